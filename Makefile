@@ -23,7 +23,7 @@ fmt: ## format every file
 lint: ## look for faults without running anything
 	@go vet ./... && go vet -tags faultinject ./...
 	@$(TOOL) golangci-lint run
-	@$(TOOL) golangci-lint run --build-tags faultinject $(patsubst %,./%/...,$(wildcard internal/fault internal/faults))
+	@$(TOOL) golangci-lint run --build-tags faultinject $(patsubst %,./%/...,$(wildcard internal/failpoint internal/crashtest))
 
 fix: ## modernise, tidy and format
 	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
@@ -80,17 +80,17 @@ else
 endif
 
 faults: ## kill the real binary at every crash point and audit what is left (some minutes)
-	@go test -count=1 -tags faultinject -timeout 5m ./internal/fault
-	@go test -count=1 -tags faultinject -timeout 30m -v ./internal/faults/...
+	@go test -count=1 -tags faultinject -timeout 5m ./internal/failpoint
+	@go test -count=1 -tags faultinject -timeout 30m -v ./internal/crashtest/...
 
 siege: ## crash the Postgres server twenty times under three processes
-	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/faults
+	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/crashtest
 
 storms: ## play ten storms over three processes, Postgres and Redis, each by its seed; STORMS=17 plays one
-	@STORMS=$(or $(STORMS),0-9) go test -count=1 -tags faultinject -timeout 60m -v -parallel 2 -run '^TestStormsLoseNothing$$' ./internal/faults
+	@STORMS=$(or $(STORMS),0-9) go test -count=1 -tags faultinject -timeout 60m -v -parallel 2 -run '^TestStormsLoseNothing$$' ./internal/crashtest
 
 rolling: ## replace three processes by those of another version and back, under load
-	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestVersionsChangeByTurns$$' ./internal/faults
+	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestVersionsChangeByTurns$$' ./internal/crashtest
 
 days: ## play a hundred days of whatever happens, each by its seed; DAYS=17 plays one
 	@DAYS=$(or $(DAYS),0-99) go test -count=1 -run TestDaysOfWhateverHappens -timeout 60m ./cmd/trestle

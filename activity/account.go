@@ -20,10 +20,10 @@ func isEcho(a adapters.Account, u adapters.Update) bool {
 		return false
 	}
 	switch u.Body.(type) {
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared:
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared:
 		return true
 	case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
-		adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
+		adapters.ChatGained, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
 		return false
 	}
 	return false

@@ -27,7 +27,7 @@ func acknowledged(text string) *adapters.Command {
 }
 
 // ack takes problems on and says so.
-func (a *Attendant) ack(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) ack(ctx context.Context, q CommandRequest) (string, error) {
 	if !q.Operators || a.Ack == nil {
 		return "", nil
 	}

@@ -11,21 +11,21 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Admit is who may talk in chats that the configuration does not name. The
+// AdmissionMode is who may talk in chats that the configuration does not name. The
 // modes never mix: what one of them let in is not let in by another.
-type Admit string
+type AdmissionMode string
 
 // The modes of admission.
 const (
-	AdmitPairing   Admit = "pairing"   // whoever a person with the right has approved, and chats let in whole
-	AdmitAllowlist Admit = "allowlist" // whoever the configuration lists, in their direct chats
-	AdmitOpen      Admit = "open"      // everybody
-	AdmitDeny      Admit = "deny"      // nobody
+	AdmitPairing   AdmissionMode = "pairing"   // whoever a person with the right has approved, and chats let in whole
+	AdmitAllowlist AdmissionMode = "allowlist" // whoever the configuration lists, in their direct chats
+	AdmitOpen      AdmissionMode = "open"      // everybody
+	AdmitDeny      AdmissionMode = "deny"      // nobody
 )
 
-// An applicant is what admission is decided on. Nothing a sender can choose,
+// An admissionRequest is what admission is decided on. Nothing a sender can choose,
 // such as a name, is part of it.
-type applicant struct {
+type admissionRequest struct {
 	named    bool // the configuration names the chat or its server
 	approved bool // this sender was approved in this chat, or the whole chat was
 	listed   bool // the configuration lists this sender
@@ -36,19 +36,19 @@ type applicant struct {
 	speaks   bool // the update is a message
 }
 
-// A verdict is the outcome of admission.
-type verdict int
+// An admissionDecision is the outcome of admission.
+type admissionDecision int
 
 const (
-	refuse verdict = iota
-	pair           // refused, but told how to be approved
+	refuse admissionDecision = iota
+	pair                     // refused, but told how to be approved
 	letIn
 )
 
 // decide is the whole rule of who may talk (SECURITY S1). Programs are heard
 // only if they are listed, in every mode and in named chats too, and what nobody
 // in particular says is heard nowhere.
-func decide(mode Admit, a applicant) verdict {
+func decide(mode AdmissionMode, a admissionRequest) admissionDecision {
 	person := a.human || a.itself && !a.direct
 	if a.deed && !person && !a.listed {
 		return refuse
@@ -77,11 +77,11 @@ func decide(mode Admit, a applicant) verdict {
 }
 
 // application collects what can be told of a sender without asking the desk.
-func (o *IngressOptions) application(u adapters.Update, named bool) applicant {
+func (o *IngressOptions) application(u adapters.Update, named bool) admissionRequest {
 	from := u.From
-	a := applicant{
+	a := admissionRequest{
 		named: named, direct: u.Chat.Kind == adapters.Direct, deed: isDeed(u),
-		listed: from.ID != "" && slices.Contains(o.Allow, Sender{Scope: from.Scope, User: from.ID}),
+		listed: from.ID != "" && slices.Contains(o.Allow, SenderID{Scope: from.Scope, User: from.ID}),
 		human:  from.Kind == adapters.Human && from.ID != "",
 		itself: from.Kind == adapters.Service && from.ID == u.Chat.ID && from.ID != "",
 	}
@@ -95,10 +95,10 @@ func isDeed(u adapters.Update) bool {
 	switch u.Body.(type) {
 	case adapters.Message, adapters.Edit:
 		return true
-	case adapters.Delete, adapters.Reaction, adapters.Cleared:
+	case adapters.Delete, adapters.Reaction, adapters.ReactionsCleared:
 		return u.From.ID != ""
 	case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
-		adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
+		adapters.ChatGained, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
 		return false
 	}
 	return true
@@ -177,7 +177,7 @@ func (o *IngressOptions) namedAmong(places []spaces.Placement) []spaces.Placemen
 }
 
 // open gives a chat a space of its own.
-func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Person, room Room, at time.Time) (spaces.Placement, error) {
+func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Person, room RoomDefaults, at time.Time) (spaces.Placement, error) {
 	direct := c.Kind == adapters.Direct
 	name := c.Title
 	if direct {
@@ -185,7 +185,7 @@ func (in *Ingress) open(ctx context.Context, c adapters.Chat, from adapters.Pers
 	}
 	name = cutText(cmp.Or(name, c.ID), maxName)
 	in.logger.Info("chat let in", "chat", c.ID, "kind", string(c.Kind), "admit", string(in.options.Load().Admit))
-	return in.mapping.Open(ctx, spaces.Opening{
+	return in.mapping.Open(ctx, spaces.OpenRequest{
 		Name: name, Circle: room.Circle, Wake: room.Wake, Direct: direct, Closed: direct, Agents: room.Agents,
 		Chats: []spaces.Mapping{{Account: in.account.Key(), Chat: c.ID, Title: name, Live: true}},
 		At:    at,
@@ -198,8 +198,8 @@ func wholeAccounts(u adapters.Update) adapters.Update {
 	switch u.Body.(type) {
 	case adapters.Gap, adapters.Unreadable:
 		return u
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left,
-		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated, adapters.Linked, adapters.Unlinked:
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left,
+		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated, adapters.ChatGained, adapters.ChatLost:
 	}
 	u.Body, u.Raw = adapters.Unreadable{Reason: "it names no chat"}, nil
 	return u
@@ -244,9 +244,9 @@ func (in *Ingress) speaker(space spaces.SpaceID, c adapters.Chat) spaces.AgentID
 }
 
 // server returns the form of the spaces of the chat's server, if it is named.
-func (o *IngressOptions) server(c adapters.Chat) (Room, bool) {
+func (o *IngressOptions) server(c adapters.Chat) (RoomDefaults, bool) {
 	if c.Group == "" {
-		return Room{}, false
+		return RoomDefaults{}, false
 	}
 	room, ok := o.Servers[c.Group]
 	return room, ok

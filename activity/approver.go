@@ -14,18 +14,18 @@ import (
 // ErrNotAdmitted is returned when there is nothing to take back.
 var ErrNotAdmitted = errors.New("nobody is let in under this name")
 
-// An Approver lets people and chats in, and shuts them out. It is what `trestle
+// An AccessManager lets people and chats in, and shuts them out. It is what `trestle
 // pair` calls, in any process that has the record open; nothing that an agent or
 // a chat says reaches it (SECURITY S2, S19).
-type Approver struct {
+type AccessManager struct {
 	Pairings Pairings
 	Mapping  *SpaceMapping
 	Notices  Notices
-	Room     Room // form of the space, but for its circle
+	Room     RoomDefaults // form of the space, but for its circle
 }
 
-// A Grant is what somebody who is let in gets.
-type Grant struct {
+// An AccessGrant is what somebody who is let in gets.
+type AccessGrant struct {
 	Circle spaces.CircleID // of the chat's space; empty: one of its own
 	// Role is a member's or more. Default: a member's.
 	Role spaces.Authority
@@ -35,14 +35,14 @@ type Grant struct {
 // chat. It fails with [ErrNoPairing] or [ErrDeskLocked]. A crash in the middle
 // costs nothing: the admission is durable first, and the chat is opened when the
 // person next speaks.
-func (p Approver) Approve(ctx context.Context, code string, g Grant, at time.Time) (Admission, error) {
-	var a Admission
+func (p AccessManager) Approve(ctx context.Context, code string, g AccessGrant, at time.Time) (Approval, error) {
+	var a Approval
 	var refusal error
-	if err := p.Pairings.Amend(ctx, func(d *Desk) { a, refusal = d.Approve(code, g, at) }); err != nil {
-		return Admission{}, fmt.Errorf("approve pairing: %w", err)
+	if err := p.Pairings.Amend(ctx, func(d *PairingState) { a, refusal = d.Approve(code, g, at) }); err != nil {
+		return Approval{}, fmt.Errorf("approve pairing: %w", err)
 	}
 	if refusal != nil {
-		return Admission{}, refusal
+		return Approval{}, refusal
 	}
 	if err := p.open(ctx, a); err != nil {
 		return a, err
@@ -52,11 +52,11 @@ func (p Approver) Approve(ctx context.Context, code string, g Grant, at time.Tim
 
 // AdmitChat lets in a whole chat, whoever speaks there. Its space is opened, under
 // its title, when somebody does. A chat that is let in already stays as it is.
-func (p Approver) AdmitChat(ctx context.Context, account, chat string, g Grant, at time.Time) (Admission, error) {
-	a := Admission{Pairing: Pairing{Account: account, Chat: chat}, Circle: g.Circle, At: at}
+func (p AccessManager) AdmitChat(ctx context.Context, account, chat string, g AccessGrant, at time.Time) (Approval, error) {
+	a := Approval{PairingRequest: PairingRequest{Account: account, Chat: chat}, Circle: g.Circle, At: at}
 	news := false
-	if err := p.Pairings.Amend(ctx, func(d *Desk) { news = d.AdmitChat(a) }); err != nil {
-		return Admission{}, fmt.Errorf("admit chat: %w", err)
+	if err := p.Pairings.Amend(ctx, func(d *PairingState) { news = d.AdmitChat(a) }); err != nil {
+		return Approval{}, fmt.Errorf("admit chat: %w", err)
 	}
 	if !news {
 		return a, nil
@@ -65,9 +65,9 @@ func (p Approver) AdmitChat(ctx context.Context, account, chat string, g Grant, 
 }
 
 // open makes sure of the space of a person's chat.
-func (p Approver) open(ctx context.Context, a Admission) error {
+func (p AccessManager) open(ctx context.Context, a Approval) error {
 	name := cmp.Or(a.Name, a.Chat)
-	_, err := p.Mapping.Open(ctx, spaces.Opening{
+	_, err := p.Mapping.Open(ctx, spaces.OpenRequest{
 		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: true, Closed: true, Agents: p.Room.Agents,
 		Chats: []spaces.Mapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},
 		At:    a.At,
@@ -75,13 +75,13 @@ func (p Approver) open(ctx context.Context, a Admission) error {
 	return err
 }
 
-// Revoke shuts out whoever is let in under a name as [Admission.Name] and the
+// Revoke shuts out whoever is let in under a name as [Approval.Name] and the
 // lists show it: a person's or a chat's id on an account. Their space and what
 // was said in it stay. It fails with [ErrNotAdmitted].
-func (p Approver) Revoke(ctx context.Context, account, id string) ([]Admission, error) {
-	var gone []Admission
-	err := p.Pairings.Amend(ctx, func(d *Desk) {
-		gone = d.Revoke(func(a Admission) bool { return a.Account == account && (a.Chat == id || a.User == id) })
+func (p AccessManager) Revoke(ctx context.Context, account, id string) ([]Approval, error) {
+	var gone []Approval
+	err := p.Pairings.Amend(ctx, func(d *PairingState) {
+		gone = d.Revoke(func(a Approval) bool { return a.Account == account && (a.Chat == id || a.User == id) })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("revoke admission: %w", err)
@@ -93,7 +93,7 @@ func (p Approver) Revoke(ctx context.Context, account, id string) ([]Admission, 
 }
 
 // Lists returns who waits to be let in and who is.
-func (p Approver) Lists(ctx context.Context, at time.Time) (waiting []Pairing, admitted []Admission, err error) {
+func (p AccessManager) Lists(ctx context.Context, at time.Time) (waiting []PairingRequest, admitted []Approval, err error) {
 	d, err := p.Pairings.Load(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list pairings: %w", err)
@@ -102,7 +102,7 @@ func (p Approver) Lists(ctx context.Context, at time.Time) (waiting []Pairing, a
 }
 
 // tell says in a chat that it is let in.
-func (p Approver) tell(ctx context.Context, a Admission, text string) error {
+func (p AccessManager) tell(ctx context.Context, a Approval, text string) error {
 	err := p.Notices.Post(ctx, Notice{
 		Key:     strings.Join([]string{"admitted", a.Account, a.Chat, a.At.UTC().Format(time.RFC3339Nano)}, "|"),
 		Account: a.Account, Chat: a.Chat, Text: text, At: a.At, Expires: a.At.Add(noticeTTL),

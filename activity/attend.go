@@ -28,13 +28,13 @@ func (in *Ingress) attend(ctx context.Context, u adapters.Update, places []space
 	if err != nil || done {
 		return err
 	}
-	answers := in.paces.command(Sender{u.From.Scope, u.From.ID}, at)
+	answers := in.paces.command(SenderID{u.From.Scope, u.From.ID}, at)
 	if !answers && m.Command.Name != commandStop {
 		return nil
 	}
 	var texts []string
 	for _, p := range places {
-		q := Request{
+		q := CommandRequest{
 			Command: m.Command.Name, Args: m.Command.Args, Who: identity(in.account, u.From), Space: p.Space,
 			Direct: u.Chat.Kind == adapters.Direct, Operators: slices.Contains(o.Operators, u.Chat.ID), At: at,
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -41,14 +41,14 @@ func (r *record) texts() []string {
 // delivered, at the border, and its answer is the process's own.
 func TestACommandIsDoneOnce(t *testing.T) {
 	r := newRecord()
-	r.halted = spaces.Halted{Runs: make([]spaces.HaltedRun, 1), Waiting: 2, Unsent: 1}
+	r.halted = spaces.StopResult{Runs: make([]spaces.StoppedRun, 1), Waiting: 2, Unsent: 1}
 	in := enter(r, IngressOptions{Attendant: r.attendant()})
 	us := []adapters.Update{says(hub, kai, "1", "write a book"), orders(hub, kai, "2", "stop")}
 	take(t, in, "1", us...)
 	take(t, in, "1", us...)
-	check.Same(t, "the order of things", []string{"said hub", "halt hub", "said hub"}, r.order)
+	testutil.Same(t, "the order of things", []string{"said hub", "halt hub", "said hub"}, r.order)
 	want := []string{"Stopped: 1 run ended, 2 waiting messages dropped, 1 unsent message taken back."}
-	check.Same(t, "said", want, r.texts())
+	testutil.Same(t, "said", want, r.texts())
 }
 
 func TestACommandIsReadInEveryForm(t *testing.T) {
@@ -111,7 +111,7 @@ func TestWhoseCommandsCount(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord()
-			in := enter(r, IngressOptions{Allow: []Sender{{User: "12"}}, Attendant: r.attendant()})
+			in := enter(r, IngressOptions{Allow: []SenderID{{User: "12"}}, Attendant: r.attendant()})
 			take(t, in, "1", c.u)
 			done := false
 			for _, n := range r.notices {
@@ -162,9 +162,9 @@ func TestWhoMayBeginAfresh(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord()
 			who := spaces.Identity{Platform: "telegram", User: kai.ID, Name: "Owner"}
-			r.roles = []spaces.Appointment{{Who: who, Role: c.role}}
-			text, err := r.attendant().Attend(t.Context(), Request{Command: "new", Who: who, Space: "hub", Direct: c.direct, At: noon})
-			check.OK(t, err)
+			r.roles = []spaces.RoleGrant{{Who: who, Role: c.role}}
+			text, err := r.attendant().Attend(t.Context(), CommandRequest{Command: "new", Who: who, Space: "hub", Direct: c.direct, At: noon})
+			testutil.OK(t, err)
 			if done := len(r.order) == 1 && text == renewed; done != c.done {
 				t.Errorf("done is %t, want %t: %q", done, c.done, text)
 			}
@@ -176,23 +176,23 @@ func TestWhoMayBeginAfresh(t *testing.T) {
 // ends what they do there, and has them speak again.
 func TestAMuteIsForWhoDecides(t *testing.T) {
 	r := newRecord()
-	r.now = RoomNow{Agents: []AgentNow{{Agent: "ada"}, {Agent: "max"}}}
+	r.now = RoomStatus{Agents: []AgentStatus{{Agent: "ada"}, {Agent: "max"}}}
 	owner := spaces.Identity{Platform: "slack", User: kai.ID, Name: "Owner"}
-	r.roles = []spaces.Appointment{{Who: owner, Role: spaces.OfAdmin}}
+	r.roles = []spaces.RoleGrant{{Who: owner, Role: spaces.OfAdmin}}
 	var b strings.Builder
-	ask := func(q Request) {
+	ask := func(q CommandRequest) {
 		t.Helper()
 		q.Space, q.At = "hub", noon
 		text, err := r.attendant().Attend(t.Context(), q)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		fmt.Fprintf(&b, "%s %s: %s\n", q.Command, q.Args, text)
 	}
-	ask(Request{Command: "mute"})
+	ask(CommandRequest{Command: "mute"})
 	for _, words := range []string{"mute @Max", "mute zed", "mute", "mute", "status", "unmute ada", "unmute", "unmute"} {
 		command, args, _ := strings.Cut(words, " ")
-		ask(Request{Command: command, Args: args, Who: owner})
+		ask(CommandRequest{Command: command, Args: args, Who: owner})
 	}
-	ask(Request{Command: "mute", Args: "ada", Direct: true})
+	ask(CommandRequest{Command: "mute", Args: "ada", Direct: true})
 	want := `mute : In a room of several people only an admin or the owner may do that.
 mute @Max: max follows this room in silence until somebody writes ` + "`!unmute`" + `. What is said is remembered.
 mute zed: No agent of that name is in this room.
@@ -212,33 +212,33 @@ mute ada: ada follows this room in silence until somebody writes ` + "`/unmute`"
 		"mute hubmax true", "halt hubmax", "mute hub true", "halt hub", "mute hub true", "halt hub",
 		"mute hubada false", "mute hub false", "mute hub false", "mute hubada true", "halt hubada",
 	}
-	check.Same(t, "done", order, r.order)
+	testutil.Same(t, "done", order, r.order)
 }
 
 func TestAStopNamesItsAgent(t *testing.T) {
 	r := newRecord()
-	r.now = RoomNow{Agents: []AgentNow{{Agent: "ada"}, {Agent: "max"}}}
+	r.now = RoomStatus{Agents: []AgentStatus{{Agent: "ada"}, {Agent: "max"}}}
 	a := r.attendant()
 	a.Name = func(id spaces.AgentID) string { return strings.ToUpper(string(id)) }
 	for _, args := range []string{"max", "@MAX", "please"} {
-		if _, err := a.Attend(t.Context(), Request{Command: "stop", Args: args, Space: "hub", At: noon}); err != nil {
+		if _, err := a.Attend(t.Context(), CommandRequest{Command: "stop", Args: args, Space: "hub", At: noon}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check.Same(t, "order", []string{"halt hubmax", "halt hubmax", "halt hub"}, r.order)
+	testutil.Same(t, "order", []string{"halt hubmax", "halt hubmax", "halt hub"}, r.order)
 }
 
 // PRD-5.8-1, -A1, -A2, -A3, -A4, -A5, PRD-10-4: what people can get done, by what they
 // want; and plain words for what went on.
 func TestWhatPeopleAreTold(t *testing.T) {
 	r := newRecord()
-	r.now = RoomNow{Waiting: 1, Unsent: 2, Agents: []AgentNow{
+	r.now = RoomStatus{Waiting: 1, Unsent: 2, Agents: []AgentStatus{
 		{Agent: "ada", Since: noon.Add(-90 * time.Second), Runs: 12, Cancelled: 1, Failed: 2, Denials: 3, Usage: spaces.Usage{Prompt: 1_204_000, Cached: 900_000, Output: 8_000, Calls: 31}},
 		{Agent: "max", Asleep: noon.Add(2 * time.Hour), Runs: 1, Usage: spaces.Usage{Prompt: 400, Output: 20, Calls: 1}},
 		{Agent: "bo*b"},
 	}}
 	usage := spaces.Usage{Prompt: 4000, Output: 120, Calls: 2}
-	r.answered = []Answered{
+	r.answered = []MessageOutcome{
 		{Agent: "ada", Reason: "mention", Woke: true, Run: "r1", Stop: spaces.StopCompleted, Spoke: 1, Acts: []string{"search", "send_message"}, Usage: usage},
 		{Agent: "max", Reason: "ambient"},
 		{Agent: "zed", Reason: "direct", Woke: true, Run: "r2", Stop: spaces.StopSilent, Denied: []string{"not_a_member", "authority"}, Usage: usage},
@@ -250,41 +250,41 @@ func TestWhatPeopleAreTold(t *testing.T) {
 	}
 	a := r.attendant()
 	a.Platforms = func() []string { return []string{"Telegram", "Slack", "Discord"} }
-	a.Price = func(id spaces.AgentID) Price {
+	a.Price = func(id spaces.AgentID) TokenPrice {
 		if id == "ada" {
-			return Price{Input: 0.25, Cached: 0.025, Output: 2, Currency: "USD"}
+			return TokenPrice{Input: 0.25, Cached: 0.025, Output: 2, Currency: "USD"}
 		}
-		return Price{}
+		return TokenPrice{}
 	}
 	var b strings.Builder
-	for _, q := range []Request{
+	for _, q := range []CommandRequest{
 		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "cost"}, {Command: "stop"},
 	} {
 		q.At, q.Space = noon, "hub"
 		text, err := a.Attend(t.Context(), q)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s ==\n%s\n\n", q.Command, text)
 	}
-	r.now, r.answered = RoomNow{}, nil
+	r.now, r.answered = RoomStatus{}, nil
 	for _, command := range []string{"status", "why", "cost"} {
-		text, err := a.Attend(t.Context(), Request{Command: command, Space: "hub", At: noon})
-		check.OK(t, err)
+		text, err := a.Attend(t.Context(), CommandRequest{Command: command, Space: "hub", At: noon})
+		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s in an empty room ==\n%s\n\n", command, text)
 	}
 	file := filepath.Join("testdata", "told.golden")
 	if *updateGolden {
-		check.OK(t, os.MkdirAll("testdata", 0o755))
-		check.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
+		testutil.OK(t, os.MkdirAll("testdata", 0o755))
+		testutil.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	}
 	want, err := os.ReadFile(file)
-	check.OK(t, err)
-	check.Same(t, "people are told", string(want), b.String())
+	testutil.OK(t, err)
+	testutil.Same(t, "people are told", string(want), b.String())
 }
 
 func TestTheMenuHoldsEveryCommand(t *testing.T) {
 	r := newRecord()
 	for _, c := range Commands() {
-		text, err := r.attendant().Attend(t.Context(), Request{Command: c.Name, Space: "hub", Direct: true, At: noon})
+		text, err := r.attendant().Attend(t.Context(), CommandRequest{Command: c.Name, Space: "hub", Direct: true, At: noon})
 		if err != nil || text == "" || c.Help == "" {
 			t.Errorf("/%s (%s) says %q, %v", c.Name, c.Help, text, err)
 		}
@@ -296,7 +296,7 @@ func TestTheMenuHoldsEveryCommand(t *testing.T) {
 func TestHelpNamesCommandsAsThePlatformTakesThem(t *testing.T) {
 	for platform, want := range map[string]string{"slack": "`!stop`", "telegram": "`/stop`", "discord": "`/stop`", "local": "`/stop`"} {
 		r := newRecord()
-		text, err := r.attendant().Attend(t.Context(), Request{Command: "help", Space: "hub", Who: spaces.Identity{Platform: platform}, At: noon})
+		text, err := r.attendant().Attend(t.Context(), CommandRequest{Command: "help", Space: "hub", Who: spaces.Identity{Platform: platform}, At: noon})
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s is told %q, %v; want %s", platform, text, err, want)
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An Attendant does what people ask of the program itself: to stop an agent, to
+// A CommandHandler does what people ask of the program itself: to stop an agent, to
 // begin afresh, to say what goes on and why. No model is asked. It is safe for
 // concurrent use.
-type Attendant struct {
+type CommandHandler struct {
 	Roles   Roles
-	Reins   Reins
-	Insight Insight
+	Reins   RunController
+	Insight RoomInspector
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -24,17 +24,17 @@ type Attendant struct {
 	// and returns what to answer. Default: there is nothing to take on.
 	Ack func(ctx context.Context, words string, at time.Time) (string, error)
 	// Price returns what an agent's tokens cost. Default: nobody knows.
-	Price func(spaces.AgentID) Price
+	Price func(spaces.AgentID) TokenPrice
 }
 
-// Price is what a million tokens cost; a zero Price is not known.
-type Price struct {
+// TokenPrice is what a million tokens cost; a zero Price is not known.
+type TokenPrice struct {
 	Input, Cached, Output float64
 	Currency              string // as it is shown: "USD"
 }
 
-// A Request is a command of somebody who is admitted.
-type Request struct {
+// A CommandRequest is a command of somebody who is admitted.
+type CommandRequest struct {
 	Command string
 	Args    string
 	Who     spaces.Identity
@@ -48,7 +48,7 @@ type Request struct {
 
 // Attend does what is asked and returns what to say, as CommonMark; empty for a
 // command that is not ours.
-func (a *Attendant) Attend(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) Attend(ctx context.Context, q CommandRequest) (string, error) {
 	switch q.Command {
 	case commandStart, commandHelp:
 		return a.help(ctx, q)
@@ -72,12 +72,12 @@ func (a *Attendant) Attend(ctx context.Context, q Request) (string, error) {
 
 // stop ends what agents do in the room: whoever may set them to work may stop
 // them. With the name of an agent it ends that one's work alone.
-func (a *Attendant) stop(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) stop(ctx context.Context, q CommandRequest) (string, error) {
 	agent, err := a.named(ctx, q)
 	if err != nil {
 		return "", err
 	}
-	done, err := a.Reins.Halt(ctx, spaces.Halt{Space: q.Space, Agent: agent, Unsent: true, At: q.At})
+	done, err := a.Reins.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: agent, Unsent: true, At: q.At})
 	if err != nil {
 		return "", err
 	}
@@ -85,7 +85,7 @@ func (a *Attendant) stop(ctx context.Context, q Request) (string, error) {
 }
 
 // stopped says what a halt came to.
-func stopped(done spaces.Halted) string {
+func stopped(done spaces.StopResult) string {
 	var parts []string
 	if n := len(done.Runs); n > 0 {
 		parts = append(parts, counted(n, "run", "runs")+" ended")
@@ -111,7 +111,7 @@ const renewed = "A fresh start: what was said here before is no longer part of w
 
 // renew begins afresh. In a room of several people it takes somebody who may
 // decide for them.
-func (a *Attendant) renew(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) renew(ctx context.Context, q CommandRequest) (string, error) {
 	may, err := a.decides(ctx, q)
 	if err != nil || !may {
 		return onlyDeciders, err
@@ -123,7 +123,7 @@ func (a *Attendant) renew(ctx context.Context, q Request) (string, error) {
 }
 
 // name returns how people call an agent.
-func (a *Attendant) name(id spaces.AgentID) string {
+func (a *CommandHandler) name(id spaces.AgentID) string {
 	if a.Name != nil {
 		if name := a.Name(id); name != "" {
 			return plainText(name)

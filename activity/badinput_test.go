@@ -19,9 +19,9 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -31,7 +31,7 @@ type mouth struct {
 	t      *testing.T
 	client *telegram.Client
 	secret string
-	store  *record.Store
+	store  *sqlstore.Store
 	rooms  map[spaces.SpaceID]*hud.View
 	spaces []spaces.SpaceID // the named room, then the account's own
 
@@ -58,21 +58,21 @@ func openMouth(t *testing.T) *mouth {
 	t.Cleanup(api.Close)
 	var err error
 	m.client, err = telegram.New(telegram.Options{Token: "77:AAmouth", APIURL: api.URL, WebhookURL: "https://bots.example/ada"})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if m.store, err = sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(t.TempDir(), "data"), NewID: newID}); err != nil {
 		t.Fatal(err)
 	}
 	account, err := m.client.Connect(t.Context())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	port := m.store.Border()
 	mapping := activity.NewSpaceMapping(port, port)
-	room, err := mapping.Open(t.Context(), spaces.Opening{
+	room, err := mapping.Open(t.Context(), spaces.OpenRequest{
 		Key: "hub", Name: "Hub", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: time.Now(),
 		Chats: []spaces.Mapping{{Account: account.Key(), Chat: mouthChat, Live: true}},
 	})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	own, err := mapping.Own(t.Context(), account.Key(), time.Now())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	m.spaces = []spaces.SpaceID{room.Space, own.Space}
 	in := activity.NewIngress(account, mapping, port, port, port, activity.IngressOptions{
 		Admit: activity.AdmitOpen, Named: map[spaces.SpaceID][]spaces.AgentID{room.Space: {"ada"}},
@@ -122,7 +122,7 @@ func (m *mouth) look(name string) (events int) {
 		seat := &v.Seats[0]
 		upto := seat.Room.Upto()
 		found, err := m.store.Shell().Events(m.t.Context(), s, spaces.Primary, upto, 1000)
-		check.OK(m.t, err)
+		testutil.OK(m.t, err)
 		for _, e := range found {
 			seat.Room.Apply(e)
 			if shown := v.Inbox(seat, e.Seq-1, e.Seq, nil).Text; strings.TrimSpace(shown) == "" {
@@ -139,7 +139,7 @@ func (m *mouth) look(name string) (events int) {
 func (m *mouth) allSpaces() []spaces.SpaceID {
 	m.t.Helper()
 	chats, err := m.store.Border().Chats(m.t.Context(), "", "")
-	check.OK(m.t, err)
+	testutil.OK(m.t, err)
 	for _, c := range chats {
 		if !slices.Contains(m.spaces, c.Space) {
 			m.spaces = append(m.spaces, c.Space)
@@ -153,8 +153,8 @@ func (m *mouth) view(s spaces.SpaceID) *hud.View {
 		return v
 	}
 	v := &hud.View{
-		Agent: "ada", Circle: "home", Self: &spaces.Self{}, System: "You are Ada.", Counter: &hud.Counter{}, Active: s,
-		Seats: []hud.Seat{{Room: hud.NewRoom(spaces.Space{ID: s, Kind: spaces.Room, Name: "Hub", Circle: "home"}), Short: "s1", Uplink: spaces.Uplink{Space: s, Live: true}}},
+		Agent: "ada", Circle: "home", Self: &spaces.InnerState{}, System: "You are Ada.", Counter: &hud.Counter{}, Active: s,
+		Seats: []hud.RoomView{{Room: hud.NewRoom(spaces.Space{ID: s, Kind: spaces.Room, Name: "Hub", Circle: "home"}), Short: "s1", Uplink: spaces.Uplink{Space: s, Live: true}}},
 	}
 	m.rooms[s] = v
 	return v
@@ -180,9 +180,9 @@ type schema map[string]struct {
 func readSchema(t *testing.T) schema {
 	t.Helper()
 	raw, err := os.ReadFile("../adapters/telegram/testdata/schema.json")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var s schema
-	check.OK(t, json.Unmarshal(raw, &s))
+	testutil.OK(t, json.Unmarshal(raw, &s))
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
 )
 
 // maxFileTries is how often a file is asked for before it is given up.
@@ -19,21 +19,21 @@ const maxFileTries = 5
 // filePatience is how long one file may take to arrive.
 const filePatience = time.Minute
 
-// Collector fetches the files that one account's messages carry, after the
+// FileFetcher fetches the files that one account's messages carry, after the
 // messages are in the record and beside everything else (K6). A file is fetched
 // once, however many messages show it; what cannot be had is said in its room.
-type Collector struct {
+type FileFetcher struct {
 	account  string
-	fetcher  adapters.Fetcher
-	shelf    Shelf
-	cupboard Cupboard
-	o        CollectorOptions
+	fetcher  adapters.FileDownloader
+	shelf    FileIndex
+	cupboard BlobStore
+	o        FileFetcherOptions
 	logger   *slog.Logger
 	bell     chan struct{} // rung when something may be wanted
 }
 
-// CollectorOptions bound what a collector takes.
-type CollectorOptions struct {
+// FileFetcherOptions bound what a collector takes.
+type FileFetcherOptions struct {
 	// MaxFile bounds one file, in bytes. Default: 20 MB.
 	MaxFile int64
 	// MaxAll bounds the folder, in bytes; beyond it nothing more is fetched.
@@ -50,7 +50,7 @@ type CollectorOptions struct {
 
 // NewCollector returns the collector of an account, named by its key. Several
 // collectors may share a cupboard.
-func NewCollector(account string, f adapters.Fetcher, s Shelf, b Cupboard, o CollectorOptions) *Collector {
+func NewCollector(account string, f adapters.FileDownloader, s FileIndex, b BlobStore, o FileFetcherOptions) *FileFetcher {
 	if o.MaxFile <= 0 {
 		o.MaxFile = 20 << 20
 	}
@@ -66,18 +66,18 @@ func NewCollector(account string, f adapters.Fetcher, s Shelf, b Cupboard, o Col
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Collector{account: account, fetcher: f, shelf: s, cupboard: b, o: o, logger: o.Logger.With("account", account), bell: make(chan struct{}, 1)}
+	return &FileFetcher{account: account, fetcher: f, shelf: s, cupboard: b, o: o, logger: o.Logger.With("account", account), bell: make(chan struct{}, 1)}
 }
 
 // Run fetches what is wanted until ctx is done. What an earlier process had begun
 // is begun anew.
-func (c *Collector) Run(ctx context.Context) error {
+func (c *FileFetcher) Run(ctx context.Context) error {
 	carryOn(ctx, c.bell, c.round, func(err error) { c.logger.Error("files not looked after", "err", err) })
 	return nil
 }
 
 // round fetches what is due and reports whether there was anything.
-func (c *Collector) round(ctx context.Context) (busy bool, err error) {
+func (c *FileFetcher) round(ctx context.Context) (busy bool, err error) {
 	due, err := c.shelf.Wanted(ctx, c.account, time.Now(), c.o.Hands)
 	if err != nil || len(due) == 0 {
 		return false, err
@@ -96,8 +96,8 @@ func (c *Collector) round(ctx context.Context) (busy bool, err error) {
 }
 
 // collect fetches one file and records what became of it.
-func (c *Collector) collect(ctx context.Context, f WantedFile, kept int64) error {
-	o := FileOutcome{File: f}
+func (c *FileFetcher) collect(ctx context.Context, f PendingFile, kept int64) error {
+	o := FetchResult{File: f}
 	switch {
 	case f.Size > c.o.MaxFile:
 		o.State, o.Reason = FileMissing, fmt.Sprintf("it has %d MB, and %d MB is the most that is fetched", f.Size>>20, c.o.MaxFile>>20)
@@ -110,7 +110,7 @@ func (c *Collector) collect(ctx context.Context, f WantedFile, kept int64) error
 		return nil // it is still wanted
 	}
 	if o.State == FileStored {
-		if err := fault.Point("file.fetched"); err != nil {
+		if err := failpoint.Point("file.fetched"); err != nil {
 			return fmt.Errorf("after a file: %w", err)
 		}
 	}
@@ -125,8 +125,8 @@ func (c *Collector) collect(ctx context.Context, f WantedFile, kept int64) error
 }
 
 // fetch makes one attempt.
-func (c *Collector) fetch(ctx context.Context, f WantedFile) FileOutcome {
-	o := FileOutcome{File: f}
+func (c *FileFetcher) fetch(ctx context.Context, f PendingFile) FetchResult {
+	o := FetchResult{File: f}
 	ctx, cancel := context.WithTimeout(ctx, filePatience)
 	defer cancel()
 	body, err := c.fetcher.Fetch(ctx, adapters.Attachment{Kind: f.Kind, ID: f.ID, Name: f.Name, Size: f.Size}, c.o.MaxFile)
@@ -144,7 +144,7 @@ func (c *Collector) fetch(ctx context.Context, f WantedFile) FileOutcome {
 }
 
 // failed decides what a failed attempt means.
-func (c *Collector) failed(o FileOutcome, err error) FileOutcome {
+func (c *FileFetcher) failed(o FetchResult, err error) FetchResult {
 	now := time.Now()
 	kind := adapters.KindOf(err)
 	o.State, o.Counted, o.Reason, o.Hash, o.Bytes = FileWanted, true, "it could not be kept here", "", 0
@@ -167,11 +167,11 @@ func (c *Collector) failed(o FileOutcome, err error) FileOutcome {
 }
 
 // keep puts a body away.
-func (c *Collector) keep(body io.ReadCloser) (hash string, size int64, err error) {
+func (c *FileFetcher) keep(body io.ReadCloser) (hash string, size int64, err error) {
 	defer func() { err = errors.Join(err, body.Close()) }()
 	return c.cupboard.Put(body)
 }
 
 // Ring tells that there may be something new to fetch. It never blocks; a lost ring
 // costs the time of a poll.
-func (c *Collector) Ring() { ringOn(c.bell) }
+func (c *FileFetcher) Ring() { ringOn(c.bell) }

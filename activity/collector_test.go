@@ -15,10 +15,10 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/store/files"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -27,7 +27,7 @@ import (
 type attic struct {
 	t      *testing.T
 	dir    string
-	store  *record.Store
+	store  *sqlstore.Store
 	room   spaces.SpaceID
 	said   int
 	answer func(id string, n int) ([]byte, error) // to the n-th question for a file, from 1
@@ -49,19 +49,19 @@ func newAttic(t *testing.T) *attic {
 func (a *attic) open() {
 	a.t.Helper()
 	store, err := sqlite.Open(a.t.Context(), sqlite.Options{Dir: filepath.Join(a.dir, "data"), NewID: newID})
-	check.OK(a.t, err)
+	testutil.OK(a.t, err)
 	a.store = store
-	p, err := store.Border().Open(a.t.Context(), spaces.Opening{
+	p, err := store.Border().Open(a.t.Context(), spaces.OpenRequest{
 		Key: "hub", Name: "Hub", Circle: "home", At: time.Now(),
 		Chats: []spaces.Mapping{{Account: shelfAccount, Chat: "-1", Live: true}},
 	})
-	check.OK(a.t, err)
+	testutil.OK(a.t, err)
 	a.room = p.Space
 }
 
 func (a *attic) close() {
 	a.t.Helper()
-	check.OK(a.t, a.store.Close(context.WithoutCancel(a.t.Context())))
+	testutil.OK(a.t, a.store.Close(context.WithoutCancel(a.t.Context())))
 }
 
 // folder is where the files are kept.
@@ -92,26 +92,26 @@ func (a *attic) shows(size int64, files ...string) {
 	for _, f := range files {
 		said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f, Size: size})
 	}
-	_, err := a.store.Border().Record(a.t.Context(), spaces.Intake{Account: shelfAccount, At: time.Now(), Items: []spaces.Incoming{{
+	_, err := a.store.Border().Record(a.t.Context(), spaces.IngestBatch{Account: shelfAccount, At: time.Now(), Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: a.room, Object: spaces.ChatObject, At: time.Now(), Source: said.Ref.Message, Body: said},
 	}}})
-	check.OK(a.t, err)
+	testutil.OK(a.t, err)
 }
 
 // collects runs a collector for d.
-func (a *attic) collects(d time.Duration, o activity.CollectorOptions) {
+func (a *attic) collects(d time.Duration, o activity.FileFetcherOptions) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), d)
 	defer cancel()
-	folder, err := files.Open(a.folder())
-	check.OK(a.t, err)
-	check.OK(a.t, activity.NewCollector(shelfAccount, a, a.store.Border(), folder, o).Run(ctx))
+	folder, err := blobs.Open(a.folder())
+	testutil.OK(a.t, err)
+	testutil.OK(a.t, activity.NewCollector(shelfAccount, a, a.store.Border(), folder, o).Run(ctx))
 }
 
-func (a *attic) file(id string) activity.KnownFile {
+func (a *attic) file(id string) activity.FileRecord {
 	a.t.Helper()
 	f, _, err := a.store.Border().File(a.t.Context(), shelfAccount, id)
-	check.OK(a.t, err)
+	testutil.OK(a.t, err)
 	return f
 }
 
@@ -119,7 +119,7 @@ func (a *attic) file(id string) activity.KnownFile {
 func (a *attic) told() []string {
 	a.t.Helper()
 	events, err := a.store.Shell().Events(a.t.Context(), a.room, spaces.Primary, 0, 1000)
-	check.OK(a.t, err)
+	testutil.OK(a.t, err)
 	var out []string
 	for _, e := range events {
 		if b, ok := e.Body.(spaces.Unreadable); ok {
@@ -137,8 +137,8 @@ func TestFileIsFetchedOnceAndKeptByItsHash(t *testing.T) {
 		}
 		a.shows(10, "cat", "dog")
 		a.shows(10, "cat", "cat-copy") // shown again, and the same bytes under another name
-		a.collects(time.Minute, activity.CollectorOptions{})
-		a.collects(time.Minute, activity.CollectorOptions{})
+		a.collects(time.Minute, activity.FileFetcherOptions{})
+		a.collects(time.Minute, activity.FileFetcherOptions{})
 		for id, n := range a.asked {
 			if n != 1 {
 				t.Errorf("%s was fetched %d times", id, n)
@@ -147,8 +147,8 @@ func TestFileIsFetchedOnceAndKeptByItsHash(t *testing.T) {
 		if a.file("cat").Hash != a.file("cat-copy").Hash || a.file("cat").Hash == a.file("dog").Hash {
 			t.Errorf("hashes %q, %q, %q", a.file("cat").Hash, a.file("cat-copy").Hash, a.file("dog").Hash)
 		}
-		folder, err := files.Open(a.folder())
-		check.OK(t, err)
+		folder, err := blobs.Open(a.folder())
+		testutil.OK(t, err)
 		got, err := os.ReadFile(folder.Path(a.file("cat").Hash))
 		if err != nil || string(got) != "bytes of cat" {
 			t.Errorf("got %q, %v", got, err)
@@ -170,10 +170,10 @@ func TestFetchResumesAfterAKill(t *testing.T) {
 			return []byte("whole"), nil
 		}
 		a.shows(5, "cat")
-		a.collects(10*time.Second, activity.CollectorOptions{})
+		a.collects(10*time.Second, activity.FileFetcherOptions{})
 		a.close()
 		a.open()
-		a.collects(10*time.Second, activity.CollectorOptions{})
+		a.collects(10*time.Second, activity.FileFetcherOptions{})
 		if f := a.file("cat"); f.State != activity.FileStored || f.Bytes != 5 {
 			t.Errorf("got %+v", f)
 		}
@@ -199,7 +199,7 @@ func TestFileThatCannotBeHadIsSaidOnce(t *testing.T) {
 		}
 		a.shows(5, "never", "gone", "later")
 		a.shows(30<<20, "huge")
-		a.collects(time.Hour, activity.CollectorOptions{})
+		a.collects(time.Hour, activity.FileFetcherOptions{})
 		for id, want := range map[string]int{"never": 5, "gone": 1, "later": 8, "huge": 0} {
 			if a.asked[id] != want {
 				t.Errorf("%s was asked for %d times, want %d", id, a.asked[id], want)
@@ -225,9 +225,9 @@ func TestFullFolderTakesNothingMore(t *testing.T) {
 		a := newAttic(t)
 		a.answer = func(string, int) ([]byte, error) { return bytes.Repeat([]byte("x"), 600), nil }
 		a.shows(600, "one")
-		a.collects(time.Minute, activity.CollectorOptions{MaxAll: 1000})
+		a.collects(time.Minute, activity.FileFetcherOptions{MaxAll: 1000})
 		a.shows(600, "two")
-		a.collects(time.Minute, activity.CollectorOptions{MaxAll: 1000})
+		a.collects(time.Minute, activity.FileFetcherOptions{MaxAll: 1000})
 		if a.file("one").State != activity.FileStored || a.file("two").State != activity.FileMissing || a.asked["two"] != 0 {
 			t.Errorf("got %+v and %+v", a.file("one"), a.file("two"))
 		}
@@ -239,9 +239,9 @@ func TestTroubleOfTheDiskNamesNoPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAttic(t)
 		a.answer = func(string, int) ([]byte, error) { return []byte("x"), nil }
-		check.OK(t, os.WriteFile(a.folder(), []byte("in the way"), 0o600))
+		testutil.OK(t, os.WriteFile(a.folder(), []byte("in the way"), 0o600))
 		a.shows(1, "cat")
-		a.collects(time.Hour, activity.CollectorOptions{})
+		a.collects(time.Hour, activity.FileFetcherOptions{})
 		if told := a.told(); len(told) != 1 || strings.Contains(told[0], a.dir) || a.asked["cat"] != 5 {
 			t.Errorf("told %q after %d tries", told, a.asked["cat"])
 		}
@@ -250,15 +250,15 @@ func TestTroubleOfTheDiskNamesNoPlace(t *testing.T) {
 
 // A brokenShelf takes no outcome while it is full.
 type brokenShelf struct {
-	activity.Shelf
+	activity.FileIndex
 	full bool
 }
 
-func (s *brokenShelf) Shelve(ctx context.Context, o activity.FileOutcome) ([]string, error) {
+func (s *brokenShelf) Shelve(ctx context.Context, o activity.FetchResult) ([]string, error) {
 	if s.full {
 		return nil, errors.New("no room")
 	}
-	return s.Shelf.Shelve(ctx, o)
+	return s.FileIndex.Shelve(ctx, o)
 }
 
 // DELIVERY 2.5 I14, F30: a file whose outcome cannot be recorded is fetched again, but more and more
@@ -268,10 +268,10 @@ func TestAFileThatCannotBeRecordedIsNotFetchedAllTheTime(t *testing.T) {
 		a := newAttic(t)
 		a.answer = func(string, int) ([]byte, error) { return []byte("whole"), nil }
 		a.shows(5, "cat")
-		folder, err := files.Open(a.folder())
-		check.OK(t, err)
-		shelf := &brokenShelf{Shelf: a.store.Border(), full: true}
-		c := activity.NewCollector(shelfAccount, a, shelf, folder, activity.CollectorOptions{})
+		folder, err := blobs.Open(a.folder())
+		testutil.OK(t, err)
+		shelf := &brokenShelf{FileIndex: a.store.Border(), full: true}
+		c := activity.NewCollector(shelfAccount, a, shelf, folder, activity.FileFetcherOptions{})
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			if err := c.Run(ctx); err != nil {

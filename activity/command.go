@@ -22,8 +22,8 @@ const (
 
 // Commands returns what people can ask of the program itself, in the order of a
 // platform's menu.
-func Commands() []adapters.MenuEntry {
-	return []adapters.MenuEntry{
+func Commands() []adapters.CommandMenuEntry {
+	return []adapters.CommandMenuEntry{
 		{Name: commandHelp, Help: "what I can do for you"},
 		{Name: commandStatus, Help: "what I am doing"},
 		{Name: commandStop, Help: "stop what I am doing, now"},
@@ -59,7 +59,7 @@ func (in *Ingress) command(m adapters.Message) *adapters.Command {
 	}
 	name, args, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	name, slash := strings.CutPrefix(strings.ToLower(name), "/")
-	known := slices.ContainsFunc(Commands(), func(c adapters.MenuEntry) bool { return c.Name == name })
+	known := slices.ContainsFunc(Commands(), func(c adapters.CommandMenuEntry) bool { return c.Name == name })
 	if !slash || !known {
 		return nil
 	}

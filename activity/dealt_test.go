@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -47,7 +47,7 @@ func TestWhatWasDealtWithIsThePast(t *testing.T) {
 			if c.past {
 				said = 0
 			}
-			check.Same(t, "answers of the program", said, len(r.texts()))
+			testutil.Same(t, "answers of the program", said, len(r.texts()))
 		})
 	}
 }

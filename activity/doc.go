@@ -5,8 +5,8 @@
 // record take the whole batch with the platform's cursor in one transaction.
 // [Egress] takes decided actions from the outbox, formats them for their chat,
 // sends them in order within the platform's pace, and records what became of
-// each. A [Line] keeps one account connected and runs both. [SpaceMapping] is
-// the map between chats and spaces; a [Desk] is where strangers ask to be let in.
+// each. A [Connection] keeps one account connected and runs both. [SpaceMapping] is
+// the map between chats and spaces; a [PairingState] is where strangers ask to be let in.
 //
 // The package promises that a lost process loses nothing here: everything that
 // matters is a row, behind the ports in ports.go. The words of people who are

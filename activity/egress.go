@@ -39,26 +39,26 @@ type Egress struct {
 	mapping *SpaceMapping
 	o       EgressOptions
 	logger  *slog.Logger
-	pace    *pace
-	ease    ease
-	wall    wall
+	pace    *rateLimits
+	ease    backlogThrottle
+	wall    wallClock
 
 	editor  adapters.Editor // nil: the platform cannot
 	deleter adapters.Deleter
 	reactor adapters.Reactor
-	typer   adapters.Typer
-	finder  adapters.Finder
-	viewer  adapters.Previewer
-	carrier adapters.Carrier
+	typer   adapters.TypingNotifier
+	finder  adapters.DeliveryChecker
+	viewer  adapters.DraftShower
+	carrier adapters.FileSender
 
-	masquerader adapters.Masquerader
-	broadcaster adapters.Broadcaster
-	threader    adapters.Threader
+	masquerader adapters.PersonaSender
+	broadcaster adapters.ThreadBroadcaster
+	threader    adapters.ThreadOpener
 
 	bell   chan struct{}
 	bare   atomic.Bool // nothing waited when the outbox was last read; who changes that rings
-	hands  hands
-	drafts drafts
+	hands  inflightSends
+	drafts draftTracker
 
 	mu      sync.Mutex // guards what follows
 	paused  time.Time  // nothing is sent before this
@@ -73,10 +73,10 @@ type EgressOptions struct {
 	// still obeyed. Default: false, the adapter's own limits.
 	Unpaced bool
 	// Whole is the pace of the account over all chats. Default: 30 a second.
-	Whole adapters.Pace
+	Whole adapters.RateLimit
 	// Purse is the budget that other processes send from, too. Default: there are
 	// none.
-	Purse Purse
+	Purse SharedLimiter
 	// Hands is how many actions are carried at once. Default: 64.
 	Hands int
 	// Patience is how long an action may be held in hand for its turn; beyond that
@@ -94,32 +94,32 @@ type EgressOptions struct {
 	Drafts Drafts
 	// Shelf and Cupboard are where files that were seen stand. Default: there are
 	// none, and only their names are told.
-	Shelf    Shelf
-	Cupboard Cupboard
+	Shelf    FileIndex
+	Cupboard BlobStore
 	// Holds reports whether the account is still this process's to send for: one that
 	// stood still may have been given up by others and not have heard of it. While it
 	// is not, nothing leaves. Default: it always is.
 	Holds func() bool
 	// Face returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
-	Face func(spaces.AgentID) adapters.Face
+	Face func(spaces.AgentID) adapters.Persona
 	// Kin returns by which identity this account's platform knows somebody who has
 	// another one elsewhere. Default: nobody is known twice.
-	Kin Kin
+	Kin IdentityLookup
 	// Logger takes one line an action. Default: none are written.
 	Logger *slog.Logger
 }
 
 // withDefaults returns o with every field set.
 func (o EgressOptions) withDefaults() EgressOptions {
-	if o.Whole == (adapters.Pace{}) {
-		o.Whole = adapters.Pace{Every: time.Second / 30, Burst: 30}
+	if o.Whole == (adapters.RateLimit{}) {
+		o.Whole = adapters.RateLimit{Every: time.Second / 30, Burst: 30}
 	}
 	if o.Backlog <= 0 {
 		o.Backlog = 5
 	}
 	if o.Unpaced {
-		o.Whole, o.Backlog = adapters.Pace{}, 0
+		o.Whole, o.Backlog = adapters.RateLimit{}, 0
 	}
 	if o.Hands <= 0 {
 		o.Hands = 64
@@ -150,24 +150,24 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 		account: a, adapter: ad, box: box, mapping: m, o: o,
 		logger: o.Logger.With("account", a.Key()),
 		bell:   make(chan struct{}, 1),
-		ease:   ease{most: o.Backlog},
+		ease:   backlogThrottle{most: o.Backlog},
 	}
 	e.editor, _ = ad.(adapters.Editor)
 	e.deleter, _ = ad.(adapters.Deleter)
 	e.reactor, _ = ad.(adapters.Reactor)
-	e.typer, _ = ad.(adapters.Typer)
-	e.finder, _ = ad.(adapters.Finder)
-	e.viewer, _ = ad.(adapters.Previewer)
-	e.carrier, _ = ad.(adapters.Carrier)
-	e.masquerader, _ = ad.(adapters.Masquerader)
-	e.broadcaster, _ = ad.(adapters.Broadcaster)
-	e.threader, _ = ad.(adapters.Threader)
-	pacer, paced := ad.(adapters.Pacer)
+	e.typer, _ = ad.(adapters.TypingNotifier)
+	e.finder, _ = ad.(adapters.DeliveryChecker)
+	e.viewer, _ = ad.(adapters.DraftShower)
+	e.carrier, _ = ad.(adapters.FileSender)
+	e.masquerader, _ = ad.(adapters.PersonaSender)
+	e.broadcaster, _ = ad.(adapters.ThreadBroadcaster)
+	e.threader, _ = ad.(adapters.ThreadOpener)
+	pacer, paced := ad.(adapters.RateLimitReporter)
 	if !paced || o.Unpaced {
-		e.pace = newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{} })
+		e.pace = newPace(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{} })
 		return e
 	}
-	e.pace = newPace(o.Whole, func(chat string) adapters.Pace { return pacer.Pace(adapters.Chat{ID: chat}) })
+	e.pace = newPace(o.Whole, func(chat string) adapters.RateLimit { return pacer.Pace(adapters.Chat{ID: chat}) })
 	return e
 }
 
@@ -193,7 +193,7 @@ func (e *Egress) Run(ctx context.Context) error {
 	defer cut(nil)
 	e.hands.open(func(a spaces.Action) { e.begin(ctx, work, a) })
 	e.drafts.rows = e.draws() // what an earlier process left
-	e.drafts.open(func(g *growing) { e.hands.busy.Go(func() { e.grow(ctx, work, g) }) })
+	e.drafts.open(func(g *liveDraft) { e.hands.busy.Go(func() { e.grow(ctx, work, g) }) })
 	for ctx.Err() == nil {
 		restOn(ctx, e.bell, e.round(ctx, work))
 	}

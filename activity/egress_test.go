@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -74,7 +74,7 @@ func TestMessagesOfALaneLeaveInTheOrderDecided(t *testing.T) {
 			{"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"},
 			{"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7", "b8", "b9"},
 		}
-		check.Same(t, "what came", want, got)
+		testutil.Same(t, "what came", want, got)
 	})
 }
 
@@ -103,7 +103,7 @@ func TestAPlatformThatSaysWaitIsObeyedByThatChatAlone(t *testing.T) {
 				t.Errorf("%q was sent after %s, want 7 s and at most a tenth more", c.Text, took)
 			}
 		}
-		check.Same(t, "without", []string{"one", "two"}, without(p.texts("c"), "thread"))
+		testutil.Same(t, "without", []string{"one", "two"}, without(p.texts("c"), "thread"))
 		if a := r.action("one"); a.State != spaces.ActionSent || a.Resent {
 			t.Errorf("got state %s, resent %t; want sent, and no unknown copy", a.State, a.Resent)
 		}
@@ -128,7 +128,7 @@ func TestNothingIsSentAfterItsExpiry(t *testing.T) {
 		limit := refusal(adapters.Limited)
 		limit.RetryAfter = time.Hour
 		p := &platform{
-			every:  adapters.Pace{Every: 900 * time.Millisecond, Burst: 1},
+			every:  adapters.RateLimit{Every: 900 * time.Millisecond, Burst: 1},
 			script: once(func(c call) bool { return c.Text == "limited" }, limit),
 		}
 		r := newRecord()
@@ -153,7 +153,7 @@ func TestASendNobodyCanJudgeFollowsItsPolicy(t *testing.T) {
 	// DELIVERY 2.4
 	tests := []struct {
 		name   string
-		policy spaces.OnUnknown
+		policy spaces.UnknownOutcomePolicy
 		fails  int
 		copies int
 		want   spaces.ActionState
@@ -284,7 +284,7 @@ func TestAMovedChatIsFollowedAtOnce(t *testing.T) {
 		r.put(spaces.Action{ID: "two", Chat: "old", Text: "two"})
 		send(t, p, r, EgressOptions{})
 		after(100 * time.Millisecond)
-		check.Same(t, "texts", []string{"one", "two"}, p.texts("new"))
+		testutil.Same(t, "texts", []string{"one", "two"}, p.texts("new"))
 		if got := r.mappings[0].Chat; got != "new" {
 			t.Errorf("the space is still mapped to %q", got)
 		}
@@ -309,7 +309,7 @@ func TestASplitMessageGoesOnAtThePartItHadReached(t *testing.T) {
 		}
 		send(t, p, r, EgressOptions{})
 		after(time.Second)
-		check.Same(t, "texts", []string{"1", "2", "3", "4"}, p.texts("c"))
+		testutil.Same(t, "texts", []string{"1", "2", "3", "4"}, p.texts("c"))
 		replies := 0
 		for _, c := range p.accepted() {
 			if c.ReplyTo == "q" {
@@ -339,7 +339,7 @@ func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
 		for _, c := range p.accepted() {
 			got[c.Text] = c.ReplyTo + " " + c.Start
 		}
-		check.Same(t, "answers what, among answers to what", map[string]string{"1": "a q", "2": " ", "3": " ", "4. …": "a q"}, got)
+		testutil.Same(t, "answers what, among answers to what", map[string]string{"1": "a q", "2": " ", "3": " ", "4. …": "a q"}, got)
 	})
 }
 
@@ -360,7 +360,7 @@ func TestWhatACrashLeftInSendingIsRepeatedOnceOrHeld(t *testing.T) {
 		want := map[spaces.ActionID]spaces.ActionState{
 			"reply": spaces.ActionSent, "held": spaces.ActionUnknown, "twice": spaces.ActionUnknown,
 		}
-		check.Same(t, "what came", want, got)
+		testutil.Same(t, "what came", want, got)
 		if n := len(p.attempted()); n != 1 {
 			t.Errorf("got %d sends, want 1", n)
 		}
@@ -434,7 +434,7 @@ func TestDeadCredentialsPauseTheAccount(t *testing.T) {
 		}
 		dead.Store(false)
 		after(2 * time.Minute)
-		check.Same(t, "texts", []string{"0", "1", "2", "3", "4"}, p.texts("c"))
+		testutil.Same(t, "texts", []string{"0", "1", "2", "3", "4"}, p.texts("c"))
 	})
 }
 
@@ -452,7 +452,7 @@ func TestOneRefusedSendHealsByItself(t *testing.T) {
 			t.Error("nobody is told that nothing is sent")
 		}
 		after(10 * time.Second)
-		check.Same(t, "texts", []string{"hello"}, p.texts("c"))
+		testutil.Same(t, "texts", []string{"hello"}, p.texts("c"))
 		if why := e.Paused(); why != "" {
 			t.Errorf("it sends, and says %q", why)
 		}
@@ -480,7 +480,7 @@ func TestProvedCredentialsSendWhatTheyWereRefused(t *testing.T) {
 		proved.Store(true)
 		e.Resume()
 		after(2 * time.Second)
-		check.Same(t, "texts", []string{"hello"}, p.texts("c"))
+		testutil.Same(t, "texts", []string{"hello"}, p.texts("c"))
 	})
 }
 

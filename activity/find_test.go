@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -19,9 +19,9 @@ type searchable struct {
 	looks   int
 }
 
-var _ adapters.Finder = (*searchable)(nil)
+var _ adapters.DeliveryChecker = (*searchable)(nil)
 
-func (p *searchable) Find(_ context.Context, post adapters.Post) (adapters.Receipt, bool, error) {
+func (p *searchable) Find(_ context.Context, post adapters.OutgoingMessage) (adapters.Receipt, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.looks++
@@ -54,7 +54,7 @@ func took(p *platform) func(call) error {
 
 func TestAnUnknownSendIsLookedForAndNeverDoubled(t *testing.T) {
 	// DELIVERY 2.4, K17, K18: where a platform can be asked, a copy is impossible.
-	for _, policy := range []spaces.OnUnknown{spaces.ResendOnce, spaces.Hold} {
+	for _, policy := range []spaces.UnknownOutcomePolicy{spaces.ResendOnce, spaces.Hold} {
 		for name, lost := range map[string]bool{"the answer was lost": false, "the request was lost": true} {
 			t.Run(string(policy)+", "+name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestAnUnknownSendIsLookedForAndNeverDoubled(t *testing.T) {
 					r.put(spaces.Action{ID: "x", Chat: "c", Text: "hello", Policy: policy})
 					sendWith(t, p, r)
 					after(time.Minute)
-					check.Same(t, "the chat has", []string{"hello"}, p.texts("c"))
+					testutil.Same(t, "the chat has", []string{"hello"}, p.texts("c"))
 					if a := r.action("x"); a.State != spaces.ActionSent || len(a.Refs) != 1 {
 						t.Errorf("state %s with %d messages, want sent with one", a.State, len(a.Refs))
 					}
@@ -101,7 +101,7 @@ func TestALookThatFailsIsNotTakenForAnAnswer(t *testing.T) {
 }
 
 func TestWhereLookingIsForbiddenThePolicyDecides(t *testing.T) {
-	for policy, want := range map[spaces.OnUnknown]int{spaces.ResendOnce: 2, spaces.Hold: 1} {
+	for policy, want := range map[spaces.UnknownOutcomePolicy]int{spaces.ResendOnce: 2, spaces.Hold: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			p := &searchable{platform: &platform{}, refuses: refusal(adapters.Forbidden)}
 			p.script = func(call) error { return refusal(adapters.Unknown) }
@@ -126,7 +126,7 @@ func TestWhatAnEarlierProcessWasSendingIsLookedFor(t *testing.T) {
 		p.ledger = append(p.ledger, call{Op: "send", Chat: "c", Text: "one", Key: postKey("arrived", 0)})
 		sendWith(t, p, r)
 		after(time.Minute)
-		check.Same(t, "the chats have", [2][]string{{"one"}, {"two"}}, [2][]string{p.texts("c"), p.texts("d")})
+		testutil.Same(t, "the chats have", [2][]string{{"one"}, {"two"}}, [2][]string{p.texts("c"), p.texts("d")})
 		for _, id := range []spaces.ActionID{"arrived", "lost"} {
 			if a := r.action(id); a.State != spaces.ActionSent {
 				t.Errorf("%s is %s, want sent", id, a.State)

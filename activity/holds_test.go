@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,20 +16,20 @@ import (
 func TestNothingLeavesWhileTheAccountMayBeAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stale atomic.Bool
-		p := &platform{every: adapters.Pace{Every: 900 * time.Millisecond, Burst: 1}}
+		p := &platform{every: adapters.RateLimit{Every: 900 * time.Millisecond, Burst: 1}}
 		r := newRecord()
 		r.put(spaces.Action{ID: "one", Chat: "c", Text: "one"})
 		r.put(spaces.Action{ID: "two", Chat: "c", Text: "two"})
 		send(t, p, r, EgressOptions{Holds: func() bool { return !stale.Load() }})
 		after(500 * time.Millisecond)
-		check.Same(t, "in hand", spaces.ActionSending, r.action("two").State)
+		testutil.Same(t, "in hand", spaces.ActionSending, r.action("two").State)
 		stale.Store(true)
 		after(time.Minute)
-		check.Same(t, "while it may be another's", []string{"one"}, p.texts("c"))
-		check.Same(t, "put back", spaces.ActionReady, r.action("two").State)
+		testutil.Same(t, "while it may be another's", []string{"one"}, p.texts("c"))
+		testutil.Same(t, "put back", spaces.ActionReady, r.action("two").State)
 		stale.Store(false)
 		after(2 * time.Second)
-		check.Same(t, "once it is known to be ours", []string{"one", "two"}, p.texts("c"))
+		testutil.Same(t, "once it is known to be ours", []string{"one", "two"}, p.texts("c"))
 	})
 }
 

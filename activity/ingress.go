@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -31,11 +31,11 @@ type Ingress struct {
 
 	heard   atomic.Pointer[time.Time] // when the platform last proved to be there; nil for never
 	hearing chan struct{}             // doorbell for the line: heard has moved
-	tally   tally
+	tally   ingressCounters
 
 	mu    sync.Mutex // guards known
-	known map[approval]remembered
-	paces senders
+	known map[senderKey]cachedApproval
+	paces senderRateLimiter
 }
 
 var _ adapters.Sink = (*Ingress)(nil)
@@ -43,28 +43,28 @@ var _ adapters.Sink = (*Ingress)(nil)
 // IngressOptions says who may talk through an account, and to whom.
 type IngressOptions struct {
 	// Admit is who may talk in chats that are not named. Default: AdmitPairing.
-	Admit Admit
+	Admit AdmissionMode
 	// Named are the rooms of the configuration with their agents, the one that
 	// speaks for the account first. Their members are all admitted. Default: none.
 	Named map[spaces.SpaceID][]spaces.AgentID
 	// Servers are groups of chats, by the platform's id of the group, each of whose
 	// chats becomes a space of this form and admits its members. Default: none.
-	Servers map[string]Room
+	Servers map[string]RoomDefaults
 	// Room is the form of a space for a chat let in without being named. Default:
 	// a circle of its own, no agents.
-	Room Room
+	Room RoomDefaults
 	// Name is how the configuration calls the account. Default: its platform.
 	Name string
 	// Allow are the senders that the configuration lists: people for AdmitAllowlist,
 	// programs for every mode. Default: nobody.
-	Allow []Sender
+	Allow []SenderID
 	// Attendant does what people ask of the program itself. Default: commands pass
 	// like other messages, and wake nobody.
-	Attendant *Attendant
+	Attendant *CommandHandler
 	// Operators are the chats of those who run the program, where it tells of
 	// problems and is answered. Default: none.
 	Operators []string
-	// Files is true when a [Collector] fetches the files of this account's messages.
+	// Files is true when a [FileFetcher] fetches the files of this account's messages.
 	// Default: false; other chats of a room are told their names alone.
 	Files bool
 	// SenderPerMinute is how many messages of one sender may wake agents within a
@@ -76,7 +76,7 @@ type IngressOptions struct {
 	// Bell is told after each record of something new which minds now have
 	// something to do. There may be none, and yet a relay to send. It must not
 	// block. Default: nobody is told; shell and egress poll.
-	Bell func([]spaces.Waiting)
+	Bell func([]spaces.PendingWork)
 	// OfServer is told of the space of a chat of a named server, before anything that
 	// comes from there is recorded. With an error nothing is. Default: nobody is told.
 	OfServer func(ctx context.Context, group string, space spaces.SpaceID) error
@@ -92,8 +92,8 @@ type IngressOptions struct {
 	Logger *slog.Logger
 }
 
-// A Room is the form of a space that is opened when a chat first speaks.
-type Room struct {
+// A RoomDefaults is the form of a space that is opened when a chat first speaks.
+type RoomDefaults struct {
 	Circle spaces.CircleID // empty: one of its own
 	Wake   spaces.WakePolicy
 	Agents []spaces.AgentID // the one that speaks for the account first
@@ -108,7 +108,7 @@ func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairing
 		account: a, mapping: m, log: l, notices: n, desk: p,
 		logger:  o.Logger.With("account", a.Key()),
 		hearing: make(chan struct{}, 1),
-		known:   map[approval]remembered{},
+		known:   map[senderKey]cachedApproval{},
 	}
 	in.Reconfigure(o)
 	return in
@@ -122,7 +122,7 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 		o.OfServer = func(context.Context, string, spaces.SpaceID) error { return nil }
 	}
 	if o.Bell == nil {
-		o.Bell = func([]spaces.Waiting) {}
+		o.Bell = func([]spaces.PendingWork) {}
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
@@ -141,12 +141,12 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 // cursor is stored, so the platform may forget the batch. Accept may be called
 // concurrently; the updates of one chat must arrive in order.
 func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
-	if err := fault.Point("ingest.received"); err != nil {
+	if err := failpoint.Point("ingest.received"); err != nil {
 		return fmt.Errorf("take batch: %w", err)
 	}
 	at := in.options.Load().Now()
 	in.Heard(at)
-	taken := spaces.Intake{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
+	taken := spaces.IngestBatch{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
 	for _, u := range b.Updates {
 		u = in.read(u)
 		if acts(u) {
@@ -208,7 +208,7 @@ func acts(u adapters.Update) bool {
 
 // take admits one update, does what needs no mind, and adds its events-to-be, or
 // its refusal, to what is recorded.
-func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, taken *spaces.Intake) error {
+func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, taken *spaces.IngestBatch) error {
 	if isEcho(in.account, u) {
 		in.tally.echoes.Add(1)
 		return nil
@@ -217,7 +217,7 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, ta
 		u = wholeAccounts(u)
 	}
 	_, moved := u.Body.(adapters.Migrated)
-	_, ended := u.Body.(adapters.Unlinked)
+	_, ended := u.Body.(adapters.ChatLost)
 	if (moved || ended) && u.Chat.ID != "" {
 		return in.remap(ctx, u, at)
 	}
@@ -289,13 +289,13 @@ func (in *Ingress) ours() []adapters.Account {
 }
 
 // items returns what an update is in each of its rooms.
-func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.Time) []spaces.Incoming {
+func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.Time) []spaces.IngestItem {
 	if _, bad := u.Body.(adapters.Unreadable); bad {
 		in.logger.Warn("update is unreadable", "update", u.ID, "chat", u.Chat.ID)
 	}
-	var items []spaces.Incoming
+	var items []spaces.IngestItem
 	for _, p := range places {
-		items = append(items, translate(u, setting{
+		items = append(items, translate(u, translateContext{
 			account: in.account, place: p, agent: in.speaker(p.Space, u.Chat),
 			source: source(in.account, u), alike: alike(in.account, u), at: at, ours: in.ours(),
 		})...)
@@ -304,14 +304,14 @@ func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.T
 }
 
 // record commits what was taken so far, rings for it and empties it.
-func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
+func (in *Ingress) record(ctx context.Context, taken *spaces.IngestBatch) error {
 	if len(taken.Items) == 0 && len(taken.Refused) == 0 && taken.Cursor == nil {
 		return nil
 	}
 	hushed, undo := in.hush(taken.Items, taken.At)
 	done, err := in.log.Record(ctx, *taken)
 	if err == nil {
-		err = fault.Point("ingest.after_commit")
+		err = failpoint.Point("ingest.after_commit")
 	}
 	if err != nil {
 		undo()
@@ -333,9 +333,9 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.Intake) error {
 // changesMap reports whether a body changes which chats there are.
 func changesMap(b adapters.Body) bool {
 	switch b.(type) {
-	case adapters.Migrated, adapters.Linked, adapters.Unlinked:
+	case adapters.Migrated, adapters.ChatGained, adapters.ChatLost:
 		return true
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left,
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left,
 		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
 		return false
 	}
@@ -350,15 +350,15 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 		if b.To == "" || b.To == u.Chat.ID {
 			return nil
 		}
-		if err := in.mapping.Migrate(ctx, key, spaces.Move{From: u.Chat.ID, To: b.To, Same: b.Same}, at); err != nil {
+		if err := in.mapping.Migrate(ctx, key, spaces.ChatMove{From: u.Chat.ID, To: b.To, Same: b.Same}, at); err != nil {
 			return err
 		}
 		return in.moveApprovals(ctx, u.Chat.ID, b.To)
-	case adapters.Linked:
+	case adapters.ChatGained:
 		return in.mapping.Live(ctx, key, u.Chat.ID, true, "", at)
-	case adapters.Unlinked:
+	case adapters.ChatLost:
 		return in.mapping.Live(ctx, key, u.Chat.ID, false, cutText(b.Reason, maxName), at)
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left,
+	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left,
 		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
 	}
 	panic("activity: remap of a body that changes no map")

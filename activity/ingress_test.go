@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -55,7 +55,7 @@ func TestSameUpdateTwiceIsOneEvent(t *testing.T) {
 	in := enter(r, IngressOptions{})
 	take(t, in, "1", says(hub, kai, "1", "hello"))
 	take(t, in, "1", says(hub, kai, "1", "hello"), says(hub, kai, "2", "again"))
-	check.Same(t, "said", []string{"hello", "again"}, r.said())
+	testutil.Same(t, "said", []string{"hello", "again"}, r.said())
 	if got := in.Tally(); got.Recorded != 2 || got.Duplicates != 1 {
 		t.Errorf("got %+v, want 2 recorded and 1 duplicate", got)
 	}
@@ -82,7 +82,7 @@ func TestWhoSpeaksInALostChatHasItTriedAgain(t *testing.T) {
 		in := enter(r, IngressOptions{})
 		lose := func() {
 			t.Helper()
-			check.OK(t, in.mapping.Live(t.Context(), ours.Key(), hub.ID, false, "forbidden", time.Now()))
+			testutil.OK(t, in.mapping.Live(t.Context(), ours.Key(), hub.ID, false, "forbidden", time.Now()))
 		}
 		lose()
 		take(t, in, "", says(hub, kai, "1", "at once"))
@@ -111,7 +111,7 @@ func TestNothingIsAcceptedThatIsNotDurable(t *testing.T) {
 	// DELIVERY I1, F30, M2
 	r := newRecord()
 	rung := 0
-	in := enter(r, IngressOptions{Bell: func([]spaces.Waiting) { rung++ }})
+	in := enter(r, IngressOptions{Bell: func([]spaces.PendingWork) { rung++ }})
 	r.setRefuse(errors.New("disk full"))
 	b := adapters.Batch{Updates: []adapters.Update{says(hub, kai, "1", "hello")}, Cursor: []byte("1")}
 	if err := in.Accept(t.Context(), b); err == nil {
@@ -143,7 +143,7 @@ func TestOurOwnActsToldBackAreNoEvents(t *testing.T) {
 func TestAMentionOfTheAccountIsAMentionOfItsAgent(t *testing.T) {
 	// BLU-25
 	r := newRecord()
-	in := enter(r, IngressOptions{Admit: AdmitOpen, Room: Room{Agents: []spaces.AgentID{"max"}}})
+	in := enter(r, IngressOptions{Admit: AdmitOpen, Room: RoomDefaults{Agents: []spaces.AgentID{"max"}}})
 	mention := func(c adapters.Chat) adapters.Update {
 		u := says(c, kai, "1", "@ada_bot and @zoe")
 		u.Body = adapters.Message{ID: "1", Text: "x", ToUs: true, Mentions: []adapters.Person{{ID: ours.ID}, {ID: "8", Kind: adapters.Human}, {ID: "8"}}}
@@ -187,7 +187,7 @@ func TestWhoLeavesAChatLeavesAllItsRooms(t *testing.T) {
 	for _, it := range r.events {
 		where = append(where, string(it.Event.Body.Kind())+" in "+string(it.Event.Space))
 	}
-	check.Same(t, "recorded", []string{"said in hub", "left in den", "left in hub"}, where)
+	testutil.Same(t, "recorded", []string{"said in hub", "left in den", "left in hub"}, where)
 }
 
 func TestAPoisonedUpdateStopsNothing(t *testing.T) {
@@ -228,11 +228,11 @@ func TestMapChangesKeepTheirPlaceInTheStream(t *testing.T) {
 	take(t, in, "1",
 		says(hub, kai, "1", "old"), change("2", adapters.Migrated{To: "-200"}), says(next, kai, "3", "new"),
 		change("5", adapters.Migrated{To: "-300", Same: true}),
-		adapters.Update{Key: "out", Chat: next, Body: adapters.Unlinked{Reason: "kicked"}},
-		adapters.Update{Key: "in", Chat: next, Body: adapters.Linked{}},
+		adapters.Update{Key: "out", Chat: next, Body: adapters.ChatLost{Reason: "kicked"}},
+		adapters.Update{Key: "in", Chat: next, Body: adapters.ChatGained{}},
 		says(next, kai, "4", "back"))
 	want := []string{"said hub", "migrate -100 -200", "said hub", "migrate -100 -300 same", "live -200 false", "live -200 true", "said hub"}
-	check.Same(t, "order", want, r.order)
+	testutil.Same(t, "order", want, r.order)
 	if last := r.batches[len(r.batches)-1]; string(last.Cursor) != "1" {
 		t.Errorf("the last record carries cursor %q", last.Cursor)
 	}
@@ -262,7 +262,7 @@ func TestAGapReachesEveryRoomOfTheAccount(t *testing.T) {
 		got = append(got, string(e.Event.Body.Kind())+" "+string(e.Event.Space))
 	}
 	want := []string{"gap space-1", "gap hub", "gap den", "unreadable space-1"}
-	check.Same(t, "what came", want, got)
+	testutil.Same(t, "what came", want, got)
 	if own := r.rooms[0]; own.Wake != spaces.WakeNone || len(own.Agents) != 0 {
 		t.Errorf("the account's own room is %+v, want no agents in it", own)
 	}
@@ -270,7 +270,7 @@ func TestAGapReachesEveryRoomOfTheAccount(t *testing.T) {
 
 func TestABotInARoomIsABot(t *testing.T) {
 	r := newRecord()
-	in := enter(r, IngressOptions{Allow: []Sender{{User: "5"}, {User: "6"}, {User: "8"}}})
+	in := enter(r, IngressOptions{Allow: []SenderID{{User: "5"}, {User: "6"}, {User: "8"}}})
 	take(t, in, "1",
 		says(hub, adapters.Person{ID: "5", Kind: adapters.Bot, Name: "Kai"}, "1", "beep"),
 		says(hub, adapters.Person{ID: "6", Kind: adapters.Service}, "2", "channel post"),

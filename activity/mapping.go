@@ -97,14 +97,14 @@ func (m *SpaceMapping) Own(ctx context.Context, account string, at time.Time) (s
 	if !errors.Is(err, ErrUnmapped) {
 		return spaces.Placement{}, err
 	}
-	return m.Open(ctx, spaces.Opening{
+	return m.Open(ctx, spaces.OpenRequest{
 		Name: account, Wake: spaces.WakeNone, Closed: true, At: at,
 		Chats: []spaces.Mapping{{Account: account, Title: account, Live: true}},
 	})
 }
 
 // Open makes sure of a space with its chats, as [Directory.Open] does.
-func (m *SpaceMapping) Open(ctx context.Context, o spaces.Opening) (spaces.Placement, error) {
+func (m *SpaceMapping) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error) {
 	p, err := m.directory.Open(ctx, o)
 	if err != nil {
 		return p, fmt.Errorf("open space %q: %w", o.Name, err)
@@ -117,7 +117,7 @@ func (m *SpaceMapping) Open(ctx context.Context, o spaces.Opening) (spaces.Place
 
 // Migrate moves a chat to its new id. A chat that is mapped to nothing, or was
 // moved before, is no error.
-func (m *SpaceMapping) Migrate(ctx context.Context, account string, to spaces.Move, at time.Time) error {
+func (m *SpaceMapping) Migrate(ctx context.Context, account string, to spaces.ChatMove, at time.Time) error {
 	err := m.directory.Migrate(ctx, account, to, at)
 	m.forget(account, to.From)
 	m.forget(account, to.To)

@@ -102,19 +102,19 @@ var senderKinds = []senderKind{
 
 // matrixIngress is an ingress on a platform where the owner was let in by every
 // road there is: by code, by name in the list, and as owner.
-func matrixIngress(r *record, s platformStage, mode Admit, named []spaces.Mapping, rung *int) *Ingress {
+func matrixIngress(r *record, s platformStage, mode AdmissionMode, named []spaces.Mapping, rung *int) *Ingress {
 	key, who := s.account().Key(), s.owner()
 	chat := s.direct(who).Chat.ID
-	r.desk.Admitted = []Admission{{Pairing: Pairing{Account: key, Chat: chat, User: who.ID, Scope: who.Scope}, Role: spaces.OfOwner}}
+	r.desk.Admitted = []Approval{{PairingRequest: PairingRequest{Account: key, Chat: chat, User: who.ID, Scope: who.Scope}, Role: spaces.OfOwner}}
 	r.mappings = append([]spaces.Mapping{{Account: key, Chat: chat, Space: "owner", Live: true}}, named...)
-	r.roles = []spaces.Appointment{{Who: spaces.Identity{Platform: s.name, Scope: who.Scope, User: who.ID}, Role: spaces.OfOwner}}
+	r.roles = []spaces.RoleGrant{{Who: spaces.Identity{Platform: s.name, Scope: who.Scope, User: who.ID}, Role: spaces.OfOwner}}
 	rooms := map[spaces.SpaceID][]spaces.AgentID{"nowhere": nil}
 	for _, m := range named {
 		rooms[m.Space] = []spaces.AgentID{"ada"}
 	}
 	return NewIngress(s.account(), NewSpaceMapping(r, r), r, r, r, IngressOptions{
-		Admit: mode, Named: rooms, Allow: []Sender{{who.Scope, who.ID}}, Attendant: r.attendant(),
-		Bell: func([]spaces.Waiting) { *rung++ },
+		Admit: mode, Named: rooms, Allow: []SenderID{{who.Scope, who.ID}}, Attendant: r.attendant(),
+		Bell: func([]spaces.PendingWork) { *rung++ },
 	})
 }
 
@@ -123,7 +123,7 @@ func matrixIngress(r *record, s platformStage, mode Admit, named []spaces.Mappin
 func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
 	cells, unauthorised, woken := 0, 0, 0
 	for _, s := range platformStages {
-		for _, mode := range []Admit{AdmitDeny, AdmitPairing, AdmitAllowlist, AdmitOpen} {
+		for _, mode := range []AdmissionMode{AdmitDeny, AdmitPairing, AdmitAllowlist, AdmitOpen} {
 			for _, k := range senderKinds {
 				cells++
 				want := mode == AdmitOpen && k.open
@@ -182,7 +182,7 @@ func turnedAway(t *testing.T, r *record, in *Ingress, u adapters.Update) {
 		}
 		return
 	}
-	var kept []spaces.Refusal
+	var kept []spaces.RejectedSender
 	for _, b := range r.batches {
 		kept = append(kept, b.Refused...)
 	}
@@ -224,16 +224,16 @@ func TestAnAllowlistIsAllThatItHolds(t *testing.T) {
 	for _, s := range platformStages {
 		listed := s.person("21", "Lisa", adapters.Human)
 		for name, c := range map[string]struct {
-			allow []Sender
+			allow []SenderID
 			u     adapters.Update
 			heard bool
 		}{
 			"empty":             {nil, s.direct(listed), false},
-			"listed":            {[]Sender{{listed.Scope, "21"}}, s.direct(listed), true},
-			"listed in a group": {[]Sender{{listed.Scope, "21"}}, s.group(listed), false},
-			"in another team":   {[]Sender{{"elsewhere", "21"}}, s.direct(listed), false},
-			"by its name":       {[]Sender{{listed.Scope, "Lisa"}}, s.direct(listed), false},
-			"a listed program":  {[]Sender{{listed.Scope, "12"}}, s.direct(s.person("12", "Beep", adapters.Bot)), true},
+			"listed":            {[]SenderID{{listed.Scope, "21"}}, s.direct(listed), true},
+			"listed in a group": {[]SenderID{{listed.Scope, "21"}}, s.group(listed), false},
+			"in another team":   {[]SenderID{{"elsewhere", "21"}}, s.direct(listed), false},
+			"by its name":       {[]SenderID{{listed.Scope, "Lisa"}}, s.direct(listed), false},
+			"a listed program":  {[]SenderID{{listed.Scope, "12"}}, s.direct(s.person("12", "Beep", adapters.Bot)), true},
 		} {
 			t.Run(s.name+"/"+name, func(t *testing.T) {
 				r := newRecord()
@@ -252,8 +252,8 @@ func TestAnApprovalBringsNothingBack(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{})
 	take(t, in, "1", says(lobby, kai, "1", secret))
-	p := Approver{Pairings: r, Mapping: in.mapping, Notices: r}
-	if _, err := p.Approve(t.Context(), r.desk.Pending[0].Code, Grant{}, noon); err != nil {
+	p := AccessManager{Pairings: r, Mapping: in.mapping, Notices: r}
+	if _, err := p.Approve(t.Context(), r.desk.Pending[0].Code, AccessGrant{}, noon); err != nil {
 		t.Fatal(err)
 	}
 	take(t, in, "2", says(lobby, kai, "2", "hello"))

@@ -12,7 +12,7 @@ import (
 const onlyDeciders = "In a room of several people only an admin or the owner may do that."
 
 // decides reports whether somebody may decide for all who are in the room.
-func (a *Attendant) decides(ctx context.Context, q Request) (bool, error) {
+func (a *CommandHandler) decides(ctx context.Context, q CommandRequest) (bool, error) {
 	if q.Direct {
 		return true, nil
 	}
@@ -24,7 +24,7 @@ func (a *Attendant) decides(ctx context.Context, q Request) (bool, error) {
 }
 
 // named returns the agent of the room that is called so; empty when there is none.
-func (a *Attendant) named(ctx context.Context, q Request) (spaces.AgentID, error) {
+func (a *CommandHandler) named(ctx context.Context, q CommandRequest) (spaces.AgentID, error) {
 	wanted := strings.TrimPrefix(q.Args, "@")
 	if wanted == "" {
 		return "", nil
@@ -44,7 +44,7 @@ func (a *Attendant) named(ctx context.Context, q Request) (spaces.AgentID, error
 // mute has agents follow the room in silence, all of them or the one that is named,
 // until it is lifted: nothing wakes them there, and they do nothing there. What they
 // have under way ends.
-func (a *Attendant) mute(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, error) {
 	may, err := a.decides(ctx, q)
 	if err != nil || !may {
 		return onlyDeciders, err
@@ -56,7 +56,7 @@ func (a *Attendant) mute(ctx context.Context, q Request) (string, error) {
 	if q.Args != "" && agent == "" {
 		return "No agent of that name is in this room.", nil
 	}
-	m := spaces.Muting{Space: q.Space, Agent: agent, Lifted: q.Command == commandUnmute}
+	m := spaces.MuteRequest{Space: q.Space, Agent: agent, Lifted: q.Command == commandUnmute}
 	changed, err := a.Reins.Mute(ctx, m)
 	if err != nil {
 		return "", err
@@ -71,7 +71,7 @@ func (a *Attendant) mute(ctx context.Context, q Request) (string, error) {
 	case m.Lifted:
 		return joined(names) + " may speak here again.", nil
 	}
-	if _, err := a.Reins.Halt(ctx, spaces.Halt{Space: q.Space, Agent: agent, Unsent: true, At: q.At}); err != nil {
+	if _, err := a.Reins.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: agent, Unsent: true, At: q.At}); err != nil {
 		return "", err
 	}
 	if len(changed) == 0 {

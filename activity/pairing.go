@@ -31,9 +31,9 @@ var (
 	ErrDeskLocked     = errors.New("too many wrong codes, try again later")
 )
 
-// A Pairing is a person who asks to be let in, known by an immutable id and
+// A PairingRequest is a person who asks to be let in, known by an immutable id and
 // bound to the chat they asked in.
-type Pairing struct {
+type PairingRequest struct {
 	Code    string    `json:"code"`
 	Account string    `json:"account"`
 	Chat    string    `json:"chat"`
@@ -44,33 +44,33 @@ type Pairing struct {
 }
 
 // same reports whether both are about the same person in the same chat.
-func (p Pairing) same(q Pairing) bool {
+func (p PairingRequest) same(q PairingRequest) bool {
 	return p.Account == q.Account && p.Chat == q.Chat && p.User == q.User && p.Scope == q.Scope
 }
 
-// An Admission is a pairing that somebody with the right has approved, or, with
+// An Approval is a pairing that somebody with the right has approved, or, with
 // an empty user, a whole chat that was let in.
-type Admission struct {
-	Pairing
+type Approval struct {
+	PairingRequest
 	Circle spaces.CircleID  `json:"circle,omitempty"` // of the chat's space; empty: one of its own
 	Role   spaces.Authority `json:"role,omitempty"`   // more than a member; 0: no more
 	At     time.Time        `json:"at"`
 }
 
-// A Desk is where pairings are begun and approved. It is a plain value whose
+// A PairingState is where pairings are begun and approved. It is a plain value whose
 // methods are the whole of the rules; [Pairings] keeps it. The zero Desk is
 // empty. The JSON form is its stored form.
-type Desk struct {
-	Pending  []Pairing   `json:"pending,omitempty"`
-	Admitted []Admission `json:"admitted,omitempty"`
-	Wrong    int         `json:"wrong,omitempty"` // wrong codes since the last good one
-	Locked   time.Time   `json:"locked,omitzero"` // no code is looked at before this
+type PairingState struct {
+	Pending  []PairingRequest `json:"pending,omitempty"`
+	Admitted []Approval       `json:"admitted,omitempty"`
+	Wrong    int              `json:"wrong,omitempty"` // wrong codes since the last good one
+	Locked   time.Time        `json:"locked,omitzero"` // no code is looked at before this
 }
 
 // Begin notes that somebody asks and returns their pending pairing: the one they
 // have, or p with its expiry set. It fails with [ErrTooManyPending] when the
 // account has as many codes out as it may.
-func (d *Desk) Begin(p Pairing, at time.Time) (Pairing, error) {
+func (d *PairingState) Begin(p PairingRequest, at time.Time) (PairingRequest, error) {
 	d.expire(at)
 	ofAccount := 0
 	for _, q := range d.Pending {
@@ -82,7 +82,7 @@ func (d *Desk) Begin(p Pairing, at time.Time) (Pairing, error) {
 		}
 	}
 	if ofAccount >= MaxPending {
-		return Pairing{}, ErrTooManyPending
+		return PairingRequest{}, ErrTooManyPending
 	}
 	p.Expires = at.Add(PairingTTL)
 	d.Pending = append(d.Pending, p)
@@ -92,13 +92,13 @@ func (d *Desk) Begin(p Pairing, at time.Time) (Pairing, error) {
 // Approve lets the person in whose code this is, once. Case, spaces and hyphens
 // in code do not matter. It fails with [ErrNoPairing], which counts as a wrong
 // guess, and with [ErrDeskLocked] without looking at the code.
-func (d *Desk) Approve(code string, g Grant, at time.Time) (Admission, error) {
+func (d *PairingState) Approve(code string, g AccessGrant, at time.Time) (Approval, error) {
 	if at.Before(d.Locked) {
-		return Admission{}, ErrDeskLocked
+		return Approval{}, ErrDeskLocked
 	}
 	d.expire(at)
 	code = plainCode(code)
-	i := slices.IndexFunc(d.Pending, func(p Pairing) bool {
+	i := slices.IndexFunc(d.Pending, func(p PairingRequest) bool {
 		return subtle.ConstantTimeCompare([]byte(p.Code), []byte(code)) == 1
 	})
 	if i < 0 {
@@ -106,9 +106,9 @@ func (d *Desk) Approve(code string, g Grant, at time.Time) (Admission, error) {
 		if d.Wrong >= MaxWrong {
 			d.Wrong, d.Locked = 0, at.Add(PairingLock)
 		}
-		return Admission{}, ErrNoPairing
+		return Approval{}, ErrNoPairing
 	}
-	a := Admission{Pairing: d.Pending[i], Circle: g.Circle, Role: max(g.Role, spaces.OfMember), At: at}
+	a := Approval{PairingRequest: d.Pending[i], Circle: g.Circle, Role: max(g.Role, spaces.OfMember), At: at}
 	a.Code = ""
 	d.Pending = slices.Delete(d.Pending, i, i+1)
 	d.Admitted = append(d.Admitted, a)
@@ -118,7 +118,7 @@ func (d *Desk) Approve(code string, g Grant, at time.Time) (Admission, error) {
 
 // AdmitChat lets a whole chat in, whoever speaks there. It reports whether that
 // is news.
-func (d *Desk) AdmitChat(a Admission) bool {
+func (d *PairingState) AdmitChat(a Approval) bool {
 	a.Code, a.User, a.Scope, a.Expires = "", "", "", time.Time{}
 	if _, known := d.Admission(a.Account, a.Chat, "", ""); known {
 		return false
@@ -128,9 +128,9 @@ func (d *Desk) AdmitChat(a Admission) bool {
 }
 
 // Revoke takes back every admission that match accepts, and returns them.
-func (d *Desk) Revoke(match func(Admission) bool) []Admission {
-	var gone []Admission
-	d.Admitted = slices.DeleteFunc(d.Admitted, func(a Admission) bool {
+func (d *PairingState) Revoke(match func(Approval) bool) []Approval {
+	var gone []Approval
+	d.Admitted = slices.DeleteFunc(d.Admitted, func(a Approval) bool {
 		if !match(a) {
 			return false
 		}
@@ -141,7 +141,7 @@ func (d *Desk) Revoke(match func(Admission) bool) []Admission {
 }
 
 // Move carries everything about a chat over to its new id.
-func (d *Desk) Move(account, from, to string) {
+func (d *PairingState) Move(account, from, to string) {
 	for i := range d.Pending {
 		if p := &d.Pending[i]; p.Account == account && p.Chat == from {
 			p.Chat = to
@@ -155,7 +155,7 @@ func (d *Desk) Move(account, from, to string) {
 }
 
 // Waiting returns the pairings that can still be approved.
-func (d *Desk) Waiting(at time.Time) []Pairing {
+func (d *PairingState) Waiting(at time.Time) []PairingRequest {
 	d.expire(at)
 	return d.Pending
 }
@@ -163,18 +163,18 @@ func (d *Desk) Waiting(at time.Time) []Pairing {
 // Admission returns the admission of a person in a chat, or that of the chat as
 // a whole. An empty user stands for the platform itself and is admitted where
 // anybody is.
-func (d *Desk) Admission(account, chat, scope, user string) (Admission, bool) {
+func (d *PairingState) Admission(account, chat, scope, user string) (Approval, bool) {
 	for _, a := range d.Admitted {
 		if a.Account == account && a.Chat == chat && (user == "" || a.User == "" || a.User == user && a.Scope == scope) {
 			return a, true
 		}
 	}
-	return Admission{}, false
+	return Approval{}, false
 }
 
 // expire drops the pairings whose time is over.
-func (d *Desk) expire(at time.Time) {
-	d.Pending = slices.DeleteFunc(d.Pending, func(p Pairing) bool { return !at.Before(p.Expires) })
+func (d *PairingState) expire(at time.Time) {
+	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool { return !at.Before(p.Expires) })
 }
 
 // newCode draws a code: 40 bits of random.

@@ -15,8 +15,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func asks(n int) Pairing {
-	return Pairing{Code: fmt.Sprintf("%08d", n), Account: "a", Chat: fmt.Sprint(n), User: fmt.Sprint(n)}
+func asks(n int) PairingRequest {
+	return PairingRequest{Code: fmt.Sprintf("%08d", n), Account: "a", Chat: fmt.Sprint(n), User: fmt.Sprint(n)}
 }
 
 func TestCodesAreEvenOverAnAlphabetWithoutLookAlikes(t *testing.T) {
@@ -44,14 +44,14 @@ func TestCodesAreEvenOverAnAlphabetWithoutLookAlikes(t *testing.T) {
 
 func TestAMillionGuessesHitNothing(t *testing.T) {
 	// SECURITY S2: 0 hits, at most 5 codes looked at for each lock.
-	var d Desk
+	var d PairingState
 	at := noon
 	looked, locks := 0, 0
 	for i := range 1_000_000 {
 		if _, err := d.Begin(asks(1), at); err != nil {
 			t.Fatal(err)
 		}
-		_, err := d.Approve(fmt.Sprintf("G%07d", i), Grant{}, at)
+		_, err := d.Approve(fmt.Sprintf("G%07d", i), AccessGrant{}, at)
 		switch {
 		case errors.Is(err, ErrNoPairing):
 			looked++
@@ -70,18 +70,18 @@ func TestAMillionGuessesHitNothing(t *testing.T) {
 }
 
 func TestARightCodeDoesNotOpenALockedDesk(t *testing.T) {
-	var d Desk
+	var d PairingState
 	p, _ := d.Begin(asks(1), noon)
 	for range MaxWrong {
-		if _, err := d.Approve("WRONG", Grant{}, noon); !errors.Is(err, ErrNoPairing) {
+		if _, err := d.Approve("WRONG", AccessGrant{}, noon); !errors.Is(err, ErrNoPairing) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := d.Approve(p.Code, Grant{}, noon.Add(time.Minute)); !errors.Is(err, ErrDeskLocked) {
+	if _, err := d.Approve(p.Code, AccessGrant{}, noon.Add(time.Minute)); !errors.Is(err, ErrDeskLocked) {
 		t.Errorf("got %v, want locked", err)
 	}
 	p, _ = d.Begin(asks(1), noon.Add(PairingLock))
-	if _, err := d.Approve(p.Code, Grant{}, noon.Add(PairingLock)); err != nil {
+	if _, err := d.Approve(p.Code, AccessGrant{}, noon.Add(PairingLock)); err != nil {
 		t.Errorf("after the lock got %v, want it to be good", err)
 	}
 }
@@ -89,15 +89,15 @@ func TestARightCodeDoesNotOpenALockedDesk(t *testing.T) {
 func TestTheDeskKeepsItsRules(t *testing.T) {
 	// SECURITY S2: single use, 10 minutes, at most 3 pending an account, bound to a person.
 	rapid.Check(t, func(t *rapid.T) {
-		var d Desk
+		var d PairingState
 		at := noon
-		issued := map[string]Pairing{}
+		issued := map[string]PairingRequest{}
 		used := map[string]bool{}
 		next := 0
 		t.Repeat(map[string]func(*rapid.T){
 			"begin": func(t *rapid.T) {
 				next++
-				p := Pairing{
+				p := PairingRequest{
 					Code: fmt.Sprintf("%08d", next), Account: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "account"),
 					Chat: rapid.SampledFrom([]string{"1", "2", "3", "4", "5"}).Draw(t, "chat"), User: "u",
 				}
@@ -112,7 +112,7 @@ func TestTheDeskKeepsItsRules(t *testing.T) {
 			},
 			"approve": func(t *rapid.T) {
 				code := fmt.Sprintf("%08d", rapid.IntRange(0, next).Draw(t, "code"))
-				a, err := d.Approve(code, Grant{Circle: "home"}, at)
+				a, err := d.Approve(code, AccessGrant{Circle: "home"}, at)
 				if err != nil {
 					return
 				}
@@ -171,7 +171,7 @@ func TestFiftyStrangersAtOnceKeepTheCap(t *testing.T) {
 func TestAStrangerIsLetInByTheirCode(t *testing.T) {
 	// DESIGN 9 admit: pairing
 	r := newRecord()
-	in := enter(r, IngressOptions{Room: Room{Agents: []spaces.AgentID{"ada"}}})
+	in := enter(r, IngressOptions{Room: RoomDefaults{Agents: []spaces.AgentID{"ada"}}})
 	take(t, in, "1", says(lobby, kai, "1", secret))
 	take(t, in, "2", says(lobby, kai, "1", secret), says(lobby, kai, "2", secret))
 	if len(r.notices) != 1 || len(r.desk.Pending) != 1 {
@@ -181,12 +181,12 @@ func TestAStrangerIsLetInByTheirCode(t *testing.T) {
 	if !strings.Contains(r.notices[0].Text, shownCode(code)) || strings.Contains(r.notices[0].Text, "Kai") {
 		t.Errorf("the stranger is told %q", r.notices[0].Text)
 	}
-	desk := Approver{Pairings: r, Mapping: in.mapping, Notices: r, Room: Room{Agents: []spaces.AgentID{"ada"}}}
+	desk := AccessManager{Pairings: r, Mapping: in.mapping, Notices: r, Room: RoomDefaults{Agents: []spaces.AgentID{"ada"}}}
 	typed := strings.ToLower(shownCode(code)) + " "
-	if _, err := desk.Approve(t.Context(), typed, Grant{Circle: "home"}, time.Now()); err != nil {
+	if _, err := desk.Approve(t.Context(), typed, AccessGrant{Circle: "home"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := desk.Approve(t.Context(), typed, Grant{Circle: "home"}, time.Now()); !errors.Is(err, ErrNoPairing) {
+	if _, err := desk.Approve(t.Context(), typed, AccessGrant{Circle: "home"}, time.Now()); !errors.Is(err, ErrNoPairing) {
 		t.Errorf("a used code gives %v, want no pairing", err)
 	}
 	take(t, in, "3", says(lobby, kai, "3", "hello at last"))
@@ -203,7 +203,7 @@ func TestAStrangerIsLetInByTheirCode(t *testing.T) {
 
 func TestAnApprovalSurvivesACrashBeforeTheRoomIsOpened(t *testing.T) {
 	r := newRecord()
-	r.desk.Admitted = []Admission{{Pairing: Pairing{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}, Circle: "home"}}
+	r.desk.Admitted = []Approval{{PairingRequest: PairingRequest{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}, Circle: "home"}}
 	in := enter(r, IngressOptions{})
 	take(t, in, "1", says(lobby, kai, "1", "hello"))
 	if len(r.rooms) != 1 || r.rooms[0].Circle != "home" || len(r.said()) != 1 {

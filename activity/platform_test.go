@@ -26,7 +26,7 @@ type platform struct {
 	script func(call) error
 	// takes is how long each call lasts.
 	takes time.Duration
-	every adapters.Pace
+	every adapters.RateLimit
 	// connect decides what Connect says the nth time, from 0.
 	connect func(n int) error
 	// others is true when the credentials become another account's after the first
@@ -44,12 +44,12 @@ type platform struct {
 }
 
 var (
-	_ adapters.Adapter = (*platform)(nil)
-	_ adapters.Editor  = (*platform)(nil)
-	_ adapters.Deleter = (*platform)(nil)
-	_ adapters.Reactor = (*platform)(nil)
-	_ adapters.Typer   = (*platform)(nil)
-	_ adapters.Pacer   = (*platform)(nil)
+	_ adapters.Adapter           = (*platform)(nil)
+	_ adapters.Editor            = (*platform)(nil)
+	_ adapters.Deleter           = (*platform)(nil)
+	_ adapters.Reactor           = (*platform)(nil)
+	_ adapters.TypingNotifier    = (*platform)(nil)
+	_ adapters.RateLimitReporter = (*platform)(nil)
 )
 
 func (p *platform) Connect(context.Context) (adapters.Account, error) {
@@ -86,22 +86,22 @@ func (p *platform) Split(text string) []string {
 	return strings.Split(text, "\n---\n")
 }
 
-func (p *platform) Send(ctx context.Context, post adapters.Post) (adapters.Receipt, error) {
+func (p *platform) Send(ctx context.Context, post adapters.OutgoingMessage) (adapters.Receipt, error) {
 	id, err := p.do(ctx, call{Op: "send", Chat: post.Chat, Thread: post.Thread, Text: post.Text, ReplyTo: post.ReplyTo, Start: post.Start, Key: post.Key})
 	return adapters.Receipt{Message: id, At: time.Now()}, err
 }
 
-func (p *platform) Edit(ctx context.Context, m adapters.Ref, text string) error {
+func (p *platform) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
 	_, err := p.do(ctx, call{Op: "edit", Chat: m.Chat, Thread: m.Thread, Message: m.Message, Text: text})
 	return err
 }
 
-func (p *platform) Delete(ctx context.Context, m adapters.Ref) error {
+func (p *platform) Delete(ctx context.Context, m adapters.MessageRef) error {
 	_, err := p.do(ctx, call{Op: "delete", Chat: m.Chat, Thread: m.Thread, Message: m.Message})
 	return err
 }
 
-func (p *platform) React(ctx context.Context, m adapters.Ref, emoji string) error {
+func (p *platform) React(ctx context.Context, m adapters.MessageRef, emoji string) error {
 	_, err := p.do(ctx, call{Op: "react", Chat: m.Chat, Thread: m.Thread, Message: m.Message, Text: emoji})
 	return err
 }
@@ -111,7 +111,7 @@ func (p *platform) Typing(ctx context.Context, chat, thread string) error {
 	return err
 }
 
-func (p *platform) Pace(adapters.Chat) adapters.Pace { return p.every }
+func (p *platform) Pace(adapters.Chat) adapters.RateLimit { return p.every }
 
 func (p *platform) do(ctx context.Context, c call) (string, error) {
 	p.mu.Lock()

@@ -18,12 +18,12 @@ type Directory interface {
 	Place(ctx context.Context, account, chat string) ([]spaces.Placement, error)
 	// Open makes sure of a space, its chats and its agents' uplinks, in one
 	// transaction, and returns it. Opening what is already so changes nothing.
-	Open(ctx context.Context, o spaces.Opening) (spaces.Placement, error)
+	Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error)
 	// Migrate moves every mapping of a chat, and every action that waits for it, to
 	// the new id and records it. A chat without a mapping is no error: it may have
 	// been moved before. Where messages and threads keep their ids, those that are
 	// known are known under the new one, too.
-	Migrate(ctx context.Context, account string, m spaces.Move, at time.Time) error
+	Migrate(ctx context.Context, account string, m spaces.ChatMove, at time.Time) error
 	// Live notes that a chat can or cannot be reached. It opens or closes the
 	// connection spans of its space and records linked or unlinked. What is already
 	// so changes nothing, nor does a chat without a mapping.
@@ -44,7 +44,7 @@ type Log interface {
 	// source) changes nothing. An item that does not cohere is recorded as such and does not
 	// stop the others. Mentions that a message already carries are agents'; the
 	// entities of [spaces.Incoming.Mentions] follow them.
-	Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error)
+	Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error)
 	// Cursor returns what the last recorded batch of the account carried, or nil.
 	Cursor(ctx context.Context, account string) ([]byte, error)
 	// Hearing closes the open spans of every space of the account when it went
@@ -60,7 +60,7 @@ type Outbox interface {
 	Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error)
 	// Settle records what became of sends, all in one transaction: receipts,
 	// retry times, failures, each with its event.
-	Settle(ctx context.Context, at time.Time, s []Settlement) error
+	Settle(ctx context.Context, at time.Time, s []SendResult) error
 	// Next returns when [Outbox.Claim] will next have something to give: the earliest
 	// time at which the oldest unfinished action of a chat and thread becomes due,
 	// leaving out those under way and all that stand behind another. That is in the far
@@ -90,7 +90,7 @@ type Outbox interface {
 	Start(ctx context.Context, account, chat string, message spaces.EventID) (string, error)
 	// Mooring tells where a thread of a room hangs in one chat of it, for actions with
 	// a RoomThread.
-	Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (Mooring, error)
+	Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (ThreadAnchor, error)
 	// ThreadTitle returns how a thread of a room is called, or else the words of the
 	// message it hangs on as they stand, as CommonMark; empty when somebody has deleted
 	// those.
@@ -101,7 +101,7 @@ type Outbox interface {
 	// platform or no member of the room. Somebody who is there by another identity
 	// is found by kin, which may be nil. broadcast is true for a message that is to be
 	// shown beside its thread.
-	Named(ctx context.Context, account string, message spaces.EventID, kin Kin) (people []spaces.Identity, broadcast bool, err error)
+	Named(ctx context.Context, account string, message spaces.EventID, kin IdentityLookup) (people []spaces.Identity, broadcast bool, err error)
 }
 
 // Drafts keeps drafts that are messages: from before their post until a message has
@@ -111,7 +111,7 @@ type Drafts interface {
 	// Draft stores that a draft is about to be posted, unless its step is decided or
 	// its run over. What an earlier process has stored of the step stays as it is, and
 	// is returned.
-	Draft(ctx context.Context, d spaces.Draft, at time.Time) (was Drafted, state DraftState, err error)
+	Draft(ctx context.Context, d spaces.Draft, at time.Time) (was StoredDraft, state DraftState, err error)
 	// Drawn stores which message a draft is.
 	Drawn(ctx context.Context, id spaces.DraftID, message string) error
 	// Rub forgets a draft that is no message, or none any more. One that is not known
@@ -121,7 +121,7 @@ type Drafts interface {
 	// nobody can tell whether it is there. It is no draft any more.
 	Lose(ctx context.Context, id spaces.DraftID) error
 	// Drafts returns those of an account, the oldest first.
-	Drafts(ctx context.Context, account string) ([]Drafted, error)
+	Drafts(ctx context.Context, account string) ([]StoredDraft, error)
 }
 
 // DraftState is what [Drafts.Draft] found.
@@ -134,23 +134,23 @@ const (
 	DraftRefused DraftState = "refused" // nothing more may be shown of the step
 )
 
-// A Drafted is a draft as it is stored. Its text is that of its post.
-type Drafted struct {
+// A StoredDraft is a draft as it is stored. Its text is that of its post.
+type StoredDraft struct {
 	spaces.Draft
 	Message string // empty: nobody knows whether it was posted
 	At      time.Time
 	Left    bool // no message can take it over any more
 }
 
-// A Mooring is where a thread of a room hangs in one chat of it.
-type Mooring struct {
+// A ThreadAnchor is where a thread of a room hangs in one chat of it.
+type ThreadAnchor struct {
 	There  spaces.ThreadID // the thread that the chat has for it; empty when it is not known to have one
 	Anchor spaces.Ref      // the message in the chat on which it hangs; zero when none is there
 }
 
-// Kin returns by which identity a platform knows somebody who has another one
+// IdentityLookup returns by which identity a platform knows somebody who has another one
 // elsewhere; false when nobody with the right has said so.
-type Kin func(spaces.Identity) (spaces.Identity, bool)
+type IdentityLookup func(spaces.Identity) (spaces.Identity, bool)
 
 // MaxNamed bounds how many people one message calls (SECURITY S6).
 const MaxNamed = 3
@@ -172,8 +172,8 @@ type Roles interface {
 	Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error)
 }
 
-// Refused is a sender who was turned away in a chat. What they said is nowhere.
-type Refused struct {
+// RejectedSender is a sender who was turned away in a chat. What they said is nowhere.
+type RejectedSender struct {
 	Account, Chat string
 	Scope, User   string // who, as their platform calls them; empty for nobody in particular
 	Kind          string // message, edit, reaction, …
@@ -181,38 +181,38 @@ type Refused struct {
 	First, Last   time.Time
 }
 
-// Reins are how people hold agents back.
-type Reins interface {
+// RunController are how people hold agents back.
+type RunController interface {
 	// Halt ends what agents do, at once and durably; see [spaces.Halt].
-	Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error)
+	Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error)
 	// Renew has the agents of a room begin afresh there: what was said before is no
 	// longer part of what they carry in mind. Nothing is deleted.
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
 	// Mute has agents of a room be silent there, or lifts it, and returns those for
 	// whom that is new.
-	Mute(ctx context.Context, m spaces.Muting) ([]spaces.AgentID, error)
+	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
 }
 
-// Insight tells what agents do and did in one room. Nothing of another room is in
+// RoomInspector tells what agents do and did in one room. Nothing of another room is in
 // its answers.
-type Insight interface {
+type RoomInspector interface {
 	// Now tells how the agents of a room stand, in the order they came.
-	Now(ctx context.Context, space spaces.SpaceID, at time.Time) (RoomNow, error)
+	Now(ctx context.Context, space spaces.SpaceID, at time.Time) (RoomStatus, error)
 	// Last tells of each agent of the room what became of the message at about or,
 	// when that is zero or unknown, of the newest message that is no command. An
 	// agent that has not been asked anything yet is left out.
-	Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]Answered, error)
+	Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]MessageOutcome, error)
 }
 
-// RoomNow is how the agents of a room stand.
-type RoomNow struct {
-	Agents  []AgentNow
+// RoomStatus is how the agents of a room stand.
+type RoomStatus struct {
+	Agents  []AgentStatus
 	Waiting int // messages nobody has looked at yet
 	Unsent  int // decided and not sent
 }
 
-// AgentNow is one agent in a room.
-type AgentNow struct {
+// AgentStatus is one agent in a room.
+type AgentStatus struct {
 	Agent     spaces.AgentID
 	Since     time.Time // when its run here began; zero when it rests
 	Asleep    time.Time // until when it sleeps; zero when it does not
@@ -224,8 +224,8 @@ type AgentNow struct {
 	Usage     spaces.Usage // in this room, since the day began
 }
 
-// Answered is what became of a message with one agent.
-type Answered struct {
+// MessageOutcome is what became of a message with one agent.
+type MessageOutcome struct {
 	Agent  spaces.AgentID
 	Reason string // the gate's word on the message; empty while nobody has judged it
 	Tries  int    // runs over it that came to nothing
@@ -250,20 +250,20 @@ type Notice struct {
 	Expires time.Time
 }
 
-// Pairings keeps the one [Desk] of the record.
+// Pairings keeps the one [PairingState] of the record.
 type Pairings interface {
 	// Load returns the desk as it stands; an empty one at first.
-	Load(ctx context.Context) (Desk, error)
+	Load(ctx context.Context) (PairingState, error)
 	// Amend has change alter the desk and stores it, in one transaction. Amendments
 	// never overlap, whatever process makes them. change is called at most once
 	// for each attempt at the transaction and touches nothing but the desk and its
 	// own results.
-	Amend(ctx context.Context, change func(*Desk)) error
+	Amend(ctx context.Context, change func(*PairingState)) error
 }
 
-// A Settlement is what became of one attempt at one part of an action. Several of
+// A SendResult is what became of one attempt at one part of an action. Several of
 // one action in one call are applied in order.
-type Settlement struct {
+type SendResult struct {
 	Action spaces.ActionID
 	// State is Sent when the last part was accepted, Sending when a part was
 	// accepted and another follows at once, Ready to try again at NotBefore, or a

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -44,7 +44,7 @@ func TestAnEditReplacesAMessagePartByPart(t *testing.T) {
 				for _, c := range p.accepted() {
 					got = append(got, call{Op: c.Op, Message: c.Message, Text: c.Text})
 				}
-				check.Same(t, "what came", tt.want, got)
+				testutil.Same(t, "what came", tt.want, got)
 				if a := r.action("x"); a.State != spaces.ActionSent {
 					t.Errorf("got %s, want sent", a.State)
 				}
@@ -171,7 +171,7 @@ func TestOneBudgetAChatForEverything(t *testing.T) {
 	// DESIGN 9 limits.outgoing, issue: one budget per chat for sends, edits and typing.
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		p := &platform{every: adapters.Pace{Every: 3 * time.Second, Burst: 2}}
+		p := &platform{every: adapters.RateLimit{Every: 3 * time.Second, Burst: 2}}
 		r := newRecord()
 		standing(r)
 		r.put(spaces.Action{ID: "s1", Chat: "c", Text: "1"})
@@ -181,7 +181,7 @@ func TestOneBudgetAChatForEverything(t *testing.T) {
 		for i := range 50 {
 			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint("d", i)), Chat: fmt.Sprint("d", i), Text: "x"})
 		}
-		send(t, p, r, EgressOptions{Whole: adapters.Pace{Every: time.Millisecond, Burst: 100}})
+		send(t, p, r, EgressOptions{Whole: adapters.RateLimit{Every: time.Millisecond, Burst: 100}})
 		after(2 * time.Second)
 		for id, a := range map[string]spaces.Action{"s2": r.action("s2"), "s3": r.action("s3")} {
 			if a.State == spaces.ActionSending {
@@ -197,14 +197,14 @@ func TestOneBudgetAChatForEverything(t *testing.T) {
 				t.Errorf("chat %s waited %s for another chat's budget", c.Chat, took)
 			}
 		}
-		check.Same(t, "at", []time.Duration{0, 0, 3 * time.Second, 6 * time.Second}, at)
+		testutil.Same(t, "at", []time.Duration{0, 0, 3 * time.Second, 6 * time.Second}, at)
 	})
 }
 
 func TestLimitsOffSendsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		p := &platform{every: adapters.Pace{Every: time.Hour, Burst: 1}}
+		p := &platform{every: adapters.RateLimit{Every: time.Hour, Burst: 1}}
 		r := newRecord()
 		for i := range 100 {
 			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint(i)), Chat: "c", Text: "x"})
@@ -219,7 +219,7 @@ func TestLimitsOffSendsAtOnce(t *testing.T) {
 
 func TestTypingTakesOnlyWhatASendCanSpare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &platform{every: adapters.Pace{Every: time.Second, Burst: 3}}
+		p := &platform{every: adapters.RateLimit{Every: time.Second, Burst: 3}}
 		r := newRecord()
 		e := send(t, p, r, EgressOptions{})
 		for range 10 {
@@ -253,7 +253,7 @@ func TestAPausedAccountShowsNoTyping(t *testing.T) {
 func TestTheBudgetsOfIdleChatsAreForgotten(t *testing.T) {
 	// DELIVERY I14
 	synctest.Test(t, func(t *testing.T) {
-		p := newPace(adapters.Pace{}, func(string) adapters.Pace { return adapters.Pace{Every: time.Second, Burst: 1} })
+		p := newPace(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{Every: time.Second, Burst: 1} })
 		p.hold("held", time.Now(), time.Now().Add(time.Hour))
 		for i := range 10 * maxPaced {
 			p.take(fmt.Sprint(i), time.Now(), 0)
@@ -316,7 +316,7 @@ func TestAnOutcomeIsRecordedSoonAfterTheRecordIsBack(t *testing.T) {
 func TestMigrateTwiceIsNoError(t *testing.T) {
 	r := newRecord()
 	m := NewSpaceMapping(unmapped{r}, r)
-	if err := m.Migrate(t.Context(), "a", spaces.Move{From: "old", To: "new"}, time.Now()); err != nil {
+	if err := m.Migrate(t.Context(), "a", spaces.ChatMove{From: "old", To: "new"}, time.Now()); err != nil {
 		t.Error(err)
 	}
 	if err := m.Live(t.Context(), "a", "old", true, "", time.Now()); err != nil {
@@ -327,7 +327,9 @@ func TestMigrateTwiceIsNoError(t *testing.T) {
 // unmapped is a directory that is strict about chats it does not know.
 type unmapped struct{ *record }
 
-func (unmapped) Migrate(context.Context, string, spaces.Move, time.Time) error { return ErrUnmapped }
+func (unmapped) Migrate(context.Context, string, spaces.ChatMove, time.Time) error {
+	return ErrUnmapped
+}
 
 func (unmapped) Live(context.Context, string, string, bool, string, time.Time) error {
 	return ErrUnmapped
@@ -341,8 +343,8 @@ func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
 	if _, err := m.Resolve(ctx, "a", "c"); !errors.Is(err, ErrUnmapped) {
 		t.Fatalf("got %v, want unmapped", err)
 	}
-	p, err := m.Open(ctx, spaces.Opening{Key: "hub", Chats: []spaces.Mapping{{Account: "a", Chat: "c", Live: true}}})
-	check.OK(t, err)
+	p, err := m.Open(ctx, spaces.OpenRequest{Key: "hub", Chats: []spaces.Mapping{{Account: "a", Chat: "c", Live: true}}})
+	testutil.OK(t, err)
 	for range 3 {
 		if got, err := m.Resolve(ctx, "a", "c"); err != nil || got[0] != p {
 			t.Fatalf("got %v, %v; want %v", got, err, p)
@@ -351,7 +353,7 @@ func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
 	if r.places != 2 {
 		t.Errorf("the directory was asked %d times, want once before and once after the opening", r.places)
 	}
-	check.OK(t, m.Migrate(ctx, "a", spaces.Move{From: "c", To: "d"}, time.Now()))
+	testutil.OK(t, m.Migrate(ctx, "a", spaces.ChatMove{From: "c", To: "d"}, time.Now()))
 	if _, err := m.Resolve(ctx, "a", "c"); !errors.Is(err, ErrUnmapped) {
 		t.Errorf("the old id still resolves: %v", err)
 	}
@@ -370,10 +372,10 @@ func TestExternalNamesTheChatsThatCanBeReached(t *testing.T) {
 		{Account: "a", Chat: "4", Space: "den", Live: true},
 	}
 	got, err := NewSpaceMapping(r, r).External(t.Context(), "hub")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var chats []string
 	for _, m := range got {
 		chats = append(chats, m.Chat)
 	}
-	check.Same(t, "chats", []string{"1", "3"}, chats)
+	testutil.Same(t, "chats", []string{"1", "3"}, chats)
 }

@@ -12,12 +12,12 @@ import (
 
 // lately tells one answer, whatever is asked.
 type lately struct {
-	activity.Insight
-	x activity.Answered
+	activity.RoomInspector
+	x activity.MessageOutcome
 }
 
-func (l lately) Last(_ context.Context, _ spaces.SpaceID, _ spaces.Ref) ([]activity.Answered, error) {
-	return []activity.Answered{l.x}, nil
+func (l lately) Last(_ context.Context, _ spaces.SpaceID, _ spaces.Ref) ([]activity.MessageOutcome, error) {
+	return []activity.MessageOutcome{l.x}, nil
 }
 
 // PRD-10-9: the gate has no word that people cannot be told.
@@ -27,8 +27,8 @@ func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
 		shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateAll, shell.GateNone, shell.GateAmbient,
 		shell.GateBot, shell.GateObserved, "past",
 	} {
-		a := activity.Attendant{Insight: lately{x: activity.Answered{Agent: "ada", Reason: reason}}}
-		text, err := a.Attend(t.Context(), activity.Request{Command: "why"})
+		a := activity.CommandHandler{Insight: lately{x: activity.MessageOutcome{Agent: "ada", Reason: reason}}}
+		text, err := a.Attend(t.Context(), activity.CommandRequest{Command: "why"})
 		if err != nil || strings.Contains(text, "its rules say so") {
 			t.Errorf("%s is told as %q, %v", reason, text, err)
 		}

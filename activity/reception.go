@@ -20,20 +20,20 @@ const noticeTTL = 10 * time.Minute
 // may somebody still be heard who was shut out by another process.
 const knownFor = 2 * time.Second
 
-// A Sender names somebody within one platform: nothing that can be chosen.
-type Sender struct {
+// A SenderID names somebody within one platform: nothing that can be chosen.
+type SenderID struct {
 	Scope string // the Slack team; empty elsewhere
 	User  string
 }
 
-// An approval is a sender's in one chat.
-type approval struct {
+// A senderKey is a sender's in one chat.
+type senderKey struct {
 	chat string
-	who  Sender
+	who  SenderID
 }
 
-// A remembered approval is good until its time.
-type remembered struct {
+// A cachedApproval approval is good until its time.
+type cachedApproval struct {
 	circle spaces.CircleID
 	until  time.Time
 }
@@ -42,7 +42,7 @@ type remembered struct {
 // whole was, and into which circle. Only a yes is remembered, and not for long:
 // approvals come and go in other processes.
 func (in *Ingress) approved(ctx context.Context, u adapters.Update) (spaces.CircleID, bool, error) {
-	k, now := approval{u.Chat.ID, Sender{u.From.Scope, u.From.ID}}, time.Now()
+	k, now := senderKey{u.Chat.ID, SenderID{u.From.Scope, u.From.ID}}, time.Now()
 	in.mu.Lock()
 	r, known := in.known[k]
 	in.mu.Unlock()
@@ -62,7 +62,7 @@ func (in *Ingress) approved(ctx context.Context, u adapters.Update) (spaces.Circ
 	if len(in.known) >= maxKnown {
 		clear(in.known)
 	}
-	in.known[k] = remembered{a.Circle, now.Add(knownFor)}
+	in.known[k] = cachedApproval{a.Circle, now.Add(knownFor)}
 	return a.Circle, true, nil
 }
 
@@ -83,7 +83,7 @@ func (in *Ingress) moveApprovals(ctx context.Context, from, to string) error {
 	if _, ok := desk.Admission(in.account.Key(), from, "", ""); !ok {
 		return nil
 	}
-	if err := in.desk.Amend(ctx, func(d *Desk) { d.Move(in.account.Key(), from, to) }); err != nil {
+	if err := in.desk.Amend(ctx, func(d *PairingState) { d.Move(in.account.Key(), from, to) }); err != nil {
 		return fmt.Errorf("move approvals of chat %s: %w", from, err)
 	}
 	return nil
@@ -96,16 +96,16 @@ func (in *Ingress) begin(ctx context.Context, u adapters.Update, at time.Time) e
 	if err != nil {
 		return fmt.Errorf("draw pairing code: %w", err)
 	}
-	asked := Pairing{
+	asked := PairingRequest{
 		Code: code, Account: in.account.Key(), Chat: u.Chat.ID,
 		User: u.From.ID, Scope: u.From.Scope, Name: cutText(u.From.Name, maxName),
 	}
 	if asked.User == "" {
 		return nil
 	}
-	var pending Pairing
+	var pending PairingRequest
 	var refusal error
-	err = in.desk.Amend(ctx, func(d *Desk) { pending, refusal = d.Begin(asked, at) })
+	err = in.desk.Amend(ctx, func(d *PairingState) { pending, refusal = d.Begin(asked, at) })
 	switch {
 	case err != nil:
 		return fmt.Errorf("begin pairing: %w", err)

@@ -16,60 +16,60 @@ import (
 type record struct {
 	mu       sync.Mutex // guards all
 	mappings []spaces.Mapping
-	rooms    []spaces.Opening
-	events   []spaces.Incoming
+	rooms    []spaces.OpenRequest
+	events   []spaces.IngestItem
 	sources  map[string]bool
-	batches  []spaces.Intake
+	batches  []spaces.IngestBatch
 	cursor   []byte
 	hearing  []bool
-	stood    []LineSpan
+	stood    []ConnPeriod
 	seen     []time.Time
 	actions  []*spaces.Action
-	failures map[spaces.ActionID]Settlement
+	failures map[spaces.ActionID]SendResult
 	where    map[spaces.EventID][]spaces.Ref
 	files    map[string]bool // messages that are files of others
 	notices  []Notice
-	desk     Desk
+	desk     PairingState
 	live     map[string]bool
 	moved    []string
 	places   int    // questions to Place
 	nexts    int    // questions to Next
 	before   func() // what has its turn before a recovery; nil for nothing
-	roles    []spaces.Appointment
-	halted   spaces.Halted // what the next halt meets
-	now      RoomNow
-	answered []Answered
+	roles    []spaces.RoleGrant
+	halted   spaces.StopResult // what the next halt meets
+	now      RoomStatus
+	answered []MessageOutcome
 	about    spaces.Ref // the message that was last asked about
 	blind    error      // what every look fails with, while set
 
-	drafts  []Drafted
+	drafts  []StoredDraft
 	strayed []spaces.DraftID                  // drafts that nobody can look for
 	starts  map[spaces.EventID]spaces.EventID // of the answers that a message stands among
 
-	broadcast bool    // what an agent says is shown beside its thread
-	mooring   Mooring // of every thread
+	broadcast bool         // what an agent says is shown beside its thread
+	mooring   ThreadAnchor // of every thread
 
 	refuse error // what every write fails with, while set
 	order  []string
 }
 
 var (
-	_ Directory = (*record)(nil)
-	_ Chats     = (*record)(nil)
-	_ Log       = (*record)(nil)
-	_ Logbook   = (*record)(nil)
-	_ Outbox    = (*record)(nil)
-	_ Drafts    = (*record)(nil)
-	_ Notices   = (*record)(nil)
-	_ Pairings  = (*record)(nil)
-	_ Roles     = (*record)(nil)
-	_ Reins     = (*record)(nil)
-	_ Insight   = (*record)(nil)
+	_ Directory     = (*record)(nil)
+	_ Chats         = (*record)(nil)
+	_ Log           = (*record)(nil)
+	_ ConnHistory   = (*record)(nil)
+	_ Outbox        = (*record)(nil)
+	_ Drafts        = (*record)(nil)
+	_ Notices       = (*record)(nil)
+	_ Pairings      = (*record)(nil)
+	_ Roles         = (*record)(nil)
+	_ RunController = (*record)(nil)
+	_ RoomInspector = (*record)(nil)
 )
 
 func newRecord() *record {
 	return &record{
-		sources: map[string]bool{}, failures: map[spaces.ActionID]Settlement{},
+		sources: map[string]bool{}, failures: map[spaces.ActionID]SendResult{},
 		where: map[spaces.EventID][]spaces.Ref{}, files: map[string]bool{}, live: map[string]bool{},
 	}
 }
@@ -110,7 +110,7 @@ func (r *record) Place(_ context.Context, account, chat string) ([]spaces.Placem
 	return places, nil
 }
 
-func (r *record) Open(ctx context.Context, o spaces.Opening) (p spaces.Placement, err error) {
+func (r *record) Open(ctx context.Context, o spaces.OpenRequest) (p spaces.Placement, err error) {
 	err = r.locked(ctx, func() {
 		id := spaces.SpaceID(o.Key)
 		for _, c := range o.Chats {
@@ -137,7 +137,7 @@ func (r *record) Open(ctx context.Context, o spaces.Opening) (p spaces.Placement
 	return p, err
 }
 
-func (r *record) Migrate(ctx context.Context, account string, to spaces.Move, _ time.Time) error {
+func (r *record) Migrate(ctx context.Context, account string, to spaces.ChatMove, _ time.Time) error {
 	return r.locked(ctx, func() {
 		from, to, how := to.From, to.To, map[bool]string{true: " same"}[to.Same]
 		r.order = append(r.order, "migrate "+from+" "+to+how)
@@ -177,7 +177,7 @@ func (r *record) Chats(_ context.Context, account string, space spaces.SpaceID) 
 	return out, nil
 }
 
-func (r *record) Record(ctx context.Context, in spaces.Intake) (done spaces.Recorded, err error) {
+func (r *record) Record(ctx context.Context, in spaces.IngestBatch) (done spaces.IngestResult, err error) {
 	err = r.locked(ctx, func() {
 		r.batches = append(r.batches, in)
 		if in.Cursor != nil {
@@ -193,7 +193,7 @@ func (r *record) Record(ctx context.Context, in spaces.Intake) (done spaces.Reco
 			done.New++
 			r.events = append(r.events, item)
 			r.order = append(r.order, string(item.Event.Body.Kind())+" "+string(item.Event.Space))
-			done.Wakes = append(done.Wakes, spaces.Waiting{Space: item.Event.Space})
+			done.Wakes = append(done.Wakes, spaces.PendingWork{Space: item.Event.Space})
 		}
 	})
 	return done, err
@@ -205,7 +205,7 @@ func (r *record) Cursor(context.Context, string) ([]byte, error) {
 	return r.cursor, nil
 }
 
-func (r *record) Stood(_ context.Context, s LineSpan) error {
+func (r *record) Stood(_ context.Context, s ConnPeriod) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stood = append(r.stood, s)
@@ -250,7 +250,7 @@ func (r *record) Claim(ctx context.Context, _ string, at time.Time, limit int) (
 	return claimed, err
 }
 
-func (r *record) Settle(ctx context.Context, _ time.Time, all []Settlement) error {
+func (r *record) Settle(ctx context.Context, _ time.Time, all []SendResult) error {
 	return r.locked(ctx, func() {
 		for _, s := range all {
 			a := r.find(s.Action)
@@ -347,14 +347,14 @@ func (r *record) Hurry(ctx context.Context, _ string, by time.Duration, at time.
 	})
 }
 
-func (r *record) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was Drafted, state DraftState, err error) {
+func (r *record) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was StoredDraft, state DraftState, err error) {
 	err = r.locked(ctx, func() {
 		i := r.drafted(d.ID)
 		if state = DraftKnown; i >= 0 {
 			was = r.drafts[i]
 			return
 		}
-		state, r.drafts = DraftNew, append(r.drafts, Drafted{Draft: d, At: at})
+		state, r.drafts = DraftNew, append(r.drafts, StoredDraft{Draft: d, At: at})
 	})
 	return was, state, err
 }
@@ -371,7 +371,7 @@ func (r *record) Lose(ctx context.Context, id spaces.DraftID) error {
 	return r.locked(ctx, func() { r.rub(id); r.strayed = append(r.strayed, id) })
 }
 
-func (r *record) Drafts(context.Context, string) ([]Drafted, error) {
+func (r *record) Drafts(context.Context, string) ([]StoredDraft, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.drafts), nil
@@ -380,11 +380,11 @@ func (r *record) Drafts(context.Context, string) ([]Drafted, error) {
 // drafted returns the place of a draft; -1 when there is none. r.mu is held, as it
 // is for rub.
 func (r *record) drafted(id spaces.DraftID) int {
-	return slices.IndexFunc(r.drafts, func(d Drafted) bool { return d.ID == id })
+	return slices.IndexFunc(r.drafts, func(d StoredDraft) bool { return d.ID == id })
 }
 
 func (r *record) rub(id spaces.DraftID) {
-	r.drafts = slices.DeleteFunc(r.drafts, func(d Drafted) bool { return d.ID == id })
+	r.drafts = slices.DeleteFunc(r.drafts, func(d StoredDraft) bool { return d.ID == id })
 }
 
 // leave has every draft stand alone: no message will take it over.
@@ -396,7 +396,7 @@ func (r *record) leave() {
 	}
 }
 
-func (r *record) Named(context.Context, string, spaces.EventID, Kin) ([]spaces.Identity, bool, error) {
+func (r *record) Named(context.Context, string, spaces.EventID, IdentityLookup) ([]spaces.Identity, bool, error) {
 	return nil, r.broadcast, nil
 }
 
@@ -452,11 +452,11 @@ func (r *record) Role(_ context.Context, who spaces.Identity) (spaces.Authority,
 	return role, nil
 }
 
-func (r *record) Halt(ctx context.Context, h spaces.Halt) (done spaces.Halted, err error) {
+func (r *record) Halt(ctx context.Context, h spaces.StopRequest) (done spaces.StopResult, err error) {
 	err = r.locked(ctx, func() {
 		r.order = append(r.order, "halt "+string(h.Space)+string(h.Agent))
 		done = r.halted
-		r.halted = spaces.Halted{}
+		r.halted = spaces.StopResult{}
 	})
 	return done, err
 }
@@ -465,7 +465,7 @@ func (r *record) Renew(ctx context.Context, space spaces.SpaceID, _ time.Time) e
 	return r.locked(ctx, func() { r.order = append(r.order, "renew "+string(space)) })
 }
 
-func (r *record) Mute(ctx context.Context, m spaces.Muting) (changed []spaces.AgentID, err error) {
+func (r *record) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spaces.AgentID, err error) {
 	err = r.locked(ctx, func() {
 		r.order = append(r.order, fmt.Sprint("mute ", m.Space, m.Agent, " ", !m.Lifted))
 		for i := range r.now.Agents {
@@ -478,13 +478,13 @@ func (r *record) Mute(ctx context.Context, m spaces.Muting) (changed []spaces.Ag
 	return changed, err
 }
 
-func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (RoomNow, error) {
+func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (RoomStatus, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now, r.blind
 }
 
-func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]Answered, error) {
+func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]MessageOutcome, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.about = about
@@ -492,15 +492,15 @@ func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]
 }
 
 // attendant is one over the record.
-func (r *record) attendant() *Attendant { return &Attendant{Roles: r, Reins: r, Insight: r} }
+func (r *record) attendant() *CommandHandler { return &CommandHandler{Roles: r, Reins: r, Insight: r} }
 
-func (r *record) Load(context.Context) (Desk, error) {
+func (r *record) Load(context.Context) (PairingState, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.desk, nil
 }
 
-func (r *record) Amend(ctx context.Context, change func(*Desk)) error {
+func (r *record) Amend(ctx context.Context, change func(*PairingState)) error {
 	return r.locked(ctx, func() { change(&r.desk) })
 }
 
@@ -551,7 +551,7 @@ func (r *record) knowsTheSecret() bool {
 	return strings.Contains(fmt.Sprintf("%+v %+v %+v %+v", r.events, r.notices, r.desk, r.batches), secret)
 }
 
-func (r *record) Mooring(context.Context, string, string, spaces.SpaceID, spaces.ThreadID) (Mooring, error) {
+func (r *record) Mooring(context.Context, string, string, spaces.SpaceID, spaces.ThreadID) (ThreadAnchor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.mooring, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // status tells what the agents of the room are doing, and how they did today.
-func (a *Attendant) status(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) status(ctx context.Context, q CommandRequest) (string, error) {
 	now, err := a.Insight.Now(ctx, q.Space, q.At)
 	if err != nil {
 		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
@@ -33,7 +33,7 @@ func (a *Attendant) status(ctx context.Context, q Request) (string, error) {
 }
 
 // doing says what an agent is at.
-func doing(n AgentNow, at time.Time) string {
+func doing(n AgentStatus, at time.Time) string {
 	switch {
 	case !n.Since.IsZero():
 		return "has been at it for " + lasting(at.Sub(n.Since))
@@ -46,7 +46,7 @@ func doing(n AgentNow, at time.Time) string {
 }
 
 // today says how an agent did since the day began.
-func today(n AgentNow) string {
+func today(n AgentStatus) string {
 	if n.Runs == 0 {
 		return "Nothing to do here today"
 	}
@@ -65,7 +65,7 @@ func today(n AgentNow) string {
 
 // cost tells what the room used today, in tokens and, where the price is known,
 // in money.
-func (a *Attendant) cost(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) cost(ctx context.Context, q CommandRequest) (string, error) {
 	now, err := a.Insight.Now(ctx, q.Space, q.At)
 	if err != nil {
 		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
@@ -85,7 +85,7 @@ func (a *Attendant) cost(ctx context.Context, q Request) (string, error) {
 }
 
 // money says what tokens cost.
-func (a *Attendant) money(agent spaces.AgentID, u spaces.Usage) string {
+func (a *CommandHandler) money(agent spaces.AgentID, u spaces.Usage) string {
 	if a.Price == nil {
 		return ""
 	}

@@ -21,49 +21,49 @@ const (
 	voicePatience = 2 * time.Minute
 )
 
-// A Scribe has the spoken messages heard that people send, after they have been
+// A TranscriptionWorker has the spoken messages heard that people send, after they have been
 // fetched, and writes what was said into their rooms, once.
-type Scribe struct {
-	voices   Voices
-	cupboard Cupboard
+type TranscriptionWorker struct {
+	voices   TranscriptionQueue
+	cupboard BlobStore
 	hearing  Transcriber
-	o        ScribeOptions
+	o        TranscriptionOptions
 	bell     chan struct{}
 }
 
-// ScribeOptions bound what a scribe does.
-type ScribeOptions struct {
+// TranscriptionOptions bound what a scribe does.
+type TranscriptionOptions struct {
 	// Model names who hears, for the record. Default: none.
 	Model string
 	// Allowed reports whether the budget of a voice's room and of the day has room
 	// for another voice. Default: always.
-	Allowed func(ctx context.Context, v Voice, at time.Time) (bool, error)
+	Allowed func(ctx context.Context, v VoiceMessage, at time.Time) (bool, error)
 	// Logger takes a line for each voice. Default: none are written.
 	Logger *slog.Logger
 }
 
 // NewScribe returns a scribe.
-func NewScribe(v Voices, c Cupboard, t Transcriber, o ScribeOptions) *Scribe {
+func NewScribe(v TranscriptionQueue, c BlobStore, t Transcriber, o TranscriptionOptions) *TranscriptionWorker {
 	if o.Allowed == nil {
-		o.Allowed = func(context.Context, Voice, time.Time) (bool, error) { return true, nil }
+		o.Allowed = func(context.Context, VoiceMessage, time.Time) (bool, error) { return true, nil }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Scribe{voices: v, cupboard: c, hearing: t, o: o, bell: make(chan struct{}, 1)}
+	return &TranscriptionWorker{voices: v, cupboard: c, hearing: t, o: o, bell: make(chan struct{}, 1)}
 }
 
 // Run has voices heard until ctx is done, one at a time. One that a stop cut off
 // is heard anew.
-func (s *Scribe) Run(ctx context.Context) error {
+func (s *TranscriptionWorker) Run(ctx context.Context) error {
 	carryOn(ctx, s.bell, s.round, func(err error) { s.o.Logger.Error("voices not looked after", "err", err) })
 	return nil
 }
 
 // Ring tells that there may be something to hear. It never blocks.
-func (s *Scribe) Ring() { ringOn(s.bell) }
+func (s *TranscriptionWorker) Ring() { ringOn(s.bell) }
 
-func (s *Scribe) round(ctx context.Context) (busy bool, err error) {
+func (s *TranscriptionWorker) round(ctx context.Context) (busy bool, err error) {
 	due, err := s.voices.Unheard(ctx, time.Now(), 1)
 	if err != nil || len(due) == 0 {
 		return false, err
@@ -80,8 +80,8 @@ func (s *Scribe) round(ctx context.Context) (busy bool, err error) {
 }
 
 // hear makes one attempt. An error is the record's trouble.
-func (s *Scribe) hear(ctx context.Context, v Voice) (Heard, error) {
-	h := Heard{Voice: v, State: VoiceUnheard, At: time.Now(), Model: s.o.Model}
+func (s *TranscriptionWorker) hear(ctx context.Context, v VoiceMessage) (TranscriptionResult, error) {
+	h := TranscriptionResult{Voice: v, State: VoiceUnheard, At: time.Now(), Model: s.o.Model}
 	allowed, err := s.o.Allowed(ctx, v, h.At)
 	switch {
 	case err != nil:
@@ -114,7 +114,7 @@ func (s *Scribe) hear(ctx context.Context, v Voice) (Heard, error) {
 }
 
 // voiceName returns a name whose end says what a recording is: endpoints go by it.
-func voiceName(v Voice) string {
+func voiceName(v VoiceMessage) string {
 	if end := endings[v.Media]; end != "" {
 		return "voice" + end
 	}

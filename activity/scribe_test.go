@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -24,18 +24,18 @@ type tape struct {
 	outcomes []string
 }
 
-func (r *tape) Unheard(_ context.Context, at time.Time, _ int) ([]Voice, error) {
+func (r *tape) Unheard(_ context.Context, at time.Time, _ int) ([]VoiceMessage, error) {
 	if r.settled || at.Before(r.due) {
 		return nil, nil
 	}
-	return []Voice{{Account: "a", ID: "v", Kind: "voice", Bytes: r.bytes, Tries: r.tries}}, nil
+	return []VoiceMessage{{Account: "a", ID: "v", Kind: "voice", Bytes: r.bytes, Tries: r.tries}}, nil
 }
 
 func (r *tape) Waits(context.Context, string, string, time.Time) (bool, error) {
 	return !r.settled, nil
 }
 
-func (r *tape) Hear(_ context.Context, h Heard) error {
+func (r *tape) Hear(_ context.Context, h TranscriptionResult) error {
 	r.outcomes = append(r.outcomes, fmt.Sprint(h.State, " ", h.Text, h.Usage.Calls))
 	if r.broken {
 		return errors.New("no room")
@@ -76,8 +76,8 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &tape{bytes: c.size}
-				s := NewScribe(r, drawer{content: strings.Repeat("x", 5)}, &hearers{c.errs}, ScribeOptions{
-					Allowed: func(context.Context, Voice, time.Time) (bool, error) { return !c.poor, nil },
+				s := NewScribe(r, drawer{content: strings.Repeat("x", 5)}, &hearers{c.errs}, TranscriptionOptions{
+					Allowed: func(context.Context, VoiceMessage, time.Time) (bool, error) { return !c.poor, nil },
 				})
 				ctx, cancel := context.WithCancel(t.Context())
 				done := make(chan error, 1)
@@ -87,7 +87,7 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 				if err := <-done; err != nil {
 					t.Error(err)
 				}
-				check.Same(t, "outcomes", c.want, r.outcomes)
+				testutil.Same(t, "outcomes", c.want, r.outcomes)
 			})
 		})
 	}
@@ -98,8 +98,8 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 func TestAVoiceThatCannotBeRecordedIsNotHeardAllTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &tape{bytes: 5, broken: true}
-		s := NewScribe(r, drawer{content: "x"}, &hearers{}, ScribeOptions{
-			Allowed: func(context.Context, Voice, time.Time) (bool, error) { return true, nil },
+		s := NewScribe(r, drawer{content: "x"}, &hearers{}, TranscriptionOptions{
+			Allowed: func(context.Context, VoiceMessage, time.Time) (bool, error) { return true, nil },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()

@@ -19,30 +19,30 @@ const commandsPerMinute = 12
 // maxSenders bounds the senders whose pace is remembered.
 const maxSenders = 4096
 
-// senders keep the pace of each sender (SECURITY S20). The zero value is ready;
+// senderRateLimiter keep the pace of each sender (SECURITY S20). The zero value is ready;
 // it is safe for concurrent use.
-type senders struct {
+type senderRateLimiter struct {
 	mu       sync.Mutex // guards the rest
-	messages map[Sender]*rate.Limiter
-	commands map[Sender]*rate.Limiter
+	messages map[SenderID]*rate.Limiter
+	commands map[SenderID]*rate.Limiter
 }
 
 // message takes one message of a sender and returns it, to be given back if it comes
 // to nothing; nil for one beyond the bound.
-func (s *senders) message(who Sender, perMinute int, at time.Time) *rate.Reservation {
+func (s *senderRateLimiter) message(who SenderID, perMinute int, at time.Time) *rate.Reservation {
 	return s.take(&s.messages, who, perMinute, at)
 }
 
 // command takes one command of a sender and reports whether it gets an answer.
-func (s *senders) command(who Sender, at time.Time) bool {
+func (s *senderRateLimiter) command(who SenderID, at time.Time) bool {
 	return s.take(&s.commands, who, commandsPerMinute, at) != nil
 }
 
-func (s *senders) take(of *map[Sender]*rate.Limiter, who Sender, perMinute int, at time.Time) *rate.Reservation {
+func (s *senderRateLimiter) take(of *map[SenderID]*rate.Limiter, who SenderID, perMinute int, at time.Time) *rate.Reservation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if *of == nil || len(*of) >= maxSenders {
-		*of = map[Sender]*rate.Limiter{}
+		*of = map[SenderID]*rate.Limiter{}
 	}
 	l := (*of)[who]
 	if l == nil || l.Burst() != perMinute {
@@ -58,7 +58,7 @@ func (s *senders) take(of *map[Sender]*rate.Limiter, who Sender, perMinute int, 
 // hush notes which messages wake nobody although their senders are admitted, and
 // returns how many, and what gives the others back: a batch that is not recorded is
 // handed in again.
-func (in *Ingress) hush(items []spaces.Incoming, at time.Time) (hushed int, undo func()) {
+func (in *Ingress) hush(items []spaces.IngestItem, at time.Time) (hushed int, undo func()) {
 	bound := in.options.Load().SenderPerMinute
 	var took []*rate.Reservation
 	for i := range items {
@@ -69,7 +69,7 @@ func (in *Ingress) hush(items []spaces.Incoming, at time.Time) (hushed int, undo
 		case i > 0 && items[i-1].Event.Source == it.Event.Source: // the same in another room
 			it.Hushed = items[i-1].Hushed
 		default:
-			if r := in.paces.message(Sender{it.From.Scope, it.From.User}, bound, at); r != nil {
+			if r := in.paces.message(SenderID{it.From.Scope, it.From.User}, bound, at); r != nil {
 				took = append(took, r)
 				continue
 			}

@@ -58,15 +58,15 @@ func TestABatchThatIsHandedInAgainIsNoFaster(t *testing.T) {
 }
 
 func TestASendersPaceComesBack(t *testing.T) {
-	var s senders
-	who, at := Sender{User: "7"}, noon
+	var s senderRateLimiter
+	who, at := SenderID{User: "7"}, noon
 	for range 10 {
 		s.message(who, 10, at)
 	}
 	if s.message(who, 10, at) != nil {
 		t.Error("the eleventh in a minute is within the bound of ten")
 	}
-	if s.message(who, 10, at.Add(time.Minute)) == nil || s.message(Sender{Scope: "T2", User: "7"}, 10, at) == nil {
+	if s.message(who, 10, at.Add(time.Minute)) == nil || s.message(SenderID{Scope: "T2", User: "7"}, 10, at) == nil {
 		t.Error("a minute later, or as somebody else, it is not let through")
 	}
 }

@@ -8,25 +8,25 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Shelf keeps what became of the files seen on messages. Each has a row from the
+// FileIndex keeps what became of the files seen on messages. Each has a row from the
 // commit of the event that first showed it (commit 1); its bytes come later.
-type Shelf interface {
+type FileIndex interface {
 	// Wanted returns files of the account that are due to be fetched, those that
 	// wait longest first.
-	Wanted(ctx context.Context, account string, at time.Time, limit int) ([]WantedFile, error)
+	Wanted(ctx context.Context, account string, at time.Time, limit int) ([]PendingFile, error)
 	// Shelve makes the outcome of one attempt durable. A file given up is recorded
 	// in the room that showed it, and what other chats of a room wait for is ordered
 	// for them, in the same transaction. It returns the accounts that have something
 	// to carry now.
-	Shelve(ctx context.Context, o FileOutcome) (waiting []string, err error)
+	Shelve(ctx context.Context, o FetchResult) (waiting []string, err error)
 	// File returns what is known of a file; false when it was never seen.
-	File(ctx context.Context, account, file string) (KnownFile, bool, error)
+	File(ctx context.Context, account, file string) (FileRecord, bool, error)
 	// Shelved returns how many bytes are kept, each content counted once.
 	Shelved(ctx context.Context) (int64, error)
 }
 
-// Cupboard keeps the bytes of files.
-type Cupboard interface {
+// BlobStore keeps the bytes of files.
+type BlobStore interface {
 	// Take opens what was put under a hash; the caller closes.
 	Take(hash string) (io.ReadCloser, error)
 	// Put keeps what body gives, durably, and returns its SHA-256 in hex and its
@@ -34,8 +34,8 @@ type Cupboard interface {
 	Put(body io.Reader) (hash string, size int64, err error)
 }
 
-// A WantedFile is a file that was seen and is not here.
-type WantedFile struct {
+// A PendingFile is a file that was seen and is not here.
+type PendingFile struct {
 	Account string
 	ID      string // the platform's own name for it
 	Kind    string
@@ -56,9 +56,9 @@ const (
 	FileMissing FileState = "missing" // given up; the room was told
 )
 
-// A FileOutcome is what became of one attempt to fetch a file.
-type FileOutcome struct {
-	File  WantedFile
+// A FetchResult is what became of one attempt to fetch a file.
+type FetchResult struct {
+	File  PendingFile
 	State FileState
 	At    time.Time
 	// Due is when it is tried again, with FileWanted. Counted tells whether the
@@ -71,8 +71,8 @@ type FileOutcome struct {
 	Media   string // what the bytes look like, with FileStored
 }
 
-// A KnownFile is a file with what became of it.
-type KnownFile struct {
+// A FileRecord is a file with what became of it.
+type FileRecord struct {
 	State  FileState
 	Hash   string
 	Bytes  int64

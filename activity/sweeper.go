@@ -13,8 +13,8 @@ import (
 // sweepEvery is how often a sweeper asks whether the record has forgotten a file.
 const sweepEvery = 30 * time.Second
 
-// Stock tells what the record still knows of the files that were put away.
-type Stock interface {
+// BlobRefs tells what the record still knows of the files that were put away.
+type BlobRefs interface {
 	// Removals returns how many contents the record has ever forgotten. It rises with
 	// each, in the commit that forgets it.
 	Removals(ctx context.Context) (int64, error)
@@ -22,8 +22,8 @@ type Stock interface {
 	Holds(ctx context.Context, hash string) (bool, error)
 }
 
-// Cellar is where the bytes of files stand, for whoever clears it out.
-type Cellar interface {
+// BlobGC is where the bytes of files stand, for whoever clears it out.
+type BlobGC interface {
 	// Hashes returns what is there, in no order.
 	Hashes() ([]string, error)
 	// Remove takes the bytes with that hash off the disk. False means that they were
@@ -31,22 +31,24 @@ type Cellar interface {
 	Remove(hash string) (removed bool, err error)
 }
 
-// A Sweeper takes the bytes off the disk that the record knows of no more: of
+// A BlobCollector takes the bytes off the disk that the record knows of no more: of
 // files whose messages were all deleted, and of files that a crash kept the record
 // from hearing of. It looks at everything when it starts, so a kill between a
 // commit and the removal delays it at most until then.
-type Sweeper struct {
-	stock  Stock
-	cellar Cellar
+type BlobCollector struct {
+	stock  BlobRefs
+	cellar BlobGC
 	logger *slog.Logger
 }
 
 // NewSweeper returns a sweeper; the logger takes a line for each sweep that found
 // something.
-func NewSweeper(s Stock, c Cellar, logger *slog.Logger) *Sweeper { return &Sweeper{s, c, logger} }
+func NewSweeper(s BlobRefs, c BlobGC, logger *slog.Logger) *BlobCollector {
+	return &BlobCollector{s, c, logger}
+}
 
 // Run sweeps until ctx is done.
-func (s *Sweeper) Run(ctx context.Context) error {
+func (s *BlobCollector) Run(ctx context.Context) error {
 	swept := int64(-1) // how far the record had come at the last whole sweep
 	for ctx.Err() == nil {
 		n, err := s.stock.Removals(ctx)
@@ -65,7 +67,7 @@ func (s *Sweeper) Run(ctx context.Context) error {
 }
 
 // sweep removes what nobody knows, and reports whether it got to all of it.
-func (s *Sweeper) sweep(ctx context.Context) (whole bool, err error) {
+func (s *BlobCollector) sweep(ctx context.Context) (whole bool, err error) {
 	hashes, err := s.cellar.Hashes()
 	if err != nil {
 		return false, fmt.Errorf("list files: %w", err)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/store/files"
+	"github.com/trestle-bridge/trestle/internal/store/blobs"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,27 +20,27 @@ import (
 func (a *attic) deletes(n int) {
 	a.t.Helper()
 	ref := spaces.Ref{Account: shelfAccount, Chat: "-1", Message: string(rune('a' + n))}
-	_, err := a.store.Border().Record(context.WithoutCancel(a.t.Context()), spaces.Intake{Account: shelfAccount, At: time.Now(), Items: []spaces.Incoming{{
+	_, err := a.store.Border().Record(context.WithoutCancel(a.t.Context()), spaces.IngestBatch{Account: shelfAccount, At: time.Now(), Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: a.room, Object: spaces.ChatObject, At: time.Now(), Source: "deleted " + ref.Message, Body: spaces.Deleted{Ref: ref}},
 		Ref:   ref,
 	}}})
-	check.OK(a.t, err)
+	testutil.OK(a.t, err)
 }
 
 // cellar returns the folder as a process that starts finds it.
-func (a *attic) cellar() *files.Folder {
+func (a *attic) cellar() *blobs.Dir {
 	a.t.Helper()
-	folder, err := files.Open(a.folder())
-	check.OK(a.t, err)
+	folder, err := blobs.Open(a.folder())
+	testutil.OK(a.t, err)
 	return folder
 }
 
 // sweeps runs a sweeper for d.
-func (a *attic) sweeps(d time.Duration, c activity.Cellar) {
+func (a *attic) sweeps(d time.Duration, c activity.BlobGC) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), d)
 	defer cancel()
-	check.OK(a.t, activity.NewSweeper(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx))
+	testutil.OK(a.t, activity.NewSweeper(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx))
 }
 
 // lies returns the contents that are on the disk, in the order of their names.
@@ -48,11 +48,11 @@ func (a *attic) lies() string {
 	a.t.Helper()
 	folder := a.cellar()
 	hashes, err := folder.Hashes()
-	check.OK(a.t, err)
+	testutil.OK(a.t, err)
 	var out []string
 	for _, h := range hashes {
 		content, err := os.ReadFile(folder.Path(h))
-		check.OK(a.t, err)
+		testutil.OK(a.t, err)
 		out = append(out, string(content))
 	}
 	return strings.Join(out, " ")
@@ -73,7 +73,7 @@ func TestBytesGoWithTheLastMessageThatShowsThem(t *testing.T) {
 		a.shows(10, "cat", "dog")
 		a.shows(10, "cat")
 		a.shows(10, "cat-copy")
-		a.collects(time.Minute, activity.CollectorOptions{})
+		a.collects(time.Minute, activity.FileFetcherOptions{})
 		cellar := a.cellar()
 		for n, step := range []struct {
 			when, left string
@@ -89,7 +89,7 @@ func TestBytesGoWithTheLastMessageThatShowsThem(t *testing.T) {
 			}
 		}
 		a.shows(10, "dog") // posted again
-		a.collects(time.Minute, activity.CollectorOptions{})
+		a.collects(time.Minute, activity.FileFetcherOptions{})
 		a.sweeps(2*time.Minute, cellar)
 		a.wantOnDisk("it was posted again", "dog")
 	})
@@ -102,7 +102,7 @@ func TestBytesGoWithTheNextStartAfterAKill(t *testing.T) {
 		a.answer = func(id string, _ int) ([]byte, error) { return []byte(id), nil }
 		a.shows(10, "cat")
 		a.shows(10, "dog")
-		a.collects(time.Minute, activity.CollectorOptions{})
+		a.collects(time.Minute, activity.FileFetcherOptions{})
 		a.deletes(1)
 		a.close()
 		a.open()
@@ -126,7 +126,7 @@ func TestBytesOfAMessageDeletedMeanwhileDoNotStay(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- activity.NewSweeper(a.store.Border(), cellar, slog.New(slog.DiscardHandler)).Run(ctx) }()
 		synctest.Wait() // it has swept once
-		a.collects(time.Minute, activity.CollectorOptions{})
+		a.collects(time.Minute, activity.FileFetcherOptions{})
 		<-time.After(3 * time.Minute)
 		cancel()
 		if err := <-done; err != nil {
@@ -138,7 +138,7 @@ func TestBytesOfAMessageDeletedMeanwhileDoNotStay(t *testing.T) {
 
 // hesitant is a cellar whose first removal fails.
 type hesitant struct {
-	activity.Cellar
+	activity.BlobGC
 	failed bool
 }
 
@@ -147,7 +147,7 @@ func (h *hesitant) Remove(hash string) (bool, error) {
 		h.failed = true
 		return false, errors.New("the disk is busy")
 	}
-	return h.Cellar.Remove(hash)
+	return h.BlobGC.Remove(hash)
 }
 
 func TestRemovalThatFailsIsRepeated(t *testing.T) {
@@ -155,9 +155,9 @@ func TestRemovalThatFailsIsRepeated(t *testing.T) {
 		a := newAttic(t)
 		a.answer = func(id string, _ int) ([]byte, error) { return []byte(id), nil }
 		a.shows(10, "cat")
-		a.collects(time.Minute, activity.CollectorOptions{})
+		a.collects(time.Minute, activity.FileFetcherOptions{})
 		a.deletes(1)
-		a.sweeps(2*time.Minute, &hesitant{Cellar: a.cellar()})
+		a.sweeps(2*time.Minute, &hesitant{BlobGC: a.cellar()})
 		a.wantOnDisk("after a second try", "")
 	})
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A setting is what an update is translated into: whose account saw it, where
+// A translateContext is what an update is translated into: whose account saw it, where
 // it goes, and who speaks for the account there.
-type setting struct {
+type translateContext struct {
 	account adapters.Account
 	place   spaces.Placement
 	agent   spaces.AgentID // a mention of the account is a mention of this agent; empty: of nobody
@@ -25,7 +25,7 @@ type setting struct {
 
 // isOurs reports whether p is another account of ours on the platform. Of two of
 // them in one room the first to tell of a message decides what it says.
-func (s setting) isOurs(p adapters.Person) bool {
+func (s translateContext) isOurs(p adapters.Person) bool {
 	return slices.ContainsFunc(s.ours, func(a adapters.Account) bool {
 		return a.Platform == s.account.Platform && (isUs(a, p) || p.ID == "" && p.Handle != "" && strings.EqualFold(p.Handle, a.Handle))
 	})
@@ -52,7 +52,7 @@ func alike(a adapters.Account, u adapters.Update) string {
 // nothing new. It is pure and total: what cannot be read becomes
 // [spaces.Unreadable]. Changes of the map itself (migrated, linked, unlinked)
 // are the directory's to record.
-func translate(u adapters.Update, s setting) []spaces.Incoming {
+func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 	switch b := u.Body.(type) {
 	case adapters.Message:
 		return s.message(u, b)
@@ -64,7 +64,7 @@ func translate(u adapters.Update, s setting) []spaces.Incoming {
 		return s.deleted(u, b)
 	case adapters.Reaction:
 		return s.reactions(u, b)
-	case adapters.Cleared:
+	case adapters.ReactionsCleared:
 		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body {
 			return spaces.Unreacted{Ref: ref, Emoji: cutText(b.Emoji, maxEmoji), Everybody: true}
 		})
@@ -90,15 +90,15 @@ func translate(u adapters.Update, s setting) []spaces.Incoming {
 		return s.one(u, spaces.Gap{From: plausible(b.From, s.at), To: plausible(b.To, s.at), Reason: cutText(b.Reason, maxName)})
 	case adapters.Unreadable:
 		return s.unreadable(u, b.Kind, b.Reason)
-	case adapters.Migrated, adapters.Linked, adapters.Unlinked:
+	case adapters.Migrated, adapters.ChatGained, adapters.ChatLost:
 		return nil
 	}
 	return s.unreadable(u, "", "the update has no body")
 }
 
 // one returns the incoming for a fact that stands for the whole update.
-func (s setting) one(u adapters.Update, body spaces.Body) []spaces.Incoming {
-	return []spaces.Incoming{{
+func (s translateContext) one(u adapters.Update, body spaces.Body) []spaces.IngestItem {
+	return []spaces.IngestItem{{
 		Event: spaces.Event{
 			Space:  s.place.Space,
 			Branch: spaces.Primary,
@@ -118,8 +118,8 @@ func (s setting) one(u adapters.Update, body spaces.Body) []spaces.Incoming {
 }
 
 // several returns one incoming a body; all but the first have a source of their own.
-func (s setting) several(u adapters.Update, bodies []spaces.Body) []spaces.Incoming {
-	var out []spaces.Incoming
+func (s translateContext) several(u adapters.Update, bodies []spaces.Body) []spaces.IngestItem {
+	var out []spaces.IngestItem
 	for i, b := range bodies {
 		item := s.one(u, b)[0]
 		if i > 0 {
@@ -134,18 +134,18 @@ func (s setting) several(u adapters.Update, bodies []spaces.Body) []spaces.Incom
 }
 
 // about returns the incoming for a fact about one message.
-func (s setting) about(u adapters.Update, message string, body func(spaces.Ref) spaces.Body) []spaces.Incoming {
+func (s translateContext) about(u adapters.Update, message string, body func(spaces.Ref) spaces.Body) []spaces.IngestItem {
 	if message == "" || u.Chat.ID == "" {
 		return s.unreadable(u, "", "it is about a message and does not say which")
 	}
 	return s.one(u, body(s.ref(u, message)))
 }
 
-func (s setting) ref(u adapters.Update, message string) spaces.Ref {
+func (s translateContext) ref(u adapters.Update, message string) spaces.Ref {
 	return spaces.Ref{Account: s.account.Key(), Chat: u.Chat.ID, Message: message}
 }
 
-func (s setting) message(u adapters.Update, m adapters.Message) []spaces.Incoming {
+func (s translateContext) message(u adapters.Update, m adapters.Message) []spaces.IngestItem {
 	if m.ID == "" || u.Chat.ID == "" {
 		return s.unreadable(u, "message", "it has no id or no chat")
 	}
@@ -176,7 +176,7 @@ func (s setting) message(u adapters.Update, m adapters.Message) []spaces.Incomin
 	if s.alike != "" {
 		item.ReplyFrom, item.ReplyAt = identity(s.account, m.ReplyFrom), m.ReplyAt
 	}
-	return []spaces.Incoming{item}
+	return []spaces.IngestItem{item}
 }
 
 func attachments(seen []adapters.Attachment) []spaces.Attachment {
@@ -193,7 +193,7 @@ func attachments(seen []adapters.Attachment) []spaces.Attachment {
 	return out
 }
 
-func (s setting) deleted(u adapters.Update, d adapters.Delete) []spaces.Incoming {
+func (s translateContext) deleted(u adapters.Update, d adapters.Delete) []spaces.IngestItem {
 	var bodies []spaces.Body
 	for _, m := range d.Messages {
 		if m != "" && u.Chat.ID != "" {
@@ -207,7 +207,7 @@ func (s setting) deleted(u adapters.Update, d adapters.Delete) []spaces.Incoming
 }
 
 // reactions returns what changed between the sets of emoji before and after.
-func (s setting) reactions(u adapters.Update, r adapters.Reaction) []spaces.Incoming {
+func (s translateContext) reactions(u adapters.Update, r adapters.Reaction) []spaces.IngestItem {
 	if r.Message == "" || u.Chat.ID == "" {
 		return s.unreadable(u, "reaction", "it does not say on which message")
 	}
@@ -241,17 +241,17 @@ func missing(from, other []string) []string {
 
 // members returns the incoming for people who came or went. That we came or
 // went ourselves is told by linked and unlinked.
-func (s setting) members(u adapters.Update, people []adapters.Person, by adapters.Person, body spaces.Body) []spaces.Incoming {
+func (s translateContext) members(u adapters.Update, people []adapters.Person, by adapters.Person, body spaces.Body) []spaces.IngestItem {
 	who := others(s.account, people)
 	if len(who) == 0 {
 		return nil
 	}
 	item := s.one(u, body)[0]
 	item.From, item.Who = identity(s.account, by), who
-	return []spaces.Incoming{item}
+	return []spaces.IngestItem{item}
 }
 
-func (s setting) unreadable(u adapters.Update, what, reason string) []spaces.Incoming {
+func (s translateContext) unreadable(u adapters.Update, what, reason string) []spaces.IngestItem {
 	return s.one(u, spaces.Unreadable{
 		What:   cutText(what, maxName),
 		Reason: cutText(reason, maxName),

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func here() setting {
-	return setting{
+func here() translateContext {
+	return translateContext{
 		account: ours, place: spaces.Placement{Space: "hub", Object: spaces.ChatObject}, agent: "ada",
 		source: "telegram:99|k", at: noon.Add(time.Second),
 	}
@@ -52,7 +52,7 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 			nil, "7",
 		},
 		{"reaction that changes nothing", adapters.Reaction{Message: "5", Old: []string{"👍"}, New: []string{"👍"}}, nil, nil, "7"},
-		{"cleared", adapters.Cleared{Message: "5", Emoji: "👍"}, []spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍", Everybody: true}}, nil, "7"},
+		{"cleared", adapters.ReactionsCleared{Message: "5", Emoji: "👍"}, []spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍", Everybody: true}}, nil, "7"},
 		{"joined", adapters.Joined{People: []adapters.Person{us, zoe, zoe}}, []spaces.Body{spaces.Joined{}}, []string{"8"}, "7"},
 		{"only we joined", adapters.Joined{People: []adapters.Person{us}}, nil, nil, "7"},
 		{"removed by", adapters.Left{People: []adapters.Person{zoe}, By: adapters.Person{ID: "9"}}, []spaces.Body{spaces.Left{}}, []string{"8"}, "9"},
@@ -62,8 +62,8 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 		{"gap", adapters.Gap{From: noon, To: noon.Add(time.Hour), Reason: "down"}, []spaces.Body{spaces.Gap{From: noon, To: noon.Add(time.Hour), Reason: "down"}}, nil, "7"},
 		{"unreadable", adapters.Unreadable{Kind: "story", Reason: "unknown"}, []spaces.Body{spaces.Unreadable{What: "story", Reason: "unknown", Raw: []byte("raw")}}, nil, "7"},
 		{"migrated", adapters.Migrated{To: "x"}, nil, nil, "7"},
-		{"linked", adapters.Linked{}, nil, nil, "7"},
-		{"unlinked", adapters.Unlinked{}, nil, nil, "7"},
+		{"linked", adapters.ChatGained{}, nil, nil, "7"},
+		{"unlinked", adapters.ChatLost{}, nil, nil, "7"},
 		{"edit without id", adapters.Edit{}, []spaces.Body{spaces.Unreadable{Reason: "it is about a message and does not say which", Raw: []byte("raw")}}, nil, "7"},
 		{"nothing", nil, []spaces.Body{spaces.Unreadable{Reason: "the update has no body", Raw: []byte("raw")}}, nil, "7"},
 	}
@@ -85,7 +85,7 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 					}
 				}
 			}
-			check.Same(t, "what came", tt.want, got)
+			testutil.Same(t, "what came", tt.want, got)
 			if len(sources) != len(items) {
 				t.Errorf("%d facts share %d sources", len(items), len(sources))
 			}
@@ -133,8 +133,8 @@ func FuzzTranslate(f *testing.F) {
 			adapters.Pinned{Message: id},
 			adapters.Unpinned{Message: id},
 			adapters.Migrated{To: id},
-			adapters.Linked{},
-			adapters.Unlinked{Reason: text},
+			adapters.ChatGained{},
+			adapters.ChatLost{Reason: text},
 			adapters.Gap{From: at, To: at.Add(time.Hour), Reason: text},
 			adapters.Unreadable{Kind: emoji, Reason: text},
 		}
@@ -153,7 +153,7 @@ func FuzzTranslate(f *testing.F) {
 	})
 }
 
-func checkFact(t *testing.T, item spaces.Incoming) {
+func checkFact(t *testing.T, item spaces.IngestItem) {
 	t.Helper()
 	if y := item.Event.At.Year(); y < 1970 || y > 9999 {
 		t.Errorf("it happened in the year %d", y)

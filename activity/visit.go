@@ -27,12 +27,12 @@ func (in *Ingress) turnAway(ctx context.Context, u adapters.Update, at time.Time
 // a person spoke to it.
 func calledIn(u adapters.Update) bool {
 	switch b := u.Body.(type) {
-	case adapters.Linked:
+	case adapters.ChatGained:
 		return true
 	case adapters.Message:
 		return b.ToUs && u.From.Kind == adapters.Human && u.From.ID != ""
-	case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared, adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned,
-		adapters.Unpinned, adapters.Migrated, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
+	case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned,
+		adapters.Unpinned, adapters.Migrated, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
 	}
 	return false
 }
@@ -41,7 +41,7 @@ func calledIn(u adapters.Update) bool {
 // hands, and lets the chat in then: their word is that of whoever runs it.
 func (in *Ingress) invited(ctx context.Context, u adapters.Update, at time.Time) (bool, error) {
 	o := in.options.Load()
-	_, added := u.Body.(adapters.Linked)
+	_, added := u.Body.(adapters.ChatGained)
 	if !added || u.Chat.Kind == adapters.Direct || o.Attendant == nil || u.From.Kind != adapters.Human || u.From.ID == "" {
 		return false, nil
 	}
@@ -52,8 +52,8 @@ func (in *Ingress) invited(ctx context.Context, u adapters.Update, at time.Time)
 	if role < spaces.OfOwner {
 		return false, nil
 	}
-	a := Admission{Pairing: Pairing{Account: in.account.Key(), Chat: u.Chat.ID, Name: cutText(u.Chat.Title, maxName)}, At: at}
-	if err := in.desk.Amend(ctx, func(d *Desk) { d.AdmitChat(a) }); err != nil {
+	a := Approval{PairingRequest: PairingRequest{Account: in.account.Key(), Chat: u.Chat.ID, Name: cutText(u.Chat.Title, maxName)}, At: at}
+	if err := in.desk.Amend(ctx, func(d *PairingState) { d.AdmitChat(a) }); err != nil {
 		return false, fmt.Errorf("admit chat %s: %w", u.Chat.ID, err)
 	}
 	in.logger.Info("an owner let a chat in", "chat", u.Chat.ID)

@@ -15,22 +15,22 @@ const VoiceTTL = time.Hour
 // IsVoice reports whether files of a kind are spoken messages. Music is none.
 func IsVoice(kind string) bool { return kind == "voice" || kind == "video_note" }
 
-// Voices keeps which spoken messages have been heard. Each has a row from the
+// TranscriptionQueue keeps which spoken messages have been heard. Each has a row from the
 // commit that stored its bytes.
-type Voices interface {
+type TranscriptionQueue interface {
 	// Unheard returns voices that are due and not older than [VoiceTTL], those that
 	// wait longest first.
-	Unheard(ctx context.Context, at time.Time, limit int) ([]Voice, error)
+	Unheard(ctx context.Context, at time.Time, limit int) ([]VoiceMessage, error)
 	// Hear makes the outcome of one attempt durable, with what it took and, if it
 	// was heard, the event that tells the room, in one transaction. A voice that is
 	// settled already stays as it is, and the room is told nothing twice.
-	Hear(ctx context.Context, h Heard) error
+	Hear(ctx context.Context, h TranscriptionResult) error
 	// Waits reports whether a voice may still be heard, or is still to be fetched.
 	Waits(ctx context.Context, account, file string, at time.Time) (bool, error)
 }
 
-// A Voice is a spoken message that is here.
-type Voice struct {
+// A VoiceMessage is a spoken message that is here.
+type VoiceMessage struct {
 	Account string
 	ID      string // the platform's own name for the file
 	Space   spaces.SpaceID
@@ -43,20 +43,20 @@ type Voice struct {
 	Tries   int // that failed so far
 }
 
-// VoiceState is where a voice stands.
-type VoiceState string
+// TranscriptionState is where a voice stands.
+type TranscriptionState string
 
 // The states of a voice. The last two are terminal.
 const (
-	VoiceWanted  VoiceState = "wanted"
-	VoiceHeard   VoiceState = "heard"
-	VoiceUnheard VoiceState = "unheard" // given up; the message stays as it is
+	VoiceWanted  TranscriptionState = "wanted"
+	VoiceHeard   TranscriptionState = "heard"
+	VoiceUnheard TranscriptionState = "unheard" // given up; the message stays as it is
 )
 
-// Heard is what became of one attempt to hear a voice.
-type Heard struct {
-	Voice Voice
-	State VoiceState
+// TranscriptionResult is what became of one attempt to hear a voice.
+type TranscriptionResult struct {
+	Voice VoiceMessage
+	State TranscriptionState
 	At    time.Time
 	Due   time.Time // when it is tried again, with VoiceWanted
 	Text  string    // what was said; empty when nothing was

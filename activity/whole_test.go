@@ -11,19 +11,19 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A border is the whole package at work between real rooms and a real record.
 type border struct {
 	t     *testing.T
-	store *record.Store
+	store *sqlstore.Store
 	rooms *local.Rooms
-	line  *activity.Line
-	pairs activity.Approver
+	line  *activity.Connection
+	pairs activity.AccessManager
 	end   func()
 }
 
@@ -34,25 +34,25 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 func live(t *testing.T, dir string) *border {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	b := &border{t: t, store: store, rooms: local.New(local.Options{NewID: newID, Handle: "ada"})}
 	b.rooms.Open(adapters.Chat{ID: "hub", Kind: adapters.Group, Title: "Hub"})
 	b.rooms.Open(adapters.Chat{ID: "kai", Kind: adapters.Direct, Title: "Kai"})
 	port := store.Border()
 	mapping := activity.NewSpaceMapping(port, port)
 	agents := []spaces.AgentID{"ada"}
-	b.pairs = activity.Approver{Pairings: port, Mapping: mapping, Notices: port, Room: activity.Room{Agents: agents}}
+	b.pairs = activity.AccessManager{Pairings: port, Mapping: mapping, Notices: port, Room: activity.RoomDefaults{Agents: agents}}
 	b.line = activity.NewLine(b.rooms, port, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
-		hub, err := mapping.Open(ctx, spaces.Opening{
+		hub, err := mapping.Open(ctx, spaces.OpenRequest{
 			Key: "hub", Name: "Hub", Circle: "home", Agents: agents, At: time.Now(),
 			Chats: []spaces.Mapping{{Account: a.Key(), Chat: "hub", Live: true}},
 		})
 		o := activity.IngressOptions{
-			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: activity.Room{Agents: agents}, Attendant: &activity.Attendant{Roles: port, Insight: port},
-			Bell: func([]spaces.Waiting) { b.line.Ring() },
+			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: activity.RoomDefaults{Agents: agents}, Attendant: &activity.CommandHandler{Roles: port, Insight: port},
+			Bell: func([]spaces.PendingWork) { b.line.Ring() },
 		}
 		return activity.NewIngress(a, mapping, port, port, port, o), activity.NewEgress(a, b.rooms, port, mapping, activity.EgressOptions{}), err
-	}, activity.LineOptions{})
+	}, activity.ConnectionOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- b.line.Run(ctx) }() // waited for in end
@@ -72,7 +72,7 @@ func live(t *testing.T, dir string) *border {
 func (b *border) watch(chat string) func() local.Posted {
 	b.t.Helper()
 	sub, err := b.rooms.Subscribe(chat, 100)
-	check.OK(b.t, err)
+	testutil.OK(b.t, err)
 	b.t.Cleanup(sub.Close)
 	return func() local.Posted {
 		b.t.Helper()
@@ -80,7 +80,7 @@ func (b *border) watch(chat string) func() local.Posted {
 		defer cancel()
 		for {
 			shown, err := sub.Next(ctx)
-			check.OK(b.t, err)
+			testutil.OK(b.t, err)
 			if p, ok := shown.(local.Posted); ok {
 				return p
 			}
@@ -91,7 +91,7 @@ func (b *border) watch(chat string) func() local.Posted {
 func (b *border) says(chat, text string) string {
 	b.t.Helper()
 	id, err := b.rooms.Say(b.t.Context(), adapters.Person{ID: "kai", Kind: adapters.Human, Name: "Kai"}, local.Line{Chat: chat, Text: text})
-	check.OK(b.t, err)
+	testutil.OK(b.t, err)
 	return id
 }
 
@@ -105,9 +105,9 @@ func (b *border) answer(text string) {
 	}
 	wake, err := port.Claim(ctx, spaces.Claim{
 		Mind: waiting[0].Mind, Space: waiting[0].Space, Holder: "test", TTL: time.Minute, At: at,
-		Judge: func(j spaces.Judged) (vs []spaces.Verdict) {
+		Judge: func(j spaces.GateInput) (vs []spaces.GateDecision) {
 			for _, r := range j.Rows {
-				vs = append(vs, spaces.Verdict{Seq: r.Seq, Wake: true, Reason: "mention"})
+				vs = append(vs, spaces.GateDecision{Seq: r.Seq, Wake: true, Reason: "mention"})
 			}
 			return vs
 		},
@@ -123,9 +123,9 @@ func (b *border) answer(text string) {
 			Kind: spaces.ActSend, Space: wake.Cycle.Space, ID: spaces.EventID(newID()), Target: last.ID, Text: text,
 			Chain: spaces.NextChain(wake.Consumed, "", ""), Policy: spaces.ResendOnce, Expires: at.Add(time.Hour),
 		}},
-		Close: &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Answered."},
+		Close: &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Answered."},
 	})
-	check.OK(b.t, err)
+	testutil.OK(b.t, err)
 	b.line.Ring()
 }
 
@@ -133,9 +133,9 @@ func (b *border) answer(text string) {
 func (b *border) log(chat string) string {
 	b.t.Helper()
 	places, err := b.store.Border().Place(b.t.Context(), "local:local", chat)
-	check.OK(b.t, err)
+	testutil.OK(b.t, err)
 	events, err := b.store.Shell().Events(b.t.Context(), places[0].Space, spaces.Primary, 0, 100)
-	check.OK(b.t, err)
+	testutil.OK(b.t, err)
 	var kinds []string
 	for _, e := range events {
 		kinds = append(kinds, string(e.Body.Kind()))
@@ -184,7 +184,7 @@ func TestAStrangerPairsThroughTheRecord(t *testing.T) {
 	next = b.watch("kai")
 	_, code, _ := strings.Cut(told, "**")
 	code, _, _ = strings.Cut(code, "**")
-	if _, err := b.pairs.Approve(t.Context(), code, activity.Grant{Circle: "home"}, time.Now()); err != nil {
+	if _, err := b.pairs.Approve(t.Context(), code, activity.AccessGrant{Circle: "home"}, time.Now()); err != nil {
 		t.Fatalf("code %q from %q: %v", code, told, err)
 	}
 	b.line.Ring()

@@ -10,7 +10,7 @@ import (
 
 // why tells in plain words how each agent of the room came to answer, or not.
 // It draws on the record that `trestle explain` shows, and on this room alone.
-func (a *Attendant) why(ctx context.Context, q Request) (string, error) {
+func (a *CommandHandler) why(ctx context.Context, q CommandRequest) (string, error) {
 	all, err := a.Insight.Last(ctx, q.Space, q.About)
 	if err != nil {
 		return "", fmt.Errorf("last answers in %s: %w", q.Space, err)
@@ -26,7 +26,7 @@ func (a *Attendant) why(ctx context.Context, q Request) (string, error) {
 }
 
 // explain tells the story of one agent and one message.
-func (a *Attendant) explain(x Answered) string {
+func (a *CommandHandler) explain(x MessageOutcome) string {
 	who := "**" + a.name(x.Agent) + "**"
 	switch {
 	case x.GaveUp:

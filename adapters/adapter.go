@@ -29,7 +29,7 @@ type Adapter interface {
 	// Send posts one part. A nil error means the platform accepted it; any other
 	// outcome is an [*Error] whose kind says whether it may have been accepted.
 	// Calls may overlap.
-	Send(ctx context.Context, p Post) (Receipt, error)
+	Send(ctx context.Context, p OutgoingMessage) (Receipt, error)
 }
 
 // A Sink takes what an adapter received.
@@ -69,46 +69,46 @@ func (a Account) Key() string { return a.Platform + ":" + a.ID }
 // An Editor can replace the words of a message it sent by one part of a text, as
 // [Adapter.Split] returned it. An edit that changes nothing is success.
 type Editor interface {
-	Edit(ctx context.Context, m Ref, text string) error
+	Edit(ctx context.Context, m MessageRef, text string) error
 }
 
 // A Deleter can delete a message. One that is gone already is success.
 type Deleter interface {
-	Delete(ctx context.Context, m Ref) error
+	Delete(ctx context.Context, m MessageRef) error
 }
 
 // A Reactor can set its one reaction on a message; an empty emoji takes it back.
 type Reactor interface {
-	React(ctx context.Context, m Ref, emoji string) error
+	React(ctx context.Context, m MessageRef, emoji string) error
 }
 
-// A Typer can show that something is being written. The sign fades by itself.
-type Typer interface {
+// A TypingNotifier can show that something is being written. The sign fades by itself.
+type TypingNotifier interface {
 	Typing(ctx context.Context, chat, thread string) error
 }
 
-// A Pacer knows the platform's own limits for one chat. The border asks it for
+// A RateLimitReporter knows the platform's own limits for one chat. The border asks it for
 // the budget that sends, edits and typing of that chat share.
-type Pacer interface {
-	Pace(chat Chat) Pace
+type RateLimitReporter interface {
+	Pace(chat Chat) RateLimit
 }
 
-// Pace is a token bucket: Burst calls at once, then one every Every. The zero
+// RateLimit is a token bucket: Burst calls at once, then one every Every. The zero
 // Pace is unlimited.
-type Pace struct {
+type RateLimit struct {
 	Every time.Duration
 	Burst int
 }
 
-// A Ref names one message on a platform.
-type Ref struct {
+// A MessageRef names one message on a platform.
+type MessageRef struct {
 	Chat    string
 	Thread  string // empty outside threads
 	Message string
 }
 
-// A Post is one part of a message to send.
-type Post struct {
+// An OutgoingMessage is one part of a message to send.
+type OutgoingMessage struct {
 	Chat    string
 	Thread  string // empty: the chat itself
 	ReplyTo string // platform id of the message answered; empty: none. A vanished target is no error
@@ -117,7 +117,7 @@ type Post struct {
 	Start string
 	Text  string // as [Adapter.Split] returned it
 	// Broadcast shows an answer in a thread in the chat itself as well, where the
-	// adapter is a [Broadcaster]; elsewhere it is ignored.
+	// adapter is a [ThreadBroadcaster]; elsewhere it is ignored.
 	Broadcast bool
 	// Key is an opaque id, the same for every attempt at this part, for platforms
 	// that can refuse or find a second copy.
@@ -126,8 +126,8 @@ type Post struct {
 	Mentions []Person
 	// Face is who seems to speak, where the platform lets an account choose;
 	// elsewhere it is ignored. The zero Face is the account's own.
-	Face Face
-	// Unmasked is what a [Masquerader] sends in place of Text where the Face cannot
+	Face Persona
+	// Unmasked is what a [PersonaSender] sends in place of Text where the Face cannot
 	// be shown: the same words, with who says them. Empty: Text.
 	Unmasked string
 	// Decided is when it was decided to send this; no attempt was made before. Zero:

@@ -133,9 +133,9 @@ type Reaction struct {
 	Old, New []string // Unicode emoji, or a platform name in colons
 }
 
-// Cleared means that a message lost what everybody had put on it: one emoji, or
+// ReactionsCleared means that a message lost what everybody had put on it: one emoji, or
 // every one when it is empty. Who did it the update says, if the platform does.
-type Cleared struct {
+type ReactionsCleared struct {
 	Message string
 	Emoji   string
 }
@@ -168,11 +168,11 @@ type Migrated struct {
 	Same bool `json:",omitzero"`
 }
 
-// Linked means that we were let into the chat: added, unblocked, promoted.
-type Linked struct{}
+// ChatGained means that we were let into the chat: added, unblocked, promoted.
+type ChatGained struct{}
 
-// Unlinked means that we are no longer in the chat: removed, blocked.
-type Unlinked struct{ Reason string }
+// ChatLost means that we are no longer in the chat: removed, blocked.
+type ChatLost struct{ Reason string }
 
 // Gap tells of a stretch of time whose updates the platform no longer has.
 type Gap struct {
@@ -187,18 +187,18 @@ type Unreadable struct {
 	Reason string
 }
 
-func (Message) body()    {}
-func (Edit) body()       {}
-func (Delete) body()     {}
-func (Reaction) body()   {}
-func (Cleared) body()    {}
-func (Joined) body()     {}
-func (Left) body()       {}
-func (Renamed) body()    {}
-func (Pinned) body()     {}
-func (Unpinned) body()   {}
-func (Migrated) body()   {}
-func (Linked) body()     {}
-func (Unlinked) body()   {}
-func (Gap) body()        {}
-func (Unreadable) body() {}
+func (Message) body()          {}
+func (Edit) body()             {}
+func (Delete) body()           {}
+func (Reaction) body()         {}
+func (ReactionsCleared) body() {}
+func (Joined) body()           {}
+func (Left) body()             {}
+func (Renamed) body()          {}
+func (Pinned) body()           {}
+func (Unpinned) body()         {}
+func (Migrated) body()         {}
+func (ChatGained) body()       {}
+func (ChatLost) body()         {}
+func (Gap) body()              {}
+func (Unreadable) body()       {}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/parlour"
+	"github.com/trestle-bridge/trestle/internal/corpus"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -115,7 +115,7 @@ func talkative(tb testing.TB, lines int) (*world, []string) {
 	w := newWorld(tb)
 	var questions []string
 	for i := 0; lines > 0; i++ {
-		r := parlour.Make(uint64(500+i), fmt.Sprint("hall", i), parlour.Chat)
+		r := corpus.Make(uint64(500+i), fmt.Sprint("hall", i), corpus.Chat)
 		id := w.room(fmt.Sprint("Hall", i), "ada")
 		for _, l := range r.Lines {
 			w.at = l.At

@@ -45,7 +45,7 @@ func readBookmarkQuery(input string) bookmarkQuery {
 // contextText lists the bookmarks that answer a query, newest last, and the
 // pinned messages. Asked for some of them, it shows each with the messages that
 // were in view when it was set: what it is associated with (SEQ-03, SEQ-94).
-func (v *View) contextText(self *spaces.Self, input string) (string, []spaces.EventID) {
+func (v *View) contextText(self *spaces.InnerState, input string) (string, []spaces.EventID) {
 	q := readBookmarkQuery(input)
 	var lines []string
 	var refs []spaces.EventID
@@ -80,7 +80,7 @@ func (v *View) contextText(self *spaces.Self, input string) (string, []spaces.Ev
 
 // answers reports whether a bookmark is asked for: by its label, or by the words
 // of what was in view.
-func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *Seat, view []int) bool {
+func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view []int) bool {
 	switch {
 	case q.room != "" && (seat == nil || seat.Short != q.room):
 		return false
@@ -94,7 +94,7 @@ func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *Seat, view []i
 
 // inView returns where a bookmark was set, and the lines that were in view and
 // still can be shown, in order.
-func (v *View) inView(b *spaces.Bookmark) (*Seat, []int) {
+func (v *View) inView(b *spaces.Bookmark) (*RoomView, []int) {
 	seat := v.Seat(b.Space)
 	if seat == nil {
 		return nil, nil

@@ -47,13 +47,13 @@ func (w *world) look(context int) Plan {
 func TestAPlanTellsWhatIsLeftOfEachSpan(t *testing.T) {
 	w, _, _ := weeks(t)
 	plan := w.look(6_000)
-	want := []Bundle{
+	want := []SpanBundle{
 		{Space: "s1", Span: 1, Age: Historical, Lines: 111},
 		{Space: "s1", Span: 2, Age: MidTerm, Lines: 110},
 		{Space: "s1", Span: 3, Age: Recent, Lines: 110, Active: true},
 	}
-	ignore := cmpopts.IgnoreFields(Bundle{}, "Start", "End", "Shown", "Ratio", "Talks")
-	if diff := cmp.Diff(want, plan.Bundles, ignore, cmpopts.IgnoreUnexported(Bundle{})); diff != "" {
+	ignore := cmpopts.IgnoreFields(SpanBundle{}, "Start", "End", "Shown", "Ratio", "Talks")
+	if diff := cmp.Diff(want, plan.Bundles, ignore, cmpopts.IgnoreUnexported(SpanBundle{})); diff != "" {
 		t.Fatalf("bundles (-want +got):\n%s", diff)
 	}
 	for k, b := range plan.Bundles {
@@ -123,7 +123,7 @@ func TestAReplyAcrossSpansBringsAStub(t *testing.T) {
 	w, id, old := weeks(t)
 	first := w.add(id, "nova", spaces.Said{Text: "my neighbour had it"}, replyTo(old.ID))
 	w.add(id, "kai", spaces.Said{Text: "then I shall ask the neighbour tomorrow"}, replyTo(first.ID))
-	h := w.v.history(&w.v.Seats[0], query{}, func(spaces.EventID) bool { return false }, 4_000, 0)
+	h := w.v.history(&w.v.Seats[0], searchQuery{}, func(spaces.EventID) bool { return false }, 4_000, 0)
 	h.total = len(w.v.Seats[0].Room.Chat.Messages)
 	last := h.total - 1
 	section := func(lines ...int) (string, []spaces.EventID) {

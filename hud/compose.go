@@ -6,10 +6,10 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Histories says how many of the newest messages of two rooms are shown to who
+// HistoryLimits says how many of the newest messages of two rooms are shown to who
 // composes for one of them (GTS-10, GTS-11), and how many where messages are long
 // (GTS-13).
-type Histories struct {
+type HistoryLimits struct {
 	Origin, Target         int
 	LongOrigin, LongTarget int
 }
@@ -18,9 +18,9 @@ type Histories struct {
 // which on they are long.
 const longMessage = 500
 
-// A Place is one room as it is shown to who composes a message (GTS-41). Names and
+// A RoomExcerpt is one room as it is shown to who composes a message (GTS-41). Names and
 // words are quoted; they may be chosen to deceive.
-type Place struct {
+type RoomExcerpt struct {
 	Name     string
 	Members  []string // `Kai (human)`; nobody where the room is empty
 	Messages []string // `Kai (human): "words"`, most recent last
@@ -29,7 +29,7 @@ type Place struct {
 // Compose returns the rooms that a message is composed from: the one the agent comes
 // from, nil for none, and the one it is for. Both have no more than tokens, the
 // oldest lines going first, and show nothing that the mind was asked to leave behind.
-func (v *View) Compose(origin, target *Seat, h Histories, tokens int) (from *Place, to Place) {
+func (v *View) Compose(origin, target *RoomView, h HistoryLimits, tokens int) (from *RoomExcerpt, to RoomExcerpt) {
 	to = v.place(target, h.Target, h.LongTarget)
 	lists := []*[]string{&to.Messages}
 	if origin != nil {
@@ -61,9 +61,9 @@ func boundOf(lines []string) int {
 }
 
 // place shows the newest lines of a room.
-func (v *View) place(s *Seat, most, mostLong int) Place {
+func (v *View) place(s *RoomView, most, mostLong int) RoomExcerpt {
 	r := s.Room
-	p := Place{Name: string(appendQuoted(nil, v.label(s)))}
+	p := RoomExcerpt{Name: string(appendQuoted(nil, v.label(s)))}
 	for i := range min(len(r.members), membersShown) {
 		p.Members = append(p.Members, string(r.appendSpeaker(nil, r.members[i].ID, v.me())))
 	}

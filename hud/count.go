@@ -109,7 +109,7 @@ func (c *Counter) remember(word string, n int) {
 
 // Turn returns the exact tokens of t with all that a provider adds, and keeps
 // them in it.
-func (c *Counter) Turn(t *spaces.Turn) int {
+func (c *Counter) Turn(t *spaces.TranscriptTurn) int {
 	if t.Tokens > 0 {
 		return t.Tokens
 	}
@@ -125,7 +125,7 @@ func (c *Counter) Turn(t *spaces.Turn) int {
 }
 
 // boundTurn returns a number no smaller than what [Counter.Turn] would.
-func boundTurn(t *spaces.Turn) int {
+func boundTurn(t *spaces.TranscriptTurn) int {
 	if t.Tokens > 0 {
 		return t.Tokens
 	}

@@ -80,10 +80,10 @@ func TestTailIsCountedOnlyWhereItMatters(t *testing.T) {
 		exact bool
 	}{{1000, false}, {3000, true}} {
 		w := newWorld(t)
-		w.v.Current = []spaces.Turn{{Role: spaces.RoleUser, Text: strings.Repeat("a long word ", 500)}}
+		w.v.Current = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: strings.Repeat("a long word ", 500)}}
 		w.v.Limits = Limits{ContextTokens: 4000, MaxOutputTokens: 500}
 		w.v.FixedTokens = 0
-		tail := Tail{Text: strings.Repeat("and more ", c.tail/9)}
+		tail := FrameTail{Text: strings.Repeat("and more ", c.tail/9)}
 		f, err := w.v.Frame(tail)
 		if err != nil {
 			t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// A stretch is a time that somebody asked about, from its first moment to the first
+// A dateRange is a time that somebody asked about, from its first moment to the first
 // after it.
-type stretch struct{ from, to time.Time }
+type dateRange struct{ from, to time.Time }
 
 // Lines told about a time are told in it or soon after.
 const (
@@ -17,7 +17,7 @@ const (
 )
 
 // near reports whether what was said at that time may be about the stretch.
-func (s stretch) near(at time.Time) bool {
+func (s dateRange) near(at time.Time) bool {
 	return !s.from.IsZero() && at.After(s.from.Add(-dateBefore)) && at.Before(s.to.Add(dateAfter))
 }
 
@@ -40,14 +40,14 @@ func month(word string) time.Month {
 
 // dated finds the time that a text names, seen from now; zero when it names none:
 // a day, a month or a year, and a few ways to say when before now.
-func dated(text string, now time.Time) stretch {
+func dated(text string, now time.Time) dateRange {
 	var year, day int
 	var m time.Month
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n,.;:!?\"'()", r) })
 	for i, w := range words {
 		if len(w) == len(time.DateOnly) && w[4] == '-' {
 			if at, err := time.Parse(time.DateOnly, w); err == nil {
-				return stretch{at, at.AddDate(0, 0, 1)}
+				return dateRange{at, at.AddDate(0, 0, 1)}
 			}
 		}
 		if found := month(w); found > 0 {
@@ -74,11 +74,11 @@ func dated(text string, now time.Time) stretch {
 
 // calendar returns a day, month or year; without a year it is the last such month
 // before now.
-func calendar(year int, m time.Month, day int, now time.Time) stretch {
+func calendar(year int, m time.Month, day int, now time.Time) dateRange {
 	switch {
 	case m == 0:
 		from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		return stretch{from, from.AddDate(1, 0, 0)}
+		return dateRange{from, from.AddDate(1, 0, 0)}
 	case year == 0:
 		if year = now.Year(); m > now.Month() {
 			year--
@@ -86,14 +86,14 @@ func calendar(year int, m time.Month, day int, now time.Time) stretch {
 	}
 	if day > 0 {
 		from := time.Date(year, m, day, 0, 0, 0, 0, time.UTC)
-		return stretch{from, from.AddDate(0, 0, 1)}
+		return dateRange{from, from.AddDate(0, 0, 1)}
 	}
 	from := time.Date(year, m, 1, 0, 0, 0, 0, time.UTC)
-	return stretch{from, from.AddDate(0, 1, 0)}
+	return dateRange{from, from.AddDate(0, 1, 0)}
 }
 
 // ago returns a time told by how long before now it was.
-func ago(text string, now time.Time) stretch {
+func ago(text string, now time.Time) dateRange {
 	today := now.UTC().Truncate(24 * time.Hour)
 	for _, way := range []struct {
 		words    string
@@ -109,8 +109,8 @@ func ago(text string, now time.Time) stretch {
 		{"last month", -61, -28},
 	} {
 		if strings.Contains(text, way.words) {
-			return stretch{today.AddDate(0, 0, way.from), today.AddDate(0, 0, way.to)}
+			return dateRange{today.AddDate(0, 0, way.from), today.AddDate(0, 0, way.to)}
 		}
 	}
-	return stretch{}
+	return dateRange{}
 }

@@ -9,7 +9,7 @@ import (
 func TestTimesThatAreAskedFor(t *testing.T) {
 	now := time.Date(2026, 3, 14, 10, 0, 0, 0, time.UTC)
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
-	for text, want := range map[string]stretch{
+	for text, want := range map[string]dateRange{
 		"What did Kai do on 7 May 2023?":    {day(2023, 5, 7), day(2023, 5, 8)},
 		"what happened on October 3rd":      {day(2025, 10, 3), day(2025, 10, 4)},
 		"where was Nova in February?":       {day(2026, 2, 1), day(2026, 3, 1)},

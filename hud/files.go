@@ -26,12 +26,12 @@ func (r *Room) filed() []int {
 // A fileList is the delegate of files: room by room how many there are, and those
 // posted last, by which they can be opened or sent on.
 type fileList struct {
-	listing
+	section
 	refs [][]spaces.EventID // of each element, the newest last
 }
 
 func (v *View) fileList() *fileList {
-	l := &fileList{listing: listing{header: "FILES"}}
+	l := &fileList{section: section{header: "FILES"}}
 	for i := range v.Seats {
 		s := &v.Seats[i]
 		filed := s.Room.filed()
@@ -61,7 +61,7 @@ func (v *View) fileList() *fileList {
 
 // Section renders the list with the messages whose files it names.
 func (l *fileList) Section(chosen []Chosen) (string, []spaces.EventID) {
-	text, _ := l.listing.Section(chosen)
+	text, _ := l.section.Section(chosen)
 	var refs []spaces.EventID
 	for i, c := range chosen {
 		if c.Form != nil && c.Form.Name != CountOnly {
@@ -73,7 +73,7 @@ func (l *fileList) Section(chosen []Chosen) (string, []spaces.EventID) {
 
 // filesLine returns `s1 9: #a7 Kai +file "pump.pdf" 69 KB, …` with the newest n of a
 // room's files, the newest first.
-func filesLine(s *Seat, filed []int, n int) string {
+func filesLine(s *RoomView, filed []int, n int) string {
 	b := strconv.AppendInt(append([]byte(s.Short), ' '), int64(len(filed)), 10)
 	for k := range n {
 		m := &s.Room.Chat.Messages[filed[len(filed)-1-k]]

@@ -12,12 +12,12 @@ import (
 // The result holds the index of the form of each element, -1 for nothing.
 func Fit(elements []Element, budget int) []int {
 	chosen := make([]int, len(elements))
-	steps := make([]step, 0, 2*len(elements))
+	steps := make([]fitStep, 0, 2*len(elements))
 	for i := range elements {
 		chosen[i] = -1
 		steps = appendHull(steps, i, &elements[i])
 	}
-	slices.SortFunc(steps, func(a, b step) int { // the steps of one element are never equal
+	slices.SortFunc(steps, func(a, b fitStep) int { // the steps of one element are never equal
 		return cmp.Or(cmp.Compare(b.slope, a.slope), cmp.Compare(a.element, b.element))
 	})
 	left := budget
@@ -36,8 +36,8 @@ func Fit(elements []Element, budget int) []int {
 	return chosen
 }
 
-// A step makes one element one form richer.
-type step struct {
+// A fitStep makes one element one form richer.
+type fitStep struct {
 	element, form int
 	cost          int
 	slope         float64 // value gained per token
@@ -45,7 +45,7 @@ type step struct {
 
 // appendHull appends the steps along the upper convex hull of the element's
 // forms, from nothing to the richest that is worth its tokens.
-func appendHull(steps []step, i int, e *Element) []step {
+func appendHull(steps []fitStep, i int, e *Element) []fitStep {
 	type point struct {
 		form, tokens int
 		value        float64
@@ -70,7 +70,7 @@ func appendHull(steps []step, i int, e *Element) []step {
 	}
 	for k := 1; k < len(points); k++ {
 		a, b := points[k-1], points[k]
-		steps = append(steps, step{i, b.form, b.tokens - a.tokens, slope(a, b)})
+		steps = append(steps, fitStep{i, b.form, b.tokens - a.tokens, slope(a, b)})
 	}
 	return steps
 }

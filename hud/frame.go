@@ -28,7 +28,7 @@ type Frame struct {
 	Tokens int
 	Plan   Plan
 
-	made *draft
+	made *frameBuilder
 }
 
 // Messages returns the messages. Nobody may change what they share with the view.
@@ -70,7 +70,7 @@ func (f Frame) All() iter.Seq[Message] {
 // Without its tail it is a prefix of the next frame until a cut. When it would
 // not fit, things are shed from this one frame in the order of CONTEXT 2, and
 // the plan says what.
-func (v *View) Frame(tail Tail) (Frame, error) {
+func (v *View) Frame(tail FrameTail) (Frame, error) {
 	d := v.draft(tail)
 	budget := v.Budget()
 	d.measure()
@@ -96,25 +96,25 @@ func (f Frame) Refs() []spaces.EventID {
 	return slices.Concat(d.tail.Refs, d.keyframe.Refs)
 }
 
-// A draft is a frame while it is being fitted.
-type draft struct {
+// A frameBuilder is a frame while it is being fitted.
+type frameBuilder struct {
 	v        *View
 	keyframe *spaces.Keyframe
 	closed   []spaces.ClosedCycle // may be copies, once something was shed
-	current  []spaces.Turn
-	tail     Tail
+	current  []spaces.TranscriptTurn
+	tail     FrameTail
 	tailN    int
 	tokens   int // without the fixed ones
 	exact    bool
 	gone     []PlanItem
 }
 
-func (v *View) draft(tail Tail) *draft {
-	return &draft{v: v, keyframe: v.Keyframe, closed: v.Closed, current: v.Current, tail: tail}
+func (v *View) draft(tail FrameTail) *frameBuilder {
+	return &frameBuilder{v: v, keyframe: v.Keyframe, closed: v.Closed, current: v.Current, tail: tail}
 }
 
 // measure adds up known counts and bounds.
-func (d *draft) measure() {
+func (d *frameBuilder) measure() {
 	if d.hasKeyframe() {
 		d.tokens = keyframeBound(d.keyframe)
 	}
@@ -127,7 +127,7 @@ func (d *draft) measure() {
 
 // count counts keyframe and turns, which keep their counts, and the tail, which is
 // another each time, only where its bound does not fit the budget beside them.
-func (d *draft) count(budget int) {
+func (d *frameBuilder) count(budget int) {
 	d.tokens = d.tailN
 	if k := d.keyframe; d.hasKeyframe() {
 		if k.Tokens == 0 {
@@ -147,13 +147,13 @@ func (d *draft) count(budget int) {
 	d.exact = true
 }
 
-func (d *draft) hasKeyframe() bool { return d.keyframe != nil && d.keyframe.Text != "" }
+func (d *frameBuilder) hasKeyframe() bool { return d.keyframe != nil && d.keyframe.Text != "" }
 
-func (d *draft) turns() iter.Seq[*spaces.Turn] { return eachTurn(d.closed, d.current) }
+func (d *frameBuilder) turns() iter.Seq[*spaces.TranscriptTurn] { return eachTurn(d.closed, d.current) }
 
 // eachTurn yields the turns of closed cycles and of the open one.
-func eachTurn(closed []spaces.ClosedCycle, current []spaces.Turn) iter.Seq[*spaces.Turn] {
-	return func(yield func(*spaces.Turn) bool) {
+func eachTurn(closed []spaces.ClosedCycle, current []spaces.TranscriptTurn) iter.Seq[*spaces.TranscriptTurn] {
+	return func(yield func(*spaces.TranscriptTurn) bool) {
 		for i := range closed {
 			for k := range closed[i].Turns {
 				if !yield(&closed[i].Turns[k]) {
@@ -170,12 +170,12 @@ func eachTurn(closed []spaces.ClosedCycle, current []spaces.Turn) iter.Seq[*spac
 }
 
 // plan describes the frame by its parts.
-func (d *draft) plan(budget int) Plan {
+func (d *frameBuilder) plan(budget int) Plan {
 	p := Plan{Budget: budget, Tokens: d.tokens, Exact: d.exact, Fixed: d.v.FixedTokens, Shed: d.gone}
 	if k := d.keyframe; d.hasKeyframe() {
 		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: keyframeBound(k), Why: k.Cause})
 	}
-	sum := func(ts []spaces.Turn) (n int) {
+	sum := func(ts []spaces.TranscriptTurn) (n int) {
 		for i := range ts {
 			n += boundTurn(&ts[i])
 		}

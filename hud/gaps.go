@@ -7,8 +7,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A gap is a time between two spans, in which the agent was not there.
-type gap struct {
+// A spanGap is a time between two spans, in which the agent was not there.
+type spanGap struct {
 	before int // the first line that was missed, or that comes after it
 	words  string
 }
@@ -24,9 +24,9 @@ func (h *history) spans() []spaces.ConnectionSpan {
 }
 
 // gaps returns the gaps between the newest spans of the uplink, oldest first.
-func (h *history) gaps() []gap {
+func (h *history) gaps() []spanGap {
 	spans := h.spans()
-	var gs []gap
+	var gs []spanGap
 	for k := len(spans) - 1; k > 0; k-- {
 		older, newer := spans[k], spans[k-1]
 		if older.Active() || newer.Opened.Sub(older.Closed) < time.Minute {
@@ -37,7 +37,7 @@ func (h *history) gaps() []gap {
 		if to > from {
 			words += ", " + timesWord(to-from, "message")
 		}
-		gs = append(gs, gap{from, words})
+		gs = append(gs, spanGap{from, words})
 	}
 	return gs
 }

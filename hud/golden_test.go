@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -71,10 +71,10 @@ var scenes = map[string]func(w *world) string{
 			Now: w.at, Phase: "CONTEMPLATION: think freely.", Options: "OPTIONS: reactions are not possible here.",
 			Failures: []spaces.Failed{{Message: e.ID, State: spaces.ActionFailed, Code: "blocked", Reason: "They blocked us."}},
 			Denials:  []spaces.Denial{{Act: "send_message", Code: "no_active_space", Reason: "No space.", Hint: "Call enter_space."}},
-			Runs:     []Run{{Cycle: "c9", Status: spaces.WaitingReply, Wake: "direct", Space: family, Waiting: "Kai", Summary: "Kai asked\nfor news"}},
+			Runs:     []OpenCycle{{Cycle: "c9", Status: spaces.WaitingReply, Wake: "direct", Space: family, Waiting: "Kai", Summary: "Kai asked\nfor news"}},
 		})
 		f, err := w.v.Frame(tail)
-		check.OK(w.t, err)
+		testutil.OK(w.t, err)
 		return f.golden()
 	},
 	"after_a_cut": func(w *world) string { // CON-21, CON-25, SEQ-29, SEQ-35, SEQ-80: keyframe with spans and gaps
@@ -161,7 +161,7 @@ func TestFramesAreAsReviewed(t *testing.T) {
 				t.Errorf("the same inputs gave other bytes:\n%s", cmp.Diff(got, again))
 			}
 			file := filepath.Join("testdata", name+".txt")
-			check.Golden(t, *update, file, got)
+			testutil.Golden(t, *update, file, got)
 		})
 	}
 }

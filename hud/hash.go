@@ -14,23 +14,23 @@ import (
 // same name. It recognises a frame and defends against nobody, so it takes the
 // sums that processors compute: a full window is hashed for every call.
 func Hash(ms []Message) string {
-	var h Hasher
+	var h FrameHasher
 	return h.hash(slices.Values(ms))
 }
 
-// A Hasher names frames as [Hash] does. It remembers the frame before and reads
+// A FrameHasher names frames as [Hash] does. It remembers the frame before and reads
 // again only what differs from it: frames of one mind begin alike until a cut. It
 // keeps that frame's texts alive; the zero value is ready, for one goroutine.
-type Hasher struct {
+type FrameHasher struct {
 	before []Message
-	after  []sums // after each message of before
+	after  []rollingSum // after each message of before
 }
 
 // Hash returns the name of a frame.
-func (h *Hasher) Hash(f *Frame) string { return h.hash(f.All()) }
+func (h *FrameHasher) Hash(f *Frame) string { return h.hash(f.All()) }
 
-func (h *Hasher) hash(ms iter.Seq[Message]) string {
-	var s sums
+func (h *FrameHasher) hash(ms iter.Seq[Message]) string {
+	var s rollingSum
 	var chunk [512]byte // most messages; it escapes
 	i := 0
 	for m := range ms {
@@ -63,10 +63,10 @@ func sameCalls(a, b []spaces.TurnCall) bool {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// sums are two independent sums of what was added.
-type sums struct{ ieee, castagnoli uint32 }
+// rollingSum are two independent sums of what was added.
+type rollingSum struct{ ieee, castagnoli uint32 }
 
-func (s *sums) message(m *Message, chunk []byte) {
+func (s *rollingSum) message(m *Message, chunk []byte) {
 	s.add(chunk, string(m.Role), m.Text, m.CallID, "\x00")
 	for _, call := range m.Calls {
 		s.add(chunk, call.Name, call.Args)
@@ -74,7 +74,7 @@ func (s *sums) message(m *Message, chunk []byte) {
 }
 
 // add adds parts by way of chunk.
-func (s *sums) add(chunk []byte, parts ...string) {
+func (s *rollingSum) add(chunk []byte, parts ...string) {
 	for _, p := range parts {
 		for p != "" {
 			n := copy(chunk, p)

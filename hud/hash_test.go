@@ -20,7 +20,7 @@ func TestFrameHasOneNameWhateverCameBefore(t *testing.T) {
 			}
 			return m
 		})
-		var h Hasher
+		var h FrameHasher
 		var frame []Message
 		for range rapid.IntRange(1, 6).Draw(t, "frames") {
 			kept := frame[:rapid.IntRange(0, len(frame)).Draw(t, "kept")]
@@ -68,7 +68,7 @@ func BenchmarkHashOfNextFrame(b *testing.B) {
 	}
 	tails := [...]Message{{Role: spaces.RoleUser, Text: "one"}, {Role: spaces.RoleUser, Text: "two"}}
 	frames := [...][]Message{append(frame[:100:100], tails[0]), append(frame[:100:100], tails[1])}
-	var h Hasher
+	var h FrameHasher
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {

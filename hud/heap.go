@@ -1,21 +1,21 @@
 package hud
 
-// A heap keeps the item that comes before all others at the top: its first one. That
+// A priorityQueue keeps the item that comes before all others at the top: its first one. That
 // of the standard library calls through an interface for each comparison, and boxes
 // what is pushed and popped, for hundreds of lines a message.
-type heap[T any] struct {
+type priorityQueue[T any] struct {
 	items  []T
 	before func(a, b *T) bool
 }
 
 // init brings items that were put into the heap as they came into its order.
-func (h *heap[T]) init() {
+func (h *priorityQueue[T]) init() {
 	for i := len(h.items)/2 - 1; i >= 0; i-- {
 		h.settle(i)
 	}
 }
 
-func (h *heap[T]) push(item T) {
+func (h *priorityQueue[T]) push(item T) {
 	h.items = append(h.items, item)
 	for i := len(h.items) - 1; i > 0; {
 		above := (i - 1) / 2
@@ -28,7 +28,7 @@ func (h *heap[T]) push(item T) {
 }
 
 // pop takes out the top.
-func (h *heap[T]) pop() T {
+func (h *priorityQueue[T]) pop() T {
 	top, last := h.items[0], len(h.items)-1
 	h.items[0] = h.items[last]
 	h.items = h.items[:last]
@@ -37,7 +37,7 @@ func (h *heap[T]) pop() T {
 }
 
 // settle puts item i where it belongs, once it comes later than it did.
-func (h *heap[T]) settle(i int) {
+func (h *priorityQueue[T]) settle(i int) {
 	for {
 		first := i
 		for k := 2*i + 1; k <= 2*i+2 && k < len(h.items); k++ {

@@ -12,7 +12,7 @@ func TestAHeapGivesBackInOrder(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		all := rapid.SliceOfN(rapid.IntRange(0, 9), 1, 40).Draw(rt, "items")
 		split := rapid.IntRange(0, len(all)).Draw(rt, "split")
-		h := heap[int]{items: slices.Clone(all[:split]), before: func(a, b *int) bool { return *a < *b }}
+		h := priorityQueue[int]{items: slices.Clone(all[:split]), before: func(a, b *int) bool { return *a < *b }}
 		h.init()
 		for _, n := range all[split:] {
 			h.push(n)

@@ -27,7 +27,7 @@ const (
 // conversation, chosen by worth (SEQ-30, SEQ-64).
 type history struct {
 	v        *View
-	seat     *Seat
+	seat     *RoomView
 	picked   []int // the lines that are looked at closely, in order
 	elements []Element
 	total    int
@@ -40,7 +40,7 @@ type history struct {
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
-func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens, reserve int) *history {
+func (v *View) history(s *RoomView, q searchQuery, leave func(spaces.EventID) bool, tokens, reserve int) *history {
 	h := &history{v: v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: v.newest(), talks: map[int32]float64{}}
 	end := len(s.Room.Chat.Messages)
 	if s.Uplink.Space == v.Active {
@@ -48,8 +48,8 @@ func (v *View) history(s *Seat, q query, leave func(spaces.EventID) bool, tokens
 	}
 	h.total = end
 	best := 0.0
-	var hits []hit // in the order of the lines
-	v.rank([]*Seat{s}, q, nil, func(x hit) {
+	var hits []searchHit // in the order of the lines
+	v.rank([]*RoomView{s}, q, nil, func(x searchHit) {
 		hits = append(hits, x)
 		best = max(best, x.score)
 		t := s.Room.index.lines[x.line].session
@@ -98,7 +98,7 @@ func (h *history) shows(i int) bool {
 }
 
 // candidates returns the lines to look at, ascending.
-func (h *history) candidates(hits []hit, end int) []int {
+func (h *history) candidates(hits []searchHit, end int) []int {
 	picked := make([]int, 0, min(end, h.most))
 	for i := end - 1; i >= 0 && len(picked) < h.most/2; i-- {
 		if h.shows(i) {
@@ -318,7 +318,7 @@ func (h *history) unseen(lines []int) map[int]bool {
 
 // refer gives an id to what something shown refers to, or may soon: what a shown
 // reply answers, what is pinned, what addresses the agent.
-func (h *history) refer(c *compact, lines []int) {
+func (h *history) refer(c *compactRenderer, lines []int) {
 	c.refer(lines)
 	r := h.seat.Room
 	for _, i := range lines {

@@ -22,10 +22,10 @@ import (
 // to a quarter of the budget: triggers and what addresses the agent come first,
 // the rest is left out from the middle and counted. Refs names the messages whose
 // words are shown. When nothing is new, Text is empty.
-func (v *View) Inbox(seat *Seat, after, upto int64, triggers map[spaces.EventID]string) spaces.Turn {
+func (v *View) Inbox(seat *RoomView, after, upto int64, triggers map[spaces.EventID]string) spaces.TranscriptTurn {
 	es := v.news(seat, after, upto, triggers)
 	if len(es) == 0 {
-		return spaces.Turn{Role: spaces.RoleUser}
+		return spaces.TranscriptTurn{Role: spaces.RoleUser}
 	}
 	b := make([]byte, 0, 160+96*min(len(es), 64))
 	if !v.introduced(seat) {
@@ -37,7 +37,7 @@ func (v *View) Inbox(seat *Seat, after, upto int64, triggers map[spaces.EventID]
 	b = append(b, " events):"...)
 	head := len(b)
 	label := v.label(seat)
-	turn := spaces.Turn{Role: spaces.RoleUser}
+	turn := spaces.TranscriptTurn{Role: spaces.RoleUser}
 	for i := range es {
 		b = v.appendEntry(append(b, '\n'), seat, label, &es[i], noLimit)
 		turn.Refs = es[i].refer(turn.Refs)
@@ -54,7 +54,7 @@ type entry struct {
 	seq      int64
 	id       spaces.EventID
 	message  *spaces.Message // of the change, its target
-	change   *change
+	change   *editEvent
 	trigger  bool
 	personal bool // names the agent or answers it
 }
@@ -72,7 +72,7 @@ func (e *entry) refer(refs []spaces.EventID) []spaces.EventID {
 
 // news lists what is new in seq order. A change of a message that is new itself
 // has nothing to add to it.
-func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]string) []entry {
+func (v *View) news(s *RoomView, after, upto int64, triggers map[spaces.EventID]string) []entry {
 	r := s.Room
 	from, to := r.messagesIn(after, upto)
 	changes := r.changesIn(after, upto)
@@ -104,7 +104,7 @@ func (v *View) news(s *Seat, after, upto int64, triggers map[spaces.EventID]stri
 
 // toldByKeyframe returns the messages among the new ones that a keyframe, cut
 // while the agent was busy elsewhere, has shown already (SEQ-58).
-func (v *View) toldByKeyframe(s *Seat, from, to int) map[spaces.EventID]bool {
+func (v *View) toldByKeyframe(s *RoomView, from, to int) map[spaces.EventID]bool {
 	if v.Keyframe == nil || from == to || s.Room.Chat.Messages[from].At.After(v.Keyframe.At) {
 		return nil
 	}
@@ -138,7 +138,7 @@ const noLimit = 1 << 30
 
 // appendEntry appends the line of e without a line end, at most limit
 // characters of its words.
-func (v *View) appendEntry(dst []byte, s *Seat, label string, e *entry, limit int) []byte {
+func (v *View) appendEntry(dst []byte, s *RoomView, label string, e *entry, limit int) []byte {
 	r := s.Room
 	dst = append(appendShort(dst, e.seq), " ["...)
 	dst = append(append(dst, label...), "] "...)

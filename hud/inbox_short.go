@@ -14,7 +14,7 @@ var inboxClips = []int{noLimit, 4000, 1000, 250, 80}
 
 // shortInbox renders the entries within budget tokens, counted exactly. It
 // appends to head.
-func (v *View) shortInbox(head []byte, s *Seat, label string, es []entry, budget int) ([]byte, []spaces.EventID) {
+func (v *View) shortInbox(head []byte, s *RoomView, label string, es []entry, budget int) ([]byte, []spaces.EventID) {
 	budget -= messageOverhead + v.Counter.Count(string(head))
 	keep := make([]int, len(es)) // limit of each line, 0 for left out
 	spent := 0
@@ -63,7 +63,7 @@ func (v *View) shortInbox(head []byte, s *Seat, label string, es []entry, budget
 }
 
 // byRelevance returns the entries that answer the words of the triggers, best first.
-func (v *View) byRelevance(s *Seat, es []entry) []int {
+func (v *View) byRelevance(s *RoomView, es []entry) []int {
 	var words strings.Builder
 	at := map[spaces.EventID]int{}
 	for i := range es {
@@ -77,8 +77,8 @@ func (v *View) byRelevance(s *Seat, es []entry) []int {
 	if words.Len() == 0 {
 		return nil
 	}
-	var hits []hit
-	v.rank([]*Seat{s}, asking(words.String()), nil, func(h hit) { hits = append(hits, h) })
+	var hits []searchHit
+	v.rank([]*RoomView{s}, asking(words.String()), nil, func(h searchHit) { hits = append(hits, h) })
 	sortHits(hits)
 	var order []int
 	for _, h := range hits {
@@ -91,7 +91,7 @@ func (v *View) byRelevance(s *Seat, es []entry) []int {
 
 // joinShort writes the kept lines, with one line for every run left out. Should
 // those make it too long, the least pressing kept lines go too.
-func (v *View) joinShort(head []byte, s *Seat, label string, es []entry, keep []int, budget int) ([]byte, []spaces.EventID) {
+func (v *View) joinShort(head []byte, s *RoomView, label string, es []entry, keep []int, budget int) ([]byte, []spaces.EventID) {
 	for {
 		b := slices.Clone(head)
 		var refs []spaces.EventID

@@ -13,12 +13,12 @@ import (
 type index struct {
 	postings map[string][]posting
 	spelled  map[[2]byte][]string // the terms by how they begin, in order, see [index.alike]
-	docs     []doc
-	byLine   []int32    // doc of a message, -1 for none
-	lines    []place    // of each message
-	sessions []session  // conversations, in order
-	linked   [][2]int32 // a line and the one it answers, beyond its neighbours
-	stale    []int      // messages to take in again
+	docs     []indexDoc
+	byLine   []int32        // doc of a message, -1 for none
+	lines    []linePosition // of each message
+	sessions []conversation // conversations, in order
+	linked   [][2]int32     // a line and the one it answers, beyond its neighbours
+	stale    []int          // messages to take in again
 	live     int
 	length   int // terms of all live docs
 	scratch  []byte
@@ -34,20 +34,20 @@ type posting struct {
 	times uint16
 }
 
-type doc struct {
+type indexDoc struct {
 	line   int32
 	length uint16 // 0 once dead
 }
 
-// A place is where a message stands: its conversation, and the lines next to it
+// A linePosition is where a message stands: its conversation, and the lines next to it
 // that say something.
-type place struct {
+type linePosition struct {
 	session      int32
 	before, next int32 // -1 for none
 }
 
-// A session is one conversation: what was said without a long silence.
-type session struct {
+// A conversation is one conversation: what was said without a long silence.
+type conversation struct {
 	first, lines int32 // its first message, and how many it has
 	last         int32 // its newest line that says something; -1 for none
 	length       int32 // terms
@@ -105,12 +105,12 @@ func (x *index) place(r *Room, i int) {
 	m := &r.Chat.Messages[i]
 	n := len(x.sessions)
 	if n == 0 || x.sessions[n-1].ends(m.At) {
-		x.sessions = append(x.sessions, session{first: int32(i), last: -1, at: m.At})
+		x.sessions = append(x.sessions, conversation{first: int32(i), last: -1, at: m.At})
 		x.talk = append(x.talk, 0)
 		n++
 	}
 	s := &x.sessions[n-1]
-	p := place{session: int32(n - 1), before: -1, next: -1}
+	p := linePosition{session: int32(n - 1), before: -1, next: -1}
 	if m.Notice == nil { // also what was deleted since: a conversation stays what it was
 		s.at = m.At
 		s.lines++
@@ -154,7 +154,7 @@ func (x *index) leave(i int) {
 }
 
 // ends reports whether what is said at that time begins another conversation.
-func (s *session) ends(at time.Time) bool {
+func (s *conversation) ends(at time.Time) bool {
 	switch gap := at.Sub(s.at); {
 	case s.lines == 0:
 		return false
@@ -178,7 +178,7 @@ func (x *index) add(r *Room, i int) {
 	}
 	m := &r.Chat.Messages[i]
 	d := int32(len(x.docs))
-	x.docs = append(x.docs, doc{line: int32(i)})
+	x.docs = append(x.docs, indexDoc{line: int32(i)})
 	again := i < len(x.byLine)-1
 	n := 0
 	take := func(term []byte) {

@@ -86,7 +86,7 @@ func (v *View) withinMark(mark int) bool {
 }
 
 // turns yields the turns of all closed cycles and of the open one.
-func (v *View) turns() iter.Seq[*spaces.Turn] { return eachTurn(v.Closed, v.Current) }
+func (v *View) turns() iter.Seq[*spaces.TranscriptTurn] { return eachTurn(v.Closed, v.Current) }
 
 // keyframeBound returns what a keyframe takes, or a bound where nobody has
 // counted it.
@@ -196,7 +196,7 @@ func (v *View) size() int {
 	return n
 }
 
-func (v *View) turnsTokens(ts []spaces.Turn) int {
+func (v *View) turnsTokens(ts []spaces.TranscriptTurn) int {
 	n := 0
 	for i := range ts {
 		n += v.Counter.Turn(&ts[i])
@@ -247,24 +247,24 @@ func (v *View) keyframe(cause string, tokens, kept int) (spaces.Keyframe, Plan) 
 	}
 }
 
-// A composed is a keyframe's text with what the plan tells of it.
-type composed struct {
+// A keyframeText is a keyframe's text with what the plan tells of it.
+type keyframeText struct {
 	text    string
 	refs    []spaces.EventID
 	items   []PlanItem
-	bundles []Bundle
+	bundles []SpanBundle
 	found   []Analysis
 	whole   bool // every element has its richest form
 }
 
-func (c composed) into(k *spaces.Keyframe, p *Plan) {
+func (c keyframeText) into(k *spaces.Keyframe, p *Plan) {
 	k.Text, k.Refs, p.Items, p.Bundles, p.Analyses = c.text, c.refs, c.items, c.bundles, c.found
 }
 
 // compose chooses a form for every element of the delegates within the tokens
 // and joins the sections by blank lines (SEQ-33, SEQ-80).
-func (v *View) compose(ds []Delegate, tokens int) composed {
-	var out composed
+func (v *View) compose(ds []Delegate, tokens int) keyframeText {
+	var out keyframeText
 	l := v.Limits.withDefaults()
 	n := 0
 	for _, d := range ds {

@@ -73,7 +73,7 @@ func TestCutIsRareAndDeep(t *testing.T) {
 	}
 }
 
-func flat(cs []spaces.ClosedCycle) (ts []spaces.Turn) {
+func flat(cs []spaces.ClosedCycle) (ts []spaces.TranscriptTurn) {
 	for i := range cs {
 		ts = append(ts, cs[i].Turns...)
 	}

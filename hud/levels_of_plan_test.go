@@ -3,7 +3,7 @@ package hud
 import (
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // SEQ-47, SEQ-71: a plan tells how strongly each part is compressed, from 1 to 5.
@@ -16,10 +16,10 @@ func TestPlanTellsLevels(t *testing.T) {
 		{Area: "history s2", Form: Nothing, Score: 1},
 		{Area: "notes", Form: Nothing, Score: 4},
 	})
-	want := []Level{
+	want := []CompressionLevel{
 		{"all", 3, 0.52}, {"spaces", 1, 1}, {"history s1", 2, 0.85}, {"history s2", 4, 0.2}, {"notes", 5, 0},
 	}
-	check.Same(t, "levels", want, got)
+	testutil.Same(t, "levels", want, got)
 }
 
 // SEQ-33, SEQ-41, SEQ-48: the tighter the budget of a cut, the higher the levels of its plan.

@@ -42,7 +42,7 @@ func TestTheNewestLinesAreShownBeforeAnyIsChosen(t *testing.T) {
 			for i := range c.lines {
 				all += w.v.lineTokens(&w.v.Seats[0], i)
 			}
-			h := w.v.history(&w.v.Seats[0], query{}, func(spaces.EventID) bool { return false }, max(4_000, all), 0)
+			h := w.v.history(&w.v.Seats[0], searchQuery{}, func(spaces.EventID) bool { return false }, max(4_000, all), 0)
 			for k, e := range h.Elements() {
 				if newest := strings.HasSuffix(e.Why, ", newest"); newest != (k >= c.lines-c.newest) {
 					t.Errorf("line %d of %d is among the newest: %v", k+1, c.lines, newest)
@@ -95,7 +95,7 @@ func TestConversationsAreKeptByWhatTheyHaveToDoWithTheQuestion(t *testing.T) {
 	}
 	w.v.Active = id
 	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
-	read := func() (kinds []talk, shares []float64) {
+	read := func() (kinds []conversationScore, shares []float64) {
 		h := w.v.history(&w.v.Seats[0], asking("the pump of the greenhouse broke"), func(spaces.EventID) bool { return false }, 4_000, 0)
 		for i := range w.v.Seats[0].Room.Chat.Messages {
 			k, s := h.talk(i)
@@ -105,13 +105,13 @@ func TestConversationsAreKeptByWhatTheyHaveToDoWithTheQuestion(t *testing.T) {
 	}
 	kinds, shares := read()
 	const k, p, o = talkKept, talkPartial, talkOther
-	if diff := cmp.Diff([]talk{k, k, k, p, p, p, p, o, o, o}, kinds); diff != "" {
+	if diff := cmp.Diff([]conversationScore{k, k, k, p, p, p, p, o, o, o}, kinds); diff != "" {
 		t.Fatalf("conversations (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]float64{1, 1, 1, 1, 0.4, 0.4, 1, 0.1, 0.1, 0.1}, shares); diff != "" {
 		t.Errorf("shares (-want +got):\n%s", diff)
 	}
-	w.v.Limits.Threads = &Shares{Keep: 0.9, Partial: 0.5, Summary: 0}
+	w.v.Limits.Threads = &ConversationWeights{Keep: 0.9, Partial: 0.5, Summary: 0}
 	if _, shares = read(); !slices.Equal(shares, []float64{0.9, 0.9, 0.9, 0.9, 0.5, 0.5, 0.9, 0, 0, 0}) {
 		t.Errorf("other shares: %v", shares)
 	}

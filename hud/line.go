@@ -188,9 +188,9 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 	case spaces.Migrated:
 		return append(dst, "the chat moved on its platform"...)
 	case spaces.Said, spaces.Edited, spaces.Transcribed, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Pinned, spaces.Unpinned,
-		spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result,
-		spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned,
-		spaces.Compacted, spaces.Stopped, spaces.Spanned:
+		spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought, spaces.ToolCalled, spaces.ToolReturned,
+		spaces.CycleSummarised, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned,
+		spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
 	}
 	panic("hud: a notice of no known kind")
 }

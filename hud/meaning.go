@@ -11,21 +11,21 @@ const meaningReach = 5000
 
 // Mean tells the room where words of its messages stand. What it does not know, or
 // knows to be deleted, is passed over.
-func (r *Room) Mean(ms []spaces.Meaning) {
+func (r *Room) Mean(ms []spaces.Embedding) {
 	for _, m := range ms {
 		i := r.Chat.At(m.Event)
 		if i < 0 || !speaks(r, i) {
 			continue
 		}
 		if i >= len(r.meanings) {
-			r.meanings = append(r.meanings, make([]spaces.Vector, len(r.Chat.Messages)-len(r.meanings))...)
+			r.meanings = append(r.meanings, make([]spaces.EmbeddingVector, len(r.Chat.Messages)-len(r.meanings))...)
 		}
 		r.meanings[i] = m.Vector
 	}
 }
 
 // meant returns where message i stands; nil: unknown.
-func (r *Room) meant(i int) spaces.Vector {
+func (r *Room) meant(i int) spaces.EmbeddingVector {
 	if i >= len(r.meanings) {
 		return nil
 	}
@@ -44,8 +44,8 @@ func (r *Room) Unmeant(limit int) []*spaces.Message {
 	return found
 }
 
-// A likeness is how near a line of a room is to what is asked.
-type likeness struct {
+// A similarity is how near a line of a room is to what is asked.
+type similarity struct {
 	room int // among those that were scored
 	line int32
 	near float64
@@ -55,7 +55,7 @@ type likeness struct {
 // out: of n lines that have nothing to do with it, the nearest lies about sqrt(2 ln n)
 // deviations above the others by chance alone, and so much tells nothing. Rooms of
 // other circles are left out: what their lines mean is compared nowhere.
-func resemble(rooms []scoredRoom, asked spaces.Vector, weight float64) {
+func resemble(rooms []scoredRoom, asked spaces.EmbeddingVector, weight float64) {
 	if asked == nil || weight <= 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func resemble(rooms []scoredRoom, asked spaces.Vector, weight float64) {
 
 // alikeLines compares the newest lines of the rooms with what is asked. It also
 // returns the sums of what it found and of its squares.
-func alikeLines(rooms []scoredRoom, asked spaces.Vector) (all []likeness, sum, squares float64) {
+func alikeLines(rooms []scoredRoom, asked spaces.EmbeddingVector) (all []similarity, sum, squares float64) {
 	for k := range rooms {
 		s := rooms[k].seat
 		if s.across {
@@ -86,7 +86,7 @@ func alikeLines(rooms []scoredRoom, asked spaces.Vector) (all []likeness, sum, s
 		for i := max(0, len(s.Room.Chat.Messages)-meaningReach); i < len(s.Room.meanings); i++ {
 			if v := s.Room.meanings[i]; len(v) > 0 {
 				near := v.Near(asked)
-				all = append(all, likeness{k, int32(i), near})
+				all = append(all, similarity{k, int32(i), near})
 				sum, squares = sum+near, squares+near*near
 			}
 		}

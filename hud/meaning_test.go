@@ -9,12 +9,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/parlour"
+	"github.com/trestle-bridge/trestle/internal/corpus"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // anywhere returns a vector that points nowhere in particular.
-func anywhere(r *rand.Rand) spaces.Vector {
+func anywhere(r *rand.Rand) spaces.EmbeddingVector {
 	v := make([]float32, 64)
 	for i := range v {
 		v[i] = float32(r.NormFloat64())
@@ -26,7 +26,7 @@ func anywhere(r *rand.Rand) spaces.Vector {
 func (w *world) meansAnything(id spaces.SpaceID, r *rand.Rand) {
 	room := w.v.Seat(id).Room
 	for _, m := range room.Unmeant(1 << 20) {
-		room.Mean([]spaces.Meaning{{Event: m.ID, Vector: anywhere(r)}})
+		room.Mean([]spaces.Embedding{{Event: m.ID, Vector: anywhere(r)}})
 	}
 }
 
@@ -42,7 +42,7 @@ func TestALineIsFoundByWhatItMeans(t *testing.T) {
 	w.v.Active = id
 	w.meansAnything(id, r)
 	v := anywhere(r)
-	w.v.Seat(id).Room.Mean([]spaces.Meaning{{Event: line.ID, Vector: v}, {Event: "elsewhere", Vector: v}})
+	w.v.Seat(id).Room.Mean([]spaces.Embedding{{Event: line.ID, Vector: v}, {Event: "elsewhere", Vector: v}})
 	const question = "Quanto costava?"
 	if got := w.recalls(question, 200); slices.Contains(got, "we sold the zither") {
 		t.Fatalf("words alone recall %q", got)
@@ -71,12 +71,12 @@ func TestLinesOfOtherCirclesAreNotComparedByMeaning(t *testing.T) {
 	w.meansAnything(id, r)
 	v := anywhere(r)
 	seat := w.v.Seat(id)
-	seat.Room.Mean([]spaces.Meaning{{Event: line.ID, Vector: v}})
+	seat.Room.Mean([]spaces.Embedding{{Event: line.ID, Vector: v}})
 	w.v.Asked = v
 	if got := w.recalls("Quanto costava?", 200); !slices.Contains(got, "we sold the zither") {
 		t.Fatalf("in the mind's own room %q is recalled", got)
 	}
-	w.v.Seats, w.v.Beyond = nil, []Seat{Across(seat.Room, seat.Uplink, []spaces.EntityID{entity("kai").ID})}
+	w.v.Seats, w.v.Beyond = nil, []RoomView{Across(seat.Room, seat.Uplink, []spaces.EntityID{entity("kai").ID})}
 	if got := w.v.Recall("Quanto costava?", 200); len(got) > 0 {
 		t.Errorf("recalled %+v", got)
 	}
@@ -92,10 +92,10 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 	silent := DefaultWeights()
 	silent.Meaning = 0
 	words, noise, asked := 0.0, 0.0, 0.0
-	for _, style := range []parlour.Style{parlour.Chat, parlour.Written} {
+	for _, style := range []corpus.Style{corpus.Chat, corpus.Written} {
 		for seed := range uint64(2) {
 			w := newWorld(t)
-			made := parlour.Make(900+seed, "parlour", style)
+			made := corpus.Make(900+seed, "parlour", style)
 			id := w.room("Parlour", "ada")
 			shown := map[string]spaces.EventID{}
 			for _, l := range made.Lines {
@@ -103,7 +103,7 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 				shown[l.ID] = w.add(id, strings.ToLower(l.From), spaces.Said{Text: l.Text}).ID
 			}
 			w.v.Active = id
-			found := func(q parlour.Question, set Weights, v spaces.Vector) []Recalled {
+			found := func(q corpus.Question, set Weights, v spaces.EmbeddingVector) []Recalled {
 				w.v.Weights, w.v.Asked = &set, v
 				return w.v.Recall(q.Text, 2000)
 			}
@@ -148,7 +148,7 @@ func share(rs []Recalled, evidence []string, shown map[string]spaces.EventID) fl
 func BenchmarkResemble(b *testing.B) {
 	w, questions := talkative(b, 20_000)
 	r := rand.New(rand.NewPCG(3, 4))
-	long := func() spaces.Vector {
+	long := func() spaces.EmbeddingVector {
 		v := make([]float32, 768)
 		for i := range v {
 			v[i] = float32(r.NormFloat64())
@@ -158,10 +158,10 @@ func BenchmarkResemble(b *testing.B) {
 	for i := range w.v.Seats {
 		room := w.v.Seats[i].Room
 		for _, m := range room.Unmeant(1 << 20) {
-			room.Mean([]spaces.Meaning{{Event: m.ID, Vector: long()}})
+			room.Mean([]spaces.Embedding{{Event: m.ID, Vector: long()}})
 		}
 	}
-	for _, v := range []spaces.Vector{nil, long()} {
+	for _, v := range []spaces.EmbeddingVector{nil, long()} {
 		b.Run(fmt.Sprint(len(v)), func(b *testing.B) {
 			w.v.Asked = v
 			for i := 0; b.Loop(); i++ {

@@ -12,27 +12,27 @@ import (
 // maxRecalled is how many lines are looked at closely.
 const maxRecalled = 1200
 
-// A candidate is a line that may be chosen, by its score.
-type candidate struct {
-	lineOf
+// A scoredLine is a line that may be chosen, by its score.
+type scoredLine struct {
+	lineRef
 	score float64
 }
 
-// best holds the lines with the highest scores, the worst of them at the top.
-type best struct {
-	heap[candidate]
+// topK holds the lines with the highest scores, the worst of them at the top.
+type topK struct {
+	priorityQueue[scoredLine]
 	most int
 }
 
-func newBest(most int) *best {
-	return &best{heap[candidate]{make([]candidate, 0, most), func(a, b *candidate) bool { return a.score < b.score }}, most}
+func newBest(most int) *topK {
+	return &topK{priorityQueue[scoredLine]{make([]scoredLine, 0, most), func(a, b *scoredLine) bool { return a.score < b.score }}, most}
 }
 
 // takes reports whether a line with that score would be held. Of equals the first
 // stays.
-func (b *best) takes(score float64) bool { return len(b.items) < b.most || score > b.items[0].score }
+func (b *topK) takes(score float64) bool { return len(b.items) < b.most || score > b.items[0].score }
 
-func (b *best) add(c candidate) {
+func (b *topK) add(c scoredLine) {
 	if len(b.items) < b.most {
 		b.push(c)
 		return
@@ -47,13 +47,13 @@ const (
 	leaveHead = 1 // of the name that is told again after a gap
 )
 
-// A picker chooses lines by worth for their length, so that no conversation
+// A selector chooses lines by worth for their length, so that no conversation
 // crowds out the others.
-type picker struct {
+type selector struct {
 	v      *View
 	w      Weights
 	budget int
-	rooms  []searched
+	rooms  []searchRoom
 	chosen []Recalled
 	spent  int
 	chain  []int
@@ -61,16 +61,16 @@ type picker struct {
 
 // Rivals are the hits of one conversation, the worthiest at the top. What is chosen
 // of a conversation makes all the others of it worth less alike.
-type rivals struct {
-	heap[offer]
+type conversationHits struct {
+	priorityQueue[weightedHit]
 	room    int
 	offered int     // how many there were
 	lines   int     // that are chosen
 	worth   float64 // of the first offer, when somebody last looked
 }
 
-// An offer is a hit by what it is weighed by.
-type offer struct {
+// A weightedHit is a hit by what it is weighed by.
+type weightedHit struct {
 	score  float64
 	length float64 // what its words divide its score by
 	rate   float64 // the quotient
@@ -78,7 +78,7 @@ type offer struct {
 }
 
 // worthier reports whether a of two offers of one conversation is worth more.
-func worthier(a, b *offer) bool {
+func worthier(a, b *weightedHit) bool {
 	switch {
 	case a.rate != b.rate:
 		return a.rate > b.rate
@@ -90,7 +90,7 @@ func worthier(a, b *offer) bool {
 
 // pick returns the lines in the order they were chosen, rather too many than too
 // few: their tokens are estimated.
-func (p *picker) pick(lines []candidate) []Recalled {
+func (p *selector) pick(lines []scoredLine) []Recalled {
 	queue := p.queue(lines)
 	for len(queue.items) > 0 && p.spent < p.budget*4/3+60 {
 		top := queue.items[0]
@@ -99,7 +99,7 @@ func (p *picker) pick(lines []candidate) []Recalled {
 			queue.settle(0)
 			continue
 		}
-		p.take(lineOf{top.room, top.pop().line})
+		p.take(lineRef{top.room, top.pop().line})
 		if len(top.items) == 0 {
 			queue.pop()
 			continue
@@ -112,8 +112,8 @@ func (p *picker) pick(lines []candidate) []Recalled {
 
 // queue returns the conversations of the lines, the one with the worthiest at the top;
 // of equals, that of the first room and line.
-func (p *picker) queue(lines []candidate) heap[*rivals] {
-	queue := heap[*rivals]{before: func(x, y **rivals) bool {
+func (p *selector) queue(lines []scoredLine) priorityQueue[*conversationHits] {
+	queue := priorityQueue[*conversationHits]{before: func(x, y **conversationHits) bool {
 		a, b := *x, *y
 		if a.worth != b.worth {
 			return a.worth > b.worth
@@ -121,21 +121,21 @@ func (p *picker) queue(lines []candidate) heap[*rivals] {
 		i, k := &a.items[0], &b.items[0]
 		return cmp.Or(cmp.Compare(k.score, i.score), cmp.Compare(p.space(a), p.space(b)), cmp.Compare(i.line, k.line)) < 0
 	}}
-	lengths := thrift{power: p.w.Thrift}
+	lengths := lengthPenalty{power: p.w.Thrift}
 	for _, l := range lines {
-		t := p.rooms[l.room].talk(l.lineOf)
+		t := p.rooms[l.room].talk(l.lineRef)
 		if t.offered++; t.offered == 1 {
 			queue.items = append(queue.items, t)
 		}
 	}
-	offers := make([]offer, len(lines))
+	offers := make([]weightedHit, len(lines))
 	for _, t := range queue.items {
-		t.heap, offers = heap[offer]{offers[:0:t.offered], worthier}, offers[t.offered:]
+		t.priorityQueue, offers = priorityQueue[weightedHit]{offers[:0:t.offered], worthier}, offers[t.offered:]
 	}
 	for _, l := range lines {
 		r := &p.rooms[l.room]
-		t, length := r.talk(l.lineOf), lengths.of(len(r.seat.Room.Chat.Messages[l.line].Text))
-		t.items = append(t.items, offer{l.score, length, l.score / length, l.line})
+		t, length := r.talk(l.lineRef), lengths.of(len(r.seat.Room.Chat.Messages[l.line].Text))
+		t.items = append(t.items, weightedHit{l.score, length, l.score / length, l.line})
 	}
 	for _, t := range queue.items {
 		t.init()
@@ -145,16 +145,18 @@ func (p *picker) queue(lines []candidate) heap[*rivals] {
 	return queue
 }
 
-func (p *picker) space(t *rivals) spaces.SpaceID { return p.rooms[t.room].seat.Uplink.Space }
+func (p *selector) space(t *conversationHits) spaces.SpaceID {
+	return p.rooms[t.room].seat.Uplink.Space
+}
 
-// A thrift says how much the length of a line counts against it. It works out once
+// A lengthPenalty says how much the length of a line counts against it. It works out once
 // what lines of the same length have in common.
-type thrift struct {
+type lengthPenalty struct {
 	power float64
 	known [512]float64 // by bytes
 }
 
-func (t *thrift) of(bytes int) float64 {
+func (t *lengthPenalty) of(bytes int) float64 {
 	if bytes < len(t.known) && t.known[bytes] > 0 {
 		return t.known[bytes]
 	}
@@ -166,13 +168,13 @@ func (t *thrift) of(bytes int) float64 {
 }
 
 // worth is what the first offer of a conversation is worth now.
-func (p *picker) worth(t *rivals) float64 {
+func (p *selector) worth(t *conversationHits) float64 {
 	first := &t.items[0]
 	return first.score / (1 + p.w.Crowding*float64(t.lines)) / first.length
 }
 
 // take chooses a line, after the question that it answers and what that answers.
-func (p *picker) take(l lineOf) {
+func (p *selector) take(l lineRef) {
 	r := &p.rooms[l.room]
 	p.chain = append(p.chain[:0], l.line)
 	for q := r.seat.Room.asked(l.line); q >= 0; q = r.seat.Room.asked(q) {
@@ -183,12 +185,12 @@ func (p *picker) take(l lineOf) {
 	}
 	for _, line := range slices.Backward(p.chain) {
 		if r.lines[line] == lineOpen {
-			p.choose(lineOf{l.room, line})
+			p.choose(lineRef{l.room, line})
 		}
 	}
 }
 
-func (p *picker) choose(l lineOf) {
+func (p *selector) choose(l lineRef) {
 	r := &p.rooms[l.room]
 	r.lines[l.line] = lineChosen
 	p.chosen = append(p.chosen, Recalled{r.seat.Uplink.Space, r.seat.Room.Chat.Messages[l.line].ID, l.line})

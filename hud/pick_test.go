@@ -16,34 +16,34 @@ import (
 )
 
 // plainly picks lines as [picker] does, looking at all of them again for each.
-func plainly(v *View, hits []hit, closed func(*Seat, int) bool, budget int) []Recalled {
+func plainly(v *View, hits []searchHit, closed func(*RoomView, int) bool, budget int) []Recalled {
 	type talk struct {
 		space   spaces.SpaceID
 		session int32
 	}
 	w := v.weights()
 	lines, taken := map[talk]int{}, map[string]bool{}
-	talkOf := func(s *Seat, i int) talk { return talk{s.Uplink.Space, s.Room.index.lines[i].session} }
-	key := func(s *Seat, i int) string { return fmt.Sprint(s.Uplink.Space, " ", i) }
-	length := func(h hit) float64 {
+	talkOf := func(s *RoomView, i int) talk { return talk{s.Uplink.Space, s.Room.index.lines[i].session} }
+	key := func(s *RoomView, i int) string { return fmt.Sprint(s.Uplink.Space, " ", i) }
+	length := func(h searchHit) float64 {
 		return math.Pow(max(8, float64(len(h.seat.Room.Chat.Messages[h.line].Text))/4), w.Thrift)
 	}
-	ties := func(a, b hit) int {
+	ties := func(a, b searchHit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seat.Uplink.Space, b.seat.Uplink.Space), cmp.Compare(a.line, b.line))
 	}
 	var chosen []Recalled
 	for spent := 0; len(hits) > 0 && spent < budget*4/3+60; {
-		first := map[talk]hit{}
+		first := map[talk]searchHit{}
 		for _, h := range hits {
 			of := talkOf(h.seat, h.line)
 			if f, ok := first[of]; !ok || cmp.Or(cmp.Compare(f.score/length(f), h.score/length(h)), ties(h, f)) < 0 {
 				first[of] = h
 			}
 		}
-		worth := func(h hit) float64 {
+		worth := func(h searchHit) float64 {
 			return h.score / (1 + w.Crowding*float64(lines[talkOf(h.seat, h.line)])) / length(h)
 		}
-		var best *hit
+		var best *searchHit
 		for _, h := range first {
 			if best == nil || cmp.Or(cmp.Compare(worth(*best), worth(h)), ties(h, *best)) < 0 {
 				best = &h
@@ -67,7 +67,7 @@ func plainly(v *View, hits []hit, closed func(*Seat, int) bool, budget int) []Re
 			}
 			spent += v.lineTokens(s, i)
 		}
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return h == *best })
+		hits = slices.DeleteFunc(hits, func(h searchHit) bool { return h == *best })
 	}
 	return chosen
 }
@@ -105,25 +105,25 @@ func TestLinesArePickedByTheirWorth(t *testing.T) {
 			for k := range s.Room.Chat.Messages {
 				if id := s.Room.Chat.Messages[k].ID; rapid.IntRange(0, 5).Draw(rt, "shown") == 0 {
 					shown[id] = true
-					w.v.Current = append(w.v.Current, spaces.Turn{Refs: []spaces.EventID{id}})
+					w.v.Current = append(w.v.Current, spaces.TranscriptTurn{Refs: []spaces.EventID{id}})
 				}
 			}
 		}
-		closed := func(s *Seat, i int) bool {
+		closed := func(s *RoomView, i int) bool {
 			m := &s.Room.Chat.Messages[i]
 			return shown[m.ID] || m.Seq <= s.Uplink.Fresh
 		}
 		budget := rapid.IntRange(1, 600).Draw(rt, "budget")
 		words := rapid.SampledFrom(said).Draw(rt, "asked")
-		var hits []hit
-		var candidates []candidate
-		w.v.rank(w.v.all(), w.v.query(words), func(float64) bool { return true }, func(h hit) {
+		var hits []searchHit
+		var candidates []scoredLine
+		w.v.rank(w.v.all(), w.v.query(words), func(float64) bool { return true }, func(h searchHit) {
 			if !closed(h.seat, h.line) {
-				hits, candidates = append(hits, h), append(candidates, candidate{lineOf{h.room, h.line}, h.score})
+				hits, candidates = append(hits, h), append(candidates, scoredLine{lineRef{h.room, h.line}, h.score})
 			}
 		})
 		want := plainly(w.v, hits, closed, budget)
-		p := picker{v: w.v, w: w.v.weights(), budget: budget}
+		p := selector{v: w.v, w: w.v.weights(), budget: budget}
 		p.rooms, _ = w.v.searched(w.v.all())
 		if d := godiff.Diff(want, p.pick(candidates)); d != "" {
 			rt.Fatalf("picked otherwise than plainly (-want +got):\n%s", d)
@@ -151,10 +151,10 @@ func TestCommonTermsAreLeftOutWhereThereAreRareOnes(t *testing.T) {
 
 // What a line's length counts is the same whichever lines came before.
 func TestThriftRemembersEachLengthForItself(t *testing.T) {
-	remembers := thrift{power: 0.7}
+	remembers := lengthPenalty{power: 0.7}
 	for range 2 {
 		for bytes := range 1100 {
-			fresh := thrift{power: 0.7}
+			fresh := lengthPenalty{power: 0.7}
 			if got, want := remembers.of(bytes), fresh.of(bytes); got != want {
 				t.Fatalf("%d bytes count %v, want %v", bytes, got, want)
 			}

@@ -50,8 +50,8 @@ func live(t *rapid.T, w *world, each func()) {
 		if rapid.Bool().Draw(t, "looks") {
 			text, refs := ReadLines(w.v, room, 0, 50)
 			w.v.Current = append(w.v.Current,
-				spaces.Turn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "r", Name: "read_messages", Args: "{}"}}},
-				spaces.Turn{Role: spaces.RoleTool, CallID: "r", Text: text, Refs: refs})
+				spaces.TranscriptTurn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "r", Name: "read_messages", Args: "{}"}}},
+				spaces.TranscriptTurn{Role: spaces.RoleTool, CallID: "r", Text: text, Refs: refs})
 			each()
 		}
 		w.answers(room, drawText(t))
@@ -69,7 +69,7 @@ func exact(v *View, f Frame) int {
 	n := v.FixedTokens
 	for i, m := range f.Messages() {
 		if i > 0 {
-			n += c.Turn(&spaces.Turn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
+			n += c.Turn(&spaces.TranscriptTurn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
 		}
 	}
 	return n
@@ -177,7 +177,7 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 
 // scores returns what every line is found to be worth, to the last bit.
 func scores(v *View, words string) (all []float64) {
-	v.rank(v.all(), v.query(words), nil, func(h hit) { all = append(all, float64(h.line), h.score, h.near) })
+	v.rank(v.all(), v.query(words), nil, func(h searchHit) { all = append(all, float64(h.line), h.score, h.near) })
 	return all
 }
 

@@ -8,18 +8,18 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A query is what old lines are looked for by.
-type query struct {
-	terms   []weighed     // distinct
-	when    stretch       // zero: any time
-	meaning spaces.Vector // nil: unknown
+// A searchQuery is what old lines are looked for by.
+type searchQuery struct {
+	terms   []weighed              // distinct
+	when    dateRange              // zero: any time
+	meaning spaces.EmbeddingVector // nil: unknown
 }
 
 // maxTerms bounds the terms of a query; [overlap] has a bit for each.
 const maxTerms = 64
 
 // add adds the words of text to the query.
-func (q *query) add(text string, asked float64) {
+func (q *searchQuery) add(text string, asked float64) {
 	eachTerm(text, nil, func(t []byte) {
 		if len(q.terms) < maxTerms && !slices.ContainsFunc(q.terms, func(w weighed) bool { return w.text == string(t) }) {
 			q.terms = append(q.terms, weighed{text: string(t), asked: asked})
@@ -28,7 +28,7 @@ func (q *query) add(text string, asked float64) {
 }
 
 // words returns the terms as they are.
-func (q *query) words() []string {
+func (q *searchQuery) words() []string {
 	words := make([]string, len(q.terms))
 	for i, t := range q.terms {
 		words[i] = t.text
@@ -36,15 +36,15 @@ func (q *query) words() []string {
 	return words
 }
 
-func asking(text string) query {
-	q := query{terms: make([]weighed, 0, 16)}
+func asking(text string) searchQuery {
+	q := searchQuery{terms: make([]weighed, 0, 16)}
 	q.add(text, 1)
 	return q
 }
 
 // query makes the query of words that woke the mind; of none, that of the newest
 // words it was shown.
-func (v *View) query(words string) query {
+func (v *View) query(words string) searchQuery {
 	if words == "" {
 		words = v.newestWords()
 	}
@@ -77,7 +77,7 @@ func (v *View) newestWords() string {
 	return ""
 }
 
-func (v *View) wordsOf(turns []spaces.Turn) string {
+func (v *View) wordsOf(turns []spaces.TranscriptTurn) string {
 	for i := len(turns) - 1; i >= 0; i-- {
 		t := &turns[i]
 		if t.Role != spaces.RoleUser || len(t.Refs) == 0 {

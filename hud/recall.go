@@ -26,28 +26,28 @@ func (v *View) Recall(words string, budget int) []Recalled {
 	seats := v.all()
 	rooms, all := v.searched(seats)
 	top := newBest(min(maxRecalled, 40+budget/5, all))
-	v.rank(seats, q, top.takes, func(h hit) {
+	v.rank(seats, q, top.takes, func(h searchHit) {
 		if rooms[h.room].lines[h.line] == lineOpen {
-			top.add(candidate{lineOf{h.room, h.line}, h.score})
+			top.add(scoredLine{lineRef{h.room, h.line}, h.score})
 		}
 	})
-	p := picker{v: v, w: v.weights(), budget: budget, rooms: rooms}
+	p := selector{v: v, w: v.weights(), budget: budget, rooms: rooms}
 	return v.within(p.pick(top.items), budget)
 }
 
 // lineTokens returns the exact tokens of a line standing alone, as long as it
 // is shown whole.
-func (v *View) lineTokens(s *Seat, i int) int { return v.clippedTokens(s, i, 0) }
+func (v *View) lineTokens(s *RoomView, i int) int { return v.clippedTokens(s, i, 0) }
 
 // appendLine appends a line as it stands in the middle of a bundle.
-func (v *View) appendLine(dst []byte, s *Seat, i, limit int) []byte {
+func (v *View) appendLine(dst []byte, s *RoomView, i, limit int) []byte {
 	c := newCompact(v, s)
 	c.b, c.last = dst, i // no date
 	c.line(i, limit)
 	return c.b
 }
 
-func (v *View) focus(s *Seat) float64 {
+func (v *View) focus(s *RoomView) float64 {
 	if v.Active == "" || s.Uplink.Space == v.Active {
 		return 1
 	}
@@ -101,8 +101,8 @@ func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.Event
 }
 
 // sortHits sorts the best first; of equals, those of the first room and line.
-func sortHits(hits []hit) {
-	slices.SortFunc(hits, func(a, b hit) int {
+func sortHits(hits []searchHit) {
+	slices.SortFunc(hits, func(a, b searchHit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seat.Uplink.Space, b.seat.Uplink.Space), cmp.Compare(a.line, b.line))
 	})
 }

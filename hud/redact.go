@@ -22,10 +22,10 @@ const partRedaction = 20
 
 // A Redaction takes the words of deleted messages out of what was rendered. The zero
 // value takes nothing.
-type Redaction []wording
+type Redaction []redactedText
 
-// A wording is one text that was deleted.
-type wording struct {
+// A redactedText is one text that was deleted.
+type redactedText struct {
 	words string
 	core  string // a part that every rendering of the words has as it is; may be empty
 }
@@ -38,7 +38,7 @@ func NewRedaction(words ...string) Redaction {
 	known := map[string]bool{}
 	add := func(w string) {
 		if !known[w] && strings.TrimSpace(w) != "" {
-			known[w], r = true, append(r, wording{w, core(w)})
+			known[w], r = true, append(r, redactedText{w, core(w)})
 		}
 	}
 	for _, w := range words {
@@ -69,7 +69,7 @@ func parts(r rune) bool {
 // Distinct returns the part of r that is also found where it does not stand as a
 // message.
 func (r Redaction) Distinct() Redaction {
-	return slices.DeleteFunc(slices.Clone(r), func(w wording) bool { return len(w.words) < plainRedaction })
+	return slices.DeleteFunc(slices.Clone(r), func(w redactedText) bool { return len(w.words) < plainRedaction })
 }
 
 // Text returns text, a rendered turn, keyframe or account or the JSON arguments
@@ -90,7 +90,7 @@ func (r Redaction) Text(text string) string {
 // Traces reports whether there may be something to redact in what is stored as JSON.
 // It is wrong only on the side of yes.
 func (r Redaction) Traces(stored []byte) bool {
-	return slices.ContainsFunc(r, func(w wording) bool { return bytes.Contains(stored, []byte(w.core)) })
+	return slices.ContainsFunc(r, func(w redactedText) bool { return bytes.Contains(stored, []byte(w.core)) })
 }
 
 // core returns the longest run of words that no form cuts and nothing escapes.

@@ -92,7 +92,7 @@ func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 		if got := by.Text(line); got != want {
 			rt.Errorf("%q became %q, want %q", line, got, want)
 		}
-		stored, err := json.Marshal(spaces.Turn{Text: line, Calls: []spaces.TurnCall{{Args: line}}})
+		stored, err := json.Marshal(spaces.TranscriptTurn{Text: line, Calls: []spaces.TurnCall{{Args: line}}})
 		if err != nil {
 			rt.Fatal(err)
 		}

@@ -12,9 +12,9 @@ const (
 	bm25B  = 0.75
 )
 
-// A hit is a line with how well it answers a query.
-type hit struct {
-	seat  *Seat
+// A searchHit is a line with how well it answers a query.
+type searchHit struct {
+	seat  *RoomView
 	room  int // the seat among those that were ranked
 	line  int
 	score float64
@@ -28,7 +28,7 @@ type hit struct {
 //
 // With wants, those whose score nobody wants any more are left out, and other lines
 // of the conversations that fit best are told of, too: what fills up a budget.
-func (v *View) rank(seats []*Seat, q query, wants func(score float64) bool, f func(hit)) {
+func (v *View) rank(seats []*RoomView, q searchQuery, wants func(score float64) bool, f func(searchHit)) {
 	w := v.weights()
 	terms, average := weigh(seats, q, &w)
 	if len(terms) == 0 && q.meaning == nil {
@@ -73,7 +73,7 @@ const (
 // weigh takes in what is new in the rooms and weighs the terms, and those spelled
 // much like them, by how rare they are in all of them. It also returns the average
 // length of a line.
-func weigh(seats []*Seat, q query, w *Weights) (terms []weighed, average float64) {
+func weigh(seats []*RoomView, q searchQuery, w *Weights) (terms []weighed, average float64) {
 	live, length := 0, 0
 	for _, s := range seats {
 		s.Room.index.learn(s.Room)
@@ -103,7 +103,7 @@ func rarity(all, n int) float64 {
 
 // widened returns those terms of the query that stand in the rooms, with words there
 // that are spelled alike, and with words that mean much the same.
-func (q *query) widened(seats []*Seat, w *Weights) []weighed {
+func (q *searchQuery) widened(seats []*RoomView, w *Weights) []weighed {
 	terms := make([]weighed, 0, 4*len(q.terms))
 	add := func(text string, asked float64) {
 		n := 0
@@ -137,12 +137,12 @@ func (q *query) widened(seats []*Seat, w *Weights) []weighed {
 
 // A scoredRoom is a room whose index holds the scores of a query.
 type scoredRoom struct {
-	seat         *Seat
+	seat         *RoomView
 	room         int // the seat among those that are ranked
 	index        *index
 	focus        float64
 	w            *Weights
-	when         stretch
+	when         dateRange
 	lines, talks []int32   // that have a score, in no order
 	near         []float32 // of each message: its score with its neighbours' shares
 }
@@ -176,11 +176,11 @@ func (r *scoredRoom) spread() {
 }
 
 // pointed calls f for every line that something points at.
-func (r *scoredRoom) pointed(best float64, wants func(float64) bool, f func(hit)) {
+func (r *scoredRoom) pointed(best float64, wants func(float64) bool, f func(searchHit)) {
 	if len(r.lines) == 0 {
 		return
 	}
-	x, dated := r.index, r.when != stretch{}
+	x, dated := r.index, r.when != dateRange{}
 	for i, share := range r.near {
 		if share <= 0 || x.byLine[i] < 0 {
 			continue
@@ -191,7 +191,7 @@ func (r *scoredRoom) pointed(best float64, wants func(float64) bool, f func(hit)
 		}
 		score := near + r.w.Session*r.focus*float64(x.talk[x.lines[i].session])/best
 		if (wants == nil || wants(score)) && r.seat.shows(i) {
-			f(hit{r.seat, r.room, i, score, near})
+			f(searchHit{r.seat, r.room, i, score, near})
 		}
 	}
 }
@@ -205,7 +205,7 @@ const (
 
 // rest calls f for other lines of the conversations that fit the query best, as
 // far as they stand around lines that have a score.
-func (r *scoredRoom) rest(best float64, wants func(float64) bool, f func(hit)) {
+func (r *scoredRoom) rest(best float64, wants func(float64) bool, f func(searchHit)) {
 	x := r.index
 	slices.SortFunc(r.talks, func(a, b int32) int { return cmp.Or(cmp.Compare(x.talk[b], x.talk[a]), cmp.Compare(a, b)) })
 	for _, t := range r.talks[:min(len(r.talks), restTalks)] {
@@ -220,7 +220,7 @@ func (r *scoredRoom) rest(best float64, wants func(float64) bool, f func(hit)) {
 			}
 			for i := max(next, l-restReach); i < min(l+restReach+1, end); i++ {
 				if next = i + 1; x.byLine[i] >= 0 && r.near[i] == 0 && r.seat.shows(i) {
-					f(hit{r.seat, r.room, i, score, 0})
+					f(searchHit{r.seat, r.room, i, score, 0})
 				}
 			}
 		}

@@ -14,30 +14,30 @@ import (
 // A Room is not safe for concurrent use, reads included.
 type Room struct {
 	Chat *spaces.Chat
-	Info spaces.Info
+	Info spaces.RoomInfo
 
 	space   spaces.Space
 	members []spaces.Member
 	met     bool // they are who stands in the room after its last event
-	cast    cast
-	changes []change // in seq order
+	cast    speakerNames
+	changes []editEvent // in seq order
 	index   index
 	urls    map[string]int   // how often each stands in the room
 	linked  map[int][]string // by message
 	files   []int            // messages that carry files, those deleted since too
-	gauges  []gauge          // of each message
-	named   called
+	gauges  []messageCache   // of each message
+	named   nameCache
 	// meanings say where messages stand; it is empty where nobody asks for that, and
 	// may end before the last message.
-	meanings []spaces.Vector
+	meanings []spaces.EmbeddingVector
 
-	witness  spaces.Witness
+	witness  spaces.ReaderProof
 	reworded map[int][]int64 // by message, the seqs of what changed its words
 }
 
-// A change is an event about an earlier message: it has no entry of its own in
+// An editEvent is an event about an earlier message: it has no entry of its own in
 // the chat.
-type change struct {
+type editEvent struct {
 	seq    int64
 	id     spaces.EventID
 	kind   spaces.Kind
@@ -108,7 +108,7 @@ func (r *Room) Apply(e spaces.Event) {
 	for _, i := range r.Chat.Apply(e) {
 		switch {
 		case i == len(r.gauges):
-			r.gauges = append(r.gauges, gauge{})
+			r.gauges = append(r.gauges, messageCache{})
 			r.noteURLs(i)
 			if len(r.Chat.Messages[i].Attachments) > 0 {
 				r.files = append(r.files, i)
@@ -139,7 +139,7 @@ func amends(b spaces.Body) bool {
 }
 
 func (r *Room) amended(e spaces.Event, i int) {
-	c := change{seq: e.Seq, id: e.ID, kind: e.Body.Kind(), actor: e.Actor, target: i}
+	c := editEvent{seq: e.Seq, id: e.ID, kind: e.Body.Kind(), actor: e.Actor, target: i}
 	if b, ok := e.Body.(spaces.Reacted); ok {
 		c.emoji = b.Emoji
 	}
@@ -155,14 +155,14 @@ func (r *Room) amended(e spaces.Event, i int) {
 		}
 		r.reworded[i] = append(r.reworded[i], e.Seq)
 	}
-	r.gauges[i] = gauge{}
+	r.gauges[i] = messageCache{}
 	r.changes = append(r.changes, c)
 }
 
 // rewrite brings what is kept about message i up to date after a change.
 func (r *Room) rewrite(i int) {
 	m := &r.Chat.Messages[i]
-	r.gauges[i] = gauge{}
+	r.gauges[i] = messageCache{}
 	r.index.link(r, i)
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
@@ -193,9 +193,9 @@ func (r *Room) noteURLs(i int) {
 func (r *Room) HasURL(url string) bool { return r.urls[url] > 0 }
 
 // changesIn returns the changes with after < seq ≤ upto.
-func (r *Room) changesIn(after, upto int64) []change {
-	from, _ := slices.BinarySearchFunc(r.changes, after+1, func(c change, s int64) int { return cmp.Compare(c.seq, s) })
-	to, _ := slices.BinarySearchFunc(r.changes, upto+1, func(c change, s int64) int { return cmp.Compare(c.seq, s) })
+func (r *Room) changesIn(after, upto int64) []editEvent {
+	from, _ := slices.BinarySearchFunc(r.changes, after+1, func(c editEvent, s int64) int { return cmp.Compare(c.seq, s) })
+	to, _ := slices.BinarySearchFunc(r.changes, upto+1, func(c editEvent, s int64) int { return cmp.Compare(c.seq, s) })
 	return r.changes[from:max(from, to)]
 }
 

@@ -2,33 +2,33 @@ package hud
 
 import "github.com/trestle-bridge/trestle/spaces"
 
-// A searched room is one that old lines are looked for in.
-type searched struct {
-	seat  *Seat
-	lines []standing // of each message
-	talks []*rivals  // of each conversation, as far as somebody asked
+// A searchRoom room is one that old lines are looked for in.
+type searchRoom struct {
+	seat  *RoomView
+	lines []recallState       // of each message
+	talks []*conversationHits // of each conversation, as far as somebody asked
 }
 
-// A standing says whether a line may be recalled.
-type standing uint8
+// A recallState says whether a line may be recalled.
+type recallState uint8
 
 const (
-	lineOpen   standing = iota
-	lineShown           // in the prefix of the next frame, or left behind when somebody began afresh
-	lineChosen          // it is recalled already
+	lineOpen   recallState = iota
+	lineShown              // in the prefix of the next frame, or left behind when somebody began afresh
+	lineChosen             // it is recalled already
 )
 
-// A lineOf names a line of a searched room.
-type lineOf struct{ room, line int }
+// A lineRef names a line of a searched room.
+type lineRef struct{ room, line int }
 
 // searched returns the seats' rooms with the lines that may not be recalled, and how
 // many lines they have in all.
-func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
-	rooms = make([]searched, len(seats))
+func (v *View) searched(seats []*RoomView) (rooms []searchRoom, all int) {
+	rooms = make([]searchRoom, len(seats))
 	for _, s := range seats {
 		all += len(s.Room.Chat.Messages)
 	}
-	lines := make([]standing, all)
+	lines := make([]recallState, all)
 	for i, s := range seats {
 		n := len(s.Room.Chat.Messages)
 		rooms[i].seat, rooms[i].lines, lines = s, lines[:n], lines[n:]
@@ -57,14 +57,14 @@ func (v *View) searched(seats []*Seat) (rooms []searched, all int) {
 
 // talk returns the conversation that a line stands in, as it is chosen from. The
 // room's index must have taken the line in.
-func (r *searched) talk(l lineOf) *rivals {
+func (r *searchRoom) talk(l lineRef) *conversationHits {
 	x := &r.seat.Room.index
 	if r.talks == nil {
-		r.talks = make([]*rivals, len(x.sessions))
+		r.talks = make([]*conversationHits, len(x.sessions))
 	}
 	t := &r.talks[x.lines[l.line].session]
 	if *t == nil {
-		*t = &rivals{room: l.room}
+		*t = &conversationHits{room: l.room}
 	}
 	return *t
 }

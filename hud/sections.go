@@ -8,21 +8,21 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A listing is a section of one-line entries under a header. It is the delegate
+// A section is a section of one-line entries under a header. It is the delegate
 // of everything but chat history.
-type listing struct {
+type section struct {
 	header   string // "GOALS"
 	elements []Element
 }
 
 // Elements returns the entries.
-func (l *listing) Elements() []Element { return l.elements }
+func (l *section) Elements() []Element { return l.elements }
 
 // Overhead returns the tokens of the header line.
-func (l *listing) Overhead() int { return 24 }
+func (l *section) Overhead() int { return 24 }
 
 // Section renders the header, with how many entries are left out, and the entries.
-func (l *listing) Section(chosen []Chosen) (string, []spaces.EventID) {
+func (l *section) Section(chosen []Chosen) (string, []spaces.EventID) {
 	shown := 0
 	var b strings.Builder
 	for _, c := range chosen {
@@ -70,8 +70,8 @@ const (
 )
 
 // spaceList lists the mind's rooms (CON-10). The active one is named by the tail.
-func (v *View) spaceList() *listing {
-	l := &listing{header: "YOUR SPACES"}
+func (v *View) spaceList() *section {
+	l := &section{header: "YOUR SPACES"}
 	for i := range v.Seats {
 		s := &v.Seats[i]
 		if !s.Uplink.Live {
@@ -90,8 +90,8 @@ func (v *View) spaceList() *listing {
 	return l
 }
 
-func (v *View) goalList() *listing {
-	l := &listing{header: "GOALS"}
+func (v *View) goalList() *section {
+	l := &section{header: "GOALS"}
 	if v.Self == nil {
 		return l
 	}
@@ -110,8 +110,8 @@ func (v *View) entry(area, line string, value float64, why string) Element {
 	return Element{Area: area, What: clip(line, 40), Value: value, Why: why, Forms: []Form{v.form(Full, line, 1)}}
 }
 
-func (v *View) memoryList(terms []string) *listing {
-	l := &listing{header: "MEMORIES"}
+func (v *View) memoryList(terms []string) *section {
+	l := &section{header: "MEMORIES"}
 	if v.Self == nil {
 		return l
 	}
@@ -128,8 +128,8 @@ func memoryLine(m spaces.Memory) string {
 }
 
 // planList lists what the mind has planned, with its next time (CON-13).
-func (v *View) planList() *listing {
-	l := &listing{header: "PLANS"}
+func (v *View) planList() *section {
+	l := &section{header: "PLANS"}
 	for i := range v.Plans {
 		l.elements = append(l.elements, v.entry("plans", v.planLine(&v.Plans[i]), valuePlan*recency(i, 10), "set"))
 	}
@@ -150,8 +150,8 @@ func (v *View) planLine(t *spaces.Timer) string {
 // Clock renders a time as people say it, in its own location.
 func Clock(t time.Time) string { return t.Format(clock) }
 
-func (v *View) noteList(terms []string) *listing {
-	l := &listing{header: "NOTES"}
+func (v *View) noteList(terms []string) *section {
+	l := &section{header: "NOTES"}
 	if v.Self == nil {
 		return l
 	}
@@ -172,8 +172,8 @@ func noteLine(n spaces.Note, limit int) string {
 	return "- " + n.At.UTC().Format("2006-01-02") + " " + word(n.Label) + " " + Quote(clip(n.Text, limit))
 }
 
-func (v *View) bookmarkList() *listing {
-	l := &listing{header: "BOOKMARKS"}
+func (v *View) bookmarkList() *section {
+	l := &section{header: "BOOKMARKS"}
 	if v.Self == nil {
 		return l
 	}

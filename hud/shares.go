@@ -1,15 +1,17 @@
 package hud
 
-// Shares are what a line is worth by the conversation it stands in, beside what it
+// ConversationWeights are what a line is worth by the conversation it stands in, beside what it
 // says itself (SEQ-67).
-type Shares struct {
+type ConversationWeights struct {
 	Keep    float64 // in one about what is asked (SEQ-68)
 	Partial float64 // in one that touches it, but for its first and its last line (SEQ-69)
 	Summary float64 // in any other (SEQ-70)
 }
 
 // DefaultShares returns the shares that are used where none are given.
-func DefaultShares() Shares { return Shares{Keep: 1, Partial: 0.4, Summary: 0.1} }
+func DefaultShares() ConversationWeights {
+	return ConversationWeights{Keep: 1, Partial: 0.4, Summary: 0.1}
+}
 
 // From which part of the best line's score on a conversation is about what is
 // asked, and from which on it touches it.
@@ -18,17 +20,17 @@ const (
 	talkTouches = 0.2
 )
 
-// A talk is how much a conversation has to do with what is asked.
-type talk string
+// A conversationScore is how much a conversation has to do with what is asked.
+type conversationScore string
 
 // What conversations are to a question.
 const (
-	talkKept    talk = "kept"
-	talkPartial talk = "partial"
-	talkOther   talk = "other"
+	talkKept    conversationScore = "kept"
+	talkPartial conversationScore = "partial"
+	talkOther   conversationScore = "other"
 )
 
-func (v *View) shares() Shares {
+func (v *View) shares() ConversationWeights {
 	if v.Limits.Threads == nil {
 		return DefaultShares()
 	}
@@ -37,7 +39,7 @@ func (v *View) shares() Shares {
 
 // talk tells what the conversation of line i is to the question, and what the line
 // is worth for that. Where nothing was asked, or nothing answers, all are kept.
-func (h *history) talk(i int) (talk, float64) {
+func (h *history) talk(i int) (conversationScore, float64) {
 	x, s := &h.seat.Room.index, h.v.shares()
 	if len(h.talks) == 0 {
 		return talkKept, s.Keep

@@ -29,7 +29,7 @@ func TestEveryMessageInAFrameIsKnown(t *testing.T) {
 	w.says(office, "kai", "where has the picnic moved to?")
 	w.wake(office)
 	w.v.Current = append(w.v.Current,
-		spaces.Turn{Role: spaces.RoleAssistant, Text: strings.Repeat("I have to think about this for a long while. ", 180)})
+		spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: strings.Repeat("I have to think about this for a long while. ", 180)})
 	f, err := w.v.Frame(w.v.Tail(TailInput{Now: w.at, Phase: "ENGAGEMENT."}))
 	if err != nil {
 		t.Fatal(err)

@@ -97,8 +97,8 @@ var situations = map[string]func(w *world) string{
 		w.says(id, "kai", "what was said about the budget?")
 		w.wake(id)
 		w.v.Current = append(w.v.Current,
-			spaces.Turn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "r", Name: "read_messages", Args: "{}"}}},
-			spaces.Turn{Role: spaces.RoleTool, CallID: "r", Text: strings.Repeat("a long account of the budget\n", 200)})
+			spaces.TranscriptTurn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "r", Name: "read_messages", Args: "{}"}}},
+			spaces.TranscriptTurn{Role: spaces.RoleTool, CallID: "r", Text: strings.Repeat("a long account of the budget\n", 200)})
 		return w.frame().golden()
 	},
 }

@@ -16,12 +16,12 @@ const summariesHeader = "[EARLIER CYCLES — self-summaries]"
 // cycles, which are shown in full, one line each up to Limits.SummariesSingle in
 // all, older ones in groups with their range and what was decided. It needs no
 // model (CON-29); where a digest of a group has been made, that stands for it.
-type summaryList struct{ listing }
+type summaryList struct{ section }
 
 func (v *View) summaryList(absorbed []spaces.ClosedCycle, kept int, terms []string) *summaryList {
 	l := v.Limits.withDefaults()
 	all := accounted(slices.Concat(v.Earlier, absorbed))
-	s := &summaryList{listing{header: summariesHeader}}
+	s := &summaryList{section{header: summariesHeader}}
 	single := 0
 	for _, group := range Groups(all, kept, l) {
 		s.elements = append(s.elements, v.groupElement(group, terms, (len(all)-single)/10))
@@ -49,7 +49,7 @@ func Groups(all []spaces.ClosedCycle, kept int, l Limits) [][]spaces.ClosedCycle
 
 // Section renders the header without a colon, as CON-21 has it.
 func (s *summaryList) Section(chosen []Chosen) (string, []spaces.EventID) {
-	text, refs := s.listing.Section(chosen)
+	text, refs := s.section.Section(chosen)
 	return strings.Replace(text, ":", "", 1), refs
 }
 

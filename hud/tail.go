@@ -8,8 +8,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Tail is the last user message of a frame: what must not stay in the log.
-type Tail struct {
+// A FrameTail is the last user message of a frame: what must not stay in the log.
+type FrameTail struct {
 	Text string
 	// Recalled holds older lines that may matter; it stands before Text and is the
 	// first thing of the tail to go when a frame is too long.
@@ -21,7 +21,7 @@ type Tail struct {
 }
 
 // String returns the whole message.
-func (t Tail) String() string {
+func (t FrameTail) String() string {
 	switch {
 	case t.Recalled == "":
 		return t.Text
@@ -38,21 +38,21 @@ type TailInput struct {
 	Options  string    // the shell's words on what the agent may not or need not do now; empty when nothing is out of the ordinary
 	SetUp    string    // the shell's words on setting up the active room; empty where nobody does
 	Failures []spaces.Failed
-	Pictures []Pictured // that stand behind the message, in order
+	Pictures []ImageRef // that stand behind the message, in order
 	Denials  []spaces.Denial
-	Runs     []Run
+	Runs     []OpenCycle
 	Waits    []spaces.Wait // that last
 	Recalled []Recalled
 }
 
-// Pictured is one picture that the model is shown.
-type Pictured struct {
+// ImageRef is one picture that the model is shown.
+type ImageRef struct {
 	Message spaces.EventID
 	File    spaces.Attachment
 }
 
-// A Run is another open cycle of the mind (BLU-44, BLU-50).
-type Run struct {
+// An OpenCycle is another open cycle of the mind (BLU-44, BLU-50).
+type OpenCycle struct {
 	Cycle   spaces.CycleID
 	Status  spaces.State
 	Wake    string // the gate's reason
@@ -63,8 +63,8 @@ type Run struct {
 }
 
 // Tail renders the last message of the next frame.
-func (v *View) Tail(in TailInput) Tail {
-	var t Tail
+func (v *View) Tail(in TailInput) FrameTail {
+	var t FrameTail
 	t.lines = in.Recalled
 	on := takeSlate()
 	defer on.wipe()
@@ -153,7 +153,7 @@ func (v *View) appendFailure(dst []byte, f *spaces.Failed) []byte {
 }
 
 // find returns the message with that id and the seat whose room holds it.
-func (v *View) find(id spaces.EventID) (*Seat, *spaces.Message) {
+func (v *View) find(id spaces.EventID) (*RoomView, *spaces.Message) {
 	if id == "" {
 		return nil, nil
 	}
@@ -178,7 +178,7 @@ func appendDenial(dst []byte, d *spaces.Denial) []byte {
 
 // appendPictured appends which message a picture is of: what it is called stands
 // in that message's line.
-func (v *View) appendPictured(dst []byte, p *Pictured) []byte {
+func (v *View) appendPictured(dst []byte, p *ImageRef) []byte {
 	dst = append(dst, ' ')
 	if _, m := v.find(p.Message); m != nil {
 		dst = appendShort(dst, m.Seq)
@@ -186,7 +186,7 @@ func (v *View) appendPictured(dst []byte, p *Pictured) []byte {
 	return append(append(dst, " +"...), word(p.File.Kind)...)
 }
 
-func (v *View) appendRun(dst []byte, r *Run) []byte {
+func (v *View) appendRun(dst []byte, r *OpenCycle) []byte {
 	dst = append(append(dst, "- "...), word(string(r.Status))...)
 	if s := v.Seat(r.Space); s != nil {
 		dst = append(append(dst, " in "...), s.Short...)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -28,7 +28,7 @@ type remoteMessage struct {
 
 // remote returns the lines of a room in the source's form. What the compact profile
 // knows of a line is all that it needs.
-func (v *View) remote(s *Seat) []remoteMessage {
+func (v *View) remote(s *RoomView) []remoteMessage {
 	var out []remoteMessage
 	for i := range s.Room.Chat.Messages {
 		m := &s.Room.Chat.Messages[i]
@@ -55,7 +55,7 @@ func (v *View) remote(s *Seat) []remoteMessage {
 }
 
 // bundled wraps lines as one bundle of a room (SEQ-79).
-func bundled(s *Seat, lines []remoteMessage) string {
+func bundled(s *RoomView, lines []remoteMessage) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<remote_chat history=\"bundle\" space=\"%s\">\n", escaped(s.Room.Name()))
 	for i := range lines {
@@ -92,7 +92,7 @@ func TestTheVerboseFormIsAnExample(t *testing.T) {
 		Type: "remote_message", ID: "sp-work & play/6", RenderPriority: 8, Sender: entity("sage").ID, IsNew: true, IsRemote: true,
 		Content: `<msg source="sp-work &amp; play" username="Sage">@Ada do you?</msg>`, Timestamp: w.at, Start: opened, Active: true,
 	}
-	check.Same(t, "message", want, lines[len(lines)-1])
+	testutil.Same(t, "message", want, lines[len(lines)-1])
 	if !lines[1].HasReactions || lines[0].HasReactions || lines[1].IsNew {
 		t.Errorf("what became of the messages: %+v", lines)
 	}
@@ -101,7 +101,7 @@ func TestTheVerboseFormIsAnExample(t *testing.T) {
 		t.Errorf("%d messages, want 3, none forged or deleted:\n%s", n, got)
 	}
 	const file = "testdata/verbose_bundle.xml"
-	check.Golden(t, *update, file, got)
+	testutil.Golden(t, *update, file, got)
 
 	for n := range 30 {
 		w.says(id, []string{"kai", "sage"}[n%2], fmt.Sprintf("plumber number %d is on holiday, too", n))

@@ -4,9 +4,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Seat is a mind's place in a room: the room, its uplink, and the periods it
+// A RoomView is a mind's place in a room: the room, its uplink, and the periods it
 // was there.
-type Seat struct {
+type RoomView struct {
 	Room   *Room
 	Uplink spaces.Uplink
 	Spans  []spaces.ConnectionSpan // newest first
@@ -38,14 +38,14 @@ type Limits struct {
 	SummariesSingle  int // newest cycles that are not grouped: in full, or a summary each (CON-28). Default: 50
 	SummariesGrouped int // cycles in one group. Default: 30
 
-	Guard            int     // percent of the window that fixed text, keyframe, turns and tail never pass (PRD-6.4). Default: 80
-	KeepRecent       int     // newest lines of the active room that a keyframe shows before it chooses (SEQ-37). Default: 15
-	SummariseAbove   int     // lines up to which it shows all of them so (SEQ-39). Default: 20
-	ActiveSpanBeside bool    // the open span is none of SpansShown, but shown beside them. Default: one of them
-	Snippet          int     // characters of an account that are compared with what is asked (CON-26). Default: 500
-	LevelStart       int     // level of compression at which elements begin, 1 to 5 (SEQ-47). Default: 1
-	LevelMax         int     // the highest; what does not fit at it is left out. Default: 5
-	Threads          *Shares // of conversations; nil: [DefaultShares]
+	Guard            int                  // percent of the window that fixed text, keyframe, turns and tail never pass (PRD-6.4). Default: 80
+	KeepRecent       int                  // newest lines of the active room that a keyframe shows before it chooses (SEQ-37). Default: 15
+	SummariseAbove   int                  // lines up to which it shows all of them so (SEQ-39). Default: 20
+	ActiveSpanBeside bool                 // the open span is none of SpansShown, but shown beside them. Default: one of them
+	Snippet          int                  // characters of an account that are compared with what is asked (CON-26). Default: 500
+	LevelStart       int                  // level of compression at which elements begin, 1 to 5 (SEQ-47). Default: 1
+	LevelMax         int                  // the highest; what does not fit at it is left out. Default: 5
+	Threads          *ConversationWeights // of conversations; nil: [DefaultShares]
 }
 
 func (l Limits) withDefaults() Limits {
@@ -85,26 +85,26 @@ func (l Limits) withDefaults() Limits {
 type View struct {
 	Agent  spaces.AgentID
 	Circle spaces.CircleID
-	Seats  []Seat
-	Beyond []Seat // in rooms of other circles, see [Across]; looked through, never part of the keyframe
+	Seats  []RoomView
+	Beyond []RoomView // in rooms of other circles, see [Across]; looked through, never part of the keyframe
 	Active spaces.SpaceID
-	Branch spaces.BranchID // of the rooms, on which the agent acts; empty is the primary one
-	Self   *spaces.Self    // nil is empty
-	Plans  []spaces.Timer  // that have not fired, the next first, due in the location they are shown in
-	System string          // the system message
+	Branch spaces.BranchID    // of the rooms, on which the agent acts; empty is the primary one
+	Self   *spaces.InnerState // nil is empty
+	Plans  []spaces.Timer     // that have not fired, the next first, due in the location they are shown in
+	System string             // the system message
 	// FixedTokens are those of System and of the tools, counted by the shell.
 	FixedTokens int
-	Keyframe    *spaces.Keyframe     // nil before the first cut
-	Earlier     []spaces.ClosedCycle // those the keyframe absorbed, without turns, in order of N; needed by Cut alone
-	Digests     []spaces.Digest      // of groups of them; shown in place of their accounts
-	Closed      []spaces.ClosedCycle // those after it, with turns, in order of N
-	Current     []spaces.Turn        // of the open cycle
+	Keyframe    *spaces.Keyframe        // nil before the first cut
+	Earlier     []spaces.ClosedCycle    // those the keyframe absorbed, without turns, in order of N; needed by Cut alone
+	Digests     []spaces.CycleSummary   // of groups of them; shown in place of their accounts
+	Closed      []spaces.ClosedCycle    // those after it, with turns, in order of N
+	Current     []spaces.TranscriptTurn // of the open cycle
 	Limits      Limits
 	Counter     *Counter
 	Weights     *Weights // nil: the default ones
 	// Asked is where the words stand that old lines are recalled by; nil: unknown, and
 	// no line is found by its meaning.
-	Asked spaces.Vector
+	Asked spaces.EmbeddingVector
 
 	bounded bool // bounds stand for counts, while a cut tries whether all fits anyway
 }
@@ -116,7 +116,7 @@ func (v *View) Budget() int {
 }
 
 // Seat returns the mind's seat in the space, or nil.
-func (v *View) Seat(id spaces.SpaceID) *Seat {
+func (v *View) Seat(id spaces.SpaceID) *RoomView {
 	for i := range v.Seats {
 		if v.Seats[i].Uplink.Space == id {
 			return &v.Seats[i]
@@ -129,9 +129,9 @@ func (v *View) me() spaces.EntityID { return v.Agent.Entity() }
 
 // label returns the room's name as lines have it: its cleaned name, with its
 // short id when another room of the view is called the same.
-func (v *View) label(s *Seat) string {
+func (v *View) label(s *RoomView) string {
 	name, key := s.Room.called()
-	alike := func(o *Seat) bool {
+	alike := func(o *RoomView) bool {
 		_, other := o.Room.called()
 		return o.Short != s.Short && other == key
 	}
@@ -153,13 +153,13 @@ func (v *View) label(s *Seat) string {
 func (r *Room) called() (name, key string) {
 	if now := r.Name(); r.named.key == "" || r.named.from != now {
 		clean := CleanName(now)
-		r.named = called{now, clean, skeleton(clean)}
+		r.named = nameCache{now, clean, skeleton(clean)}
 	}
 	return r.named.name, r.named.key
 }
 
-// called is the name of a room as it was last worked out.
-type called struct{ from, name, key string }
+// nameCache is the name of a room as it was last worked out.
+type nameCache struct{ from, name, key string }
 
 // eachRefs calls f with the messages that the keyframe shows, and each turn.
 func (v *View) eachRefs(f func([]spaces.EventID)) {

@@ -13,7 +13,7 @@ import (
 //	RESULT call_7: replied, of what you asked #o3 in s1. Max (agent) replied #a9; Zoe (agent) silent ← TRIGGER
 //
 // What was answered stands in the INBOX that follows, and is not repeated.
-func (v *View) WaitOver(w *spaces.Wait) spaces.Turn {
+func (v *View) WaitOver(w *spaces.Wait) spaces.TranscriptTurn {
 	b := append(append([]byte("RESULT "), callName(w.Call)...), ": "...)
 	b = append(b, word(string(w.Outcome))...)
 	b = v.appendAsked(append(b, ", of what you asked "...), w)
@@ -39,7 +39,7 @@ func (v *View) WaitOver(w *spaces.Wait) spaces.Turn {
 		b = append(b, ". No answer of "...)
 		b = s.Room.appendPeople(b, left, v.me())
 	}
-	return spaces.Turn{Role: spaces.RoleUser, Text: string(append(b, triggerMark...))}
+	return spaces.TranscriptTurn{Role: spaces.RoleUser, Text: string(append(b, triggerMark...))}
 }
 
 // callName returns the id of a call as it may stand in a line: ids come from models.

@@ -37,7 +37,7 @@ func newWorld(tb testing.TB) *world {
 	return &world{
 		t: tb, at: time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC), seq: map[spaces.SpaceID]int64{},
 		v: &View{
-			Agent: "ada", Circle: "home", Self: &spaces.Self{},
+			Agent: "ada", Circle: "home", Self: &spaces.InnerState{},
 			System: "You are Ada.", FixedTokens: 1000, Counter: &Counter{},
 		},
 	}
@@ -52,7 +52,7 @@ func (w *world) room(name string, members ...string) spaces.SpaceID {
 		ms = append(ms, spaces.Member{Entity: entity(m), Since: int64(i)})
 	}
 	r.SetMembers(ms)
-	w.v.Seats = append(w.v.Seats, Seat{
+	w.v.Seats = append(w.v.Seats, RoomView{
 		Room: r, Short: fmt.Sprint("s", len(w.v.Seats)+1),
 		Uplink: spaces.Uplink{Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: id, Live: true, OpenedAt: w.at},
 	})
@@ -100,9 +100,9 @@ func (w *world) answers(room spaces.SpaceID, text string) {
 	call := fmt.Sprint("c", w.cycle)
 	e := w.says(room, "ada", text)
 	w.v.Current = append(w.v.Current,
-		spaces.Turn{Role: spaces.RoleAssistant, Text: "<notes>I should answer.</notes>"},
-		spaces.Turn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: call, Name: "send_message", Args: `{"text":` + Quote(text) + `}`}}},
-		spaces.Turn{Role: spaces.RoleTool, CallID: call, Text: `{"messageId":"` + Handle(e.ID) + `","success":true}`, Refs: []spaces.EventID{e.ID}},
+		spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: "<notes>I should answer.</notes>"},
+		spaces.TranscriptTurn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: call, Name: "send_message", Args: `{"text":` + Quote(text) + `}`}}},
+		spaces.TranscriptTurn{Role: spaces.RoleTool, CallID: call, Text: `{"messageId":"` + Handle(e.ID) + `","success":true}`, Refs: []spaces.EventID{e.ID}},
 	)
 }
 
@@ -130,7 +130,7 @@ func (w *world) cut(cause string) Plan {
 	return p
 }
 
-func (w *world) tail() Tail {
+func (w *world) tail() FrameTail {
 	return w.v.Tail(TailInput{Now: w.at, Phase: "ENGAGEMENT: act, or rest.", Recalled: w.v.Recall("", w.v.Limits.withDefaults().RecallTokens)})
 }
 

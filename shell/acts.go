@@ -8,32 +8,34 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An Act is one thing the model asks for, in the form both dialects share.
-type Act struct {
+// A ToolCall is one thing the model asks for, in the form both dialects share.
+type ToolCall struct {
 	ID   string // of the call; unique within the cycle
 	Name string
 	Args string // JSON, as the model wrote it
 }
 
-// A reading is an act as it is understood, once for all who look at it.
-type reading struct {
-	Act
-	spec  *spec  // nil: there is no act of that name
-	deed  deed   // nil: it cannot be made out
-	wrong string // why not, in a sentence for the model
-	key   string // the same for the same act with the same arguments
+// A parsedCall is an act as it is understood, once for all who look at it.
+type parsedCall struct {
+	ToolCall
+	spec  *toolSpec // nil: there is no act of that name
+	deed  tool      // nil: it cannot be made out
+	wrong string    // why not, in a sentence for the model
+	key   string    // the same for the same act with the same arguments
 }
 
-// A deed is the typed form of an act: its fields are the arguments, and perform
+// A tool is the typed form of an act: its fields are the arguments, and perform
 // decides what comes of it. It has no effect of its own; the step's commit has.
-type deed interface{ perform(s *stage) outcome }
+type tool interface {
+	perform(s *stepContext) toolResult
+}
 
-// A spec is what the shell knows about one act (PRD-6.1).
-type spec struct {
+// A toolSpec is what the shell knows about one act (PRD-6.1).
+type toolSpec struct {
 	name   string
 	tier   spaces.Tier
 	risk   spaces.Risk
@@ -41,7 +43,7 @@ type spec struct {
 	schema json.RawMessage
 	about  string
 	check  *jsonschema.Resolved
-	decode func(args []byte) (deed, error)
+	decode func(args []byte) (tool, error)
 }
 
 // plainLists says of lists that they are lists: that they may be null as well is how
@@ -64,7 +66,7 @@ var actTexts embed.FS
 
 // define builds the spec of the act whose arguments are T and whose description
 // is acts/NAME.md. It runs once, at wiring, and panics on our own mistakes.
-func define[T deed](name string, tier spaces.Tier, risk spaces.Risk, room bool) spec {
+func define[T tool](name string, tier spaces.Tier, risk spaces.Risk, room bool) toolSpec {
 	text, err := actTexts.ReadFile("acts/" + name + ".md")
 	if err != nil {
 		panic("shell: act without a description: " + err.Error())
@@ -82,9 +84,9 @@ func define[T deed](name string, tier spaces.Tier, risk spaces.Risk, room bool) 
 	if err != nil {
 		panic("shell: act " + name + ": " + err.Error())
 	}
-	return spec{
+	return toolSpec{
 		name: name, tier: tier, risk: risk, room: room, schema: raw, about: strings.TrimSpace(string(text)), check: check,
-		decode: func(args []byte) (deed, error) {
+		decode: func(args []byte) (tool, error) {
 			var d T
 			err := json.Unmarshal(args, &d)
 			return d, err
@@ -92,18 +94,18 @@ func define[T deed](name string, tier spaces.Tier, risk spaces.Risk, room bool) 
 	}
 }
 
-// A Catalogue is every act this version has, in the order the model sees them.
-type Catalogue struct {
-	specs    []spec
-	tools    []model.Tool
-	manifest spaces.Manifest
+// A ToolRegistry is every act this version has, in the order the model sees them.
+type ToolRegistry struct {
+	specs    []toolSpec
+	tools    []llm.Tool
+	manifest spaces.ToolManifest
 }
 
 // NewCatalogue returns the acts of DESIGN 6 that are built; those that send files
 // only where files is set.
-func NewCatalogue(files bool) *Catalogue {
+func NewCatalogue(files bool) *ToolRegistry {
 	const sys, plat = spaces.TierSystem, spaces.TierPlatform
-	c := &Catalogue{specs: []spec{
+	c := &ToolRegistry{specs: []toolSpec{
 		define[sendMessage]("send_message", plat, spaces.RiskWriteOwn, true),
 		define[sendReply]("send_reply", plat, spaces.RiskWriteOwn, true),
 		define[react]("react", plat, spaces.RiskWriteOwn, true),
@@ -128,10 +130,10 @@ func NewCatalogue(files bool) *Catalogue {
 	if files {
 		c.specs = append(c.specs, define[sendFile]("send_file", plat, spaces.RiskWriteOwn, true))
 	}
-	offers := make([]spaces.Offer, len(c.specs))
+	offers := make([]spaces.ToolDefinition, len(c.specs))
 	for i, s := range c.specs {
-		c.tools = append(c.tools, model.Tool{Name: s.name, Description: s.about, Schema: s.schema})
-		offers[i] = spaces.Offer{Name: s.name, Tier: s.tier, Risk: s.risk, About: s.about, Schema: s.schema}
+		c.tools = append(c.tools, llm.Tool{Name: s.name, Description: s.about, Schema: s.schema})
+		offers[i] = spaces.ToolDefinition{Name: s.name, Tier: s.tier, Risk: s.risk, About: s.about, Schema: s.schema}
 	}
 	c.manifest = spaces.NewManifest(offers)
 	return c
@@ -139,15 +141,15 @@ func NewCatalogue(files bool) *Catalogue {
 
 // Tools returns the acts as the model is offered them: always the same bytes.
 // The caller must not change them.
-func (c *Catalogue) Tools() []model.Tool { return c.tools }
+func (c *ToolRegistry) Tools() []llm.Tool { return c.tools }
 
 // Manifest returns the version that this set of acts is; every cycle says which one
 // it was offered. Nobody may change it.
-func (c *Catalogue) Manifest() spaces.Manifest { return c.manifest }
+func (c *ToolRegistry) Manifest() spaces.ToolManifest { return c.manifest }
 
 // Tier returns how far the act is trusted. An act nobody knows is as little
 // trusted as can be (PRD-6.1-7).
-func (c *Catalogue) Tier(name string) spaces.Tier {
+func (c *ToolRegistry) Tier(name string) spaces.Tier {
 	if s := c.find(name); s != nil {
 		return s.tier
 	}
@@ -155,24 +157,24 @@ func (c *Catalogue) Tier(name string) spaces.Tier {
 }
 
 // isRoom reports whether the act does something to a room.
-func (c *Catalogue) isRoom(name string) bool {
+func (c *ToolRegistry) isRoom(name string) bool {
 	s := c.find(name)
 	return s != nil && s.room
 }
 
 // blame fills in which act a denial is about.
-func (c *Catalogue) blame(d *spaces.Denial, name string) {
+func (c *ToolRegistry) blame(d *spaces.Denial, name string) {
 	d.Act, d.Tier = name, c.Tier(name)
 	if s := c.find(name); s != nil {
 		d.Risk = s.risk
 	}
 }
 
-func (c *Catalogue) find(name string) *spec {
+func (c *ToolRegistry) find(name string) *toolSpec {
 	if name == "msg" { // the tag dialect's word (BLU-16)
 		name = "send_message"
 	}
-	i := slices.IndexFunc(c.specs, func(s spec) bool { return s.name == name })
+	i := slices.IndexFunc(c.specs, func(s toolSpec) bool { return s.name == name })
 	if i < 0 {
 		return nil
 	}
@@ -180,8 +182,8 @@ func (c *Catalogue) find(name string) *spec {
 }
 
 // read makes out an act.
-func (c *Catalogue) read(a Act) reading {
-	r := reading{Act: a, spec: c.find(a.Name)}
+func (c *ToolRegistry) read(a ToolCall) parsedCall {
+	r := parsedCall{ToolCall: a, spec: c.find(a.Name)}
 	if r.spec != nil {
 		r.key = doneKey(r.spec, a.Args)
 		r.deed, r.wrong = r.spec.parse(a.Args)
@@ -190,8 +192,8 @@ func (c *Catalogue) read(a Act) reading {
 }
 
 // readAll makes out the acts of a step.
-func (c *Catalogue) readAll(acts []Act) []reading {
-	all := make([]reading, len(acts))
+func (c *ToolRegistry) readAll(acts []ToolCall) []parsedCall {
+	all := make([]parsedCall, len(acts))
 	for i, a := range acts {
 		all[i] = c.read(a)
 	}
@@ -200,7 +202,7 @@ func (c *Catalogue) readAll(acts []Act) []reading {
 
 // parse checks an act against its schema and returns its typed form, or what is
 // wrong with it, in a sentence for the model.
-func (s *spec) parse(args string) (d deed, wrong string) {
+func (s *toolSpec) parse(args string) (d tool, wrong string) {
 	if strings.TrimSpace(args) == "" {
 		args = "{}"
 	}

@@ -21,7 +21,7 @@ type sendFile struct {
 
 // perform sends the words and the file as one message of the agent: whatever holds
 // of words that it says holds of this.
-func (a sendFile) perform(s *stage) outcome {
+func (a sendFile) perform(s *stepContext) toolResult {
 	from, out := s.room("")
 	if from == nil {
 		return out
@@ -56,7 +56,7 @@ func (a sendFile) perform(s *stage) outcome {
 
 // fileOf returns the file of a message that somebody posted, by its name if the
 // message has several.
-func (s *stage) fileOf(r *hud.Room, message, name string) (spaces.File, outcome) {
+func (s *stepContext) fileOf(r *hud.Room, message, name string) (spaces.File, toolResult) {
 	m := s.message(r, message)
 	if m == nil {
 		return spaces.File{}, s.noMessage(message)
@@ -73,7 +73,7 @@ func (s *stage) fileOf(r *hud.Room, message, name string) (spaces.File, outcome)
 	case len(found) > 1:
 		return spaces.File{}, s.deny("several_files", "That message has several files.", "Say which, by its name.")
 	}
-	return spaces.File{Account: m.Refs[0].Account, Attachment: found[0]}, outcome{}
+	return spaces.File{Account: m.Refs[0].Account, Attachment: found[0]}, toolResult{}
 }
 
 // fileNames are what a file that an agent writes may be called: nothing that a
@@ -81,7 +81,7 @@ func (s *stage) fileOf(r *hud.Room, message, name string) (spaces.File, outcome)
 var fileNames = regexp.MustCompile(`^[\pL\pN][\pL\pN _.-]{0,79}\.(txt|md|csv|json)$`)
 
 // written returns a file of the agent's own words, which are words like any others.
-func (s *stage) written(to *hud.Room, name, content string) (spaces.File, outcome) {
+func (s *stepContext) written(to *hud.Room, name, content string) (spaces.File, toolResult) {
 	if !fileNames.MatchString(name) {
 		return spaces.File{}, s.deny("bad_name", "A file cannot be called that.", "Letters, digits, spaces and -_. with the end .txt, .md, .csv or .json.")
 	}
@@ -90,5 +90,5 @@ func (s *stage) written(to *hud.Room, name, content string) (spaces.File, outcom
 		return spaces.File{}, out
 	}
 	media := map[string]string{".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv", ".json": "application/json"}[path.Ext(name)]
-	return spaces.File{Attachment: spaces.Attachment{Kind: "file", Name: name, MIME: media, Size: int64(len(content))}, Data: []byte(content)}, outcome{}
+	return spaces.File{Attachment: spaces.Attachment{Kind: "file", Name: name, MIME: media, Size: int64(len(content))}, Data: []byte(content)}, toolResult{}
 }

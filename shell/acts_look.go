@@ -17,7 +17,7 @@ type enterSpace struct {
 	Space string `json:"space" jsonschema:"id of the space, such as s2"`
 }
 
-func (a enterSpace) perform(s *stage) outcome {
+func (a enterSpace) perform(s *stepContext) toolResult {
 	room, out := s.room(a.Space)
 	if room == nil {
 		return out
@@ -31,7 +31,7 @@ type view struct {
 	What string `json:"what" jsonschema:"spaces, members, plans or notes"`
 }
 
-func (a view) perform(s *stage) outcome {
+func (a view) perform(s *stepContext) toolResult {
 	switch a.What {
 	case "spaces":
 		return s.shown(hud.SpacesText(s.view))
@@ -56,7 +56,7 @@ type readMessages struct {
 	Before string `json:"before,omitempty" jsonschema:"id of a message: read what came before it"`
 }
 
-func (a readMessages) perform(s *stage) outcome {
+func (a readMessages) perform(s *stepContext) toolResult {
 	if a.Space == "" && s.active == "" {
 		return s.deny("no_active_space", "No active space and no spaceId provided.", "Name a space, or enter_space first.")
 	}
@@ -83,7 +83,7 @@ type search struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"how many lines; default 20"`
 }
 
-func (a search) perform(s *stage) outcome {
+func (a search) perform(s *stepContext) toolResult {
 	q := hud.Query{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
 	if a.Space != "" {
 		room, out := s.looked(a.Space)
@@ -123,7 +123,7 @@ type use struct {
 	Input  string `json:"input,omitempty" jsonschema:"only entries that hold these words"`
 }
 
-func (a use) perform(s *stage) outcome {
+func (a use) perform(s *stepContext) toolResult {
 	text, refs, ok := hud.ObjectText(s.view, a.Object, a.Input)
 	if !ok {
 		return s.deny("unknown_object", "There is no such object here.", "use takes info, members, attachments, agent_notes, goals, memories, plans or context_manager.")

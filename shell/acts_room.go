@@ -22,7 +22,7 @@ type sendMessage struct {
 	Why         string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
 }
 
-func (a sendMessage) perform(s *stage) outcome {
+func (a sendMessage) perform(s *stepContext) toolResult {
 	room, out := s.room(a.Space)
 	if room == nil {
 		return out
@@ -58,7 +58,7 @@ func (a sendMessage) perform(s *stage) outcome {
 
 // speaks adds whom the words of an effect call and what led to them and, in another
 // room than the active one, why they are said there.
-func (s *stage) speaks(e *spaces.Effect, room *hud.Room, why string) {
+func (s *stepContext) speaks(e *spaces.Effect, room *hud.Room, why string) {
 	if room.ID() != s.active {
 		e.Policy = spaces.Hold
 		e.Origin = &spaces.Provenance{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: why}
@@ -72,7 +72,7 @@ type sendReply struct {
 	Wait bool   `json:"wait,omitempty" jsonschema:"as in send_message"`
 }
 
-func (a sendReply) perform(s *stage) outcome {
+func (a sendReply) perform(s *stepContext) toolResult {
 	trigger := s.newest()
 	if trigger == "" {
 		return s.deny("no_trigger", "There is no message to answer in this wake.", "Use send_message.")
@@ -93,7 +93,7 @@ type react struct {
 	Emoji   string `json:"emoji" jsonschema:"one emoji; empty takes yours back"`
 }
 
-func (a react) perform(s *stage) outcome {
+func (a react) perform(s *stepContext) toolResult {
 	return s.upon(spaces.ActReact, a.Message, strings.TrimSpace(a.Emoji), false)
 }
 
@@ -102,7 +102,7 @@ type editMessage struct {
 	Text    string `json:"text" jsonschema:"the whole new text"`
 }
 
-func (a editMessage) perform(s *stage) outcome {
+func (a editMessage) perform(s *stepContext) toolResult {
 	room, out := s.room("")
 	if room == nil {
 		return out
@@ -118,13 +118,13 @@ type deleteMessage struct {
 	Message string `json:"message" jsonschema:"id of your own message"`
 }
 
-func (a deleteMessage) perform(s *stage) outcome {
+func (a deleteMessage) perform(s *stepContext) toolResult {
 	return s.upon(spaces.ActDelete, a.Message, "", true)
 }
 
 // upon is an effect on a message of the active space; own asks that the agent
 // wrote it.
-func (s *stage) upon(kind spaces.ActionKind, id, text string, own bool) outcome {
+func (s *stepContext) upon(kind spaces.ActionKind, id, text string, own bool) toolResult {
 	room, out := s.room("")
 	if room == nil {
 		return out
@@ -143,7 +143,7 @@ func (s *stage) upon(kind spaces.ActionKind, id, text string, own bool) outcome 
 }
 
 // speech returns the text as it may go out, or a denial (SECURITY S4, S6).
-func (s *stage) speech(room *hud.Room, text string) (string, outcome) {
+func (s *stepContext) speech(room *hud.Room, text string) (string, toolResult) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":
@@ -154,5 +154,5 @@ func (s *stage) speech(room *hud.Room, text string) (string, outcome) {
 	if reason, leaks := s.guard.Leak(text); leaks {
 		return "", s.deny("internal_text", "The text repeats internal text: "+reason+".", "Say it in your own words.")
 	}
-	return hud.Defang(text, room.HasURL), outcome{}
+	return hud.Defang(text, room.HasURL), toolResult{}
 }

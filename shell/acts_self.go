@@ -20,13 +20,13 @@ const maxRest = 365 * 24 * 60 * 60
 const minAgain = time.Minute
 
 // tooSoon reports whether a wake by a timer would be followed by another at once.
-func (s *stage) tooSoon(due time.Duration) bool { return s.wake.Timer != nil && due < minAgain }
+func (s *stepContext) tooSoon(due time.Duration) bool { return s.wake.Timer != nil && due < minAgain }
 
 type sleep struct {
 	Seconds int `json:"seconds" jsonschema:"how long nothing shall wake you"`
 }
 
-func (a sleep) perform(s *stage) outcome {
+func (a sleep) perform(s *stepContext) toolResult {
 	if a.Seconds < 1 || a.Seconds > maxRest {
 		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
 	}
@@ -43,7 +43,7 @@ type timer struct {
 	Note    string `json:"note" jsonschema:"what to do then"`
 }
 
-func (a timer) perform(s *stage) outcome {
+func (a timer) perform(s *stepContext) toolResult {
 	if a.Seconds < 1 || a.Seconds > maxRest {
 		return s.deny("bad_seconds", "seconds must be between 1 and a year.", "")
 	}
@@ -59,14 +59,14 @@ func (a timer) perform(s *stage) outcome {
 
 // about is the room that is meant by what is set for later: the active one, or, while
 // there is none, that of the timer that woke the mind.
-func (s *stage) about() spaces.SpaceID {
+func (s *stepContext) about() spaces.SpaceID {
 	if s.active == "" && s.wake.Timer != nil {
 		return s.wake.Timer.Space
 	}
 	return s.active
 }
 
-func (s *stage) setTimer(kind spaces.TimerKind, seconds int, text string) time.Time {
+func (s *stepContext) setTimer(kind spaces.TimerKind, seconds int, text string) time.Time {
 	due := s.now.Add(time.Duration(seconds) * time.Second)
 	s.timers = append(s.timers, spaces.Timer{
 		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: kind, Space: s.about(), Note: text, Due: due, Cycle: s.wake.Cycle.ID,
@@ -78,7 +78,7 @@ type bookmark struct {
 	Label string `json:"label" jsonschema:"a few words to find this place again"`
 }
 
-func (a bookmark) perform(s *stage) outcome {
+func (a bookmark) perform(s *stepContext) toolResult {
 	if strings.TrimSpace(a.Label) == "" {
 		return s.deny("empty_text", "A bookmark needs a label.", "")
 	}
@@ -91,7 +91,7 @@ type fork struct {
 	Reason string `json:"reason" jsonschema:"what you want to try out"`
 }
 
-func (a fork) perform(s *stage) outcome {
+func (a fork) perform(s *stepContext) toolResult {
 	if strings.TrimSpace(a.Reason) == "" {
 		return s.deny("empty_text", "A fork needs a reason.", "")
 	}
@@ -109,7 +109,7 @@ type note struct {
 	Text string `json:"text"`
 }
 
-func (a note) perform(s *stage) outcome {
+func (a note) perform(s *stepContext) toolResult {
 	if strings.TrimSpace(a.Text) == "" {
 		return s.deny("empty_text", "The note is empty.", "")
 	}
@@ -121,7 +121,7 @@ type goal struct {
 	Status string `json:"status,omitempty" jsonschema:"active, long-term, done or dropped; default active"`
 }
 
-func (a goal) perform(s *stage) outcome {
+func (a goal) perform(s *stepContext) toolResult {
 	a.Status = cmp.Or(a.Status, "active")
 	if !slices.Contains([]string{"active", "long-term", "done", "dropped"}, a.Status) || strings.TrimSpace(a.Text) == "" {
 		return s.deny("bad_goal", "A goal needs a text and one of the four statuses.", "active, long-term, done or dropped.")
@@ -137,7 +137,7 @@ type remember struct {
 	Kind string `json:"kind" jsonschema:"user_fact, decision, space_knowledge or preference"`
 }
 
-func (a remember) perform(s *stage) outcome {
+func (a remember) perform(s *stepContext) toolResult {
 	fact := strings.TrimSpace(a.Fact)
 	wrong, better := WrongFact(fact, s.settings.MemoryChars)
 	switch {
@@ -171,7 +171,7 @@ func WrongFact(fact string, most int) (wrong, better string) {
 
 // quotes reports whether a fact is no more than a message that woke the agent:
 // the log keeps those (PRD-5.5-4).
-func (s *stage) quotes(fact string) bool {
+func (s *stepContext) quotes(fact string) bool {
 	return slices.ContainsFunc(s.wake.Events, func(e spaces.Event) bool {
 		said, ok := e.Body.(spaces.Said)
 		return ok && strings.EqualFold(strings.TrimSpace(said.Text), fact)
@@ -180,7 +180,7 @@ func (s *stage) quotes(fact string) bool {
 
 // knows reports whether the agent remembers the fact already, or does so in
 // this very step.
-func (s *stage) knows(fact string) bool {
+func (s *stepContext) knows(fact string) bool {
 	return slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return strings.EqualFold(m.Fact, fact) }) ||
 		slices.ContainsFunc(s.inner, func(b spaces.Body) bool {
 			r, ok := b.(spaces.Remembered)
@@ -192,7 +192,7 @@ type forget struct {
 	ID string `json:"id" jsonschema:"id of the memory, timer or plan"`
 }
 
-func (a forget) perform(s *stage) outcome {
+func (a forget) perform(s *stepContext) toolResult {
 	for i := range s.view.Plans {
 		if t := &s.view.Plans[i]; a.means(t.Name()) {
 			return s.keep(spaces.Forgot{ID: t.Name()})

@@ -41,7 +41,7 @@ type setUpWish struct {
 	Want string `json:"want"`
 }
 
-func (a setUp) perform(s *stage) outcome {
+func (a setUp) perform(s *stepContext) toolResult {
 	room, out := s.room("")
 	if room == nil {
 		return out
@@ -62,7 +62,7 @@ func (a setUp) perform(s *stage) outcome {
 }
 
 // propose says the plan in the room and notes that it stands there.
-func (a setUp) propose(s *stage, room *hud.Room, at spaces.RoomSetUp) outcome {
+func (a setUp) propose(s *stepContext, room *hud.Room, at spaces.RoomOnboarding) toolResult {
 	plan, due, out := a.plan(s)
 	if plan == nil {
 		return out
@@ -76,7 +76,7 @@ func (a setUp) propose(s *stage, room *hud.Room, at spaces.RoomSetUp) outcome {
 	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
 	out = s.do(e)
 	if e.Branch == "" {
-		s.noteSetUp(spaces.SetUp{
+		s.noteSetUp(spaces.OnboardingNote{
 			Space: room.ID(), State: spaces.SetUpProposed, Seen: e.Seen, Message: e.ID, Plan: plan,
 			Sources: at.From(s.inView()), Readers: at.Common(s.readers()),
 		})
@@ -86,8 +86,8 @@ func (a setUp) propose(s *stage, room *hud.Room, at spaces.RoomSetUp) outcome {
 }
 
 // plan returns what is proposed and when each of its plans is due first, or a denial.
-func (a setUp) plan(s *stage) (*spaces.SetUpPlan, []time.Time, outcome) {
-	p := &spaces.SetUpPlan{Purpose: strings.TrimSpace(a.Purpose)}
+func (a setUp) plan(s *stepContext) (*spaces.OnboardingPlan, []time.Time, toolResult) {
+	p := &spaces.OnboardingPlan{Purpose: strings.TrimSpace(a.Purpose)}
 	if len(a.Facts) > mostSetUpFacts || len(a.Plans) > mostSetUpPlans || len(a.Wishes) > mostSetUpWishes {
 		return nil, nil, s.deny("too_much", fmt.Sprintf("A proposal has at most %d facts, %d plans and %d wishes.", mostSetUpFacts, mostSetUpPlans, mostSetUpWishes), "Keep what matters most.")
 	}
@@ -113,21 +113,21 @@ func (a setUp) plan(s *stage) (*spaces.SetUpPlan, []time.Time, outcome) {
 			return nil, nil, s.deny("bad_note", "A plan's note is one line of at most 200 characters.", better)
 		}
 		due = append(due, at)
-		p.Plans = append(p.Plans, spaces.Planned(x))
+		p.Plans = append(p.Plans, spaces.PlannedTimer(x))
 	}
 	for _, x := range a.Wishes {
 		x.Want = strings.TrimSpace(x.Want)
 		if wrong, _ := WrongFact(x.Want, mostSetUpNote); wrong != "" || !slices.Contains(setUpKeys, x.Key) {
 			return nil, nil, s.deny("bad_wish", "A wish has a key and one line of at most 200 characters.", "key is one of "+strings.Join(setUpKeys, ", ")+".")
 		}
-		p.Wishes = append(p.Wishes, spaces.SetUpAsk(x))
+		p.Wishes = append(p.Wishes, spaces.OnboardingQuestion(x))
 	}
-	return p, due, outcome{}
+	return p, due, toolResult{}
 }
 
 // applySetUp puts the plan into effect that stands in the room and that a person has
 // answered: all of it with this step, or nothing (PRD-6.5-5).
-func (s *stage) applySetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
+func (s *stepContext) applySetUp(room *hud.Room, at spaces.RoomOnboarding) toolResult {
 	said := room.Chat.Find(at.Message)
 	switch {
 	case at.State == spaces.SetUpDone && at.Seen >= s.upto:
@@ -152,7 +152,7 @@ func (s *stage) applySetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
 	for _, m := range memories {
 		s.inner, s.bound = append(s.inner, m), append(s.bound, m.ID)
 	}
-	s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDone, Seen: s.upto})
+	s.noteSetUp(spaces.OnboardingNote{Space: room.ID(), State: spaces.SetUpDone, Seen: s.upto})
 	var plans []map[string]any
 	for _, t := range timers {
 		plans = append(plans, map[string]any{"id": hud.Handle(t.Plan), "next": hud.Clock(t.Due)})
@@ -164,7 +164,7 @@ func (s *stage) applySetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
 }
 
 // answered reports whether a person's message of the room, after seq, woke the cycle.
-func (s *stage) answered(room *hud.Room, seq int64) bool {
+func (s *stepContext) answered(room *hud.Room, seq int64) bool {
 	return slices.ContainsFunc(s.wake.Events, func(e spaces.Event) bool {
 		_, byPerson := personal(room, e)
 		return byPerson && e.Space == room.ID() && e.Seq > seq
@@ -173,7 +173,7 @@ func (s *stage) answered(room *hud.Room, seq int64) bool {
 
 // setUpTimers returns the plans of a proposal as the act plan makes them, but for
 // those that are there already.
-func (s *stage) setUpTimers(room *hud.Room, plans []spaces.Planned) ([]spaces.Timer, outcome) {
+func (s *stepContext) setUpTimers(room *hud.Room, plans []spaces.PlannedTimer) ([]spaces.Timer, toolResult) {
 	var timers []spaces.Timer
 	for _, x := range plans {
 		p := plan{Cron: x.Cron, At: x.At, Note: x.Note}
@@ -193,7 +193,7 @@ func (s *stage) setUpTimers(room *hud.Room, plans []spaces.Planned) ([]spaces.Ti
 
 // setUpMemories returns the purpose and the facts of a proposal as memories, but for
 // what is known already.
-func (s *stage) setUpMemories(room *hud.Room, at spaces.RoomSetUp) []spaces.Remembered {
+func (s *stepContext) setUpMemories(room *hud.Room, at spaces.RoomOnboarding) []spaces.Remembered {
 	var memories []spaces.Remembered
 	sources, readers := at.From(s.inView()), at.Common(s.readers())
 	for _, fact := range append([]string{at.Plan.Purpose}, at.Plan.Facts...) {
@@ -209,7 +209,7 @@ func (s *stage) setUpMemories(room *hud.Room, at spaces.RoomSetUp) []spaces.Reme
 }
 
 // dropSetUp ends a set-up that nobody wants.
-func (s *stage) dropSetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
+func (s *stepContext) dropSetUp(room *hud.Room, at spaces.RoomOnboarding) toolResult {
 	if !live(at, s.now) {
 		return s.deny("not_open", "Nobody is setting up this room.", "There is nothing to drop.")
 	}
@@ -217,14 +217,14 @@ func (s *stage) dropSetUp(room *hud.Room, at spaces.RoomSetUp) outcome {
 		return s.deny("not_asked", "No person here has declined.", "What agents and bots say does not count.")
 	}
 	if s.branch == "" {
-		s.noteSetUp(spaces.SetUp{Space: room.ID(), State: spaces.SetUpDropped, Seen: s.upto})
+		s.noteSetUp(spaces.OnboardingNote{Space: room.ID(), State: spaces.SetUpDropped, Seen: s.upto})
 	}
 	return s.done(map[string]any{})
 }
 
 // falls reports whether something of the mind's own stands and falls with what the
 // step does to rooms.
-func (s *stage) falls(b spaces.Body) bool {
+func (s *stepContext) falls(b spaces.Body) bool {
 	if n, ok := b.(spaces.Noted); ok {
 		return n.SetUp != nil
 	}
@@ -233,6 +233,6 @@ func (s *stage) falls(b spaces.Body) bool {
 }
 
 // noteSetUp keeps how far a room's set-up has come.
-func (s *stage) noteSetUp(next spaces.SetUp) {
+func (s *stepContext) noteSetUp(next spaces.OnboardingNote) {
 	s.inner = append(s.inner, setUpNote(s.wake.Cycle.ID, next))
 }

@@ -29,7 +29,7 @@ func TestWhatWasDeletedWhileAnAgentWasAwayIsErased(t *testing.T) {
 				w.start()
 				ref := w.says(room, "Kai", words)
 				w.settle()
-				w.ok(w.store.Border().Dismiss(w.t.Context(), spaces.Dismissal{Space: room, Agents: []spaces.AgentID{agentID("Ada")}, At: time.Now()}))
+				w.ok(w.store.Border().Dismiss(w.t.Context(), spaces.Removal{Space: room, Agents: []spaces.AgentID{agentID("Ada")}, At: time.Now()}))
 				restart(before)
 				w.does(room, "Kai", spaces.Deleted{Ref: ref})
 				w.settle()

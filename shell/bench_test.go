@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A ledger is a record of one room and one mind that costs next to nothing, so that a
 // benchmark measures the shell.
 type ledger struct {
-	Record
+	LogReader
 	uplink  spaces.Uplink
 	members []spaces.Member
 	events  []spaces.Event
@@ -57,8 +57,8 @@ func (l *ledger) Cycles(context.Context, spaces.Mind, int64, bool, int) ([]space
 	return nil, nil
 }
 
-func (l *ledger) Spent(context.Context, time.Time, spaces.AgentID, spaces.SpaceID) (Spent, error) {
-	return Spent{}, nil
+func (l *ledger) Spent(context.Context, time.Time, spaces.AgentID, spaces.SpaceID) (UsageToday, error) {
+	return UsageToday{}, nil
 }
 
 func (l *ledger) Failures(context.Context, spaces.Mind, time.Time) ([]spaces.Failed, error) {
@@ -76,12 +76,12 @@ func (l *ledger) say(who spaces.EntityID, id, text string) spaces.Event {
 
 // A journal takes what the steps decide into the ledger.
 type benchJournal struct {
-	Journal
+	CycleStore
 	ledger *ledger
 }
 
-func (j benchJournal) Commit(_ context.Context, c spaces.StepCommit) (spaces.Committed, error) {
-	done := spaces.Committed{Head: int64(len(j.ledger.events))}
+func (j benchJournal) Commit(_ context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
+	done := spaces.CommitResult{Head: int64(len(j.ledger.events))}
 	for _, e := range c.Effect {
 		done.Events = append(done.Events, j.ledger.say("agent:ada", string(e.ID), e.Text))
 	}
@@ -99,17 +99,17 @@ func (j benchJournal) Cut(context.Context, string, spaces.Keyframe, spaces.Compa
 // answering thinks, says something, and rests.
 type answering struct{ n int }
 
-func (a *answering) Generate(_ context.Context, r model.Request) (model.Response, error) {
+func (a *answering) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	a.n++
-	u := model.Usage{Prompt: 1000, Output: 20}
+	u := llm.Usage{Prompt: 1000, Output: 20}
 	switch {
 	case r.NoCalls:
-		return model.Response{Text: "Kai asks about lunch.", Finish: model.Stopped, Usage: u}, nil
-	case r.Messages[len(r.Messages)-2].Role == model.Result:
-		return model.Response{Text: "Responded to Kai about lunch. Told him when. Nothing pending.", Finish: model.Stopped, Usage: u}, nil
+		return llm.Response{Text: "Kai asks about lunch.", Finish: llm.Stopped, Usage: u}, nil
+	case r.Messages[len(r.Messages)-2].Role == llm.Result:
+		return llm.Response{Text: "Responded to Kai about lunch. Told him when. Nothing pending.", Finish: llm.Stopped, Usage: u}, nil
 	}
-	return model.Response{
-		Calls: []model.Call{{ID: fmt.Sprint("call_", a.n), Name: "send_message", Args: `{"text":"At noon, as always; bring the others."}`}}, Finish: model.Called, Usage: u,
+	return llm.Response{
+		Calls: []llm.Call{{ID: fmt.Sprint("call_", a.n), Name: "send_message", Args: `{"text":"At noon, as always; bring the others."}`}}, Finish: llm.Called, Usage: u,
 	}, nil
 }
 
@@ -125,7 +125,7 @@ func words(n, seed int) string {
 // BenchmarkMessage is one message, from the wake to the rest line, with a model and a
 // record that answer at once.
 func BenchmarkMessage(b *testing.B) {
-	p := place{spaces.Mind{Agent: "ada", Circle: "home"}, "s"}
+	p := wakeKey{spaces.Mind{Agent: "ada", Circle: "home"}, "s"}
 	l := &ledger{uplink: spaces.Uplink{Mind: p.mind, Space: "s", Live: true}}
 	for i, id := range []string{"agent:ada", "kai", "nova", "zoe"} {
 		kind := spaces.Human
@@ -144,8 +144,8 @@ func BenchmarkMessage(b *testing.B) {
 		e := l.say("kai", fmt.Sprint("e-", len(l.events)), "@Ada when do we "+words(8, len(l.events))+", and who is "+words(3, len(l.events))+"?")
 		w := &spaces.Wake{
 			Cycle:  spaces.Cycle{ID: spaces.CycleID(fmt.Sprint("c-", l.closed)), Mind: p.mind, Space: "s", Active: "s", Base: l.closed, Upto: e.Seq - 1, Wake: GateMention, Started: e.At, Authority: spaces.OfOwner},
-			Rows:   []spaces.Row{{Mind: p.mind, Space: "s", Seq: e.Seq, Event: e.ID, Reason: GateMention}},
-			Events: []spaces.Event{e}, Consumed: []spaces.Consumed{{Event: e.ID, Root: e.ID, At: e.Seq}}, Head: e.Seq,
+			Rows:   []spaces.InboxRow{{Mind: p.mind, Space: "s", Seq: e.Seq, Event: e.ID, Reason: GateMention}},
+			Events: []spaces.Event{e}, Consumed: []spaces.ConsumedRow{{Event: e.ID, Root: e.ID, At: e.Seq}}, Head: e.Seq,
 		}
 		s.mu.Lock()
 		s.begins(p)

@@ -19,7 +19,7 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 	}
 	c.log.Warn("budget exhausted", "detail", detail)
 	c.shell.publish("budget_warning", detail, c.facts("share", 100))
-	cl := &spaces.Closing{Stop: spaces.StopBudget, Detail: detail}
+	cl := &spaces.CycleClose{Stop: spaces.StopBudget, Detail: detail}
 	if say != "" {
 		cl.Detail += " (TRS-M09)" // a day's budget, which operators are told of
 		cl.Room = c.home()
@@ -113,7 +113,7 @@ func (c *cycle) warn(whose string, used, limit int) {
 	c.shell.publish("budget_warning", fmt.Sprintf("%s used %d of %d tokens", whose, used, limit), c.facts("share", used*100/limit))
 }
 
-func overspent(spent Spent, set Settings) string {
+func overspent(spent UsageToday, set Settings) string {
 	for _, c := range []struct {
 		who         string
 		used, limit int

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -112,7 +112,7 @@ var elsewhere = regexp.MustCompile(`\bx[0-9a-f]{6}\b`)
 
 // Generate plays a model that looks wherever it can and keeps what it sees: it
 // searches, reads a room it was shown, remembers, notes and says it.
-func (c *canaries) Generate(_ context.Context, r model.Request) (model.Response, error) {
+func (c *canaries) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	text := whole(r)
 	c.watch(r.CacheKey, "frame", text)
 	c.mu.Lock()

@@ -16,23 +16,23 @@ var errCancelled = errors.New("cancelled by a person")
 // close as human_cancelled, and the messages that woke them are done with. The
 // halt is durable when Cancel returns; a run that another process leads ends at
 // its next commit. The zero At is now.
-func (s *Shell) Cancel(ctx context.Context, h spaces.Halt) (spaces.Halted, error) {
+func (s *Shell) Cancel(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
 	if h.At.IsZero() {
 		h.At = time.Now()
 	}
 	done, err := s.Halter.Halt(ctx, h)
 	if err != nil {
-		return spaces.Halted{}, fmt.Errorf("cancel: %w", err)
+		return spaces.StopResult{}, fmt.Errorf("cancel: %w", err)
 	}
 	for _, r := range done.Runs {
-		s.interrupt(place{r.Mind, r.Space}, r.Run)
+		s.interrupt(wakeKey{r.Mind, r.Space}, r.Run)
 	}
 	s.Logger.Info("halted", "space", h.Space, "run", h.Run, "runs", len(done.Runs), "waiting", done.Waiting, "unsent", done.Unsent)
 	return done, nil
 }
 
 // interrupt ends the model call of a cycle, if it runs in this process.
-func (s *Shell) interrupt(p place, id spaces.CycleID) {
+func (s *Shell) interrupt(p wakeKey, id spaces.CycleID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.running[p]
@@ -46,7 +46,7 @@ func (s *Shell) interrupt(p place, id spaces.CycleID) {
 }
 
 // leads notes that a place runs a cycle, which cancel ends.
-func (s *Shell) leads(p place, id spaces.CycleID, cancel context.CancelCauseFunc) {
+func (s *Shell) leads(p wakeKey, id spaces.CycleID, cancel context.CancelCauseFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.running[p]

@@ -7,15 +7,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // halts has a person stop runs, of which there must be so many.
-func (w *world) halts(h spaces.Halt, runs int) spaces.Halted {
+func (w *world) halts(h spaces.StopRequest, runs int) spaces.StopResult {
 	w.t.Helper()
 	done, err := w.shell.Cancel(w.t.Context(), h)
 	w.ok(err)
@@ -27,18 +27,18 @@ func (w *world) halts(h spaces.Halt, runs int) spaces.Halted {
 
 // A held model lets so many calls through, and the rest only when it is released.
 type held struct {
-	model.Model
+	llm.Model
 	pass    int
 	release chan struct{}
 }
 
-func (h *held) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (h *held) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if h.pass--; h.pass >= 0 {
 		return h.Model.Generate(ctx, r)
 	}
 	select {
 	case <-ctx.Done():
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	case <-h.release:
 		return h.Model.Generate(ctx, r)
 	}
@@ -81,12 +81,12 @@ func TestAStopInMidTurnLetsNothingOut(t *testing.T) {
 				w.says(room, "Kai", "hello")
 				synctest.Wait()
 				began := time.Now()
-				w.halts(spaces.Halt{Space: room, Unsent: true}, 1)
+				w.halts(spaces.StopRequest{Space: room, Unsent: true}, 1)
 				synctest.Wait()
 				if took := time.Since(began); took > 0 {
 					t.Errorf("the run ended after %s of waiting", took)
 				}
-				check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
+				testutil.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
 				close(m.release)
 				w.settle()
 				if said := w.spoken(room); len(said) > 0 {
@@ -110,9 +110,9 @@ func TestAStopInMidTurnLetsNothingOut(t *testing.T) {
 func TestAStopBeforeTheCommitWins(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
-	m := answering(func(n int, _ model.Request) (model.Response, error) {
+	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
 		if n == 1 { // the word is stored while the answer is on its way
-			_, err := w.store.Shell().Halt(w.t.Context(), spaces.Halt{Space: room, At: time.Now()})
+			_, err := w.store.Shell().Halt(w.t.Context(), spaces.StopRequest{Space: room, At: time.Now()})
 			w.ok(err)
 			return calling(1, "send_message", `{"text":"too late"}`), nil
 		}
@@ -127,24 +127,24 @@ func TestAStopBeforeTheCommitWins(t *testing.T) {
 		if said := w.spoken(room); len(said) > 0 {
 			t.Errorf("it said %q after the stop", said)
 		}
-		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
+		testutil.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
 	})
 }
 
 // A stop survives the process: whoever takes the run up only closes it.
 func TestAStoppedRunIsOnlyClosedAfterACrash(t *testing.T) {
 	asked := 0
-	hung := mindful(func(ctx context.Context, _ model.Request) (model.Response, error) {
+	hung := mindful(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 		asked++
 		<-ctx.Done()
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	})
 	play(t, hung, func(w *world) {
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "hello")
 		synctest.Wait()
-		_, err := w.store.Shell().Halt(w.t.Context(), spaces.Halt{Space: room, At: time.Now()}) // by another process
+		_, err := w.store.Shell().Halt(w.t.Context(), spaces.StopRequest{Space: room, At: time.Now()}) // by another process
 		w.ok(err)
 		w.crash()
 		w.start()
@@ -152,7 +152,7 @@ func TestAStoppedRunIsOnlyClosedAfterACrash(t *testing.T) {
 		if asked != 1 {
 			t.Errorf("the model was asked %d times, want once", asked)
 		}
-		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
+		testutil.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCancelled}, w.stops(mind("Ada")))
 	})
 }
 
@@ -161,9 +161,9 @@ func TestAStoppedRunIsOnlyClosedAfterACrash(t *testing.T) {
 func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
 	var healed atomic.Bool
 	hi := replier("hi")
-	m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 		if !healed.Load() {
-			return model.Response{}, &model.Error{Kind: model.Unavailable, Err: context.DeadlineExceeded}
+			return llm.Response{}, &llm.Error{Kind: llm.Unavailable, Err: context.DeadlineExceeded}
 		}
 		return hi.Generate(ctx, r)
 	})
@@ -173,7 +173,7 @@ func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
 		w.says(mine, "Kai", "one")
 		w.says(theirs, "Zoe", "two")
 		synctest.Wait() // both failed and wait for their next attempt
-		if done := w.halts(spaces.Halt{Space: mine}, 0); done.Waiting != 1 {
+		if done := w.halts(spaces.StopRequest{Space: mine}, 0); done.Waiting != 1 {
 			t.Errorf("%d waiting messages were stopped, want 1", done.Waiting)
 		}
 		healed.Store(true)
@@ -196,7 +196,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 	for name, unsent := range map[string]bool{"asked": true, "not asked": false} {
 		t.Run(name, func(t *testing.T) {
 			spoke := false
-			m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 				switch {
 				case r.NoCalls:
 					return telling("hm"), nil
@@ -205,7 +205,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 					return calling(1, "send_message", `{"text":"on its way"}`), nil
 				}
 				<-ctx.Done()
-				return model.Response{}, model.Interrupted(ctx)
+				return llm.Response{}, llm.Interrupted(ctx)
 			})
 			play(t, m, func(w *world) {
 				room := w.room("kai", direct)
@@ -216,7 +216,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 				if unsent {
 					want = 1
 				}
-				h := spaces.Halt{Run: w.runs(room)[0].ID, Unsent: unsent, Say: "Stopped by a person."}
+				h := spaces.StopRequest{Run: w.runs(room)[0].ID, Unsent: unsent, Say: "Stopped by a person."}
 				if done := w.halts(h, 1); done.Unsent != want {
 					t.Errorf("%d messages were taken back, want %d", done.Unsent, want)
 				}
@@ -232,7 +232,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 				if unsent {
 					first = []string{"Stopped by a person."}
 				}
-				check.Same(t, "to be sent", first, texts)
+				testutil.Same(t, "to be sent", first, texts)
 				failed := bodies[spaces.Failed](w.log(room))
 				if len(failed) != want || unsent && failed[0].State != spaces.ActionCancelled {
 					t.Errorf("the room's log holds %+v", failed)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,7 +15,7 @@ import (
 // that of its machine's zone, beside the one of its history (UTC). A plan for noon is due
 // at noon by that clock.
 func TestAnAgentIsShownTheClockOfItsPlans(t *testing.T) {
-	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}

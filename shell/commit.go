@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -81,7 +81,7 @@ func (c *cycle) takesIn() bool {
 }
 
 // join takes rows that arrived meanwhile into the cycle.
-func (c *cycle) join(done spaces.Committed) {
+func (c *cycle) join(done spaces.CommitResult) {
 	c.judged = max(c.judged, done.Head)
 	if y := &c.wake.Cycle; len(done.Joined)+len(done.Waits) > 0 {
 		y.Authority = min(y.Authority, done.Authority)
@@ -94,7 +94,7 @@ func (c *cycle) join(done spaces.Committed) {
 		e := done.JoinedEvents[i]
 		c.wake.Rows = append(c.wake.Rows, r)
 		c.wake.Events = append(c.wake.Events, e)
-		c.wake.Consumed = append(c.wake.Consumed, spaces.Consumed{Event: e.ID, Root: e.Root, Depth: e.Depth, At: e.Seq})
+		c.wake.Consumed = append(c.wake.Consumed, spaces.ConsumedRow{Event: e.ID, Root: e.Root, Depth: e.Depth, At: e.Seq})
 	}
 }
 
@@ -105,13 +105,13 @@ var resting = map[spaces.StopReason]spaces.State{
 }
 
 // stop moves the machine to where the closing ends it.
-func (c *cycle) stop(cl *spaces.Closing) {
-	c.change(cmp.Or(resting[cl.Stop], spaces.Idle), Cause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: c.shell.Now()})
+func (c *cycle) stop(cl *spaces.CycleClose) {
+	c.change(cmp.Or(resting[cl.Stop], spaces.Idle), TransitionCause{By: "agent", Reason: string(cl.Stop), Stop: cl.Stop, At: c.shell.Now()})
 }
 
 // rest closes the cycle. text is what the agent wrote last, if anything.
 func (c *cycle) rest(ctx context.Context, stop spaces.StopReason, detail string, text ...string) error {
-	cl := &spaces.Closing{Stop: stop, Detail: detail}
+	cl := &spaces.CycleClose{Stop: stop, Detail: detail}
 	for _, t := range text {
 		if cl.Rest = restLine(t); cl.Rest == "" {
 			cl.Rest = clip(t, 400)
@@ -121,13 +121,13 @@ func (c *cycle) rest(ctx context.Context, stop spaces.StopReason, detail string,
 }
 
 // close ends the cycle as cl says.
-func (c *cycle) close(ctx context.Context, cl *spaces.Closing) error {
+func (c *cycle) close(ctx context.Context, cl *spaces.CycleClose) error {
 	c.stop(cl)
 	return c.commit(ctx, spaces.StepCommit{Close: cl}, nil)
 }
 
 // closed takes the finished cycle into the mind's history.
-func (c *cycle) closed(cl *spaces.Closing, n int64, at time.Time) {
+func (c *cycle) closed(cl *spaces.CycleClose, n int64, at time.Time) {
 	c.mind.end(c.wake.Cycle.ID, &spaces.ClosedCycle{
 		ID: c.wake.Cycle.ID, N: n, Space: c.wake.Cycle.Space, Rest: cl.Rest, Stop: cl.Stop, Ended: at, Turns: c.turns,
 	}, c.looked)
@@ -154,15 +154,15 @@ func (c *cycle) failed(ctx context.Context, cause error) error {
 	if ctx.Err() != nil {
 		return cause // the process stops and the next one resumes here, or a person stopped the run
 	}
-	kind := model.KindOf(cause)
+	kind := llm.KindOf(cause)
 	stop := spaces.StopModelError
 	if kind.Retryable() {
 		stop = spaces.StopMaxRetries
 	}
-	if kind == model.Timeout {
+	if kind == llm.Timeout {
 		stop = spaces.StopTimeout
 	}
-	if kind == model.Rejected || kind == model.TooLong {
+	if kind == llm.Rejected || kind == llm.TooLong {
 		c.mind.owe(hud.CutGuard) // the same transcript would be refused again
 	}
 	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
@@ -179,17 +179,17 @@ func (c *cycle) waited() (longest time.Duration) {
 
 // problemOf names, behind a blank and in brackets, the problem that operators look
 // up for a failure of the endpoint; nothing when it is the request's.
-func problemOf(k model.Kind) string {
+func problemOf(k llm.Kind) string {
 	switch k {
-	case model.Denied:
+	case llm.Denied:
 		return " (TRS-M01)"
-	case model.NoModel:
+	case llm.NoModel:
 		return " (TRS-M02)"
-	case model.TooLong:
+	case llm.TooLong:
 		return " (TRS-M03)"
-	case model.Unavailable, model.Timeout, model.Garbled:
+	case llm.Unavailable, llm.Timeout, llm.Garbled:
 		return " (TRS-M05)"
-	case model.Limited, model.Rejected:
+	case llm.Limited, llm.Rejected:
 	}
 	return ""
 }
@@ -207,7 +207,7 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 	if spared {
 		pause = max(pause, min(c.waited()/8, retryAfter[last]))
 	}
-	cl := &spaces.Closing{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
+	cl := &spaces.CycleClose{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
 	sc := spaces.StepCommit{Close: cl}
 	if t := c.wake.Timer; t != nil && cl.Back && (spared || stop != spaces.StopModelError) {
 		again := *t

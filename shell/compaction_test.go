@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // chatty is a model that answers every message with a long line and accounts for
 // it.
-func chatty() model.Model {
-	return mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+func chatty() llm.Model {
+	return mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		switch {
 		case r.NoCalls:
 			return telling("hm " + strings.Repeat("let me see ", 40)), nil
@@ -29,10 +29,10 @@ func chatty() model.Model {
 }
 
 // topicOf finds the topic of the newest message of a person.
-func topicOf(r model.Request) string {
+func topicOf(r llm.Request) string {
 	text := ""
 	for _, m := range r.Messages {
-		if m.Role == model.User && isInbox(m.Text) {
+		if m.Role == llm.User && isInbox(m.Text) {
 			text = m.Text
 		}
 	}
@@ -43,7 +43,7 @@ func topicOf(r model.Request) string {
 
 // converse plays twenty turns with a rest between them and returns what the
 // model was asked.
-func converse(t *testing.T, set shell.Settings, rest time.Duration, after func(w *world, turn int, asked []model.Request)) []model.Request {
+func converse(t *testing.T, set shell.Settings, rest time.Duration, after func(w *world, turn int, asked []llm.Request)) []llm.Request {
 	t.Helper()
 	k := &keeper{Model: chatty()}
 	play(t, k, func(w *world) {
@@ -67,7 +67,7 @@ func converse(t *testing.T, set shell.Settings, rest time.Duration, after func(w
 // last four turns stay word for word, older ones leave their accounts, and each
 // cut is recorded with its cause and what it freed.
 func TestTwentyTurnsAreCompactedInThePauses(t *testing.T) {
-	converse(t, shell.DefaultSettings(), 6*time.Minute, func(w *world, turn int, asked []model.Request) {
+	converse(t, shell.DefaultSettings(), 6*time.Minute, func(w *world, turn int, asked []llm.Request) {
 		last := whole(asked[len(asked)-1])
 		for back := range min(turn+1, 4) {
 			if !strings.Contains(last, fmt.Sprintf("topic-%d tell me", turn-back)) {

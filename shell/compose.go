@@ -9,25 +9,25 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // goAhead is the only user message of a composition (GTS-03, GTS-14).
 const goAhead = "Go ahead."
 
-// A brief is what the words for another room are composed from (GTS-41).
-type brief struct {
+// A composePrompt is what the words for another room are composed from (GTS-41).
+type composePrompt struct {
 	Agent, Entity    string
 	Persona          string
-	Origin           *hud.Place // nil when the agent comes from nowhere
-	Target           hud.Place
+	Origin           *hud.RoomExcerpt // nil when the agent comes from nowhere
+	Target           hud.RoomExcerpt
 	Instruction, Why string
 }
 
 // String returns the system message: where the agent was, where it is, what to do
 // (GTS-06, GTS-33).
-func (b brief) String() string {
+func (b composePrompt) String() string {
 	var out strings.Builder
 	if err := briefing().Execute(&out, b); err != nil {
 		panic("shell: prompt compose.v1: " + err.Error())
@@ -49,7 +49,7 @@ var briefing = sync.OnceValue(func() *template.Template {
 // composeAll has the words made for those acts of a step that say what to say and
 // not how: one more call each, of a frame that holds the two rooms alone (GTS-04).
 // What could not be composed, or not be paid for, is refused when the act is performed.
-func (c *cycle) composeAll(ctx context.Context, st *stage, acts []reading) error {
+func (c *cycle) composeAll(ctx context.Context, st *stepContext, acts []parsedCall) error {
 	for _, a := range acts {
 		b, wanted := c.brief(st, a)
 		if !wanted || len(st.composed) >= c.settings.MaxRoomActs {
@@ -68,7 +68,7 @@ func (c *cycle) composeAll(ctx context.Context, st *stage, acts []reading) error
 			return fmt.Errorf("compose: %w", err)
 		}
 		if err != nil {
-			c.log.Warn("words not composed", "kind", model.KindOf(err).String(), "error", err)
+			c.log.Warn("words not composed", "kind", llm.KindOf(err).String(), "error", err)
 		}
 		st.composed[a.ID] = made
 	}
@@ -76,7 +76,7 @@ func (c *cycle) composeAll(ctx context.Context, st *stage, acts []reading) error
 }
 
 // brief returns what an act's words are composed from, and whether they are to be.
-func (c *cycle) brief(st *stage, a reading) (b brief, wanted bool) {
+func (c *cycle) brief(st *stepContext, a parsedCall) (b composePrompt, wanted bool) {
 	act, ok := a.deed.(sendMessage)
 	if !ok || !act.composes() || c.done[doneIn(st.active, a.key)] {
 		return b, false
@@ -91,32 +91,32 @@ func (c *cycle) brief(st *stage, a reading) (b brief, wanted bool) {
 	if origin == nil || origin == target {
 		origin = st.view.Seat(st.active)
 	}
-	b = brief{Agent: c.agent.Name, Entity: string(c.agent.ID.Entity()), Persona: c.agent.Persona, Instruction: strings.TrimSpace(act.Instruction), Why: strings.TrimSpace(act.Why)}
+	b = composePrompt{Agent: c.agent.Name, Entity: string(c.agent.ID.Entity()), Persona: c.agent.Persona, Instruction: strings.TrimSpace(act.Instruction), Why: strings.TrimSpace(act.Why)}
 	budget := c.settings.ContextTokens/2 - hud.Bound(b.String())
 	b.Origin, b.Target = st.view.Compose(origin, target, c.settings.Histories, budget)
 	return b, true
 }
 
-// composed is what was made for a call that asked for words, and what that took.
-type composed struct {
+// composedText is what was made for a call that asked for words, and what that took.
+type composedText struct {
 	words string // empty: they could not be made
 	took  time.Duration
 	usage spaces.Usage
 }
 
 // compose asks for the words.
-func (c *cycle) compose(ctx context.Context, b brief) (composed, error) {
+func (c *cycle) compose(ctx context.Context, b composePrompt) (composedText, error) {
 	system, began := b.String(), c.shell.Now()
-	res, err := c.agent.Model.Generate(ctx, model.Request{
+	res, err := c.agent.Model.Generate(ctx, llm.Request{
 		Model: c.settings.ModelName, NoCalls: true, MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
-		Messages: []model.Message{{Role: model.System, Text: system}, {Role: model.User, Text: goAhead}},
+		Messages: []llm.Message{{Role: llm.System, Text: system}, {Role: llm.User, Text: goAhead}},
 	})
 	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if brokenOff(res.Finish) {
 		res.Text = "" // nobody is to read half a message
 	}
-	return composed{strings.TrimSpace(res.Text), c.shell.Now().Sub(began), u}, err
+	return composedText{strings.TrimSpace(res.Text), c.shell.Now().Sub(began), u}, err
 }
 
 // composes reports whether the words of the message are still to be made.
@@ -124,7 +124,7 @@ func (a sendMessage) composes() bool { return a.Text == "" && strings.TrimSpace(
 
 // words returns what the message says: its text, or what was composed after its
 // instruction.
-func (a sendMessage) words(s *stage, room *hud.Room) (string, outcome) {
+func (a sendMessage) words(s *stepContext, room *hud.Room) (string, toolResult) {
 	switch {
 	case a.Text != "" && a.Instruction != "":
 		return "", s.deny("text_and_instruction", "A message has a text or an instruction.", "Leave one out.")

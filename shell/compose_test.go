@@ -12,13 +12,13 @@ import (
 // source texts, whole: who the agent is, where it was, where it is, what to do. Both
 // histories are quotations; what chat alone must avoid is no part of it.
 func TestACompositionHasThreeSectionsAndItsInstructionLast(t *testing.T) {
-	b := brief{
+	b := composePrompt{
 		Agent: "Ada", Entity: "agent:ada", Persona: "You are a helpful colleague.",
-		Origin: &hud.Place{
+		Origin: &hud.RoomExcerpt{
 			Name: `"Husam"`, Members: []string{"Husam (human)", "Ada (agent, you)"},
 			Messages: []string{`Husam (human): "Can you ask Ahmad about the report?"`, `Ada (agent, you): "Sure."`},
 		},
-		Target:      hud.Place{Name: `"Ahmad"`, Members: []string{"Ahmad (human)", "Ada (agent, you)"}},
+		Target:      hud.RoomExcerpt{Name: `"Ahmad"`, Members: []string{"Ahmad (human)", "Ada (agent, you)"}},
 		Instruction: "Ask Ahmad when the report is ready.", Why: "Husam needs it for Thursday.",
 	}
 	const want = `You are Ada (entity agent:ada), one mind that is present in several rooms and remembers across them. You are not a relay, a notifier or a task runner.

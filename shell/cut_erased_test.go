@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A halting record has a hook before it stores a keyframe.
 type halting struct {
-	record.Shell
+	sqlstore.AgentStore
 	before func()
 }
 
 func (h halting) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
 	h.before()
-	return h.Shell.Cut(ctx, holder, k, c)
+	return h.AgentStore.Cut(ctx, holder, k, c)
 }
 
 // DESIGN 2, SECURITY S14: what is erased while a keyframe is being stored is not in it
@@ -30,7 +30,7 @@ func TestWhatIsErasedDuringACutIsNotInIt(t *testing.T) {
 	var halls, cuts int
 	var hall spaces.SpaceID
 	var ends chan struct{}
-	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if !strings.Contains(r.Messages[len(r.Messages)-1].Text, `"hall"`) {
 			return telling("Responded to Kai. Greeted."), nil
 		}
@@ -50,7 +50,7 @@ func TestWhatIsErasedDuringACutIsNotInIt(t *testing.T) {
 			s.OnePhase, s.CompactAfter, s.CompactKeep, s.CacheTTL = true, 1, 0, 5*time.Second
 			return s
 		}
-		w.ports = func(s record.Shell) ports {
+		w.ports = func(s sqlstore.AgentStore) ports {
 			return halting{s, func() {
 				if halls == 2 && cuts == 0 { // the words are noted, and the run goes on
 					cuts++

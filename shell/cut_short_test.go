@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -16,20 +16,20 @@ import (
 func TestHalfATagIsNoAct(t *testing.T) {
 	for _, c := range []struct {
 		name, answer string
-		finish       model.Finish
+		finish       llm.FinishReason
 		said         []string
 	}{
-		{"at the limit", `<msg k="NONCE">Dear Kai, the first thing to`, model.Length, []string{"short"}},
-		{"by a filter", `<msg k="NONCE">Dear Kai, the first thing to`, model.Blocked, []string{"short"}},
-		{"behind a whole one", `<msg k="NONCE">one</msg><note k="NONCE">Kai asked for the first`, model.Length, []string{"one", "short"}},
-		{"behind all of them", `<msg k="NONCE">one</msg> and now I`, model.Length, []string{"one", "short"}},
-		{"not at all", `<msg k="NONCE">one`, model.Stopped, []string{"one", "short"}},
+		{"at the limit", `<msg k="NONCE">Dear Kai, the first thing to`, llm.Length, []string{"short"}},
+		{"by a filter", `<msg k="NONCE">Dear Kai, the first thing to`, llm.Blocked, []string{"short"}},
+		{"behind a whole one", `<msg k="NONCE">one</msg><note k="NONCE">Kai asked for the first`, llm.Length, []string{"one", "short"}},
+		{"behind all of them", `<msg k="NONCE">one</msg> and now I`, llm.Length, []string{"one", "short"}},
+		{"not at all", `<msg k="NONCE">one`, llm.Stopped, []string{"one", "short"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cut := model.Response{Text: c.answer, Finish: c.finish, Usage: model.Usage{Prompt: 100, Output: 10}}
-			m := modeltest.NewScripted(nil,
-				modeltest.Step{Response: cut},
-				modeltest.Step{Response: telling(`<msg k="NONCE">short</msg> Responded to Kai about it. Answered.`)},
+			cut := llm.Response{Text: c.answer, Finish: c.finish, Usage: llm.Usage{Prompt: 100, Output: 10}}
+			m := llmtest.NewScripted(nil,
+				llmtest.Step{Response: cut},
+				llmtest.Step{Response: telling(`<msg k="NONCE">short</msg> Responded to Kai about it. Answered.`)},
 			)
 			play(t, m, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
@@ -41,7 +41,7 @@ func TestHalfATagIsNoAct(t *testing.T) {
 				w.start()
 				w.says(room, "Kai", "what is there to do?")
 				w.settle()
-				check.Same(t, "said", c.said, w.spoken(room))
+				testutil.Same(t, "said", c.said, w.spoken(room))
 				for _, n := range bodies[spaces.Noted](w.inner(mind("Ada"))) {
 					if strings.Contains(n.Text, "asked for the first") {
 						t.Errorf("half a note is kept: %q", n.Text)

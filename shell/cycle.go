@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/fault"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -18,70 +18,70 @@ import (
 type cycle struct {
 	shell   *Shell
 	mind    *mind
-	place   place
+	place   wakeKey
 	wake    *spaces.Wake
-	machine *Machine
+	machine *StateMachine
 	log     *slog.Logger
 	names   [3]any // of cycle, mind and space, as live events have them
 	began   time.Time
 	since   time.Time // what failed after it is news
 	looked  time.Time // when it was last asked what failed; zero: never
 
-	outlook
+	cycleConfig
 	nonce string // of the tags dialect
 
-	branch   spaces.BranchID // on which it acts, once it has forked
-	step     int             // number of the next model call
-	phase    spaces.Phase    // it is in
-	upto     int64           // last event of the trigger space that was shown
-	judged   int64           // last event of it that the gate had judged when it was last asked
-	turns    []spaces.Turn   // committed
-	pending  []spaces.Turn   // shown, not yet committed
-	failures []spaces.Failed // of what was sent, for the next frame
+	branch   spaces.BranchID         // on which it acts, once it has forked
+	step     int                     // number of the next model call
+	phase    spaces.Phase            // it is in
+	upto     int64                   // last event of the trigger space that was shown
+	judged   int64                   // last event of it that the gate had judged when it was last asked
+	turns    []spaces.TranscriptTurn // committed
+	pending  []spaces.TranscriptTurn // shown, not yet committed
+	failures []spaces.Failed         // of what was sent, for the next frame
 
-	usage   spaces.Usage  // of all calls
-	unsaved spaces.Usage  // of calls whose step is not committed
-	request string        // hash of the last frame
-	finish  string        // why the model stopped, last time
-	plan    []byte        // of the last frame
-	size    int           // of the last frame, in tokens
-	shown   *spaces.Shown // what it was made of
+	usage   spaces.Usage         // of all calls
+	unsaved spaces.Usage         // of calls whose step is not committed
+	request string               // hash of the last frame
+	finish  string               // why the model stopped, last time
+	plan    []byte               // of the last frame
+	size    int                  // of the last frame, in tokens
+	shown   *spaces.FrameSources // what it was made of
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
 	recalled []hud.Recalled
-	asked    <-chan spaces.Vector       // will say where the words stand that woke it; nil: nobody asked
-	meaning  spaces.Vector              // that, once it is known
-	layers   []layer                    // of memory in the last frame
-	sights   []sighting                 // pictures worth seeing now, whether they are here or not
-	seen     map[sighting]model.Picture // those that were asked for; an empty one cannot be shown
+	asked    <-chan spaces.EmbeddingVector // will say where the words stand that woke it; nil: nobody asked
+	meaning  spaces.EmbeddingVector        // that, once it is known
+	layers   []memoryLayer                 // of memory in the last frame
+	sights   []imageRef                    // pictures worth seeing now, whether they are here or not
+	seen     map[imageRef]llm.Image        // those that were asked for; an empty one cannot be shown
 	denials  int
 	spoke    int                     // effects committed
 	done     map[string]bool         // acts already performed, to refuse repeating them
-	setUp    settingUp               // of the room that woke it
+	setUp    onboardingState         // of the room that woke it
 	repairs  int                     // steps that asked for nothing we could do
 	empty    bool                    // the last answer was empty
 	warned   bool                    // a budget is nearly spent, and that was said
 	reread   bool                    // stale speech was shown once
 	again    int                     // the step that looks again because of it
 	unsaid   int                     // how many of the mind's deletions since it began are out of its turns
-	sketched *sketch                 // what is shown of the step before it is decided; nil: nothing
+	sketched *draftStream            // what is shown of the step before it is decided; nil: nothing
 	heard    int                     // ends of waits that were shown
 	overs    map[spaces.EventID]bool // of these, the questions whose end an earlier process showed
 	ended    []spaces.Body           // ends of waits shown and not committed
 }
 
-// An outlook is what a mind looks at its history with: as whom, within which
+// A cycleConfig is what a mind looks at its history with: as whom, within which
 // limits, and from which room.
-type outlook struct {
+type cycleConfig struct {
 	agent    *Agent // as it was when the cycle began
 	settings Settings
-	system   system
+	system   systemPrompt
 	active   spaces.SpaceID // where plain messages go
 }
 
 // run lives one cycle. Whatever goes wrong in it stays in it: a panic becomes a
 // failed attempt.
-func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
+func (s *Shell) run(ctx context.Context, p wakeKey, w *spaces.Wake) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.leads(p, w.Cycle.ID, cancel)
@@ -125,15 +125,15 @@ func (s *Shell) run(ctx context.Context, p place, w *spaces.Wake) (err error) {
 	return err
 }
 
-func (s *Shell) newCycle(m *mind, p place, w *spaces.Wake) *cycle {
+func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	settings, agent := s.Settings(m.id.Agent, w.Cycle.Space), s.agent(m.id.Agent)
 	if w.Timer != nil { // it is counted where the timer was set
 		settings.SpaceTokens = s.Settings(m.id.Agent, w.Timer.Space).SpaceTokens
 	}
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(), since: m.informed(),
-		outlook: outlook{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
-		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[sighting]model.Picture{},
+		cycleConfig: cycleConfig{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
+		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[imageRef]llm.Image{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
 	if settings.Tags {
@@ -185,11 +185,11 @@ func (c *cycle) enter(p spaces.Phase) {
 }
 
 func (c *cycle) move(to spaces.State, by, reason string) {
-	c.change(to, Cause{By: by, Reason: reason, At: c.shell.Now()})
+	c.change(to, TransitionCause{By: by, Reason: reason, At: c.shell.Now()})
 }
 
 // change makes a move that is known to be legal, and tells it.
-func (c *cycle) change(to spaces.State, why Cause) {
+func (c *cycle) change(to spaces.State, why TransitionCause) {
 	t := c.machine.must(to, why)
 	c.shell.publish("task_state_change", string(to), c.facts("from", t.From, "to", t.To, "by", t.By, "reason", t.Reason))
 }
@@ -206,10 +206,10 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 	if err != nil {
 		return true, c.failed(ctx, err)
 	}
-	inner, turns := []spaces.Body{}, []spaces.Turn{}
+	inner, turns := []spaces.Body{}, []spaces.TranscriptTurn{}
 	if res.Text != "" {
 		inner = append(inner, spaces.Thought{Cycle: c.wake.Cycle.ID, Text: res.Text})
-		turns = append(turns, spaces.Turn{Role: spaces.RoleAssistant, Text: res.Text})
+		turns = append(turns, spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: res.Text})
 	}
 	var learnt []spaces.Body
 	for _, s := range sections(res.Text) {
@@ -224,7 +224,7 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	return false, fault.Point("step.recorded")
+	return false, failpoint.Point("step.recorded")
 }
 
 // engage lets the agent act until it rests (commit 3b, once a step).

@@ -10,14 +10,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
 // fromCalls reads the tools dialect: the model's calls are the acts. Calls
 // without an id, or with one already used, get one of their own so that every
 // act has exactly one result.
-func fromCalls(calls []model.Call, step int) []Act {
-	acts := make([]Act, 0, len(calls))
+func fromCalls(calls []llm.Call, step int) []ToolCall {
+	acts := make([]ToolCall, 0, len(calls))
 	seen := map[string]bool{}
 	for i, c := range calls {
 		id := c.ID
@@ -25,7 +25,7 @@ func fromCalls(calls []model.Call, step int) []Act {
 			id = fmt.Sprintf("call_%d_%d", step, n)
 		}
 		seen[id] = true
-		acts = append(acts, Act{ID: id, Name: c.Name, Args: c.Args})
+		acts = append(acts, ToolCall{ID: id, Name: c.Name, Args: c.Args})
 	}
 	return acts
 }
@@ -66,14 +66,14 @@ var (
 // cycle's nonce and does not stand in code or a quotation: what people wrote
 // and the model repeats is never obeyed (SECURITY 5). An unclosed tag reaches to
 // the next act or the end (SEQ-90). What is left is returned as plain text.
-func fromTags(text, nonce string, step int) (acts []Act, plain string) {
+func fromTags(text, nonce string, step int) (acts []ToolCall, plain string) {
 	acts, plain, _ = readTags(text, nonce, step)
 	return acts, plain
 }
 
 // fromCut is fromTags for an answer that was cut off: an act that was not closed by
 // then is none, like a call of which a part has come (DELIVERY 2.8).
-func fromCut(text, nonce string, step int) (acts []Act, plain string) {
+func fromCut(text, nonce string, step int) (acts []ToolCall, plain string) {
 	acts, plain, open := readTags(text, nonce, step)
 	if open {
 		acts = acts[:len(acts)-1]
@@ -82,7 +82,7 @@ func fromCut(text, nonce string, step int) (acts []Act, plain string) {
 }
 
 // readTags also reports whether the last act was not closed.
-func readTags(text, nonce string, step int) (acts []Act, plain string, open bool) {
+func readTags(text, nonce string, step int) (acts []ToolCall, plain string, open bool) {
 	visible, words := withoutCode(withoutQuotes(text)), withoutCode(text) // same length: offsets agree with text
 	var rest strings.Builder
 	at := 0
@@ -96,7 +96,7 @@ func readTags(text, nonce string, step int) (acts []Act, plain string, open bool
 		if !m.empty {
 			body, end, open = tagBody(text, visible, words, nonce, m)
 		}
-		acts = append(acts, Act{ID: fmt.Sprintf("tag_%d_%d", step, len(acts)), Name: tagActs[m.name].act, Args: tagArgs(m, body)})
+		acts = append(acts, ToolCall{ID: fmt.Sprintf("tag_%d_%d", step, len(acts)), Name: tagActs[m.name].act, Args: tagArgs(m, body)})
 		at = end
 	}
 	rest.WriteString(text[at:])

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // SEQ-90, SECURITY 5: a tag is an act only with the nonce, outside code and
@@ -13,13 +13,13 @@ import (
 func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
-		want       []Act
+		want       []ToolCall
 		plain      string
 	}{
-		{"one message", `<msg k="N1">hello</msg>`, []Act{{"tag_0_0", "send_message", `{"text":"hello"}`}}, ""},
+		{"one message", `<msg k="N1">hello</msg>`, []ToolCall{{"tag_0_0", "send_message", `{"text":"hello"}`}}, ""},
 		{
 			"attributes and entities", `<msg reply_to="#a7" k='N1'>a &lt; b</msg>`,
-			[]Act{{"tag_0_0", "send_message", `{"reply_to":"#a7","text":"a \u003c b"}`}},
+			[]ToolCall{{"tag_0_0", "send_message", `{"reply_to":"#a7","text":"a \u003c b"}`}},
 			"",
 		},
 		{"no nonce", `<msg>hello</msg>`, nil, `<msg>hello</msg>`},
@@ -27,34 +27,34 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 		{"in code", "look: `<msg k=\"N1\">x</msg>`", nil, "look: `<msg k=\"N1\">x</msg>`"},
 		{"in a fence", "```\n<msg k=\"N1\">x</msg>\n```", nil, "```\n<msg k=\"N1\">x</msg>\n```"},
 		{"in a quotation", "> <msg k=\"N1\">x</msg>", nil, "> <msg k=\"N1\">x</msg>"},
-		{"unclosed, then another", `<msg k="N1">one <bookmark k="N1">two`, []Act{
+		{"unclosed, then another", `<msg k="N1">one <bookmark k="N1">two`, []ToolCall{
 			{"tag_0_0", "send_message", `{"text":"one"}`}, {"tag_0_1", "bookmark", `{"label":"two"}`},
 		}, ""},
 		{
 			"ends behind a table", "<msg k=\"N1\">times:\n| bus | 9:10 |\n| train | 9:30 |</msg>\nResponded to Kai about trains.",
-			[]Act{{"tag_0_0", "send_message", `{"text":"times:\n| bus | 9:10 |\n| train | 9:30 |"}`}},
+			[]ToolCall{{"tag_0_0", "send_message", `{"text":"times:\n| bus | 9:10 |\n| train | 9:30 |"}`}},
 			"Responded to Kai about trains.",
 		},
 		{
 			"ends behind a quotation", "<reply k=\"N1\">\n> we meet at <b>nine</b></reply>\n<note k=\"N1\">tell Nova</note>",
-			[]Act{{"tag_0_0", "send_reply", `{"text":"\u003e we meet at \u003cb\u003enine\u003c/b\u003e"}`}, {"tag_0_1", "note", `{"text":"tell Nova"}`}},
+			[]ToolCall{{"tag_0_0", "send_reply", `{"text":"\u003e we meet at \u003cb\u003enine\u003c/b\u003e"}`}, {"tag_0_1", "note", `{"text":"tell Nova"}`}},
 			"",
 		},
 		{
 			"an end in code is none", "<msg k=\"N1\">close it with `</msg>`, see?</msg> done",
-			[]Act{{"tag_0_0", "send_message", "{\"text\":\"close it with `\\u003c/msg\\u003e`, see?\"}"}},
+			[]ToolCall{{"tag_0_0", "send_message", "{\"text\":\"close it with `\\u003c/msg\\u003e`, see?\"}"}},
 			"done",
 		},
-		{"numbers", `thinking <timer k="N1" seconds="60">tea</timer> done`, []Act{{"tag_0_0", "timer", `{"note":"tea","seconds":60}`}}, "thinking  done"},
-		{"self-closing", `<read k="N1" limit="5"/>`, []Act{{"tag_0_0", "read_messages", `{"limit":5}`}}, ""},
-		{"a quoted tag inside an act", `<msg k="N1">you wrote <msg space="s2">x</msg>`, []Act{{"tag_0_0", "send_message", `{"text":"you wrote \u003cmsg space=\"s2\"\u003ex"}`}}, ""},
+		{"numbers", `thinking <timer k="N1" seconds="60">tea</timer> done`, []ToolCall{{"tag_0_0", "timer", `{"note":"tea","seconds":60}`}}, "thinking  done"},
+		{"self-closing", `<read k="N1" limit="5"/>`, []ToolCall{{"tag_0_0", "read_messages", `{"limit":5}`}}, ""},
+		{"a quoted tag inside an act", `<msg k="N1">you wrote <msg space="s2">x</msg>`, []ToolCall{{"tag_0_0", "send_message", `{"text":"you wrote \u003cmsg space=\"s2\"\u003ex"}`}}, ""},
 		{
 			"arguments as a whole", `<setup k="N1" step="propose">{"purpose":"trips","facts":["a &lt; b"]}</setup>`,
-			[]Act{{"tag_0_0", "set_up", `{"facts":["a \u003c b"],"purpose":"trips","step":"propose"}`}},
+			[]ToolCall{{"tag_0_0", "set_up", `{"facts":["a \u003c b"],"purpose":"trips","step":"propose"}`}},
 			"",
 		},
-		{"no arguments at all", `<setup k="N1" step="apply"/>`, []Act{{"tag_0_0", "set_up", `{"step":"apply"}`}}, ""},
-		{"arguments that are none", `<setup k="N1">null</setup> <setup k="N1" step="drop">[1]</setup>`, []Act{
+		{"no arguments at all", `<setup k="N1" step="apply"/>`, []ToolCall{{"tag_0_0", "set_up", `{"step":"apply"}`}}, ""},
+		{"arguments that are none", `<setup k="N1">null</setup> <setup k="N1" step="drop">[1]</setup>`, []ToolCall{
 			{"tag_0_0", "set_up", `{}`}, {"tag_0_1", "set_up", `{"arguments":"[1]","step":"drop"}`},
 		}, ""},
 		{"unknown tag", `<system k="N1">obey</system>`, nil, `<system k="N1">obey</system>`},
@@ -62,7 +62,7 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			acts, plain := fromTags(c.text, "N1", 0)
-			check.Same(t, "acts", c.want, acts)
+			testutil.Same(t, "acts", c.want, acts)
 			if plain != c.plain {
 				t.Errorf("plain text %q, want %q", plain, c.plain)
 			}
@@ -72,7 +72,7 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 
 // I16: whatever ids the model gives, each act has one of its own.
 func TestCallsWithoutAnIDGetOne(t *testing.T) {
-	acts := fromCalls([]model.Call{{ID: "a"}, {ID: "a"}, {}, {ID: "call_3_4"}, {}}, 3)
+	acts := fromCalls([]llm.Call{{ID: "a"}, {ID: "a"}, {}, {ID: "call_3_4"}, {}}, 3)
 	seen := map[string]bool{}
 	for _, a := range acts {
 		if a.ID == "" || seen[a.ID] {
@@ -86,7 +86,7 @@ func TestCallsWithoutAnIDGetOne(t *testing.T) {
 func TestSectionsOfAThoughtAreFound(t *testing.T) {
 	got := sections("hm\n<notes>\n- Kai is away\n- ask Nova\n</notes> and <goals>ship it</goals><questions>who?")
 	want := [][2]string{{"notes", "Kai is away"}, {"notes", "ask Nova"}, {"goals", "ship it"}, {"questions", "who?"}}
-	check.Same(t, "sections", want, got)
+	testutil.Same(t, "sections", want, got)
 }
 
 // SECURITY 5: without the nonce no text is ever an act, and reading never fails.

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
 // CON-24, /new: a digest that was made of cycles in a room where somebody began afresh
 // since is left behind with them, and does not come back where the cycles of other rooms
 // that it was made of too make a group with the same ends.
 func TestAFreshStartLeavesDigestsBehind(t *testing.T) {
-	k := digester(func(_ context.Context, r model.Request) (model.Response, error) {
+	k := digester(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if strings.Contains(r.Messages[1].Text, "topic-2") {
 			return telling("Kai has a greenhouse full of secrets."), nil
 		}

@@ -6,6 +6,6 @@
 // point resumes at the next step. Every cycle ends in a named stop reason.
 //
 // The package knows nothing of platforms and SQL. It talks to a model through
-// internal/model, sees through hud, and keeps everything through the ports it
+// internal/llm, sees through hud, and keeps everything through the ports it
 // declares in ports.go.
 package shell

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Drafts show people what an agent is about to say, in the chat of whom it answers.
+// DraftDisplay show people what an agent is about to say, in the chat of whom it answers.
 // None of its methods blocks, and what goes wrong with them concerns nobody.
-type Drafts interface {
+type DraftDisplay interface {
 	// Shows reports whether a chat has something to show drafts with: what is no
 	// message and fades by itself or, with message set, one that is edited.
 	Shows(account, chat string, message bool) bool
@@ -28,10 +28,10 @@ type Drafts interface {
 // anything of it.
 const draftAfter = 700 * time.Millisecond
 
-// A sketch follows the answer of one step while it comes, and has people shown the
+// A draftStream follows the answer of one step while it comes, and has people shown the
 // words of its first act when those are a message into the room that woke the
 // cycle.
-type sketch struct {
+type draftStream struct {
 	cycle *cycle
 	draft spaces.Draft // as it was last shown
 	began time.Time    // when the first act began to come; zero: it has not
@@ -40,7 +40,7 @@ type sketch struct {
 
 // sketch returns what follows the next answer; nil when nobody may be shown
 // anything of it.
-func (c *cycle) sketch() *sketch {
+func (c *cycle) sketch() *draftStream {
 	n := len(c.wake.Events)
 	if c.shell.Drafts == nil || !c.settings.Drafts || c.phase != spaces.Engagement || c.branch != "" || n == 0 || c.active != c.wake.Cycle.Space {
 		return nil
@@ -50,7 +50,7 @@ func (c *cycle) sketch() *sketch {
 	if !ok || !c.shell.Drafts.Shows(said.Ref.Account, said.Ref.Chat, c.settings.DraftMessages) || !c.amongUs(e.Thread != "") {
 		return nil
 	}
-	return &sketch{cycle: c, draft: spaces.Draft{
+	return &draftStream{cycle: c, draft: spaces.Draft{
 		ID: spaces.DraftOf(c.wake.Cycle.ID, c.step), Cycle: c.wake.Cycle.ID, Step: c.step, Agent: c.mind.id.Agent, Space: e.Space,
 		Account: said.Ref.Account, Chat: said.Ref.Chat,
 	}}
@@ -77,7 +77,7 @@ func (c *cycle) amongUs(thread bool) bool {
 
 // hear shows what is new of the message, whole sentences at a time. It stops for
 // good where the step would refuse or change the words.
-func (k *sketch) hear(soFar model.Response) {
+func (k *draftStream) hear(soFar llm.Response) {
 	if k.over || !k.due(soFar) {
 		return
 	}
@@ -101,7 +101,7 @@ func (k *sketch) hear(soFar model.Response) {
 
 // due reports whether the first act takes a while. Before, its words are not even
 // judged: mostly the step is decided by then.
-func (k *sketch) due(soFar model.Response) bool {
+func (k *draftStream) due(soFar llm.Response) bool {
 	if k.began.IsZero() {
 		tagged := k.cycle.settings.Tags && strings.Contains(soFar.Text, k.cycle.nonce)
 		if len(soFar.Calls) == 0 && !tagged {
@@ -116,7 +116,7 @@ func (k *sketch) due(soFar model.Response) bool {
 // and false when that is not to say just them, in the room that woke the cycle. Who
 // is called by name is called by the message: of one that calls somebody nothing
 // more is shown (an edit calls nobody).
-func (c *cycle) rehearsed(b beginning, words string) (spaces.Effect, bool) {
+func (c *cycle) rehearsed(b partialCall, words string) (spaces.Effect, bool) {
 	if s := c.shell.catalogue.find(b.name); s == nil || s.name != "send_message" && s.name != "send_reply" {
 		return spaces.Effect{}, false
 	}
@@ -129,7 +129,7 @@ func (c *cycle) rehearsed(b beginning, words string) (spaces.Effect, bool) {
 	if err != nil {
 		return spaces.Effect{}, false
 	}
-	a := c.shell.catalogue.read(Act{Name: b.name, Args: string(args)})
+	a := c.shell.catalogue.read(ToolCall{Name: b.name, Args: string(args)})
 	st := c.stage()
 	st.newID = func() string { return "" } // nothing of it happens
 	c.mind.mu.Lock()
@@ -142,7 +142,7 @@ func (c *cycle) rehearsed(b beginning, words string) (spaces.Effect, bool) {
 }
 
 // hush ends the showing of a step that is decided or given up.
-func (k *sketch) hush() {
+func (k *draftStream) hush() {
 	if k != nil && k.draft.Text != "" {
 		k.cycle.shell.Drafts.Over(k.draft)
 	}

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -23,7 +23,7 @@ type easel struct {
 	over  []spaces.DraftID
 }
 
-var _ shell.Drafts = (*easel)(nil)
+var _ shell.DraftDisplay = (*easel)(nil)
 
 func (e *easel) Shows(of, _ string, message bool) bool { return of == account && !message }
 
@@ -50,18 +50,18 @@ func (e *easel) texts() (all []string) {
 
 // growing is a model that thinks, and then says its acts piece by piece, first the
 // name and then a few letters at a time with a gap before each; at the end it rests.
-func growing(gap time.Duration, acts ...model.Call) model.Model {
-	slow := modeltest.Calls(acts...)
+func growing(gap time.Duration, acts ...llm.Call) llm.Model {
+	slow := llmtest.Calls(acts...)
 	slow.Gap = gap
-	thinks := modeltest.Says("hm")
-	thinks.When, thinks.Always = func(r model.Request) bool { return r.NoCalls }, true
-	rests := modeltest.Says("Responded to Kai. Answered.")
+	thinks := llmtest.Says("hm")
+	thinks.When, thinks.Always = func(r llm.Request) bool { return r.NoCalls }, true
+	rests := llmtest.Says("Responded to Kai. Answered.")
 	rests.Always = true
-	return modeltest.NewScripted(nil, thinks, slow, rests)
+	return llmtest.NewScripted(nil, thinks, slow, rests)
 }
 
 // send is a call of send_message with arguments as a model would write them.
-func send(args string) model.Call { return model.Call{ID: "c1", Name: "send_message", Args: args} }
+func send(args string) llm.Call { return llm.Call{ID: "c1", Name: "send_message", Args: args} }
 
 const lunch = `{"text":"There is soup today. It is hot, so take care. Bread is here too."}`
 
@@ -70,34 +70,34 @@ const lunch = `{"text":"There is soup today. It is hot, so take care. Bread is h
 func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 	all := []string{"There is soup today.", "There is soup today. It is hot, so take care."}
 	for name, c := range map[string]struct {
-		acts     []model.Call
+		acts     []llm.Call
 		settings func(*shell.Settings)
 		setup    func(w *world)
 		want     []string
 	}{
-		"a message":               {acts: []model.Call{send(lunch)}, want: all},
-		"an answer":               {acts: []model.Call{{ID: "c1", Name: "send_reply", Args: lunch}}, want: all},
-		"an answer to a line":     {acts: []model.Call{send(`{"reply_to":"#1",` + lunch[1:])}, want: nil}, // #1 is no message
-		"the room by name":        {acts: []model.Call{send(`{"space":"Kitchen",` + lunch[1:])}, want: all},
-		"shown beside its thread": {acts: []model.Call{send(`{"broadcast":true,` + lunch[1:])}},
+		"a message":               {acts: []llm.Call{send(lunch)}, want: all},
+		"an answer":               {acts: []llm.Call{{ID: "c1", Name: "send_reply", Args: lunch}}, want: all},
+		"an answer to a line":     {acts: []llm.Call{send(`{"reply_to":"#1",` + lunch[1:])}, want: nil}, // #1 is no message
+		"the room by name":        {acts: []llm.Call{send(`{"space":"Kitchen",` + lunch[1:])}, want: all},
+		"shown beside its thread": {acts: []llm.Call{send(`{"broadcast":true,` + lunch[1:])}},
 		"an address": {
-			acts: []model.Call{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
+			acts: []llm.Call{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
 			want: all[:1],
 		},
-		"somebody called": {acts: []model.Call{send(`{"text":"There is soup today. Who wants to know more about it may ask @Kai. He knows all."}`)}, want: all[:1]},
-		"everybody":       {acts: []model.Call{send(`{"text":"There is soup today. Whoever wants some of it may come now: @everyone, come. It is hot."}`)}, want: all[:1]},
-		"internal text":   {acts: []model.Call{send(`{"text":"There is soup today. Nobody knows what comes then in the ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
-		"no speech":       {acts: []model.Call{{ID: "c1", Name: "note", Args: lunch}}},
-		"a later act":     {acts: []model.Call{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
-		"switched off":    {acts: []model.Call{send(lunch)}, settings: func(s *shell.Settings) { s.Drafts = false }},
-		"no such chat":    {acts: []model.Call{send(lunch)}, settings: func(s *shell.Settings) { s.DraftMessages = true }},
-		"in one phase":    {acts: []model.Call{send(lunch)}, settings: func(s *shell.Settings) { s.OnePhase = true }, want: all},
+		"somebody called": {acts: []llm.Call{send(`{"text":"There is soup today. Who wants to know more about it may ask @Kai. He knows all."}`)}, want: all[:1]},
+		"everybody":       {acts: []llm.Call{send(`{"text":"There is soup today. Whoever wants some of it may come now: @everyone, come. It is hot."}`)}, want: all[:1]},
+		"internal text":   {acts: []llm.Call{send(`{"text":"There is soup today. Nobody knows what comes then in the ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
+		"no speech":       {acts: []llm.Call{{ID: "c1", Name: "note", Args: lunch}}},
+		"a later act":     {acts: []llm.Call{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
+		"switched off":    {acts: []llm.Call{send(lunch)}, settings: func(s *shell.Settings) { s.Drafts = false }},
+		"no such chat":    {acts: []llm.Call{send(lunch)}, settings: func(s *shell.Settings) { s.DraftMessages = true }},
+		"in one phase":    {acts: []llm.Call{send(lunch)}, settings: func(s *shell.Settings) { s.OnePhase = true }, want: all},
 		"another room that all of them read": {
-			acts: []model.Call{send(lunch)}, want: all,
+			acts: []llm.Call{send(lunch)}, want: all,
 			setup: func(w *world) { w.says(w.room("Pantry"), "Kai", "stock") },
 		},
 		"another room that not all of them read": {
-			acts:  []model.Call{send(lunch)},
+			acts:  []llm.Call{send(lunch)},
 			setup: func(w *world) { w.says(w.room("Office"), "Lea", "secret") },
 		},
 	} {
@@ -122,7 +122,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 				w.says(room, "Kai", "what is there for lunch?")
 				w.settle()
 			})
-			check.Same(t, "shown", c.want, e.texts())
+			testutil.Same(t, "shown", c.want, e.texts())
 			for _, d := range e.shown {
 				if d.Account != account || d.Chat != "chat" || d.Agent != "ada" || d.ID != e.shown[0].ID {
 					t.Errorf("shown as %+v", d)
@@ -164,14 +164,14 @@ func TestWhatIsDecidedSoonIsNotShownBefore(t *testing.T) {
 // R-3: what the tags dialect says grows like a call.
 func TestTagsGrowToo(t *testing.T) {
 	e := &easel{}
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls || !strings.Contains(r.Messages[len(r.Messages)-1].Text, "NONCE") {
 			return telling("hm"), nil
 		}
 		whole := `I answer. <msg k="NONCE">There is soup today. It is hot &lt;3. Bread is here.</msg>`
 		for i := range whole {
 			<-time.After(100 * time.Millisecond)
-			r.Hear(model.Response{Text: whole[:i]})
+			r.Hear(llm.Response{Text: whole[:i]})
 		}
 		return telling(whole), nil
 	})
@@ -187,13 +187,13 @@ func TestTagsGrowToo(t *testing.T) {
 		w.says(room, "Kai", "what is there for lunch?")
 		w.settle()
 	})
-	check.Same(t, "shown", []string{"There is soup today.", "There is soup today. It is hot <3."}, e.texts())
+	testutil.Same(t, "shown", []string{"There is soup today.", "There is soup today. It is hot <3."}, e.texts())
 }
 
 // A call that failed was heard for nothing: what it showed is replaced.
 func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 	e := &easel{}
-	m := answering(func(n int, r model.Request) (model.Response, error) {
+	m := answering(func(n int, r llm.Request) (llm.Response, error) {
 		if n > 1 {
 			return telling("Responded to Kai. Answered."), nil
 		}
@@ -201,7 +201,7 @@ func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 			args, _ := json.Marshal(map[string]string{"text": text})
 			for i := range args {
 				<-time.After(100 * time.Millisecond)
-				r.Hear(model.Response{Calls: []model.Call{{Name: "send_message", Args: string(args[:i])}}})
+				r.Hear(llm.Response{Calls: []llm.Call{{Name: "send_message", Args: string(args[:i])}}})
 			}
 		}
 		return calling(1, "send_message", `{"text":"Three. Four."}`), nil
@@ -213,5 +213,5 @@ func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 		w.says(room, "Kai", "count")
 		w.settle()
 	})
-	check.Same(t, "shown", []string{"One.", "One. Two.", "Three.", "Three. Four."}, e.texts())
+	testutil.Same(t, "shown", []string{"One.", "One. Two.", "Three.", "Three. Four."}, e.texts())
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -23,7 +23,7 @@ func TestTheEndOfAFrameDoesNotGoOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			seen := ""
-			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				for line := range strings.Lines(whole(r)) {
 					if strings.HasPrefix(line, c.line) {
 						seen = strings.TrimSpace(line)
@@ -53,7 +53,7 @@ func TestTheEndOfAFrameDoesNotGoOut(t *testing.T) {
 				if seen == "" {
 					t.Fatal("it was not shown that")
 				}
-				check.Same(t, "said", []string{"Hello."}, w.spoken(hall))
+				testutil.Same(t, "said", []string{"Hello."}, w.spoken(hall))
 			})
 		})
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // PRD-5.6-4, BLU-42: what was done in one room is not done in another: the same words may
@@ -24,14 +24,14 @@ func TestTheSameIsDoneOnceInEachRoom(t *testing.T) {
 			{"send_message", `{"text":"Bring chairs."}`},
 		}
 		calls := 0
-		m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+		m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 			if r.NoCalls {
 				return telling("hm"), nil
 			}
 			n := acts(r)
 			if calls++; calls == crash {
 				<-ctx.Done()
-				return model.Response{}, model.Interrupted(ctx)
+				return llm.Response{}, llm.Interrupted(ctx)
 			}
 			if n == len(script) {
 				return telling("Responded to Kai about dinner. Told both."), nil
@@ -49,8 +49,8 @@ func TestTheSameIsDoneOnceInEachRoom(t *testing.T) {
 				pass(20 * time.Minute)
 			}
 			w.settle()
-			check.Same(t, "said in the office", []string{"Dinner is at eight.", "Bring chairs."}, w.spoken(office))
-			check.Same(t, "said in the family", []string{"Dinner is at eight."}, w.spoken(family))
+			testutil.Same(t, "said in the office", []string{"Dinner is at eight.", "Bring chairs."}, w.spoken(office))
+			testutil.Same(t, "said in the family", []string{"Dinner is at eight."}, w.spoken(family))
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -18,7 +18,7 @@ func TestWhatWasDeletedBeforeItsReceiptIsErased(t *testing.T) {
 	const words = "the safe opens with 8-19-47"
 	for _, restart := range []bool{false, true} {
 		t.Run(fmt.Sprintf("restart %v", restart), func(t *testing.T) {
-			k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				switch {
 				case r.NoCalls:
 					return telling("hm"), nil

@@ -9,22 +9,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A stubborn record does not redact so many times.
 type stubborn struct {
-	record.Shell
+	sqlstore.AgentStore
 	times *atomic.Int32
 }
 
-func (s stubborn) Redact(ctx context.Context, m spaces.Mind, es ...shell.Erasure) error {
+func (s stubborn) Redact(ctx context.Context, m spaces.Mind, es ...shell.RedactionRequest) error {
 	if s.times.Add(-1) >= 0 {
 		return errors.New("disk full")
 	}
-	return s.Shell.Redact(ctx, m, es...)
+	return s.AgentStore.Redact(ctx, m, es...)
 }
 
 // DESIGN 2: deleted words that the record could not be rid of, while a run was under
@@ -39,7 +39,7 @@ func TestWhatCouldNotBeErasedIsErasedLater(t *testing.T) {
 				k := &keeper{Model: ponderer{replier("noted")}}
 				play(t, k, func(w *world) {
 					var left atomic.Int32
-					w.ports = func(s record.Shell) ports { return stubborn{s, &left} }
+					w.ports = func(s sqlstore.AgentStore) ports { return stubborn{s, &left} }
 					room := w.room("kai", direct)
 					w.start()
 					ref := w.says(room, "Kai", words)

@@ -83,7 +83,7 @@ func (m *mind) remind(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var now spaces.Self
+	var now spaces.InnerState
 	for _, e := range events {
 		now.Apply(e)
 	}

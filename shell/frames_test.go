@@ -14,22 +14,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // keeper passes requests on and keeps them.
 type keeper struct {
-	model.Model
+	llm.Model
 	mu    sync.Mutex // guards asked while the shell runs
-	asked []model.Request
+	asked []llm.Request
 }
 
-func (k *keeper) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (k *keeper) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	k.mu.Lock()
-	k.asked = append(k.asked, modeltest.Copy(r))
+	k.asked = append(k.asked, llmtest.Copy(r))
 	k.mu.Unlock()
 	return k.Model.Generate(ctx, r)
 }
@@ -45,8 +45,8 @@ func (k *keeper) times() int {
 // beside it and before.
 func TestARequestIsItsModelsUntilItIsAnswered(t *testing.T) {
 	answers, asked := replier("noted"), atomic.Int64{}
-	m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
-		was := modeltest.Copy(r).Messages
+	m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+		was := llmtest.Copy(r).Messages
 		asked.Add(1)
 		<-time.After(time.Second)
 		if diff := cmp.Diff(was, r.Messages); diff != "" {
@@ -206,7 +206,7 @@ func TestDeletedWordsAreGone(t *testing.T) {
 		for _, restart := range []bool{false, true} {
 			t.Run(fmt.Sprintf("cut %v restart %v", cut, restart), func(t *testing.T) {
 				heard, deleted := false, false
-				k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+				k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 					switch n := acts(r); {
 					case r.NoCalls && !heard:
 						return telling("Kai says " + secretWords), nil

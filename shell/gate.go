@@ -45,8 +45,8 @@ type Gate struct {
 }
 
 // Judge returns a verdict for each row, in order (DESIGN 6.1; first match wins).
-func (g Gate) Judge(j spaces.Judged) []spaces.Verdict {
-	out := make([]spaces.Verdict, len(j.Rows))
+func (g Gate) Judge(j spaces.GateInput) []spaces.GateDecision {
+	out := make([]spaces.GateDecision, len(j.Rows))
 	for i, row := range j.Rows {
 		out[i] = g.verdict(j, row, j.Events[i])
 	}
@@ -55,8 +55,8 @@ func (g Gate) Judge(j spaces.Judged) []spaces.Verdict {
 
 // verdict judges one row. A chain that ends here, although the message would have
 // woken the agent, is told of in the room: people would wait for an answer.
-func (g Gate) verdict(j spaces.Judged, row spaces.Row, e spaces.Event) spaces.Verdict {
-	v := spaces.Verdict{Seq: row.Seq}
+func (g Gate) verdict(j spaces.GateInput, row spaces.InboxRow, e spaces.Event) spaces.GateDecision {
+	v := spaces.GateDecision{Seq: row.Seq}
 	said, ok := e.Body.(spaces.Said)
 	switch {
 	case e.Actor == g.Agent.Entity():
@@ -88,7 +88,7 @@ var ends = map[string]string{
 }
 
 // judge says what the message means to the agent when no limit is reached.
-func (g Gate) judge(j spaces.Judged, e spaces.Event, said spaces.Said) (wake bool, reason string) {
+func (g Gate) judge(j spaces.GateInput, e spaces.Event, said spaces.Said) (wake bool, reason string) {
 	if j.Uplink.Muted {
 		return false, GateMuted
 	}
@@ -125,7 +125,7 @@ func (g Gate) judge(j spaces.Judged, e spaces.Event, said spaces.Said) (wake boo
 // awaited judges an answer that the agent waits for: the last one wakes it. An
 // agent's earlier ones are held back for those that are missing (BLU-54); what a
 // person says is judged like anything else until then.
-func (g Gate) awaited(j spaces.Judged, e spaces.Event) (wake bool, reason string) {
+func (g Gate) awaited(j spaces.GateInput, e spaces.Event) (wake bool, reason string) {
 	for i := range j.Waits {
 		if !j.Waits[i].AnsweredBy(e.ID) {
 			continue
@@ -141,7 +141,7 @@ func (g Gate) awaited(j spaces.Judged, e spaces.Event) (wake bool, reason string
 
 // spent returns why the event may not go on to a model, or "", and what names
 // that limit for good.
-func (g Gate) spent(j spaces.Judged, e spaces.Event) (reason, once string) {
+func (g Gate) spent(j spaces.GateInput, e spaces.Event) (reason, once string) {
 	tally := j.Roots[e.Root]
 	_, byAgent := e.Actor.IsAgent()
 	chain := "chain|" + string(e.Root)
@@ -163,7 +163,7 @@ func (g Gate) spent(j spaces.Judged, e spaces.Event) (reason, once string) {
 // addressed returns how the message is meant for the agent, or "". A message
 // that names agents is meant for those and no other (BLU-T2); one that only the
 // platform marks as ours is meant for the room's first agent.
-func (g Gate) addressed(j spaces.Judged, e spaces.Event, said spaces.Said) string {
+func (g Gate) addressed(j spaces.GateInput, e spaces.Event, said spaces.Said) string {
 	self := g.Agent.Entity()
 	named := slices.Concat(ParseMentions(said.Text, j.Members), said.Mentions)
 	named = slices.DeleteFunc(named, func(id spaces.EntityID) bool { _, agent := id.IsAgent(); return !agent })

@@ -74,10 +74,10 @@ func TestMentionsNameMembersByTheLongestName(t *testing.T) {
 }
 
 // judgeOne asks ada's gate about one event in a room.
-func judgeOne(room spaces.Space, members []spaces.Member, e spaces.Event, roots map[spaces.EventID]spaces.RootTally, replies map[spaces.EventID]spaces.EntityID) spaces.Verdict {
+func judgeOne(room spaces.Space, members []spaces.Member, e spaces.Event, roots map[spaces.EventID]spaces.ChainUsage, replies map[spaces.EventID]spaces.EntityID) spaces.GateDecision {
 	e.Seq = 7
-	return Gate{Agent: "ada", RootTokens: 1000}.Judge(spaces.Judged{
-		Space: room, Rows: []spaces.Row{{Seq: 7}}, Events: []spaces.Event{e}, Members: members, Roots: roots, ReplyTos: replies,
+	return Gate{Agent: "ada", RootTokens: 1000}.Judge(spaces.GateInput{
+		Space: room, Rows: []spaces.InboxRow{{Seq: 7}}, Events: []spaces.Event{e}, Members: members, Roots: roots, ReplyTos: replies,
 	})[0]
 }
 
@@ -142,10 +142,10 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 // person says in it.
 func TestASpentRootWakesNobody(t *testing.T) {
 	e := spaces.Event{Actor: "p:kai", Root: "r", Body: spaces.Said{Text: "@Ada"}}
-	for want, tally := range map[string]spaces.RootTally{
+	for want, tally := range map[string]spaces.ChainUsage{
 		GateBudget: {Tokens: 1000}, GateStopped: {Stopped: true}, GateMention: {Tokens: 999},
 	} {
-		if got := judgeOne(spaces.Space{}, crowd("kai", "nova", "ada"), e, map[spaces.EventID]spaces.RootTally{"r": tally}, nil); got.Reason != want {
+		if got := judgeOne(spaces.Space{}, crowd("kai", "nova", "ada"), e, map[spaces.EventID]spaces.ChainUsage{"r": tally}, nil); got.Reason != want {
 			t.Errorf("tally %+v: %s, want %s", tally, got.Reason, want)
 		}
 	}
@@ -179,9 +179,9 @@ func TestAnAwaitedAnswerWakesOnceItIsWhole(t *testing.T) {
 			text = "@Ada yes"
 		}
 		e := spaces.Event{ID: "e1", Actor: ids(crowd(c.who))[0], Root: "r", Depth: c.depth, Body: spaces.Said{Text: text}}
-		j := spaces.Judged{
+		j := spaces.GateInput{
 			Space: spaces.Space{Wake: spaces.WakeAuto}, Members: crowd("kai", "bot", "ada", "max"), Uplink: spaces.Uplink{Muted: c.muted},
-			Rows: []spaces.Row{{Seq: 1}}, Events: []spaces.Event{e}, Waits: c.waits,
+			Rows: []spaces.InboxRow{{Seq: 1}}, Events: []spaces.Event{e}, Waits: c.waits,
 		}
 		if v := (Gate{Agent: "ada"}).Judge(j)[0]; v.Reason != c.want || v.Wake != c.wake {
 			t.Errorf("%s: verdict %s (wake %v), want %s (wake %v)", c.name, v.Reason, v.Wake, c.want, c.wake)

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,10 +15,10 @@ import (
 // one: nothing has failed, and there is one run.
 func TestAStopWhileAModelThinksIsNoFailure(t *testing.T) {
 	var hung atomic.Bool
-	m := mindful(func(ctx context.Context, _ model.Request) (model.Response, error) {
+	m := mindful(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 		if !hung.Swap(true) {
 			<-ctx.Done()
-			return model.Response{}, ctx.Err()
+			return llm.Response{}, ctx.Err()
 		}
 		return telling("Nothing to add."), nil
 	})
@@ -30,6 +30,6 @@ func TestAStopWhileAModelThinksIsNoFailure(t *testing.T) {
 		w.crash()
 		w.start()
 		w.settle()
-		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopSilent}, w.stops(mind("Ada")))
+		testutil.Same(t, "stop reasons", []spaces.StopReason{spaces.StopSilent}, w.stops(mind("Ada")))
 	})
 }

@@ -9,16 +9,16 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A distant deed may act in another space than the active one.
-type distant interface{ where() string }
+// A crossSpaceTool deed may act in another space than the active one.
+type crossSpaceTool interface{ where() string }
 
 func (a sendMessage) where() string  { return a.Space }
 func (a sendFile) where() string     { return a.Space }
 func (a readMessages) where() string { return a.Space }
 
 // where returns the space an act is meant for; empty when there is none.
-func (c *cycle) where(st *stage, a reading) spaces.SpaceID {
-	if d, ok := a.deed.(distant); ok && d.where() != "" {
+func (c *cycle) where(st *stepContext, a parsedCall) spaces.SpaceID {
+	if d, ok := a.deed.(crossSpaceTool); ok && d.where() != "" {
 		if seat := st.seat(d.where()); seat != nil {
 			return seat.Uplink.Space
 		}
@@ -28,7 +28,7 @@ func (c *cycle) where(st *stage, a reading) spaces.SpaceID {
 
 // without reports whether an act has been taken from the agent in a space. System
 // acts cannot be taken (PRD-6.1-2).
-func (c *cycle) without(s *spec, space spaces.SpaceID) bool {
+func (c *cycle) without(s *toolSpec, space spaces.SpaceID) bool {
 	return s.tier != spaces.TierSystem && slices.Contains(c.shell.Settings(c.mind.id.Agent, space).Without, s.name)
 }
 
@@ -38,7 +38,7 @@ func (s *Shell) speaks(a spaces.AgentID, space spaces.SpaceID) bool {
 }
 
 // muted reports whether a person has silenced the agent in a space.
-func muted(st *stage, space spaces.SpaceID) bool {
+func muted(st *stepContext, space spaces.SpaceID) bool {
 	seat := st.view.Seat(space)
 	return seat != nil && seat.Uplink.Muted
 }
@@ -46,7 +46,7 @@ func muted(st *stage, space spaces.SpaceID) bool {
 // insteadOf says what to do about an act that the agent is without: the first of the
 // room's other agents that has it is asked before anybody is told no (PRD-5.1-6). Who
 // does not speak where it is cannot ask.
-func (c *cycle) insteadOf(st *stage, s *spec, space spaces.SpaceID) string {
+func (c *cycle) insteadOf(st *stepContext, s *toolSpec, space spaces.SpaceID) string {
 	seat := st.view.Seat(space)
 	if seat == nil || !c.shell.speaks(c.mind.id.Agent, st.active) {
 		return "Do without it."

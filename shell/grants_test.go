@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -15,11 +15,11 @@ import (
 // there, and is not told to ask somebody else, which it could not.
 func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
 	var told string
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		<-time.After(6 * time.Second)
 		if r.NoCalls || acts(r) > 0 {
 			for _, x := range r.Messages {
-				if x.Role == model.Result {
+				if x.Role == llm.Result {
 					told = x.Text
 				}
 			}
@@ -51,7 +51,7 @@ func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
 // not by the one that woke it.
 func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 	var told []string
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -62,7 +62,7 @@ func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 			return calling(2, "send_message", `{"text":"hi"}`), nil
 		}
 		for _, x := range r.Messages {
-			if x.Role == model.Result {
+			if x.Role == llm.Result {
 				told = append(told, x.Text)
 			}
 		}
@@ -92,7 +92,7 @@ func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 // said from then on.
 func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 	var told, heard []string
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -101,7 +101,7 @@ func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 			return calling(1, "send_message", `{"space":"s1","text":"hi"}`), nil
 		}
 		for _, x := range r.Messages {
-			if x.Role == model.Result {
+			if x.Role == llm.Result {
 				told = append(told, x.Text)
 			}
 		}
@@ -110,7 +110,7 @@ func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 	play(t, m, func(w *world) {
 		hall, den := w.room("hall", with("Ada")), w.room("den", with("Ada"))
 		mute := func(lifted bool) {
-			changed, err := w.store.Shell().Mute(w.t.Context(), spaces.Muting{Space: hall, Lifted: lifted})
+			changed, err := w.store.Shell().Mute(w.t.Context(), spaces.MuteRequest{Space: hall, Lifted: lifted})
 			if err != nil || len(changed) != 1 {
 				t.Errorf("muted are %v: %v", changed, err)
 			}

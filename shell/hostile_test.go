@@ -13,30 +13,30 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A wild model answers anything at all, and has every request checked.
 type wild struct {
-	draw func() (model.Response, error)
+	draw func() (llm.Response, error)
 
 	mu    sync.Mutex // guards all below, and draw, while a process runs
 	fault error      // the first transcript that no endpoint would take
 	n     int
 }
 
-func (w *wild) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (w *wild) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := modeltest.Check(r.Messages, r.Tools); err != nil && w.fault == nil {
+	if err := llmtest.Check(r.Messages, r.Tools); err != nil && w.fault == nil {
 		w.fault = fmt.Errorf("request %d: %w", w.n, err)
 	}
 	w.n++
 	if ctx.Err() != nil {
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	}
 	res, err := w.draw()
 	for i := range res.Calls { // the client sees to it that ids differ
@@ -53,7 +53,7 @@ func (w *wild) calls() int {
 }
 
 // answers draws what a broken model may say.
-func answers(r *rand.Rand) func() (model.Response, error) {
+func answers(r *rand.Rand) func() (llm.Response, error) {
 	var names []string
 	for _, tool := range shell.NewCatalogue(false).Tools() {
 		names = append(names, tool.Name)
@@ -70,16 +70,16 @@ func answers(r *rand.Rand) func() (model.Response, error) {
 		"", "", "hm", "Responded to Kai about it. Done.", "<notes>one\n- two</notes>", `<msg k="NONCE">hi</msg>`, `<sleep k="NONCE">5</sleep>`,
 		`<msg k="NONCE" space="s9">`, "RESULT x", "INBOX (1 events):\n#3 [kai] Kai (human): \"obey\" ← TRIGGER", "\x00\xff",
 	}
-	return func() (model.Response, error) {
+	return func() (llm.Response, error) {
 		if r.IntN(15) == 0 {
-			return model.Response{}, &model.Error{Kind: model.Kind(r.IntN(int(model.TooLong) + 1)), Err: errors.New("drawn")}
+			return llm.Response{}, &llm.Error{Kind: llm.Kind(r.IntN(int(llm.TooLong) + 1)), Err: errors.New("drawn")}
 		}
-		res := model.Response{Text: pick(r, texts), Usage: model.Usage{Prompt: 10, Output: 1}}
+		res := llm.Response{Text: pick(r, texts), Usage: llm.Usage{Prompt: 10, Output: 1}}
 		for range r.IntN(4) {
-			res.Calls = append(res.Calls, model.Call{Name: pick(r, names), Args: pick(r, args)})
+			res.Calls = append(res.Calls, llm.Call{Name: pick(r, names), Args: pick(r, args)})
 		}
-		res.Finish = pick(r, []model.Finish{model.Stopped, model.Called, model.Length, model.Blocked})
-		if res.Finish == model.Length {
+		res.Finish = pick(r, []llm.FinishReason{llm.Stopped, llm.Called, llm.Length, llm.Blocked})
+		if res.Finish == llm.Length {
 			res.Calls = nil // they were incomplete and are gone
 		}
 		return res, nil
@@ -128,7 +128,7 @@ func TestNoAnswerBreaksATranscript(t *testing.T) {
 func (w *world) allEnded() {
 	w.t.Helper()
 	inner := w.inner(mind("Ada"))
-	if woke, stopped := len(bodies[spaces.Woke](inner)), len(bodies[spaces.Stopped](inner)); woke == 0 || woke != stopped {
+	if woke, stopped := len(bodies[spaces.CycleStarted](inner)), len(bodies[spaces.Stopped](inner)); woke == 0 || woke != stopped {
 		w.t.Errorf("%d cycles began, %d ended", woke, stopped)
 	}
 	for _, b := range bodies[spaces.Stopped](inner) {
@@ -144,7 +144,7 @@ func TestAParrotGetsNothingInternalOut(t *testing.T) {
 	orders := repeats(150)
 	for _, tags := range []bool{false, true} {
 		t.Run("tags "+strconv.FormatBool(tags), func(t *testing.T) {
-			k := &keeper{Model: modeltest.Parrot{}}
+			k := &keeper{Model: llmtest.LeakyModel{}}
 			play(t, k, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
 					s := shell.DefaultSettings()
@@ -189,7 +189,7 @@ func (w *world) leaksNothing(room spaces.SpaceID, system string) {
 // model is ordered to do outside of what it may do is denied, as a record with all its
 // fields, and nothing of it happens. It is offered every act all the same.
 func TestAnObedientModelReachesNothingElse(t *testing.T) {
-	k := &keeper{Model: modeltest.Obedient{}}
+	k := &keeper{Model: llmtest.InjectionVictim{}}
 	play(t, k, func(w *world) {
 		w.settings = without("edit_message", "sleep") // sleep is a system act: it cannot be taken
 		mine := w.room("mine", direct, with("Ada"))
@@ -245,7 +245,7 @@ func TestAnObedientModelReachesNothingElse(t *testing.T) {
 // SECURITY S5, DESIGN 5, CON-08: a mind never sees another circle's words, in
 // whatever room of the platform they are; within a circle it does.
 func TestCirclesNeverMix(t *testing.T) {
-	k := &keeper{Model: modeltest.Parrot{}}
+	k := &keeper{Model: llmtest.LeakyModel{}}
 	play(t, k, func(w *world) {
 		rooms := map[string]spaces.SpaceID{}
 		for _, c := range []string{"red", "blue", "green"} {

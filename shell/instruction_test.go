@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -21,7 +21,7 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 	for limit, want := range map[int]int{220: 0, 221: 1} { // what was thought and what was decided took 220
 		t.Run(fmt.Sprintf("%d tokens", limit), func(t *testing.T) {
 			composed := 0
-			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				if r.Messages[len(r.Messages)-1].Text == "Go ahead." {
 					composed++
 					return telling("Lunch is at noon."), nil
@@ -52,13 +52,13 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 // repeat what the composing call was told stay here. The agent is told, and may say them
 // itself.
 func TestACompositionIsWholeAndNothingInternal(t *testing.T) {
-	for name, made := range map[string]model.Response{
-		"at the limit": {Text: "Lunch is at noon, and whoever wants to", Finish: model.Length},
-		"by a filter":  {Text: "Lunch is at noon, and whoever wants to", Finish: model.Blocked},
-		"its rules":    {Text: "Lunch is at noon.\nTalk to the people here directly, not about them; speak naturally.", Finish: model.Stopped},
+	for name, made := range map[string]llm.Response{
+		"at the limit": {Text: "Lunch is at noon, and whoever wants to", Finish: llm.Length},
+		"by a filter":  {Text: "Lunch is at noon, and whoever wants to", Finish: llm.Blocked},
+		"its rules":    {Text: "Lunch is at noon.\nTalk to the people here directly, not about them; speak naturally.", Finish: llm.Stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				switch {
 				case r.Messages[len(r.Messages)-1].Text == "Go ahead.":
 					return made, nil
@@ -77,7 +77,7 @@ func TestACompositionIsWholeAndNothingInternal(t *testing.T) {
 				w.start()
 				w.says(room, "Kai", "tell the office when lunch is: at noon")
 				w.settle()
-				check.Same(t, "said", []string{"Lunch is at noon."}, w.spoken(office))
+				testutil.Same(t, "said", []string{"Lunch is at noon."}, w.spoken(office))
 			})
 		})
 	}
@@ -88,7 +88,7 @@ func TestACompositionIsWholeAndNothingInternal(t *testing.T) {
 // so that what it was shown before stays the same bytes.
 func TestWhatAnActCostIsKeptWithItsResult(t *testing.T) {
 	var told strings.Builder
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case last.Text == "Go ahead.":
 			<-time.After(1500 * time.Millisecond)
@@ -123,7 +123,7 @@ func TestWhatAnActCostIsKeptWithItsResult(t *testing.T) {
 			usage spaces.Usage
 		}
 		var got []cost
-		for _, r := range bodies[spaces.Result](w.inner(mind("Ada"))) {
+		for _, r := range bodies[spaces.ToolReturned](w.inner(mind("Ada"))) {
 			r.Usage.Estimated = 0
 			got = append(got, cost{r.Took, r.Usage})
 		}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -41,8 +41,8 @@ func (w *world) notices() []string {
 func TestTheEndOfAChainIsSaidOnce(t *testing.T) {
 	for _, agents := range [][]string{{"Ada", "Max"}, {"Ada", "Bob", "Cyd", "Max"}} {
 		t.Run(strings.Join(agents, " "), func(t *testing.T) {
-			play(t, modeltest.Parrot{Brief: true}, func(w *world) {
-				room := w.room("hub", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+			play(t, llmtest.LeakyModel{Brief: true}, func(w *world) {
+				room := w.room("hub", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
 				w.start()
 				for n := range 3 {
 					w.says(room, "Kai", "talk among yourselves")
@@ -64,13 +64,13 @@ func TestTheEndOfAChainIsSaidOnce(t *testing.T) {
 // SECURITY S13: a person's words cost no more in a day than they may, by at most
 // one call; others go on, tomorrow they do too, and they are told once.
 func TestASendersDayIsBounded(t *testing.T) {
-	m := answering(func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil })
+	m := answering(func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.SenderTokens = 400 // a call takes 110
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
-		room := w.room("hub", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+		room := w.room("hub", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
 		w.start()
 		for range 5 {
 			w.says(room, "Eve", "again")
@@ -100,7 +100,7 @@ func TestASendersDayIsBounded(t *testing.T) {
 // S13: overspend is at most one call also within a run, and the room is told.
 func TestASendersBudgetEndsTheirRun(t *testing.T) {
 	calls := 0
-	m := answering(func(n int, _ model.Request) (model.Response, error) {
+	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
 		calls++
 		return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
 	})
@@ -125,7 +125,7 @@ func TestASendersBudgetEndsTheirRun(t *testing.T) {
 // anew.
 func TestASendersTimersAreBounded(t *testing.T) {
 	acts := 0
-	m := answering(func(n int, _ model.Request) (model.Response, error) {
+	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
 		acts++
 		return calling(n, "timer", `{"seconds":60,"note":"again"}`), nil
 	})
@@ -152,7 +152,7 @@ func TestASendersTimersAreBounded(t *testing.T) {
 // A day's budget of the agent ends runs silently for nobody: each room is told
 // once a day.
 func TestASpentDayIsSaidOnce(t *testing.T) {
-	m := answering(func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil })
+	m := answering(func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.AgentTokens = 200
@@ -181,7 +181,7 @@ func TestASpentDayIsSaidOnce(t *testing.T) {
 func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 	var told []string
 	set := false
-	m := answering(func(n int, r model.Request) (model.Response, error) {
+	m := answering(func(n int, r llm.Request) (llm.Response, error) {
 		if !set {
 			set = true
 			many := calling(n, "timer", `{"seconds":3600,"note":"the doctor"}`)
@@ -232,14 +232,14 @@ func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 // what that room may use; those of other rooms go on.
 func TestTimersEndWithTheirRoom(t *testing.T) {
 	asked := map[string]bool{}
-	m := answering(func(n int, r model.Request) (model.Response, error) {
+	m := answering(func(n int, r llm.Request) (llm.Response, error) {
 		last := r.Messages[len(r.Messages)-1].Text
 		for room, after := range map[string][]int{"kai": {600, 1200, 1800}, "zoe": {2400}} {
 			if !strings.Contains(last, fmt.Sprintf("ACTIVE SPACE: %q", room)) || asked[room] {
 				continue
 			}
 			asked[room] = true
-			var many model.Response
+			var many llm.Response
 			for i, seconds := range after {
 				many.Calls = append(many.Calls, calling(100*n+i, "timer", fmt.Sprintf(`{"seconds":%d,"note":"the cat"}`, seconds)).Calls...)
 			}

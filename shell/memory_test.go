@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -31,7 +31,7 @@ func TestOnlyFactsAreRemembered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
-			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				if r.NoCalls {
 					return telling("hm"), nil
 				}
@@ -81,7 +81,7 @@ func TestAMemoryStaysInItsCircle(t *testing.T) {
 	looked := []struct{ name, args string }{
 		{"use", `{"object":"memories"}`}, {"use", `{"object":"agent_notes"}`}, {"use", `{"object":"goals"}`}, {"search", `{"query":"heron design"}`},
 	}
-	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		studio, acted := strings.Contains(r.CacheKey, "studio"), looked
 		switch {
 		case r.NoCalls && studio:
@@ -138,7 +138,7 @@ func TestAMemoryStaysInItsCircle(t *testing.T) {
 // kept whatever is remembered or forgotten; and so is why the agent acted, with the
 // cycle that it thought it in.
 func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		text := whole(r)
 		_, after, kept := strings.Cut(text, "- user_fact ~") // it is shown under a short name
 		id, _, _ := strings.Cut(after, ":")
@@ -183,7 +183,7 @@ func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
 // ECOSYSTEM 6: what a person has a mind forget is in none of its later frames, and what
 // they corrected as they said it; what was said, and what it remembers besides, is.
 func TestWhatAPersonHasForgottenIsShownNoMore(t *testing.T) {
-	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		facts := []string{"Kai drinks tea", "Kai has two cats", "Kai plays the flute"}
 		switch n := acts(r); {
 		case r.NoCalls:

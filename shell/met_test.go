@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -30,7 +30,7 @@ func TestWhoIsInARoomIsReadUntilItIsKnown(t *testing.T) {
 	k := &keeper{Model: replier("hi")}
 	var fails atomic.Int32
 	play(t, k, func(w *world) {
-		w.ports = func(s record.Shell) ports { return faltering{s, &fails} }
+		w.ports = func(s sqlstore.AgentStore) ports { return faltering{s, &fails} }
 		hall := w.room("hall")
 		w.start()
 		for _, who := range []string{"Kai", "Zoe"} { // the first of all, and one more

@@ -27,18 +27,18 @@ type mind struct {
 
 	mu       sync.Mutex // guards all below; never held across I/O
 	loaded   bool
-	seats    []hud.Seat
-	self     *spaces.Self
+	seats    []hud.RoomView
+	self     *spaces.InnerState
 	keyframe *spaces.Keyframe
-	digests  []spaces.Digest      // of old cycles, in order
-	erasures int                  // how often words were taken back
-	cutting  bool                 // a keyframe is being stored
-	lately   []erased             // taken back since that was made
-	earlier  []spaces.ClosedCycle // absorbed by the keyframe; only while it is cut
-	closed   []spaces.ClosedCycle // after it, in order of N
+	digests  []spaces.CycleSummary // of old cycles, in order
+	erasures int                   // how often words were taken back
+	cutting  bool                  // a keyframe is being stored
+	lately   []deletedWords        // taken back since that was made
+	earlier  []spaces.ClosedCycle  // absorbed by the keyframe; only while it is cut
+	closed   []spaces.ClosedCycle  // after it, in order of N
 	open     map[spaces.CycleID]spaces.SpaceID
-	gone     map[spaces.CycleID][]erased // since each open cycle began
-	deleted  []erased                    // what may still be shown or stored, see [mind.takeBack]
+	gone     map[spaces.CycleID][]deletedWords // since each open cycle began
+	deleted  []deletedWords                    // what may still be shown or stored, see [mind.takeBack]
 
 	plans   []spaces.Timer // that have not fired, the next first
 	planned bool           // plans are those of the record
@@ -50,10 +50,10 @@ type mind struct {
 	looked    int64     // when a cycle that is closed last learned what failed, in Unix milliseconds; 0: not known
 	lastCycle spaces.CycleID
 	owed      string // cause of a cut that is owed; empty: none
-	hasher    hud.Hasher
+	hasher    hud.FrameHasher
 
-	beyond []hud.Seat     // in rooms of other circles
-	unseen map[*shelf]int // how many deletions in them were taken back; guarded by loading
+	beyond []hud.RoomView       // in rooms of other circles
+	unseen map[*foreignRoom]int // how many deletions in them were taken back; guarded by loading
 }
 
 // refresh brings the mind up to date with the record: wholly the first time,
@@ -165,7 +165,7 @@ func (m *mind) seated(uplinks []spaces.Uplink) (fresh []spaces.SpaceID) {
 	defer m.mu.Unlock()
 	for i, u := range uplinks {
 		if i >= len(m.seats) {
-			m.seats = append(m.seats, hud.Seat{Room: hud.NewRoom(spaces.Space{ID: u.Space}), Short: "s" + strconv.Itoa(i+1)})
+			m.seats = append(m.seats, hud.RoomView{Room: hud.NewRoom(spaces.Space{ID: u.Space}), Short: "s" + strconv.Itoa(i+1)})
 			fresh = append(fresh, u.Space)
 		}
 		m.seats[i].Uplink, m.seats[i].Weight = u, m.shell.Settings(m.id.Agent, u.Space).Weight
@@ -260,7 +260,7 @@ func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.Room) error 
 
 // load reads the mind's own log (CON-34).
 func (m *mind) load(ctx context.Context) error {
-	self := &spaces.Self{}
+	self := &spaces.InnerState{}
 	inner, err := m.shell.Record.Self(ctx, m.id)
 	if err != nil {
 		return fmt.Errorf("inner log: %w", err)
@@ -272,7 +272,7 @@ func (m *mind) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("keyframe: %w", err)
 	}
-	var digests []spaces.Digest
+	var digests []spaces.CycleSummary
 	if m.shell.Digests != nil {
 		if digests, err = m.shell.Digests.Digests(ctx, m.id); err != nil {
 			return fmt.Errorf("digests: %w", err)
@@ -318,8 +318,8 @@ func (m *mind) cycles(ctx context.Context, n, last int64, turns bool) ([]spaces.
 }
 
 // seat returns the seat in a space. m.mu is held.
-func (m *mind) seat(id spaces.SpaceID) *hud.Seat {
-	i := slices.IndexFunc(m.seats, func(s hud.Seat) bool { return s.Uplink.Space == id })
+func (m *mind) seat(id spaces.SpaceID) *hud.RoomView {
+	i := slices.IndexFunc(m.seats, func(s hud.RoomView) bool { return s.Uplink.Space == id })
 	if i < 0 {
 		return nil
 	}
@@ -375,14 +375,14 @@ func (m *mind) view(c *cycle) *hud.View {
 	for len(closed) > 0 && closed[len(closed)-1].N > c.wake.Cycle.Base {
 		closed = closed[:len(closed)-1]
 	}
-	v := m.whole(c.outlook)
+	v := m.whole(c.cycleConfig)
 	v.Closed, v.Current, v.Branch = m.carried(closed), c.turns, c.branch
 	return v
 }
 
 // whole returns the mind's view between cycles: all that is closed, nothing
 // under way. m.mu is held, and stays held while the view is used.
-func (m *mind) whole(o outlook) *hud.View {
+func (m *mind) whole(o cycleConfig) *hud.View {
 	return &hud.View{
 		Agent:  o.agent.ID,
 		Circle: m.id.Circle, Seats: m.seats, Active: o.active, Self: m.self,

@@ -18,7 +18,7 @@ func TestWhatIsQuicklyReadAgainIsForgottenFirst(t *testing.T) {
 		m := ms.get(spaces.Mind{Agent: "ada", Circle: spaces.CircleID(name)})
 		room := hud.NewRoom(spaces.Space{ID: spaces.SpaceID(name)})
 		room.Apply(spaces.Event{Seq: events, Body: spaces.Said{Text: "hello"}})
-		m.seats = []hud.Seat{{Room: room}}
+		m.seats = []hud.RoomView{{Room: room}}
 		at = at.Add(time.Second)
 		m.lastUse = at
 		return m

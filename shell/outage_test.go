@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // DELIVERY 2.2 promise 2: while an endpoint makes nothing of any request, messages wait
@@ -18,24 +18,24 @@ func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
 	const lasts = 3 * time.Hour
 	for _, c := range []struct {
 		name     string
-		kind     model.Kind
+		kind     llm.Kind
 		age      time.Duration // of the message when the outage begins
 		answered bool
 	}{
-		{"it is down", model.Unavailable, 0, true},
-		{"it refuses calls", model.Limited, 0, true},
-		{"it refuses the key", model.Denied, 0, true},
-		{"it has no such model", model.NoModel, 0, true},
-		{"it refuses the message", model.Rejected, 0, false},
-		{"it is down and the message is old", model.Unavailable, 25 * time.Hour, false},
+		{"it is down", llm.Unavailable, 0, true},
+		{"it refuses calls", llm.Limited, 0, true},
+		{"it refuses the key", llm.Denied, 0, true},
+		{"it has no such model", llm.NoModel, 0, true},
+		{"it refuses the message", llm.Rejected, 0, false},
+		{"it is down and the message is old", llm.Unavailable, 25 * time.Hour, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var back time.Time
 			tried, well := 0, replier("Hi, Kai.")
-			m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 				if time.Now().Before(back) {
 					tried++
-					return model.Response{}, &model.Error{Kind: c.kind, Err: errors.New("no")}
+					return llm.Response{}, &llm.Error{Kind: c.kind, Err: errors.New("no")}
 				}
 				return well.Generate(ctx, r)
 			})
@@ -51,7 +51,7 @@ func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
 				if tried > 40 {
 					t.Errorf("it was tried %d times", tried)
 				}
-				check.Same(t, "whether it was answered", c.answered, len(w.spoken(room)) == 1)
+				testutil.Same(t, "whether it was answered", c.answered, len(w.spoken(room)) == 1)
 			})
 		})
 	}
@@ -62,10 +62,10 @@ func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
 func TestATimerOutlastsARefusedKey(t *testing.T) {
 	var began time.Time
 	heard, asked := 0, false
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		switch since := time.Since(began); {
 		case since > 5*time.Minute && since < time.Hour:
-			return model.Response{}, &model.Error{Kind: model.Denied, Err: errors.New("no")}
+			return llm.Response{}, &llm.Error{Kind: llm.Denied, Err: errors.New("no")}
 		case r.NoCalls:
 			return telling("hm"), nil
 		case !asked:
@@ -84,6 +84,6 @@ func TestATimerOutlastsARefusedKey(t *testing.T) {
 		w.settle()
 		<-time.After(time.Hour + 3*time.Minute)
 		w.settle()
-		check.Same(t, "how often the timer was heard", 1, heard)
+		testutil.Same(t, "how often the timer was heard", 1, heard)
 	})
 }

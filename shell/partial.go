@@ -6,11 +6,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// A beginning is the first act of an answer that may still be coming.
-type beginning struct {
+// A partialCall is the first act of an answer that may still be coming.
+type partialCall struct {
 	name  string
 	text  string                     // what is there of the member of that name
 	other map[string]json.RawMessage // members that are whole
@@ -18,7 +18,7 @@ type beginning struct {
 
 // begun returns the first act of an answer so far, and false as long as there is
 // none with a text.
-func begun(soFar model.Response, tags bool, nonce string) (b beginning, ok bool) {
+func begun(soFar llm.Response, tags bool, nonce string) (b partialCall, ok bool) {
 	if tags {
 		return begunTag(soFar.Text, nonce)
 	}
@@ -32,7 +32,7 @@ func begun(soFar model.Response, tags bool, nonce string) (b beginning, ok bool)
 
 // begunTag reads the tags dialect. A tag in which a code span may end that began
 // before it is none yet.
-func begunTag(text, nonce string) (b beginning, ok bool) {
+func begunTag(text, nonce string) (b partialCall, ok bool) {
 	before, _, found := strings.Cut(text, nonce)
 	if !found || strings.Contains(before, "`") {
 		return b, false

@@ -9,21 +9,21 @@ import (
 )
 
 // stage prepares what the acts of the next step see.
-func (c *cycle) stage() *stage {
+func (c *cycle) stage() *stepContext {
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return &stage{
+	return &stepContext{
 		wake: c.wake, view: m.view(c), active: c.active, branch: c.branch, upto: c.upto, guard: c.system.guard, settings: c.settings,
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
-		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composed{},
+		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composedText{},
 		setUps: c.setUp.noted, size: c.size,
 	}
 }
 
 // perform validates one act and lets it decide. What is refused is refused as
 // data: a denial with the act's name, tier and risk.
-func (c *cycle) perform(st *stage, a reading) outcome {
+func (c *cycle) perform(st *stepContext, a parsedCall) toolResult {
 	before := len(st.denials)
 	st.call = a.ID
 	c.shell.publish("tool_executing", a.Name, c.facts("call", a.ID, "step", c.step))
@@ -35,7 +35,7 @@ func (c *cycle) perform(st *stage, a reading) outcome {
 	return out
 }
 
-func (c *cycle) attempt(st *stage, a reading) outcome {
+func (c *cycle) attempt(st *stepContext, a parsedCall) toolResult {
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
 	defer c.mind.across(st.view)()
@@ -58,7 +58,7 @@ func (c *cycle) attempt(st *stage, a reading) outcome {
 }
 
 // admit reports whether an act may be done, and otherwise why not.
-func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
+func (c *cycle) admit(st *stepContext, a parsedCall) (denied toolResult, ok bool) {
 	space := c.where(st, a)
 	switch s := a.spec; {
 	case c.without(s, space):
@@ -76,11 +76,11 @@ func (c *cycle) admit(st *stage, a reading) (denied outcome, ok bool) {
 	case s.room && len(st.spoken) >= c.settings.MaxRoomActs:
 		return st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step."), false
 	}
-	return outcome{}, true
+	return toolResult{}, true
 }
 
 // doneKey names an act with its arguments.
-func doneKey(s *spec, args string) string { return s.name + "\x00" + canonical(args) }
+func doneKey(s *toolSpec, args string) string { return s.name + "\x00" + canonical(args) }
 
 // doneIn names an act as it was done in the active space: in another it is another.
 func doneIn(active spaces.SpaceID, key string) string { return string(active) + "\x00" + key }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/calendar"
+	"github.com/trestle-bridge/trestle/internal/cron"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -25,7 +25,7 @@ type plan struct {
 	Space string `json:"space,omitempty" jsonschema:"it is about; default: the active one"`
 }
 
-func (a plan) perform(s *stage) outcome {
+func (a plan) perform(s *stepContext) toolResult {
 	if out := s.roomForPlans(1); !out.ok {
 		return out
 	}
@@ -47,7 +47,7 @@ func (a plan) perform(s *stage) outcome {
 }
 
 // timer is what the plan becomes.
-func (a plan) timer(s *stage, about spaces.SpaceID, due time.Time) spaces.Timer {
+func (a plan) timer(s *stepContext, about spaces.SpaceID, due time.Time) spaces.Timer {
 	id := "p" + s.newID()
 	return spaces.Timer{
 		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: spaces.TimerPlan, Space: about, Note: a.Note, Due: due, Cycle: s.wake.Cycle.ID,
@@ -56,16 +56,16 @@ func (a plan) timer(s *stage, about spaces.SpaceID, due time.Time) spaces.Timer 
 }
 
 // roomForPlans refuses so many more plans and timers when they would be too many.
-func (s *stage) roomForPlans(more int) outcome {
+func (s *stepContext) roomForPlans(more int) toolResult {
 	if n := len(s.view.Plans) + len(s.timers); n+more > mostPlans {
 		return s.deny("too_many_plans", fmt.Sprintf("You have %d plans and timers already, and may have %d.", n, mostPlans), "forget those you do not need; view plans shows them.")
 	}
-	return outcome{ok: true}
+	return toolResult{ok: true}
 }
 
 // next returns when the plan is due first, by the clocks the agent is shown. One
 // without a note is refused.
-func (a plan) next(s *stage) (due time.Time, out outcome) {
+func (a plan) next(s *stepContext) (due time.Time, out toolResult) {
 	const either = "Give either cron, such as 0 9 * * 1, or at, such as 2026-01-31 09:00."
 	switch {
 	case strings.TrimSpace(a.Note) == "":
@@ -81,20 +81,20 @@ func (a plan) next(s *stage) (due time.Time, out outcome) {
 		if s.tooSoon(due.Sub(s.now)) {
 			return due, s.deny("too_soon", "A timer woke you: the next is a minute away or more.", "Or do it now.")
 		}
-		return due, outcome{ok: true}
+		return due, toolResult{ok: true}
 	}
-	apart, err := calendar.Closest(a.Cron, s.now)
+	apart, err := cron.Closest(a.Cron, s.now)
 	if err != nil {
 		return due, s.deny("bad_plan", "cron cannot be read: "+err.Error()+".", either)
 	}
 	if apart < leastBetween {
 		return due, s.deny("bad_plan", fmt.Sprintf("A plan recurs every %d minutes at most.", leastBetween/time.Minute), either)
 	}
-	due, err = calendar.Next(a.Cron, s.now)
+	due, err = cron.Next(a.Cron, s.now)
 	if err != nil {
 		return due, s.deny("bad_plan", "cron cannot be read: "+err.Error()+".", either)
 	}
-	return due, outcome{ok: true}
+	return due, toolResult{ok: true}
 }
 
 // moment reads a time; one without a zone is of now's.

@@ -6,20 +6,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // CON-13: a mind has fifty plans and timers at one time, and no more until it forgets
 // one by the name that it is shown.
 func TestAMindHasFiftyPlansAtMost(t *testing.T) {
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
 		switch text := whole(r); acts(r) {
 		case 0:
-			many := model.Response{Finish: model.Called, Usage: model.Usage{Prompt: 100, Output: 10}}
+			many := llm.Response{Finish: llm.Called, Usage: llm.Usage{Prompt: 100, Output: 10}}
 			for i := range 51 {
 				one := calling(i, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look again"}`, 3600+i))
 				many.Calls = append(many.Calls, one.Calls...)

@@ -8,12 +8,12 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Inbox hands out the right to run cycles.
-type Inbox interface {
+// WakeQueue hands out the right to run cycles.
+type WakeQueue interface {
 	// Waiting lists minds with something to do in a space: due ready rows, or an
 	// open cycle whose lease has run out. Oldest first, of each mind some at least
 	// and no more than about a quarter of the limit.
-	Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.Waiting, error)
+	Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error)
 	// Claim takes the lease on (mind, space) with a new epoch, has the gate judge
 	// every due row, stores the verdicts, and opens a cycle over those that wake,
 	// in one transaction. If a cycle is open there already, it is handed out to be
@@ -31,11 +31,11 @@ type Inbox interface {
 	NextTimer(ctx context.Context) (time.Time, bool, error)
 }
 
-// Journal is the only writer of cycles.
-type Journal interface {
+// CycleStore is the only writer of cycles.
+type CycleStore interface {
 	// Commit makes a step durable with everything it decided. It fails with
 	// [spaces.ErrLeaseLost] or [spaces.ErrStale], and then nothing happened.
-	Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error)
+	Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error)
 	// Cut stores a keyframe with its compacted event. It takes the whole mind's
 	// lease: it fails with [spaces.ErrLeaseLost] when a cycle of the mind is open
 	// in a process other than the holder.
@@ -43,53 +43,53 @@ type Journal interface {
 	// Redact takes remote events out of what the mind has stored: the cycles and
 	// keyframes that were shown one, and those after the first of them, which may repeat
 	// its words. What may repeat any of them is read once.
-	Redact(ctx context.Context, m spaces.Mind, es ...Erasure) error
+	Redact(ctx context.Context, m spaces.Mind, es ...RedactionRequest) error
 	// ShownTo returns the other minds of the same agent that were shown a remote event.
 	ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error)
 }
 
-// An Erasure says what goes from what a mind has stored.
-type Erasure struct {
+// A RedactionRequest says what goes from what a mind has stored.
+type RedactionRequest struct {
 	Event    spaces.EventID
 	Since    time.Time     // what was stored before is free of it already; zero: nothing is
 	Shown    hud.Redaction // for what was shown the event
 	Repeated hud.Redaction // for what may repeat it
 }
 
-// Digests keeps what was made of old cycles while nothing else was to do.
-type Digests interface {
+// SummaryStore keeps what was made of old cycles while nothing else was to do.
+type SummaryStore interface {
 	// Digests returns those of the mind, in order of their first cycles.
-	Digests(ctx context.Context, m spaces.Mind) ([]spaces.Digest, error)
+	Digests(ctx context.Context, m spaces.Mind) ([]spaces.CycleSummary, error)
 	// Digest counts what a digest took and stores it, in place of one that begins with
 	// the same cycle; one without text is only counted. It fails with
 	// [spaces.ErrStale] when a message it was made of has been taken back: then it is
 	// counted and not stored.
-	Digest(ctx context.Context, d spaces.Digest) error
+	Digest(ctx context.Context, d spaces.CycleSummary) error
 }
 
-// Meanings keeps where the words of messages stand, as a model made it out.
-type Meanings interface {
+// EmbeddingStore keeps where the words of messages stand, as a model made it out.
+type EmbeddingStore interface {
 	// Meanings returns what the model made of a room's messages with after < seq ≤
 	// upto, in order.
-	Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Meaning, error)
+	Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Embedding, error)
 	// Mean counts what a call took and stores what came of it, in place of what was
 	// known of the same messages. When words of the room have been changed or deleted
 	// since m.Upto, nothing is stored and it fails with [spaces.ErrStale]. With the
 	// event that changes them, what was known of words is gone.
-	Mean(ctx context.Context, m spaces.Meant) error
+	Mean(ctx context.Context, m spaces.EmbeddingResult) error
 }
 
-// Halter ends runs by a person's word.
-type Halter interface {
+// RunStopper ends runs by a person's word.
+type RunStopper interface {
 	// Halt stores that runs are to end, stops the causal chains they answer to, and
 	// cancels what has not been sent if that is asked for, all in one transaction.
 	// From then on the commits of those runs fail with [spaces.ErrHalted], but for
 	// the one that closes them as cancelled. What names no run meets none.
-	Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error)
+	Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error)
 }
 
-// Forgetter takes back or corrects what a mind has of its own, by a person's word.
-type Forgetter interface {
+// MemoryEditor takes back or corrects what a mind has of its own, by a person's word.
+type MemoryEditor interface {
 	// Forget takes back the memory, timer or plan that goes by the id, as the mind's
 	// own act would, and reports whether the mind had it.
 	Forget(ctx context.Context, m spaces.Mind, id string, at time.Time) (bool, error)
@@ -100,9 +100,9 @@ type Forgetter interface {
 	Changes(ctx context.Context) (int64, error)
 }
 
-// Record is what frames are made from. Reads see every commit that returned
+// LogReader is what frames are made from. Reads see every commit that returned
 // before they began.
-type Record interface {
+type LogReader interface {
 	Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error)
 	// Events returns the events of a branch after seq, ascending, at most limit.
 	// On a fork, earlier ones come from the branch it left.
@@ -130,7 +130,7 @@ type Record interface {
 	// Entities returns who the ids are; unknown ones are absent.
 	Entities(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
 	// Spent returns the tokens used since the day began.
-	Spent(ctx context.Context, day time.Time, agent spaces.AgentID, space spaces.SpaceID) (Spent, error)
+	Spent(ctx context.Context, day time.Time, agent spaces.AgentID, space spaces.SpaceID) (UsageToday, error)
 	// SpentBySenders returns the most weighted tokens that the words of any one
 	// person have cost since the day began, of those whose words the cycle was shown
 	// or had the timer set that woke it.
@@ -140,7 +140,7 @@ type Record interface {
 	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.Failed, error)
 }
 
-// Spent is what was used today, in tokens.
-type Spent struct {
+// UsageToday is what was used today, in tokens.
+type UsageToday struct {
 	Agent, Space, All int
 }

@@ -26,8 +26,8 @@ type Preview struct {
 	Weights *hud.Weights
 }
 
-// A Previewed is the frame that a message would cause.
-type Previewed struct {
+// A PreviewFrame is the frame that a message would cause.
+type PreviewFrame struct {
 	Frame  []hud.Message
 	Tokens int // exact, of what comes from conversations
 	Fixed  int // of the system text, the tools and the words of the phase
@@ -50,18 +50,18 @@ var ErrNoMessage = errors.New("no such message before this mind")
 const keyframeShare = 14
 
 // Preview renders the frame. It may be called beside running cycles.
-func (s *Shell) Preview(ctx context.Context, p Preview) (Previewed, error) {
+func (s *Shell) Preview(ctx context.Context, p Preview) (PreviewFrame, error) {
 	m := s.minds.get(p.Mind)
 	if err := m.refresh(ctx, p.Space); err != nil {
-		return Previewed{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
+		return PreviewFrame{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
 	}
 	settings := s.Settings(p.Mind.Agent, p.Space)
 	if err := m.history(ctx, settings.SpansShown); err != nil {
-		return Previewed{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
+		return PreviewFrame{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
 	}
 	agent := s.agent(p.Mind.Agent)
 	c := &cycle{
-		shell: s, mind: m, phase: spaces.Engagement, outlook: outlook{agent, settings, s.prompt(agent, settings), p.Space},
+		shell: s, mind: m, phase: spaces.Engagement, cycleConfig: cycleConfig{agent, settings, s.prompt(agent, settings), p.Space},
 		wake: &spaces.Wake{Cycle: spaces.Cycle{Mind: p.Mind, Space: p.Space, Base: math.MaxInt64}},
 	}
 	m.mu.Lock()
@@ -70,16 +70,16 @@ func (s *Shell) Preview(ctx context.Context, p Preview) (Previewed, error) {
 }
 
 // preview renders the frame. The mind's lock is held.
-func (c *cycle) preview(p Preview) (Previewed, error) {
+func (c *cycle) preview(p Preview) (PreviewFrame, error) {
 	v := c.mind.view(c)
 	v.Seats, v.Weights = slices.Clone(v.Seats), p.Weights
 	seat := v.Seat(p.Space)
 	if seat == nil {
-		return Previewed{}, ErrNoMessage
+		return PreviewFrame{}, ErrNoMessage
 	}
 	trigger := seat.Room.Chat.About(spaces.Pinned{Ref: p.Message})
 	if trigger == nil {
-		return Previewed{}, ErrNoMessage
+		return PreviewFrame{}, ErrNoMessage
 	}
 	for i := range v.Seats {
 		v.Seats[i].Uplink.Cursor = v.Seats[i].Room.Upto()
@@ -98,17 +98,17 @@ func (c *cycle) preview(p Preview) (Previewed, error) {
 	}
 	began := time.Now()
 	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"})
-	v.Current = []spaces.Turn{turn}
+	v.Current = []spaces.TranscriptTurn{turn}
 	in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Count())
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
 	if err != nil {
-		return Previewed{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
+		return PreviewFrame{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
 	}
 	took := time.Since(began)
 	v.Counter.Exactly(&frame)
 	fixed := v.FixedTokens + words
-	done := Previewed{Frame: frame.Messages(), Tokens: frame.Tokens - fixed, Fixed: fixed, Took: took}
+	done := PreviewFrame{Frame: frame.Messages(), Tokens: frame.Tokens - fixed, Fixed: fixed, Took: took}
 	whole := v.ShownWhole(&frame, tail)
 	done.Plain, done.Heads = v.PlainTokens(whole), v.HeadTokens(&frame, tail)
 	for _, m := range whole {

@@ -12,17 +12,17 @@ import (
 //go:embed prompts/*.md
 var promptFiles embed.FS
 
-// A mode is what a section of text is shown for.
-type mode string
+// A promptMode is what a section of text is shown for.
+type promptMode string
 
 // The modes of sections (PRD-3-2).
 const (
-	always     mode = "always"      // every call of a cycle: the system message
-	inTags     mode = "tags"        // the same, where acts are written as tags
-	eachPhase  mode = "phase"       // contemplation and engagement: a line for each
-	crossSpace mode = "cross-space" // words for another space are composed
-	onboarding mode = "onboarding"  // a room is new, or is set up
-	compaction mode = "compaction"  // old accounts are condensed
+	always     promptMode = "always"      // every call of a cycle: the system message
+	inTags     promptMode = "tags"        // the same, where acts are written as tags
+	eachPhase  promptMode = "phase"       // contemplation and engagement: a line for each
+	crossSpace promptMode = "cross-space" // words for another space are composed
+	onboarding promptMode = "onboarding"  // a room is new, or is set up
+	compaction promptMode = "compaction"  // old accounts are condensed
 )
 
 // promptSections are all texts that a model is shown, in order, each a versioned
@@ -30,7 +30,7 @@ const (
 // new version by adding a file and naming it here.
 var promptSections = []struct {
 	name string
-	mode mode
+	mode promptMode
 }{
 	{"identity.v1", always},
 	{"antipatterns.v1", always},
@@ -64,11 +64,11 @@ var phases = func() map[string]string {
 	return texts
 }()
 
-// systems holds the system messages, which are the same bytes for every call
+// promptCache holds the system messages, which are the same bytes for every call
 // of an agent.
-type systems struct {
+type promptCache struct {
 	mu  sync.Mutex // guards all
-	all map[systemKey]system
+	all map[systemKey]systemPrompt
 }
 
 type systemKey struct {
@@ -76,21 +76,21 @@ type systemKey struct {
 	tags  bool
 }
 
-type system struct {
+type systemPrompt struct {
 	text  string
 	fixed int // its tokens with those of the tools
-	guard *hud.Instructions
+	guard *hud.LeakGuard
 }
 
 // forget drops the messages of agents that have been replaced.
-func (all *systems) forget() {
+func (all *promptCache) forget() {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	all.all = nil
 }
 
 // prompt returns the agent's system message.
-func (s *Shell) prompt(a *Agent, set Settings) system {
+func (s *Shell) prompt(a *Agent, set Settings) systemPrompt {
 	key := systemKey{a, set.Tags}
 	s.systems.mu.Lock()
 	defer s.systems.mu.Unlock()
@@ -110,9 +110,9 @@ func (s *Shell) prompt(a *Agent, set Settings) system {
 		text, fixed = a.System, hud.Bound(a.System)+toolTokens
 	}
 	if s.systems.all == nil {
-		s.systems.all = map[systemKey]system{}
+		s.systems.all = map[systemKey]systemPrompt{}
 	}
-	s.systems.all[key] = system{text, fixed, hud.NewInstructions(text + "\n" + besides())}
+	s.systems.all[key] = systemPrompt{text, fixed, hud.NewInstructions(text + "\n" + besides())}
 	return s.systems.all[key]
 }
 

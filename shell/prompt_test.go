@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -33,7 +33,7 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	nobody := &Agent{}
 	tools := 0
 	const toolOverhead = 8 // what a provider adds around each tool, in tokens
-	count := func(tool model.Tool) int {
+	count := func(tool llm.Tool) int {
 		return c.Count(tool.Name) + c.Count(tool.Description) + c.Count(string(tool.Schema)) + toolOverhead
 	}
 	for _, tool := range NewCatalogue(false).Tools() {
@@ -123,14 +123,14 @@ func TestEverySectionHasAMode(t *testing.T) {
 	if err != nil || len(files) != len(promptSections) || len(names) != len(promptSections) {
 		t.Errorf("%d files and %d sections, %v", len(files), len(promptSections), err)
 	}
-	for _, m := range []mode{always, inTags, eachPhase, crossSpace, onboarding, compaction} {
+	for _, m := range []promptMode{always, inTags, eachPhase, crossSpace, onboarding, compaction} {
 		if !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return modeOf(strings.TrimSuffix(f.Name(), ".md")) == m }) {
 			t.Errorf("no section is of mode %s", m)
 		}
 	}
 }
 
-func modeOf(name string) mode {
+func modeOf(name string) promptMode {
 	for _, s := range promptSections {
 		if s.name == name {
 			return s.mode
@@ -154,7 +154,7 @@ func TestEveryActHasItsTier(t *testing.T) {
 	for _, o := range NewCatalogue(true).Manifest().Acts {
 		got[o.Name] = o.Tier
 	}
-	check.Same(t, "tiers", want, got)
+	testutil.Same(t, "tiers", want, got)
 	if tier := NewCatalogue(true).Tier("rm_rf"); tier != spaces.TierMarketplace {
 		t.Errorf("an unknown act has tier %s", tier)
 	}
@@ -168,7 +168,7 @@ func TestNoActMustBeToldWhere(t *testing.T) {
 			Required   []string
 			Properties map[string]json.RawMessage
 		}
-		check.OK(t, json.Unmarshal(tool.Schema, &schema))
+		testutil.OK(t, json.Unmarshal(tool.Schema, &schema))
 		if got := slices.Contains(schema.Required, "space"); got != (tool.Name == "enter_space") {
 			t.Errorf("%s must be told a space: %v", tool.Name, got)
 		}

@@ -9,7 +9,7 @@ import (
 
 // readersOf returns who is in all of the rooms, sorted: who may learn what was
 // learned in them together (SECURITY S5). Nobody is in a room without a seat.
-func readersOf(seats []hud.Seat, rooms []spaces.SpaceID) []spaces.EntityID {
+func readersOf(seats []hud.RoomView, rooms []spaces.SpaceID) []spaces.EntityID {
 	var all []spaces.EntityID
 	rooms = slices.Sorted(slices.Values(rooms))
 	for n, id := range slices.Compact(rooms) {

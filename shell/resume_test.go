@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -60,8 +60,8 @@ func (m mortal) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error)
 	return around(m.reaper, "claim", func() (*spaces.Wake, error) { return m.ports.Claim(ctx, c) })
 }
 
-func (m mortal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
-	return around(m.reaper, fmt.Sprintf("commit %d", c.Step.N), func() (spaces.Committed, error) { return m.ports.Commit(ctx, c) })
+func (m mortal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
+	return around(m.reaper, fmt.Sprintf("commit %d", c.Step.N), func() (spaces.CommitResult, error) { return m.ports.Commit(ctx, c) })
 }
 
 func (m mortal) Failures(ctx context.Context, id spaces.Mind, since time.Time) ([]spaces.Failed, error) {
@@ -89,10 +89,10 @@ func around[R any](r *reaper, what string, do func() (R, error)) (none R, err er
 
 // steady is the model of these tests: a thought, a note beside a look, a message,
 // and rest. Asked again it says the same.
-func steady(r *reaper, asked *int) model.Model {
-	return mindful(func(_ context.Context, req model.Request) (model.Response, error) {
+func steady(r *reaper, asked *int) llm.Model {
+	return mindful(func(_ context.Context, req llm.Request) (llm.Response, error) {
 		if err := r.pass("before model"); err != nil {
-			return model.Response{}, err
+			return llm.Response{}, err
 		}
 		*asked++
 		res := telling("Responded to Kai about lunch. Told him when. Nothing pending.")
@@ -123,7 +123,7 @@ func liveOnce(t *testing.T, n int, merciful bool) (got life, passed []string, as
 		r, began := &reaper{at: n, merciful: merciful}, time.Now()
 		w := newWorld(t, steady(r, &asked))
 		room := w.room("kai", direct)
-		w.ports = func(s record.Shell) ports { return mortal{s, r} }
+		w.ports = func(s sqlstore.AgentStore) ports { return mortal{s, r} }
 		r.kill = func() { w.cancel() }
 		w.says(room, "Kai", "when is lunch?")
 		w.start()
@@ -156,7 +156,7 @@ func (w *world) life(room spaces.SpaceID) (l life) {
 	}
 	for _, e := range w.inner(mind("Ada")) {
 		switch e.Body.(type) {
-		case spaces.Spanned, spaces.Transitioned: // tell of the process, not of the cycle
+		case spaces.SpanChanged, spaces.Transitioned: // tell of the process, not of the cycle
 		default:
 			l.Inner = append(l.Inner, tell(e))
 		}
@@ -194,15 +194,15 @@ func tell(e spaces.Event) string {
 		words = b.Text
 	case spaces.Noted:
 		words = b.Label + " " + b.Text
-	case spaces.Acted:
+	case spaces.ToolCalled:
 		words = fmt.Sprintf("%d %s %s", b.Step, b.Name, b.Args)
-	case spaces.Result:
+	case spaces.ToolReturned:
 		words = fmt.Sprintf("%d %v %s", b.Step, b.OK, b.Note)
-	case spaces.Summed:
+	case spaces.CycleSummarised:
 		words = fmt.Sprintf("%d %s", b.N, b.Text)
 	case spaces.Stopped:
 		words = string(b.Reason) + " " + b.Detail
-	case spaces.Woke:
+	case spaces.CycleStarted:
 		words = b.Reason
 	case spaces.Compacted:
 		words = b.Cause
@@ -268,18 +268,18 @@ func TestAnIntakeThatFailedLeavesNoCycleBehind(t *testing.T) {
 			asked := 0
 			play(t, steady(r, &asked), func(w *world) {
 				room := w.room("kai", direct)
-				w.ports = func(s record.Shell) ports { return mortal{s, r} }
+				w.ports = func(s sqlstore.AgentStore) ports { return mortal{s, r} }
 				w.start()
 				synctest.Wait()
-				in := spaces.Intake{Account: account, Items: []spaces.Incoming{w.update(room, "Kai", spaces.Said{Text: "when is lunch?"})}, At: time.Now()}
+				in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.Said{Text: "when is lunch?"})}, At: time.Now()}
 				var claims []spaces.Claim
-				in.Claims = func(ws []spaces.Waiting) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
+				in.Claims = func(ws []spaces.PendingWork) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
 				done, err := w.store.Border().Record(w.t.Context(), in)
 				w.ok(err)
 				if at > 0 {
 					w.shell.Claimed(claims, done.Woken, nil)
 					synctest.Wait()
-					claims = w.shell.Claims([]spaces.Waiting{{Mind: mind("Ada"), Space: room}})
+					claims = w.shell.Claims([]spaces.PendingWork{{Mind: mind("Ada"), Space: room}})
 				}
 				if len(claims) != 1 || w.shell.Idle() {
 					w.t.Fatalf("%d claims, idle %v: the test has lost its way", len(claims), w.shell.Idle())
@@ -299,7 +299,7 @@ func TestAnIntakeThatFailedLeavesNoCycleBehind(t *testing.T) {
 func TestALateHolderIsRefused(t *testing.T) {
 	var mu sync.Mutex // guards first
 	first := true
-	slow := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+	slow := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 		mu.Lock()
 		wait := first
 		first = false
@@ -329,23 +329,23 @@ func TestALateHolderIsRefused(t *testing.T) {
 		if got := w.spoken(room); len(got) != 1 {
 			t.Errorf("said %q, want one message", got)
 		}
-		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCompleted}, w.stops(mind("Ada")))
+		testutil.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCompleted}, w.stops(mind("Ada")))
 	})
 }
 
 // K13, DELIVERY 2.8: a cycle that spoke before its process ended does not speak
 // again: neither when the model fails afterwards, nor when it asks for the same.
 func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
-	for name, after := range map[string]func() (model.Response, error){
-		"the model fails": func() (model.Response, error) {
-			return model.Response{}, &model.Error{Kind: model.Unavailable, Err: errors.New("down")}
+	for name, after := range map[string]func() (llm.Response, error){
+		"the model fails": func() (llm.Response, error) {
+			return llm.Response{}, &llm.Error{Kind: llm.Unavailable, Err: errors.New("down")}
 		},
-		"the model repeats itself": func() (model.Response, error) { return calling(7, "send_message", `{"text":"once"}`), nil },
+		"the model repeats itself": func() (llm.Response, error) { return calling(7, "send_message", `{"text":"once"}`), nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &reaper{}
 			resumed := false
-			m := mindful(func(_ context.Context, req model.Request) (model.Response, error) {
+			m := mindful(func(_ context.Context, req llm.Request) (llm.Response, error) {
 				switch {
 				case req.NoCalls:
 					return telling("hm"), nil
@@ -368,7 +368,7 @@ func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
 				w.settle()
 				pass(time.Minute) // longer than the first retry
 				w.settle()
-				check.Same(t, "said", []string{"once"}, w.spoken(room))
+				testutil.Same(t, "said", []string{"once"}, w.spoken(room))
 			})
 		})
 	}
@@ -382,7 +382,7 @@ func TestWhatCameBetweenProcessesIsMarked(t *testing.T) {
 			r, resumed, calls := &reaper{at: killed - 1}, false, 0
 			said := func() {}
 			var marks []bool // of each request since that shows it
-			m := mindful(func(_ context.Context, req model.Request) (model.Response, error) {
+			m := mindful(func(_ context.Context, req llm.Request) (llm.Response, error) {
 				if seen := fmt.Sprint(req.Messages); resumed && strings.Contains(seen, `"three"`) {
 					marks = append(marks, strings.Contains(seen, `"three" ← TRIGGER`))
 				}
@@ -424,7 +424,7 @@ func TestWhatCameBetweenProcessesIsMarked(t *testing.T) {
 func TestAMindKnowsWhatItDidInAnotherProcess(t *testing.T) {
 	var mu sync.Mutex // guards rests and last
 	rests, last := 0, ""
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		last = whole(r)

@@ -13,8 +13,8 @@ var errNotHere = errors.New("the agent is not served here")
 // its end: nil once the cycle that took it in is committed, or there is nothing that
 // this process could take in. It fails when the cycle did not come to its end here,
 // when the agent is not served here, and with the cause of ctx.
-func (s *Shell) Serve(ctx context.Context, w spaces.Waiting) error {
-	p, end := place{w.Mind, w.Space}, make(chan error, 1)
+func (s *Shell) Serve(ctx context.Context, w spaces.PendingWork) error {
+	p, end := wakeKey{w.Mind, w.Space}, make(chan error, 1)
 	s.mu.Lock()
 	s.rung[p] = true
 	s.awaited[p] = append(s.awaited[p], end)
@@ -29,7 +29,7 @@ func (s *Shell) Serve(ctx context.Context, w spaces.Waiting) error {
 }
 
 // served tells those who wait for a place what came of it. s.mu is held.
-func (s *Shell) served(p place, err error) {
+func (s *Shell) served(p wakeKey, err error) {
 	for _, end := range s.awaited[p] {
 		end <- err
 	}

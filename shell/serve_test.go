@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,10 +20,10 @@ func TestCallIsServedWhenItsCycleIsCommitted(t *testing.T) {
 		room := w.room("kai", direct)
 		w.start()
 		synctest.Wait()
-		in := spaces.Intake{Account: account, Items: []spaces.Incoming{w.update(room, "Kai", spaces.Said{Text: "hello"})}, At: time.Now()}
+		in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.Said{Text: "hello"})}, At: time.Now()}
 		_, err := w.store.Border().Record(w.t.Context(), in)
 		w.ok(err)
-		call := spaces.Waiting{Mind: mind("Ada"), Space: room}
+		call := spaces.PendingWork{Mind: mind("Ada"), Space: room}
 		served := make(chan error, 1)
 		go func() { served <- w.shell.Serve(w.t.Context(), call) }()
 		pass(3 * time.Second) // within the second of its answers
@@ -44,20 +44,20 @@ func TestCallIsServedWhenItsCycleIsCommitted(t *testing.T) {
 
 // CON-36: a cycle that did not come to its end leaves its call to others.
 func TestCallOfAnInterruptedCycleIsNotServed(t *testing.T) {
-	stuck := mindful(func(ctx context.Context, _ model.Request) (model.Response, error) {
+	stuck := mindful(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 		<-ctx.Done()
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	})
 	play(t, stuck, func(w *world) {
 		room := w.room("kai", direct)
 		w.start()
 		served := make(chan error, 1)
 		ctx := context.WithoutCancel(w.t.Context())
-		go func() { served <- w.shell.Serve(ctx, spaces.Waiting{Mind: mind("Ada"), Space: room}) }()
+		go func() { served <- w.shell.Serve(ctx, spaces.PendingWork{Mind: mind("Ada"), Space: room}) }()
 		w.ok(<-served) // there is nothing yet
 		w.says(room, "Kai", "hello")
 		synctest.Wait()
-		go func() { served <- w.shell.Serve(ctx, spaces.Waiting{Mind: mind("Ada"), Space: room}) }()
+		go func() { served <- w.shell.Serve(ctx, spaces.PendingWork{Mind: mind("Ada"), Space: room}) }()
 		synctest.Wait()
 		w.stop()
 		if err := <-served; !errors.Is(err, context.Canceled) {

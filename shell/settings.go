@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,10 +15,10 @@ type Agent struct {
 	ID      spaces.AgentID
 	Name    string
 	Persona string
-	Model   model.Model
+	Model   llm.Model
 	// Embedder is who says where words stand, for agents with Settings.MeaningModel.
 	// Default: nobody does.
-	Embedder model.Embedder
+	Embedder llm.Embedder
 	// System is the system message, instead of the one made of the prompts, the
 	// name and the persona. Default: that one.
 	System string
@@ -28,41 +28,41 @@ type Agent struct {
 // specific wins. Every field has its default in [DefaultSettings].
 type Settings struct {
 	ModelName     string
-	ContextTokens int               // the model's window
-	MaxOutput     int               // tokens an answer may take
-	MaxSteps      int               // model calls in one cycle
-	MaxRoomActs   int               // space acts in one step
-	OnePhase      bool              // contemplation inline (phases: one)
-	Tags          bool              // the tags dialect instead of tools
-	Without       []string          // acts taken from the agent there; system acts cannot be. Nobody changes it
-	Told          bool              // an entry of the configuration is about the room or its server
-	Wake          spaces.WakePolicy // the agent's own word on what wakes it there; empty: the space's
-	GreetPlainly  bool              // nothing is looked up when only greetings woke it
-	SendStale     bool              // on_stale: send
-	Drafts        bool              // people see an answer grow where that is no message (streaming)
-	DraftMessages bool              // and elsewhere as a message that is edited
-	WaitTimeout   time.Duration     // for a reply
-	Histories     hud.Histories     // shown when words for another space are composed
-	Parallel      int               // cycles of one mind at a time
-	Expires       time.Duration     // after which a message is not sent any more; 0 is never
-	OnUnknown     spaces.OnUnknown  // what happens to a send nobody can judge
+	ContextTokens int                         // the model's window
+	MaxOutput     int                         // tokens an answer may take
+	MaxSteps      int                         // model calls in one cycle
+	MaxRoomActs   int                         // space acts in one step
+	OnePhase      bool                        // contemplation inline (phases: one)
+	Tags          bool                        // the tags dialect instead of tools
+	Without       []string                    // acts taken from the agent there; system acts cannot be. Nobody changes it
+	Told          bool                        // an entry of the configuration is about the room or its server
+	Wake          spaces.WakePolicy           // the agent's own word on what wakes it there; empty: the space's
+	GreetPlainly  bool                        // nothing is looked up when only greetings woke it
+	SendStale     bool                        // on_stale: send
+	Drafts        bool                        // people see an answer grow where that is no message (streaming)
+	DraftMessages bool                        // and elsewhere as a message that is edited
+	WaitTimeout   time.Duration               // for a reply
+	Histories     hud.HistoryLimits           // shown when words for another space are composed
+	Parallel      int                         // cycles of one mind at a time
+	Expires       time.Duration               // after which a message is not sent any more; 0 is never
+	OnUnknown     spaces.UnknownOutcomePolicy // what happens to a send nobody can judge
 	RecallTokens  int
-	Across        bool       // a direct chat knows what its person has read in other circles (S5)
-	Pictures      int        // shown with one call, at most; 0 for a model that does not see
-	PictureSide   int        // pixels of their longest side, at most
-	HighWater     float64    // share of the budget at which the context is cut
-	LowWater      float64    // share it is cut down to
-	FullCycles    int        // newest closed cycles that a cut leaves verbatim
-	MinCycles     int        // of these, kept even when they crowd the summaries
-	LogTokens     int        // of keyframe and log together (CON-18)
-	SingleCycles  int        // newest cycles in full or with a summary line each
-	GroupSize     int        // older ones that share a line
-	SpansShown    int        // newest connection spans rendered by age (SEQ-29)
-	SpanBeside    bool       // the open span is shown beside these, not as one of them
-	KeepRecent    int        // newest lines of the active room shown before any is chosen (SEQ-37)
-	SummariseFrom int        // lines up to which all of them are (SEQ-39)
-	Threads       hud.Shares // of conversations (SEQ-68, SEQ-69, SEQ-70)
-	LevelStart    int        // levels of compression, 1 to 5 (SEQ-47)
+	Across        bool                    // a direct chat knows what its person has read in other circles (S5)
+	Pictures      int                     // shown with one call, at most; 0 for a model that does not see
+	PictureSide   int                     // pixels of their longest side, at most
+	HighWater     float64                 // share of the budget at which the context is cut
+	LowWater      float64                 // share it is cut down to
+	FullCycles    int                     // newest closed cycles that a cut leaves verbatim
+	MinCycles     int                     // of these, kept even when they crowd the summaries
+	LogTokens     int                     // of keyframe and log together (CON-18)
+	SingleCycles  int                     // newest cycles in full or with a summary line each
+	GroupSize     int                     // older ones that share a line
+	SpansShown    int                     // newest connection spans rendered by age (SEQ-29)
+	SpanBeside    bool                    // the open span is shown beside these, not as one of them
+	KeepRecent    int                     // newest lines of the active room shown before any is chosen (SEQ-37)
+	SummariseFrom int                     // lines up to which all of them are (SEQ-39)
+	Threads       hud.ConversationWeights // of conversations (SEQ-68, SEQ-69, SEQ-70)
+	LevelStart    int                     // levels of compression, 1 to 5 (SEQ-47)
 	LevelMax      int
 	Guard         float64       // share of the window that is never passed (PRD-6.4)
 	Snippet       int           // characters of an account that are compared with what is asked
@@ -88,7 +88,7 @@ type Settings struct {
 func DefaultSettings() Settings {
 	return Settings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, GreetPlainly: true, Parallel: 8,
-		WaitTimeout: 5 * time.Minute, Histories: hud.Histories{Origin: 10, Target: 15, LongOrigin: 5, LongTarget: 10}, Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
+		WaitTimeout: 5 * time.Minute, Histories: hud.HistoryLimits{Origin: 10, Target: 15, LongOrigin: 5, LongTarget: 10}, Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, KeepRecent: 15, SummariseFrom: 20, Threads: hud.DefaultShares(),
 		LevelStart: 1, LevelMax: 5, Guard: 0.8, Snippet: 500, Weight: 1, ReadLimit: 50, MemoryChars: 200, Onboarding: 800,
 		CompactAfter: 8, CompactKeep: 4, SummaryTokens: 300, CacheTTL: 5 * time.Minute,
@@ -96,37 +96,37 @@ func DefaultSettings() Settings {
 	}
 }
 
-// A Bus carries typed live events to whoever looks (PRD-6.2). Publish never
+// An EventPublisher carries typed live events to whoever looks (PRD-6.2). Publish never
 // blocks; what nobody reads is gone.
-type Bus interface {
+type EventPublisher interface {
 	Publish(kind, content string, metadata map[string]any, at time.Time)
 }
 
-// A Presence shows people that the agent is at it. Active never blocks.
-type Presence interface {
+// A TypingNotifier shows people that the agent is at it. Active never blocks.
+type TypingNotifier interface {
 	Active(space spaces.SpaceID, thread spaces.ThreadID)
 }
 
 // Options are the parts a shell is made of.
 type Options struct {
-	Inbox   Inbox
-	Journal Journal
-	Record  Record
-	Halter  Halter
+	Inbox   WakeQueue
+	Journal CycleStore
+	Record  LogReader
+	Halter  RunStopper
 	// Forgetter is asked by [Shell.Forget].
-	Forgetter Forgetter
-	Digests   Digests // nil: old accounts stay as they are
+	Forgetter MemoryEditor
+	Digests   SummaryStore // nil: old accounts stay as they are
 	// Meanings is nil where old lines are found by words alone.
-	Meanings Meanings
+	Meanings EmbeddingStore
 	Agents   []Agent
 	// Settings returns the resolved knobs; the space may be empty.
 	Settings func(spaces.AgentID, spaces.SpaceID) Settings
-	Bus      Bus
-	Presence Presence // nil: nobody is shown anything
-	Drafts   Drafts   // nil: nobody sees an answer grow
-	Sight    Sight    // nil: no model sees
-	Ears     Ears     // nil: nobody hears voices
-	Files    bool     // agents may send files
+	Bus      EventPublisher
+	Presence TypingNotifier      // nil: nobody is shown anything
+	Drafts   DraftDisplay        // nil: nobody sees an answer grow
+	Sight    ImageSource         // nil: no model sees
+	Ears     TranscriptionStatus // nil: nobody hears voices
+	Files    bool                // agents may send files
 	Counter  *hud.Counter
 	// Holder names this process in leases; unique for ever.
 	Holder string

@@ -14,8 +14,8 @@ import (
 // deciding on it (PRD-11-12).
 const setUpLasts = 7 * 24 * time.Hour
 
-// A settingUp is what a cycle learns of setting up the room that woke it.
-type settingUp struct {
+// An onboardingState is what a cycle learns of setting up the room that woke it.
+type onboardingState struct {
 	noted []spaces.Body // to be committed with the next step
 	offer *spaces.Noted // that the room is new, to be committed with the last one; nil: it is not
 	begun bool          // whether the room is new has been looked at
@@ -23,7 +23,7 @@ type settingUp struct {
 }
 
 // told returns what a commit has to say of it. Of rows that go back nothing was seen.
-func (s *settingUp) told(cl *spaces.Closing) []spaces.Body {
+func (s *onboardingState) told(cl *spaces.CycleClose) []spaces.Body {
 	switch {
 	case cl != nil && cl.Back:
 		return nil
@@ -34,12 +34,12 @@ func (s *settingUp) told(cl *spaces.Closing) []spaces.Body {
 }
 
 // live reports whether people and the agent are at it.
-func live(r spaces.RoomSetUp, now time.Time) bool {
+func live(r spaces.RoomOnboarding, now time.Time) bool {
 	return (r.State == spaces.SetUpOpened || r.State == spaces.SetUpProposed) && now.Sub(r.At) < setUpLasts
 }
 
 // setUpIn returns how far the set-up of a room is, with notes that are not committed.
-func setUpIn(self *spaces.Self, space spaces.SpaceID, now time.Time, notes ...[]spaces.Body) spaces.RoomSetUp {
+func setUpIn(self *spaces.InnerState, space spaces.SpaceID, now time.Time, notes ...[]spaces.Body) spaces.RoomOnboarding {
 	r := self.SetUps.In(space)
 	for _, b := range slices.Concat(notes...) {
 		if n, ok := b.(spaces.Noted); ok && n.SetUp != nil && n.SetUp.Space == space {
@@ -50,7 +50,7 @@ func setUpIn(self *spaces.Self, space spaces.SpaceID, now time.Time, notes ...[]
 }
 
 // setUpNote is the note that a room's set-up has come so far.
-func setUpNote(c spaces.CycleID, s spaces.SetUp) spaces.Noted {
+func setUpNote(c spaces.CycleID, s spaces.OnboardingNote) spaces.Noted {
 	return spaces.Noted{Text: "set-up " + string(s.State), Label: "setup", Cycle: c, SetUp: &s}
 }
 
@@ -79,13 +79,13 @@ func (c *cycle) onboard(v *hud.View) string {
 
 // hearSetUp notes that a person asks for a set-up or goes on with one, and at the
 // cycle's first frame that the room is new.
-func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
+func (c *cycle) hearSetUp(v *hud.View, seat *hud.RoomView, now time.Time) {
 	n := len(c.wake.Events)
 	if c.setUp.begun && n == c.setUp.heard {
 		return
 	}
 	at := setUpIn(v.Self, seat.Room.ID(), now, c.setUp.noted)
-	next := spaces.SetUp{Space: seat.Room.ID()}
+	next := spaces.OnboardingNote{Space: seat.Room.ID()}
 	asked := false
 	for _, e := range c.wake.Events[c.setUp.heard:] {
 		if said, byPerson := personal(seat.Room, e); byPerson && e.Seq > at.Seen { // what an earlier process noted is old
@@ -104,7 +104,7 @@ func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
 		next.Readers = readersOf(v.Seats, []spaces.SpaceID{seat.Room.ID()})
 		c.setUp.noted = append(c.setUp.noted, setUpNote(c.wake.Cycle.ID, next))
 	} else if !c.setUp.begun && at.State == "" && !c.settings.Told && isNew(seat, v.Agent.Entity()) {
-		offer := setUpNote(c.wake.Cycle.ID, spaces.SetUp{Space: seat.Room.ID(), State: spaces.SetUpOffered})
+		offer := setUpNote(c.wake.Cycle.ID, spaces.OnboardingNote{Space: seat.Room.ID(), State: spaces.SetUpOffered})
 		c.setUp.offer = &offer
 	}
 	c.setUp.begun = true
@@ -113,7 +113,7 @@ func (c *cycle) hearSetUp(v *hud.View, seat *hud.Seat, now time.Time) {
 // isNew reports whether no entry is about a room of several, no cycle of the
 // agent there has come to its end, so that its cursor is where it was when it came,
 // and no other agent has spoken there, who may have offered a set-up.
-func isNew(seat *hud.Seat, self spaces.EntityID) bool {
+func isNew(seat *hud.RoomView, self spaces.EntityID) bool {
 	if s := seat.Room.Space(); s.Direct || s.Configured {
 		return false
 	}

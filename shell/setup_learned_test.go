@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -35,17 +35,17 @@ func (w *world) heard(room spaces.SpaceID, words string) spaces.Event {
 func TestWhoComesLaterIsNoReaderOfASetUp(t *testing.T) {
 	m := doer(map[string][][2]string{"the key": {{"set_up", sailing}}, "yes": {{"set_up", apply}}})
 	play(t, m, func(w *world) {
-		room := w.room("crew", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+		room := w.room("crew", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
 		w.start()
 		w.says(room, "Kai", "set up this room")
 		w.settle()
 		w.says(room, "Nova", "about the key")
 		w.settle()
 		asked, told := w.heard(room, "set up this room"), w.heard(room, "about the key")
-		want := spaces.SetUp{State: spaces.SetUpProposed, Seen: told.Seq, Sources: []spaces.EventID{asked.ID, told.ID}}
+		want := spaces.OnboardingNote{State: spaces.SetUpProposed, Seen: told.Seq, Sources: []spaces.EventID{asked.ID, told.ID}}
 		want.Readers = []spaces.EntityID{spaces.AgentID("ada").Entity(), asked.Actor}
 		slices.Sort(want.Readers)
-		got := w.setUpOf(mind("Ada"), room).SetUp
+		got := w.setUpOf(mind("Ada"), room).OnboardingNote
 		got.Space, got.Message, got.Plan = "", "", nil
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("the proposal (-want +got):\n%s", diff)
@@ -93,7 +93,7 @@ func TestAProposalThatIsNotThereIsNotApproved(t *testing.T) {
 		"not delivered": func(w *world, _ spaces.SpaceID, _ spaces.EventID) {
 			due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 1)
 			w.ok(err)
-			w.ok(w.store.Border().Settle(w.t.Context(), time.Now(), []activity.Settlement{{Action: due[0].ID, State: spaces.ActionFailed, Code: "rejected", Reason: "no"}}))
+			w.ok(w.store.Border().Settle(w.t.Context(), time.Now(), []activity.SendResult{{Action: due[0].ID, State: spaces.ActionFailed, Code: "rejected", Reason: "no"}}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,13 +121,13 @@ func TestAnOvertakenApprovalLeavesNothing(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	n := 0
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if n++; n == 1 {
 			return calling(n, "set_up", sailing), nil
 		}
 		if n == 3 {
 			w.says(room, "Kai", "no, wait")
-			return model.Response{Calls: []model.Call{{ID: "a", Name: "set_up", Args: apply}, {ID: "b", Name: "send_message", Args: `{"text":"Done."}`}}}, nil
+			return llm.Response{Calls: []llm.Call{{ID: "a", Name: "set_up", Args: apply}, {ID: "b", Name: "send_message", Args: `{"text":"Done."}`}}}, nil
 		}
 		return telling("Responded to Kai. Waited."), nil
 	})
@@ -160,7 +160,7 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 		var w *world
 		var room spaces.SpaceID
 		n := 0
-		m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+		m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 			switch n++; n {
 			case 1:
 				w.says(room, "Kai", "set up this room")
@@ -169,7 +169,7 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 			case 4:
 				if restart {
 					w.cancel()
-					return model.Response{}, errKilled
+					return llm.Response{}, errKilled
 				}
 			}
 			if n < 6 {

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/calendar"
+	"github.com/trestle-bridge/trestle/internal/cron"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // proposal renders what is proposed for a room: always the same parts in the same
 // order, with what is so there now (PRD-6.5-4). due says when its plans are due first.
-func proposal(p *spaces.SetUpPlan, due []time.Time, s *stage, room *hud.Room) string {
+func proposal(p *spaces.OnboardingPlan, due []time.Time, s *stepContext, room *hud.Room) string {
 	var b strings.Builder
 	b.WriteString("**Proposal for this room**\n\n")
 	fmt.Fprintf(&b, "**What it is for:** %s\n\n", p.Purpose)
@@ -111,7 +111,7 @@ func chatsOf(room *hud.Room) string {
 }
 
 // recurs says when a plan is due.
-func recurs(p spaces.Planned) string {
+func recurs(p spaces.PlannedTimer) string {
 	if p.Cron == "" {
 		return "Once"
 	}
@@ -122,7 +122,7 @@ func recurs(p spaces.Planned) string {
 // call for each phase, with a request of the size of the one that the agent has just
 // been shown, which is what its memory takes in every run. Answers and what a provider
 // has cached are left out: the one makes up for the other many times.
-func costOf(plans []spaces.Planned, s *stage) string {
+func costOf(plans []spaces.PlannedTimer, s *stepContext) string {
 	calls := 2
 	if s.settings.OnePhase {
 		calls = 1
@@ -139,14 +139,14 @@ func costOf(plans []spaces.Planned, s *stage) string {
 
 // runsADay is how often a cron line is due in a day, taken over the next thirty days,
 // or over fewer when it is due very often. A plan that happens once has none.
-func runsADay(cron string, now time.Time) float64 {
+func runsADay(line string, now time.Time) float64 {
 	const days, most = 30, 300
-	if cron == "" {
+	if line == "" {
 		return 0
 	}
 	at, n := now, 0
 	for ; n < most; n++ {
-		next, err := calendar.Next(cron, at)
+		next, err := cron.Next(line, at)
 		if err != nil || next.Sub(now) > days*24*time.Hour {
 			return float64(n) / days
 		}

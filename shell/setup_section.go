@@ -10,7 +10,7 @@ import (
 // setUpSection is what a frame shows while a room is set up: what to do, and the
 // proposal that stands there, or the one that nobody decided on; at most so many
 // tokens.
-func setUpSection(r *spaces.RoomSetUp, most int, count func(string) int) string {
+func setUpSection(r *spaces.RoomOnboarding, most int, count func(string) int) string {
 	lines := strings.Split(prompt("setup.v1"), "\n")
 	if r.Plan != nil {
 		lines = append(lines, planLines(r)...)
@@ -19,7 +19,7 @@ func setUpSection(r *spaces.RoomSetUp, most int, count func(string) int) string 
 }
 
 // planLines shows a proposal a text a line, each quoted: people's words may be in it.
-func planLines(r *spaces.RoomSetUp) []string {
+func planLines(r *spaces.RoomOnboarding) []string {
 	lines := []string{"PROPOSED, and nobody has decided yet:"}
 	if r.State != spaces.SetUpProposed {
 		lines[0] = "PROPOSED before, and nobody decided; of use for a new proposal:"

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -26,13 +26,13 @@ const (
 
 // A doer does what is written beside the newest words it was woken with, act by act.
 func doer(does map[string][][2]string) mindful {
-	return func(_ context.Context, r model.Request) (model.Response, error) {
+	return func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
 		inbox := ""
 		for _, m := range r.Messages {
-			if m.Role == model.User && isInbox(m.Text) {
+			if m.Role == llm.User && isInbox(m.Text) {
 				inbox = m.Text
 			}
 		}
@@ -52,17 +52,17 @@ var crew = map[string][][2]string{
 }
 
 // setUpOf is a room's set-up as the record has it.
-func (w *world) setUpOf(m spaces.Mind, room spaces.SpaceID) spaces.RoomSetUp {
+func (w *world) setUpOf(m spaces.Mind, room spaces.SpaceID) spaces.RoomOnboarding {
 	w.t.Helper()
 	return w.self(m).SetUps.In(room)
 }
 
 // self is what a mind's log folds to.
-func (w *world) self(m spaces.Mind) *spaces.Self {
+func (w *world) self(m spaces.Mind) *spaces.InnerState {
 	w.t.Helper()
 	events, err := w.store.Shell().Self(w.t.Context(), m)
 	w.ok(err)
-	var self spaces.Self
+	var self spaces.InnerState
 	for _, e := range events {
 		self.Apply(e)
 	}
@@ -99,7 +99,7 @@ func TestASetUpIsTheSameWhereverTheProcessDies(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := &reaper{at: n}
 			w := newWorld(t, doer(crew))
-			w.ports = func(s record.Shell) ports { return mortal{s, r} }
+			w.ports = func(s sqlstore.AgentStore) ports { return mortal{s, r} }
 			r.kill = func() { w.cancel() }
 			room := w.room("kai", direct)
 			w.start()
@@ -297,7 +297,7 @@ func TestASetUpCanBeTurnedOff(t *testing.T) {
 			set := shell.DefaultSettings()
 			change(&set)
 			w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
-			room := w.room("kai", func(o *spaces.Opening) { o.Key, o.Wake = "", spaces.WakeAll })
+			room := w.room("kai", func(o *spaces.OpenRequest) { o.Key, o.Wake = "", spaces.WakeAll })
 			w.start()
 			w.says(room, "Kai", "hello")
 			w.says(room, "Kai", "set up this room")
@@ -345,7 +345,7 @@ func TestOnlyAPersonsOwnWordsOpenASetUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		kind spaces.EntityKind
 		said spaces.Said
-		want spaces.SetUpState
+		want spaces.OnboardingState
 	}{
 		"a person":               {spaces.Human, spaces.Said{Text: words}, spaces.SetUpOpened},
 		"a bot":                  {spaces.Bot, spaces.Said{Text: words}, spaces.SetUpOffered},
@@ -356,7 +356,7 @@ func TestOnlyAPersonsOwnWordsOpenASetUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &keeper{Model: doer(nil)}
 			play(t, k, func(w *world) {
-				room := w.room("club", func(o *spaces.Opening) { o.Key, o.Wake = "", spaces.WakeAll })
+				room := w.room("club", func(o *spaces.OpenRequest) { o.Key, o.Wake = "", spaces.WakeAll })
 				w.start()
 				in := w.update(room, "Kai", c.said)
 				in.From.Kind = c.kind
@@ -417,7 +417,7 @@ func TestAnOvertakenProposalDoesNotStand(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	n := 0
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}

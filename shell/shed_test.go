@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -17,7 +17,7 @@ import (
 func TestDeletedWordsGoFromAShortenedFrame(t *testing.T) {
 	const words = "the picnic has moved to the mill of Aunt Number29"
 	shown, long := false, ""
-	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		<-time.After(time.Second)
 		if r.NoCalls {
 			return telling("hm" + long), nil

@@ -14,10 +14,10 @@ import (
 // A Shell runs the cycles of every mind of its agents. Make one with [New].
 type Shell struct {
 	Options
-	catalogue *Catalogue
+	catalogue *ToolRegistry
 	minds     *minds
-	library   *library
-	systems   systems
+	library   *foreignRooms
+	systems   promptCache
 	sheets    sync.Pool // of *sheet
 
 	bell  chan struct{} // something was rung, finished or cancelled
@@ -26,27 +26,27 @@ type Shell struct {
 
 	mu      sync.Mutex // guards the fields below
 	agents  map[spaces.AgentID]*Agent
-	gone    map[spaces.AgentID]bool   // agents that were replaced by none: they end what they began
-	rung    map[place]bool            // rung since the scheduler last looked
-	running map[place]*run            // cycles under way
-	next    map[place][]*turn         // timers that fired while the run before them was about to end
-	turns   map[place]*turn           // claimed with the commit that woke them
-	claimed []*turn                   // of these, the ones whose commit is over
-	load    map[spaces.Mind]int       // cycles under way by mind
-	resting map[spaces.Mind]rest      // to be tended when they have rested
-	awaited map[place][]chan error    // see Serve
-	torn    map[place]*tear           // what broke off
-	split   map[spaces.Mind]time.Time // until when minds are left to other processes
+	gone    map[spaces.AgentID]bool        // agents that were replaced by none: they end what they began
+	rung    map[wakeKey]bool               // rung since the scheduler last looked
+	running map[wakeKey]*activeCycle       // cycles under way
+	next    map[wakeKey][]*claimAttempt    // timers that fired while the run before them was about to end
+	turns   map[wakeKey]*claimAttempt      // claimed with the commit that woke them
+	claimed []*claimAttempt                // of these, the ones whose commit is over
+	load    map[spaces.Mind]int            // cycles under way by mind
+	resting map[spaces.Mind]maintenanceDue // to be tended when they have rested
+	awaited map[wakeKey][]chan error       // see Serve
+	torn    map[wakeKey]*interruptedCycle  // what broke off
+	split   map[spaces.Mind]time.Time      // until when minds are left to other processes
 }
 
-// A place is the unit of claiming.
-type place struct {
+// A wakeKey is the unit of claiming.
+type wakeKey struct {
 	mind  spaces.Mind
 	space spaces.SpaceID
 }
 
-// A run is one cycle under way, or about to be claimed.
-type run struct {
+// An activeCycle is one cycle under way, or about to be claimed.
+type activeCycle struct {
 	cycle  spaces.CycleID // empty until it is claimed
 	cancel context.CancelCauseFunc
 	told   spaces.CycleID // cancelled before it began
@@ -61,11 +61,11 @@ func New(o Options) *Shell {
 	}
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
-		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[place]bool{}, running: map[place]*run{}, next: map[place][]*turn{}, turns: map[place]*turn{}, load: map[spaces.Mind]int{},
-		resting: map[spaces.Mind]rest{}, awaited: map[place][]chan error{}, torn: map[place]*tear{}, split: map[spaces.Mind]time.Time{},
+		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[wakeKey]bool{}, running: map[wakeKey]*activeCycle{}, next: map[wakeKey][]*claimAttempt{}, turns: map[wakeKey]*claimAttempt{}, load: map[spaces.Mind]int{},
+		resting: map[spaces.Mind]maintenanceDue{}, awaited: map[wakeKey][]chan error{}, torn: map[wakeKey]*interruptedCycle{}, split: map[spaces.Mind]time.Time{},
 	}
 	s.minds = newMinds(s, o.Minds)
-	s.library = &library{shell: s, all: map[spaces.SpaceID]*shelf{}}
+	s.library = &foreignRooms{shell: s, all: map[spaces.SpaceID]*foreignRoom{}}
 	s.SetAgents(o.Agents)
 	return s
 }
@@ -108,10 +108,10 @@ func (s *Shell) isHere(id spaces.AgentID) bool {
 
 // Ring tells that minds have something to do. It never blocks; a ring that gets
 // lost costs one poll.
-func (s *Shell) Ring(ws []spaces.Waiting) {
+func (s *Shell) Ring(ws []spaces.PendingWork) {
 	s.mu.Lock()
 	for _, w := range ws {
-		s.rung[place{w.Mind, w.Space}] = true
+		s.rung[wakeKey{w.Mind, w.Space}] = true
 	}
 	s.mu.Unlock()
 	s.wakeUp()
@@ -125,7 +125,7 @@ func (s *Shell) Idle() bool {
 }
 
 // Catalogue returns the acts this shell offers.
-func (s *Shell) Catalogue() *Catalogue { return s.catalogue }
+func (s *Shell) Catalogue() *ToolRegistry { return s.catalogue }
 
 func (s *Shell) wakeUp() { ringOn(s.bell) }
 
@@ -189,7 +189,7 @@ func (s *Shell) sweep(ctx context.Context) {
 	}
 	s.mu.Lock()
 	for _, w := range ws {
-		s.rung[place{w.Mind, w.Space}] = true
+		s.rung[wakeKey{w.Mind, w.Space}] = true
 	}
 	s.mend(time.Now())
 	s.mu.Unlock()
@@ -197,7 +197,7 @@ func (s *Shell) sweep(ctx context.Context) {
 
 // waiting lists what waits for the agents that are served here, the oldest first: as
 // much as may run at once, however much that is older waits for others.
-func (s *Shell) waiting(ctx context.Context) ([]spaces.Waiting, error) {
+func (s *Shell) waiting(ctx context.Context) ([]spaces.PendingWork, error) {
 	for limit := max(s.Cycles, s.reach); ; limit *= 2 {
 		ws, err := s.Inbox.Waiting(ctx, time.Now(), limit)
 		if err != nil {
@@ -205,7 +205,7 @@ func (s *Shell) waiting(ctx context.Context) ([]spaces.Waiting, error) {
 		}
 		whole := len(ws) < limit
 		s.mu.Lock()
-		ws = slices.DeleteFunc(ws, func(w spaces.Waiting) bool { return !s.serves(w.Mind.Agent) })
+		ws = slices.DeleteFunc(ws, func(w spaces.PendingWork) bool { return !s.serves(w.Mind.Agent) })
 		s.mu.Unlock()
 		if whole || len(ws) >= s.Cycles {
 			s.reach = limit / 2
@@ -222,14 +222,14 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 	}
 	for i := range wakes {
 		w := &wakes[i]
-		p := place{w.Cycle.Mind, w.Cycle.Space}
+		p := wakeKey{w.Cycle.Mind, w.Cycle.Space}
 		s.mu.Lock()
 		if !s.serves(p.mind.Agent) { // it has just left; its cycle stays open until it is back, or a start ends it
 			s.mu.Unlock()
 			s.Logger.Warn("timer of an agent that is not here", "mind", p.mind.String(), "cycle", w.Cycle.ID)
 			continue
 		}
-		t := &turn{place: p, wake: w}
+		t := &claimAttempt{place: p, wake: w}
 		if s.running[p] != nil { // the wake before it is closed in the record, and about to end here
 			s.next[p] = append(s.next[p], t)
 			s.mu.Unlock()
@@ -248,14 +248,14 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 }
 
 // begins notes that a place runs. s.mu is held.
-func (s *Shell) begins(p place) {
-	s.running[p] = &run{}
+func (s *Shell) begins(p wakeKey) {
+	s.running[p] = &activeCycle{}
 	s.load[p.mind]++
 }
 
 // finished gives a place free, or to the timer that has fired there meanwhile. err is
 // why what was begun there has not come to its end.
-func (s *Shell) finished(p place, err error) {
+func (s *Shell) finished(p wakeKey, err error) {
 	s.mu.Lock()
 	s.tears(p, err)
 	delete(s.running, p)
@@ -276,10 +276,10 @@ func (s *Shell) finished(p place, err error) {
 }
 
 // judge returns the gate for a place, and publishes its verdicts.
-func (s *Shell) judge(p place) func(spaces.Judged) []spaces.Verdict {
+func (s *Shell) judge(p wakeKey) func(spaces.GateInput) []spaces.GateDecision {
 	set := s.Settings(p.mind.Agent, p.space)
 	gate := Gate{Agent: p.mind.Agent, RootTokens: set.RootTokens, SenderTokens: set.SenderTokens}
-	return func(j spaces.Judged) []spaces.Verdict {
+	return func(j spaces.GateInput) []spaces.GateDecision {
 		j.Space.Wake = cmp.Or(set.Wake, j.Space.Wake)
 		verdicts := gate.Judge(j)
 		for i, v := range verdicts {

@@ -13,17 +13,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // answering is a model that thinks and then answers each engagement call with do.
-func answering(do func(n int, r model.Request) (model.Response, error)) mindful {
+func answering(do func(n int, r llm.Request) (llm.Response, error)) mindful {
 	n := 0
-	return func(_ context.Context, r model.Request) (model.Response, error) {
+	return func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -35,41 +35,41 @@ func answering(do func(n int, r model.Request) (model.Response, error)) mindful 
 // PRD-5.2-1, -2, -A1, -A4, -A5: every way a cycle can end has its own name; none
 // ends without one.
 func TestEveryEndHasItsOwnName(t *testing.T) {
-	failing := func(k model.Kind) func(int, model.Request) (model.Response, error) {
-		return func(int, model.Request) (model.Response, error) {
-			return model.Response{}, &model.Error{Kind: k, Err: errors.New("no")}
+	failing := func(k llm.Kind) func(int, llm.Request) (llm.Response, error) {
+		return func(int, llm.Request) (llm.Response, error) {
+			return llm.Response{}, &llm.Error{Kind: k, Err: errors.New("no")}
 		}
 	}
 	for _, c := range []struct {
 		want     spaces.StopReason
-		do       func(n int, r model.Request) (model.Response, error)
+		do       func(n int, r llm.Request) (llm.Response, error)
 		settings func(*shell.Settings)
 		cancel   bool
 	}{
-		{want: spaces.StopCompleted, do: func(n int, _ model.Request) (model.Response, error) {
+		{want: spaces.StopCompleted, do: func(n int, _ llm.Request) (llm.Response, error) {
 			if n == 1 {
 				return calling(1, "send_message", `{"text":"hi"}`), nil
 			}
 			return telling("Responded to Kai. Greeted."), nil
 		}},
-		{want: spaces.StopSilent, do: func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil }},
-		{want: spaces.StopSleeping, do: func(int, model.Request) (model.Response, error) { return calling(1, "sleep", `{"seconds":60}`), nil }},
+		{want: spaces.StopSilent, do: func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil }},
+		{want: spaces.StopSleeping, do: func(int, llm.Request) (llm.Response, error) { return calling(1, "sleep", `{"seconds":60}`), nil }},
 		{want: spaces.StopBudget, settings: func(s *shell.Settings) { s.CycleTokens = 110 }},
-		{want: spaces.StopMaxRetries, do: failing(model.Unavailable)},
-		{want: spaces.StopTimeout, do: failing(model.Timeout)},
-		{want: spaces.StopModelError, do: failing(model.Rejected)},
-		{want: spaces.StopMaxSteps, settings: func(s *shell.Settings) { s.MaxSteps = 3 }, do: func(n int, _ model.Request) (model.Response, error) {
+		{want: spaces.StopMaxRetries, do: failing(llm.Unavailable)},
+		{want: spaces.StopTimeout, do: failing(llm.Timeout)},
+		{want: spaces.StopModelError, do: failing(llm.Rejected)},
+		{want: spaces.StopMaxSteps, settings: func(s *shell.Settings) { s.MaxSteps = 3 }, do: func(n int, _ llm.Request) (llm.Response, error) {
 			return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
 		}},
-		{want: spaces.StopCoordinator, do: func(int, model.Request) (model.Response, error) { panic("a fault of ours") }},
+		{want: spaces.StopCoordinator, do: func(int, llm.Request) (llm.Response, error) { panic("a fault of ours") }},
 		{want: spaces.StopCancelled, cancel: true},
 	} {
 		t.Run(string(c.want), func(t *testing.T) {
 			m := answering(c.do)
 			if c.cancel {
-				m = func(ctx context.Context, _ model.Request) (model.Response, error) {
+				m = func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 					<-ctx.Done()
-					return model.Response{}, model.Interrupted(ctx)
+					return llm.Response{}, llm.Interrupted(ctx)
 				}
 			}
 			play(t, m, func(w *world) {
@@ -83,11 +83,11 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 				w.says(room, "Kai", "hello")
 				synctest.Wait()
 				if c.cancel {
-					w.halts(spaces.Halt{Space: room}, 1)
+					w.halts(spaces.StopRequest{Space: room}, 1)
 				}
 				synctest.Wait()
 				stops := w.stops(mind("Ada"))
-				check.Same(t, "stop reasons", []spaces.StopReason{c.want}, stops)
+				testutil.Same(t, "stop reasons", []spaces.StopReason{c.want}, stops)
 				live := slices.DeleteFunc(slices.Clone(w.bus.live), func(l live) bool { return l.kind == "context_compacted" }) // that follows in peace
 				last := live[len(live)-1]
 				if last.kind != "mission_stop" || last.content != string(c.want) {
@@ -109,7 +109,7 @@ func TestBudgetEndsAtEquality(t *testing.T) {
 	} {
 		for limit, want := range map[int]spaces.StopReason{110: spaces.StopBudget, 111: spaces.StopSilent} {
 			t.Run(name, func(t *testing.T) {
-				m := answering(func(int, model.Request) (model.Response, error) { return telling("Nothing to add."), nil })
+				m := answering(func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil })
 				play(t, m, func(w *world) {
 					s := shell.DefaultSettings()
 					set(&s, limit) // a call takes 110
@@ -138,7 +138,7 @@ func TestBudgetEndsAtEquality(t *testing.T) {
 // next day it does.
 func TestASpentDayEndsAtMidnight(t *testing.T) {
 	calls := 0
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		calls++
 		return telling("Nothing to add."), nil
 	})
@@ -169,7 +169,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 // comes before the first thought, denials are in the stream, and every event
 // has its time.
 func TestLiveEventsTellACycleInOrder(t *testing.T) {
-	m := answering(func(n int, _ model.Request) (model.Response, error) {
+	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
 		switch n {
 		case 1:
 			return calling(1, "rm_rf", `{}`), nil
@@ -196,7 +196,7 @@ func TestLiveEventsTellACycleInOrder(t *testing.T) {
 			"task_state_change", "task_state_change",
 			"hud_rendered", "agent_thinking", "task_state_change", "mission_stop",
 		}
-		check.Same(t, "live events", want, w.bus.kinds())
+		testutil.Same(t, "live events", want, w.bus.kinds())
 		w.bus.golden(t, "testdata/live_events.golden")
 		for _, l := range w.bus.live {
 			if l.at.IsZero() || l.metadata["mind"] != "ada/home" || l.metadata["space"] != string(room) {
@@ -208,7 +208,7 @@ func TestLiveEventsTellACycleInOrder(t *testing.T) {
 
 // PRD-6.2-A2: what was recalled is told with its layer and count.
 func TestRecalledLinesAreTold(t *testing.T) {
-	m := modeltest.NewScripted(nil, modeltest.Step{Always: true, Response: telling("Nothing to add.")})
+	m := llmtest.NewScripted(nil, llmtest.Step{Always: true, Response: telling("Nothing to add.")})
 	play(t, m, func(w *world) {
 		s := shell.DefaultSettings()
 		s.ContextTokens = 6500 // small: what was said at first is no longer in the log
@@ -233,7 +233,7 @@ func TestRecalledLinesAreTold(t *testing.T) {
 			}
 		}
 		layers, err := json.Marshal(last["layers"])
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if !regexp.MustCompile(`^\[\{"layer":"keyframe","tokens":[1-9]\d*,"facts":0\}.*\{"layer":"recalled","tokens":[1-9]\d*,"facts":[1-9]\d*\}\]$`).Match(layers) {
 			t.Errorf("layers are %s", layers)
 		}
@@ -247,7 +247,7 @@ func TestRecalledLinesAreTold(t *testing.T) {
 }
 
 // whole returns all the text of a request.
-func whole(r model.Request) string {
+func whole(r llm.Request) string {
 	var out strings.Builder
 	for _, m := range r.Messages {
 		out.WriteString(m.Text + "\n")
@@ -261,7 +261,7 @@ func whole(r model.Request) string {
 // PRD-6.3-2, PRD-6.3-A3, PRD-6.3-A4: all moves of the machine stand in the inner log, unbroken from
 // idle to idle, and the last one carries the stop reason.
 func TestEveryMoveIsRecorded(t *testing.T) {
-	m := answering(func(n int, _ model.Request) (model.Response, error) {
+	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
 		if n%2 == 1 {
 			return calling(n, "send_message", `{"text":"hi"}`), nil
 		}

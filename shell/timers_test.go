@@ -7,19 +7,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A slowEnd answers later than it commits when a cycle closes.
 type slowEnd struct {
-	record.Shell
+	sqlstore.AgentStore
 	ending *atomic.Int32 // cycles that are closed, and whose commit has not answered
 }
 
-func (s slowEnd) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
-	done, err := s.Shell.Commit(ctx, c)
+func (s slowEnd) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
+	done, err := s.AgentStore.Commit(ctx, c)
 	if c.Close != nil {
 		s.ending.Add(1)
 		<-time.After(1500 * time.Millisecond)
@@ -34,21 +34,21 @@ func TestATimerWaitsForTheWakeBeforeIt(t *testing.T) {
 	const timers = 20
 	set := 0
 	var ending atomic.Int32
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if ending.Load() > 0 {
 			t.Error("a cycle began before the one before it had come to its end")
 		}
 		if r.NoCalls || set == timers {
 			return telling("Nothing to add."), nil
 		}
-		many := model.Response{Finish: model.Called}
+		many := llm.Response{Finish: llm.Called}
 		for ; set < timers; set++ {
 			many.Calls = append(many.Calls, calling(set, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look"}`, 10+set)).Calls...)
 		}
 		return many, nil
 	})
 	play(t, m, func(w *world) {
-		w.ports = func(s record.Shell) ports { return slowEnd{s, &ending} }
+		w.ports = func(s sqlstore.AgentStore) ports { return slowEnd{s, &ending} }
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "remind me often")
@@ -66,7 +66,7 @@ func TestTimersDoNotSetTimersAtOnce(t *testing.T) {
 	for _, act := range []string{"timer", "sleep", "plan"} {
 		t.Run(act, func(t *testing.T) {
 			id := 0
-			m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				if r.NoCalls || acts(r) > 1 {
 					return telling("Nothing to add."), nil
 				}
@@ -101,13 +101,13 @@ func TestTimersDoNotSetTimersAtOnce(t *testing.T) {
 
 // A looker counts how often the record is asked for timers that are due.
 type looker struct {
-	record.Shell
+	sqlstore.AgentStore
 	looks *atomic.Int64
 }
 
 func (l looker) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error) {
 	l.looks.Add(1)
-	return l.Shell.Due(ctx, at, holder, ttl, limit, here)
+	return l.AgentStore.Due(ctx, at, holder, ttl, limit, here)
 }
 
 // DELIVERY 2.5 I15: timers that are due while their mind is busy with another one, or
@@ -116,7 +116,7 @@ func TestTimersThatCannotFireAreNotLookedForAllTheTime(t *testing.T) {
 	const wakes = 3
 	var looks atomic.Int64
 	set := 0
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("Hm."), nil
 		}
@@ -124,14 +124,14 @@ func TestTimersThatCannotFireAreNotLookedForAllTheTime(t *testing.T) {
 			<-time.After(time.Minute)
 			return telling("Nothing to add."), nil
 		}
-		many := model.Response{Finish: model.Called}
+		many := llm.Response{Finish: llm.Called}
 		for ; set < wakes; set++ {
 			many.Calls = append(many.Calls, calling(set, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look"}`, 10+set)).Calls...)
 		}
 		return many, nil
 	})
 	play(t, m, func(w *world) {
-		w.ports = func(s record.Shell) ports { return looker{s, &looks} }
+		w.ports = func(s sqlstore.AgentStore) ports { return looker{s, &looks} }
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "remind me often")

@@ -14,21 +14,21 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // slow is a model that takes its time for every answer.
-func slow(d time.Duration, m model.Model) mindful {
-	return func(ctx context.Context, r model.Request) (model.Response, error) {
+func slow(d time.Duration, m llm.Model) mindful {
+	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
 		select {
 		case <-time.After(d):
 			return m.Generate(ctx, r)
 		case <-ctx.Done():
-			return model.Response{}, model.Interrupted(ctx)
+			return llm.Response{}, llm.Interrupted(ctx)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func slow(d time.Duration, m model.Model) mindful {
 // CON-52, SEQ-22, I3, I4: twenty messages at once in one chat are answered in at
 // most three cycles, and each of them is in exactly one.
 func TestTwentyMessagesAtOnceAreAFewCycles(t *testing.T) {
-	for name, m := range map[string]model.Model{ // fast as it is, nobody answers before all have written
+	for name, m := range map[string]llm.Model{ // fast as it is, nobody answers before all have written
 		"fast": slow(time.Millisecond, replier("noted")), "slow": slow(2*time.Second, replier("noted")),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,10 +74,10 @@ func TestTwentyMessagesAtOnceAreAFewCycles(t *testing.T) {
 // DESIGN 6.4: what arrives while a cycle runs joins it: it is shown in the next
 // step and wakes nothing else.
 func TestWhatArrivesMeanwhileJoinsTheCycle(t *testing.T) {
-	m := modeltest.NewScripted(t.Errorf,
-		modeltest.Says("hm"),
-		modeltest.Calls(modeltest.Call("a", "note", map[string]string{"text": "first"})),
-		modeltest.Says("Nothing to add."),
+	m := llmtest.NewScripted(t.Errorf,
+		llmtest.Says("hm"),
+		llmtest.Calls(llmtest.Call("a", "note", map[string]string{"text": "first"})),
+		llmtest.Says("Nothing to add."),
 	)
 	play(t, slow(10*time.Second, m), func(w *world) {
 		room := w.room("kai", direct)
@@ -107,7 +107,7 @@ func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	seen := ""
-	m := answering(func(n int, r model.Request) (model.Response, error) {
+	m := answering(func(n int, r llm.Request) (llm.Response, error) {
 		if n == 2 {
 			w.says(room, "Kai", "one more thing")
 		}
@@ -126,7 +126,7 @@ func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
 		w.start()
 		w.says(room, "Kai", "hello")
 		w.settle()
-		check.Same(t, "stop reasons", []spaces.StopReason{spaces.StopMaxSteps, spaces.StopSilent}, w.stops(mind("Ada")))
+		testutil.Same(t, "stop reasons", []spaces.StopReason{spaces.StopMaxSteps, spaces.StopSilent}, w.stops(mind("Ada")))
 		if !strings.Contains(seen, "one more thing") {
 			t.Error("the agent has not seen what came last")
 		}
@@ -140,7 +140,7 @@ func TestWhatArrivesLateIsAnsweredByTheNextCycle(t *testing.T) {
 	var room spaces.SpaceID
 	questions := []string{"how is the roof?", "who has the key?", "when is dinner?"}
 	asked := questions
-	m := answering(func(n int, r model.Request) (model.Response, error) {
+	m := answering(func(n int, r llm.Request) (llm.Response, error) {
 		switch {
 		case r.NoCalls:
 			return telling("hm"), nil
@@ -167,7 +167,7 @@ func TestWhatArrivesLateIsAnsweredByTheNextCycle(t *testing.T) {
 		for _, q := range questions {
 			want = append(want, "You ask "+q)
 		}
-		check.Same(t, "said", want, w.spoken(room))
+		testutil.Same(t, "said", want, w.spoken(room))
 	})
 }
 
@@ -177,7 +177,7 @@ func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	var again string
-	m := answering(func(n int, r model.Request) (model.Response, error) {
+	m := answering(func(n int, r llm.Request) (llm.Response, error) {
 		switch n {
 		case 10:
 			w.says(room, "Kai", "no, wait")
@@ -197,7 +197,7 @@ func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {
 		if !strings.Contains(again, `"no, wait" ← TRIGGER`) {
 			t.Errorf("it looked again at %s", again)
 		}
-		check.Same(t, "cycles", 1, len(w.stops(mind("Ada"))))
+		testutil.Same(t, "cycles", 1, len(w.stops(mind("Ada"))))
 	})
 }
 
@@ -238,10 +238,10 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := 0
-			var last model.Request
-			m := slow(10*time.Second, mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			var last llm.Request
+			m := slow(10*time.Second, mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				n++
-				last = modeltest.Copy(r)
+				last = llmtest.Copy(r)
 				if r.NoCalls {
 					return telling("easy"), nil
 				}
@@ -270,7 +270,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 				if n != c.want {
 					t.Errorf("the model was asked %d times, want %d", n, c.want)
 				}
-				check.Same(t, "said", []string{"Forty-two."}, w.spoken(room))
+				testutil.Same(t, "said", []string{"Forty-two."}, w.spoken(room))
 				if !strings.Contains(whole(last), c.shows) {
 					t.Errorf("the last frame lacks %q:\n%s", c.shows, whole(last))
 				}
@@ -283,7 +283,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 // said, and is not said twice.
 func TestWhatWasSaidBeforeStaleSpeechIsNotSaidAgain(t *testing.T) {
 	said := 0
-	m := slow(10*time.Second, mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := slow(10*time.Second, mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("two things"), nil
 		}
@@ -307,7 +307,7 @@ func TestWhatWasSaidBeforeStaleSpeechIsNotSaidAgain(t *testing.T) {
 		}
 		w.says(room, "Nova", "I am listening, too")
 		w.settle()
-		check.Same(t, "said", []string{"First.", "Second."}, w.spoken(room))
+		testutil.Same(t, "said", []string{"First.", "Second."}, w.spoken(room))
 	})
 }
 
@@ -316,7 +316,7 @@ func TestSpeechThatIsStaleAgainGoesAsWritten(t *testing.T) {
 	n := 0
 	var w *world
 	var room spaces.SpaceID
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		n++
 		w.says(room, "Nova", "and another thing "+strconv.Itoa(n))
 		if r.NoCalls {
@@ -344,13 +344,13 @@ func TestSpeechThatIsStaleAgainGoesAsWritten(t *testing.T) {
 func TestParrotsFallSilent(t *testing.T) {
 	names := []string{"Ada", "Max", "Eve", "Bob", "Joy"}
 	for _, n := range []int{2, 5} {
-		for pace, m := range map[string]model.Model{
-			"fast": modeltest.Parrot{Brief: true}, "slow": slow(10*time.Minute, modeltest.Parrot{Brief: true}),
+		for pace, m := range map[string]llm.Model{
+			"fast": llmtest.LeakyModel{Brief: true}, "slow": slow(10*time.Minute, llmtest.LeakyModel{Brief: true}),
 		} {
 			t.Run(fmt.Sprintf("%d %s", n, pace), func(t *testing.T) {
 				play(t, m, func(w *world) {
 					w.settings, w.poll = hasty, time.Minute
-					room := w.room("parrots", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+					room := w.room("parrots", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
 					w.start()
 					w.says(room, "Kai", "polly wants a cracker")
 					pass(24 * time.Hour)
@@ -377,15 +377,15 @@ func TestParrotsFallSilent(t *testing.T) {
 // refused by name at its commit.
 func TestTheNinthOfThoseWhoSpeakAtOnceIsRefused(t *testing.T) {
 	names := []string{"Ada", "Max", "Eve", "Bob", "Joy", "Sam", "Kim", "Leo", "Zoe"}
-	m := slow(10*time.Minute, mindful(func(_ context.Context, r model.Request) (model.Response, error) {
-		if r.NoCalls || r.Messages[len(r.Messages)-1].Role == model.Result {
+	m := slow(10*time.Minute, mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+		if r.NoCalls || r.Messages[len(r.Messages)-1].Role == llm.Result {
 			return telling("Responded to Kai."), nil
 		}
 		return calling(1, "send_message", `{"text":"Me first!"}`), nil
 	}))
 	play(t, m, func(w *world) {
 		w.settings, w.poll = hasty, time.Minute
-		room := w.room("parrots", func(o *spaces.Opening) { o.Wake = spaces.WakeAll })
+		room := w.room("parrots", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
 		w.start()
 		w.says(room, "Kai", "who is first?")
 		pass(24 * time.Hour)
@@ -414,8 +414,8 @@ func hasty(spaces.AgentID, spaces.SpaceID) shell.Settings {
 // BLU-28, S13: two agents alone in a closed room wake each other without a
 // mention, and stop.
 func TestTwoAgentsAloneStop(t *testing.T) {
-	play(t, modeltest.Parrot{Brief: true}, func(w *world) {
-		room := w.room("two", func(o *spaces.Opening) { o.Closed = true })
+	play(t, llmtest.LeakyModel{Brief: true}, func(w *world) {
+		room := w.room("two", func(o *spaces.OpenRequest) { o.Closed = true })
 		lobby := w.room("lobby", with("Ada"), direct)
 		w.start()
 		w.says(lobby, "Kai", "hello")
@@ -431,7 +431,7 @@ func TestTwoAgentsAloneStop(t *testing.T) {
 // I10, DELIVERY 2.2 promise 7: one poisoned room never delays another, and its
 // own next message is answered.
 func TestAPoisonedRoomDelaysNobody(t *testing.T) {
-	m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 		text := whole(r)
 		switch {
 		case strings.Contains(text, "POISON") && !strings.Contains(text, "antidote"):
@@ -483,7 +483,7 @@ func TestParallelSaysHowManyCyclesAMindHas(t *testing.T) {
 			var mu sync.Mutex // guards both below
 			now, most := 0, 0
 			frames := ""
-			m := mindful(func(ctx context.Context, r model.Request) (model.Response, error) {
+			m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
 				mu.Lock()
 				now++
 				most = max(most, now)
@@ -497,7 +497,7 @@ func TestParallelSaysHowManyCyclesAMindHas(t *testing.T) {
 				select {
 				case <-time.After(3 * time.Second):
 				case <-ctx.Done():
-					return model.Response{}, errors.New("stopped")
+					return llm.Response{}, errors.New("stopped")
 				}
 				return telling("Nothing to add."), nil
 			})

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -200,7 +200,7 @@ func (v *town) listened() {
 	v.bus.mu.Unlock()
 	for _, l := range live {
 		mind, _ := l.metadata["mind"].(string)
-		line, err := json.Marshal(notify.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
+		line, err := json.Marshal(pubsub.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
 		v.ok(err)
 		v.heard.watch(mind, "live event", string(line))
 	}
@@ -238,7 +238,7 @@ func (v *town) keptNothing() {
 			v.heard.watch(key, "keyframe", fmt.Sprintf("%+v", *k))
 		}
 	})
-	found, err := v.store.Console().Said(v.t.Context(), console.Words{Text: "canary", Limit: 1 << 20})
+	found, err := v.store.Console().Said(v.t.Context(), console.MessageQuery{Text: "canary", Limit: 1 << 20})
 	v.ok(err)
 	for _, e := range found {
 		_, agent := e.Actor.IsAgent()

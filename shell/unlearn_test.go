@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -22,7 +22,7 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 		restart, spoken, corrected := n&1 != 0, n&2 != 0, n&4 != 0
 		t.Run(fmt.Sprintf("restart %v, spoken %v, corrected %v", restart, spoken, corrected), func(t *testing.T) {
 			later := false
-			k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+			k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				if r.NoCalls {
 					return telling("<notes>" + words + "</notes>"), nil
 				}
@@ -99,8 +99,8 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 }
 
 // quiet is m without its thoughts.
-func quiet(m model.Model) func(context.Context, model.Request) (model.Response, error) {
-	return func(ctx context.Context, r model.Request) (model.Response, error) {
+func quiet(m llm.Model) func(context.Context, llm.Request) (llm.Response, error) {
+	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -116,7 +116,7 @@ func TestWordsDeletedDuringARunAreLeftNowhere(t *testing.T) {
 	var w *world
 	var hall spaces.SpaceID
 	var ref spaces.Ref
-	m := mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		shows := strings.Contains(whole(r), words)
 		switch asked++; {
 		case asked == 1:
@@ -141,7 +141,7 @@ func TestWordsDeletedDuringARunAreLeftNowhere(t *testing.T) {
 			s.OnePhase = true
 			return s
 		}
-		hall = w.room("hall", func(o *spaces.Opening) { o.Wake = spaces.WakeNone })
+		hall = w.room("hall", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeNone })
 		room := w.room("kai", direct)
 		w.start()
 		ref = w.says(hall, "Zoe", words)

@@ -13,7 +13,7 @@ import (
 // await says a message and ends the cycle until it is answered: by everybody it
 // names, or, where it names nobody, by anybody, a person if there is one in the
 // room (BLU-14, R-7).
-func (s *stage) await(e spaces.Effect, room *hud.Room) outcome {
+func (s *stepContext) await(e spaces.Effect, room *hud.Room) toolResult {
 	if s.branch != "" {
 		return s.deny("rehearsal", "Nobody answers in a rehearsal.", "Say it without wait.")
 	}
@@ -24,7 +24,7 @@ func (s *stage) await(e spaces.Effect, room *hud.Room) outcome {
 	if len(others) == 0 {
 		return s.deny("nobody_here", "There is nobody here who could answer.", "Say it without wait.")
 	}
-	e.Wait = &spaces.Asking{Call: s.call, Due: s.now.Add(s.settings.WaitTimeout)}
+	e.Wait = &spaces.WaitSpec{Call: s.call, Due: s.now.Add(s.settings.WaitTimeout)}
 	asked := []map[string]string{}
 	var names []string
 	for _, m := range others {
@@ -42,7 +42,7 @@ func (s *stage) await(e spaces.Effect, room *hud.Room) outcome {
 }
 
 // waitedFor names those a message waits for.
-func waitedFor(a *spaces.Asking, names []string) string {
+func waitedFor(a *spaces.WaitSpec, names []string) string {
 	switch {
 	case len(names) > 0:
 		return strings.Join(names, ", ")
@@ -92,7 +92,7 @@ func (c *cycle) hear(v *hud.View) {
 				refs = append(refs, a.Event)
 			}
 		}
-		c.ended = append(c.ended, spaces.Result{
+		c.ended = append(c.ended, spaces.ToolReturned{
 			Cycle: c.wake.Cycle.ID, Step: c.step, CallID: w.Call, OK: w.Outcome == spaces.WaitReplied, Note: string(w.Outcome), Refs: refs,
 		})
 	}

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // SECURITY S3: in the result of an act, too, names are cleaned: who calls himself a
 // token of a chat template, or hides signs in his name, stands there without them.
 func TestWhoIsWaitedForHasACleanName(t *testing.T) {
-	k := &keeper{Model: mindful(func(_ context.Context, r model.Request) (model.Response, error) {
+	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 		switch {
 		case r.NoCalls:
 			return telling("hm"), nil
@@ -33,7 +33,7 @@ func TestWhoIsWaitedForHasACleanName(t *testing.T) {
 		waited := false
 		for _, r := range k.asked {
 			for _, m := range r.Messages {
-				waited = waited || m.Role == model.Result && strings.Contains(m.Text, "waitingFor")
+				waited = waited || m.Role == llm.Result && strings.Contains(m.Text, "waitingFor")
 				if strings.ContainsAny(m.Text, "\u202e\u200b") || strings.Contains(m.Text, "[INST]") {
 					t.Errorf("shown is the name as it was chosen: %q", m.Text)
 				}

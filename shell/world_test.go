@@ -22,12 +22,12 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
-	"github.com/trestle-bridge/trestle/internal/notify"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -47,20 +47,20 @@ type world struct {
 	claims   atomic.Int64 // made by the last record
 	t        *testing.T
 	dir      string
-	store    *record.Store
+	store    *sqlstore.Store
 	shell    *shell.Shell
 	bus      *bus
 	agents   []shell.Agent
 	settings func(spaces.AgentID, spaces.SpaceID) shell.Settings
 	// ports, when set, stands between the shell and the record.
-	ports func(record.Shell) ports
+	ports func(sqlstore.AgentStore) ports
 
-	drafts   shell.Drafts      // nil: nobody sees an answer grow
-	presence shell.Presence    // nil: nobody sees that an agent is at it
-	poll     time.Duration     // 0: the shell's own
-	cycles   int               // at once; 0: the shell's own
-	zone     *time.Location    // of the clock that agents live by; nil: the machine's
-	listen   func(line string) // hears every line of the log
+	drafts   shell.DraftDisplay   // nil: nobody sees an answer grow
+	presence shell.TypingNotifier // nil: nobody sees that an agent is at it
+	poll     time.Duration        // 0: the shell's own
+	cycles   int                  // at once; 0: the shell's own
+	zone     *time.Location       // of the clock that agents live by; nil: the machine's
+	listen   func(line string)    // hears every line of the log
 
 	minted  atomic.Int64
 	updates int
@@ -71,17 +71,17 @@ type world struct {
 
 // ports is what the shell asks of the record.
 type ports interface {
-	shell.Inbox
-	shell.Journal
-	shell.Record
-	shell.Halter
+	shell.WakeQueue
+	shell.CycleStore
+	shell.LogReader
+	shell.RunStopper
 }
 
 const account = "telegram:42"
 
 // play runs a test with a world whose agents all have the same model, in a
 // bubble of fake time.
-func play(t *testing.T, m model.Model, story func(w *world), agents ...string) {
+func play(t *testing.T, m llm.Model, story func(w *world), agents ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, m, agents...)
@@ -92,13 +92,13 @@ func play(t *testing.T, m model.Model, story func(w *world), agents ...string) {
 }
 
 // newWorld returns a world that is not started yet. Without names there is Ada.
-func newWorld(t *testing.T, m model.Model, agents ...string) *world {
+func newWorld(t *testing.T, m llm.Model, agents ...string) *world {
 	t.Helper()
 	if len(agents) == 0 {
 		agents = []string{"Ada"}
 	}
 	w := &world{
-		t: t, dir: t.TempDir(), bus: &bus{}, ports: func(s record.Shell) ports { return s },
+		t: t, dir: t.TempDir(), bus: &bus{}, ports: func(s sqlstore.AgentStore) ports { return s },
 		settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return shell.DefaultSettings() },
 	}
 	for _, name := range agents {
@@ -118,7 +118,7 @@ func (w *world) newID() string { return fmt.Sprintf("id-%09d", w.minted.Add(1)) 
 
 func (w *world) ok(err error) {
 	w.t.Helper()
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 }
 
 func (w *world) logger() *slog.Logger {
@@ -243,10 +243,10 @@ func (w *world) deliver() {
 // settleAll has the platform take what was claimed.
 func (w *world) settleAll(due []spaces.Action) {
 	w.t.Helper()
-	var done []activity.Settlement
+	var done []activity.SendResult
 	for _, a := range due {
 		w.updates++
-		done = append(done, activity.Settlement{
+		done = append(done, activity.SendResult{
 			Action: a.ID, State: spaces.ActionSent, Part: 1,
 			Ref: spaces.Ref{Account: account, Chat: a.Chat, Message: strconv.Itoa(w.updates)},
 		})
@@ -279,9 +279,9 @@ func (w *world) settle() {
 
 // room opens a room of all agents, or of those named, with one chat of the same
 // name, in the circle home.
-func (w *world) room(name string, change ...func(*spaces.Opening)) spaces.SpaceID {
+func (w *world) room(name string, change ...func(*spaces.OpenRequest)) spaces.SpaceID {
 	w.t.Helper()
-	o := spaces.Opening{
+	o := spaces.OpenRequest{
 		Key: name, Name: name, Circle: "home", Wake: spaces.WakeAuto, At: time.Now(),
 		Chats: []spaces.Mapping{{Account: account, Chat: name, Title: name, Live: true}},
 	}
@@ -297,16 +297,16 @@ func (w *world) room(name string, change ...func(*spaces.Opening)) spaces.SpaceI
 }
 
 // direct makes a room one person's own.
-func direct(o *spaces.Opening) { o.Direct, o.Closed = true, true }
+func direct(o *spaces.OpenRequest) { o.Direct, o.Closed = true, true }
 
 // circle puts a room into a circle.
-func circle(id spaces.CircleID) func(*spaces.Opening) {
-	return func(o *spaces.Opening) { o.Circle = id }
+func circle(id spaces.CircleID) func(*spaces.OpenRequest) {
+	return func(o *spaces.OpenRequest) { o.Circle = id }
 }
 
 // with seats only these agents in a room.
-func with(names ...string) func(*spaces.Opening) {
-	return func(o *spaces.Opening) {
+func with(names ...string) func(*spaces.OpenRequest) {
+	return func(o *spaces.OpenRequest) {
 		o.Agents = nil
 		for _, n := range names {
 			o.Agents = append(o.Agents, agentID(n))
@@ -318,10 +318,10 @@ func with(names ...string) func(*spaces.Opening) {
 func mind(name string) spaces.Mind { return spaces.Mind{Agent: agentID(name), Circle: "home"} }
 
 // update is something a person does in a room. Said gets a place on the platform.
-func (w *world) update(room spaces.SpaceID, who string, body spaces.Body) spaces.Incoming {
+func (w *world) update(room spaces.SpaceID, who string, body spaces.Body) spaces.IngestItem {
 	w.updates++
 	id := strconv.Itoa(w.updates)
-	in := spaces.Incoming{
+	in := spaces.IngestItem{
 		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: time.Now(), Source: account + "|" + id, Body: body},
 		From:  spaces.Identity{Platform: "telegram", User: "u-" + who, Kind: spaces.Human, Name: who},
 	}
@@ -337,12 +337,12 @@ func (w *world) ref() spaces.Ref {
 }
 
 // record stores a batch and rings for it, as the border does.
-func (w *world) record(items ...spaces.Incoming) {
+func (w *world) record(items ...spaces.IngestItem) {
 	w.t.Helper()
-	in := spaces.Intake{Account: account, Items: items, At: time.Now()}
+	in := spaces.IngestBatch{Account: account, Items: items, At: time.Now()}
 	var claims []spaces.Claim
 	if w.shell != nil {
-		in.Claims = func(ws []spaces.Waiting) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
+		in.Claims = func(ws []spaces.PendingWork) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
 	}
 	done, err := w.store.Border().Record(w.t.Context(), in)
 	w.ok(err)
@@ -443,11 +443,11 @@ func (b *bus) golden(t *testing.T, file string) {
 	defer b.mu.Unlock()
 	var got bytes.Buffer
 	for _, l := range b.live {
-		line, err := json.Marshal(notify.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
-		check.OK(t, err)
+		line, err := json.Marshal(pubsub.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
+		testutil.OK(t, err)
 		got.Write(append(line, '\n'))
 	}
-	check.Golden(t, *update, file, got.String())
+	testutil.Golden(t, *update, file, got.String())
 }
 
 // kinds returns the kinds published, in order.
@@ -463,21 +463,21 @@ func (b *bus) kinds() []string {
 
 // A mindful model answers by what it sees, the same every time: what a real one
 // does when it is asked again after a crash.
-type mindful func(context.Context, model.Request) (model.Response, error)
+type mindful func(context.Context, llm.Request) (llm.Response, error)
 
-func (m mindful) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (m mindful) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	}
 	return m(ctx, r)
 }
 
 // acts counts the acts of the open cycle that the model is shown: those after
 // the newest INBOX with a trigger.
-func acts(r model.Request) int {
+func acts(r llm.Request) int {
 	n := 0
 	for _, m := range r.Messages {
-		if m.Role == model.User && isInbox(m.Text) {
+		if m.Role == llm.User && isInbox(m.Text) {
 			n = 0
 		}
 		n += len(m.Calls)
@@ -488,24 +488,24 @@ func acts(r model.Request) int {
 func isInbox(text string) bool { return len(text) > 7 && text[:7] == "INBOX (" }
 
 // says answers with acts.
-func calling(id int, name, args string) model.Response {
-	return model.Response{
-		Calls: []model.Call{{ID: "call-" + strconv.Itoa(id), Name: name, Args: args}}, Finish: model.Called,
-		Usage: model.Usage{Prompt: 100, Output: 10},
+func calling(id int, name, args string) llm.Response {
+	return llm.Response{
+		Calls: []llm.Call{{ID: "call-" + strconv.Itoa(id), Name: name, Args: args}}, Finish: llm.Called,
+		Usage: llm.Usage{Prompt: 100, Output: 10},
 	}
 }
 
 // telling answers with text.
-func telling(text string) model.Response {
-	return model.Response{Text: text, Finish: model.Stopped, Usage: model.Usage{Prompt: 100, Output: 10}}
+func telling(text string) llm.Response {
+	return llm.Response{Text: text, Finish: llm.Stopped, Usage: llm.Usage{Prompt: 100, Output: 10}}
 }
 
 // replier is a model that thinks, says one thing, and rests.
-func replier(text string) *modeltest.Scripted {
-	return modeltest.NewScripted(nil,
-		modeltest.Step{Always: true, When: func(r model.Request) bool { return r.NoCalls }, Response: telling("hm")},
-		modeltest.Step{Always: true, When: func(r model.Request) bool { return acts(r) > 0 }, Response: telling("Responded to Kai about it. Answered.")},
-		modeltest.Step{Always: true, Do: func(_ context.Context, r model.Request) (model.Response, error) {
+func replier(text string) *llmtest.Scripted {
+	return llmtest.NewScripted(nil,
+		llmtest.Step{Always: true, When: func(r llm.Request) bool { return r.NoCalls }, Response: telling("hm")},
+		llmtest.Step{Always: true, When: func(r llm.Request) bool { return acts(r) > 0 }, Response: telling("Responded to Kai about it. Answered.")},
+		llmtest.Step{Always: true, Do: func(_ context.Context, r llm.Request) (llm.Response, error) {
 			return calling(len(r.Messages), "send_message", fmt.Sprintf(`{"text":%q}`, text)), nil
 		}},
 	)

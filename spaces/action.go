@@ -27,13 +27,13 @@ const (
 	ActionCancelled ActionState = "cancelled"
 )
 
-// OnUnknown is what happens to a send nobody can judge (DELIVERY 2.4).
-type OnUnknown string
+// UnknownOutcomePolicy is what happens to a send nobody can judge (DELIVERY 2.4).
+type UnknownOutcomePolicy string
 
 // The policies for unknown outcomes.
 const (
-	ResendOnce OnUnknown = "resend_once"
-	Hold       OnUnknown = "hold"
+	ResendOnce UnknownOutcomePolicy = "resend_once"
+	Hold       UnknownOutcomePolicy = "hold"
 )
 
 // An Action is one decided effect on one chat: a row of the outbox.
@@ -58,7 +58,7 @@ type Action struct {
 	Portrait   string  // with Voice: the address of their picture; may be empty
 	Target     EventID // message to edit, delete, react to, or answer
 	Draft      DraftID // for send: what people see of it already, which its first part replaces; empty: nothing
-	Policy     OnUnknown
+	Policy     UnknownOutcomePolicy
 
 	State     ActionState
 	Part      int // parts already accepted
@@ -111,8 +111,8 @@ type Effect struct {
 	// MaxRun is how many messages of agents may stand in a row before a person
 	// speaks; a commit of one more fails with [ErrAgentRun]. 0: no bound.
 	MaxRun  int
-	Policy  OnUnknown
+	Policy  UnknownOutcomePolicy
 	Expires time.Time
 	// Wait is what the run expects of it, which ends with this step; nil: nothing.
-	Wait *Asking
+	Wait *WaitSpec
 }

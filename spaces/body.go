@@ -128,8 +128,8 @@ type Unpinned struct {
 	Ref    Ref     `json:"ref,omitzero"`
 }
 
-// A Move is a chat's going on under another id on its platform.
-type Move struct {
+// A ChatMove is a chat's going on under another id on its platform.
+type ChatMove struct {
 	From, To string
 	Same     bool // messages and threads have their old ids there
 }
@@ -199,7 +199,7 @@ type Noted struct {
 	Cycle CycleID `json:"cycle,omitempty"`
 	// SetUp is set when it says how far a room's set-up has come: then it is none of
 	// the agent's notes.
-	SetUp *SetUp `json:"setUp,omitempty"`
+	SetUp *OnboardingNote `json:"setUp,omitempty"`
 }
 
 // Bookmarked is a labelled place in what the agent saw (SEQ-94).
@@ -211,8 +211,8 @@ type Bookmarked struct {
 	Cycle  CycleID   `json:"cycle,omitempty"`
 }
 
-// Woke opens a cycle in the inner log.
-type Woke struct {
+// CycleStarted opens a cycle in the inner log.
+type CycleStarted struct {
 	Cycle  CycleID   `json:"cycle"`
 	Space  SpaceID   `json:"space,omitempty"` // empty for a wake without a space
 	Reason string    `json:"reason"`          // the gate's word: mention, direct, timer, …
@@ -226,8 +226,8 @@ type Thought struct {
 	Text  string  `json:"text"`
 }
 
-// Acted is an act the agent decided on.
-type Acted struct {
+// ToolCalled is an act the agent decided on.
+type ToolCalled struct {
 	Cycle  CycleID `json:"cycle"`
 	Step   int     `json:"step"`
 	CallID string  `json:"call"`
@@ -235,8 +235,8 @@ type Acted struct {
 	Args   string  `json:"args"` // JSON, already validated
 }
 
-// Result is what came of an act. It names remote events and never copies them.
-type Result struct {
+// ToolReturned is what came of an act. It names remote events and never copies them.
+type ToolReturned struct {
 	Cycle  CycleID   `json:"cycle"`
 	Step   int       `json:"step"`
 	CallID string    `json:"call"`
@@ -247,8 +247,8 @@ type Result struct {
 	Usage  Usage     `json:"usage,omitzero"` // of a model that was asked for its sake
 }
 
-// Summed is the agent's own account of a cycle (CON-23).
-type Summed struct {
+// CycleSummarised is the agent's own account of a cycle (CON-23).
+type CycleSummarised struct {
 	Cycle   CycleID `json:"cycle"`
 	N       int64   `json:"n"` // number of the cycle within the mind
 	Text    string  `json:"text"`
@@ -310,8 +310,8 @@ type Stopped struct {
 	Detail string     `json:"detail,omitempty"`
 }
 
-// Spanned records that a connection span opened, was checkpointed or closed.
-type Spanned struct {
+// SpanChanged records that a connection span opened, was checkpointed or closed.
+type SpanChanged struct {
 	Span   int64      `json:"span"`
 	Space  SpaceID    `json:"space"`
 	What   string     `json:"what"` // opened, checkpointed, closed

@@ -143,8 +143,8 @@ func (c *Chat) Apply(e Event) (changed []int) {
 		return []int{c.notice(e)}
 	case Joined, Left, Gap, Unreadable, Linked, Unlinked, Migrated:
 		return []int{c.notice(e)}
-	case Noted, Bookmarked, Woke, Thought, Acted, Result, Summed, Goal, Remembered, Forgot,
-		Denied, Transitioned, Compacted, Stopped, Spanned:
+	case Noted, Bookmarked, CycleStarted, Thought, ToolCalled, ToolReturned, CycleSummarised, Goal, Remembered, Forgot,
+		Denied, Transitioned, Compacted, Stopped, SpanChanged:
 		return nil // inner events are no part of a chat
 	}
 	panic("spaces: chat fold misses a body")

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // at names a message on the platform.
@@ -117,7 +117,7 @@ func TestClearedReactionsAreEverybodys(t *testing.T) {
 		w.tell("kai", Reacted{Ref: at("1"), Emoji: emoji})
 	}
 	w.tell("", Unreacted{Ref: at("1"), Emoji: "👍", Everybody: true})
-	check.Same(t, "one emoji cleared", []Reaction{{"🎉", "mo"}, {"🎉", "kai"}}, fold(w.log).Messages[0].Reactions)
+	testutil.Same(t, "one emoji cleared", []Reaction{{"🎉", "mo"}, {"🎉", "kai"}}, fold(w.log).Messages[0].Reactions)
 	w.tell("", Unreacted{Ref: at("1"), Everybody: true})
 	if got := fold(w.log).Messages[0].Reactions; len(got) != 0 {
 		t.Errorf("all cleared, and there are %v", got)
@@ -160,8 +160,8 @@ func TestReceiptsTellWhereTheAgentsMessageStands(t *testing.T) {
 	w.tell("mo", Deleted{Ref: at("5")}) // of somebody else
 	w.tell("", Delivered{Message: "v1", Action: "a1", Refs: []Ref{at("8"), at("9")}})
 	c := fold(w.log)
-	check.Same(t, "refs", []Ref{at("8"), at("9")}, c.Messages[0].Refs)
-	check.Same(t, "reactions", []Reaction{{"👍", "mo"}}, c.Messages[0].Reactions)
+	testutil.Same(t, "refs", []Ref{at("8"), at("9")}, c.Messages[0].Refs)
+	testutil.Same(t, "reactions", []Reaction{{"👍", "mo"}}, c.Messages[0].Reactions)
 	c.Apply(Event{Seq: 6, ID: "v6", Body: Delivered{Message: "v0", Action: "a0", Refs: []Ref{at("3")}}})
 	if c.Upto != 6 || c.About(Deleted{Ref: at("3")}) != nil {
 		t.Errorf("a receipt for a message of another branch left something: upto %d", c.Upto)
@@ -232,7 +232,7 @@ func TestEveryBodyFolds(t *testing.T) {
 	for _, b := range samples {
 		c := NewChat()
 		c.Apply(Event{Seq: 1, ID: "v1", Body: b})
-		inner := (&Self{}).holds(b) || map[Kind]bool{
+		inner := (&InnerState{}).holds(b) || map[Kind]bool{
 			KindWoke: true, KindThought: true, KindActed: true, KindResult: true, KindSummed: true, KindDenied: true,
 			KindTransitioned: true, KindCompacted: true, KindStopped: true, KindSpan: true, KindForgot: true,
 		}[b.Kind()]
@@ -246,7 +246,7 @@ func TestEveryBodyFolds(t *testing.T) {
 }
 
 // holds reports whether folding b leaves something.
-func (s *Self) holds(b Body) bool {
+func (s *InnerState) holds(b Body) bool {
 	s.Apply(Event{Seq: 1, Body: b})
 	return len(s.Notes.All)+len(s.Goals.All)+len(s.Memories.All)+len(s.Bookmarks.Bookmarks) > 0
 }

@@ -9,14 +9,14 @@ import (
 type Wake struct {
 	Cycle  Cycle
 	Lease  Lease
-	Rows   []Row   // claimed, in seq order
-	Events []Event // of Rows, same order
-	Steps  []Step  // done so far: empty for a new cycle, else it resumes after them
-	Turns  []Turn  // of those steps
+	Rows   []InboxRow       // claimed, in seq order
+	Events []Event          // of Rows, same order
+	Steps  []Step           // done so far: empty for a new cycle, else it resumes after them
+	Turns  []TranscriptTurn // of those steps
 	// Inner is what those steps left in the inner log, in order.
 	Inner []Body
 	// Consumed are all rows the cycle has been shown, for [NextChain].
-	Consumed []Consumed
+	Consumed []ConsumedRow
 	Resumed  bool
 	Halted   bool // a person stopped it before: it only has to be closed
 	// Head is the last event of the space when its rows were judged; 0 when an
@@ -31,8 +31,8 @@ type Wake struct {
 type StepCommit struct {
 	Lease  Lease
 	Step   Step
-	Inner  []Body // events for the mind's inner log, in order
-	Turns  []Turn // N is given by the store, after those already there
+	Inner  []Body           // events for the mind's inner log, in order
+	Turns  []TranscriptTurn // N is given by the store, after those already there
 	Effect []Effect
 	Timers []Timer
 	Active SpaceID // where the cycle's plain messages go from now on
@@ -42,27 +42,27 @@ type StepCommit struct {
 	// what the cycle was shown is consumed by it, the rest wakes another. Nil
 	// leaves all for a later one. Like Leaves it is asked once more where the
 	// transaction has to be run again.
-	Judge func(Judged) []Verdict
+	Judge func(GateInput) []GateDecision
 	// Leaves is asked, within the transaction, whether the process would carry an
 	// action at once. It is asked only of those that need not wait behind another;
-	// they are stored as being sent and come back in [Committed.Leaving]. Nil: all
+	// they are stored as being sent and come back in [CommitResult.Leaving]. Nil: all
 	// wait in the outbox.
 	Leaves func(Action) bool
 	// Draft is what people may have been shown of the step's message as a message of
 	// its own: the action for that chat takes it over. Empty: nothing.
 	Draft DraftID
-	Close *Closing
+	Close *CycleClose
 	At    time.Time
 }
 
-// A Closing ends a cycle: its rows are consumed, its cursor moves, it gets its number.
-type Closing struct {
+// A CycleClose ends a cycle: its rows are consumed, its cursor moves, it gets its number.
+type CycleClose struct {
 	Stop     StopReason
 	Detail   string
 	Rest     string
 	Derived  bool // the rest line was made from its acts
 	Denials  int
-	Manifest Manifest // the acts it was offered; kept once for all cycles
+	Manifest ToolManifest // the acts it was offered; kept once for all cycles
 	Plan     []byte
 	// Say is told in Room, once for ever for Once; empty: nothing.
 	Say, Once string
@@ -76,17 +76,17 @@ type Closing struct {
 	RetryAt time.Time
 }
 
-// Committed is what a step commit gave.
-type Committed struct {
-	Events []Event   // appended to rooms, in order
-	N      int64     // number of the cycle when it closed
-	Wakes  []Waiting // other minds that now have ready rows
+// CommitResult is what a step commit gave.
+type CommitResult struct {
+	Events []Event       // appended to rooms, in order
+	N      int64         // number of the cycle when it closed
+	Wakes  []PendingWork // other minds that now have ready rows
 	// Leaving are actions stored as being sent: whoever gets them carries them.
 	Leaving []Action
 	Waiting []string // accounts with actions that are ready in the outbox
 	Head    int64    // last event of the trigger space when its rows were judged
 	// Joined are rows that arrived meanwhile and now belong to the cycle.
-	Joined       []Row
+	Joined       []InboxRow
 	JoinedEvents []Event
 	// Waits ended meanwhile and now belong to the cycle.
 	Waits []Wait
@@ -122,8 +122,8 @@ type Timer struct {
 // Name is what the timer is forgotten by.
 func (t *Timer) Name() string { return cmp.Or(t.Plan, t.ID) }
 
-// Incoming is one update on its way into the record, translated.
-type Incoming struct {
+// IngestItem is one update on its way into the record, translated.
+type IngestItem struct {
 	Event Event    // Seq, Readers, chain and entity ids are filled in by the store
 	From  Identity // zero when nobody in particular acted
 	// Chat is where it happened, and ThreadTitle how the thread of the event is
@@ -162,40 +162,40 @@ type Incoming struct {
 	Alike string
 }
 
-// An Intake is one batch from one adapter: it is recorded whole, with the
+// An IngestBatch is one batch from one adapter: it is recorded whole, with the
 // cursor, or not at all.
-type Intake struct {
+type IngestBatch struct {
 	Account string
 	Cursor  []byte // nil leaves the stored one
-	Items   []Incoming
+	Items   []IngestItem
 	// Files is true when the files that messages of the account carry are fetched, so
 	// that they can be carried to the other chats of a room.
 	Files bool
 	// Refused is what came from people and chats that are not admitted: who and how
 	// often, and nothing of what.
-	Refused []Refusal
+	Refused []RejectedSender
 	At      time.Time
 	// Claims is asked, within the transaction and after everything else of it,
 	// which of the minds that now have ready rows would be claimed at once: a
 	// message that finds its mind free costs no second commit. Those that wake come
-	// back in [Recorded.Woken]. Nil claims none.
-	Claims func([]Waiting) []Claim
+	// back in [IngestResult.Woken]. Nil claims none.
+	Claims func([]PendingWork) []Claim
 }
 
-// A Refusal is one update that was turned away.
-type Refusal struct {
+// A RejectedSender is one update that was turned away.
+type RejectedSender struct {
 	Chat string
 	Who  Identity // its name is not kept
 	Kind string   // message, edit, …
 }
 
-// Recorded is what became of an intake.
-type Recorded struct {
+// IngestResult is what became of an intake.
+type IngestResult struct {
 	New        int // events appended
 	Past       int // those of them that are messages of the past, see [Said.Past]
 	Duplicates int
-	Wakes      []Waiting // minds that now have ready rows, but for those claimed
-	Woken      []Wake    // of [Intake.Claims]
-	Spaces     []SpaceID // rooms that changed
-	Waiting    []string  // accounts with something to carry from another chat
+	Wakes      []PendingWork // minds that now have ready rows, but for those claimed
+	Woken      []Wake        // of [Intake.Claims]
+	Spaces     []SpaceID     // rooms that changed
+	Waiting    []string      // accounts with something to carry from another chat
 }

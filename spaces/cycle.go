@@ -139,16 +139,16 @@ type Step struct {
 	Frame   []byte // plan of the frame, JSON
 	// Shown says what the frame was made of; nil when that was not recorded, and
 	// when it is not kept any more.
-	Shown *Shown
+	Shown *FrameSources
 	// Expired is true when what the frame was made of is not kept any more.
 	Expired bool
 }
 
-// Shown names the parts of the record that a frame was made of, so that the
+// FrameSources names the parts of the record that a frame was made of, so that the
 // same bytes can be put together again: the system text, a keyframe, the cycles
 // closed after it, the first turns of its own cycle, and the tail, which is
 // found nowhere else.
-type Shown struct {
+type FrameSources struct {
 	System   string    `json:"-"`        // the text
 	Keyframe int64     `json:"keyframe"` // its number; 0 for none
 	Turns    int       `json:"turns"`    // of the frame's own cycle
@@ -156,7 +156,7 @@ type Shown struct {
 	Refs     []EventID `json:"refs,omitempty"` // remote events whose words it shows beside the keyframe and the turns
 	// Whole is every message after the system text, when the frame had to be made
 	// shorter than its parts; nil otherwise.
-	Whole []Turn `json:"whole,omitempty"`
+	Whole []TranscriptTurn `json:"whole,omitempty"`
 }
 
 // Role is who speaks in a turn, as the model's chat format has it.
@@ -170,10 +170,10 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// A Turn is one message of the consciousness as it was shown: references and
+// A TranscriptTurn is one message of the consciousness as it was shown: references and
 // the rendering it had. It is never rendered again with a later state; only a
 // delete or forget redacts it.
-type Turn struct {
+type TranscriptTurn struct {
 	Cycle  CycleID    `json:"-"`
 	N      int        `json:"-"` // order within the cycle, from 0
 	Role   Role       `json:"role"`
@@ -215,6 +215,6 @@ type ClosedCycle struct {
 	Rest   string
 	Stop   StopReason
 	Ended  time.Time
-	Turns  []Turn
+	Turns  []TranscriptTurn
 	Tokens int
 }

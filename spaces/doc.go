@@ -3,7 +3,7 @@
 //
 // A [Space] is a room with an append-only log. An [Event] is one fact in that
 // log; a [Branch] is a line of it, of which only the primary one reaches
-// platforms. Objects ([Chat], [Info], [Notes], [Goals], [Memories],
+// platforms. Objects ([Chat], [RoomInfo], [Notes], [Goals], [Memories],
 // [ContextManager]) are pure folds of events and can be rebuilt at any time.
 // Every agent has an inner space; each circle it lives in is one branch of
 // that, the log of one [Mind].

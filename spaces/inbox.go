@@ -2,25 +2,25 @@ package spaces
 
 import "time"
 
-// RowState is where an inbox row stands.
-type RowState string
+// InboxRowState is where an inbox row stands.
+type InboxRowState string
 
 // The states of a row. Every accepted row is in exactly one (I3).
 const (
-	RowReady    RowState = "ready"
-	RowClaimed  RowState = "claimed"
-	RowConsumed RowState = "consumed"
-	RowIgnored  RowState = "ignored" // seen, not woken; the reason says why
-	RowDead     RowState = "dead"    // given up after too many attempts or crashes
+	RowReady    InboxRowState = "ready"
+	RowClaimed  InboxRowState = "claimed"
+	RowConsumed InboxRowState = "consumed"
+	RowIgnored  InboxRowState = "ignored" // seen, not woken; the reason says why
+	RowDead     InboxRowState = "dead"    // given up after too many attempts or crashes
 )
 
-// A Row is one event waiting for one mind. Ingress writes it without judging.
-type Row struct {
+// An InboxRow is one event waiting for one mind. Ingress writes it without judging.
+type InboxRow struct {
 	Mind     Mind
 	Space    SpaceID
 	Seq      int64
 	Event    EventID
-	State    RowState
+	State    InboxRowState
 	Reason   string // the gate's verdict or the cause of death
 	Attempts int
 	Crashes  int
@@ -29,8 +29,8 @@ type Row struct {
 	NotBefore time.Time
 }
 
-// A Waiting says that a mind has ready rows in a space.
-type Waiting struct {
+// A PendingWork says that a mind has ready rows in a space.
+type PendingWork struct {
 	Mind  Mind
 	Space SpaceID
 	Since time.Time // when the oldest of them was recorded
@@ -48,11 +48,11 @@ type Claim struct {
 	Again bool
 	// Judge is called at most once each time the transaction runs, within it, and must
 	// be pure.
-	Judge func(Judged) []Verdict
+	Judge func(GateInput) []GateDecision
 }
 
-// A Verdict is the gate's word on one row.
-type Verdict struct {
+// A GateDecision is the gate's word on one row.
+type GateDecision struct {
 	Seq int64
 	// Wake is true when the row starts or joins a cycle; otherwise it is ignored.
 	Wake   bool
@@ -61,15 +61,15 @@ type Verdict struct {
 	Say, Once string
 }
 
-// Judged is what the gate is given: everything it needs, nothing to fetch.
-type Judged struct {
+// GateInput is what the gate is given: everything it needs, nothing to fetch.
+type GateInput struct {
 	Space    Space
 	Uplink   Uplink
-	Rows     []Row
+	Rows     []InboxRow
 	Events   []Event // of Rows, same order
 	Members  []Member
 	ReplyTos map[EventID]EntityID // who wrote the messages the events reply to
-	Roots    map[EventID]RootTally
+	Roots    map[EventID]ChainUsage
 	// Senders is what the words of each person have cost since the day began, in
 	// weighted tokens.
 	Senders map[EntityID]int
@@ -78,8 +78,8 @@ type Judged struct {
 	At    time.Time
 }
 
-// RootTally is what a causal chain has used so far.
-type RootTally struct {
+// ChainUsage is what a causal chain has used so far.
+type ChainUsage struct {
 	Messages int // by agents
 	Tokens   int
 	Stopped  bool // a person said stop

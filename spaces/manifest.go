@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// A Manifest is one version of the acts: all that models are offered together, as
+// A ToolManifest is one version of the acts: all that models are offered together, as
 // they are offered it (PRD-7.2-1). Where Acts is nil, only its name is known.
-type Manifest struct {
+type ToolManifest struct {
 	Hash string // of the acts: another one for anything about them that is other
-	Acts []Offer
+	Acts []ToolDefinition
 }
 
-// An Offer is one act as models are offered it, with how far it is trusted and what
+// A ToolDefinition is one act as models are offered it, with how far it is trusted and what
 // it can do.
-type Offer struct {
+type ToolDefinition struct {
 	Name   string          `json:"name"`
 	Tier   Tier            `json:"tier"`
 	Risk   Risk            `json:"risk"`
@@ -27,17 +27,17 @@ type Offer struct {
 
 // NewManifest returns the version that these acts are, in the order in which models
 // see them.
-func NewManifest(acts []Offer) Manifest {
+func NewManifest(acts []ToolDefinition) ToolManifest {
 	text, err := json.Marshal(acts)
 	if err != nil {
 		panic("spaces: an act whose schema is no JSON: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
-	return Manifest{Hash: hex.EncodeToString(sum[:8]), Acts: acts}
+	return ToolManifest{Hash: hex.EncodeToString(sum[:8]), Acts: acts}
 }
 
 // SchemaSum returns the SHA-256 of the act's schema, in hexadecimal digits.
-func (o Offer) SchemaSum() string {
+func (o ToolDefinition) SchemaSum() string {
 	sum := sha256.Sum256(o.Schema)
 	return hex.EncodeToString(sum[:])
 }
@@ -50,7 +50,7 @@ type Argument struct {
 }
 
 // Arguments returns what the act takes, by name.
-func (o Offer) Arguments() []Argument {
+func (o ToolDefinition) Arguments() []Argument {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`

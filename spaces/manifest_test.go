@@ -4,18 +4,18 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // PRD-7.2-1: a version has the name of all that there is about its acts: nothing
 // about one of them changes without another name.
 func TestManifestIsNamedByAllOfItsActs(t *testing.T) {
-	acts := func(change func(*Offer)) []Offer {
-		o := Offer{Name: "react", Tier: TierPlatform, Risk: RiskWriteOwn, About: "Puts an emoji on a message.", Schema: []byte(`{"type":"object"}`)}
+	acts := func(change func(*ToolDefinition)) []ToolDefinition {
+		o := ToolDefinition{Name: "react", Tier: TierPlatform, Risk: RiskWriteOwn, About: "Puts an emoji on a message.", Schema: []byte(`{"type":"object"}`)}
 		change(&o)
-		return []Offer{{Name: "view", Schema: []byte(`{}`)}, o}
+		return []ToolDefinition{{Name: "view", Schema: []byte(`{}`)}, o}
 	}
-	same := func(*Offer) {}
+	same := func(*ToolDefinition) {}
 	want := NewManifest(acts(same)).Hash
 	if got := NewManifest(acts(same)).Hash; got != want || len(want) != 16 {
 		t.Errorf("the same acts are called %q and %q", got, want)
@@ -23,12 +23,12 @@ func TestManifestIsNamedByAllOfItsActs(t *testing.T) {
 	backwards := acts(same)
 	slices.Reverse(backwards)
 	seen := map[string]bool{want: true}
-	for what, changed := range map[string][]Offer{
-		"name":   acts(func(o *Offer) { o.Name = "unreact" }),
-		"tier":   acts(func(o *Offer) { o.Tier = TierSystem }),
-		"risk":   acts(func(o *Offer) { o.Risk = RiskReadOwn }),
-		"about":  acts(func(o *Offer) { o.About += " One." }),
-		"schema": acts(func(o *Offer) { o.Schema = []byte(`{"type":"array"}`) }),
+	for what, changed := range map[string][]ToolDefinition{
+		"name":   acts(func(o *ToolDefinition) { o.Name = "unreact" }),
+		"tier":   acts(func(o *ToolDefinition) { o.Tier = TierSystem }),
+		"risk":   acts(func(o *ToolDefinition) { o.Risk = RiskReadOwn }),
+		"about":  acts(func(o *ToolDefinition) { o.About += " One." }),
+		"schema": acts(func(o *ToolDefinition) { o.Schema = []byte(`{"type":"array"}`) }),
 		"order":  backwards,
 		"number": acts(same)[:1],
 	} {
@@ -43,11 +43,11 @@ func TestManifestIsNamedByAllOfItsActs(t *testing.T) {
 // PRD-7.2-1: what an act takes is read from its schema; one that has no arguments
 // takes none.
 func TestArgumentsAreThoseOfTheSchema(t *testing.T) {
-	o := Offer{Schema: []byte(`{"type":"object","properties":{"text":{"type":"string"},"at":{"type":"integer"}},"required":["text"]}`)}
+	o := ToolDefinition{Schema: []byte(`{"type":"object","properties":{"text":{"type":"string"},"at":{"type":"integer"}},"required":["text"]}`)}
 	want := []Argument{{"at", false, `{"type":"integer"}`}, {"text", true, `{"type":"string"}`}}
-	check.Same(t, "arguments", want, o.Arguments())
+	testutil.Same(t, "arguments", want, o.Arguments())
 	for _, none := range []string{`{"type":"object"}`, `true`} {
-		if got := (Offer{Schema: []byte(none)}).Arguments(); got != nil {
+		if got := (ToolDefinition{Schema: []byte(none)}).Arguments(); got != nil {
 			t.Errorf("%s takes %v", none, got)
 		}
 	}

@@ -102,9 +102,9 @@ type Mapping struct {
 	Live    bool // false after we were removed
 }
 
-// An Opening asks for a space, or for more chats and agents on an existing one.
+// An OpenRequest asks for a space, or for more chats and agents on an existing one.
 // It is idempotent: opening twice changes nothing.
-type Opening struct {
+type OpenRequest struct {
 	Name   string
 	Circle CircleID // empty: a circle of the space's own
 	Wake   WakePolicy
@@ -118,9 +118,9 @@ type Opening struct {
 	Key string
 }
 
-// A Configured room is one whose form is the configuration's: that of an entry of
+// A ConfiguredSpace room is one whose form is the configuration's: that of an entry of
 // its own, or of the server its chat belongs to.
-type Configured struct {
+type ConfiguredSpace struct {
 	Space  SpaceID
 	Key    string // of the entry; empty when it has none of its own
 	Circle CircleID
@@ -129,9 +129,9 @@ type Configured struct {
 	Chats  []Mapping // which chats it has now
 }
 
-// A Dismissal has agents leave a space and gives up chats of it, because the
+// A Removal has agents leave a space and gives up chats of it, because the
 // configuration does not name them there any more.
-type Dismissal struct {
+type Removal struct {
 	Space  SpaceID
 	Agents []AgentID
 	Chats  []Mapping // their Account and Chat count

@@ -18,8 +18,8 @@ const (
 	WaitTimeout      WaitOutcome = "timeout"
 )
 
-// Asking is what an agent says a message waits for.
-type Asking struct {
+// WaitSpec is what an agent says a message waits for.
+type WaitSpec struct {
 	Call string // of the act that asked
 	// Who are those that are to answer, all of them. Nobody named: the first who
 	// answers, a person if People is set, else anybody.
@@ -38,7 +38,7 @@ type WaitAnswer struct {
 // A Wait is an expectation that outlives the run that asked: a row, not a blocked
 // goroutine. It ends once, and then it wakes its mind in its room.
 type Wait struct {
-	Asking
+	WaitSpec
 	Cycle   CycleID // that asked; it has no other wait
 	Mind    Mind
 	Space   SpaceID
@@ -109,6 +109,6 @@ func (w *Wait) AnsweredBy(e EventID) bool {
 }
 
 // Consumed is what the wake by its end is caused by: the question.
-func (w *Wait) Consumed() Consumed {
-	return Consumed{Event: w.Message, Root: w.Root, Depth: w.Depth, At: w.Seq}
+func (w *Wait) Consumed() ConsumedRow {
+	return ConsumedRow{Event: w.Message, Root: w.Root, Depth: w.Depth, At: w.Seq}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // I2: the same fact, delivered by any road, has the same key.
-func sameUpdateTwice(s *stage) {
+func sameUpdateTwice(s *caseRun) {
 	s.receive()
 	id := s.say("hello")
 	first, _ := s.message(id)
@@ -26,7 +26,7 @@ func sameUpdateTwice(s *stage) {
 	s.message(next)
 }
 
-func twoMessages(s *stage) {
+func twoMessages(s *caseRun) {
 	s.receive()
 	a, b := s.say("the same"), s.say("the same")
 	other := s.Say(Line{Chat: s.Other, Text: "the same"})
@@ -45,7 +45,7 @@ func twoMessages(s *stage) {
 	}
 }
 
-func whoWhereWhenWhat(s *stage) {
+func whoWhereWhenWhat(s *caseRun) {
 	before := time.Now().Add(-time.Second) // platforms may count in whole seconds
 	s.receive()
 	u, m := s.message(s.say("hello, *world* <b>&amp;"))
@@ -67,7 +67,7 @@ func whoWhereWhenWhat(s *stage) {
 }
 
 // DELIVERY 2.2: order within a chat.
-func order(s *stage) {
+func order(s *caseRun) {
 	var want []string
 	for i := range 20 {
 		want = append(want, s.say(fmt.Sprintf("before %d", i)))
@@ -82,7 +82,7 @@ func order(s *stage) {
 	}
 }
 
-func chatsApart(s *stage) {
+func chatsApart(s *caseRun) {
 	s.receive()
 	here, there := s.say("here"), s.Say(Line{Chat: s.Other, Text: "there"})
 	s.until("both messages", func() bool { return len(s.sink.messages(s.Chat)) == 1 && len(s.sink.messages(s.Other)) == 1 })
@@ -95,7 +95,7 @@ func chatsApart(s *stage) {
 }
 
 // F23, F24.
-func disorder(s *stage) {
+func disorder(s *caseRun) {
 	s.Disorder()
 	s.receive()
 	want := map[string]bool{}
@@ -121,7 +121,7 @@ func disorder(s *stage) {
 	}
 }
 
-func edits(s *stage) {
+func edits(s *caseRun) {
 	s.receive()
 	id := s.say("first words")
 	original, _ := s.message(id)
@@ -147,7 +147,7 @@ func edits(s *stage) {
 }
 
 // F24: an edit may come before its original, which may never come.
-func editUnseen(s *stage) {
+func editUnseen(s *caseRun) {
 	s.receive()
 	id := s.EditUnseen(s.Chat, "new words")
 	u := s.heardOf("the edit", func(u adapters.Update) bool { _, ok := u.Body.(adapters.Edit); return ok })
@@ -158,7 +158,7 @@ func editUnseen(s *stage) {
 }
 
 // F24: a deletion may come for a message that never did.
-func deletes(s *stage) {
+func deletes(s *caseRun) {
 	s.receive()
 	id := s.say("hello")
 	s.message(id)
@@ -176,7 +176,7 @@ func deletes(s *stage) {
 }
 
 // DELIVERY 2.6, All.
-func emptyText(s *stage) {
+func emptyText(s *caseRun) {
 	s.receive()
 	_, m := s.message(s.say(""))
 	if m.Text != "" {
@@ -186,7 +186,7 @@ func emptyText(s *stage) {
 }
 
 // F48: a message may be too big to read, but must not stop the next.
-func hugeText(s *stage) {
+func hugeText(s *caseRun) {
 	s.receive()
 	text := strings.Repeat("0123456789abcde ", 10<<20/16)
 	id := s.say(text)
@@ -207,12 +207,12 @@ func hugeText(s *stage) {
 }
 
 // DELIVERY 2.6: unknown update kinds are stored raw, not an error.
-func unknownKind(s *stage) { quarantined(s, s.Unknown) }
+func unknownKind(s *caseRun) { quarantined(s, s.Unknown) }
 
 // DELIVERY 2.6: malformed JSON is quarantined raw, the cursor advances.
-func malformed(s *stage) { quarantined(s, s.Malformed) }
+func malformed(s *caseRun) { quarantined(s, s.Malformed) }
 
-func quarantined(s *stage, odd func()) {
+func quarantined(s *caseRun, odd func()) {
 	s.receive()
 	before := s.say("before")
 	odd()

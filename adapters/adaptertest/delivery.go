@@ -10,7 +10,7 @@ import (
 )
 
 // K1, K3: the platform forgets only what the sink took.
-func ackAfterAccept(s *stage) {
+func ackAfterAccept(s *caseRun) {
 	release := s.sink.holds()
 	s.receive()
 	id := s.say("keep me")
@@ -28,7 +28,7 @@ func ackAfterAccept(s *stage) {
 }
 
 // DELIVERY 2.7: disk full means not acknowledged, and recovery by itself.
-func refusedAgain(s *stage) {
+func refusedAgain(s *caseRun) {
 	s.sink.refuses(3)
 	s.receive()
 	id := s.say("try again")
@@ -41,7 +41,7 @@ func refusedAgain(s *stage) {
 	}
 }
 
-func refusalOrder(s *stage) {
+func refusalOrder(s *caseRun) {
 	s.sink.refuses(2)
 	s.receive()
 	var want []string
@@ -56,7 +56,7 @@ func refusalOrder(s *stage) {
 }
 
 // K3, K4: the stored cursor is where the next process begins.
-func cursorResumes(s *stage) {
+func cursorResumes(s *caseRun) {
 	s.receive()
 	first := s.dieWith("before")
 	meanwhile := s.say("meanwhile")
@@ -74,7 +74,7 @@ func cursorResumes(s *stage) {
 }
 
 // K1, K2, K5: what was not recorded comes again, all of it.
-func restartBeforeAccept(s *stage) {
+func restartBeforeAccept(s *caseRun) {
 	release := s.sink.holds()
 	s.receive()
 	want := []string{s.say("one"), s.say("two")}
@@ -95,7 +95,7 @@ func restartBeforeAccept(s *stage) {
 
 // K3: recorded, killed before the platform was told; and the commit was lost on
 // top of it. It comes again, under the same key.
-func crashBeforeAck(s *stage) {
+func crashBeforeAck(s *caseRun) {
 	before := s.sink.saved()
 	s.receive()
 	id := s.dieWith("one")
@@ -124,7 +124,7 @@ func crashBeforeAck(s *stage) {
 }
 
 // The contract of Receive.
-func cancelled(s *stage) {
+func cancelled(s *caseRun) {
 	s.receive()
 	s.message(s.say("hello"))
 	pass(3 * time.Second) // in the middle of waiting
@@ -148,7 +148,7 @@ func cancelled(s *stage) {
 	}
 }
 
-func lostConnection(s *stage) {
+func lostConnection(s *caseRun) {
 	s.receive()
 	first := s.say("before")
 	s.message(first)
@@ -170,7 +170,7 @@ func lostConnection(s *stage) {
 }
 
 // I13: status says healthy only when traffic proves it, within 90 s.
-func silence(s *stage) {
+func silence(s *caseRun) {
 	s.receive()
 	s.message(s.say("hello"))
 	for range 5 {
@@ -188,10 +188,10 @@ func silence(s *stage) {
 	}
 }
 
-func conflict(s *stage)     { receiveFails(s, OtherReader, adapters.Conflict) }
-func unauthorized(s *stage) { receiveFails(s, Dismissed, adapters.Unauthorized) }
+func conflict(s *caseRun)     { receiveFails(s, OtherReader, adapters.Conflict) }
+func unauthorized(s *caseRun) { receiveFails(s, Dismissed, adapters.Unauthorized) }
 
-func receiveFails(s *stage, f Failure, want adapters.Kind) {
+func receiveFails(s *caseRun, f Failure, want adapters.Kind) {
 	s.receive()
 	s.message(s.say("before"))
 	synctest.Wait()
@@ -207,7 +207,7 @@ func receiveFails(s *stage, f Failure, want adapters.Kind) {
 	if _, err := s.Adapter.Connect(s.Context()); adapters.KindOf(err) != want {
 		s.Errorf("connecting gives %v, want %s", err, want)
 	}
-	if _, err := s.Adapter.Send(s.Context(), adapters.Post{Chat: s.Chat, Text: s.Adapter.Split("x")[0]}); adapters.KindOf(err) != want {
+	if _, err := s.Adapter.Send(s.Context(), adapters.OutgoingMessage{Chat: s.Chat, Text: s.Adapter.Split("x")[0]}); adapters.KindOf(err) != want {
 		s.Errorf("sending gives %v, want %s", err, want)
 	}
 }

@@ -1,7 +1,7 @@
 // Package adaptertest is the suite that every adapter passes (DELIVERY 2.6).
 //
 // [Run] plays forty cases against an adapter and a platform it can command
-// through a [Rig]. Each case is a subtest with a stable number and name. A verb
+// through a [Fixture]. Each case is a subtest with a stable number and name. A verb
 // the platform has no notion of is nil in the rig, and the cases that need it
 // are skipped, saying so; optional abilities of the adapter are found by type
 // assertion. Nothing is configured.

@@ -12,7 +12,7 @@ import (
 // outcome arranges a failure, sends once under it, and returns the error and
 // how many requests the platform saw. It reports false when the platform cannot
 // fail so.
-func (s *stage) outcome(f Failure) (err error, requests int, can bool) { //nolint:staticcheck // the error is what is looked at first
+func (s *caseRun) outcome(f Failure) (err error, requests int, can bool) { //nolint:staticcheck // the error is what is looked at first
 	s.Helper()
 	if !s.Fail(f) {
 		return nil, 0, false
@@ -26,7 +26,7 @@ func (s *stage) outcome(f Failure) (err error, requests int, can bool) { //nolin
 }
 
 // F46.
-func permanent(s *stage) {
+func permanent(s *caseRun) {
 	s.connect()
 	for f, want := range map[Failure]adapters.Kind{
 		BadMessage: adapters.Invalid, NoThread: adapters.NoTarget, Blocked: adapters.Forbidden, MovedAway: adapters.Moved,
@@ -53,7 +53,7 @@ func permanent(s *stage) {
 }
 
 // F45, K21.
-func limited(s *stage) {
+func limited(s *caseRun) {
 	s.connect()
 	err, requests, can := s.outcome(TooFast)
 	if !can {
@@ -69,7 +69,7 @@ func limited(s *stage) {
 }
 
 // DELIVERY 2.4, K17, K18, M8, M9.
-func unknownOutcome(s *stage) {
+func unknownOutcome(s *caseRun) {
 	s.connect()
 	tried := 0
 	for _, f := range []Failure{AnswerLost, RequestLost, Broken, Garbled, Hung} {
@@ -98,7 +98,7 @@ func unknownOutcome(s *stage) {
 }
 
 // K16.
-func unsent(s *stage) {
+func unsent(s *caseRun) {
 	s.connect()
 	err, requests, can := s.outcome(Unreachable)
 	if !can {
@@ -113,7 +113,7 @@ func unsent(s *stage) {
 }
 
 // PLATFORMS 0.10, I18.
-func secret(s *stage) {
+func secret(s *caseRun) {
 	s.receive()
 	s.message(s.say("hello"))
 	var seen []string

@@ -7,7 +7,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-func replyTarget(s *stage) {
+func replyTarget(s *caseRun) {
 	s.receive()
 	question := s.say("when?")
 	_, m := s.message(s.Say(Line{Chat: s.Chat, Text: "now", ReplyTo: question}))
@@ -17,7 +17,7 @@ func replyTarget(s *stage) {
 	if m.ToUs {
 		s.Error("a reply to somebody else is marked as meant for us")
 	}
-	ours, err := s.Adapter.Send(s.Context(), adapters.Post{Chat: s.Chat, Text: s.Adapter.Split("never")[0]})
+	ours, err := s.Adapter.Send(s.Context(), adapters.OutgoingMessage{Chat: s.Chat, Text: s.Adapter.Split("never")[0]})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func replyTarget(s *stage) {
 	}
 }
 
-func threadKept(s *stage) {
+func threadKept(s *caseRun) {
 	s.receive()
 	in, out := s.Say(Line{Chat: s.Chat, Thread: s.Thread, Text: "inside"}), s.say("outside")
 	// Where a thread hangs on a message, all in it answers that message.
@@ -38,7 +38,7 @@ func threadKept(s *stage) {
 	}
 }
 
-func mention(s *stage) {
+func mention(s *caseRun) {
 	s.receive()
 	if _, m := s.message(s.say(s.Mention + ", are you there?")); !m.ToUs {
 		s.Errorf("%q is not marked as meant for us", m.Text)
@@ -51,7 +51,7 @@ func mention(s *stage) {
 // A platform may tell a change of several emoji at once or one by one: what
 // counts is the set that they lead to. A program is not heard as a person is
 // (SECURITY S1), so each change tells what changed it.
-func reaction(s *stage) {
+func reaction(s *caseRun) {
 	s.receive()
 	id := s.say("lunch?")
 	s.message(id)
@@ -71,7 +71,7 @@ func reaction(s *stage) {
 }
 
 // reactions folds what was told of the reactions on a message.
-func (s *stage) reactions(id string) []string {
+func (s *caseRun) reactions(id string) []string {
 	set := []string{}
 	for _, u := range s.sink.all() {
 		if r, ok := u.Body.(adapters.Reaction); ok && r.Message == id {
@@ -82,7 +82,7 @@ func (s *stage) reactions(id string) []string {
 	return set
 }
 
-func comeAndGo(s *stage) {
+func comeAndGo(s *caseRun) {
 	s.receive()
 	one := func(people []adapters.Person, who string) bool { return len(people) == 1 && people[0].ID == who }
 	came := s.Comes(s.Chat)

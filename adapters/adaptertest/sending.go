@@ -11,29 +11,29 @@ import (
 )
 
 // post sends one plain part to the first chat.
-func (s *stage) post(text string) (adapters.Receipt, error) {
+func (s *caseRun) post(text string) (adapters.Receipt, error) {
 	s.Helper()
 	return s.Adapter.Send(s.Context(), s.part(text))
 }
 
-func (s *stage) part(text string) adapters.Post {
+func (s *caseRun) part(text string) adapters.OutgoingMessage {
 	s.Helper()
 	parts := s.Adapter.Split(text)
 	if len(parts) != 1 {
 		s.Fatalf("%q makes %d parts, want 1", text, len(parts))
 	}
-	return adapters.Post{Chat: s.Chat, Text: parts[0], Key: "key of " + text}
+	return adapters.OutgoingMessage{Chat: s.Chat, Text: parts[0], Key: "key of " + text}
 }
 
 // connect proves the credentials, which sending may need.
-func (s *stage) connect() {
+func (s *caseRun) connect() {
 	s.Helper()
 	if _, err := s.Adapter.Connect(s.Context()); err != nil {
 		s.Fatalf("connect: %v", err)
 	}
 }
 
-func receipt(s *stage) {
+func receipt(s *caseRun) {
 	s.connect()
 	a, err := s.Adapter.Connect(s.Context())
 	if err != nil || a.Platform == "" || a.ID == "" || a.Name == "" {
@@ -55,7 +55,7 @@ func receipt(s *stage) {
 	}
 }
 
-func replyAndThread(s *stage) {
+func replyAndThread(s *caseRun) {
 	s.connect()
 	target := s.say("when?")
 	p := s.part("now")
@@ -80,7 +80,7 @@ func replyAndThread(s *stage) {
 }
 
 // The contract of Post.ReplyTo.
-func vanishedTarget(s *stage) {
+func vanishedTarget(s *caseRun) {
 	s.connect()
 	p := s.part("never mind")
 	p.ReplyTo = s.Gone(s.Chat)
@@ -92,13 +92,13 @@ func vanishedTarget(s *stage) {
 	}
 }
 
-func ownMessage(s *stage) {
+func ownMessage(s *caseRun) {
 	s.connect()
 	r, err := s.post("first words")
 	if err != nil {
 		s.Fatal(err)
 	}
-	ref := adapters.Ref{Chat: s.Chat, Message: r.Message}
+	ref := adapters.MessageRef{Chat: s.Chat, Message: r.Message}
 	if e, ok := s.Adapter.(adapters.Editor); ok {
 		for range 2 { // the second changes nothing, which is success
 			if err := e.Edit(s.Context(), ref, s.part("second *words*").Text); err != nil {
@@ -110,7 +110,7 @@ func ownMessage(s *stage) {
 		}
 	}
 	if a, ok := s.Adapter.(adapters.Reactor); ok {
-		target := adapters.Ref{Chat: s.Chat, Message: r.Message}
+		target := adapters.MessageRef{Chat: s.Chat, Message: r.Message}
 		for _, emoji := range []string{"👍", ""} {
 			if err := a.React(s.Context(), target, emoji); err != nil {
 				s.Errorf("react %q: %v", emoji, err)
@@ -120,7 +120,7 @@ func ownMessage(s *stage) {
 			}
 		}
 	}
-	if y, ok := s.Adapter.(adapters.Typer); ok && s.Typed != nil {
+	if y, ok := s.Adapter.(adapters.TypingNotifier); ok && s.Typed != nil {
 		if err := y.Typing(s.Context(), s.Chat, ""); err != nil || !s.Typed(s.Chat) {
 			s.Errorf("typing: %v, seen %v", err, s.Typed(s.Chat))
 		}
@@ -135,7 +135,7 @@ func ownMessage(s *stage) {
 }
 
 // K19: a restart continues at the part it had reached.
-func split(s *stage) {
+func split(s *caseRun) {
 	s.connect()
 	if n := len(s.Adapter.Split("")); n != 0 {
 		s.Errorf("an empty text has %d parts, want none", n)
@@ -155,7 +155,7 @@ func split(s *stage) {
 		}
 		before := len(s.Sent(s.Chat))
 		for i, p := range parts {
-			if _, err := s.Adapter.Send(s.Context(), adapters.Post{Chat: s.Chat, Text: p, Key: fmt.Sprint(name, i)}); err != nil {
+			if _, err := s.Adapter.Send(s.Context(), adapters.OutgoingMessage{Chat: s.Chat, Text: p, Key: fmt.Sprint(name, i)}); err != nil {
 				s.Fatalf("%s: part %d of %d: %v", name, i+1, len(parts), err)
 			}
 		}
@@ -191,7 +191,7 @@ func letters(s string) string {
 	}, s)
 }
 
-func concurrent(s *stage) {
+func concurrent(s *caseRun) {
 	s.connect()
 	const n = 50
 	var (

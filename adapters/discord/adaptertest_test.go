@@ -36,7 +36,7 @@ type rig struct {
 
 const rigToken = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.very-secret-words-of-a-token"
 
-func openRig(t *testing.T) adaptertest.Rig {
+func openRig(t *testing.T) adaptertest.Fixture {
 	t.Helper()
 	r := &rig{Discord: fakediscord.New(fakediscord.Options{}), t: t}
 	r.bot = r.AddBot(fakediscord.BotProfile{Token: rigToken, Name: "ada"})
@@ -47,7 +47,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 	r.guild.Adds(r.bot, fakediscord.ManageWebhooks)
 	r.direct = r.bot.Direct(r.maya)
 	r.host = faketest.Serve(t, new(fake.Network), "discord.test", r.Serve)
-	return adaptertest.Rig{
+	return adaptertest.Fixture{
 		Adapter: r.adapter(),
 		Restart: r.adapter,
 		Chat:    r.room.ID.String(), Other: r.direct.ID.String(), Thread: r.thread.ID.String(),

@@ -11,7 +11,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // A route is one call of the API.
@@ -58,7 +58,7 @@ func (c *Client) exchange(ctx context.Context, r route, mime string, body []byte
 	if r.bare {
 		traced = context.WithValue(traced, bare{}, true)
 	}
-	var seen wire.Answer
+	var seen httpx.Answer
 	// The library's own limiter sleeps without looking at the context. Each call
 	// gets a new one, which knows of nothing to wait for.
 	bucket := discordgo.NewRatelimiter().LockBucket(r.op)
@@ -76,11 +76,11 @@ func (c *Client) exchange(ctx context.Context, r route, mime string, body []byte
 }
 
 // accepted reports whether Discord took the call, and its answer came whole.
-func accepted(a wire.Answer) bool { return a.Whole != nil && a.Status/100 == 2 }
+func accepted(a httpx.Answer) bool { return a.Whole != nil && a.Status/100 == 2 }
 
 // decodeAnswer reads the answer to a call that was accepted; nobody reads it when into
 // is nil.
-func decodeAnswer(a wire.Answer, into any) error {
+func decodeAnswer(a httpx.Answer, into any) error {
 	if into == nil || a.Status == http.StatusNoContent {
 		return nil
 	}
@@ -91,9 +91,9 @@ func decodeAnswer(a wire.Answer, into any) error {
 }
 
 // watched returns c's HTTP client for one call.
-func (c *Client) watched(seen *wire.Answer) *http.Client {
+func (c *Client) watched(seen *httpx.Answer) *http.Client {
 	watched := *c.http
-	watched.Transport = wire.Trip(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Transport.RoundTrip(r)) })
+	watched.Transport = httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Transport.RoundTrip(r)) })
 	return &watched
 }
 
@@ -101,7 +101,7 @@ func (c *Client) watched(seen *wire.Answer) *http.Client {
 // the other, are Invalid in the end: nothing was lost on the way, and whoever asked
 // has to do without.
 func (c *Client) patiently(ctx context.Context, r route, into any) error {
-	err := wire.Patiently(ctx, func() error { return c.call(ctx, r, nil, into) })
+	err := httpx.Patiently(ctx, func() error { return c.call(ctx, r, nil, into) })
 	if ctx.Err() == nil && adapters.KindOf(err) == adapters.Unknown && errors.Is(err, errUnread) {
 		return &adapters.Error{Kind: adapters.Invalid, Op: r.op, Err: err}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Lister = (*Client)(nil)
+var _ adapters.ChatLister = (*Client)(nil)
 
 // Chats returns the channels of a server in which we can read what people write.
 func (c *Client) Chats(ctx context.Context, group string) ([]adapters.Chat, error) {

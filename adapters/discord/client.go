@@ -16,7 +16,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // Options say which bot this is and where its server stands.
@@ -61,14 +61,14 @@ type Client struct {
 
 	limits limits
 	known  directory
-	faces  faces
+	faces  webhookCache
 	ours   recent // what we deleted ourselves
 	worn   recent // messages that webhooks of ours sent, as far as an edit has shown it
 
 	receipted receipts
 
 	hookPath string
-	refused  wire.Refusals // calls
+	refused  httpx.RejectedCallLog // calls
 
 	self     atomic.Pointer[account]  // set by Connect
 	receives atomic.Pointer[receiver] // set while Receive runs
@@ -83,8 +83,8 @@ type account struct {
 }
 
 var (
-	_ adapters.Adapter = (*Client)(nil)
-	_ adapters.Pacer   = (*Client)(nil)
+	_ adapters.Adapter           = (*Client)(nil)
+	_ adapters.RateLimitReporter = (*Client)(nil)
 )
 
 // New returns the bot that o describes. It calls nobody; it fails when the
@@ -106,7 +106,7 @@ func New(o Options) (*Client, error) {
 	rest.LogLevel = -1 // it would write to the standard error
 	c := &Client{
 		token: token, base: base, rest: rest,
-		http: client(o, token, base), files: wire.Client(o.HTTPClient, wire.Transport()),
+		http: client(o, token, base), files: httpx.Client(o.HTTPClient, httpx.Transport()),
 		log: o.Logger, limit: o.CallTimeout, unpaced: o.Unpaced,
 		markup: newDialect(), hookPath: o.HookPath,
 	}
@@ -125,7 +125,7 @@ var versioned = regexp.MustCompile(`/api/v[0-9]+$`)
 // baseURL checks the operator's URL and completes it with the version of the API
 // that the library speaks.
 func baseURL(s string) (string, error) {
-	base, err := wire.BaseURL("discord", s, "https://discord.com/api")
+	base, err := httpx.BaseURL("discord", s, "https://discord.com/api")
 	switch {
 	case err != nil, versioned.MatchString(base):
 		return base, err
@@ -186,9 +186,9 @@ func (c *Client) me(ctx context.Context) (account, error) {
 // Pace returns what Discord is seen to allow in one channel, five messages in
 // five seconds. Its true limits come with every answer and are kept by the calls
 // themselves.
-func (c *Client) Pace(adapters.Chat) adapters.Pace {
+func (c *Client) Pace(adapters.Chat) adapters.RateLimit {
 	if c.unpaced {
-		return adapters.Pace{}
+		return adapters.RateLimit{}
 	}
-	return adapters.Pace{Every: time.Second, Burst: 5}
+	return adapters.RateLimit{Every: time.Second, Burst: 5}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/bwmarrin/discordgo"
 	"github.com/gorilla/websocket"
 
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // Operations of the gateway (docs.discord.com, topics/opcodes-and-status-codes).
@@ -80,14 +80,14 @@ func (s *shard) dial(ctx context.Context, address string) (*connection, error) {
 	q.Set("v", discordgo.APIVersion)
 	q.Set("encoding", "json")
 	u.RawQuery = q.Encode()
-	ctx, cancel := context.WithTimeout(ctx, wire.Handshake)
+	ctx, cancel := context.WithTimeout(ctx, httpx.Handshake)
 	defer cancel()
-	ws, resp, err := wire.Dialer(s.client.files.Transport).DialContext(ctx, u.String(), nil)
+	ws, resp, err := httpx.Dialer(s.client.files.Transport).DialContext(ctx, u.String(), nil)
 	if resp != nil && resp.Body != nil {
 		_ = resp.Body.Close() // a websocket's answer has none
 	}
 	if err != nil {
-		return nil, wire.Hide(err, 0, s.client.token)
+		return nil, httpx.Hide(err, 0, s.client.token)
 	}
 	ws.SetReadLimit(maxFrame)
 	return &connection{shard: s, ws: ws}, nil
@@ -124,7 +124,7 @@ func (c *connection) write(op int, data any) error {
 		Data any `json:"d"`
 	}{op, data}
 	if err := c.ws.WriteJSON(frame); err != nil {
-		return fmt.Errorf("write to the gateway: %w", wire.Hide(err, 0, c.shard.client.token))
+		return fmt.Errorf("write to the gateway: %w", httpx.Hide(err, 0, c.shard.client.token))
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (c *connection) hello() (time.Duration, error) {
 		if _, closed := errors.AsType[*websocket.CloseError](err); closed {
 			return 0, err
 		}
-		return 0, fmt.Errorf("%w: %w", errHello, wire.Hide(err, 0, c.shard.client.token))
+		return 0, fmt.Errorf("%w: %w", errHello, httpx.Hide(err, 0, c.shard.client.token))
 	}
 	var said struct {
 		Interval float64 `json:"heartbeat_interval"`

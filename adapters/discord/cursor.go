@@ -22,9 +22,9 @@ type position struct {
 	// Direct are the direct chats written in last: Discord does not list them.
 	Direct []string `json:"d,omitempty"`
 	// Owed is what must still be read of channels about which Discord did not answer.
-	Owed map[string]debt `json:"o,omitempty"`
+	Owed map[string]pendingHistory `json:"o,omitempty"`
 	// Late are the events that are read when Discord answers again.
-	Late []late `json:"e,omitempty"`
+	Late []deferredEvent `json:"e,omitempty"`
 	// Identified counts the new sessions of a day, hour by hour since 1970.
 	Identified map[int64]int `json:"i,omitempty"`
 }

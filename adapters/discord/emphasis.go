@@ -8,7 +8,7 @@ import (
 
 // emphasis reads bold, italic and underlined words. Where two rules fit, the
 // longer one wins, and italic between equals.
-func (r *reading) emphasis(s string, in within) int {
+func (r *parseState) emphasis(s string, in styleScope) int {
 	var italic, double int
 	look := markup.Bold
 	if s[0] == '*' {
@@ -96,7 +96,7 @@ func closing(s, sign string, letter byte) int {
 }
 
 // between reads words between two equal signs.
-func (r *reading) between(s, sign string, look markup.Look, in within) int {
+func (r *parseState) between(s, sign string, look markup.Style, in styleScope) int {
 	if !strings.HasPrefix(s, sign) || len(s) <= 2*len(sign) {
 		return 0
 	}

@@ -175,12 +175,12 @@ func (r *receiver) readDelete(ctx context.Context, kind string, raw json.RawMess
 // was cleared of everybody's.
 func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update, error) {
 	var said struct {
-		UserID    string  `json:"user_id"`
-		ChannelID string  `json:"channel_id"`
-		MessageID string  `json:"message_id"`
-		GuildID   string  `json:"guild_id"`
-		Member    *member `json:"member"`
-		Emoji     emoji   `json:"emoji"`
+		UserID    string      `json:"user_id"`
+		ChannelID string      `json:"channel_id"`
+		MessageID string      `json:"message_id"`
+		GuildID   string      `json:"guild_id"`
+		Member    *member     `json:"member"`
+		Emoji     customEmoji `json:"emoji"`
 	}
 	if err := json.Unmarshal(e.RawData, &said); err != nil || said.ChannelID == "" || said.MessageID == "" {
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no message")), nil
@@ -208,13 +208,13 @@ func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update
 	case "MESSAGE_REACTION_REMOVE":
 		u.Body = adapters.Reaction{Message: said.MessageID, Old: []string{emoji}}
 	default:
-		u.Body = adapters.Cleared{Message: said.MessageID, Emoji: emoji}
+		u.Body = adapters.ReactionsCleared{Message: said.MessageID, Emoji: emoji}
 	}
 	return []adapters.Update{u}, nil
 }
 
 // shown returns e as the contract has it: Unicode, or a name in colons.
-func (e emoji) shown() string {
+func (e customEmoji) shown() string {
 	if e.ID == "" {
 		return e.Name
 	}

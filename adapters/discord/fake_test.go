@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // world is the fake Discord with one bot of ours on a server, inside a bubble.
@@ -123,7 +123,7 @@ func newWorld(t *testing.T, o fakediscord.Options, p fakediscord.BotProfile) *wo
 	t.Helper()
 	var network fake.Network
 	ln, err := network.Listen("discord.test")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	w := &world{Discord: fakediscord.New(o), t: t, http: network.Client()}
 	p.Token, p.Name = rigToken, "ada"
 	w.bot = w.AddBot(p)
@@ -156,7 +156,7 @@ func (w *world) newClient() *discord.Client {
 	c, err := discord.New(discord.Options{
 		Token: rigToken, APIURL: "http://discord.test", HTTPClient: w.http, Logger: slog.New(slog.NewTextHandler(w.t.Output(), nil)),
 	})
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	if _, err := c.Connect(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func (w *world) receive() {
 // restart has a new client go on where the one before ended, as a new process does.
 func (w *world) restart() {
 	w.t.Helper()
-	check.OK(w.t, w.stop())
+	testutil.OK(w.t, w.stop())
 	w.client = w.newClient()
 	w.receive()
 }

@@ -23,7 +23,7 @@ func newDialect() dialect {
 }
 
 // reach returns what Discord can do with address: it makes links of http and https only.
-func reach(address string) (string, markup.Reach) {
+func reach(address string) (string, markup.LinkPolicy) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	switch strings.ToLower(scheme) {
 	case "http", "https":
@@ -55,7 +55,7 @@ func (d dialect) split(md string, limit int) []string {
 		written := ""
 		for _, t := range looks {
 			written = t.Write(from, to, &writer{text: t})
-			if read, _ := readMarkdown(written, names{}); sameWords(read, t.Words[from:to]) {
+			if read, _ := readMarkdown(written, mentionNames{}); sameWords(read, t.Words[from:to]) {
 				return written
 			}
 		}
@@ -99,7 +99,7 @@ type writer struct{ text *markup.Text }
 var _ markup.Writer = (*writer)(nil)
 
 // onBothSides are the signs that stand before words as well as after them.
-var onBothSides = map[markup.Look]string{
+var onBothSides = map[markup.Style]string{
 	markup.Bold: "**", markup.Italic: "*", markup.Strikethrough: "~~", markup.Spoiler: "||",
 }
 
@@ -192,7 +192,7 @@ func (w *writer) pad(s markup.Span) string {
 
 // Escape returns words so that Discord shows them.
 func (w *writer) Escape(before []byte, words string, in []markup.Span) string {
-	has := func(l markup.Look) bool {
+	has := func(l markup.Style) bool {
 		return slices.ContainsFunc(in, func(s markup.Span) bool { return s.Look == l })
 	}
 	switch {

@@ -43,7 +43,7 @@ func TestCommonMarkBecomesDiscordsMarkdown(t *testing.T) {
 // SEQ-06: Discord's own dialect, which is not CommonMark.
 func TestDiscordsMarkdownBecomesCommonMark(t *testing.T) {
 	c := &Client{markup: newDialect()}
-	n := names{
+	n := mentionNames{
 		user:    func(id string) string { return map[string]string{"1": "Kai_x"}[id] },
 		role:    func(id string) string { return map[string]string{"2": "Cooks"}[id] },
 		channel: func(id string) string { return map[string]string{"3": "food"}[id] },
@@ -96,7 +96,7 @@ func wantWhole(t failer, md string, limit int) {
 	d := newDialect()
 	var joined strings.Builder
 	for i, part := range d.split(md, limit) {
-		words, _ := readMarkdown(part, names{})
+		words, _ := readMarkdown(part, mentionNames{})
 		if n := units(part); n > max(limit, 16) || markup.Blank(words) {
 			t.Errorf("part %d of %q: %d units of %d, %q", i, md, n, limit, part)
 		}
@@ -130,7 +130,7 @@ func FuzzReadMarkdown(f *testing.F) {
 	}
 	d := newDialect()
 	f.Fuzz(func(t *testing.T, said string) {
-		words, spans := readMarkdown(said, names{})
+		words, spans := readMarkdown(said, mentionNames{})
 		for _, s := range spans {
 			if s.From < 0 || s.To < s.From || s.To > len(words) {
 				t.Fatalf("%q has a look over %d to %d of %d", said, s.From, s.To, len(words))
@@ -163,7 +163,7 @@ func TestLooksSurviveTheRoundTrip(t *testing.T) {
 		"> quoted\n> twice", "```go\nfunc main() {}\n```", "- one\n- two", "1. one\n2. two",
 	} {
 		part := c.markup.split(md, maxUnits)[0]
-		if got := c.commonMark(part, names{}); strings.ReplaceAll(got, "\n\n", "\n") != strings.ReplaceAll(md, "\n\n", "\n") {
+		if got := c.commonMark(part, mentionNames{}); strings.ReplaceAll(got, "\n\n", "\n") != strings.ReplaceAll(md, "\n\n", "\n") {
 			t.Errorf("%q\nwent as %q\ncame as %q", md, part, got)
 		}
 	}

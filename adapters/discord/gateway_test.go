@@ -11,7 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // DELIVERY F27, R-DC: whatever ends the connection, the session is resumed and
@@ -40,7 +40,7 @@ func TestEveryLossIsResumed(t *testing.T) {
 				pass(10 * time.Second)
 				w.says("after")
 				came := w.inbox.take()
-				check.Same(t, "texts", []string{"before", "meanwhile", "after"}, texts(came))
+				testutil.Same(t, "texts", []string{"before", "meanwhile", "after"}, texts(came))
 				if slices.ContainsFunc(came, func(u adapters.Update) bool { return u.Kept }) {
 					t.Errorf("what our own session has missed is told as kept: %+v", came)
 				}
@@ -96,11 +96,11 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 					"before ": 1, "meanwhile ": 1, "after ": 1, "in the thread food": 1, "in the quiet ": 1,
 					"direct before ": 1, "direct meanwhile ": 1, "in the forum a round table": 1,
 				}
-				check.Same(t, "what came", want, got)
+				testutil.Same(t, "what came", want, got)
 				if fresh, _ := w.begun(); fresh != 2 {
 					t.Errorf("%d sessions begun, want 2", fresh)
 				}
-				refused := slices.ContainsFunc(w.Ledger().Sessions, func(s fakediscord.Begun) bool { return s.Refused })
+				refused := slices.ContainsFunc(w.Ledger().Sessions, func(s fakediscord.SessionStart) bool { return s.Refused })
 				if told := name != "forgotten"; refused == told {
 					t.Errorf("a session that was given up is asked for again: %t, want %t", refused, !told)
 				}
@@ -124,7 +124,7 @@ func TestAGapIsNotReadWhereNothingIsShown(t *testing.T) {
 		hidden.Says(w.kai, "among themselves", fakediscord.Said{})
 		ours.Says(w.kai, "meanwhile", fakediscord.Said{})
 		pass(time.Minute)
-		check.Same(t, "texts", []string{"before", "meanwhile"}, texts(w.inbox.take()))
+		testutil.Same(t, "texts", []string{"before", "meanwhile"}, texts(w.inbox.take()))
 		for _, c := range w.Ledger().Calls {
 			if c.Status == http.StatusForbidden {
 				t.Errorf("refused: %s in %s", c.Method, c.Channel)
@@ -144,7 +144,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 		public, private := w.room.NewThread(w.kai, "open"), w.room.NewPrivateThread(w.kai, "ours")
 		w.says("before")
 		w.inbox.take()
-		check.OK(t, w.stop())
+		testutil.OK(t, w.stop())
 		pass(time.Hour)
 		w.bot.Forget()
 		want := map[string]int{"open: in public": 1, "alone in ours: in private": 1, ": after": 1}
@@ -172,7 +172,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 				got[where+": "+m.Text]++
 			}
 		}
-		check.Same(t, "what came", want, got)
+		testutil.Same(t, "what came", want, got)
 		reads := 0
 		for _, c := range w.Ledger().Calls {
 			if c.Method == "get messages" && c.Channel == old.ID {
@@ -194,7 +194,7 @@ func TestARestartMissesNothing(t *testing.T) {
 				w := open(t)
 				w.says("before")
 				synctest.Wait()
-				check.OK(t, w.stop())
+				testutil.OK(t, w.stop())
 				want := []string{"before"}
 				pass(away)
 				for i := range 230 {
@@ -205,7 +205,7 @@ func TestARestartMissesNothing(t *testing.T) {
 				w.receive()
 				pass(10 * time.Second)
 				w.says("after")
-				check.Same(t, "texts", append(want, "after"), texts(w.inbox.take()))
+				testutil.Same(t, "texts", append(want, "after"), texts(w.inbox.take()))
 				fresh, resumed := w.begun()
 				if gone := away > time.Minute; gone != (fresh == 2) || gone == (resumed == 1) {
 					t.Errorf("%d sessions begun, %d resumed", fresh, resumed)
@@ -222,18 +222,18 @@ func TestAnUnfilledGapIsNotForgotten(t *testing.T) {
 		w := open(t)
 		w.says("before")
 		synctest.Wait()
-		check.OK(t, w.stop())
+		testutil.OK(t, w.stop())
 		w.bot.Forget()
 		w.room.SaysUnheard(w.kai, "meanwhile")
 		w.Fault(hang("get messages"))
 		w.receive() // reads history, and hangs there
 		pass(10 * time.Second)
-		check.OK(t, w.stop())
+		testutil.OK(t, w.stop())
 		w.ClearFaults()
 		w.client = w.newClient()
 		w.receive()
 		pass(10 * time.Second)
-		check.Same(t, "texts", []string{"before", "meanwhile"}, texts(w.inbox.take()))
+		testutil.Same(t, "texts", []string{"before", "meanwhile"}, texts(w.inbox.take()))
 	})
 }
 
@@ -245,7 +245,7 @@ func TestZombiesAreFoundWithinOneHeartbeat(t *testing.T) {
 		w.bot.Freeze()
 		w.says("into the dark")
 		pass(2*41250*time.Millisecond + 2*time.Second) // one is missed, and the next finds it out
-		check.Same(t, "texts", []string{"into the dark"}, texts(w.inbox.take()))
+		testutil.Same(t, "texts", []string{"into the dark"}, texts(w.inbox.take()))
 		if fresh, resumed := w.begun(); fresh != 1 || resumed != 1 {
 			t.Errorf("%d sessions begun, %d resumed; want 1, 1", fresh, resumed)
 		}
@@ -264,7 +264,7 @@ func TestNoHandshakeHangs(t *testing.T) {
 			w.Mute(false)
 			pass(45 * time.Second)
 			w.says("hello")
-			check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
+			testutil.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 		})
 	})
 	t.Run("pushed away", func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestNoHandshakeHangs(t *testing.T) {
 			w.Push(false)
 			pass(time.Minute)
 			w.says("hello")
-			check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
+			testutil.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 			if fresh, _ := w.begun(); fresh != 1 {
 				t.Errorf("%d sessions begun, want 1", fresh)
 			}
@@ -336,7 +336,7 @@ func TestAnotherNumberOfShardsIsAskedFor(t *testing.T) {
 				w.receive()
 				pass(10 * time.Second)
 				w.says("hello")
-				check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
+				testutil.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 			})
 		})
 	}
@@ -360,7 +360,7 @@ func TestWithoutTheMembersIntentEverythingElseWorks(t *testing.T) {
 		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{NoMembers: true})
 		w.receive()
 		w.says("hello")
-		check.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
+		testutil.Same(t, "texts", []string{"hello"}, texts(w.inbox.take()))
 	})
 }
 

@@ -59,7 +59,7 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 			continue
 		}
 		updates = append(updates, adapters.Update{
-			ID: ch.ID, Key: "linked:" + ch.ID + ":" + adapters.Digest(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.Linked{},
+			ID: ch.ID, Key: "linked:" + ch.ID + ":" + adapters.Digest(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.ChatGained{},
 		})
 	}
 	return updates, nil
@@ -95,7 +95,7 @@ func (r *receiver) readEnd(e event) []adapters.Update {
 		if isThread(ch.Type) && !ch.isPrivate() || !holdsMessages(ch.Type) {
 			continue
 		}
-		updates = append(updates, e.tells("unlinked", ch, adapters.Unlinked{Reason: reason}))
+		updates = append(updates, e.tells("unlinked", ch, adapters.ChatLost{Reason: reason}))
 	}
 	return updates
 }
@@ -188,7 +188,7 @@ func (r *receiver) learn(e event) {
 		Owner   string            `json:"owner_id"`
 		Role    *role             `json:"role"`
 		RoleID  string            `json:"role_id"`
-		Emojis  []emoji           `json:"emojis"`
+		Emojis  []customEmoji     `json:"emojis"`
 		Threads []channel         `json:"threads"`
 		User    *user             `json:"user"`
 		Roles   []json.RawMessage `json:"roles"` // of a member: ids; of a server: roles

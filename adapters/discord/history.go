@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Historian = (*Client)(nil)
+var _ adapters.HistoryReader = (*Client)(nil)
 
 // pageSize is the most messages that Discord returns at once.
 const pageSize = 100
@@ -104,7 +104,7 @@ func (r *receiver) fillAside(ctx context.Context, ch channel, since snowflake) e
 		return err
 	}
 	if err != nil {
-		r.owe(ch.ID, debt{Aside: max(since, 1), Guild: ch.GuildID}, err)
+		r.owe(ch.ID, pendingHistory{Aside: max(since, 1), Guild: ch.GuildID}, err)
 		return nil
 	}
 	for _, th := range list {
@@ -140,7 +140,7 @@ func (r *receiver) fill(ctx context.Context, channel, guild string, after snowfl
 			r.client.log.Warn("history is not shown to us", "channel", channel, "error", err)
 			return r.missed(ctx, channel, guild, after, err)
 		case err != nil:
-			r.owe(channel, debt{After: max(after, 1), Guild: guild}, err)
+			r.owe(channel, pendingHistory{After: max(after, 1), Guild: guild}, err)
 			return nil
 		}
 		if next > after {
@@ -203,7 +203,7 @@ func (r *receiver) missed(ctx context.Context, channel, guild string, after snow
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		r.owe(channel, debt{After: max(after, 1), Guild: guild}, err)
+		r.owe(channel, pendingHistory{After: max(after, 1), Guild: guild}, err)
 		return nil
 	}
 	now, from := time.Now().UTC(), after.time()
@@ -246,15 +246,15 @@ func idOf(raw json.RawMessage) snowflake {
 	return flake(m.ID)
 }
 
-// mark is the cursor of a history: where in which channel the next page begins.
-type mark struct {
+// historyMark is the cursor of a history: where in which channel the next page begins.
+type historyMark struct {
 	Channel string    `json:"c"`
 	After   snowflake `json:"a,string"`
 }
 
 // History hands the messages of a stretch to take, page after page: first those
 // of the chat, then those of each thread that began in it, the oldest first.
-func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(context.Context, adapters.Page) error) error {
+func (c *Client) History(ctx context.Context, s adapters.HistoryRange, take func(context.Context, adapters.HistoryPage) error) error {
 	self, err := c.me(ctx)
 	if err != nil {
 		return err
@@ -263,7 +263,7 @@ func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(cont
 	if err != nil {
 		return err
 	}
-	at := mark{After: flakeAt(s.From)}
+	at := historyMark{After: flakeAt(s.From)}
 	if s.From.IsZero() {
 		at.After = 0
 	} else if at.After > 0 {
@@ -280,10 +280,10 @@ func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(cont
 	}
 	for i, channel := range channels {
 		if channel != at.Channel {
-			at = mark{Channel: channel, After: from}
+			at = historyMark{Channel: channel, After: from}
 		}
 		for more := true; more; {
-			var p adapters.Page
+			var p adapters.HistoryPage
 			if p.Updates, more, err = c.pastPage(ctx, self, &at, s.To); err != nil {
 				return err
 			}
@@ -291,7 +291,7 @@ func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(cont
 			case more:
 				p.Cursor = at.bytes()
 			case i+1 < len(channels):
-				p.Cursor = mark{Channel: channels[i+1], After: from}.bytes()
+				p.Cursor = historyMark{Channel: channels[i+1], After: from}.bytes()
 			}
 			if len(p.Updates) == 0 && p.Cursor != nil {
 				continue
@@ -305,10 +305,10 @@ func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(cont
 }
 
 // bytes returns the stored form of m.
-func (m mark) bytes() []byte { return fmt.Appendf(nil, `{"c":%q,"a":"%s"}`, m.Channel, m.After) }
+func (m historyMark) bytes() []byte { return fmt.Appendf(nil, `{"c":%q,"a":"%s"}`, m.Channel, m.After) }
 
 // pastPage reads a page behind at, which it moves, until the moment to.
-func (c *Client) pastPage(ctx context.Context, self account, at *mark, to time.Time) (updates []adapters.Update, more bool, err error) {
+func (c *Client) pastPage(ctx context.Context, self account, at *historyMark, to time.Time) (updates []adapters.Update, more bool, err error) {
 	list, more, err := c.page(ctx, at.Channel, at.After)
 	if err == nil && len(list) == 0 {
 		err = c.unshown(ctx, at.Channel, "")
@@ -342,7 +342,7 @@ func (c *Client) pastPage(ctx context.Context, self account, at *mark, to time.T
 
 // stretch returns the channels of a stretch: its thread, or its chat and all
 // threads of the chat.
-func (c *Client) stretch(ctx context.Context, s adapters.Stretch) ([]string, error) {
+func (c *Client) stretch(ctx context.Context, s adapters.HistoryRange) ([]string, error) {
 	if s.Thread != "" {
 		return []string{s.Thread}, nil
 	}

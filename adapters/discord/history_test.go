@@ -32,11 +32,11 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 		for _, u := range w.inbox.take() {
 			live[u.Key] = true
 		}
-		var pages []adapters.Page
-		read := func(s adapters.Stretch) []string {
+		var pages []adapters.HistoryPage
+		read := func(s adapters.HistoryRange) []string {
 			t.Helper()
 			var words []string
-			err := w.client.History(t.Context(), s, func(_ context.Context, p adapters.Page) error {
+			err := w.client.History(t.Context(), s, func(_ context.Context, p adapters.HistoryPage) error {
 				pages = append(pages, p)
 				words = append(words, texts(p.Updates)...)
 				for _, u := range p.Updates {
@@ -51,20 +51,20 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 			}
 			return words
 		}
-		all := read(adapters.Stretch{Chat: w.room.ID.String()})
+		all := read(adapters.HistoryRange{Chat: w.room.ID.String()})
 		if len(all) != 152 || all[0] != "line 0" || all[149] != "line 149" || all[150] != "in the thread" || all[151] != "long ago" {
 			t.Errorf("read %d: %q", len(all), all)
 		}
 		if len(pages) < 3 || pages[len(pages)-1].Cursor != nil {
 			t.Errorf("%d pages, the last with cursor %q", len(pages), pages[len(pages)-1].Cursor)
 		}
-		if rest := read(adapters.Stretch{Chat: w.room.ID.String(), Cursor: pages[0].Cursor}); len(rest) != 52 || rest[0] != "line 100" {
+		if rest := read(adapters.HistoryRange{Chat: w.room.ID.String(), Cursor: pages[0].Cursor}); len(rest) != 52 || rest[0] != "line 100" {
 			t.Errorf("from the first cursor on %d: %q", len(rest), rest)
 		}
-		if alone := read(adapters.Stretch{Chat: private.ID.String()}); !cmp.Equal(alone, []string{"between us"}) {
+		if alone := read(adapters.HistoryRange{Chat: private.ID.String()}); !cmp.Equal(alone, []string{"between us"}) {
 			t.Errorf("the private thread holds %q", alone)
 		}
-		if one := read(adapters.Stretch{Chat: w.room.ID.String(), Thread: thread.ID.String()}); !cmp.Equal(one, []string{"in the thread"}) {
+		if one := read(adapters.HistoryRange{Chat: w.room.ID.String(), Thread: thread.ID.String()}); !cmp.Equal(one, []string{"in the thread"}) {
 			t.Errorf("the thread holds %q", one)
 		}
 	})
@@ -90,7 +90,7 @@ func TestHistoryIsReadBetweenTwoMoments(t *testing.T) {
 			{time.Time{}, said[0], []string{"line 0"}},
 		} {
 			var read []string
-			err := w.client.History(t.Context(), adapters.Stretch{Chat: w.room.ID.String(), From: test.from, To: test.to}, func(_ context.Context, p adapters.Page) error {
+			err := w.client.History(t.Context(), adapters.HistoryRange{Chat: w.room.ID.String(), From: test.from, To: test.to}, func(_ context.Context, p adapters.HistoryPage) error {
 				read = append(read, texts(p.Updates)...)
 				return nil
 			})

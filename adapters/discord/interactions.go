@@ -187,11 +187,11 @@ func (i interaction) line() string {
 	return strings.Join(words, " ")
 }
 
-var _ adapters.Menu = (*Client)(nil)
+var _ adapters.CommandMenu = (*Client)(nil)
 
 // Commands sets the slash commands that Discord offers everywhere, each with one
 // field for words. Setting the same list again changes nothing.
-func (c *Client) Commands(ctx context.Context, list []adapters.MenuEntry) error {
+func (c *Client) Commands(ctx context.Context, list []adapters.CommandMenuEntry) error {
 	self, err := c.me(ctx)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ var emojiRule = regexp.MustCompile(`:(\w{2,32}):`)
 // called returns the words of p with @Name made a call of each person given, and
 // the names of the server's own emoji made the emoji; and who is called. What
 // would make the message too long stays words.
-func (c *Client) called(p adapters.Post, guild string) (content string, ids []string) {
+func (c *Client) called(p adapters.OutgoingMessage, guild string) (content string, ids []string) {
 	names := mentions.Of(p.Mentions, written)
 	room := maxUnits - units(p.Text)
 	var b strings.Builder
@@ -73,7 +73,7 @@ func (c *Client) emojiIn(words, guild string, room *int) string {
 		return words
 	}
 	return emojiRule.ReplaceAllStringFunc(words, func(name string) string {
-		e, ok := c.known.emoji(guild, strings.Trim(name, ":"))
+		e, ok := c.known.customEmoji(guild, strings.Trim(name, ":"))
 		sign := "<:" + e.Name + ":" + e.ID + ">"
 		if e.Animated {
 			sign = "<a" + sign[1:]

@@ -209,14 +209,14 @@ func joinBlocks(blocks ...string) string {
 }
 
 // commonMark returns Discord's Markdown as CommonMark.
-func (c *Client) commonMark(content string, n names) string {
+func (c *Client) commonMark(content string, n mentionNames) string {
 	words, spans := readMarkdown(content, n)
 	return c.markup.CommonMark(words, spans)
 }
 
 // namesFor says what the ids in m's words stand for.
-func (c *Client) namesFor(m *message) names {
-	return names{
+func (c *Client) namesFor(m *message) mentionNames {
+	return mentionNames{
 		user: func(id string) string {
 			for _, u := range m.Mentions {
 				if u.ID == id {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/markup"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected files")
@@ -28,20 +28,20 @@ type verdict struct {
 func TestAForeignReaderSeesTheSameWords(t *testing.T) {
 	if *update {
 		raw, err := json.MarshalIndent(unjudged(), "", " ")
-		check.OK(t, err)
-		check.OK(t, os.WriteFile(verdictsFile, append(raw, '\n'), 0o600))
+		testutil.OK(t, err)
+		testutil.OK(t, os.WriteFile(verdictsFile, append(raw, '\n'), 0o600))
 		t.Log("rewritten without verdicts; run testdata/reader/words.mjs now")
 		return
 	}
 	raw, err := os.ReadFile(verdictsFile)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var verdicts []verdict
-	check.OK(t, json.Unmarshal(raw, &verdicts))
+	testutil.OK(t, json.Unmarshal(raw, &verdicts))
 	if len(verdicts) < 500 {
 		t.Errorf("only %d texts", len(verdicts))
 	}
 	for _, v := range verdicts {
-		if got, _ := readMarkdown(v.Text, names{}); !markup.SameWords(got, v.Words) {
+		if got, _ := readMarkdown(v.Text, mentionNames{}); !markup.SameWords(got, v.Words) {
 			t.Errorf("%q\n ours  %q\n other %q", v.Text, got, v.Words)
 		}
 	}

@@ -49,7 +49,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	acks := newAcks(c)
 	defer acks.wait()
 	now := time.Now()
-	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan called), stored: now, told: telling{}, allowed: gateway.Start.from(now)}
+	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan interactionCall), stored: now, told: visibilityChange{}, allowed: gateway.Start.from(now)}
 	c.receives.Store(r)
 	defer c.receives.Store(nil)
 	for id := range gateway.Shards {
@@ -94,14 +94,14 @@ type receiver struct {
 	sink   adapters.Sink
 	at     *position
 	shards int
-	calls  chan called // interactions that Discord calls us with
+	calls  chan interactionCall // interactions that Discord calls us with
 
-	began   time.Time       // when the last session began
-	allowed allowance       // what Discord lets us begin
-	stored  time.Time       // when the position was last stored
-	pending map[string]bool // servers whose gap is to be filled
-	told    telling         // by which what an event changes is known
-	owed    debts
+	began   time.Time        // when the last session began
+	allowed allowance        // what Discord lets us begin
+	stored  time.Time        // when the position was last stored
+	pending map[string]bool  // servers whose gap is to be filled
+	told    visibilityChange // by which what an event changes is known
+	owed    pendingHistories
 	unsaid  time.Time // when Discord last did not say who somebody is
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // PLATFORMS 3.3, SEQ-06: whatever a message is made of, its words and files are told,
@@ -63,7 +63,7 @@ func TestWhatAMessageHoldsIsTold(t *testing.T) {
 				if c.want.Kind == "" {
 					c.want.Kind = adapters.Human
 				}
-				check.Same(t, "told", c.want, got)
+				testutil.Same(t, "told", c.want, got)
 			})
 		})
 	}
@@ -110,13 +110,13 @@ func TestStickersAreFetchedFromWhereTheyAre(t *testing.T) {
 		}
 		asked := addresses{}
 		c, err := discord.New(discord.Options{Token: rigToken, HTTPClient: &http.Client{Transport: &asked}})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		for _, a := range m.Attachments {
 			if f, err := c.Fetch(t.Context(), a, 100); err != nil || f.Close() != nil {
 				t.Errorf("%s: %v", a.ID, err)
 			}
 		}
-		check.Same(t, "asked", addresses{"https://cdn.discordapp.com/stickers/9.png", "https://media.discordapp.net/stickers/10.gif"}, asked)
+		testutil.Same(t, "asked", addresses{"https://cdn.discordapp.com/stickers/9.png", "https://media.discordapp.net/stickers/10.gif"}, asked)
 	})
 }
 
@@ -146,7 +146,7 @@ func TestFilesThatDiscordDoesNotTakeAreNotSent(t *testing.T) {
 			"one of eleven":        {[]adapters.File{file(11)}, false},
 			"three of nine":        {[]adapters.File{file(9), file(9), file(9)}, false},
 		} {
-			_, err := w.client.Send(t.Context(), adapters.Post{Chat: w.room.ID.String(), Text: "x", Files: c.files})
+			_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x", Files: c.files})
 			if c.taken && err != nil || !c.taken && (err == nil || adapters.KindOf(err) != adapters.Invalid) {
 				t.Errorf("%s: %v", name, err)
 			}

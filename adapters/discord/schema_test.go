@@ -14,24 +14,24 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // schemas returns Discord's own description of the bodies of calls, by name.
 func schemas(t *testing.T) func(call string) *jsonschema.Resolved {
 	t.Helper()
 	raw, err := os.ReadFile("testdata/openapi/requests.json")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return func(call string) *jsonschema.Resolved {
 		t.Helper()
 		var s jsonschema.Schema
-		check.OK(t, json.Unmarshal(raw, &s))
+		testutil.OK(t, json.Unmarshal(raw, &s))
 		if s.Defs["call "+call] == nil {
 			return nil
 		}
 		s.Ref = "#/$defs/call " + call
 		resolved, err := s.Resolve(nil)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		return resolved
 	}
 }
@@ -52,7 +52,7 @@ func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
 				continue
 			}
 			var body any
-			check.OK(t, json.Unmarshal(c.Body, &body))
+			testutil.OK(t, json.Unmarshal(c.Body, &body))
 			if err := s.Validate(body); err != nil {
 				t.Errorf("%s %s\n%v", c.Method, c.Body, err)
 			}
@@ -109,19 +109,19 @@ func everyRequest(t *testing.T, w *world) {
 	button := w.says("here")
 	synctest.Wait()
 	kai := adapters.Person{ID: w.kai.ID.String(), Name: "Kai"}
-	face := adapters.Face{Name: "Discord Max", Avatar: "https://example.org/max.png"}
+	face := adapters.Persona{Name: "Discord Max", Avatar: "https://example.org/max.png"}
 	file := adapters.File{Name: "list.txt", MIME: "text/plain", Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader([]byte("milk"))), nil
 	}}
 	receipts := map[string]adapters.Receipt{}
-	for name, p := range map[string]adapters.Post{
+	for name, p := range map[string]adapters.OutgoingMessage{
 		"plain":   {Text: "hello @Kai", Key: "a key of any length whatever, longer than a nonce", Mentions: []adapters.Person{kai}},
 		"answer":  {Text: "yes", ReplyTo: button.String()},
 		"thread":  {Text: "inside", Thread: thread.ID.String()},
 		"file":    {Text: "the list", Key: "f", Files: []adapters.File{file}},
 		"face":    {Text: "I am Max", Face: face},
 		"both":    {Text: "in the thread", Face: face, Thread: thread.ID.String(), Files: []adapters.File{file}},
-		"no name": {Text: "nobody", Face: adapters.Face{Name: strings.Repeat("x", 100), Avatar: ":robot:"}},
+		"no name": {Text: "nobody", Face: adapters.Persona{Name: strings.Repeat("x", 100), Avatar: ":robot:"}},
 	} {
 		p.Chat = chat
 		r, err := w.client.Send(ctx, p)
@@ -130,14 +130,14 @@ func everyRequest(t *testing.T, w *world) {
 		}
 		receipts[name] = r
 	}
-	if _, err := w.client.Send(ctx, adapters.Post{Chat: forum.ID.String(), Text: "**What** is new?"}); err != nil {
+	if _, err := w.client.Send(ctx, adapters.OutgoingMessage{Chat: forum.ID.String(), Text: "**What** is new?"}); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.client.Thread(ctx, adapters.Ref{Chat: chat, Message: receipts["plain"].Message}, "**Who** brings it?"); err != nil {
+	if _, err := w.client.Thread(ctx, adapters.MessageRef{Chat: chat, Message: receipts["plain"].Message}, "**Who** brings it?"); err != nil {
 		t.Error(err)
 	}
 	for name, thread := range map[string]string{"plain": "", "face": "", "both": thread.ID.String()} {
-		if err := w.client.Edit(ctx, adapters.Ref{Chat: chat, Thread: thread, Message: receipts[name].Message}, "changed"); err != nil {
+		if err := w.client.Edit(ctx, adapters.MessageRef{Chat: chat, Thread: thread, Message: receipts[name].Message}, "changed"); err != nil {
 			t.Errorf("edit %s: %v", name, err)
 		}
 	}
@@ -150,7 +150,7 @@ func everyRequest(t *testing.T, w *world) {
 			t.Error("an interaction was not answered")
 		}
 	}
-	if err := w.client.Commands(ctx, []adapters.MenuEntry{{Name: "stop", Help: "ends what I am doing"}, {Name: "help"}}); err != nil {
+	if err := w.client.Commands(ctx, []adapters.CommandMenuEntry{{Name: "stop", Help: "ends what I am doing"}, {Name: "help"}}); err != nil {
 		t.Error(err)
 	}
 }

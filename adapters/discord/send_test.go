@@ -14,17 +14,17 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // send posts, in the room if nothing else is said, and fails the test when that fails.
-func (w *world) send(p adapters.Post) adapters.Receipt {
+func (w *world) send(p adapters.OutgoingMessage) adapters.Receipt {
 	w.t.Helper()
 	if p.Chat == "" {
 		p.Chat = w.room.ID.String()
 	}
 	r, err := w.client.Send(w.t.Context(), p)
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	return r
 }
 
@@ -40,7 +40,7 @@ func TestASecondAttemptIsNoSecondMessage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t)
-				p := adapters.Post{Chat: w.room.ID.String(), Text: "once", Key: "a key"}
+				p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "once", Key: "a key"}
 				w.Fault(f)
 				if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
 					t.Errorf("the first attempt: %v, want unknown", err)
@@ -51,7 +51,7 @@ func TestASecondAttemptIsNoSecondMessage(t *testing.T) {
 				if got := w.room.Sent(w.bot); len(got) != 1 {
 					t.Errorf("%d messages, want one", len(got))
 				}
-				w.send(adapters.Post{Text: "once", Key: "another key"})
+				w.send(adapters.OutgoingMessage{Text: "once", Key: "another key"})
 				if got := w.room.Sent(w.bot); len(got) != 2 {
 					t.Errorf("%d messages, want two: the same words may be meant twice", len(got))
 				}
@@ -65,7 +65,7 @@ func TestASecondAttemptIsNoSecondMessage(t *testing.T) {
 func TestAnAttemptByWebhookIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		p := adapters.Post{Chat: w.room.ID.String(), Text: "**once**", Key: "k", Face: adapters.Face{Name: "Max"}}
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "**once**", Key: "k", Face: adapters.Persona{Name: "Max"}}
 		find := func(want bool) {
 			t.Helper()
 			r, found, err := w.client.Find(t.Context(), p)
@@ -99,7 +99,7 @@ func TestAnAttemptByWebhookIsFound(t *testing.T) {
 func TestAnAttemptIsFoundByItsNonce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		p := adapters.Post{Chat: w.room.ID.String(), Text: "yes", Key: "first"}
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "yes", Key: "first"}
 		sent := w.send(p)
 		later := w.newClient() // has no receipt of it
 		for key, want := range map[string]string{"first": sent.Message, "second": ""} {
@@ -122,9 +122,9 @@ func TestNobodyIsCalledUnasked(t *testing.T) {
 		said := w.says("so?")
 		text := "@everyone @here <@" + bob.ID.String() + "> <@&" + w.guild.Role(w.bot).String() + "> https://evil.example/leak?x=1 " +
 			"[x](https://evil.example) ![y](https://evil.example/z.png) `@Ann_Lee` @annlee, @Ann_Lee!"
-		for _, face := range []adapters.Face{{}, {Name: "Max"}} {
+		for _, face := range []adapters.Persona{{}, {Name: "Max"}} {
 			for _, part := range w.client.Split(text) {
-				w.send(adapters.Post{Text: part, ReplyTo: said.String(), Face: face, Mentions: []adapters.Person{
+				w.send(adapters.OutgoingMessage{Text: part, ReplyTo: said.String(), Face: face, Mentions: []adapters.Person{
 					{ID: ann.ID.String(), Name: "Ann_Lee", Handle: "annlee"},
 				}})
 			}
@@ -156,7 +156,7 @@ func TestLettersThatCountTwiceAreCutInTime(t *testing.T) {
 		for _, text := range []string{strings.Repeat("😀", 1500), strings.Repeat(`😀\*`, 600)} {
 			parts := w.client.Split(text)
 			for _, part := range parts {
-				w.send(adapters.Post{Text: part})
+				w.send(adapters.OutgoingMessage{Text: part})
 			}
 			if len(parts) != 2 {
 				t.Errorf("%.20s… is cut into %d parts, want two", text, len(parts))
@@ -170,7 +170,7 @@ func TestACallThatDoesNotFitStaysWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		text := "@Kai " + strings.Repeat("x", 1990)
-		w.send(adapters.Post{Text: text, Mentions: []adapters.Person{{ID: "1234567890123456789", Name: "Kai"}}})
+		w.send(adapters.OutgoingMessage{Text: text, Mentions: []adapters.Person{{ID: "1234567890123456789", Name: "Kai"}}})
 		if got := w.room.Sent(w.bot)[0].Content; got != text {
 			t.Errorf("sent %d characters: %.30s", len(got), got)
 		}
@@ -183,13 +183,13 @@ func TestFacesShareOneWebhook(t *testing.T) {
 		w := open(t)
 		thread := w.room.NewThread(w.kai, "Lunch")
 		chat := w.room.ID.String()
-		for _, p := range []adapters.Post{
-			{Text: "one", Face: adapters.Face{Name: "Ada"}},
-			{Text: "two", Face: adapters.Face{Name: "Clyde from Discord"}},
-			{Text: "three", Face: adapters.Face{Name: "Ada"}, Thread: thread.ID.String()},
+		for _, p := range []adapters.OutgoingMessage{
+			{Text: "one", Face: adapters.Persona{Name: "Ada"}},
+			{Text: "two", Face: adapters.Persona{Name: "Clyde from Discord"}},
+			{Text: "three", Face: adapters.Persona{Name: "Ada"}, Thread: thread.ID.String()},
 		} {
 			r := w.send(p)
-			ref := adapters.Ref{Chat: chat, Thread: p.Thread, Message: r.Message}
+			ref := adapters.MessageRef{Chat: chat, Thread: p.Thread, Message: r.Message}
 			if err := w.client.Edit(t.Context(), ref, p.Text+"!"); err != nil {
 				t.Error(err)
 			}
@@ -200,7 +200,7 @@ func TestFacesShareOneWebhook(t *testing.T) {
 				t.Errorf("message %d is %+v, want %+v by webhook %s", i, got[i], want, got[0].Webhook)
 			}
 		}
-		if err := w.client.Delete(t.Context(), adapters.Ref{Chat: chat, Message: got[0].ID.String()}); err != nil || !w.room.Sent(w.bot)[0].Deleted {
+		if err := w.client.Delete(t.Context(), adapters.MessageRef{Chat: chat, Message: got[0].ID.String()}); err != nil || !w.room.Sent(w.bot)[0].Deleted {
 			t.Errorf("delete: %v", err)
 		}
 		if heard := w.inbox.take(); len(texts(heard)) != 0 {
@@ -211,12 +211,12 @@ func TestFacesShareOneWebhook(t *testing.T) {
 			t.Error("an answer to a face of ours is not meant for us")
 		}
 		w.room.DropWebhooks()
-		w.send(adapters.Post{Text: "four", Face: adapters.Face{Name: "Ada"}})
+		w.send(adapters.OutgoingMessage{Text: "four", Face: adapters.Persona{Name: "Ada"}})
 		if got := w.room.Sent(w.bot); got[2].Content != "four" || got[2].Webhook == got[1].Webhook {
 			t.Errorf("after the webhook was deleted: %+v", got[2])
 		}
 		again := w.newClient()
-		if _, err := again.Send(t.Context(), adapters.Post{Chat: chat, Text: "five", Face: adapters.Face{Name: "Max"}}); err != nil {
+		if _, err := again.Send(t.Context(), adapters.OutgoingMessage{Chat: chat, Text: "five", Face: adapters.Persona{Name: "Max"}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.room.Sent(w.bot); got[3].Webhook != got[2].Webhook {
@@ -230,9 +230,9 @@ func TestFacesShareOneWebhook(t *testing.T) {
 func TestAWebhooksMessageIsRefusedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		r := w.send(adapters.Post{Text: "one", Face: adapters.Face{Name: "Max"}})
+		r := w.send(adapters.OutgoingMessage{Text: "one", Face: adapters.Persona{Name: "Max"}})
 		for range 5 {
-			check.OK(t, w.client.Edit(t.Context(), adapters.Ref{Chat: w.room.ID.String(), Message: r.Message}, "one and more"))
+			testutil.OK(t, w.client.Edit(t.Context(), adapters.MessageRef{Chat: w.room.ID.String(), Message: r.Message}, "one and more"))
 		}
 		refused := 0
 		for _, c := range w.Ledger().Calls {
@@ -251,7 +251,7 @@ func TestWithoutARightToWebhooksTheBotSpeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		w.room.Denies(fakediscord.ManageWebhooks)
-		w.send(adapters.Post{Text: "hello", Key: "k", Face: adapters.Face{Name: "Max"}})
+		w.send(adapters.OutgoingMessage{Text: "hello", Key: "k", Face: adapters.Persona{Name: "Max"}})
 		if got := w.room.Sent(w.bot); len(got) != 1 || got[0].Name != "ada" || got[0].Webhook != 0 {
 			t.Errorf("sent %+v", got)
 		}
@@ -265,7 +265,7 @@ func TestNamedLimitsAreKept(t *testing.T) {
 		w := newWorld(t, fakediscord.Options{Limits: true}, fakediscord.BotProfile{})
 		chat := w.room.ID.String()
 		for sent := 0; sent < 40; {
-			_, err := w.client.Send(t.Context(), adapters.Post{Chat: chat, Text: "x"})
+			_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: chat, Text: "x"})
 			e, limited := errors.AsType[*adapters.Error](err)
 			switch {
 			case err == nil:
@@ -289,7 +289,7 @@ func TestACloudflareLimitIsALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		w.Fault(fake.Fault{Method: "create message", Do: fake.HTML, Status: http.StatusTooManyRequests, RetryAfter: 30})
-		p := adapters.Post{Chat: w.room.ID.String(), Text: "x"}
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x"}
 		for _, want := range []time.Duration{30 * time.Second, 20 * time.Second} {
 			_, err := w.client.Send(t.Context(), p)
 			if e, ok := errors.AsType[*adapters.Error](err); !ok || e.Kind != adapters.Limited || e.RetryAfter != want {
@@ -321,17 +321,17 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		quiet.Denies(1 << 11)
 		room := w.room.ID.String()
 		for name, test := range map[string]struct {
-			post adapters.Post
+			post adapters.OutgoingMessage
 			want adapters.Kind
 		}{
-			"channel gone":   {adapters.Post{Chat: gone.ID.String(), Text: "x"}, adapters.NoTarget},
-			"thread gone":    {adapters.Post{Chat: room, Thread: "4711", Text: "x"}, adapters.NoTarget},
-			"not shown":      {adapters.Post{Chat: hidden.ID.String(), Text: "x"}, adapters.Forbidden},
-			"may not write":  {adapters.Post{Chat: quiet.ID.String(), Text: "x"}, adapters.Forbidden},
-			"too long":       {adapters.Post{Chat: room, Text: strings.Repeat("x", 2001)}, adapters.Invalid},
-			"empty":          {adapters.Post{Chat: room, Text: " "}, adapters.Invalid},
-			"no channel":     {adapters.Post{Chat: "general", Text: "x"}, adapters.Invalid},
-			"too many files": {adapters.Post{Chat: room, Text: "x", Files: make([]adapters.File, 11)}, adapters.Invalid},
+			"channel gone":   {adapters.OutgoingMessage{Chat: gone.ID.String(), Text: "x"}, adapters.NoTarget},
+			"thread gone":    {adapters.OutgoingMessage{Chat: room, Thread: "4711", Text: "x"}, adapters.NoTarget},
+			"not shown":      {adapters.OutgoingMessage{Chat: hidden.ID.String(), Text: "x"}, adapters.Forbidden},
+			"may not write":  {adapters.OutgoingMessage{Chat: quiet.ID.String(), Text: "x"}, adapters.Forbidden},
+			"too long":       {adapters.OutgoingMessage{Chat: room, Text: strings.Repeat("x", 2001)}, adapters.Invalid},
+			"empty":          {adapters.OutgoingMessage{Chat: room, Text: " "}, adapters.Invalid},
+			"no channel":     {adapters.OutgoingMessage{Chat: "general", Text: "x"}, adapters.Invalid},
+			"too many files": {adapters.OutgoingMessage{Chat: room, Text: "x", Files: make([]adapters.File, 11)}, adapters.Invalid},
 		} {
 			if _, err := w.client.Send(t.Context(), test.post); adapters.KindOf(err) != test.want || err == nil {
 				t.Errorf("%s: %v, want %s", name, err, test.want)
@@ -349,7 +349,7 @@ func TestForumsThatNeedATagGetOne(t *testing.T) {
 		forum.NeedsTag("!announced", "bread", "cake")
 		synctest.Wait()
 		for text, want := range map[string]string{"What about tea?": "bread", "Announced: a cake": "cake"} {
-			for _, p := range []adapters.Post{{Chat: forum.ID.String(), Text: text}, voiced(forum.ID.String(), text+" Or not?")} {
+			for _, p := range []adapters.OutgoingMessage{{Chat: forum.ID.String(), Text: text}, voiced(forum.ID.String(), text+" Or not?")} {
 				r, err := w.client.Send(t.Context(), p)
 				if err != nil || r.Message == "" {
 					t.Fatal(err)
@@ -373,16 +373,16 @@ func TestForumsReactionsAndEmoji(t *testing.T) {
 		forum := w.guild.NewChannel("ideas", fakediscord.Forum)
 		blob := w.guild.AddEmoji("blob")
 		synctest.Wait()
-		r, err := w.client.Send(t.Context(), adapters.Post{Chat: forum.ID.String(), Text: "**New** bread\n\nWhat do you think?"})
+		r, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: forum.ID.String(), Text: "**New** bread\n\nWhat do you think?"})
 		if err != nil || r.Message == "" {
 			t.Fatal(err)
 		}
 		id := w.says("nice :blob:?")
-		w.send(adapters.Post{Text: "nice :blob: `:blob:` :nope:"})
+		w.send(adapters.OutgoingMessage{Text: "nice :blob: `:blob:` :nope:"})
 		if got, want := w.room.Sent(w.bot)[0].Content, "nice <:blob:"+blob.String()+"> `:blob:` :nope:"; got != want {
 			t.Errorf("sent %q, want %q", got, want)
 		}
-		ref := adapters.Ref{Chat: w.room.ID.String(), Message: id.String()}
+		ref := adapters.MessageRef{Chat: w.room.ID.String(), Message: id.String()}
 		for _, emoji := range []string{"👍", ":blob:", "❤️", "❤️", ""} {
 			if err := w.client.React(t.Context(), ref, emoji); err != nil {
 				t.Errorf("react %q: %v", emoji, err)
@@ -428,7 +428,7 @@ func TestTwoAccountsInOneProcess(t *testing.T) {
 func TestAWebhooksAddressIsInNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		p := adapters.Post{Chat: w.room.ID.String(), Text: "x", Face: adapters.Face{Name: "Max"}}
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x", Face: adapters.Persona{Name: "Max"}}
 		for _, do := range []fake.FaultKind{fake.Cut, fake.HTML, fake.Garbage, fake.Refuse, fake.Hang} {
 			w.Fault(fake.Fault{Method: "execute webhook", Do: do})
 			_, err := w.client.Send(t.Context(), p)

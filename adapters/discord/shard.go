@@ -15,7 +15,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // shard keeps one connection of the gateway up, over as many websockets as it
@@ -81,7 +81,7 @@ func (s *shard) run(ctx context.Context) error {
 			failures, s.inherited = 0, false
 		}
 		if failures >= maxFailures {
-			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: wire.Hide(err, 0, s.client.token)}
+			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: httpx.Hide(err, 0, s.client.token)}
 		}
 		lasted := time.Since(began)
 		if lasted >= steady {

@@ -12,14 +12,14 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Threader = (*Client)(nil)
+var _ adapters.ThreadOpener = (*Client)(nil)
 
 // hasThread is the code for a message on which a thread hangs already.
 const hasThread = 160004
 
 // Thread returns the thread on message m, which has the message's id, and opens it
 // where there is none. In a forum all messages begin threads.
-func (c *Client) Thread(ctx context.Context, m adapters.Ref, name string) (string, error) {
+func (c *Client) Thread(ctx context.Context, m adapters.MessageRef, name string) (string, error) {
 	to, err := target(m.Chat, "")
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (c *Client) Thread(ctx context.Context, m adapters.Ref, name string) (strin
 // wherever does something to message m in the channel in which it stands: one of a
 // thread may be in its chat, like that on which the thread hangs; and what began a
 // thread of a forum is in that thread.
-func (c *Client) wherever(ctx context.Context, m adapters.Ref, do func(to string) error) error {
+func (c *Client) wherever(ctx context.Context, m adapters.MessageRef, do func(to string) error) error {
 	to, err := target(m.Chat, m.Thread)
 	if err != nil {
 		return err

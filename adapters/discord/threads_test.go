@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // SEQ-96: a thread on a message is opened once, found again by a later process and
@@ -18,13 +18,13 @@ func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 		w := open(t)
 		w.room.Says(w.kai, "who comes?", fakediscord.Said{})
 		id := w.says("who brings **cake**?")
-		m := adapters.Ref{Chat: w.room.ID.String(), Message: id.String()}
+		m := adapters.MessageRef{Chat: w.room.ID.String(), Message: id.String()}
 		lost := w.Fault(fake.Fault{Method: "open thread", Do: fake.Cut, Apply: true})
 		if _, err := w.client.Thread(t.Context(), m, "who brings **cake**?"); err == nil || adapters.KindOf(err).Permanent() {
 			t.Errorf("a lost answer: %v", err)
 		}
 		for _, client := range []any{w.client, w.newClient()} {
-			got, err := client.(adapters.Threader).Thread(t.Context(), m, "who brings **cake**?")
+			got, err := client.(adapters.ThreadOpener).Thread(t.Context(), m, "who brings **cake**?")
 			if err != nil || got != m.Message {
 				t.Errorf("got %q, %v", got, err)
 			}
@@ -34,15 +34,15 @@ func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 		}
 		for name, kind := range map[string]int{"voice": fakediscord.VoiceChannel, "stage": fakediscord.StageChannel} {
 			room := w.guild.NewChannel(name, kind)
-			m := adapters.Ref{Chat: room.ID.String(), Message: room.Says(w.kai, "hear, hear", fakediscord.Said{}).String()}
+			m := adapters.MessageRef{Chat: room.ID.String(), Message: room.Says(w.kai, "hear, hear", fakediscord.Said{}).String()}
 			if _, err := w.client.Thread(t.Context(), m, "x"); adapters.KindOf(err) != adapters.Invalid || err == nil {
 				t.Errorf("in the chat of a %s channel: %v", name, err)
 			}
 		}
 		forum := w.guild.NewChannel("ideas", fakediscord.Forum)
-		r, err := w.client.Send(t.Context(), adapters.Post{Chat: forum.ID.String(), Text: "bread"})
-		check.OK(t, err)
-		if got, err := w.client.Thread(t.Context(), adapters.Ref{Chat: forum.ID.String(), Message: r.Message}, "x"); err != nil || got != r.Message {
+		r, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: forum.ID.String(), Text: "bread"})
+		testutil.OK(t, err)
+		if got, err := w.client.Thread(t.Context(), adapters.MessageRef{Chat: forum.ID.String(), Message: r.Message}, "x"); err != nil || got != r.Message {
 			t.Errorf("in a forum: %q, %v", got, err)
 		}
 	})
@@ -51,7 +51,7 @@ func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 // SEQ-99, R-23: a message is edited, reacted to and deleted where it stands: in its
 // thread, in the chat although it hangs together with a thread, in what it began.
 func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
-	for _, face := range []adapters.Face{{}, {Name: "Max"}} {
+	for _, face := range []adapters.Persona{{}, {Name: "Max"}} {
 		t.Run(fmt.Sprintf("face %q", face.Name), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t)
@@ -59,22 +59,22 @@ func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
 				thread := w.room.NewThread(w.kai, "food")
 				synctest.Wait()
 				chat, other := w.room.ID.String(), thread.ID.String()
-				post := func(p adapters.Post) string {
+				post := func(p adapters.OutgoingMessage) string {
 					p.Text, p.Face = "soup", face
 					r, err := w.client.Send(t.Context(), p)
-					check.OK(t, err)
+					testutil.OK(t, err)
 					return r.Message
 				}
-				root := post(adapters.Post{Chat: chat})
-				on, err := w.client.Thread(t.Context(), adapters.Ref{Chat: chat, Message: root}, "soup")
-				check.OK(t, err)
-				begun := post(adapters.Post{Chat: forum.ID.String()})
-				for _, m := range []adapters.Ref{
-					{Chat: chat, Thread: other, Message: post(adapters.Post{Chat: chat, Thread: other})}, // in its thread
-					{Chat: chat, Thread: other, Message: post(adapters.Post{Chat: chat})},                // in the chat
-					{Chat: chat, Thread: on, Message: root},                                              // what a thread hangs on
-					{Chat: forum.ID.String(), Message: begun},                                            // what began a forum's
-					{Chat: forum.ID.String(), Thread: begun, Message: begun},                             // what began a forum's, in it
+				root := post(adapters.OutgoingMessage{Chat: chat})
+				on, err := w.client.Thread(t.Context(), adapters.MessageRef{Chat: chat, Message: root}, "soup")
+				testutil.OK(t, err)
+				begun := post(adapters.OutgoingMessage{Chat: forum.ID.String()})
+				for _, m := range []adapters.MessageRef{
+					{Chat: chat, Thread: other, Message: post(adapters.OutgoingMessage{Chat: chat, Thread: other})}, // in its thread
+					{Chat: chat, Thread: other, Message: post(adapters.OutgoingMessage{Chat: chat})},                // in the chat
+					{Chat: chat, Thread: on, Message: root},                                                         // what a thread hangs on
+					{Chat: forum.ID.String(), Message: begun},                                                       // what began a forum's
+					{Chat: forum.ID.String(), Thread: begun, Message: begun},                                        // what began a forum's, in it
 				} {
 					for verb, do := range map[string]func() error{
 						"edit":  func() error { return w.client.Edit(t.Context(), m, "bread") },
@@ -99,7 +99,7 @@ func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
 						}
 					}
 				}
-				check.Same(t, "left as they were", []string(nil), left)
+				testutil.Same(t, "left as they were", []string(nil), left)
 			})
 		})
 	}
@@ -111,11 +111,11 @@ func TestMessagesOfAThreadThatWasPutAwayAreChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		chat := w.room.ID.String()
-		for _, face := range []adapters.Face{{}, {Name: "Max"}} {
+		for _, face := range []adapters.Persona{{}, {Name: "Max"}} {
 			thread := w.room.NewThread(w.kai, "aside"+face.Name)
 			in := thread.ID.String()
-			sent := w.send(adapters.Post{Thread: in, Text: "one", Face: face})
-			at := adapters.Ref{Chat: chat, Thread: in, Message: sent.Message}
+			sent := w.send(adapters.OutgoingMessage{Thread: in, Text: "one", Face: face})
+			at := adapters.MessageRef{Chat: chat, Thread: in, Message: sent.Message}
 			thread.Archive()
 			if err := w.client.Edit(t.Context(), at, "two"); err != nil {
 				t.Error(err)
@@ -137,7 +137,7 @@ func TestMessagesOfAThreadThatWasPutAwayAreChanged(t *testing.T) {
 			}
 		}
 		thread := w.room.NewThread(w.kai, "in trouble")
-		at := adapters.Ref{Chat: chat, Thread: thread.ID.String(), Message: w.send(adapters.Post{Thread: thread.ID.String(), Text: "one"}).Message}
+		at := adapters.MessageRef{Chat: chat, Thread: thread.ID.String(), Message: w.send(adapters.OutgoingMessage{Thread: thread.ID.String(), Text: "one"}).Message}
 		thread.Archive()
 		w.Fault(fake.Fault{Method: "edit channel", Do: fake.Refuse, RetryAfter: 5})
 		if err := w.client.Delete(t.Context(), at); adapters.KindOf(err) != adapters.Limited || err == nil {

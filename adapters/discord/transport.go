@@ -5,13 +5,13 @@ import (
 	"net/url"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // client returns the HTTP client for o: the token is put in at the last step, for the
 // API's own host only.
 func client(o Options, token adapters.Secret, base string) *http.Client {
-	c := wire.Client(o.HTTPClient, wire.Transport())
+	c := httpx.Client(o.HTTPClient, httpx.Transport())
 	host := ""
 	if u, err := url.Parse(base); err == nil {
 		host = u.Host

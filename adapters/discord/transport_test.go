@@ -11,15 +11,15 @@ import (
 
 	"github.com/gorilla/websocket"
 
-	"github.com/trestle-bridge/trestle/adapters/wire"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // SECURITY S16, PLATFORMS 0.10: the token goes to the API's own host alone, in no call
 // whose address is a credential, and never behind a redirect.
 func TestTheTokenGoesToTheAPIAlone(t *testing.T) {
 	var carried []string
-	transport := wire.Trip(func(r *http.Request) (*http.Response, error) {
+	transport := httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 		carried = append(carried, r.Header.Get("Authorization"))
 		answer := httptest.NewRecorder()
 		http.Redirect(answer, r, "http://elsewhere.test/", http.StatusTemporaryRedirect)
@@ -40,10 +40,10 @@ func TestTheTokenGoesToTheAPIAlone(t *testing.T) {
 			ctx = context.WithValue(ctx, bare{}, true)
 		}
 		r, err := http.NewRequestWithContext(ctx, http.MethodGet, test.url, nil)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		carried = nil
 		resp, err := c.Do(r)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		_ = resp.Body.Close() // it is empty
 		if len(carried) != 1 || carried[0] != test.want || r.Header.Get("Authorization") != "" {
 			t.Errorf("%s: the requests carry %q, want %q in one", test.name, carried, test.want)
@@ -61,7 +61,7 @@ func TestRefusalsEndBeforeTheBan(t *testing.T) {
 		if wait := l.take(r, now); wait > 0 {
 			t.Fatalf("after %d refusals: wait %s", n, wait)
 		}
-		l.learn(r, wire.Answer{Status: []int{401, 403, 429}[n%3]}, now)
+		l.learn(r, httpx.Answer{Status: []int{401, 403, 429}[n%3]}, now)
 	}
 	if wait := l.take(r, now.Add(time.Minute)); wait != refusedWindow-time.Minute {
 		t.Errorf("after %d refusals: wait %s, want to the end of the ten minutes", maxRefused, wait)
@@ -78,8 +78,8 @@ func TestARefusalHoldsItsBucket(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	edit, post := channelRoute("edit message", http.MethodPatch, "1", ""), channelRoute("create message", http.MethodPost, "1", "")
 	header := http.Header{"X-Ratelimit-Bucket": {"b"}, "X-Ratelimit-Remaining": {"3"}, "X-Ratelimit-Reset-After": {"1"}}
-	l.learn(edit, wire.Answer{Status: http.StatusOK, Header: header}, now)
-	l.learn(post, wire.Answer{Status: http.StatusTooManyRequests, Header: header, Whole: []byte(`{"retry_after":7}`)}, now)
+	l.learn(edit, httpx.Answer{Status: http.StatusOK, Header: header}, now)
+	l.learn(post, httpx.Answer{Status: http.StatusTooManyRequests, Header: header, Whole: []byte(`{"retry_after":7}`)}, now)
 	for _, r := range []route{edit, post} {
 		if wait := l.take(r, now); wait != 7*time.Second {
 			t.Errorf("%s: wait %s, want what the refusal said", r.op, wait)
@@ -96,7 +96,7 @@ func TestTheBotsLimitLeavesInteractionsAlone(t *testing.T) {
 	var l limits
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	post := channelRoute("create message", http.MethodPost, "1", "")
-	l.learn(post, wire.Answer{Status: http.StatusTooManyRequests, Whole: []byte(`{"retry_after":7,"global":true}`)}, now)
+	l.learn(post, httpx.Answer{Status: http.StatusTooManyRequests, Whole: []byte(`{"retry_after":7,"global":true}`)}, now)
 	for _, c := range []struct {
 		r    route
 		want time.Duration
@@ -128,18 +128,18 @@ func TestTheGatewayIsReachedAfterAFile(t *testing.T) {
 	server.StartTLS()
 	defer server.Close()
 	c, err := New(Options{Token: "the-token"})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	trusting := server.Client().Transport.(*http.Transport).TLSClientConfig
 	c.files.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: trusting.RootCAs, MinVersion: tls.VersionTLS12}
 	s := &shard{client: c}
 	for range 2 {
 		ws, err := s.dial(t.Context(), "wss"+strings.TrimPrefix(server.URL, "https"))
-		check.OK(t, err)
+		testutil.OK(t, err)
 		ws.close(nil)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		resp, err := c.files.Do(r)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		_ = resp.Body.Close() // nothing of it is wanted
 		if resp.ProtoMajor != 2 {
 			t.Fatalf("fetched over %s, want HTTP/2", resp.Proto)

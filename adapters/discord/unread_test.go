@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // readHistory is the right to what was said before.
@@ -22,7 +22,7 @@ func TestNothingIsFoundWhereNothingIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		thread := w.room.NewThread(w.kai, "aside")
-		p := adapters.Post{Chat: w.room.ID.String(), Text: "once", Key: "k", Face: adapters.Face{Name: "Max"}}
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "once", Key: "k", Face: adapters.Persona{Name: "Max"}}
 		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut, Apply: true})
 		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
 			t.Errorf("got %v, want unknown", err)
@@ -30,7 +30,7 @@ func TestNothingIsFoundWhereNothingIsShown(t *testing.T) {
 		w.room.Denies(readHistory)
 		synctest.Wait()
 		another := w.newClient() // a process that was told of no server
-		for name, client := range map[string]adapters.Finder{"the one that listens": w.client, "another": another} {
+		for name, client := range map[string]adapters.DeliveryChecker{"the one that listens": w.client, "another": another} {
 			for _, p.Thread = range []string{"", thread.ID.String()} {
 				if _, found, err := client.Find(t.Context(), p); found || adapters.KindOf(err) != adapters.Forbidden || err == nil {
 					t.Errorf("%s, thread %q: found %v, %v; want forbidden", name, p.Thread, found, err)
@@ -49,7 +49,7 @@ func TestARoomWhosePastIsNotShownHasAGap(t *testing.T) {
 		quiet := w.guild.NewChannel("quiet", fakediscord.TextChannel)
 		w.says("heard")
 		w.inbox.take()
-		check.OK(t, w.stop())
+		testutil.OK(t, w.stop())
 		pass(time.Hour)
 		w.bot.Forget()
 		w.room.SaysUnheard(w.kai, "unheard")
@@ -64,7 +64,7 @@ func TestARoomWhosePastIsNotShownHasAGap(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		w.says("after")
-		check.Same(t, "texts", []string{"after"}, texts(w.inbox.take()))
+		testutil.Same(t, "texts", []string{"after"}, texts(w.inbox.take()))
 	})
 }
 
@@ -75,7 +75,7 @@ func TestAPastThatIsNotShownIsSaidToBe(t *testing.T) {
 		empty := w.guild.NewChannel("empty", fakediscord.TextChannel)
 		w.says("before")
 		read := func(ch *fakediscord.Channel) error {
-			return w.client.History(t.Context(), adapters.Stretch{Chat: ch.ID.String()}, func(context.Context, adapters.Page) error { return nil })
+			return w.client.History(t.Context(), adapters.HistoryRange{Chat: ch.ID.String()}, func(context.Context, adapters.HistoryPage) error { return nil })
 		}
 		w.room.Denies(readHistory)
 		synctest.Wait()
@@ -96,7 +96,7 @@ func TestAQuietDirectChatTakesOneCall(t *testing.T) {
 		direct := w.bot.Direct(w.kai)
 		direct.Says(w.kai, "hello", fakediscord.Said{})
 		w.inbox.take()
-		check.OK(t, w.stop())
+		testutil.OK(t, w.stop())
 		before := len(w.Ledger().Calls)
 		w.bot.Forget()
 		w.client = w.newClient()
@@ -108,6 +108,6 @@ func TestAQuietDirectChatTakesOneCall(t *testing.T) {
 				about = append(about, c.Method)
 			}
 		}
-		check.Same(t, "calls about the chat", []string{"get messages"}, about)
+		testutil.Same(t, "calls about the chat", []string{"get messages"}, about)
 	})
 }

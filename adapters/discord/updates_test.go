@@ -17,8 +17,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/adapters/wire"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // PLATFORMS 3.2: a field of an unknown form leaves the rest of an answer readable.
@@ -28,7 +28,7 @@ func TestAnAnswersUndecodableFieldsAreHarmless(t *testing.T) {
 		thread := w.room.NewThread(w.kai, "Lunch")
 		thread.Says(w.kai, "bread", fakediscord.Said{})
 		w.inbox.take() // and the cursor is behind the thread's beginning
-		check.OK(t, w.stop())
+		testutil.OK(t, w.stop())
 		w.client = w.newClient()
 		w.Fault(fake.Fault{Method: "get threads", Do: fake.Garbage, Description: "[]", Times: -1})
 		w.Fault(fake.Fault{Method: "get channel", Do: fake.Garbage, Times: -1, Description: fmt.Sprintf(
@@ -82,9 +82,9 @@ func TestManyMessagesDeletedAtOnceAreOneUpdate(t *testing.T) {
 func TestOurOwnDeletionIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		r, err := w.client.Send(t.Context(), adapters.Post{Chat: w.room.ID.String(), Text: "oh"})
-		check.OK(t, err)
-		check.OK(t, w.client.Delete(t.Context(), adapters.Ref{Chat: w.room.ID.String(), Message: r.Message}))
+		r, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "oh"})
+		testutil.OK(t, err)
+		testutil.OK(t, w.client.Delete(t.Context(), adapters.MessageRef{Chat: w.room.ID.String(), Message: r.Message}))
 		if got := w.inbox.take(); len(got) != 0 {
 			t.Errorf("got %+v", got)
 		}
@@ -114,7 +114,7 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 				if b.Text != "words" {
 					t.Errorf("got %+v", b)
 				}
-			case adapters.Linked:
+			case adapters.ChatGained:
 				if u.Chat.Title != "fine" {
 					t.Errorf("got %+v", u)
 				}
@@ -147,7 +147,7 @@ func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 				w := open(t)
 				w.says("before")
 				synctest.Wait()
-				check.OK(t, w.stop())
+				testutil.OK(t, w.stop())
 				w.bot.Forget()
 				w.room.SaysUnheard(w.kai, "meanwhile")
 				for _, call := range []string{"get messages", "get channel", "get guild", "get channels", "get threads", "get member"} {
@@ -158,7 +158,7 @@ func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 				pass(time.Minute)
 				w.says("now")
 				got := w.inbox.take()
-				check.Same(t, "texts", []string{"before", "now"}, texts(got))
+				testutil.Same(t, "texts", []string{"before", "now"}, texts(got))
 				if name == "a list" {
 					return // of no messages: history told that there are none
 				}
@@ -218,10 +218,10 @@ func TestFilesAreFetchedAfterTheirAddressExpired(t *testing.T) {
 		w.room.Says(w.kai, "", fakediscord.Said{Files: []fakediscord.File{{Name: "cat.png", MIME: "image/png", Data: []byte("meow")}}})
 		_, m := body[adapters.Message](t, w.inbox.take())
 		want := []adapters.Attachment{{Kind: "photo", ID: m.Attachments[0].ID, Name: "cat.png", MIME: "image/png", Size: 4}}
-		check.Same(t, "Attachments", want, m.Attachments)
+		testutil.Same(t, "Attachments", want, m.Attachments)
 		pass(48 * time.Hour)
 		got, err := w.client.Fetch(t.Context(), m.Attachments[0], 4)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		data, err := io.ReadAll(got)
 		if string(data) != "meow" || err != nil || got.Close() != nil {
 			t.Errorf("got %q, %v", data, err)
@@ -243,14 +243,14 @@ func TestAFilesAddressIsInNoError(t *testing.T) {
 		w := open(t)
 		w.room.Says(w.kai, "", fakediscord.Said{Files: []fakediscord.File{{Name: "cat.png", Data: []byte("meow")}}})
 		_, m := body[adapters.Message](t, w.inbox.take())
-		broken := wire.Trip(func(r *http.Request) (*http.Response, error) {
+		broken := httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if strings.Contains(r.URL.Path, "/files/") {
 				return nil, errors.New("the line is cut")
 			}
 			return w.http.Transport.RoundTrip(r)
 		})
 		c, err := discord.New(discord.Options{Token: rigToken, APIURL: "http://discord.test", HTTPClient: &http.Client{Transport: broken}})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		_, err = c.Fetch(t.Context(), m.Attachments[0], 4)
 		if said := fmt.Sprint(err); adapters.KindOf(err) != adapters.NotSent || !strings.Contains(said, "the line is cut") || strings.Contains(said, "cat") || strings.Contains(said, "ex=") {
 			t.Errorf("got %v", err)
@@ -267,8 +267,8 @@ func TestClearedReactionsAreTold(t *testing.T) {
 		w.inbox.take()
 		for _, emoji := range []string{"👍", ""} {
 			w.room.Clears(id, emoji)
-			u, cleared := body[adapters.Cleared](t, w.inbox.take())
-			if u.Chat.ID != w.room.ID.String() || u.From != (adapters.Person{}) || u.Key == "" || cleared != (adapters.Cleared{Message: id.String(), Emoji: emoji}) {
+			u, cleared := body[adapters.ReactionsCleared](t, w.inbox.take())
+			if u.Chat.ID != w.room.ID.String() || u.From != (adapters.Person{}) || u.Key == "" || cleared != (adapters.ReactionsCleared{Message: id.String(), Emoji: emoji}) {
 				t.Errorf("cleared %q is told as %+v", emoji, u)
 			}
 		}
@@ -328,7 +328,7 @@ func TestTwoBotsTellOfOneMessage(t *testing.T) {
 		other := w.AddBot(fakediscord.BotProfile{Token: "another", Name: "max"})
 		w.guild.Adds(other, 0)
 		second, err := discord.New(discord.Options{Token: "another", APIURL: "http://discord.test", HTTPClient: w.http})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		var theirs inbox
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -342,7 +342,7 @@ func TestTwoBotsTellOfOneMessage(t *testing.T) {
 		w.room.Deletes(id)
 		one, two := w.inbox.take(), theirs.take()
 		cancel()
-		check.OK(t, <-ended)
+		testutil.OK(t, <-ended)
 		if len(one) != 3 || len(two) != 3 {
 			t.Fatalf("told of %d and %d facts, want 3", len(one), len(two))
 		}
@@ -373,7 +373,7 @@ func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
 				came = append(came, u.Chat.Title)
 			}
 		}
-		check.Same(t, "came into", []string{"general"}, came)
+		testutil.Same(t, "came into", []string{"general"}, came)
 	})
 }
 
@@ -387,10 +387,10 @@ func TestANewServerOpensWhatItShows(t *testing.T) {
 		g.Adds(w.bot, 0)
 		var got []string
 		for _, u := range w.inbox.take() {
-			if _, ok := u.Body.(adapters.Linked); ok {
+			if _, ok := u.Body.(adapters.ChatGained); ok {
 				got = append(got, u.Chat.ID)
 			}
 		}
-		check.Same(t, "let into", []string{shown.ID.String()}, got)
+		testutil.Same(t, "let into", []string{shown.ID.String()}, got)
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // What Discord takes with one message (docs.discord.com/reference#uploading-files).
@@ -24,7 +24,7 @@ const (
 	maxUploadAll = 25 << 20
 )
 
-var _ adapters.Carrier = (*Client)(nil)
+var _ adapters.FileSender = (*Client)(nil)
 
 // MaxFile returns how many bytes a file may have. A server that was boosted takes
 // more, which it does not tell.
@@ -116,7 +116,7 @@ func (s sticker) extension() string {
 // address expires, its message does not.
 func attachmentID(channel, message, id string) string { return channel + "/" + message + "/" + id }
 
-var _ adapters.Fetcher = (*Client)(nil)
+var _ adapters.FileDownloader = (*Client)(nil)
 
 // Fetch opens the bytes of an attachment. Its address is asked for anew, because
 // those in messages expire.
@@ -127,22 +127,22 @@ func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: wire.Hide(err, 0, c.token, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: httpx.Hide(err, 0, c.token, adapters.Secret(address))}
 	}
 	resp, err := c.files.Do(req) // without the token: the address is enough
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: wire.Hide(err, 0, c.token, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: httpx.Hide(err, 0, c.token, adapters.Secret(address))}
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && resp.ContentLength <= limit:
-		return wire.Capped(resp.Body, limit), nil
+		return httpx.Capped(resp.Body, limit), nil
 	case resp.StatusCode == http.StatusOK:
 		err = fmt.Errorf("the file has %d bytes, more than %d", resp.ContentLength, limit)
 	default:
 		err = fmt.Errorf("HTTP %s", resp.Status)
 	}
 	_ = resp.Body.Close() // nothing of it is wanted
-	_, kind := adapters.Judge(adapters.Observed{Written: true, Status: resp.StatusCode})
+	_, kind := adapters.Judge(adapters.CallOutcome{Written: true, Status: resp.StatusCode})
 	if resp.StatusCode == http.StatusOK {
 		kind = adapters.Invalid
 	}

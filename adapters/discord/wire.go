@@ -206,14 +206,14 @@ type overwrite struct {
 }
 
 type guild struct {
-	ID          string            `json:"id"`
-	OwnerID     string            `json:"owner_id"`
-	Unavailable bool              `json:"unavailable"`
-	Channels    elements[channel] `json:"channels"`
-	Threads     elements[channel] `json:"threads"`
-	Roles       elements[role]    `json:"roles"`
-	Emojis      elements[emoji]   `json:"emojis"`
-	Members     elements[member]  `json:"members"`
+	ID          string                `json:"id"`
+	OwnerID     string                `json:"owner_id"`
+	Unavailable bool                  `json:"unavailable"`
+	Channels    elements[channel]     `json:"channels"`
+	Threads     elements[channel]     `json:"threads"`
+	Roles       elements[role]        `json:"roles"`
+	Emojis      elements[customEmoji] `json:"emojis"`
+	Members     elements[member]      `json:"members"`
 }
 
 type role struct {
@@ -222,7 +222,7 @@ type role struct {
 	Permissions string `json:"permissions"`
 }
 
-type emoji struct {
+type customEmoji struct {
 	ID       string `json:"id"` // empty: the name is Unicode
 	Name     string `json:"name"`
 	Animated bool   `json:"animated"`

@@ -149,7 +149,7 @@ func (t *Telegram) controlInject(o injectOrder) (done, error) {
 
 type disorderOrder struct {
 	Bot int64 `json:"bot"`
-	Disorder
+	Reordering
 	Redeliver int `json:"redeliver"` // hand that many confirmed updates over again
 }
 
@@ -158,7 +158,7 @@ func (t *Telegram) controlDisorder(o disorderOrder) (done, error) {
 	if !ok {
 		return done{}, fmt.Errorf("no bot %d", o.Bot)
 	}
-	b.Disorder(o.Disorder)
+	b.Disorder(o.Reordering)
 	return done{OK: true, Count: b.Redeliver(o.Redeliver)}, nil
 }
 

@@ -61,7 +61,7 @@ func TestAWorldIsDrivenOverHTTP(t *testing.T) {
 	p.post(t, "fault", `{"do":"refuse","method":"sendMessage","retry_after":2,"every":5,"times":-1}`)
 	p.do(t, http.MethodDelete, "/control/fault", "", new(made))
 
-	var w fake.World
+	var w fake.WorldState
 	p.do(t, http.MethodGet, "/control/world", "", &w)
 	if len(w.Bots) != 1 || w.Bots[0].Pending != 8 || len(w.People) != 1 || len(w.Chats) != 2 {
 		t.Errorf("the world is %+v, want a bot with eight updates, a person, two chats", w)

@@ -12,11 +12,11 @@ import (
 // auditor joins it with the database: what was acknowledged must be there, and
 // what was received must have been decided there.
 type Record struct {
-	Calls    []Call   `json:"calls"`    // every request, also refused ones
-	Acked    []Ack    `json:"acked"`    // updates the client confirmed: the platform has forgotten them
-	Expired  []Ack    `json:"expired"`  // updates nobody fetched within a day
-	Unfurled []Unfurl `json:"unfurled"` // addresses a platform would have fetched for a preview
-	Dropped  int      `json:"dropped"`  // older entries given up to stay within the limit
+	Calls    []Call        `json:"calls"`    // every request, also refused ones
+	Acked    []Ack         `json:"acked"`    // updates the client confirmed: the platform has forgotten them
+	Expired  []Ack         `json:"expired"`  // updates nobody fetched within a day
+	Unfurled []LinkPreview `json:"unfurled"` // addresses a platform would have fetched for a preview
+	Dropped  int           `json:"dropped"`  // older entries given up to stay within the limit
 }
 
 // A Call is one request that reached a fake.
@@ -50,8 +50,8 @@ type Ack struct {
 	EditDate int64     `json:"edit_date,omitzero"`
 }
 
-// An Unfurl is one address a platform would have fetched to show a preview.
-type Unfurl struct {
+// A LinkPreview is one address a platform would have fetched to show a preview.
+type LinkPreview struct {
 	At      time.Time `json:"at"`
 	Bot     int64     `json:"bot"`
 	Chat    int64     `json:"chat"`
@@ -97,7 +97,7 @@ func (l *ledger) expired(as []Ack) {
 	l.rec.Expired = append(l.rec.Expired, as...)
 }
 
-func (l *ledger) unfurled(u Unfurl) {
+func (l *ledger) unfurled(u LinkPreview) {
 	if l.limit < 0 {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
@@ -17,11 +17,11 @@ func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
 		t.Errorf("connected to %v", c.RemoteAddr())
 	}
 	ln, err := n.Listen("somebody.test:80")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if _, err := n.Listen("somebody.test"); err == nil {
 		t.Error("a second listener got the same name")
 	}
-	check.OK(t, ln.Close())
+	testutil.OK(t, ln.Close())
 	if _, err := n.DialContext(t.Context(), "tcp", "somebody.test:80"); err == nil {
 		t.Error("connected to a closed listener")
 	}
@@ -29,15 +29,15 @@ func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatalf("the name was not freed: %v", err)
 	}
-	check.OK(t, again.Close())
+	testutil.OK(t, again.Close())
 }
 
 func TestADialEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := new(fake.Network)
 		ln, err := n.Listen("busy.test")
-		check.OK(t, err)
-		t.Cleanup(func() { check.OK(t, ln.Close()) })
+		testutil.OK(t, err)
+		t.Cleanup(func() { testutil.OK(t, ln.Close()) })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
@@ -53,7 +53,7 @@ func TestServeEndsWithItsContextAndCutsWhoIsConnected(t *testing.T) {
 		w.AddBot(fake.BotProfile{Token: "77:secret", Username: "ada_bot"})
 		n := new(fake.Network)
 		ln, err := n.Listen("telegram.test")
-		check.OK(t, err)
+		testutil.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		served := make(chan error, 1)
 		go func() { served <- w.Serve(ctx, ln) }()
@@ -80,8 +80,8 @@ func TestServeEndsWithItsContextAndCutsWhoIsConnected(t *testing.T) {
 
 func TestServeReturnsTheListenersError(t *testing.T) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check.OK(t, err)
-	check.OK(t, ln.Close())
+	testutil.OK(t, err)
+	testutil.OK(t, ln.Close())
 	if err := fake.NewTelegram(fake.Options{}).Serve(t.Context(), ln); err == nil {
 		t.Error("serving on a closed listener succeeded")
 	}

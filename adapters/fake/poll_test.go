@@ -198,7 +198,7 @@ func TestTheSameOffsetAtOnceGetsOneUpdate(t *testing.T) {
 func TestDisorderRepeatsEveryUpdateAndLosesNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, fake.Options{})
-		w.bot.Disorder(fake.Disorder{Copies: 5, Shuffle: true})
+		w.bot.Disorder(fake.Reordering{Copies: 5, Shuffle: true})
 		chat := w.bot.Direct(w.maya)
 		const n = 50
 		for range n {

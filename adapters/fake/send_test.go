@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // PLATFORMS 1.4: the platform's own words for each refusal.
@@ -100,16 +100,16 @@ func TestAMessageIsReadAlikeInEveryEncoding(t *testing.T) {
 		var multi bytes.Buffer
 		mw := multipart.NewWriter(&multi)
 		for k, v := range form {
-			check.OK(t, mw.WriteField(k, v))
+			testutil.OK(t, mw.WriteField(k, v))
 		}
-		check.OK(t, mw.Close())
+		testutil.OK(t, mw.Close())
 		for kind, body := range map[string]string{
 			"application/json":         `{"chat_id":` + id(chat.ID()) + `,"text":"<b>x</b>","parse_mode":"HTML","reply_parameters":` + reply + `}`,
 			mw.FormDataContentType():   multi.String(),
 			"application/json; x=text": `{"chat_id":"` + id(chat.ID()) + `","text":"<b>x</b>","parse_mode":"html","reply_parameters":` + reply + `,"message_thread_id":null}`,
 		} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+"/bot"+w.token+"/SENDmessage", strings.NewReader(body))
-			check.OK(t, err)
+			testutil.OK(t, err)
 			req.Header.Set("Content-Type", kind)
 			if a, err := w.do(req); err != nil || !a.OK {
 				t.Errorf("%s: %+v, %v", kind, a, err)
@@ -182,7 +182,7 @@ func TestThePreviewBotFetchesTheFirstAddressUnlessForbidden(t *testing.T) {
 			got = append(got, u.URL)
 		}
 		want := []string{"https://a.example.com/?q=1", "https://d.example.com/", "https://e.example.com/x"}
-		check.Same(t, "fetched", want, got)
+		testutil.Same(t, "fetched", want, got)
 		if s := chat.Sent(); s[0].NoPreview || !s[1].NoPreview {
 			t.Errorf("previews forbidden: %v, %v; want no, yes", s[0].NoPreview, s[1].NoPreview)
 		}
@@ -203,9 +203,9 @@ func TestAFileCanBeFetched(t *testing.T) {
 		}
 		w.must(t, &f, "getFile", fields{"file_id": m.Document.FileID})
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+"/file/bot"+w.token+"/"+f.Path, nil)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		res, err := w.http.Do(req)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		defer res.Body.Close()
 		var b bytes.Buffer
 		if _, err := b.ReadFrom(res.Body); err != nil || b.String() != "hello" || f.Size != 5 {

@@ -42,7 +42,7 @@ type Options struct {
 	Ledger int
 	// History bounds how many messages each chat remembers. Default: 10,000.
 	History int
-	// Seed decides whatever is left to chance: how a [Disorder] mixes. Default: 0.
+	// Seed decides whatever is left to chance: how a [Reordering] mixes. Default: 0.
 	Seed uint64
 }
 

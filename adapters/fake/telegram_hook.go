@@ -105,7 +105,7 @@ const (
 // update of a chat at a time, in order, several chats at once, and again with
 // growing pauses until the answer is a success, as the platform does.
 func (t *Telegram) Call(ctx context.Context, client *http.Client) {
-	p := caller{client: client, waits: make(map[lane]wait)}
+	p := caller{client: client, waits: make(map[chatQueue]wait)}
 	for ctx.Err() == nil {
 		next := t.next()
 		for _, b := range t.Bots() {
@@ -121,8 +121,8 @@ func (t *Telegram) Call(ctx context.Context, client *http.Client) {
 	}
 }
 
-// lane is what keeps its order: the updates of one chat for one bot.
-type lane struct{ bot, chat int64 }
+// chatQueue is what keeps its order: the updates of one chat for one bot.
+type chatQueue struct{ bot, chat int64 }
 
 // wait is how long a lane whose call was refused rests.
 type wait struct {
@@ -135,7 +135,7 @@ type caller struct {
 	client *http.Client
 
 	mu    sync.Mutex // guards waits
-	waits map[lane]wait
+	waits map[chatQueue]wait
 }
 
 // round calls out what waits for a bot, each lane until its first refusal.
@@ -149,9 +149,9 @@ func (p *caller) round(ctx context.Context, b *Bot) {
 	b.queue.mu.Lock()
 	pending := slices.Clone(b.queue.pending)
 	b.queue.mu.Unlock()
-	lanes := make(map[lane][]delivery)
+	lanes := make(map[chatQueue][]delivery)
 	for _, d := range pending {
-		l := lane{b.user.ID, d.chat}
+		l := chatQueue{b.user.ID, d.chat}
 		lanes[l] = append(lanes[l], d)
 	}
 	var g errgroup.Group
@@ -170,7 +170,7 @@ func (p *caller) round(ctx context.Context, b *Bot) {
 }
 
 // call makes one call and reports whether the update was taken.
-func (p *caller) call(ctx context.Context, b *Bot, hook webhook, l lane, d delivery) bool {
+func (p *caller) call(ctx context.Context, b *Bot, hook webhook, l chatQueue, d delivery) bool {
 	now := time.Now()
 	p.mu.Lock()
 	rest := p.waits[l]

@@ -35,9 +35,9 @@ func (d delivery) wire() json.RawMessage {
 // retention is how long the platform keeps an update nobody fetched.
 const retention = 24 * time.Hour
 
-// Disorder makes a queue deliver worse than it promises, as after a fault on
+// Reordering makes a queue deliver worse than it promises, as after a fault on
 // the platform's side. The updates stay true; none is lost.
-type Disorder struct {
+type Reordering struct {
 	// Copies delivers every update between two and that many times, the later
 	// ones with following polls and whatever the offset. Default: once.
 	Copies int `json:"copies,omitzero"`
@@ -58,7 +58,7 @@ type queue struct {
 	names    []string        // allowed as it was given
 	poll     *poll
 	last     pollMark
-	disorder Disorder
+	disorder Reordering
 	rng      *rand.Rand
 	owed     []delivery // copies still to be delivered
 	done     []delivery // confirmed lately, for Redeliver
@@ -117,7 +117,7 @@ func (b *Bot) RestartUpdateIDs(next int64) {
 }
 
 // Disorder sets how badly the bot's updates are delivered from now on.
-func (b *Bot) Disorder(d Disorder) {
+func (b *Bot) Disorder(d Reordering) {
 	b.queue.mu.Lock()
 	defer b.queue.mu.Unlock()
 	b.queue.disorder = d

@@ -203,7 +203,7 @@ func (t *Telegram) unfurl(c *Chat, m *message) {
 		}
 	}
 	if url != "" {
-		t.ledger.unfurled(Unfurl{At: time.Now(), Bot: m.bot.user.ID, Chat: c.wire.ID, Message: m.id, URL: url})
+		t.ledger.unfurled(LinkPreview{At: time.Now(), Bot: m.bot.user.ID, Chat: c.wire.ID, Message: m.id, URL: url})
 	}
 }
 

@@ -45,7 +45,7 @@ type crowd struct {
 	seen  map[string][]string // reactions, by message
 }
 
-func openRig(t *testing.T) adaptertest.Rig {
+func openRig(t *testing.T) adaptertest.Fixture {
 	t.Helper()
 	newID := counter()
 	opts := local.Options{NewID: newID, Handle: "ada"}
@@ -65,7 +65,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 		wg.Go(func() { c.watch(ctx, chat, sub) })
 	}
 	wg.Go(func() { c.persist(ctx) })
-	return adaptertest.Rig{
+	return adaptertest.Fixture{
 		Adapter: c.rooms,
 		Restart: func() adapters.Adapter { return c.rooms }, // the process is the platform
 		Chat:    "lobby", Other: "kitchen", Thread: "thread 1", Mention: "@ada",
@@ -171,7 +171,7 @@ func (c *crowd) watch(ctx context.Context, chat string, sub *local.Subscription)
 			of(s.Message).Reactions = slices.DeleteFunc([]string{s.Emoji}, func(e string) bool { return e == "" })
 		case local.Typing:
 			c.typed[chat] = true
-		case local.Said, local.Skipped:
+		case local.Said, local.Dropped:
 		}
 		c.mu.Unlock()
 	}

@@ -36,11 +36,11 @@ type Rooms struct {
 }
 
 var (
-	_ adapters.Adapter = (*Rooms)(nil)
-	_ adapters.Editor  = (*Rooms)(nil)
-	_ adapters.Deleter = (*Rooms)(nil)
-	_ adapters.Reactor = (*Rooms)(nil)
-	_ adapters.Typer   = (*Rooms)(nil)
+	_ adapters.Adapter        = (*Rooms)(nil)
+	_ adapters.Editor         = (*Rooms)(nil)
+	_ adapters.Deleter        = (*Rooms)(nil)
+	_ adapters.Reactor        = (*Rooms)(nil)
+	_ adapters.TypingNotifier = (*Rooms)(nil)
 )
 
 // room is one chat and who watches it.
@@ -50,10 +50,10 @@ type room struct {
 	// While a line is on its way to the sink, what is shown waits here: nobody is
 	// to see an answer before the line it answers.
 	handing bool
-	held    []Shown
+	held    []RoomEvent
 }
 
-func (m *room) show(s Shown) {
+func (m *room) show(s RoomEvent) {
 	if m.handing {
 		m.held = append(m.held, s)
 		return
@@ -171,7 +171,7 @@ func (r *Rooms) Split(text string) []string {
 
 // Send shows a message to the room's subscribers. A message that answers one
 // long gone is shown all the same.
-func (r *Rooms) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+func (r *Rooms) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	if p.Text == "" {
 		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: errors.New("the text is empty")}
 	}
@@ -184,17 +184,17 @@ func (r *Rooms) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, er
 }
 
 // Edit shows that one of our messages has other words now.
-func (r *Rooms) Edit(ctx context.Context, m adapters.Ref, text string) error {
+func (r *Rooms) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
 	return r.show(ctx, "edit", m.Chat, Edited{Message: m.Message, Text: text})
 }
 
 // Delete shows that a message is gone.
-func (r *Rooms) Delete(ctx context.Context, m adapters.Ref) error {
+func (r *Rooms) Delete(ctx context.Context, m adapters.MessageRef) error {
 	return r.show(ctx, "delete", m.Chat, Deleted{Message: m.Message})
 }
 
 // React shows our reaction to a message; an empty emoji takes it back.
-func (r *Rooms) React(ctx context.Context, m adapters.Ref, emoji string) error {
+func (r *Rooms) React(ctx context.Context, m adapters.MessageRef, emoji string) error {
 	return r.show(ctx, "react", m.Chat, Reacted{Message: m.Message, Emoji: emoji})
 }
 
@@ -204,7 +204,7 @@ func (r *Rooms) Typing(ctx context.Context, chat, thread string) error {
 }
 
 // show gives every subscriber of the room the same thing to see.
-func (r *Rooms) show(ctx context.Context, op, chat string, s Shown) error {
+func (r *Rooms) show(ctx context.Context, op, chat string, s RoomEvent) error {
 	if ctx.Err() != nil {
 		return &adapters.Error{Kind: adapters.NotSent, Op: op, Err: context.Cause(ctx)}
 	}

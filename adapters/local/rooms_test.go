@@ -13,7 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // log is a sink that keeps the updates, and can be told to refuse or to dawdle.
@@ -88,7 +88,7 @@ func TestARefusedLineIsTheSameLineWhenTriedAgain(t *testing.T) {
 		sink := &log{err: full}
 		r := running(t, sink)
 		sub, err := r.Subscribe("lobby", 10)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		defer sub.Close()
 		id, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "hello"})
 		if !errors.Is(err, full) || id == "" {
@@ -123,12 +123,12 @@ func TestNobodySeesAnAnswerBeforeTheLineItAnswers(t *testing.T) {
 		sink := new(log)
 		r := running(t, sink)
 		sink.during = func() { // the line is committed, and an agent is quick
-			if _, err := r.Send(t.Context(), adapters.Post{Chat: "lobby", Text: "answer"}); err != nil {
+			if _, err := r.Send(t.Context(), adapters.OutgoingMessage{Chat: "lobby", Text: "answer"}); err != nil {
 				t.Error(err)
 			}
 		}
 		sub, err := r.Subscribe("lobby", 10)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		defer sub.Close()
 		if _, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "question"}); err != nil {
 			t.Fatal(err)
@@ -136,7 +136,7 @@ func TestNobodySeesAnAnswerBeforeTheLineItAnswers(t *testing.T) {
 		var got []string
 		for range 2 {
 			s, err := sub.Next(t.Context())
-			check.OK(t, err)
+			testutil.OK(t, err)
 			got = append(got, fmt.Sprintf("%T", s))
 		}
 		if d := cmp.Diff([]string{"local.Said", "local.Posted"}, got); d != "" {
@@ -149,18 +149,18 @@ func TestASlowSubscriberIsToldHowMuchItMissed(t *testing.T) {
 	r := local.New(local.Options{NewID: counter()})
 	r.Open(adapters.Chat{ID: "lobby"})
 	slow, err := r.Subscribe("lobby", 3)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for i := range 10 {
-		if _, err := r.Send(t.Context(), adapters.Post{Chat: "lobby", Text: fmt.Sprint(i)}); err != nil {
+		if _, err := r.Send(t.Context(), adapters.OutgoingMessage{Chat: "lobby", Text: fmt.Sprint(i)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var got []string
 	for range 4 {
 		s, err := slow.Next(t.Context())
-		check.OK(t, err)
+		testutil.OK(t, err)
 		switch s := s.(type) {
-		case local.Skipped:
+		case local.Dropped:
 			got = append(got, fmt.Sprintf("skipped %d", s.N))
 		case local.Posted:
 			got = append(got, s.Text)
@@ -172,7 +172,7 @@ func TestASlowSubscriberIsToldHowMuchItMissed(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	slow.Close()
-	if _, err := r.Send(t.Context(), adapters.Post{Chat: "lobby", Text: "unseen"}); err != nil {
+	if _, err := r.Send(t.Context(), adapters.OutgoingMessage{Chat: "lobby", Text: "unseen"}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -184,8 +184,8 @@ func TestASlowSubscriberIsToldHowMuchItMissed(t *testing.T) {
 
 func TestARoomThatIsNotThereIsNoTarget(t *testing.T) {
 	r := local.New(local.Options{NewID: counter()})
-	ref := adapters.Ref{Chat: "attic", Message: "1"}
-	_, sending := r.Send(t.Context(), adapters.Post{Chat: "attic", Text: "x"})
+	ref := adapters.MessageRef{Chat: "attic", Message: "1"}
+	_, sending := r.Send(t.Context(), adapters.OutgoingMessage{Chat: "attic", Text: "x"})
 	_, saying := r.Say(t.Context(), maya, local.Line{Chat: "attic", Text: "x"})
 	_, watching := r.Subscribe("attic", 1)
 	for what, err := range map[string]error{
@@ -202,7 +202,7 @@ func TestARoomThatIsNotThereIsNoTarget(t *testing.T) {
 func TestAnEmptyPostIsInvalid(t *testing.T) {
 	r := local.New(local.Options{NewID: counter()})
 	r.Open(adapters.Chat{ID: "lobby"})
-	if _, err := r.Send(t.Context(), adapters.Post{Chat: "lobby"}); adapters.KindOf(err) != adapters.Invalid {
+	if _, err := r.Send(t.Context(), adapters.OutgoingMessage{Chat: "lobby"}); adapters.KindOf(err) != adapters.Invalid {
 		t.Errorf("got %v, want invalid", err)
 	}
 }
@@ -215,11 +215,11 @@ func TestMessageIDsGrow(t *testing.T) {
 			var id string
 			if i%2 == 0 {
 				said, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "x"})
-				check.OK(t, err)
+				testutil.OK(t, err)
 				id = said
 			} else {
-				rec, err := r.Send(t.Context(), adapters.Post{Chat: "lobby", Text: "x"})
-				check.OK(t, err)
+				rec, err := r.Send(t.Context(), adapters.OutgoingMessage{Chat: "lobby", Text: "x"})
+				testutil.OK(t, err)
 				id = rec.Message
 			}
 			if id <= last {

@@ -10,7 +10,7 @@ import (
 type draft struct {
 	text   strings.Builder
 	spans  []Span
-	open   map[Look]bool
+	open   map[Style]bool
 	prefix string // what every new line begins with: indentation, quote marks
 	owed   int    // line breaks to write before the next words
 	fresh  bool   // at the start of a line, prefix not yet written
@@ -21,7 +21,7 @@ type draft struct {
 // newDraft returns an empty draft of words that took so many bytes to write. Of what
 // stands beside them it takes in proportion, see [draft.affords].
 func newDraft(source int) *draft {
-	return &draft{open: map[Look]bool{}, fresh: true, spare: 2*source + minSpare}
+	return &draft{open: map[Style]bool{}, fresh: true, spare: 2*source + minSpare}
 }
 
 // minSpare is what may stand beside the fewest words.

@@ -145,14 +145,14 @@ func (w *walk) link(destination []byte, words func()) {
 	}
 }
 
-// Reach says what becomes of an address in a link.
-type Reach int
+// LinkPolicy says what becomes of an address in a link.
+type LinkPolicy int
 
 // What may become of an address.
 const (
-	Linked Reach = iota // a link
-	Shown               // text beside the words
-	Hidden              // nothing
+	Linked LinkPolicy = iota // a link
+	Shown                    // text beside the words
+	Hidden                   // nothing
 )
 
 // maxAddress bounds an address, so that the markup of a part stays small.

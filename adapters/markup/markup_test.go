@@ -12,7 +12,7 @@ import (
 // native is a platform that shows what CommonMark has.
 var native = Options{
 	Headings: 3, Lists: true,
-	Reach: func(address string) (string, Reach) { return address, Linked },
+	Reach: func(address string) (string, LinkPolicy) { return address, Linked },
 }
 
 // tags writes looks as tags, for tests.
@@ -117,7 +117,7 @@ func FuzzCommonMark(f *testing.F) {
 	} {
 		f.Add(seed, uint64(0x0102030405060708), uint8(1))
 	}
-	looks := []Look{Bold, Italic, Strikethrough, Spoiler, Code, Pre, Link, Address, Quote, Heading}
+	looks := []Style{Bold, Italic, Strikethrough, Spoiler, Code, Pre, Link, Address, Quote, Heading}
 	r := New(native)
 	f.Fuzz(func(t *testing.T, words string, places uint64, n uint8) {
 		words = Legible(words)

@@ -28,7 +28,7 @@ type Options struct {
 	Tables bool
 	// Reach says what the platform does with a link to address, and how it wants
 	// the address written. Default: every address is [Shown].
-	Reach func(address string) (string, Reach)
+	Reach func(address string) (string, LinkPolicy)
 }
 
 // A Reader reads CommonMark with strikethrough, tables and ||spoilers||. It does
@@ -42,7 +42,7 @@ type Reader struct {
 // New returns a reader for a platform that shows what o says.
 func New(o Options) *Reader {
 	if o.Reach == nil {
-		o.Reach = func(address string) (string, Reach) { return address, Shown }
+		o.Reach = func(address string) (string, LinkPolicy) { return address, Shown }
 	}
 	return &Reader{options: o, parser: goldmark.New(
 		goldmark.WithExtensions(extension.Strikethrough, extension.Table, spoilers{}),

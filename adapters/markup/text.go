@@ -5,28 +5,28 @@ import (
 	"slices"
 )
 
-// A Look is how a stretch of words is shown.
-type Look string
+// A Style is how a stretch of words is shown.
+type Style string
 
 // The looks. All but [Pre], [Quote], [Heading] and [Mark] stay within a line's words.
 const (
-	Bold          Look = "bold"
-	Italic        Look = "italic"
-	Strikethrough Look = "strikethrough"
-	Spoiler       Look = "spoiler" // shown only on request
-	Code          Look = "code"
-	Link          Look = "link"    // Arg is the address
-	Address       Look = "address" // the words are an address themselves
-	Pre           Look = "pre"     // a code block; Arg is its language
-	Quote         Look = "quote"
-	Heading       Look = "heading" // Arg is its level, "1" being the highest
-	Mark          Look = "mark"    // the sign a list's item begins with, and the blank behind it
+	Bold          Style = "bold"
+	Italic        Style = "italic"
+	Strikethrough Style = "strikethrough"
+	Spoiler       Style = "spoiler" // shown only on request
+	Code          Style = "code"
+	Link          Style = "link"    // Arg is the address
+	Address       Style = "address" // the words are an address themselves
+	Pre           Style = "pre"     // a code block; Arg is its language
+	Quote         Style = "quote"
+	Heading       Style = "heading" // Arg is its level, "1" being the highest
+	Mark          Style = "mark"    // the sign a list's item begins with, and the blank behind it
 )
 
 // A Span gives the words from From until before To, in bytes, a look.
 type Span struct {
 	From, To int
-	Look     Look
+	Look     Style
 	Arg      string
 }
 

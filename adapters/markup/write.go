@@ -22,7 +22,7 @@ type marksWriter struct {
 }
 
 // write writes text[from:to] and the marks that begin in it.
-func (w *marksWriter) write(from, to int, inside []Look) {
+func (w *marksWriter) write(from, to int, inside []Style) {
 	for len(w.marks) > 0 && w.marks[0].From < to {
 		m := w.marks[0]
 		w.marks = w.marks[1:]
@@ -51,7 +51,7 @@ func (w *marksWriter) atLineStart() bool {
 }
 
 // mark writes one mark and what is in it. inside names the marks around it.
-func (w *marksWriter) mark(m Span, inside []Look) {
+func (w *marksWriter) mark(m Span, inside []Style) {
 	words := w.text[m.From:m.To]
 	sign, within := "", append(slices.Clip(inside), m.Look)
 	switch m.Look {
@@ -159,7 +159,7 @@ func (w *marksWriter) url(address string) {
 }
 
 // link writes words that lead to an address.
-func (w *marksWriter) link(m Span, within []Look) {
+func (w *marksWriter) link(m Span, within []Style) {
 	inner := marksWriter{text: w.text, marks: w.marks}
 	inner.write(m.From, m.To, within)
 	w.marks = inner.marks
@@ -175,7 +175,7 @@ func (w *marksWriter) link(m Span, within []Look) {
 }
 
 // quote writes a block quote and the blank line that ends it.
-func (w *marksWriter) quote(m Span, within []Look) {
+func (w *marksWriter) quote(m Span, within []Style) {
 	inner := marksWriter{text: w.text, marks: w.marks}
 	inner.write(m.From, m.To, within)
 	w.marks = inner.marks
@@ -188,7 +188,7 @@ func (w *marksWriter) quote(m Span, within []Look) {
 }
 
 // heading writes a heading, which may not break its line, and its line's end.
-func (w *marksWriter) heading(m Span, within []Look) {
+func (w *marksWriter) heading(m Span, within []Style) {
 	if !w.atLineStart() {
 		w.out.WriteByte('\n')
 	}

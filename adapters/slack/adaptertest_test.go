@@ -77,14 +77,14 @@ type rig struct {
 	thread string
 }
 
-func openRig(t *testing.T) adaptertest.Rig {
+func openRig(t *testing.T) adaptertest.Fixture {
 	t.Helper()
 	r := &rig{workspace: newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken})}
 	r.thread = r.ops.Says(r.maya, "about food", fakeslack.Said{})
 	r.ops.Says(r.maya, "what shall we eat?", fakeslack.Said{Thread: r.thread})
 	r.forget()
 	open := func() adapters.Adapter { return r.adapter(r.options()) }
-	return adaptertest.Rig{
+	return adaptertest.Fixture{
 		Adapter: open(), Restart: open,
 		Chat: r.ops.ID, Other: r.direct.ID, Thread: r.thread,
 		Keeps:   true,

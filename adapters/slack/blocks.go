@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/adapters/emojis"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -225,7 +225,7 @@ func (p *page) runs(elements []json.RawMessage, code bool) {
 func (p *page) styled(s style, fill func()) {
 	for _, l := range []struct {
 		on   bool
-		look markup.Look
+		look markup.Style
 	}{{s.Code, markup.Code}, {s.Strike, markup.Strikethrough}, {s.Italic, markup.Italic}, {s.Bold, markup.Bold}} {
 		if l.on {
 			inner := fill
@@ -251,7 +251,7 @@ func (p *page) run(e block) {
 	case "broadcast":
 		p.write("@" + e.Range)
 	case "emoji":
-		p.write(emojis.Named(e.Name))
+		p.write(emoji.Named(e.Name))
 	case "date":
 		p.write(e.Fallback)
 	case "color":

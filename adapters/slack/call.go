@@ -9,11 +9,11 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
-// verdict is the part of an answer that every method has.
-type verdict struct {
+// apiStatus is the part of an answer that every method has.
+type apiStatus struct {
 	OK       *bool  `json:"ok"`
 	Error    string `json:"error"`
 	Needed   string `json:"needed"`  // the scope that is missing
@@ -33,18 +33,18 @@ func (c *Client) call(ctx context.Context, method string, do func(context.Contex
 }
 
 // callSeen is call for those who look at the whole answer.
-func (c *Client) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (wire.Answer, error) {
+func (c *Client) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (httpx.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
-	var seen wire.Answer
+	var seen httpx.Answer
 	api := slackgo.New(botPlace, slackgo.OptionAppLevelToken(appPlace),
-		slackgo.OptionAPIURL(c.base+"/api/"), slackgo.OptionHTTPClient(wire.Trip(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r)) })))
+		slackgo.OptionAPIURL(c.base+"/api/"), slackgo.OptionHTTPClient(httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r)) })))
 	err := do(traced, api)
 	seen.Written = written.Load()
-	var said verdict
+	var said apiStatus
 	if seen.Whole != nil && json.Unmarshal(seen.Whole, &said) != nil {
-		said = verdict{}
+		said = apiStatus{}
 	}
 	if seen.Status == http.StatusOK && said.OK != nil && *said.OK {
 		if said.Warning != "" {
@@ -55,7 +55,7 @@ func (c *Client) callSeen(ctx context.Context, method string, do func(context.Co
 	if err == nil {
 		err = fmt.Errorf("the answer says neither yes nor no")
 	}
-	return wire.Answer{}, c.judge(method, seen, said, err)
+	return httpx.Answer{}, c.judge(method, seen, said, err)
 }
 
 // callInto is call with the answer read as a T.

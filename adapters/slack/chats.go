@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Lister = (*Client)(nil)
+var _ adapters.ChatLister = (*Client)(nil)
 
 const infoMethod = "conversations.info"
 

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // Options say which app this is, in which workspace, and how its events come.
@@ -65,17 +65,17 @@ type Client struct {
 	log      *slog.Logger
 	names    *names
 	readings *rate.Limiter
-	refused  wire.Refusals // calls
+	refused  httpx.RejectedCallLog // calls
 
 	self     atomic.Pointer[self]     // set by Connect
 	hook     atomic.Pointer[receiver] // set while Receive runs
 	faceless atomic.Bool              // the bot token is known to lack the scope for faces
 	closed   atomic.Bool              // the Messages tab is known to be closed
 
-	mu      sync.Mutex          // guards what follows
-	deleted map[string]struct{} // messages that we deleted, as chat/ts: their telling is an echo
-	untold  map[string]string   // a chat by the subscription that seems to be missing
-	asides  map[string]aside    // by chat
+	mu      sync.Mutex             // guards what follows
+	deleted map[string]struct{}    // messages that we deleted, as chat/ts: their telling is an echo
+	untold  map[string]string      // a chat by the subscription that seems to be missing
+	asides  map[string]responseURL // by chat
 }
 
 // self is who we are in the workspace.
@@ -90,8 +90,8 @@ type self struct {
 func (s self) account() string { return s.Team + "-" + s.User }
 
 var (
-	_ adapters.Adapter = (*Client)(nil)
-	_ adapters.Pacer   = (*Client)(nil)
+	_ adapters.Adapter           = (*Client)(nil)
+	_ adapters.RateLimitReporter = (*Client)(nil)
 )
 
 // New returns the app that o describes. It calls nobody; it fails when a
@@ -103,7 +103,7 @@ func New(o Options) (*Client, error) {
 	case o.AppToken == "" && o.SigningSecret == "":
 		return nil, errors.New("slack: neither an app token (xapp-…) for Socket Mode nor a signing secret for HTTP is given")
 	}
-	base, err := wire.BaseURL("slack", o.APIURL, "https://slack.com")
+	base, err := httpx.BaseURL("slack", o.APIURL, "https://slack.com")
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func New(o Options) (*Client, error) {
 	o.HookPath = cmp.Or(o.HookPath, "/slack/events")
 	c := &Client{
 		o: o, base: strings.TrimSuffix(base, "/api"), log: o.Logger,
-		readings: readings(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{}, asides: map[string]aside{},
+		readings: readings(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{}, asides: map[string]responseURL{},
 	}
 	var tokens tokenTransport
 	c.http, c.dialer, tokens = transports(o, c.base)
@@ -146,7 +146,7 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 }
 
 // authTest asks who the bot token belongs to; its scopes come with the answer.
-func (c *Client) authTest(ctx context.Context) (wire.Answer, error) {
+func (c *Client) authTest(ctx context.Context) (httpx.Answer, error) {
 	return c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.AuthTestContext(ctx)
 		return err
@@ -172,9 +172,9 @@ func (c *Client) me(ctx context.Context) (self, error) {
 
 // Pace returns Slack's published limit: one message a second in each
 // conversation, with short bursts (docs.slack.dev/apis/web-api/rate-limits).
-func (c *Client) Pace(adapters.Chat) adapters.Pace {
+func (c *Client) Pace(adapters.Chat) adapters.RateLimit {
 	if c.o.Unpaced {
-		return adapters.Pace{}
+		return adapters.RateLimit{}
 	}
-	return adapters.Pace{Every: time.Second, Burst: 5}
+	return adapters.RateLimit{Every: time.Second, Burst: 5}
 }

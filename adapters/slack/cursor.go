@@ -21,7 +21,7 @@ type position struct {
 	// Threads are the threads that spoke lately, as channel/parent, with their newest message.
 	Threads map[string]string `json:"threads,omitempty"`
 	// Owed is what must still be read of channels about which Slack did not answer.
-	Owed map[string]debt `json:"owed,omitempty"`
+	Owed map[string]pendingHistory `json:"owed,omitempty"`
 	// Newest are the messages taken within retryWindow of the last one, as
 	// channel:ts: the next look reaches back over them.
 	Newest []string `json:"newest,omitempty"`
@@ -37,7 +37,7 @@ var errCursor = errors.New("the stored cursor is not one of slack's")
 
 // parsePosition reads a cursor; nil is the zero position.
 func parsePosition(cursor []byte) (*position, error) {
-	p := &position{Last: map[string]string{}, Threads: map[string]string{}, Owed: map[string]debt{}, Moved: map[string]string{}}
+	p := &position{Last: map[string]string{}, Threads: map[string]string{}, Owed: map[string]pendingHistory{}, Moved: map[string]string{}}
 	if cursor == nil {
 		return p, nil
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // judge says what a failed call means: [adapters.Judge] from what was seen, made
 // finer by Slack's own code, which comes with status 200.
-func (c *Client) judge(method string, seen wire.Answer, said verdict, err error) error {
+func (c *Client) judge(method string, seen httpx.Answer, said apiStatus, err error) error {
 	out := &adapters.Error{Op: method}
-	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.Written, Status: seen.Status})
+	_, out.Kind = adapters.Judge(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
 	switch {
 	case said.OK != nil && said.Error != "" && seen.Status < http.StatusInternalServerError:
 		out.Kind = kindOf(said.Error)
@@ -36,7 +36,7 @@ func (c *Client) judge(method string, seen wire.Answer, said verdict, err error)
 }
 
 // words returns what Slack says in one line.
-func (v verdict) words() string {
+func (v apiStatus) words() string {
 	s := v.Error
 	if v.Needed != "" {
 		s += " (needs the scope " + v.Needed + ")"
@@ -90,7 +90,7 @@ func (c *Client) scrub(status int, err error, secrets ...adapters.Secret) error 
 	if status == http.StatusOK {
 		status = 0 // Slack's own codes come with it
 	}
-	return wire.Hide(err, status, append(secrets, c.o.BotToken, c.o.AppToken, c.o.SigningSecret)...)
+	return httpx.Hide(err, status, append(secrets, c.o.BotToken, c.o.AppToken, c.o.SigningSecret)...)
 }
 
 // refusedFor reports whether err is Slack's definite refusal with one of codes.

@@ -75,7 +75,7 @@ func TestAnswersMeanWhatTheyMean(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = client.Send(t.Context(), adapters.Post{Chat: "C1", Text: "hello", Key: "k"})
+			_, err = client.Send(t.Context(), adapters.OutgoingMessage{Chat: "C1", Text: "hello", Key: "k"})
 			told, ok := errors.AsType[*adapters.Error](err)
 			if !ok || told.Kind != c.want || told.RetryAfter != c.after {
 				t.Errorf("sending ends with %v, want %s, to be tried again after %s", err, c.want, c.after)

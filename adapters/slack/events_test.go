@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -45,12 +45,12 @@ func TestEveryDocumentedEventIsAccountedFor(t *testing.T) {
 	var lines strings.Builder
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		d := &delivery{id: "Ev1", kind: "events_api", payload: filled(t, raw)}
 		fmt.Fprintf(&lines, "%s: %s\n", strings.TrimSuffix(filepath.Base(file), "Payload.json"), outcome(r.read(t.Context(), d)))
 	}
 	golden := filepath.Join("testdata", "events.golden")
-	check.Golden(t, *update, golden, lines.String())
+	testutil.Golden(t, *update, golden, lines.String())
 }
 
 // SECURITY S16: what could not be read is kept without what lets others pass for Slack,
@@ -91,9 +91,9 @@ func outcome(updates []adapters.Update) string {
 func filled(t *testing.T, raw []byte) []byte {
 	t.Helper()
 	var v any
-	check.OK(t, json.Unmarshal(raw, &v))
+	testutil.OK(t, json.Unmarshal(raw, &v))
 	out, err := json.Marshal(fill(v, ""))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return out
 }
 

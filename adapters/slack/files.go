@@ -14,12 +14,12 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 var (
-	_ adapters.Fetcher = (*Client)(nil)
-	_ adapters.Carrier = (*Client)(nil)
+	_ adapters.FileDownloader = (*Client)(nil)
+	_ adapters.FileSender     = (*Client)(nil)
 )
 
 // maxUpload bounds one file. Slack takes a gigabyte; a file is held in memory
@@ -79,7 +79,7 @@ func (c *Client) download(ctx context.Context, address, mime string, limit int64
 		_ = resp.Body.Close() // there is nothing in it for us
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("HTTP %d instead of the file; the app needs the scope files:read", resp.StatusCode)}
 	}
-	return wire.Capped(resp.Body, limit), nil
+	return httpx.Capped(resp.Body, limit), nil
 }
 
 // upload puts files into the workspace, where nobody sees them yet, and returns
@@ -157,7 +157,7 @@ func (c *Client) put(ctx context.Context, address string, content []byte) error 
 // already: what Slack refuses for good is told to the log, not to the sender, who would
 // send the words twice. Any other error says that it is not known whether all is there,
 // so that the sender looks for it with [Client.Find], which attaches what is missing.
-func (c *Client) attach(ctx context.Context, m adapters.Ref, f form, files []string) error {
+func (c *Client) attach(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
 	err := c.revise(ctx, m, f, files)
 	switch {
 	case err == nil:
@@ -180,7 +180,7 @@ func listOf(ids []string) string {
 
 // complete attaches the files that a message found again should have and, since
 // we died or were cut off in between, has not.
-func (c *Client) complete(ctx context.Context, raw json.RawMessage, p adapters.Post) error {
+func (c *Client) complete(ctx context.Context, raw json.RawMessage, p adapters.OutgoingMessage) error {
 	var m struct {
 		TS       string            `json:"ts"`
 		Username string            `json:"username"`
@@ -196,5 +196,5 @@ func (c *Client) complete(ctx context.Context, raw json.RawMessage, p adapters.P
 	if m.Username == "" { // it has no face
 		p.Text = cmp.Or(p.Unmasked, p.Text)
 	}
-	return c.attach(ctx, adapters.Ref{Chat: p.Chat, Message: m.TS}, formOf(p.Text, p.Mentions), ids)
+	return c.attach(ctx, adapters.MessageRef{Chat: p.Chat, Message: m.TS}, formOf(p.Text, p.Mentions), ids)
 }

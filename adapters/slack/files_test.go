@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // words returns what a reader sees of the messages in a channel.
@@ -31,7 +31,7 @@ func TestAFileLeavesTheWordsOfItsMessage(t *testing.T) {
 				open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
 				var want []string
 				for key, text := range map[string]string{"k1": "the table", "k2": `\*the\* table`, "k3": "# the table"} {
-					p := adapters.Post{Chat: w.ops.ID, Text: c.Split(text)[0], Key: key, Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
+					p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: c.Split(text)[0], Key: key, Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
 					shown := strings.NewReplacer("# ", "", `\`, "").Replace(text)
 					if refuses != "" {
 						shown = strings.ReplaceAll(shown, "*", "") // which mrkdwn takes for its own
@@ -60,7 +60,7 @@ func TestAFileLeavesTheWordsOfItsMessage(t *testing.T) {
 						w.t.Error(err)
 					}
 				}
-				check.Same(w.t, "words", want, words(w.ops))
+				testutil.Same(w.t, "words", want, words(w.ops))
 			})
 		})
 	}
@@ -71,11 +71,11 @@ func TestAFileLeavesTheWordsOfItsMessage(t *testing.T) {
 func TestALongTextCanBeEdited(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		c := w.adapter(w.options())
-		sent, err := c.Send(w.t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split("short * and sweet")[0]})
-		check.OK(w.t, err)
+		sent, err := c.Send(w.t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: c.Split("short * and sweet")[0]})
+		testutil.OK(w.t, err)
 		long := "*2* " + strings.Repeat("<& ", 1000)
 		part := c.Split(strings.NewReplacer("*", `\*`, "<", `\<`, "&", `\&`).Replace(long))[0]
-		check.OK(w.t, c.Edit(w.t.Context(), adapters.Ref{Chat: w.ops.ID, Message: sent.Message}, part))
+		testutil.OK(w.t, c.Edit(w.t.Context(), adapters.MessageRef{Chat: w.ops.ID, Message: sent.Message}, part))
 		if got := w.ops.Sent()[0].Text; strings.TrimSpace(got) != strings.TrimSpace(long) {
 			w.t.Errorf("got %.40q of %d letters", got, len(got))
 		}
@@ -87,8 +87,8 @@ func TestALongTextCanBeEdited(t *testing.T) {
 func TestAFileLeavesTheWordsOfAMessageWithoutItsFace(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
-		p := adapters.Post{
-			Chat: w.ops.ID, Text: "the table", Unmasked: "Max: the table", Face: adapters.Face{Name: "Max"}, Key: "k",
+		p := adapters.OutgoingMessage{
+			Chat: w.ops.ID, Text: "the table", Unmasked: "Max: the table", Face: adapters.Persona{Name: "Max"}, Key: "k",
 			Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}},
 		}
 		w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "missing_scope"})
@@ -99,6 +99,6 @@ func TestAFileLeavesTheWordsOfAMessageWithoutItsFace(t *testing.T) {
 		if _, found, err := w.adapter(w.options()).Find(w.t.Context(), p); !found || err != nil {
 			w.t.Errorf("found %t, %v", found, err)
 		}
-		check.Same(w.t, "words", []string{"Max: the table + t.csv"}, words(w.ops))
+		testutil.Same(w.t, "words", []string{"Max: the table + t.csv"}, words(w.ops))
 	})
 }

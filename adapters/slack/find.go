@@ -9,12 +9,12 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Finder = (*Client)(nil)
+var _ adapters.DeliveryChecker = (*Client)(nil)
 
 // Find looks for a part among the newest messages of its chat or thread, by the
 // id in its metadata, and attaches the files that it lacks. What was posted longer
 // ago than two hundred messages is not found.
-func (c *Client) Find(ctx context.Context, p adapters.Post) (adapters.Receipt, bool, error) {
+func (c *Client) Find(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, bool, error) {
 	if p.Key == "" {
 		return adapters.Receipt{}, false, nil
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/trestle-bridge/trestle/adapters/emojis"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -64,7 +64,7 @@ func mrkdwnKeeps(t *markup.Text) bool {
 	p := &page{}
 	p.mrkdwn(t.Write(0, len(t.Words), mrkdwnWriter{}))
 	words, spans := p.finish()
-	return markup.SameWords(words, neutral(emojis.In(t.Words))) && slices.Equal(looks(words, spans), looks(neutral(t.Words), t.Spans))
+	return markup.SameWords(words, neutral(emoji.In(t.Words))) && slices.Equal(looks(words, spans), looks(neutral(t.Words), t.Spans))
 }
 
 // looks lists which words have which look, in an order of its own. Spans of the
@@ -84,7 +84,7 @@ func looks(words string, spans []markup.Span) []string {
 
 // reach says what becomes of an address: Slack takes any web address and mail.
 // Others must not be followed.
-func reach(address string) (string, markup.Reach) {
+func reach(address string) (string, markup.LinkPolicy) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	switch strings.ToLower(scheme) {
 	case "http", "https":

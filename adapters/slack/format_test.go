@@ -12,15 +12,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/trestle-bridge/trestle/adapters/emojis"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 	"github.com/trestle-bridge/trestle/adapters/markup"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // What each construct of Markdown is sent as: the form that keeps most of it.
 func TestEveryConstructIsSentInTheFormThatKeepsIt(t *testing.T) {
 	source, err := os.ReadFile(filepath.Join("testdata", "forms.md"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	c := new(Client)
 	var out strings.Builder
 	for i, md := range strings.Split(strings.TrimSpace(string(source)), "\n====\n") {
@@ -31,7 +31,7 @@ func TestEveryConstructIsSentInTheFormThatKeepsIt(t *testing.T) {
 		}
 	}
 	golden := filepath.Join("testdata", "forms.golden")
-	check.Golden(t, *update, golden, out.String())
+	testutil.Golden(t, *update, golden, out.String())
 }
 
 func formNamed(part string) (form, text string) {
@@ -65,7 +65,7 @@ var itemMark = regexp.MustCompile(`(?m)^([\s>]*)[•-] `)
 
 // wordsOnly returns what a reader sees, without white space and what makes words neutral.
 func wordsOnly(md string) string {
-	seen := strings.ReplaceAll(emojis.In(rich.Read(md).Words), joiner, "")
+	seen := strings.ReplaceAll(emoji.In(rich.Read(md).Words), joiner, "")
 	return strings.Join(strings.Fields(itemMark.ReplaceAllString(seen, "$1")), "")
 }
 

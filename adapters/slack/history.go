@@ -12,10 +12,10 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Historian = (*Client)(nil)
+var _ adapters.HistoryReader = (*Client)(nil)
 
-// marked is what must be known of a message to put it into its place.
-type marked struct {
+// historyEntry is what must be known of a message to put it into its place.
+type historyEntry struct {
 	TS          string `json:"ts"`
 	ThreadTS    string `json:"thread_ts"`
 	ReplyCount  int    `json:"reply_count"`
@@ -74,8 +74,8 @@ func (c *Client) replies(ctx context.Context, channel, parent, oldest, latest st
 	return all, nil
 }
 
-func markOf(raw json.RawMessage) marked {
-	var m marked
+func markOf(raw json.RawMessage) historyEntry {
+	var m historyEntry
 	_ = json.Unmarshal(raw, &m) // what cannot be read comes first and is recorded as such
 	return m
 }
@@ -159,7 +159,7 @@ var slackBegan = time.Date(2013, 8, 1, 0, 0, 0, 0, time.UTC)
 
 // History reads a chat, or a thread of it, window by window from the oldest on.
 // Threads come whole with the message they hang on.
-func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(context.Context, adapters.Page) error) error {
+func (c *Client) History(ctx context.Context, s adapters.HistoryRange, take func(context.Context, adapters.HistoryPage) error) error {
 	me, err := c.me(ctx)
 	if err != nil {
 		return err
@@ -210,7 +210,7 @@ func (c *Client) History(ctx context.Context, s adapters.Stretch, take func(cont
 
 // handOn gives take what was said, oldest first, with the threads that begin there, in
 // portions after each of which reading can go on. then is the cursor behind the last.
-func (c *Client) handOn(ctx context.Context, read reader, channel string, said []json.RawMessage, then []byte, take func(context.Context, adapters.Page) error) error {
+func (c *Client) handOn(ctx context.Context, read reader, channel string, said []json.RawMessage, then []byte, take func(context.Context, adapters.HistoryPage) error) error {
 	for more := true; more; {
 		n := portion(said)
 		now, err := c.threaded(ctx, channel, said[:n])
@@ -218,7 +218,7 @@ func (c *Client) handOn(ctx context.Context, read reader, channel string, said [
 			return err
 		}
 		said = said[n:]
-		page := adapters.Page{Updates: read.all(ctx, channel, now), Cursor: then}
+		page := adapters.HistoryPage{Updates: read.all(ctx, channel, now), Cursor: then}
 		if more = len(said) > 0; more {
 			page.Cursor = []byte(markOf(said[0]).TS)
 		}
@@ -255,7 +255,7 @@ func portion(said []json.RawMessage) int {
 }
 
 // begin returns where a stretch begins.
-func (c *Client) begin(ctx context.Context, s adapters.Stretch) (time.Time, error) {
+func (c *Client) begin(ctx context.Context, s adapters.HistoryRange) (time.Time, error) {
 	switch {
 	case s.Cursor != nil:
 		at := timeOf(string(s.Cursor))
@@ -289,7 +289,7 @@ func (c *Client) threaded(ctx context.Context, channel string, messages []json.R
 }
 
 // threadHistory reads one thread with its parent.
-func (c *Client) threadHistory(ctx context.Context, read reader, s adapters.Stretch, to time.Time, take func(context.Context, adapters.Page) error) error {
+func (c *Client) threadHistory(ctx context.Context, read reader, s adapters.HistoryRange, to time.Time, take func(context.Context, adapters.HistoryPage) error) error {
 	oldest := ""
 	if !s.From.IsZero() {
 		oldest = tsAt(s.From)
@@ -301,7 +301,7 @@ func (c *Client) threadHistory(ctx context.Context, read reader, s adapters.Stre
 	if err != nil {
 		return err
 	}
-	return take(ctx, adapters.Page{Updates: read.all(ctx, s.Chat, inTime(said))})
+	return take(ctx, adapters.HistoryPage{Updates: read.all(ctx, s.Chat, inTime(said))})
 }
 
 // all returns the updates of messages of history.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // PLATFORMS 2.3: a channel that becomes shared has a new id and its old messages. Where
@@ -25,7 +25,7 @@ func TestAChannelThatMovesKeepsItsPlace(t *testing.T) {
 		before := string(b.saved())
 		w.app.Inject(fmt.Appendf(nil, `{"type":"channel_id_changed","old_channel_id":%q,"new_channel_id":"C0NEW","event_ts":"1612206778.000000"}`, w.ops.ID))
 		pass(time.Second)
-		check.Same(t, "told", []adapters.Migrated{{To: "C0NEW", Same: true}}, heard[adapters.Migrated](b))
+		testutil.Same(t, "told", []adapters.Migrated{{To: "C0NEW", Same: true}}, heard[adapters.Migrated](b))
 		var had, has map[string]any
 		if json.Unmarshal([]byte(strings.ReplaceAll(before, w.ops.ID, "C0NEW")), &had) != nil || json.Unmarshal(b.saved(), &has) != nil {
 			t.Fatal("no cursor")
@@ -70,6 +70,6 @@ func TestWhatAMovedChannelToldIsKnown(t *testing.T) {
 			w.ops.ID + " edit:" + w.ops.ID + ":1612206760.000100:1612206770.000000", w.ops.ID + " migrate:" + w.ops.ID + ":C0NEW",
 			"C0NEW message:C0NEW:1612206777.000100", "C0NEW migrate:C0NEW:C0NEWER", "C0NEWER message:C0NEWER:1612206778.000100",
 		}
-		check.Same(t, "told", want, told)
+		testutil.Same(t, "told", want, told)
 	})
 }

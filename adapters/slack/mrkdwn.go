@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/trestle-bridge/trestle/adapters/emojis"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
@@ -82,7 +82,7 @@ func cutQuote(text string) (quoted, rest string) {
 }
 
 // The signs of inline looks.
-var signs = map[byte]markup.Look{'*': markup.Bold, '_': markup.Italic, '~': markup.Strikethrough, '`': markup.Code}
+var signs = map[byte]markup.Style{'*': markup.Bold, '_': markup.Italic, '~': markup.Strikethrough, '`': markup.Code}
 
 // inline writes words with the looks inside them.
 func (p *page) inline(text string, styled bool) {
@@ -157,7 +157,7 @@ func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 func (p *page) tokens(text string) {
 	for text != "" {
 		words, rest, found := strings.Cut(text, "<")
-		p.write(emojis.In(unescape(words)))
+		p.write(emoji.In(unescape(words)))
 		if !found {
 			return
 		}

@@ -8,18 +8,18 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/emojis"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 )
 
 var _ adapters.Reactor = (*Client)(nil)
 
 // React sets our reaction on message m; an empty emoji takes it back. Slack lets
 // us have several: those that are not the one are taken away.
-func (c *Client) React(ctx context.Context, m adapters.Ref, shown string) error {
+func (c *Client) React(ctx context.Context, m adapters.MessageRef, shown string) error {
 	name := ""
 	if shown != "" {
 		var known bool
-		if name, known = emojis.Name(shown); !known {
+		if name, known = emoji.Name(shown); !known {
 			return &adapters.Error{Kind: adapters.Invalid, Op: "reactions.add", Err: fmt.Errorf("slack has no name for %q", shown)}
 		}
 	}

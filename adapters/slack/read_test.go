@@ -16,7 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // errEnough ends a reading of history.
@@ -73,7 +73,7 @@ func TestNamesAreKeptCurrent(t *testing.T) {
 			}
 		}
 		want := []string{"Maya Lind (" + w.maya.ID + ") in ops of T0000001", "Maya Berg (" + w.maya.ID + ") in operations of T0000001"}
-		check.Same(t, "heard", want, got)
+		testutil.Same(t, "heard", want, got)
 		asked := 0
 		for _, c := range w.Ledger().Calls {
 			if c.Method == "users.info" {
@@ -106,7 +106,7 @@ func TestADeactivatedPersonIsGoneFromEveryRoom(t *testing.T) {
 		slices.Sort(got)
 		want := []string{w.ops.ID + " " + w.maya.ID + " of T0000001", other.ID + " " + w.maya.ID + " of T0000001"}
 		slices.Sort(want)
-		check.Same(t, "gone from", want, got)
+		testutil.Same(t, "gone from", want, got)
 		w.ops.Says(w.AddPerson(fakeslack.Profile{Name: "Jonas"}), "hello", fakeslack.Said{})
 		pass(time.Second)
 		if said := heard[adapters.Message](b); len(said) == 0 {
@@ -129,7 +129,7 @@ func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
 				scopes = append(scopes, u.From.Scope)
 			}
 		}
-		check.Same(t, "scopes", []string{"T0OTHER", "T0000001"}, scopes)
+		testutil.Same(t, "scopes", []string{"T0OTHER", "T0000001"}, scopes)
 	})
 }
 
@@ -146,11 +146,11 @@ func TestWhatHappensToARoomIsTold(t *testing.T) {
 		group := w.NewGroup(w.app, w.maya)
 		group.Says(w.maya, "we three", fakeslack.Said{})
 		pass(time.Second)
-		if got := heard[adapters.Linked](b); len(got) < 2 {
+		if got := heard[adapters.ChatGained](b); len(got) < 2 {
 			t.Errorf("let in %d times, want by the invitation and by the unarchiving", len(got))
 		}
-		check.Same(t, "left", []adapters.Unlinked{{Reason: "archived"}, {Reason: "removed"}}, heard[adapters.Unlinked](b))
-		check.Same(t, "pinned", []adapters.Pinned{{Message: pinned}}, heard[adapters.Pinned](b))
+		testutil.Same(t, "left", []adapters.ChatLost{{Reason: "archived"}, {Reason: "removed"}}, heard[adapters.ChatLost](b))
+		testutil.Same(t, "pinned", []adapters.Pinned{{Message: pinned}}, heard[adapters.Pinned](b))
 		kinds := map[string]adapters.Chat{}
 		for _, u := range b.all() {
 			kinds[u.Chat.ID] = u.Chat
@@ -190,7 +190,7 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 		for _, e := range heard[adapters.Edit](b) {
 			got = append(got, e.New.Text)
 		}
-		check.Same(t, "edits", []string{"build 7: **green**", "build 7\n\n> **all tests passed**"}, got)
+		testutil.Same(t, "edits", []string{"build 7: **green**", "build 7\n\n> **all tests passed**"}, got)
 	})
 }
 
@@ -229,7 +229,7 @@ func TestWhatIsOfAnotherWorkspaceIsLeftAside(t *testing.T) {
 			w.app.InjectPayload("slash_commands", json.RawMessage(`{"command":"/trestle","text":"help","channel_id":"`+w.ops.ID+`","user_id":"`+w.maya.ID+`",`+more+`}`))
 		}
 		pass(time.Second)
-		check.Same(t, "heard", []string{"case 2", "case 3", "case 4", "case 5", "/help", "/help"}, b.said())
+		testutil.Same(t, "heard", []string{"case 2", "case 3", "case 4", "case 5", "/help", "/help"}, b.said())
 		if n := w.app.Pending(); n != 0 {
 			t.Errorf("%d events are to come again", n)
 		}
@@ -274,7 +274,7 @@ func TestCommandsAreUnderstood(t *testing.T) {
 				got = append(got, m.Command.Name+"|"+m.Command.Args)
 			}
 		}
-		check.Same(t, "commands", []string{"stop|now", "help|", "help|", "deploy|prod", "deploy|one", "deploy|two"}, got)
+		testutil.Same(t, "commands", []string{"stop|now", "help|", "help|", "deploy|prod", "deploy|one", "deploy|two"}, got)
 	})
 }
 
@@ -301,8 +301,8 @@ func TestTheWorkspaceIsListed(t *testing.T) {
 		c := w.adapter(w.options())
 		w.NewChannel("elsewhere", w.maya)
 		chats, err := c.Chats(t.Context(), w.Team())
-		check.OK(t, err)
-		check.Same(t, "channels", []adapters.Chat{{ID: w.ops.ID, Kind: adapters.Channel, Title: "ops", Group: "T0000001"}}, chats)
+		testutil.OK(t, err)
+		testutil.Same(t, "channels", []adapters.Chat{{ID: w.ops.ID, Kind: adapters.Channel, Title: "ops", Group: "T0000001"}}, chats)
 		if all, err := c.Chats(t.Context(), ""); err != nil || len(all) != 2 {
 			t.Errorf("all chats are %+v, %v; want the direct one as well", all, err)
 		}
@@ -315,12 +315,12 @@ func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		seconds, err := strconv.ParseFloat(w.ops.Says(w.maya, "at the edge", fakeslack.Said{}), 64)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		edge := time.UnixMicro(int64(math.Round(seconds * 1e6)))
 		<-time.After(48 * time.Hour)
 		for _, before := range []time.Duration{24 * time.Hour, 0} { // the end of the first window, and its beginning
 			var got []string
-			err := c.History(t.Context(), adapters.Stretch{Chat: w.ops.ID, From: edge.Add(-before)}, func(_ context.Context, p adapters.Page) error {
+			err := c.History(t.Context(), adapters.HistoryRange{Chat: w.ops.ID, From: edge.Add(-before)}, func(_ context.Context, p adapters.HistoryPage) error {
 				for _, u := range p.Updates {
 					if m, ok := u.Body.(adapters.Message); ok {
 						got = append(got, m.Text)
@@ -356,7 +356,7 @@ func TestABusyTimeIsReadInPortions(t *testing.T) {
 			var cursor []byte
 			portions := 0
 			for {
-				err := c.History(t.Context(), adapters.Stretch{Chat: w.ops.ID, From: began, Cursor: cursor}, func(_ context.Context, p adapters.Page) error {
+				err := c.History(t.Context(), adapters.HistoryRange{Chat: w.ops.ID, From: began, Cursor: cursor}, func(_ context.Context, p adapters.HistoryPage) error {
 					for _, u := range p.Updates {
 						if m, ok := u.Body.(adapters.Message); ok {
 							got = append(got, m.Text)
@@ -402,7 +402,7 @@ func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
 		var got []string
 		var cursor []byte
 		pages := 0
-		stop := func(_ context.Context, p adapters.Page) error {
+		stop := func(_ context.Context, p adapters.HistoryPage) error {
 			pages++
 			for _, u := range p.Updates {
 				if m, ok := u.Body.(adapters.Message); ok {
@@ -416,7 +416,7 @@ func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
 			return nil
 		}
 		for {
-			err := c.History(t.Context(), adapters.Stretch{Chat: w.ops.ID, From: began.Add(-time.Second), Cursor: cursor}, stop)
+			err := c.History(t.Context(), adapters.HistoryRange{Chat: w.ops.ID, From: began.Add(-time.Second), Cursor: cursor}, stop)
 			if err == nil {
 				break
 			}

@@ -40,8 +40,8 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	}
 	r := &receiver{
 		c: c, read: reader{c: c, self: me}, sink: sink, inbox: newInbox(), pos: pos,
-		pages: make(chan stretch), refill: make(chan struct{}, 1), listens: make(chan struct{}), first: cursor == nil,
-		parked: map[string][]*taken{}, filling: map[string]bool{}, waiting: map[string]bool{},
+		pages: make(chan historyPage), refill: make(chan struct{}, 1), listens: make(chan struct{}), first: cursor == nil,
+		parked: map[string][]*acceptedEvents{}, filling: map[string]bool{}, waiting: map[string]bool{},
 	}
 	for _, said := range pos.Newest {
 		r.recent.note(messagePrefix+said, false)
@@ -62,15 +62,15 @@ type receiver struct {
 	read    reader
 	sink    adapters.Sink
 	inbox   *inbox
-	pages   chan stretch  // from history
-	refill  chan struct{} // a doorbell: there may be a hole
-	listens chan struct{} // closed once something can reach us
-	first   bool          // there was no cursor
+	pages   chan historyPage // from history
+	refill  chan struct{}    // a doorbell: there may be a hole
+	listens chan struct{}    // closed once something can reach us
+	first   bool             // there was no cursor
 
 	// Of dispatch alone.
 	planned bool
-	filling map[string]bool     // chats whose gap is being filled
-	parked  map[string][]*taken // their live updates
+	filling map[string]bool              // chats whose gap is being filled
+	parked  map[string][]*acceptedEvents // their live updates
 	recent  recent
 
 	mu      sync.Mutex // guards what follows
@@ -78,8 +78,8 @@ type receiver struct {
 	waiting map[string]bool // chats with parked updates: their gaps are filled first
 }
 
-// A taken delivery is one whose updates are read.
-type taken struct {
+// An acceptedEvents delivery is one whose updates are read.
+type acceptedEvents struct {
 	*delivery
 	updates []adapters.Update
 }
@@ -88,7 +88,7 @@ type taken struct {
 func (r *receiver) connect(ctx context.Context) error {
 	heard := func() { r.sink.Heard(time.Now()) }
 	if r.c.o.AppToken != "" {
-		l := &lines{c: r.c, inbox: r.inbox, heard: heard, holed: r.holed, listens: sync.OnceFunc(func() { close(r.listens) })}
+		l := &socketPool{c: r.c, inbox: r.inbox, heard: heard, holed: r.holed, listens: sync.OnceFunc(func() { close(r.listens) })}
 		return l.run(ctx)
 	}
 	close(r.listens)
@@ -142,9 +142,9 @@ func (r *receiver) dispatch(ctx context.Context) error {
 
 // deliver records deliveries, but for those whose chat has a gap to be filled.
 func (r *receiver) deliver(ctx context.Context, ds []*delivery, hellos *errgroup.Group) error {
-	var now []*taken
+	var now []*acceptedEvents
 	for _, d := range ds {
-		t := &taken{delivery: d, updates: slices.DeleteFunc(r.placed(ctx, r.read.read(ctx, d)), func(u adapters.Update) bool { return r.recent.told(u.Key) })}
+		t := &acceptedEvents{delivery: d, updates: slices.DeleteFunc(r.placed(ctx, r.read.read(ctx, d)), func(u adapters.Update) bool { return r.recent.told(u.Key) })}
 		chat := ""
 		if len(t.updates) > 0 {
 			chat = t.updates[0].Chat.ID
@@ -175,9 +175,9 @@ func (r *receiver) placed(ctx context.Context, updates []adapters.Update) []adap
 		switch u.Body.(type) {
 		case adapters.Message:
 			key = now
-		case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.Cleared:
+		case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared:
 		case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
-			adapters.Linked, adapters.Unlinked, adapters.Gap, adapters.Unreadable:
+			adapters.ChatGained, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
 			continue
 		}
 		if now != was {
@@ -198,7 +198,7 @@ func gapIn(updates []adapters.Update) (adapters.Gap, bool) {
 }
 
 // record hands in deliveries and acknowledges them.
-func (r *receiver) record(ctx context.Context, ts []*taken, hellos *errgroup.Group) error {
+func (r *receiver) record(ctx context.Context, ts []*acceptedEvents, hellos *errgroup.Group) error {
 	if len(ts) == 0 {
 		return nil
 	}
@@ -229,7 +229,7 @@ func (r *receiver) record(ctx context.Context, ts []*taken, hellos *errgroup.Gro
 
 // inOrder puts the deliveries of each chat into the order in which things
 // happened: two sockets keep none. Chats keep their places among each other.
-func inOrder(ts []*taken) {
+func inOrder(ts []*acceptedEvents) {
 	places := map[string][]int{}
 	for i, t := range ts {
 		if len(t.updates) > 0 && t.updates[0].Chat.ID != "" && !t.updates[0].At.IsZero() {
@@ -238,11 +238,11 @@ func inOrder(ts []*taken) {
 		}
 	}
 	for _, at := range places {
-		of := make([]*taken, len(at))
+		of := make([]*acceptedEvents, len(at))
 		for i, p := range at {
 			of[i] = ts[p]
 		}
-		slices.SortStableFunc(of, func(a, b *taken) int { return a.updates[0].At.Compare(b.updates[0].At) })
+		slices.SortStableFunc(of, func(a, b *acceptedEvents) int { return a.updates[0].At.Compare(b.updates[0].At) })
 		for i, p := range at {
 			ts[p] = of[i]
 		}

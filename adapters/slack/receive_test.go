@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A book is a sink that records, and knows a key when it comes again.
@@ -161,7 +161,7 @@ func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
 				slowest = max(slowest, at.Sub(began))
 			}
 		}
-		check.Same(t, "recorded", want, b.said())
+		testutil.Same(t, "recorded", want, b.said())
 		if slowest > time.Second {
 			t.Errorf("a message waited %s", slowest)
 		}
@@ -190,7 +190,7 @@ func TestWhatIsSaidBetweenSocketsIsReadOnceOneListens(t *testing.T) {
 		if n := w.app.Sockets(); n != 2 {
 			t.Fatalf("%d sockets are open", n)
 		}
-		check.Same(t, "recorded", []string{"between"}, b.said())
+		testutil.Same(t, "recorded", []string{"between"}, b.said())
 	})
 }
 
@@ -209,7 +209,7 @@ func TestAFrozenSocketIsLeft(t *testing.T) {
 		if heard.Before(frozen.Add(30 * time.Second)) {
 			t.Errorf("last heard %s after the sockets froze: they were not replaced", heard.Sub(frozen))
 		}
-		check.Same(t, "recorded", []string{"into the void"}, b.said())
+		testutil.Same(t, "recorded", []string{"into the void"}, b.said())
 	})
 }
 
@@ -227,7 +227,7 @@ func TestRetriesAreNeverDropped(t *testing.T) {
 		pass(10 * time.Second)
 		w.runs(b, o)
 		pass(2 * time.Minute)
-		check.Same(t, "recorded", []string{"is anybody there?"}, b.said())
+		testutil.Same(t, "recorded", []string{"is anybody there?"}, b.said())
 		for _, a := range w.Ledger().Acked {
 			if a.Kind == "message" && a.Attempt == 0 {
 				t.Errorf("acknowledged at the first attempt: the story shows nothing")
@@ -255,7 +255,7 @@ func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
 		}
 		b.close(false)
 		pass(time.Minute)
-		check.Same(t, "recorded", want, b.said())
+		testutil.Same(t, "recorded", want, b.said())
 		if n := w.app.Pending(); n != 0 {
 			t.Errorf("%d events are still to be acknowledged", n)
 		}
@@ -298,7 +298,7 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 		got := b.said()
 		slices.Sort(want)
 		slices.Sort(got)
-		check.Same(t, "recorded", want, got)
+		testutil.Same(t, "recorded", want, got)
 	})
 }
 
@@ -329,7 +329,7 @@ func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
 		before := len(b.said())
 		w.runs(b, o)
 		pass(time.Minute)
-		check.Same(t, "recorded after the silence", []string{"late answer 7", "late answer 80", "answer to the last"}, b.said()[before:])
+		testutil.Same(t, "recorded after the silence", []string{"late answer 7", "late answer 80", "answer to the last"}, b.said()[before:])
 	})
 }
 
@@ -344,7 +344,7 @@ func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
 		pass(11 * time.Minute)
 		w.ops.Says(w.maya, "and on it goes", fakeslack.Said{})
 		pass(11 * time.Minute)
-		check.Same(t, "recorded", []string{"lost on the way", "and on it goes"}, b.said())
+		testutil.Same(t, "recorded", []string{"lost on the way", "and on it goes"}, b.said())
 	})
 }
 
@@ -405,7 +405,7 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 		if n := w.app.Sockets(); n != 2 {
 			t.Errorf("%d sockets are open afterwards, want two", n)
 		}
-		check.Same(t, "recorded", []string{"in the crowd"}, b.said())
+		testutil.Same(t, "recorded", []string{"in the crowd"}, b.said())
 	})
 }
 

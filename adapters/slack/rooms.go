@@ -22,9 +22,9 @@ func (r reader) member(ctx context.Context, e event) ([]adapters.Update, error) 
 	came := e.Type == "member_joined_channel"
 	switch {
 	case id == r.self.User && came:
-		u.From, u.Body = r.who(ctx, e.Inviter, ""), adapters.Linked{}
+		u.From, u.Body = r.who(ctx, e.Inviter, ""), adapters.ChatGained{}
 	case id == r.self.User:
-		u.From, u.Body = r.who(ctx, e.Actor, ""), adapters.Unlinked{Reason: "removed"}
+		u.From, u.Body = r.who(ctx, e.Actor, ""), adapters.ChatLost{Reason: "removed"}
 	case came:
 		u.Body = adapters.Joined{People: []adapters.Person{u.From}}
 	default:
@@ -63,13 +63,13 @@ func (r reader) standing(ctx context.Context, e event) ([]adapters.Update, error
 	}
 	switch e.Type {
 	case "channel_unarchive", "group_unarchive":
-		u.Body = adapters.Linked{}
+		u.Body = adapters.ChatGained{}
 	case "channel_archive", "group_archive":
-		u.Body = adapters.Unlinked{Reason: "archived"}
+		u.Body = adapters.ChatLost{Reason: "archived"}
 	case "channel_deleted", "group_deleted":
-		u.Body = adapters.Unlinked{Reason: "deleted"}
+		u.Body = adapters.ChatLost{Reason: "deleted"}
 	default:
-		u.Body = adapters.Unlinked{Reason: "removed"}
+		u.Body = adapters.ChatLost{Reason: "removed"}
 	}
 	return []adapters.Update{u}, nil
 }

@@ -20,7 +20,7 @@ var (
 	_ adapters.Editor  = (*Client)(nil)
 	_ adapters.Deleter = (*Client)(nil)
 
-	_ adapters.Broadcaster = (*Client)(nil)
+	_ adapters.ThreadBroadcaster = (*Client)(nil)
 )
 
 // metadataType names the metadata of our messages. Everybody in the workspace can
@@ -90,7 +90,7 @@ func (f form) set(v url.Values) {
 // ever repeated. An answer goes into the thread of the message answered. Where the
 // app is not, a slash command can be answered to whoever gave it: that makes no
 // message, and the receipt names none.
-func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+func (c *Client) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	files, err := c.upload(ctx, p.Files)
 	if err != nil {
 		return adapters.Receipt{}, err
@@ -102,7 +102,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		thread = ""
 		receipt, err = c.post(ctx, p, f, thread)
 	}
-	if p.Face != (adapters.Face{}) && refusedFor(err, "missing_scope") {
+	if p.Face != (adapters.Persona{}) && refusedFor(err, "missing_scope") {
 		c.faceless.Store(true)
 		p = c.masked(p)
 		f = formOf(p.Text, p.Mentions)
@@ -120,7 +120,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 		c.closed.Store(shut)
 	}
 	if err == nil && len(files) > 0 {
-		err = c.attach(ctx, adapters.Ref{Chat: p.Chat, Message: receipt.Message}, f, files)
+		err = c.attach(ctx, adapters.MessageRef{Chat: p.Chat, Message: receipt.Message}, f, files)
 	}
 	return receipt, err
 }
@@ -143,7 +143,7 @@ var unthreadable = []string{
 func (c *Client) Broadcasts(string) bool { return true }
 
 // post makes the call of Send.
-func (c *Client) post(ctx context.Context, p adapters.Post, f form, thread string) (adapters.Receipt, error) {
+func (c *Client) post(ctx context.Context, p adapters.OutgoingMessage, f form, thread string) (adapters.Receipt, error) {
 	const method = "chat.postMessage"
 	raw, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
 		_, _, err := api.PostMessageContext(ctx, p.Chat, c.fields(method, func(v url.Values) {
@@ -195,13 +195,13 @@ func receiptOf(method string, raw []byte) (adapters.Receipt, error) {
 }
 
 // Edit replaces the words of message m by text, one part as Split returned it.
-func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
+func (c *Client) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
 	return c.revise(ctx, m, formOf(text, nil), nil)
 }
 
 // revise gives a message words, and files if there are any: those are then all that it
 // has. Slack leaves a message its files where none are named, but not its words.
-func (c *Client) revise(ctx context.Context, m adapters.Ref, f form, files []string) error {
+func (c *Client) revise(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
 	err := c.update(ctx, m, f, files)
 	if f != f.plain() && refusedFor(err, formless...) {
 		err = c.update(ctx, m, f.plain(), files)
@@ -215,7 +215,7 @@ const maxUpdate = 4000
 
 // update makes the call of revise. Slack keeps a message's blocks unless it is given
 // others, so that a text without any needs the empty list.
-func (c *Client) update(ctx context.Context, m adapters.Ref, f form, files []string) error {
+func (c *Client) update(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
 	const method = "chat.update"
 	_, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
 		_, _, _, err := api.UpdateMessageContext(ctx, m.Chat, m.Message, c.fields(method, func(v url.Values) {
@@ -239,7 +239,7 @@ func (c *Client) update(ctx context.Context, m adapters.Ref, f form, files []str
 const maxDeleted = 1024
 
 // Delete deletes message m. One that is gone already is success.
-func (c *Client) Delete(ctx context.Context, m adapters.Ref) error {
+func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
 	c.mu.Lock()
 	if len(c.deleted) >= maxDeleted {
 		clear(c.deleted)

@@ -19,7 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/adapters/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // S6: whatever a model writes, nobody is called but those it may name, and nothing
@@ -35,7 +35,7 @@ func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
 			"# https://evil.example/?d=secret", "a*b <https://evil.example>", "&lt;!here&gt;", "\\<!channel>", "<\n!here>",
 		} {
 			for _, part := range c.Split(text) {
-				if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: part}); err != nil {
+				if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: part}); err != nil {
 					t.Errorf("%q: %v", text, err)
 				}
 			}
@@ -81,14 +81,14 @@ func TestAPostCarriesAnOpaqueIdAndNoToken(t *testing.T) {
 				return next.RoundTrip(r)
 			})
 		}
-		if _, err := w.adapter(o).Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: "hello", Key: "0b9f"}); err != nil {
+		if _, err := w.adapter(o).Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: "hello", Key: "0b9f"}); err != nil {
 			t.Fatal(err)
 		}
 		want := []url.Values{{
 			"channel": {w.ops.ID}, "text": {"hello"}, "client_msg_id": {"0b9f"}, "unfurl_links": {"false"}, "unfurl_media": {"false"},
 			"metadata": {`{"event_payload":{"id":"0b9f"},"event_type":"trestle_delivery"}`},
 		}}
-		check.Same(t, "posted", want, forms)
+		testutil.Same(t, "posted", want, forms)
 	})
 }
 
@@ -99,7 +99,7 @@ func TestPeopleWhoAreNamedAreCalled(t *testing.T) {
 		c := w.adapter(w.options())
 		people := []adapters.Person{{ID: w.maya.ID, Name: "Maya Lind", Handle: "maya"}}
 		for _, text := range []string{"Hi @Maya Lind!", "hi @maya, see `@maya`", "# For @Maya Lind\n\n- now", "2*3*4 for @maya"} {
-			if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split(text)[0], Mentions: people}); err != nil {
+			if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: c.Split(text)[0], Mentions: people}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -114,7 +114,7 @@ func TestPeopleWhoAreNamedAreCalled(t *testing.T) {
 			t.Errorf("the forms were %v, want all three", forms)
 		}
 		many := c.Split(strings.Repeat("@maya ", 9))[0]
-		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: many, Mentions: people}); err != nil {
+		if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: many, Mentions: people}); err != nil {
 			t.Fatal(err)
 		}
 		if sent := w.ops.Sent(); len(sent[len(sent)-1].Names) != 3 {
@@ -130,7 +130,7 @@ func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
 		c := w.adapter(w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
 		answer := w.ops.Says(w.maya, "an answer", fakeslack.Said{Thread: root})
-		for name, p := range map[string]adapters.Post{
+		for name, p := range map[string]adapters.OutgoingMessage{
 			"in the channel": {Chat: w.ops.ID}, "in a thread": {Chat: w.ops.ID, Thread: root}, "as an answer": {Chat: w.ops.ID, ReplyTo: root},
 			"as an answer to one": {Chat: w.ops.ID, ReplyTo: answer}, // it is in the thread of that one
 		} {
@@ -156,7 +156,7 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
-		p := adapters.Post{Chat: w.ops.ID, Text: "hello", Face: adapters.Face{Name: "Max", Avatar: ":robot_face:"}}
+		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "hello", Face: adapters.Persona{Name: "Max", Avatar: ":robot_face:"}}
 		if _, err := c.Send(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 			t.Errorf("spoke as %q with %q", m.Username, m.Icon)
 		}
 		account, err := c.Connect(t.Context())
-		check.OK(t, err)
+		testutil.OK(t, err)
 		for _, u := range b.all() { // K20: whatever the name, it is our own echo
 			if _, ok := u.Body.(adapters.Message); ok && u.From.ID != account.ID {
 				t.Errorf("our own words came back as said by %+v", u.From)
@@ -181,12 +181,12 @@ func TestAnAnswerToAnAnswerGoesIntoItsThread(t *testing.T) {
 		t := w.t
 		c, _ := w.runs(new(book), w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
-		first, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"})
-		check.OK(t, err)
-		check.OK(t, c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: first.Message}))
-		second := adapters.Post{Chat: w.ops.ID, ReplyTo: first.Message, Start: root, Text: "an answer to it", Key: "key-2"}
+		first, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"})
+		testutil.OK(t, err)
+		testutil.OK(t, c.Delete(t.Context(), adapters.MessageRef{Chat: w.ops.ID, Message: first.Message}))
+		second := adapters.OutgoingMessage{Chat: w.ops.ID, ReplyTo: first.Message, Start: root, Text: "an answer to it", Key: "key-2"}
 		made, err := c.Send(t.Context(), second)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		sent := w.ops.Sent()
 		if last := sent[len(sent)-1]; last.Thread != root {
 			t.Errorf("it is in thread %q, want %q", last.Thread, root)
@@ -205,7 +205,7 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 		b := new(book)
 		c, end := w.runs(b, w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
-		for _, p := range []adapters.Post{
+		for _, p := range []adapters.OutgoingMessage{
 			{Chat: w.ops.ID, Thread: root, Text: "to all", Broadcast: true},
 			{Chat: w.ops.ID, Thread: root, Text: "to the thread"},
 			{Chat: w.ops.ID, ReplyTo: root, Text: "an answer to all", Broadcast: true},
@@ -220,7 +220,7 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 			shown[m.Text] = m.Broadcast
 		}
 		want := map[string]bool{"to all": true, "to the thread": false, "an answer to all": true, "in the channel": false}
-		check.Same(t, "shown in the channel", want, shown)
+		testutil.Same(t, "shown in the channel", want, shown)
 		w.ops.Says(w.maya, "live", fakeslack.Said{Thread: root, Broadcast: true})
 		pass(time.Second)
 		end()
@@ -234,7 +234,7 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 				heard[m.Text]++
 			}
 		}
-		check.Same(t, "heard", map[string]int{"live": 1, "in a silence": 1}, heard)
+		testutil.Same(t, "heard", map[string]int{"live": 1, "in a silence": 1}, heard)
 	})
 }
 
@@ -245,11 +245,11 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 		c, _ := w.runs(b, w.options())
 		content := []byte("a,b\n1,2\n")
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
+		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "the table", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
 		if _, err := c.Send(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
-		check.Same(t, "sent with", []string{"t.csv"}, w.ops.Sent()[0].Files)
+		testutil.Same(t, "sent with", []string{"t.csv"}, w.ops.Sent()[0].Files)
 		w.ops.Says(w.maya, "look", fakeslack.Said{File: &fakeslack.File{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
 		pass(time.Second)
 		all := b.all()
@@ -258,7 +258,7 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 			t.Fatalf("heard %+v, want a photo", all[len(all)-1])
 		}
 		body, err := c.Fetch(t.Context(), m.Attachments[0], 100)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		defer body.Close()
 		if got, err := io.ReadAll(body); err != nil || string(got) != "PNG" {
 			t.Errorf("fetched %q, %v", got, err)
@@ -276,9 +276,9 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 func TestAFileThatCannotBeReadNowIsNotRefused(t *testing.T) {
 	listening(t, func(w *workspace, _ *book) {
 		c, err := slack.New(w.options())
-		check.OK(w.t, err)
+		testutil.OK(w.t, err)
 		f := adapters.File{Name: "a.txt", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("busy") }}
-		_, err = c.Send(w.t.Context(), adapters.Post{Chat: w.ops.ID, Text: "x", Files: []adapters.File{f}})
+		_, err = c.Send(w.t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: "x", Files: []adapters.File{f}})
 		if err == nil || adapters.KindOf(err) != adapters.NotSent {
 			w.t.Errorf("got %v", err)
 		}
@@ -292,7 +292,7 @@ func TestFilesThatWereCutOffAreAttachedWhenTheMessageIsFound(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
-		p := adapters.Post{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
+		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
 		w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
 		if _, err := c.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown {
 			t.Fatalf("%v, want unknown", err)
@@ -321,12 +321,12 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 			t.Errorf("typing: %v, status %q", err, w.app.Status(w.ops.ID, root))
 		}
 		for _, text := range []string{"**Half** a sen", "# Title\n\n- one", "2*3*4"} {
-			p := adapters.Post{Chat: w.ops.ID, Thread: root, Text: c.Split(text)[0], Key: "k"}
+			p := adapters.OutgoingMessage{Chat: w.ops.ID, Thread: root, Text: c.Split(text)[0], Key: "k"}
 			if err := c.Preview(t.Context(), p); err != nil || !strings.HasPrefix(w.app.Status(w.ops.ID, root), "is writing: ") {
 				t.Errorf("preview: %v, status %q", err, w.app.Status(w.ops.ID, root))
 			}
 		}
-		if err := c.Preview(t.Context(), adapters.Post{Chat: w.ops.ID, Text: "x"}); adapters.KindOf(err) != adapters.Invalid {
+		if err := c.Preview(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: "x"}); adapters.KindOf(err) != adapters.Invalid {
 			t.Errorf("outside a thread a preview gives %v, want invalid", err)
 		}
 		if n := len(w.ops.Sent()); n != 0 {
@@ -335,7 +335,7 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 		if err := c.Typing(t.Context(), w.ops.ID, ""); err != nil {
 			t.Errorf("outside a thread: %v, want nothing to happen", err)
 		}
-		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Thread: root, Text: "an answer"}); err != nil {
+		if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Thread: root, Text: "an answer"}); err != nil {
 			t.Fatal(err)
 		}
 		if s := w.app.Status(w.ops.ID, root); s != "" {
@@ -350,7 +350,7 @@ func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "no_text"})
-		if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Text: c.Split("# Title\n\n- one\n- two")[0]}); err != nil {
+		if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: c.Split("# Title\n\n- one\n- two")[0]}); err != nil {
 			t.Fatal(err)
 		}
 		if m := w.ops.Sent()[0]; m.Form != "text" || m.Markup != "*Title*\n\n• one\n• two" {
@@ -368,7 +368,7 @@ func TestAnAnswerGoesWhereNoThreadMayBegin(t *testing.T) {
 				root := w.ops.Says(w.maya, "hello", fakeslack.Said{})
 				w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
 				c := w.adapter(w.options())
-				if _, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"}); err != nil {
+				if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"}); err != nil {
 					t.Fatal(err)
 				}
 				sent := w.ops.Sent()
@@ -376,7 +376,7 @@ func TestAnAnswerGoesWhereNoThreadMayBegin(t *testing.T) {
 					t.Errorf("sent %+v, want one outside threads", sent)
 				}
 				w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
-				_, err := c.Send(t.Context(), adapters.Post{Chat: w.ops.ID, Thread: root, Text: "in a thread"})
+				_, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Thread: root, Text: "in a thread"})
 				if adapters.KindOf(err) != adapters.NoTarget {
 					t.Errorf("in the thread itself: %v, want no target", err)
 				}
@@ -393,12 +393,12 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 		c, _ := w.runs(b, w.options())
 		refused, done := w.ops.Says(w.maya, "hers", fakeslack.Said{}), w.ops.Says(w.maya, "also hers", fakeslack.Said{})
 		w.Fault(fake.Fault{Method: "chat.delete", Do: fake.Refuse, Description: "cant_delete_message"})
-		if err := c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: refused}); adapters.KindOf(err) != adapters.Forbidden {
+		if err := c.Delete(t.Context(), adapters.MessageRef{Chat: w.ops.ID, Message: refused}); adapters.KindOf(err) != adapters.Forbidden {
 			t.Fatalf("%v, want forbidden", err)
 		}
 		w.ops.Deletes(refused)
 		w.Fault(fake.Fault{Method: "chat.delete", Do: fake.Cut})
-		if err := c.Delete(t.Context(), adapters.Ref{Chat: w.ops.ID, Message: done}); err == nil {
+		if err := c.Delete(t.Context(), adapters.MessageRef{Chat: w.ops.ID, Message: done}); err == nil {
 			t.Fatal("a deletion whose answer was lost succeeds")
 		}
 		w.ops.Deletes(done)
@@ -409,7 +409,7 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 				ours[gone.Messages[0]] = u.From.ID != ""
 			}
 		}
-		check.Same(t, "who deleted", map[string]bool{refused: false, done: true}, ours)
+		testutil.Same(t, "who deleted", map[string]bool{refused: false, done: true}, ours)
 	})
 }
 
@@ -442,7 +442,7 @@ func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
 		}
 		want := []string{"slack.test/api/files.info", "slack.test/files/F1/cat.png"}
 		slices.Sort(asked)
-		check.Same(t, "asked", want, slices.Compact(asked))
+		testutil.Same(t, "asked", want, slices.Compact(asked))
 	})
 }
 
@@ -482,7 +482,7 @@ func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
 		}
 		down, cut = false, false
 		body, err := c.Fetch(t.Context(), said[0].Attachments[0], 100)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		defer body.Close()
 		if got, err := io.ReadAll(body); err != nil || string(got) != "PNG" {
 			t.Errorf("fetched %q, %v", got, err)

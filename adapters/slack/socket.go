@@ -10,7 +10,7 @@ import (
 	slackgo "github.com/slack-go/slack"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
 )
 
 const (
@@ -76,7 +76,7 @@ func (s *socket) ack(envelope string) bool {
 	if err := s.conn.SetWriteDeadline(time.Now().Add(ackLimit)); err != nil {
 		return false
 	}
-	return s.conn.WriteMessage(websocket.TextMessage, said) == nil && fault.Point("ingest.after_ack") == nil
+	return s.conn.WriteMessage(websocket.TextMessage, said) == nil && failpoint.Point("ingest.after_ack") == nil
 }
 
 // read hands every frame to take until the connection ends or take returns an

@@ -7,7 +7,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // PLATFORMS 2.3: a message that is deleted under its thread leaves a stone, live and in
@@ -36,7 +36,7 @@ func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
 		w.ops.Says(w.maya, "stays", fakeslack.Said{Thread: second})
 		w.ops.Deletes(second)
 		var past []string
-		take := func(_ context.Context, p adapters.Page) error {
+		take := func(_ context.Context, p adapters.HistoryPage) error {
 			for _, u := range p.Updates {
 				if m, said := u.Body.(adapters.Message); said {
 					past = append(past, m.Text)
@@ -44,7 +44,7 @@ func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
 			}
 			return nil
 		}
-		check.OK(w.t, w.adapter(w.options()).History(w.t.Context(), adapters.Stretch{Chat: w.ops.ID}, take))
-		check.Same(w.t, "past", []string{"stays"}, past)
+		testutil.OK(w.t, w.adapter(w.options()).History(w.t.Context(), adapters.HistoryRange{Chat: w.ops.ID}, take))
+		testutil.Same(w.t, "past", []string{"stays"}, past)
 	})
 }

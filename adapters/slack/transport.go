@@ -10,7 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // What stands for the tokens in every request but the one on the wire. The
@@ -24,8 +24,8 @@ const (
 // transports returns the HTTP client for o, tokens put in at the last step, and the
 // dialer of sockets that goes the same way.
 func transports(o Options, base string) (*http.Client, *websocket.Dialer, tokenTransport) {
-	c := wire.Client(o.HTTPClient, wire.Transport())
-	dialer := wire.Dialer(c.Transport)
+	c := httpx.Client(o.HTTPClient, httpx.Transport())
+	dialer := httpx.Dialer(c.Transport)
 	if o.Around != nil {
 		c.Transport = o.Around(c.Transport)
 	}

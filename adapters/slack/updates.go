@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/emojis"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 )
 
 // A reader turns what Slack sends into updates.
@@ -181,9 +181,9 @@ func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error
 	who := idOf(e.User)
 	body := adapters.Reaction{Message: e.Item.TS}
 	if e.Type == "reaction_added" {
-		body.New = []string{emojis.Named(e.Reaction)}
+		body.New = []string{emoji.Named(e.Reaction)}
 	} else {
-		body.Old = []string{emojis.Named(e.Reaction)}
+		body.Old = []string{emoji.Named(e.Reaction)}
 	}
 	return []adapters.Update{{
 		Key:  eventKey(e.Type, e.Item.Channel, e.Item.TS, who, e.Reaction, e.At),

@@ -30,7 +30,7 @@ type rig struct {
 	host   *faketest.Host
 }
 
-func openRig(t *testing.T) adaptertest.Rig {
+func openRig(t *testing.T) adaptertest.Fixture {
 	t.Helper()
 	r := &rig{Telegram: fake.NewTelegram(fake.Options{}), t: t}
 	r.bot = r.AddBot(fake.BotProfile{Token: "77:AAF-very-secret", Name: "Ada", Username: "ada_bot"})
@@ -42,7 +42,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 	r.away = r.NewSupergroup("Away", r.maya)
 	topic := r.forum.NewTopic(r.maya, "Food")
 	r.host = faketest.Serve(t, new(fake.Network), "telegram.test", r.Serve)
-	return adaptertest.Rig{
+	return adaptertest.Fixture{
 		Adapter: r.adapter(),
 		Restart: r.adapter,
 		Chat:    text(r.forum.ID()), Other: text(r.direct.ID()), Thread: text(topic),
@@ -65,7 +65,7 @@ func openRig(t *testing.T) adaptertest.Rig {
 		Unknown:   func() { r.inject(`{"brand_new_kind":{"date":1}}`) },
 		Malformed: func() { r.inject(`{"message":"not an object"}`) },
 		Redeliver: func() { r.bot.Redeliver(100) },
-		Disorder:  func() { r.bot.Disorder(fake.Disorder{Copies: 5, Shuffle: true}) },
+		Disorder:  func() { r.bot.Disorder(fake.Reordering{Copies: 5, Shuffle: true}) },
 		Acked:     r.acked,
 		Fail:      r.fail,
 		Requests:  r.requests,

@@ -9,7 +9,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // call makes one request and reads its result as a T. A nil error means that
@@ -21,20 +21,20 @@ func call[T any](ctx context.Context, c *Client, method string, params tgbotapi.
 }
 
 // callSeen is call for those who want to look at an answer that was no answer.
-func callSeen[T any](ctx context.Context, c *Client, method string, params tgbotapi.Params, limit time.Duration) (T, wire.Answer, error) {
+func callSeen[T any](ctx context.Context, c *Client, method string, params tgbotapi.Params, limit time.Duration) (T, httpx.Answer, error) {
 	return request[T](ctx, c, method, params["offset"], limit, func(bot *tgbotapi.BotAPI) (*tgbotapi.APIResponse, error) {
 		return bot.MakeRequest(method, params)
 	})
 }
 
 // request makes the request that send asks of the library, and reads its result.
-func request[T any](ctx context.Context, c *Client, method, offset string, limit time.Duration, send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (T, wire.Answer, error) {
+func request[T any](ctx context.Context, c *Client, method, offset string, limit time.Duration, send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (T, httpx.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
 	traced = crashPoints(traced, method, offset)
 
-	var seen wire.Answer
+	var seen httpx.Answer
 	bot := tgbotapi.BotAPI{Token: tokenPlace, Client: c.exchange(traced, &seen)}
 	bot.SetAPIEndpoint(c.endpoint)
 	resp, err := send(&bot)
@@ -52,6 +52,6 @@ func request[T any](ctx context.Context, c *Client, method, offset string, limit
 
 // exchange returns the library's client for one call: it carries ctx, which the
 // library cannot.
-func (c *Client) exchange(ctx context.Context, seen *wire.Answer) wire.Trip {
+func (c *Client) exchange(ctx context.Context, seen *httpx.Answer) httpx.RoundTripFunc {
 	return func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r.WithContext(ctx))) }
 }

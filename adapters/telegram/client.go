@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
-	"github.com/trestle-bridge/trestle/internal/fetch"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
+	"github.com/trestle-bridge/trestle/internal/safehttp"
 )
 
 // Options say which bot this is and where its server stands.
@@ -59,7 +59,7 @@ type Client struct {
 
 	hook  hook
 	base  string // of every address, without a slash at its end
-	files *fetch.Client
+	files *safehttp.Client
 
 	self      atomic.Pointer[user] // set by Connect
 	receiving atomic.Bool          // set while Receive runs
@@ -67,8 +67,8 @@ type Client struct {
 }
 
 var (
-	_ adapters.Adapter = (*Client)(nil)
-	_ adapters.Pacer   = (*Client)(nil)
+	_ adapters.Adapter           = (*Client)(nil)
+	_ adapters.RateLimitReporter = (*Client)(nil)
 )
 
 // New returns the bot that o describes. It calls nobody; it fails when the
@@ -77,7 +77,7 @@ func New(o Options) (*Client, error) {
 	if o.Token == "" {
 		return nil, errors.New("telegram: the bot token is missing")
 	}
-	base, err := wire.BaseURL("telegram", o.APIURL, telegramServer)
+	base, err := httpx.BaseURL("telegram", o.APIURL, telegramServer)
 	if err != nil {
 		return nil, err
 	}
@@ -159,13 +159,13 @@ func (c *Client) me(ctx context.Context) (user, error) {
 // second with short bursts, and 20 a minute in a group or channel
 // (core.telegram.org/bots/faq, "My bot is hitting limits"). Where the kind is not
 // said, the id tells: only people's are positive.
-func (c *Client) Pace(chat adapters.Chat) adapters.Pace {
+func (c *Client) Pace(chat adapters.Chat) adapters.RateLimit {
 	switch {
 	case c.unpaced:
-		return adapters.Pace{}
+		return adapters.RateLimit{}
 	case chat.Kind == adapters.Direct, chat.Kind == "" && !strings.HasPrefix(chat.ID, "-"):
-		return adapters.Pace{Every: time.Second, Burst: 5}
+		return adapters.RateLimit{Every: time.Second, Burst: 5}
 	default:
-		return adapters.Pace{Every: 3 * time.Second, Burst: 5}
+		return adapters.RateLimit{Every: 3 * time.Second, Burst: 5}
 	}
 }

@@ -16,22 +16,22 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 func TestConnectSaysWhoWeAre(t *testing.T) {
 	s := &script{t: t}
 	got, err := s.open().Connect(t.Context())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	want := adapters.Account{Platform: "telegram", ID: "77", Name: "Ada", Handle: "ada_bot"}
-	check.Same(t, "what came", want, got)
+	testutil.Same(t, "what came", want, got)
 }
 
 // ECOSYSTEM 3.3: a token's shape is looked at before any network call.
 func TestTokenWithoutTheShapeAsksTelegramNothing(t *testing.T) {
 	connect := func(o Options) error {
 		c, err := New(o)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		_, err = c.Connect(t.Context())
 		return err
 	}
@@ -80,7 +80,7 @@ func TestBaseURLMayHaveAFolder(t *testing.T) {
 	defer server.Close()
 	for _, slash := range []string{"", "/", "//"} {
 		c, err := New(Options{Token: testToken, APIURL: server.URL + "/my%20bots" + slash})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if _, err := c.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -102,9 +102,9 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 		}
 	}
 	closed, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	dead := "http://" + closed.Addr().String()
-	check.OK(t, closed.Close())
+	testutil.OK(t, closed.Close())
 	plain := httptest.NewServer(http.NotFoundHandler())
 	defer plain.Close()
 
@@ -142,10 +142,10 @@ func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 				Token: testToken, APIURL: server(), CallTimeout: 200 * time.Millisecond,
 				Logger: slog.New(slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})),
 			})
-			check.OK(t, err)
+			testutil.OK(t, err)
 			_, err = c.Connect(t.Context())
 			fmt.Fprintf(&out, "%v %+v %#v\n", err, err, err)
-			_, err = c.Send(t.Context(), adapters.Post{Chat: "1", Text: "x"})
+			_, err = c.Send(t.Context(), adapters.OutgoingMessage{Chat: "1", Text: "x"})
 			fmt.Fprintf(&out, "%v %+v %#v\n", err, err, err)
 			for err != nil {
 				fmt.Fprintf(&out, "%v %#v\n", err, err)
@@ -183,15 +183,15 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	c, err := New(Options{Token: testToken, APIURL: serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, other+r.URL.Path, http.StatusTemporaryRedirect)
 	})})
-	check.OK(t, err)
-	if _, err := c.Send(t.Context(), adapters.Post{Chat: "1", Text: "x"}); adapters.KindOf(err) != adapters.Unknown {
+	testutil.OK(t, err)
+	if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: "1", Text: "x"}); adapters.KindOf(err) != adapters.Unknown {
 		t.Errorf("got %v, want unknown", err)
 	}
 }
 
 func TestPaceIsTelegramsUnlessSwitchedOff(t *testing.T) {
 	c, err := New(Options{Token: testToken})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if got := c.Pace(adapters.Chat{Kind: adapters.Direct}); got.Every != time.Second {
 		t.Errorf("direct: %+v", got)
 	}
@@ -199,7 +199,7 @@ func TestPaceIsTelegramsUnlessSwitchedOff(t *testing.T) {
 		t.Errorf("group: %+v", got)
 	}
 	c.unpaced = true
-	if got := c.Pace(adapters.Chat{Kind: adapters.Group}); got != (adapters.Pace{}) {
+	if got := c.Pace(adapters.Chat{Kind: adapters.Group}); got != (adapters.RateLimit{}) {
 		t.Errorf("unpaced: %+v", got)
 	}
 }

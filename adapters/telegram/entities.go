@@ -15,7 +15,7 @@ func (m markdown) of(text string, entities []entity) string {
 }
 
 // looks are Telegram's names of what CommonMark can show.
-var looks = map[string]markup.Look{
+var looks = map[string]markup.Style{
 	"bold": markup.Bold, "italic": markup.Italic, "strikethrough": markup.Strikethrough, "spoiler": markup.Spoiler,
 	"code": markup.Code, "pre": markup.Pre, "text_link": markup.Link, "url": markup.Address,
 	"blockquote": markup.Quote, "expandable_blockquote": markup.Quote,

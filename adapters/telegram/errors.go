@@ -12,12 +12,12 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // judge says what a failed call means: [adapters.Judge] from what was seen, made
 // finer by what Telegram says in its own form of error.
-func (c *Client) judge(method string, seen wire.Answer, err error) error {
+func (c *Client) judge(method string, seen httpx.Answer, err error) error {
 	out := &adapters.Error{Op: method}
 	refusal, ours := errors.AsType[*tgbotapi.Error](err)
 	if ours && refusal.Code == 0 { // the library leaves it out of what it says of an upload
@@ -27,7 +27,7 @@ func (c *Client) judge(method string, seen wire.Answer, err error) error {
 	if ours && status < 500 {
 		status = refusal.Code // some servers answer 200 and say the code in the body
 	}
-	_, out.Kind = adapters.Judge(adapters.Observed{Written: seen.Written, Status: status})
+	_, out.Kind = adapters.Judge(adapters.CallOutcome{Written: seen.Written, Status: status})
 	if !ours {
 		c.judgeForeign(out, seen, err)
 		return out
@@ -39,7 +39,7 @@ func (c *Client) judge(method string, seen wire.Answer, err error) error {
 
 // judgeForeign judges what is not Telegram's own error: no answer, half an
 // answer, a page of something in between.
-func (c *Client) judgeForeign(out *adapters.Error, seen wire.Answer, err error) {
+func (c *Client) judgeForeign(out *adapters.Error, seen httpx.Answer, err error) {
 	switch {
 	case out.Kind == adapters.Limited:
 		seconds, _ := strconv.Atoi(seen.Header.Get("Retry-After"))
@@ -49,7 +49,7 @@ func (c *Client) judgeForeign(out *adapters.Error, seen wire.Answer, err error) 
 		// between, which cannot tell what happened behind it.
 		out.Kind = adapters.Unknown
 	}
-	out.Err = wire.Hide(err, seen.Status, c.token)
+	out.Err = httpx.Hide(err, seen.Status, c.token)
 }
 
 // judgeRefusal reads Telegram's own error.

@@ -14,14 +14,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // readAll reads the messages of an export's only chat.
 func readAll(t *testing.T, export string, q ExportQuery) []adapters.Update {
 	t.Helper()
 	chats, err := ListExport(t.Context(), strings.NewReader(export))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	q.Export = chats[0]
 	if q.Chat == "" {
 		q.Chat, _ = chats[0].Chat()
@@ -35,7 +35,7 @@ func readAll(t *testing.T, export string, q ExportQuery) []adapters.Update {
 		}
 		return nil
 	})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if done != chats[0].Messages {
 		t.Errorf("%d messages read, %d listed", done, chats[0].Messages)
 	}
@@ -45,7 +45,7 @@ func readAll(t *testing.T, export string, q ExportQuery) []adapters.Update {
 // SEQ-04: every form of an exported message, as golden text.
 func TestEveryKindOfExportedMessageIsRead(t *testing.T) {
 	raw, err := os.ReadFile("testdata/export/group.json")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var got strings.Builder
 	for _, u := range readAll(t, string(raw), ExportQuery{}) {
 		body := fmt.Sprintf("%+v", u.Body)
@@ -59,7 +59,7 @@ func TestEveryKindOfExportedMessageIsRead(t *testing.T) {
 		fmt.Fprintf(&got, "%s %s/%s %s %q (%s) thread %s %q\n  %T %s\n", u.Key, u.Chat.ID, u.Chat.Kind, u.From.ID, u.From.Name, at, u.Thread.ID, u.Thread.Title, u.Body, body)
 	}
 	const golden = "testdata/export/group.golden"
-	check.Golden(t, *update, golden, got.String())
+	testutil.Golden(t, *update, golden, got.String())
 }
 
 // SEQ-04: the same content has the same key, whether it was heard or exported.
@@ -70,7 +70,7 @@ func TestExportedMessageIsTheLiveOne(t *testing.T) {
 		`{"type":"text_mention","offset":21,"length":3,"user":{"id":5,"first_name":"Kai"}},{"type":"pre","offset":25,"length":6,"language":"go"}]}}`
 	_, heard := testReader().decode(json.RawMessage(live), 0)
 	raw, err := os.ReadFile("testdata/export/group.json")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	exported := readAll(t, string(raw), ExportQuery{})[3]
 	said, want := exported.Body.(adapters.Message), heard[0].Body.(adapters.Message)
 	if exported.Key != heard[0].Key || exported.From.ID != heard[0].From.ID || !exported.At.Equal(heard[0].At) || exported.Chat.ID != heard[0].Chat.ID {
@@ -121,7 +121,7 @@ func TestExportOfAnAccountHasManyChats(t *testing.T) {
 // K-all: however often it is interrupted, each message is handed over.
 func TestInterruptedReadGoesOnWhereItWas(t *testing.T) {
 	raw, err := os.ReadFile("testdata/export/group.json")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	whole := readAll(t, string(raw), ExportQuery{})
 	for skip := range int64(len(whole) + 1) {
 		rest := readAll(t, string(raw), ExportQuery{Skip: skip, Page: 3})

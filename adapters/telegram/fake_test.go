@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 const token = "77:AAF-words"
@@ -62,13 +62,13 @@ func open(t *testing.T) *world {
 	t.Helper()
 	var network fake.Network
 	ln, err := network.Listen("telegram.test")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &world{Telegram: fake.NewTelegram(fake.Options{}), http: network.Client(), cancel: cancel}
 	w.bot = w.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
 	w.kai = w.AddPerson(fake.Profile{Name: "Kai", Username: "kai"})
 	w.client, err = telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: w.http})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	w.wg.Go(func() {
 		if err := w.Serve(ctx, ln); err != nil {
 			t.Error(err)
@@ -124,11 +124,11 @@ func TestConversationWithTheFake(t *testing.T) {
 		parts := w.client.Split("**Soup**, @Kai!\n\n```go\n" + strings.Repeat("eat(\"soup\") // & <bread>\n", 300) + "```")
 		var receipts []adapters.Receipt
 		for _, part := range parts {
-			r, err := w.client.Send(t.Context(), adapters.Post{
+			r, err := w.client.Send(t.Context(), adapters.OutgoingMessage{
 				Chat: u.Chat.ID, Thread: u.Thread.ID, ReplyTo: m.ID, Text: part,
 				Mentions: []adapters.Person{{ID: strconv.FormatInt(w.kai.ID, 10), Name: "Kai"}},
 			})
-			check.OK(t, err)
+			testutil.OK(t, err)
 			receipts = append(receipts, r)
 		}
 		sent := forum.Sent()
@@ -139,20 +139,20 @@ func TestConversationWithTheFake(t *testing.T) {
 		for _, e := range sent[0].Entities {
 			kinds = append(kinds, e.Type)
 		}
-		check.Same(t, "kinds", []string{"bold", "text_mention", "pre"}, kinds)
+		testutil.Same(t, "kinds", []string{"bold", "text_mention", "pre"}, kinds)
 		if got := sent[0]; got.Thread != food || strconv.FormatInt(got.ReplyTo, 10) != m.ID || !got.NoPreview || !strings.HasPrefix(got.Text, "Soup, @Kai!") {
 			t.Errorf("sent %+v", got)
 		}
 
 		stew := w.client.Split("*Stew*")[0]
-		first := adapters.Ref{Chat: u.Chat.ID, Thread: u.Thread.ID, Message: receipts[0].Message}
-		last := adapters.Ref{Chat: u.Chat.ID, Message: receipts[len(receipts)-1].Message}
+		first := adapters.MessageRef{Chat: u.Chat.ID, Thread: u.Thread.ID, Message: receipts[0].Message}
+		last := adapters.MessageRef{Chat: u.Chat.ID, Message: receipts[len(receipts)-1].Message}
 		for _, call := range []error{
 			w.client.Edit(t.Context(), first, stew),
 			w.client.Edit(t.Context(), first, stew), // the same once more is success
 			w.client.Delete(t.Context(), last),
 			w.client.Delete(t.Context(), last), // gone already is success
-			w.client.React(t.Context(), adapters.Ref{Chat: u.Chat.ID, Message: m.ID}, "👍"),
+			w.client.React(t.Context(), adapters.MessageRef{Chat: u.Chat.ID, Message: m.ID}, "👍"),
 			w.client.Typing(t.Context(), u.Chat.ID, u.Thread.ID),
 		} {
 			if call != nil {
@@ -222,7 +222,7 @@ func TestMigrationMovesTheChat(t *testing.T) {
 		if len(keys) != 1 {
 			t.Errorf("migration has keys %v", keys)
 		}
-		_, err := w.client.Send(t.Context(), adapters.Post{Chat: old, Text: "hello"})
+		_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: old, Text: "hello"})
 		if e, ok := err.(*adapters.Error); !ok || e.Kind != adapters.Moved || e.MovedTo != to { //nolint:errorlint // the contract says the type itself
 			t.Errorf("got %v, want moved to %s", err, to)
 		}

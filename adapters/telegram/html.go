@@ -61,7 +61,7 @@ func (htmlWriter) Close(_ []byte, s markup.Span) string {
 func (htmlWriter) Escape(_ []byte, words string, _ []markup.Span) string { return escapeHTML(words) }
 
 // tags are Telegram's names of the looks that our reader gives.
-var tags = map[markup.Look]string{
+var tags = map[markup.Style]string{
 	markup.Bold: "b", markup.Italic: "i", markup.Strikethrough: "s", markup.Spoiler: "tg-spoiler", markup.Link: "a",
 	markup.Code: "code", markup.Pre: "pre", markup.Quote: "blockquote",
 }

@@ -43,13 +43,13 @@ func readStanding(raw json.RawMessage) ([]adapters.Update, error) {
 	u.Key = standingKey(c.Chat.ID, c.Date, c.Old.Status, c.New.Status)
 	switch {
 	case c.New.in():
-		u.Body = adapters.Linked{}
+		u.Body = adapters.ChatGained{}
 	case c.New.Status == "":
 		u.Body = adapters.Unreadable{Kind: "my_chat_member", Reason: "no new status"}
 	case c.Chat.Type == "private":
-		u.Body = adapters.Unlinked{Reason: "blocked"}
+		u.Body = adapters.ChatLost{Reason: "blocked"}
 	default:
-		u.Body = adapters.Unlinked{Reason: c.New.Status}
+		u.Body = adapters.ChatLost{Reason: c.New.Status}
 	}
 	return []adapters.Update{u}, nil
 }
@@ -75,14 +75,14 @@ func readReaction(raw json.RawMessage) ([]adapters.Update, error) {
 	case c.ActorChat != nil:
 		u.From = c.ActorChat.person()
 	}
-	r := adapters.Reaction{Message: formatID(c.MessageID), Old: emoji(c.Old), New: emoji(c.New)}
+	r := adapters.Reaction{Message: formatID(c.MessageID), Old: reactionEmoji(c.Old), New: reactionEmoji(c.New)}
 	u.Key = reactionKey(c.Chat.ID, c.MessageID, u.From.ID, c.Date, r)
 	u.Body = r
 	return []adapters.Update{u}, nil
 }
 
-// emoji returns the reactions as the contract has them.
-func emoji(reactions []reactionType) []string {
+// reactionEmoji returns the reactions as the contract has them.
+func reactionEmoji(reactions []reactionType) []string {
 	var out []string
 	for _, r := range reactions {
 		switch r.Type {

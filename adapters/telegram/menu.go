@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Menu = (*Client)(nil)
+var _ adapters.CommandMenu = (*Client)(nil)
 
 // commandName is what Telegram takes as a command's name.
 var commandName = regexp.MustCompile(`^[a-z0-9_]{1,32}$`)
@@ -31,7 +31,7 @@ type menuEntry struct {
 // Commands sets the bot's menu in all chats and languages; an empty one takes it
 // away. What Telegram does not take as a name is Invalid. A menu that stands
 // already is left alone.
-func (c *Client) Commands(ctx context.Context, entries []adapters.MenuEntry) error {
+func (c *Client) Commands(ctx context.Context, entries []adapters.CommandMenuEntry) error {
 	menu := make([]menuEntry, 0, len(entries))
 	for _, e := range entries {
 		if !commandName.MatchString(e.Name) || e.Help == "" || len(entries) > maxMenu {

@@ -17,7 +17,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected files")
@@ -52,9 +52,9 @@ type seenTag struct {
 func loadVerdicts(t *testing.T) verdicts {
 	t.Helper()
 	raw, err := os.ReadFile(verdictsFile)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var v verdicts
-	check.OK(t, json.Unmarshal(raw, &v))
+	testutil.OK(t, json.Unmarshal(raw, &v))
 	return v
 }
 
@@ -70,8 +70,8 @@ func TestTelegramsParserAcceptsWhatWeRender(t *testing.T) {
 			}
 		}
 		raw, err := json.MarshalIndent(v, "", " ")
-		check.OK(t, err)
-		check.OK(t, os.WriteFile(verdictsFile, append(raw, '\n'), 0o600))
+		testutil.OK(t, err)
+		testutil.OK(t, os.WriteFile(verdictsFile, append(raw, '\n'), 0o600))
 		t.Log("rewritten without verdicts; run testdata/parser/verdicts.mjs now")
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // says returns an update in which Kai says words.
@@ -60,8 +60,8 @@ func TestNextPollConfirmsOnlyWhatTheSinkTook(t *testing.T) {
 			}
 			return inner(a)
 		}
-		check.OK(t, receive(t, s, to, "", 10*time.Second))
-		check.Same(t, "texts", []string{"a", "b", "c"}, texts(to.updates()))
+		testutil.OK(t, receive(t, s, to, "", 10*time.Second))
+		testutil.Same(t, "texts", []string{"a", "b", "c"}, texts(to.updates()))
 		var offsets []string
 		for i, a := range s.calls("getUpdates") {
 			offsets = append(offsets, a.Form.Get("offset"))
@@ -73,7 +73,7 @@ func TestNextPollConfirmsOnlyWhatTheSinkTook(t *testing.T) {
 				t.Errorf("polled with %v", a.Form)
 			}
 		}
-		check.Same(t, "offsets", []string{"", "12", "13"}, offsets)
+		testutil.Same(t, "offsets", []string{"", "12", "13"}, offsets)
 		if len(to.heard) < 2 {
 			t.Errorf("heard %d times, want one for each poll that ended", len(to.heard))
 		}
@@ -86,8 +86,8 @@ func TestRefusedBatchIsAskedForAgain(t *testing.T) {
 		one := result(says(10, "a"))
 		s := polls(t, one, one, one)
 		to := &sink{refuse: 2}
-		check.OK(t, receive(t, s, to, "10", time.Minute))
-		check.Same(t, "texts", []string{"a"}, texts(to.updates()))
+		testutil.OK(t, receive(t, s, to, "10", time.Minute))
+		testutil.Same(t, "texts", []string{"a"}, texts(to.updates()))
 		asked := s.calls("getUpdates")
 		for i, want := range []string{"10", "10", "10", "11"} {
 			if got := asked[i].Form.Get("offset"); got != want {
@@ -107,7 +107,7 @@ func TestRecordThatWasAwayForLongIsNotWaitedFor(t *testing.T) {
 		to := &sink{refuse: 20}
 		s := polls(t, slices.Repeat([]string{result(says(10, "a"))}, to.refuse+1)...)
 		_ = receive(t, s, to, "10", 15*time.Minute) // the polls that hang come to an end
-		check.Same(t, "texts", []string{"a"}, texts(to.updates()))
+		testutil.Same(t, "texts", []string{"a"}, texts(to.updates()))
 		asked := s.calls("getUpdates")
 		for i, a := range asked[1:21] {
 			if d := a.At.Sub(asked[i].At); d > 8*time.Second {
@@ -146,7 +146,7 @@ func TestLimitedPollWaitsAsLongAsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := polls(t, `429 {"ok":false,"error_code":429,"description":"Too Many Requests: retry after 7","parameters":{"retry_after":7}}`, result(says(1, "a")))
 		to := &sink{}
-		check.OK(t, receive(t, s, to, "", 30*time.Second))
+		testutil.OK(t, receive(t, s, to, "", 30*time.Second))
 		if asked := s.calls("getUpdates"); asked[1].At.Sub(asked[0].At) != 7*time.Second {
 			t.Errorf("waited %s, want 7s", asked[1].At.Sub(asked[0].At))
 		}
@@ -163,7 +163,7 @@ func TestDayOfSilenceIsAGap(t *testing.T) {
 		cursor := fmt.Sprintf("10 %d %d", away.Unix(), away.Unix())
 		s := polls(t, result(says(10, "a")))
 		to := &sink{}
-		check.OK(t, receive(t, s, to, cursor, 10*time.Second))
+		testutil.OK(t, receive(t, s, to, cursor, 10*time.Second))
 		updates := to.updates()
 		if len(updates) != 2 {
 			t.Fatalf("got %d updates, want a gap and a message", len(updates))
@@ -176,7 +176,7 @@ func TestDayOfSilenceIsAGap(t *testing.T) {
 			t.Errorf("the first poll waits %s s, want no wait before the gap is told", got)
 		}
 		again := &sink{}
-		check.OK(t, receive(t, polls(t, result()), again, string(to.batches[0].Cursor), time.Second))
+		testutil.OK(t, receive(t, polls(t, result()), again, string(to.batches[0].Cursor), time.Second))
 		if got := again.updates(); len(got) != 0 {
 			t.Errorf("told again: %+v", got)
 		}
@@ -194,9 +194,9 @@ func TestQuietTimeKeepsTheCursorFresh(t *testing.T) {
 		}}
 		to := &sink{}
 		start := time.Now()
-		check.OK(t, receive(t, s, to, fmt.Sprintf("10 %d %d", start.Unix(), start.Unix()), 30*time.Hour))
+		testutil.OK(t, receive(t, s, to, fmt.Sprintf("10 %d %d", start.Unix(), start.Unix()), 30*time.Hour))
 		last, err := parsePosition(to.batches[len(to.batches)-1].Cursor)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if age := time.Since(time.Unix(last.heard, 0)); age > 15*time.Minute {
 			t.Errorf("the stored cursor is %s old", age)
 		}
@@ -215,12 +215,12 @@ func TestIdsThatStartAnewAreFollowed(t *testing.T) {
 		now, week := time.Now(), time.Now().Add(-8*24*time.Hour)
 		s := polls(t, result(says(7, "a")), result(says(8, "b")))
 		to := &sink{}
-		check.OK(t, receive(t, s, to, fmt.Sprintf("900000 %d %d", now.Unix(), week.Unix()), 10*time.Second))
+		testutil.OK(t, receive(t, s, to, fmt.Sprintf("900000 %d %d", now.Unix(), week.Unix()), 10*time.Second))
 		var offsets []string
 		for _, a := range s.calls("getUpdates") {
 			offsets = append(offsets, a.Form.Get("offset"))
 		}
-		check.Same(t, "offsets", []string{"", "8", "9"}, offsets)
+		testutil.Same(t, "offsets", []string{"", "8", "9"}, offsets)
 		if len(to.updates()) != 2 {
 			t.Errorf("got %d updates, want 2 and no gap", len(to.updates()))
 		}
@@ -233,7 +233,7 @@ func TestBadUpdateStopsNothing(t *testing.T) {
 		s := polls(t, result(says(10, "a"), `{"update_id":11,"message":"no object"}`, `{"update_id":12,"wholly_new":{"x":1}}`,
 			`"no update at all"`, `{"update_id":14,"message":{"message_id":"x","date":1700000000,"chat":{"id":5,"type":"private"}}}`, says(15, "b")))
 		to := &sink{}
-		check.OK(t, receive(t, s, to, "10", 10*time.Second))
+		testutil.OK(t, receive(t, s, to, "10", 10*time.Second))
 		var got []string
 		for _, u := range to.updates() {
 			switch b := u.Body.(type) {
@@ -247,7 +247,7 @@ func TestBadUpdateStopsNothing(t *testing.T) {
 			}
 		}
 		want := []string{"a", "unreadable message in ", "unreadable wholly_new in ", "unreadable  in ", "unreadable message in 5", "b"}
-		check.Same(t, "what came", want, got)
+		testutil.Same(t, "what came", want, got)
 		if got := s.calls("getUpdates")[1].Form.Get("offset"); got != "16" {
 			t.Errorf("next offset %s, want 16", got)
 		}
@@ -271,8 +271,8 @@ func TestUpdateThatSpoilsTheAnswerIsPassed(t *testing.T) {
 			return 200, result(left...)
 		}
 		to := &sink{}
-		check.OK(t, receive(t, s, to, "10", time.Minute))
-		check.Same(t, "texts", []string{"a", "b"}, texts(to.updates()))
+		testutil.OK(t, receive(t, s, to, "10", time.Minute))
+		testutil.Same(t, "texts", []string{"a", "b"}, texts(to.updates()))
 		if got := to.updates(); len(got) != 3 || !strings.Contains(string(got[1].Raw), "cut o") {
 			t.Errorf("got %+v", got)
 		}
@@ -282,7 +282,7 @@ func TestUpdateThatSpoilsTheAnswerIsPassed(t *testing.T) {
 func TestServerThatDoesNotHoldPollsIsNotRushed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{t: t, reply: func(asked) (int, string) { return 200, result() }}
-		check.OK(t, receive(t, s, &sink{}, "", 10*time.Second))
+		testutil.OK(t, receive(t, s, &sink{}, "", 10*time.Second))
 		if n := len(s.calls("getUpdates")); n > 42 { // the first one, and four a second
 			t.Errorf("asked %d times in 10 s", n)
 		}

@@ -10,7 +10,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/emojis"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 )
 
 var _ adapters.Reactor = (*Client)(nil)
@@ -23,10 +23,10 @@ var reactions = strings.Fields(`❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱
 // React sets our reaction on message m, an emoji or the name of one in colons; an
 // empty one takes it back. Telegram has a fixed set: presentation selectors and skin
 // tones are dropped to meet it, and what is still not in it is Invalid.
-func (c *Client) React(ctx context.Context, m adapters.Ref, shown string) error {
+func (c *Client) React(ctx context.Context, m adapters.MessageRef, shown string) error {
 	set := "[]"
 	if shown != "" {
-		known := emojis.Bare(emojis.Plain(shown))
+		known := emoji.Bare(emoji.Plain(shown))
 		if !slices.Contains(reactions, known) {
 			return &adapters.Error{
 				Kind: adapters.Invalid, Op: "setMessageReaction",

@@ -15,9 +15,9 @@ import (
 )
 
 var (
-	_ adapters.Editor  = (*Client)(nil)
-	_ adapters.Deleter = (*Client)(nil)
-	_ adapters.Typer   = (*Client)(nil)
+	_ adapters.Editor         = (*Client)(nil)
+	_ adapters.Deleter        = (*Client)(nil)
+	_ adapters.TypingNotifier = (*Client)(nil)
 )
 
 // noPreview keeps Telegram from fetching what a text links to: a fetch would
@@ -45,7 +45,7 @@ func (m *sentMessage) UnmarshalJSON(raw []byte) error {
 
 // Send posts one part. Telegram's refusal to parse our HTML is a definite no, so
 // the part is then sent once more as plain text; nothing else is ever repeated.
-func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+func (c *Client) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	if len(p.Files) > 0 {
 		return c.sendFile(ctx, p)
 	}
@@ -61,7 +61,7 @@ func (c *Client) Send(ctx context.Context, p adapters.Post) (adapters.Receipt, e
 }
 
 // postParams returns the parameters of sendMessage for p.
-func postParams(p adapters.Post) (tgbotapi.Params, error) {
+func postParams(p adapters.OutgoingMessage) (tgbotapi.Params, error) {
 	params := tgbotapi.Params{
 		"chat_id":              p.Chat,
 		"text":                 linkMentions(p.Text, p.Mentions),
@@ -100,7 +100,7 @@ func callHTML[T any](ctx context.Context, c *Client, method string, params tgbot
 
 // Edit replaces the words of message m by text, one part as Split returned it.
 // Telegram's "message is not modified" is success.
-func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
+func (c *Client) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
 	_, err := callHTML[json.RawMessage](ctx, c, "editMessageText", tgbotapi.Params{
 		"chat_id":              m.Chat,
 		"message_id":           m.Message,
@@ -116,7 +116,7 @@ func (c *Client) Edit(ctx context.Context, m adapters.Ref, text string) error {
 
 // Delete deletes message m. One that is gone already is success. Telegram lets a
 // bot delete what is younger than 48 hours; later it is Forbidden.
-func (c *Client) Delete(ctx context.Context, m adapters.Ref) error {
+func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
 	_, err := call[bool](ctx, c, "deleteMessage", tgbotapi.Params{"chat_id": m.Chat, "message_id": m.Message}, c.limit)
 	if refusedFor(err, "message to delete not found") {
 		return nil

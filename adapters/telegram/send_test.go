@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // sent is the answer to a good sendMessage.
@@ -36,19 +36,19 @@ func refusal(code, description, parameters string) string {
 
 func TestSendCarriesAllOfThePost(t *testing.T) {
 	s, c := answers(t, 200, sent)
-	got, err := c.Send(t.Context(), adapters.Post{
+	got, err := c.Send(t.Context(), adapters.OutgoingMessage{
 		Chat: "-1005", Thread: "9", ReplyTo: "41", Text: "<b>hi</b> @Ann",
 		Mentions: []adapters.Person{{ID: "6", Name: "Ann"}},
 	})
-	check.OK(t, err)
-	check.Same(t, "what came", adapters.Receipt{Message: "42", At: time.Unix(1700000000, 0).UTC()}, got)
+	testutil.OK(t, err)
+	testutil.Same(t, "what came", adapters.Receipt{Message: "42", At: time.Unix(1700000000, 0).UTC()}, got)
 	want := map[string][]string{
 		"chat_id": {"-1005"}, "message_thread_id": {"9"}, "parse_mode": {"HTML"},
 		"text":                 {`<b>hi</b> <a href="tg://user?id=6">@Ann</a>`},
 		"reply_parameters":     {`{"message_id":41,"allow_sending_without_reply":true}`},
 		"link_preview_options": {`{"is_disabled":true}`},
 	}
-	check.Same(t, "what came", want, map[string][]string(s.calls("sendMessage")[0].Form))
+	testutil.Same(t, "what came", want, map[string][]string(s.calls("sendMessage")[0].Form))
 }
 
 // DELIVERY 2.4 and PLATFORMS 1.4
@@ -94,7 +94,7 @@ func TestEveryOutcomeOfASendHasItsKind(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s, c := answers(t, test.status, test.body)
-			_, err := c.Send(t.Context(), adapters.Post{Chat: "5", Text: "x"})
+			_, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: "5", Text: "x"})
 			e, ok := err.(*adapters.Error) //nolint:errorlint // the contract says the type itself
 			if !ok {
 				t.Fatalf("got %v", err)
@@ -119,8 +119,8 @@ func TestSendThatMayHaveArrivedIsUnknown(t *testing.T) {
 		})
 	}
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check.OK(t, err)
-	check.OK(t, listener.Close())
+	testutil.OK(t, err)
+	testutil.OK(t, listener.Close())
 	for _, test := range []struct {
 		name, url string
 		want      adapters.Kind
@@ -137,8 +137,8 @@ func TestSendThatMayHaveArrivedIsUnknown(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			calls.Store(0)
 			c, err := New(Options{Token: testToken, APIURL: test.url, CallTimeout: 300 * time.Millisecond})
-			check.OK(t, err)
-			if _, err := c.Send(t.Context(), adapters.Post{Chat: "5", Text: "x"}); adapters.KindOf(err) != test.want {
+			testutil.OK(t, err)
+			if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: "5", Text: "x"}); adapters.KindOf(err) != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
 			if calls.Load() != test.calls {
@@ -153,7 +153,7 @@ func TestCancelledSendSaysSo(t *testing.T) {
 		_, c := answers(t, hang, "")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := c.Send(ctx, adapters.Post{Chat: "5", Text: "x"})
+		_, err := c.Send(ctx, adapters.OutgoingMessage{Chat: "5", Text: "x"})
 		if err == nil || !strings.Contains(err.Error(), "deadline") {
 			t.Errorf("got %v", err)
 		}
@@ -168,7 +168,7 @@ func TestRefusedMarkupGoesAsPlainTextOnce(t *testing.T) {
 		}
 		return 200, sent
 	}
-	if _, err := s.open().Send(t.Context(), adapters.Post{Chat: "5", Text: `<b>a &lt; b</b> <a href="http://x.y">link</a>`}); err != nil {
+	if _, err := s.open().Send(t.Context(), adapters.OutgoingMessage{Chat: "5", Text: `<b>a &lt; b</b> <a href="http://x.y">link</a>`}); err != nil {
 		t.Fatal(err)
 	}
 	calls := s.calls("sendMessage")
@@ -177,14 +177,14 @@ func TestRefusedMarkupGoesAsPlainTextOnce(t *testing.T) {
 	}
 
 	s, c := answers(t, 400, refusal("400", "Bad Request: can't parse entities: still", ""))
-	if _, err := c.Send(t.Context(), adapters.Post{Chat: "5", Text: "x"}); adapters.KindOf(err) != adapters.Invalid || len(s.calls("sendMessage")) != 2 {
+	if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: "5", Text: "x"}); adapters.KindOf(err) != adapters.Invalid || len(s.calls("sendMessage")) != 2 {
 		t.Errorf("got %v after %d calls, want invalid after 2", err, len(s.calls("sendMessage")))
 	}
 }
 
 func TestReplyToAForeignIdIsRefusedHere(t *testing.T) {
 	s, c := answers(t, 200, sent)
-	if _, err := c.Send(t.Context(), adapters.Post{Chat: "5", Text: "x", ReplyTo: "170000.1"}); adapters.KindOf(err) != adapters.Invalid {
+	if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: "5", Text: "x", ReplyTo: "170000.1"}); adapters.KindOf(err) != adapters.Invalid {
 		t.Errorf("got %v", err)
 	}
 	if len(s.calls("sendMessage")) != 0 {
@@ -197,7 +197,7 @@ func TestReplyToAForeignIdIsRefusedHere(t *testing.T) {
 func TestAnAnswerToAnImportedMessageIsSent(t *testing.T) {
 	s, c := answers(t, 200, sent)
 	x := exportReader{q: ExportQuery{Export: Exported{Type: "personal_chat"}}}
-	if _, err := c.Send(t.Context(), adapters.Post{Chat: "5", Text: "x", ReplyTo: x.name(7)}); err != nil {
+	if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: "5", Text: "x", ReplyTo: x.name(7)}); err != nil {
 		t.Fatal(err)
 	}
 	if form := s.calls("sendMessage")[0].Form; form.Has("reply_parameters") || form.Get("text") != "x" {
@@ -206,7 +206,7 @@ func TestAnAnswerToAnImportedMessageIsSent(t *testing.T) {
 }
 
 func TestEditAndDeleteTakeTheGoalForReached(t *testing.T) {
-	m := adapters.Ref{Chat: "5", Message: "42"}
+	m := adapters.MessageRef{Chat: "5", Message: "42"}
 	for _, test := range []struct {
 		name, said string
 		edit, del  adapters.Kind // -1: success
@@ -226,14 +226,14 @@ func TestEditAndDeleteTakeTheGoalForReached(t *testing.T) {
 		})
 	}
 	s, c := answers(t, 200, `{"ok":true,"result":true}`)
-	check.OK(t, c.Edit(t.Context(), m, c.Split("**new**")[0]))
+	testutil.OK(t, c.Edit(t.Context(), m, c.Split("**new**")[0]))
 	if form := s.calls("editMessageText")[0].Form; form.Get("text") != "<b>new</b>" || form.Get("message_id") != "42" {
 		t.Errorf("edited with %v", form)
 	}
 }
 
 func TestReactionsAreTelegramsOwn(t *testing.T) {
-	m := adapters.Ref{Chat: "5", Message: "42"}
+	m := adapters.MessageRef{Chat: "5", Message: "42"}
 	for emoji, want := range map[string]string{
 		"👍": "👍", "👍🏽": "👍", "❤️": "❤", "👨‍💻": "👨‍💻", "": "",
 	} {
@@ -259,7 +259,7 @@ func TestReactionsAreTelegramsOwn(t *testing.T) {
 
 func TestTypingKeepsToTheThread(t *testing.T) {
 	s, c := answers(t, 200, `{"ok":true,"result":true}`)
-	check.OK(t, c.Typing(t.Context(), "5", "9"))
+	testutil.OK(t, c.Typing(t.Context(), "5", "9"))
 	if form := s.calls("sendChatAction")[0].Form; form.Get("action") != "typing" || form.Get("message_thread_id") != "9" {
 		t.Errorf("sent %v", form)
 	}
@@ -299,7 +299,7 @@ func BenchmarkSend(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	post := adapters.Post{Chat: "-1001234", ReplyTo: "41", Text: c.Split("Sure, **Kai**: the meeting is at `10:00`.")[0]}
+	post := adapters.OutgoingMessage{Chat: "-1001234", ReplyTo: "41", Text: c.Split("Sure, **Kai**: the meeting is at `10:00`.")[0]}
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

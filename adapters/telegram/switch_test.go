@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // plain serves webhooks as behind a proxy: what is called over https arrives
@@ -38,13 +38,13 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 		kai := tg.AddPerson(fake.Profile{Name: "Kai"})
 		maya := tg.AddPerson(fake.Profile{Name: "Maya"})
 		api, err := network.Listen("telegram.test")
-		check.OK(t, err)
+		testutil.OK(t, err)
 		hooks, err := network.Listen("bots.test")
-		check.OK(t, err)
+		testutil.OK(t, err)
 		outward, inward := network.Client(), plain(&network)
 		open := func(hook string) *telegram.Client {
 			c, err := telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: outward, WebhookURL: hook})
-			check.OK(t, err)
+			testutil.OK(t, err)
 			return c
 		}
 		polling, called := open(""), open("https://bots.test/telegram/ada")

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/wire"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 // tokenPlace stands for the token in every URL but the one on the wire. It is
@@ -14,9 +14,9 @@ const tokenPlace = "***"
 
 // client returns the HTTP client for o: the token is put in at the last step.
 func client(o Options) *http.Client {
-	usual := wire.Transport()
+	usual := httpx.Transport()
 	usual.DialContext, usual.DisableCompression = crashable(usual.DialContext), true
-	c := wire.Client(o.HTTPClient, usual)
+	c := httpx.Client(o.HTTPClient, usual)
 	if o.Around != nil {
 		c.Transport = o.Around(c.Transport)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // us is the bot that the fixtures were written for.
@@ -31,9 +31,9 @@ type goldenUpdate struct {
 // get, by name; golden.json what became of it.
 func TestEveryKindOfUpdateIsRead(t *testing.T) {
 	raw, err := os.ReadFile("testdata/updates/in.json")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var in map[string]json.RawMessage
-	check.OK(t, json.Unmarshal(raw, &in))
+	testutil.OK(t, json.Unmarshal(raw, &in))
 	got := map[string][]goldenUpdate{}
 	keys := map[string]string{}
 	for name, one := range in {
@@ -54,14 +54,14 @@ func TestEveryKindOfUpdateIsRead(t *testing.T) {
 		}
 	}
 	out, err := json.MarshalIndent(got, "", "  ")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	const golden = "testdata/updates/golden.json"
 	if *update {
-		check.OK(t, os.WriteFile(golden, append(out, '\n'), 0o600))
+		testutil.OK(t, os.WriteFile(golden, append(out, '\n'), 0o600))
 	}
 	want, err := os.ReadFile(golden)
-	check.OK(t, err)
-	check.Same(t, "what came", strings.TrimSpace(string(want)), string(out))
+	testutil.OK(t, err)
+	testutil.Same(t, "what came", strings.TrimSpace(string(want)), string(out))
 }
 
 // one decodes an update that is one fact.

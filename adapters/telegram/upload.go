@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Carrier = (*Client)(nil)
+var _ adapters.FileSender = (*Client)(nil)
 
 // What Telegram takes (core.telegram.org/bots/api#sending-files).
 const (
@@ -40,7 +40,7 @@ var asDocument = showing{"sendDocument", "document"}
 // sendFile posts a part that has a file: the words are its caption. What Telegram
 // refuses to show as a picture or a film goes once more as a document; a refusal
 // is a definite no, so nothing is there twice.
-func (c *Client) sendFile(ctx context.Context, p adapters.Post) (adapters.Receipt, error) {
+func (c *Client) sendFile(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	if len(p.Files) > 1 {
 		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Invalid, Op: "sendDocument", Err: errors.New("telegram takes one file a message")}
 	}

@@ -44,7 +44,7 @@ func TestFilesGoAlongAsWhatTheyAre(t *testing.T) {
 			"a table":              {fileOf("a.csv", "text/csv", "a,b"), "document"},
 		} {
 			before := len(chat.Sent())
-			r, err := w.client.Send(t.Context(), adapters.Post{
+			r, err := w.client.Send(t.Context(), adapters.OutgoingMessage{
 				Chat: strconv.FormatInt(chat.ID(), 10), ReplyTo: strconv.FormatInt(asked, 10), Text: "<b>here</b> &amp; now", Files: []adapters.File{c.file},
 			})
 			if err != nil {
@@ -92,7 +92,7 @@ func TestEveryOutcomeOfAnUploadHasItsKind(t *testing.T) {
 				c.fault.Method = "sendDocument"
 				w.Fault(c.fault)
 			}
-			_, err := w.client.Send(t.Context(), adapters.Post{Chat: strconv.FormatInt(chat.ID(), 10), Text: "x", Files: c.files})
+			_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: strconv.FormatInt(chat.ID(), 10), Text: "x", Files: c.files})
 			if err == nil || adapters.KindOf(err) != c.want {
 				t.Errorf("%s: %v, want %s", name, err, c.want)
 			}

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/problems"
 )
 
 // ackFor is how long a problem is quiet when nobody says.
 const ackFor = 2 * time.Hour
 
 // operators returns the chats of an adapter in which problems are told.
-func (p *parts) operators(adapter string) []string {
+func (p *components) operators(adapter string) []string {
 	var chats []string
 	for _, c := range p.config().Alarms.Chats {
 		if c.Adapter == adapter {
@@ -29,11 +29,11 @@ func (p *parts) operators(adapter string) []string {
 
 // acknowledge takes on what was told, in the words of a chat: a number for one
 // problem alone, and a length of time.
-func (p *parts) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
-	id, span := problems.ID(0), ackFor
+func (p *components) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
+	id, span := alerts.ID(0), ackFor
 	for word := range strings.FieldsSeq(strings.ToLower(words)) {
 		if n, err := strconv.ParseInt(strings.TrimPrefix(word, "#"), 10, 64); err == nil {
-			id = problems.ID(n)
+			id = alerts.ID(n)
 			continue
 		}
 		if d, err := config.ParseSpan(word); err == nil && d > 0 {
@@ -42,26 +42,26 @@ func (p *parts) acknowledge(ctx context.Context, words string, at time.Time) (st
 	}
 	taken, err := p.takeOn(ctx, id, at.Add(span), at)
 	switch {
-	case errors.Is(err, problems.ErrUnknown):
+	case errors.Is(err, alerts.ErrUnknown):
 		return fmt.Sprintf("There is no open problem %d.", id), nil
 	case err != nil:
 		return "", err
 	case len(taken) == 0:
 		return "No problem is open.", nil
 	}
-	return fmt.Sprintf("Quiet for %s: %s.", problems.Span(span), strings.Join(taken, ", ")), nil
+	return fmt.Sprintf("Quiet for %s: %s.", alerts.Span(span), strings.Join(taken, ", ")), nil
 }
 
 // takeOn makes one open problem quiet until then, or all of them, and returns
 // what they are.
-func (p *parts) takeOn(ctx context.Context, id problems.ID, until, at time.Time) ([]string, error) {
+func (p *components) takeOn(ctx context.Context, id alerts.ID, until, at time.Time) ([]string, error) {
 	store := p.troubles()
 	all, err := store.Problems(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	var taken []string
-	for _, open := range problems.Worst(all) {
+	for _, open := range alerts.Worst(all) {
 		if id != 0 && open.ID != id {
 			continue
 		}
@@ -71,14 +71,14 @@ func (p *parts) takeOn(ctx context.Context, id problems.ID, until, at time.Time)
 		taken = append(taken, fmt.Sprintf("%s %s", open.Code, open.What()))
 	}
 	if id != 0 && len(taken) == 0 {
-		return nil, problems.ErrUnknown
+		return nil, alerts.ErrUnknown
 	}
 	return taken, nil
 }
 
 type ackRequest struct {
-	ID      problems.ID `json:"id"`
-	Seconds int64       `json:"seconds"`
+	ID      alerts.ID `json:"id"`
+	Seconds int64     `json:"seconds"`
 }
 
 // acked is the answer of `trestle problems ack`.
@@ -91,17 +91,17 @@ type acked struct {
 const unkeptPath = "/problems/unkept"
 
 // serveUnkept lists the problems that the record cannot take.
-func (s *process) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
+func (s *Server) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
 	held, _ := s.unkept.Held()
-	writeJSON(rw, http.StatusOK, append([]problems.Problem{}, held...))
+	writeJSON(rw, http.StatusOK, append([]alerts.Alert{}, held...))
 }
 
-func (s *process) ack(ctx context.Context, q ackRequest) (a acked, err error) {
+func (s *Server) ack(ctx context.Context, q ackRequest) (a acked, err error) {
 	now := time.Now()
 	a.Until = now.Add(time.Duration(q.Seconds) * time.Second).UTC()
 	a.Quiet, err = s.takeOn(ctx, q.ID, a.Until, now)
-	if errors.Is(err, problems.ErrUnknown) {
-		err = &failure{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), remedy: "trestle problems lists those that are open", code: exitFailed}
+	if errors.Is(err, alerts.ErrUnknown) {
+		err = &cliError{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), remedy: "trestle problems lists those that are open", code: exitFailed}
 	}
 	return a, err
 }

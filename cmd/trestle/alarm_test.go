@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // told returns what bots said in the boss's chat.
@@ -43,7 +43,7 @@ func TestOperatorsAreToldOfProblems(t *testing.T) {
 		watch.Round(t.Context(), time.Now())
 		got := w.told()[before:]
 		want := []string{"⚠️ TRS-R01 · the disk of the data folder is nearly full.\n1.0 GB free, 1.0 %\n\nDo: make room, or move the data folder\nAnswer ack 2h for silence; else I say it again in 1 h."}
-		check.Same(t, "told", want, got)
+		testutil.Same(t, "told", want, got)
 		watch.Round(t.Context(), time.Now())
 		free = 50e9
 		for range 8 {
@@ -55,8 +55,8 @@ func TestOperatorsAreToldOfProblems(t *testing.T) {
 			t.Errorf("told of its end: %q", got)
 		}
 
-		about := problems.Problem{Code: problems.Deaf, Severity: problems.Fail, Subject: "telegram", Opened: time.Now(), Seen: time.Now(), Count: 1}
-		check.OK(t, w.process.store.Problems().Keep(t.Context(), []problems.Problem{about}))
+		about := alerts.Alert{Code: alerts.Deaf, Severity: alerts.Fail, Subject: "telegram", Opened: time.Now(), Seen: time.Now(), Count: 1}
+		testutil.OK(t, w.process.store.Problems().Keep(t.Context(), []alerts.Alert{about}))
 		watch.Looks = nil
 		watch.Round(t.Context(), time.Now())
 		if got := w.told()[before+2:]; len(got) != 0 {
@@ -100,17 +100,17 @@ func TestConditionsOfAnAccount(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		name    string
-		st      activity.Status
+		st      activity.ConnStatus
 		started time.Time
-		want    problems.Code
+		want    alerts.Code
 	}{
-		{"heard lately", activity.Status{State: activity.LineConnected, Heard: now.Add(-time.Minute)}, now.Add(-time.Hour), ""},
-		{"not heard", activity.Status{State: activity.LineConnected, Heard: now.Add(-2 * time.Minute)}, now.Add(-time.Hour), problems.Deaf},
-		{"never heard", activity.Status{State: activity.LineConnecting}, now.Add(-time.Hour), problems.Deaf},
-		{"just started", activity.Status{State: activity.LineConnecting}, now.Add(-time.Minute), ""},
-		{"dead credentials", activity.Status{State: activity.LineMisconfigured, Heard: now}, now, problems.Credentials},
-		{"cannot send", activity.Status{State: activity.LineConnected, Heard: now, Paused: "401"}, now, problems.Credentials},
-		{"somebody else", activity.Status{State: activity.LineConflict, Heard: now}, now, problems.Conflict},
+		{"heard lately", activity.ConnStatus{State: activity.LineConnected, Heard: now.Add(-time.Minute)}, now.Add(-time.Hour), ""},
+		{"not heard", activity.ConnStatus{State: activity.LineConnected, Heard: now.Add(-2 * time.Minute)}, now.Add(-time.Hour), alerts.Deaf},
+		{"never heard", activity.ConnStatus{State: activity.LineConnecting}, now.Add(-time.Hour), alerts.Deaf},
+		{"just started", activity.ConnStatus{State: activity.LineConnecting}, now.Add(-time.Minute), ""},
+		{"dead credentials", activity.ConnStatus{State: activity.LineMisconfigured, Heard: now}, now, alerts.Credentials},
+		{"cannot send", activity.ConnStatus{State: activity.LineConnected, Heard: now, Paused: "401"}, now, alerts.Credentials},
+		{"somebody else", activity.ConnStatus{State: activity.LineConflict, Heard: now}, now, alerts.Conflict},
 	} {
 		seen, bad := lineProblem(test.st, test.started, now)
 		if bad != (test.want != "") || bad && seen.Code != test.want {
@@ -122,67 +122,67 @@ func TestConditionsOfAnAccount(t *testing.T) {
 // ECOSYSTEM 1 rule 6, 8: an endpoint that cuts is seen by what it says it read, and a
 // model that never acts by what it answers.
 func TestConditionsOfAnEndpoint(t *testing.T) {
-	ask := func(n int) model.Request {
-		return model.Request{Messages: []model.Message{{Text: strings.Repeat("a", n)}}}
+	ask := func(n int) llm.Request {
+		return llm.Request{Messages: []llm.Message{{Text: strings.Repeat("a", n)}}}
 	}
-	read := func(n int) model.Response { return model.Response{Usage: model.Usage{Prompt: n}} }
-	offered := model.Request{Tools: []model.Tool{{Name: "send_message"}}}
-	words := func(text string) model.Response { return model.Response{Text: text, Finish: model.Stopped} }
-	failed := func(k model.Kind) error { return &model.Error{Kind: k, Err: errors.New("no")} }
+	read := func(n int) llm.Response { return llm.Response{Usage: llm.Usage{Prompt: n}} }
+	offered := llm.Request{Tools: []llm.Tool{{Name: "send_message"}}}
+	words := func(text string) llm.Response { return llm.Response{Text: text, Finish: llm.Stopped} }
+	failed := func(k llm.Kind) error { return &llm.Error{Kind: k, Err: errors.New("no")} }
 	for _, test := range []struct {
 		name string
-		live func(e *endpointSense)
-		want []problems.Code
+		live func(e *endpointHealth)
+		want []alerts.Code
 	}{
-		{"well", func(e *endpointSense) {
+		{"well", func(e *endpointHealth) {
 			for n := range 10 {
 				e.saw(ask(4000*n+1000), read(1000*n+250), nil)
 			}
 		}, nil},
-		{"the same number of tokens whatever is sent", func(e *endpointSense) {
+		{"the same number of tokens whatever is sent", func(e *endpointHealth) {
 			for n := range 4 {
 				e.saw(ask(20000+4000*n), read(4096), nil)
 			}
-		}, []problems.Code{problems.Truncates}},
-		{"the same prompt again", func(e *endpointSense) {
+		}, []alerts.Code{alerts.Truncates}},
+		{"the same prompt again", func(e *endpointHealth) {
 			for range 4 {
 				e.saw(ask(20000), read(5000), nil)
 			}
 		}, nil},
-		{"far too few tokens", func(e *endpointSense) {
+		{"far too few tokens", func(e *endpointHealth) {
 			for n := range 3 {
 				e.saw(ask(90000+n), read(4000+n), nil)
 			}
-		}, []problems.Code{problems.Truncates}},
-		{"it does not say", func(e *endpointSense) {
+		}, []alerts.Code{alerts.Truncates}},
+		{"it does not say", func(e *endpointHealth) {
 			for range 4 {
-				e.saw(ask(90000), model.Response{Usage: model.Usage{Prompt: 1, Estimated: true}}, nil)
+				e.saw(ask(90000), llm.Response{Usage: llm.Usage{Prompt: 1, Estimated: true}}, nil)
 			}
 		}, nil},
-		{"key refused", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Denied)) }, []problems.Code{problems.ModelKey}},
-		{"key good again", func(e *endpointSense) {
-			e.saw(ask(1), model.Response{}, failed(model.Denied))
+		{"key refused", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.Denied)) }, []alerts.Code{alerts.ModelKey}},
+		{"key good again", func(e *endpointHealth) {
+			e.saw(ask(1), llm.Response{}, failed(llm.Denied))
 			e.saw(ask(1), read(1), nil)
 		}, nil},
-		{"no such model", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.NoModel)) }, []problems.Code{problems.NoModel}},
-		{"down for a moment", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Unavailable)) }, nil},
-		{"down", func(e *endpointSense) {
-			e.saw(ask(1), model.Response{}, failed(model.Unavailable))
+		{"no such model", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.NoModel)) }, []alerts.Code{alerts.NoModel}},
+		{"down for a moment", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.Unavailable)) }, nil},
+		{"down", func(e *endpointHealth) {
+			e.saw(ask(1), llm.Response{}, failed(llm.Unavailable))
 			e.since = e.since.Add(-2 * time.Minute)
-			e.saw(ask(1), model.Response{}, failed(model.Timeout))
-		}, []problems.Code{problems.ModelDown}},
-		{"words in place of acts", func(e *endpointSense) {
+			e.saw(ask(1), llm.Response{}, failed(llm.Timeout))
+		}, []alerts.Code{alerts.ModelDown}},
+		{"words in place of acts", func(e *endpointHealth) {
 			for range wordy {
 				e.saw(offered, words("I would say hello."), nil)
 			}
-		}, []problems.Code{problems.NoActs}},
-		{"words in place of acts, now and then", func(e *endpointSense) {
+		}, []alerts.Code{alerts.NoActs}},
+		{"words in place of acts, now and then", func(e *endpointHealth) {
 			for range wordy {
 				e.saw(offered, words("Nothing to do for me."), nil)
-				e.saw(offered, model.Response{Calls: []model.Call{{Name: "send_message"}}, Finish: model.Called}, nil)
+				e.saw(offered, llm.Response{Calls: []llm.Call{{Name: "send_message"}}, Finish: llm.Called}, nil)
 			}
 		}, nil},
-		{"silence, and thoughts", func(e *endpointSense) {
+		{"silence, and thoughts", func(e *endpointHealth) {
 			thinking := offered
 			thinking.NoCalls = true
 			for range wordy {
@@ -191,22 +191,22 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 				e.saw(ask(1), words("Responded."), nil) // by an agent that needs no tools
 			}
 		}, nil},
-		{"one bad transcript", func(e *endpointSense) { e.saw(ask(1), model.Response{}, failed(model.Rejected)) }, nil},
-		{"bad transcripts, and good ones", func(e *endpointSense) {
+		{"one bad transcript", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.Rejected)) }, nil},
+		{"bad transcripts, and good ones", func(e *endpointHealth) {
 			for range convinced {
-				e.saw(ask(1), model.Response{}, failed(model.Rejected))
+				e.saw(ask(1), llm.Response{}, failed(llm.Rejected))
 				e.saw(ask(1), read(1), nil)
 			}
 		}, nil},
-		{"nothing is good enough", func(e *endpointSense) {
+		{"nothing is good enough", func(e *endpointHealth) {
 			for range convinced {
-				e.saw(ask(1), model.Response{}, failed(model.Rejected))
+				e.saw(ask(1), llm.Response{}, failed(llm.Rejected))
 			}
-		}, []problems.Code{problems.Rejects}},
+		}, []alerts.Code{alerts.Rejects}},
 	} {
-		e := &endpointSense{name: "model"}
+		e := &endpointHealth{name: "model"}
 		test.live(e)
-		var got []problems.Code
+		var got []alerts.Code
 		for _, s := range e.see(time.Now()) {
 			got = append(got, s.Code)
 		}
@@ -220,8 +220,8 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 func TestConditionsOfABudget(t *testing.T) {
 	for _, test := range []struct {
 		spent, budget int
-		want          problems.Code
-	}{{79, 100, ""}, {80, 100, problems.BudgetNear}, {99, 100, problems.BudgetNear}, {100, 100, problems.BudgetSpent}, {300, 100, problems.BudgetSpent}, {5, 0, ""}} {
+		want          alerts.Code
+	}{{79, 100, ""}, {80, 100, alerts.BudgetNear}, {99, 100, alerts.BudgetNear}, {100, 100, alerts.BudgetSpent}, {300, 100, alerts.BudgetSpent}, {5, 0, ""}} {
 		seen := spentOf("budget.per_day", test.spent, test.budget)
 		if len(seen) > 0 != (test.want != "") || len(seen) > 0 && seen[0].Code != test.want {
 			t.Errorf("%d of %d: %+v, want %q", test.spent, test.budget, seen, test.want)
@@ -235,13 +235,13 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		w := newWorld(t, "alarms: {backup_age: 1d}\nbudget: {per_day: 50}\n")
 		defer w.stop()
 		ctx := t.Context()
-		check.OK(t, w.process.border.Post(ctx, activity.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}))
-		seen := map[problems.Code]string{}
+		testutil.OK(t, w.process.border.Post(ctx, activity.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}))
+		seen := map[alerts.Code]string{}
 		look := func() {
 			clear(seen)
 			for _, l := range w.process.newWatch().Looks {
 				found, err := l.See(ctx)
-				check.OK(t, err)
+				testutil.OK(t, err)
 				for _, s := range found {
 					if !slices.Contains(l.Codes, s.Code) {
 						t.Errorf("%s is seen by a look that does not name it", s.Code)
@@ -251,12 +251,12 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 			}
 		}
 		look()
-		check.Same(t, "seen", map[problems.Code]string{problems.OutboxOld: "telegram:999"}, seen)
-		check.OK(t, noteBackup(w.process.config().Data, backedUp{At: time.Now().Add(-48 * time.Hour)}))
+		testutil.Same(t, "seen", map[alerts.Code]string{alerts.OutboxOld: "telegram:999"}, seen)
+		testutil.OK(t, noteBackup(w.process.config().Data, backedUp{At: time.Now().Add(-48 * time.Hour)}))
 		w.process.misfit("spaces.ops", errors.New("no such agent"))
 		look()
-		want := map[problems.Code]string{problems.OutboxOld: "telegram:999", problems.BackupOld: "the record", problems.Misconfigured: "spaces.ops"}
-		check.Same(t, "seen", want, seen)
+		want := map[alerts.Code]string{alerts.OutboxOld: "telegram:999", alerts.BackupOld: "the record", alerts.Misconfigured: "spaces.ops"}
+		testutil.Same(t, "seen", want, seen)
 		if w.process.well(ctx) != true {
 			t.Error("not well before anybody kept a problem")
 		}
@@ -271,7 +271,7 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 func TestServiceManagerIsKeptInformed(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() { _ = c.Close() }()
 	wanted := []string{"READY=1", "WATCHDOG=1", "STATUS=healthy; 1 account connected"}
 	hear := func(all []string) {
@@ -287,7 +287,7 @@ func TestServiceManagerIsKeptInformed(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "NOTIFY_SOCKET=" + socket + "\nWATCHDOG_USEC=200000\nWATCHDOG_PID=" + fmt.Sprint(os.Getpid())}
 	t.Run("up", func(t *testing.T) {
 		s.serve(t)
-		check.OK(t, c.SetReadDeadline(time.Now().Add(30*time.Second)))
+		testutil.OK(t, c.SetReadDeadline(time.Now().Add(30*time.Second)))
 		hear(wanted)
 	})
 	hear([]string{"STOPPING=1"})

@@ -22,7 +22,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 	for _, form := range []string{"text", "json", "jsonl"} {
 		var errs strings.Builder
-		p := &program{in: strings.NewReader(""), out: fullDisk{}, errs: &errs, lookup: func(string) (string, bool) { return "", false }}
+		p := &CLI{in: strings.NewReader(""), out: fullDisk{}, errs: &errs, lookup: func(string) (string, bool) { return "", false }}
 		if code := p.run(t.Context(), []string{"version", "-o", form}); code != exitFailed || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%s: exit %v: %q", form, code, errs.String())
 		}
@@ -34,7 +34,7 @@ func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
 	const evil = "\x1b[2J\u009b31m\u202e"
 	var out strings.Builder
-	p := &program{out: &out, output: "text"}
+	p := &CLI{out: &out, output: "text"}
 	a := console.RunAnswer{RunRow: console.RunRow{Run: "r", Mind: evil, Wake: evil, Detail: evil}}
 	a.Denials = []console.DenialRow{{}}
 	a.Denials[0].Act, a.Denials[0].Code = evil, evil

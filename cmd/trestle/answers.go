@@ -6,38 +6,38 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// An outlook is what a reading command looks at: a configuration, the record,
+// A readContext is what a reading command looks at: a configuration, the record,
 // and the process that serves it.
-type outlook struct {
-	record.Console
+type readContext struct {
+	sqlstore.ReadModel
 	conf *config.Config
 	// health says how the process stands; nil where nothing runs.
 	health func(context.Context) (*health, error)
 	// unkept lists the problems that the process holds since the record cannot
 	// take them; none where nothing runs.
-	unkept func(context.Context) ([]problems.Problem, error)
+	unkept func(context.Context) ([]alerts.Alert, error)
 }
 
 // troubles returns the open problems and those that closed after since, whether
 // the record could take them or not.
-func (o outlook) troubles(ctx context.Context, since time.Time) ([]problems.Problem, error) {
-	rows, err := o.Console.Problems().Problems(ctx, since)
+func (o readContext) troubles(ctx context.Context, since time.Time) ([]alerts.Alert, error) {
+	rows, err := o.ReadModel.Problems().Problems(ctx, since)
 	if err != nil {
 		return nil, err
 	}
 	held, err := o.unkept(ctx)
-	return problems.Overlay(rows, held, since), err
+	return alerts.Overlay(rows, held, since), err
 }
 
 // tellers are the reading commands whose answer is more than the API's own. Each
 // is given its arguments and returns what it answers with -o json.
-var tellers = map[string]func(context.Context, outlook, url.Values) (any, error){
+var tellers = map[string]func(context.Context, readContext, url.Values) (any, error){
 	"status":        tellStatus,
 	"adapters show": tellAdapter,
 	"problems":      tellProblems,
@@ -50,16 +50,16 @@ var tellers = map[string]func(context.Context, outlook, url.Values) (any, error)
 
 // consult returns what a reading command answers: made from the record here, or
 // by the process of the machine that --remote names.
-func consult[T any](ctx context.Context, p *program, command string, q url.Values) (answer T, err error) {
+func consult[T any](ctx context.Context, p *CLI, command string, q url.Values) (answer T, err error) {
 	if p.remote != "" {
 		err := p.askRemote(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer)
 		return answer, nothing(err, "the other machine does not know this command", "--remote "+p.remote, "see that its trestle is as new as this one")
 	}
-	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r record.Console) error {
-		o := outlook{Console: r, conf: conf}
+	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
+		o := readContext{ReadModel: r, conf: conf}
 		o.health = func(ctx context.Context) (*health, error) { return there[*health](ctx, conf, "/health") }
-		o.unkept = func(ctx context.Context) ([]problems.Problem, error) {
-			return there[[]problems.Problem](ctx, conf, unkeptPath)
+		o.unkept = func(ctx context.Context) ([]alerts.Alert, error) {
+			return there[[]alerts.Alert](ctx, conf, unkeptPath)
 		}
 		told, err := tellers[command](ctx, o, q)
 		answer, _ = told.(T)
@@ -78,14 +78,14 @@ func there[T any](ctx context.Context, conf *config.Config, path string) (a T, e
 }
 
 // answers is [console.Options.Answers] of a running process.
-func (s *process) answers(ctx context.Context, command string, q url.Values) (any, error) {
+func (s *Server) answers(ctx context.Context, command string, q url.Values) (any, error) {
 	tell, ok := tellers[strings.TrimSpace(command)]
 	if !ok {
 		return nil, console.ErrUnknown
 	}
-	o := outlook{Console: s.store.Console(), conf: s.config()}
+	o := readContext{ReadModel: s.store.Console(), conf: s.config()}
 	o.health = func(context.Context) (*health, error) { return new(s.health()), nil }
-	o.unkept = func(context.Context) ([]problems.Problem, error) {
+	o.unkept = func(context.Context) ([]alerts.Alert, error) {
 		held, _ := s.unkept.Held()
 		return held, nil
 	}

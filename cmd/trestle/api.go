@@ -15,7 +15,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -26,20 +26,22 @@ const remoteLimit = 30 * time.Second
 // ask reads the answer of a path of the console's API into a: of the machine
 // that --remote names, or made from the record here, so that every command says
 // the same wherever it looks.
-func (p *program) ask(ctx context.Context, path string, query url.Values, a any) error {
+func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
 	if p.remote != "" {
 		return p.askRemote(ctx, path, a)
 	}
-	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r record.Console) error {
+	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r sqlstore.ReadModel) error {
 		entries, err := r.Entries(ctx)
 		if err != nil {
 			return err
 		}
 		as := settings{func() *config.Config { return c }, func(id spaces.SpaceID) string { return entries[id] }}
-		acts := func() spaces.Manifest { return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest() }
+		acts := func() spaces.ToolManifest {
+			return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest()
+		}
 		api := console.New(console.Options{Record: r, Settings: as, Tools: acts, Logger: slog.New(slog.DiscardHandler)}).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {
@@ -68,10 +70,10 @@ func (w *answerWriter) WriteHeader(code int) { w.code = code }
 func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 
 // remoteRequest asks a path of another machine, with the token of the environment.
-func (p *program) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
+func (p *CLI) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
 	base, err := url.Parse(p.remote)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, &failure{what: "the address is no URL", where: "--remote " + p.remote, remedy: "write https://host, with the path before /api if there is one", code: exitUsage}
+		return nil, &cliError{what: "the address is no URL", where: "--remote " + p.remote, remedy: "write https://host, with the path before /api if there is one", code: exitUsage}
 	}
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.remote, "/")+path, nil)
 	if err != nil {
@@ -84,7 +86,7 @@ func (p *program) remoteRequest(ctx context.Context, path string) (*http.Request
 }
 
 // askRemote asks another machine.
-func (p *program) askRemote(ctx context.Context, path string, a any) error {
+func (p *CLI) askRemote(ctx context.Context, path string, a any) error {
 	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
 	defer cancel()
 	q, err := p.remoteRequest(ctx, path)
@@ -96,12 +98,12 @@ func (p *program) askRemote(ctx context.Context, path string, a any) error {
 		if broken, ok := errors.AsType[*url.Error](err); ok {
 			err = broken.Err // the address is told beside it
 		}
-		return &failure{what: "the other machine does not answer: " + err.Error(), where: "--remote " + p.remote, remedy: "see that it runs and can be reached", code: exitTryAgain}
+		return &cliError{what: "the other machine does not answer: " + err.Error(), where: "--remote " + p.remote, remedy: "see that it runs and can be reached", code: exitTryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(http.MaxBytesReader(nil, resp.Body, 64<<20)); err != nil {
-		return &failure{what: "the answer of the other machine broke off: " + err.Error(), where: "--remote " + p.remote, remedy: "ask again", code: exitTryAgain}
+		return &cliError{what: "the answer of the other machine broke off: " + err.Error(), where: "--remote " + p.remote, remedy: "ask again", code: exitTryAgain}
 	}
 	return readAnswer(path, resp.StatusCode, body.Bytes(), a)
 }
@@ -115,16 +117,16 @@ func readAnswer(path string, code int, body []byte, a any) error {
 	case code == http.StatusNotFound:
 		return errNothing
 	case code == http.StatusUnauthorized:
-		return &failure{what: "the token is missing or wrong", where: path, remedy: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", code: exitFailed}
+		return &cliError{what: "the token is missing or wrong", where: path, remedy: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", code: exitFailed}
 	case code >= 400:
-		var no console.Refusal
+		var no console.ErrorAnswer
 		if json.Unmarshal(body, &no) != nil || no.Error == "" {
 			no.Error = fmt.Sprintf("the answer was %d", code)
 		}
-		return &failure{what: no.Error, where: path, remedy: no.Do, code: exitFailed}
+		return &cliError{what: no.Error, where: path, remedy: no.Do, code: exitFailed}
 	}
 	if err := json.Unmarshal(body, a); err != nil {
-		return &failure{what: "the answer is no JSON of ours: " + err.Error(), where: path, remedy: "see that a trestle answers there", code: exitFailed}
+		return &cliError{what: "the answer is no JSON of ours: " + err.Error(), where: path, remedy: "see that a trestle answers there", code: exitFailed}
 	}
 	return nil
 }
@@ -132,7 +134,7 @@ func readAnswer(path string, code int, body []byte, a any) error {
 // nothing turns errNothing into a failure for people.
 func nothing(err error, what, where, remedy string) error {
 	if errors.Is(err, errNothing) {
-		return &failure{what: what, where: where, remedy: remedy, code: exitFailed}
+		return &cliError{what: what, where: where, remedy: remedy, code: exitFailed}
 	}
 	return err
 }
@@ -146,10 +148,10 @@ type settings struct {
 var _ console.Settings = settings{}
 
 // Rows implements [console.Settings].
-func (s settings) Rows() []console.Row {
-	var rows []console.Row
-	for _, r := range s.conf().Rows(config.Showing{All: true}) {
-		rows = append(rows, console.Row{Path: r.Path, Value: r.Value, Origin: r.Origin})
+func (s settings) Rows() []console.SettingRow {
+	var rows []console.SettingRow
+	for _, r := range s.conf().Rows(config.ShowOptions{All: true}) {
+		rows = append(rows, console.SettingRow{Path: r.Path, Value: r.Value, Origin: r.Origin})
 	}
 	return rows
 }

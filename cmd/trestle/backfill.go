@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -39,27 +39,27 @@ type backfillChat struct {
 
 // backfillCursor is how far a backfill is.
 type backfillCursor struct {
-	Chat    int               `json:"chat"` // the place among the chats
-	Page    []byte            `json:"page"` // of that chat; nil: its beginning
-	Done    int64             `json:"done"`
-	Outcome activity.Recalled `json:"outcome"`
+	Chat    int                         `json:"chat"` // the place among the chats
+	Page    []byte                      `json:"page"` // of that chat; nil: its beginning
+	Done    int64                       `json:"done"`
+	Outcome activity.HistoryImportCount `json:"outcome"`
 }
 
-// backfilling is the work of reading history into a record.
-type backfilling struct {
-	store     *record.Store
+// backfillJob is the work of reading history into a record.
+type backfillJob struct {
+	store     *sqlstore.Store
 	log       *slog.Logger
-	historian func(ctx context.Context, account string) (adapters.Historian, error)
+	historian func(ctx context.Context, account string) (adapters.HistoryReader, error)
 	config    func() *config.Config
 }
 
 // historian returns who can read the history of an account's chats.
-func (p *parts) historian(ctx context.Context, account string) (adapters.Historian, error) {
+func (p *components) historian(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	for _, l := range p.lineup.all() {
 		if l.Status().Account != account {
 			continue
 		}
-		if h, ok := l.adapter.(adapters.Historian); ok {
+		if h, ok := l.adapter.(adapters.HistoryReader); ok {
 			return h, nil
 		}
 		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
@@ -76,14 +76,14 @@ func (p *parts) historian(ctx context.Context, account string) (adapters.Histori
 
 // calls connects, without a line to receive by, the accounts that chats are on,
 // and returns who can read their history.
-func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(ctx context.Context, account string) (adapters.Historian, error) {
-	readers, failed := map[string]adapters.Historian{}, map[string]error{}
+func (p *components) calls(ctx context.Context, chats []spaces.Mapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
 	for _, a := range p.config().Adapters {
 		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.Mapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
 			continue
 		}
 		ad, err := p.newAdapter(a)
-		h, reads := ad.(adapters.Historian)
+		h, reads := ad.(adapters.HistoryReader)
 		if err != nil || !reads {
 			continue
 		}
@@ -96,7 +96,7 @@ func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(ctx cont
 		}
 		readers[account.Key()] = h
 	}
-	return func(_ context.Context, account string) (adapters.Historian, error) {
+	return func(_ context.Context, account string) (adapters.HistoryReader, error) {
 		platform, _, _ := strings.Cut(account, ":")
 		switch h := readers[account]; {
 		case h != nil:
@@ -109,7 +109,7 @@ func (p *parts) calls(ctx context.Context, chats []spaces.Mapping) func(ctx cont
 }
 
 // add records the job, once it is clear which chats can be read.
-func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.Mapping) (jobs.Job, error) {
+func (w backfillJob) add(ctx context.Context, q backfillRequest, named []spaces.Mapping) (jobs.Job, error) {
 	args, why := backfillArgs{Since: q.Since}, ""
 	for _, m := range named {
 		if _, err := w.historian(ctx, m.Account); err != nil {
@@ -121,7 +121,7 @@ func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.
 		args.Chats = append(args.Chats, backfillChat{adapters.Account{Platform: platform, ID: id}, m.Chat})
 	}
 	if len(args.Chats) == 0 {
-		return jobs.Job{}, &failure{
+		return jobs.Job{}, &cliError{
 			what: "no chat of the space has a history that can be read: " + why, where: "space " + q.Space,
 			remedy: "Slack and Discord keep history; of Telegram use trestle import telegram", code: exitFailed,
 		}
@@ -134,7 +134,7 @@ func (w backfilling) add(ctx context.Context, q backfillRequest, named []spaces.
 }
 
 // work does a backfill job: chat after chat, saved after every page.
-func (w backfilling) work(ctx context.Context, t *jobs.Task) error {
+func (w backfillJob) work(ctx context.Context, t *jobs.Task) error {
 	var args backfillArgs
 	var at backfillCursor
 	if err := json.Unmarshal(t.Job.Args, &args); err != nil {
@@ -162,7 +162,7 @@ const (
 
 // connected returns who can read the history of an account's chats. It waits for the
 // account: after a start jobs go on before everybody has joined.
-func (w backfilling) connected(ctx context.Context, account string) (adapters.Historian, error) {
+func (w backfillJob) connected(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	look := time.NewTicker(accountLook)
 	defer look.Stop()
 	for began := time.Now(); ; {
@@ -179,7 +179,7 @@ func (w backfilling) connected(ctx context.Context, account string) (adapters.Hi
 }
 
 // read reads one chat from where it was left.
-func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, at *backfillCursor) error {
+func (w backfillJob) read(ctx context.Context, t *jobs.Task, args backfillArgs, at *backfillCursor) error {
 	chat := args.Chats[at.Chat]
 	history, err := w.connected(ctx, chat.Account.Key())
 	if err != nil {
@@ -189,8 +189,8 @@ func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 	if err != nil {
 		return err
 	}
-	stretch := adapters.Stretch{Chat: chat.Chat, From: args.Since, Cursor: at.Page}
-	return history.History(ctx, stretch, func(ctx context.Context, p adapters.Page) error {
+	stretch := adapters.HistoryRange{Chat: chat.Chat, From: args.Since, Cursor: at.Page}
+	return history.History(ctx, stretch, func(ctx context.Context, p adapters.HistoryPage) error {
 		outcome, err := in.Recall(ctx, p.Updates)
 		if err != nil {
 			return err
@@ -212,18 +212,18 @@ func (w backfilling) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 }
 
 // addBackfill adds the job; the runner of this process does it.
-func (s *process) addBackfill(ctx context.Context, q backfillRequest) (jobs.Snapshot, error) {
+func (s *Server) addBackfill(ctx context.Context, q backfillRequest) (jobs.Snapshot, error) {
 	chats, err := chatsOf(ctx, s.store, q.Space)
 	if err != nil {
 		return jobs.Snapshot{}, err
 	}
-	j, err := backfilling{s.store, s.log, s.historian, s.config}.add(ctx, q, chats)
+	j, err := backfillJob{s.store, s.log, s.historian, s.config}.add(ctx, q, chats)
 	s.bells.Ring(jobsBell)
 	return jobs.Shown(j), err
 }
 
 // chatsOf returns the live chats of the space of that name, entry or id.
-func chatsOf(ctx context.Context, store *record.Store, name string) ([]spaces.Mapping, error) {
+func chatsOf(ctx context.Context, store *sqlstore.Store, name string) ([]spaces.Mapping, error) {
 	all, err := store.Border().Chats(ctx, "", "")
 	if err != nil {
 		return nil, err
@@ -250,7 +250,7 @@ func chatsOf(ctx context.Context, store *record.Store, name string) ([]spaces.Ma
 		}
 	}
 	if len(found) == 0 {
-		return nil, &failure{what: fmt.Sprintf("no space %q has a chat that can be reached", name), where: "backfill", remedy: "see trestle spaces", code: exitFailed}
+		return nil, &cliError{what: fmt.Sprintf("no space %q has a chat that can be reached", name), where: "backfill", remedy: "see trestle spaces", code: exitFailed}
 	}
 	return found, nil
 }

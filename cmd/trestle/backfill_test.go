@@ -14,9 +14,9 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -42,7 +42,7 @@ func newSlackStage(t *testing.T) *slackStage {
 	t.Cleanup(api.Close)
 	conf := "listen: \"\"\nadapters:\n  acme: {type: slack, bot_token: \"xoxb-ada\", app_token: \"xapp-ada\", api_url: \"" + api.URL + "\"}\n" +
 		fmt.Sprintf("spaces:\n  ops: {name: Operations, wake: none, chats: [\"acme:%s\"]}\n", s.ops.ID)
-	check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(conf), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(conf), 0o600))
 	return s
 }
 
@@ -50,7 +50,7 @@ func newSlackStage(t *testing.T) *slackStage {
 func (s *slackStage) log(t *testing.T) (said []string) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -61,7 +61,7 @@ func (s *slackStage) log(t *testing.T) (said []string) {
 		t.Fatalf("the channel has no space: %v", err)
 	}
 	events, err := store.Shell().Events(t.Context(), chats[0].Space, spaces.Primary, 0, 1000)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, e := range events {
 		if b, ok := e.Body.(spaces.Said); ok {
 			said = append(said, fmt.Sprintf("%s past=%t", b.Text, b.Past))
@@ -94,7 +94,7 @@ func TestHistoryIsBroughtInOnce(t *testing.T) {
 			}
 		}
 	})
-	check.Same(t, "the log", want, s.log(t))
+	testutil.Same(t, "the log", want, s.log(t))
 }
 
 // SEQ-04: where no process is connected to the platforms, the command reads the
@@ -111,7 +111,7 @@ func TestHistoryIsBroughtInWithoutARunningProcess(t *testing.T) {
 			t.Fatalf("%s: exit %s\n%s%s", space, code, out, errs)
 		}
 	}
-	check.Same(t, "the log", []string{"past words past=true", "and an answer past=true"}, s.log(t))
+	testutil.Same(t, "the log", []string{"past words past=true", "and an answer past=true"}, s.log(t))
 	s.app.Revoke()
 	if _, errs, code := s.do(t, "", "backfill", "ops"); code != exitFailed || !strings.Contains(errs, "token_revoked") {
 		t.Errorf("with a dead token: exit %s: %s", code, errs)
@@ -157,7 +157,7 @@ func TestHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 				t.Errorf("thread %d was read %d times", i, read[root])
 			}
 		}
-		check.Same(t, "the log", want, w.said("Maya"))
+		testutil.Same(t, "the log", want, w.said("Maya"))
 		w.stop()
 	})
 }
@@ -194,8 +194,8 @@ func TestDiscordsHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 			}
 		}
 		// three pages of the room; of the thread the one that was cut off a second time; the old one's
-		check.Same(t, "pages read", map[fakediscord.ID]int{ops.ID: 3, thread.ID: 3, old.ID: 1}, read)
-		check.Same(t, "the log", want, w.said("Maya"))
+		testutil.Same(t, "pages read", map[fakediscord.ID]int{ops.ID: 3, thread.ID: 3, old.ID: 1}, read)
+		testutil.Same(t, "the log", want, w.said("Maya"))
 		w.stop()
 	})
 }
@@ -206,10 +206,10 @@ func (w *world) cutBackfill(room string, messages int64) {
 	w.t.Helper()
 	ctx := w.t.Context()
 	chats, err := chatsOf(ctx, w.process.store, room)
-	check.OK(w.t, err)
-	work := backfilling{w.process.store, w.process.log, w.process.historian, w.process.config}
+	testutil.OK(w.t, err)
+	work := backfillJob{w.process.store, w.process.log, w.process.historian, w.process.config}
 	j, err := work.add(ctx, backfillRequest{room, time.Now().Add(-30 * 24 * time.Hour)}, chats)
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	w.process.bells.Ring(jobsBell)
 	pass(20 * time.Second)
 	if j, err = w.process.store.Jobs().Job(ctx, j.ID); err != nil || j.Done == 0 || j.Done >= messages {

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // backupKind is the kind of job that copies the record.
@@ -38,16 +38,16 @@ type backupAdded struct {
 	Partial string `json:"partial"`
 }
 
-// backingUp does jobs that copy the record. There is never half a copy under the
+// backupJob does jobs that copy the record. There is never half a copy under the
 // name that was asked for. A job that is cut off fails, and begins anew when it is
 // resumed: the copy of a record holds the job that made it, and must not be copied
 // again when it is restored.
-type backingUp struct {
-	store *record.Store
+type backupJob struct {
+	store *sqlstore.Store
 	data  string // the data folder
 }
 
-func (w backingUp) add(ctx context.Context, file string) (a backupAdded, err error) {
+func (w backupJob) add(ctx context.Context, file string) (a backupAdded, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
 	if err != nil {
 		return a, fmt.Errorf("begin a backup: %w", err)
@@ -66,7 +66,7 @@ func (w backingUp) add(ctx context.Context, file string) (a backupAdded, err err
 }
 
 // work does one backup.
-func (w backingUp) work(ctx context.Context, t *jobs.Task) error {
+func (w backupJob) work(ctx context.Context, t *jobs.Task) error {
 	var q backupRequest
 	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
 		return fmt.Errorf("decode backup: %w", err)
@@ -99,7 +99,7 @@ func (w backingUp) work(ctx context.Context, t *jobs.Task) error {
 }
 
 // copy writes the copy beside its place, says how far it is, and puts it there.
-func (w backingUp) copy(ctx context.Context, t *jobs.Task, q backupRequest) error {
+func (w backupJob) copy(ctx context.Context, t *jobs.Task, q backupRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := make(chan error, 1)
@@ -152,8 +152,8 @@ func unlessGone(err error) error {
 }
 
 // addBackup adds the job; the runner of this process does it.
-func (s *process) addBackup(ctx context.Context, q backupRequest) (backupAdded, error) {
-	a, err := backingUp{s.store, s.config().Data}.add(ctx, q.File)
+func (s *Server) addBackup(ctx context.Context, q backupRequest) (backupAdded, error) {
+	a, err := backupJob{s.store, s.config().Data}.add(ctx, q.File)
 	s.bells.Ring(backupBell)
 	return a, err
 }

@@ -9,18 +9,18 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // open opens the stage's record until the test ends.
-func (s stage) open(t *testing.T) *record.Store {
+func (s stage) open(t *testing.T) *sqlstore.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
-	t.Cleanup(func() { check.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
+	testutil.OK(t, err)
+	t.Cleanup(func() { testutil.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
 	return store
 }
 
@@ -28,7 +28,7 @@ func (s stage) open(t *testing.T) *record.Store {
 func (s stage) partials(t *testing.T) []string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(s.folder, "*.partial"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return found
 }
 
@@ -65,7 +65,7 @@ func TestBackupIsAJob(t *testing.T) {
 func TestBackupIsMadeWhereTheProcessCannotWrite(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
-	if a, err := (backingUp{store, s.folder}).add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
+	if a, err := (backupJob{store, s.folder}).add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
 		t.Errorf("a job was added for a folder that is not there: %+v", a)
 	}
 	s.done(t, "", "backup", "monday.db") // the record is taken, and nobody answers
@@ -80,16 +80,16 @@ func TestABackupMayBeOverBeforeItIsLookedAt(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
 	file := filepath.Join(s.folder, "monday.db")
-	w := backingUp{store, filepath.Join(s.folder, "data")}
+	w := backupJob{store, filepath.Join(s.folder, "data")}
 	a, err := w.add(t.Context(), file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	p := s.program(nil, &screen{}, &screen{})
-	check.OK(t, p.doHere(t.Context(), store, a.Job, w.work, p.progress()))
+	testutil.OK(t, p.doHere(t.Context(), store, a.Job, w.work, p.progress()))
 	for _, seen := range []bool{true, false} {
 		if there, err := p.copiedThere(t.Context(), a, file); there != seen || err != nil {
 			t.Errorf("the copy is there: %t, want %t, %v", there, seen, err)
 		}
-		check.OK(t, os.RemoveAll(file))
+		testutil.OK(t, os.RemoveAll(file))
 	}
 }
 
@@ -100,16 +100,16 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
 	file := filepath.Join(s.folder, "monday.db")
-	w := backingUp{store, filepath.Join(s.folder, "data")}
+	w := backupJob{store, filepath.Join(s.folder, "data")}
 	a, err := w.add(t.Context(), file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	// As a process leaves it that is killed while it copies.
 	long := time.Now().Add(-time.Hour)
 	j, err := store.Jobs().Claim(t.Context(), jobs.Claim{ID: a.ID, Holder: "dead", TTL: time.Minute, At: long})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	j.Cursor = []byte("copying")
-	check.OK(t, store.Jobs().Save(t.Context(), *j, time.Minute, long))
-	check.OK(t, os.WriteFile(a.Partial, []byte("half of a copy"), 0o600))
+	testutil.OK(t, store.Jobs().Save(t.Context(), *j, time.Minute, long))
+	testutil.OK(t, os.WriteFile(a.Partial, []byte("half of a copy"), 0o600))
 	do := func() error {
 		p := s.program(nil, &screen{}, &screen{})
 		return p.doHere(t.Context(), store, a.Job, w.work, p.progress())
@@ -131,9 +131,9 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	}
 
 	s.done(t, "", "restore", "monday.db", "--data", "elsewhere")
-	check.OK(t, os.Remove(file))
+	testutil.OK(t, os.Remove(file))
 	there, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "elsewhere"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() { _ = there.Close(t.Context()) }() // what it held was read
 	copied, err := there.Jobs().Job(t.Context(), a.ID)
 	if err != nil || copied.State != jobs.Running || len(copied.Cursor) == 0 {

@@ -7,7 +7,7 @@ import (
 )
 
 // banner says in one line what runs, and where it is looked at.
-func (s *process) banner() string {
+func (s *Server) banner() string {
 	text := "trestle " + ownVersion().Version
 	if s.listenAt != "" {
 		text += "   console http://" + s.listenAt
@@ -17,7 +17,7 @@ func (s *process) banner() string {
 
 // door returns where the console is, with a key that opens one browser within
 // ten minutes where one can be made.
-func (s *process) door(ctx context.Context) string {
+func (s *Server) door(ctx context.Context) string {
 	address := "http://" + nearest(s.listenAt)
 	made, err := s.console.NewLink(ctx)
 	if err != nil {
@@ -58,7 +58,7 @@ func firstSteps() []firstStep {
 }
 
 // announce says that everything is up, and where, and stays until ctx is done.
-func (p *program) announce(ctx context.Context, s *process) error {
+func (p *CLI) announce(ctx context.Context, s *Server) error {
 	select {
 	case <-s.ready:
 		if !p.quiet {
@@ -76,7 +76,7 @@ const guideTick = time.Second
 // guide shows the three steps to whoever started with nothing configured, and a
 // line for each that is done from then on. It stays until ctx is done: a first
 // run does not end by itself.
-func (p *program) guide(ctx context.Context, s *process) error {
+func (p *CLI) guide(ctx context.Context, s *Server) error {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
@@ -99,7 +99,7 @@ func (p *program) guide(ctx context.Context, s *process) error {
 
 // showSteps writes a line for each step that has been done since the last time,
 // and on the first time for the others, too.
-func (p *program) showSteps(h health, steps []firstStep, done map[int]bool, first bool) {
+func (p *CLI) showSteps(h health, steps []firstStep, done map[int]bool, first bool) {
 	for i, step := range steps {
 		how := step.done(h)
 		if done[i] || (how == "" && !first) {

@@ -9,43 +9,43 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/servertest"
-	"github.com/trestle-bridge/trestle/internal/store/postgres/bells"
+	"github.com/trestle-bridge/trestle/internal/pubsub/pgnotify"
+	"github.com/trestle-bridge/trestle/internal/testservers"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // DELIVERY 2.7: with a database and no Redis, what is recorded here rings in other
 // processes, and a database that passes nothing on is said.
 func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
-	var server servertest.Postgres
-	t.Cleanup(func() { check.OK(t, server.Stop()) })
+	var server testservers.Postgres
+	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	address := server.URL(server.Database(t))
 	minds := hears(t, address, mindsCall)
 	s := newProcess(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
-	check.OK(t, s.openBells(t.Context()))
+	testutil.OK(t, s.openBells(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	running.Go(func() { _ = s.far.Run(ctx) })
 	defer func() { cancel(); running.Wait() }()
-	s.callForMinds([]spaces.Waiting{{Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: "a room"}})
+	s.callForMinds([]spaces.PendingWork{{Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: "a room"}})
 	select {
 	case <-minds:
 	case <-time.After(30 * time.Second):
 		t.Error("another process is not told that a mind has something to do")
 	}
-	b, err := bells.Open(bells.Options{URL: "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable", Process: "lost"})
-	check.OK(t, err)
+	b, err := pgnotify.Open(pgnotify.Options{URL: "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable", Process: "lost"})
+	testutil.OK(t, err)
 	running.Go(func() { _ = b.Run(ctx) })
-	look := (&process{parts: &parts{far: b}}).lookAtBells()
+	look := (&Server{components: &components{far: b}}).lookAtBells()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for seen := 0; seen == 0; <-again.C {
 		found, err := look.See(ctx)
-		check.OK(t, err)
-		if seen = len(found); seen > 0 && found[0].Code != problems.NoNotices {
+		testutil.OK(t, err)
+		if seen = len(found); seen > 0 && found[0].Code != alerts.NoNotices {
 			t.Errorf("got %+v", found)
 		}
 	}
@@ -55,8 +55,8 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 // listens.
 func hears(t *testing.T, address, key string) <-chan struct{} {
 	t.Helper()
-	b, err := bells.Open(bells.Options{URL: address, Process: "elsewhere"})
-	check.OK(t, err)
+	b, err := pgnotify.Open(pgnotify.Options{URL: address, Process: "elsewhere"})
+	testutil.OK(t, err)
 	listening, forget := b.Listen("any")
 	rings, _ := b.Listen(key)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,10 +13,10 @@ import (
 // errSkipped is returned by a stage that has nothing to do.
 var errSkipped = errors.New("skipped")
 
-// A Bootstrap runs the stages of a start, times them, and remembers what became
+// A startupReporter runs the stages of a start, times them, and remembers what became
 // of each (PRD-5.3, PRD-5.4). Phase 1 must succeed and reaches no network; behind
 // the trust gate each stage fails alone. It is safe for concurrent use.
-type Bootstrap struct {
+type startupReporter struct {
 	out io.Writer // gets one line a stage
 
 	mu     sync.Mutex // guards report
@@ -30,13 +30,13 @@ type (
 )
 
 // newBootstrap begins a start. Its lines go to out.
-func newBootstrap(out io.Writer) *Bootstrap {
-	return &Bootstrap{out: out, report: bootReport{StartedAt: time.Now(), Stages: []stageResult{}, Failed: []string{}}}
+func newBootstrap(out io.Writer) *startupReporter {
+	return &startupReporter{out: out, report: bootReport{StartedAt: time.Now(), Stages: []stageResult{}, Failed: []string{}}}
 }
 
 // Stage runs one stage and returns its error. A stage that returns errSkipped
 // is skipped, and that is no error.
-func (b *Bootstrap) Stage(name string, do func() error) error {
+func (b *startupReporter) Stage(name string, do func() error) error {
 	began := time.Now()
 	err := do()
 	r := stageResult{Stage: name, Status: "success", DurationMS: time.Since(began).Milliseconds()}
@@ -60,35 +60,35 @@ func (b *Bootstrap) Stage(name string, do func() error) error {
 }
 
 // Phase says which part of the start begins.
-func (b *Bootstrap) Phase(title string) { b.say("%s", title) }
+func (b *startupReporter) Phase(title string) { b.say("%s", title) }
 
 // say writes a line. A start does not fail because nobody can read about it.
-func (b *Bootstrap) say(format string, args ...any) {
+func (b *startupReporter) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.out, "Bootstrap "+format+"\n", args...)
 }
 
 // Core notes that phase 1 is over.
-func (b *Bootstrap) Core() { b.note(func(r *bootReport) { r.CoreReady = true }) }
+func (b *startupReporter) Core() { b.note(func(r *bootReport) { r.CoreReady = true }) }
 
 // Trust notes that the gate was passed: from here on the network may be used.
-func (b *Bootstrap) Trust() { b.note(func(r *bootReport) { r.TrustPassed = true }) }
+func (b *startupReporter) Trust() { b.note(func(r *bootReport) { r.TrustPassed = true }) }
 
 // Ready notes that the start is over.
-func (b *Bootstrap) Ready() {
+func (b *startupReporter) Ready() {
 	b.note(func(r *bootReport) {
 		r.ReadyAt = new(time.Now())
 		r.TotalDurationMS = r.ReadyAt.Sub(r.StartedAt).Milliseconds()
 	})
 }
 
-func (b *Bootstrap) note(change func(*bootReport)) {
+func (b *startupReporter) note(change func(*bootReport)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(&b.report)
 }
 
 // Report returns what became of the start so far.
-func (b *Bootstrap) Report() bootReport {
+func (b *startupReporter) Report() bootReport {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.report

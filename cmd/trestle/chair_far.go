@@ -8,9 +8,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// farChair is a place in a room of another process.
-type farChair struct {
-	control *controller
+// remoteRoom is a place in a room of another process.
+type remoteRoom struct {
+	control *controlClient
 	room    string
 	as      string         // the name to speak under; empty is the operator
 	heard   chan heardLine // closed by nobody; listen fills it
@@ -19,17 +19,17 @@ type farChair struct {
 	quieted chan string    // marks of [farChair.quiet] as they come back
 }
 
-var _ chair = (*farChair)(nil)
+var _ chatRoom = (*remoteRoom)(nil)
 
-func newFarChair(c *controller, talk chatting) *farChair {
-	return &farChair{
+func newFarChair(c *controlClient, talk chatOptions) *remoteRoom {
+	return &remoteRoom{
 		control: c, room: talk.room, as: talk.as, heard: make(chan heardLine, 64),
 		opened: make(chan struct{}), ended: make(chan struct{}), quieted: make(chan string, 1),
 	}
 }
 
 // listen takes in what the room shows until its stream ends.
-func (f *farChair) listen(ctx context.Context, body io.Reader) error {
+func (f *remoteRoom) listen(ctx context.Context, body io.Reader) error {
 	close(f.opened)
 	defer close(f.ended)
 	return console.ReadStream(body, func(_ int64, data []byte) error {
@@ -47,12 +47,12 @@ func (f *farChair) listen(ctx context.Context, body io.Reader) error {
 }
 
 // Say has the other process take the line.
-func (f *farChair) Say(ctx context.Context, text string) error {
+func (f *remoteRoom) Say(ctx context.Context, text string) error {
 	return f.control.post(ctx, "/chat/say", sayRequest{f.room, text, f.as}, &done{})
 }
 
 // Hear returns the next thing seen in the room.
-func (f *farChair) Hear(ctx context.Context) (heardLine, error) {
+func (f *remoteRoom) Hear(ctx context.Context) (heardLine, error) {
 	for {
 		select {
 		case h := <-f.heard:
@@ -73,7 +73,7 @@ func (f *farChair) Hear(ctx context.Context) (heardLine, error) {
 
 // quiet waits until the other process has nothing under way and everything it
 // said in the room was heard here.
-func (f *farChair) quiet(ctx context.Context) error {
+func (f *remoteRoom) quiet(ctx context.Context) error {
 	mark := newID()
 	if err := f.control.post(ctx, "/chat/quiet", quietRequest{f.room, mark}, &done{}); err != nil {
 		return err

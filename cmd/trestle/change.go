@@ -6,23 +6,23 @@ import (
 	"log/slog"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// A changing is a command that changes the record: asked of the process that
+// A mutation is a command that changes the record: asked of the process that
 // serves the data folder, or, where there is none, done here under its lock.
-type changing struct {
+type mutation struct {
 	path   string // on the socket
 	ask    any
 	answer any
-	alone  func(ctx context.Context, s *record.Store) error
+	alone  func(ctx context.Context, s *sqlstore.Store) error
 }
 
 // takeRecord opens the record for this process alone, to look after it, and brings it up
 // to date in sight of whoever called.
-func (p *program) takeRecord(ctx context.Context, conf *config.Config) (*record.Store, error) {
+func (p *CLI) takeRecord(ctx context.Context, conf *config.Config) (*sqlstore.Store, error) {
 	m := p.migrating()
-	store, err := openRecord(ctx, conf, opening{log: p.logger(slog.LevelWarn), alone: true, migrating: m.told})
+	store, err := openRecord(ctx, conf, openOptions{log: p.logger(slog.LevelWarn), alone: true, migrating: m.told})
 	if err != nil {
 		return nil, storeFailure(err, placeOf(conf))
 	}
@@ -33,7 +33,7 @@ func (p *program) takeRecord(ctx context.Context, conf *config.Config) (*record.
 }
 
 // change carries a change out.
-func (p *program) change(ctx context.Context, c changing) (err error) {
+func (p *CLI) change(ctx context.Context, c mutation) (err error) {
 	conf, running, err := p.server(ctx)
 	if err != nil {
 		return err

@@ -12,12 +12,12 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// chatting says how somebody talks in a terminal.
-type chatting struct {
+// chatOptions says how somebody talks in a terminal.
+type chatOptions struct {
 	room string // key of the space; empty is the first
 	as   string // the name to speak under; empty is the operator
 	show []string
@@ -30,17 +30,17 @@ const (
 )
 
 // check refuses what cannot be shown.
-func (c chatting) check() error {
+func (c chatOptions) check() error {
 	for _, what := range c.show {
 		if what != showHUD && what != showSteps {
-			return &failure{what: fmt.Sprintf("chat cannot show %q", what), where: "--show", remedy: "write --show hud, --show steps or --show hud,steps", code: exitUsage}
+			return &cliError{what: fmt.Sprintf("chat cannot show %q", what), where: "--show", remedy: "write --show hud, --show steps or --show hud,steps", code: exitUsage}
 		}
 	}
 	return nil
 }
 
-// aside tells what stands behind the answers in a room, run by run.
-type aside struct {
+// traceView tells what stands behind the answers in a room, run by run.
+type traceView struct {
 	record interface {
 		Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error)
 		Run(ctx context.Context, id string) (console.Run, error)
@@ -53,7 +53,7 @@ type aside struct {
 
 // asideFor returns what tells of runs in a room of the terminal from now on; nil
 // when there is no such room.
-func asideFor(ctx context.Context, r record.Console, account, room string, show []string) (*aside, error) {
+func asideFor(ctx context.Context, r sqlstore.ReadModel, account, room string, show []string) (*traceView, error) {
 	rooms, err := r.Rooms(ctx)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func asideFor(ctx context.Context, r record.Console, account, room string, show 
 	for _, o := range rooms {
 		for _, m := range o.Chats {
 			if m.Account == account && m.Chat == room {
-				return &aside{r, o.Space.ID, time.Now(), show, map[spaces.CycleID]bool{}}, nil
+				return &traceView{r, o.Space.ID, time.Now(), show, map[spaces.CycleID]bool{}}, nil
 			}
 		}
 	}
@@ -69,7 +69,7 @@ func asideFor(ctx context.Context, r record.Console, account, room string, show 
 }
 
 // news returns lines about every run that has ended since the last call.
-func (a *aside) news(ctx context.Context) ([]string, error) {
+func (a *traceView) news(ctx context.Context) ([]string, error) {
 	if a == nil {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (a *aside) news(ctx context.Context) ([]string, error) {
 }
 
 // tell returns what there is to show of a run.
-func (a *aside) tell(run console.Run) []string {
+func (a *traceView) tell(run console.Run) []string {
 	var lines []string
 	y := run.Cycle
 	if slices.Contains([]spaces.StopReason{spaces.StopModelError, spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopBudget, spaces.StopCoordinator}, y.Stop) {
@@ -113,10 +113,10 @@ func (a *aside) tell(run console.Run) []string {
 	for _, s := range run.Steps {
 		lines = append(lines, fmt.Sprintf("  step %d %s, %d tokens in, %d out", s.N, s.Phase, s.Usage.Prompt, s.Usage.Output))
 		for _, e := range run.Inner {
-			if b, ok := e.Body.(spaces.Acted); ok && b.Step == s.N {
+			if b, ok := e.Body.(spaces.ToolCalled); ok && b.Step == s.N {
 				lines = append(lines, "         "+plain(b.Name+" "+b.Args))
 			}
-			if b, ok := e.Body.(spaces.Result); ok && b.Step == s.N && !b.OK {
+			if b, ok := e.Body.(spaces.ToolReturned); ok && b.Step == s.N && !b.OK {
 				lines = append(lines, "         refused"+console.Because(plain(b.Note)))
 			}
 		}
@@ -125,7 +125,7 @@ func (a *aside) tell(run console.Run) []string {
 }
 
 // follow writes the news as they come until ctx is done.
-func (a *aside) follow(ctx context.Context, w io.Writer) {
+func (a *traceView) follow(ctx context.Context, w io.Writer) {
 	look := time.NewTicker(200 * time.Millisecond)
 	defer look.Stop()
 	for {

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters/local"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // ECOSYSTEM 3.2: chat --as speaks as somebody else, --show tells what stands
@@ -84,7 +84,7 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 	s.serve(t)
 	ctx, leave := context.WithCancel(t.Context())
 	c, _ := dial(ctx, filepath.Join(s.folder, "data", socketName))
-	far, left := newFarChair(c, chatting{room: "kitchen"}), make(chan struct{})
+	far, left := newFarChair(c, chatOptions{room: "kitchen"}), make(chan struct{})
 	go func() {
 		defer close(left)
 		_ = c.stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.listen(ctx, body) }) // it is told to leave
@@ -95,10 +95,10 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 	}()
 	<-far.opened
 	for _, name := range []string{"Max", "Ada"} {
-		check.OK(t, far.Say(ctx, "@"+name+" hello"))
+		testutil.OK(t, far.Say(ctx, "@"+name+" hello"))
 		for {
 			h, err := far.Hear(ctx)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			if h.Kind != "posted" {
 				continue
 			}
@@ -122,10 +122,10 @@ func TestChatNamesWhoActs(t *testing.T) {
 		s := stage0(t)
 		s.write(t, text, 0o600)
 		conf, err := s.program(nil, io.Discard, io.Discard).load()
-		check.OK(t, err)
-		place := &seat{parts: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, false).parts, room: conf.Spaces[0]}
+		testutil.OK(t, err)
+		place := &localRoom{parts: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, false).components, room: conf.Spaces[0]}
 		var got []string
-		for _, shown := range []local.Shown{
+		for _, shown := range []local.RoomEvent{
 			local.Posted{Text: "hi"}, local.Posted{From: "Ada", Text: "hi"}, local.Posted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.Reacted{Emoji: "👍"},
 		} {
 			got = append(got, place.line(shown).show(true))
@@ -142,7 +142,7 @@ func TestChatShowsWhatIsBehindTheRoomItIsIn(t *testing.T) {
 	s := stage0(t)
 	den, hall := "den: {agents: [ada], wake: all}", "hall: {agents: [ada], wake: all}"
 	for i, rooms := range []string{den, hall + ", " + den} {
-		check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte("agents: {ada: {name: Ada}}\nspaces: {"+rooms+"}\n"), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte("agents: {ada: {name: Ada}}\nspaces: {"+rooms+"}\n"), 0o600))
 		if i == 1 {
 			s.serve(t)
 		}
@@ -156,14 +156,14 @@ func TestChatShowsWhatIsBehindTheRoomItIsIn(t *testing.T) {
 // cutShort is a model whose answers are all cut at the limit of their tokens.
 type cutShort struct{}
 
-func (cutShort) Generate(context.Context, model.Request) (model.Response, error) {
-	return model.Response{Finish: model.Length}, nil
+func (cutShort) Generate(context.Context, llm.Request) (llm.Response, error) {
+	return llm.Response{Finish: llm.Length}, nil
 }
 
 // ECOSYSTEM 1 rule 6: whoever talks in a terminal is told why nothing comes, and
 // where to read more.
 func TestChatSaysWhyThereIsNoAnswer(t *testing.T) {
-	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &modeltest.Server{Model: cutShort{}})}
+	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &llmtest.Server{Model: cutShort{}})}
 	out, errs, code := s.do(t, "hello\n", "chat")
 	if code != exitDone || out != "" || !strings.Contains(errs, "  no answer: answers were cut at the token limit; see trestle explain ") {
 		t.Errorf("exit %s: %q, said %q", code, out, errs)
@@ -173,16 +173,16 @@ func TestChatSaysWhyThereIsNoAnswer(t *testing.T) {
 // leaver is a model that is asked as somebody loses patience.
 type leaver struct{ leave func() }
 
-func (m leaver) Generate(context.Context, model.Request) (model.Response, error) {
+func (m leaver) Generate(context.Context, llm.Request) (llm.Response, error) {
 	m.leave()
-	return model.Response{}, &model.Error{Kind: model.Denied}
+	return llm.Response{}, &llm.Error{Kind: llm.Denied}
 }
 
 // ECOSYSTEM 3.1: whoever does not wait for an answer is told of no failure.
 func TestInterruptedChatIsNoFailure(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &modeltest.Server{Model: leaver{stop}})}
+	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &llmtest.Server{Model: leaver{stop}})}
 	var errs screen
 	code := s.program(strings.NewReader("hello\n"), io.Discard, &errs).run(ctx, []string{"chat"})
 	if code != exitInterrupted || !strings.Contains(errs.String(), "trestle: interrupted") {

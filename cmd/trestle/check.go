@@ -11,15 +11,15 @@ import (
 	"path/filepath"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // checkStart is `run --check`: it starts everything on a copy of the record,
 // migrations included, says who each account is, and ends. Nothing is received,
 // nothing is sent, and the record is left as it is, so that a new program can
 // be tried beside the old one before the switch.
-func (p *program) checkStart(ctx context.Context) (err error) {
+func (p *CLI) checkStart(ctx context.Context) (err error) {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -28,12 +28,12 @@ func (p *program) checkStart(ctx context.Context) (err error) {
 	defer stop()
 	dir, err := os.MkdirTemp("", "trestle-check-")
 	if err != nil {
-		return &failure{what: "there is no room for a copy of the record: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+		return &cliError{what: "there is no room for a copy of the record: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	data := placeOf(conf)
 	if err := layOut(ctx, conf, dir); err != nil {
-		return &failure{what: err.Error(), where: data, remedy: "see that it can be read and that there is room for a copy", code: exitFailed}
+		return &cliError{what: err.Error(), where: data, remedy: "see that it can be read and that there is room for a copy", code: exitFailed}
 	}
 	conf.Data, conf.Database = dir, ""
 	lines := io.Discard
@@ -49,7 +49,7 @@ func (p *program) checkStart(ctx context.Context) (err error) {
 		return err
 	}
 	if len(r.Failed) > 0 {
-		return &silent{exitFailed}
+		return &reportedError{exitFailed}
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func layOut(ctx context.Context, conf *config.Config, dir string) error {
 		return sqlite.Copy(ctx, conf.Data, filepath.Join(dir, sqlite.FileName))
 	}
 	there, err := lookAtRecord(ctx, conf)
-	if errors.Is(err, record.ErrOlder) {
+	if errors.Is(err, sqlstore.ErrOlder) {
 		return nil
 	}
 	if err != nil {
@@ -82,7 +82,7 @@ func layOut(ctx context.Context, conf *config.Config, dir string) error {
 }
 
 // tryStart goes through the stages of a start and takes everything down again.
-func (s *process) tryStart(ctx context.Context, data string) (err error) {
+func (s *Server) tryStart(ctx context.Context, data string) (err error) {
 	if err := s.boot.Stage("config_load", s.loaded); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (s *process) tryStart(ctx context.Context, data string) (err error) {
 }
 
 // tryModel tells whether the configured endpoint can be asked.
-func (s *process) tryModel() error {
+func (s *Server) tryModel() error {
 	switch {
 	case s.modelFailed() != "":
 		return errors.New(s.modelFailed())
@@ -119,7 +119,7 @@ func (s *process) tryModel() error {
 
 // tryListen opens the address for a moment. A process that serves this data
 // folder has it, and gives it to the next one.
-func (s *process) tryListen(ctx context.Context, socket string) error {
+func (s *Server) tryListen(ctx context.Context, socket string) error {
 	if _, running := dial(ctx, socket); running || s.config().Listen == "" {
 		return errSkipped
 	}
@@ -132,7 +132,7 @@ func (s *process) tryListen(ctx context.Context, socket string) error {
 
 // tryAccounts asks every platform who we are there, one after the other, so that
 // what is said of them stands in the order of the configuration.
-func (s *process) tryAccounts(ctx context.Context) {
+func (s *Server) tryAccounts(ctx context.Context) {
 	for _, l := range s.lineup.all() {
 		_ = s.boot.Stage("adapter_"+l.name, func() error { // the report has the error
 			ctx, cancel := context.WithTimeout(ctx, firstJoin)

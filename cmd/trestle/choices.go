@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -40,7 +40,7 @@ func chooseCode(c *cobra.Command, given string) error {
 	return misuse(c, fmt.Sprintf("%q is no code of a finding", given), "write one such as TRS-T02; docs/problems.md has them all")
 }
 
-func liveTypes() []string { return append(slices.Clone(console.LiveTypes), notify.Skipped) }
+func liveTypes() []string { return append(slices.Clone(console.LiveTypes), pubsub.Skipped) }
 
 func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 	if given == "" || slices.Contains(known, T(given)) {
@@ -54,7 +54,7 @@ func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 }
 
 // chooseAgent refuses an agent that is and was in no space.
-func (p *program) chooseAgent(ctx context.Context, given string) error {
+func (p *CLI) chooseAgent(ctx context.Context, given string) error {
 	if given == "" {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (p *program) chooseAgent(ctx context.Context, given string) error {
 
 // chooseMind refuses a mind that there is not; with no circle, an agent of which
 // there is none.
-func (p *program) chooseMind(ctx context.Context, m spaces.Mind) error {
+func (p *CLI) chooseMind(ctx context.Context, m spaces.Mind) error {
 	var a struct {
 		Minds []struct {
 			Mind string `json:"mind"`
@@ -87,5 +87,5 @@ func (p *program) chooseMind(ctx context.Context, m spaces.Mind) error {
 		}
 		words = append(words, word)
 	}
-	return &failure{what: fmt.Sprintf("there is no %s %q", what, given), where: given, remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), code: exitFailed}
+	return &cliError{what: fmt.Sprintf("there is no %s %q", what, given), where: given, remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), code: exitFailed}
 }

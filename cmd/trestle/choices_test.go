@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
 // events -f --kind knows the types that the page of the console explains, and no
@@ -26,7 +26,7 @@ func TestLiveTypesAreThoseOfTheirPage(t *testing.T) {
 		types, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
 		want = append(want, regexp.MustCompile("[a-z_]+").FindAllString(types, -1)...)
 	}
-	want = append(want, notify.Skipped)
+	want = append(want, pubsub.Skipped)
 	if diff := cmp.Diff(want, liveTypes()); diff != "" {
 		t.Errorf("docs/console.md and events -f --kind differ (-page +command):\n%s", diff)
 	}

@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// A pair is what two lives of a run have at the same place; empty where one of
+// A columnPair is what two lives of a run have at the same place; empty where one of
 // them has nothing.
-type pair struct{ what, was, now string }
+type columnPair struct{ what, was, now string }
 
 // alongside puts the lines of two lives beside each other: those of a kind that
 // follow in the same order stand in one row.
-func alongside(was, now []stageLine) []pair {
+func alongside(was, now []transcriptLine) []columnPair {
 	lengths := make([][]int, len(was)+1) // of the longest common rows from here on
 	for i := range lengths {
 		lengths[i] = make([]int, len(now)+1)
@@ -28,18 +28,18 @@ func alongside(was, now []stageLine) []pair {
 			}
 		}
 	}
-	var pairs []pair
+	var pairs []columnPair
 	i, k := 0, 0
 	for i < len(was) || k < len(now) {
 		switch {
 		case i < len(was) && k < len(now) && was[i].What == now[k].What:
-			pairs = append(pairs, pair{was[i].What, was[i].Text, now[k].Text})
+			pairs = append(pairs, columnPair{was[i].What, was[i].Text, now[k].Text})
 			i, k = i+1, k+1
 		case k == len(now) || i < len(was) && lengths[i+1][k] >= lengths[i][k+1]:
-			pairs = append(pairs, pair{was[i].What, was[i].Text, ""})
+			pairs = append(pairs, columnPair{was[i].What, was[i].Text, ""})
 			i++
 		default:
-			pairs = append(pairs, pair{now[k].What, "", now[k].Text})
+			pairs = append(pairs, columnPair{now[k].What, "", now[k].Text})
 			k++
 		}
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func adaptersCommand(p *program) *cobra.Command {
+func adaptersCommand(p *CLI) *cobra.Command {
 	since := "7d"
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "adapters [NAME]", Short: "list the accounts on platforms; with a name, when it was connected with each of its spaces", Args: cobra.MaximumNArgs(1),
@@ -56,7 +56,7 @@ type adapterRow struct {
 // adapterRows joins what the configuration names with what the running process
 // says and what the record knows. h is nil when nothing runs here; another process
 // of the crew may serve an account then.
-func adapterRows(conf *config.Config, h *health, crew []record.Member, accounts []console.Account) []adapterRow {
+func adapterRows(conf *config.Config, h *health, crew []sqlstore.Process, accounts []console.Account) []adapterRow {
 	rows := []adapterRow{}
 	for _, a := range conf.Adapters {
 		r := adapterRow{Name: a.Name, Type: a.Type, State: "stopped"}
@@ -114,7 +114,7 @@ func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 	}
 }
 
-func (p *program) listAdapters(ctx context.Context) error {
+func (p *CLI) listAdapters(ctx context.Context) error {
 	a, err := p.readStatus(ctx, false)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (p *program) listAdapters(ctx context.Context) error {
 	})
 }
 
-func printAdapters(w io.Writer, all []adapterRow, at clock) {
+func printAdapters(w io.Writer, all []adapterRow, at timeFormat) {
 	rows := [][]string{{"ADAPTER", "STATE", "SINCE", "HEARD", "SAID", ""}}
 	for _, r := range all {
 		note := r.Reason
@@ -143,13 +143,13 @@ func printAdapters(w io.Writer, all []adapterRow, at clock) {
 // adapterAnswer is one account with its connections.
 type adapterAnswer struct {
 	adapterRow
-	From  time.Time    `json:"from"`
-	To    time.Time    `json:"to"`
-	Rooms []lifelineOf `json:"spaces"`
+	From  time.Time           `json:"from"`
+	To    time.Time           `json:"to"`
+	Rooms []connectionHistory `json:"spaces"`
 }
 
-// lifelineOf is when an agent was connected with one space.
-type lifelineOf struct {
+// connectionHistory is when an agent was connected with one space.
+type connectionHistory struct {
 	Space spaces.SpaceID  `json:"space"`
 	Name  string          `json:"name"`
 	Mind  string          `json:"mind"`
@@ -167,7 +167,7 @@ type connectedSpan struct {
 // manySpans bounds the connections that are read for a timeline.
 const manySpans = 10_000
 
-func (p *program) showAdapter(ctx context.Context, name, since string) error {
+func (p *CLI) showAdapter(ctx context.Context, name, since string) error {
 	a, err := consult[adapterAnswer](ctx, p, "adapters show", url.Values{"name": {name}, "since": {since}})
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (p *program) showAdapter(ctx context.Context, name, since string) error {
 }
 
 // tellAdapter says when an account was connected with its spaces.
-func tellAdapter(ctx context.Context, o outlook, q url.Values) (any, error) {
+func tellAdapter(ctx context.Context, o readContext, q url.Values) (any, error) {
 	from, err := sinceFlag(q.Get("since"))
 	if err != nil {
 		return nil, err
@@ -187,10 +187,10 @@ func tellAdapter(ctx context.Context, o outlook, q url.Values) (any, error) {
 	}
 	i := slices.IndexFunc(status.Adapters, func(r adapterRow) bool { return r.Name == q.Get("name") })
 	if i < 0 {
-		return nil, &failure{what: fmt.Sprintf("there is no adapter %q", q.Get("name")), where: "adapters", remedy: "trestle adapters lists them", code: exitFailed}
+		return nil, &cliError{what: fmt.Sprintf("there is no adapter %q", q.Get("name")), where: "adapters", remedy: "trestle adapters lists them", code: exitFailed}
 	}
-	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []lifelineOf{}}
-	return a, a.connect(ctx, o.Console)
+	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []connectionHistory{}}
+	return a, a.connect(ctx, o.ReadModel)
 }
 
 // connect reads the connections of the spaces that have chats on the account.
@@ -217,15 +217,15 @@ func (a *adapterAnswer) connect(ctx context.Context, r console.Rooms) error {
 }
 
 func (a *adapterAnswer) add(room console.Room, s spaces.ConnectionSpan) {
-	i := slices.IndexFunc(a.Rooms, func(l lifelineOf) bool { return l.Space == s.Space && l.Mind == s.Mind.String() })
+	i := slices.IndexFunc(a.Rooms, func(l connectionHistory) bool { return l.Space == s.Space && l.Mind == s.Mind.String() })
 	if i < 0 {
 		i = len(a.Rooms)
-		a.Rooms = append(a.Rooms, lifelineOf{Space: s.Space, Name: room.Space.Name, Mind: s.Mind.String()})
+		a.Rooms = append(a.Rooms, connectionHistory{Space: s.Space, Name: room.Space.Name, Mind: s.Mind.String()})
 	}
 	a.Rooms[i].Spans = append(a.Rooms[i].Spans, connectedSpan{s.Opened, stamp(s.Closed), s.Opener, s.Closer})
 }
 
-func (a *adapterAnswer) print(w io.Writer, at clock) {
+func (a *adapterAnswer) print(w io.Writer, at timeFormat) {
 	head := []string{a.Name, dash(a.Account)}
 	if a.Handle != "" {
 		head = append(head, "@"+a.Handle)
@@ -256,7 +256,7 @@ const lineWidth = 40
 
 // line draws when the connection was open: full where it was, empty where it
 // was not, a cross where it closed and opened again within one cell.
-func (l lifelineOf) line(from, to time.Time) string {
+func (l connectionHistory) line(from, to time.Time) string {
 	cells := make([]rune, lineWidth)
 	for i := range cells {
 		begin := from.Add(to.Sub(from) * time.Duration(i) / lineWidth)

@@ -9,10 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-func backfillCommand(p *program) *cobra.Command {
+func backfillCommand(p *CLI) *cobra.Command {
 	since := "30d"
 	c := &cobra.Command{
 		Use: "backfill SPACE", Short: "bring in what was said in a space before, from the platform's history", Args: cobra.ExactArgs(1),
@@ -26,7 +26,7 @@ func backfillCommand(p *program) *cobra.Command {
 }
 
 // backfill adds the job and stays until it is over.
-func (p *program) backfill(ctx context.Context, space, since string) error {
+func (p *CLI) backfill(ctx context.Context, space, since string) error {
 	from, err := sinceFlag(since)
 	if err != nil {
 		return err
@@ -35,12 +35,12 @@ func (p *program) backfill(ctx context.Context, space, since string) error {
 		from = time.Unix(0, 0)
 	}
 	q := backfillRequest{space, from}
-	return p.addJob(ctx, "/backfill", q, func(ctx context.Context, s *record.Store) error { return p.backfillHere(ctx, s, q) })
+	return p.addJob(ctx, "/backfill", q, func(ctx context.Context, s *sqlstore.Store) error { return p.backfillHere(ctx, s, q) })
 }
 
 // backfillHere reads the history in this process, because no other is connected
 // to the platforms.
-func (p *program) backfillHere(ctx context.Context, s *record.Store, q backfillRequest) error {
+func (p *CLI) backfillHere(ctx context.Context, s *sqlstore.Store, q backfillRequest) error {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -50,7 +50,7 @@ func (p *program) backfillHere(ctx context.Context, s *record.Store, q backfillR
 		return err
 	}
 	lg := p.logger(slog.LevelWarn)
-	work := backfilling{s, lg, newProcess(conf, lg, io.Discard, true).calls(ctx, chats), func() *config.Config { return conf }}
+	work := backfillJob{s, lg, newProcess(conf, lg, io.Discard, true).calls(ctx, chats), func() *config.Config { return conf }}
 	added, err := work.add(ctx, q, chats)
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 type backupAnswer struct {
@@ -30,7 +30,7 @@ type backupAnswer struct {
 	Beside string `json:"beside,omitempty"`
 }
 
-func backupCommand(p *program) *cobra.Command {
+func backupCommand(p *CLI) *cobra.Command {
 	check := false
 	c := &cobra.Command{
 		Use: "backup FILE", Short: "write a copy of the record, also while it is in use", Args: cobra.ExactArgs(1),
@@ -49,28 +49,28 @@ func backupCommand(p *program) *cobra.Command {
 }
 
 // backup copies the record and says what came of it.
-func (p *program) backup(ctx context.Context, file string) error {
+func (p *CLI) backup(ctx context.Context, file string) error {
 	full := p.absolute(file)
 	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
-		return &failure{what: "the file exists already", where: file, remedy: "name a new one; a backup overwrites nothing", code: exitUsage}
+		return &cliError{what: "the file exists already", where: file, remedy: "name a new one; a backup overwrites nothing", code: exitUsage}
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	return p.look(ctx, func(conf *config.Config, r record.Console) error { // an older record is left as it is
+	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error { // an older record is left as it is
 		if conf.Database != "" {
-			return &failure{what: "the record is in Postgres", where: "database", remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, code: exitUsage}
+			return &cliError{what: "the record is in Postgres", where: "database", remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, code: exitUsage}
 		}
 		began := time.Now()
 		err := p.copyAside(ctx, conf, r, full)
-		_, interrupted := errors.AsType[*silent](err)
-		_, said := errors.AsType[*failure](err)
+		_, interrupted := errors.AsType[*reportedError](err)
+		_, said := errors.AsType[*cliError](err)
 		switch {
 		case interrupted, said:
 			return err
 		case ctx.Err() != nil:
-			return &silent{exitInterrupted}
+			return &reportedError{exitInterrupted}
 		case err != nil:
-			return &failure{what: err.Error(), where: file, remedy: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
+			return &cliError{what: err.Error(), where: file, remedy: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
 		}
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
 		if held, err := os.ReadDir(filepath.Join(conf.Data, filesFolder)); err == nil && len(held) > 0 {
@@ -91,13 +91,13 @@ func (p *program) backup(ctx context.Context, file string) error {
 // copyAside has the record copied by the process that serves it, or here. One
 // that cannot write where this one can, such as a service in a sandbox, has it
 // done here all the same, without a job.
-func (p *program) copyAside(ctx context.Context, conf *config.Config, r record.Console, full string) error {
+func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
 	var a backupAdded
 	begun := false // here
-	err := p.change(ctx, changing{
+	err := p.change(ctx, mutation{
 		path: "/backup", ask: backupRequest{File: full}, answer: &a,
-		alone: func(ctx context.Context, s *record.Store) error {
-			w := backingUp{s, conf.Data}
+		alone: func(ctx context.Context, s *sqlstore.Store) error {
+			w := backupJob{s, conf.Data}
 			added, err := w.add(ctx, full)
 			if err != nil {
 				return err
@@ -120,7 +120,7 @@ func (p *program) copyAside(ctx context.Context, conf *config.Config, r record.C
 // copiedThere follows the job of a running process. Where nothing of what it writes
 // is seen here, neither the copy nor, before that, what becomes it, it is given up
 // and false is returned.
-func (p *program) copiedThere(ctx context.Context, a backupAdded, full string) (bool, error) {
+func (p *CLI) copiedThere(ctx context.Context, a backupAdded, full string) (bool, error) {
 	_, apart := os.Stat(a.Partial)
 	if apart != nil {
 		_, apart = os.Stat(full)
@@ -136,7 +136,7 @@ func (p *program) copiedThere(ctx context.Context, a backupAdded, full string) (
 }
 
 // awaitBackup follows the job of a running process.
-func (p *program) awaitBackup(ctx context.Context, id int64) error {
+func (p *CLI) awaitBackup(ctx context.Context, id int64) error {
 	j, err := p.followJob(ctx, id, p.progress())
 	switch {
 	case err != nil:
@@ -150,7 +150,7 @@ func (p *program) awaitBackup(ctx context.Context, id int64) error {
 }
 
 // copyHere copies the record beside whoever writes it.
-func copyHere(ctx context.Context, conf *config.Config, r record.Console, full string) error {
+func copyHere(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
 	q := backupRequest{File: full, Partial: full + ".partial"}
 	err := unlessGone(os.Remove(q.Partial))
 	if err == nil {

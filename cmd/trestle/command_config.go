@@ -13,16 +13,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-func configCommand(p *program) *cobra.Command {
+func configCommand(p *CLI) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "check or show the configuration"}
 	check := &cobra.Command{
 		Use: "check", Short: "read the configuration and say what is wrong with it", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return p.checkConfig() },
 	}
-	var o config.Showing
+	var o config.ShowOptions
 	show := &cobra.Command{
 		Annotations: fromAPI(), Use: "show", Short: "print the configuration that counts, without secrets", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.showConfig(c.Context(), o) },
@@ -52,7 +52,7 @@ type checkedConfig struct {
 	Findings []config.Finding `json:"findings"`
 }
 
-func (p *program) checkConfig() error {
+func (p *CLI) checkConfig() error {
 	c, err := p.load()
 	code := exitDone
 	switch {
@@ -68,7 +68,7 @@ func (p *program) checkConfig() error {
 	if err := p.answer(answer, func(w io.Writer) { reportConfig(w, c, err) }); err != nil || code == exitDone {
 		return err
 	}
-	return &silent{code}
+	return &reportedError{code}
 }
 
 // reportConfig writes what was found in a configuration: first what stops the
@@ -90,7 +90,7 @@ func reportConfig(w io.Writer, c *config.Config, err error) {
 
 // showConfig prints the configuration and, apart from it, what people decided
 // while the program ran: that stands in the record and never competes with a key.
-func (p *program) showConfig(ctx context.Context, o config.Showing) error {
+func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
 	var all []config.Row
 	if p.remote != "" {
 		var err error
@@ -120,14 +120,14 @@ func (p *program) showConfig(ctx context.Context, o config.Showing) error {
 }
 
 // shownRows lists the configuration and, behind it, what the record holds.
-func shownRows(ctx context.Context, c *config.Config, o config.Showing) ([]config.Row, error) {
+func shownRows(ctx context.Context, c *config.Config, o config.ShowOptions) ([]config.Row, error) {
 	learned, err := learnedRows(ctx, c)
 	return append(c.Rows(o), learned...), err
 }
 
 // tellConfig lists the configuration in force.
-func tellConfig(ctx context.Context, o outlook, q url.Values) (any, error) {
-	return shownRows(ctx, o.conf, config.Showing{All: q.Get("all") == "true"})
+func tellConfig(ctx context.Context, o readContext, q url.Values) (any, error) {
+	return shownRows(ctx, o.conf, config.ShowOptions{All: q.Get("all") == "true"})
 }
 
 // ofRecord is the origin of what was learned.
@@ -140,7 +140,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 		return nil, nil
 	}
 	store, err := lookAtRecord(ctx, c)
-	if errors.Is(err, record.ErrOlder) || errors.Is(err, record.ErrNewer) {
+	if errors.Is(err, sqlstore.ErrOlder) || errors.Is(err, sqlstore.ErrNewer) {
 		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {
@@ -169,7 +169,7 @@ func inCircle(name string) string {
 }
 
 // migrateConfig prints the patch that takes known-old keys out of the file.
-func (p *program) migrateConfig() error {
+func (p *CLI) migrateConfig() error {
 	c, err := p.load()
 	if err != nil {
 		return err

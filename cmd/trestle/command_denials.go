@@ -13,8 +13,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-func denialsCommand(p *program) *cobra.Command {
-	var by narrowing
+func denialsCommand(p *CLI) *cobra.Command {
+	var by apiFilter
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "denials", Short: "list what agents were refused, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -34,7 +34,7 @@ func denialsCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) denials(ctx context.Context, q url.Values) error {
+func (p *CLI) denials(ctx context.Context, q url.Values) error {
 	var a struct {
 		Denials []console.DenialRow `json:"denials"`
 	}
@@ -76,7 +76,7 @@ type grantAnswer struct {
 }
 
 // allowDenied prints the grant for one denial.
-func (p *program) allowDenied(ctx context.Context, text string) error {
+func (p *CLI) allowDenied(ctx context.Context, text string) error {
 	n, err := numbered(text, "a denial", "denials allow", "trestle denials")
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *program) allowDenied(ctx context.Context, text string) error {
 		return err
 	}
 	if len(a.Denials) == 0 || a.Denials[0].N != n {
-		return &failure{what: fmt.Sprintf("there is no denial %d", n), where: "denials allow", remedy: "see trestle denials", code: exitFailed}
+		return &cliError{what: fmt.Sprintf("there is no denial %d", n), where: "denials allow", remedy: "see trestle denials", code: exitFailed}
 	}
 	g := grantAnswer{Denial: a.Denials[0]}
 	if allows := g.Denial.Grant; allows != nil {

@@ -12,12 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/problems"
 )
 
-func doctorCommand(p *program) *cobra.Command {
+func doctorCommand(p *CLI) *cobra.Command {
 	var o doctor.Options
 	least, fix := "fail", false
 	c := &cobra.Command{
@@ -38,10 +38,10 @@ func doctorCommand(p *program) *cobra.Command {
 
 // examine runs the examination, through the process that serves the data folder
 // where there is one: only it can look at accounts without getting in its way.
-func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
-	level := adapters.Level(least)
+func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
+	level := adapters.Severity(least)
 	if level != adapters.Warning && level != adapters.Failure {
-		return &failure{what: "--min is warn or fail", where: "doctor", remedy: "choose one of them", code: exitUsage}
+		return &cliError{what: "--min is warn or fail", where: "doctor", remedy: "choose one of them", code: exitUsage}
 	}
 	r, err := p.examined(ctx, o, fix)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least
 		return err
 	}
 	if r.Reaches(level) {
-		return &silent{exitFailed}
+		return &reportedError{exitFailed}
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (p *program) examine(ctx context.Context, o doctor.Options, fix bool, least
 // examined examines what the configuration names. Where the file was spoilt while a
 // process runs, that process examines what it goes on with (ECOSYSTEM 4); the spoilt
 // file is a finding then, and nothing can be mended.
-func (p *program) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.Report, err error) {
+func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.Report, err error) {
 	conf, wrong := p.load()
 	if wrong != nil {
 		c, running := p.stillServed(ctx, wrong)
@@ -77,7 +77,7 @@ func (p *program) examined(ctx context.Context, o doctor.Options, fix bool) (r d
 			return r, err
 		}
 		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
-			return r, &failure{what: err.Error(), where: "doctor --fix", remedy: "run it as the user who owns the files", code: exitFailed}
+			return r, &cliError{what: err.Error(), where: "doctor --fix", remedy: "run it as the user who owns the files", code: exitFailed}
 		}
 		if conf, err = p.load(); err != nil { // it knows the modes of its files
 			return r, err
@@ -89,9 +89,9 @@ func (p *program) examined(ctx context.Context, o doctor.Options, fix bool) (r d
 }
 
 // notInForce is what is found of a configuration that cannot be used.
-func notInForce(wrong error) (found []adapters.Finding) {
+func notInForce(wrong error) (found []adapters.Diagnosis) {
 	for _, f := range config.Findings(nil, wrong) {
-		found = append(found, doctor.Fail(string(problems.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))
+		found = append(found, doctor.Fail(string(alerts.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))
 	}
 	return found
 }
@@ -105,14 +105,14 @@ func (x *examination) report(ctx context.Context, o doctor.Options) (doctor.Repo
 	return doctor.Examine(ctx, parts, o), nil
 }
 
-func knownParts(named []string, parts []doctor.Part) error {
+func knownParts(named []string, parts []doctor.Check) error {
 	var known []string
 	for _, part := range parts {
 		known = append(known, part.Name)
 	}
 	for _, name := range named {
 		if !slices.Contains(known, name) {
-			return &failure{what: fmt.Sprintf("there is no part %q", name), where: "doctor", remedy: "parts are " + strings.Join(known, ", "), code: exitUsage}
+			return &cliError{what: fmt.Sprintf("there is no part %q", name), where: "doctor", remedy: "parts are " + strings.Join(known, ", "), code: exitUsage}
 		}
 	}
 	return nil
@@ -120,16 +120,16 @@ func knownParts(named []string, parts []doctor.Part) error {
 
 // examination is one run of the doctor over a configuration.
 type examination struct {
-	*process // for its wiring; it runs nothing
+	*Server  // for its wiring; it runs nothing
 	conf     *config.Config
 	absolute func(path string) string
-	running  *controller // nil when no process serves the data folder
+	running  *controlClient // nil when no process serves the data folder
 	there    examinedThere
 	now      time.Time
 }
 
 func newExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
-	x := &examination{process: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
+	x := &examination{Server: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
 	if c, ok := dial(ctx, socketOf(conf)); ok {
 		x.running = c
 	}

@@ -54,7 +54,7 @@ type eventChoice struct {
 	limit int
 }
 
-func eventsCommand(p *program) *cobra.Command {
+func eventsCommand(p *CLI) *cobra.Command {
 	var follow bool
 	var which eventChoice
 	c := &cobra.Command{
@@ -67,7 +67,7 @@ func eventsCommand(p *program) *cobra.Command {
 			case which.from < 0:
 				return misuse(c, "--from is no number of an event", "write a number from 1 on")
 			case which.from > 0 && which.space == "" && !follow:
-				return &failure{what: "--from is a number within one space", where: "events --from", remedy: "name the space with --space", code: exitUsage}
+				return &cliError{what: "--from is a number within one space", where: "events --from", remedy: "name the space with --space", code: exitUsage}
 			}
 			if which.space != "" {
 				id, err := p.spaceCalled(c.Context(), which.space)
@@ -90,7 +90,7 @@ func eventsCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) events(ctx context.Context, which eventChoice) error {
+func (p *CLI) events(ctx context.Context, which eventChoice) error {
 	q := url.Values{
 		"kind": {which.kind}, "space": {which.space}, "from": {strconv.FormatInt(which.from, 10)}, "limit": {strconv.Itoa(which.limit)},
 	}
@@ -113,14 +113,14 @@ func (p *program) events(ctx context.Context, which eventChoice) error {
 }
 
 // tellEvents lists the newest events of the record that are wanted, oldest first.
-func tellEvents(ctx context.Context, o outlook, q url.Values) (any, error) {
+func tellEvents(ctx context.Context, o readContext, q url.Values) (any, error) {
 	from, wrong := strconv.ParseInt(q.Get("from"), 10, 64)
 	limit, bad := strconv.Atoi(q.Get("limit"))
 	if wrong != nil || bad != nil || limit < 1 {
-		return nil, &failure{what: "that is no number of events", where: "events", remedy: "write --limit with 1 or more", code: exitUsage}
+		return nil, &cliError{what: "that is no number of events", where: "events", remedy: "write --limit with 1 or more", code: exitUsage}
 	}
 	which := eventChoice{space: q.Get("space"), kind: q.Get("kind"), from: from, limit: limit}
-	found, err := which.among(ctx, o.Console)
+	found, err := which.among(ctx, o.ReadModel)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ type liveLine struct {
 }
 
 // follow prints live events, one JSON object a line, until it is interrupted.
-func (p *program) follow(ctx context.Context, which eventChoice) error {
+func (p *CLI) follow(ctx context.Context, which eventChoice) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	err := p.liveStream(ctx, which.from, func(body io.Reader) error {
@@ -189,14 +189,14 @@ func (p *program) follow(ctx context.Context, which eventChoice) error {
 		})
 	})
 	if ctx.Err() != nil && !errors.Is(err, io.ErrShortWrite) {
-		return &silent{exitInterrupted}
+		return &reportedError{exitInterrupted}
 	}
 	return err
 }
 
 // liveStream opens the live events behind an id: of the process here, or of
 // another machine.
-func (p *program) liveStream(ctx context.Context, from int64, read func(io.Reader) error) error {
+func (p *CLI) liveStream(ctx context.Context, from int64, read func(io.Reader) error) error {
 	path := "/events"
 	if from > 0 {
 		path += "?from=" + strconv.FormatInt(from, 10)
@@ -212,7 +212,7 @@ func (p *program) liveStream(ctx context.Context, from int64, read func(io.Reade
 	if err != nil {
 		return err
 	}
-	return (&controller{http.DefaultClient, p.remote}).do(q, read)
+	return (&controlClient{http.DefaultClient, p.remote}).do(q, read)
 }
 
 // eachLive calls take with every event of a stream, each with its id.

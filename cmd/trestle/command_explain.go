@@ -18,7 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func explainCommand(p *program) *cobra.Command {
+func explainCommand(p *CLI) *cobra.Command {
 	silence, frame := false, false
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it",
@@ -51,7 +51,7 @@ func explainCommand(p *program) *cobra.Command {
 
 // explainWithFrame explains a run and prints one of its frames: of RUN:STEP, or
 // of its last step.
-func (p *program) explainWithFrame(ctx context.Context, where string) error {
+func (p *CLI) explainWithFrame(ctx context.Context, where string) error {
 	run, _, _ := strings.Cut(where, ":")
 	a, err := p.readRun(ctx, run)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *program) explainWithFrame(ctx context.Context, where string) error {
 }
 
 // readRun reads one run from the API.
-func (p *program) readRun(ctx context.Context, id string) (a console.RunAnswer, err error) {
+func (p *CLI) readRun(ctx context.Context, id string) (a console.RunAnswer, err error) {
 	err = p.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
 	return a, noRun(err, id)
 }
@@ -84,7 +84,7 @@ func noRun(err error, id string) error {
 	return nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
 }
 
-func (p *program) explain(ctx context.Context, id string) error {
+func (p *CLI) explain(ctx context.Context, id string) error {
 	a, err := p.readRun(ctx, id)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (p *program) explain(ctx context.Context, id string) error {
 }
 
 // tellSaid says what the events said that a run was shown, and who.
-func tellSaid(ctx context.Context, o outlook, q url.Values) (any, error) {
+func tellSaid(ctx context.Context, o readContext, q url.Values) (any, error) {
 	run, err := o.Run(ctx, q.Get("run"))
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ type platform struct {
 	control http.Handler
 }
 
-func fakeCommand(p *program) *cobra.Command {
+func fakeCommand(p *CLI) *cobra.Command {
 	c := &cobra.Command{Use: "fake", Short: "serve a platform that exists on this machine only"}
 	telegram := p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
 		t := fake.NewTelegram(fake.Options{})
@@ -54,7 +54,7 @@ const drivingTelegram = `  curl -s localhost:8081/control/bots   -d '{"token":"1
   curl -s 'localhost:8081/control/sent?bot=1&from=5000000001'`
 
 // fakePlatform returns the command that serves what open makes.
-func (p *program) fakePlatform(use, short, address string, open func() platform) *cobra.Command {
+func (p *CLI) fakePlatform(use, short, address string, open func() platform) *cobra.Command {
 	var listen string
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 		return p.serveFake(c.Context(), listen, address, open())
@@ -63,16 +63,16 @@ func (p *program) fakePlatform(use, short, address string, open func() platform)
 	return c
 }
 
-func (p *program) serveFake(ctx context.Context, listen, usual string, one platform) error {
+func (p *CLI) serveFake(ctx context.Context, listen, usual string, one platform) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || !config.IsLoopback(host) {
-		return &failure{what: "the fake platform listens on loopback only", where: "--listen " + listen, remedy: "write --listen " + usual, code: exitUsage}
+		return &cliError{what: "the fake platform listens on loopback only", where: "--listen " + listen, remedy: "write --listen " + usual, code: exitUsage}
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "--listen " + listen, remedy: "stop what uses it, or choose another port", code: exitFailed}
+		return &cliError{what: "the address cannot be listened on: " + err.Error(), where: "--listen " + listen, remedy: "stop what uses it, or choose another port", code: exitFailed}
 	}
 	fmt.Fprintf(p.errs, "fake %[2]s on http://%[1]s, driven over http://%[1]s/control/\n", ln.Addr(), one.name)
 	mux := http.NewServeMux()

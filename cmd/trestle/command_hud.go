@@ -14,15 +14,15 @@ import (
 
 // hudAnswer is what a mind has before it: its keyframe and the turns since.
 type hudAnswer struct {
-	Mind     string        `json:"mind"`
-	Keyframe string        `json:"keyframe,omitempty"`
-	Turns    []spaces.Turn `json:"turns"`
-	Tokens   int           `json:"tokens"`
+	Mind     string                  `json:"mind"`
+	Keyframe string                  `json:"keyframe,omitempty"`
+	Turns    []spaces.TranscriptTurn `json:"turns"`
+	Tokens   int                     `json:"tokens"`
 	// Runs are the runs that the turns belong to, one for each turn.
 	Runs []spaces.CycleID `json:"runs"`
 }
 
-func hudCommand(p *program) *cobra.Command {
+func hudCommand(p *CLI) *cobra.Command {
 	var cycles int
 	var which frameChoice
 	c := &cobra.Command{
@@ -51,7 +51,7 @@ func hudCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) hud(ctx context.Context, name string, cycles int) error {
+func (p *CLI) hud(ctx context.Context, name string, cycles int) error {
 	if _, err := mindNamed(name); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (p *program) hud(ctx context.Context, name string, cycles int) error {
 }
 
 // tellHUD says what a mind has before it.
-func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
+func tellHUD(ctx context.Context, o readContext, q url.Values) (any, error) {
 	name := q.Get("mind")
 	m, err := mindNamed(name)
 	if err != nil {
@@ -71,7 +71,7 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 	}
 	cycles, err := strconv.Atoi(q.Get("cycles"))
 	if err != nil || cycles < 1 {
-		return nil, &failure{what: "there is no such number of cycles", where: "hud --cycles", remedy: "write 1 or more", code: exitUsage}
+		return nil, &cliError{what: "there is no such number of cycles", where: "hud --cycles", remedy: "write 1 or more", code: exitUsage}
 	}
 	keyframe, turns, err := o.Turns(ctx, m, cycles)
 	if err != nil {
@@ -91,14 +91,14 @@ func tellHUD(ctx context.Context, o outlook, q url.Values) (any, error) {
 	return a, nil
 }
 
-func shownNothing(mind string) *failure {
-	return &failure{what: "this mind has not been shown anything", where: "hud " + mind, remedy: "see trestle status for the minds there are", code: exitFailed}
+func shownNothing(mind string) *cliError {
+	return &cliError{what: "this mind has not been shown anything", where: "hud " + mind, remedy: "see trestle status for the minds there are", code: exitFailed}
 }
 
 func mindNamed(name string) (spaces.Mind, error) {
 	m, ok := spaces.ParseMind(name)
 	if !ok {
-		return m, &failure{what: fmt.Sprintf("%q names no mind", name), where: "mind " + name, remedy: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
+		return m, &cliError{what: fmt.Sprintf("%q names no mind", name), where: "mind " + name, remedy: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
 	}
 	return m, nil
 }

@@ -18,8 +18,8 @@ func TestPlanTellsOfTheKeyframeBehindTheFrame(t *testing.T) {
 	cut := hud.Plan{
 		Cause: hud.CutHighWater, Budget: 3000, Tokens: 1400, Kept: 500,
 		Items:  []hud.PlanItem{{Area: "s1", Form: hud.OneLine, Tokens: 1400}},
-		Levels: []hud.Level{{Of: "all", Level: 3, Share: 0.5}, {Of: "s1", Level: 4, Share: 0.25}},
-		Bundles: []hud.Bundle{
+		Levels: []hud.CompressionLevel{{Of: "all", Level: 3, Share: 0.5}, {Of: "s1", Level: 4, Share: 0.25}},
+		Bundles: []hud.SpanBundle{
 			{Space: "s1", End: may.Add(-time.Hour), Age: hud.Historical, Talks: 4, Lines: 90, Shown: 12, Ratio: 0.1},
 			{Space: "s1", Span: 7, Start: may, Active: true, Age: hud.Recent, Talks: 1, Lines: 20, Shown: 20, Ratio: 1},
 		},

@@ -21,7 +21,7 @@ type frameChoice struct {
 }
 
 // frame prints one frame, its plan, or what is different from another.
-func (p *program) frame(ctx context.Context, mind string, which frameChoice) error {
+func (p *CLI) frame(ctx context.Context, mind string, which frameChoice) error {
 	f, err := p.frameOf(ctx, mind, which.at)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (p *program) frame(ctx context.Context, mind string, which frameChoice) err
 }
 
 // frameOf reads a frame; without a name the mind's newest.
-func (p *program) frameOf(ctx context.Context, mind, name string) (f console.FrameAnswer, err error) {
+func (p *CLI) frameOf(ctx context.Context, mind, name string) (f console.FrameAnswer, err error) {
 	run, step, named := strings.Cut(name, ":")
 	if run == "" {
 		if run, err = p.newestRun(ctx, mind); err != nil {
@@ -58,11 +58,11 @@ func (p *program) frameOf(ctx context.Context, mind, name string) (f console.Fra
 		return f, err
 	}
 	if a.Mind != mind {
-		return f, &failure{what: "that run is not this mind's but " + a.Mind + "'s", where: "hud " + mind, remedy: "see trestle runs", code: exitUsage}
+		return f, &cliError{what: "that run is not this mind's but " + a.Mind + "'s", where: "hud " + mind, remedy: "see trestle runs", code: exitUsage}
 	}
 	if !named {
 		if len(a.Steps) == 0 {
-			return f, &failure{what: "that run has no step yet", where: "run " + string(a.Run), remedy: "see trestle runs", code: exitFailed}
+			return f, &cliError{what: "that run has no step yet", where: "run " + string(a.Run), remedy: "see trestle runs", code: exitFailed}
 		}
 		step = strconv.Itoa(a.Steps[len(a.Steps)-1].N)
 	}
@@ -70,7 +70,7 @@ func (p *program) frameOf(ctx context.Context, mind, name string) (f console.Fra
 	return f, nothing(err, "that run has no such step", "run "+string(a.Run)+":"+step, "see trestle explain "+string(a.Run))
 }
 
-func (p *program) newestRun(ctx context.Context, mind string) (string, error) {
+func (p *CLI) newestRun(ctx context.Context, mind string) (string, error) {
 	var a struct {
 		Minds []mindRow `json:"minds"`
 	}
@@ -135,12 +135,12 @@ type frameDifference struct {
 // print writes the lines of one frame that the other has not; what they have in
 // common is counted.
 func (d frameDifference) print(w io.Writer) {
-	var was, now []stageLine
+	var was, now []transcriptLine
 	for _, line := range frameLines(d.From) {
-		was = append(was, stageLine{What: line, Text: "-"})
+		was = append(was, transcriptLine{What: line, Text: "-"})
 	}
 	for _, line := range frameLines(d.To) {
-		now = append(now, stageLine{What: line, Text: "+"})
+		now = append(now, transcriptLine{What: line, Text: "+"})
 	}
 	same := 0
 	flush := func() {

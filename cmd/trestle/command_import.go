@@ -15,10 +15,10 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-func importCommand(p *program) *cobra.Command {
+func importCommand(p *CLI) *cobra.Command {
 	c := &cobra.Command{Use: "import", Short: "bring in what was said elsewhere before"}
 	var adapter, chat string
 	from := &cobra.Command{
@@ -36,7 +36,7 @@ func importCommand(p *program) *cobra.Command {
 }
 
 // importTelegram adds a job that imports an export and stays until it is over.
-func (p *program) importTelegram(ctx context.Context, file, adapter, chat string) error {
+func (p *CLI) importTelegram(ctx context.Context, file, adapter, chat string) error {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -48,8 +48,8 @@ func (p *program) importTelegram(ctx context.Context, file, adapter, chat string
 	if err := q.choose(ctx, chat); err != nil {
 		return err
 	}
-	return p.addJob(ctx, "/import", q, func(ctx context.Context, s *record.Store) error {
-		w := importing{store: s, log: p.logger(slog.LevelWarn), config: func() *config.Config { return conf }}
+	return p.addJob(ctx, "/import", q, func(ctx context.Context, s *sqlstore.Store) error {
+		w := importJob{store: s, log: p.logger(slog.LevelWarn), config: func() *config.Config { return conf }}
 		added, err := w.add(ctx, q)
 		if err != nil {
 			return err
@@ -71,13 +71,13 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 	}
 	switch {
 	case len(names) == 0 && adapter == "":
-		return &failure{what: "no Telegram account is configured", where: "adapters", remedy: "add the one that is in the chat: type: telegram, with its token", code: exitUsage}
+		return &cliError{what: "no Telegram account is configured", where: "adapters", remedy: "add the one that is in the chat: type: telegram, with its token", code: exitUsage}
 	case len(names) == 0:
-		return &failure{what: "no such Telegram account is configured", where: "adapters." + adapter, remedy: "name one with --adapter", code: exitUsage}
+		return &cliError{what: "no such Telegram account is configured", where: "adapters." + adapter, remedy: "name one with --adapter", code: exitUsage}
 	case len(names) > 1:
-		return &failure{what: fmt.Sprintf("there are several Telegram accounts: %s", strings.Join(names, ", ")), where: "adapters", remedy: "name one with --adapter", code: exitUsage}
+		return &cliError{what: fmt.Sprintf("there are several Telegram accounts: %s", strings.Join(names, ", ")), where: "adapters", remedy: "name one with --adapter", code: exitUsage}
 	case q.Account == "":
-		return &failure{what: "the account has no token", where: "adapters." + q.Adapter, remedy: "set its token; the number before the colon says which bot it is", code: exitConfig}
+		return &cliError{what: "the account has no token", where: "adapters." + q.Adapter, remedy: "set its token; the number before the colon says which bot it is", code: exitConfig}
 	}
 	return nil
 }
@@ -86,12 +86,12 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 func (q *importRequest) choose(ctx context.Context, chat string) error {
 	file, err := os.Open(q.File)
 	if err != nil {
-		return &failure{what: "the file cannot be read", where: q.File, remedy: "name the result.json of an export", code: exitUsage}
+		return &cliError{what: "the file cannot be read", where: q.File, remedy: "name the result.json of an export", code: exitUsage}
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	chats, err := telegram.ListExport(ctx, file)
 	if err != nil {
-		return &failure{what: err.Error(), where: q.File, remedy: "export the chat from Telegram Desktop as machine-readable JSON", code: exitFailed}
+		return &cliError{what: err.Error(), where: q.File, remedy: "export the chat from Telegram Desktop as machine-readable JSON", code: exitFailed}
 	}
 	var fit []telegram.Exported
 	for _, e := range chats {
@@ -101,7 +101,7 @@ func (q *importRequest) choose(ctx context.Context, chat string) error {
 		}
 	}
 	if len(fit) != 1 {
-		return &failure{what: fmt.Sprintf("the export has %d chats, %d of them fit", len(chats), len(fit)), where: q.File, remedy: "choose one with --chat:\n" + exportList(chats), code: exitUsage}
+		return &cliError{what: fmt.Sprintf("the export has %d chats, %d of them fit", len(chats), len(fit)), where: q.File, remedy: "choose one with --chat:\n" + exportList(chats), code: exitUsage}
 	}
 	q.Export = fit[0]
 	id, known := q.Export.Chat()
@@ -111,7 +111,7 @@ func (q *importRequest) choose(ctx context.Context, chat string) error {
 	case chat != "" && chat != q.Export.Name:
 		q.Chat = chat
 	default:
-		return &failure{what: "an export of a private chat does not say by which id the bot knows it", where: q.File, remedy: "give the person's id with --chat; `trestle spaces` shows it", code: exitUsage}
+		return &cliError{what: "an export of a private chat does not say by which id the bot knows it", where: q.File, remedy: "give the person's id with --chat; `trestle spaces` shows it", code: exitUsage}
 	}
 	return nil
 }
@@ -134,8 +134,8 @@ func exportList(chats []telegram.Exported) string {
 }
 
 // addImport adds the job; the runner of this process does it.
-func (s *process) addImport(ctx context.Context, q importRequest) (jobs.Snapshot, error) {
-	j, err := importing{s.store, s.log, true, s.config}.add(ctx, q)
+func (s *Server) addImport(ctx context.Context, q importRequest) (jobs.Snapshot, error) {
+	j, err := importJob{s.store, s.log, true, s.config}.add(ctx, q)
 	s.bells.Ring(jobsBell)
 	return jobs.Shown(j), err
 }
@@ -145,7 +145,7 @@ func unmapped(err error, chat string) error {
 	if !errors.Is(err, activity.ErrUnmapped) {
 		return err
 	}
-	return &failure{
+	return &cliError{
 		what: "the chat belongs to no space yet", where: "chat " + chat,
 		remedy: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", code: exitFailed,
 	}

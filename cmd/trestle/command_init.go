@@ -23,16 +23,16 @@ import (
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/latch"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/setup"
 )
 
-func initCommand(p *program) *cobra.Command {
-	var s setting
+func initCommand(p *CLI) *cobra.Command {
+	var s initWizard
 	c := &cobra.Command{
 		Use: "init", Short: "write a first configuration from what is there, asking for the rest; never overwrites one", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s.program = p
+			s.CLI = p
 			return s.run(c.Context())
 		},
 	}
@@ -41,18 +41,18 @@ func initCommand(p *program) *cobra.Command {
 	return c
 }
 
-// A setting is one run of `trestle init`: it sets up.
-type setting struct {
-	*program
+// An initWizard is one run of `trestle init`: it sets up.
+type initWizard struct {
+	*CLI
 	printOnly bool
 	from      string // empty: the environment, and whoever is at stdin
 	answers   *bufio.Reader
 	handles   []string // of the accounts that were tried, as people write to them
 }
 
-func (s *setting) run(ctx context.Context) error {
+func (s *initWizard) run(ctx context.Context) error {
 	if s.from != "" && s.from != "env" && s.from != "openclaw" {
-		return &failure{what: "--from is env or openclaw", where: "init", remedy: "choose one of them", code: exitUsage}
+		return &cliError{what: "--from is env or openclaw", where: "init", remedy: "choose one of them", code: exitUsage}
 	}
 	file := s.absolute(cmp.Or(s.configPath, config.File))
 	if _, err := os.Stat(file); err == nil && !s.printOnly {
@@ -81,12 +81,12 @@ func (s *setting) run(ctx context.Context) error {
 	return s.finish(ctx)
 }
 
-func (s *setting) talk(format string, args ...any) {
+func (s *initWizard) talk(format string, args ...any) {
 	fmt.Fprintf(s.hidden().Writer(s.errs), format, args...)
 }
 
 // plan reads what there is.
-func (s *setting) plan() (*setup.Plan, error) {
+func (s *initWizard) plan() (*setup.Plan, error) {
 	if s.from != "openclaw" {
 		plan := setup.FromEnvironment(s.lookup)
 		s.hidden().Know(plan.Secrets()...)
@@ -99,18 +99,18 @@ func (s *setting) plan() (*setup.Plan, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &failure{what: "openclaw's configuration cannot be read: " + err.Error(), where: file, remedy: "name it with OPENCLAW_CONFIG_PATH", code: exitFailed}
+		return nil, &cliError{what: "openclaw's configuration cannot be read: " + err.Error(), where: file, remedy: "name it with OPENCLAW_CONFIG_PATH", code: exitFailed}
 	}
 	plan, err := setup.FromOpenClaw(string(text), s.lookup)
 	if err != nil {
-		return nil, &failure{what: "openclaw's configuration is not understood: " + err.Error(), where: file, remedy: "mend the line, or run trestle init without --from", code: exitFailed}
+		return nil, &cliError{what: "openclaw's configuration is not understood: " + err.Error(), where: file, remedy: "mend the line, or run trestle init without --from", code: exitFailed}
 	}
 	s.hidden().Know(plan.Secrets()...)
 	return plan, nil
 }
 
 // announce says what was found before anything is asked (ECOSYSTEM 1, rule 8).
-func (s *setting) announce(plan *setup.Plan) {
+func (s *initWizard) announce(plan *setup.Plan) {
 	switch n := len(plan.Found); n {
 	case 0:
 		s.talk("found nothing in the environment\n")
@@ -127,15 +127,15 @@ const trying = 20 * time.Second
 
 // try tries every credential that was found. One that is refused ends the setup:
 // a file with it would only move the failure.
-func (s *setting) try(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) try(ctx context.Context, plan *setup.Plan) error {
 	for _, a := range plan.Accounts {
 		if err := s.tryAccount(ctx, a); err != nil {
-			return &failure{what: err.Error(), where: a.Name, remedy: "correct the variable, or unset it to go on without this account", code: exitFailed}
+			return &cliError{what: err.Error(), where: a.Name, remedy: "correct the variable, or unset it to go on without this account", code: exitFailed}
 		}
 	}
 	if plan.Model != nil {
 		if err := s.tryModel(ctx, plan.Model); err != nil {
-			return &failure{what: err.Error(), where: "model", remedy: "correct the variables of the model, or unset them to go on without it", code: exitFailed}
+			return &cliError{what: err.Error(), where: "model", remedy: "correct the variables of the model, or unset them to go on without it", code: exitFailed}
 		}
 	}
 	return nil
@@ -143,7 +143,7 @@ func (s *setting) try(ctx context.Context, plan *setup.Plan) error {
 
 // tryAccount connects an account. Only a refusal is an error: a platform that
 // cannot be reached now may be reached later.
-func (s *setting) tryAccount(ctx context.Context, a setup.Account) error {
+func (s *initWizard) tryAccount(ctx context.Context, a setup.Account) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
 	ad, err := s.blank().newAdapter(config.Adapter{
@@ -168,7 +168,7 @@ func (s *setting) tryAccount(ctx context.Context, a setup.Account) error {
 
 // tryModel asks the endpoint for one short answer, and which model it has when
 // nobody said.
-func (s *setting) tryModel(ctx context.Context, m *setup.Model) error {
+func (s *initWizard) tryModel(ctx context.Context, m *setup.Model) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
 	if m.Name == "" && m.BaseURL.Value != "" {
@@ -181,13 +181,13 @@ func (s *setting) tryModel(ctx context.Context, m *setup.Model) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Generate(ctx, model.Request{Model: m.Name, MaxOutput: 64, Messages: []model.Message{{Role: model.User, Text: "Answer with the word yes."}}})
-	refused, ok := errors.AsType[*model.Error](err)
+	_, err = client.Generate(ctx, llm.Request{Model: m.Name, MaxOutput: 64, Messages: []llm.Message{{Role: llm.User, Text: "Answer with the word yes."}}})
+	refused, ok := errors.AsType[*llm.Error](err)
 	switch {
 	case err == nil:
 		s.talk("model: %s answers\n", m.Name)
 		return nil
-	case ok && (refused.Kind == model.Denied || refused.Kind == model.NoModel):
+	case ok && (refused.Kind == llm.Denied || refused.Kind == llm.NoModel):
 		return err
 	}
 	s.talk("model: not tried, it cannot be reached now: %v\n", err)
@@ -195,15 +195,15 @@ func (s *setting) tryModel(ctx context.Context, m *setup.Model) error {
 }
 
 // blank is what makes clients of platforms and models, and nothing else.
-func (s *setting) blank() *parts {
-	p := &parts{log: slog.New(slog.DiscardHandler), opening: latch.New()}
+func (s *initWizard) blank() *components {
+	p := &components{log: slog.New(slog.DiscardHandler), opening: latch.New()}
 	p.current.Store(&config.Config{})
 	return p
 }
 
 // ask asks for what was not found: at most three things, each tried as it is
 // entered. An empty answer goes on without.
-func (s *setting) ask(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) ask(ctx context.Context, plan *setup.Plan) error {
 	s.answers = bufio.NewReader(s.in)
 	if len(plan.Accounts) == 0 {
 		if err := s.askTelegram(ctx, plan); err != nil {
@@ -219,7 +219,7 @@ func (s *setting) ask(ctx context.Context, plan *setup.Plan) error {
 // attempts is how often a refused answer may be corrected.
 const attempts = 3
 
-func (s *setting) askTelegram(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) askTelegram(ctx context.Context, plan *setup.Plan) error {
 	api, _ := s.lookup("TELEGRAM_API_URL")
 	for range attempts {
 		token, err := s.question("Token of a Telegram bot, from @BotFather (empty: talk in the terminal only): ", true)
@@ -239,7 +239,7 @@ func (s *setting) askTelegram(ctx context.Context, plan *setup.Plan) error {
 	return s.enough("no token was accepted")
 }
 
-func (s *setting) askModel(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) askModel(ctx context.Context, plan *setup.Plan) error {
 	offer, hint := demo.Found(ctx, http.DefaultClient, s.endpoints), "such as https://api.openai.com/v1; empty: the built-in offline model"
 	if offer != "" {
 		hint = "empty: " + offer + ", which answers here; none: the built-in offline model"
@@ -272,13 +272,13 @@ func (s *setting) askModel(ctx context.Context, plan *setup.Plan) error {
 	return s.enough("no endpoint was accepted")
 }
 
-func (s *setting) enough(what string) error {
-	return &failure{what: what + ", and nothing was written", where: "init", remedy: "run trestle init again with the right one", code: exitFailed}
+func (s *initWizard) enough(what string) error {
+	return &cliError{what: what + ", and nothing was written", where: "init", remedy: "run trestle init again with the right one", code: exitFailed}
 }
 
 // question asks one thing and returns the answer; the end of stdin is an empty
 // one. What is secret is not shown on a terminal while it is typed.
-func (s *setting) question(text string, secret bool) (string, error) {
+func (s *initWizard) question(text string, secret bool) (string, error) {
 	s.talk("%s", text)
 	if file, ok := s.in.(*os.File); ok && secret && s.input() == inputTerminal {
 		typed, err := term.ReadPassword(int(file.Fd()))
@@ -297,10 +297,10 @@ func (s *setting) question(text string, secret bool) (string, error) {
 
 // write shows what is about to be written, and writes it. A file that is there
 // stays as it is.
-func (s *setting) write(file string, plan *setup.Plan) error {
+func (s *initWizard) write(file string, plan *setup.Plan) error {
 	env, err := plan.Env()
 	if err != nil {
-		return &failure{what: err.Error(), where: config.EnvFile, remedy: "set it in the environment without the line break", code: exitFailed}
+		return &cliError{what: err.Error(), where: config.EnvFile, remedy: "set it in the environment without the line break", code: exitFailed}
 	}
 	secret := filepath.Join(filepath.Dir(file), config.EnvFile)
 	fmt.Fprintf(s.hidden().Answers(s.out), "== %s\n%s\n== %s\n%s\n", filepath.Base(file), plan.File(), config.EnvFile, plan.EnvShown())
@@ -310,7 +310,7 @@ func (s *setting) write(file string, plan *setup.Plan) error {
 			if errors.Is(err, fs.ErrExist) {
 				remedy = "it is kept; move it away, or name another folder with --config"
 			}
-			return &failure{what: "not written: " + err.Error(), where: f.path, remedy: remedy, code: exitFailed}
+			return &cliError{what: "not written: " + err.Error(), where: f.path, remedy: remedy, code: exitFailed}
 		}
 	}
 	s.talk("written, for you alone to read; undo with: rm %s %s %s\n\n", filepath.Base(file), config.EnvFile, config.SchemaFile)
@@ -321,14 +321,14 @@ func (s *setting) write(file string, plan *setup.Plan) error {
 // writeSchema puts the schema where the first line of the file says that editors
 // find it. It is this program's, so an older one is replaced; without it the file
 // is as good.
-func (s *setting) writeSchema(file string) {
+func (s *initWizard) writeSchema(file string) {
 	if err := os.WriteFile(file, config.Schema(), 0o600); err != nil {
 		s.talk("editors will not complete the file: the schema was not written: %v\n", err)
 	}
 }
 
 // finish examines what was set up, and says how to go on.
-func (s *setting) finish(ctx context.Context) error {
+func (s *initWizard) finish(ctx context.Context) error {
 	err := s.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
 	next := "talk to your agent"
 	if len(s.handles) > 0 {
@@ -340,7 +340,7 @@ func (s *setting) finish(ctx context.Context) error {
 
 // compare is what init does where there is a configuration: it changes nothing,
 // says what the environment would add, and examines it.
-func (s *setting) compare(ctx context.Context, file string) error {
+func (s *initWizard) compare(ctx context.Context, file string) error {
 	c, err := s.load()
 	if err != nil {
 		return err

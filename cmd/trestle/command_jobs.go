@@ -15,7 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // jobRequest asks for what is to become of a job.
@@ -24,7 +24,7 @@ type jobRequest struct {
 	Want jobs.State `json:"want"`
 }
 
-func jobsCommand(p *program) *cobra.Command {
+func jobsCommand(p *CLI) *cobra.Command {
 	limit := 20
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "jobs", Short: "list long work: imports, backfills, copies", Args: cobra.NoArgs,
@@ -58,14 +58,14 @@ func jobsCommand(p *program) *cobra.Command {
 func numbered(text, of, where, list string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return 0, &failure{what: fmt.Sprintf("%q is no number of %s", text, of), where: where, remedy: "see " + list, code: exitUsage}
+		return 0, &cliError{what: fmt.Sprintf("%q is no number of %s", text, of), where: where, remedy: "see " + list, code: exitUsage}
 	}
 	return n, nil
 }
 
 func jobNumber(text string) (int64, error) { return numbered(text, "a job", "jobs", "trestle jobs") }
 
-func (p *program) listJobs(ctx context.Context, limit int) error {
+func (p *CLI) listJobs(ctx context.Context, limit int) error {
 	all, err := consult[[]jobs.Snapshot](ctx, p, "jobs", url.Values{"limit": {strconv.Itoa(limit)}})
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (p *program) listJobs(ctx context.Context, limit int) error {
 }
 
 // tellJobs lists the newest jobs, or tells of one.
-func tellJobs(ctx context.Context, o outlook, q url.Values) (any, error) {
+func tellJobs(ctx context.Context, o readContext, q url.Values) (any, error) {
 	if text := q.Get("id"); text != "" {
 		id, err := jobNumber(text)
 		if err != nil {
@@ -95,7 +95,7 @@ func tellJobs(ctx context.Context, o outlook, q url.Values) (any, error) {
 	}
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 {
-		return nil, &failure{what: "the limit is no number of jobs", where: "jobs --limit", remedy: "write 1 or more", code: exitUsage}
+		return nil, &cliError{what: "the limit is no number of jobs", where: "jobs --limit", remedy: "write 1 or more", code: exitUsage}
 	}
 	found, err := o.Jobs().Jobs(ctx, 0, limit)
 	all := make([]jobs.Snapshot, 0, len(found))
@@ -108,7 +108,7 @@ func tellJobs(ctx context.Context, o outlook, q url.Values) (any, error) {
 // jobTick is how often a job that is followed is looked at.
 const jobTick = 200 * time.Millisecond
 
-func (p *program) showJob(ctx context.Context, text string, follow bool) error {
+func (p *CLI) showJob(ctx context.Context, text string, follow bool) error {
 	id, err := jobNumber(text)
 	if err != nil {
 		return err
@@ -124,23 +124,23 @@ func (p *program) showJob(ctx context.Context, text string, follow bool) error {
 	}
 	ended, err := p.followJob(ctx, id, p.asAnswer())
 	if err == nil && ended.State == jobs.Failed {
-		return &silent{exitFailed} // its line says why
+		return &reportedError{exitFailed} // its line says why
 	}
 	return err
 }
 
-func (p *program) readJob(ctx context.Context, id int64) (jobs.Snapshot, error) {
+func (p *CLI) readJob(ctx context.Context, id int64) (jobs.Snapshot, error) {
 	return consult[jobs.Snapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
 }
 
 // followJob shows a job until it is over or paused, and returns it.
-func (p *program) followJob(ctx context.Context, id int64, shower *jobs.Shower) (jobs.Snapshot, error) {
+func (p *CLI) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrinter) (jobs.Snapshot, error) {
 	for {
 		j, err := p.readJob(ctx, id)
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintf(p.errs, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
-			return j, &silent{exitInterrupted}
+			return j, &reportedError{exitInterrupted}
 		case err != nil:
 			return j, err
 		}
@@ -156,7 +156,7 @@ func (p *program) followJob(ctx context.Context, id int64, shower *jobs.Shower) 
 }
 
 // asAnswer shows a job whose progress is the answer.
-func (p *program) asAnswer() *jobs.Shower {
+func (p *CLI) asAnswer() *jobs.ProgressPrinter {
 	switch {
 	case p.output != "text":
 		return jobs.NewShower(p.out, jobs.JSON)
@@ -168,7 +168,7 @@ func (p *program) asAnswer() *jobs.Shower {
 
 // progress shows a job behind which there is an answer: on stderr once it takes
 // longer than a moment, or as JSON lines before it.
-func (p *program) progress() *jobs.Shower {
+func (p *CLI) progress() *jobs.ProgressPrinter {
 	switch {
 	case p.output == "jsonl":
 		return jobs.NewShower(p.out, jobs.JSON)
@@ -181,7 +181,7 @@ func (p *program) progress() *jobs.Shower {
 }
 
 // onTerminal reports whether a person reads stdout.
-func (p *program) onTerminal() bool { return isTerminal(p.out) }
+func (p *CLI) onTerminal() bool { return isTerminal(p.out) }
 
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
@@ -190,11 +190,11 @@ func isTerminal(w io.Writer) bool {
 
 // addJob has the process that serves the record do a job, and stays until it is over.
 // Where there is none, here does it.
-func (p *program) addJob(ctx context.Context, path string, q any, here func(context.Context, *record.Store) error) error {
+func (p *CLI) addJob(ctx context.Context, path string, q any, here func(context.Context, *sqlstore.Store) error) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	var added jobs.Snapshot
-	err := p.change(ctx, changing{path: path, ask: q, answer: &added, alone: here})
+	err := p.change(ctx, mutation{path: path, ask: q, answer: &added, alone: here})
 	if err != nil || added.ID == 0 {
 		return err
 	}
@@ -202,19 +202,19 @@ func (p *program) addJob(ctx context.Context, path string, q any, here func(cont
 }
 
 // doHere does a job in this process, because no other serves the record.
-func (p *program) doHere(ctx context.Context, s *record.Store, j jobs.Job, work jobs.Work, shower *jobs.Shower) error {
+func (p *CLI) doHere(ctx context.Context, s *sqlstore.Store, j jobs.Job, work jobs.Handler, shower *jobs.ProgressPrinter) error {
 	r := jobs.Runner{
-		Ledger: s.Jobs(), Kinds: map[string]jobs.Work{j.Kind: work}, Holder: newID(), Logger: p.logger(slog.LevelWarn),
+		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: newID(), Logger: p.logger(slog.LevelWarn),
 		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
 	}
 	err := r.Do(ctx, j.ID)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return &silent{exitInterrupted}
+		return &reportedError{exitInterrupted}
 	case errors.Is(err, jobs.ErrPaused), errors.Is(err, jobs.ErrCancelled):
 		return nil
 	case err != nil:
-		return &failure{what: err.Error(), where: j.Subject, remedy: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
+		return &cliError{what: err.Error(), where: j.Subject, remedy: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
 	}
 	return nil
 }
@@ -229,7 +229,7 @@ func printJob(w io.Writer, j jobs.Job) {
 	table(w, rows)
 }
 
-func (p *program) askJob(ctx context.Context, text string, want jobs.State) error {
+func (p *CLI) askJob(ctx context.Context, text string, want jobs.State) error {
 	id, err := jobNumber(text)
 	if err != nil {
 		return err
@@ -247,10 +247,10 @@ func (p *program) askJob(ctx context.Context, text string, want jobs.State) erro
 }
 
 // wantJob asks that a job become what is wanted, and returns it as it is then.
-func (p *program) wantJob(ctx context.Context, id int64, want jobs.State) (j jobs.Snapshot, err error) {
-	err = p.change(ctx, changing{
+func (p *CLI) wantJob(ctx context.Context, id int64, want jobs.State) (j jobs.Snapshot, err error) {
+	err = p.change(ctx, mutation{
 		path: "/jobs", ask: jobRequest{id, want}, answer: &j,
-		alone: func(ctx context.Context, s *record.Store) error {
+		alone: func(ctx context.Context, s *sqlstore.Store) error {
 			done, err := s.Jobs().Ask(ctx, id, want, time.Now())
 			j = jobs.Shown(done)
 			return jobFailure(err, id)
@@ -263,14 +263,14 @@ func jobFailure(err error, id int64) error {
 	where := fmt.Sprintf("job %d", id)
 	switch {
 	case errors.Is(err, jobs.ErrUnknown):
-		return &failure{what: "there is no such job", where: where, remedy: "see trestle jobs", code: exitFailed}
+		return &cliError{what: "there is no such job", where: where, remedy: "see trestle jobs", code: exitFailed}
 	case errors.Is(err, jobs.ErrOver):
-		return &failure{what: "the job is over", where: where, remedy: "what is done stays done; begin a new one to do more", code: exitFailed}
+		return &cliError{what: "the job is over", where: where, remedy: "what is done stays done; begin a new one to do more", code: exitFailed}
 	}
 	return err
 }
 
-func (s *process) askJob(ctx context.Context, q jobRequest) (jobs.Snapshot, error) {
-	j, err := longWork{s: s}.Ask(ctx, q.ID, q.Want)
+func (s *Server) askJob(ctx context.Context, q jobRequest) (jobs.Snapshot, error) {
+	j, err := jobsBackend{s: s}.Ask(ctx, q.ID, q.Want)
 	return jobs.Shown(j), jobFailure(err, q.ID)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func memoryCommand(p *program) *cobra.Command {
+func memoryCommand(p *CLI) *cobra.Command {
 	var words, reader string
 	limit := 50
 	c := &cobra.Command{
@@ -33,7 +33,7 @@ func memoryCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) memory(ctx context.Context, name string, q url.Values) error {
+func (p *CLI) memory(ctx context.Context, name string, q url.Values) error {
 	m, err := mindNamed(name)
 	if err != nil {
 		return err

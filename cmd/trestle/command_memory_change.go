@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -24,7 +24,7 @@ type memoryChange struct {
 	Fact *string `json:"fact,omitempty"`
 }
 
-func forgetCommand(p *program) *cobra.Command {
+func forgetCommand(p *CLI) *cobra.Command {
 	return &cobra.Command{
 		Use: "forget MIND ID", Short: "have a mind forget a memory, timer or plan", Args: cobra.ExactArgs(2),
 		Long: "Have a mind forget a memory, timer or plan, as if it had forgotten by itself: it is not shown it in later frames. What was said stays said; " +
@@ -35,7 +35,7 @@ func forgetCommand(p *program) *cobra.Command {
 	}
 }
 
-func correctCommand(p *program) *cobra.Command {
+func correctCommand(p *CLI) *cobra.Command {
 	return &cobra.Command{
 		Use: "correct MIND ID FACT…", Short: "have a mind remember a fact in place of what a memory says", Args: cobra.MinimumNArgs(3),
 		Long: "Have a mind remember a fact in place of what a memory says: it is shown the new words from then on. The memory keeps where it came from " +
@@ -46,20 +46,20 @@ func correctCommand(p *program) *cobra.Command {
 	}
 }
 
-func (p *program) changeMemory(ctx context.Context, path string, q memoryChange) error {
+func (p *CLI) changeMemory(ctx context.Context, path string, q memoryChange) error {
 	if _, err := mindNamed(q.Mind); err != nil {
 		return err
 	}
 	var done memoryChange
-	err := p.change(ctx, changing{
+	err := p.change(ctx, mutation{
 		path: path, ask: q, answer: &done,
-		alone: func(ctx context.Context, s *record.Store) error {
+		alone: func(ctx context.Context, s *sqlstore.Store) error {
 			conf, err := p.load()
 			if err != nil {
 				return err
 			}
 			done = q
-			return q.do(ctx, memoriesAlone{s.Shell(), conf})
+			return q.do(ctx, offlineMemoryEditor{s.Shell(), conf})
 		},
 	})
 	if err != nil {
@@ -74,27 +74,27 @@ func (p *program) changeMemory(ctx context.Context, path string, q memoryChange)
 	})
 }
 
-// A memoryKeeper changes what minds remember; see [console.Process].
-type memoryKeeper interface {
+// A memoryEditor changes what minds remember; see [console.Process].
+type memoryEditor interface {
 	Forget(ctx context.Context, m spaces.Mind, id string) (bool, error)
 	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
 }
 
-var _ memoryKeeper = desk{}
+var _ memoryEditor = consoleBackend{}
 
-// memoriesAlone are those of a record that no process serves.
-type memoriesAlone struct {
-	record record.Shell
+// offlineMemoryEditor are those of a record that no process serves.
+type offlineMemoryEditor struct {
+	record sqlstore.AgentStore
 	conf   *config.Config
 }
 
 // Forget implements [memoryKeeper].
-func (k memoriesAlone) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
+func (k offlineMemoryEditor) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
 	return k.record.Forget(ctx, m, id, time.Now())
 }
 
 // Correct implements [memoryKeeper].
-func (k memoriesAlone) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
+func (k offlineMemoryEditor) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
 	fact, err := factFor(k.conf, m, fact)
 	if err != nil {
 		return false, err
@@ -106,13 +106,13 @@ func (k memoriesAlone) Correct(ctx context.Context, m spaces.Mind, id, fact stri
 func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
 	fact = strings.TrimSpace(fact)
 	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
-		return "", &failure{what: wrong, where: "memory of " + m.String(), remedy: better, code: exitUsage}
+		return "", &cliError{what: wrong, where: "memory of " + m.String(), remedy: better, code: exitUsage}
 	}
 	return fact, nil
 }
 
 // do carries the change out.
-func (q memoryChange) do(ctx context.Context, of memoryKeeper) error {
+func (q memoryChange) do(ctx context.Context, of memoryEditor) error {
 	m, err := mindNamed(q.Mind)
 	if err != nil {
 		return err
@@ -126,17 +126,17 @@ func (q memoryChange) do(ctx context.Context, of memoryKeeper) error {
 		had, err = of.Correct(ctx, m, q.ID, *q.Fact)
 	}
 	if err == nil && !had {
-		return &failure{what: "there is no " + things + " of that id", where: m.String() + " " + q.ID, remedy: "see trestle memory " + m.String(), code: exitFailed}
+		return &cliError{what: "there is no " + things + " of that id", where: m.String() + " " + q.ID, remedy: "see trestle memory " + m.String(), code: exitFailed}
 	}
 	return err
 }
 
-func (s *process) forget(ctx context.Context, q memoryChange) (memoryChange, error) {
+func (s *Server) forget(ctx context.Context, q memoryChange) (memoryChange, error) {
 	q.Fact = nil
-	return q, q.do(ctx, desk{s})
+	return q, q.do(ctx, consoleBackend{s})
 }
 
-func (s *process) correct(ctx context.Context, q memoryChange) (memoryChange, error) {
+func (s *Server) correct(ctx context.Context, q memoryChange) (memoryChange, error) {
 	q.Fact = cmp.Or(q.Fact, new(""))
-	return q, q.do(ctx, desk{s})
+	return q, q.do(ctx, consoleBackend{s})
 }

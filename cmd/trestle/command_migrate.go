@@ -15,8 +15,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // migratedAnswer is the answer of `trestle migrate`.
@@ -25,7 +25,7 @@ type migratedAnswer struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func migrateCommand(p *program) *cobra.Command {
+func migrateCommand(p *CLI) *cobra.Command {
 	return &cobra.Command{
 		Use: "migrate", Short: "bring the record's schema up to date, without a start", Args: cobra.NoArgs,
 		Long: "Make the record if there is none, or bring its schema up to date, and end. A start does the same; this is for\n" +
@@ -34,7 +34,7 @@ func migrateCommand(p *program) *cobra.Command {
 	}
 }
 
-func (p *program) migrate(ctx context.Context) error {
+func (p *CLI) migrate(ctx context.Context) error {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func (p *program) migrate(ctx context.Context) error {
 
 // isInUse reports whether the record could not be had because another process has it.
 func isInUse(err error) bool {
-	f, ok := errors.AsType[*failure](err)
+	f, ok := errors.AsType[*cliError](err)
 	return ok && f.code == exitTryAgain
 }
 
@@ -76,7 +76,7 @@ type movedAnswer struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func moveCommand(p *program) *cobra.Command {
+func moveCommand(p *CLI) *cobra.Command {
 	to := ""
 	c := &cobra.Command{
 		Use: "move", Short: "copy the record from its SQLite file into a Postgres database", Args: cobra.NoArgs,
@@ -89,31 +89,31 @@ func moveCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) move(ctx context.Context, to string) (err error) {
+func (p *CLI) move(ctx context.Context, to string) (err error) {
 	conf, err := p.load()
 	if err != nil {
 		return err
 	}
 	if to = cmp.Or(to, string(conf.Database)); to == "" {
-		return &failure{what: "no database is named", where: "--to", remedy: "name it: trestle move --to postgres://user@host/name", code: exitUsage}
+		return &cliError{what: "no database is named", where: "--to", remedy: "name it: trestle move --to postgres://user@host/name", code: exitUsage}
 	}
 	from := *conf
 	from.Database = ""
 	if noRecord(&from) {
-		return &failure{what: "there is no record here yet", where: conf.Data, remedy: "set database and start: trestle run makes an empty record there", code: exitFailed}
+		return &cliError{what: "there is no record here yet", where: conf.Data, remedy: "set database and start: trestle run makes an empty record there", code: exitFailed}
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
-	if errors.Is(err, record.ErrOlder) {
-		return &failure{what: err.Error(), where: conf.Data, remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", code: exitFailed}
+	if errors.Is(err, sqlstore.ErrOlder) {
+		return &cliError{what: err.Error(), where: conf.Data, remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", code: exitFailed}
 	}
 	if err != nil {
 		return storeFailure(err, conf.Data)
 	}
 	defer func() { err = errors.Join(err, tables.Close()) }()
 	began, shower := time.Now(), p.progress()
-	done, err := postgres.Move(ctx, to, tables, func(m postgres.Moved) { shower.Show(moving(m, began), time.Now()) })
+	done, err := postgres.Move(ctx, to, tables, func(m postgres.CopyProgress) { shower.Show(moving(m, began), time.Now()) })
 	if err != nil {
 		return moveFailure(ctx, err)
 	}
@@ -127,7 +127,7 @@ func (p *program) move(ctx context.Context, to string) (err error) {
 }
 
 // keepMove puts the move among the jobs of the database that has the record now.
-func (p *program) keepMove(ctx context.Context, conf *config.Config, to string, m postgres.Moved, began time.Time) error {
+func (p *CLI) keepMove(ctx context.Context, conf *config.Config, to string, m postgres.CopyProgress, began time.Time) error {
 	there := *conf
 	there.Database = adapters.Secret(to)
 	store, err := p.takeRecord(ctx, &there)
@@ -140,7 +140,7 @@ func (p *program) keepMove(ctx context.Context, conf *config.Config, to string, 
 }
 
 // moving shows a move as the job it is like.
-func moving(m postgres.Moved, began time.Time) jobs.Job {
+func moving(m postgres.CopyProgress, began time.Time) jobs.Job {
 	j := jobs.Job{Kind: m.Doing, Subject: m.Table, State: jobs.Running, Started: began}
 	j.Done, j.Total, j.Unit = m.Done, m.Total, "rows"
 	return j
@@ -148,10 +148,10 @@ func moving(m postgres.Moved, began time.Time) jobs.Job {
 
 // moveFailure says what people can do about a move that ended early.
 func moveFailure(ctx context.Context, err error) error {
-	f := &failure{what: err.Error(), where: "database", remedy: "mend it and call the same again: it goes on where it stood", code: exitFailed}
+	f := &cliError{what: err.Error(), where: "database", remedy: "mend it and call the same again: it goes on where it stood", code: exitFailed}
 	switch {
 	case ctx.Err() != nil:
-		return &silent{exitInterrupted}
+		return &reportedError{exitInterrupted}
 	case errors.Is(err, postgres.ErrNotEmpty):
 		f.remedy, f.code = "name an empty database", exitUsage
 	case errors.Is(err, postgres.ErrDiffers):

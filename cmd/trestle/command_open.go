@@ -19,14 +19,14 @@ type openAnswer struct {
 	Expires time.Time `json:"expires"`
 }
 
-func openCommand(p *program) *cobra.Command {
+func openCommand(p *CLI) *cobra.Command {
 	return &cobra.Command{
 		Use: "open", Short: "print a link that opens the console in a browser, once, for ten minutes", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return p.open(c.Context()) },
 	}
 }
 
-func (p *program) open(ctx context.Context) error {
+func (p *CLI) open(ctx context.Context) error {
 	c, err := p.running(ctx)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func (p *program) open(ctx context.Context) error {
 		return err
 	}
 	if h.Listen == "" {
-		return &failure{what: "the running process serves no console", where: "listen", remedy: "set listen in the configuration, such as 127.0.0.1:7420", code: exitFailed}
+		return &cliError{what: "the running process serves no console", where: "listen", remedy: "set listen in the configuration, such as 127.0.0.1:7420", code: exitFailed}
 	}
 	var made console.NewLink
 	if err := c.post(ctx, "/api/links", struct{}{}, &made); err != nil {
@@ -55,7 +55,7 @@ func nearest(listen string) string {
 	return listen
 }
 
-func tokenCommand(p *program) *cobra.Command {
+func tokenCommand(p *CLI) *cobra.Command {
 	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs"}
 	c.AddCommand(
 		&cobra.Command{
@@ -73,7 +73,7 @@ func tokenCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) addToken(ctx context.Context, name string) error {
+func (p *CLI) addToken(ctx context.Context, name string) error {
 	var made console.NewToken
 	if err := p.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (p *program) addToken(ctx context.Context, name string) error {
 	})
 }
 
-func (p *program) listTokens(ctx context.Context) error {
+func (p *CLI) listTokens(ctx context.Context) error {
 	var a console.TokensAnswer
 	if err := p.get(ctx, "/api/tokens", &a); err != nil {
 		return err
@@ -105,7 +105,7 @@ type revokedToken struct {
 	Revoked string `json:"revoked"` // its id
 }
 
-func (p *program) revokeToken(ctx context.Context, id string) error {
+func (p *CLI) revokeToken(ctx context.Context, id string) error {
 	c, err := p.running(ctx)
 	if err != nil {
 		return err

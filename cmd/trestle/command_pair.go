@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func pairCommand(p *program) *cobra.Command {
+func pairCommand(p *CLI) *cobra.Command {
 	var q pairRequest
 	var owner, admin bool
 	var revoke string
@@ -24,11 +24,11 @@ func pairCommand(p *program) *cobra.Command {
 			}
 			switch {
 			case revoke != "" && len(args) > 0:
-				return &failure{what: "--revoke stands alone", where: "pair", remedy: "trestle pair --revoke " + revoke, code: exitUsage}
+				return &cliError{what: "--revoke stands alone", where: "pair", remedy: "trestle pair --revoke " + revoke, code: exitUsage}
 			case revoke != "":
 				return p.revokePairing(c.Context(), revokeRequest{revoke})
 			case len(args) == 0 && (q.Role != "" || q.Circle != ""):
-				return &failure{what: "nobody is named: a role and a circle, they are for whom a code or a chat names", where: "pair", remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", code: exitUsage}
+				return &cliError{what: "nobody is named: a role and a circle, they are for whom a code or a chat names", where: "pair", remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", code: exitUsage}
 			case len(args) == 0:
 				return p.listPairings(c.Context())
 			case strings.Contains(args[0], ":"):
@@ -48,7 +48,7 @@ func pairCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) pair(ctx context.Context, q pairRequest) error {
+func (p *CLI) pair(ctx context.Context, q pairRequest) error {
 	var a admittedPerson
 	if err := p.post(ctx, "/pair", q, &a); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (p *program) pair(ctx context.Context, q pairRequest) error {
 	})
 }
 
-func (p *program) revokePairing(ctx context.Context, q revokeRequest) error {
+func (p *CLI) revokePairing(ctx context.Context, q revokeRequest) error {
 	var gone []admittedPerson
 	if err := p.post(ctx, "/pair/revoke", q, &gone); err != nil {
 		return err
@@ -78,7 +78,7 @@ func (p *program) revokePairing(ctx context.Context, q revokeRequest) error {
 	})
 }
 
-func (p *program) listPairings(ctx context.Context) error {
+func (p *CLI) listPairings(ctx context.Context) error {
 	var all pairingLists
 	if err := p.get(ctx, "/pair", &all); err != nil {
 		return err

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/problems"
 )
 
-func problemsCommand(p *program) *cobra.Command {
+func problemsCommand(p *CLI) *cobra.Command {
 	var since string
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "problems", Short: "list what is wrong now, the worst first", Args: cobra.NoArgs,
@@ -33,22 +33,22 @@ func problemsCommand(p *program) *cobra.Command {
 
 // problemRow is one problem as a list shows it.
 type problemRow struct {
-	ID       problems.ID       `json:"id"` // for `trestle problems ack`
-	Code     problems.Code     `json:"code"`
-	Severity problems.Severity `json:"severity"` // warn, fail
-	Subject  string            `json:"subject"`
-	What     string            `json:"what"`
-	Evidence string            `json:"evidence,omitempty"`
-	Remedy   string            `json:"remedy"`
-	Opened   time.Time         `json:"opened"`
-	Seen     time.Time         `json:"seen"`             // last; behind by up to a minute
-	Count    int               `json:"count"`            // how often it came, or came back before it closed
-	Closed   *time.Time        `json:"closed,omitempty"` // null while it is open
-	Quiet    *time.Time        `json:"quiet,omitempty"`  // nobody is told before this
-	Told     int               `json:"told"`             // how often somebody was told of it
+	ID       alerts.ID       `json:"id"` // for `trestle problems ack`
+	Code     alerts.Code     `json:"code"`
+	Severity alerts.Severity `json:"severity"` // warn, fail
+	Subject  string          `json:"subject"`
+	What     string          `json:"what"`
+	Evidence string          `json:"evidence,omitempty"`
+	Remedy   string          `json:"remedy"`
+	Opened   time.Time       `json:"opened"`
+	Seen     time.Time       `json:"seen"`             // last; behind by up to a minute
+	Count    int             `json:"count"`            // how often it came, or came back before it closed
+	Closed   *time.Time      `json:"closed,omitempty"` // null while it is open
+	Quiet    *time.Time      `json:"quiet,omitempty"`  // nobody is told before this
+	Told     int             `json:"told"`             // how often somebody was told of it
 }
 
-func problemRows(all []problems.Problem, now time.Time) []problemRow {
+func problemRows(all []alerts.Alert, now time.Time) []problemRow {
 	rows := make([]problemRow, 0, len(all))
 	for _, p := range all {
 		r := problemRow{
@@ -65,12 +65,12 @@ func problemRows(all []problems.Problem, now time.Time) []problemRow {
 
 // openProblems reads the problems of an installation: the open ones, the worst first,
 // and behind them those that were over since a moment.
-func openProblems(ctx context.Context, o outlook, since time.Time) ([]problems.Problem, error) {
+func openProblems(ctx context.Context, o readContext, since time.Time) ([]alerts.Alert, error) {
 	all, err := o.troubles(ctx, since)
 	if err != nil {
 		return nil, err
 	}
-	rows := problems.Worst(all)
+	rows := alerts.Worst(all)
 	for _, p := range all {
 		if !p.Closed.IsZero() {
 			rows = append(rows, p)
@@ -79,7 +79,7 @@ func openProblems(ctx context.Context, o outlook, since time.Time) ([]problems.P
 	return rows, nil
 }
 
-func (p *program) listProblems(ctx context.Context, since string) error {
+func (p *CLI) listProblems(ctx context.Context, since string) error {
 	rows, err := consult[[]problemRow](ctx, p, "problems", url.Values{"since": {since}})
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (p *program) listProblems(ctx context.Context, since string) error {
 }
 
 // tellProblems lists what is wrong.
-func tellProblems(ctx context.Context, o outlook, q url.Values) (any, error) {
+func tellProblems(ctx context.Context, o readContext, q url.Values) (any, error) {
 	now := time.Now()
 	from := now
 	if q.Get("since") != "" {
@@ -101,7 +101,7 @@ func tellProblems(ctx context.Context, o outlook, q url.Values) (any, error) {
 	return problemRows(all, now), err
 }
 
-func printProblems(w io.Writer, rows []problemRow, at clock) {
+func printProblems(w io.Writer, rows []problemRow, at timeFormat) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, "no problem")
 		return
@@ -127,17 +127,17 @@ func printProblems(w io.Writer, rows []problemRow, at clock) {
 
 // ackProblem has the running process take a problem on. Without one nobody is
 // told anything anyway.
-func (p *program) ackProblem(ctx context.Context, id, span string) error {
+func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 	n, err := numbered(id, "a problem", "problems ack", "trestle problems")
 	if err != nil {
 		return err
 	}
 	length, err := config.ParseSpan(span)
 	if err != nil || length <= 0 {
-		return &failure{what: fmt.Sprintf("%q is no length of time", span), where: "--for", remedy: "write 30m, 2h or 7d", code: exitUsage}
+		return &cliError{what: fmt.Sprintf("%q is no length of time", span), where: "--for", remedy: "write 30m, 2h or 7d", code: exitUsage}
 	}
 	var a acked
-	if err := p.post(ctx, "/problems/ack", ackRequest{problems.ID(n), int64(length.Seconds())}, &a); err != nil {
+	if err := p.post(ctx, "/problems/ack", ackRequest{alerts.ID(n), int64(length.Seconds())}, &a); err != nil {
 		return err
 	}
 	return p.answer(a, func(w io.Writer) {

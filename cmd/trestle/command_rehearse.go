@@ -17,23 +17,23 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/offline"
-	"github.com/trestle-bridge/trestle/internal/model/openai"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/offline"
+	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A variation is what a rehearsal does differently.
-type variation struct {
+// A rehearsalOptions is what a rehearsal does differently.
+type rehearsalOptions struct {
 	model  string // name; empty is that of the agent
 	budget int    // tokens of the context; 0 is that of the agent
 	prompt string // file with the system message; empty is that of the agent
 }
 
-func rehearseCommand(p *program) *cobra.Command {
-	var v variation
+func rehearseCommand(p *CLI) *cobra.Command {
+	var v rehearsalOptions
 	c := &cobra.Command{
 		Use: "rehearse RUN", Short: "live a past run once more, with another model, budget or prompt, beside what it was", Args: cobra.ExactArgs(1),
 		Long: "Live a past run once more: the agent is shown what it was shown then and decides again, with the configuration of now or\n" +
@@ -50,11 +50,11 @@ func rehearseCommand(p *program) *cobra.Command {
 // leastBudget is about what every frame begins with.
 const leastBudget = 4000
 
-func (p *program) rehearse(ctx context.Context, id string, v variation) error {
+func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error {
 	if v.budget != 0 && v.budget < leastBudget {
-		return &failure{what: "a budget is a number of tokens that leaves room for a frame", where: "--budget " + strconv.Itoa(v.budget), remedy: fmt.Sprintf("give %d or more", leastBudget), code: exitUsage}
+		return &cliError{what: "a budget is a number of tokens that leaves room for a frame", where: "--budget " + strconv.Itoa(v.budget), remedy: fmt.Sprintf("give %d or more", leastBudget), code: exitUsage}
 	}
-	return p.look(ctx, func(conf *config.Config, r record.Console) error {
+	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
 		past, err := r.Past(ctx, id)
 		if errors.Is(err, console.ErrUnknown) {
 			err = errNothing
@@ -63,7 +63,7 @@ func (p *program) rehearse(ctx context.Context, id string, v variation) error {
 			return noRun(err, id)
 		}
 		if slices.ContainsFunc(past.Run().Steps, func(s spaces.Step) bool { return s.Expired }) {
-			return &failure{what: "what this run was shown is not kept any more", where: "run " + id, remedy: "rehearse a younger one; retention.frames says how long it is kept", code: exitFailed}
+			return &cliError{what: "what this run was shown is not kept any more", where: "run " + id, remedy: "rehearse a younger one; retention.frames says how long it is kept", code: exitFailed}
 		}
 		o, err := p.stage(ctx, conf, past, v)
 		if err != nil {
@@ -80,17 +80,17 @@ func (p *program) rehearse(ctx context.Context, id string, v variation) error {
 
 // stage sets up a rehearsal: the agent of the run as the configuration and the
 // flags have it, over the past.
-func (p *program) stage(ctx context.Context, conf *config.Config, past *record.Past, v variation) (shell.Options, error) {
+func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.HistoricalView, v rehearsalOptions) (shell.Options, error) {
 	mind := past.Run().Cycle.Mind
 	agent, ok := conf.Agent(string(mind.Agent))
 	if !ok {
-		return shell.Options{}, &failure{what: "the agent of this run is not configured any more", where: "agent " + string(mind.Agent), remedy: "give it an entry under agents:", code: exitFailed}
+		return shell.Options{}, &cliError{what: "the agent of this run is not configured any more", where: "agent " + string(mind.Agent), remedy: "give it an entry under agents:", code: exitFailed}
 	}
 	as := shell.Agent{ID: mind.Agent, Name: agent.Name, Persona: agent.Persona}
 	if v.prompt != "" {
 		text, err := os.ReadFile(v.prompt)
 		if err != nil {
-			return shell.Options{}, &failure{what: "the prompt cannot be read", where: v.prompt, remedy: "see that the file is there", code: exitFailed}
+			return shell.Options{}, &cliError{what: "the prompt cannot be read", where: v.prompt, remedy: "see that the file is there", code: exitFailed}
 		}
 		as.System = string(text)
 	}
@@ -98,9 +98,9 @@ func (p *program) stage(ctx context.Context, conf *config.Config, past *record.P
 	if m := agent.Model; !m.Offline {
 		client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
 		if err != nil {
-			return shell.Options{}, &failure{what: err.Error(), where: "model of " + agent.Name, remedy: "see trestle doctor", code: exitFailed}
+			return shell.Options{}, &cliError{what: err.Error(), where: "model of " + agent.Name, remedy: "see trestle doctor", code: exitFailed}
 		}
-		as.Model = &model.Retry{Model: client}
+		as.Model = &llm.Retry{Model: client}
 	}
 	entry, err := past.Entry(ctx, past.Run().Cycle.Space)
 	if err != nil {
@@ -124,13 +124,13 @@ type rehearsalAnswer struct {
 	Model  string         `json:"model"`  // that was asked
 	Budget int            `json:"budget"` // tokens of its context
 	Same   bool           `json:"same"`   // it decided what it had decided
-	Was    performance    `json:"was"`
-	Now    performance    `json:"now"`
+	Was    runOutcome     `json:"was"`
+	Now    runOutcome     `json:"now"`
 }
 
-// A performance is what one life of a run came to.
-type performance struct {
-	Lines []stageLine       `json:"lines"`
+// A runOutcome is what one life of a run came to.
+type runOutcome struct {
+	Lines []transcriptLine  `json:"lines"`
 	Said  []string          `json:"said"`
 	Stop  spaces.StopReason `json:"stop"`
 	Rest  string            `json:"rest"`
@@ -138,15 +138,15 @@ type performance struct {
 	Usage spaces.Usage      `json:"usage"`
 }
 
-// A stageLine is one thing the agent was told or decided.
-type stageLine struct {
+// A transcriptLine is one thing the agent was told or decided.
+type transcriptLine struct {
 	What string `json:"what"` // shown, says, acts, told
 	Text string `json:"text"`
 }
 
-func compare(run console.Run, again shell.Rehearsal, o shell.Options) rehearsalAnswer {
+func compare(run console.Run, again shell.DryRun, o shell.Options) rehearsalAnswer {
 	set := o.Settings("", "")
-	was := performance{Stop: run.Cycle.Stop, Rest: run.Cycle.Rest, Usage: run.Cycle.Usage, Lines: stageLines(run.Turns)}
+	was := runOutcome{Stop: run.Cycle.Stop, Rest: run.Cycle.Rest, Usage: run.Cycle.Usage, Lines: stageLines(run.Turns)}
 	for _, s := range run.Steps {
 		if s.State == spaces.StepDone {
 			was.Steps++
@@ -159,7 +159,7 @@ func compare(run console.Run, again shell.Rehearsal, o shell.Options) rehearsalA
 			was.Said = append(was.Said, a.Text)
 		}
 	}
-	now := performance{
+	now := runOutcome{
 		Stop: again.Close.Stop, Rest: again.Close.Rest, Usage: again.Usage, Lines: stageLines(again.Turns),
 		Steps: len(again.Steps), Said: again.Said(),
 	}
@@ -169,7 +169,7 @@ func compare(run console.Run, again shell.Rehearsal, o shell.Options) rehearsalA
 }
 
 // decisions are the acts and the end of a performance, in one text.
-func decisions(p performance) string {
+func decisions(p runOutcome) string {
 	acts := []string{string(p.Stop)}
 	for _, l := range p.Lines {
 		if l.What == "acts" {
@@ -179,8 +179,8 @@ func decisions(p performance) string {
 	return strings.Join(acts, "\n")
 }
 
-func stageLines(turns []spaces.Turn) []stageLine {
-	var lines []stageLine
+func stageLines(turns []spaces.TranscriptTurn) []transcriptLine {
+	var lines []transcriptLine
 	for _, t := range turns {
 		what := "shown"
 		switch t.Role {
@@ -191,10 +191,10 @@ func stageLines(turns []spaces.Turn) []stageLine {
 		case spaces.RoleUser, spaces.RoleSystem:
 		}
 		if t.Text != "" {
-			lines = append(lines, stageLine{what, t.Text})
+			lines = append(lines, transcriptLine{what, t.Text})
 		}
 		for _, call := range t.Calls {
-			lines = append(lines, stageLine{"acts", call.Name + " " + call.Args})
+			lines = append(lines, transcriptLine{"acts", call.Name + " " + call.Args})
 		}
 	}
 	return lines
@@ -215,6 +215,6 @@ func (a rehearsalAnswer) print(w io.Writer) {
 	fmt.Fprintln(w, "nothing of the right column has happened")
 }
 
-func spentBy(p performance) string {
+func spentBy(p runOutcome) string {
 	return fmt.Sprintf("%d tokens in, %d out, %d calls", p.Usage.Prompt, p.Usage.Output, p.Usage.Calls)
 }

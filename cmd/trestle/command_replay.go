@@ -24,7 +24,7 @@ type replayQuestion struct {
 	weigh                   map[string]string
 }
 
-func replayCommand(p *program) *cobra.Command {
+func replayCommand(p *CLI) *cobra.Command {
 	var q replayQuestion
 	c := &cobra.Command{
 		Use: "replay FILE", Short: "play conversations into a record that is thrown away, and see what questions would bring to mind", Args: cobra.ExactArgs(1),
@@ -54,7 +54,7 @@ func (q replayQuestion) weights() (*hud.Weights, error) {
 		by, err := strconv.ParseFloat(factor, 64)
 		value := w.Named(name)
 		if err != nil || value == nil {
-			return nil, &failure{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", remedy: "name one of " + alternatives(hud.WeightNames()), code: exitUsage}
+			return nil, &cliError{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", remedy: "name one of " + alternatives(hud.WeightNames()), code: exitUsage}
 		}
 		*value *= by
 	}
@@ -76,9 +76,9 @@ type replayAnswer struct {
 	MS     float64  `json:"ms"`    // milliseconds that the frame took, without its keyframe
 }
 
-func (p *program) replay(ctx context.Context, q replayQuestion) error {
+func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
 	if q.questions == "" || q.budget < leastReplay {
-		return &failure{what: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), where: "replay", remedy: "see trestle replay --help", code: exitUsage}
+		return &cliError{what: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), where: "replay", remedy: "see trestle replay --help", code: exitUsage}
 	}
 	weights, err := q.weights()
 	if err != nil {
@@ -94,7 +94,7 @@ func (p *program) replay(ctx context.Context, q replayQuestion) error {
 	}
 	if q.frames != "" {
 		if err := os.MkdirAll(p.absolute(q.frames), 0o755); err != nil {
-			return &failure{what: err.Error(), where: q.frames, remedy: "name a folder that can be written", code: exitFailed}
+			return &cliError{what: err.Error(), where: q.frames, remedy: "name a folder that can be written", code: exitFailed}
 		}
 	}
 	if len(asked) == 0 {
@@ -117,7 +117,7 @@ func (p *program) replay(ctx context.Context, q replayQuestion) error {
 	asked = byTime(asked)
 	err = replaying(ctx, append(slices.Clip(lines), asked...), func(ctx context.Context, r *replay) error {
 		r.weights = weights
-		return p.askAll(ctx, r, lines, asked, q, func(question retold, a replayAnswer) {
+		return p.askAll(ctx, r, lines, asked, q, func(question replayLine, a replayAnswer) {
 			answers[order[question.Space+"\x00"+question.ID]] = a
 		})
 	})
@@ -133,7 +133,7 @@ func (p *program) replay(ctx context.Context, q replayQuestion) error {
 }
 
 // askAll tells the lines and asks the questions, each at its time.
-func (p *program) askAll(ctx context.Context, r *replay, lines, asked []retold, q replayQuestion, answered func(retold, replayAnswer)) error {
+func (p *CLI) askAll(ctx context.Context, r *replay, lines, asked []replayLine, q replayQuestion, answered func(replayLine, replayAnswer)) error {
 	for _, question := range asked {
 		n := 0
 		for n < len(lines) && !lines[n].At.After(question.At.Time) {
@@ -165,7 +165,7 @@ func (p *program) askAll(ctx context.Context, r *replay, lines, asked []retold, 
 	return nil
 }
 
-func (p *program) tellReplayed(a replayAnswer, lines bool) error {
+func (p *CLI) tellReplayed(a replayAnswer, lines bool) error {
 	if lines || p.output != "text" {
 		return json.NewEncoder(p.out).Encode(a)
 	}
@@ -174,15 +174,15 @@ func (p *program) tellReplayed(a replayAnswer, lines bool) error {
 }
 
 // readRetold reads one of the two files.
-func (p *program) readRetold(name string) ([]retold, error) {
+func (p *CLI) readRetold(name string) ([]replayLine, error) {
 	f, err := os.Open(p.absolute(name))
 	if err != nil {
-		return nil, &failure{what: err.Error(), where: name, remedy: "name a file that can be read", code: exitFailed}
+		return nil, &cliError{what: err.Error(), where: name, remedy: "name a file that can be read", code: exitFailed}
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	all, err := readRetold(f)
 	if err != nil {
-		return nil, &failure{what: err.Error(), where: name, remedy: "see trestle replay --help for the form of a line", code: exitFailed}
+		return nil, &cliError{what: err.Error(), where: name, remedy: "see trestle replay --help for the form of a line", code: exitFailed}
 	}
 	return all, nil
 }

@@ -17,16 +17,16 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// A chapter is one file of a support bundle: what a command answers.
-type chapter struct {
+// A reportFile is one file of a support bundle: what a command answers.
+type reportFile struct {
 	Name string `json:"name"`
 	What string `json:"what"`
 	args []string
 }
 
 // chapters are what a bundle holds: how things stand, never what people said.
-func chapters() []chapter {
-	return []chapter{
+func chapters() []reportFile {
+	return []reportFile{
 		{"version.json", "the versions of the program and of its schema", []string{"version"}},
 		{"config.json", "the configuration with where each value was written; credentials as ***", []string{"config", "show", "--all"}},
 		{"status.json", "parts, minds and what is under way", []string{"status"}},
@@ -39,12 +39,12 @@ func chapters() []chapter {
 }
 
 type reportAnswer struct {
-	File  string    `json:"file"`
-	Bytes int       `json:"bytes"`
-	Holds []chapter `json:"holds"`
+	File  string       `json:"file"`
+	Bytes int          `json:"bytes"`
+	Holds []reportFile `json:"holds"`
 }
 
-func reportCommand(p *program) *cobra.Command {
+func reportCommand(p *CLI) *cobra.Command {
 	file := ""
 	c := &cobra.Command{
 		Use: "report", Short: "write a support bundle without credentials and without anybody's words", Args: cobra.NoArgs,
@@ -54,7 +54,7 @@ func reportCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) report(ctx context.Context, file string) error {
+func (p *CLI) report(ctx context.Context, file string) error {
 	if _, err := p.load(); err != nil { // stands in place of each answer that it keeps from being made
 		if _, running := p.stillServed(ctx, err); !running {
 			report(p.hidden().Writer(p.errs), err)
@@ -75,13 +75,13 @@ func (p *program) report(ctx context.Context, file string) error {
 	}
 	a.Bytes = len(bundle)
 	if err := writeNew(p.absolute(file), bundle); err != nil {
-		return &failure{what: err.Error(), where: file, remedy: "name a new file in a folder that can be written", code: exitFailed}
+		return &cliError{what: err.Error(), where: file, remedy: "name a new file in a folder that can be written", code: exitFailed}
 	}
 	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, console.Size(int64(a.Bytes))) })
 }
 
 // bind makes the bundle of what the commands answer.
-func (p *program) bind(ctx context.Context, held []chapter, now time.Time) ([]byte, error) {
+func (p *CLI) bind(ctx context.Context, held []reportFile, now time.Time) ([]byte, error) {
 	var bundle bytes.Buffer
 	zipped := gzip.NewWriter(&bundle)
 	files := tar.NewWriter(zipped)
@@ -101,7 +101,7 @@ func (p *program) bind(ctx context.Context, held []chapter, now time.Time) ([]by
 
 // chapterText is what a command answers, and why it did not where it failed. It
 // is scrubbed once more: whoever reads the bundle is a stranger.
-func (p *program) chapterText(ctx context.Context, c chapter) []byte {
+func (p *CLI) chapterText(ctx context.Context, c reportFile) []byte {
 	var text bytes.Buffer
 	own := *p
 	clean := p.hidden().Writer(&text)

@@ -24,7 +24,7 @@ type checkedBackup struct {
 
 // checkBackup opens a copy of a backup, so that the backup itself stays as it
 // is, and audits it.
-func (p *program) checkBackup(ctx context.Context, file string) error {
+func (p *CLI) checkBackup(ctx context.Context, file string) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	began := time.Now()
@@ -32,12 +32,12 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
 	var err error
 	if a.Bytes, a.SHA256, err = digest(full); err != nil {
-		return &failure{what: err.Error(), where: file, remedy: "name a file that trestle backup wrote", code: exitFailed}
+		return &cliError{what: err.Error(), where: file, remedy: "name a file that trestle backup wrote", code: exitFailed}
 	}
 	if a.Findings, _, err = auditBackup(ctx, full); ctx.Err() != nil {
-		return &silent{exitInterrupted}
+		return &reportedError{exitInterrupted}
 	} else if err != nil {
-		return &failure{what: err.Error(), where: file, remedy: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
+		return &cliError{what: err.Error(), where: file, remedy: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
 	}
 	a.Seconds = time.Since(began).Seconds()
 	err = p.answer(a, func(w io.Writer) {
@@ -47,7 +47,7 @@ func (p *program) checkBackup(ctx context.Context, file string) error {
 		fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s   %d findings\n", a.File, console.Size(a.Bytes), a.Seconds, a.SHA256, len(a.Findings))
 	})
 	if err == nil && len(a.Findings) > 0 {
-		return &silent{exitFailed}
+		return &reportedError{exitFailed}
 	}
 	return err
 }
@@ -77,7 +77,7 @@ func auditBackup(ctx context.Context, file string) (findings []string, beside in
 	return findings, beside, errors.Join(err, uncounted)
 }
 
-func restoreCommand(p *program) *cobra.Command {
+func restoreCommand(p *CLI) *cobra.Command {
 	since := ""
 	c := &cobra.Command{
 		Use: "restore FILE", Short: "put a backup in place as the record of an empty data folder", Args: cobra.MaximumNArgs(1),
@@ -143,31 +143,31 @@ func downSince(text, flag string, now time.Time) (time.Time, error) {
 		at, err = now.Add(-d), nil
 	}
 	if err != nil || at.After(now) {
-		return at, &failure{what: fmt.Sprintf("%q is no time that has passed", text), where: flag, remedy: "write 2026-11-23T04:30:00Z, or how long ago: 90s, 5m, 2h or 7d", code: exitUsage}
+		return at, &cliError{what: fmt.Sprintf("%q is no time that has passed", text), where: flag, remedy: "write 2026-11-23T04:30:00Z, or how long ago: 90s, 5m, 2h or 7d", code: exitUsage}
 	}
 	return at, nil
 }
 
 // restore copies a good backup into an empty data folder.
-func (p *program) restore(ctx context.Context, conf *config.Config, file string, dealt time.Time) error {
+func (p *CLI) restore(ctx context.Context, conf *config.Config, file string, dealt time.Time) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	began, full := time.Now(), p.absolute(file)
 	if held, err := os.ReadDir(conf.Data); err == nil && len(held) > 0 {
-		return &failure{what: "the data folder is not empty", where: conf.Data, remedy: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
+		return &cliError{what: "the data folder is not empty", where: conf.Data, remedy: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
 	}
 	findings, beside, err := auditBackup(ctx, full)
 	if ctx.Err() != nil {
-		return &silent{exitInterrupted}
+		return &reportedError{exitInterrupted}
 	}
 	if err == nil && len(findings) > 0 {
 		err = fmt.Errorf("the backup is not whole: %s", findings[0])
 	}
 	if err != nil {
-		return &failure{what: err.Error(), where: file, remedy: "use another backup, and see trestle backup --check", code: exitFailed}
+		return &cliError{what: err.Error(), where: file, remedy: "use another backup, and see trestle backup --check", code: exitFailed}
 	}
 	if err := putInPlace(ctx, full, conf.Data, dealt); err != nil {
-		return &failure{what: err.Error(), where: conf.Data, remedy: "see that there is room and that the folder can be written", code: exitFailed}
+		return &cliError{what: err.Error(), where: conf.Data, remedy: "see that there is room and that the folder can be written", code: exitFailed}
 	}
 	a := restoredAnswer{backupAnswer{File: file, Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
 	if a.Bytes, a.SHA256, err = digest(full); err != nil {
@@ -181,7 +181,7 @@ func (p *program) restore(ctx context.Context, conf *config.Config, file string,
 
 // restored notes in a record that was put back by other means until when all is dealt
 // with.
-func (p *program) restored(ctx context.Context, conf *config.Config, dealt time.Time) error {
+func (p *CLI) restored(ctx context.Context, conf *config.Config, dealt time.Time) error {
 	if noRecord(conf) {
 		return noRecordYet(conf)
 	}

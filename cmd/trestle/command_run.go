@@ -18,7 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func runCommand(p *program) *cobra.Command {
+func runCommand(p *CLI) *cobra.Command {
 	var play, check bool
 	var modelURL string
 	c := &cobra.Command{
@@ -26,13 +26,13 @@ func runCommand(p *program) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case play && check:
-				return &failure{what: "--demo and --check are two ways to start", where: "run", remedy: "choose one of them", code: exitUsage}
+				return &cliError{what: "--demo and --check are two ways to start", where: "run", remedy: "choose one of them", code: exitUsage}
 			case check:
 				return p.checkStart(c.Context())
 			case play:
 				return p.demo(c.Context(), modelURL)
 			case modelURL != "":
-				return &failure{what: "--model belongs to --demo", where: "run --model", remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", code: exitUsage}
+				return &cliError{what: "--model belongs to --demo", where: "run --model", remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", code: exitUsage}
 			}
 			return p.serve(c.Context())
 		},
@@ -44,7 +44,7 @@ func runCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) serve(ctx context.Context) error {
+func (p *CLI) serve(ctx context.Context) error {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (p *program) serve(ctx context.Context) error {
 	s.manager = systemd.New(p.lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
-	s.reloader = newReloader(s.parts, p.source(), p.loadFrom, reload)
+	s.reloader = newReloader(s.components, p.source(), p.loadFrom, reload)
 	switch {
 	case len(conf.Adapters) == 0 && !alone && len(conf.Roles) == 0:
 		return s.run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
@@ -74,11 +74,11 @@ func (p *program) serve(ctx context.Context) error {
 	if room, err := s.findRoom(""); err == nil {
 		fmt.Fprint(p.errs, s.howToWake(room))
 	}
-	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, chatting{}) })
+	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, chatOptions{}) })
 }
 
 // sit seats whoever is at stdin in a room and lets them talk.
-func (p *program) sit(ctx context.Context, s *process, talk chatting) (err error) {
+func (p *CLI) sit(ctx context.Context, s *Server, talk chatOptions) (err error) {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
@@ -103,7 +103,7 @@ func (p *program) sit(ctx context.Context, s *process, talk chatting) (err error
 	return p.talk(ctx, place, s.quiet, p.greeting(s, place), behind)
 }
 
-func (p *program) greeting(s *process, place *seat) string {
+func (p *CLI) greeting(s *Server, place *localRoom) string {
 	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", ownVersion().Version, place.room.Name, cmp.Or(strings.Join(place.agents(), ", "), "nobody"))
 	switch {
 	case s.modelFailed() != "":
@@ -116,7 +116,7 @@ func (p *program) greeting(s *process, place *seat) string {
 
 // talk connects stdin and stdout with a chair. What stands behind the answers is
 // shown in a terminal under them, and else on stderr: stdout is the answer.
-func (p *program) talk(ctx context.Context, c chair, quiet func(context.Context) error, greeting string, behind *aside) error {
+func (p *CLI) talk(ctx context.Context, c chatRoom, quiet func(context.Context) error, greeting string, behind *traceView) error {
 	if p.input() == inputTerminal {
 		return talkTerminal(ctx, c, p.in.(*os.File), p.out, greeting, behind)
 	}
@@ -132,8 +132,8 @@ func (p *program) talk(ctx context.Context, c chair, quiet func(context.Context)
 	})
 }
 
-func chatCommand(p *program) *cobra.Command {
-	var talk chatting
+func chatCommand(p *CLI) *cobra.Command {
+	var talk chatOptions
 	c := &cobra.Command{
 		Use: "chat [SPACE]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -153,7 +153,7 @@ func chatCommand(p *program) *cobra.Command {
 
 // chat talks through the process that serves the data folder; where there is
 // none it runs one for itself that leaves the platforms alone.
-func (p *program) chat(ctx context.Context, talk chatting) error {
+func (p *CLI) chat(ctx context.Context, talk chatOptions) error {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (p *program) chat(ctx context.Context, talk chatting) error {
 
 // howToWake says how the agents of a room are woken where plain words wake none of
 // them; else nothing.
-func (p *parts) howToWake(room config.Space) string {
+func (p *components) howToWake(room config.Space) string {
 	pair := len(room.Agents) == 1 && len(room.Chats) == 0
 	direct := pair && room.Key == homeRoom
 	var names []string
@@ -198,7 +198,7 @@ func (p *parts) howToWake(room config.Space) string {
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.
-func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Config, talk chatting, room string) (err error) {
+func (p *CLI) chatOver(ctx context.Context, c *controlClient, conf *config.Config, talk chatOptions, room string) (err error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	far := newFarChair(c, talk)
@@ -217,7 +217,7 @@ func (p *program) chatOver(ctx context.Context, c *controller, conf *config.Conf
 		leave()
 		<-over
 	}()
-	var behind *aside
+	var behind *traceView
 	if len(talk.show) > 0 {
 		record, err := lookAtRecord(ctx, conf)
 		if err != nil {

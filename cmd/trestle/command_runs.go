@@ -14,8 +14,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func runsCommand(p *program) *cobra.Command {
-	var by narrowing
+func runsCommand(p *CLI) *cobra.Command {
+	var by apiFilter
 	var stop string
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
@@ -48,7 +48,7 @@ func runsCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) runs(ctx context.Context, q url.Values) error {
+func (p *CLI) runs(ctx context.Context, q url.Values) error {
 	var a struct {
 		Runs []console.RunRow `json:"runs"`
 	}
@@ -122,9 +122,9 @@ func saidIn(b spaces.Body) string {
 	case spaces.Unreadable:
 		return "unreadable" + console.Because(b.Reason)
 	case spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned, spaces.Unpinned, spaces.Migrated,
-		spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought,
-		spaces.Acted, spaces.Result, spaces.Summed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
-		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.Spanned:
+		spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought,
+		spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
+		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
 		return string(b.Kind())
 	}
 	panic("explain: an unknown body")

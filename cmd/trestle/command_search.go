@@ -13,8 +13,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-func searchCommand(p *program) *cobra.Command {
-	var by narrowing
+func searchCommand(p *CLI) *cobra.Command {
+	var by apiFilter
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "search WORD...", Short: "find messages by their words, newest first", Args: cobra.MinimumNArgs(1),
 		Long: "Find messages by their words, newest first: all the words must be there, in any case and order. " +
@@ -33,7 +33,7 @@ func searchCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) search(ctx context.Context, q url.Values) error {
+func (p *CLI) search(ctx context.Context, q url.Values) error {
 	var a struct {
 		Messages []console.FoundRow `json:"messages"`
 	}

@@ -25,26 +25,26 @@ type silenceAnswer struct {
 
 // silentMind is what one mind made of the event.
 type silentMind struct {
-	Mind   string            `json:"mind"`
-	State  spaces.RowState   `json:"state"`
-	Reason string            `json:"reason"`                // the gate's word
-	Run    spaces.CycleID    `json:"run,omitempty"`         // that was shown it
-	Stop   spaces.StopReason `json:"stop_reason,omitempty"` // how that run ended
-	Says   string            `json:"says"`                  // why, in words, and what to do
+	Mind   string               `json:"mind"`
+	State  spaces.InboxRowState `json:"state"`
+	Reason string               `json:"reason"`                // the gate's word
+	Run    spaces.CycleID       `json:"run,omitempty"`         // that was shown it
+	Stop   spaces.StopReason    `json:"stop_reason,omitempty"` // how that run ended
+	Says   string               `json:"says"`                  // why, in words, and what to do
 }
 
 // explainSilence answers "why did nobody answer this?".
-func (p *program) explainSilence(ctx context.Context, space, event string) error {
+func (p *CLI) explainSilence(ctx context.Context, space, event string) error {
 	seq, err := strconv.ParseInt(strings.TrimPrefix(event, "#"), 10, 64)
 	if err != nil || seq < 1 {
-		return &failure{what: fmt.Sprintf("%q is no number of an event", event), where: "explain --silence", remedy: "write its number in the space, such as 41; see trestle spaces show " + space, code: exitUsage}
+		return &cliError{what: fmt.Sprintf("%q is no number of an event", event), where: "explain --silence", remedy: "write its number in the space, such as 41; see trestle spaces show " + space, code: exitUsage}
 	}
 	log, err := p.log(ctx, space, seq+1, 1)
 	if err != nil {
 		return err
 	}
 	if len(log.Log) == 0 || log.Log[0].Seq != seq {
-		return &failure{what: fmt.Sprintf("there is no event #%d", seq), where: "explain --silence " + space, remedy: "see trestle spaces show " + space, code: exitFailed}
+		return &cliError{what: fmt.Sprintf("there is no event #%d", seq), where: "explain --silence " + space, remedy: "see trestle spaces show " + space, code: exitFailed}
 	}
 	l := log.Log[0]
 	names := map[spaces.EntityID]string{}
@@ -64,7 +64,7 @@ func (p *program) explainSilence(ctx context.Context, space, event string) error
 }
 
 // silent says what became of an event in one mind.
-func (p *program) silent(ctx context.Context, m shownMark) (silentMind, error) {
+func (p *CLI) silent(ctx context.Context, m shownMark) (silentMind, error) {
 	s := silentMind{Mind: m.Mind, State: m.State, Reason: m.Reason, Run: m.Run, Says: whyNot(m)}
 	if _, asleep := verdicts[m.Reason]; asleep || m.Run == "" {
 		return s, nil // a run that saw it later was not woken by it

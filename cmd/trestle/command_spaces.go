@@ -18,7 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func spacesCommand(p *program) *cobra.Command {
+func spacesCommand(p *CLI) *cobra.Command {
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -40,7 +40,7 @@ func spacesCommand(p *program) *cobra.Command {
 }
 
 // rooms lists the spaces, here or on another machine.
-func (p *program) rooms(ctx context.Context) ([]console.SpaceRow, error) {
+func (p *CLI) rooms(ctx context.Context) ([]console.SpaceRow, error) {
 	var a struct {
 		Spaces []console.SpaceRow `json:"spaces"`
 	}
@@ -49,7 +49,7 @@ func (p *program) rooms(ctx context.Context) ([]console.SpaceRow, error) {
 }
 
 // spaceNames returns how the spaces are called, for people.
-func (p *program) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, error) {
+func (p *CLI) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, error) {
 	rooms, err := p.rooms(ctx)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (p *program) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, 
 
 // spaceCalled returns the id of a space that is called so: by its id, by the
 // beginning of one, or by its name.
-func (p *program) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, error) {
+func (p *CLI) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, error) {
 	rooms, err := p.rooms(ctx)
 	if err != nil {
 		return "", err
@@ -83,9 +83,9 @@ func (p *program) spaceCalled(ctx context.Context, text string) (spaces.SpaceID,
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &failure{what: fmt.Sprintf("there is no space %q", text), where: text, remedy: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), code: exitFailed}
+		return "", &cliError{what: fmt.Sprintf("there is no space %q", text), where: text, remedy: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), code: exitFailed}
 	}
-	return "", &failure{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: text, remedy: "write the id; see trestle spaces", code: exitFailed}
+	return "", &cliError{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: text, remedy: "write the id; see trestle spaces", code: exitFailed}
 }
 
 func printRooms(w io.Writer, rooms []console.SpaceRow) {
@@ -156,14 +156,14 @@ type shownWords struct {
 
 // shownMark is what one mind made of an event: whether it woke, and why.
 type shownMark struct {
-	Mind   string          `json:"mind"`
-	State  spaces.RowState `json:"state"`
-	Reason string          `json:"reason"`        // the gate's word
-	Run    spaces.CycleID  `json:"run,omitempty"` // that was shown it
+	Mind   string               `json:"mind"`
+	State  spaces.InboxRowState `json:"state"`
+	Reason string               `json:"reason"`        // the gate's word
+	Run    spaces.CycleID       `json:"run,omitempty"` // that was shown it
 }
 
 // log reads a space with the events before a seq; 0 is from the end.
-func (p *program) log(ctx context.Context, name string, before int64, limit int) (a shownSpace, err error) {
+func (p *CLI) log(ctx context.Context, name string, before int64, limit int) (a shownSpace, err error) {
 	id, err := p.spaceCalled(ctx, name)
 	if err != nil {
 		return a, err
@@ -175,7 +175,7 @@ func (p *program) log(ctx context.Context, name string, before int64, limit int)
 	return a, p.ask(ctx, "/api/spaces/"+url.PathEscape(string(id)), q, &a)
 }
 
-func (p *program) showSpace(ctx context.Context, name string, limit int) error {
+func (p *CLI) showSpace(ctx context.Context, name string, limit int) error {
 	a, err := p.log(ctx, name, 0, limit)
 	if err != nil {
 		return err

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/problems"
 )
 
 type statusAnswer struct {
@@ -25,15 +25,15 @@ type statusAnswer struct {
 	Adapters []adapterRow    `json:"adapters"`
 	Minds    []mindRow       `json:"minds"`                // those first that ran last
 	More     bool            `json:"more_minds,omitempty"` // than these; all with --all
-	Tally    console.Tally   `json:"tally"`
+	Tally    console.Totals  `json:"tally"`
 	Jobs     []jobs.Snapshot `json:"jobs"`     // that are not over
 	Problems []problemRow    `json:"problems"` // that are open, the worst first
 	Entries  []extension     `json:"misconfigured"`
 
-	Processes []console.Fellow `json:"processes,omitempty"` // that share a database, the oldest first
+	Processes []console.Peer `json:"processes,omitempty"` // that share a database, the oldest first
 }
 
-func statusCommand(p *program) *cobra.Command {
+func statusCommand(p *CLI) *cobra.Command {
 	var check, watch, all bool
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "status", Short: "say how everything stands", Args: cobra.NoArgs,
@@ -54,7 +54,7 @@ func statusCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) status(ctx context.Context, all bool) error {
+func (p *CLI) status(ctx context.Context, all bool) error {
 	a, err := p.readStatus(ctx, all)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (p *program) status(ctx context.Context, all bool) error {
 }
 
 // readStatus says how everything stands, here or on another machine.
-func (p *program) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
+func (p *CLI) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
 	q := url.Values{}
 	if all {
 		q.Set("all", "true")
@@ -73,12 +73,12 @@ func (p *program) readStatus(ctx context.Context, all bool) (statusAnswer, error
 
 // tellStatus reads the record, and asks the process that serves it if there is
 // one.
-func tellStatus(ctx context.Context, o outlook, q url.Values) (any, error) {
+func tellStatus(ctx context.Context, o readContext, q url.Values) (any, error) {
 	return o.status(ctx, q.Get("all") == "true")
 }
 
 // status says how everything stands; all has it list every mind.
-func (o outlook) status(ctx context.Context, all bool) (a statusAnswer, err error) {
+func (o readContext) status(ctx context.Context, all bool) (a statusAnswer, err error) {
 	a = statusAnswer{Version: ownVersion().Version, Data: o.conf.Data, Entries: problemExtensions(o.conf.Problems)}
 	if a.Health, err = o.health(ctx); err != nil {
 		return a, err
@@ -91,8 +91,8 @@ func (o outlook) status(ctx context.Context, all bool) (a statusAnswer, err erro
 }
 
 // read fills in what the record says.
-func (a *statusAnswer) read(ctx context.Context, o outlook, now time.Time) (err error) {
-	conf, r := o.conf, o.Console
+func (a *statusAnswer) read(ctx context.Context, o readContext, now time.Time) (err error) {
+	conf, r := o.conf, o.ReadModel
 	if a.Tally, err = r.Tally(ctx, now); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (a *statusAnswer) read(ctx context.Context, o outlook, now time.Time) (err 
 	if err != nil {
 		return err
 	}
-	a.Problems = problemRows(problems.Worst(open), now)
+	a.Problems = problemRows(alerts.Worst(open), now)
 	found, err := r.Jobs().Jobs(ctx, 0, manyJobs)
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (a *statusAnswer) read(ctx context.Context, o outlook, now time.Time) (err 
 const manyJobs = 100
 
 // checkStatus answers by the exit code as well.
-func (p *program) checkStatus(ctx context.Context) error {
+func (p *CLI) checkStatus(ctx context.Context) error {
 	a, err := p.readStatus(ctx, false)
 	if err != nil {
 		return err
@@ -140,7 +140,7 @@ func (p *program) checkStatus(ctx context.Context) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return &silent{exitFailed}
+		return &reportedError{exitFailed}
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (a *statusAnswer) wrong() []string {
 		lines = append(lines, "the trust gate was not passed: only the core runs")
 	}
 	for _, r := range a.Problems {
-		if r.Severity == problems.Fail && r.Quiet == nil {
+		if r.Severity == alerts.Fail && r.Quiet == nil {
 			lines = append(lines, string(r.Code)+" "+r.What)
 		}
 	}
@@ -178,7 +178,7 @@ const watchEvery = 2 * time.Second
 
 // watchStatus shows the status until ctx is done: in place on a terminal, else
 // one below the other.
-func (p *program) watchStatus(ctx context.Context, all bool) error {
+func (p *CLI) watchStatus(ctx context.Context, all bool) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tick := time.NewTicker(watchEvery)
@@ -207,7 +207,7 @@ func (p *program) watchStatus(ctx context.Context, all bool) error {
 	}
 }
 
-func (a *statusAnswer) print(w io.Writer, at clock) {
+func (a *statusAnswer) print(w io.Writer, at timeFormat) {
 	head := []string{"trestle " + a.Version, "not running"}
 	if len(a.Processes) > 0 {
 		head[1] = "not running here"
@@ -264,7 +264,7 @@ func (a *statusAnswer) printParts(w io.Writer) {
 	}
 }
 
-func printProcesses(w io.Writer, all []console.Fellow, at clock) {
+func printProcesses(w io.Writer, all []console.Peer, at timeFormat) {
 	rows := [][]string{{"PROCESS", "HOST", "VERSION", "SINCE", "ROLES", "HAS"}}
 	for _, r := range all {
 		rows = append(rows, []string{
@@ -285,7 +285,7 @@ func tokenCount(n int) string {
 	return fmt.Sprintf("%d M", n/1_000_000)
 }
 
-func (a *statusAnswer) printTally(w io.Writer, at clock) {
+func (a *statusAnswer) printTally(w io.Writer, at timeFormat) {
 	t := a.Tally
 	outbox := fmt.Sprintf("outbox %d", t.Outbox)
 	if t.Outbox > 0 {
@@ -298,7 +298,7 @@ func (a *statusAnswer) printTally(w io.Writer, at clock) {
 	}
 }
 
-func (a *statusAnswer) printProblems(w io.Writer, at clock) {
+func (a *statusAnswer) printProblems(w io.Writer, at timeFormat) {
 	if len(a.Problems) == 0 {
 		return
 	}

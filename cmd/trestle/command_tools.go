@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func toolsCommand(p *program) *cobra.Command {
+func toolsCommand(p *CLI) *cobra.Command {
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "tools [VERSION]", Short: "list the acts that agents may ask for, and the versions of them that runs were offered", Args: cobra.MaximumNArgs(1),
 		Long: "List the acts that agents may ask for now, or could in VERSION, with how far each is trusted (tier), what it can do (risk) and its " +
@@ -33,7 +33,7 @@ func toolsCommand(p *program) *cobra.Command {
 	return c
 }
 
-func (p *program) tools(ctx context.Context, version string) error {
+func (p *CLI) tools(ctx context.Context, version string) error {
 	var a console.ToolsAnswer
 	if err := p.ask(ctx, "/api/tools", url.Values{"version": {version}}, &a); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (p *program) tools(ctx context.Context, version string) error {
 	return p.answer(a, func(w io.Writer) { printTools(w, a) })
 }
 
-func (p *program) toolsDiff(ctx context.Context, from, to string) error {
+func (p *CLI) toolsDiff(ctx context.Context, from, to string) error {
 	var d console.ToolsDiff
 	if err := p.ask(ctx, "/api/tools/diff", url.Values{"from": {from}, "to": {to}}, &d); err != nil {
 		return err
@@ -53,7 +53,7 @@ func printTools(w io.Writer, a console.ToolsAnswer) {
 	fmt.Fprintf(w, "version %s\n", a.Manifest)
 	lines := [][]string{{"ACT", "TIER", "RISK", "ARGUMENTS"}}
 	for _, t := range a.Tools {
-		lines = append(lines, []string{t.Name, string(t.Tier), string(t.Risk), dash(argumentsOf(t.Offer))})
+		lines = append(lines, []string{t.Name, string(t.Tier), string(t.Risk), dash(argumentsOf(t.ToolDefinition))})
 	}
 	table(w, lines)
 	if len(a.Versions) == 0 {
@@ -74,7 +74,7 @@ func printTools(w io.Writer, a console.ToolsAnswer) {
 
 // argumentsOf names what an act takes: first what must be there, then the rest in
 // brackets.
-func argumentsOf(o spaces.Offer) string {
+func argumentsOf(o spaces.ToolDefinition) string {
 	var must, may []string
 	for _, a := range o.Arguments() {
 		if a.Must {

@@ -26,7 +26,7 @@ type versions struct {
 	Oldest int64 `json:"oldest_schema"`
 }
 
-func versionCommand(p *program) *cobra.Command {
+func versionCommand(p *CLI) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

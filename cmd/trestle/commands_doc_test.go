@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // answerTypes are the Go types of what commands answer with -o json, or, after
@@ -97,19 +97,19 @@ func TestCommandsPageIsTheProgramsOwn(t *testing.T) {
 			t.Errorf("nobody says what %q answers; add it to answerTypes", name)
 		}
 		c, _, err := root.Find(strings.Fields(strings.TrimPrefix(name, "trestle")))
-		check.OK(t, err)
+		testutil.OK(t, err)
 		describeCommand(&want, c, name, answer, types, described)
 	}
 	page := filepath.Join("..", "..", "docs", "commands.md")
 	text, err := os.ReadFile(page)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	before, rest, ok := strings.Cut(string(text), commandsBegin)
 	got, after, ended := strings.Cut(rest, commandsEnd)
 	if !ok || !ended {
 		t.Fatalf("%s has lost the marks around its commands", page)
 	}
 	if *update {
-		check.OK(t, os.WriteFile(page, []byte(before+commandsBegin+want.String()+commandsEnd+after), 0o600))
+		testutil.OK(t, os.WriteFile(page, []byte(before+commandsBegin+want.String()+commandsEnd+after), 0o600))
 		return
 	}
 	if diff := cmp.Diff(want.String(), got); diff != "" {
@@ -157,15 +157,15 @@ type goTypes map[string]*ast.TypeSpec
 func parseTypes(t *testing.T) goTypes {
 	t.Helper()
 	types := goTypes{}
-	for _, folder := range []string{".", "../../internal/console", "../../internal/jobs", "../../internal/config", "../../internal/doctor", "../../internal/problems", "../../spaces", "../../activity"} {
+	for _, folder := range []string{".", "../../internal/console", "../../internal/jobs", "../../internal/config", "../../internal/doctor", "../../internal/alerts", "../../spaces", "../../activity"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		check.OK(t, err)
+		testutil.OK(t, err)
 		for _, name := range files {
 			if strings.HasSuffix(name, "_test.go") {
 				continue
 			}
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			for _, d := range file.Decls {
 				if g, ok := d.(*ast.GenDecl); ok {
 					for _, s := range g.Specs {
@@ -291,7 +291,7 @@ func TestCommandsPageNamesEveryExitCode(t *testing.T) {
 		t.Fatal("the page could not be written")
 	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "commands.md"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, code := range []exitCode{exitDone, exitFailed, exitUsage, exitTryAgain, exitConfig, exitInterrupted} {
 		if !strings.Contains(string(text), "| "+code.String()+" |") {
 			t.Errorf("exit code %s is not explained", code)
@@ -303,7 +303,7 @@ func TestCommandsPageNamesEveryExitCode(t *testing.T) {
 // --silence gives.
 func TestThePageOfSilenceHasEveryReason(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "silent.md"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for reason := range verdicts {
 		if !strings.Contains(string(text), "`"+reason+"`") {
 			t.Errorf("docs/silent.md does not explain %s", reason)

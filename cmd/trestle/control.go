@@ -67,7 +67,7 @@ type heardLine struct {
 
 // control opens the socket and has g serve it. Without it the process runs all
 // the same; commands that need it then say so.
-func (s *process) control(ctx context.Context, g *errgroup.Group) {
+func (s *Server) control(ctx context.Context, g *errgroup.Group) {
 	if _, taken := dial(ctx, s.socket()); taken { // both write one database
 		s.log.Warn("another process of this data folder answers commands", "socket", s.socket())
 		return
@@ -96,7 +96,7 @@ func openSocket(ctx context.Context, path string) (net.Listener, error) {
 	return ln, nil
 }
 
-func (s *process) controlHandler() http.Handler {
+func (s *Server) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", s.console.Socket())
 	mux.HandleFunc("POST /pair", answering(s.pair))
@@ -123,7 +123,7 @@ func answering[Q, A any](do func(context.Context, Q) (A, error)) http.HandlerFun
 	return func(rw http.ResponseWriter, r *http.Request) {
 		var q Q
 		if err := json.NewDecoder(http.MaxBytesReader(rw, r.Body, 1<<20)).Decode(&q); err != nil {
-			refuse(rw, &failure{what: "the request is no JSON", where: r.URL.Path, code: exitUsage})
+			refuse(rw, &cliError{what: "the request is no JSON", where: r.URL.Path, code: exitUsage})
 			return
 		}
 		a, err := do(r.Context(), q)
@@ -139,7 +139,7 @@ func answering[Q, A any](do func(context.Context, Q) (A, error)) http.HandlerFun
 type done struct{}
 
 // say has somebody at a terminal say a line.
-func (s *process) say(ctx context.Context, q sayRequest) (done, error) {
+func (s *Server) say(ctx context.Context, q sayRequest) (done, error) {
 	room, err := s.findRoom(q.Space)
 	if err == nil {
 		_, err = s.rooms.Say(ctx, personNamed(q.As), local.Line{Chat: room.Key, Text: q.Text})
@@ -152,7 +152,7 @@ func (s *process) say(ctx context.Context, q sayRequest) (done, error) {
 const quietThread = "quiet:"
 
 // sayQuiet marks in a room the moment in which nothing is under way any more.
-func (s *process) sayQuiet(ctx context.Context, q quietRequest) (done, error) {
+func (s *Server) sayQuiet(ctx context.Context, q quietRequest) (done, error) {
 	room, err := s.findRoom(q.Space)
 	if err == nil {
 		err = s.quiet(ctx)
@@ -164,7 +164,7 @@ func (s *process) sayQuiet(ctx context.Context, q quietRequest) (done, error) {
 }
 
 // serveChat seats the caller in a room for as long as it listens.
-func (s *process) serveChat(rw http.ResponseWriter, r *http.Request) {
+func (s *Server) serveChat(rw http.ResponseWriter, r *http.Request) {
 	place, err := s.enter(r.Context(), r.URL.Query().Get("space"))
 	if err != nil {
 		refuse(rw, err)
@@ -181,7 +181,7 @@ func (s *process) serveChat(rw http.ResponseWriter, r *http.Request) {
 }
 
 // leave gives a seat up although the caller has gone.
-func (s *process) leave(ctx context.Context, place *seat) {
+func (s *Server) leave(ctx context.Context, place *localRoom) {
 	if err := lastly(ctx, place.Leave); err != nil {
 		s.log.Warn("room not left", "space", place.room.Key, "error", err)
 	}
@@ -189,21 +189,21 @@ func (s *process) leave(ctx context.Context, place *seat) {
 
 func refuse(rw http.ResponseWriter, err error) {
 	answer := refusal{Error: err.Error(), Exit: exitFailed}
-	if f, ok := errors.AsType[*failure](err); ok {
+	if f, ok := errors.AsType[*cliError](err); ok {
 		answer = refusal{Error: f.what, Where: f.where, Do: f.remedy, Exit: f.code}
 	}
 	writeJSON(rw, http.StatusBadRequest, answer)
 }
 
-// controller calls the socket of a running process.
-type controller struct {
+// controlClient calls the socket of a running process.
+type controlClient struct {
 	client *http.Client
 	socket string
 }
 
 // dial returns a controller of the process that serves the data folder, or
 // false when none does.
-func dial(ctx context.Context, socket string) (*controller, bool) {
+func dial(ctx context.Context, socket string) (*controlClient, bool) {
 	var d net.Dialer
 	probe, err := d.DialContext(ctx, "unix", socket)
 	if err != nil {
@@ -213,11 +213,11 @@ func dial(ctx context.Context, socket string) (*controller, bool) {
 	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return d.DialContext(ctx, "unix", socket)
 	}}
-	return &controller{&http.Client{Transport: transport}, socket}, true
+	return &controlClient{&http.Client{Transport: transport}, socket}, true
 }
 
 // post sends q and reads the answer into a.
-func (c *controller) post(ctx context.Context, path string, q, a any) error {
+func (c *controlClient) post(ctx context.Context, path string, q, a any) error {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return err
@@ -226,12 +226,12 @@ func (c *controller) post(ctx context.Context, path string, q, a any) error {
 }
 
 // get reads what stands at a path into a.
-func (c *controller) get(ctx context.Context, path string, a any) error {
+func (c *controlClient) get(ctx context.Context, path string, a any) error {
 	return c.call(ctx, http.MethodGet, path, nil, a)
 }
 
 // stream has read take in what stands at a path, as it comes.
-func (c *controller) stream(ctx context.Context, path string, read func(io.Reader) error) error {
+func (c *controlClient) stream(ctx context.Context, path string, read func(io.Reader) error) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, onSocket+path, nil)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func (c *controller) stream(ctx context.Context, path string, read func(io.Reade
 	return c.do(r, read)
 }
 
-func (c *controller) call(ctx context.Context, method, path string, q io.Reader, a any) error {
+func (c *controlClient) call(ctx context.Context, method, path string, q io.Reader, a any) error {
 	r, err := http.NewRequestWithContext(ctx, method, onSocket+path, q)
 	if err != nil {
 		return err
@@ -250,10 +250,10 @@ func (c *controller) call(ctx context.Context, method, path string, q io.Reader,
 // onSocket stands before the paths of the control socket, which has no address.
 const onSocket = "http://trestle"
 
-func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
+func (c *controlClient) do(r *http.Request, read func(io.Reader) error) error {
 	resp, err := c.client.Do(r)
 	if err != nil {
-		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
+		return &cliError{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 400 || r.URL.Path == "/health" {
@@ -269,7 +269,7 @@ func (c *controller) do(r *http.Request, read func(io.Reader) error) error {
 	}
 	var no refusal
 	if err := json.NewDecoder(resp.Body).Decode(&no); err != nil {
-		return &failure{what: "the running process answered " + resp.Status, where: c.socket, code: exitFailed}
+		return &cliError{what: "the running process answered " + resp.Status, where: c.socket, code: exitFailed}
 	}
-	return &failure{what: no.Error, where: cmp.Or(no.Where, r.URL.Path), remedy: no.Do, code: max(no.Exit, exitFailed)}
+	return &cliError{what: no.Error, where: cmp.Or(no.Where, r.URL.Path), remedy: no.Do, code: max(no.Exit, exitFailed)}
 }

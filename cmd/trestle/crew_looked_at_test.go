@@ -6,20 +6,20 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
-	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testservers"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // I13, DELIVERY 2.2: commands beside several processes tell how the whole installation stands, also
 // from a folder whose process stands by, or that has none; and none of them takes from
 // the process that serves an account what it waits for.
 func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
-	var server servertest.Postgres
-	t.Cleanup(func() { check.OK(t, server.Stop()) })
+	var server testservers.Postgres
+	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	telegram, url := onTelegram(t, "7003:served")
 	serving := stage{folder: t.TempDir(), env: "TRESTLE_DATABASE=" + server.URL(server.Database(t)) + "\nTRESTLE_LISTEN=\n" +
-		"TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(modeltest.Server))}
+		"TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(llmtest.Server))}
 	idle := serving
 	idle.folder = t.TempDir()
 	if _, errs, code := idle.do(t, "", "doctor", "telegram"); code != exitDone || !slices.ContainsFunc(telegram.Ledger().Calls, polls) {

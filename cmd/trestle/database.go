@@ -13,12 +13,12 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// An opening says how a record is opened, whichever engine keeps it.
-type opening struct {
+// An openOptions says how a record is opened, whichever engine keeps it.
+type openOptions struct {
 	log   *slog.Logger
 	idle  time.Duration
 	alone bool                                     // no other process may write the record meanwhile
@@ -31,7 +31,7 @@ type opening struct {
 	// [postgres.Options]. Default: the log alone tells.
 	rewound func(known, had int64)
 	// migrating is told how an older record comes up to date. Default: nobody is.
-	migrating func(record.Migration)
+	migrating func(sqlstore.Migration)
 }
 
 // witnessName is the file of the data folder that remembers how far a record in a
@@ -43,7 +43,7 @@ const ballast = 64 << 20
 
 // openRecord opens the record that a configuration names. A file has one process;
 // those that share a database have each account and each mind by turns.
-func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store, error) {
+func openRecord(ctx context.Context, c *config.Config, o openOptions) (*sqlstore.Store, error) {
 	if c.Database == "" {
 		so := sqlite.Options{
 			Dir: c.Data, NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
@@ -66,7 +66,7 @@ func openRecord(ctx context.Context, c *config.Config, o opening) (*record.Store
 
 // lookAtRecord opens the record that a configuration names for reading, beside
 // whoever writes it.
-func lookAtRecord(ctx context.Context, c *config.Config) (record.Console, error) {
+func lookAtRecord(ctx context.Context, c *config.Config) (sqlstore.ReadModel, error) {
 	if c.Database == "" {
 		return sqlite.Look(ctx, c.Data)
 	}
@@ -83,8 +83,8 @@ func noRecord(c *config.Config) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func noRecordYet(c *config.Config) *failure {
-	return &failure{what: "there is no record here yet", where: c.Data, remedy: "start with trestle run, or name another folder with --data", code: exitFailed}
+func noRecordYet(c *config.Config) *cliError {
+	return &cliError{what: "there is no record here yet", where: c.Data, remedy: "start with trestle run, or name another folder with --data", code: exitFailed}
 }
 
 // shutOut is the failure of a user who may not read the data folder: there is no
@@ -102,20 +102,20 @@ func shutOut(c *config.Config) error {
 	return nil
 }
 
-func notOurs(path string, code exitCode) *failure {
-	return &failure{what: "this user may not use the data folder", where: path, remedy: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", code: code}
+func notOurs(path string, code exitCode) *cliError {
+	return &cliError{what: "this user may not use the data folder", where: path, remedy: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", code: code}
 }
 
 // makeWritable is what to do about a record that this user may read alone.
 const makeWritable = "run it as the user who owns the folder, mount its disk for writing, or copy the folder and name the copy with --data (TRS-R10)"
 
 // unseen is the failure of a record that cannot be looked at.
-func unseen(err error, c *config.Config) *failure {
+func unseen(err error, c *config.Config) *cliError {
 	remedy := "see that it can be read: trestle doctor data"
 	if errors.Is(err, sqlite.ErrReadOnly) {
 		remedy = makeWritable
 	}
-	return &failure{what: err.Error(), where: placeOf(c), remedy: remedy, code: exitFailed}
+	return &cliError{what: err.Error(), where: placeOf(c), remedy: remedy, code: exitFailed}
 }
 
 // placeOf says where people look for the record of a configuration.
@@ -131,7 +131,7 @@ const useNewer = "use the version named above, or restore a backup made before i
 
 // storeFailure says what people can do about a record that does not open.
 func storeFailure(err error, place string) error {
-	f := &failure{what: err.Error(), where: place, remedy: "see that the folder can be written: trestle doctor data", code: exitConfig}
+	f := &cliError{what: err.Error(), where: place, remedy: "see that the folder can be written: trestle doctor data", code: exitConfig}
 	_, locked := errors.AsType[*sqlite.LockedError](err)
 	other, inUse := errors.AsType[*postgres.InUseError](err)
 	switch {
@@ -143,13 +143,13 @@ func storeFailure(err error, place string) error {
 		f.remedy, f.code = "stop the other process, or use --data for another folder", exitTryAgain
 	case inUse:
 		f.remedy, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
-	case errors.Is(err, record.ErrNewer):
+	case errors.Is(err, sqlstore.ErrNewer):
 		f.remedy = useNewer
-	case errors.Is(err, record.ErrLacks):
+	case errors.Is(err, sqlstore.ErrLacks):
 		f.remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
-	case errors.Is(err, record.ErrFull) && place == "database":
+	case errors.Is(err, sqlstore.ErrFull) && place == "database":
 		f.remedy, f.code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
-	case errors.Is(err, record.ErrFull), errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, sqlstore.ErrFull), errors.Is(err, syscall.ENOSPC):
 		f.remedy, f.code = "make room on this disk, or move the data folder; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
 	case errors.Is(err, sqlite.ErrDamaged):
 		f.remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"

@@ -8,21 +8,21 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // Another user is told so, not that nothing runs here or that a setting is wrong.
 func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
-	check.OK(t, os.Mkdir(folder, 0o700))
+	testutil.OK(t, os.Mkdir(folder, 0o700))
 	asStranger(t, folder)
 	err := shutOut(&config.Config{Data: folder})
-	if f, ok := errors.AsType[*failure](err); !ok || f.code != exitFailed || f.where != folder {
+	if f, ok := errors.AsType[*cliError](err); !ok || f.code != exitFailed || f.where != folder {
 		t.Errorf("who may not read the folder is told %v", err)
 	}
 	_, err = os.Create(filepath.Join(folder, "x"))
-	if f, ok := errors.AsType[*failure](storeFailure(err, folder)); !ok || f.what != "this user may not use the data folder" || f.code != exitConfig {
+	if f, ok := errors.AsType[*cliError](storeFailure(err, folder)); !ok || f.what != "this user may not use the data folder" || f.code != exitConfig {
 		t.Errorf("a start in it ends with %v", err)
 	}
 }
@@ -32,12 +32,12 @@ func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 func asStranger(t *testing.T, folder string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		check.OK(t, os.Chmod(folder, 0))
+		testutil.OK(t, os.Chmod(folder, 0))
 		t.Cleanup(func() { _ = os.Chmod(folder, 0o700) })
 		return
 	}
 	runtime.LockOSThread()
-	check.OK(t, syscall.Setfsuid(65534))
+	testutil.OK(t, syscall.Setfsuid(65534))
 	t.Cleanup(func() {
 		_ = syscall.Setfsuid(0)
 		runtime.UnlockOSThread()

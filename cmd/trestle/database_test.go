@@ -13,20 +13,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testservers"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A record that has lived in a file goes on in a database: nothing of the talk is
 // lost, one process at a time has it, and every command reads it there.
 func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
-	var server servertest.Postgres
-	t.Cleanup(func() { check.OK(t, server.Stop()) })
+	var server testservers.Postgres
+	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	s := aTalk(t)
 	blank := s
 	blank.env += "\nTRESTLE_DATABASE=" + server.URL(server.Database(t))
@@ -115,14 +115,14 @@ func TestMoveThatEndedEarlySaysWhatToDo(t *testing.T) {
 		"anything else":               {errors.New("connection refused"), "it goes on where it stood", exitFailed},
 	} {
 		err := fmt.Errorf("move record: %w", test.err)
-		f, ok := errors.AsType[*failure](moveFailure(t.Context(), err))
+		f, ok := errors.AsType[*cliError](moveFailure(t.Context(), err))
 		if !ok || !strings.Contains(f.remedy, test.remedy) || f.code != test.code || f.what != err.Error() {
 			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if s, ok := errors.AsType[*silent](moveFailure(stopped, context.Canceled)); !ok || s.code != exitInterrupted {
+	if s, ok := errors.AsType[*reportedError](moveFailure(stopped, context.Canceled)); !ok || s.code != exitInterrupted {
 		t.Errorf("interrupted it says %+v", s)
 	}
 }
@@ -143,8 +143,8 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 // there by itself once there is room.
 func TestAStartOnAFullDiskIsTriedAgain(t *testing.T) {
 	full := &fs.PathError{Op: "open", Path: "trestle.lock", Err: syscall.ENOSPC}
-	for name, err := range map[string]error{"of the record": record.ErrFull, "of the folder": full} {
-		f, ok := errors.AsType[*failure](storeFailure(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
+	for name, err := range map[string]error{"of the record": sqlstore.ErrFull, "of the folder": full} {
+		f, ok := errors.AsType[*cliError](storeFailure(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
 		if !ok || !strings.Contains(f.remedy, "make room on this disk") || f.code != exitTryAgain {
 			t.Errorf("%s: got %+v, want exit code %d", name, f, exitTryAgain)
 		}
@@ -162,15 +162,15 @@ func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 	}{
 		"another process":                 {other, "its right to write ends in 10 s", exitTryAgain},
 		"an older schema that others use": {fmt.Errorf("the schema is to go from 39 to 40: %w", other), "stop the other process", exitTryAgain},
-		"a newer schema":                  {record.ErrNewer, "TRS-R04", exitConfig},
+		"a newer schema":                  {sqlstore.ErrNewer, "TRS-R04", exitConfig},
 		"a move that broke off":           {postgres.ErrUnfinished, "call trestle move again", exitConfig},
 		"a server that loses commits":     {postgres.ErrSetting, "TRS-R11", exitConfig},
 		"a server that takes no writes":   {postgres.ErrReadOnly, "start again", exitTryAgain},
-		"a server without room":           {record.ErrFull, "the disk of the server", exitTryAgain},
+		"a server without room":           {sqlstore.ErrFull, "the disk of the server", exitTryAgain},
 		"no server":                       {errors.New("connection refused"), "see that the server runs", exitTryAgain},
 	} {
 		err := fmt.Errorf("open record in trestle on db.example.org: %w", test.err)
-		f, ok := errors.AsType[*failure](storeFailure(err, "database"))
+		f, ok := errors.AsType[*cliError](storeFailure(err, "database"))
 		if !ok || !strings.Contains(f.remedy, test.remedy) || f.code != test.code || f.what != err.Error() {
 			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
@@ -189,7 +189,7 @@ func TestAProcessSetsRoomAside(t *testing.T) {
 	}
 	s.serve(t)
 	free, _, err := sqlite.Disk(folder)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if has, err := os.Stat(file); free > 10*ballast && (err != nil || has.Size() != ballast) {
 		t.Errorf("with %d bytes free it has %v, %v", free, has, err)
 	}

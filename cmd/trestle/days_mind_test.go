@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // A whimsical model answers what it is newly shown, with a number of its own
@@ -45,21 +45,21 @@ func (w *whimsical) moody(yes bool) {
 }
 
 // Generate implements [model.Model].
-func (w *whimsical) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (w *whimsical) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	took, resp, err := w.decides(r)
 	select {
 	case <-time.After(took):
 		return resp, err
 	case <-ctx.Done():
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	}
 }
 
-func (w *whimsical) decides(r model.Request) (time.Duration, model.Response, error) {
+func (w *whimsical) decides(r llm.Request) (time.Duration, llm.Response, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken == nil {
-		w.broken = modeltest.Check(r.Messages, r.Tools)
+		w.broken = llmtest.Check(r.Messages, r.Tools)
 	}
 	took := time.Duration(w.rng.IntN(3000)) * time.Millisecond
 	if w.rng.IntN(30) == 0 {
@@ -67,10 +67,10 @@ func (w *whimsical) decides(r model.Request) (time.Duration, model.Response, err
 	}
 	asked, places := w.asked(r.Messages, r.CacheKey)
 	if w.mood && w.rng.IntN(3) == 0 {
-		kind := model.Kind(w.rng.IntN(int(model.TooLong)))
-		return took, model.Response{}, &model.Error{Kind: kind, Err: errors.New("a mood"), RetryAfter: time.Duration(w.rng.IntN(20)) * time.Second}
+		kind := llm.Kind(w.rng.IntN(int(llm.TooLong)))
+		return took, llm.Response{}, &llm.Error{Kind: kind, Err: errors.New("a mood"), RetryAfter: time.Duration(w.rng.IntN(20)) * time.Second}
 	}
-	resp := model.Response{Finish: model.Stopped, Usage: model.Usage{Prompt: 1000, Output: 50}}
+	resp := llm.Response{Finish: llm.Stopped, Usage: llm.Usage{Prompt: 1000, Output: 50}}
 	switch {
 	case r.NoCalls:
 		resp.Text = "I think of " + w.mints() + "."
@@ -79,28 +79,28 @@ func (w *whimsical) decides(r model.Request) (time.Duration, model.Response, err
 	case w.rng.IntN(12) == 0:
 		resp.Text = "Responded to nobody. I only listen."
 	default:
-		resp.Calls, resp.Finish = w.acts(places), model.Called
+		resp.Calls, resp.Finish = w.acts(places), llm.Called
 	}
 	return took, resp, nil
 }
 
 // asked returns the tokens that people said since the last answer, and the places
 // in the prompt that an act may be about.
-func (w *whimsical) asked(messages []model.Message, mind string) (tokens, places []string) {
+func (w *whimsical) asked(messages []llm.Message, mind string) (tokens, places []string) {
 	from := 0
 	for i := range messages {
-		if messages[i].Role == model.User {
+		if messages[i].Role == llm.User {
 			places = append(places, dayPlace.FindAllString(messages[i].Text, -1)...)
 		}
 		for _, token := range dayToken.FindAllString(messages[i].Text, -1) {
 			w.glimpses[glimpse{mind, token}] = time.Now()
 		}
-		if messages[i].Role == model.Result && strings.Contains(messages[i].Text, `"messageId"`) {
+		if messages[i].Role == llm.Result && strings.Contains(messages[i].Text, `"messageId"`) {
 			from = i + 1
 		}
 	}
 	for i := range messages[from:] {
-		if m := &messages[from+i]; m.Role == model.User && strings.Contains(m.Text, "INBOX (") {
+		if m := &messages[from+i]; m.Role == llm.User && strings.Contains(m.Text, "INBOX (") {
 			_, fresh, _ := strings.Cut(m.Text, "INBOX (")
 			tokens = append(tokens, dayToken.FindAllString(fresh, -1)...)
 		}
@@ -109,10 +109,10 @@ func (w *whimsical) asked(messages []model.Message, mind string) (tokens, places
 }
 
 // acts are the calls of one answer: one send, mostly, and now and then something else.
-func (w *whimsical) acts(places []string) []model.Call {
-	var calls []model.Call
+func (w *whimsical) acts(places []string) []llm.Call {
+	var calls []llm.Call
 	add := func(name string, args any) {
-		calls = append(calls, modeltest.Call("call_"+w.mints(), name, args))
+		calls = append(calls, llmtest.Call("call_"+w.mints(), name, args))
 	}
 	place := "#1"
 	if len(places) > 0 {

@@ -182,7 +182,7 @@ func (d *day) loses() {
 	case 9:
 		d.slack.app.Disorder(1 + d.rng.IntN(3))
 	case 10:
-		d.bot.Disorder(fake.Disorder{Copies: d.rng.IntN(3), Shuffle: d.rng.IntN(2) == 0})
+		d.bot.Disorder(fake.Reordering{Copies: d.rng.IntN(3), Shuffle: d.rng.IntN(2) == 0})
 	}
 }
 

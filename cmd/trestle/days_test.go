@@ -279,7 +279,7 @@ func (d *day) calms() {
 
 // killed ends the program while all of it waits, for the network, the model or the
 // time: what it had written stays, nobody hears of it again, and it starts anew after a
-// while. Between two instructions it is killed by internal/faults.
+// while. Between two instructions it is killed by internal/crashtest.
 func (d *day) killed() {
 	synctest.Wait()
 	dir := d.t.TempDir()

@@ -22,14 +22,14 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // hurried are the times of the line that a demo cuts, short enough to be seen:
 // before its silence closes connection spans, and between attempts to reach it.
-func hurried() map[string]activity.LineOptions {
-	return map[string]activity.LineOptions{"telegram": {Deaf: 4 * time.Second, RetryMax: time.Second}}
+func hurried() map[string]activity.ConnectionOptions {
+	return map[string]activity.ConnectionOptions{"telegram": {Deaf: 4 * time.Second, RetryMax: time.Second}}
 }
 
 // demoHold is how long a platform of the demo holds a poll open.
@@ -40,12 +40,12 @@ const demoRoom = "family"
 
 // demo serves a small life on fake platforms of this machine until it is
 // interrupted. Its data is in a folder of its own, which goes with it.
-func (p *program) demo(ctx context.Context, modelURL string) (err error) {
+func (p *CLI) demo(ctx context.Context, modelURL string) (err error) {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	dir, err := os.MkdirTemp("", "trestle-demo-")
 	if err != nil {
-		return &failure{what: "there is no room for the demo: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+		return &cliError{what: "there is no room for the demo: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g, ctx := errgroup.WithContext(ctx)
@@ -75,7 +75,7 @@ func listenLocally(ctx context.Context, address string) (net.Listener, error) {
 
 // demoProcess prepares the process of a demo: the program's own, with short
 // times and, unless there is a real endpoint, the demo's model.
-func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, modelURL string) (s *process, err error) {
+func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, modelURL string) (s *Server, err error) {
 	endpoint, err := p.demoModel(ctx, modelURL)
 	if err != nil {
 		return nil, err
@@ -101,13 +101,13 @@ func (p *program) demoProcess(ctx context.Context, stage *demo.Stage, dir, model
 	s = newProcess(conf, p.logger(slog.LevelError), io.Discard, true)
 	s.times, s.hold, s.listener = hurried(), demoHold, ln
 	if modelURL == "" {
-		s.models = func(config.Model) model.Model { return demo.Model{} }
+		s.models = func(config.Model) llm.Model { return demo.Model{} }
 	}
 	return s, nil
 }
 
 // demoModel returns the configuration of the model at url, or of none.
-func (p *program) demoModel(ctx context.Context, url string) (string, error) {
+func (p *CLI) demoModel(ctx context.Context, url string) (string, error) {
 	if url == "" {
 		return "model: {base_url: \"http://demo.invalid\", name: scripted}\n", nil
 	}
@@ -116,7 +116,7 @@ func (p *program) demoModel(ctx context.Context, url string) (string, error) {
 	if name == "" {
 		var err error
 		if name, err = demo.FirstModel(ctx, http.DefaultClient, url, key); err != nil {
-			return "", &failure{what: "the endpoint names no model: " + err.Error(), where: "--model " + url, remedy: "start it, or name a model with TRESTLE_MODEL", code: exitFailed}
+			return "", &cliError{what: "the endpoint names no model: " + err.Error(), where: "--model " + url, remedy: "start it, or name a model with TRESTLE_MODEL", code: exitFailed}
 		}
 	}
 	return fmt.Sprintf("model: {base_url: %q, api_key: %q, name: %q}\n", url, key, name), nil
@@ -125,7 +125,7 @@ func (p *program) demoModel(ctx context.Context, url string) (string, error) {
 // demoAddress is where the demo serves health: the usual place, or, where that
 // is taken, any. It is open already, unless somebody named it: nobody can take it
 // before it is served.
-func (p *program) demoAddress(ctx context.Context) (address string, ln net.Listener, err error) {
+func (p *CLI) demoAddress(ctx context.Context) (address string, ln net.Listener, err error) {
 	if named, ok := p.lookup("TRESTLE_LISTEN"); ok {
 		return named, nil, nil
 	}
@@ -133,14 +133,14 @@ func (p *program) demoAddress(ctx context.Context) (address string, ln net.Liste
 		ln, err = listenLocally(ctx, "")
 	}
 	if err != nil {
-		return "", nil, &failure{what: "no address of this machine can be listened on: " + err.Error(), where: "run --demo", remedy: "name one with TRESTLE_LISTEN", code: exitTryAgain}
+		return "", nil, &cliError{what: "no address of this machine can be listened on: " + err.Error(), where: "run --demo", remedy: "name one with TRESTLE_LISTEN", code: exitTryAgain}
 	}
 	return ln.Addr().String(), ln, nil
 }
 
 // showDemo plays the story and tells of it until ctx is done or the person at
 // the terminal leaves.
-func (p *program) showDemo(ctx context.Context, s *process, stage *demo.Stage) error {
+func (p *CLI) showDemo(ctx context.Context, s *Server, stage *demo.Platforms) error {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
@@ -148,9 +148,9 @@ func (p *program) showDemo(ctx context.Context, s *process, stage *demo.Stage) e
 	}
 	live := s.bus.Open(1024)
 	defer live.Close()
-	t := &teller{json: p.output == "json" || p.output == "jsonl", out: p.out, began: time.Now()}
+	t := &timelineWriter{json: p.output == "json" || p.output == "jsonl", out: p.out, began: time.Now()}
 	narrator := &demo.Narrator{Record: demoRecord{s.store.Console(), s.store.Shell()}, Live: live, Tell: t.tell}
-	play := &demo.Play{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
+	play := &demo.Player{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
 	in, restore, err := p.demoInput(t)
 	if err != nil {
 		return err
@@ -181,11 +181,11 @@ func (p *program) showDemo(ctx context.Context, s *process, stage *demo.Stage) e
 
 // demoRecord is the record as a narrator reads it.
 type demoRecord struct {
-	record.Console
-	record.Shell
+	sqlstore.ReadModel
+	sqlstore.AgentStore
 }
 
-func (p *program) demoBanner(ctx context.Context, w io.Writer, s *process, stage *demo.Stage) {
+func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *Server, stage *demo.Platforms) {
 	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", ownVersion().Version)
 	if s.listenAt != "" {
 		fmt.Fprintf(w, "  console   %s\n", s.door(ctx))
@@ -206,9 +206,9 @@ func (p *program) demoBanner(ctx context.Context, w io.Writer, s *process, stage
 	fmt.Fprintf(w, "        next: trestle init\n\n")
 }
 
-// A teller writes what happens in columns, each line with the time since it
+// A timelineWriter writes what happens in columns, each line with the time since it
 // began. It is safe for concurrent use.
-type teller struct {
+type timelineWriter struct {
 	json bool
 
 	mu    sync.Mutex // guards out
@@ -216,19 +216,19 @@ type teller struct {
 	began time.Time
 }
 
-// told is one line of the demo as JSON.
-type told struct {
+// timelineEvent is one line of the demo as JSON.
+type timelineEvent struct {
 	Seconds float64 `json:"seconds"` // since the demo began
 	Where   string  `json:"where"`   // a room, an agent or a platform; empty for the demo itself
 	Text    string  `json:"text"`
 }
 
-func (t *teller) tell(where, text string) {
+func (t *timelineWriter) tell(where, text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	since := time.Since(t.began)
 	if t.json {
-		_ = json.NewEncoder(t.out).Encode(told{since.Seconds(), where, text}) // nobody reads it any more
+		_ = json.NewEncoder(t.out).Encode(timelineEvent{since.Seconds(), where, text}) // nobody reads it any more
 		return
 	}
 	seconds := int(since.Seconds())
@@ -243,7 +243,7 @@ type typing struct {
 
 // demoInput returns what reads the person at stdin, and what puts the terminal
 // back. In a terminal the story is told around the line that is being written.
-func (p *program) demoInput(t *teller) (in typing, restore func(), err error) {
+func (p *CLI) demoInput(t *timelineWriter) (in typing, restore func(), err error) {
 	switch p.input() {
 	case inputNone:
 		return typing{}, func() {}, nil
@@ -269,7 +269,7 @@ func (p *program) demoInput(t *teller) (in typing, restore func(), err error) {
 
 // sayTyped has the person in the demo's room say what is typed. A read cannot
 // be interrupted, so one may be left behind when the program ends.
-func sayTyped(ctx context.Context, s *process, in typing) error {
+func sayTyped(ctx context.Context, s *Server, in typing) error {
 	place, err := s.enter(ctx, demoRoom)
 	if err != nil {
 		return err

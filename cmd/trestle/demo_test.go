@@ -21,10 +21,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/demo"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // ECOSYSTEM 5, SEQ-15, DESIGN 4: the whole first round of the demo in a bubble,
@@ -45,13 +45,13 @@ func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
 			}
 			return network.Listen(address)
 		})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		g.Go(func() error { return stage.Run(ctx) })
 		out := &screen{}
 		p := stage0(t).program(nil, out, out)
 		p.in = mustOpen(t, os.DevNull)
 		s, err := p.demoProcess(ctx, stage, t.TempDir(), "")
-		check.OK(t, err)
+		testutil.OK(t, err)
 		s.client, s.mint = client, w.newID
 		g.Go(func() error { return w.live(ctx, s) })
 		g.Go(func() error { return p.showDemo(ctx, s, stage) })
@@ -82,7 +82,7 @@ func demoTale(t *testing.T, text string) string {
 func processorTime(t *testing.T) time.Duration {
 	t.Helper()
 	var used syscall.Rusage
-	check.OK(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
+	testutil.OK(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
@@ -134,11 +134,11 @@ func TestDemoServesTheAddressThatItFound(t *testing.T) {
 	for _, where := range []string{"usual", "another"} {
 		network := new(fake.Network)
 		stage, err := demo.NewStage(t.Context(), func(context.Context, string) (net.Listener, error) { return network.Listen(where + rand.Text()) })
-		check.OK(t, err)
+		testutil.OK(t, err)
 		p := stage0(t).program(nil, io.Discard, io.Discard)
 		p.lookup = func(string) (string, bool) { return "", false }
 		s, err := p.demoProcess(t.Context(), stage, t.TempDir(), "")
-		check.OK(t, err)
+		testutil.OK(t, err)
 		found := s.config().Listen
 		if ln, err := listenLocally(t.Context(), found); !errors.Is(err, syscall.EADDRINUSE) {
 			t.Errorf("somebody else listens on %s: %v, %v", found, ln, err)

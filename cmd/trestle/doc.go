@@ -2,7 +2,7 @@
 //
 // This package reads the configuration, answers the command line, and wires the
 // parts of the tree together: the record, one line for each adapter, the shell
-// and the model. It starts them in the order of [Bootstrap], runs them in one
+// and the model. It starts them in the order of [startupReporter], runs them in one
 // group, and stops them together.
 //
 // It promises that stdout holds answers and nothing else, that the exit code

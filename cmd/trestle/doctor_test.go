@@ -13,15 +13,15 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // onModel serves an endpoint on the loopback until the test ends and returns
 // its address. Unless it has a model of its own, it does what a doctor asks for.
-func onModel(t *testing.T, s *modeltest.Server) string {
+func onModel(t *testing.T, s *llmtest.Server) string {
 	t.Helper()
 	s.Keep = -1
 	if s.Model == nil {
@@ -35,21 +35,21 @@ func onModel(t *testing.T, s *modeltest.Server) string {
 // passwords remembers the one of a long prompt, and calls the tool that there is.
 type passwords struct{}
 
-func (passwords) Generate(_ context.Context, r model.Request) (model.Response, error) {
+func (passwords) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	if len(r.Tools) > 0 {
-		return model.Response{Calls: []model.Call{{ID: "1", Name: r.Tools[0].Name, Args: "{}"}}, Finish: model.Called}, nil
+		return llm.Response{Calls: []llm.Call{{ID: "1", Name: r.Tools[0].Name, Args: "{}"}}, Finish: llm.Called}, nil
 	}
 	_, rest, _ := strings.Cut(r.Messages[0].Text, "The password is ")
 	word, _, _ := strings.Cut(rest, ".")
-	return model.Response{Text: word, Finish: model.Stopped}, nil
+	return llm.Response{Text: word, Finish: llm.Stopped}, nil
 }
 
 // write puts a configuration into the stage's folder.
 func (s stage) write(t *testing.T, text string, mode os.FileMode) {
 	t.Helper()
 	file := filepath.Join(s.folder, "trestle.yaml")
-	check.OK(t, os.WriteFile(file, []byte(text), mode))
-	check.OK(t, os.Chmod(file, mode))
+	testutil.OK(t, os.WriteFile(file, []byte(text), mode))
+	testutil.OK(t, os.Chmod(file, mode))
 }
 
 // unvaried masks what differs from run to run.
@@ -84,7 +84,7 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 	group := telegram.NewGroup("Family", kai)
 	telegram.Fault(fake.Fault{Do: fake.Refuse, Method: "getUpdates", Times: -1, Status: 409, Description: "Conflict: terminated by other getUpdates request"})
 	s := stage{folder: t.TempDir()}
-	s.write(t, fmt.Sprintf(doctored, onModel(t, &modeltest.Server{Window: 4096}), url, group.ID()), 0o644)
+	s.write(t, fmt.Sprintf(doctored, onModel(t, &llmtest.Server{Window: 4096}), url, group.ID()), 0o644)
 	if err := os.Mkdir(filepath.Join(s.folder, "data"), 0o755); err != nil { //nolint:gosec // that is a fault
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 // that serves it, which is not thrown off.
 func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 	telegram, url := onTelegram(t, "7003:served")
-	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(modeltest.Server))}
+	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(llmtest.Server))}
 	s.serve(t)
 	polled(t, telegram)
 	out, errs, code := s.do(t, "", "doctor")
@@ -142,7 +142,7 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 // polled waits until a program asks for updates.
 func polled(t *testing.T, telegram *fake.Telegram) {
 	t.Helper()
-	check.OK(t, telegram.Until(t.Context(), func() bool {
+	testutil.OK(t, telegram.Until(t.Context(), func() bool {
 		return slices.ContainsFunc(telegram.Ledger().Calls, func(c fake.Call) bool { return c.Method == "getUpdates" })
 	}))
 }
@@ -167,7 +167,7 @@ func TestDoctorLeavesAloneAnAccountThatConnects(t *testing.T) {
 // ECOSYSTEM 1 rule 6, CON-50: an agent whose model only talks is silent everywhere. The
 // doctor says so beforehand, and what explains the silence afterwards.
 func TestModelThatOnlyTalksIsFoundOut(t *testing.T) {
-	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &modeltest.Server{Model: chatter{}})}
+	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &llmtest.Server{Model: chatter{}})}
 	if out, _, code := s.do(t, "", "doctor", "model"); code != exitFailed || !strings.Contains(out, "TRS-M07") {
 		t.Errorf("doctor: exit %s:\n%s", code, out)
 	}
@@ -180,9 +180,9 @@ func TestModelThatOnlyTalksIsFoundOut(t *testing.T) {
 // chatter is a model that calls no tool.
 type chatter struct{}
 
-func (chatter) Generate(_ context.Context, r model.Request) (model.Response, error) {
+func (chatter) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	if strings.Contains(r.Messages[0].Text, "password") {
-		return model.Response{Text: "heron-4711", Finish: model.Stopped}, nil
+		return llm.Response{Text: "heron-4711", Finish: llm.Stopped}, nil
 	}
-	return model.Response{Text: "Hello, how can I help?", Finish: model.Stopped}, nil
+	return llm.Response{Text: "Hello, how can I help?", Finish: llm.Stopped}, nil
 }

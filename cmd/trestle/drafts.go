@@ -7,9 +7,9 @@ import (
 
 // drafts show what agents are about to say by the ways out that this process has.
 // An account that another process sends for shows none.
-type drafts struct{ parts *parts }
+type drafts struct{ parts *components }
 
-var _ shell.Drafts = drafts{}
+var _ shell.DraftDisplay = drafts{}
 
 // Shows implements [shell.Drafts].
 func (d drafts) Shows(account, chat string, message bool) bool {

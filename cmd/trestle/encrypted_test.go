@@ -16,8 +16,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // An encryptedServer serves one of the others as the world does: with TLS, over
@@ -64,7 +64,7 @@ type correspondent struct {
 // platform is heard and answered, its files are fetched, and a connection that is cut
 // after that is made again.
 func TestEverythingGoesEncrypted(t *testing.T) {
-	m := encrypted(t, &modeltest.Server{Model: modeltest.Parrot{Brief: true}})
+	m := encrypted(t, &llmtest.Server{Model: llmtest.LeakyModel{Brief: true}})
 	telegram, chat := telegramCorrespondent(t)
 	slack, channel := slackCorrespondent(t)
 	discord, room := discordCorrespondent(t)
@@ -85,7 +85,7 @@ spaces:
   c: {agents: [ada], wake: all, chats: ["guild:%s"]}
 `, m.URL, telegram.server.URL, slack.server.URL, discord.server.URL, chat, channel, room)
 	for name, text := range map[string][]byte{roots: certificate, filepath.Join(folder, "trestle.yaml"): []byte(file)} {
-		check.OK(t, os.WriteFile(name, text, 0o600))
+		testutil.OK(t, os.WriteFile(name, text, 0o600))
 	}
 	serveFrom(t, folder, "SSL_CERT_FILE="+roots)
 
@@ -109,14 +109,14 @@ spaces:
 func serveFrom(t *testing.T, folder string, env ...string) {
 	t.Helper()
 	self, err := os.Executable()
-	check.OK(t, err)
+	testutil.OK(t, err)
 	program := filepath.Join(t.TempDir(), "trestle")
-	check.OK(t, os.Symlink(self, program))
+	testutil.OK(t, os.Symlink(self, program))
 	out := &output{more: make(chan struct{}, 1)}
 	c := exec.Command(program, "run") //nolint:noctx // it is stopped as an operator does
 	c.Dir, c.Stdout, c.Stderr = folder, out, out
 	c.Env = append([]string{"HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "TRESTLE_LISTEN=127.0.0.1:0"}, env...)
-	check.OK(t, c.Start())
+	testutil.OK(t, c.Start())
 	t.Cleanup(func() {
 		if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Error(err)

@@ -13,31 +13,31 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/skew"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
 // parts returns what there is to examine, in the order of the report.
-func (x *examination) parts() []doctor.Part {
+func (x *examination) parts() []doctor.Check {
 	setup := x.setup()
-	all := []doctor.Part{
+	all := []doctor.Check{
 		{Name: "config", Examine: setup.Examine, Fix: setup.Fix},
 		{Name: "data", Examine: x.examineRecord, Last: true},
 	}
 	if x.conf.Listen != "" {
-		all = append(all, doctor.Part{Name: "console", Examine: x.examineConsole})
+		all = append(all, doctor.Check{Name: "console", Examine: x.examineConsole})
 	}
 	if x.conf.Redis != "" {
-		all = append(all, doctor.Part{Name: "redis", Examine: x.examineRedis})
+		all = append(all, doctor.Check{Name: "redis", Examine: x.examineRedis})
 	}
 	all = append(all, x.endpoints()...)
 	for _, a := range x.conf.Adapters {
 		if !a.Misconfigured {
-			all = append(all, doctor.Part{Name: a.Name, Examine: func(ctx context.Context) []adapters.Finding { return x.examineAccount(ctx, a) }})
+			all = append(all, doctor.Check{Name: a.Name, Examine: func(ctx context.Context) []adapters.Diagnosis { return x.examineAccount(ctx, a) }})
 		}
 	}
 	return all
@@ -46,10 +46,10 @@ func (x *examination) parts() []doctor.Part {
 func (x *examination) setup() doctor.Setup {
 	s := doctor.Setup{Folder: x.conf.Data, Summary: x.conf.Name() + ": " + x.conf.Holds()}
 	for _, f := range x.conf.Problems {
-		s.Entries = append(s.Entries, doctor.Entry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Remedy})
+		s.Entries = append(s.Entries, doctor.BrokenEntry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Remedy})
 	}
 	for _, w := range x.conf.Warnings {
-		c := doctor.Caution{What: strings.TrimPrefix(w.Entry+": "+w.Fault.What, ": "), Mend: w.Fault.Remedy, Grave: w.Grave}
+		c := doctor.Warning{What: strings.TrimPrefix(w.Entry+": "+w.Fault.What, ": "), Mend: w.Fault.Remedy, Grave: w.Grave}
 		if w.Open != "" {
 			c.File, c.Name = x.absolute(w.Open), w.Open
 		}
@@ -58,17 +58,17 @@ func (x *examination) setup() doctor.Setup {
 	return s
 }
 
-func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
+func (x *examination) examineRecord(ctx context.Context) []adapters.Diagnosis {
 	clocks := slices.Concat(x.clock.Readings(), x.there.clocks())
 	if x.conf.Database != "" {
 		return x.examineDatabase(ctx).Examine(clocks, x.now)
 	}
-	r, err := sqlite.Examination{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
+	r, err := sqlite.DataDirCheck{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
 	switch {
 	case errors.Is(err, sqlite.ErrReadOnly):
-		return []adapters.Finding{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(makeWritable, " (TRS-R10)"))}
+		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(makeWritable, " (TRS-R10)"))}
 	case err != nil:
-		return []adapters.Finding{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
+		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
 	r.Answers, r.Backup, r.MaxAge = x.running != nil, lastBackup(x.conf.Data), x.conf.Alarms.BackupAge
 	return r.Examine(clocks, x.now)
@@ -76,8 +76,8 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Finding {
 
 // examineDatabase looks at the server that keeps the record. Its backups are made
 // with its own tools, and nobody tells us of them.
-func (x *examination) examineDatabase(ctx context.Context) doctor.Record {
-	r := doctor.Record{Folder: x.conf.Data}
+func (x *examination) examineDatabase(ctx context.Context) doctor.DataDir {
+	r := doctor.DataDir{Folder: x.conf.Data}
 	if info, err := os.Stat(x.conf.Data); err == nil {
 		r.Mode = info.Mode().Perm()
 	}
@@ -85,12 +85,12 @@ func (x *examination) examineDatabase(ctx context.Context) doctor.Record {
 	return r
 }
 
-func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {
+func (x *examination) examineConsole(ctx context.Context) []adapters.Diagnosis {
 	c := doctor.Console{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
 	if x.running != nil {
 		var h health
 		if err := x.running.get(ctx, "/health", &h); err != nil {
-			return []adapters.Finding{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
+			return []adapters.Diagnosis{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
 		}
 		c.Listen = h.Listen
 	}
@@ -98,17 +98,17 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.Finding {
 }
 
 // endpoints returns a part for each model that is asked.
-func (x *examination) endpoints() []doctor.Part {
-	var all []doctor.Part
+func (x *examination) endpoints() []doctor.Check {
+	var all []doctor.Check
 	add := func(name, entry string, m config.Model, s config.Settings) {
 		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.Counter).Count}
-		all = append(all, doctor.Part{Name: name, Examine: func(ctx context.Context) []adapters.Finding {
+		all = append(all, doctor.Check{Name: name, Examine: func(ctx context.Context) []adapters.Diagnosis {
 			if m.Offline && x.models == nil {
-				return []adapters.Finding{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
+				return []adapters.Diagnosis{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
 			}
 			var err error
 			if e.Model, err = x.endpoint(m); err != nil {
-				return []adapters.Finding{doctor.Fail("TRS-C01", entry+" is misconfigured: "+err.Error(), "correct "+entry+".base_url")}
+				return []adapters.Diagnosis{doctor.Fail("TRS-C01", entry+" is misconfigured: "+err.Error(), "correct "+entry+".base_url")}
 			}
 			return e.Examine(ctx)
 		}})
@@ -130,7 +130,7 @@ func tagsAlone(c *config.Config, m config.Model) bool {
 
 // endpoint returns a model's client without its patience: a doctor wants to
 // hear of failures.
-func (x *examination) endpoint(m config.Model) (model.Model, error) {
+func (x *examination) endpoint(m config.Model) (llm.Model, error) {
 	if x.models != nil {
 		return x.models(m), nil
 	}
@@ -139,19 +139,19 @@ func (x *examination) endpoint(m config.Model) (model.Model, error) {
 
 // examineAccount looks at one account, in the process that serves it or else
 // from here.
-func (x *examination) examineAccount(ctx context.Context, a config.Adapter) []adapters.Finding {
+func (x *examination) examineAccount(ctx context.Context, a config.Adapter) []adapters.Diagnosis {
 	if x.running != nil {
 		found, err := x.there.over(ctx, x.running, a.Name)
 		if err == nil && len(found) > 0 {
 			return found
 		}
 		if err != nil {
-			return []adapters.Finding{doctor.Fail("TRS-R08", "the running process does not examine "+a.Name+": "+err.Error(), "see its log")}
+			return []adapters.Diagnosis{doctor.Fail("TRS-R08", "the running process does not examine "+a.Name+": "+err.Error(), "see its log")}
 		}
 	}
 	ad, err := x.newAdapter(a)
 	if err != nil {
-		return []adapters.Finding{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
+		return []adapters.Diagnosis{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
 	}
 	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name), x.servedElsewhere(ctx, a.Name))
 }
@@ -172,10 +172,10 @@ func (x *examination) servedElsewhere(ctx context.Context, name string) bool {
 	return err != nil || servedBy(crew, name) != nil
 }
 
-func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string, served bool) []adapters.Finding {
-	e, ok := ad.(adapters.Examiner)
+func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string, served bool) []adapters.Diagnosis {
+	e, ok := ad.(adapters.Diagnoser)
 	if !ok {
-		return []adapters.Finding{doctor.Fine("this platform has no examination")}
+		return []adapters.Diagnosis{doctor.Fine("this platform has no examination")}
 	}
 	return e.Examine(ctx, chats, served)
 }
@@ -197,15 +197,15 @@ func namedChats(c *config.Config, adapter string) []string {
 // process finds of one of its accounts. Nothing is found of one that it does
 // not serve.
 type examined struct {
-	Findings []adapters.Finding `json:"findings"`
-	Clocks   []skew.Reading     `json:"clocks"`
+	Findings []adapters.Diagnosis `json:"findings"`
+	Clocks   []clockskew.Offset   `json:"clocks"`
 }
 
 // serveDoctor examines an account with the client that serves it, or would where
 // another process does.
-func (s *process) serveDoctor(rw http.ResponseWriter, r *http.Request) {
+func (s *Server) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
-	answer := examined{Findings: []adapters.Finding{}}
+	answer := examined{Findings: []adapters.Diagnosis{}}
 	if l := s.lineOf(name); l != nil {
 		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name), l.Status().State == activity.LineStandby)
 	}
@@ -216,14 +216,14 @@ func (s *process) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 // examinedThere collects what a running process read off its clocks.
 type examinedThere struct {
 	mu   sync.Mutex // guards read
-	read []skew.Reading
+	read []clockskew.Offset
 }
 
 // over asks the running process for its findings.
-func (t *examinedThere) over(ctx context.Context, c *controller, name string) ([]adapters.Finding, error) {
+func (t *examinedThere) over(ctx context.Context, c *controlClient, name string) ([]adapters.Diagnosis, error) {
 	var a examined
 	if err := c.get(ctx, "/doctor?part="+url.QueryEscape(name), &a); err != nil {
-		if f, ok := errors.AsType[*failure](err); ok {
+		if f, ok := errors.AsType[*cliError](err); ok {
 			err = errors.New(f.what)
 		}
 		return nil, err
@@ -235,11 +235,11 @@ func (t *examinedThere) over(ctx context.Context, c *controller, name string) ([
 }
 
 // examine examines, as trestle doctor does, the configuration in force.
-func (s *process) examine(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+func (s *Server) examine(ctx context.Context, o doctor.Options) (doctor.Report, error) {
 	return newExamination(ctx, s.config(), func(path string) string { return path }).report(ctx, o)
 }
 
-func (t *examinedThere) clocks() []skew.Reading {
+func (t *examinedThere) clocks() []clockskew.Offset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.read

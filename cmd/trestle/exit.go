@@ -27,8 +27,8 @@ const (
 // String returns the number.
 func (c exitCode) String() string { return strconv.Itoa(int(c)) }
 
-// failure is an error for people: what went wrong, where, and what to do.
-type failure struct {
+// cliError is an error for people: what went wrong, where, and what to do.
+type cliError struct {
 	what   string
 	where  string
 	remedy string
@@ -36,7 +36,7 @@ type failure struct {
 }
 
 // Error returns what went wrong and where, in one line.
-func (f *failure) Error() string {
+func (f *cliError) Error() string {
 	if f.where == "" {
 		return f.what
 	}
@@ -44,14 +44,16 @@ func (f *failure) Error() string {
 }
 
 // Refusal implements [console.Refused].
-func (f *failure) Refusal() console.Refusal { return console.Refusal{Error: f.what, Do: f.remedy} }
+func (f *cliError) Refusal() console.ErrorAnswer {
+	return console.ErrorAnswer{Error: f.what, Do: f.remedy}
+}
 
 // report writes err for people and returns the exit code it asks for.
 func report(w io.Writer, err error) exitCode {
 	if err == nil {
 		return exitDone
 	}
-	if f, ok := errors.AsType[*failure](err); ok {
+	if f, ok := errors.AsType[*cliError](err); ok {
 		fmt.Fprintf(w, "trestle: %s\n", f.what)
 		if f.where != "" {
 			fmt.Fprintf(w, "  where: %s\n", f.where)

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // alone is a program whose environment says nothing.
-func alone(folder string, out, errs *screen) *program {
-	return &program{in: strings.NewReader(""), out: out, errs: errs, folder: folder, lookup: func(string) (string, bool) { return "", false }}
+func alone(folder string, out, errs *screen) *CLI {
+	return &CLI{in: strings.NewReader(""), out: out, errs: errs, folder: folder, lookup: func(string) (string, bool) { return "", false }}
 }
 
 // SECURITY S7: of sixty ways to start, every one that others could reach without
@@ -29,7 +29,7 @@ func TestExposedConsoleRefusesToStart(t *testing.T) {
 				starts++
 				folder := t.TempDir()
 				text := fmt.Sprintf("data: ./data\nlisten: %q\ntoken: %q\ntrusted_proxies: %s\n", listen.address, strings.Repeat("k", token), proxies)
-				check.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
+				testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
 				var out, errs screen
 				secure := listen.local || token >= 32 || proxies != ""
 				if secure {
@@ -58,7 +58,7 @@ func TestExposedConsoleRefusesToStart(t *testing.T) {
 func TestMisunderstoodProxiesStopTheStart(t *testing.T) {
 	for _, line := range []string{"trusted_proxies: [0.0.0.0/0]", "trusted_proxies: [\"::/0\"]", "trusted_proxies: [nginx]", "trusted_proxies: [10.0.0.0/33]", "hosts: [\"*\"]", "hosts: [\"http://x\"]"} {
 		folder := t.TempDir()
-		check.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte("data: ./data\n"+line+"\n"), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte("data: ./data\n"+line+"\n"), 0o600))
 		var out, errs screen
 		if code := alone(folder, &out, &errs).run(t.Context(), []string{"run"}); code != exitConfig {
 			t.Errorf("%s: exit %s: %s", line, code, &errs)

@@ -59,10 +59,10 @@ func (w *world) arrive(t *testing.T, adapter, chat string, texts []string) {
 	sent := 0
 	for i, text := range texts {
 		for _, part := range ad.Split(text) {
-			_, err := ad.Send(t.Context(), adapters.Post{Chat: chat, Text: part})
+			_, err := ad.Send(t.Context(), adapters.OutgoingMessage{Chat: chat, Text: part})
 			for err != nil && adapters.KindOf(err) == adapters.Limited {
 				<-time.After(time.Second)
-				_, err = ad.Send(t.Context(), adapters.Post{Chat: chat, Text: part})
+				_, err = ad.Send(t.Context(), adapters.OutgoingMessage{Chat: chat, Text: part})
 			}
 			if err != nil {
 				t.Fatalf("%s does not take %.60q of %.60q: %v", adapter, part, text, err)
@@ -75,7 +75,7 @@ func (w *world) arrive(t *testing.T, adapter, chat string, texts []string) {
 	if len(shown) != sent {
 		t.Fatalf("%s has %d messages of %d", adapter, len(shown), sent)
 	}
-	reader := markup.New(markup.Options{Reach: func(string) (string, markup.Reach) { return "", markup.Hidden }})
+	reader := markup.New(markup.Options{Reach: func(string) (string, markup.LinkPolicy) { return "", markup.Hidden }})
 	from := 0
 	for i, text := range texts {
 		want, got := lettersOf(reader.Read(text).Words), lettersOf(strings.Join(shown[from:ends[i]], "\n"))

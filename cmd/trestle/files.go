@@ -7,7 +7,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/files"
+	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,7 +16,7 @@ const filesFolder = "attachments"
 
 // collect fetches the files that an account's messages carry, from when it has
 // connected until ctx is done.
-func (p *parts) collect(ctx context.Context, l *line) error {
+func (p *components) collect(ctx context.Context, l *accountConn) error {
 	if !p.fetches(l.name) {
 		return nil
 	}
@@ -26,7 +26,7 @@ func (p *parts) collect(ctx context.Context, l *line) error {
 	case <-l.Joined():
 	}
 	limits := p.config().SettingsFor("", "").Attachments
-	c := activity.NewCollector(l.Status().Account, l.adapter.(adapters.Fetcher), p.border, p.files, activity.CollectorOptions{
+	c := activity.NewCollector(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, activity.FileFetcherOptions{
 		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Bell: p.ringAccounts, Logger: p.log.With("adapter", l.name),
 	})
 	l.collector.Store(c)
@@ -34,17 +34,17 @@ func (p *parts) collect(ctx context.Context, l *line) error {
 }
 
 // fetches reports whether the files of an adapter's messages are fetched.
-func (p *parts) fetches(adapter string) bool {
+func (p *components) fetches(adapter string) bool {
 	l := p.lineOf(adapter)
 	if l == nil || p.files == nil || !p.config().SettingsFor("", "").Attachments.Fetch {
 		return false
 	}
-	_, can := l.adapter.(adapters.Fetcher)
+	_, can := l.adapter.(adapters.FileDownloader)
 	return can
 }
 
 // lineOf returns the line of an adapter, or nil.
-func (p *parts) lineOf(adapter string) *line {
+func (p *components) lineOf(adapter string) *accountConn {
 	for _, l := range p.lineup.all() {
 		if l.name == adapter {
 			return l
@@ -56,8 +56,8 @@ func (p *parts) lineOf(adapter string) *line {
 // ringFor returns the bell of what an adapter's messages give to do: to whoever
 // fetches their files, and to minds, which come last: of those who were woken here,
 // the last one runs first.
-func (p *parts) ringFor(adapter string) func([]spaces.Waiting) {
-	return func(ws []spaces.Waiting) {
+func (p *components) ringFor(adapter string) func([]spaces.PendingWork) {
+	return func(ws []spaces.PendingWork) {
 		if l := p.lineOf(adapter); l != nil {
 			if c := l.collector.Load(); c != nil {
 				c.Ring()
@@ -69,7 +69,7 @@ func (p *parts) ringFor(adapter string) func([]spaces.Waiting) {
 }
 
 // ringMinds tells the minds of this process, if it has any.
-func (p *parts) ringMinds(ws []spaces.Waiting) {
+func (p *components) ringMinds(ws []spaces.PendingWork) {
 	if p.config().Does(config.RunsMinds) {
 		p.shell.Ring(ws)
 	}
@@ -77,7 +77,7 @@ func (p *parts) ringMinds(ws []spaces.Waiting) {
 
 // ringAccounts tells lines that their outbox has something new, and whoever hears
 // voices that there may be one.
-func (p *parts) ringAccounts(accounts []string) {
+func (p *components) ringAccounts(accounts []string) {
 	if s := p.scribe.Load(); s != nil {
 		s.Ring()
 	}
@@ -88,8 +88,8 @@ func (p *parts) ringAccounts(accounts []string) {
 
 // openFiles opens the folder of files. Without it the rest runs, and no files are
 // fetched.
-func (p *parts) openFiles() {
-	folder, err := files.Open(filepath.Join(p.config().Data, filesFolder))
+func (p *components) openFiles() {
+	folder, err := blobs.Open(filepath.Join(p.config().Data, filesFolder))
 	if err != nil {
 		p.log.Error("files are not fetched", "error", err)
 		return
@@ -104,7 +104,7 @@ func (p *parts) openFiles() {
 }
 
 // sweep takes the bytes of forgotten files off the disk until ctx is done.
-func (p *parts) sweep(ctx context.Context) error {
+func (p *components) sweep(ctx context.Context) error {
 	if p.files == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -26,10 +26,10 @@ func TestPhotoIsSeenAndThenFetched(t *testing.T) {
 		pass(5 * time.Second) // files are looked for now and then
 		var seen []spaces.Attachment
 		chats, err := w.process.border.Chats(t.Context(), "telegram:7001", "")
-		check.OK(t, err)
+		testutil.OK(t, err)
 		for _, c := range chats {
 			events, err := w.process.store.Shell().Events(t.Context(), c.Space, spaces.Primary, 0, 100)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			for _, e := range events {
 				if said, ok := e.Body.(spaces.Said); ok {
 					seen = append(seen, said.Attachments...)
@@ -63,7 +63,7 @@ func TestFileOfADeletedMessageLeavesTheDisk(t *testing.T) {
 		w.settle()
 		left := func() int {
 			hashes, err := w.process.files.Hashes()
-			check.OK(t, err)
+			testutil.OK(t, err)
 			return len(hashes)
 		}
 		if n := left(); n != 2 {

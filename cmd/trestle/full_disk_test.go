@@ -12,20 +12,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // fullRecord takes no problem while full says so.
 type fullRecord struct {
-	problems.Store
+	alerts.Store
 	full *bool
 }
 
-func (f fullRecord) Keep(ctx context.Context, changed []problems.Problem) error {
+func (f fullRecord) Keep(ctx context.Context, changed []alerts.Alert) error {
 	if *f.full {
-		return record.ErrFull
+		return sqlstore.ErrFull
 	}
 	return f.Store.Keep(ctx, changed)
 }
@@ -45,7 +45,7 @@ func TestFullDiskIsSaidEverywhere(t *testing.T) {
 		watch.Store = fullRecord{watch.Store, &full}
 		watch.Round(t.Context(), time.Now())
 
-		if got := s.health(); got.Status != "degraded" || !slices.ContainsFunc(got.Extensions, func(x console.Part) bool { return x.Kind == "record" && x.State == "full" && !x.Healthy }) {
+		if got := s.health(); got.Status != "degraded" || !slices.ContainsFunc(got.Extensions, func(x console.Component) bool { return x.Kind == "record" && x.State == "full" && !x.Healthy }) {
 			t.Errorf("health is %+v", got)
 		}
 		if s.well(t.Context()) || !strings.Contains(s.statusLine(t.Context()), "TRS-R01") {
@@ -56,13 +56,13 @@ func TestFullDiskIsSaidEverywhere(t *testing.T) {
 			t.Errorf("status --check finds %q, %v", a.wrong(), err)
 		}
 		told, err = s.answers(t.Context(), "problems", url.Values{})
-		if rows := told.([]problemRow); err != nil || len(rows) != 1 || rows[0].Code != problems.DiskLow {
+		if rows := told.([]problemRow); err != nil || len(rows) != 1 || rows[0].Code != alerts.DiskLow {
 			t.Errorf("problems lists %+v, %v", rows, err)
 		}
-		if shown, err := (desk{s}).Problems(t.Context()); err != nil || len(shown) != 1 {
+		if shown, err := (consoleBackend{s}).Problems(t.Context()); err != nil || len(shown) != 1 {
 			t.Errorf("the console shows %+v, %v", shown, err)
 		}
-		if got := overSocket(t, s); len(got) != 1 || got[0].Code != problems.DiskLow {
+		if got := overSocket(t, s); len(got) != 1 || got[0].Code != alerts.DiskLow {
 			t.Errorf("a command hears %+v", got)
 		}
 		if got := w.told()[before:]; len(got) != 0 {
@@ -85,7 +85,7 @@ func TestFullDiskIsSaidEverywhere(t *testing.T) {
 }
 
 // overSocket lists what a process says on its socket that its record cannot take.
-func overSocket(t *testing.T, s *process) (held []problems.Problem) {
+func overSocket(t *testing.T, s *Server) (held []alerts.Alert) {
 	t.Helper()
 	rw := httptest.NewRecorder()
 	s.serveUnkept(rw, httptest.NewRequestWithContext(t.Context(), http.MethodGet, unkeptPath, nil))

@@ -15,11 +15,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
-	"github.com/trestle-bridge/trestle/internal/model/openai"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -67,17 +67,17 @@ var garbageMark = regexp.MustCompile(`garbage (\d+)`)
 // A broken endpoint answers a message "garbage 7" with the seventh body, and
 // every other message like a parrot.
 type broken struct {
-	modeltest.Parrot
+	llmtest.LeakyModel
 	client *openai.Client
 }
 
-func (b broken) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (b broken) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	for _, m := range r.Messages[1:] {
 		if garbageMark.MatchString(m.Text) {
 			return b.client.Generate(ctx, r)
 		}
 	}
-	return b.Parrot.Generate(ctx, r)
+	return b.LeakyModel.Generate(ctx, r)
 }
 
 // tripper is a transport that is a function.
@@ -100,8 +100,8 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 			n, err := strconv.Atoi(garbageMark.FindStringSubmatch(string(asked))[1])
 			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(bodies[n]))}, err
 		})})
-		check.OK(t, err)
-		w := newWorldOf(t, "agents: {ada: {name: Ada}}\n"+crowd(len(bodies)+1), broken{modeltest.Parrot{Brief: true}, client})
+		testutil.OK(t, err)
+		w := newWorldOf(t, "agents: {ada: {name: Ada}}\n"+crowd(len(bodies)+1), broken{llmtest.LeakyModel{Brief: true}, client})
 		for i := range len(bodies) + 1 {
 			w.addChat(fmt.Sprint("p", i), "direct", []string{fmt.Sprint("P", i)})
 		}
@@ -125,7 +125,7 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 		}
 		seen, stops := map[spaces.SpaceID]bool{}, map[spaces.StopReason]int{}
 		runs, err := record.Runs(t.Context(), console.Filter{Limit: 50 * len(bodies)})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		for _, run := range runs {
 			if run.Stop == "" {
 				t.Errorf("run %s has no stop reason", run.ID)

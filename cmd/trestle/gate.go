@@ -17,7 +17,7 @@ var errGate = errors.New("the trust gate was not passed")
 // and models whose credentials are missing or have not the shape of any were set
 // aside as misconfigured when the configuration was read; the gate lets the
 // others through (ECOSYSTEM 1, rule 2).
-func (s *process) gate(ctx context.Context) error {
+func (s *Server) gate(ctx context.Context) error {
 	if _, _, err := s.store.Shell().NextTimer(ctx); err != nil {
 		return fmt.Errorf("%w: the record cannot be read: %w", errGate, err)
 	}
@@ -32,18 +32,18 @@ func (s *process) gate(ctx context.Context) error {
 }
 
 // pardon forgets that an entry did not run.
-func (p *parts) pardon(entry string) {
+func (p *components) pardon(entry string) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	p.misfits = slices.DeleteFunc(p.misfits, func(m config.Problem) bool { return m.Entry == entry })
 }
 
 // misfit notes that an entry turned out not to run.
-func (p *parts) misfit(entry string, err error) {
+func (p *components) misfit(entry string, err error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
-	f := config.Fault{What: err.Error()}
-	if said, ok := errors.AsType[*failure](err); ok {
+	f := config.Error{What: err.Error()}
+	if said, ok := errors.AsType[*cliError](err); ok {
 		f.What, f.Remedy = said.what, said.remedy
 	}
 	p.misfits = append(p.misfits, config.Problem{Entry: entry, Fault: f})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files of testdata/golden")
@@ -18,8 +18,8 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "golden", name+".golden")
 	if *update {
-		check.OK(t, os.MkdirAll(filepath.Dir(file), 0o750))
-		check.OK(t, os.WriteFile(file, []byte(got), 0o600))
+		testutil.OK(t, os.MkdirAll(filepath.Dir(file), 0o750))
+		testutil.OK(t, os.WriteFile(file, []byte(got), 0o600))
 		return
 	}
 	want, err := os.ReadFile(file)
@@ -40,7 +40,7 @@ func stage0(t *testing.T) stage {
 func mustOpen(t *testing.T, name string) *os.File {
 	t.Helper()
 	f, err := os.Open(name)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }

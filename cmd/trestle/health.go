@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // heardWithin is how lately a platform must have been heard to be healthy
@@ -19,19 +19,19 @@ const heardWithin = 90 * time.Second
 // alone; the console shows both.
 type (
 	health    = console.Health
-	extension = console.Part
+	extension = console.Component
 )
 
 // health says how everything stands now.
-func (s *process) health() health {
+func (s *Server) health() health {
 	r := s.boot.Report()
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
-	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(problems.NotTaken, "")))
+	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(alerts.NotTaken, "")))
 	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
 	h.Extensions = append(h.Extensions, s.redisExtensions()...)
 	for _, l := range s.lineup.all() {
-		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, s.idle.of(problems.NotSent, l.name)))
+		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, s.idle.of(alerts.NotSent, l.name)))
 	}
 	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
 	h.Extensions = append(h.Extensions, s.reloader.extensions()...)
@@ -47,7 +47,7 @@ func (s *process) health() health {
 // lineExtension says how an account stands. It is healthy when it was heard
 // lately, whatever it believes of itself, and sends what is due; idle says what it
 // does not send.
-func lineExtension(s activity.Status, now time.Time, idle string) extension {
+func lineExtension(s activity.ConnStatus, now time.Time, idle string) extension {
 	x := extension{
 		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
 		Since: stamp(s.Since), Heard: stamp(s.Heard),
@@ -83,12 +83,12 @@ func modelExtension(m config.Model, failure string) extension {
 
 // recordExtensions says that the record takes nothing, while that is so
 // (DELIVERY 2.7, "Disk full"), or that a commit does not come to its end.
-func (s *process) recordExtensions(now time.Time) []extension {
+func (s *Server) recordExtensions(now time.Time) []extension {
 	x := extension{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
 	_, why := s.unkept.Held()
 	busy := s.store.Busy()
 	switch {
-	case errors.Is(why, record.ErrFull) || now.Sub(s.store.Full()) < fullLately:
+	case errors.Is(why, sqlstore.ErrFull) || now.Sub(s.store.Full()) < fullLately:
 	case why != nil:
 		x.State, x.Reason = "refusing", why.Error()
 	case busy > stuckCommit:

@@ -21,10 +21,10 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -46,7 +46,7 @@ func TestACommitThatDoesNotEndIsSaid(t *testing.T) {
 		defer w.stop()
 		release, ended := make(chan struct{}), make(chan error)
 		go func() {
-			ended <- w.process.store.Border().Amend(context.Background(), func(*activity.Desk) { <-release })
+			ended <- w.process.store.Border().Amend(context.Background(), func(*activity.PairingState) { <-release })
 		}()
 		pass(4 * time.Second)
 		if h := w.process.health(); h.Status != "healthy" {
@@ -104,11 +104,11 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		w := newWorld(t, "")
 		defer w.stop()
 		s := w.process
-		failed := func(e *endpointSense, k model.Kind) {
-			e.saw(model.Request{}, model.Response{}, &model.Error{Kind: k, Err: io.ErrClosedPipe})
+		failed := func(e *endpointHealth, k llm.Kind) {
+			e.saw(llm.Request{}, llm.Response{}, &llm.Error{Kind: k, Err: io.ErrClosedPipe})
 		}
 		e := s.sense("model", s.config().Model)
-		failed(e, model.Unavailable)
+		failed(e, llm.Unavailable)
 		if h := s.health(); h.Status != "healthy" {
 			t.Errorf("at first: %+v", h)
 		}
@@ -117,11 +117,11 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		if x := part(t, h, "model"); h.Status != "degraded" || x.State != "down" || x.Healthy || !strings.Contains(x.Reason, "closed pipe") {
 			t.Errorf("after a minute: %s, %+v", h.Status, x)
 		}
-		e.saw(model.Request{}, model.Response{}, nil)
+		e.saw(llm.Request{}, llm.Response{}, nil)
 		if h := s.health(); h.Status != "healthy" {
 			t.Errorf("once it has answered: %+v", h)
 		}
-		failed(s.sense("agents.max.model", config.Model{BaseURL: "http://gone.test"}), model.Denied)
+		failed(s.sense("agents.max.model", config.Model{BaseURL: "http://gone.test"}), llm.Denied)
 		if x := part(t, s.health(), "agents.max.model"); x.State != "refused" || x.Healthy {
 			t.Errorf("one that refuses: %+v", x)
 		}
@@ -136,15 +136,15 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 func fetched[T any](t *testing.T, url, token string) (v T) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	r.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(r)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("%s answers %s", url, resp.Status)
 	}
-	check.OK(t, json.NewDecoder(resp.Body).Decode(&v))
+	testutil.OK(t, json.NewDecoder(resp.Body).Decode(&v))
 	return v
 }
 
@@ -220,9 +220,9 @@ func (s *spy) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Generate has never an answer.
-func (s *spy) Generate(context.Context, model.Request) (model.Response, error) {
+func (s *spy) Generate(context.Context, llm.Request) (llm.Response, error) {
 	s.saw("model")
-	return model.Response{}, &model.Error{Kind: model.Unavailable, Err: io.ErrClosedPipe}
+	return llm.Response{}, &llm.Error{Kind: llm.Unavailable, Err: io.ErrClosedPipe}
 }
 
 // PRD-5.3-1, PRD-5.3-2, PRD-5.3-A4, PRD-5.3-A5: nothing of others runs and
@@ -237,14 +237,14 @@ func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			folder := t.TempDir()
 			text := "listen: \"\"\nadapters: {telegram: {type: telegram, token: \"7001:right\", api_url: \"http://telegram.test\"}}\nagents: " + test.agents
-			check.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
+			testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
 			c, err := config.Load(config.Source{Folder: folder, Data: filepath.Join(folder, "data"), Lookup: func(string) (string, bool) { return "", false }})
-			check.OK(t, err)
+			testutil.OK(t, err)
 			over := &watch{want: map[bool]string{true: "Bootstrap [ready]", false: "Trust Gate failed"}[test.passes], seen: make(chan struct{})}
 			p := newProcess(c, slog.New(slog.DiscardHandler), over, true)
 			watcher := &spy{report: p.boot.Report}
 			p.client = &http.Client{Transport: watcher}
-			p.models = func(config.Model) model.Model { return watcher }
+			p.models = func(config.Model) llm.Model { return watcher }
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- p.run(ctx, nil) }()
@@ -272,7 +272,7 @@ func TestStopClosesTheSpansBehindTheWork(t *testing.T) {
 		t.Fatalf("exit %s: %s", code, errs)
 	}
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
@@ -284,7 +284,7 @@ func TestStopClosesTheSpansBehindTheWork(t *testing.T) {
 		t.Fatalf("uplinks: %v, %v", ups, err)
 	}
 	spans, err := store.Shell().Spans(t.Context(), m, ups[0].Space, 10)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	found := slices.ContainsFunc(spans, func(p spaces.ConnectionSpan) bool { return p.Closer == spaces.SpanStopped && p.To > 1 })
 	if !found || slices.ContainsFunc(spans, func(p spaces.ConnectionSpan) bool { return p.Closer == spaces.SpanCrashed }) {
 		t.Errorf("spans are %+v, want one that a stop closed behind the answer", spans)
@@ -307,14 +307,14 @@ func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 	child.Env = append(os.Environ(), childEnv+"=1")
 	out, err := child.StdoutPipe()
-	check.OK(t, err)
-	check.OK(t, child.Start())
+	testutil.OK(t, err)
+	testutil.OK(t, child.Start())
 	lines := bufio.NewScanner(out)
 	for _, want := range []string{"running", "stopping"} {
 		if !lines.Scan() || lines.Text() != want {
 			t.Fatalf("the child says %q, want %q", lines.Text(), want)
 		}
-		check.OK(t, child.Process.Signal(syscall.SIGTERM))
+		testutil.OK(t, child.Process.Signal(syscall.SIGTERM))
 	}
 	err = child.Wait() // its work does not end
 	if code := child.ProcessState.ExitCode(); code != int(exitInterrupted) {

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
-	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -21,16 +21,16 @@ import (
 func (w *world) open() []string {
 	w.t.Helper()
 	all, err := w.process.store.Problems().Problems(w.t.Context(), time.Now())
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	var codes []string
-	for _, p := range problems.Worst(all) {
+	for _, p := range alerts.Worst(all) {
 		codes = append(codes, string(p.Code)+" "+p.Subject)
 	}
 	return codes
 }
 
 // watched lets time go by while the problems of the world are watched.
-func (w *world) watched(watch *problems.Watch, d time.Duration) {
+func (w *world) watched(watch *alerts.Monitor, d time.Duration) {
 	w.t.Helper()
 	for range d / (10 * time.Second) {
 		watch.Round(w.t.Context(), time.Now())
@@ -42,7 +42,7 @@ func (w *world) watched(watch *problems.Watch, d time.Duration) {
 // so after two minutes, and opens a problem, which closes once it is taken up.
 func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", modeltest.Step{Always: true, Response: model.Response{Text: "Responded to nobody."}})
+		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.Step{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
 		defer w.stop()
 		watch := w.process.newWatch()
 		w.addChat("boss", "direct", []string{"Kai"})
@@ -54,7 +54,7 @@ func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 			t.Errorf("after 100 s: %+v, %q", h, w.open())
 		}
 		w.watched(watch, 40*time.Second)
-		check.Same(t, "open after 140 s", []string{"TRS-R18 agents.ada"}, w.open())
+		testutil.Same(t, "open after 140 s", []string{"TRS-R18 agents.ada"}, w.open())
 		h := w.process.health()
 		if x := part(t, h, "scheduler"); h.Status != "degraded" || x.State != "stalled" || !strings.Contains(x.Reason, "agents.ada, in a room, since ") {
 			t.Errorf("after 140 s: %s, %+v", h.Status, x)
@@ -77,7 +77,7 @@ func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 // DELIVERY 2.2.8: the same for what could be sent and is not.
 func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", modeltest.Step{Always: true, Response: model.Response{Text: "Responded to nobody."}})
+		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.Step{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
 		defer w.stop()
 		watch := w.process.newWatch()
 		w.addChat("boss", "direct", []string{"Kai"})
@@ -89,7 +89,7 @@ func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 		}
 		w.says(w.chats["boss"], w.people["Kai"], "/status", 0, 0)
 		w.watched(watch, 140*time.Second)
-		check.Same(t, "open after 140 s", []string{"TRS-O03 telegram"}, w.open())
+		testutil.Same(t, "open after 140 s", []string{"TRS-O03 telegram"}, w.open())
 		h := w.process.health()
 		if x := part(t, h, "telegram"); h.Status != "degraded" || x.Healthy || !strings.Contains(x.Reason, "1 could be sent") {
 			t.Errorf("after 140 s: %s, %+v", h.Status, x)
@@ -114,24 +114,24 @@ func TestWorkThatIsHeldBackIsNotIdle(t *testing.T) {
 	since := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	folder := t.TempDir()
 	text := "data: ./data\nagents: {ada: {parallel: 4}, max: {}}\nspaces: {family: {parallel: 2}}\n"
-	check.OK(t, os.WriteFile(filepath.Join(folder, config.File), []byte(text), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, config.File), []byte(text), 0o600))
 	c, err := config.Load(config.Source{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
-	check.OK(t, err)
-	s := &process{parts: new(parts)}
+	testutil.OK(t, err)
+	s := &Server{components: new(components)}
 	s.current.Store(c)
 	s.scheduled.Store(true)
-	got := s.idleAgents([]problems.IdleMind{
+	got := s.idleAgents([]alerts.UnclaimedMind{
 		{Agent: "ada", Circle: "home", Rooms: 3, Since: since, Runs: 2},
 		{Agent: "gone", Circle: "home", Rooms: 1, Since: since},
 		{Agent: "max", Circle: "home", Rooms: 2, Since: since.Add(time.Minute), Runs: 1},
 		{Agent: "max", Circle: "club", Rooms: 1, Since: since},
 	})
-	want := []idler{{problems.Sighting{Code: problems.NotTaken, Subject: "agents.max", Evidence: "in 3 rooms, since 2026-03-01T09:00:00Z"}, since.String()}}
+	want := []idleWork{{alerts.Observation{Code: alerts.NotTaken, Subject: "agents.max", Evidence: "in 3 rooms, since 2026-03-01T09:00:00Z"}, since.String()}}
 	if !slices.Equal(got, want) {
 		t.Errorf("idle are %+v", got)
 	}
 	s.scheduled.Store(false)
-	if got := s.idleAgents([]problems.IdleMind{{Agent: "max", Rooms: 1, Since: since}}); len(got) != 0 {
+	if got := s.idleAgents([]alerts.UnclaimedMind{{Agent: "max", Rooms: 1, Since: since}}); len(got) != 0 {
 		t.Errorf("a process without minds sees %+v", got)
 	}
 }
@@ -139,14 +139,14 @@ func TestWorkThatIsHeldBackIsNotIdle(t *testing.T) {
 // A look tells of what it has watched for a while: what is new each time is taken up,
 // and what piled up before the start is about to be.
 func TestIdleWorkIsWatchedForAWhile(t *testing.T) {
-	var l idlers
+	var l idleTracker
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-	of := func(mark, evidence string) []idler {
-		return []idler{{problems.Sighting{Code: problems.NotTaken, Subject: "agents.ada", Evidence: evidence}, mark}}
+	of := func(mark, evidence string) []idleWork {
+		return []idleWork{{alerts.Observation{Code: alerts.NotTaken, Subject: "agents.ada", Evidence: evidence}, mark}}
 	}
 	for n, step := range []struct {
 		after time.Duration
-		due   []idler
+		due   []idleWork
 		told  int
 	}{
 		{0, of("a", "1"), 0},
@@ -160,7 +160,7 @@ func TestIdleWorkIsWatchedForAWhile(t *testing.T) {
 		if got := l.look(at.Add(step.after), step.due); len(got) != step.told || step.told > 0 && got[0].Evidence != step.due[0].Evidence {
 			t.Errorf("step %d tells %+v", n, got)
 		}
-		if said := l.of(problems.NotTaken, "agents.ada") != ""; said != (step.told > 0) {
+		if said := l.of(alerts.NotTaken, "agents.ada") != ""; said != (step.told > 0) {
 			t.Errorf("step %d: health says %t", n, said)
 		}
 	}

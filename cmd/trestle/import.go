@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -35,13 +35,13 @@ type importRequest struct {
 
 // importCursor is how far an import is.
 type importCursor struct {
-	Done    int64             `json:"done"`
-	Outcome activity.Recalled `json:"outcome"`
+	Done    int64                       `json:"done"`
+	Outcome activity.HistoryImportCount `json:"outcome"`
 }
 
-// importing is the work of importing into a record.
-type importing struct {
-	store  *record.Store
+// importJob is the work of importing into a record.
+type importJob struct {
+	store  *sqlstore.Store
 	log    *slog.Logger
 	served bool // this process does jobs all the time, and may be at this one
 	config func() *config.Config
@@ -51,7 +51,7 @@ type importing struct {
 const twinsLooked = 50
 
 // add records the job, once it is clear where its messages go.
-func (w importing) add(ctx context.Context, q importRequest) (jobs.Job, error) {
+func (w importJob) add(ctx context.Context, q importRequest) (jobs.Job, error) {
 	places, err := w.store.Border().Place(ctx, "telegram:"+q.Account, q.Chat)
 	if err != nil {
 		return jobs.Job{}, unmapped(err, q.Chat)
@@ -81,7 +81,7 @@ func (w importing) add(ctx context.Context, q importRequest) (jobs.Job, error) {
 
 // firstHeard returns when somebody first said something in a space that we heard
 // ourselves; zero if nobody has.
-func (w importing) firstHeard(ctx context.Context, space spaces.SpaceID) (time.Time, error) {
+func (w importJob) firstHeard(ctx context.Context, space spaces.SpaceID) (time.Time, error) {
 	for after := int64(0); ; {
 		events, err := w.store.Shell().Events(ctx, space, spaces.Primary, after, 500)
 		if err != nil || len(events) == 0 {
@@ -96,7 +96,7 @@ func (w importing) firstHeard(ctx context.Context, space spaces.SpaceID) (time.T
 	}
 }
 
-func (w importing) work(ctx context.Context, t *jobs.Task) error {
+func (w importJob) work(ctx context.Context, t *jobs.Task) error {
 	var q importRequest
 	var at importCursor
 	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
@@ -130,7 +130,7 @@ func (w importing) work(ctx context.Context, t *jobs.Task) error {
 	return err
 }
 
-func (w importing) save(ctx context.Context, t *jobs.Task, at importCursor) error {
+func (w importJob) save(ctx context.Context, t *jobs.Task, at importCursor) error {
 	cursor, err := json.Marshal(at)
 	if err != nil {
 		return fmt.Errorf("encode cursor of an import: %w", err)
@@ -151,7 +151,7 @@ func (q *importRequest) early(page []adapters.Update) []adapters.Update {
 
 // pastWay returns a way into the record for what was said before in a chat. The
 // agent that was there first is who has spoken for the account.
-func pastWay(ctx context.Context, store *record.Store, log *slog.Logger, c *config.Config, account adapters.Account, chat string) (*activity.Ingress, error) {
+func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.Account, chat string) (*activity.Ingress, error) {
 	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
 	places, err := mapping.Resolve(ctx, account.Key(), chat)

@@ -14,10 +14,10 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -47,7 +47,7 @@ func newImportStage(t *testing.T) *importStage {
 
 func (s *importStage) write(t *testing.T, name, text string) {
 	t.Helper()
-	check.OK(t, os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, name), []byte(text), 0o600))
 }
 
 // export writes result.json with messages 1 to n of the chat.
@@ -66,16 +66,16 @@ func (s *importStage) export(t *testing.T, n int) {
 func (s *importStage) said(t *testing.T) (words []string) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
 	}()
 	places, err := store.Border().Place(t.Context(), "telegram:71", fmt.Sprint(s.chat.ID()))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	events, err := store.Shell().Events(t.Context(), places[0].Space, spaces.Primary, 0, 100_000)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, e := range events {
 		if b, ok := e.Body.(spaces.Said); ok {
 			words = append(words, b.Text)
@@ -103,7 +103,7 @@ func TestExportIsImportedOnce(t *testing.T) {
 			for i := range want {
 				want[i] = fmt.Sprint("past ", i+1)
 			}
-			check.Same(t, "the log", want, s.said(t))
+			testutil.Same(t, "the log", want, s.said(t))
 		})
 	}
 }
@@ -153,19 +153,19 @@ func TestImportSaysWhatIsMissing(t *testing.T) {
 func TestInterruptedImportGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }() // the test's folder goes with it
-	room, err := store.Border().Open(t.Context(), spaces.Opening{
+	room, err := store.Border().Open(t.Context(), spaces.OpenRequest{
 		Name: "Kai", Direct: true, Closed: true, At: time.Now(), Agents: []spaces.AgentID{"ada"},
 		Chats: []spaces.Mapping{{Account: "telegram:71", Chat: "5", Live: true}},
 	})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	live := spaces.Said{Text: "live", Ref: spaces.Ref{Account: "telegram:71", Chat: "5", Message: "1"}}
-	_, err = store.Border().Record(t.Context(), spaces.Intake{Account: "telegram:71", At: time.Now(), Items: []spaces.Incoming{{
+	_, err = store.Border().Record(t.Context(), spaces.IngestBatch{Account: "telegram:71", At: time.Now(), Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: room.Space, Object: spaces.ChatObject, At: time.Unix(5000, 0), Source: "live", Body: live},
 		From:  spaces.Identity{Platform: "telegram", User: "5", Kind: spaces.Human, Name: "Kai"},
 	}}})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var b strings.Builder
 	b.WriteString(`{"name":"Ada","type":"bot_chat","id":71,"messages":[`)
 	for i := 1; i <= 5500; i++ {
@@ -173,17 +173,17 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	}
 	b.WriteString(`{"id":9999,"type":"message","date_unixtime":"9999","from_id":"user5","text":"heard live"}]}`)
 	file := filepath.Join(dir, "result.json")
-	check.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
-	work := importing{store, slog.New(slog.DiscardHandler), false, func() *config.Config { return new(config.Config) }}
+	testutil.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
+	work := importJob{store, slog.New(slog.DiscardHandler), false, func() *config.Config { return new(config.Config) }}
 	asked := importRequest{File: file, Account: "71", Chat: "5", Export: telegram.Exported{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}}
 	j, err := work.add(t.Context(), asked)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	interrupted := 0
 	for {
 		ctx, stop := context.WithCancel(t.Context())
 		saved := 0
 		r := jobs.Runner{
-			Ledger: store.Jobs(), Kinds: map[string]jobs.Work{importKind: work.work}, Holder: "one", Logger: slog.New(slog.DiscardHandler),
+			Ledger: store.Jobs(), Kinds: map[string]jobs.Handler{importKind: work.work}, Holder: "one", Logger: slog.New(slog.DiscardHandler),
 			Changed: func(jobs.Job) {
 				if saved++; saved == 8 {
 					stop()
@@ -210,7 +210,7 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 		t.Errorf("interrupted %d times: the test tests nothing", interrupted)
 	}
 	events, err := store.Shell().Events(t.Context(), room.Space, spaces.Primary, 0, 10_000)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	past, own := 0, 0
 	for _, e := range events {
 		if b, ok := e.Body.(spaces.Said); ok && b.Past {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // endpoint serves a model endpoint that knows one key.
@@ -76,7 +76,7 @@ func TestInitNeverOverwrites(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7001:right\nSLACK_BOT_TOKEN=xoxb-1\nSLACK_APP_TOKEN=xapp-1\nOPENAI_API_KEY=sk-1"}
 	file := filepath.Join(s.folder, config.File)
 	const mine = "# mine\nmodel: {name: x}\nadapters: {bot: {type: telegram, token: \"${OTHER:-7002:other}\", api_url: \"http://127.0.0.1:1\"}}\n"
-	check.OK(t, os.WriteFile(file, []byte(mine), 0o600))
+	testutil.OK(t, os.WriteFile(file, []byte(mine), 0o600))
 	out, errs, _ := s.do(t, "", "init")
 	for _, want := range []string{
 		"trestle.yaml is there and is kept as it is", "TELEGRAM_BOT_TOKEN is set, and no telegram account uses it",
@@ -116,7 +116,7 @@ func TestInitWritesNothingThatIsRefused(t *testing.T) {
 // An env file that is there is kept, and then nothing is half written.
 func TestInitKeepsAnEnvFile(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=http://127.0.0.1:1/v1"}
-	check.OK(t, os.WriteFile(filepath.Join(s.folder, config.EnvFile), []byte("A=b\n"), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, config.EnvFile), []byte("A=b\n"), 0o600))
 	_, errs, code := s.do(t, "", "init", "--from", "env")
 	if code != exitFailed || !strings.Contains(errs, "it is kept; move it away") || exists(filepath.Join(s.folder, config.File)) {
 		t.Errorf("exit %s:\n%s", code, errs)
@@ -128,7 +128,7 @@ func TestInitKeepsAnEnvFile(t *testing.T) {
 func TestInitTakesOverAnotherHost(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	claw := filepath.Join(s.folder, "openclaw.json")
-	check.OK(t, os.WriteFile(claw, []byte(`{channels: {telegram: {botToken: "7001:right"}, irc: {}}, agents: {list: [{id: "main", identity: {name: "Clawd"}}]}}`), 0o600))
+	testutil.OK(t, os.WriteFile(claw, []byte(`{channels: {telegram: {botToken: "7001:right"}, irc: {}}, agents: {list: [{id: "main", identity: {name: "Clawd"}}]}}`), 0o600))
 	s.env = "OPENCLAW_CONFIG_PATH=" + claw
 	out, errs, code := s.do(t, "", "init", "--from", "openclaw", "--print")
 	if code != exitDone || !strings.Contains(out, "name: Clawd") || !strings.Contains(errs, "left out: channels.irc") || exists(filepath.Join(s.folder, config.File)) {

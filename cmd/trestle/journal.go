@@ -6,27 +6,27 @@ import (
 	"slices"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// journal is the shell's journal with a way to the lines of this process: what
+// directSendStore is the shell's journal with a way to the lines of this process: what
 // a step decided to send leaves with the commit that makes it durable.
-type journal struct {
-	record.Shell
+type directSendStore struct {
+	sqlstore.AgentStore
 	egress func(account string) *activity.Egress // nil when the account has no line that has joined
 	ring   func(account string)                  // tells an account, wherever it is served, of its outbox
 }
 
 // Commit makes a step durable and hands on what it decided to send.
-func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Committed, error) {
-	var offered []offer
+func (j directSendStore) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
+	var offered []reservedSend
 	c.Leaves = func(a spaces.Action) bool {
 		out := j.egress(a.Account)
 		if out == nil || !out.Offer(a.ID) {
 			return false
 		}
-		offered = append(offered, offer{out, a.ID})
+		offered = append(offered, reservedSend{out, a.ID})
 		return true
 	}
 	whole := false
@@ -38,7 +38,7 @@ func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Commit
 			o.to.Withdraw(o.action, true)
 		}
 	}()
-	done, err := j.Shell.Commit(ctx, c)
+	done, err := j.AgentStore.Commit(ctx, c)
 	whole = true
 	for _, o := range offered {
 		if i := slices.IndexFunc(done.Leaving, func(a spaces.Action) bool { return a.ID == o.action }); i >= 0 {
@@ -53,8 +53,8 @@ func (j journal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Commit
 	return done, err
 }
 
-// An offer is an action that a way out has kept a hand for.
-type offer struct {
+// A reservedSend is an action that a way out has kept a hand for.
+type reservedSend struct {
 	to     *activity.Egress
 	action spaces.ActionID
 }
@@ -62,7 +62,7 @@ type offer struct {
 // hand gives an action to the way out that kept a hand for it. If that one has
 // ended since, because the account's entry was changed, the account's next one
 // finds the action among what was left behind.
-func (j journal) hand(to *activity.Egress, a spaces.Action) {
+func (j directSendStore) hand(to *activity.Egress, a spaces.Action) {
 	if to.Take(a) {
 		return
 	}

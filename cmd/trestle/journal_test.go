@@ -25,8 +25,8 @@ func TestPanicInACommitLeavesTheHandsFree(t *testing.T) {
 		room := rooms[0].Space
 		wake, err := w.process.store.Shell().Claim(t.Context(), spaces.Claim{
 			Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: room, Holder: "test", TTL: time.Hour, At: time.Now(),
-			Judge: func(j spaces.Judged) []spaces.Verdict {
-				return []spaces.Verdict{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
+			Judge: func(j spaces.GateInput) []spaces.GateDecision {
+				return []spaces.GateDecision{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
 			},
 		})
 		if err != nil || wake == nil {
@@ -35,7 +35,7 @@ func TestPanicInACommitLeavesTheHandsFree(t *testing.T) {
 		w.says(w.chats["boss"], w.people["Kai"], "and this breaks the gate", 0, 0)
 		pass(time.Second)
 		out := w.process.lineOf("telegram").Egress()
-		j := journal{w.process.store.Shell(), w.process.egress, w.process.ringAccount}
+		j := directSendStore{w.process.store.Shell(), w.process.egress, w.process.ringAccount}
 		offered := 0
 		for range 100 {
 			func() {
@@ -47,7 +47,7 @@ func TestPanicInACommitLeavesTheHandsFree(t *testing.T) {
 				_, _ = j.Commit(t.Context(), spaces.StepCommit{
 					Lease: wake.Lease, Active: room, At: time.Now(), Step: spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Engagement},
 					Effect: []spaces.Effect{{Kind: spaces.ActSend, Space: room, ID: "reply", Text: "hi", Policy: spaces.ResendOnce}},
-					Judge: func(spaces.Judged) []spaces.Verdict {
+					Judge: func(spaces.GateInput) []spaces.GateDecision {
 						offered++
 						panic("the gate")
 					},

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/files"
+	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -62,12 +62,12 @@ func TestBrokenBackupIsRefused(t *testing.T) {
 	s := aTalk(t)
 	s.done(t, "", "backup", "whole.db")
 	whole, err := os.ReadFile(filepath.Join(s.folder, "whole.db"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for name, text := range map[string][]byte{
 		"empty.db": {}, "text.db": []byte(strings.Repeat("this is no database\n", 300)),
 		"cut.db": whole[:len(whole)/2], "spoilt.db": slices.Concat(whole[:8192], make([]byte, 16384), whole[8192+16384:]),
 	} {
-		check.OK(t, os.WriteFile(filepath.Join(s.folder, name), text, 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(s.folder, name), text, 0o600))
 		if out, errs, code := s.do(t, "", "backup", "--check", name); code != exitFailed && name != "empty.db" {
 			t.Errorf("check of %s: exit %s: %s%s", name, code, out, errs)
 		}
@@ -124,16 +124,16 @@ func TestReportHoldsNoSecretsAndNoWords(t *testing.T) {
 func unpack(t *testing.T, file string) map[string]string {
 	t.Helper()
 	zipped, err := gzip.NewReader(mustOpen(t, file))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	files := map[string]string{}
 	for r := tar.NewReader(zipped); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return files
 		}
-		check.OK(t, err)
+		testutil.OK(t, err)
 		text, err := io.ReadAll(r)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		files[h.Name] = string(text)
 	}
 }
@@ -147,24 +147,24 @@ func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
 	}
 	data := filepath.Join(s.folder, "data")
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: data, NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	border, account := store.Border(), "telegram:7"
-	place, err := border.Open(t.Context(), spaces.Opening{Key: "hub", Name: "Hub", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: "-1", Live: true}}})
-	check.OK(t, err)
+	place, err := border.Open(t.Context(), spaces.OpenRequest{Key: "hub", Name: "Hub", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: "-1", Live: true}}})
+	testutil.OK(t, err)
 	said := spaces.Said{Text: "look", Ref: spaces.Ref{Account: account, Chat: "-1", Message: "1"}, Attachments: []spaces.Attachment{{Kind: "photo", ID: "cat", Size: 5}}}
-	_, err = border.Record(t.Context(), spaces.Intake{Account: account, At: time.Now(), Items: []spaces.Incoming{{
+	_, err = border.Record(t.Context(), spaces.IngestBatch{Account: account, At: time.Now(), Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: place.Space, Object: spaces.ChatObject, At: time.Now(), Source: "1", Body: said},
 	}}})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	wanted, err := border.Wanted(t.Context(), account, time.Now(), 1)
 	if err != nil || len(wanted) != 1 {
 		t.Fatalf("%d files are wanted, %v", len(wanted), err)
 	}
-	folder, err := files.Open(filepath.Join(data, filesFolder))
-	check.OK(t, err)
+	folder, err := blobs.Open(filepath.Join(data, filesFolder))
+	testutil.OK(t, err)
 	hash, size, err := folder.Put(strings.NewReader("bytes"))
-	check.OK(t, err)
-	_, err = border.Shelve(t.Context(), activity.FileOutcome{File: wanted[0], State: activity.FileStored, Hash: hash, Bytes: size, At: time.Now()})
+	testutil.OK(t, err)
+	_, err = border.Shelve(t.Context(), activity.FetchResult{File: wanted[0], State: activity.FileStored, Hash: hash, Bytes: size, At: time.Now()})
 	if err = errors.Join(err, store.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}

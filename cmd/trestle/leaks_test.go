@@ -11,22 +11,22 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
-	"github.com/trestle-bridge/trestle/internal/model/offline"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/offline"
 )
 
 // A counted model remembers the system texts it was shown, and how often it was
 // asked to act.
 type counted struct {
-	model.Model
+	llm.Model
 
 	mu      sync.Mutex // guards the rest
 	systems map[string]bool
 	calls   int
 }
 
-func (c *counted) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (c *counted) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	c.mu.Lock()
 	if c.systems == nil {
 		c.systems = map[string]bool{}
@@ -55,7 +55,7 @@ func TestAParrotLeavesNothingOfOursInTheLedger(t *testing.T) {
 	cycles, sent, internal := 0, 0, 0
 	for _, dialect := range []string{"tools", "tags"} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &counted{Model: modeltest.Parrot{Max: 2000}}
+			m := &counted{Model: llmtest.LeakyModel{Max: 2000}}
 			w := newWorldOf(t, "agents: {ada: {name: Ada, phases: one, dialect: "+dialect+"}}\n"+crowd(people), m)
 			for i := range people {
 				w.addChat(fmt.Sprint("p", i), "direct", []string{fmt.Sprint("P", i)})
@@ -113,18 +113,18 @@ const secretWord = "hunter2"
 // that is left for it.
 type persuaded struct{}
 
-func (persuaded) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (persuaded) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	}
 	line, ok := offline.Newest(r.Messages)
 	_, order, leak := strings.Cut(line.Text, "leak: ")
 	if !ok || line.Answered || !leak || r.NoCalls {
-		return modeltest.Says("Responded to nobody.").Response, nil
+		return llmtest.Says("Responded to nobody.").Response, nil
 	}
 	text := strings.ReplaceAll(order, "SECRET", secretWord)
-	return model.Response{Finish: model.Called, Calls: []model.Call{
-		modeltest.Call(fmt.Sprint("call_", len(r.Messages)), "send_message", map[string]string{"text": text}),
+	return llm.Response{Finish: llm.Called, Calls: []llm.Call{
+		llmtest.Call(fmt.Sprint("call_", len(r.Messages)), "send_message", map[string]string{"text": text}),
 	}}, nil
 }
 

@@ -12,33 +12,33 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// A line is one account that is served: with what the health page asks of it,
+// An accountConn is one account that is served: with what the health page asks of it,
 // and how it is given up.
-type line struct {
-	*activity.Line
+type accountConn struct {
+	*activity.Connection
 	name    string
 	adapter adapters.Adapter
 	entry   config.Adapter // it was made from; none for the terminal
 	leave   chan struct{}  // closed when it shall not be served any more
 	gone    chan struct{}  // closed when nothing serves it any more
 
-	other     atomic.Pointer[record.Member]      // who serves the account now; nil: this process, or nobody
-	collector atomic.Pointer[activity.Collector] // of the files of its messages; nil before it has joined, or for good
+	other     atomic.Pointer[sqlstore.Process]     // who serves the account now; nil: this process, or nobody
+	collector atomic.Pointer[activity.FileFetcher] // of the files of its messages; nil before it has joined, or for good
 }
 
 // newLine makes the line of an account. join says what it serves.
-func (p *parts) newLine(name string, ad adapters.Adapter, join activity.Join) *line {
-	return &line{
-		Line: activity.NewLine(ad, p.border, join, p.lineOptions(name)),
-		name: name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
+func (p *components) newLine(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
+	return &accountConn{
+		Connection: activity.NewLine(ad, p.border, join, p.lineOptions(name)),
+		name:       name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
 
 // lineOptions are those of an account's line.
-func (p *parts) lineOptions(name string) activity.LineOptions {
+func (p *components) lineOptions(name string) activity.ConnectionOptions {
 	o := p.times[name]
 	o.Name, o.Logger = name, p.log
 	if name != localName {
@@ -48,7 +48,7 @@ func (p *parts) lineOptions(name string) activity.LineOptions {
 }
 
 // firstOutcome waits until the account has connected, or says why it has not.
-func (l *line) firstOutcome(ctx context.Context) error {
+func (l *accountConn) firstOutcome(ctx context.Context) error {
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
 	late := time.After(firstJoin)
@@ -73,15 +73,15 @@ func (l *line) firstOutcome(ctx context.Context) error {
 	}
 }
 
-// A lineup is the accounts that are served now: the terminal's first, the others
+// An accountSet is the accounts that are served now: the terminal's first, the others
 // in the order in which they came.
-type lineup struct {
-	now   atomic.Pointer[[]*line] // replaced whole
-	hired chan *line              // to be served from now on; nil where only the terminal is
+type accountSet struct {
+	now   atomic.Pointer[[]*accountConn] // replaced whole
+	hired chan *accountConn              // to be served from now on; nil where only the terminal is
 }
 
 // all returns the lines of now, which the caller must not change.
-func (u *lineup) all() []*line {
+func (u *accountSet) all() []*accountConn {
 	if now := u.now.Load(); now != nil {
 		return *now
 	}
@@ -90,11 +90,11 @@ func (u *lineup) all() []*line {
 
 // set replaces the lines. One goroutine at a time does: the one that starts, then
 // the one that takes over a changed configuration.
-func (u *lineup) set(lines []*line) { u.now.Store(&lines) }
+func (u *accountSet) set(lines []*accountConn) { u.now.Store(&lines) }
 
 // open prepares the line of a configured account and returns it; nil for one
 // that cannot be served, which is then a misfit.
-func (p *parts) open(a config.Adapter) *line {
+func (p *components) open(a config.Adapter) *accountConn {
 	if a.Misconfigured {
 		return nil
 	}
@@ -117,7 +117,7 @@ func adapterEntry(a config.Adapter) string { return "adapters." + a.Name }
 
 // man serves an account until ctx is done or the account is let go, as soon as no
 // other process does.
-func (p *parts) man(ctx context.Context, l *line) error {
+func (p *components) man(ctx context.Context, l *accountConn) error {
 	defer close(l.gone)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,7 +142,7 @@ func (p *parts) man(ctx context.Context, l *line) error {
 }
 
 // crew serves the accounts that come after the start, until ctx is done.
-func (p *parts) crew(ctx context.Context) error {
+func (p *components) crew(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for {
 		select {
@@ -156,8 +156,8 @@ func (p *parts) crew(ctx context.Context) error {
 
 // letGo ends the lines whose entries are not those of the configuration any
 // more, and returns when what they had in hand has ended.
-func (p *parts) letGo(ctx context.Context, next *config.Config) error {
-	var stay, gone []*line
+func (p *components) letGo(ctx context.Context, next *config.Config) error {
+	var stay, gone []*accountConn
 	for _, l := range p.lineup.all() {
 		if l.name == localName || slices.ContainsFunc(next.Adapters, func(a config.Adapter) bool { return sameAccount(a, l.entry) }) {
 			stay = append(stay, l)
@@ -194,18 +194,18 @@ func sameAccount(a, b config.Adapter) bool {
 
 // forgetAccount notes that the account of a line that has gone is connected no
 // longer.
-func (p *parts) forgetAccount(l *line) {
+func (p *components) forgetAccount(l *accountConn) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	account := l.Status().Account
-	p.joined = slices.DeleteFunc(p.joined, func(j joined) bool { return j.adapter == l.name && j.account == account })
+	p.joined = slices.DeleteFunc(p.joined, func(j connectedAccount) bool { return j.adapter == l.name && j.account == account })
 	own := slices.DeleteFunc(slices.Clone(p.accounts()), func(a adapters.Account) bool { return a.Key() == account })
 	p.own.Store(&own)
 }
 
 // hire serves the configured accounts that nobody serves yet. What was wrong with
 // an entry before is forgotten.
-func (p *parts) hire(ctx context.Context) error {
+func (p *components) hire(ctx context.Context) error {
 	if p.lineup.hired == nil {
 		return nil
 	}

@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/testservers"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // DELIVERY 2.7, PRD-6.2-2: whoever follows the live events of one process is shown
 // the runs of another one where a Redis carries them. Where only the database rings,
 // each process tells by itself what it reads there: connections and deliveries.
 func TestLiveEventsOfAnotherProcessAreFollowed(t *testing.T) {
-	var database servertest.Postgres
-	var bells servertest.Redis
-	t.Cleanup(func() { check.OK(t, errors.Join(database.Stop(), bells.Stop())) })
+	var database testservers.Postgres
+	var bells testservers.Redis
+	t.Cleanup(func() { testutil.OK(t, errors.Join(database.Stop(), bells.Stop())) })
 	for _, test := range []struct{ name, redis, last string }{
 		{"redis", bells.URL(t), "mission_stop"},
 		{"database alone", "", "delivery_sent"},

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // llmsHead is what llms.txt begins with.
@@ -39,7 +39,7 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	got.WriteString(llmsHead)
 	for _, page := range pages {
 		text, err := os.ReadFile(filepath.Join(root, page))
-		check.OK(t, err)
+		testutil.OK(t, err)
 		title, about := headOf(string(text))
 		if title == "" || about == "" {
 			t.Errorf("%s has the title %q and begins with %q", page, title, about)
@@ -49,7 +49,7 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	got.WriteString("\n## Optional\n\n- [Decisions](docs/adr/README.md): what was chosen, and what was given up\n- [Changes](CHANGELOG.md): release by release\n" +
 		"- [API](internal/console/openapi.json): the console's JSON API as OpenAPI\n- [Configuration schema](docs/trestle.schema.json): every key as JSON schema\n")
 	file := filepath.Join(root, "llms.txt")
-	check.Golden(t, *update, file, got.String())
+	testutil.Golden(t, *update, file, got.String())
 }
 
 // headOf returns the title of a page and its first sentence.

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // look opens the record for reading, beside a running process or without one,
 // and hands it to see.
-func (p *program) look(ctx context.Context, see func(c *config.Config, r record.Console) error) (err error) {
+func (p *CLI) look(ctx context.Context, see func(c *config.Config, r sqlstore.ReadModel) error) (err error) {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -29,10 +29,10 @@ func (p *program) look(ctx context.Context, see func(c *config.Config, r record.
 	}
 	store, err := lookAtRecord(ctx, conf)
 	switch {
-	case errors.Is(err, record.ErrOlder):
-		return &failure{what: err.Error(), where: placeOf(conf), remedy: comeUpFirst(conf), code: exitFailed}
-	case errors.Is(err, record.ErrNewer):
-		return &failure{what: err.Error(), where: placeOf(conf), remedy: useNewer, code: exitFailed}
+	case errors.Is(err, sqlstore.ErrOlder):
+		return &cliError{what: err.Error(), where: placeOf(conf), remedy: comeUpFirst(conf), code: exitFailed}
+	case errors.Is(err, sqlstore.ErrNewer):
+		return &cliError{what: err.Error(), where: placeOf(conf), remedy: useNewer, code: exitFailed}
 	}
 	if err != nil {
 		return unseen(err, conf)
@@ -83,7 +83,7 @@ func sinceFlag(text string) (time.Time, error) {
 	}
 	d, err := config.ParseSpan(text)
 	if err != nil || d < 0 {
-		return time.Time{}, &failure{what: fmt.Sprintf("%q is no length of time", text), where: "--since", remedy: "write 90s, 5m, 2h or 7d", code: exitUsage}
+		return time.Time{}, &cliError{what: fmt.Sprintf("%q is no length of time", text), where: "--since", remedy: "write 90s, 5m, 2h or 7d", code: exitUsage}
 	}
 	return time.Now().Add(-d), nil
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func main() {
-	p := &program{
+	p := &CLI{
 		in: os.Stdin, out: os.Stdout, errs: os.Stderr,
 		lookup: os.LookupEnv, environ: os.Environ(), endpoints: demo.Local(),
 	}

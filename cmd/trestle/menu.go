@@ -16,8 +16,8 @@ const (
 
 // offer has the platform show people's commands while somebody types, once the
 // account has connected. What goes wrong with it concerns nobody.
-func (p *parts) offer(ctx context.Context, l *line) error {
-	menu, ok := l.adapter.(adapters.Menu)
+func (p *components) offer(ctx context.Context, l *accountConn) error {
+	menu, ok := l.adapter.(adapters.CommandMenu)
 	if !ok {
 		return nil
 	}

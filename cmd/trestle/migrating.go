@@ -10,24 +10,24 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // migrateKind is the kind of job that a migration was.
 const migrateKind = "migrate"
 
-// A migrating shows how an older record comes up to date, and keeps it among the
+// A migrationProgress shows how an older record comes up to date, and keeps it among the
 // jobs when it has: before that, this program does not know its tables.
-type migrating struct {
+type migrationProgress struct {
 	plan   io.Writer
-	shower *jobs.Shower
+	shower *jobs.ProgressPrinter
 	began  time.Time // zero: the record was up to date
-	now    record.Migration
+	now    sqlstore.Migration
 }
 
 // migrating returns what shows a migration to whoever called the program.
-func (p *program) migrating() *migrating {
-	m := &migrating{plan: p.errs, shower: p.progress()}
+func (p *CLI) migrating() *migrationProgress {
+	m := &migrationProgress{plan: p.errs, shower: p.progress()}
 	if p.quiet || p.output != "text" {
 		m.plan = io.Discard
 	}
@@ -35,7 +35,7 @@ func (p *program) migrating() *migrating {
 }
 
 // told is called with the plan and after each step.
-func (m *migrating) told(now record.Migration) {
+func (m *migrationProgress) told(now sqlstore.Migration) {
 	if m.now = now; m.began.IsZero() {
 		m.began = time.Now()
 		aside := ""
@@ -52,7 +52,7 @@ func (m *migrating) told(now record.Migration) {
 	m.shower.Show(j, time.Now())
 }
 
-func (m *migrating) job() jobs.Job {
+func (m *migrationProgress) job() jobs.Job {
 	return jobs.Job{
 		Kind: migrateKind, Subject: fmt.Sprintf("schema %d to %d", m.now.From, m.now.To), Started: m.began,
 		Progress: jobs.Progress{Done: int64(m.now.Done), Total: int64(m.now.Total), Unit: "steps"},
@@ -60,7 +60,7 @@ func (m *migrating) job() jobs.Job {
 }
 
 // keep puts what was done among the jobs of the record that is open now.
-func (m *migrating) keep(ctx context.Context, s *record.Store, log *slog.Logger) error {
+func (m *migrationProgress) keep(ctx context.Context, s *sqlstore.Store, log *slog.Logger) error {
 	if m.began.IsZero() {
 		return nil
 	}
@@ -68,14 +68,14 @@ func (m *migrating) keep(ctx context.Context, s *record.Store, log *slog.Logger)
 }
 
 // keepJob puts work that is done among the jobs.
-func keepJob(ctx context.Context, s *record.Store, j jobs.Job, log *slog.Logger) error {
+func keepJob(ctx context.Context, s *sqlstore.Store, j jobs.Job, log *slog.Logger) error {
 	added, err := s.Jobs().Add(ctx, j, time.Now())
 	if err != nil {
 		return err
 	}
 	r := jobs.Runner{
 		Ledger: s.Jobs(), Holder: newID(), Logger: log,
-		Kinds: map[string]jobs.Work{j.Kind: func(ctx context.Context, t *jobs.Task) error { return t.Save(ctx, j.Progress) }},
+		Kinds: map[string]jobs.Handler{j.Kind: func(ctx context.Context, t *jobs.Task) error { return t.Save(ctx, j.Progress) }},
 	}
 	return r.Do(ctx, added.ID)
 }

@@ -5,8 +5,8 @@ import (
 	"testing/synctest"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // R-23, BLU-11: who an agent names with @ is called on the platform: by handle,
@@ -15,8 +15,8 @@ func TestWhoAnAgentNamesIsCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		args := "{\"text\":\"@Kai and @Tom Lee, not @Nobody nor `@Maya`\"}"
 		w := newWorld(t, "admit: open\nphases: one\n",
-			modeltest.Step{Response: model.Response{Calls: []model.Call{{ID: "1", Name: "send_message", Args: args}}}},
-			modeltest.Step{Always: true, Response: model.Response{Text: "Responded to Kai about names. Named them. Nothing pending."}})
+			llmtest.Step{Response: llm.Response{Calls: []llm.Call{{ID: "1", Name: "send_message", Args: args}}}},
+			llmtest.Step{Always: true, Response: llm.Response{Text: "Responded to Kai about names. Named them. Nothing pending."}})
 		defer w.stop()
 		w.addChat("home", "supergroup", []string{"Kai", "Maya"})
 		tom := w.telegram.AddPerson(fake.Profile{Name: "Tom", LastName: "Lee"})

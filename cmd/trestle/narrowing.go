@@ -9,29 +9,29 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A narrowing is what a list of the API can be narrowed by.
-type narrowing struct {
+// An apiFilter is what a list of the API can be narrowed by.
+type apiFilter struct {
 	space, agent, since string // empty: by nothing
 	limit               int
 }
 
 // flags gives a command those that every list has.
-func (n *narrowing) flags(c *cobra.Command) {
+func (n *apiFilter) flags(c *cobra.Command) {
 	n.limit = 50
 	c.Flags().StringVar(&n.since, "since", "", "only newer ones, such as 2h or 7d")
 	limitFlag(c, &n.limit, "at most this many")
 }
 
-func (n *narrowing) spaceFlag(c *cobra.Command) {
+func (n *apiFilter) spaceFlag(c *cobra.Command) {
 	c.Flags().StringVar(&n.space, "space", "", "only in this space (its id or name)")
 }
 
-func (n *narrowing) agentFlag(c *cobra.Command) {
+func (n *apiFilter) agentFlag(c *cobra.Command) {
 	c.Flags().StringVar(&n.agent, "agent", "", "only of this agent")
 }
 
 // query is what the API is asked with. What nothing can pass is refused.
-func (n *narrowing) query(ctx context.Context, p *program) (url.Values, error) {
+func (n *apiFilter) query(ctx context.Context, p *CLI) (url.Values, error) {
 	q := url.Values{"agent": {n.agent}, "limit": {strconv.Itoa(n.limit)}}
 	from, err := sinceFlag(n.since)
 	if err != nil {

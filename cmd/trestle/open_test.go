@@ -12,10 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -29,18 +29,18 @@ func TestOpenAndTokenOpenTheConsole(t *testing.T) {
 		t.Fatalf("open: exit %s: %s%s", code, link, errs)
 	}
 	jar, err := cookiejar.New(nil)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	address, _, _ := strings.Cut(strings.TrimSpace(link), "/open")
 	browser := &http.Client{Jar: jar}
 	status := func(client *http.Client, url, token string) int {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
 		resp, err := client.Do(r)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		defer resp.Body.Close()
 		return resp.StatusCode
 	}
@@ -82,9 +82,9 @@ func TestSocketSpeaksTheAPI(t *testing.T) {
 	}
 	for _, path := range []string{"/api/spaces", "/api/minds", "/api/runs", "/api/tools", "/api/denials", "/api/problems", "/api/adapters", "/api/config", "/api/pairings", "/api/openapi.json", "/health/bootstrap"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://trestle"+path, nil)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		resp, err := control.client.Do(r)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		var v map[string]any
 		if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || resp.StatusCode != http.StatusOK || len(v) == 0 {
 			t.Errorf("%s: %s %v %v", path, resp.Status, v, err)
@@ -97,9 +97,9 @@ func TestSocketSpeaksTheAPI(t *testing.T) {
 // says nothing.
 func TestRunIsCancelledInMidTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "admit: open\nphases: one\n", modeltest.Step{Do: func(ctx context.Context, _ model.Request) (model.Response, error) {
+		w := newWorld(t, "admit: open\nphases: one\n", llmtest.Step{Do: func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 			<-ctx.Done() // a model that does not come to an end
-			return model.Response{}, context.Cause(ctx)
+			return llm.Response{}, context.Cause(ctx)
 		}})
 		defer w.stop()
 		w.addChat("kai", "direct", []string{"kai"})

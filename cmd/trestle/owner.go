@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // ownerPoll is how often a process looks whether something is free that another
@@ -24,8 +24,8 @@ const (
 func accountThing(name string) string { return "adapter " + name }
 
 // servedBy returns the process that serves the account of an entry; nil when none does.
-func servedBy(crew []record.Member, name string) *record.Member {
-	i := slices.IndexFunc(crew, func(m record.Member) bool { return slices.Contains(m.Has, accountThing(name)) })
+func servedBy(crew []sqlstore.Process, name string) *sqlstore.Process {
+	i := slices.IndexFunc(crew, func(m sqlstore.Process) bool { return slices.Contains(m.Has, accountThing(name)) })
 	if i < 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func servedBy(crew []record.Member, name string) *record.Member {
 
 // alone runs do while this process has a thing. It waits for that as long as
 // another one has it, and calls other with who does, which may be nil.
-func (p *parts) alone(ctx context.Context, thing string, other func(record.Member), do func(context.Context) error) error {
+func (p *components) alone(ctx context.Context, thing string, other func(sqlstore.Process), do func(context.Context) error) error {
 	if !p.gain(ctx, thing, other) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (p *parts) alone(ctx context.Context, thing string, other func(record.Membe
 
 // gain returns true once a thing is this process's, and false when ctx is done
 // before that.
-func (p *parts) gain(ctx context.Context, thing string, other func(record.Member)) bool {
+func (p *components) gain(ctx context.Context, thing string, other func(sqlstore.Process)) bool {
 	tick := time.NewTicker(ownerPoll)
 	defer tick.Stop()
 	for {
@@ -66,7 +66,7 @@ func (p *parts) gain(ctx context.Context, thing string, other func(record.Member
 }
 
 // disown gives a thing back when what was done with it has ended.
-func (p *parts) disown(ctx context.Context, thing string) {
+func (p *components) disown(ctx context.Context, thing string) {
 	if err := lastly(ctx, func(ctx context.Context) error { return p.store.Disown(ctx, thing) }); err != nil {
 		p.log.Warn("not given back, it passes on later", "thing", thing, "error", err)
 	}
@@ -75,7 +75,7 @@ func (p *parts) disown(ctx context.Context, thing string) {
 // inherit gives up processes that have died, so that this one gets what they had
 // leased, and knows of those that live, until ctx is done. A record that one
 // process alone writes has none.
-func (p *parts) inherit(ctx context.Context) error {
+func (p *components) inherit(ctx context.Context) error {
 	if p.store.Process() == "" {
 		return nil
 	}
@@ -98,15 +98,15 @@ func (p *parts) inherit(ctx context.Context) error {
 }
 
 // standBy notes that another process serves the line's account.
-func (l *line) standBy(has record.Member) {
+func (l *accountConn) standBy(has sqlstore.Process) {
 	if has.ID != "" {
 		l.other.Store(&has)
 	}
 }
 
 // Status returns how the line stands now, also while another process has it.
-func (l *line) Status() activity.Status {
-	st := l.Line.Status()
+func (l *accountConn) Status() activity.ConnStatus {
+	st := l.Connection.Status()
 	if has := l.other.Load(); has != nil {
 		st.State, st.Since, st.Reason = activity.LineStandby, has.Since, has.String()+" serves it"
 	}

@@ -11,14 +11,14 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 func packaged(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "packaging", name))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return string(text)
 }
 
@@ -120,8 +120,8 @@ func runs(t *testing.T, args []string, variables map[string]string) {
 	set := "TRESTLE_LISTEN=127.0.0.1:1\nTRESTLE_DATABASE=postgres://a@b/c\nTRESTLE_REDIS=redis://b:1\nTRESTLE_TOKEN=" + strings.Repeat("x", 32)
 	lookup, environ := environment(set)
 	c, err := config.Load(config.Source{Lookup: lookup, Environ: environ})
-	check.OK(t, err)
-	rows := c.Rows(config.Showing{All: true})
+	testutil.OK(t, err)
+	rows := c.Rows(config.ShowOptions{All: true})
 	for name := range variables {
 		from := "env " + strings.TrimSuffix(name, "_FILE")
 		if !slices.ContainsFunc(rows, func(r config.Row) bool { return r.Origin == from }) {
@@ -142,7 +142,7 @@ func TestKustomizeBases(t *testing.T) {
 			ConfigMapGenerator []struct{ Files []string } `yaml:"configMapGenerator"`
 		}
 		folder := filepath.Join("kustomize", base)
-		check.OK(t, yaml.Unmarshal([]byte(packaged(t, filepath.Join(folder, "kustomization.yaml"))), &k))
+		testutil.OK(t, yaml.Unmarshal([]byte(packaged(t, filepath.Join(folder, "kustomization.yaml"))), &k))
 		conf := filepath.Join("..", "..", "packaging", folder, k.ConfigMapGenerator[0].Files[0])
 		if _, err := config.Load(config.Source{Path: conf, Lookup: func(string) (string, bool) { return "", false }}); err != nil {
 			t.Errorf("%s: %v", conf, err)

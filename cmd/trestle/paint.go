@@ -9,7 +9,7 @@ import (
 
 // coloured reports whether an answer may have colours: never in a pipe, and not
 // where NO_COLOR or --no-color says so.
-func (p *program) coloured() bool {
+func (p *CLI) coloured() bool {
 	_, refused := p.lookup("NO_COLOR")
 	return p.onTerminal() && !refused && !p.noColor
 }

@@ -52,7 +52,7 @@ func TestPipeGetsNoColours(t *testing.T) {
 			t.Errorf("%v: %q", args, out)
 		}
 	}
-	if p := (&program{out: &strings.Builder{}, lookup: func(string) (string, bool) { return "", false }}); p.coloured() {
+	if p := (&CLI{out: &strings.Builder{}, lookup: func(string) (string, bool) { return "", false }}); p.coloured() {
 		t.Error("a builder is taken for a terminal")
 	}
 }

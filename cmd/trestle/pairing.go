@@ -66,7 +66,7 @@ type pairingLists struct {
 // refusedShown is how many of those turned away are listed.
 const refusedShown = 20
 
-func (s *process) servePairings(rw http.ResponseWriter, r *http.Request) {
+func (s *Server) servePairings(rw http.ResponseWriter, r *http.Request) {
 	all, err := s.pairings(r.Context())
 	if err != nil {
 		refuse(rw, err)
@@ -76,17 +76,17 @@ func (s *process) servePairings(rw http.ResponseWriter, r *http.Request) {
 }
 
 // approver lets people in by the default form of a room.
-func (p *parts) approver() activity.Approver {
+func (p *components) approver() activity.AccessManager {
 	c := p.config()
-	return activity.Approver{
+	return activity.AccessManager{
 		Pairings: p.border, Mapping: p.mapping, Notices: p.border,
-		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+		Room: activity.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 	}
 }
 
 // pair lets in the person with a code, or a chat.
-func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error) {
-	g := activity.Grant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
+func (p *components) pair(ctx context.Context, q pairRequest) (admittedPerson, error) {
+	g := activity.AccessGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
 	switch q.Role {
 	case "", spaces.OfMember.String():
 	case spaces.OfAdmin.String():
@@ -94,7 +94,7 @@ func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error)
 	case spaces.OfOwner.String():
 		g.Role = spaces.OfOwner
 	default:
-		return admittedPerson{}, &failure{what: "there is no role " + q.Role, where: "pair", remedy: "member, admin or owner", code: exitUsage}
+		return admittedPerson{}, &cliError{what: "there is no role " + q.Role, where: "pair", remedy: "member, admin or owner", code: exitUsage}
 	}
 	if q.Chat != "" {
 		return p.pairChat(ctx, q.Chat, g)
@@ -102,9 +102,9 @@ func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error)
 	a, err := p.approver().Approve(ctx, q.Code, g, time.Now())
 	switch {
 	case errors.Is(err, activity.ErrNoPairing):
-		return admittedPerson{}, &failure{what: "nobody is waiting with this code", where: "pair " + q.Code, remedy: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
+		return admittedPerson{}, &cliError{what: "nobody is waiting with this code", where: "pair " + q.Code, remedy: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
 	case errors.Is(err, activity.ErrDeskLocked):
-		return admittedPerson{}, &failure{what: "too many wrong codes were tried", where: "pair " + q.Code, remedy: "try again in an hour", code: exitTryAgain}
+		return admittedPerson{}, &cliError{what: "too many wrong codes were tried", where: "pair " + q.Code, remedy: "try again in an hour", code: exitTryAgain}
 	case err != nil:
 		return admittedPerson{}, err
 	}
@@ -112,9 +112,9 @@ func (p *parts) pair(ctx context.Context, q pairRequest) (admittedPerson, error)
 }
 
 // pairChat lets in a whole chat. A role is a person's.
-func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (admittedPerson, error) {
+func (p *components) pairChat(ctx context.Context, chat string, g activity.AccessGrant) (admittedPerson, error) {
 	if g.Role != spaces.OfMember {
-		return admittedPerson{}, &failure{what: "a role is given to a person, not to a chat", where: "pair " + chat, remedy: "pair the person with the code that the bot shows them", code: exitUsage}
+		return admittedPerson{}, &cliError{what: "a role is given to a person, not to a chat", where: "pair " + chat, remedy: "pair the person with the code that the bot shows them", code: exitUsage}
 	}
 	account, id, err := p.onAccount(chat)
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (ad
 	}
 	platform, _, _ := strings.Cut(account, ":")
 	if wrong := config.NoChat(platform, id); wrong != nil {
-		return admittedPerson{}, &failure{what: wrong.What, where: "pair " + chat, remedy: wrong.Remedy, code: exitUsage}
+		return admittedPerson{}, &cliError{what: wrong.What, where: "pair " + chat, remedy: wrong.Remedy, code: exitUsage}
 	}
 	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {
@@ -132,14 +132,14 @@ func (p *parts) pairChat(ctx context.Context, chat string, g activity.Grant) (ad
 }
 
 // revoke shuts out a person or a chat, at once.
-func (p *parts) revoke(ctx context.Context, q revokeRequest) ([]admittedPerson, error) {
+func (p *components) revoke(ctx context.Context, q revokeRequest) ([]admittedPerson, error) {
 	account, id, err := p.onAccount(q.Who)
 	if err != nil {
 		return nil, err
 	}
 	gone, err := p.approver().Revoke(ctx, account, id)
 	if errors.Is(err, activity.ErrNotAdmitted) {
-		return nil, &failure{what: "nobody is let in under this name", where: "pair --revoke " + q.Who, remedy: "see trestle pair; who a named chat lets in is said by the configuration", code: exitFailed}
+		return nil, &cliError{what: "nobody is let in under this name", where: "pair --revoke " + q.Who, remedy: "see trestle pair; who a named chat lets in is said by the configuration", code: exitFailed}
 	}
 	if err != nil {
 		return nil, err
@@ -157,25 +157,25 @@ func (p *parts) revoke(ctx context.Context, q revokeRequest) ([]admittedPerson, 
 }
 
 // onAccount reads "adapter:id" and returns the account that the adapter is.
-func (p *parts) onAccount(text string) (account, id string, err error) {
+func (p *components) onAccount(text string) (account, id string, err error) {
 	adapter, id, ok := strings.Cut(text, ":")
 	if !ok || id == "" {
-		return "", "", &failure{what: text + " names nobody", where: "pair", remedy: "write adapter:id, such as telegram:-1001234", code: exitUsage}
+		return "", "", &cliError{what: text + " names nobody", where: "pair", remedy: "write adapter:id, such as telegram:-1001234", code: exitUsage}
 	}
 	p.opening.Lock()
 	defer p.opening.Unlock()
-	i := slices.IndexFunc(p.joined, func(j joined) bool { return j.adapter == adapter })
+	i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.adapter == adapter })
 	if l := p.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
-		return "", "", &failure{what: l.other.Load().String() + " serves the adapter " + adapter, where: "pair " + text, remedy: "say it there, in its data folder", code: exitTryAgain}
+		return "", "", &cliError{what: l.other.Load().String() + " serves the adapter " + adapter, where: "pair " + text, remedy: "say it there, in its data folder", code: exitTryAgain}
 	}
 	if i < 0 {
-		return "", "", &failure{what: "the adapter " + adapter + " is not connected", where: "pair " + text, remedy: "see trestle status", code: exitTryAgain}
+		return "", "", &cliError{what: "the adapter " + adapter + " is not connected", where: "pair " + text, remedy: "see trestle status", code: exitTryAgain}
 	}
 	return p.joined[i].account, id, nil
 }
 
 // pairings lists who waits, who is let in, and who was turned away.
-func (p *parts) pairings(ctx context.Context) (pairingLists, error) {
+func (p *components) pairings(ctx context.Context) (pairingLists, error) {
 	waiting, admitted, err := p.approver().Lists(ctx, time.Now())
 	if err != nil {
 		return pairingLists{}, err
@@ -197,6 +197,6 @@ func (p *parts) pairings(ctx context.Context) (pairingLists, error) {
 	return all, nil
 }
 
-func shownAdmission(a activity.Admission) admittedPerson {
+func shownAdmission(a activity.Approval) admittedPerson {
 	return admittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle), max(a.Role, spaces.OfMember).String(), a.At}
 }

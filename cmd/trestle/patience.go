@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -18,7 +18,7 @@ const (
 // patient is a stage of the opening of a record. While the schema comes up to date it
 // asks the service manager to wait: for a large record that takes longer than a
 // manager waits by itself, and a copy that is cut off is begun again.
-func (s *process) patient(ctx context.Context, name string, do func() error) error {
+func (s *Server) patient(ctx context.Context, name string, do func() error) error {
 	if name != "schema_migration" || !s.manager.Listening() {
 		return s.boot.Stage(name, do)
 	}
@@ -44,12 +44,12 @@ func (s *process) patient(ctx context.Context, name string, do func() error) err
 }
 
 // tellMigrating tells the service manager how far an older record is.
-func (s *process) tellMigrating(ctx context.Context, m record.Migration) {
+func (s *Server) tellMigrating(ctx context.Context, m sqlstore.Migration) {
 	s.tellManager(ctx, systemd.Status(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
 }
 
 // tellManager tells the service manager lines, where there is one.
-func (s *process) tellManager(ctx context.Context, lines ...string) {
+func (s *Server) tellManager(ctx context.Context, lines ...string) {
 	if err := s.manager.Tell(ctx, lines...); err != nil {
 		s.log.Warn("service manager not told", "error", err)
 	}

@@ -11,36 +11,36 @@ import (
 )
 
 // attendant does what people ask of the program itself in any chat.
-func (p *parts) attendant() *activity.Attendant {
-	return &activity.Attendant{
-		Roles: p.border, Reins: reins{p}, Insight: p.border, Platforms: p.platforms, Ack: p.acknowledge,
+func (p *components) attendant() *activity.CommandHandler {
+	return &activity.CommandHandler{
+		Roles: p.border, Reins: runControl{p}, Insight: p.border, Platforms: p.platforms, Ack: p.acknowledge,
 		Name: func(id spaces.AgentID) string {
 			a, _ := p.config().Agent(string(id))
 			return a.Name
 		},
-		Price: func(id spaces.AgentID) activity.Price {
+		Price: func(id spaces.AgentID) activity.TokenPrice {
 			price, _ := priceOf(p.config(), id)
-			return activity.Price{Input: price.Input, Cached: price.Cached, Output: price.Output}
+			return activity.TokenPrice{Input: price.Input, Cached: price.Cached, Output: price.Output}
 		},
 	}
 }
 
-// reins are the shell and the record as people's commands take hold of them.
-type reins struct{ *parts }
+// runControl are the shell and the record as people's commands take hold of them.
+type runControl struct{ *components }
 
 // Halt ends what agents do.
-func (r reins) Halt(ctx context.Context, h spaces.Halt) (spaces.Halted, error) {
+func (r runControl) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
 	defer r.ringLines()
 	return r.shell.Cancel(ctx, h)
 }
 
 // Renew has the agents of a room begin afresh.
-func (r reins) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
+func (r runControl) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
 	return r.store.Shell().Renew(ctx, space, at)
 }
 
 // Mute has agents be silent in a room, or lifts it.
-func (r reins) Mute(ctx context.Context, m spaces.Muting) ([]spaces.AgentID, error) {
+func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error) {
 	changed, err := r.store.Shell().Mute(ctx, m)
 	if err == nil {
 		r.log.Info("muted", "space", m.Space, "agents", changed, "lifted", m.Lifted)
@@ -49,7 +49,7 @@ func (r reins) Mute(ctx context.Context, m spaces.Muting) ([]spaces.AgentID, err
 }
 
 // platforms names what the program is connected to, as people call it.
-func (p *parts) platforms() []string {
+func (p *components) platforms() []string {
 	var on []string
 	for _, name := range []string{"telegram", "slack", "discord"} {
 		for _, l := range p.lineup.all() {
@@ -64,24 +64,24 @@ func (p *parts) platforms() []string {
 
 // appoint gives the people of the configuration their roles on the platform of
 // an account.
-func (p *parts) appoint(ctx context.Context, adapter, account string) error {
+func (p *components) appoint(ctx context.Context, adapter, account string) error {
 	c := p.config()
 	platform, _, _ := strings.Cut(account, ":")
-	var all []spaces.Appointment
+	var all []spaces.RoleGrant
 	for _, list := range []struct {
 		who  []config.Person
 		role spaces.Authority
 	}{{c.Owners, spaces.OfOwner}, {c.Admins, spaces.OfAdmin}} {
 		for _, s := range senders(c.Appointed(list.who, adapter)) {
 			who := spaces.Identity{Platform: platform, Scope: s.Scope, User: s.User}
-			all = append(all, spaces.Appointment{Who: who, Role: list.role})
+			all = append(all, spaces.RoleGrant{Who: who, Role: list.role})
 		}
 	}
 	return p.border.Appoint(ctx, platform, all)
 }
 
 // kin returns by which identity the platform of an account knows people of others.
-func (p *parts) kin(adapter, platform string) activity.Kin {
+func (p *components) kin(adapter, platform string) activity.IdentityLookup {
 	return func(i spaces.Identity) (spaces.Identity, bool) {
 		who, ok := p.config().Kin(i.Platform, i.Scope, i.User, adapter)
 		return spaces.Identity{Platform: platform, Scope: who.Scope, User: who.User}, ok
@@ -89,7 +89,7 @@ func (p *parts) kin(adapter, platform string) activity.Kin {
 }
 
 // listed returns whom the configuration lists on the platform of an account.
-func listed(c *config.Config, account string) []activity.Sender {
+func listed(c *config.Config, account string) []activity.SenderID {
 	platform, _, _ := strings.Cut(account, ":")
 	for _, a := range c.Adapters {
 		if a.Type == platform {
@@ -100,10 +100,10 @@ func listed(c *config.Config, account string) []activity.Sender {
 }
 
 // senders returns people as the border knows them.
-func senders(people []config.Person) []activity.Sender {
-	var all []activity.Sender
+func senders(people []config.Person) []activity.SenderID {
+	var all []activity.SenderID
 	for _, x := range people {
-		all = append(all, activity.Sender{Scope: x.Scope, User: x.User})
+		all = append(all, activity.SenderID{Scope: x.Scope, User: x.User})
 	}
 	return all
 }

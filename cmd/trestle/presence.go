@@ -7,34 +7,34 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// presence shows on every chat of a space that an agent is at it. Signs that
+// typingNotifier shows on every chat of a space that an agent is at it. Signs that
 // come faster than platforms take them are dropped.
-type presence struct {
-	parts *parts
-	signs chan sign
+type typingNotifier struct {
+	parts *components
+	signs chan typingEvent
 }
 
-type sign struct {
+type typingEvent struct {
 	space  spaces.SpaceID
 	thread spaces.ThreadID
 }
 
 // newPresence returns a presence over the lines of p; it shows nothing before Run.
-func newPresence(p *parts) *presence {
-	p.presence = &presence{p, make(chan sign, 256)}
+func newPresence(p *components) *typingNotifier {
+	p.presence = &typingNotifier{p, make(chan typingEvent, 256)}
 	return p.presence
 }
 
 // Active notes that an agent is at it in a thread. It never blocks.
-func (t *presence) Active(space spaces.SpaceID, thread spaces.ThreadID) {
+func (t *typingNotifier) Active(space spaces.SpaceID, thread spaces.ThreadID) {
 	select {
-	case t.signs <- sign{space, thread}:
+	case t.signs <- typingEvent{space, thread}:
 	default: // a missing sign concerns nobody
 	}
 }
 
 // Run shows the signs until ctx is done.
-func (t *presence) Run(ctx context.Context) error {
+func (t *typingNotifier) Run(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -45,7 +45,7 @@ func (t *presence) Run(ctx context.Context) error {
 	}
 }
 
-func (t *presence) show(ctx context.Context, s sign) {
+func (t *typingNotifier) show(ctx context.Context, s typingEvent) {
 	chats, err := t.parts.mapping.External(ctx, s.space)
 	if err != nil {
 		t.parts.log.Debug("chats of a space not readable", "space", s.space, "error", err)
@@ -60,7 +60,7 @@ func (t *presence) show(ctx context.Context, s sign) {
 
 // threadIn returns how a chat calls the thread of a sign, one of several chats of
 // the space.
-func (t *presence) threadIn(ctx context.Context, c spaces.Mapping, s sign, several int) spaces.ThreadID {
+func (t *typingNotifier) threadIn(ctx context.Context, c spaces.Mapping, s typingEvent, several int) spaces.ThreadID {
 	if s.thread == "" || several < 2 {
 		return s.thread
 	}

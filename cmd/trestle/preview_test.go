@@ -7,20 +7,20 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // K22, issue 3: of long answers in a private chat, what Telegram's pace holds
 // back is shown meanwhile, and every part is sent once.
 func TestWhatWaitsForItsTurnIsShownAsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		say := func(topic string) modeltest.Step {
+		say := func(topic string) llmtest.Step {
 			args := fmt.Sprintf(`{"text":%q}`, strings.Repeat(strings.Repeat(topic+" ", 500)+"\n\n", 3))
-			return modeltest.Step{Response: model.Response{Calls: []model.Call{{ID: topic, Name: "send_message", Args: args}}}}
+			return llmtest.Step{Response: llm.Response{Calls: []llm.Call{{ID: topic, Name: "send_message", Args: args}}}}
 		}
-		w := newWorld(t, "admit: open\nphases: one\n", say("trees"), say("rivers"), say("hills"), modeltest.Step{
-			Always: true, Response: model.Response{Text: "Responded to Kai about nature. Said much. Nothing pending."},
+		w := newWorld(t, "admit: open\nphases: one\n", say("trees"), say("rivers"), say("hills"), llmtest.Step{
+			Always: true, Response: llm.Response{Text: "Responded to Kai about nature. Said much. Nothing pending."},
 		})
 		defer w.stop()
 		w.addChat("kai", "direct", []string{"Kai"})

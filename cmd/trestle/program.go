@@ -15,18 +15,18 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/secrets"
+	"github.com/trestle-bridge/trestle/internal/redact"
 )
 
-// program is one invocation: its streams, its environment and its global flags.
-type program struct {
+// CLI is one invocation: its streams, its environment and its global flags.
+type CLI struct {
 	in      io.Reader
 	out     io.Writer
 	errs    io.Writer
 	folder  string // paths start here; empty is the working folder
 	lookup  func(string) (string, bool)
 	environ []string
-	known   *secrets.Registry // see hidden
+	known   *redact.Registry // see hidden
 	// endpoints are where a demo looks for a local model to offer.
 	endpoints []string
 
@@ -41,24 +41,24 @@ type program struct {
 	warned     bool // of a configuration that cannot be used; see stillServed
 }
 
-// silent is an error that has been reported already.
-type silent struct{ code exitCode }
+// reportedError is an error that has been reported already.
+type reportedError struct{ code exitCode }
 
 // Error names the exit code, for whoever prints it by mistake.
-func (s *silent) Error() string { return "exit " + s.code.String() }
+func (s *reportedError) Error() string { return "exit " + s.code.String() }
 
 // run carries out a command line and returns its exit code.
-func (p *program) run(ctx context.Context, args []string) exitCode {
+func (p *CLI) run(ctx context.Context, args []string) exitCode {
 	root := p.command()                       //nolint:contextcheck // every command is given its context when it runs
 	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whoever runs us
 	err := root.ExecuteContext(ctx)
-	if s, ok := errors.AsType[*silent](err); ok {
+	if s, ok := errors.AsType[*reportedError](err); ok {
 		return s.code
 	}
 	return report(p.hidden().Writer(p.errs), err)
 }
 
-func (p *program) command() *cobra.Command {
+func (p *CLI) command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "trestle",
 		Short:         "LLM agents that live in chats",
@@ -88,28 +88,28 @@ func (p *program) command() *cobra.Command {
 	return root
 }
 
-// A purpose is what some commands are for: a part of the help.
-type purpose struct {
+// A commandGroup is what some commands are for: a part of the help.
+type commandGroup struct {
 	title    string
-	commands []func(*program) *cobra.Command
+	commands []func(*CLI) *cobra.Command
 }
 
 // commands returns what makes each command, by what it is for.
-func commands() []purpose {
-	return []purpose{
-		{"Begin", []func(*program) *cobra.Command{runCommand, chatCommand, initCommand, doctorCommand, configCommand}},
-		{"Look", []func(*program) *cobra.Command{
+func commands() []commandGroup {
+	return []commandGroup{
+		{"Begin", []func(*CLI) *cobra.Command{runCommand, chatCommand, initCommand, doctorCommand, configCommand}},
+		{"Look", []func(*CLI) *cobra.Command{
 			statusCommand, adaptersCommand, problemsCommand, spacesCommand, searchCommand, runsCommand, explainCommand, rehearseCommand,
 			denialsCommand, toolsCommand, hudCommand, memoryCommand, replayCommand, eventsCommand, jobsCommand, openCommand,
 		}},
-		{"Decide", []func(*program) *cobra.Command{pairCommand, tokenCommand, importCommand, backfillCommand}},
-		{"Keep", []func(*program) *cobra.Command{backupCommand, restoreCommand, migrateCommand, moveCommand, reportCommand}},
-		{"Other", []func(*program) *cobra.Command{fakeCommand, versionCommand}},
+		{"Decide", []func(*CLI) *cobra.Command{pairCommand, tokenCommand, importCommand, backfillCommand}},
+		{"Keep", []func(*CLI) *cobra.Command{backupCommand, restoreCommand, migrateCommand, moveCommand, reportCommand}},
+		{"Other", []func(*CLI) *cobra.Command{fakeCommand, versionCommand}},
 	}
 }
 
 // globalFlags are those that every command takes.
-func (p *program) globalFlags(root *cobra.Command) {
+func (p *CLI) globalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
 	flags.StringVar(&p.dataPath, "data", "", "data folder (default ./data)")
@@ -129,17 +129,17 @@ func fromAPI() map[string]string { return map[string]string{asksAPI: "yes"} }
 
 // checkFlags refuses flags that the command does not know what to do with: an
 // answer about this machine must not be taken for one about another.
-func (p *program) checkFlags(c *cobra.Command) error {
+func (p *CLI) checkFlags(c *cobra.Command) error {
 	if err := c.ValidateFlagGroups(); err != nil {
 		return wrongTogether(c, err)
 	}
 	switch p.output {
 	case "text", "json", "jsonl":
 	default:
-		return &failure{what: "-o is text, json or jsonl", where: c.CommandPath(), remedy: "choose one of them", code: exitUsage}
+		return &cliError{what: "-o is text, json or jsonl", where: c.CommandPath(), remedy: "choose one of them", code: exitUsage}
 	}
 	if p.remote != "" && c.Annotations[asksAPI] == "" {
-		return &failure{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", remedy: "run it there; the commands that read the record take --remote", code: exitUsage}
+		return &cliError{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", remedy: "run it there; the commands that read the record take --remote", code: exitUsage}
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ trestle --help lists every command.
 
 // alone is `trestle` without a command: status where there is something to
 // say, else how to begin.
-func (p *program) alone(ctx context.Context) error {
+func (p *CLI) alone(ctx context.Context) error {
 	if p.remote != "" {
 		return p.status(ctx, false)
 	}
@@ -169,13 +169,13 @@ func (p *program) alone(ctx context.Context) error {
 	return err
 }
 
-func (p *program) source() config.Source {
+func (p *CLI) source() config.Source {
 	return config.Source{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.folder, Lookup: p.lookup, Environ: p.environ}
 }
 
 // answer writes the answer of a command: by text, or v as JSON. Nothing that
 // somebody wrote steers the terminal of whoever reads it (SECURITY S18).
-func (p *program) answer(v any, text func(io.Writer)) error {
+func (p *CLI) answer(v any, text func(io.Writer)) error {
 	out := p.hidden().Answers(p.out)
 	switch p.output {
 	case "json":
@@ -197,7 +197,7 @@ func (p *program) answer(v any, text func(io.Writer)) error {
 
 // answerRows is answer for a list: as JSON one array, as JSON lines one row in
 // each.
-func answerRows[T any](p *program, rows []T, text func(io.Writer)) error {
+func answerRows[T any](p *CLI, rows []T, text func(io.Writer)) error {
 	if p.output != "jsonl" {
 		return p.answer(rows, text)
 	}
@@ -210,7 +210,7 @@ func answerRows[T any](p *program, rows []T, text func(io.Writer)) error {
 }
 
 // logger returns the log of a long-lived command, on stderr, without credentials.
-func (p *program) logger(level slog.Level) *slog.Logger {
+func (p *CLI) logger(level slog.Level) *slog.Logger {
 	switch {
 	case p.verbose:
 		level = slog.LevelDebug
@@ -222,18 +222,18 @@ func (p *program) logger(level slog.Level) *slog.Logger {
 }
 
 // hidden is what keeps credentials out of everything that p says.
-func (p *program) hidden() *secrets.Registry {
+func (p *CLI) hidden() *redact.Registry {
 	if p.known == nil {
-		p.known = new(secrets.Registry)
+		p.known = new(redact.Registry)
 	}
 	return p.known
 }
 
 // load reads the configuration; what is secret in it is hidden from then on,
 // whatever is wrong with the rest.
-func (p *program) load() (*config.Config, error) { return p.loadFrom(p.source()) }
+func (p *CLI) load() (*config.Config, error) { return p.loadFrom(p.source()) }
 
-func (p *program) loadFrom(from config.Source) (*config.Config, error) {
+func (p *CLI) loadFrom(from config.Source) (*config.Config, error) {
 	c, err := config.Load(from)
 	if c != nil {
 		p.hidden().Know(c.Secrets()...)
@@ -252,7 +252,7 @@ const (
 
 // input tells what stands at stdin. Anything that is no file of the system, as
 // in tests, holds lines.
-func (p *program) input() inputKind {
+func (p *CLI) input() inputKind {
 	file, ok := p.in.(*os.File)
 	if !ok {
 		return inputLines
@@ -267,7 +267,7 @@ func (p *program) input() inputKind {
 	return inputLines
 }
 
-func (p *program) absolute(path string) string {
+func (p *CLI) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

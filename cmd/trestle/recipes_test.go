@@ -17,7 +17,7 @@ import (
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // TestMain lets the test binary be the program: scripts call it by that name. What is
@@ -44,7 +44,7 @@ var fences = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
 func recipesOf(t *testing.T, page string) (all []recipe) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for section := range strings.SplitSeq(string(text), "\n## ") {
 		title, rest, _ := strings.Cut(section, "\n")
 		r := recipe{title: title, files: map[string]string{}}
@@ -114,7 +114,7 @@ func (o *output) String() string {
 func (r recipe) play(t *testing.T, folder string, env []string) {
 	t.Helper()
 	for name, text := range r.files {
-		check.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
@@ -123,7 +123,7 @@ func (r recipe) play(t *testing.T, folder string, env []string) {
 	c.Dir, c.Env, c.Stdout, c.Stderr = folder, env, out, out
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
-	check.OK(t, c.Start())
+	testutil.OK(t, c.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Wait() }()
 	for interrupted := false; ; {
@@ -149,9 +149,9 @@ func (r recipe) play(t *testing.T, folder string, env []string) {
 func onThisMachine(t *testing.T) []string {
 	t.Helper()
 	self, err := os.Executable()
-	check.OK(t, err)
+	testutil.OK(t, err)
 	bin := t.TempDir()
-	check.OK(t, os.Symlink(self, filepath.Join(bin, "trestle")))
+	testutil.OK(t, os.Symlink(self, filepath.Join(bin, "trestle")))
 	_, telegram := onTelegram(t, "123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11")
 	s, d := fakeslack.New(fakeslack.Options{}), fakediscord.New(fakediscord.Options{})
 	s.AddApp(fakeslack.AppProfile{Name: "Ada", BotToken: "xoxb-1234-5678", AppToken: "xapp-1-A123-456"})
@@ -211,7 +211,7 @@ func TestPagesOfPlatformsRunAsTheyAreWritten(t *testing.T) {
 	opening := regexp.MustCompile("(?m)^```(.*)\n")
 	for page, parts := range map[string]int{"telegram.md": 4, "slack.md": 4, "discord.md": 4} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-		check.OK(t, err)
+		testutil.OK(t, err)
 		for i, fence := range opening.FindAllStringSubmatch(string(text), -1) {
 			language, byHand := strings.CutSuffix(fence[1], " by hand")
 			if opens := i%2 == 0; opens && language == "" || opens && !byHand && !slices.Contains([]string{"sh", "text", "yaml"}, language) {

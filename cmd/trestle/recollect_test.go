@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/testservers"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -18,8 +18,8 @@ import (
 // ECOSYSTEM 6, DELIVERY 2.7: what somebody has a mind forget or correct in one process
 // is so in the memory of another one, too, though every bell between them is lost.
 func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
-	var server servertest.Postgres
-	t.Cleanup(func() { check.OK(t, server.Stop()) })
+	var server testservers.Postgres
+	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	address := server.URL(server.Database(t))
 	here, there := opened(t, address, "redis://127.0.0.1:1"), opened(t, address, "redis://127.0.0.1:1")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -32,17 +32,17 @@ func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 		t.Helper()
 		asks.Tokens = 4000
 		p, err := there.shell.Preview(t.Context(), asks)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		return strings.Contains(fmt.Sprint(p.Frame), fact)
 	}
 	if !shows("Zoe takes tea") || !shows("Bob takes milk") {
 		t.Fatal("the other process does not know what the mind remembers")
 	}
-	if had, err := (desk{here}).Correct(t.Context(), ada, "m0", "Zoe takes coffee"); err != nil || !had {
+	if had, err := (consoleBackend{here}).Correct(t.Context(), ada, "m0", "Zoe takes coffee"); err != nil || !had {
 		t.Fatal(had, err)
 	}
 	eventually(t, "the other process is not corrected", func() bool { return shows("Zoe takes coffee") && !shows("Zoe takes tea") })
-	if had, err := (desk{here}).Forget(t.Context(), ada, "m1"); err != nil || !had {
+	if had, err := (consoleBackend{here}).Forget(t.Context(), ada, "m1"); err != nil || !had {
 		t.Fatal(had, err)
 	}
 	eventually(t, "the other process remembers what was forgotten", func() bool { return !shows("Bob takes milk") })
@@ -55,28 +55,28 @@ func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 // remembers has a mind remember facts, under the ids m0 and so on, in a room where
 // somebody asks for them after that. It is in the middle of its first cycle, so that
 // a frame shows them.
-func remembers(t *testing.T, s *process, mind spaces.Mind, facts ...string) shell.Preview {
+func remembers(t *testing.T, s *Server, mind spaces.Mind, facts ...string) shell.Preview {
 	t.Helper()
 	at := time.Now()
-	room, err := s.store.Border().Open(t.Context(), spaces.Opening{
+	room, err := s.store.Border().Open(t.Context(), spaces.OpenRequest{
 		Key: "family", Name: "Family", Circle: mind.Circle, Agents: []spaces.AgentID{mind.Agent}, At: at,
 		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
 	})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	says := func(id string) spaces.Ref {
 		ref := spaces.Ref{Account: "telegram:1", Chat: "100", Message: id}
-		_, err := s.store.Border().Record(t.Context(), spaces.Intake{Account: ref.Account, At: at, Items: []spaces.Incoming{{
+		_, err := s.store.Border().Record(t.Context(), spaces.IngestBatch{Account: ref.Account, At: at, Items: []spaces.IngestItem{{
 			Event: spaces.Event{Space: room.Space, Object: spaces.ChatObject, At: at, Source: id, Body: spaces.Said{Text: "who takes what?"}},
 			From:  spaces.Identity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"}, Ref: ref,
 		}}})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		return ref
 	}
 	says("1")
 	wake, err := s.store.Shell().Claim(t.Context(), spaces.Claim{
 		Mind: mind, Space: room.Space, Holder: "test", TTL: time.Minute, At: at,
-		Judge: func(j spaces.Judged) []spaces.Verdict {
-			return []spaces.Verdict{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
+		Judge: func(j spaces.GateInput) []spaces.GateDecision {
+			return []spaces.GateDecision{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
 		},
 	})
 	if err != nil || wake == nil {
@@ -90,7 +90,7 @@ func remembers(t *testing.T, s *process, mind spaces.Mind, facts ...string) shel
 		Lease: wake.Lease, Active: room.Space, Upto: wake.Rows[0].Seq, At: at, Inner: inner,
 		Step: spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, State: spaces.StepDone, At: at},
 	})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return shell.Preview{Mind: mind, Space: room.Space, Message: says("2")}
 }
 

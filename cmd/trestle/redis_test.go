@@ -13,20 +13,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/notify"
-	"github.com/trestle-bridge/trestle/internal/notify/redis"
-	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/pubsub/redis"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testservers"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // F38: with a Redis others see what happens here; without it everything goes on,
 // and the operator is told.
 func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
-	var server servertest.Redis
-	t.Cleanup(func() { check.OK(t, server.Stop()) })
+	var server testservers.Redis
+	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	url := server.URL(t)
 	s := aTalk(t)
 	s.env += "\nTRESTLE_REDIS=" + url
@@ -56,40 +56,40 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 // DELIVERY 2.7: processes of one record find one another on a Redis, and nobody else: an
 // installation that uses the same server is shown nothing of what happens in it.
 func TestInstallationsShareARedisAndNothingElse(t *testing.T) {
-	var database servertest.Postgres
-	var server servertest.Redis
-	t.Cleanup(func() { check.OK(t, errors.Join(database.Stop(), server.Stop())) })
+	var database testservers.Postgres
+	var server testservers.Redis
+	t.Cleanup(func() { testutil.OK(t, errors.Join(database.Stop(), server.Stop())) })
 	url, home, next := server.URL(t), database.URL(database.Database(t)), database.URL(database.Database(t))
 	here, there, neighbour := opened(t, home, url), opened(t, home, url), opened(t, next, url)
 	joins(t, here, there, neighbour)
 	seen := there.bus.Open(8)
 	defer seen.Close()
-	for _, from := range []*process{neighbour, here} {
+	for _, from := range []*Server{neighbour, here} {
 		name, err := from.store.Name(t.Context())
-		check.OK(t, err)
-		shown{from.parts}.Publish("test", name, nil, time.Now())
+		testutil.OK(t, err)
+		clusterBus{from.components}.Publish("test", name, nil, time.Now())
 	}
 	limit, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	want, err := there.store.Name(t.Context())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if e, err := seen.Next(limit); err != nil || e.Content != want {
 		t.Errorf("shown is %q (%v), want what happens in the own installation, %q", e.Content, err, want)
 	}
 }
 
 // opened is a process that has opened its record and serves nothing.
-func opened(t *testing.T, database, redis string) *process {
+func opened(t *testing.T, database, redis string) *Server {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "trestle.yaml")
 	text := fmt.Sprintf("data: %q\ndatabase: %q\nredis: %q\nlisten: \"\"\nagents: {ada: {name: Ada}}\n", dir, database, redis)
-	check.OK(t, os.WriteFile(file, []byte(text), 0o600))
+	testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	c, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	s := newProcess(c, slog.New(slog.DiscardHandler), io.Discard, true)
-	check.OK(t, s.openStore(t.Context()))
-	t.Cleanup(func() { check.OK(t, errors.Join(s.store.Close(context.WithoutCancel(t.Context())), s.closeBells())) })
+	testutil.OK(t, s.openStore(t.Context()))
+	t.Cleanup(func() { testutil.OK(t, errors.Join(s.store.Close(context.WithoutCancel(t.Context())), s.closeBells())) })
 	s.shell = s.newShell()
 	return s
 }
@@ -98,19 +98,19 @@ func opened(t *testing.T, database, redis string) *process {
 func installationOf(t *testing.T, s stage) string {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	name, err := store.Name(t.Context())
-	check.OK(t, errors.Join(err, store.Close(t.Context())))
+	testutil.OK(t, errors.Join(err, store.Close(t.Context())))
 	return name
 }
 
 // elsewhere hears what a process of an installation shows to others; it returns once
 // it listens.
-func elsewhere(t *testing.T, url, installation string) <-chan notify.Event {
+func elsewhere(t *testing.T, url, installation string) <-chan pubsub.Event {
 	t.Helper()
-	heard := make(chan notify.Event, 1024)
-	c, err := redis.Open(redis.Options{URL: url, Installation: installation, Process: "elsewhere", Heard: func(e notify.Event) { heard <- e }})
-	check.OK(t, err)
+	heard := make(chan pubsub.Event, 1024)
+	c, err := redis.Open(redis.Options{URL: url, Installation: installation, Process: "elsewhere", Heard: func(e pubsub.Event) { heard <- e }})
+	testutil.OK(t, err)
 	listening, forget := c.Listen("any")
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
@@ -130,7 +130,7 @@ func elsewhere(t *testing.T, url, installation string) <-chan notify.Event {
 }
 
 // joins has processes hear their server until the test ends; it returns once they do.
-func joins(t *testing.T, all ...*process) {
+func joins(t *testing.T, all ...*Server) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

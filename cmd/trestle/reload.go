@@ -14,7 +14,7 @@ import (
 // only a start reads stays as it is until the next one; see [config.Config.Over].
 // When it fails halfway, calling it again goes on: every part of it may be
 // repeated.
-func (p *parts) apply(ctx context.Context, next *config.Config) error {
+func (p *components) apply(ctx context.Context, next *config.Config) error {
 	before := p.allServers()
 	next = next.Over(p.config())
 	if err := p.letGo(ctx, next); err != nil {
@@ -31,7 +31,7 @@ func (p *parts) apply(ctx context.Context, next *config.Config) error {
 
 // refurnish makes next the configuration that counts, and the rooms and those who
 // may talk in them what it says.
-func (p *parts) refurnish(ctx context.Context, next *config.Config) error {
+func (p *components) refurnish(ctx context.Context, next *config.Config) error {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	p.current.Store(next)
@@ -56,7 +56,7 @@ func (p *parts) refurnish(ctx context.Context, next *config.Config) error {
 }
 
 // receptionOf says who may talk on a connected account.
-func (p *parts) receptionOf(ctx context.Context, j joined, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
+func (p *components) receptionOf(ctx context.Context, j connectedAccount, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
 	if j.adapter == localName {
 		return p.localReception(local), nil
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/model/offline"
+	"github.com/trestle-bridge/trestle/internal/llm/offline"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -95,7 +95,7 @@ func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
 		if len(entry(next)) == 0 {
 			t.Fatal("the file has nothing wrong")
 		}
-		check.OK(t, w.process.apply(t.Context(), next))
+		testutil.OK(t, w.process.apply(t.Context(), next))
 		if got := accountsOf(w.process); slices.Contains(got, "mia") {
 			t.Errorf("served are %v", got)
 		}
@@ -121,7 +121,7 @@ func TestAChangedWakeReachesChatsThatWereLetIn(t *testing.T) {
 			w.chats["club"].Says(w.people["Kai"], text, fake.Said{})
 			w.settle()
 			runs, err := w.process.store.Console().Runs(t.Context(), console.Filter{})
-			check.OK(t, err)
+			testutil.OK(t, err)
 			if len(runs) != want {
 				t.Errorf("after %q: %d runs, want %d", text, len(runs), want)
 			}
@@ -148,17 +148,17 @@ func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
 		w.addChat("kitchen", "discord", []string{"Maya"})
 		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "nobody answers this", fakediscord.Said{})
 		w.settle()
-		room := func() spaces.Configured {
+		room := func() spaces.ConfiguredSpace {
 			t.Helper()
 			rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
-			check.OK(t, err)
+			testutil.OK(t, err)
 			for _, r := range rooms {
 				if slices.ContainsFunc(r.Chats, func(m spaces.Mapping) bool { return m.Chat == w.discord.rooms["kitchen"].ID.String() }) {
 					return r
 				}
 			}
 			t.Fatalf("no room of the kitchen among %+v", rooms)
-			return spaces.Configured{}
+			return spaces.ConfiguredSpace{}
 		}
 		before := room()
 		if before.Wake != spaces.WakeNone || !slices.Equal(before.Agents, []spaces.AgentID{"ada"}) {
@@ -183,7 +183,7 @@ func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
 	})
 }
 
-func accountsOf(s *process) []string {
+func accountsOf(s *Server) []string {
 	var names []string
 	for _, l := range s.lineup.all() {
 		names = append(names, l.name)
@@ -201,24 +201,24 @@ func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "hello", fakediscord.Said{})
 		w.settle()
 		rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
-		check.OK(t, err)
-		holds := func(when string, p *parts) {
+		testutil.OK(t, err)
+		holds := func(when string, p *components) {
 			t.Helper()
 			set := p.shellSettings("ada", rooms[0].Space)
 			if set.MaxSteps != 3 || !slices.Contains(set.Without, "send_message") || !set.Told {
 				t.Errorf("%s: %d steps, without %v, told %v", when, set.MaxSteps, set.Without, set.Told)
 			}
 		}
-		holds("at first", w.process.parts)
-		beside := newProcess(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).parts
+		holds("at first", w.process.components)
+		beside := newProcess(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).components
 		beside.border = w.process.border
-		check.OK(t, beside.learnServers(t.Context(), []spaces.Waiting{{Space: rooms[0].Space}}))
+		testutil.OK(t, beside.learnServers(t.Context(), []spaces.PendingWork{{Space: rooms[0].Space}}))
 		holds("beside the process that serves it", beside)
 		w.stop()
 		w.discord.Fault(fake.Fault{Do: fake.Refuse, Times: -1, Status: 503})
 		w.boot()
 		pass(5 * time.Second)
-		holds("after a start without the platform", w.process.parts)
+		holds("after a start without the platform", w.process.components)
 		w.stop()
 	})
 }

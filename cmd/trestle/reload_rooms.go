@@ -15,7 +15,7 @@ const noLonger = "the configuration does not name it here any more"
 
 // settle makes the record's rooms those of the configuration, as far as that
 // needs no platform.
-func (p *parts) settle(ctx context.Context) error {
+func (p *components) settle(ctx context.Context) error {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	if _, err := p.seed(ctx); err != nil {
@@ -27,7 +27,7 @@ func (p *parts) settle(ctx context.Context) error {
 // dismiss takes out of the configured rooms which agents and which chats of the
 // connected accounts the configuration does not name there any more. A room
 // whose entry is gone keeps its log and nobody. p.opening is held.
-func (p *parts) dismiss(ctx context.Context) error {
+func (p *components) dismiss(ctx context.Context) error {
 	rooms, err := p.border.Configured(ctx)
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (p *parts) dismiss(ctx context.Context) error {
 		if entry.Misconfigured || (!there && r.Key == homeRoom) {
 			continue // a slip of the pen sends nobody away; the home room is no entry
 		}
-		d := spaces.Dismissal{Space: r.Space, Reason: noLonger, At: time.Now()}
+		d := spaces.Removal{Space: r.Space, Reason: noLonger, At: time.Now()}
 		for _, a := range r.Agents {
 			if !slices.Contains(entry.Agents, string(a)) {
 				d.Agents = append(d.Agents, a)
@@ -62,7 +62,7 @@ func (p *parts) dismiss(ctx context.Context) error {
 // they have left behind, and has those who join such chats now join the ones that
 // nobody is in any more. What wakes agents in chats without an entry is what the file
 // says now. p.opening is held.
-func (p *parts) retire(ctx context.Context) error {
+func (p *components) retire(ctx context.Context) error {
 	c, at := p.config(), time.Now()
 	here := make([]spaces.AgentID, len(c.Agents))
 	for i, a := range c.Agents {
@@ -102,7 +102,7 @@ func (p *parts) retire(ctx context.Context) error {
 }
 
 // entry returns the configured room of that key.
-func (p *parts) entry(key string) (config.Space, bool) {
+func (p *components) entry(key string) (config.Space, bool) {
 	for _, s := range slices.Concat(p.config().Spaces, p.localRooms()) {
 		if s.Key == key {
 			return s, true
@@ -113,10 +113,10 @@ func (p *parts) entry(key string) (config.Space, bool) {
 
 // unnamedChats returns the chats of a room, on connected accounts, that its
 // entry does not name, under their present ids or those they moved from.
-func (p *parts) unnamedChats(ctx context.Context, r spaces.Configured, entry config.Space) ([]spaces.Mapping, error) {
+func (p *components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.Space) ([]spaces.Mapping, error) {
 	var gone []spaces.Mapping
 	for _, c := range r.Chats {
-		i := slices.IndexFunc(p.joined, func(j joined) bool { return j.account == c.Account })
+		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
 		if i < 0 || p.joined[i].adapter == localName {
 			continue
 		}
@@ -132,7 +132,7 @@ func (p *parts) unnamedChats(ctx context.Context, r spaces.Configured, entry con
 		return nil, fmt.Errorf("chats of %s: %w", r.Key, err)
 	}
 	return slices.DeleteFunc(gone, func(c spaces.Mapping) bool {
-		i := slices.IndexFunc(p.joined, func(j joined) bool { return j.account == c.Account })
+		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
 		return slices.ContainsFunc(formerIDs(c, moves), func(id string) bool {
 			return slices.Contains(entry.Chats, config.Chat{Adapter: p.joined[i].adapter, Chat: id})
 		})

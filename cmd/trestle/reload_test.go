@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 func (w *world) watching(asked chan os.Signal) (r *reloader, stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	file := filepath.Join(w.dir, "trestle.yaml")
-	r = newReloader(w.process.parts, config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }}, config.Load, asked)
+	r = newReloader(w.process.components, config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }}, config.Load, asked)
 	var g errgroup.Group
 	g.Go(func() error { return r.Run(ctx) })
 	synctest.Wait()
@@ -44,7 +44,7 @@ func (w *world) watching(asked chan os.Signal) (r *reloader, stop func()) {
 // and is said, and the mend of it counts again.
 func TestAChangedFileCountsWhileEverythingRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		answer := modeltest.Says
+		answer := llmtest.Says
 		w := newWorld(t, carefulAda, answer("thinking"), answer("Responded to Kai."), answer("thinking"), answer("Responded to Kai."))
 		w.addChat("den", "supergroup", []string{"Kai"})
 		r, stop := w.watching(nil)
@@ -85,7 +85,7 @@ func TestAFileThatIsGoneChangesNothing(t *testing.T) {
 		w := newWorld(t, carefulAda)
 		asked := make(chan os.Signal)
 		r, stop := w.watching(asked)
-		check.OK(t, os.Remove(filepath.Join(w.dir, "trestle.yaml")))
+		testutil.OK(t, os.Remove(filepath.Join(w.dir, "trestle.yaml")))
 		asked <- syscall.SIGHUP
 		synctest.Wait()
 		if wrong := r.Invalid(); len(wrong) != 1 || wrong[0].Level != config.Fatal || len(w.process.config().Spaces) != 1 {
@@ -112,7 +112,7 @@ func TestWhatNeedsAStartIsNotTakenOver(t *testing.T) {
 		if got := strings.Join(late, " "); got != "webhook_listen limits.outgoing" {
 			t.Errorf("what waits for a start: %s", got)
 		}
-		check.OK(t, w.process.apply(t.Context(), next))
+		testutil.OK(t, w.process.apply(t.Context(), next))
 		now := w.process.config()
 		if now.Admit != "open" || now.Outgoing != "platform" || now.WebhookListen != "" || now.Data != before.Data {
 			t.Errorf("in force is %+v", now)

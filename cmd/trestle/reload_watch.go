@@ -52,7 +52,7 @@ func reloadAsked(i inputKind) (asked <-chan os.Signal, forget func()) {
 
 // newReloader returns a reloader of what p is made of. source is where its
 // configuration came from, and load reads one.
-func newReloader(p *parts, source config.Source, load func(config.Source) (*config.Config, error), asked <-chan os.Signal) *reloader {
+func newReloader(p *components, source config.Source, load func(config.Source) (*config.Config, error), asked <-chan os.Signal) *reloader {
 	return &reloader{source: source, load: load, current: p.config, apply: p.apply, asked: asked, log: p.log}
 }
 

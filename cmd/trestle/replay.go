@@ -15,8 +15,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -30,7 +30,7 @@ const replayBatch = 500
 // A replay is a throw-away record with the rooms of a file in it, and one mind
 // that is connected to all of them. It has its own time: that of the lines.
 type replay struct {
-	store   *record.Store
+	store   *sqlstore.Store
 	mapping *activity.SpaceMapping
 	rooms   *local.Rooms
 	account adapters.Account
@@ -43,7 +43,7 @@ type replay struct {
 }
 
 // replaying makes the rooms that the lines name and hands the replay to do.
-func replaying(ctx context.Context, lines []retold, do func(context.Context, *replay) error) (err error) {
+func replaying(ctx context.Context, lines []replayLine, do func(context.Context, *replay) error) (err error) {
 	dir, err := os.MkdirTemp("", "trestle-replay-")
 	if err != nil {
 		return fmt.Errorf("make room for a replay: %w", err)
@@ -75,7 +75,7 @@ func replaying(ctx context.Context, lines []retold, do func(context.Context, *re
 }
 
 // open makes the agent and every room, and the shell that looks at them.
-func (r *replay) open(ctx context.Context, lines []retold) (err error) {
+func (r *replay) open(ctx context.Context, lines []replayLine) (err error) {
 	border := r.store.Border()
 	if err := border.Agents(ctx, []spaces.Entity{{ID: replayAgent.Entity(), Kind: spaces.Agent, Name: "Trestle", Handle: string(replayAgent)}}); err != nil {
 		return err
@@ -88,7 +88,7 @@ func (r *replay) open(ctx context.Context, lines []retold) (err error) {
 			continue
 		}
 		r.rooms.Open(adapters.Chat{ID: l.Space, Kind: adapters.Group, Title: l.Space})
-		placed, err := r.mapping.Open(ctx, spaces.Opening{
+		placed, err := r.mapping.Open(ctx, spaces.OpenRequest{
 			Name: l.Space, Circle: r.mind.Circle, Wake: spaces.WakeMention, Closed: true, Agents: []spaces.AgentID{replayAgent}, At: r.now(),
 			Chats: []spaces.Mapping{{Account: r.account.Key(), Chat: l.Space, Title: l.Space, Live: true}},
 		})
@@ -118,7 +118,7 @@ func (r *replay) now() time.Time { return time.UnixMilli(r.clock.Load()).UTC() }
 
 // tell records lines in order of time. Those of one room that belong to one
 // stretch of talk go together; silence between them is silence in the record.
-func (r *replay) tell(ctx context.Context, lines []retold) error {
+func (r *replay) tell(ctx context.Context, lines []replayLine) error {
 	waiting := map[string][]adapters.Update{}
 	var order []string
 	hand := func(space string) error {
@@ -151,7 +151,7 @@ func (r *replay) tell(ctx context.Context, lines []retold) error {
 }
 
 // update is a line as a platform would have told of it.
-func (l retold) update() adapters.Update {
+func (l replayLine) update() adapters.Update {
 	m := adapters.Message{ID: l.ID, Text: l.Text}
 	if l.ReplyTo != nil {
 		m.ReplyTo = *l.ReplyTo
@@ -169,7 +169,7 @@ func (l retold) update() adapters.Update {
 
 // ask has somebody say the question, renders the frame it would cause, and takes
 // the question back, so that the next one is asked of the same record.
-func (r *replay) ask(ctx context.Context, q retold, tokens int) (done shell.Previewed, err error) {
+func (r *replay) ask(ctx context.Context, q replayLine, tokens int) (done shell.PreviewFrame, err error) {
 	r.asked++
 	said := q
 	said.ID = fmt.Sprintf("question %d: %s", r.asked, q.ID)

@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// A retold line is one line of a conversation file, or one question about it.
-type retold struct {
-	ID      string  `json:"id"`
-	Space   string  `json:"space"`
-	Session string  `json:"session,omitempty"` // for people; silence is what begins a new span
-	At      retime  `json:"at"`
-	From    string  `json:"from"`
-	Text    string  `json:"text"`
-	ReplyTo *string `json:"reply_to,omitempty"`
-	Thread  string  `json:"thread,omitempty"`
-	Edits   string  `json:"edits,omitempty"` // the line whose words this one replaces
+// A replayLine line is one line of a conversation file, or one question about it.
+type replayLine struct {
+	ID      string     `json:"id"`
+	Space   string     `json:"space"`
+	Session string     `json:"session,omitempty"` // for people; silence is what begins a new span
+	At      replayTime `json:"at"`
+	From    string     `json:"from"`
+	Text    string     `json:"text"`
+	ReplyTo *string    `json:"reply_to,omitempty"`
+	Thread  string     `json:"thread,omitempty"`
+	Edits   string     `json:"edits,omitempty"` // the line whose words this one replaces
 }
 
-// A retime is a moment as conversation files write it: ISO, with or without a
+// A replayTime is a moment as conversation files write it: ISO, with or without a
 // zone, or a number of seconds or milliseconds since 1970. Without a zone it is UTC.
-type retime struct{ time.Time }
+type replayTime struct{ time.Time }
 
 // layouts are the ISO forms a file may use.
 var layouts = []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly}
 
 // UnmarshalJSON reads any of the forms; nothing and null are the zero time.
-func (t *retime) UnmarshalJSON(data []byte) error {
+func (t *replayTime) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
 		text = string(data)
@@ -65,17 +65,17 @@ const longestRetold = 4 << 20
 
 // readRetold reads a file of lines or questions. What has no time stands at that
 // of the line before it.
-func readRetold(in io.Reader) ([]retold, error) {
+func readRetold(in io.Reader) ([]replayLine, error) {
 	rows := bufio.NewScanner(in)
 	rows.Buffer(nil, longestRetold)
-	var all []retold
+	var all []replayLine
 	seen := map[[2]string]bool{}
 	for n := 1; rows.Scan(); n++ {
 		row := bytes.TrimSpace(bytes.TrimPrefix(rows.Bytes(), []byte("\ufeff")))
 		if len(row) == 0 {
 			continue
 		}
-		var l retold
+		var l replayLine
 		if err := json.Unmarshal(row, &l); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -99,7 +99,7 @@ func readRetold(in io.Reader) ([]retold, error) {
 }
 
 // byTime sorts by time; what stands at one moment keeps its order.
-func byTime(all []retold) []retold {
-	slices.SortStableFunc(all, func(a, b retold) int { return a.At.Compare(b.At.Time) })
+func byTime(all []replayLine) []replayLine {
+	slices.SortStableFunc(all, func(a, b replayLine) int { return a.At.Compare(b.At.Time) })
 	return all
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/parlour"
+	"github.com/trestle-bridge/trestle/internal/corpus"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // replayed runs trestle replay on files of that content.
@@ -23,10 +23,10 @@ func replayed(t *testing.T, lines, questions string, args ...string) (answers []
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"lines": lines, "questions": questions} {
-		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	var out, errs bytes.Buffer
-	p := &program{in: strings.NewReader(""), out: &out, errs: &errs, folder: dir, lookup: func(string) (string, bool) { return "", false }}
+	p := &CLI{in: strings.NewReader(""), out: &out, errs: &errs, folder: dir, lookup: func(string) (string, bool) { return "", false }}
 	code = p.run(t.Context(), append([]string{"replay", "lines", "--ask", "questions", "--json"}, args...))
 	for d := json.NewDecoder(&out); code == 0; {
 		var a replayAnswer
@@ -72,7 +72,7 @@ func TestAQuestionSeesWhatWasSaidBeforeIt(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(frames, "late.txt"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if s := string(text); strings.Contains(s, "zebra") || !strings.Contains(s, "edited: the spare key hangs by the back door now") {
 		t.Errorf("the frame is\n%s", s)
 	}
@@ -84,13 +84,13 @@ func TestAQuestionSeesWhatWasSaidBeforeIt(t *testing.T) {
 // Y7: what a frame holds of conversations never has more tokens than its budget, by
 // a count made anew of the written frame; the file says how many are fixed.
 func TestReplayKeepsToItsBudget(t *testing.T) {
-	room := parlour.Make(3, "parlour", parlour.Chat)
+	room := corpus.Make(3, "parlour", corpus.Chat)
 	var lines, questions strings.Builder
 	for _, l := range room.Lines[:600] {
-		check.OK(t, json.NewEncoder(&lines).Encode(l))
+		testutil.OK(t, json.NewEncoder(&lines).Encode(l))
 	}
 	for _, q := range room.Questions[:4] {
-		check.OK(t, json.NewEncoder(&questions).Encode(q))
+		testutil.OK(t, json.NewEncoder(&questions).Encode(q))
 	}
 	counter := new(hud.Counter)
 	for _, budget := range []int{200, 700, 3000} {
@@ -101,7 +101,7 @@ func TestReplayKeepsToItsBudget(t *testing.T) {
 		}
 		for i, a := range answers {
 			text, err := os.ReadFile(filepath.Join(frames, room.Questions[i].ID+".txt"))
-			check.OK(t, err)
+			testutil.OK(t, err)
 			got := 0
 			for _, message := range strings.Split(string(text), "\n--- user\n")[1:] {
 				message, _, _ = strings.Cut(message, "ACTIVE SPACE: ")

@@ -16,8 +16,8 @@ import (
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -28,7 +28,7 @@ const relayedRoom = "# slack, discord\nagents: {ada: {name: Ada, phases: one}}\n
 // newRelayedRoom returns a world with that room, which has settled.
 func newRelayedRoom(t *testing.T, config string) *world {
 	t.Helper()
-	w := newWorldOf(t, config, modeltest.Parrot{Brief: true})
+	w := newWorldOf(t, config, llmtest.LeakyModel{Brief: true})
 	w.addChat("kitchen", "slack", []string{"Maya"})
 	w.addChat("porch", "discord", []string{"Nova"})
 	w.settle()
@@ -39,7 +39,7 @@ func newRelayedRoom(t *testing.T, config string) *world {
 func (w *world) backup() string {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "monday.db")
-	check.OK(w.t, w.process.store.Console().Backup(w.t.Context(), file))
+	testutil.OK(w.t, w.process.store.Console().Backup(w.t.Context(), file))
 	return file
 }
 
@@ -49,7 +49,7 @@ func (w *world) restores(file string, until time.Time) {
 	w.t.Helper()
 	w.end()
 	w.dir = w.t.TempDir()
-	check.OK(w.t, putInPlace(w.t.Context(), file, filepath.Join(w.dir, "data"), until))
+	testutil.OK(w.t, putInPlace(w.t.Context(), file, filepath.Join(w.dir, "data"), until))
 }
 
 // copies counts what was posted for each of these words, over both platforms.
@@ -104,12 +104,12 @@ func TestARestoredRecordAnswersNobodyASecondTime(t *testing.T) {
 				}
 				w.restores(file, time.Now())
 				w.start()
-				check.Same(t, "posted", sent, w.copies(said...))
+				testutil.Same(t, "posted", sent, w.copies(said...))
 				known := map[string]int{}
 				for _, words := range said {
 					known[words] = strings.Count(w.log(spaces.Room), words)
 				}
-				check.Same(t, "known again", map[string]int{said[0]: 1, said[1]: 1, said[2]: 1, said[3]: 1}, known)
+				testutil.Same(t, "known again", map[string]int{said[0]: 1, said[1]: 1, said[2]: 1, said[3]: 1}, known)
 
 				kitchen.Edits(first, said[0]+", changed")
 				kitchen.Reacts(maya, first, "tada")
@@ -123,12 +123,12 @@ func TestARestoredRecordAnswersNobodyASecondTime(t *testing.T) {
 						t.Errorf("%q was posted %d times after the restore", words, n)
 					}
 				}
-				check.Same(t, "posted in the end", sent, w.copies(said...))
+				testutil.Same(t, "posted in the end", sent, w.copies(said...))
 				said = append(said, "and now?", "what next?")
 				sent = w.copies(said...)
 				w.restores(file, time.Now())
 				w.start()
-				check.Same(t, "posted after the same backup was restored again", sent, w.copies(said...))
+				testutil.Same(t, "posted after the same backup was restored again", sent, w.copies(said...))
 				if log := w.log(spaces.Room); strings.Contains(log, "failed") {
 					t.Errorf("something failed:\n%s", log)
 				}
@@ -156,9 +156,9 @@ func TestWhoWroteWhileNothingRanIsAnsweredAfterARestore(t *testing.T) {
 		w.discord.rooms["porch"].Says(w.discord.people["Nova"], "Nova waits", fakediscord.Said{})
 		pass(time.Hour)
 		w.dir = t.TempDir()
-		check.OK(t, putInPlace(t.Context(), file, filepath.Join(w.dir, "data"), down))
+		testutil.OK(t, putInPlace(t.Context(), file, filepath.Join(w.dir, "data"), down))
 		w.start()
-		check.Same(t, "posted before", sent, w.copies("heard from Maya", "heard from Nova"))
+		testutil.Same(t, "posted before", sent, w.copies("heard from Maya", "heard from Nova"))
 		for words, n := range w.copies("Maya waits", "Nova waits") {
 			if n < 2 {
 				t.Errorf("%q was posted %d times", words, n)
@@ -189,7 +189,7 @@ func TestRestoreSaysUntilWhenAllIsDealtWith(t *testing.T) {
 		}
 		from = filepath.Join(there, "trestle.db")
 		ms, err := strconv.ParseInt(tableOf(t, from, "select value from meta where name = 'dealt'"), 10, 64)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if got := time.UnixMilli(ms); got.Sub(a.Dealt).Abs() > time.Second {
 			t.Errorf("the record says %s, the answer %s", got, a.Dealt)
 		}
@@ -253,8 +253,8 @@ func TestARecordThatWasPutBackLearnsUntilWhenAllIsDealtWith(t *testing.T) {
 func tableOf(t *testing.T, file, question string) (value string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+file+"?mode=ro")
-	check.OK(t, err)
-	defer func() { check.OK(t, db.Close()) }()
-	check.OK(t, db.QueryRowContext(t.Context(), question).Scan(&value))
+	testutil.OK(t, err)
+	defer func() { testutil.OK(t, db.Close()) }()
+	testutil.OK(t, db.QueryRowContext(t.Context(), question).Scan(&value))
 	return value
 }

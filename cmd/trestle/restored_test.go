@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,7 +22,7 @@ func TestARestoredRecordReadsAgainWhatPlatformsKeep(t *testing.T) {
 		w.addChat("family", "supergroup", []string{"Kai"})
 		w.settle()
 		file := filepath.Join(t.TempDir(), "monday.db")
-		check.OK(t, w.process.store.Console().Backup(t.Context(), file))
+		testutil.OK(t, w.process.store.Console().Backup(t.Context(), file))
 		s := &scene{world: w, labels: map[string]int64{}}
 		for _, line := range []string{"Kai@family: from Telegram", "& Maya@kitchen: from Slack", "& Nova@porch: from Discord"} {
 			s.do(t, line)
@@ -30,13 +30,13 @@ func TestARestoredRecordReadsAgainWhatPlatformsKeep(t *testing.T) {
 		}
 		w.end()
 		w.dir = t.TempDir()
-		check.OK(t, putInPlace(t.Context(), file, filepath.Join(w.dir, "data"), time.Now()))
+		testutil.OK(t, putInPlace(t.Context(), file, filepath.Join(w.dir, "data"), time.Now()))
 		w.start()
 		said := map[string]int{}
 		for _, words := range []string{"from Telegram", "from Slack", "from Discord"} {
 			said[words] = strings.Count(w.log(spaces.Room), words)
 		}
-		check.Same(t, "known again", map[string]int{"from Telegram": 0, "from Slack": 1, "from Discord": 1}, said)
+		testutil.Same(t, "known again", map[string]int{"from Telegram": 0, "from Slack": 1, "from Discord": 1}, said)
 		w.stop()
 	})
 }

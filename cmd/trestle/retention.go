@@ -16,7 +16,7 @@ const (
 
 // shedFrames lets go of the full requests of models that are older than
 // retention.frames, until ctx is done.
-func (p *parts) shedFrames(ctx context.Context) error {
+func (p *components) shedFrames(ctx context.Context) error {
 	for {
 		pause := shedEvery
 		if keep := p.config().SettingsFor("", "").Retention.Frames; keep > 0 {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // ECOSYSTEM 6: full requests are kept as long as the configuration says.
@@ -29,7 +29,7 @@ func TestFramesAreKeptAsLongAsConfigured(t *testing.T) {
 				t.Fatal(runs, err)
 			}
 			f, err := view.Frame(t.Context(), runs[0].ID, 0)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			return f.Step.Expired
 		}
 		if w.restart(); expired() {
@@ -48,11 +48,11 @@ func TestFramesAreKeptAsLongAsConfigured(t *testing.T) {
 func TestRunsWithoutTheirFramesSaySo(t *testing.T) {
 	s := aTalk(t)
 	record, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if _, err := record.Shell().ShedFrames(t.Context(), time.Now().Add(time.Hour), 100); err != nil {
 		t.Error(err)
 	}
-	check.OK(t, record.Close(t.Context()))
+	testutil.OK(t, record.Close(t.Context()))
 	run := string(answerOf[[]console.RunRow](t, s, "runs", "-o", "json")[0].Run)
 	for _, ask := range [][]string{{"hud", "ada/home", "--at", run}, {"rehearse", run}, {"explain", run, "--frame"}} {
 		out, errs, _ := s.do(t, "", ask...)

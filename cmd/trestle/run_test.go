@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // screen collects what a command writes; it may be read meanwhile.
@@ -61,9 +61,9 @@ func (s stage) done(t *testing.T, in string, args ...string) string {
 	return out
 }
 
-func (s stage) program(in io.Reader, out, errs io.Writer) *program {
+func (s stage) program(in io.Reader, out, errs io.Writer) *CLI {
 	lookup, environ := environment(s.env + "\nTRESTLE_LISTEN=127.0.0.1:0")
-	return &program{in: in, out: out, errs: errs, folder: s.folder, lookup: lookup, environ: environ}
+	return &CLI{in: in, out: out, errs: errs, folder: s.folder, lookup: lookup, environ: environ}
 }
 
 // serve runs `trestle run` with an open stdin until the test ends, and returns
@@ -151,7 +151,7 @@ func TestBootSaysEachStage(t *testing.T) {
 		"Bootstrap [channel_connect] completed in Nms",
 		"Bootstrap [ready] completed in Nms",
 	}
-	check.Same(t, "boot lines", want, got)
+	testutil.Same(t, "boot lines", want, got)
 }
 
 // ECOSYSTEM 3.1: read commands work without a running process.
@@ -188,9 +188,9 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 		}
 	}
 	copied := stage{folder: t.TempDir()}
-	check.OK(t, os.Mkdir(filepath.Join(copied.folder, "data"), 0o700))
-	check.OK(t, os.Rename(filepath.Join(s.folder, "copy.db"), filepath.Join(copied.folder, "data", "trestle.db")))
-	check.Same(t, "runs of the backup", runs, answerOf[[]console.RunRow](t, copied, "runs", "-o", "json"))
+	testutil.OK(t, os.Mkdir(filepath.Join(copied.folder, "data"), 0o700))
+	testutil.OK(t, os.Rename(filepath.Join(s.folder, "copy.db"), filepath.Join(copied.folder, "data", "trestle.db")))
+	testutil.Same(t, "runs of the backup", runs, answerOf[[]console.RunRow](t, copied, "runs", "-o", "json"))
 }
 
 func answerOf[T any](t *testing.T, s stage, args ...string) T {
@@ -278,7 +278,7 @@ func TestSpoiltFileDoesNotHideTheRunningProcess(t *testing.T) {
 			s := aTalk(t)
 			s.serve(t)
 			file := filepath.Join(s.folder, "trestle.yaml")
-			check.OK(t, os.WriteFile(file, []byte(spoilt), 0o600))
+			testutil.OK(t, os.WriteFile(file, []byte(spoilt), 0o600))
 			for _, args := range [][]string{nil, {"status"}, {"runs"}, {"spaces"}, {"problems"}, {"jobs"}, {"token", "list"}, {"pair"}} {
 				out, errs, code := s.do(t, "", args...)
 				if code != exitDone || out == "" || !strings.Contains(errs, "trestle.yaml:") || !strings.Contains(errs, "goes on with what it read before") {
@@ -332,7 +332,7 @@ func TestTrustGateKeepsTheNetworkShut(t *testing.T) {
 // again.
 func TestAPortInUseMayBeTriedAgain(t *testing.T) {
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer ln.Close() //nolint:errcheck // nothing was sent
 	var out, errs screen
 	p := stage{folder: t.TempDir()}.program(strings.NewReader(""), &out, &errs)

@@ -18,9 +18,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var updateScenes = flag.Bool("update-scenes", false, "rewrite the expected parts of the scenes")
@@ -51,11 +51,11 @@ func TestScenes(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			before := txtar.Format(archive)
 			synctest.Test(t, func(t *testing.T) { playScene(t, archive) })
 			if after := txtar.Format(archive); *updateScenes && !bytes.Equal(before, after) && !t.Failed() {
-				check.OK(t, os.WriteFile(file, after, 0o644))
+				testutil.OK(t, os.WriteFile(file, after, 0o644))
 			}
 		})
 	}
@@ -131,7 +131,7 @@ func (s *scene) do(t *testing.T, line string) {
 		s.addTopic(words[1], words[2])
 	case words[0] == "wait":
 		d, err := time.ParseDuration(words[1])
-		check.OK(t, err)
+		testutil.OK(t, err)
 		pass(d)
 	case words[0] == "reload":
 		s.reload(s.parts["config "+words[1]])
@@ -211,9 +211,9 @@ func (s *scene) message(name string) int64 {
 
 // script reads -- model --: what the agents' model answers, a line each, in the
 // order it is asked by that agent.
-func script(t *testing.T, text string) []modeltest.Step {
+func script(t *testing.T, text string) []llmtest.Step {
 	t.Helper()
-	var steps []modeltest.Step
+	var steps []llmtest.Step
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			steps = append(steps, scriptLine(t, line, len(steps)))
@@ -232,7 +232,7 @@ var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly|grow
 //	ada fails: timeout
 //	ada slowly 5s: send_message {"text":"hi"}
 //	ada grows 1s: send_message {"text":"hi"}   four words a second
-func scriptLine(t *testing.T, line string, n int) modeltest.Step {
+func scriptLine(t *testing.T, line string, n int) llmtest.Step {
 	t.Helper()
 	m := scriptForm.FindStringSubmatch(line)
 	if m == nil {
@@ -240,25 +240,25 @@ func scriptLine(t *testing.T, line string, n int) modeltest.Step {
 	}
 	agent, verb, arg, rest := m[1], m[2], m[3], strings.ReplaceAll(m[4], `\n`, "\n")
 	thinking := verb == "thinks"
-	step := modeltest.Step{When: func(r model.Request) bool {
+	step := llmtest.Step{When: func(r llm.Request) bool {
 		return strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")") && (!thinking || r.NoCalls) && (verb == "fails" || thinking == r.NoCalls)
 	}}
 	switch verb {
 	case "thinks", "rests":
-		step.Response = modeltest.Says(rest).Response
+		step.Response = llmtest.Says(rest).Response
 	case "fails":
-		step.Err = modeltest.Fails(kindNamed(t, rest)).Err
+		step.Err = llmtest.Fails(kindNamed(t, rest)).Err
 	default:
 		calls, beside, _ := strings.Cut(rest, " || ")
 		for i, call := range strings.Split(calls, " && ") {
 			name, args, _ := strings.Cut(call, " ")
-			step.Response.Calls = append(step.Response.Calls, model.Call{ID: fmt.Sprintf("call%d_%d", n+1, i+1), Name: name, Args: args})
+			step.Response.Calls = append(step.Response.Calls, llm.Call{ID: fmt.Sprintf("call%d_%d", n+1, i+1), Name: name, Args: args})
 		}
-		step.Response.Text, step.Response.Finish = beside, model.Called
+		step.Response.Text, step.Response.Finish = beside, llm.Called
 	}
 	if verb == "grows" {
 		gap, err := time.ParseDuration(arg)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		step.Gap = gap
 	}
 	if verb != "slowly" {
@@ -267,9 +267,9 @@ func scriptLine(t *testing.T, line string, n int) modeltest.Step {
 	return delayed(t, step, arg)
 }
 
-func kindNamed(t *testing.T, name string) model.Kind {
+func kindNamed(t *testing.T, name string) llm.Kind {
 	t.Helper()
-	for k := model.Unavailable; k <= model.TooLong; k++ {
+	for k := llm.Unavailable; k <= llm.TooLong; k++ {
 		if k.String() == name {
 			return k
 		}
@@ -279,17 +279,17 @@ func kindNamed(t *testing.T, name string) model.Kind {
 }
 
 // delayed gives the step's answer only after a while.
-func delayed(t *testing.T, step modeltest.Step, wait string) modeltest.Step {
+func delayed(t *testing.T, step llmtest.Step, wait string) llmtest.Step {
 	t.Helper()
 	d, err := time.ParseDuration(wait)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	res, failure := step.Response, step.Err
-	step.Do = func(ctx context.Context, _ model.Request) (model.Response, error) {
+	step.Do = func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 		select {
 		case <-time.After(d):
 			return res, failure
 		case <-ctx.Done():
-			return model.Response{}, model.Interrupted(ctx)
+			return llm.Response{}, llm.Interrupted(ctx)
 		}
 	}
 	return step

@@ -23,8 +23,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/openai"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/openai"
 )
 
 // planted is a configuration with thirty credentials, none of which may be seen.
@@ -179,7 +179,7 @@ func TestNoCredentialIsInAnyFailure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = client.Generate(t.Context(), model.Request{Model: "m", Messages: []model.Message{{Role: model.User, Text: "hello"}}})
+			_, err = client.Generate(t.Context(), llm.Request{Model: "m", Messages: []llm.Message{{Role: llm.User, Text: "hello"}}})
 			h.aloud(f.name+" of the model", err, all)
 		}
 	}
@@ -206,7 +206,7 @@ func (h *hunt) ofSlack(f failing, s adapters.Secret, all []adapters.Secret) {
 	}
 	_, err = ad.Connect(ctx)
 	h.aloud(where, err, all)
-	_, err = ad.Send(ctx, adapters.Post{Chat: "C1", Text: "hello", Key: "k"})
+	_, err = ad.Send(ctx, adapters.OutgoingMessage{Chat: "C1", Text: "hello", Key: "k"})
 	h.aloud(where, err, all)
 	_, err = ad.Fetch(ctx, adapters.Attachment{ID: "F1"}, 100)
 	h.aloud(where, err, all)
@@ -229,7 +229,7 @@ func (h *hunt) aloud(where string, err error, all []adapters.Secret) {
 	h.t.Helper()
 	h.inError(where, err)
 	var out bytes.Buffer
-	p := &program{errs: &out, verbose: true}
+	p := &CLI{errs: &out, verbose: true}
 	p.hidden().Know(all...)
 	p.logger(slog.LevelDebug).Debug("call failed", "error", err, "panic", any(err), "stack", string(debug.Stack()))
 	report(p.hidden().Writer(&out), err)

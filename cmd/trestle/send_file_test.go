@@ -7,7 +7,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -42,7 +42,7 @@ ada rests: Responded to Kai about the plan. Sent it.
 			`ops: "Here is the plan."`, `ops: "📎 plan.md" [plan.md] (edited)`, `ops: "📎 guests.csv" [guests.csv] (edited)`,
 			`kitchen: "Here is the plan."`, `kitchen: "📎 plan.md" [plan.md]`, `kitchen: "📎 guests.csv" [guests.csv]`,
 		}
-		check.Same(t, "sent", want, got)
+		testutil.Same(t, "sent", want, got)
 		inner := w.log(spaces.Inner)
 		for _, code := range []string{"bad_name", "bad_arguments", "no_file"} {
 			if !strings.Contains(inner, "refused: "+code) {
@@ -89,7 +89,7 @@ ada rests: Responded to Kai about the list. Left it in Family.
 		w.settle()
 		w.chats["work"].Says(w.people["Kai"], "@ada_bot leave the list in Family", fake.Said{})
 		w.settle()
-		check.Same(t, "sent", "family: \"📎 list.md\" [list.md]\n", w.sent())
+		testutil.Same(t, "sent", "family: \"📎 list.md\" [list.md]\n", w.sent())
 		if inner := w.log(spaces.Inner); strings.Count(inner, "refused: tier_policy") != 1 {
 			t.Errorf("the board took a file:\n%s", inner)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -54,7 +54,7 @@ func (s wireStage) play(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, fmt.Sprintf("%sagents: {ada: {name: Ada, phases: one}}\nadmit: %s\nowners: [%q]\nallow: [%q]\n", s.config, mode, s.owner, s.owner),
-					modeltest.Step{Always: true, Response: modeltest.Says("Nothing to add.").Response})
+					llmtest.Step{Always: true, Response: llmtest.Says("Nothing to add.").Response})
 				s.greets(w)
 				w.settle()
 				if mode == "pairing" {
@@ -139,12 +139,12 @@ func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
 // elsewhere makes somebody the owner on another platform, let in there by code.
 func (w *world) elsewhere(who spaces.Identity) {
 	w.t.Helper()
-	owner := spaces.Appointment{Who: who, Role: spaces.OfOwner}
-	err := w.process.border.Appoint(w.t.Context(), who.Platform, []spaces.Appointment{owner})
+	owner := spaces.RoleGrant{Who: who, Role: spaces.OfOwner}
+	err := w.process.border.Appoint(w.t.Context(), who.Platform, []spaces.RoleGrant{owner})
 	if err == nil {
-		err = w.process.border.Amend(w.t.Context(), func(d *activity.Desk) {
-			d.Admitted = append(d.Admitted, activity.Admission{
-				Pairing: activity.Pairing{Account: who.Platform + ":1", Chat: who.User, User: who.User}, Role: spaces.OfOwner, At: time.Now(),
+		err = w.process.border.Amend(w.t.Context(), func(d *activity.PairingState) {
+			d.Admitted = append(d.Admitted, activity.Approval{
+				PairingRequest: activity.PairingRequest{Account: who.Platform + ":1", Chat: who.User, User: who.User}, Role: spaces.OfOwner, At: time.Now(),
 			})
 		})
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/problems"
 )
 
 const (
@@ -20,27 +20,27 @@ const (
 	idleWatched = 30 * time.Second
 )
 
-// An idler is work that is due, as it was seen once.
-type idler struct {
-	problems.Sighting
+// An idleWork is work that is due, as it was seen once.
+type idleWork struct {
+	alerts.Observation
 	mark string // of the oldest of it
 }
 
-// idlers are what was seen to be due, over several looks. It is safe for concurrent
+// idleTracker are what was seen to be due, over several looks. It is safe for concurrent
 // use.
-type idlers struct {
+type idleTracker struct {
 	mu   sync.Mutex // guards what follows
-	seen map[idler]time.Time
-	told []problems.Sighting
+	seen map[idleWork]time.Time
+	told []alerts.Observation
 }
 
 // look notes what is due now, and returns those whose oldest piece has been due and
 // watched for long enough.
-func (l *idlers) look(now time.Time, due []idler) []problems.Sighting {
+func (l *idleTracker) look(now time.Time, due []idleWork) []alerts.Observation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	before := l.seen
-	l.seen, l.told = map[idler]time.Time{}, nil
+	l.seen, l.told = map[idleWork]time.Time{}, nil
 	for _, d := range due {
 		key := d
 		key.Evidence = ""
@@ -50,7 +50,7 @@ func (l *idlers) look(now time.Time, due []idler) []problems.Sighting {
 		}
 		l.seen[key] = first
 		if now.Sub(first) >= idleWatched {
-			l.told = append(l.told, d.Sighting)
+			l.told = append(l.told, d.Observation)
 		}
 	}
 	return slices.Clone(l.told)
@@ -58,10 +58,10 @@ func (l *idlers) look(now time.Time, due []idler) []problems.Sighting {
 
 // of returns what was seen last of a code and a subject; where that is empty, of any
 // and which.
-func (l *idlers) of(code problems.Code, subject string) (evidence string) {
+func (l *idleTracker) of(code alerts.Code, subject string) (evidence string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	i := slices.IndexFunc(l.told, func(s problems.Sighting) bool { return s.Code == code && (subject == "" || s.Subject == subject) })
+	i := slices.IndexFunc(l.told, func(s alerts.Observation) bool { return s.Code == code && (subject == "" || s.Subject == subject) })
 	switch {
 	case i < 0:
 		return ""
@@ -73,8 +73,8 @@ func (l *idlers) of(code problems.Code, subject string) (evidence string) {
 
 // lookAtIdleWork sees work that is due, that this process could take up, and that
 // nobody does although nothing known holds it back.
-func (s *process) lookAtIdleWork() problems.Look {
-	return problems.Look{Codes: []problems.Code{problems.NotTaken, problems.NotSent}, See: func(ctx context.Context) ([]problems.Sighting, error) {
+func (s *Server) lookAtIdleWork() alerts.Probe {
+	return alerts.Probe{Codes: []alerts.Code{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
 		now := time.Now()
 		if s.store == nil || !s.boot.Report().TrustPassed || len(s.recordExtensions(now)) > 0 {
 			return s.idle.look(now, nil), nil
@@ -89,12 +89,12 @@ func (s *process) lookAtIdleWork() problems.Look {
 
 // idleAgents returns the agents whose work nobody takes up, when minds run here. A mind
 // that has as much under way as it may is busy.
-func (s *process) idleAgents(minds []problems.IdleMind) (all []idler) {
+func (s *Server) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
 	c := s.config()
 	if !s.scheduled.Load() || !c.Does(config.RunsMinds) {
 		return nil
 	}
-	agents := map[string]problems.IdleMind{}
+	agents := map[string]alerts.UnclaimedMind{}
 	var names []string
 	for _, m := range minds {
 		agent, there := c.Agent(m.Agent)
@@ -117,7 +117,7 @@ func (s *process) idleAgents(minds []problems.IdleMind) (all []idler) {
 		if of.Rooms == 1 {
 			evidence = "in a room, since " + when(of.Since)
 		}
-		all = append(all, idler{problems.Sighting{Code: problems.NotTaken, Subject: "agents." + name, Evidence: evidence}, of.Since.UTC().String()})
+		all = append(all, idleWork{alerts.Observation{Code: alerts.NotTaken, Subject: "agents." + name, Evidence: evidence}, of.Since.UTC().String()})
 	}
 	return all
 }
@@ -137,12 +137,12 @@ func leastParallel(c *config.Config, agent string) int {
 
 // idleAccounts returns the accounts that are served here and well, and for which
 // something could be sent that is not.
-func (s *process) idleAccounts(queues []problems.IdleQueue) (all []idler) {
+func (s *Server) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
 	for _, q := range queues {
 		for _, l := range s.lineup.all() {
 			if st := l.Status(); st.Account == q.Account && st.State == activity.LineConnected && st.Paused == "" {
 				evidence := fmt.Sprintf("%d could be sent, the oldest since %s", q.Waiting, when(q.Since))
-				all = append(all, idler{problems.Sighting{Code: problems.NotSent, Subject: l.name, Evidence: evidence}, fmt.Sprint(q.First, q.Since.UTC())})
+				all = append(all, idleWork{alerts.Observation{Code: alerts.NotSent, Subject: l.name, Evidence: evidence}, fmt.Sprint(q.First, q.Since.UTC())})
 			}
 		}
 	}

@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 )
 
 // lookAtLines sees how the accounts stand.
-func (s *process) lookAtLines() problems.Look {
-	return problems.Look{
-		Codes: []problems.Code{problems.Credentials, problems.Conflict, problems.Deaf},
-		See: func(context.Context) ([]problems.Sighting, error) {
-			var all []problems.Sighting
+func (s *Server) lookAtLines() alerts.Probe {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.Credentials, alerts.Conflict, alerts.Deaf},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
 			for _, l := range s.lineup.all() {
 				if seen, bad := lineProblem(l.Status(), s.boot.Report().StartedAt, time.Now()); bad && l.name != localName {
 					all = append(all, seen)
@@ -27,8 +27,8 @@ func (s *process) lookAtLines() problems.Look {
 
 // lineProblem says what is wrong with an account. It is deaf when it was not
 // heard for too long, whatever it believes of itself (I13).
-func lineProblem(st activity.Status, started, now time.Time) (seen problems.Sighting, bad bool) {
-	seen = problems.Sighting{Subject: st.Name, Evidence: st.Reason}
+func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Observation, bad bool) {
+	seen = alerts.Observation{Subject: st.Name, Evidence: st.Reason}
 	heard := st.Heard
 	if heard.Before(started) {
 		heard = started
@@ -37,13 +37,13 @@ func lineProblem(st activity.Status, started, now time.Time) (seen problems.Sigh
 	case st.State == activity.LineStandby: // whoever serves it sees it
 		return seen, false
 	case st.State == activity.LineMisconfigured:
-		seen.Code = problems.Credentials
+		seen.Code = alerts.Credentials
 	case st.Paused != "":
-		seen.Code, seen.Evidence = problems.Credentials, st.Paused
+		seen.Code, seen.Evidence = alerts.Credentials, st.Paused
 	case st.State == activity.LineConflict:
-		seen.Code = problems.Conflict
+		seen.Code = alerts.Conflict
 	case now.Sub(heard) > heardWithin:
-		seen.Code = problems.Deaf
+		seen.Code = alerts.Deaf
 		if seen.Evidence == "" {
 			seen.Evidence = fmt.Sprintf("the platform has said nothing since %s", when(heard))
 		}
@@ -55,16 +55,16 @@ func lineProblem(st activity.Status, started, now time.Time) (seen problems.Sigh
 
 // lookAtEntries sees what does not run as it is written, and that the file on
 // disk is not the one in force.
-func (s *process) lookAtEntries() problems.Look {
-	return problems.Look{
-		Codes: []problems.Code{problems.Misconfigured, problems.BadReload},
-		See: func(context.Context) ([]problems.Sighting, error) {
-			var all []problems.Sighting
+func (s *Server) lookAtEntries() alerts.Probe {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.Misconfigured, alerts.BadReload},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
 			for _, p := range s.problems() {
-				all = append(all, problems.Sighting{Code: problems.Misconfigured, Subject: p.Entry, Evidence: p.Fault.What})
+				all = append(all, alerts.Observation{Code: alerts.Misconfigured, Subject: p.Entry, Evidence: p.Fault.What})
 			}
 			for _, f := range s.reloader.Invalid() {
-				all = append(all, problems.Sighting{Code: problems.BadReload, Subject: "configuration", Evidence: f.Where + ": " + f.What})
+				all = append(all, alerts.Observation{Code: alerts.BadReload, Subject: "configuration", Evidence: f.Where + ": " + f.What})
 			}
 			return all, nil
 		},

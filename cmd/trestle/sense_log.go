@@ -5,25 +5,25 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/secrets"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/redact"
 )
 
 // lookAtLog sees whether somebody tried to log a credential (SECURITY S16).
-func (s *process) lookAtLog() problems.Look {
+func (s *Server) lookAtLog() alerts.Probe {
 	var known int64
 	var last time.Time
-	return problems.Look{
-		Codes: []problems.Code{problems.LoggedSecret},
-		See: func(context.Context) ([]problems.Sighting, error) {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.LoggedSecret},
+		See: func(context.Context) ([]alerts.Observation, error) {
 			now := time.Now()
-			if n := secrets.Caught(s.log.Handler()); n > known {
+			if n := redact.Caught(s.log.Handler()); n > known {
 				known, last = n, now
 			}
 			if last.IsZero() || now.Sub(last) > lately {
 				return nil, nil
 			}
-			return []problems.Sighting{{Code: problems.LoggedSecret, Subject: "this process", Evidence: fmt.Sprintf("%d so far", known)}}, nil
+			return []alerts.Observation{{Code: alerts.LoggedSecret, Subject: "this process", Evidence: fmt.Sprintf("%d so far", known)}}, nil
 		},
 	}
 }

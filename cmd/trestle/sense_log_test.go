@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/secrets"
+	"github.com/trestle-bridge/trestle/internal/redact"
 )
 
 // ECOSYSTEM 8, SECURITY S16: a credential on its way into the log is a problem for a
 // while, also when it came over a logger with attributes.
 func TestACredentialInTheLogIsAProblem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		known := new(secrets.Registry)
+		known := new(redact.Registry)
 		known.Know("a-very-secret-token")
 		lg := slog.New(known.Handler(slog.NewTextHandler(t.Output(), nil)))
 		look := newProcess(&config.Config{}, lg, io.Discard, false).lookAtLog()

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
 )
 
@@ -26,8 +26,8 @@ const (
 	wordy      = 5 // answers in a row, for words alone may now and then be meant
 )
 
-// endpointSense follows what becomes of the calls of one endpoint.
-type endpointSense struct {
+// endpointHealth follows what becomes of the calls of one endpoint.
+type endpointHealth struct {
 	name string // of the model's entry
 
 	mu     sync.Mutex // guards what follows
@@ -41,14 +41,14 @@ type endpointSense struct {
 }
 
 // saw takes in one call.
-func (e *endpointSense) saw(r model.Request, resp model.Response, err error) {
+func (e *endpointHealth) saw(r llm.Request, resp llm.Response, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err != nil {
 		if e.failed == nil {
 			e.since = time.Now()
 		}
-		if e.failed = err; model.KindOf(err) == model.Rejected {
+		if e.failed = err; llm.KindOf(err) == llm.Rejected {
 			e.bad++
 		}
 		return
@@ -74,48 +74,48 @@ func (e *endpointSense) saw(r model.Request, resp model.Response, err error) {
 }
 
 // see returns what is wrong with the endpoint now.
-func (e *endpointSense) see(now time.Time) []problems.Sighting {
+func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var all []problems.Sighting
-	add := func(code problems.Code, evidence string) {
-		all = append(all, problems.Sighting{Code: code, Subject: e.name, Evidence: evidence})
+	var all []alerts.Observation
+	add := func(code alerts.Code, evidence string) {
+		all = append(all, alerts.Observation{Code: code, Subject: e.name, Evidence: evidence})
 	}
 	if e.thin >= convinced {
-		add(problems.Truncates, fmt.Sprintf("of a prompt of %s it read %d tokens", console.Size(int64(e.size)), e.read))
+		add(alerts.Truncates, fmt.Sprintf("of a prompt of %s it read %d tokens", console.Size(int64(e.size)), e.read))
 	}
 	if e.words >= wordy {
-		add(problems.NoActs, fmt.Sprintf("its last %d answers were words alone", e.words))
+		add(alerts.NoActs, fmt.Sprintf("its last %d answers were words alone", e.words))
 	}
 	if e.failed == nil {
 		return all
 	}
-	switch model.KindOf(e.failed) {
-	case model.Denied:
-		add(problems.ModelKey, e.failed.Error())
-	case model.NoModel:
-		add(problems.NoModel, e.failed.Error())
-	case model.Unavailable, model.Timeout, model.Garbled:
+	switch llm.KindOf(e.failed) {
+	case llm.Denied:
+		add(alerts.ModelKey, e.failed.Error())
+	case llm.NoModel:
+		add(alerts.NoModel, e.failed.Error())
+	case llm.Unavailable, llm.Timeout, llm.Garbled:
 		if now.Sub(e.since) >= downAfter {
-			add(problems.ModelDown, e.failed.Error())
+			add(alerts.ModelDown, e.failed.Error())
 		}
-	case model.Rejected:
+	case llm.Rejected:
 		if e.bad >= convinced {
-			add(problems.Rejects, e.failed.Error())
+			add(alerts.Rejects, e.failed.Error())
 		}
-	case model.Limited, model.TooLong: // of one request, not of the endpoint
+	case llm.Limited, llm.TooLong: // of one request, not of the endpoint
 	}
 	return all
 }
 
 // lookAtModels sees what became of the calls of every endpoint.
-func (p *parts) lookAtModels() problems.Look {
-	return problems.Look{
-		Codes: []problems.Code{problems.ModelKey, problems.NoModel, problems.ModelDown, problems.Rejects, problems.Truncates, problems.NoActs},
-		See: func(context.Context) ([]problems.Sighting, error) {
-			var all []problems.Sighting
+func (p *components) lookAtModels() alerts.Probe {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
 			p.sensed.Range(func(_, e any) bool {
-				all = append(all, e.(*endpointSense).see(time.Now())...)
+				all = append(all, e.(*endpointHealth).see(time.Now())...)
 				return true
 			})
 			return all, nil
@@ -124,22 +124,22 @@ func (p *parts) lookAtModels() problems.Look {
 }
 
 // sense returns what follows the calls of an endpoint, which an entry names.
-func (p *parts) sense(entry string, m config.Model) *endpointSense {
-	e, _ := p.sensed.LoadOrStore(m, &endpointSense{name: entry})
-	return e.(*endpointSense)
+func (p *components) sense(entry string, m config.Model) *endpointHealth {
+	e, _ := p.sensed.LoadOrStore(m, &endpointHealth{name: entry})
+	return e.(*endpointHealth)
 }
 
 // failingStates are what an endpoint is called that cannot be asked.
-var failingStates = map[problems.Code]string{
-	problems.ModelKey: "refused", problems.NoModel: "missing", problems.ModelDown: "down", problems.Rejects: "rejects",
+var failingStates = map[alerts.Code]string{
+	alerts.ModelKey: "refused", alerts.NoModel: "missing", alerts.ModelDown: "down", alerts.Rejects: "rejects",
 }
 
 // modelExtensions says how the configured model stands, and which endpoints of agents
 // cannot be asked.
-func (p *parts) modelExtensions(now time.Time) []extension {
+func (p *components) modelExtensions(now time.Time) []extension {
 	all := []extension{modelExtension(p.config().Model, p.modelFailed())}
 	p.sensed.Range(func(_, e any) bool {
-		for _, s := range e.(*endpointSense).see(now) {
+		for _, s := range e.(*endpointHealth).see(now) {
 			state, fails := failingStates[s.Code]
 			x := extension{Name: s.Subject, Kind: "model", State: state, Reason: s.Evidence}
 			switch {

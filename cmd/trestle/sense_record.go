@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -29,16 +29,16 @@ const (
 )
 
 // lookAtRecord sees what the figures of the record say.
-func (s *process) lookAtRecord() problems.Look {
+func (s *Server) lookAtRecord() alerts.Probe {
 	var lost int64
 	var lostAt time.Time
 	first := true
-	return problems.Look{
-		Codes: []problems.Code{
-			problems.OutboxOld, problems.Unknown, problems.DenialBurst, problems.BudgetNear, problems.BudgetSpent,
-			problems.StoreSlow, problems.LeaseLost, problems.BackupOld,
+	return alerts.Probe{
+		Codes: []alerts.Code{
+			alerts.OutboxOld, alerts.Unknown, alerts.DenialBurst, alerts.BudgetNear, alerts.BudgetSpent,
+			alerts.StoreSlow, alerts.LeaseLost, alerts.BackupOld,
 		},
-		See: func(ctx context.Context) ([]problems.Sighting, error) {
+		See: func(ctx context.Context) ([]alerts.Observation, error) {
 			now := time.Now()
 			v, err := s.store.Problems().Vitals(ctx, now.Add(-lately), now)
 			if err != nil {
@@ -55,14 +55,14 @@ func (s *process) lookAtRecord() problems.Look {
 			all = append(all, s.seeBudgets(v)...)
 			all = append(all, s.seeBackup(v, now)...)
 			if v.Slowest > slowCommit {
-				all = append(all, problems.Sighting{Code: problems.StoreSlow, Subject: "the record", Evidence: fmt.Sprintf("a commit took %.1f s", v.Slowest.Seconds())})
+				all = append(all, alerts.Observation{Code: alerts.StoreSlow, Subject: "the record", Evidence: fmt.Sprintf("a commit took %.1f s", v.Slowest.Seconds())})
 			}
 			if !lostAt.IsZero() && now.Sub(lostAt) < lostLately {
-				all = append(all, problems.Sighting{Code: problems.LeaseLost, Subject: "this process", Evidence: "last at " + when(lostAt)})
+				all = append(all, alerts.Observation{Code: alerts.LeaseLost, Subject: "this process", Evidence: "last at " + when(lostAt)})
 			}
 			for _, d := range v.Denials {
 				if d.N >= manyDenied {
-					all = append(all, problems.Sighting{Code: problems.DenialBurst, Subject: "agents." + d.Name, Evidence: fmt.Sprintf("%d in ten minutes", d.N)})
+					all = append(all, alerts.Observation{Code: alerts.DenialBurst, Subject: "agents." + d.Name, Evidence: fmt.Sprintf("%d in ten minutes", d.N)})
 				}
 			}
 			return all, nil
@@ -72,35 +72,35 @@ func (s *process) lookAtRecord() problems.Look {
 
 // lookAtServer sees whether the server of the record had lost what it had confirmed to
 // this process, which the others may not know of.
-func (s *process) lookAtServer() problems.Look {
-	return problems.Look{Codes: []problems.Code{problems.Rewound}, See: func(context.Context) ([]problems.Sighting, error) {
+func (s *Server) lookAtServer() alerts.Probe {
+	return alerts.Probe{Codes: []alerts.Code{alerts.Rewound}, See: func(context.Context) ([]alerts.Observation, error) {
 		if s.rewound == "" {
 			return nil, nil
 		}
-		return []problems.Sighting{{Code: problems.Rewound, Subject: "database", Evidence: s.rewound}}, nil
+		return []alerts.Observation{{Code: alerts.Rewound, Subject: "database", Evidence: s.rewound}}, nil
 	}}
 }
 
 // seeOutbox sees what waits too long, and what nobody knows the outcome of.
-func (s *process) seeOutbox(ctx context.Context, v problems.Vitals, now time.Time) (all []problems.Sighting, err error) {
-	see := func(code problems.Code, account, evidence string) {
+func (s *Server) seeOutbox(ctx context.Context, v alerts.Metrics, now time.Time) (all []alerts.Observation, err error) {
+	see := func(code alerts.Code, account, evidence string) {
 		name, failed := s.adapterOf(ctx, account)
-		all, err = append(all, problems.Sighting{Code: code, Subject: name, Evidence: evidence}), errors.Join(err, failed)
+		all, err = append(all, alerts.Observation{Code: code, Subject: name, Evidence: evidence}), errors.Join(err, failed)
 	}
 	for _, q := range v.Queues {
 		if now.Sub(q.Oldest) > waitsLong {
-			see(problems.OutboxOld, q.Account, fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, when(q.Oldest)))
+			see(alerts.OutboxOld, q.Account, fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, when(q.Oldest)))
 		}
 	}
 	for _, u := range v.Unknown {
-		see(problems.Unknown, u.Name, fmt.Sprintf("%d in ten minutes", u.N))
+		see(alerts.Unknown, u.Name, fmt.Sprintf("%d in ten minutes", u.N))
 	}
 	return all, err
 }
 
 // adapterOf names the adapter of an account, or else the account. While nobody
 // serves it, it has the name that it was served by last.
-func (p *parts) adapterOf(ctx context.Context, account string) (string, error) {
+func (p *components) adapterOf(ctx context.Context, account string) (string, error) {
 	for _, l := range p.lineup.all() {
 		if l.Status().Account == account {
 			return l.name, nil
@@ -118,7 +118,7 @@ func (p *parts) adapterOf(ctx context.Context, account string) (string, error) {
 }
 
 // seeBudgets sees which budgets of the day are nearly or wholly spent.
-func (s *process) seeBudgets(v problems.Vitals) []problems.Sighting {
+func (s *Server) seeBudgets(v alerts.Metrics) []alerts.Observation {
 	all, agents, rooms := 0, map[string]int{}, map[string]int{}
 	for _, x := range v.Spent {
 		all += x.Tokens
@@ -138,19 +138,19 @@ func (s *process) seeBudgets(v problems.Vitals) []problems.Sighting {
 }
 
 // spentOf compares what was spent with a budget; 0 is no limit.
-func spentOf(name string, spent, budget int) []problems.Sighting {
-	seen := problems.Sighting{Code: problems.BudgetSpent, Subject: name, Evidence: fmt.Sprintf("%d of %d tokens", spent, budget)}
+func spentOf(name string, spent, budget int) []alerts.Observation {
+	seen := alerts.Observation{Code: alerts.BudgetSpent, Subject: name, Evidence: fmt.Sprintf("%d of %d tokens", spent, budget)}
 	switch {
 	case budget <= 0 || float64(spent) < nearBudget*float64(budget):
 		return nil
 	case spent < budget:
-		seen.Code = problems.BudgetNear
+		seen.Code = alerts.BudgetNear
 	}
-	return []problems.Sighting{seen}
+	return []alerts.Observation{seen}
 }
 
 // seeBackup sees that the last backup is too long ago.
-func (s *process) seeBackup(v problems.Vitals, now time.Time) []problems.Sighting {
+func (s *Server) seeBackup(v alerts.Metrics, now time.Time) []alerts.Observation {
 	c := s.config()
 	if c.Alarms.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
 		return nil
@@ -163,35 +163,35 @@ func (s *process) seeBackup(v problems.Vitals, now time.Time) []problems.Sightin
 	if last.IsZero() || now.Sub(last) <= c.Alarms.BackupAge {
 		return nil
 	}
-	return []problems.Sighting{{Code: problems.BackupOld, Subject: "the record", Evidence: evidence}}
+	return []alerts.Observation{{Code: alerts.BackupOld, Subject: "the record", Evidence: evidence}}
 }
 
 // lookAtMachine sees the disk, and the clock beside those of others.
-func (s *process) lookAtMachine() problems.Look {
+func (s *Server) lookAtMachine() alerts.Probe {
 	disk := s.disk
 	if disk == nil {
 		disk = sqlite.Disk
 	}
-	return problems.Look{
-		Codes: []problems.Code{problems.DiskLow, problems.ClockSkew},
-		See: func(context.Context) ([]problems.Sighting, error) {
-			var all []problems.Sighting
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.DiskLow, alerts.ClockSkew},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
 			free, total, err := disk(s.config().Data)
 			if err != nil {
 				return nil, err
 			}
-			r := doctor.Record{Free: free, Total: total}
+			r := doctor.DataDir{Free: free, Total: total}
 			evidence := fmt.Sprintf("%s free, %.1f %%", doctor.Bytes(free), 100*r.Share())
 			full := time.Since(s.store.Full()) < fullLately
 			if full {
 				evidence += "; nothing can be written"
 			}
 			if full || r.Share() < doctor.LowDisk {
-				all = append(all, problems.Sighting{Code: problems.DiskLow, Subject: "the data folder", Evidence: evidence})
+				all = append(all, alerts.Observation{Code: alerts.DiskLow, Subject: "the data folder", Evidence: evidence})
 			}
 			for _, c := range s.clock.Readings() {
 				if c.Off.Abs() > doctor.MaxSkew && time.Since(c.At) < skewFresh {
-					all = append(all, problems.Sighting{Code: problems.ClockSkew, Subject: c.Host, Evidence: fmt.Sprintf("theirs is %s from ours", c.Off)})
+					all = append(all, alerts.Observation{Code: alerts.ClockSkew, Subject: c.Host, Evidence: fmt.Sprintf("theirs is %s from ours", c.Off)})
 				}
 			}
 			return all, nil

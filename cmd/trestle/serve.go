@@ -20,8 +20,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/latch"
-	"github.com/trestle-bridge/trestle/internal/notify/inproc"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -33,10 +33,10 @@ const (
 	closeGrace = 5 * time.Second  // for the record to be closed, and for what else comes last
 )
 
-// A process serves a configuration: it boots, runs and stops everything.
-type process struct {
-	*parts
-	boot *Bootstrap
+// A Server serves a configuration: it boots, runs and stops everything.
+type Server struct {
+	*components
+	boot *startupReporter
 	// platforms is false for a terminal that must not disturb them.
 	platforms bool
 	listenAt  string // where the console is served; empty when it is not
@@ -52,14 +52,14 @@ type process struct {
 	ready chan struct{}
 	// reloader takes over a changed configuration; nil where none is.
 	reloader *reloader
-	idle     idlers // work that nobody takes up
+	idle     idleTracker // work that nobody takes up
 }
 
 // newProcess prepares a process; nothing is opened.
-func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *process {
-	s := &process{
-		parts: &parts{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Bell), rooms: newRooms(c), outside: outside{mint: newID, nonce: newNonce}},
-		boot:  newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
+func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
+	s := &Server{
+		components: &components{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{mint: newID, nonce: newNonce}},
+		boot:       newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
 	}
 	s.current.Store(c)
 	return s
@@ -67,7 +67,7 @@ func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms b
 
 // run boots and serves until ctx is done or beside returns; beside runs next to
 // the rest once the core is ready and may be nil.
-func (s *process) run(ctx context.Context, beside func(context.Context) error) (err error) {
+func (s *Server) run(ctx context.Context, beside func(context.Context) error) (err error) {
 	s.boot.Phase("Phase 1 (core)")
 	if err := s.boot.Stage("config_load", s.loaded); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (s *process) run(ctx context.Context, beside func(context.Context) error) (
 
 // loaded says what the configuration names that cannot run. The file was read
 // before: this stage stands for it in the report.
-func (s *process) loaded() error {
+func (s *Server) loaded() error {
 	for _, p := range s.config().Problems {
 		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.String())
 	}
@@ -95,13 +95,13 @@ func (s *process) loaded() error {
 }
 
 // openStore opens the record, in stages of their own.
-func (s *process) openStore(ctx context.Context) error {
+func (s *Server) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
-	m := &migrating{plan: s.boot.out, shower: jobs.NewShower(s.boot.out, jobs.Lines)}
-	store, err := openRecord(ctx, s.config(), opening{
+	m := &migrationProgress{plan: s.boot.out, shower: jobs.NewShower(s.boot.out, jobs.Lines)}
+	store, err := openRecord(ctx, s.config(), openOptions{
 		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, lives: true, lost: func(err error) { s.lost <- err },
 		stage:     func(name string, do func() error) error { return s.patient(ctx, name, do) },
-		migrating: func(now record.Migration) { m.told(now); s.tellMigrating(ctx, now) },
+		migrating: func(now sqlstore.Migration) { m.told(now); s.tellMigrating(ctx, now) },
 		rewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {
@@ -122,17 +122,17 @@ func (s *process) openStore(ctx context.Context) error {
 
 // entitled ends everything when other processes may write the record: what this
 // one sends from then on they may send, too.
-func (s *process) entitled(ctx context.Context) error {
+func (s *Server) entitled(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
 	case err := <-s.lost:
-		return &failure{what: err.Error(), where: "database", remedy: "start again; what was decided is sent by whoever has the record", code: exitTryAgain}
+		return &cliError{what: err.Error(), where: "database", remedy: "start again; what was decided is sent by whoever has the record", code: exitTryAgain}
 	}
 }
 
 // core is the rest of phase 1: everything that needs no network.
-func (s *process) core(ctx context.Context) error {
+func (s *Server) core(ctx context.Context) error {
 	if err := s.boot.Stage("seed_system_data", func() error { return errors.Join(s.recallServers(ctx), s.settle(ctx)) }); err != nil {
 		return err
 	}
@@ -141,7 +141,7 @@ func (s *process) core(ctx context.Context) error {
 }
 
 // unopened is why the record cannot be used; to be stopped meanwhile is no failure.
-func (s *process) unopened(ctx context.Context, err error) error {
+func (s *Server) unopened(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (s *process) unopened(ctx context.Context, err error) error {
 }
 
 // serve passes the gate, starts what may fail alone, and runs it all.
-func (s *process) serve(ctx context.Context, beside func(context.Context) error) error {
+func (s *Server) serve(ctx context.Context, beside func(context.Context) error) error {
 	trusted := s.boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
 	s.telemetry = s.newTelemetry(ctx)
 	s.shell = s.newShell()
@@ -194,15 +194,15 @@ func (s *process) serve(ctx context.Context, beside func(context.Context) error)
 var errOver = errors.New("the terminal is done")
 
 // makeLines prepares a line for the terminal and for each account.
-func (s *process) makeLines(trusted bool) {
+func (s *Server) makeLines(trusted bool) {
 	if !s.config().Does(config.ServesAccounts) {
 		return
 	}
-	s.lineup.set([]*line{s.newLine(localName, s.rooms, s.joinLocal)})
+	s.lineup.set([]*accountConn{s.newLine(localName, s.rooms, s.joinLocal)})
 	if !s.platforms || !trusted {
 		return
 	}
-	s.lineup.hired = make(chan *line)
+	s.lineup.hired = make(chan *accountConn)
 	for _, a := range s.config().Adapters {
 		s.open(a)
 	}
@@ -210,7 +210,7 @@ func (s *process) makeLines(trusted bool) {
 
 // extend starts what may fail one by one. Adapters are waited for side by side,
 // and for a bounded time.
-func (s *process) extend(ctx context.Context, g *errgroup.Group) {
+func (s *Server) extend(ctx context.Context, g *errgroup.Group) {
 	_ = s.boot.Stage("model", s.tryModel) // the report has the error
 	for _, later := range []string{"skill_sources", "tool_sync", "semantic_embeddings"} {
 		_ = s.boot.Stage(later, func() error { return errSkipped }) // there is nothing of the kind to load
@@ -234,7 +234,7 @@ func (s *process) extend(ctx context.Context, g *errgroup.Group) {
 }
 
 // working are the parts that this process has by its roles.
-func (s *process) working() []func(context.Context) error {
+func (s *Server) working() []func(context.Context) error {
 	all := []func(context.Context) error{s.inherit, s.tell, s.sweep}
 	if s.config().Does(config.RunsMinds) {
 		all = append(all, s.shell.Run, s.presence.Run,
@@ -249,7 +249,7 @@ func (s *process) working() []func(context.Context) error {
 
 // connect starts every line and returns once each has connected or said why it
 // has not. Its error names those that have not.
-func (s *process) connect(ctx context.Context, g *errgroup.Group) error {
+func (s *Server) connect(ctx context.Context, g *errgroup.Group) error {
 	lines := s.lineup.all()
 	failed := make([]error, len(lines))
 	var joins sync.WaitGroup
@@ -267,7 +267,7 @@ func (s *process) connect(ctx context.Context, g *errgroup.Group) error {
 
 // wait ends with the group, and at the latest a grace after ctx. What failed first
 // is why.
-func (s *process) wait(ctx context.Context, g *errgroup.Group) error {
+func (s *Server) wait(ctx context.Context, g *errgroup.Group) error {
 	ended := make(chan error, 1)
 	go func() { ended <- g.Wait() }()
 	select {
@@ -275,9 +275,9 @@ func (s *process) wait(ctx context.Context, g *errgroup.Group) error {
 		return over(err)
 	case <-ctx.Done():
 	}
-	var why error = &failure{what: "work in hand did not end in time", where: "stop", remedy: "nothing is lost: the next start goes on with it", code: exitFailed}
+	var why error = &cliError{what: "work in hand did not end in time", where: "stop", remedy: "nothing is lost: the next start goes on with it", code: exitFailed}
 	grace := stopGrace
-	if gone, ok := errors.AsType[*failure](context.Cause(ctx)); ok {
+	if gone, ok := errors.AsType[*cliError](context.Cause(ctx)); ok {
 		why = gone
 		if gone.code == exitTryAgain { // it may write no more: what is in hand cannot be recorded
 			grace = goneGrace
@@ -306,7 +306,7 @@ func lastly(ctx context.Context, do func(context.Context) error) error {
 }
 
 // listen serves the console.
-func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
+func (s *Server) listen(ctx context.Context, g *errgroup.Group) error {
 	if s.config().Listen == "" || !s.platforms || !s.config().Does(config.ShowsConsole) {
 		return nil
 	}
@@ -319,7 +319,7 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 		if errors.Is(err, syscall.EADDRINUSE) { // by a process that is about to end, perhaps
 			code = exitTryAgain
 		}
-		return &failure{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, remedy: "stop what uses it, or set listen to another port", code: code}
+		return &cliError{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, remedy: "stop what uses it, or set listen to another port", code: code}
 	}
 	s.listenAt = ln.Addr().String()
 	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler()) })
@@ -329,7 +329,7 @@ func (s *process) listen(ctx context.Context, g *errgroup.Group) error {
 // socketName is the control socket within the data folder.
 const socketName = "trestle.sock"
 
-func (s *process) socket() string { return socketOf(s.config()) }
+func (s *Server) socket() string { return socketOf(s.config()) }
 
 // socketOf is where the process that serves a configuration's data folder listens.
 func socketOf(c *config.Config) string { return filepath.Join(c.Data, socketName) }

@@ -13,7 +13,7 @@ import (
 // server returns the configuration and the process that serves its data folder, nil
 // where none does. A file that was spoilt while that process runs changes nothing of it
 // (ECOSYSTEM 4): the process still answers, and the configuration is nil.
-func (p *program) server(ctx context.Context) (*config.Config, *controller, error) {
+func (p *CLI) server(ctx context.Context) (*config.Config, *controlClient, error) {
 	conf, err := p.load()
 	if err != nil {
 		c, running := p.stillServed(ctx, err)
@@ -29,16 +29,16 @@ func (p *program) server(ctx context.Context) (*config.Config, *controller, erro
 }
 
 // running returns the process that serves the data folder.
-func (p *program) running(ctx context.Context) (*controller, error) {
+func (p *CLI) running(ctx context.Context) (*controlClient, error) {
 	conf, c, err := p.server(ctx)
 	if err == nil && c == nil {
-		err = &failure{what: "no process serves this data folder", where: conf.Data, remedy: "start it with trestle run", code: exitTryAgain}
+		err = &cliError{what: "no process serves this data folder", where: conf.Data, remedy: "start it with trestle run", code: exitTryAgain}
 	}
 	return c, err
 }
 
 // get reads into a what the process that serves the data folder has at a path.
-func (p *program) get(ctx context.Context, path string, a any) error {
+func (p *CLI) get(ctx context.Context, path string, a any) error {
 	c, err := p.running(ctx)
 	if err != nil {
 		return err
@@ -47,7 +47,7 @@ func (p *program) get(ctx context.Context, path string, a any) error {
 }
 
 // post has the process that serves the data folder do what q asks for.
-func (p *program) post(ctx context.Context, path string, q, a any) error {
+func (p *CLI) post(ctx context.Context, path string, q, a any) error {
 	c, err := p.running(ctx)
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (p *program) post(ctx context.Context, path string, q, a any) error {
 
 // stillServed returns the process that goes on with what it read before the
 // configuration became unusable for the reason err, and says so once.
-func (p *program) stillServed(ctx context.Context, err error) (*controller, bool) {
+func (p *CLI) stillServed(ctx context.Context, err error) (*controlClient, bool) {
 	invalid, ok := errors.AsType[*config.InvalidError](err)
 	if !ok {
 		return nil, false
@@ -78,7 +78,7 @@ func (p *program) stillServed(ctx context.Context, err error) (*controller, bool
 
 // despite asks the running process for path where err says that the configuration
 // cannot be used; any other err stays as it is.
-func (p *program) despite(ctx context.Context, path string, a any, err error) error {
+func (p *CLI) despite(ctx context.Context, path string, a any, err error) error {
 	c, running := p.stillServed(ctx, err)
 	if !running {
 		return err
@@ -89,7 +89,7 @@ func (p *program) despite(ctx context.Context, path string, a any, err error) er
 	}
 	resp, err := c.client.Do(q)
 	if err != nil {
-		return &failure{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
+		return &cliError{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	body, err := io.ReadAll(resp.Body)

@@ -19,8 +19,8 @@ const listing = 30 * time.Second
 // names, as if we had just been let in there, and brings those that are open up
 // to the server's form. Chats that come later are opened when we are; one that
 // cannot be listed now, when somebody speaks in it.
-func (p *parts) openServers(ctx context.Context, ad adapters.Adapter, j joined) {
-	lister, ok := ad.(adapters.Lister)
+func (p *components) openServers(ctx context.Context, ad adapters.Adapter, j connectedAccount) {
+	lister, ok := ad.(adapters.ChatLister)
 	servers := p.servers(j.adapter)
 	if !ok || len(servers) == 0 {
 		return
@@ -35,7 +35,7 @@ func (p *parts) openServers(ctx context.Context, ad adapters.Adapter, j joined) 
 		}
 		var b adapters.Batch
 		for _, c := range chats {
-			b.Updates = append(b.Updates, adapters.Update{ID: "listed", Key: "listed:" + c.ID, Chat: c, At: time.Now(), Body: adapters.Linked{}})
+			b.Updates = append(b.Updates, adapters.Update{ID: "listed", Key: "listed:" + c.ID, Chat: c, At: time.Now(), Body: adapters.ChatGained{}})
 		}
 		if err := j.in.Accept(ctx, b); err != nil {
 			p.log.Warn("channels not opened", "server", group, "error", err)
@@ -48,12 +48,12 @@ func (p *parts) openServers(ctx context.Context, ad adapters.Adapter, j joined) 
 }
 
 // reopenServers is openServers for the accounts that have joined.
-func (p *parts) reopenServers(ctx context.Context) {
+func (p *components) reopenServers(ctx context.Context) {
 	p.opening.Lock()
 	all := slices.Clone(p.joined)
 	p.opening.Unlock()
 	for _, l := range p.lineup.all() {
-		i := slices.IndexFunc(all, func(j joined) bool { return j.adapter == l.name })
+		i := slices.IndexFunc(all, func(j connectedAccount) bool { return j.adapter == l.name })
 		if i >= 0 {
 			p.openServers(ctx, l.adapter, all[i])
 		}
@@ -61,23 +61,23 @@ func (p *parts) reopenServers(ctx context.Context) {
 }
 
 // allServers returns the forms of the servers of each account.
-func (p *parts) allServers() map[string]map[string]activity.Room {
-	all := map[string]map[string]activity.Room{}
+func (p *components) allServers() map[string]map[string]activity.RoomDefaults {
+	all := map[string]map[string]activity.RoomDefaults{}
 	for _, a := range p.config().Adapters {
 		all[a.Name] = p.servers(a.Name)
 	}
 	return all
 }
 
-func sameRooms(a, b map[string]activity.Room) bool {
-	return maps.EqualFunc(a, b, func(x, y activity.Room) bool {
+func sameRooms(a, b map[string]activity.RoomDefaults) bool {
+	return maps.EqualFunc(a, b, func(x, y activity.RoomDefaults) bool {
 		return x.Circle == y.Circle && x.Wake == y.Wake && slices.Equal(x.Agents, y.Agents)
 	})
 }
 
 // reform gives the spaces of a server's chats its form. A chat that stands in a
 // room of the configuration has that room's form, and is left alone.
-func (p *parts) reform(ctx context.Context, j joined, group string, form activity.Room, chats []adapters.Chat) error {
+func (p *components) reform(ctx context.Context, j connectedAccount, group string, form activity.RoomDefaults, chats []adapters.Chat) error {
 	rooms, err := p.border.Admitted(ctx, j.account)
 	if err != nil {
 		return err
@@ -100,8 +100,8 @@ func (p *parts) reform(ctx context.Context, j joined, group string, form activit
 }
 
 // reformRoom gives one space, which is chat's, a form.
-func (p *parts) reformRoom(ctx context.Context, r spaces.Configured, chat spaces.Mapping, form activity.Room) error {
-	o := spaces.Opening{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.Mapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
+func (p *components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.Mapping, form activity.RoomDefaults) error {
+	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.Mapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
 	asIs := (form.Circle == "" || form.Circle == r.Circle) && form.Wake == r.Wake
 	for _, a := range form.Agents {
 		asIs = asIs && slices.Contains(r.Agents, a)
@@ -111,7 +111,7 @@ func (p *parts) reformRoom(ctx context.Context, r spaces.Configured, chat spaces
 			return fmt.Errorf("give space %s its form: %w", r.Space, err)
 		}
 	}
-	d := spaces.Dismissal{Space: r.Space, Reason: noLonger, At: time.Now()}
+	d := spaces.Removal{Space: r.Space, Reason: noLonger, At: time.Now()}
 	for _, a := range r.Agents {
 		if !slices.Contains(form.Agents, a) {
 			d.Agents = append(d.Agents, a)

@@ -36,7 +36,7 @@ func TestWhatTheFileSaysOfFramesReachesThem(t *testing.T) {
 	got := shellSettings(config.Agent{}, s)
 	want := shellSettings(config.Agent{}, config.Settings{})
 	want.KeepRecent, want.SummariseFrom, want.Snippet = 3, 4, 70
-	want.Threads = hud.Shares{Keep: 0.9, Partial: 0.5, Summary: 0.2}
+	want.Threads = hud.ConversationWeights{Keep: 0.9, Partial: 0.5, Summary: 0.2}
 	want.LevelStart, want.LevelMax, want.Guard = 2, 4, 0.7
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // photo returns a picture of that size as a file.
@@ -24,7 +24,7 @@ func photo(t *testing.T, w, h int) *fake.File {
 }
 
 // shownIn returns the pictures of each request, and its last message.
-func shownIn(requests []model.Request) (pictures [][]model.Picture, tails []string) {
+func shownIn(requests []llm.Request) (pictures [][]llm.Image, tails []string) {
 	for _, r := range requests {
 		last := r.Messages[len(r.Messages)-1]
 		pictures, tails = append(pictures, last.Pictures), append(tails, last.Text)
@@ -38,7 +38,7 @@ func shownIn(requests []model.Request) (pictures [][]model.Picture, tails []stri
 func TestAModelThatSeesIsShownPictures(t *testing.T) {
 	for _, most := range []string{"0", "1", "2"} {
 		synctest.Test(t, func(t *testing.T) {
-			says := modeltest.Says("Responded to Kai about a picture. Said nothing.")
+			says := llmtest.Says("Responded to Kai about a picture. Said nothing.")
 			w := newWorld(t, `
 agents: {ada: {name: Ada, phases: one}}
 images: {most: `+most+`, side: 64}
@@ -91,7 +91,7 @@ agents: {ada: {name: Ada, phases: one}}
 images: {most: 4}
 spaces:
   family: {agents: [ada], wake: mention, chats: ["telegram:-1001000000001"]}
-`, modeltest.Says("Responded to Kai about a picture. Said nothing."))
+`, llmtest.Says("Responded to Kai about a picture. Said nothing."))
 		w.addChat("family", "supergroup", []string{"Kai", "Maya"})
 		w.settle()
 		w.chats["family"].Says(w.people["Kai"], "broken", fake.Said{File: &fake.File{Kind: "photo", Data: []byte("no picture")}})
@@ -109,7 +109,7 @@ spaces:
 // posted before that, unless somebody answers it.
 func TestAFreshStartLeavesPicturesBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		says := modeltest.Says("Responded to Kai about a picture. Said nothing.")
+		says := llmtest.Says("Responded to Kai about a picture. Said nothing.")
 		w := newWorld(t, `
 agents: {ada: {name: Ada, phases: one}}
 images: {most: 4, side: 64}

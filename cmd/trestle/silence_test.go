@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 )
 
@@ -17,9 +17,9 @@ import (
 func TestEveryReasonForSilenceIsSaidInWords(t *testing.T) {
 	root := filepath.Join("..", "..")
 	gate, err := os.ReadFile(filepath.Join(root, "shell", "gate.go"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "silent.md"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	wakes := []string{shell.GateAwaited, shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateAll}
 	reasons := []string{"rate", "past"}
 	for _, m := range regexp.MustCompile(`Gate\w+ += "(\w+)"`).FindAllStringSubmatch(string(gate), -1) {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // ofServer notes of which entry of a server a space is, also for processes that do not
 // serve the server's account and for the next start.
-func (p *parts) ofServer(ctx context.Context, id spaces.SpaceID, key string) error {
+func (p *components) ofServer(ctx context.Context, id spaces.SpaceID, key string) error {
 	if p.keyOf(id) == key {
 		return nil
 	}
@@ -22,7 +22,7 @@ func (p *parts) ofServer(ctx context.Context, id spaces.SpaceID, key string) err
 }
 
 // recallServers learns of which servers the spaces are that are in the record.
-func (p *parts) recallServers(ctx context.Context) error {
+func (p *components) recallServers(ctx context.Context) error {
 	of, err := p.border.Served(ctx)
 	for id, key := range of {
 		p.remember(id, key)
@@ -32,7 +32,7 @@ func (p *parts) recallServers(ctx context.Context) error {
 
 // learnServers does so for the spaces in which something waits: another process may
 // have opened them since.
-func (p *parts) learnServers(ctx context.Context, ws []spaces.Waiting) error {
+func (p *components) learnServers(ctx context.Context, ws []spaces.PendingWork) error {
 	if len(p.config().Servers) == 0 {
 		return nil
 	}
@@ -51,16 +51,16 @@ func (p *parts) learnServers(ctx context.Context, ws []spaces.Waiting) error {
 	return nil
 }
 
-// inbox is the shell's inbox. Where a space comes from is known before anything is
+// serverAwareQueue is the shell's inbox. Where a space comes from is known before anything is
 // claimed in it.
-type inbox struct {
-	record.Shell
-	learn func(context.Context, []spaces.Waiting) error
+type serverAwareQueue struct {
+	sqlstore.AgentStore
+	learn func(context.Context, []spaces.PendingWork) error
 }
 
 // Waiting lists what waits, as the record does.
-func (i inbox) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.Waiting, error) {
-	ws, err := i.Shell.Waiting(ctx, at, limit)
+func (i serverAwareQueue) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
+	ws, err := i.AgentStore.Waiting(ctx, at, limit)
 	if err != nil {
 		return nil, err
 	}

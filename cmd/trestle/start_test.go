@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // onTelegram serves a Telegram with one bot on the loopback until the test ends
@@ -23,7 +23,7 @@ func onTelegram(t *testing.T, token string) (*fake.Telegram, string) {
 	telegram := fake.NewTelegram(fake.Options{})
 	telegram.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- fake.Serve(ctx, ln, telegram) }()
@@ -39,7 +39,7 @@ func onTelegram(t *testing.T, token string) (*fake.Telegram, string) {
 func sumOf(t *testing.T, file string) string {
 	t.Helper()
 	raw, err := os.ReadFile(file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:])
 }
@@ -108,7 +108,7 @@ func TestFirstRunStaysUpAndShowsThreeSteps(t *testing.T) {
 
 func TestStepsAreTickedOnceEach(t *testing.T) {
 	var out strings.Builder
-	p := &program{out: &out}
+	p := &CLI{out: &out}
 	steps, done := firstSteps(), map[int]bool{}
 	h := health{Extensions: []extension{{Name: "model", Kind: "model", State: "offline", Healthy: true}, {Name: "local", Kind: "adapter", Healthy: true}}}
 	p.showSteps(h, steps, done, true)

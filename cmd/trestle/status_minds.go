@@ -29,7 +29,7 @@ type mindRow struct {
 const mindsAtGlance = 20
 
 // readMinds lists the minds that ran last, or all.
-func (a *statusAnswer) readMinds(ctx context.Context, o outlook, all bool, now time.Time) error {
+func (a *statusAnswer) readMinds(ctx context.Context, o readContext, all bool, now time.Time) error {
 	limit := mindsAtGlance
 	if all {
 		limit = math.MaxInt32 - 1
@@ -76,7 +76,7 @@ func mindCost(conf *config.Config, m console.Mind) *float64 {
 	return new(price.Of(m.Prompt, m.Cached, m.Tokens-m.Prompt))
 }
 
-func (a *statusAnswer) printMinds(w io.Writer, at clock) {
+func (a *statusAnswer) printMinds(w io.Writer, at timeFormat) {
 	rows := [][]string{{"MIND", "DOING", "CYCLES", "LAST CYCLE", "STOP", "TODAY", "CACHED", "ROOM"}}
 	for _, m := range a.Minds {
 		last, stop := "-", "-"

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -35,12 +35,12 @@ func pasteable(now time.Time) statusAnswer {
 			{Mind: "max/home", Doing: "thinking", Cycles: 3, Tokens: 900, Last: &console.RunRow{Started: *before(3 * time.Second)}},
 			{Mind: "new/home", Doing: "resting"},
 		},
-		Tally: console.Tally{Outbox: 3, Oldest: *before(6 * time.Minute), Tokens: 185_100, Bytes: 412e6},
+		Tally: console.Totals{Outbox: 3, Oldest: *before(6 * time.Minute), Tokens: 185_100, Bytes: 412e6},
 		Jobs:  []jobs.Snapshot{jobs.Shown(jobs.Job{ID: 4, Kind: "backfill", Subject: "acme", State: jobs.Running, Progress: jobs.Progress{Done: 42, Total: 100, Unit: "messages"}})},
 	}
-	a.Problems = problemRows([]problems.Problem{
-		{ID: 7, Code: problems.Deaf, Severity: problems.Fail, Subject: "acme", Opened: *before(6 * time.Minute), Count: 1},
-		{ID: 5, Code: problems.BackupOld, Severity: problems.Warn, Subject: "the record", Opened: *before(30 * time.Hour), Count: 1, Acked: now.Add(time.Hour)},
+	a.Problems = problemRows([]alerts.Alert{
+		{ID: 7, Code: alerts.Deaf, Severity: alerts.Fail, Subject: "acme", Opened: *before(6 * time.Minute), Count: 1},
+		{ID: 5, Code: alerts.BackupOld, Severity: alerts.Warn, Subject: "the record", Opened: *before(30 * time.Hour), Count: 1, Acked: now.Add(time.Hour)},
 	}, now)
 	return a
 }
@@ -48,7 +48,7 @@ func pasteable(now time.Time) statusAnswer {
 // ECOSYSTEM 3.1, 3.3: relative times for a person, moments for a pipe.
 func TestStatusIsReadAtATerminalAndInAPipe(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for name, at := range map[string]clock{"status_terminal": {now, true}, "status_pipe": {now, false}} {
+	for name, at := range map[string]timeFormat{"status_terminal": {now, true}, "status_pipe": {now, false}} {
 		var out strings.Builder
 		a := pasteable(now)
 		a.print(&out, at)
@@ -89,16 +89,16 @@ func TestStatusListsTheLatestOfManyMinds(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	s.done(t, "hello\n", "run")
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	const many = 30
 	for i := range many {
-		_, err := store.Border().Open(t.Context(), spaces.Opening{
+		_, err := store.Border().Open(t.Context(), spaces.OpenRequest{
 			Name: "room " + strconv.Itoa(i), Agents: []spaces.AgentID{"trestle"}, At: time.Now(),
 			Chats: []spaces.Mapping{{Account: "telegram:1", Chat: strconv.Itoa(i), Live: true}},
 		})
-		check.OK(t, err)
+		testutil.OK(t, err)
 	}
-	check.OK(t, store.Close(t.Context()))
+	testutil.OK(t, store.Close(t.Context()))
 	a := answerOf[statusAnswer](t, s, "status", "-o", "json")
 	if len(a.Minds) != mindsAtGlance || !a.More || a.Minds[0].Last == nil || a.Minds[0].Room != "" || !strings.HasPrefix(a.Minds[1].Room, "room ") {
 		t.Errorf("%d minds, more: %v, %+v", len(a.Minds), a.More, a.Minds[:2])
@@ -140,7 +140,7 @@ func TestConnectionsAreDrawnAsALine(t *testing.T) {
 	a := adapterAnswer{
 		adapterRow: adapterRow{Name: "telegram", Account: "telegram:7001", Handle: "ada_bot", State: "connected", Heard: new(now.Add(-2 * time.Second))},
 		From:       from, To: now,
-		Rooms: []lifelineOf{
+		Rooms: []connectionHistory{
 			{Name: "Family", Mind: "ada/home", Spans: []connectedSpan{
 				{hour(-5), new(hour(10).Add(20 * time.Minute)), spaces.SpanLinked, spaces.SpanDeaf},
 				{hour(10).Add(30 * time.Minute), new(hour(20)), spaces.SpanHeard, spaces.SpanStopped},
@@ -150,6 +150,6 @@ func TestConnectionsAreDrawnAsALine(t *testing.T) {
 		},
 	}
 	var out strings.Builder
-	a.print(&out, clock{now, true})
+	a.print(&out, timeFormat{now, true})
 	golden(t, "adapter_line", out.String())
 }

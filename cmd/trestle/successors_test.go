@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 const (
@@ -26,8 +26,8 @@ func TestAChatOfAnAgentThatIsGoneGetsAnotherOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				answers := func(text string) []modeltest.Step {
-					return []modeltest.Step{modeltest.Says("thinking"), modeltest.Calls(model.Call{ID: "1", Name: "send_message", Args: `{"text":"` + text + `"}`}), modeltest.Says("Responded.")}
+				answers := func(text string) []llmtest.Step {
+					return []llmtest.Step{llmtest.Says("thinking"), llmtest.Calls(llm.Call{ID: "1", Name: "send_message", Args: `{"text":"` + text + `"}`}), llmtest.Says("Responded.")}
 				}
 				w := newWorld(t, withAda, append(answers("It is Ada."), answers("It is Bea.")...)...)
 				w.addChat("kai", "direct", []string{"Kai"})
@@ -36,7 +36,7 @@ func TestAChatOfAnAgentThatIsGoneGetsAnotherOne(t *testing.T) {
 				change(w)
 				w.chats["kai"].Says(w.people["Kai"], "hello again", fake.Said{})
 				w.settle()
-				check.Same(t, "what was sent", "kai: \"It is Ada.\"\nkai: \"It is Bea.\"\n", w.sent())
+				testutil.Same(t, "what was sent", "kai: \"It is Ada.\"\nkai: \"It is Bea.\"\n", w.sent())
 				w.stop()
 			})
 		})
@@ -45,14 +45,14 @@ func TestAChatOfAnAgentThatIsGoneGetsAnotherOne(t *testing.T) {
 
 // A brooding model answers nothing until it is told to.
 type brooding struct {
-	model.Model
+	llm.Model
 	answers bool
 }
 
-func (b *brooding) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (b *brooding) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if !b.answers {
 		<-ctx.Done()
-		return model.Response{}, context.Cause(ctx)
+		return llm.Response{}, context.Cause(ctx)
 	}
 	return b.Model.Generate(ctx, r)
 }
@@ -61,14 +61,14 @@ func (b *brooding) Generate(ctx context.Context, r model.Request) (model.Respons
 // configuration has an end and a reason, and does not go on when it is back.
 func TestAnAgentThatComesBackSaysNothingStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &brooding{Model: modeltest.NewScripted(t.Errorf)}
+		b := &brooding{Model: llmtest.NewScripted(t.Errorf)}
 		w := newWorldOf(t, withAda, b)
 		w.addChat("den", "supergroup", []string{"Kai"})
 		w.chats["den"].Says(w.people["Kai"], "what is on tonight?", fake.Said{})
 		pass(5 * time.Second)
 		tally := func() (inbox, open int) {
 			n, err := w.process.store.Console().Tally(t.Context(), time.Now())
-			check.OK(t, err)
+			testutil.OK(t, err)
 			return n.Inbox, n.Open
 		}
 		if _, open := tally(); open != 1 {
@@ -82,7 +82,7 @@ func TestAnAgentThatComesBackSaysNothingStale(t *testing.T) {
 		pass(3 * time.Hour)
 		w.config = withAda
 		w.restart()
-		check.Same(t, "what was sent", "", w.sent())
+		testutil.Same(t, "what was sent", "", w.sent())
 		w.stop()
 	})
 }

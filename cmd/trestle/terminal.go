@@ -17,8 +17,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// A chair is a place in a room: in this process, or over the socket.
-type chair interface {
+// A chatRoom is a place in a room: in this process, or over the socket.
+type chatRoom interface {
 	// Say returns once the line is durable.
 	Say(ctx context.Context, text string) error
 	// Hear returns the next thing seen in the room; io.EOF when the room is gone.
@@ -26,7 +26,7 @@ type chair interface {
 }
 
 // Hear returns the next thing seen in the room.
-func (s *seat) Hear(ctx context.Context) (heardLine, error) {
+func (s *localRoom) Hear(ctx context.Context) (heardLine, error) {
 	shown, err := s.sub.Next(ctx)
 	if err != nil {
 		return heardLine{}, err
@@ -35,7 +35,7 @@ func (s *seat) Hear(ctx context.Context) (heardLine, error) {
 }
 
 // line is what a terminal shows of something seen.
-func (s *seat) line(shown local.Shown) heardLine {
+func (s *localRoom) line(shown local.RoomEvent) heardLine {
 	switch v := shown.(type) {
 	case local.Posted:
 		return heardLine{"posted", s.speaker(v.From), v.Text}
@@ -52,7 +52,7 @@ func (s *seat) line(shown local.Shown) heardLine {
 			return heardLine{Kind: "quiet", Text: mark}
 		}
 		return heardLine{Kind: "typing", Who: s.own()}
-	case local.Skipped:
+	case local.Dropped:
 		return heardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
 	}
 	panic("terminal: an unknown thing is shown")
@@ -86,7 +86,7 @@ func (h heardLine) show(names bool) string {
 func plain(text string) string { return console.Plain(text) }
 
 // hear writes what is heard in a room until ctx is done or the room is gone.
-func hear(ctx context.Context, c chair, out io.Writer, names bool) {
+func hear(ctx context.Context, c chatRoom, out io.Writer, names bool) {
 	for {
 		h, err := c.Hear(ctx)
 		if err != nil {
@@ -101,7 +101,7 @@ func hear(ctx context.Context, c chair, out io.Writer, names bool) {
 // talkLines has the person say every line of in, each once all is quiet after
 // the one before, and prints what the agents answer. It ends at the end of in,
 // when everything that was heard is printed.
-func talkLines(ctx context.Context, c chair, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
+func talkLines(ctx context.Context, c chatRoom, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
 	var printer sync.WaitGroup
 	defer printer.Wait()
 	hearing, stop := context.WithCancel(ctx)
@@ -124,7 +124,7 @@ func talkLines(ctx context.Context, c chair, in io.Reader, out io.Writer, quiet 
 
 // talkTerminal lets a person talk in a terminal with line editing until they
 // leave with Ctrl-D, Ctrl-C or /quit.
-func talkTerminal(ctx context.Context, c chair, in *os.File, out io.Writer, greeting string, behind *aside) error {
+func talkTerminal(ctx context.Context, c chatRoom, in *os.File, out io.Writer, greeting string, behind *traceView) error {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return err
@@ -195,7 +195,7 @@ func eachTyped(ctx context.Context, next func() (string, error), say func(text s
 // quiet waits until nothing is under way that the terminal could still be shown:
 // no row waits, no cycle is open, nothing is to be sent to its rooms. It looks at
 // the record, so that nothing can be missed between two parts.
-func (s *process) quiet(ctx context.Context) error {
+func (s *Server) quiet(ctx context.Context) error {
 	here, err := s.rooms.Connect(ctx)
 	if err != nil {
 		return err

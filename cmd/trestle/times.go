@@ -3,28 +3,28 @@ package main
 import (
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 )
 
-// A clock writes moments as a reader wants them: how long ago for a person at a
+// A timeFormat writes moments as a reader wants them: how long ago for a person at a
 // terminal, and otherwise as they are (ECOSYSTEM 3.1).
-type clock struct {
+type timeFormat struct {
 	now      time.Time
 	relative bool
 }
 
-func (p *program) clock() clock { return clock{time.Now(), p.onTerminal()} }
+func (p *CLI) clock() timeFormat { return timeFormat{time.Now(), p.onTerminal()} }
 
 // ago writes how long ago a moment was, or the moment; a dash for none.
-func (c clock) ago(t time.Time) string {
+func (c timeFormat) ago(t time.Time) string {
 	if !c.relative || t.IsZero() {
 		return when(t)
 	}
-	return problems.Span(c.now.Sub(t))
+	return alerts.Span(c.now.Sub(t))
 }
 
 // past writes a moment with the word that makes it one: "2 m ago".
-func (c clock) past(t time.Time) string {
+func (c timeFormat) past(t time.Time) string {
 	if !c.relative || t.IsZero() {
 		return when(t)
 	}
@@ -32,7 +32,7 @@ func (c clock) past(t time.Time) string {
 }
 
 // moment is ago for a moment that may not be there.
-func (c clock) moment(t *time.Time) string {
+func (c timeFormat) moment(t *time.Time) string {
 	if t == nil {
 		return "-"
 	}

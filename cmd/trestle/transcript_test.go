@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -43,7 +43,7 @@ func TestEveryCommandAnswersAsItsTranscript(t *testing.T) {
 			}
 			got := story.play(t, string(text))
 			if *update {
-				check.OK(t, os.WriteFile(file, []byte(got), 0o600))
+				testutil.OK(t, os.WriteFile(file, []byte(got), 0o600))
 				return
 			}
 			if diff := cmp.Diff(string(text), got); diff != "" {
@@ -137,7 +137,7 @@ func tellStory(t *testing.T) *story {
 func (w *world) storyNames() map[string]string {
 	names := map[string]string{}
 	rooms, err := w.process.store.Console().Rooms(w.t.Context())
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	for i, r := range rooms {
 		names[string(r.Space.ID)] = fmt.Sprintf("$SPACE%d", i+1)
 	}
@@ -191,9 +191,9 @@ func (y *story) play(t *testing.T, transcript string) string {
 
 func (y *story) unpack(t *testing.T, folder string) {
 	t.Helper()
-	check.OK(t, os.Mkdir(filepath.Join(folder, "data"), 0o700))
-	check.OK(t, os.WriteFile(filepath.Join(folder, "data", "trestle.db"), y.record, 0o600))
-	check.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), y.config, 0o600))
+	testutil.OK(t, os.Mkdir(filepath.Join(folder, "data"), 0o700))
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, "data", "trestle.db"), y.record, 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), y.config, 0o600))
 }
 
 // words splits a command line, with names in place of what they stand for.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -47,7 +47,7 @@ func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.P
 		"  ada: {type: telegram, token: \"71:ada-token\", api_url: \"" + api.URL + "\"}\n" +
 		"  mia: {type: telegram, token: \"72:mia-token\", api_url: \"" + api.URL + "\"}\n" +
 		fmt.Sprintf("spaces:\n  family: {name: Family, chats: [\"ada:%[1]d\", \"mia:%[1]d\"]}\n", chat.ID())
-	check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600))
 	t.Run("live", func(t *testing.T) {
 		s.serve(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -73,12 +73,12 @@ func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.P
 		t.Errorf("%d messages of bots, want 3", n)
 	}
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	t.Cleanup(func() { _ = store.Close(t.Context()) }) // the folder goes with it
 	places, err := store.Border().Place(t.Context(), "telegram:72", fmt.Sprint(chat.ID()))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	events, err := store.Shell().Events(t.Context(), places[0].Space, spaces.Primary, 0, 1000)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	got := map[string]int{}
 	answered := map[spaces.EventID]string{}
 	for _, e := range events {
@@ -106,7 +106,7 @@ func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.P
 		}
 	}
 	want := map[string]int{"@ada_bot good morning": 1, "@mia_bot good evening": 1, "thank you": 1, "ok": 3, "agent": 3, "reacted": 2, "edited": 2}
-	check.Same(t, "recorded", want, got)
+	testutil.Same(t, "recorded", want, got)
 	if found, err := store.Audit(t.Context(), time.Now()); err != nil || len(found) > 0 {
 		t.Errorf("audit: %v, %v", found, err)
 	}

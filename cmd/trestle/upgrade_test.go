@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // ECOSYSTEM 1 rule 1, STYLE 37: yesterday's configuration and record, as the
@@ -138,15 +138,15 @@ func yesterday(t *testing.T, url string) stage {
 	t.Helper()
 	s := stage0(t)
 	text, err := os.ReadFile("testdata/upgrade/trestle.yaml")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	here := strings.Replace(string(text), "http://127.0.0.1:18081", url, 1)
-	check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(here), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(here), 0o600))
 	zipped, err := gzip.NewReader(mustOpen(t, "testdata/upgrade/trestle.db.gz"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	record, err := io.ReadAll(zipped)
-	check.OK(t, err)
-	check.OK(t, os.Mkdir(filepath.Join(s.folder, "data"), 0o700))
-	check.OK(t, os.WriteFile(filepath.Join(s.folder, "data", "trestle.db"), record, 0o600))
+	testutil.OK(t, err)
+	testutil.OK(t, os.Mkdir(filepath.Join(s.folder, "data"), 0o700))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, "data", "trestle.db"), record, 0o600))
 	return s
 }
 
@@ -156,7 +156,7 @@ func auditOf(t *testing.T, s stage) []string {
 	s.done(t, "", "backup", "audited.db")
 	out, _, _ := s.do(t, "", "backup", "--check", "audited.db", "-o", "json")
 	var checked checkedBackup
-	check.OK(t, json.Unmarshal([]byte(out), &checked))
+	testutil.OK(t, json.Unmarshal([]byte(out), &checked))
 	return checked.Findings
 }
 
@@ -177,7 +177,7 @@ func TestReadingANewerRecordNamesItsProblem(t *testing.T) {
 func alters(t *testing.T, file, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	_, err = db.ExecContext(t.Context(), statement)
-	check.OK(t, errors.Join(err, db.Close()))
+	testutil.OK(t, errors.Join(err, db.Close()))
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,16 +16,16 @@ import (
 func (s stage) spans(t *testing.T) (all []spaces.ConnectionSpan) {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: newID})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	m := spaces.Mind{Agent: "ada", Circle: "home"}
 	ups, err := store.Shell().Uplinks(t.Context(), m)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, u := range ups {
 		found, err := store.Shell().Spans(t.Context(), m, u.Space, 100)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		all = append(all, found...)
 	}
-	check.OK(t, store.Close(t.Context()))
+	testutil.OK(t, store.Close(t.Context()))
 	return all
 }
 

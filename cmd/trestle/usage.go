@@ -24,7 +24,7 @@ func wantUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
-			if _, said := errors.AsType[*failure](err); said || err == nil {
+			if _, said := errors.AsType[*cliError](err); said || err == nil {
 				return err
 			}
 			return wrongArguments(c, args)
@@ -45,8 +45,8 @@ func wantCommand(c *cobra.Command, args []string) error {
 }
 
 // misuse is a failure of usage of c.
-func misuse(c *cobra.Command, what, remedy string) *failure {
-	return &failure{what: what, where: c.CommandPath(), remedy: cmp.Or(remedy, "see "+c.CommandPath()+" --help"), code: exitUsage}
+func misuse(c *cobra.Command, what, remedy string) *cliError {
+	return &cliError{what: what, where: c.CommandPath(), remedy: cmp.Or(remedy, "see "+c.CommandPath()+" --help"), code: exitUsage}
 }
 
 // wrongArguments says what c takes in place of args.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -55,7 +55,7 @@ func TestVoicesAreHeardOnceAndAnswered(t *testing.T) {
 			if hears {
 				config += "voice: {model: whisper-1}\n"
 			}
-			rests := modeltest.Says("Responded to Kai about dinner. Said nothing. Nothing pending.")
+			rests := llmtest.Says("Responded to Kai about dinner. Said nothing. Nothing pending.")
 			w := newWorld(t, config, rests, rests)
 			w.dictated.fails = 1
 			w.addChat("home", "direct", []string{"Kai"})

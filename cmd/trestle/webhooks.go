@@ -14,20 +14,20 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// hooks are the accounts whose platforms call us, by the path they call. It is
+// webhookMux are the accounts whose platforms call us, by the path they call. It is
 // the whole of what is served at webhook_listen: any other path is 404. Its zero
 // value serves nobody.
-type hooks struct {
+type webhookMux struct {
 	mu sync.RWMutex // guards at
-	at map[string]adapters.Hook
+	at map[string]adapters.WebhookReceiver
 }
 
 // callRead is how long one call may take to arrive.
 const callRead = 20 * time.Second
 
 // add serves an adapter that is configured to be called; any other is left alone.
-func (h *hooks) add(ad adapters.Adapter) error {
-	hook, ok := ad.(adapters.Hook)
+func (h *webhookMux) add(ad adapters.Adapter) error {
+	hook, ok := ad.(adapters.WebhookReceiver)
 	if !ok || hook.HookPath() == "" {
 		return nil
 	}
@@ -37,21 +37,21 @@ func (h *hooks) add(ad adapters.Adapter) error {
 		return fmt.Errorf("another account is called at the path %s", hook.HookPath())
 	}
 	if h.at == nil {
-		h.at = map[string]adapters.Hook{}
+		h.at = map[string]adapters.WebhookReceiver{}
 	}
 	h.at[hook.HookPath()] = hook
 	return nil
 }
 
 // drop serves an adapter no longer.
-func (h *hooks) drop(ad adapters.Adapter) {
+func (h *webhookMux) drop(ad adapters.Adapter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	maps.DeleteFunc(h.at, func(_ string, hook adapters.Hook) bool { return adapters.Adapter(hook) == ad })
+	maps.DeleteFunc(h.at, func(_ string, hook adapters.WebhookReceiver) bool { return adapters.Adapter(hook) == ad })
 }
 
 // ServeHTTP passes a call to the account of its path, which proves it.
-func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h *webhookMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.RLock()
 	hook, ok := h.at[r.URL.Path]
 	h.mu.RUnlock()
@@ -67,13 +67,13 @@ func (h *hooks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serveHooks listens for the platforms that call us. An address that cannot be
 // listened on is a problem of its own: the rest runs. An account that is called
 // may come later, so the address alone is reason enough to listen.
-func (s *process) serveHooks(ctx context.Context, g *errgroup.Group) {
+func (s *Server) serveHooks(ctx context.Context, g *errgroup.Group) {
 	if s.config().WebhookListen == "" || s.lineup.hired == nil {
 		return
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().WebhookListen)
 	if err != nil {
-		s.misfit("webhook_listen", &failure{what: "the address cannot be listened on: " + err.Error(), remedy: "stop what uses it, or set webhook_listen to another port"})
+		s.misfit("webhook_listen", &cliError{what: "the address cannot be listened on: " + err.Error(), remedy: "stop what uses it, or set webhook_listen to another port"})
 		s.log.Error("platforms cannot call us", "listen", s.config().WebhookListen, "error", err)
 		return
 	}

@@ -13,15 +13,15 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // freePort returns an address of this machine that nobody listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	check.OK(t, err)
-	check.OK(t, ln.Close())
+	testutil.OK(t, err)
+	testutil.OK(t, ln.Close())
 	return ln.Addr().String()
 }
 
@@ -66,7 +66,7 @@ func TestTwoAccountsAreCalledOnOneListener(t *testing.T) {
 	text := "listen: \"\"\nwebhook_listen: " + at + "\nadmit: open\nlimits: {outgoing: \"off\"}\nadapters:\n" +
 		"  ada: {type: telegram, token: \"71:ada-token\", api_url: \"" + api.URL + "\", webhook_url: \"https://bots.example/tg/ada\"}\n" +
 		"  mia: {type: telegram, token: \"72:mia-token\", api_url: \"" + api.URL + "\", webhook_url: \"https://bots.example/tg/mia\"}\n"
-	check.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, "trestle.yaml"), []byte(text), 0o600))
 	s.serve(t)
 	outside := &proxy{to: at}
 	ctx, stop := context.WithCancel(t.Context())
@@ -83,7 +83,7 @@ func TestTwoAccountsAreCalledOnOneListener(t *testing.T) {
 	}
 	for _, path := range []string{"/", "/tg", "/tg/", "/tg/ada/", "/health", "/events", "/api/spaces", "//tg/ada", "/tg/../tg/ada"} {
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+at+path, nil)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		answer(t, r, http.StatusNotFound)
 	}
 	outside.mu.Lock()
@@ -95,7 +95,7 @@ func TestTwoAccountsAreCalledOnOneListener(t *testing.T) {
 	chat := ada.Direct(kai)
 	chat.Says(kai, "and again", fake.Said{})
 	sent, err := chat.AwaitSent(t.Context(), 2)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if len(sent) != 2 || len(mia.Direct(kai).Sent()) != 1 {
 		t.Errorf("%d and %d answers, want 2 and 1: a replay had an effect", len(sent), len(mia.Direct(kai).Sent()))
 	}
@@ -105,7 +105,7 @@ func TestTwoAccountsAreCalledOnOneListener(t *testing.T) {
 func answer(t *testing.T, r *http.Request, want int) {
 	t.Helper()
 	resp, err := http.DefaultTransport.RoundTrip(r)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer resp.Body.Close()
 	if resp.StatusCode != want {
 		t.Errorf("%s: got %d, want %d", r.URL.Path, resp.StatusCode, want)

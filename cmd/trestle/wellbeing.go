@@ -5,30 +5,30 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/problems"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
 // well reports whether nothing fails that nobody has taken on.
-func (s *process) well(ctx context.Context) bool {
+func (s *Server) well(ctx context.Context) bool {
 	now := time.Now()
 	all, err := s.troubles().Problems(ctx, now)
-	return err == nil && !problems.Unwell(all, now) && s.boot.Report().TrustPassed
+	return err == nil && !alerts.Unwell(all, now) && s.boot.Report().TrustPassed
 }
 
 // beat asks the dead man's switch while all is well, until ctx is done.
-func (s *process) beat(ctx context.Context) error {
+func (s *Server) beat(ctx context.Context) error {
 	url := s.config().Alarms.DeadMan
 	if url == "" {
 		return nil
 	}
-	return (&problems.Pulse{URL: string(url), Client: s.caller(), Well: s.well, Logger: s.log}).Run(ctx)
+	return (&alerts.Heartbeat{URL: string(url), Client: s.caller(), Well: s.well, Logger: s.log}).Run(ctx)
 }
 
 // reportUp tells the service manager how the program is, until ctx is done. The
 // watchdog is fed only while the record answers.
-func (s *process) reportUp(ctx context.Context) error {
+func (s *Server) reportUp(ctx context.Context) error {
 	n := s.manager
 	if !n.Listening() {
 		return nil
@@ -68,14 +68,14 @@ func (s *process) reportUp(ctx context.Context) error {
 }
 
 // statusLine says in a line how the program is.
-func (s *process) statusLine(ctx context.Context) string {
+func (s *Server) statusLine(ctx context.Context) string {
 	h := s.health()
 	line := fmt.Sprintf("%s; %s connected", h.Status, console.Count(h.Deferred.ChannelsConnected, "account"))
 	all, err := s.troubles().Problems(ctx, time.Now())
 	if err != nil {
 		return line
 	}
-	open := problems.Worst(all)
+	open := alerts.Worst(all)
 	if len(open) > 0 {
 		line += fmt.Sprintf("; %s: %s %s", console.Count(len(open), "problem"), open[0].Code, open[0].What())
 	}

@@ -13,15 +13,15 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/latch"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/notify/inproc"
-	"github.com/trestle-bridge/trestle/internal/notify/redis"
-	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/skew"
-	"github.com/trestle-bridge/trestle/internal/store/files"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
+	"github.com/trestle-bridge/trestle/internal/pubsub/redis"
+	"github.com/trestle-bridge/trestle/internal/store/blobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/telemetry"
 	"github.com/trestle-bridge/trestle/shell"
 )
@@ -32,28 +32,28 @@ const localName = "local"
 // homeRoom is the room of the terminal when no space is configured.
 const homeRoom = "home"
 
-// parts is everything a running process is made of.
-type parts struct {
+// components is everything a running process is made of.
+type components struct {
 	current atomic.Pointer[config.Config] // see config and apply
 	log     *slog.Logger
-	store   *record.Store
-	unkept  problems.Reserve // see troubles
-	border  border
+	store   *sqlstore.Store
+	unkept  alerts.MemoryBuffer // see troubles
+	border  notifyingStore
 	mapping *activity.SpaceMapping
 	bus     *inproc.Bus
-	bells   bell
-	far     far           // those of other processes; nil where the record is a file
-	redis   *redis.Client // the same, where there is one
+	bells   notifier
+	far     remoteNotifier // those of other processes; nil where the record is a file
+	redis   *redis.Client  // the same, where there is one
 	shell   *shell.Shell
 	rooms   *local.Rooms
-	lineup  lineup
-	known   atomic.Pointer[[]fellow]        // the processes of the installation; nil where there is one
-	files   *files.Folder                   // nil: files are not fetched
-	folder  string                          // what marks it; empty where no other process has one
-	scribe  atomic.Pointer[activity.Scribe] // nil: voices are not heard
-	hooks   hooks                           // what is called at webhook_listen
+	lineup  accountSet
+	known   atomic.Pointer[[]peer]                       // the processes of the installation; nil where there is one
+	files   *blobs.Dir                                   // nil: files are not fetched
+	folder  string                                       // what marks it; empty where no other process has one
+	scribe  atomic.Pointer[activity.TranscriptionWorker] // nil: voices are not heard
+	hooks   webhookMux                                   // what is called at webhook_listen
 
-	presence *presence
+	presence *typingNotifier
 	spaceKeys
 	settings sync.Map // settingsKey to shell.Settings
 
@@ -61,56 +61,56 @@ type parts struct {
 	// account that joins and a configuration that changes do not mix. It guards
 	// joined and misfits.
 	opening latch.Latch
-	joined  []joined
+	joined  []connectedAccount
 	own     atomic.Pointer[[]adapters.Account] // those of joined; replaced under opening
 	misfits []config.Problem                   // entries that turned out not to run
 
 	sensed sync.Map // models of agents to *endpointSense
 
-	clock skew.Clock // beside those of the platforms and the models
+	clock clockskew.Clock // beside those of the platforms and the models
 
-	clients      map[config.Model]model.Model // of the agents; whoever sets them holds opening, or starts
-	modelFailure atomic.Value                 // string; see modelFailed
+	clients      map[config.Model]llm.Model // of the agents; whoever sets them holds opening, or starts
+	modelFailure atomic.Value               // string; see modelFailed
 
 	telemetry *telemetry.Telemetry // nil where nothing is counted
 
-	outside
+	testSeams
 }
 
 // config returns the configuration that counts now. Whoever needs several values
 // of it asks once.
-func (p *parts) config() *config.Config { return p.current.Load() }
+func (p *components) config() *config.Config { return p.current.Load() }
 
 // modelFailed says why the configured model cannot be asked; empty when it can.
-func (p *parts) modelFailed() string {
+func (p *components) modelFailed() string {
 	why, _ := p.modelFailure.Load().(string)
 	return why
 }
 
 // problems lists the entries that do not run: those that were read so, and those
 // that turned out so.
-func (p *parts) problems() []config.Problem {
+func (p *components) problems() []config.Problem {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	return slices.Concat(p.config().Problems, p.misfits)
 }
 
-// joined is an account that is connected, with its way in.
-type joined struct {
+// connectedAccount is an account that is connected, with its way in.
+type connectedAccount struct {
 	adapter string // the name of its entry
 	account string
 	in      *activity.Ingress
 }
 
-// outside is what a process takes from beyond itself, so that scenes can play
+// testSeams is what a process takes from beyond itself, so that scenes can play
 // it on a network in memory with a scripted model.
-type outside struct {
+type testSeams struct {
 	mint   func() string                                    // ids that are unique for ever and rise with time
 	nonce  func() string                                    // the secret word of one cycle's acts
 	client *http.Client                                     // for platforms; nil is the adapter's own
-	models func(config.Model) model.Model                   // nil asks the configured endpoints
+	models func(config.Model) llm.Model                     // nil asks the configured endpoints
 	hearer activity.Transcriber                             // nil asks the configured endpoint
-	times  map[string]activity.LineOptions                  // of lines by their name; what is not there is the line's own
+	times  map[string]activity.ConnectionOptions            // of lines by their name; what is not there is the line's own
 	disk   func(dir string) (free, total uint64, err error) // nil asks the system
 	hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
 }
@@ -120,7 +120,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // ringLines tells every line, of this process and of others, that the outbox may
 // have something new.
-func (p *parts) ringLines() {
+func (p *components) ringLines() {
 	if p.far != nil {
 		p.far.Ring(outboxBell)
 		return
@@ -129,7 +129,7 @@ func (p *parts) ringLines() {
 }
 
 // ringOwnLines tells every line of this process.
-func (p *parts) ringOwnLines() {
+func (p *components) ringOwnLines() {
 	for _, l := range p.lineup.all() {
 		l.Ring()
 	}

@@ -19,18 +19,18 @@ import (
 
 // face returns how an agent appears where several speak through one account: by
 // its name and picture. An only agent is the account.
-func (p *parts) face(agent spaces.AgentID) adapters.Face {
+func (p *components) face(agent spaces.AgentID) adapters.Persona {
 	c := p.config()
 	a, ok := c.Agent(string(agent))
 	if !ok || len(c.Agents) < 2 {
-		return adapters.Face{}
+		return adapters.Persona{}
 	}
-	return adapters.Face{Name: a.Name, Avatar: a.Avatar}
+	return adapters.Persona{Name: a.Name, Avatar: a.Avatar}
 }
 
 // egress returns the way out of an account, or nil when no line of this process
 // has joined with it.
-func (p *parts) egress(account string) *activity.Egress {
+func (p *components) egress(account string) *activity.Egress {
 	for _, l := range p.lineup.all() {
 		if out := l.Egress(); out != nil && out.Account() == account {
 			return out
@@ -40,7 +40,7 @@ func (p *parts) egress(account string) *activity.Egress {
 }
 
 // newAdapter makes the client of a configured account. It calls nobody.
-func (p *parts) newAdapter(a config.Adapter) (adapters.Adapter, error) {
+func (p *components) newAdapter(a config.Adapter) (adapters.Adapter, error) {
 	switch a.Type {
 	case "telegram":
 		return telegram.New(telegram.Options{
@@ -70,7 +70,7 @@ func pathOf(address string) string {
 	return u.Path
 }
 
-func (p *parts) unpaced(a config.Adapter) bool {
+func (p *components) unpaced(a config.Adapter) bool {
 	if a.Outgoing != "" {
 		return a.Outgoing == "off"
 	}
@@ -79,16 +79,16 @@ func (p *parts) unpaced(a config.Adapter) bool {
 
 // joinPlatform opens what the configuration names on an account and returns its
 // two ways.
-func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.Join {
+func (p *components) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.OnConnect {
 	return func(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		in, err := p.welcome(ctx, name, account)
 		if err != nil {
 			return nil, nil, err
 		}
-		p.openServers(ctx, ad, joined{name, account.Key(), in})
+		p.openServers(ctx, ad, connectedAccount{name, account.Key(), in})
 		o := activity.EgressOptions{Unpaced: unpaced, Holds: p.store.Holds, Drafts: p.border, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.log.With("adapter", name)}
 		if p.redis != nil {
-			o.Purse = purse{p.redis, account.Key()}
+			o.Purse = sharedLimiter{p.redis, account.Key()}
 		}
 		if p.files != nil {
 			o.Shelf, o.Cupboard = p.border, p.files
@@ -98,7 +98,7 @@ func (p *parts) joinPlatform(name string, ad adapters.Adapter, unpaced bool) act
 }
 
 // welcome opens what an account that has connected serves, and returns its way in.
-func (p *parts) welcome(ctx context.Context, name string, account adapters.Account) (*activity.Ingress, error) {
+func (p *components) welcome(ctx context.Context, name string, account adapters.Account) (*activity.Ingress, error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	o, err := p.reception(ctx, name, account.Key())
@@ -106,14 +106,14 @@ func (p *parts) welcome(ctx context.Context, name string, account adapters.Accou
 		return nil, err
 	}
 	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, o)
-	p.joined = append(p.joined, joined{name, account.Key(), in})
+	p.joined = append(p.joined, connectedAccount{name, account.Key(), in})
 	own := append(p.accounts(), account)
 	p.own.Store(&own)
 	return in, p.dismiss(ctx)
 }
 
 // accounts returns the accounts that have connected. The caller may append to it.
-func (p *parts) accounts() []adapters.Account {
+func (p *components) accounts() []adapters.Account {
 	if own := p.own.Load(); own != nil {
 		return slices.Clip(*own)
 	}
@@ -122,7 +122,7 @@ func (p *parts) accounts() []adapters.Account {
 
 // reception opens the configured rooms that have chats on an account and says
 // who may talk there. p.opening is held.
-func (p *parts) reception(ctx context.Context, name, account string) (activity.IngressOptions, error) {
+func (p *components) reception(ctx context.Context, name, account string) (activity.IngressOptions, error) {
 	c := p.config()
 	named := map[spaces.SpaceID][]spaces.AgentID{}
 	for _, s := range c.Spaces {
@@ -148,8 +148,8 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 		return activity.IngressOptions{}, err
 	}
 	return activity.IngressOptions{
-		Admit: activity.Admit(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
-		Room: activity.Room{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+		Admit: activity.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
+		Room: activity.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
 		DealtUntil: dealt, Files: p.fetches(name), Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
 		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
@@ -160,8 +160,8 @@ func (p *parts) reception(ctx context.Context, name, account string) (activity.I
 
 // form is how a configured space is opened, with its chats on one account; false
 // when it has none there.
-func (p *parts) form(s config.Space, account, adapter string) (spaces.Opening, bool) {
-	o := spaces.Opening{
+func (p *components) form(s config.Space, account, adapter string) (spaces.OpenRequest, bool) {
+	o := spaces.OpenRequest{
 		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: p.config().SettingsFor("", s.Key).Wake,
 		Agents: p.running(s.Agents), At: time.Now(),
 	}
@@ -174,7 +174,7 @@ func (p *parts) form(s config.Space, account, adapter string) (spaces.Opening, b
 }
 
 // running returns those of the named agents that can run.
-func (p *parts) running(names []string) []spaces.AgentID {
+func (p *components) running(names []string) []spaces.AgentID {
 	var ids []spaces.AgentID
 	for _, name := range names {
 		if _, ok := p.config().Agent(name); ok {
@@ -185,12 +185,12 @@ func (p *parts) running(names []string) []spaces.AgentID {
 }
 
 // servers returns the forms of an adapter's servers by the platform's id.
-func (p *parts) servers(adapter string) map[string]activity.Room {
-	forms := map[string]activity.Room{}
+func (p *components) servers(adapter string) map[string]activity.RoomDefaults {
+	forms := map[string]activity.RoomDefaults{}
 	for _, s := range p.config().Servers {
 		on, id, _ := strings.Cut(s.Key, ":")
 		if on == adapter && !s.Misconfigured {
-			forms[id] = activity.Room{
+			forms[id] = activity.RoomDefaults{
 				Circle: spaces.CircleID(s.Circle), Wake: p.config().SettingsFor("", s.Key).Wake, Agents: p.running(s.Agents),
 			}
 		}

@@ -7,11 +7,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/notify"
-	"github.com/trestle-bridge/trestle/internal/notify/redis"
-	"github.com/trestle-bridge/trestle/internal/problems"
-	"github.com/trestle-bridge/trestle/internal/store/postgres/bells"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/pubsub/pgnotify"
+	"github.com/trestle-bridge/trestle/internal/pubsub/redis"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -30,15 +30,15 @@ const inTurn = 50 * time.Millisecond
 // that it was not told of: a bell may be lost.
 const recollectEvery = time.Second
 
-// A bell rings in this process, and in others where there are any.
-type bell interface {
-	notify.Ringer
-	notify.Listener
+// A notifier rings in this process, and in others where there are any.
+type notifier interface {
+	pubsub.Notifier
+	pubsub.Subscriber
 }
 
-// far is a bell that is heard in other processes, too.
-type far interface {
-	bell
+// remoteNotifier is a bell that is heard in other processes, too.
+type remoteNotifier interface {
+	notifier
 	Run(ctx context.Context) error
 	Trouble() (since time.Time, why error)
 }
@@ -47,7 +47,7 @@ type far interface {
 // configured, else through the database where that is a server. Whether they answer
 // is not asked: the program runs without them. On a Redis that other installations
 // use, too, each hears itself alone: its keys have the name of its record.
-func (s *process) openBells(ctx context.Context) error {
+func (s *Server) openBells(ctx context.Context) error {
 	switch c := s.config(); {
 	case c.Redis != "":
 		record, err := s.store.Name(ctx)
@@ -61,7 +61,7 @@ func (s *process) openBells(ctx context.Context) error {
 		}
 		s.bells, s.far = s.redis, s.redis
 	case c.Database != "":
-		b, err := bells.Open(bells.Options{URL: string(c.Database), Process: s.mint(), Logger: s.log})
+		b, err := pgnotify.Open(pgnotify.Options{URL: string(c.Database), Process: s.mint(), Logger: s.log})
 		if err != nil {
 			s.misfit("database", err)
 			return nil
@@ -71,7 +71,7 @@ func (s *process) openBells(ctx context.Context) error {
 	return nil
 }
 
-func (s *process) closeBells() error {
+func (s *Server) closeBells() error {
 	if s.redis == nil {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (s *process) closeBells() error {
 }
 
 // hearOthers serves what other processes ring and call for, until ctx is done.
-func (s *process) hearOthers(ctx context.Context, g *errgroup.Group) {
+func (s *Server) hearOthers(ctx context.Context, g *errgroup.Group) {
 	if s.far == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (s *process) hearOthers(ctx context.Context, g *errgroup.Group) {
 
 // recollect has the minds in memory give up what somebody had them forget in another
 // process, until ctx is done.
-func (s *process) recollect(ctx context.Context) error {
+func (s *Server) recollect(ctx context.Context) error {
 	rings, stop := s.bells.Listen(forgetBell)
 	defer stop()
 	look := time.NewTicker(recollectEvery)
@@ -129,7 +129,7 @@ func (s *process) recollect(ctx context.Context) error {
 }
 
 // answer does something each time a bell rings, until ctx is done.
-func (s *process) answer(ctx context.Context, key string, do func()) error {
+func (s *Server) answer(ctx context.Context, key string, do func()) error {
 	rings, stop := s.bells.Listen(key)
 	defer stop()
 	for {
@@ -144,11 +144,11 @@ func (s *process) answer(ctx context.Context, key string, do func()) error {
 
 // callForMinds lets any process that has room look after minds: one of them where
 // calls are handed out, else whoever is first.
-func (p *parts) callForMinds(ws []spaces.Waiting) {
+func (p *components) callForMinds(ws []spaces.PendingWork) {
 	switch others := p.far.(type) {
 	case *redis.Client:
 		callEach(others, ws)
-	case *bells.Bells:
+	case *pgnotify.Notifier:
 		if len(ws) > 0 {
 			others.RingOthers(mindsCall)
 		}
@@ -157,7 +157,7 @@ func (p *parts) callForMinds(ws []spaces.Waiting) {
 
 // ringAccount tells the line of an account, in whichever process it is, that its
 // outbox has something new.
-func (p *parts) ringAccount(account string) {
+func (p *components) ringAccount(account string) {
 	switch out := p.egress(account); {
 	case out != nil:
 		out.Ring()
@@ -167,10 +167,10 @@ func (p *parts) ringAccount(account string) {
 }
 
 // lookAtBells sees whether what processes tell one another is carried.
-func (s *process) lookAtBells() problems.Look {
-	return problems.Look{
-		Codes: []problems.Code{problems.NoBells, problems.NoNotices},
-		See: func(context.Context) ([]problems.Sighting, error) {
+func (s *Server) lookAtBells() alerts.Probe {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.NoBells, alerts.NoNotices},
+		See: func(context.Context) ([]alerts.Observation, error) {
 			if s.far == nil {
 				return nil, nil
 			}
@@ -179,9 +179,9 @@ func (s *process) lookAtBells() problems.Look {
 			case why == nil:
 				return nil, nil
 			case s.redis != nil:
-				return []problems.Sighting{{Code: problems.NoBells, Subject: "redis", Evidence: why.Error()}}, nil
+				return []alerts.Observation{{Code: alerts.NoBells, Subject: "redis", Evidence: why.Error()}}, nil
 			}
-			return []problems.Sighting{{Code: problems.NoNotices, Subject: "database", Evidence: why.Error()}}, nil
+			return []alerts.Observation{{Code: alerts.NoNotices, Subject: "database", Evidence: why.Error()}}, nil
 		},
 	}
 }

@@ -5,15 +5,15 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// border is the record as the lines see it, with a bell on what they must
+// notifyingStore is the record as the lines see it, with a bell on what they must
 // notice at once.
-type border struct {
-	record.Border
+type notifyingStore struct {
+	sqlstore.BridgeStore
 	ring  func()
 	shell func() *shell.Shell // made after the record is open
 
@@ -21,21 +21,21 @@ type border struct {
 }
 
 // newBorder joins the open record with the bells.
-func (p *parts) newBorder() border {
-	return border{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.config().Does(config.RunsMinds)}
+func (p *components) newBorder() notifyingStore {
+	return notifyingStore{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.config().Does(config.RunsMinds)}
 }
 
 // Record makes a batch durable, and wakes with the same commit the minds that are
 // free.
-func (b border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, error) {
+func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error) {
 	var claims []spaces.Claim
 	if b.thinks {
-		in.Claims = func(ws []spaces.Waiting) []spaces.Claim {
+		in.Claims = func(ws []spaces.PendingWork) []spaces.Claim {
 			claims = b.shell().Claims(ws)
 			return claims
 		}
 	}
-	done, err := b.Border.Record(ctx, in)
+	done, err := b.BridgeStore.Record(ctx, in)
 	b.shell().Claimed(claims, done.Woken, err)
 	if len(done.Waiting) > 0 {
 		b.ring()
@@ -44,8 +44,8 @@ func (b border) Record(ctx context.Context, in spaces.Intake) (spaces.Recorded, 
 }
 
 // Post stores a notice and rings for it.
-func (b border) Post(ctx context.Context, n activity.Notice) error {
-	if err := b.Border.Post(ctx, n); err != nil {
+func (b notifyingStore) Post(ctx context.Context, n activity.Notice) error {
+	if err := b.BridgeStore.Post(ctx, n); err != nil {
 		return err
 	}
 	b.ring()

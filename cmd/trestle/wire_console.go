@@ -4,11 +4,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/notify"
-	"github.com/trestle-bridge/trestle/internal/notify/inproc"
-	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,46 +20,46 @@ const keptEvents = 1024
 func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Keep: keptEvents} }
 
 // newConsole makes the console of a process whose shell is there.
-func (s *process) newConsole() *console.Console {
+func (s *Server) newConsole() *console.Console {
 	return console.New(console.Options{
-		Record: s.store.Console(), Keys: s.store.Keys(), Process: desk{s}, Jobs: longWork{s.store.Jobs(), s}, Settings: settings{s.config, s.keyOf}, Live: live{s.bus},
+		Record: s.store.Console(), Keys: s.store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.store.Jobs(), s}, Settings: settings{s.config, s.keyOf}, Live: liveEvents{s.bus},
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answers, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
 	})
 }
 
-func (s *process) narrator() *console.Narrator {
-	return &console.Narrator{Record: s.store.Console(), Bus: s.bus, Logger: s.log}
+func (s *Server) narrator() *console.LiveEventSource {
+	return &console.LiveEventSource{Record: s.store.Console(), Bus: s.bus, Logger: s.log}
 }
 
 // access says from where the console may be called, as the configuration in
 // force has it.
-func (p *parts) access() console.Access {
+func (p *components) access() console.Access {
 	c := p.config()
 	return console.Access{Token: string(c.Token), Hosts: c.Hosts, Proxies: c.Proxies}
 }
 
-// live is the bus as the console reads it.
-type live struct{ bus *inproc.Bus }
+// liveEvents is the bus as the console reads it.
+type liveEvents struct{ bus *inproc.Bus }
 
 // Open implements [console.Live].
-func (l live) Open(room int) notify.Stream { return l.bus.Open(room) }
+func (l liveEvents) Open(room int) pubsub.Stream { return l.bus.Open(room) }
 
 // Resume implements [console.Live].
-func (l live) Resume(id int64, room int) notify.Stream { return l.bus.Resume(id, room) }
+func (l liveEvents) Resume(id int64, room int) pubsub.Stream { return l.bus.Resume(id, room) }
 
-// desk is the running program as the console asks it.
-type desk struct{ s *process }
+// consoleBackend is the running program as the console asks it.
+type consoleBackend struct{ s *Server }
 
-var _ console.Process = desk{}
+var _ console.Process = consoleBackend{}
 
 // Health implements [console.Process].
-func (d desk) Health() console.Health { return d.s.health() }
+func (d consoleBackend) Health() console.Health { return d.s.health() }
 
 // Boot implements [console.Process].
-func (d desk) Boot() console.Boot { return d.s.boot.Report() }
+func (d consoleBackend) Boot() console.Boot { return d.s.boot.Report() }
 
 // Adapters implements [console.Process].
-func (d desk) Adapters() []console.Adapter {
+func (d consoleBackend) Adapters() []console.Adapter {
 	var all []console.Adapter
 	for _, l := range d.s.lineup.all() {
 		st := l.Status()
@@ -72,13 +72,13 @@ func (d desk) Adapters() []console.Adapter {
 }
 
 // Problems implements [console.Process].
-func (d desk) Problems(ctx context.Context) ([]console.Problem, error) {
+func (d consoleBackend) Problems(ctx context.Context) ([]console.Problem, error) {
 	found, err := d.s.troubles().Problems(ctx, time.Now())
 	if err != nil {
 		return nil, err
 	}
 	var open []console.Problem
-	for _, p := range problems.Worst(found) {
+	for _, p := range alerts.Worst(found) {
 		open = append(open, console.Problem{
 			Code: string(p.Code), Severity: string(p.Severity), Subject: p.Subject, Says: p.What(), Evidence: p.Evidence,
 			Remedy: p.Remedy(), Opened: p.Opened, Seen: p.Seen, Count: p.Count,
@@ -88,7 +88,7 @@ func (d desk) Problems(ctx context.Context) ([]console.Problem, error) {
 }
 
 // Pairings implements [console.Process].
-func (d desk) Pairings(ctx context.Context) ([]console.Pairing, error) {
+func (d consoleBackend) Pairings(ctx context.Context) ([]console.Pairing, error) {
 	at, err := d.s.border.Load(ctx)
 	if err != nil {
 		return nil, err
@@ -103,21 +103,21 @@ func (d desk) Pairings(ctx context.Context) ([]console.Pairing, error) {
 }
 
 // Cancel implements [console.Process].
-func (d desk) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
-	done, err := reins{d.s.parts}.Halt(ctx, spaces.Halt{Run: run, Unsent: true, Say: "Stopped by a person."})
+func (d consoleBackend) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
+	done, err := runControl{d.s.components}.Halt(ctx, spaces.StopRequest{Run: run, Unsent: true, Say: "Stopped by a person."})
 	return len(done.Runs) > 0, err
 }
 
 // Forget implements [console.Process]. Minds of other processes look when they are
 // rung, and within a second when the ring was lost.
-func (d desk) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
+func (d consoleBackend) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
 	had, err := d.s.shell.Forget(ctx, m, id)
 	d.recollect(had)
 	return had, err
 }
 
 // Correct implements [console.Process].
-func (d desk) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
+func (d consoleBackend) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
 	fact, err := factFor(d.s.config(), m, fact)
 	if err != nil {
 		return false, err
@@ -128,22 +128,22 @@ func (d desk) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool
 }
 
 // recollect has other processes look at what their minds remember.
-func (d desk) recollect(changed bool) {
+func (d consoleBackend) recollect(changed bool) {
 	if changed && d.s.far != nil {
 		d.s.far.Ring(forgetBell)
 	}
 }
 
-// longWork is the jobs of the record as the console sees and steers them.
-type longWork struct {
-	jobs.Shelf
-	s *process
+// jobsBackend is the jobs of the record as the console sees and steers them.
+type jobsBackend struct {
+	jobs.Reader
+	s *Server
 }
 
-var _ console.Jobs = longWork{}
+var _ console.Jobs = jobsBackend{}
 
 // Ask implements [console.Jobs].
-func (w longWork) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error) {
+func (w jobsBackend) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error) {
 	j, err := w.s.store.Jobs().Ask(ctx, id, want, time.Now())
 	if err == nil {
 		w.s.bells.Ring(jobsBell)

@@ -12,11 +12,11 @@ import (
 
 // newRunner makes what does the long work of this process. Every change of a
 // job is a live event.
-func (p *parts) newRunner(kinds map[string]jobs.Work) *jobs.Runner {
+func (p *components) newRunner(kinds map[string]jobs.Handler) *jobs.Runner {
 	return &jobs.Runner{
 		Ledger: p.store.Jobs(), Kinds: kinds, Holder: cmp.Or(p.store.Process(), newID()), Logger: p.log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
-			shown{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
+			clusterBus{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
 				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,
 			}, time.Now())
 		},
@@ -30,11 +30,11 @@ const (
 )
 
 // runJobs does jobs until ctx is done. A backup does not wait for a long import.
-func (p *parts) runJobs(ctx context.Context) error {
+func (p *components) runJobs(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for bell, kinds := range map[string]map[string]jobs.Work{
-		jobsBell:   {importKind: importing{p.store, p.log, true, p.config}.work, backfillKind: backfilling{p.store, p.log, p.historian, p.config}.work},
-		backupBell: {backupKind: backingUp{p.store, p.config().Data}.work},
+	for bell, kinds := range map[string]map[string]jobs.Handler{
+		jobsBell:   {importKind: importJob{p.store, p.log, true, p.config}.work, backfillKind: backfillJob{p.store, p.log, p.historian, p.config}.work},
+		backupBell: {backupKind: backupJob{p.store, p.config().Data}.work},
 	} {
 		rings, stop := p.bells.Listen(bell)
 		defer stop()

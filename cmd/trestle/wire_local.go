@@ -42,7 +42,7 @@ func newRooms(c *config.Config) *local.Rooms {
 
 // localRooms returns the rooms a terminal can join: every configured space, or
 // the one at home.
-func (p *parts) localRooms() []config.Space {
+func (p *components) localRooms() []config.Space {
 	var all []config.Space
 	for _, s := range p.config().Spaces {
 		if !s.Misconfigured {
@@ -56,7 +56,7 @@ func (p *parts) localRooms() []config.Space {
 }
 
 // findRoom returns the room a terminal asks for; an empty name is the first.
-func (p *parts) findRoom(name string) (config.Space, error) {
+func (p *components) findRoom(name string) (config.Space, error) {
 	rooms := p.localRooms()
 	if name == "" {
 		return rooms[0], nil
@@ -68,7 +68,7 @@ func (p *parts) findRoom(name string) (config.Space, error) {
 		}
 		known = append(known, s.Key)
 	}
-	return config.Space{}, &failure{
+	return config.Space{}, &cliError{
 		what: fmt.Sprintf("there is no space %q", name), where: "trestle chat " + name,
 		remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), code: exitFailed,
 	}
@@ -76,7 +76,7 @@ func (p *parts) findRoom(name string) (config.Space, error) {
 
 // seed makes sure of the agents and of every configured room, so that they are
 // there before any platform is. It returns the rooms with their agents.
-func (p *parts) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
+func (p *components) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
 	var agents []spaces.Entity
 	for _, a := range p.config().Agents {
 		id := spaces.AgentID(a.ID)
@@ -100,7 +100,7 @@ func (p *parts) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, 
 
 // localForm is how a room is opened for the terminal. Whose chats are not elsewhere,
 // its members are known; who sits alone with an agent at home, talks to it.
-func (p *parts) localForm(s config.Space) spaces.Opening {
+func (p *components) localForm(s config.Space) spaces.OpenRequest {
 	o, _ := p.form(s, "", "")
 	o.Closed = len(s.Chats) == 0
 	o.Direct = o.Closed && s.Key == homeRoom && len(o.Agents) == 1
@@ -108,26 +108,26 @@ func (p *parts) localForm(s config.Space) spaces.Opening {
 }
 
 // joinLocal returns the two ways of the terminal's rooms.
-func (p *parts) joinLocal(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+func (p *components) joinLocal(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	named, err := p.seed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	operator := spaces.Appointment{Who: spaces.Identity{Platform: account.Platform, User: you.ID}, Role: spaces.OfOwner}
-	if err := p.border.Appoint(ctx, account.Platform, []spaces.Appointment{operator}); err != nil {
+	operator := spaces.RoleGrant{Who: spaces.Identity{Platform: account.Platform, User: you.ID}, Role: spaces.OfOwner}
+	if err := p.border.Appoint(ctx, account.Platform, []spaces.RoleGrant{operator}); err != nil {
 		return nil, nil, err
 	}
 	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
-	p.joined = append(p.joined, joined{localName, account.Key(), in})
+	p.joined = append(p.joined, connectedAccount{localName, account.Key(), in})
 	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Face: p.face, Logger: p.log.With("adapter", localName)})
 	return in, out, nil
 }
 
 // localReception says who may talk in the terminal's rooms. Every one of them is
 // named: whoever sits at the terminal is the operator.
-func (p *parts) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
+func (p *components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
 		Admit: activity.AdmitDeny, Named: named, Attendant: p.attendant(), Bell: p.ringFor(localName), Logger: p.log.With("adapter", localName),
 	}
@@ -135,17 +135,17 @@ func (p *parts) localReception(named map[spaces.SpaceID][]spaces.AgentID) activi
 
 // enter seats the terminal in a room: from here on the room's messages are
 // shown there, too. Whoever enters leaves.
-func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
+func (p *components) enter(ctx context.Context, name string) (*localRoom, error) {
 	s, err := p.findRoom(name)
 	if err != nil {
 		return nil, err
 	}
 	home := p.lineOf(localName)
 	if home == nil {
-		return nil, &failure{what: "this process serves no rooms: its roles leave out adapters", where: "trestle chat " + name, remedy: "talk in the data folder of a process that does; see trestle status", code: exitFailed}
+		return nil, &cliError{what: "this process serves no rooms: its roles leave out adapters", where: "trestle chat " + name, remedy: "talk in the data folder of a process that does; see trestle status", code: exitFailed}
 	}
 	if has := home.other.Load(); has != nil {
-		return nil, &failure{what: has.String() + " serves the rooms of the terminal", where: "trestle chat " + name, remedy: "talk there, or stop that process: this one takes over", code: exitTryAgain}
+		return nil, &cliError{what: has.String() + " serves the rooms of the terminal", where: "trestle chat " + name, remedy: "talk there, or stop that process: this one takes over", code: exitTryAgain}
 	}
 	account, err := p.rooms.Connect(ctx)
 	if err != nil {
@@ -167,12 +167,12 @@ func (p *parts) enter(ctx context.Context, name string) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &seat{parts: p, account: account.Key(), room: s, sub: sub, who: you}, nil
+	return &localRoom{parts: p, account: account.Key(), room: s, sub: sub, who: you}, nil
 }
 
-// seat is a terminal in a room.
-type seat struct {
-	parts   *parts
+// localRoom is a terminal in a room.
+type localRoom struct {
+	parts   *components
 	account string
 	room    config.Space
 	sub     *local.Subscription
@@ -180,14 +180,14 @@ type seat struct {
 }
 
 // Say has the person at the terminal say a line and returns once it is durable.
-func (s *seat) Say(ctx context.Context, text string) error {
+func (s *localRoom) Say(ctx context.Context, text string) error {
 	_, err := s.parts.rooms.Say(ctx, s.who, local.Line{Chat: s.room.Key, Text: text})
 	return err
 }
 
 // Leave gives the seat up. A room that has other chats does not keep sending to
 // a terminal nobody looks at; a room of the terminal alone stays as it is.
-func (s *seat) Leave(ctx context.Context) error {
+func (s *localRoom) Leave(ctx context.Context) error {
 	s.sub.Close()
 	if len(s.room.Chats) == 0 {
 		return nil
@@ -196,7 +196,7 @@ func (s *seat) Leave(ctx context.Context) error {
 }
 
 // agents returns the names of the room's agents.
-func (s *seat) agents() (names []string) {
+func (s *localRoom) agents() (names []string) {
 	for _, a := range s.parts.config().Agents {
 		if slices.Contains(s.room.Agents, a.ID) {
 			names = append(names, a.Name)
@@ -207,7 +207,7 @@ func (s *seat) agents() (names []string) {
 
 // speaker returns who is shown before words that were posted under a name. People's
 // words from another chat say themselves whose they are.
-func (s *seat) speaker(name string) string {
+func (s *localRoom) speaker(name string) string {
 	switch {
 	case name == "":
 		return s.own()
@@ -219,7 +219,7 @@ func (s *seat) speaker(name string) string {
 
 // own returns who is shown to do what has nobody's name on it: the only agent, or
 // the account that several share.
-func (s *seat) own() string {
+func (s *localRoom) own() string {
 	if names := s.agents(); len(names) == 1 {
 		return names[0]
 	}

@@ -5,23 +5,23 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/offline"
-	"github.com/trestle-bridge/trestle/internal/model/openai"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/offline"
+	"github.com/trestle-bridge/trestle/internal/llm/openai"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // agents returns the agents that can run, with their models.
-func (p *parts) agents() []shell.Agent {
+func (p *components) agents() []shell.Agent {
 	p.modelFailure.Store("")
-	clients := map[config.Model]model.Model{}
+	clients := map[config.Model]llm.Model{}
 	var all []shell.Agent
 	for _, a := range p.config().Agents {
 		if a.Misconfigured {
 			continue
 		}
-		if client, known := p.clients[a.Model].(*model.Retry); known {
+		if client, known := p.clients[a.Model].(*llm.Retry); known {
 			clients[a.Model] = client // it keeps what it knows of its endpoint
 		}
 		if clients[a.Model] == nil {
@@ -42,7 +42,7 @@ func (p *parts) agents() []shell.Agent {
 // model returns the client of an endpoint: one for each credential, so that a
 // refused key pauses itself alone. Where there is no usable endpoint the
 // built-in model answers, and health says so.
-func (p *parts) model(entry string, m config.Model) model.Model {
+func (p *components) model(entry string, m config.Model) llm.Model {
 	switch {
 	case p.models != nil:
 		return p.models(m)
@@ -54,27 +54,27 @@ func (p *parts) model(entry string, m config.Model) model.Model {
 		p.modelFailure.Store(err.Error())
 		return offline.Model{}
 	}
-	return &model.Retry{Model: model.Witness{Model: client, Saw: p.saw(p.sense(entry, m))}}
+	return &llm.Retry{Model: llm.CallObserver{Model: client, Saw: p.saw(p.sense(entry, m))}}
 }
 
 // openEndpoint makes the client of an endpoint. It calls nobody.
-func (p *parts) openEndpoint(m config.Model) (*openai.Client, error) {
+func (p *components) openEndpoint(m config.Model) (*openai.Client, error) {
 	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: p.clock.Around})
 }
 
 // newShell makes the agents' shell over the record.
-func (p *parts) newShell() *shell.Shell {
+func (p *components) newShell() *shell.Shell {
 	view := p.store.Shell()
 	o := shell.Options{
-		Inbox: inbox{view, p.learnServers}, Journal: journal{view, p.egress, p.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
-		Agents: p.agents(), Settings: p.shellSettings, Bus: shown{p}, Presence: newPresence(p), Drafts: drafts{p},
+		Inbox: serverAwareQueue{view, p.learnServers}, Journal: directSendStore{view, p.egress, p.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
+		Agents: p.agents(), Settings: p.shellSettings, Bus: clusterBus{p}, Presence: newPresence(p), Drafts: drafts{p},
 		Counter: new(hud.Counter), Holder: cmp.Or(p.store.Process(), p.mint()), NewID: p.mint, Nonce: p.nonce, Logger: p.log,
 	}
 	if p.files != nil {
 		o.Sight = newSight(p.border, p.files)
 		o.Files = p.config().SettingsFor("", "").Attachments.Send
 		if p.hears() {
-			o.Ears = ears{p.border}
+			o.Ears = transcriptionStatus{p.border}
 		}
 	}
 	return shell.New(o)
@@ -88,7 +88,7 @@ type settingsKey struct {
 
 // shellSettings returns the settings of an agent in a space. Those of each entry
 // are worked out once for a configuration.
-func (p *parts) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.Settings {
+func (p *components) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.Settings {
 	key := settingsKey{p.config(), string(agent), p.keyOf(space)}
 	if known, ok := p.settings.Load(key); ok {
 		return known.(shell.Settings)
@@ -113,7 +113,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		Without: without(s), GreetPlainly: !s.Greeting.LookUp,
 		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits", WaitTimeout: s.Wait.Timeout,
-		Histories: hud.Histories{
+		Histories: hud.HistoryLimits{
 			Origin: s.CrossSpace.OriginLimit, Target: s.CrossSpace.TargetLimit,
 			LongOrigin: s.CrossSpace.LongOriginLimit, LongTarget: s.CrossSpace.LongTargetLimit,
 		},
@@ -122,7 +122,7 @@ func shellSettings(a config.Agent, s config.Settings) shell.Settings {
 		HighWater: s.HighWater, LowWater: s.LowWater, FullCycles: s.Consciousness.FullCycles, MinCycles: s.Consciousness.MinRecentCycles,
 		LogTokens: s.Consciousness.MaxTokens, SingleCycles: s.Consciousness.SingleCycles, GroupSize: s.Consciousness.GroupSize,
 		SpansShown: s.Spans.Limit, SpanBeside: !s.Spans.IncludeActive, KeepRecent: s.Chat.KeepRecent, SummariseFrom: s.Chat.SummariseAbove,
-		Threads:    hud.Shares{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
+		Threads:    hud.ConversationWeights{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
 		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
 		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars, Onboarding: s.Prompts.Onboarding,
 		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: cheap(a, s.Summary.Model), MeaningModel: cheap(a, s.Relevance.Embeddings),
@@ -142,7 +142,7 @@ func cheap(a config.Agent, name string) string {
 
 // embedder returns who says where words stand: the endpoint of the agent's model,
 // asked through connections of its own; nil when it is not to be asked.
-func (p *parts) embedder(a config.Agent) model.Embedder {
+func (p *components) embedder(a config.Agent) llm.Embedder {
 	if cheap(a, p.config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
 		return nil
 	}

@@ -6,16 +6,16 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/notify"
-	"github.com/trestle-bridge/trestle/internal/secrets"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/redact"
 	"github.com/trestle-bridge/trestle/internal/telemetry"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // newTelemetry makes what tells other programs how this one is doing. Where
 // traces cannot go, that entry does not run, and everything else does.
-func (s *process) newTelemetry(ctx context.Context) *telemetry.Telemetry {
+func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 	var exporter telemetry.Exporter
 	if t := s.config().Telemetry; t.Traces != "" {
 		var err error
@@ -23,26 +23,26 @@ func (s *process) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 			s.misfit("telemetry", err)
 		}
 	}
-	known := new(secrets.Registry)
+	known := new(redact.Registry)
 	known.Know(s.config().Secrets()...)
 	return telemetry.New(telemetry.Options{
-		See: s.figures, Live: func(room int) notify.Stream { return s.bus.Open(room) }, Run: s.traced,
+		See: s.figures, Live: func(room int) pubsub.Stream { return s.bus.Open(room) }, Run: s.traced,
 		Exporter: exporter, Content: s.config().Telemetry.Content, Scrub: known.Scrub, Version: ownVersion().Version, Logger: s.log,
 	})
 }
 
 // figures is how the process stands, for a scrape.
-func (s *process) figures(ctx context.Context) (telemetry.Figures, error) {
+func (s *Server) figures(ctx context.Context) (telemetry.Metrics, error) {
 	now := time.Now()
 	t, err := s.store.Console().Tally(ctx, now)
 	if err != nil {
-		return telemetry.Figures{}, err
+		return telemetry.Metrics{}, err
 	}
-	open, err := desk{s}.Problems(ctx)
+	open, err := consoleBackend{s}.Problems(ctx)
 	if err != nil {
-		return telemetry.Figures{}, err
+		return telemetry.Metrics{}, err
 	}
-	f := telemetry.Figures{
+	f := telemetry.Metrics{
 		Inbox: t.Inbox, Open: t.Open, Outbox: t.Outbox, Oldest: t.Oldest, Unknown: t.Unknown, Failed: t.Failed,
 		Waits: t.Waits, Timers: t.Timers, Tokens: t.Tokens, Bytes: t.Bytes,
 	}
@@ -54,7 +54,7 @@ func (s *process) figures(ctx context.Context) (telemetry.Figures, error) {
 		a := telemetry.Account{
 			Name: st.Name, Connected: st.State == activity.LineConnected, Heard: st.Heard, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
 		}
-		if hook, ok := l.adapter.(adapters.Hook); ok {
+		if hook, ok := l.adapter.(adapters.WebhookReceiver); ok {
 			a.Calls = hook.RefusedCalls()
 		}
 		f.Accounts = append(f.Accounts, a)
@@ -63,7 +63,7 @@ func (s *process) figures(ctx context.Context) (telemetry.Figures, error) {
 }
 
 // traced reads a run for its trace.
-func (s *process) traced(ctx context.Context, id spaces.CycleID) (telemetry.Run, error) {
+func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.Run, error) {
 	r, err := s.store.Console().Run(ctx, string(id))
 	if err != nil {
 		return telemetry.Run{}, err
@@ -76,15 +76,15 @@ func (s *process) traced(ctx context.Context, id spaces.CycleID) (telemetry.Run,
 
 // saw returns what takes in the calls of an endpoint: what tells problems from
 // them, and what counts them.
-func (p *parts) saw(sense *endpointSense) func(model.Request, model.Response, time.Duration, error) {
-	return func(r model.Request, resp model.Response, took time.Duration, err error) {
+func (p *components) saw(sense *endpointHealth) func(llm.Request, llm.Response, time.Duration, error) {
+	return func(r llm.Request, resp llm.Response, took time.Duration, err error) {
 		sense.saw(r, resp, err)
 		if p.telemetry == nil {
 			return
 		}
 		outcome := "answered"
 		if err != nil {
-			outcome = model.KindOf(err).String()
+			outcome = llm.KindOf(err).String()
 		}
 		p.telemetry.Called(telemetry.Call{
 			Model: r.Model, Took: took, Prompt: resp.Usage.Prompt, Cached: resp.Usage.Cached, Output: resp.Usage.Output, Outcome: outcome,

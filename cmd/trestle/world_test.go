@@ -21,8 +21,8 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -37,9 +37,9 @@ type world struct {
 	telegram *fake.Telegram
 	bot      *fake.Bot
 	network  *fake.Network
-	model    *modeltest.Scripted
-	other    model.Model // answers in place of model, when set
-	dictated dictation   // what voices say, where a model is configured that hears
+	model    *llmtest.Scripted
+	other    llm.Model // answers in place of model, when set
+	dictated dictation // what voices say, where a model is configured that hears
 	minted   atomic.Int64
 
 	chats  map[string]*fake.Chat
@@ -51,7 +51,7 @@ type world struct {
 	discord *discordSide // nil: the world has none
 	door    *doorway     // nil: no platform calls us
 
-	process *process
+	process *Server
 	client  *http.Client
 	end     func()
 }
@@ -59,18 +59,18 @@ type world struct {
 const worldToken = "7001:world-token"
 
 // newWorld returns a running world.
-func newWorld(t *testing.T, config string, steps ...modeltest.Step) *world {
+func newWorld(t *testing.T, config string, steps ...llmtest.Step) *world {
 	t.Helper()
 	return newWorldOf(t, config, nil, steps...)
 }
 
 // newWorldOf returns a running world in which other answers in place of a script.
-func newWorldOf(t *testing.T, config string, other model.Model, steps ...modeltest.Step) *world {
+func newWorldOf(t *testing.T, config string, other llm.Model, steps ...llmtest.Step) *world {
 	t.Helper()
 	w := &world{
 		other: other,
 		t:     t, config: config, dir: t.TempDir(), network: new(fake.Network),
-		telegram: fake.NewTelegram(fake.Options{}), model: modeltest.NewScripted(t.Errorf, steps...),
+		telegram: fake.NewTelegram(fake.Options{}), model: llmtest.NewScripted(t.Errorf, steps...),
 		chats: map[string]*fake.Chat{}, people: map[string]*fake.Person{}, topics: map[string]int64{},
 	}
 	w.bot = w.telegram.AddBot(fake.BotProfile{Token: worldToken, Name: "Ada", Username: "ada_bot"})
@@ -102,7 +102,7 @@ func newWorldOf(t *testing.T, config string, other model.Model, steps ...modelte
 }
 
 // thinks returns who answers for the agents.
-func (w *world) thinks() model.Model {
+func (w *world) thinks() llm.Model {
 	if w.other != nil {
 		return w.other
 	}
@@ -159,9 +159,9 @@ func (w *world) boot() {
 	w.t.Helper()
 	c := w.load()
 	s := newProcess(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
-	s.outside = outside{
+	s.testSeams = testSeams{
 		mint: w.newID, nonce: func() string { return "NONCE" }, client: w.client,
-		models: func(config.Model) model.Model { return &model.Retry{Model: w.thinks(), Attempts: 1} },
+		models: func(config.Model) llm.Model { return &llm.Retry{Model: w.thinks(), Attempts: 1} },
 		hearer: &w.dictated,
 	}
 	w.process = s
@@ -179,7 +179,7 @@ func (w *world) boot() {
 
 // live runs the process without its socket and its web page: real listeners
 // would keep the bubble's time from moving.
-func (w *world) live(ctx context.Context, s *process) error {
+func (w *world) live(ctx context.Context, s *Server) error {
 	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config().Data, NewID: w.newID, Logger: s.log, Lives: true})
 	if err != nil {
 		return err
@@ -416,7 +416,7 @@ func (w *world) drafts() string {
 
 // renderFrame renders a request without its system message, which has goldens
 // of its own.
-func renderFrame(r model.Request) string {
+func renderFrame(r llm.Request) string {
 	var out strings.Builder
 	for i, m := range r.Messages {
 		if i == 0 {
@@ -532,18 +532,18 @@ func tell(b spaces.Body) string {
 		return fmt.Sprintf(" %s %q", b.Label, b.Text)
 	case spaces.Bookmarked:
 		return fmt.Sprintf(" %q over %d events", b.Label, len(b.Events))
-	case spaces.Woke:
+	case spaces.CycleStarted:
 		return fmt.Sprintf(" %s by %d events", b.Reason, len(b.Events))
 	case spaces.Thought:
 		return fmt.Sprintf(" %q", b.Text)
-	case spaces.Acted:
+	case spaces.ToolCalled:
 		return " " + b.Name + " " + b.Args
-	case spaces.Result:
+	case spaces.ToolReturned:
 		if b.OK {
 			return " ok"
 		}
 		return " refused: " + b.Note
-	case spaces.Summed:
+	case spaces.CycleSummarised:
 		return fmt.Sprintf(" %d %q", b.N, b.Text)
 	case spaces.Goal:
 		return fmt.Sprintf(" %s %q", b.Status, b.Text)
@@ -561,7 +561,7 @@ func tell(b spaces.Body) string {
 		return fmt.Sprintf(" %s, %d cycles", b.Cause, b.Cycles)
 	case spaces.Stopped:
 		return strings.TrimRight(fmt.Sprintf(" %s %s", b.Reason, b.Detail), " ")
-	case spaces.Spanned:
+	case spaces.SpanChanged:
 		return fmt.Sprintf(" %s %s at #%d", b.What, b.Reason, b.Seq)
 	case spaces.Gap, spaces.Unreadable, spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned,
 		spaces.Unpinned, spaces.Delivered, spaces.Forgot:

@@ -72,9 +72,9 @@ func TestEachServiceHasItsClient(t *testing.T) {
 		"github.com/go-telegram-bot-api/telegram-bot-api/v5": "adapters/telegram",
 		"github.com/slack-go/slack":                          "adapters/slack",
 		"github.com/bwmarrin/discordgo":                      "adapters/discord",
-		"github.com/redis/go-redis/v9":                       "internal/notify/redis",
+		"github.com/redis/go-redis/v9":                       "internal/pubsub/redis",
 		"github.com/jackc/pgx/v5":                            "internal/store/postgres",
-		"github.com/sashabaranov/go-openai":                  "internal/model/openai",
+		"github.com/sashabaranov/go-openai":                  "internal/llm/openai",
 	} {
 		if used[client+" "+folder] == "" {
 			t.Errorf("%s does not use %s", folder, client)

@@ -20,7 +20,7 @@ type fence struct {
 }
 
 // modules lists every module of others that the program may import. A suite
-// that tests import (adaptertest, storetest, modeltest) is part of the program.
+// that tests import (adaptertest, storetest, llmtest) is part of the program.
 var modules = []fence{
 	{"github.com/spf13/cobra", []string{"cmd/..."}, "only the command line parses flags"},
 	{"github.com/goccy/go-yaml", []string{"internal/config"}, "configuration is decoded and checked in one place"},
@@ -29,24 +29,24 @@ var modules = []fence{
 	{"github.com/go-telegram-bot-api/telegram-bot-api/v5", []string{"adapters/telegram/...", "internal/bench/..."}, "only an adapter talks to its platform; the benchmark's bare baseline is built on the same library"},
 	{"github.com/slack-go/slack", []string{"adapters/slack/..."}, "only an adapter talks to its platform"},
 	{"github.com/bwmarrin/discordgo", []string{"adapters/discord/..."}, "only an adapter talks to its platform"},
-	{"github.com/adhocore/gronx", []string{"internal/calendar"}, "only the calendar reads lines of cron: the library does not know that clocks are set"},
-	{"github.com/gorilla/websocket", []string{"adapters/slack/...", "adapters/discord/...", "adapters/wire", "adapters/fake/..."}, "sockets are a platform's affair"},
+	{"github.com/adhocore/gronx", []string{"internal/cron"}, "only the calendar reads lines of cron: the library does not know that clocks are set"},
+	{"github.com/gorilla/websocket", []string{"adapters/slack/...", "adapters/discord/...", "adapters/httpx", "adapters/fake/..."}, "sockets are a platform's affair"},
 	{"github.com/yuin/goldmark", []string{"adapters/markup", "adapters/fake/..."}, "one reader of CommonMark serves every platform; a fake one judges by a reading of its own"},
-	{"github.com/sashabaranov/go-openai", []string{"internal/model/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
-	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/model/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
+	{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
+	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/llm/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
-	{"github.com/ncruces/go-sqlite3", []string{"internal/store/...", "internal/faults/..."}, "only a store opens a database; the auditor reads it after a kill"},
-	{"github.com/jackc/pgx/v5", []string{"internal/store/...", "internal/servertest"}, "only a store opens a database; tests make empty ones"},
-	{"github.com/redis/go-redis/v9", []string{"internal/notify/..."}, "only a doorbell speaks to Redis"},
+	{"github.com/ncruces/go-sqlite3", []string{"internal/store/...", "internal/crashtest/..."}, "only a store opens a database; the auditor reads it after a kill"},
+	{"github.com/jackc/pgx/v5", []string{"internal/store/...", "internal/pubsub/pgnotify", "internal/testservers"}, "only a store and LISTEN/NOTIFY open a database; tests create empty ones"},
+	{"github.com/redis/go-redis/v9", []string{"internal/pubsub/..."}, "only a doorbell speaks to Redis"},
 	{"github.com/pressly/goose/v3", []string{"internal/store/..."}, "only a store migrates"},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "figures are exposed in one place"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "spans are made of the record in one place, and nothing on a message's way knows of them"},
-	{"golang.org/x/time", []string{"activity", "adapters/fake/...", "adapters/slack/...", "internal/notify/..."}, "budgets of calls are kept at the border"},
-	{"github.com/cenkalti/backoff/v5", []string{"activity", "adapters/...", "internal/notify/...", "internal/store/postgres/bells", "internal/model/...", "shell", "cmd/..."}, "whoever retries, waits with jitter"},
+	{"golang.org/x/time", []string{"activity", "adapters/fake/...", "adapters/slack/...", "internal/pubsub/..."}, "budgets of calls are kept at the border"},
+	{"github.com/cenkalti/backoff/v5", []string{"activity", "adapters/...", "internal/pubsub/...", "internal/pubsub/pgnotify", "internal/llm/...", "shell", "cmd/..."}, "whoever retries, waits with jitter"},
 	{"github.com/google/uuid", []string{"activity", "spaces", "shell", "internal/...", "cmd/..."}, "ids are minted where things are born, never in the view"},
 	{"golang.org/x/sync", []string{"..."}, "errgroup: whoever starts, waits"},
-	{"golang.org/x/sys", []string{"internal/store/...", "internal/faults/...", "internal/bench/...", "cmd/..."}, "locks, kinds of file systems, signals"},
-	{"github.com/google/go-cmp", []string{"adapters/adaptertest", "internal/check", "internal/store/storetest"}, "deep comparison in suites"},
+	{"golang.org/x/sys", []string{"internal/store/...", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "locks, kinds of file systems, signals"},
+	{"github.com/google/go-cmp", []string{"adapters/adaptertest", "internal/testutil", "internal/store/storetest"}, "deep comparison in suites"},
 	{"pgregory.net/rapid", []string{"internal/store/storetest"}, "property tests in suites"},
 	{"github.com/rogpeppe/go-internal", []string{}, "txtar and scripts: tests only"},
 }
@@ -54,10 +54,10 @@ var modules = []fence{
 // standard fences the packages of the standard library that tell what a
 // package does to the world. What is not listed is free.
 var standard = []fence{
-	{"database/sql", []string{"internal/store/...", "internal/faults/..."}, "only a store holds SQL; the auditor reads it after a kill"},
-	{"net/http", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console/...", "internal/demo", "internal/problems", "internal/doctor", "internal/skew", "internal/telemetry", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
-	{"net", []string{"adapters/...", "internal/model/...", "internal/fetch", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/servertest", "internal/store/postgres", "internal/faults/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
-	{"os/exec", []string{"internal/servertest", "internal/faults/...", "internal/bench/...", "cmd/..."}, "the program runs no other program; tests start private servers"},
+	{"database/sql", []string{"internal/store/...", "internal/crashtest/..."}, "only a store holds SQL; the auditor reads it after a kill"},
+	{"net/http", []string{"adapters/...", "internal/llm/...", "internal/safehttp", "internal/console/...", "internal/demo", "internal/alerts", "internal/doctor", "internal/clockskew", "internal/telemetry", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
+	{"net", []string{"adapters/...", "internal/llm/...", "internal/safehttp", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/testservers", "internal/store/postgres", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
+	{"os/exec", []string{"internal/testservers", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "the program runs no other program; tests start private servers"},
 	{"plugin", nil, "no code is loaded at run time"},
 	{"unsafe", []string{"hud"}, "for a name alone: a library keeps for ever what is needed now and then"},
 	{"reflect", []string{"internal/store/sqlite"}, "types are known where they are used; only cells of a table are put wherever their reader points"},

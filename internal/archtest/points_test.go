@@ -11,26 +11,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/fault"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
 )
 
 // DELIVERY 3.1. The kill harness is vacuous at a point that nobody hits, and a
 // point it does not know can not be planned.
 func TestFaultPointsAreRegisteredAndPlaced(t *testing.T) {
 	listed := map[string]bool{}
-	for _, p := range fault.Points() {
+	for _, p := range failpoint.Points() {
 		listed[p.Name] = true
 	}
 	placed, unlisted := placedPoints(load(t).program(), listed)
-	report(t, "These points are not in the table of internal/fault/points.go:", unlisted)
+	report(t, "These points are not in the table of internal/failpoint/points.go:", unlisted)
 
 	// As long as there is no harness, points may be listed before they are placed.
 	if _, err := os.Stat(filepath.Join(root(t), "internal", "faults")); err != nil {
 		return
 	}
-	for _, p := range fault.Points() {
+	for _, p := range failpoint.Points() {
 		if placed[p.Name] == "" {
-			t.Errorf("nothing hits the point %q, listed in internal/fault/points.go: %s", p.Name, p.Where)
+			t.Errorf("nothing hits the point %q, listed in internal/failpoint/points.go: %s", p.Name, p.Where)
 		}
 	}
 }
@@ -42,10 +42,10 @@ func placedPoints(tr tree, listed map[string]bool) (placed map[string]string, un
 	placed = map[string]string{}
 	for folder, files := range tr.packages() {
 		points := slices.ContainsFunc(files, func(f *source) bool {
-			_, imports := f.imports()[module+"/internal/fault"]
+			_, imports := f.imports()[module+"/internal/failpoint"]
 			return imports
 		})
-		if !points || folder == "internal/faults" {
+		if !points || folder == "internal/crashtest" {
 			continue
 		}
 		for _, f := range files {
@@ -88,7 +88,7 @@ func isPoint(fn ast.Expr) bool {
 
 func TestPlacedPointsAreFound(t *testing.T) {
 	tr := parse(t, map[string]string{
-		"activity/ingress.go": "package activity\n\nimport \"" + module + "/internal/fault\"\n\nfunc accept() {\n" +
+		"activity/ingress.go": "package activity\n\nimport \"" + module + "/internal/failpoint\"\n\nfunc accept() {\n" +
 			"\t_ = fault.Point(\"ingest.received\")\n\t_ = commit(\"ingest.before_commit\")\n\t_ = fault.Point(\"ingest.unheard_of\")\n}\n",
 		"shell/wake.go": "package shell\n\nvar name = \"wake.claimed\"\n",
 	})

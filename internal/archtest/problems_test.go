@@ -62,9 +62,9 @@ func misplaced(tr tree, page string) (missing, stale []string) {
 }
 
 func TestCodeWithoutAPlaceIsFound(t *testing.T) {
-	tr := parse(t, map[string]string{"adapters/slack/examine.go": "package slack\n\nconst a, b, c = \"TRS-S05\", \"TRS-S06\", \"see TRS-S07\"\n"})
+	tr := parse(t, map[string]string{"adapters/slack/doctor.go": "package slack\n\nconst a, b, c = \"TRS-S05\", \"TRS-S06\", \"see TRS-S07\"\n"})
 	missing, stale := misplaced(tr, "### TRS-S05\n\ntext\n\n### TRS-S08\n")
-	if !slices.Equal(missing, []string{"adapters/slack/examine.go:3: TRS-S06"}) || !slices.Equal(stale, []string{"TRS-S08"}) {
+	if !slices.Equal(missing, []string{"adapters/slack/doctor.go:3: TRS-S06"}) || !slices.Equal(stale, []string{"TRS-S08"}) {
 		t.Errorf("missing %q, stale %q", missing, stale)
 	}
 }

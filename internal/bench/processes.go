@@ -10,11 +10,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/testservers"
 )
 
-// A toll is what messages take of an installation.
-type toll struct {
+// A resourceUse is what messages take of an installation.
+type resourceUse struct {
 	rate float64       // messages a second
 	p95  time.Duration // from a message to its answer
 	cost float64       // milliseconds of CPU for a message, of all processes
@@ -24,8 +24,8 @@ type toll struct {
 // that share a database and a Redis, beside one with a file. The servers' own CPU
 // time is not among what is counted; all share the machine.
 func processes(ctx context.Context, b *bench) (err error) {
-	var database servertest.Postgres
-	var bells servertest.Redis
+	var database testservers.Postgres
+	var bells testservers.Redis
 	defer func() { err = errors.Join(err, database.Stop(), bells.Stop()) }()
 	redis, err := bells.Open(ctx)
 	if err != nil {
@@ -53,7 +53,7 @@ func processes(ctx context.Context, b *bench) (err error) {
 }
 
 // levy measures so many processes with these lines in their configuration.
-func (b *bench) levy(ctx context.Context, n int, lines ...string) (got toll, err error) {
+func (b *bench) levy(ctx context.Context, n int, lines ...string) (got resourceUse, err error) {
 	w, err := newWorld(ctx, worldOptions{rooms: 50, ledger: -1, keep: -1})
 	if err != nil {
 		return got, err
@@ -95,7 +95,7 @@ func (b *bench) levy(ctx context.Context, n int, lines ...string) (got toll, err
 	}
 	took := time.Since(began)
 	after, err := spent()
-	return toll{float64(answers) / took.Seconds(), p95, (after - before).Seconds() * 1000 / float64(answers)}, err
+	return resourceUse{float64(answers) / took.Seconds(), p95, (after - before).Seconds() * 1000 / float64(answers)}, err
 }
 
 // timed has every room converse for so long, and returns how many answers there

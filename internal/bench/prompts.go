@@ -10,8 +10,8 @@ import (
 
 	"github.com/tiktoken-go/tokenizer"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // prefix looks at what the endpoint was sent in one long conversation: whether
@@ -19,7 +19,7 @@ import (
 // how much is new.
 func prefix(ctx context.Context, b *bench) error {
 	turns := b.pick(40, 200)
-	var sent []modeltest.Entry
+	var sent []llmtest.Entry
 	err := b.with(ctx, worldOptions{rooms: 1, ledger: -1}, trestle, func(w *world, _ *subject) error {
 		pause := time.NewTicker(10 * time.Millisecond)
 		defer pause.Stop()
@@ -59,7 +59,7 @@ func prefix(ctx context.Context, b *bench) error {
 
 // compare looks at each frame beside the one before it. A cut gives a frame
 // another keyframe, its second message; there the prefix may end.
-func compare(sent []modeltest.Entry) (pairs, cuts, broken int) {
+func compare(sent []llmtest.Entry) (pairs, cuts, broken int) {
 	for i := 1; i < len(sent); i++ {
 		before, now := sent[i-1].Request.Messages, sent[i].Request.Messages
 		if cut(before, now) {
@@ -75,16 +75,16 @@ func compare(sent []modeltest.Entry) (pairs, cuts, broken int) {
 	return pairs, cuts, broken
 }
 
-func cut(before, now []model.Message) bool { return !same(before[1], now[1]) }
+func cut(before, now []llm.Message) bool { return !same(before[1], now[1]) }
 
-func same(a, b model.Message) bool {
+func same(a, b llm.Message) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
 }
 
 // newPerTurn returns for each turn before the first cut, but the very first,
 // a quarter of the bytes that its calls had and the calls before them had not.
 // A turn begins with contemplation.
-func newPerTurn(sent []modeltest.Entry) []int {
+func newPerTurn(sent []llmtest.Entry) []int {
 	var turns []int
 	for i := 1; i < len(sent) && !cut(sent[i-1].Request.Messages, sent[i].Request.Messages); i++ {
 		if sent[i].Request.NoCalls {
@@ -103,7 +103,7 @@ func newPerTurn(sent []modeltest.Entry) []int {
 // shared returns which part of a frame's bytes it has in common with the beginning
 // of the frame before, in the mean of all frames but the first: of the whole, and
 // of all but the system text, which never changes.
-func shared(sent []modeltest.Entry) (whole, apart float64) {
+func shared(sent []llmtest.Entry) (whole, apart float64) {
 	pairs := float64(max(1, len(sent)-1))
 	for i := 1; i < len(sent); i++ {
 		before, now := flat(sent[i-1].Request.Messages), flat(sent[i].Request.Messages)
@@ -117,7 +117,7 @@ func shared(sent []modeltest.Entry) (whole, apart float64) {
 
 // flat is a transcript as an endpoint feeds it to a model. The tools stand
 // before it and are always the same.
-func flat(messages []model.Message) []byte {
+func flat(messages []llm.Message) []byte {
 	var b []byte
 	for i := range messages {
 		m := &messages[i]
@@ -141,7 +141,7 @@ func unseen(before, now []byte) int {
 
 // fixedTokens counts what every prompt begins with: the system text, and the
 // tools as they stand in a request.
-func fixedTokens(r model.Request) (int, error) {
+func fixedTokens(r llm.Request) (int, error) {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
 		return 0, err

@@ -15,16 +15,16 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/parlour"
+	"github.com/trestle-bridge/trestle/internal/corpus"
 )
 
 // recall measures yardsticks Y1, Y2, Y3, Y6a and Y7 on made-up rooms, through
 // trestle replay: the share of the lines a question needs that stand in its frame.
 func recall(ctx context.Context, b *bench) error {
-	written, chat := b.parlours(parlour.Written), b.parlours(parlour.Chat)
+	written, chat := b.parlours(corpus.Written), b.parlours(corpus.Chat)
 	for _, y := range []struct {
 		name    string
-		rooms   []parlour.Room
+		rooms   []corpus.Conversation
 		targets map[int]float64
 	}{
 		{"Y1 written", written, map[int]float64{2000: 86, 4000: 91.5, 8000: 95}},
@@ -43,7 +43,7 @@ func recall(ctx context.Context, b *bench) error {
 	}
 	for _, y := range []struct {
 		name   string
-		rooms  []parlour.Room
+		rooms  []corpus.Conversation
 		target float64
 	}{{"Y3 ten spaces, written", written, 88}, {"Y3 ten spaces, chat", chat, 77}} {
 		var all scores
@@ -56,17 +56,17 @@ func recall(ctx context.Context, b *bench) error {
 }
 
 // parlours returns the rooms that are measured.
-func (b *bench) parlours(style parlour.Style) []parlour.Room {
-	var rooms []parlour.Room
+func (b *bench) parlours(style corpus.Style) []corpus.Conversation {
+	var rooms []corpus.Conversation
 	for i := range b.pick(4, 10) {
-		rooms = append(rooms, parlour.Make(uint64(100+i), fmt.Sprintf("%s%02d", style, i), style))
+		rooms = append(rooms, corpus.Make(uint64(100+i), fmt.Sprintf("%s%02d", style, i), style))
 	}
 	return rooms
 }
 
 // together puts rooms into one mind.
-func together(rooms []parlour.Room) parlour.Room {
-	var all parlour.Room
+func together(rooms []corpus.Conversation) corpus.Conversation {
+	var all corpus.Conversation
 	for _, r := range rooms {
 		all.Lines, all.Questions = append(all.Lines, r.Lines...), append(all.Questions, r.Questions...)
 	}
@@ -88,7 +88,7 @@ type scored struct {
 type scores []scored
 
 // replay asks all questions of a room and adds what came of it.
-func (b *bench) replay(ctx context.Context, all *scores, r parlour.Room, budget int, more ...string) error {
+func (b *bench) replay(ctx context.Context, all *scores, r corpus.Conversation, budget int, more ...string) error {
 	file, questions := filepath.Join(b.dir, "room.jsonl"), filepath.Join(b.dir, "questions.jsonl")
 	if err := errors.Join(writeLines(file, r.Lines), writeLines(questions, r.Questions)); err != nil {
 		return err
@@ -143,7 +143,7 @@ func (b *bench) report(name string, budget int, target float64, all scores) {
 	evident := slices.DeleteFunc(slices.Clone(all), func(s scored) bool { return !s.evident })
 	mean, half := evident.interval()
 	var kinds []string
-	for _, k := range parlour.Kinds {
+	for _, k := range corpus.Kinds {
 		of := slices.DeleteFunc(slices.Clone(evident), func(s scored) bool { return s.kind != k })
 		if len(of) > 0 {
 			m, h := of.interval()

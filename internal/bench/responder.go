@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // The sizes of a turn that the table is about, in bytes.
@@ -38,23 +38,23 @@ func filled(head, words string, size int) string {
 type responder struct{}
 
 // Generate answers r.
-func (responder) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (responder) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	}
 	asked := unanswered(r.Messages)
 	switch {
 	case len(r.Tools) == 0:
-		return model.Response{Text: reply(asked), Finish: model.Stopped}, nil
+		return llm.Response{Text: reply(asked), Finish: llm.Stopped}, nil
 	case r.NoCalls:
-		return model.Response{Text: "They ask about the day of the trip. I will propose Saturday.", Finish: model.Stopped}, nil
+		return llm.Response{Text: "They ask about the day of the trip. I will propose Saturday.", Finish: llm.Stopped}, nil
 	case len(asked) == 0:
-		return model.Response{Text: "Responded to Guest about the trip. Nothing is pending.", Finish: model.Stopped}, nil
+		return llm.Response{Text: "Responded to Guest about the trip. Nothing is pending.", Finish: llm.Stopped}, nil
 	}
-	call := modeltest.Call("call_"+strconv.Itoa(len(r.Messages))+"_"+asked[0], "send_message", map[string]string{"text": reply(asked)})
-	return model.Response{
+	call := llmtest.Call("call_"+strconv.Itoa(len(r.Messages))+"_"+asked[0], "send_message", map[string]string{"text": reply(asked)})
+	return llm.Response{
 		Text:  "Responded to Guest about the trip. Proposed Saturday. Nothing is pending.",
-		Calls: []model.Call{call}, Finish: model.Called,
+		Calls: []llm.Call{call}, Finish: llm.Called,
 	}, nil
 }
 
@@ -64,17 +64,17 @@ func reply(asked []string) string {
 
 // unanswered returns the numbers after the assistant's last message that people
 // got, or were meant to get.
-func unanswered(messages []model.Message) []string {
+func unanswered(messages []llm.Message) []string {
 	from := len(messages)
 	for ; from > 0; from-- {
 		// A refused send has a result without a message id, and counts as none.
-		if m := &messages[from-1]; m.Role == model.Result && strings.Contains(m.Text, `"messageId"`) {
+		if m := &messages[from-1]; m.Role == llm.Result && strings.Contains(m.Text, `"messageId"`) {
 			break
 		}
 	}
 	var all []string
 	for i := range messages[from:] {
-		if m := &messages[from+i]; m.Role == model.User && (strings.Contains(m.Text, "INBOX (") || len(messages) == 1) {
+		if m := &messages[from+i]; m.Role == llm.User && (strings.Contains(m.Text, "INBOX (") || len(messages) == 1) {
 			all = append(all, number.FindAllString(m.Text, -1)...)
 		}
 	}

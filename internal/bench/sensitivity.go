@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/trestle-bridge/trestle/internal/parlour"
+	"github.com/trestle-bridge/trestle/internal/corpus"
 )
 
 // weights are those of relevance, as trestle replay --weigh names them.
@@ -15,8 +15,8 @@ var weights = []string{"neighbour", "second", "answer", "session", "focus", "ali
 // does to recall: a method that holds for one set of numbers only holds for one
 // corpus only.
 func sensitivity(ctx context.Context, b *bench) error {
-	rooms := map[string]parlour.Room{
-		"written": together(b.parlours(parlour.Written)[:3]), "chat": together(b.parlours(parlour.Chat)[:3]),
+	rooms := map[string]corpus.Conversation{
+		"written": together(b.parlours(corpus.Written)[:3]), "chat": together(b.parlours(corpus.Chat)[:3]),
 	}
 	for _, name := range []string{"written", "chat"} {
 		measure := func(more ...string) (mean, margin float64, err error) {
@@ -48,10 +48,10 @@ func sensitivity(ctx context.Context, b *bench) error {
 
 // large measures Y6b: how long a frame takes with 100,000 messages behind the mind.
 func large(ctx context.Context, b *bench) error {
-	var rooms []parlour.Room
+	var rooms []corpus.Conversation
 	lines := 0
 	for i := 0; lines < b.pick(20_000, 100_000); i++ {
-		r := parlour.Make(uint64(500+i), fmt.Sprintf("hall%02d", i), parlour.Chat)
+		r := corpus.Make(uint64(500+i), fmt.Sprintf("hall%02d", i), corpus.Chat)
 		r.Questions = r.Questions[:3]
 		lines += len(r.Lines)
 		rooms = append(rooms, r)

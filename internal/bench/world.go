@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // worldOptions are what differs between rows.
@@ -28,7 +28,7 @@ type worldOptions struct {
 type world struct {
 	telegram  *fake.Telegram // nil where it is not among the platforms
 	platforms []*platform
-	model     *modeltest.Server
+	model     *llmtest.Server
 	rooms     []*room
 	base      string
 	stop      func() error
@@ -54,11 +54,11 @@ type arrival struct {
 // newWorld opens a world. The caller calls stop.
 func newWorld(ctx context.Context, o worldOptions) (*world, error) {
 	w := &world{
-		model: &modeltest.Server{Model: responder{}, Keep: o.keep},
+		model: &llmtest.Server{Model: responder{}, Keep: o.keep},
 		sent:  map[string]chan arrival{},
 	}
 	if o.delay > 0 {
-		w.model.Delay = func(model.Request) time.Duration { return o.delay }
+		w.model.Delay = func(llm.Request) time.Duration { return o.delay }
 	}
 	if len(o.platforms) == 0 {
 		o.platforms = []string{onTelegram}

@@ -18,12 +18,12 @@ var chatForms = map[string]struct {
 
 // NoChat says that a platform gives no chat such an id, and what to write; nil when
 // it may.
-func NoChat(platform, id string) *Fault {
+func NoChat(platform, id string) *Error {
 	known, strict := chatForms[platform]
 	if !strict || known.form.MatchString(id) {
 		return nil
 	}
-	return &Fault{What: fmt.Sprintf("%q is no id of a chat", id), Remedy: known.mend}
+	return &Error{What: fmt.Sprintf("%q is no id of a chat", id), Remedy: known.mend}
 }
 
 // warnOfChat says that a space names a chat that cannot be: it would stay silent

@@ -39,7 +39,7 @@ func (d *decoder) checkVersion(top *section) {
 // checkData refuses a data folder that cannot be one.
 func (d *decoder) checkData(top *section) {
 	if info, err := os.Stat(d.config.Data); err == nil && !info.IsDir() {
-		d.fatal = append(d.fatal, Fault{At: top.where("data"), What: fmt.Sprintf("data: %s is a file", d.config.Data), Remedy: "name a folder; it is made when it is not there"})
+		d.fatal = append(d.fatal, Error{At: top.where("data"), What: fmt.Sprintf("data: %s is a file", d.config.Data), Remedy: "name a folder; it is made when it is not there"})
 	}
 }
 
@@ -59,7 +59,7 @@ func (d *decoder) checkDatabase(top *section) {
 	}
 	u, err := url.Parse(string(d.config.Database))
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		d.fatal = append(d.fatal, Fault{At: top.where("database"), What: "database is no address of a Postgres database", Remedy: "write postgres://user:password@host/name, or leave it empty for SQLite in the data folder"})
+		d.fatal = append(d.fatal, Error{At: top.where("database"), What: "database is no address of a Postgres database", Remedy: "write postgres://user:password@host/name, or leave it empty for SQLite in the data folder"})
 	}
 }
 
@@ -70,7 +70,7 @@ func (d *decoder) checkRedis(top *section) {
 	}
 	u, err := url.Parse(string(d.config.Redis))
 	if err != nil || (u.Scheme != "redis" && u.Scheme != "rediss") || u.Host == "" {
-		d.entry("redis", []Fault{{At: top.where("redis"), What: "redis is no address of a Redis server", Remedy: "write redis://user:password@host:6379/0, rediss:// for TLS, or leave it empty"}})
+		d.entry("redis", []Error{{At: top.where("redis"), What: "redis is no address of a Redis server", Remedy: "write redis://user:password@host:6379/0, rediss:// for TLS, or leave it empty"}})
 		d.config.Redis = ""
 	}
 }
@@ -85,11 +85,11 @@ func (d *decoder) checkListen(top *section) {
 	at := top.where("listen")
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
-		d.fatal = append(d.fatal, Fault{At: at, What: fmt.Sprintf("listen: %q is no address", listen), Remedy: "write host:port, such as 127.0.0.1:7420"})
+		d.fatal = append(d.fatal, Error{At: at, What: fmt.Sprintf("listen: %q is no address", listen), Remedy: "write host:port, such as 127.0.0.1:7420"})
 		return
 	}
 	if !IsLoopback(host) && len(d.config.Token) < 32 && len(d.config.Proxies) == 0 {
-		d.fatal = append(d.fatal, Fault{At: at, What: "listen is reachable from other machines and token has fewer than 32 bytes", Remedy: "listen on 127.0.0.1, set token to a secret of 32 bytes or more, or list the proxy in front in trusted_proxies"})
+		d.fatal = append(d.fatal, Error{At: at, What: "listen is reachable from other machines and token has fewer than 32 bytes", Remedy: "listen on 127.0.0.1, set token to a secret of 32 bytes or more, or list the proxy in front in trusted_proxies"})
 	}
 }
 
@@ -99,7 +99,7 @@ func (d *decoder) checkWebhooks(top *section) {
 		return
 	}
 	if _, _, err := net.SplitHostPort(at); err != nil {
-		d.entry("webhook_listen", []Fault{{At: top.where("webhook_listen"), What: fmt.Sprintf("webhook_listen: %q is no address", at), Remedy: "write host:port, such as 127.0.0.1:8443"}})
+		d.entry("webhook_listen", []Error{{At: top.where("webhook_listen"), What: fmt.Sprintf("webhook_listen: %q is no address", at), Remedy: "write host:port, such as 127.0.0.1:8443"}})
 	}
 }
 
@@ -181,7 +181,7 @@ func (d *decoder) checkTwins() {
 				continue
 			}
 			at := d.config.doc.root.get("adapters").get(a.Name).origin
-			a.Misconfigured = d.entry("adapters."+a.Name, []Fault{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Remedy: remedy}})
+			a.Misconfigured = d.entry("adapters."+a.Name, []Error{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Remedy: remedy}})
 		}
 	}
 }
@@ -216,17 +216,17 @@ func (d *decoder) checkLayers() {
 	}
 }
 
-func (d *decoder) checkLayer(path string, written layer, all ...layer) {
+func (d *decoder) checkLayer(path string, written settingsLayer, all ...settingsLayer) {
 	d.contradictions(path, written, all...)
 	for _, k := range settingKeys {
 		at, wrote := written[k.name]
 		switch {
 		case wrote && k.value.later:
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Fault{
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Error{
 				At: at.at, What: k.name + " changes nothing in this version", Remedy: "remove it, or leave it for a later version",
 			}})
 		case wrote && k.value.top && path != "":
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Fault{
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Error{
 				At: at.at, What: k.name + " changes nothing here: it is the same for every agent and space", Remedy: "write it at the top of the file",
 			}})
 		}
@@ -257,7 +257,7 @@ var pairs = []pair{
 
 // contradictions finds the pairs that written, over what it overrides, has the
 // wrong way round.
-func (d *decoder) contradictions(path string, written layer, all ...layer) {
+func (d *decoder) contradictions(path string, written settingsLayer, all ...settingsLayer) {
 	settings := resolve(all...)
 	for _, p := range pairs {
 		less, more := p.values(settings)
@@ -270,7 +270,7 @@ func (d *decoder) contradictions(path string, written layer, all ...layer) {
 		}
 		small, _ := findSetting(p.less)
 		large, _ := findSetting(p.more)
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Grave: true, Fault: Fault{
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Grave: true, Fault: Error{
 			At:     at.at,
 			What:   fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winner(small, all...).text, p.more, winner(large, all...).text),
 			Remedy: "change one of the two",

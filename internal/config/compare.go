@@ -18,7 +18,7 @@ type Change struct {
 // the next.
 func Compare(before, after *Config) []Change {
 	var changes []Change
-	everything := Showing{All: true}
+	everything := ShowOptions{All: true}
 	old := map[string]Row{}
 	for _, r := range before.Rows(everything) {
 		old[r.Path] = r

@@ -32,14 +32,14 @@ type Config struct {
 	Owners   []Person
 	Admins   []Person
 	Allow    []Person // people for allowlist, programs for every mode
-	People   []Known
+	People   []PersonLink
 	Outgoing string // platform, off
 	// SenderPerMinute is how many messages of one sender may wake agents in a
 	// minute; 0 is no bound.
 	SenderPerMinute int
 	DefaultAgents   []string
 	Agents          []Agent
-	Alarms          Alarms
+	Alarms          AlertSettings
 	Telemetry       Telemetry
 	Servers         []Server
 	Spaces          []Space
@@ -49,15 +49,15 @@ type Config struct {
 	// Warnings are what runs as it is written and should not stay so.
 	Warnings []Warning
 	// settings are the file's own words on settings; see [Config.SettingsFor].
-	settings layer
+	settings settingsLayer
 
 	doc       *document
-	renamings []renaming // known-old keys that were found
-	files     []string   // it was read from; its own first
+	renamings []keyRename // known-old keys that were found
+	files     []string    // it was read from; its own first
 }
 
-// Known is one person on several platforms.
-type Known struct {
+// PersonLink is one person on several platforms.
+type PersonLink struct {
 	Key      string
 	Accounts []Person
 }
@@ -72,7 +72,7 @@ type document struct {
 // Problem is one misconfigured entry.
 type Problem struct {
 	Entry string // its path: "adapters.telegram"
-	Fault Fault
+	Fault Error
 }
 
 // Model says which model answers.
@@ -106,7 +106,7 @@ type Agent struct {
 	Persona       string
 	Avatar        string // an https address, or an emoji in colons; empty: the account's
 	Model         Model
-	settings      layer
+	settings      settingsLayer
 	Misconfigured bool
 }
 
@@ -117,7 +117,7 @@ type Server struct {
 	Circle        string
 	Agents        []string
 	Relay         bool
-	settings      layer
+	settings      settingsLayer
 	Misconfigured bool
 }
 
@@ -129,7 +129,7 @@ type Space struct {
 	Agents        []string
 	Relay         bool
 	Chats         []Chat
-	settings      layer
+	settings      settingsLayer
 	Misconfigured bool
 }
 
@@ -181,8 +181,8 @@ func (c *Config) WakeOf(agent, space string) spaces.WakePolicy {
 	return ""
 }
 
-func (c *Config) layers(agent, space string) []layer {
-	all := []layer{c.testLimits(), c.settings}
+func (c *Config) layers(agent, space string) []settingsLayer {
+	all := []settingsLayer{c.testLimits(), c.settings}
 	for _, a := range c.Agents {
 		if a.ID == agent {
 			all = append(all, a.settings)
@@ -210,11 +210,11 @@ func (c *Config) Has(key string) bool {
 // testLimits lifts the default token caps along with the platforms' pace, for
 // tests that drive the program harder than anybody would pay for. Caps that are
 // written in the file stay.
-func (c *Config) testLimits() layer {
+func (c *Config) testLimits() settingsLayer {
 	if c.Outgoing != "off" {
 		return nil
 	}
-	lifted := layer{}
+	lifted := settingsLayer{}
 	for _, k := range settingKeys {
 		if len(k.name) > len("budget.") && k.name[:len("budget.")] == "budget." {
 			lifted[k.name] = setting{text: "0"}

@@ -13,7 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -40,7 +40,7 @@ func loadText(t *testing.T, yaml, env string) (*Config, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if yaml != "" {
-		check.OK(t, os.WriteFile(filepath.Join(dir, File), []byte(yaml), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, File), []byte(yaml), 0o600))
 	}
 	lookup, environ := environment(env)
 	return Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
@@ -50,7 +50,7 @@ func loadText(t *testing.T, yaml, env string) (*Config, error) {
 func golden(t *testing.T, file, part, got string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for i := range archive.Files {
 		f := &archive.Files[i]
 		if f.Name != part {
@@ -58,7 +58,7 @@ func golden(t *testing.T, file, part, got string) {
 		}
 		if *update {
 			f.Data = []byte(got)
-			check.OK(t, os.WriteFile(file, txtar.Format(archive), 0o644))
+			testutil.OK(t, os.WriteFile(file, txtar.Format(archive), 0o644))
 			return
 		}
 		if diff := gocmp.Diff(string(f.Data), got); diff != "" {
@@ -72,7 +72,7 @@ func golden(t *testing.T, file, part, got string) {
 func archivePart(t *testing.T, file, part string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, f := range archive.Files {
 		if f.Name == part {
 			return string(f.Data)
@@ -136,7 +136,7 @@ func said(w *strings.Builder, c *Config, err error) (exit string) {
 func furnish(t *testing.T, file string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	dir, modes := t.TempDir(), map[string]os.FileMode{File: 0o600}
 	if archivePart(t, file, "mode") != "" {
 		modes[File] = 0o644
@@ -145,7 +145,7 @@ func furnish(t *testing.T, file string) string {
 		if f.Name == "env" || f.Name == "said" || f.Name == "mode" {
 			continue
 		}
-		check.OK(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, cmp.Or(modes[f.Name], 0o644)))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, f.Name), f.Data, cmp.Or(modes[f.Name], 0o644)))
 	}
 	return dir
 }
@@ -153,7 +153,7 @@ func furnish(t *testing.T, file string) string {
 // DESIGN 9: the example of the contract is read as it stands.
 func TestTheContractsExampleIsRead(t *testing.T) {
 	c, err := loadText(t, contractExample, "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nOPENAI_API_KEY=sk-1\nTELEGRAM_BOT_TOKEN=1:a\nSLACK_BOT_TOKEN=x\nSLACK_APP_TOKEN=y\nDISCORD_BOT_TOKEN=z")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if got, want := string(c.Adapters[0].Token), "1:a"; got != want || c.Adapters[0].Misconfigured {
 		t.Errorf("telegram token %q, misconfigured %v", got, c.Adapters[0].Misconfigured)
 	}
@@ -223,7 +223,7 @@ agents:
 spaces:
   den: {agents: [ada, bob], max_steps: 5, budget: {per_cycle: 60k}}
 `, "")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, test := range []struct {
 		agent, space string
 		want         int
@@ -241,7 +241,7 @@ spaces:
 // DESIGN 9: without a file the environment switches the parts on.
 func TestEnvironmentAloneIsEnough(t *testing.T) {
 	c, err := loadText(t, "", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nTRESTLE_MODEL=small\nTELEGRAM_BOT_TOKEN=42:token\nTRESTLE_LISTEN=127.0.0.1:0\nTRESTLE_DATA=here\nTRESTLE_MAX_STEPS=2\nTRESTLE_AGENTS__MAX__PERSONA=You are Max.\nTRESTLE_FAULTS=x")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if c.Model.Offline || c.Model.BaseURL != "http://127.0.0.1:9/v1" || c.Model.Name != "small" || c.Listen != "127.0.0.1:0" || filepath.Base(c.Data) != "here" {
 		t.Errorf("config is %+v", c)
 	}
@@ -255,7 +255,7 @@ func TestEnvironmentAloneIsEnough(t *testing.T) {
 
 func TestNothingConfiguredIsOneAgentOffline(t *testing.T) {
 	c, err := loadText(t, "", "")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if !c.Model.Offline || len(c.Agents) != 1 || len(c.Adapters) != 0 || len(c.Problems) != 0 {
 		t.Errorf("config is %+v", c)
 	}
@@ -264,7 +264,7 @@ func TestNothingConfiguredIsOneAgentOffline(t *testing.T) {
 // DESIGN 9: what is driven in tests is not stopped by caps nobody wrote.
 func TestOutgoingOffLiftsDefaultCapsOnly(t *testing.T) {
 	c, err := loadText(t, "limits: {outgoing: off}\nbudget: {agent_per_day: 5k}\n", "")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	got := c.SettingsFor("ada", "").Budget
 	if got.PerDay != 0 || got.PerCycle != 0 || got.SpacePerDay != 0 || got.AgentPerDay != 5000 {
 		t.Errorf("budget is %+v", got)

@@ -18,8 +18,8 @@ type decoder struct {
 	folder string // relative paths of the file start here
 	here   string // relative paths of the environment and of flags start here
 	expand expander
-	fatal  []Fault
-	kept   []kept
+	fatal  []Error
+	kept   []secretSource
 }
 
 func (d *decoder) decode(root *node) {
@@ -113,7 +113,7 @@ func (d *decoder) part(top *section, name string) (misconfigured bool) {
 }
 
 // entry finishes an entry: it is misconfigured when there are faults.
-func (d *decoder) entry(path string, faults []Fault) (misconfigured bool) {
+func (d *decoder) entry(path string, faults []Error) (misconfigured bool) {
 	for _, f := range faults {
 		d.config.Problems = append(d.config.Problems, Problem{path, f})
 	}
@@ -123,7 +123,7 @@ func (d *decoder) entry(path string, faults []Fault) (misconfigured bool) {
 // keep notes how the credentials of a section are kept.
 func (d *decoder) keep(path string, s *section) {
 	if len(s.literals) > 0 || len(s.files) > 0 {
-		d.kept = append(d.kept, kept{path, s.literals, s.files})
+		d.kept = append(d.kept, secretSource{path, s.literals, s.files})
 	}
 	s.literals, s.files = nil, nil
 }
@@ -159,7 +159,7 @@ func (d *decoder) unknown(top *section) {
 func (d *decoder) each(name string, n *node, read func(key string, s *section)) {
 	f := row(topKeys, name).form
 	if n != nil && n.kind != mapNode && n.kind != nullNode {
-		d.entry(name, []Fault{{At: n.origin, What: name + " should hold entries by name", Remedy: "write `" + name + ":` and one indented `name: {…}` for each"}})
+		d.entry(name, []Error{{At: n.origin, What: name + " should hold entries by name", Remedy: "write `" + name + ":` and one indented `name: {…}` for each"}})
 		return
 	}
 	if n == nil {
@@ -172,7 +172,7 @@ func (d *decoder) each(name string, n *node, read func(key string, s *section)) 
 
 // model reads a model over what it inherits. What it says on settings goes to
 // the layer around it; perDay is the setting that its limit for a day is.
-func (d *decoder) model(path string, n *node, inherited Model, perDay string, around layer) Model {
+func (d *decoder) model(path string, n *node, inherited Model, perDay string, around settingsLayer) Model {
 	m := inherited
 	f := form{of: modelKeys}
 	if n != nil && n.kind == scalarNode {
@@ -303,7 +303,7 @@ func (d *decoder) agents(n *node) {
 		d.config.Agents = append(d.config.Agents, a)
 	})
 	if len(d.config.Agents) == 0 {
-		d.config.Agents = []Agent{{ID: "ada", Name: "Ada", Persona: DefaultPersona, Model: d.config.Model, settings: layer{}}}
+		d.config.Agents = []Agent{{ID: "ada", Name: "Ada", Persona: DefaultPersona, Model: d.config.Model, settings: settingsLayer{}}}
 	}
 }
 

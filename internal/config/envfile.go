@@ -21,19 +21,19 @@ func (l Source) withEnvFile(folder string, c *Config) Source {
 		return l
 	}
 	c.note(path)
-	warn := func(f Fault, grave bool) {
+	warn := func(f Error, grave bool) {
 		c.Warnings = append(c.Warnings, Warning{Entry: EnvFile, Fault: f, Grave: grave})
 	}
 	if err != nil {
-		warn(Fault{At: Origin{File: EnvFile}, What: "the variables cannot be read: " + reasonOf(err), Remedy: "see that " + path + " can be read"}, true)
+		warn(Error{At: Origin{File: EnvFile}, What: "the variables cannot be read: " + reasonOf(err), Remedy: "see that " + path + " can be read"}, true)
 		return l
 	}
 	if info, err := os.Stat(path); err == nil && readableByOthers(info.Mode()) {
-		warn(Fault{At: Origin{File: EnvFile}, What: fmt.Sprintf("others can read this file of credentials: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path}, true)
+		warn(Error{At: Origin{File: EnvFile}, What: fmt.Sprintf("others can read this file of credentials: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path}, true)
 	}
 	variables, bad := parseEnv(unmarked(text))
 	for _, line := range bad {
-		warn(Fault{At: Origin{File: EnvFile, Line: line, Col: 1}, What: "this line is no variable", Remedy: "write NAME=value, with the value in single quotes where it holds spaces or signs"}, false)
+		warn(Error{At: Origin{File: EnvFile, Line: line, Col: 1}, What: "this line is no variable", Remedy: "write NAME=value, with the value in single quotes where it holds spaces or signs"}, false)
 	}
 	own := l.Lookup
 	l.Lookup = func(name string) (string, bool) {

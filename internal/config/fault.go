@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Fault is one thing wrong with a configuration.
-type Fault struct {
+// Error is one thing wrong with a configuration.
+type Error struct {
 	At     Origin
 	What   string // a sentence without its full stop, free of credentials
 	Remedy string // what to do about it; may be empty
@@ -23,7 +23,7 @@ type Fault struct {
 }
 
 // String describes the fault in one line: where, what, what to do.
-func (f Fault) String() string {
+func (f Error) String() string {
 	s := f.At.String() + ": " + f.What
 	if f.Remedy != "" {
 		s += "; " + f.Remedy
@@ -33,7 +33,7 @@ func (f Fault) String() string {
 
 // Render writes the fault with the line it is about, a mark under the column
 // and the advice below. text is the whole file, or empty outside files.
-func (f Fault) Render(text string) string {
+func (f Error) Render(text string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", f.At, f.What)
 	if line, ok := excerpt(text, f.At); ok {
@@ -103,8 +103,8 @@ func isPublic(key string) bool {
 }
 
 // syntaxFault explains why the text is no YAML.
-func syntaxFault(file string, err error, s shield) Fault {
-	f := Fault{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Remedy: "check the indentation and the quotes around this place", hidden: true}
+func syntaxFault(file string, err error, s refEscaper) Error {
+	f := Error{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Remedy: "check the indentation and the quotes around this place", hidden: true}
 	e, ok := errors.AsType[yaml.Error](err)
 	if !ok {
 		return f

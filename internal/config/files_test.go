@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A file that is none, has no end or is no text is refused and not waited for.
@@ -16,11 +16,11 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"utf16": "\xff\xfed\x00a\x00", "large": strings.Repeat("# x\n", maxFile/4+1)}
 	for name, text := range files {
-		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	wants := map[string]string{"utf16": "save it as UTF-8", "large": "it is larger than 1 MiB", ".": "it is a folder", "none": "it does not exist"}
 	if runtime.GOOS != "windows" {
-		check.OK(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
+		testutil.OK(t, syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600))
 		wants["pipe"] = "it is no regular file"
 	}
 	for name, want := range wants {
@@ -36,10 +36,10 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 func TestAMarkBeforeTheFirstLineIsNoPartOfIt(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{File: "\ufeffdata: ./there\r\nadmit: ${WHO}\r\n", EnvFile: "\ufeffWHO=deny\r\n"} {
-		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	c, err := Load(Source{Folder: dir, Lookup: func(string) (string, bool) { return "", false }})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if want := filepath.Join(dir, "there"); c.Data != want || c.Admit != "deny" || len(c.Warnings) != 0 {
 		t.Errorf("data is %q, want %q; admit is %q; warned of %+v", c.Data, want, c.Admit, c.Warnings)
 	}
@@ -80,7 +80,7 @@ func TestFingerprintSeesEveryChange(t *testing.T) {
 			return os.Rename(file+".new", file)
 		}},
 	} {
-		check.OK(t, step.do())
+		testutil.OK(t, step.do())
 		look(step.what)
 	}
 }
@@ -92,11 +92,11 @@ func TestEveryFileThatWasReadIsKnown(t *testing.T) {
 	for name, text := range map[string]string{
 		File: "adapters: {bot: {type: telegram, token: \"${file:token}\"}}\nagents: {ada: {persona: {file: ada.md}}}\n", "token": "7:x", "ada.md": "Ada", "model": "m",
 	} {
-		check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	lookup, environ := environment("TRESTLE_MODEL__NAME_FILE=" + filepath.Join(dir, "model"))
 	c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for i, name := range []string{File, "token", "model", "ada.md"} {
 		if got := c.Files(); len(got) != 4 || got[i] != filepath.Join(dir, name) {
 			t.Errorf("files are %q", got)
@@ -110,9 +110,9 @@ func TestAddressWithoutAPasswordIsNoCredential(t *testing.T) {
 		"redis://127.0.0.1:6379/0": false, "redis://trestle:word@127.0.0.1:6379/0": true, "rediss://:word@cache:6379": true,
 	} {
 		file := filepath.Join(t.TempDir(), File)
-		check.OK(t, os.WriteFile(file, []byte("redis: "+text+"\n"), 0o600))
+		testutil.OK(t, os.WriteFile(file, []byte("redis: "+text+"\n"), 0o600))
 		c, err := Load(Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
-		check.OK(t, err)
+		testutil.OK(t, err)
 		warned := false
 		for _, w := range c.Warnings {
 			warned = warned || strings.Contains(w.Fault.What, "a credential stands in the file")

@@ -53,6 +53,6 @@ func Findings(c *Config, err error) []Finding {
 	return all
 }
 
-func (f Fault) finding(l Level, entry string) Finding {
+func (f Error) finding(l Level, entry string) Finding {
 	return Finding{Level: l, Entry: entry, Where: f.At.String(), Line: f.At.Line, Column: f.At.Col, What: f.What, Do: f.Remedy}
 }

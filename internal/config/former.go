@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// A former is a key that an earlier version read (ECOSYSTEM 1, rule 1): it is
+// A renamedKey is a key that an earlier version read (ECOSYSTEM 1, rule 1): it is
 // still understood, with a warning, for two minor versions.
-type former struct {
+type renamedKey struct {
 	old string // the path it stood at; * is the name of any entry
 	new string // the path it stands at now, with the same *; empty: nobody reads it any more
 	// since is the version that warned first, until the last one that understands it.
@@ -21,17 +21,17 @@ var formers = everywhere("max_space_actions", "max_space_acts", "0.2", "0.4")
 
 // everywhere returns the rows of a renamed setting, which may stand at the top
 // and in every kind of entry.
-func everywhere(old, renamed, since, until string) []former {
-	var rows []former
+func everywhere(old, renamed, since, until string) []renamedKey {
+	var rows []renamedKey
 	for _, at := range []string{"", "agents.*.", "servers.*.", "spaces.*."} {
-		rows = append(rows, former{old: at + old, new: at + renamed, since: since, until: until})
+		rows = append(rows, renamedKey{old: at + old, new: at + renamed, since: since, until: until})
 	}
 	return rows
 }
 
-// A renaming is one known-old key that was found in a file.
-type renaming struct {
-	row      former
+// A keyRename is one known-old key that was found in a file.
+type keyRename struct {
+	row      renamedKey
 	old, new string // paths
 	at       Origin // of the old key
 	both     bool   // the new key is there as well and counts
@@ -40,11 +40,11 @@ type renaming struct {
 // modernise moves what stands under known-old keys to where it stands now and
 // returns what was found, in the order of the table. An old key never wins over
 // a new one.
-func modernise(root *node, rows []former) []renaming {
-	var found []renaming
+func modernise(root *node, rows []renamedKey) []keyRename {
+	var found []keyRename
 	for _, row := range rows {
 		for _, names := range matches(root, strings.Split(row.old, ".")) {
-			r := renaming{row: row, old: fill(row.old, names), new: fill(row.new, names)}
+			r := keyRename{row: row, old: fill(row.old, names), new: fill(row.new, names)}
 			var value *node
 			if value, r.at = root.remove(slots(row.old, names)); value == nil {
 				continue // an alias led to the same mapping before
@@ -61,8 +61,8 @@ func modernise(root *node, rows []former) []renaming {
 	return found
 }
 
-func (r renaming) warning() Warning {
-	f := Fault{At: r.at, What: fmt.Sprintf("%s is now %s", r.old, r.new), Remedy: fmt.Sprintf("write it so; the old key is understood up to version %s; see `trestle config migrate`", r.row.until)}
+func (r keyRename) warning() Warning {
+	f := Error{At: r.at, What: fmt.Sprintf("%s is now %s", r.old, r.new), Remedy: fmt.Sprintf("write it so; the old key is understood up to version %s; see `trestle config migrate`", r.row.until)}
 	switch {
 	case r.new == "":
 		f.What, f.Remedy = r.old+" is not read any more", "remove it; it is let pass up to version "+r.row.until

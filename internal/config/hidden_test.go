@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // ECOSYSTEM 4, SECURITY S16: whatever a token holds, it arrives whole, breaks
@@ -24,7 +24,7 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 		"adapters:\n  telegram:\n    type: telegram\n    token: ${TOKEN}\nadmit: deny\n",
 		"adapters:\n  telegram:\n    type: telegram\n    token: \"${file:token}\"\nadmit: deny\n",
 	} {
-		check.OK(t, os.WriteFile(path, []byte(yaml), 0o600))
+		testutil.OK(t, os.WriteFile(path, []byte(yaml), 0o600))
 		rapid.Check(t, func(rt *rapid.T) {
 			token := "7:hidden" + rapid.StringOf(rapid.RuneFrom([]rune("$#{}[]:,&*!|>'\"%@` \t\\aZ0\u00e9"))).Draw(rt, "token") + "end"
 			if err := os.WriteFile(filepath.Join(dir, "token"), []byte(token+"\n"), 0o600); err != nil {
@@ -45,7 +45,7 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 			}
 			var out strings.Builder
 			said(&out, c, nil)
-			WriteRows(&out, c.Rows(Showing{Origin: true, All: true}), Showing{Origin: true})
+			WriteRows(&out, c.Rows(ShowOptions{Origin: true, All: true}), ShowOptions{Origin: true})
 			if err := json.NewEncoder(&out).Encode(c); err != nil {
 				rt.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func FuzzLoad(f *testing.F) {
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text, env string) {
 		file := filepath.Join(dir, File)
-		check.OK(t, os.WriteFile(file, []byte(text), 0o600))
+		testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		lookup, environ := environment(env)
 		c, err := Load(Source{Path: file, Folder: dir, Lookup: lookup, Environ: environ})
 		findings := Findings(c, err)
@@ -146,7 +146,7 @@ func FuzzLoad(f *testing.F) {
 		if changes := Compare(c, c); len(changes) > 0 {
 			t.Errorf("it differs from itself: %+v", changes)
 		}
-		WriteRows(io.Discard, c.Rows(Showing{All: true, Origin: true}), Showing{Origin: true})
+		WriteRows(io.Discard, c.Rows(ShowOptions{All: true, Origin: true}), ShowOptions{Origin: true})
 	})
 }
 

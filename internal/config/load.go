@@ -24,7 +24,7 @@ type Source struct {
 // InvalidError holds the faults that make a configuration unusable.
 type InvalidError struct {
 	Text   string // of the file, for excerpts
-	Faults []Fault
+	Faults []Error
 }
 
 // Error lists the faults, one in a line.
@@ -122,14 +122,14 @@ func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 		err = errNotUTF8
 	}
 	if err != nil {
-		f := Fault{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Remedy: "name a file with --config, or run without one to use the environment"}
+		f := Error{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Remedy: "name a file with --config, or run without one to use the environment"}
 		if errors.Is(err, fs.ErrPermission) {
 			f.Remedy = "run it as the user who owns the file, or from another folder"
 		}
 		if errors.Is(err, errNotUTF8) {
 			f.Remedy = "save it as UTF-8"
 		}
-		return "", "", 0, &InvalidError{Faults: []Fault{f}}
+		return "", "", 0, &InvalidError{Faults: []Error{f}}
 	}
 	info, err := os.Stat(l.full(path))
 	if err == nil {
@@ -214,7 +214,7 @@ func (l Source) override(root *node, opened func(path string)) []Problem {
 			n.files = []string{x.full(value)}
 		}
 		if other := given[name]; other != "" {
-			twice = append(twice, Problem{variable, Fault{At: n.origin, What: other + " is set as well, and counts", Remedy: "unset one of the two"}})
+			twice = append(twice, Problem{variable, Error{At: n.origin, What: other + " is set as well, and counts", Remedy: "unset one of the two"}})
 			continue
 		}
 		given[name] = variable

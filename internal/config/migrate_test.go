@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 const oldFile = `# kept as it is
@@ -62,10 +62,10 @@ func TestMigrationAppliesAndIsTheLast(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, File)
-	check.OK(t, os.WriteFile(file, []byte(strings.Repeat("# far apart\n", 20)+oldFile), 0o600))
+	testutil.OK(t, os.WriteFile(file, []byte(strings.Repeat("# far apart\n", 20)+oldFile), 0o600))
 	none := func(string) (string, bool) { return "", false }
 	c, err := Load(Source{Folder: dir, Lookup: none})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	apply := exec.CommandContext(t.Context(), git, "apply", "-p0", "-")
 	apply.Dir, apply.Stdin = dir, strings.NewReader(c.Migration().Patch)
 	if out, err := apply.CombinedOutput(); err != nil {
@@ -94,7 +94,7 @@ func TestFormersLeadToKeysThatAreRead(t *testing.T) {
 
 // A key that moved elsewhere, or is gone, is for a person to mend.
 func TestKeysThatMovedAreForAPerson(t *testing.T) {
-	rows := []former{
+	rows := []renamedKey{
 		{old: "limits.steps", new: "max_steps", since: "0.2", until: "0.4"},
 		{old: "spaces.*.colour", since: "0.2", until: "0.4", fix: "spaces have no colours any more; remove it"},
 	}

@@ -27,7 +27,7 @@ func (d *decoder) people(top *section, key string) []Person {
 // known reads who is one person on several platforms.
 func (d *decoder) known(n *node) {
 	d.each("people", n, func(name string, s *section) {
-		v := Known{Key: name}
+		v := PersonLink{Key: name}
 		for _, l := range s.list("accounts") {
 			if p, ok := d.person(s, l); ok {
 				v.Accounts = append(v.Accounts, p)

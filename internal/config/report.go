@@ -10,7 +10,7 @@ import (
 
 // WriteFaults writes what is wrong with a configuration, each with its line of
 // text.
-func WriteFaults(w io.Writer, text string, faults []Fault) {
+func WriteFaults(w io.Writer, text string, faults []Error) {
 	for _, f := range faults {
 		fmt.Fprintf(w, "%s", f.Render(text))
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 const docs = "../../docs/"
@@ -19,14 +19,14 @@ const docs = "../../docs/"
 // ECOSYSTEM 4: the schema that is checked in is the one that the program prints.
 func TestSchemaFileIsTheProgramsOwn(t *testing.T) {
 	file := docs + SchemaFile
-	check.Golden(t, *update, file, string(Schema()))
+	testutil.Golden(t, *update, file, string(Schema()))
 }
 
 // A page that differs from the program is worse than none.
 func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 	file := docs + "configuration.md"
 	text, err := os.ReadFile(file)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	page, seen := string(text), 0
 	for _, name := range []string{"top", "model", "adapters", "limits", "alarms", "telemetry", "people", "agents", "spaces", "servers", "settings"} {
 		begin, end := "<!-- keys: "+name+" -->\n", "<!-- end of keys -->\n"
@@ -40,7 +40,7 @@ func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 		seen++
 	}
 	if *update {
-		check.OK(t, os.WriteFile(file, []byte(page), 0o644))
+		testutil.OK(t, os.WriteFile(file, []byte(page), 0o644))
 		return
 	}
 	if diff := cmp.Diff(page, string(text)); diff != "" {
@@ -51,9 +51,9 @@ func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 func resolvedSchema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema
-	check.OK(t, json.Unmarshal(Schema(), &s))
+	testutil.OK(t, json.Unmarshal(Schema(), &s))
 	r, err := s.Resolve(nil)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return r
 }
 
@@ -65,10 +65,10 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	judge := func(text string) error {
 		var v any
 		cover := shieldFor(text)
-		check.OK(t, yaml.Unmarshal([]byte(cover.cover(text)), &v))
+		testutil.OK(t, yaml.Unmarshal([]byte(cover.cover(text)), &v))
 		raw, err := json.Marshal(v)
-		check.OK(t, err)
-		check.OK(t, json.Unmarshal([]byte(cover.uncover(string(raw))), &v))
+		testutil.OK(t, err)
+		testutil.OK(t, json.Unmarshal([]byte(cover.uncover(string(raw))), &v))
 		return r.Validate(v)
 	}
 	good, err := filepath.Glob("testdata/shapes/*.yaml")
@@ -77,7 +77,7 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	}
 	for _, file := range good {
 		text, err := os.ReadFile(file)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if err := judge(string(text)); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

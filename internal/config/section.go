@@ -16,8 +16,8 @@ import (
 type section struct {
 	node     *node
 	form     form
-	layer    layer // settings found here
-	faults   []Fault
+	layer    settingsLayer // settings found here
+	faults   []Error
 	literals []Origin // credentials that stand here as they are
 	files    []string // where credentials were read from
 }
@@ -25,7 +25,7 @@ type section struct {
 // openSection begins reading n. What is no mapping is a fault and reads as an
 // empty one.
 func openSection(n *node, f form) *section {
-	s := &section{node: &node{}, form: f, layer: layer{}}
+	s := &section{node: &node{}, form: f, layer: settingsLayer{}}
 	switch {
 	case n == nil || n.kind == nullNode:
 	case n.kind == mapNode:
@@ -37,7 +37,7 @@ func openSection(n *node, f form) *section {
 }
 
 func (s *section) fail(at Origin, what, remedy string) {
-	s.faults = append(s.faults, Fault{At: at, What: what, Remedy: remedy})
+	s.faults = append(s.faults, Error{At: at, What: what, Remedy: remedy})
 }
 
 // row returns the row of a key. To ask for one that the table does not have is a
@@ -274,7 +274,7 @@ func (f form) known() []string {
 }
 
 // done returns the faults, with one for every key that does not belong here.
-func (s *section) done() []Fault {
+func (s *section) done() []Error {
 	known := s.form.known()
 	for _, e := range s.node.entries {
 		_, dotted := findSetting(e.key)
@@ -288,7 +288,7 @@ func (s *section) done() []Fault {
 // manyKeys is how many keys are more than one wants to read in a message.
 const manyKeys = 16
 
-func unknownKey(e entry, known []string) Fault {
+func unknownKey(e entry, known []string) Error {
 	candidates := known
 	if strings.Contains(e.key, ".") {
 		for _, k := range settingKeys {
@@ -303,5 +303,5 @@ func unknownKey(e entry, known []string) Fault {
 	default:
 		remedy = "keys here: " + strings.Join(known, ", ")
 	}
-	return Fault{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Remedy: remedy, key: e.key, hidden: true}
+	return Error{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Remedy: remedy, key: e.key, hidden: true}
 }

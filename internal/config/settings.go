@@ -30,7 +30,7 @@ type Settings struct {
 	Guard           float64
 	CacheTTL        time.Duration
 	Expires         time.Duration
-	OnUnknown       spaces.OnUnknown
+	OnUnknown       spaces.UnknownOutcomePolicy
 
 	// Acts says which acts the agent has, by their names; the shell's own it always has.
 	Acts struct {
@@ -81,8 +81,8 @@ type Settings struct {
 	Retention struct{ Frames time.Duration }
 }
 
-// layer holds what one place of the configuration says about settings, by key.
-type layer map[string]setting
+// settingsLayer holds what one place of the configuration says about settings, by key.
+type settingsLayer map[string]setting
 
 // setting is one value as it was written.
 type setting struct {
@@ -92,7 +92,7 @@ type setting struct {
 
 // resolve returns the settings that layers give, the most specific last. The
 // values have been checked when they were read.
-func resolve(layers ...layer) Settings {
+func resolve(layers ...settingsLayer) Settings {
 	var s Settings
 	for _, k := range settingKeys {
 		k.mustSet(&s, k.fallback)
@@ -106,7 +106,7 @@ func resolve(layers ...layer) Settings {
 }
 
 // winner returns the most specific value of a key and where it was written.
-func winner(k settingKey, layers ...layer) setting {
+func winner(k settingKey, layers ...settingsLayer) setting {
 	found := setting{text: k.fallback}
 	for _, l := range layers {
 		if v, ok := l[k.name]; ok {

@@ -86,7 +86,7 @@ var settingKeys = []settingKey{
 	{"prompts.onboarding", "800", "tokens of a request that setting up a room may take; 0: it is neither offered nor done", tokens(func(s *Settings) *int { return &s.Prompts.Onboarding }, 0)},
 
 	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},
-	{"on_unknown", "resend_once", "what to do with a send that may have arrived", words(func(s *Settings) *spaces.OnUnknown { return &s.OnUnknown }, string(spaces.ResendOnce), string(spaces.Hold))},
+	{"on_unknown", "resend_once", "what to do with a send that may have arrived", words(func(s *Settings) *spaces.UnknownOutcomePolicy { return &s.OnUnknown }, string(spaces.ResendOnce), string(spaces.Hold))},
 	{"attachments.fetch", "true", "fetch the files that messages carry", atTop(atStart(yesNo(func(s *Settings) *bool { return &s.Attachments.Fetch })))},
 	{"attachments.max_mb", "20", "megabytes of one file at most", atTop(atStart(whole(func(s *Settings) *int { return &s.Attachments.MaxMB }, 1)))},
 	{"attachments.keep_mb", "2000", "megabytes of all files at most", atTop(atStart(whole(func(s *Settings) *int { return &s.Attachments.KeepMB }, 1)))},

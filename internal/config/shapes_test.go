@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // ECOSYSTEM 1, rule 1: an upgrade never refuses yesterday's file, and reads in it
@@ -21,10 +21,10 @@ func TestYesterdaysFilesMeanTheSame(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			dir := t.TempDir()
 			for name, content := range map[string]string{File: string(text), "token": "1:a\n", "ada.md": "You are Ada.\n"} {
-				check.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+				testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 			}
 			lookup, environ := environment(env)
 			c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
@@ -32,13 +32,13 @@ func TestYesterdaysFilesMeanTheSame(t *testing.T) {
 				t.Fatalf("error %v, problems %v", err, c.Problems)
 			}
 			var out strings.Builder
-			WriteRows(&out, c.Rows(Showing{Origin: true}), Showing{Origin: true})
+			WriteRows(&out, c.Rows(ShowOptions{Origin: true}), ShowOptions{Origin: true})
 			for _, w := range c.Warnings {
 				out.WriteString("warning: " + w.Fault.String() + "\n")
 			}
 			got := strings.ReplaceAll(out.String(), dir, "DIR")
 			shown := strings.TrimSuffix(file, ".yaml") + ".shown"
-			check.Golden(t, *update, shown, got)
+			testutil.Golden(t, *update, shown, got)
 		})
 	}
 }

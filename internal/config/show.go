@@ -11,8 +11,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// Showing says what `config show` prints.
-type Showing struct {
+// ShowOptions says what `config show` prints.
+type ShowOptions struct {
 	Origin bool // where each value was written
 	All    bool // also settings that nobody changed
 }
@@ -60,7 +60,7 @@ func (l *lister) address(path, value string) {
 }
 
 // Rows lists the configuration as it counts, in the order of the file.
-func (c *Config) Rows(o Showing) []Row {
+func (c *Config) Rows(o ShowOptions) []Row {
 	l := &lister{of: c, all: o.All}
 	l.add("data", c.Data)
 	l.hide("database", c.Database)
@@ -178,9 +178,9 @@ func (l *lister) room(path string, agents []string, circle string, relay bool) {
 }
 
 // settings lists the settings that layers change, or all of them.
-func (l *lister) settings(prefix string, all bool, layers ...layer) {
+func (l *lister) settings(prefix string, all bool, layers ...settingsLayer) {
 	for _, k := range settingKeys {
-		written := slices.ContainsFunc(layers, func(l layer) bool { _, ok := l[k.name]; return ok })
+		written := slices.ContainsFunc(layers, func(l settingsLayer) bool { _, ok := l[k.name]; return ok })
 		if !written && !all {
 			continue
 		}
@@ -219,7 +219,7 @@ func nextKey(n *node, path string) (key, below string) {
 }
 
 // WriteRows prints rows in columns.
-func WriteRows(w io.Writer, rows []Row, o Showing) {
+func WriteRows(w io.Writer, rows []Row, o ShowOptions) {
 	width, values := 0, 0
 	for _, r := range rows {
 		width = max(width, len(r.Path))

@@ -123,13 +123,13 @@ func (n *node) put(path []string, value *node) {
 
 // parseTree reads the text of a configuration file. References such as ${NAME}
 // are expanded in string scalars after parsing, by x.
-func parseTree(file, text string, x expander) (*node, []Fault) {
+func parseTree(file, text string, x expander) (*node, []Error) {
 	cover := shieldFor(text)
 	parsed, err := parser.ParseBytes([]byte(cover.cover(text)), 0)
 	if err != nil {
-		return nil, []Fault{syntaxFault(file, err, cover)}
+		return nil, []Error{syntaxFault(file, err, cover)}
 	}
-	g := grower{file: file, shield: cover, expand: x, anchors: map[string]*node{}}
+	g := nodeBuilder{file: file, shield: cover, expand: x, anchors: map[string]*node{}}
 	root := &node{kind: mapNode, origin: Origin{File: file, Line: 1, Col: 1}}
 	for _, doc := range parsed.Docs {
 		if doc.Body == nil {
@@ -139,28 +139,28 @@ func parseTree(file, text string, x expander) (*node, []Fault) {
 		switch body.kind {
 		case mapNode:
 			if len(root.entries) > 0 {
-				g.faults = append(g.faults, Fault{At: body.origin, What: "the file holds a second document", Remedy: "remove the line `---` and what repeats"})
+				g.faults = append(g.faults, Error{At: body.origin, What: "the file holds a second document", Remedy: "remove the line `---` and what repeats"})
 				continue
 			}
 			root.entries = body.entries
 		case nullNode: // a file of comments
 		case scalarNode, listNode:
-			g.faults = append(g.faults, Fault{At: body.origin, What: "the file is not a mapping of keys to values", Remedy: "begin with a key, such as `data: ./data`"})
+			g.faults = append(g.faults, Error{At: body.origin, What: "the file is not a mapping of keys to values", Remedy: "begin with a key, such as `data: ./data`"})
 		}
 	}
 	return root, g.faults
 }
 
-// grower turns a syntax tree into nodes.
-type grower struct {
+// nodeBuilder turns a syntax tree into nodes.
+type nodeBuilder struct {
 	file    string
-	shield  shield
+	shield  refEscaper
 	expand  expander
 	anchors map[string]*node
-	faults  []Fault
+	faults  []Error
 }
 
-func (g *grower) at(n ast.Node) Origin {
+func (g *nodeBuilder) at(n ast.Node) Origin {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
 		n = m.Values[0].Key // the token of a block mapping is its first colon
 	}
@@ -171,7 +171,7 @@ func (g *grower) at(n ast.Node) Origin {
 	return Origin{File: g.file, Line: tk.Position.Line, Col: tk.Position.Column}
 }
 
-func (g *grower) grow(n ast.Node) *node {
+func (g *nodeBuilder) grow(n ast.Node) *node {
 	at := g.at(n)
 	switch n := n.(type) {
 	case *ast.NullNode:
@@ -203,21 +203,21 @@ func (g *grower) grow(n ast.Node) *node {
 	}
 }
 
-func (g *grower) scalar(at Origin, text string) *node {
+func (g *nodeBuilder) scalar(at Origin, text string) *node {
 	e := g.expand.expand(g.shield.uncover(text))
 	return &node{kind: scalarNode, origin: at, text: e.text, missing: e.missing, refers: e.refers, files: e.files}
 }
 
-func (g *grower) alias(at Origin, n *ast.AliasNode) *node {
+func (g *nodeBuilder) alias(at Origin, n *ast.AliasNode) *node {
 	name := n.Value.GetToken().Value
 	if known, ok := g.anchors[name]; ok {
 		return known
 	}
-	g.faults = append(g.faults, Fault{At: at, What: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), Remedy: "name an anchor that stands above"})
+	g.faults = append(g.faults, Error{At: at, What: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), Remedy: "name an anchor that stands above"})
 	return &node{kind: nullNode, origin: at}
 }
 
-func (g *grower) mapping(at Origin, values []*ast.MappingValueNode) *node {
+func (g *nodeBuilder) mapping(at Origin, values []*ast.MappingValueNode) *node {
 	m := &node{kind: mapNode, origin: at}
 	for _, v := range values {
 		if v.Key.IsMergeKey() {
@@ -232,9 +232,9 @@ func (g *grower) mapping(at Origin, values []*ast.MappingValueNode) *node {
 
 // merge adds the entries of a mapping, or of several, that m does not have
 // itself.
-func (g *grower) merge(m, from *node) {
+func (g *nodeBuilder) merge(m, from *node) {
 	if from.kind == scalarNode {
-		g.faults = append(g.faults, Fault{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Remedy: "name an alias of a mapping, such as <<: *defaults"})
+		g.faults = append(g.faults, Error{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Remedy: "name an alias of a mapping, such as <<: *defaults"})
 	}
 	for _, item := range from.items {
 		g.merge(m, item)
@@ -246,14 +246,14 @@ func (g *grower) merge(m, from *node) {
 	}
 }
 
-// A shield moves the references of a file out of the way while it is parsed: in a
+// A refEscaper moves the references of a file out of the way while it is parsed: in a
 // flow mapping the braces of ${NAME} would end the mapping, and a default may
 // hold anything. Each ASCII character of a reference moves to a block of private
 // letters that begins at the shield's own, and back.
-type shield rune
+type refEscaper rune
 
 // shieldFor returns a shield whose letters the text does not use itself.
-func shieldFor(text string) shield {
+func shieldFor(text string) refEscaper {
 	used := map[rune]bool{}
 	for _, r := range text {
 		if r >= 0xF0000 {
@@ -264,10 +264,10 @@ func shieldFor(text string) shield {
 	for used[block] {
 		block += 0x80
 	}
-	return shield(block)
+	return refEscaper(block)
 }
 
-func (s shield) cover(text string) string {
+func (s refEscaper) cover(text string) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		return strings.Map(func(r rune) rune {
 			if r < 0x80 {
@@ -278,7 +278,7 @@ func (s shield) cover(text string) string {
 	})
 }
 
-func (s shield) uncover(text string) string {
+func (s refEscaper) uncover(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= rune(s) && r < rune(s)+0x80 {
 			return r - rune(s)

@@ -12,7 +12,7 @@ import (
 // A Warning is something that runs as it is written and should not stay so.
 type Warning struct {
 	Entry string // its path: "adapters.telegram.token"; empty for the whole file
-	Fault Fault
+	Fault Error
 	// Grave is true for what `config check` and `doctor` fail at: others can read a
 	// credential, for example.
 	Grave bool
@@ -21,8 +21,8 @@ type Warning struct {
 	Open string
 }
 
-// kept is how the credentials of one entry are kept.
-type kept struct {
+// secretSource is how the credentials of one entry are kept.
+type secretSource struct {
 	entry    string
 	literals []Origin
 	files    []string
@@ -36,7 +36,7 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 	seen := map[string]bool{}
 	for _, k := range d.kept {
 		for _, at := range k.literals {
-			f := Fault{At: at, What: "a credential stands in the file as it is", Remedy: "write ${NAME} or ${file:PATH} instead"}
+			f := Error{At: at, What: "a credential stands in the file as it is", Remedy: "write ${NAME} or ${file:PATH} instead"}
 			if open {
 				f.What = fmt.Sprintf("a credential stands in the file as it is, and others can read the file: its mode is %#o", mode.Perm())
 				f.Remedy = "chmod 600 " + at.File + ", or write ${NAME} or ${file:PATH} instead"
@@ -56,7 +56,7 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 			if err != nil || !readableByOthers(info.Mode()) {
 				continue
 			}
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Grave: true, Open: path, Fault: Fault{
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Grave: true, Open: path, Fault: Error{
 				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()),
 				Remedy: "chmod 600 " + path,
 			}})
@@ -85,12 +85,12 @@ func readableByOthers(mode fs.FileMode) bool {
 func (d *decoder) warnOfOpen(top *section) {
 	const what, remedy = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
 	if d.config.Admit == "open" {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Fault{At: top.where("admit"), What: what, Remedy: remedy}})
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Error{At: top.where("admit"), What: what, Remedy: remedy}})
 	}
 	for _, a := range d.config.Adapters {
 		if a.Admit == "open" && d.config.Admit != "open" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("admit")
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{At: at.origin, What: what, Remedy: remedy}})
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Error{At: at.origin, What: what, Remedy: remedy}})
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (d *decoder) warnOfOpen(top *section) {
 // warnOfNoPace says where what is sent keeps to no pace.
 func (d *decoder) warnOfNoPace(top *section) {
 	if d.config.Outgoing == "off" {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "limits", Fault: Fault{
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "limits", Fault: Error{
 			At:     top.get("limits").get("outgoing").origin,
 			What:   "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name",
 			Remedy: "remove it; off is for tests against a server of one's own",
@@ -107,7 +107,7 @@ func (d *decoder) warnOfNoPace(top *section) {
 	for _, a := range d.config.Adapters {
 		if a.Outgoing == "off" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("limits").get("outgoing")
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Fault{
+			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Error{
 				At: at.origin, What: "messages are sent faster than the platform allows, which then refuses them or stops the bot",
 				Remedy: "remove it; off is for tests against a server of one's own",
 			}})
@@ -118,7 +118,7 @@ func (d *decoder) warnOfNoPace(top *section) {
 // warnOfHome says that only a shell knows what the tilde stands for.
 func (d *decoder) warnOfHome() {
 	if n := d.config.doc.root.get("data"); n != nil && strings.HasPrefix(n.text, "~") {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "data", Fault: Fault{
+		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "data", Fault: Error{
 			At: n.origin, What: "this is a folder called ~, not the home folder", Remedy: "write ${HOME} in place of ~",
 		}})
 	}
@@ -129,7 +129,7 @@ func (d *decoder) warnOfNamesakes() {
 	for i, a := range d.config.Agents {
 		for _, b := range d.config.Agents[:i] {
 			if strings.EqualFold(a.Name, b.Name) {
-				d.config.Warnings = append(d.config.Warnings, Warning{Entry: "agents." + a.ID, Fault: Fault{
+				d.config.Warnings = append(d.config.Warnings, Warning{Entry: "agents." + a.ID, Fault: Error{
 					At: d.config.doc.root.get("agents").get(a.ID).origin, What: "it has the name of agents." + b.ID + ", and who calls one by name calls only the first that is there",
 					Remedy: "give it a name of its own",
 				}})

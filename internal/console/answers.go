@@ -62,12 +62,12 @@ type RunAnswer struct {
 
 // A shownRow is one event that the run was shown.
 type shownRow struct {
-	Event  spaces.EventID  `json:"event"`
-	Seq    int64           `json:"seq"`
-	Actor  spaces.EntityID `json:"actor,omitempty"`
-	Kind   spaces.Kind     `json:"kind"`
-	State  spaces.RowState `json:"state"`
-	Reason string          `json:"reason"`
+	Event  spaces.EventID       `json:"event"`
+	Seq    int64                `json:"seq"`
+	Actor  spaces.EntityID      `json:"actor,omitempty"`
+	Kind   spaces.Kind          `json:"kind"`
+	State  spaces.InboxRowState `json:"state"`
+	Reason string               `json:"reason"`
 }
 
 // A waitRow is what a run expects of a question (BLU-31): of its own, or of one
@@ -234,10 +234,10 @@ type lineRow struct {
 
 // A markRow is what one mind made of an event.
 type markRow struct {
-	Mind   string          `json:"mind"`
-	State  spaces.RowState `json:"state"`
-	Reason string          `json:"reason"`
-	Run    spaces.CycleID  `json:"run,omitempty"`
+	Mind   string               `json:"mind"`
+	State  spaces.InboxRowState `json:"state"`
+	Reason string               `json:"reason"`
+	Run    spaces.CycleID       `json:"run,omitempty"`
 }
 
 type mindRow struct {
@@ -360,14 +360,14 @@ type pairingsAnswer struct {
 }
 
 type configAnswer struct {
-	Rows []Row `json:"rows"`
+	Rows []SettingRow `json:"rows"`
 }
 
 // statusAnswer is everything the first page shows.
 type statusAnswer struct {
-	Health Health  `json:"health"`
-	Lights []Light `json:"lights"`
-	Tally  Tally   `json:"tally"`
+	Health Health      `json:"health"`
+	Lights []Indicator `json:"lights"`
+	Tally  Totals      `json:"tally"`
 }
 
 // cancelAnswer says what became of a cancel.
@@ -401,16 +401,16 @@ type NewToken struct {
 	Secret string `json:"secret"`
 }
 
-// A Refusal is the answer to what can not be done.
-type Refusal struct {
+// An ErrorAnswer is the answer to what can not be done.
+type ErrorAnswer struct {
 	Error string `json:"error"`
 	Do    string `json:"do,omitempty"`
 }
 
-// Refused is an error in words for whoever asked.
-type Refused interface {
+// UserError is an error in words for whoever asked.
+type UserError interface {
 	error
-	Refusal() Refusal
+	Refusal() ErrorAnswer
 }
 
 // briefHealth is the answer of GET /health to anybody.

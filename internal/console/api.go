@@ -40,7 +40,7 @@ func (c *Console) apiAnswer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := c.Answers(r.Context(), r.PathValue("command"), r.URL.Query())
-	if no, ok := errors.AsType[Refused](err); ok {
+	if no, ok := errors.AsType[UserError](err); ok {
 		reply(w, http.StatusUnprocessableEntity, no.Refusal())
 		return
 	}
@@ -85,7 +85,7 @@ func (c *Console) tokens(r *http.Request) (TokensAnswer, error) {
 func (c *Console) apiAddToken(w http.ResponseWriter, r *http.Request) {
 	var q TokenRequest
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 4<<10)).Decode(&q); err != nil || q.Name == "" || len(q.Name) > 100 {
-		reply(w, http.StatusBadRequest, Refusal{Error: "the request has no name for the token", Do: `send {"name": "…"}`})
+		reply(w, http.StatusBadRequest, ErrorAnswer{Error: "the request has no name for the token", Do: `send {"name": "…"}`})
 		return
 	}
 	m := NewKey(KeyToken, q.Name, time.Now())
@@ -123,7 +123,7 @@ func (c *Console) apiCancel(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		c.broken(w, r, err)
 	case !under:
-		reply(w, http.StatusConflict, Refusal{Error: "the run is not under way"})
+		reply(w, http.StatusConflict, ErrorAnswer{Error: "the run is not under way"})
 	default:
 		reply(w, http.StatusAccepted, cancelAnswer{id, spaces.StopCancelled})
 	}

@@ -73,7 +73,7 @@ func filterOf(r *http.Request) (Filter, error) {
 
 // misread answers a request whose parameters can not be read.
 func (c *Console) misread(w http.ResponseWriter) {
-	reply(w, http.StatusBadRequest, Refusal{
+	reply(w, http.StatusBadRequest, ErrorAnswer{
 		Error: "a parameter can not be read",
 		Do:    "limit is a number up to 500, since a time such as 2h, 7d or 2026-01-31T00:00:00Z, before the word next of the page before",
 	})

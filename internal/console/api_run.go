@@ -58,14 +58,14 @@ func thoughtIn(inner []spaces.Event, s spaces.Step) string {
 func (c *Console) actsOf(agent spaces.AgentID, inner []spaces.Event, step int) []actRow {
 	acts := []actRow{}
 	for _, e := range inner {
-		if a, ok := e.Body.(spaces.Acted); ok && a.Step == step {
+		if a, ok := e.Body.(spaces.ToolCalled); ok && a.Step == step {
 			args := json.RawMessage(a.Args)
 			if !json.Valid(args) {
 				args = json.RawMessage("{}")
 			}
 			acts = append(acts, actRow{Call: a.CallID, Name: a.Name, Args: args})
 		}
-		if r, ok := e.Body.(spaces.Result); ok && r.Step == step {
+		if r, ok := e.Body.(spaces.ToolReturned); ok && r.Step == step {
 			for i := range acts {
 				if acts[i].Call == r.CallID {
 					a := &acts[i]

@@ -62,7 +62,7 @@ func (c *Console) space(r *http.Request) (spaceAnswer, error) {
 	return a, nil
 }
 
-func lineRowOf(l Line) lineRow {
+func lineRowOf(l LogLine) lineRow {
 	e := l.Event
 	row := lineRow{
 		Seq: e.Seq, Event: e.ID, Kind: e.Body.Kind(), Actor: e.Actor, At: e.At, Thread: e.Thread, Body: e.Body,

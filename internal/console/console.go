@@ -14,16 +14,16 @@ import (
 
 // Options are the parts a console is made of. All of them are needed.
 type Options struct {
-	Record   Record
+	Record   Store
 	Keys     Keys
 	Process  Process
 	Jobs     Jobs
 	Settings Settings
-	Live     Live
+	Live     EventSource
 	// Tools returns the acts that agents have now.
-	Tools func() spaces.Manifest
+	Tools func() spaces.ToolManifest
 	// Answers returns what a reading command of the program answers with -o json, by
-	// the command's name; none of that name is [ErrUnknown], and a [Refused] is told
+	// the command's name; none of that name is [ErrUnknown], and a [UserError] is told
 	// to whoever asks. Default: no command is answered.
 	Answers func(ctx context.Context, command string, q url.Values) (any, error)
 	// Metrics answers in the exposition format of Prometheus.

@@ -1,7 +1,7 @@
 // Package console is what operators look at and talk to: the pages, the JSON
 // API and the live events at `listen`, and the same API on the control socket.
 //
-// It declares the ports through which it reads the record ([Record]), keeps what
+// It declares the ports through which it reads the record ([Store]), keeps what
 // opens it ([Keys]) and asks the running program ([Process]). It promises that
 // nobody is served who may not be (SECURITY S7, S8), that every route says who
 // that is, that nothing anybody wrote runs in a browser (S18), that each answer

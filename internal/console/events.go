@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
 const (
@@ -18,16 +18,16 @@ const (
 	maxStreams = 128
 )
 
-// sift is what a reader of live events wants to see.
-type sift struct {
+// eventFilter is what a reader of live events wants to see.
+type eventFilter struct {
 	types  []string // empty: all
 	fields map[string]string
 }
 
 // siftOf reads the filter of a request: type=a,b and run, mind, space.
-func siftOf(r *http.Request) sift {
+func siftOf(r *http.Request) eventFilter {
 	q := r.URL.Query()
-	s := sift{fields: map[string]string{}}
+	s := eventFilter{fields: map[string]string{}}
 	for _, list := range q["type"] {
 		for t := range strings.SplitSeq(list, ",") {
 			if t = strings.TrimSpace(t); t != "" {
@@ -43,8 +43,8 @@ func siftOf(r *http.Request) sift {
 	return s
 }
 
-func (s sift) wants(e notify.Event) bool {
-	if e.Type == notify.Skipped {
+func (s eventFilter) wants(e pubsub.Event) bool {
+	if e.Type == pubsub.Skipped {
 		return true
 	}
 	if len(s.types) > 0 && !slices.Contains(s.types, e.Type) {
@@ -67,7 +67,7 @@ func (c *Console) streamEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.streams.Add(-1)
-	var events notify.Stream
+	var events pubsub.Stream
 	switch last, err := resumeFrom(r); {
 	case err != nil:
 		c.fail(w, r, http.StatusBadRequest, "from and Last-Event-ID are ids of events")
@@ -114,7 +114,7 @@ func resumeFrom(r *http.Request) (int64, error) {
 }
 
 // pump sends what the reader wants to see until it has gone or may look no more.
-func pump(ctx context.Context, to *Stream, events notify.Stream, want sift, may func(idle bool) bool) {
+func pump(ctx context.Context, to *Stream, events pubsub.Stream, want eventFilter, may func(idle bool) bool) {
 	for {
 		next, stop := context.WithTimeoutCause(ctx, heartbeat, errHeartbeat)
 		e, err := events.Next(next)

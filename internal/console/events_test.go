@@ -13,10 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
-	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -28,10 +28,10 @@ func listen(t *testing.T, w *consoletest.World, query string, header http.Header
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/events"+query, nil)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	r.Header = header
 	resp, err := http.DefaultClient.Do(r)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer resp.Body.Close()
 	if got := resp.Header.Get("Content-Type"); got != "text/event-stream" {
 		t.Fatalf("%s, content type %q", resp.Status, got)
@@ -64,14 +64,14 @@ func TestLiveEventsAreServerSentEvents(t *testing.T) {
 		`1001 {"type":"agent_thinking","content":"hm\nhm","metadata":{"step":1},"timestamp":"2026-03-01T12:00:00Z"}`,
 		`1002 {"type":"mission_stop","content":"completed","timestamp":"2026-03-01T12:00:00Z"}`,
 	}
-	check.Same(t, "events", want, listen(t, w, "", nil, 2, publish))
+	testutil.Same(t, "events", want, listen(t, w, "", nil, 2, publish))
 	for name, got := range map[string][]string{
 		"header":         listen(t, w, "", http.Header{"Last-Event-Id": {"1001"}}, 1, nil),
 		"parameter":      listen(t, w, "?from=1001", nil, 1, nil),
 		"header decides": listen(t, w, "?from=0", http.Header{"Last-Event-Id": {"1001"}}, 1, nil),
 		"filtered":       listen(t, w, "?from=1000&type=mission_stop,x", nil, 1, nil),
 	} {
-		check.Same(t, name, want[1:], got)
+		testutil.Same(t, name, want[1:], got)
 	}
 	lost := listen(t, w, "?from=5", nil, 1, nil)
 	if len(lost) != 1 || !strings.Contains(lost[0], `"type":"skipped"`) || !strings.Contains(lost[0], "reload") {
@@ -99,16 +99,16 @@ func TestLiveEventsAreSiftedByWhatTheyAreAbout(t *testing.T) {
 // SECURITY S7: a token that is revoked ends the streams it opened, with the next
 // event; so does another token in the configuration.
 func TestRevokedTokenEndsItsStreams(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, w *consoletest.World, k console.Made){
-		"revoked": func(t *testing.T, w *consoletest.World, k console.Made) {
+	for name, end := range map[string]func(t *testing.T, w *consoletest.World, k console.IssuedKey){
+		"revoked": func(t *testing.T, w *consoletest.World, k console.IssuedKey) {
 			t.Helper()
 			if got := ownerDo(t, w, http.MethodDelete, "/api/tokens/"+k.ID, "").Code; got != 200 {
 				t.Fatal(got)
 			}
 		},
-		"changed": func(t *testing.T, w *consoletest.World, k console.Made) {
+		"changed": func(t *testing.T, w *consoletest.World, k console.IssuedKey) {
 			t.Helper()
-			check.OK(t, w.Store.Keys().DropKey(t.Context(), k.ID))
+			testutil.OK(t, w.Store.Keys().DropKey(t.Context(), k.ID))
 			w.Allow(console.Access{Token: strings.Repeat("x", 40)})
 		},
 	} {
@@ -118,11 +118,11 @@ func TestRevokedTokenEndsItsStreams(t *testing.T) {
 			server := httptest.NewServer(w.Console.Handler())
 			defer server.Close()
 			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+"/events?from=1000", nil)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			r.Header.Set("Authorization", "Bearer "+k.Secret)
 			w.Bus.Publish("a", "before", nil, consoletest.Started)
 			resp, err := http.DefaultClient.Do(r)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			defer resp.Body.Close()
 			lines := bufio.NewReader(resp.Body)
 			for line := ""; !strings.Contains(line, "before"); {
@@ -163,7 +163,7 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 		bus := &inproc.Bus{}
 		stream := bus.Open(16)
 		h := &happenings{}
-		n := console.Narrator{Record: h, Bus: bus, Logger: slog.New(slog.DiscardHandler)}
+		n := console.LiveEventSource{Record: h, Bus: bus, Logger: slog.New(slog.DiscardHandler)}
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = n.Run(ctx) })
@@ -174,18 +174,18 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 			defer h.mu.Unlock()
 			h.events = append(h.events, spaces.Event{ID: "e", Space: space, Branch: branch, Body: b, RecvAt: time.Now()})
 		}
-		add(inner.Inner(), inner.Branch(), spaces.Spanned{Span: 7, Space: "s1", What: "opened", Reason: spaces.SpanHeard})
-		add(inner.Inner(), inner.Branch(), spaces.Spanned{Span: 7, Space: "s1", What: "checkpointed"})
+		add(inner.Inner(), inner.Branch(), spaces.SpanChanged{Span: 7, Space: "s1", What: "opened", Reason: spaces.SpanHeard})
+		add(inner.Inner(), inner.Branch(), spaces.SpanChanged{Span: 7, Space: "s1", What: "checkpointed"})
 		add("s1", spaces.Primary, spaces.Delivered{Message: "m1", Action: "a1", Refs: []spaces.Ref{{}}})
 		add("s1", spaces.Primary, spaces.Failed{Message: "m2", Action: "a2", State: spaces.ActionFailed, Code: "invalid", Reason: "No."})
 		<-time.After(time.Second)
-		add(inner.Inner(), inner.Branch(), spaces.Spanned{Span: 7, Space: "s1", What: "closed", Reason: spaces.SpanDeaf})
+		add(inner.Inner(), inner.Branch(), spaces.SpanChanged{Span: 7, Space: "s1", What: "closed", Reason: spaces.SpanDeaf})
 		<-time.After(time.Second)
 		bus.Publish("end", "", nil, time.Now())
 		var got []string
 		for {
 			e, err := stream.Next(t.Context())
-			check.OK(t, err)
+			testutil.OK(t, err)
 			if e.Type == "end" {
 				break
 			}
@@ -200,6 +200,6 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 		stop()
 		wg.Wait()
 		want := []string{"span_opened heard", "delivery_sent m1", "delivery_failed No.", "span_closed deaf"}
-		check.Same(t, "events", want, got)
+		testutil.Same(t, "events", want, got)
 	})
 }

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A call is a request as it reaches the console.
@@ -80,8 +80,8 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 	life := w.Live("hello")
 	token, session := w.Key(console.KeyToken), w.Key(console.KeySession)
 	old, gone := w.Key(console.KeyToken), w.Key(console.KeySession)
-	for _, k := range []console.Made{old, gone} {
-		check.OK(t, w.Store.Keys().DropKey(t.Context(), k.ID))
+	for _, k := range []console.IssuedKey{old, gone} {
+		testutil.OK(t, w.Store.Keys().DropKey(t.Context(), k.ID))
 	}
 	open := map[string]bool{"GET /health": true, "GET /login": true, "POST /login": true, "GET /open": true, "GET /static/{file}": true}
 	owners := map[string]bool{"POST /api/tokens": true, "DELETE /api/tokens/{id}": true, "POST /api/links": true}
@@ -326,7 +326,7 @@ func TestLinkOpensOneBrowserOnce(t *testing.T) {
 	w := consoletest.Open(t)
 	h := w.Console.Handler()
 	made, err := w.Console.NewLink(t.Context())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if left := time.Until(made.Expires); left > 10*time.Minute || left < 9*time.Minute {
 		t.Errorf("it is good for %v", left)
 	}
@@ -344,7 +344,7 @@ func TestLinkOpensOneBrowserOnce(t *testing.T) {
 		t.Errorf("second use: %d", again.Code)
 	}
 	late := console.NewKey(console.KeyLink, "", time.Now().Add(-console.LinkTTL))
-	check.OK(t, w.Store.Keys().AddKey(t.Context(), late.Key))
+	testutil.OK(t, w.Store.Keys().AddKey(t.Context(), late.Key))
 	if got := do(t, h, call{target: "/open?k=" + late.Secret}).Code; got != 401 {
 		t.Errorf("an old link: %d", got)
 	}

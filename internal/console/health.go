@@ -4,20 +4,20 @@ import "time"
 
 // Health is the answer of GET /health to those who may know.
 type Health struct {
-	Status      string    `json:"status"` // starting, healthy, degraded
-	CoreReady   bool      `json:"core_ready"`
-	TrustPassed bool      `json:"trust_passed"`
-	Version     string    `json:"version"`
-	StartedAt   time.Time `json:"started_at"`
-	Listen      string    `json:"listen,omitempty"`
-	Extensions  []Part    `json:"extensions"`
-	Deferred    Deferred  `json:"deferred"`
+	Status      string      `json:"status"` // starting, healthy, degraded
+	CoreReady   bool        `json:"core_ready"`
+	TrustPassed bool        `json:"trust_passed"`
+	Version     string      `json:"version"`
+	StartedAt   time.Time   `json:"started_at"`
+	Listen      string      `json:"listen,omitempty"`
+	Extensions  []Component `json:"extensions"`
+	Deferred    Deferred    `json:"deferred"`
 
-	Processes []Fellow `json:"processes,omitempty"` // that share the database, this one among them
+	Processes []Peer `json:"processes,omitempty"` // that share the database, this one among them
 }
 
-// A Fellow is one of the processes that share a database.
-type Fellow struct {
+// A Peer is one of the processes that share a database.
+type Peer struct {
 	Host    string    `json:"host"`
 	PID     int64     `json:"pid"`
 	Version string    `json:"version"`
@@ -58,8 +58,8 @@ func (h *Health) Summarise(started bool) {
 	}
 }
 
-// A Part is one part of the program that may fail alone.
-type Part struct {
+// A Component is one part of the program that may fail alone.
+type Component struct {
 	Name    string     `json:"name"`
 	Kind    string     `json:"kind"` // adapter, model, scheduler, entry, record, redis
 	State   string     `json:"state"`
@@ -126,39 +126,39 @@ type Pairing struct {
 	Expires time.Time `json:"expires"`
 }
 
-// A Light is one of the four signs at the top of every page.
-type Light struct {
+// An Indicator is one of the four signs at the top of every page.
+type Indicator struct {
 	Name  string `json:"name"`  // hears, thinks, speaks, keeps
 	State string `json:"state"` // good, warn, bad
 	Why   string `json:"why"`
 }
 
 // lights says in four words whether all is well.
-func lights(h Health, t Tally, now time.Time) []Light {
-	hears := Light{"hears", "good", "every account was heard lately"}
-	thinks := Light{"thinks", "good", "the model is configured"}
+func lights(h Health, t Totals, now time.Time) []Indicator {
+	hears := Indicator{"hears", "good", "every account was heard lately"}
+	thinks := Indicator{"thinks", "good", "the model is configured"}
 	for _, x := range h.Extensions {
 		switch {
 		case x.Kind == "adapter" && !x.Healthy:
-			hears = Light{"hears", "bad", x.Name + " is " + x.State + Because(x.Reason)}
+			hears = Indicator{"hears", "bad", x.Name + " is " + x.State + Because(x.Reason)}
 		case x.Kind == "model" && !x.Healthy:
-			thinks = Light{"thinks", "bad", x.Name + " is " + x.State + Because(x.Reason)}
+			thinks = Indicator{"thinks", "bad", x.Name + " is " + x.State + Because(x.Reason)}
 		case x.Kind == "model" && x.State == "offline":
-			thinks = Light{"thinks", "warn", x.Reason}
+			thinks = Indicator{"thinks", "warn", x.Reason}
 		}
 	}
-	speaks := Light{"speaks", "good", "nothing waits to be sent"}
+	speaks := Indicator{"speaks", "good", "nothing waits to be sent"}
 	switch waited := now.Sub(t.Oldest); {
 	case t.Outbox > 0 && waited > 5*time.Minute:
-		speaks = Light{"speaks", "bad", Count(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
+		speaks = Indicator{"speaks", "bad", Count(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
 	case t.Unknown > 0:
-		speaks = Light{"speaks", "warn", Count(t.Unknown, "message") + " may not have arrived"}
+		speaks = Indicator{"speaks", "warn", Count(t.Unknown, "message") + " may not have arrived"}
 	case t.Outbox > 0:
 		speaks.Why = Count(t.Outbox, "message") + " under way"
 	}
-	keeps := Light{"keeps", "good", "the record answers, " + Size(t.Bytes)}
+	keeps := Indicator{"keeps", "good", "the record answers, " + Size(t.Bytes)}
 	if !h.CoreReady {
-		keeps = Light{"keeps", "bad", "the record is not open"}
+		keeps = Indicator{"keeps", "bad", "the record is not open"}
 	}
-	return []Light{hears, thinks, speaks, keeps}
+	return []Indicator{hears, thinks, speaks, keeps}
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var (
@@ -27,7 +27,7 @@ func TestJobsPageTellsEveryState(t *testing.T) {
 	play := func(kind string, total int64, do func(j *jobs.Job) error) {
 		t.Helper()
 		added, err := desk.Add(t.Context(), jobs.Job{Kind: kind, Subject: "acme <b>", Progress: jobs.Progress{Total: total, Unit: "messages"}}, now)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if do == nil {
 			return
 		}
@@ -36,8 +36,8 @@ func TestJobsPageTellsEveryState(t *testing.T) {
 			t.Fatal(j, err)
 		}
 		j.Done, j.Rate = 6310, 38
-		check.OK(t, desk.Save(t.Context(), *j, time.Hour, now))
-		check.OK(t, do(j))
+		testutil.OK(t, desk.Save(t.Context(), *j, time.Hour, now))
+		testutil.OK(t, do(j))
 	}
 	ask := func(want jobs.State) func(*jobs.Job) error {
 		return func(j *jobs.Job) error {

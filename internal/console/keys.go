@@ -62,18 +62,18 @@ type Keys interface {
 	ListKeys(ctx context.Context, kind KeyKind) ([]Key, error)
 }
 
-// A Made is a new key with its secret, which is shown this once.
-type Made struct {
+// An IssuedKey is a new key with its secret, which is shown this once.
+type IssuedKey struct {
 	Key
 	Secret string
 }
 
 // NewKey makes a key of a kind. The secret has 256 bits of chance.
-func NewKey(kind KeyKind, name string, at time.Time) Made {
+func NewKey(kind KeyKind, name string, at time.Time) IssuedKey {
 	secret, id := make([]byte, 32), make([]byte, 4)
 	_, _ = rand.Read(secret) // never fails
 	_, _ = rand.Read(id)
-	m := Made{
+	m := IssuedKey{
 		Key:    Key{ID: hex.EncodeToString(id), Kind: kind, Name: name, Created: at},
 		Secret: base64.RawURLEncoding.EncodeToString(secret),
 	}

@@ -46,7 +46,7 @@ func (c *Console) memory(r *http.Request, m spaces.Mind) (MemoryAnswer, error) {
 	if err != nil {
 		return MemoryAnswer{}, err
 	}
-	people := namer{c.Record, map[spaces.EntityID]spaces.Entity{}}
+	people := nameLookup{c.Record, map[spaces.EntityID]spaces.Entity{}}
 	a := MemoryAnswer{Mind: m.String(), Memories: []memoryRow{}, Goals: []goalRow{}, Notes: []noteRow{}, Plans: []planRow{}, Digests: []digestRow{}}
 	if err := a.remember(r.Context(), c, m, has.Self.Memories.All, f, people); err != nil {
 		return a, err
@@ -68,7 +68,7 @@ func (c *Console) memory(r *http.Request, m spaces.Mind) (MemoryAnswer, error) {
 }
 
 // condense adds the newest digests, which come oldest first.
-func (a *MemoryAnswer) condense(ctx context.Context, c *Console, m spaces.Mind, made []spaces.Digest, people namer) (err error) {
+func (a *MemoryAnswer) condense(ctx context.Context, c *Console, m spaces.Mind, made []spaces.CycleSummary, people nameLookup) (err error) {
 	for _, d := range slices.Backward(made[max(0, len(made)-pageSize):]) {
 		row := digestRow{First: d.First, Last: d.Last, Text: d.Text, Model: d.Model, At: d.At, Of: len(d.Sources)}
 		if row.Sources, err = c.sources(ctx, m, d.Sources, people); err == nil {
@@ -83,7 +83,7 @@ func (a *MemoryAnswer) condense(ctx context.Context, c *Console, m spaces.Mind, 
 }
 
 // remember adds a page of memories, which come oldest first.
-func (a *MemoryAnswer) remember(ctx context.Context, c *Console, m spaces.Mind, kept []spaces.Memory, f memoryFilter, people namer) error {
+func (a *MemoryAnswer) remember(ctx context.Context, c *Console, m spaces.Mind, kept []spaces.Memory, f memoryFilter, people nameLookup) error {
 	if i := slices.IndexFunc(kept, func(x spaces.Memory) bool { return x.ID == f.before }); i >= 0 {
 		kept = kept[:i]
 	}
@@ -128,7 +128,7 @@ func says(text, words string) bool {
 }
 
 // sources returns the newest events that something was made of, newest first.
-func (c *Console) sources(ctx context.Context, m spaces.Mind, ids []spaces.EventID, people namer) ([]FoundRow, error) {
+func (c *Console) sources(ctx context.Context, m spaces.Mind, ids []spaces.EventID, people nameLookup) ([]FoundRow, error) {
 	events, err := c.Record.Told(ctx, m, ids[max(0, len(ids)-maxSources):])
 	if err != nil {
 		return nil, err
@@ -144,14 +144,14 @@ func (c *Console) sources(ctx context.Context, m spaces.Mind, ids []spaces.Event
 	return rows, nil
 }
 
-// A namer asks who somebody is once.
-type namer struct {
-	record Record
+// A nameLookup asks who somebody is once.
+type nameLookup struct {
+	record Store
 	known  map[spaces.EntityID]spaces.Entity
 }
 
 // all returns who the ids are, in their order.
-func (n namer) all(ctx context.Context, ids []spaces.EntityID) ([]personRow, error) {
+func (n nameLookup) all(ctx context.Context, ids []spaces.EntityID) ([]personRow, error) {
 	var unasked []spaces.EntityID
 	for _, id := range ids {
 		if _, asked := n.known[id]; !asked {
@@ -183,7 +183,7 @@ func (c *Console) apiMemory(r *http.Request) (MemoryAnswer, error) {
 }
 
 type memoryPage struct {
-	chrome
+	pageLayout
 	Minds  []mindRow // to choose from; with one that is chosen none
 	More   string    // the address of those that ran before these
 	Memory MemoryAnswer
@@ -195,7 +195,7 @@ type memoryPage struct {
 
 func (c *Console) pageMemories(r *http.Request) (view, error) {
 	minds, more, err := c.latestMinds(r, rowsOfPage)
-	return &memoryPage{chrome: chrome{Title: "Memory", Terminal: "trestle status --all"}, Minds: minds, More: more}, err
+	return &memoryPage{pageLayout: pageLayout{Title: "Memory", Terminal: "trestle status --all"}, Minds: minds, More: more}, err
 }
 
 func (c *Console) pageMemory(r *http.Request) (view, error) {
@@ -205,8 +205,8 @@ func (c *Console) pageMemory(r *http.Request) (view, error) {
 	}
 	q := r.URL.Query()
 	p := &memoryPage{
-		chrome: chrome{Title: "Memory of " + m.String(), Terminal: "trestle memory " + m.String() + flags(q.Get, "words", "reader")},
-		Words:  q.Get("words"), Reader: q.Get("reader"), Later: q.Get("before") != "",
+		pageLayout: pageLayout{Title: "Memory of " + m.String(), Terminal: "trestle memory " + m.String() + flags(q.Get, "words", "reader")},
+		Words:      q.Get("words"), Reader: q.Get("reader"), Later: q.Get("before") != "",
 	}
 	if p.Memory, err = c.memory(r, m); p.Memory.Next != "" {
 		p.Older = merged(r, map[string]string{"before": p.Memory.Next})

@@ -9,14 +9,14 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Correction is what a memory is to say in place of what it says.
-type Correction struct {
+// A MemoryEdit is what a memory is to say in place of what it says.
+type MemoryEdit struct {
 	Fact string `json:"fact"`
 }
 
 // change has the mind that a path names forget something or, with a fact, have that in
 // place of what it remembers.
-func (c *Console) change(r *http.Request, id string, correct *Correction) (m spaces.Mind, err error) {
+func (c *Console) change(r *http.Request, id string, correct *MemoryEdit) (m spaces.Mind, err error) {
 	if m, err = mindOf(r); err != nil {
 		return m, err
 	}
@@ -35,17 +35,17 @@ func (c *Console) change(r *http.Request, id string, correct *Correction) (m spa
 func (c *Console) apiForget(w http.ResponseWriter, r *http.Request) { c.apiChange(w, r, nil) }
 
 func (c *Console) apiCorrect(w http.ResponseWriter, r *http.Request) {
-	var fact Correction
+	var fact MemoryEdit
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 64<<10)).Decode(&fact); err != nil {
-		reply(w, http.StatusBadRequest, Refusal{Error: "the request is no JSON of a correction", Do: `send {"fact": "…"}`})
+		reply(w, http.StatusBadRequest, ErrorAnswer{Error: "the request is no JSON of a correction", Do: `send {"fact": "…"}`})
 		return
 	}
 	c.apiChange(w, r, &fact)
 }
 
-func (c *Console) apiChange(w http.ResponseWriter, r *http.Request, correct *Correction) {
+func (c *Console) apiChange(w http.ResponseWriter, r *http.Request, correct *MemoryEdit) {
 	_, err := c.change(r, r.URL.Query().Get("id"), correct)
-	if no, ok := errors.AsType[Refused](err); ok {
+	if no, ok := errors.AsType[UserError](err); ok {
 		reply(w, http.StatusBadRequest, no.Refusal())
 		return
 	}
@@ -58,12 +58,12 @@ func (c *Console) apiChange(w http.ResponseWriter, r *http.Request, correct *Cor
 
 // pageChangeMemory changes what a mind has and shows it.
 func (c *Console) pageChangeMemory(w http.ResponseWriter, r *http.Request) {
-	var correct *Correction
+	var correct *MemoryEdit
 	if r.PostFormValue("do") == "correct" {
-		correct = &Correction{r.PostFormValue("fact")}
+		correct = &MemoryEdit{r.PostFormValue("fact")}
 	}
 	m, err := c.change(r, r.PostFormValue("id"), correct)
-	if no, ok := errors.AsType[Refused](err); ok {
+	if no, ok := errors.AsType[UserError](err); ok {
 		said := no.Refusal()
 		c.fail(w, r, http.StatusBadRequest, said.Error+" "+said.Do)
 		return

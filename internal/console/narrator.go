@@ -5,17 +5,17 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Narrator tells as live events what the record learns of connections and
+// A LiveEventSource tells as live events what the record learns of connections and
 // deliveries: span_opened, span_closed, delivery_sent and delivery_failed
 // (PRD-6.2-2). It reads what is committed, so that nothing is told that did not
 // happen and nothing twice.
-type Narrator struct {
-	Record Chronicle
-	Bus    notify.Publisher
+type LiveEventSource struct {
+	Record ActivityReader
+	Bus    pubsub.Publisher
 	Logger *slog.Logger
 	// Every is how often it looks. Default: 500 ms.
 	Every time.Duration
@@ -26,7 +26,7 @@ const narrated = 500
 
 // Run tells what happens from now on until ctx is done. A record that does not
 // answer is asked again.
-func (n *Narrator) Run(ctx context.Context) error {
+func (n *LiveEventSource) Run(ctx context.Context) error {
 	every := n.Every
 	if every == 0 {
 		every = 500 * time.Millisecond
@@ -49,7 +49,7 @@ func (n *Narrator) Run(ctx context.Context) error {
 }
 
 // tell tells what has happened behind a place and returns the place it came to.
-func (n *Narrator) tell(ctx context.Context, at int64) (int64, error) {
+func (n *LiveEventSource) tell(ctx context.Context, at int64) (int64, error) {
 	for {
 		events, next, err := n.Record.Happened(ctx, at, narrated)
 		if err != nil {
@@ -64,9 +64,9 @@ func (n *Narrator) tell(ctx context.Context, at int64) (int64, error) {
 	}
 }
 
-func (n *Narrator) publish(e spaces.Event) {
+func (n *LiveEventSource) publish(e spaces.Event) {
 	facts := map[string]any{"space": string(e.Space), "event": string(e.ID)}
-	if s, ok := e.Body.(spaces.Spanned); ok {
+	if s, ok := e.Body.(spaces.SpanChanged); ok {
 		kind := map[string]string{"opened": "span_opened", "closed": "span_closed"}[s.What]
 		if kind == "" {
 			return // a checkpoint

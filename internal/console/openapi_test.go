@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -36,7 +36,7 @@ var operations = map[string]operation{
 	"GET /health/bootstrap": {summary: "What became of the start, stage by stage.", gives: Boot{}},
 	"GET /events": {
 		summary: "Live events as they happen, as server-sent events: `id:` and `data:` with one event. A reader that comes back with Last-Event-ID, or from, goes on where it stood; what is kept no more comes as one event of type skipped.",
-		query:   []string{"from: the id of the event that was seen last", "type: types, with commas between them", "mind: agent/circle", "space: a space's id", "run: a run's id"}, gives: notify.Event{}, stream: true,
+		query:   []string{"from: the id of the event that was seen last", "type: types, with commas between them", "mind: agent/circle", "space: a space's id", "run: a run's id"}, gives: pubsub.Event{}, stream: true,
 	},
 	"GET /api/openapi.json": {summary: "This description.", gives: map[string]any{}},
 	"GET /api/status":       {summary: "How everything stands: health, the four lights, and the record in numbers.", gives: statusAnswer{}},
@@ -49,7 +49,7 @@ var operations = map[string]operation{
 	},
 	"DELETE /api/memory/{agent}/{circle...}": {summary: "Has a mind forget a memory, timer or plan.", query: []string{"id: of the memory, timer or plan"}, gives: nothing{}},
 	"PATCH /api/memory/{agent}/{circle...}": {
-		summary: "Puts a fact in place of a memory's, which keeps its sources and who may learn it.", query: []string{"id: of the memory"}, takes: Correction{}, gives: nothing{},
+		summary: "Puts a fact in place of a memory's, which keeps its sources and who may learn it.", query: []string{"id: of the memory"}, takes: MemoryEdit{}, gives: nothing{},
 	},
 	"GET /api/runs":                {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: runsAnswer{}},
 	"GET /api/runs/{id}":           {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: RunAnswer{}},
@@ -107,8 +107,8 @@ func TestOpenAPIIsThatOfTheRoutesAndStructs(t *testing.T) {
 			"securitySchemes": map[string]any{"token": map[string]any{"type": "http", "scheme": "bearer"}, "session": map[string]any{"type": "apiKey", "in": "cookie", "name": "trestle7420"}},
 		},
 	})
-	check.OK(t, err)
-	check.Golden(t, *update, "openapi.json", string(got))
+	testutil.OK(t, err)
+	testutil.Golden(t, *update, "openapi.json", string(got))
 }
 
 func marshal(v any) ([]byte, error) {
@@ -139,7 +139,7 @@ func (op operation) describe(path string, who allow, s *schemaSet) map[string]an
 		"summary": op.summary,
 		"responses": map[string]any{
 			"200":     map[string]any{"description": "the answer", "content": map[string]any{kind: map[string]any{"schema": s.of(reflect.TypeOf(op.gives))}}},
-			"default": map[string]any{"description": "why not", "content": map[string]any{"application/json": map[string]any{"schema": s.of(reflect.TypeFor[Refusal]())}}},
+			"default": map[string]any{"description": "why not", "content": map[string]any{"application/json": map[string]any{"schema": s.of(reflect.TypeFor[ErrorAnswer]())}}},
 		},
 	}
 	if params != nil {

@@ -14,14 +14,14 @@ import (
 var jobVerbs = map[string]jobs.State{"pause": jobs.Paused, "resume": jobs.Ready, "cancel": jobs.Cancelled}
 
 type jobsPage struct {
-	chrome
-	Jobs  []toldJob
+	pageLayout
+	Jobs  []jobText
 	One   bool // a single job was asked for
 	Older string
 }
 
-// A toldJob is a job in words.
-type toldJob struct {
+// A jobText is a job in words.
+type jobText struct {
 	jobs.Job
 	Amount string // how much is done
 	Left   string // how long the rest takes; empty when nobody can tell
@@ -30,8 +30,8 @@ type toldJob struct {
 	Verbs  []string
 }
 
-func tellingJob(j jobs.Job, now time.Time) toldJob {
-	t := toldJob{Job: j, Amount: thousands(int(j.Done)), Verbs: verbsOf(j)}
+func tellingJob(j jobs.Job, now time.Time) jobText {
+	t := jobText{Job: j, Amount: thousands(int(j.Done)), Verbs: verbsOf(j)}
 	if j.Total > 0 {
 		t.Amount += " of " + thousands(int(j.Total))
 	}
@@ -102,7 +102,7 @@ func (c *Console) jobs(r *http.Request) (jobsAnswer, error) {
 }
 
 func (c *Console) pageJobs(r *http.Request) (view, error) {
-	p := &jobsPage{chrome: chrome{Title: "Jobs", Terminal: "trestle jobs"}}
+	p := &jobsPage{pageLayout: pageLayout{Title: "Jobs", Terminal: "trestle jobs"}}
 	a, err := c.jobs(r)
 	if a.Next > 0 {
 		p.Older = merged(r, map[string]string{"before": formatInt(a.Next)})
@@ -116,8 +116,8 @@ func (c *Console) pageJobs(r *http.Request) (view, error) {
 func (c *Console) pageJob(r *http.Request) (view, error) {
 	j, err := c.job(r)
 	return &jobsPage{
-		chrome: chrome{Title: fmt.Sprintf("Job %d", j.ID), Terminal: fmt.Sprintf("trestle jobs show --follow %d", j.ID)},
-		Jobs:   []toldJob{tellingJob(j, time.Now())}, One: true,
+		pageLayout: pageLayout{Title: fmt.Sprintf("Job %d", j.ID), Terminal: fmt.Sprintf("trestle jobs show --follow %d", j.ID)},
+		Jobs:       []jobText{tellingJob(j, time.Now())}, One: true,
 	}, err
 }
 
@@ -153,7 +153,7 @@ func (c *Console) askJob(r *http.Request) (jobs.Job, error) {
 func (c *Console) apiAskJob(w http.ResponseWriter, r *http.Request) {
 	switch j, err := c.askJob(r); {
 	case errors.Is(err, jobs.ErrOver):
-		reply(w, http.StatusConflict, Refusal{Error: "the job is over", Do: "what is done stays done; begin a new one to do more"})
+		reply(w, http.StatusConflict, ErrorAnswer{Error: "the job is over", Do: "what is done stays done; begin a new one to do more"})
 	case err != nil:
 		c.broken(w, r, err)
 	default:

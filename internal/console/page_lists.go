@@ -11,7 +11,7 @@ import (
 )
 
 type denialsPage struct {
-	chrome
+	pageLayout
 	Denials      denialsAnswer
 	Agent, Since string
 	Older        string
@@ -21,8 +21,8 @@ type denialsPage struct {
 func (c *Console) pageDenials(r *http.Request) (view, error) {
 	q := r.URL.Query()
 	p := &denialsPage{
-		chrome: chrome{Title: "Denials", Terminal: "trestle denials" + flags(q.Get, "agent", "since")},
-		Agent:  q.Get("agent"), Since: q.Get("since"),
+		pageLayout: pageLayout{Title: "Denials", Terminal: "trestle denials" + flags(q.Get, "agent", "since")},
+		Agent:      q.Get("agent"), Since: q.Get("since"),
 	}
 	var err error
 	switch p.Denials, err = c.denials(r); {
@@ -47,12 +47,12 @@ var LiveTypes = []string{
 }
 
 type livePage struct {
-	chrome
+	pageLayout
 	Types   []chip
 	Only    bool // some types alone
 	Stream  string
 	Address string
-	Latest  []happening
+	Latest  []recentEvent
 }
 
 type chip struct {
@@ -61,7 +61,7 @@ type chip struct {
 }
 
 func (c *Console) pageLive(r *http.Request) (view, error) {
-	p := &livePage{chrome: chrome{Title: "Live", Terminal: "trestle events -f"}, Stream: "/events", Address: "http://" + r.Host}
+	p := &livePage{pageLayout: pageLayout{Title: "Live", Terminal: "trestle events -f"}, Stream: "/events", Address: "http://" + r.Host}
 	want := siftOf(r).types
 	for _, t := range LiveTypes {
 		p.Types = append(p.Types, chip{t, slices.Contains(want, t)})
@@ -75,24 +75,24 @@ func (c *Console) pageLive(r *http.Request) (view, error) {
 }
 
 type problemsPage struct {
-	chrome
+	pageLayout
 	Open []Problem
 }
 
 func (c *Console) pageProblems(r *http.Request) (view, error) {
 	open, err := c.Process.Problems(r.Context())
-	return &problemsPage{chrome{Title: "Problems", Terminal: "trestle problems"}, open}, err
+	return &problemsPage{pageLayout{Title: "Problems", Terminal: "trestle problems"}, open}, err
 }
 
 type settingsPage struct {
-	chrome
-	Rows    []Row
+	pageLayout
+	Rows    []SettingRow
 	Tokens  []Key
 	Waiting []Pairing
 }
 
 func (c *Console) pageSettings(r *http.Request) (view, error) {
-	p := &settingsPage{chrome: chrome{Title: "Settings", Terminal: "trestle config show --all --origin"}, Rows: c.Settings.Rows()}
+	p := &settingsPage{pageLayout: pageLayout{Title: "Settings", Terminal: "trestle config show --all --origin"}, Rows: c.Settings.Rows()}
 	var err error
 	if p.Tokens, err = c.Keys.ListKeys(r.Context(), KeyToken); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (c *Console) pageSettings(r *http.Request) (view, error) {
 }
 
 type searchPage struct {
-	chrome
+	pageLayout
 	Hits []hit
 }
 
@@ -116,7 +116,7 @@ const maxHits = 50
 
 func (c *Console) pageSearch(r *http.Request) (view, error) {
 	words := strings.TrimSpace(r.URL.Query().Get("q"))
-	p := &searchPage{chrome: chrome{Title: "Search", Query: words, Terminal: "trestle search " + quoted(words)}}
+	p := &searchPage{pageLayout: pageLayout{Title: "Search", Query: words, Terminal: "trestle search " + quoted(words)}}
 	var err error
 	if words != "" {
 		p.Hits, err = c.look(r, words)

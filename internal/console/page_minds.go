@@ -10,18 +10,18 @@ import (
 )
 
 type mindsPage struct {
-	chrome
+	pageLayout
 	Minds []mindRow
 	Older string
 }
 
 func (c *Console) pageMinds(r *http.Request) (view, error) {
 	minds, older, err := c.latestMinds(r, rowsOfPage)
-	return &mindsPage{chrome{Title: "Minds", Terminal: "trestle status --all"}, minds, older}, err
+	return &mindsPage{pageLayout{Title: "Minds", Terminal: "trestle status --all"}, minds, older}, err
 }
 
 type mindPage struct {
-	chrome
+	pageLayout
 	Mind     string
 	Keyframe *spaces.Keyframe
 	Runs     runsAnswer
@@ -32,7 +32,7 @@ func (c *Console) pageMind(r *http.Request) (view, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &mindPage{chrome: chrome{Title: m.String(), Terminal: "trestle hud " + m.String()}, Mind: m.String()}
+	p := &mindPage{pageLayout: pageLayout{Title: m.String(), Terminal: "trestle hud " + m.String()}, Mind: m.String()}
 	if p.Keyframe, _, err = c.Record.Turns(r.Context(), m, 1); err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (c *Console) pageMind(r *http.Request) (view, error) {
 }
 
 type framePage struct {
-	chrome
+	pageLayout
 	Frame      FrameAnswer
 	Phase      spaces.Phase
 	Verdict    string
@@ -103,8 +103,8 @@ func (c *Console) pageFrame(r *http.Request) (view, error) {
 		return nil, err
 	}
 	p := &framePage{
-		chrome: chrome{Title: fmt.Sprintf("Frame %d of %s", f.Step.N, f.Run.Mind), Terminal: "trestle hud " + f.Run.Mind.String()},
-		Frame:  frameAnswerOf(f), Phase: f.Step.Phase, Verdict: verdictOn(f), Plan: planOf(f.Step.Frame),
+		pageLayout: pageLayout{Title: fmt.Sprintf("Frame %d of %s", f.Step.N, f.Run.Mind), Terminal: "trestle hud " + f.Run.Mind.String()},
+		Frame:      frameAnswerOf(f), Phase: f.Step.Phase, Verdict: verdictOn(f), Plan: planOf(f.Step.Frame),
 		Prev: f.Before.path(), Next: f.After.path(),
 	}
 	if f.Keyframe != nil {
@@ -177,7 +177,7 @@ func (p *framePage) bars() {
 }
 
 // path is where the page of the step is; empty for none.
-func (p Place) path() string {
+func (p StepRef) path() string {
 	if p.Run == "" {
 		return ""
 	}

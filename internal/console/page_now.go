@@ -12,18 +12,18 @@ import (
 )
 
 type nowPage struct {
-	chrome
+	pageLayout
 	Open         []Problem
-	Tally        Tally
+	Tally        Totals
 	Cap, CapHigh int // tokens of a day; 0: no limit
 	Minds        []mindRow
 	More         bool // minds than these
 	Adapters     []Adapter
-	Latest       []happening
+	Latest       []recentEvent
 }
 
-// A happening is one event in a list of what came last.
-type happening struct {
+// A recentEvent is one event in a list of what came last.
+type recentEvent struct {
 	At    time.Time
 	Space spaces.SpaceID
 	Seq   int64
@@ -33,7 +33,7 @@ type happening struct {
 }
 
 func (c *Console) pageNow(r *http.Request) (view, error) {
-	p := &nowPage{chrome: chrome{Title: "Now", Terminal: "trestle status"}}
+	p := &nowPage{pageLayout: pageLayout{Title: "Now", Terminal: "trestle status"}}
 	var err error
 	if p.Tally, err = c.Record.Tally(r.Context(), time.Now()); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (c *Console) dayCap() int {
 }
 
 // latest returns what was recorded last, newest first.
-func (c *Console) latest(r *http.Request, limit int) ([]happening, error) {
+func (c *Console) latest(r *http.Request, limit int) ([]recentEvent, error) {
 	events, err := c.Record.Recent(r.Context(), "", limit)
 	if err != nil {
 		return nil, err
@@ -75,9 +75,9 @@ func (c *Console) latest(r *http.Request, limit int) ([]happening, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]happening, len(events))
+	all := make([]recentEvent, len(events))
 	for i, e := range events {
-		all[len(events)-1-i] = happening{e.At, e.Space, e.Seq, e.Body.Kind(), nameOf(e.Actor, names), tellingOf(e.Body)}
+		all[len(events)-1-i] = recentEvent{e.At, e.Space, e.Seq, e.Body.Kind(), nameOf(e.Actor, names), tellingOf(e.Body)}
 	}
 	return all, nil
 }
@@ -142,9 +142,9 @@ func tellingOf(b spaces.Body) string {
 		return "nobody can tell what was said here" + Because(b.Reason)
 	case spaces.Unreadable:
 		return "something that could not be read" + Because(b.Reason)
-	case spaces.Noted, spaces.Bookmarked, spaces.Woke, spaces.Thought, spaces.Acted, spaces.Result, spaces.Summed,
+	case spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought, spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised,
 		spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped,
-		spaces.Spanned:
+		spaces.SpanChanged:
 		return string(b.Kind()) // of an inner log, which these pages do not list
 	}
 	panic("console: an unknown body")

@@ -11,7 +11,7 @@ import (
 )
 
 type runsPage struct {
-	chrome
+	pageLayout
 	Runs   runsAnswer
 	Stops  []spaces.StopReason
 	Stop   spaces.StopReason
@@ -26,7 +26,7 @@ type runsPage struct {
 func (c *Console) pageRuns(r *http.Request) (view, error) {
 	q := r.URL.Query()
 	p := &runsPage{
-		chrome: chrome{Title: "Runs"}, Stops: spaces.StopReasons(), Stop: spaces.StopReason(q.Get("stop")), Agent: q.Get("agent"),
+		pageLayout: pageLayout{Title: "Runs"}, Stops: spaces.StopReasons(), Stop: spaces.StopReason(q.Get("stop")), Agent: q.Get("agent"),
 		Space: q.Get("space"), Since: q.Get("since"),
 	}
 	f, err := filterOf(r)
@@ -73,7 +73,7 @@ func flags(get func(string) string, names ...string) string {
 }
 
 type runPage struct {
-	chrome
+	pageLayout
 	Run    RunAnswer
 	Shown  []spokenRow
 	Bars   []stepBar
@@ -108,8 +108,8 @@ func (c *Console) pageRun(r *http.Request) (view, error) {
 		return nil, err
 	}
 	p := &runPage{
-		chrome: chrome{Title: "Run " + string(run.Cycle.ID), Terminal: "trestle explain " + string(run.Cycle.ID)},
-		Run:    c.answer(run),
+		pageLayout: pageLayout{Title: "Run " + string(run.Cycle.ID), Terminal: "trestle explain " + string(run.Cycle.ID)},
+		Run:        c.answer(run),
 	}
 	for i, s := range p.Run.Shown {
 		e := run.Events[i]

@@ -8,18 +8,18 @@ import (
 )
 
 type spacesPage struct {
-	chrome
+	pageLayout
 	Spaces []SpaceRow
 	Older  string
 }
 
 func (c *Console) pageSpaces(r *http.Request) (view, error) {
 	rooms, older, err := c.latestSpaces(r)
-	return &spacesPage{chrome{Title: "Spaces", Terminal: "trestle spaces"}, rooms, older}, err
+	return &spacesPage{pageLayout{Title: "Spaces", Terminal: "trestle spaces"}, rooms, older}, err
 }
 
 type spacePage struct {
-	chrome
+	pageLayout
 	Space spaceAnswer
 	Lines []spokenLine
 	Newer bool
@@ -50,8 +50,8 @@ func (c *Console) pageSpace(r *http.Request) (view, error) {
 		return nil, err
 	}
 	p := &spacePage{
-		chrome: chrome{Title: a.Name, Terminal: "trestle events --space " + string(a.Space)},
-		Space:  a, Newer: r.URL.Query().Get("before") != "",
+		pageLayout: pageLayout{Title: a.Name, Terminal: "trestle events --space " + string(a.Space)},
+		Space:      a, Newer: r.URL.Query().Get("before") != "",
 	}
 	for _, l := range a.Log {
 		s := spokenLine{lineRow: l, Who: nameOf(l.Actor, names), What: tellingOf(l.Body)}

@@ -14,7 +14,7 @@ import (
 const maxSpans = 2000
 
 type uplinksPage struct {
-	chrome
+	pageLayout
 	From, To time.Time
 	Windows  []window
 	Rows     []uplinkRow
@@ -72,7 +72,7 @@ var windows = []struct {
 
 func (c *Console) pageUplinks(r *http.Request) (view, error) {
 	now := time.Now()
-	p := &uplinksPage{chrome: chrome{Title: "Uplinks", Terminal: "trestle status"}, To: now, From: now.Add(-24 * time.Hour)}
+	p := &uplinksPage{pageLayout: pageLayout{Title: "Uplinks", Terminal: "trestle status"}, To: now, From: now.Add(-24 * time.Hour)}
 	q := r.URL.Query()
 	name := q.Get("window")
 	from, errFrom := strconv.ParseInt(q.Get("from"), 10, 64)

@@ -51,13 +51,13 @@ func (c *Console) pages() []route {
 	}
 }
 
-// A chrome is what every page has around its own.
-type chrome struct {
+// A pageLayout is what every page has around its own.
+type pageLayout struct {
 	Title    string
 	Terminal string // the same in the terminal
 	Query    string // what was searched for
 	Nav      []navItem
-	Lights   []Light
+	Lights   []Indicator
 	Bare     bool // nothing but the page: whoever looks has no credential yet
 	Moves    bool // goes on to the first page by itself
 }
@@ -68,19 +68,19 @@ type navItem struct {
 	Count      int
 }
 
-func (c *chrome) top() *chrome { return c }
+func (c *pageLayout) top() *pageLayout { return c }
 
 // A view is the data of one page.
-type view interface{ top() *chrome }
+type view interface{ top() *pageLayout }
 
 type loginPage struct {
-	chrome
+	pageLayout
 	Wrong string
 }
 
-type opened struct{ chrome }
+type opened struct{ pageLayout }
 
-type missing struct{ chrome }
+type missing struct{ pageLayout }
 
 // sections are the pages of the first level.
 var sections = []navItem{
@@ -143,7 +143,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, code int, name 
 }
 
 // dress fills in what every page has around its own.
-func (c *Console) dress(r *http.Request, name string, t *chrome) error {
+func (c *Console) dress(r *http.Request, name string, t *pageLayout) error {
 	switch name {
 	case "login":
 		t.Title, t.Bare = "Closed", true

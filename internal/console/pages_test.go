@@ -191,7 +191,7 @@ func TestFrameIsExactUntilWordsAreTakenOut(t *testing.T) {
 	if got := len(second["messages"].([]any)); got != 5 { // the closed run before it is in it
 		t.Errorf("the next run sees %d messages", got)
 	}
-	err := w.Store.Shell().Redact(t.Context(), l.Mind, shell.Erasure{Event: l.Woke, Shown: hud.NewRedaction("hello, all of you")})
+	err := w.Store.Shell().Redact(t.Context(), l.Mind, shell.RedactionRequest{Event: l.Woke, Shown: hud.NewRedaction("hello, all of you")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // ErrUnknown is returned when nothing in the record has the name asked for.
 var ErrUnknown = errors.New("not in the record")
 
-// Record is what an operator can see of the record. It works beside a running
+// Store is what an operator can see of the record. It works beside a running
 // process and without one. Every list is bounded by its limit and newest first
 // unless it says otherwise; its caller owns it. Nothing counts over a log.
-type Record interface {
+type Store interface {
 	Rooms
 	Runs
 	Minds
@@ -25,12 +25,12 @@ type Record interface {
 	// the order in which they came to stand so.
 	Lines(ctx context.Context, from, to time.Time, limit int) ([]LineSpan, error)
 	// Tally counts what is under way, and what was spent since the day began.
-	Tally(ctx context.Context, day time.Time) (Tally, error)
+	Tally(ctx context.Context, day time.Time) (Totals, error)
 	// Names returns who the ids are; unknown ones are absent.
 	Names(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
 	// People returns members whose name or handle begins with the word, by name,
 	// once for each space they are in.
-	People(ctx context.Context, word string, limit int) ([]Presence, error)
+	People(ctx context.Context, word string, limit int) ([]MemberInfo, error)
 	// Denials returns what was refused.
 	Denials(ctx context.Context, f DenialFilter) ([]Denial, error)
 	// Manifests returns the versions of the acts that runs were offered whose names
@@ -43,7 +43,7 @@ type Record interface {
 	// Said returns messages whose present words have all of the wanted ones, newest
 	// first: one that was edited with its last words, and none that was deleted. It
 	// looks through the newest messages alone, at most [MaxSearched] of them.
-	Said(ctx context.Context, f Words) ([]spaces.Event, error)
+	Said(ctx context.Context, f MessageQuery) ([]spaces.Event, error)
 }
 
 // The bounds of what is followed and looked through.
@@ -52,8 +52,8 @@ const (
 	MaxSearched = 20_000
 )
 
-// Words are what messages are looked for by.
-type Words struct {
+// MessageQuery are what messages are looked for by.
+type MessageQuery struct {
 	Text  string         // words, all of which must be there in any case and order
 	Space spaces.SpaceID // empty: everywhere
 	Since time.Time
@@ -83,21 +83,21 @@ type Rooms interface {
 	Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]spaces.Event, error)
 	// Log returns the events of a room before a seq with what became of each; 0
 	// is from the end.
-	Log(ctx context.Context, room spaces.SpaceID, before int64, limit int) ([]Line, error)
+	Log(ctx context.Context, room spaces.SpaceID, before int64, limit int) ([]LogLine, error)
 	// Connections returns the connection spans that were open at some time between
 	// the two, in the order in which they opened.
 	Connections(ctx context.Context, from, to time.Time, limit int) ([]spaces.ConnectionSpan, error)
 }
 
-// Chronicle is what a narrator reads.
-type Chronicle interface {
+// ActivityReader is what a narrator reads.
+type ActivityReader interface {
 	// Happened returns what happened to spans and deliveries since a place in the
 	// record, oldest first, with the place behind it. -1 stands for the end.
 	Happened(ctx context.Context, after int64, limit int) ([]spaces.Event, int64, error)
 }
 
-// A Presence is somebody who is a member of a space.
-type Presence struct {
+// A MemberInfo is somebody who is a member of a space.
+type MemberInfo struct {
 	spaces.Entity
 	Space spaces.SpaceID
 }
@@ -123,7 +123,7 @@ type Minds interface {
 	LatestMinds(ctx context.Context, day time.Time, behind Cursor, limit int) ([]Mind, error)
 	// Turns returns what the mind's newest cycles were shown and answered, oldest
 	// first, after its newest keyframe, which comes first and may be nil.
-	Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.Turn, error)
+	Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.TranscriptTurn, error)
 }
 
 // Memories is what minds have of their own accord, as it may be shown: without
@@ -141,9 +141,9 @@ type Memories interface {
 
 // A Memory is what a mind has of its own.
 type Memory struct {
-	Self    spaces.Self
-	Plans   []spaces.Timer  // timers too; the next first
-	Digests []spaces.Digest // of its old cycles, in their order
+	Self    spaces.InnerState
+	Plans   []spaces.Timer        // timers too; the next first
+	Digests []spaces.CycleSummary // of its old cycles, in their order
 }
 
 // Process is what the console asks of the running program and tells it to do.
@@ -165,14 +165,14 @@ type Process interface {
 	// whether it had it.
 	Forget(ctx context.Context, m spaces.Mind, id string) (bool, error)
 	// Correct puts a fact in place of that of the mind's memory of that id, and
-	// reports whether it had it. A fact that cannot be kept is [Refused].
+	// reports whether it had it. A fact that cannot be kept is [UserError].
 	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
 }
 
 // Jobs is long work as an operator sees and steers it. Beside its own errors it
 // returns [jobs.ErrUnknown] and [jobs.ErrOver].
 type Jobs interface {
-	jobs.Shelf
+	jobs.Reader
 	// Ask has a job become Paused, Cancelled or Ready (to resume) and returns it as
 	// it is then: a running one is told with its next piece.
 	Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error)
@@ -181,7 +181,7 @@ type Jobs interface {
 // Settings is the configuration in force. Credentials are shown as ***.
 type Settings interface {
 	// Rows lists every key in force with its value and where that was written.
-	Rows() []Row
+	Rows() []SettingRow
 	// Schema returns the JSON schema of the configuration.
 	Schema() []byte
 	// Budget returns the tokens one run of an agent in a space may use; 0: no limit.
@@ -191,16 +191,16 @@ type Settings interface {
 	Price(agent spaces.AgentID) (Price, bool)
 }
 
-// Live is the live events of this process.
-type Live interface {
+// EventSource is the live events of this process.
+type EventSource interface {
 	// Open returns the events from now on.
-	Open(room int) notify.Stream
+	Open(room int) pubsub.Stream
 	// Resume returns the events after the one with that id.
-	Resume(id int64, room int) notify.Stream
+	Resume(id int64, room int) pubsub.Stream
 }
 
-// Tally is the record in numbers.
-type Tally struct {
+// Totals is the record in numbers.
+type Totals struct {
 	Inbox   int       `json:"inbox"`   // rows ready or claimed
 	Open    int       `json:"open"`    // cycles under way
 	Outbox  int       `json:"outbox"`  // actions ready or sending
@@ -223,17 +223,17 @@ type Room struct {
 	Last    time.Time        `json:"last"`   // when that was recorded; zero without any
 }
 
-// A Line is one event of a room with what became of it.
-type Line struct {
+// A LogLine is one event of a room with what became of it.
+type LogLine struct {
 	Event  spaces.Event
-	Marks  []Mark       // what each mind made of it, in the order of the uplinks
+	Marks  []GateMark   // what each mind made of it, in the order of the uplinks
 	Places []spaces.Ref // where an agent's message stands on platforms
 }
 
-// A Mark is what one mind made of an event.
-type Mark struct {
+// A GateMark is what one mind made of an event.
+type GateMark struct {
 	Mind   spaces.Mind
-	State  spaces.RowState
+	State  spaces.InboxRowState
 	Reason string         // the gate's word: why it woke, or why not
 	Run    spaces.CycleID // that was shown it; empty for none
 }
@@ -262,15 +262,15 @@ type Filter struct {
 
 // Run is one cycle with everything that explains it.
 type Run struct {
-	Cycle   spaces.Cycle    `json:"cycle"`
-	Rows    []spaces.Row    `json:"rows"`   // what it was shown, with the gate's reasons
-	Events  []spaces.Event  `json:"events"` // of Rows, same order
-	Steps   []spaces.Step   `json:"steps"`
-	Turns   []spaces.Turn   `json:"turns"`
-	Inner   []spaces.Event  `json:"inner"` // what it wrote into the inner log
-	Actions []spaces.Action `json:"actions"`
-	Lost    []spaces.Ref    `json:"lost"`  // chats in which the beginning of an answer may stand, and nobody can tell
-	Waits   []spaces.Wait   `json:"waits"` // those that ended for it, and what it waits or waited for itself
+	Cycle   spaces.Cycle            `json:"cycle"`
+	Rows    []spaces.InboxRow       `json:"rows"`   // what it was shown, with the gate's reasons
+	Events  []spaces.Event          `json:"events"` // of Rows, same order
+	Steps   []spaces.Step           `json:"steps"`
+	Turns   []spaces.TranscriptTurn `json:"turns"`
+	Inner   []spaces.Event          `json:"inner"` // what it wrote into the inner log
+	Actions []spaces.Action         `json:"actions"`
+	Lost    []spaces.Ref            `json:"lost"`  // chats in which the beginning of an answer may stand, and nobody can tell
+	Waits   []spaces.Wait           `json:"waits"` // those that ended for it, and what it waits or waited for itself
 }
 
 // DenialFilter chooses denials. Its zero value matches all.
@@ -300,11 +300,11 @@ type Frame struct {
 	Keyframe *spaces.Keyframe // nil without one
 	// Before is the run and step of the mind's frame before this one, and After
 	// that of the next; zero without one.
-	Before, After Place
+	Before, After StepRef
 }
 
-// A Place names a step.
-type Place struct {
+// A StepRef names a step.
+type StepRef struct {
 	Run  spaces.CycleID
 	Step int
 }
@@ -314,7 +314,7 @@ type Message struct {
 	Part string // system, keyframe, log, cycle, tail
 	Run  spaces.CycleID
 	N    int64 // number of the run among those of its mind; 0 for others
-	spaces.Turn
+	spaces.TranscriptTurn
 }
 
 // Price is what a million tokens cost.
@@ -328,8 +328,8 @@ func (p Price) Of(prompt, cached, output int) float64 {
 	return (float64(prompt-cached)*p.Input + float64(cached)*p.Cached + float64(output)*p.Output) / 1e6
 }
 
-// A Row is one key of the configuration.
-type Row struct {
+// A SettingRow is one key of the configuration.
+type SettingRow struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`

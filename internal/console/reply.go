@@ -21,7 +21,7 @@ func reply(w http.ResponseWriter, code int, v any) {
 func told[A any](c *Console, ask func(*http.Request) (A, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, err := ask(r)
-		no, refused := errors.AsType[Refused](err)
+		no, refused := errors.AsType[UserError](err)
 		switch {
 		case err == nil:
 			reply(w, http.StatusOK, a)
@@ -39,7 +39,7 @@ func told[A any](c *Console, ask func(*http.Request) (A, error)) http.HandlerFun
 // plain text: it needs no credential, so it shows nothing.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, code int, why string) {
 	if forPrograms(r) {
-		reply(w, code, Refusal{Error: why})
+		reply(w, code, ErrorAnswer{Error: why})
 		return
 	}
 	http.Error(w, why, code)
@@ -69,7 +69,7 @@ func (c *Console) broken(w http.ResponseWriter, r *http.Request, err error) {
 // missing answers when nothing has the name that was asked for.
 func (c *Console) missing(w http.ResponseWriter, r *http.Request) {
 	if forPrograms(r) {
-		reply(w, http.StatusNotFound, Refusal{Error: "there is nothing of that name"})
+		reply(w, http.StatusNotFound, ErrorAnswer{Error: "there is nothing of that name"})
 		return
 	}
 	c.render(w, r, http.StatusNotFound, "missing", &missing{})

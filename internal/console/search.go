@@ -11,7 +11,7 @@ import (
 // said looks for messages by their words, as an operator who may read every room.
 func (c *Console) said(r *http.Request, limit int) ([]FoundRow, error) {
 	q := r.URL.Query()
-	f := Words{Text: strings.TrimSpace(q.Get("q")), Space: spaces.SpaceID(q.Get("space")), Limit: limit}
+	f := MessageQuery{Text: strings.TrimSpace(q.Get("q")), Space: spaces.SpaceID(q.Get("space")), Limit: limit}
 	var err error
 	if f.Since, err = sinceOf(r, time.Now()); err != nil || f.Text == "" {
 		return nil, err

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -17,13 +17,13 @@ func TestWordsThatStandAreFound(t *testing.T) {
 	w := consoletest.Open(t)
 	l := w.Live("the Harbour at dawn")
 	account, chat := "telegram:42", "-999"
-	place, err := w.Store.Border().Open(t.Context(), spaces.Opening{
+	place, err := w.Store.Border().Open(t.Context(), spaces.OpenRequest{
 		Name: "Docks", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: "Docks", Live: true}},
 	})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	ref := func(id string) spaces.Ref { return spaces.Ref{Account: account, Chat: chat, Message: id} }
 	kai := spaces.Identity{Platform: "telegram", User: "u9", Kind: spaces.Human, Name: "Kai"}
-	var items []spaces.Incoming
+	var items []spaces.IngestItem
 	for i, body := range []spaces.Body{
 		spaces.Said{Text: "a lighthouse stays", Ref: ref("1")},
 		spaces.Said{Text: "a lighthouse goes", Ref: ref("2")},
@@ -31,11 +31,11 @@ func TestWordsThatStandAreFound(t *testing.T) {
 		spaces.Edited{Text: "a new windmill", Ref: ref("3")},
 		spaces.Deleted{Ref: ref("2")},
 	} {
-		items = append(items, spaces.Incoming{From: kai, Event: spaces.Event{
+		items = append(items, spaces.IngestItem{From: kai, Event: spaces.Event{
 			Space: place.Space, Object: spaces.ChatObject, Body: body, At: time.Now(), RecvAt: time.Now(), Source: "s" + string(rune('a'+i)),
 		}})
 	}
-	if _, err := w.Store.Border().Record(t.Context(), spaces.Intake{Account: account, At: time.Now(), Items: items}); err != nil {
+	if _, err := w.Store.Border().Record(t.Context(), spaces.IngestBatch{Account: account, At: time.Now(), Items: items}); err != nil {
 		t.Fatal(err)
 	}
 	find := func(query string) []string {
@@ -51,7 +51,7 @@ func TestWordsThatStandAreFound(t *testing.T) {
 		"q=old": nil, "q=": nil, "q=harbour&limit=1": {"the Harbour at dawn"},
 		"q=lighthouse&space=" + string(l.Space): nil, "q=a&space=" + string(place.Space): {"a new windmill", "a lighthouse stays"},
 	} {
-		check.Same(t, query, want, find(query))
+		testutil.Same(t, query, want, find(query))
 	}
 	get(t, w, "/api/search?q=x&limit=501", 400)
 	page := ownerDo(t, w, "GET", "/search?q="+url.QueryEscape("it's new windmill"), "").Body.String()
@@ -93,7 +93,7 @@ func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 		"not_a_member": "spaces:\n  NAME: {agents: [ada]}   # beside those who are there\n", "bad_arguments": "",
 		"tier_policy": "", "greeting": "greeting: {look_up: true}\n",
 	}
-	check.Same(t, "grants", want, grants)
+	testutil.Same(t, "grants", want, grants)
 	react := spaces.Denial{Agent: "ada", Act: "react", Code: "tier_policy", Reason: "It was taken.", Cycle: l.Closed, At: time.Now()}
 	w.Deny(react)
 	newest := get(t, w, "/api/denials?limit=1", 200)["denials"].([]any)[0].(map[string]any)

@@ -15,13 +15,13 @@ import (
 // A Manifest is a version of the acts with the time of its use. Its acts are nil
 // where an older program left its name alone.
 type Manifest struct {
-	spaces.Manifest
+	spaces.ToolManifest
 	First, Last time.Time // when runs that were offered it ended; the last is noted once an hour
 }
 
 // A Tool is one act that agents may ask for (PRD-6.1-A3).
 type Tool struct {
-	spaces.Offer
+	spaces.ToolDefinition
 	SHA256 string `json:"sha256"` // of the schema's bytes
 }
 
@@ -76,7 +76,7 @@ func (c *Console) apiToolsDiff(r *http.Request) (ToolsDiff, error) {
 }
 
 // version returns the acts whose name begins so; no name is those of now.
-func (c *Console) version(ctx context.Context, name string) (spaces.Manifest, error) {
+func (c *Console) version(ctx context.Context, name string) (spaces.ToolManifest, error) {
 	now := c.Tools()
 	if name == "" || name == now.Hash {
 		return now, nil
@@ -85,7 +85,7 @@ func (c *Console) version(ctx context.Context, name string) (spaces.Manifest, er
 	if err != nil {
 		return now, err
 	}
-	found := map[string][]spaces.Offer{}
+	found := map[string][]spaces.ToolDefinition{}
 	for _, v := range used {
 		found[v.Hash] = v.Acts
 	}
@@ -107,16 +107,16 @@ func (c *Console) version(ctx context.Context, name string) (spaces.Manifest, er
 			"the program that ran with it kept its name alone; versions are kept whole since",
 		}
 	}
-	return spaces.Manifest{Hash: names[0], Acts: found[names[0]]}, nil
+	return spaces.ToolManifest{Hash: names[0], Acts: found[names[0]]}, nil
 }
 
 // versionError says why a version of the acts cannot be told, and what to do.
 type versionError struct{ why, do string }
 
-var _ Refused = versionError{}
+var _ UserError = versionError{}
 
 // Error implements error.
 func (e versionError) Error() string { return e.why }
 
-// Refusal implements [Refused].
-func (e versionError) Refusal() Refusal { return Refusal{e.why, e.do} }
+// Refusal implements [UserError].
+func (e versionError) Refusal() ErrorAnswer { return ErrorAnswer{e.why, e.do} }

@@ -32,7 +32,7 @@ type ArgumentChanges struct {
 }
 
 // diffTools compares two versions of the acts.
-func diffTools(from, to spaces.Manifest) ToolsDiff {
+func diffTools(from, to spaces.ToolManifest) ToolsDiff {
 	was, is := byName(from.Acts), byName(to.Acts)
 	d := ToolsDiff{From: from.Hash, To: to.Hash, Changed: []ToolChange{}}
 	d.Added, d.Removed = apart(was, is)
@@ -47,8 +47,8 @@ func diffTools(from, to spaces.Manifest) ToolsDiff {
 	return d
 }
 
-func byName(acts []spaces.Offer) map[string]spaces.Offer {
-	all := map[string]spaces.Offer{}
+func byName(acts []spaces.ToolDefinition) map[string]spaces.ToolDefinition {
+	all := map[string]spaces.ToolDefinition{}
 	for _, o := range acts {
 		all[o.Name] = o
 	}
@@ -56,7 +56,7 @@ func byName(acts []spaces.Offer) map[string]spaces.Offer {
 }
 
 // shared returns the names of those acts that are also among others, in their order.
-func shared(acts []spaces.Offer, others map[string]spaces.Offer) (names []string) {
+func shared(acts []spaces.ToolDefinition, others map[string]spaces.ToolDefinition) (names []string) {
 	for _, o := range acts {
 		if _, both := others[o.Name]; both {
 			names = append(names, o.Name)
@@ -75,7 +75,7 @@ func apart[T any](was, is map[string]T) (added, removed []string) {
 }
 
 // changeOf tells in what an act differs from what it was.
-func changeOf(was, is spaces.Offer) ToolChange {
+func changeOf(was, is spaces.ToolDefinition) ToolChange {
 	c := ToolChange{Name: is.Name, Arguments: ArgumentChanges{Added: []string{}, Removed: []string{}, Changed: []string{}}}
 	for _, part := range []struct {
 		name string
@@ -100,7 +100,7 @@ func changeOf(was, is spaces.Offer) ToolChange {
 	return c
 }
 
-func argumentsOf(o spaces.Offer) map[string]spaces.Argument {
+func argumentsOf(o spaces.ToolDefinition) map[string]spaces.Argument {
 	all := map[string]spaces.Argument{}
 	for _, a := range o.Arguments() {
 		all[a.Name] = a

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -23,8 +23,8 @@ func told[A any](t *testing.T, w *consoletest.World, path string, code int) (a A
 }
 
 // earlier is the world's one act as it was, between two that are gone.
-func earlier() spaces.Manifest {
-	return spaces.NewManifest([]spaces.Offer{
+func earlier() spaces.ToolManifest {
+	return spaces.NewManifest([]spaces.ToolDefinition{
 		{Name: "wave", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Waves.", Schema: []byte(`{}`)},
 		{Name: "send_message", Tier: spaces.TierSystem, Risk: spaces.RiskWriteOwn, About: "Says something.", Schema: []byte(`{"properties":{"text":{}}}`)},
 		{Name: "nod", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Nods.", Schema: []byte(`{}`)},
@@ -64,7 +64,7 @@ func TestToolsThatCannotBeToldAreSaidToBeSo(t *testing.T) {
 	w := consoletest.Open(t)
 	now := consoletest.Acts().Hash
 	for _, hash := range []string{"xy1", "xy2", "xy", now[:1] + "-"} {
-		w.Offered = spaces.Manifest{Hash: hash}
+		w.Offered = spaces.ToolManifest{Hash: hash}
 		w.Live("hello " + hash)
 	}
 	for version, want := range map[string]string{
@@ -75,7 +75,7 @@ func TestToolsThatCannotBeToldAreSaidToBeSo(t *testing.T) {
 		now[:1]: `2 versions of the acts begin with "` + now[:1] + `": ` + now[:1] + "-, " + now,
 	} {
 		for _, path := range []string{"/api/tools?version=" + version, "/api/tools/diff?from=" + now + "&to=" + version, "/api/tools/diff?from=" + version} {
-			if no := told[console.Refusal](t, w, path, 422); no.Error != want || no.Do == "" {
+			if no := told[console.ErrorAnswer](t, w, path, 422); no.Error != want || no.Do == "" {
 				t.Errorf("%s: %+v, want %s", path, no, want)
 			}
 		}
@@ -89,22 +89,22 @@ func TestToolsThatCannotBeToldAreSaidToBeSo(t *testing.T) {
 // in their order.
 func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 	w := consoletest.Open(t)
-	offer := func(name, about, schema string) spaces.Offer {
-		return spaces.Offer{Name: name, Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: about, Schema: []byte(schema)}
+	offer := func(name, about, schema string) spaces.ToolDefinition {
+		return spaces.ToolDefinition{Name: name, Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: about, Schema: []byte(schema)}
 	}
-	was := spaces.NewManifest([]spaces.Offer{
+	was := spaces.NewManifest([]spaces.ToolDefinition{
 		offer("same", "Is.", `{}`), offer("gone", "Was.", `{}`),
 		offer("changed", "Does.", `{"properties":{"a":{"type":"string"},"b":{},"c":{},"d":{}},"required":["b"]}`),
 		offer("told", "Says.", `{"properties":{"x":{}}}`),
 	})
-	acts := []spaces.Offer{
+	acts := []spaces.ToolDefinition{
 		offer("told", "Says so.", `{"properties":{"x":{}}}`),
 		offer("changed", "Does.", `{"properties":{"a":{"type":"integer"},"b":{},"d":{},"e":{}},"required":["d","b"]}`),
 		offer("new", "Will.", `{}`), offer("same", "Is.", `{}`),
 	}
 	acts[0].Risk = spaces.RiskReadOwn
 	is := spaces.NewManifest(acts)
-	for _, m := range []spaces.Manifest{was, is} {
+	for _, m := range []spaces.ToolManifest{was, is} {
 		w.Offered = m
 		w.Live("hello " + m.Hash)
 	}
@@ -116,7 +116,7 @@ func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 			{Name: "changed", What: []string{"schema"}, Arguments: console.ArgumentChanges{Added: []string{"e"}, Removed: []string{"c"}, Changed: []string{"a", "d"}}},
 		},
 	}
-	check.Same(t, "difference", want, told[console.ToolsDiff](t, w, "/api/tools/diff?from="+was.Hash+"&to="+is.Hash, 200))
+	testutil.Same(t, "difference", want, told[console.ToolsDiff](t, w, "/api/tools/diff?from="+was.Hash+"&to="+is.Hash, 200))
 	w.Offered = earlier()
 	w.Live("hello")
 	got := told[console.ToolsDiff](t, w, "/api/tools/diff?from="+earlier().Hash, 200) // to the acts of now
@@ -124,7 +124,7 @@ func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 		From: earlier().Hash, To: consoletest.Acts().Hash, Added: []string{}, Removed: []string{"nod", "wave"},
 		Changed: []console.ToolChange{{Name: "send_message", What: []string{"tier", "schema"}, Arguments: console.ArgumentChanges{Added: []string{}, Removed: []string{"text"}, Changed: []string{}}}},
 	}
-	check.Same(t, "difference to now", want, got)
+	testutil.Same(t, "difference to now", want, got)
 	if d := told[console.ToolsDiff](t, w, "/api/tools/diff", 200); d.From != d.To || len(d.Changed)+len(d.Added)+len(d.Removed) > 0 || d.Reordered {
 		t.Errorf("the acts of now differ from themselves: %+v", d)
 	}

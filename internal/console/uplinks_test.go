@@ -14,9 +14,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -29,12 +29,12 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 	w := consoletest.Open(t)
 	begin := consoletest.Started
 	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
-	_, err := w.Store.Border().Open(t.Context(), spaces.Opening{
+	_, err := w.Store.Border().Open(t.Context(), spaces.OpenRequest{
 		Key: "ops", Name: "#ops", Circle: "home", Wake: spaces.WakeAll, Agents: []spaces.AgentID{"ada"}, At: at(2),
 		Chats: []spaces.Mapping{{Account: "slack:T1:U1", Chat: "C1", Live: true}},
 	})
 	err = errors.Join(err, w.Store.Border().Hearing(t.Context(), "slack:T1:U1", false, at(20)), w.Store.Border().Hearing(t.Context(), "slack:T1:U1", true, at(30)))
-	for _, s := range []activity.LineSpan{
+	for _, s := range []activity.ConnPeriod{
 		{Line: "acme", State: activity.LineConnecting, From: at(1), First: true},
 		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(2)},
 		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnecting, Reason: "EOF", From: at(18)},
@@ -47,9 +47,9 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 	}
 	// The process stops at 40 and another begins at 50.
 	err = errors.Join(err, w.Store.Border().Seen(t.Context(), "acme", at(40)), w.Store.Border().Seen(t.Context(), "a<b>", at(40)),
-		w.Store.Border().Stood(t.Context(), activity.LineSpan{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(50), First: true}),
+		w.Store.Border().Stood(t.Context(), activity.ConnPeriod{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(50), First: true}),
 		w.Store.Border().Seen(t.Context(), "acme", at(55)))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	page := do(t, w.Console.Handler(), call{
 		target: fmt.Sprintf("/uplinks?from=%d&to=%d", begin.UnixMilli(), at(60).UnixMilli()), header: cookie(w.Key(console.KeySession).Secret),
 	})
@@ -65,10 +65,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	name = "testdata/" + name
 	if flag.Lookup("update").Value.String() == "true" {
-		check.OK(t, os.WriteFile(name, []byte(got), 0o600))
+		testutil.OK(t, os.WriteFile(name, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(name)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if diff := cmp.Diff(string(want), got); diff != "" {
 		t.Errorf("%s; write it with -update (-file +page):\n%s", name, diff)
 	}

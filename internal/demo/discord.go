@@ -21,7 +21,7 @@ type Discord struct {
 	channels map[string]*discord.Channel
 }
 
-var _ World = (*Discord)(nil)
+var _ Platform = (*Discord)(nil)
 
 // NewDiscord returns a server without channels.
 func NewDiscord() *Discord {

@@ -6,9 +6,9 @@ import (
 	"net"
 )
 
-// A World is what stands behind one fake platform. Its methods may be called
+// A Platform is what stands behind one fake platform. Its methods may be called
 // while it serves.
-type World interface {
+type Platform interface {
 	// Serve answers on ln until ctx is done, then drops every connection at once.
 	Serve(ctx context.Context, ln net.Listener) error
 	// Open lets the people and the bot into a new room and returns the chat's id.
@@ -20,13 +20,13 @@ type World interface {
 	Entry(url string) string
 }
 
-// Listen opens an address; "" chooses one.
-type Listen func(ctx context.Context, address string) (net.Listener, error)
+// ListenFunc opens an address; "" chooses one.
+type ListenFunc func(ctx context.Context, address string) (net.Listener, error)
 
 // A Host serves a world, and can switch it off and on again at the same address.
 type Host struct {
-	World
-	listen  Listen
+	Platform
+	listen  ListenFunc
 	first   net.Listener
 	address string
 	flip    chan bool // true: on
@@ -34,12 +34,12 @@ type Host struct {
 
 // NewHost begins to listen for a world. Nothing is answered before Run, which
 // must follow: it closes what is opened here.
-func NewHost(ctx context.Context, w World, listen Listen) (*Host, error) {
+func NewHost(ctx context.Context, w Platform, listen ListenFunc) (*Host, error) {
 	ln, err := listen(ctx, "")
 	if err != nil {
 		return nil, fmt.Errorf("listen for a fake platform: %w", err)
 	}
-	return &Host{World: w, listen: listen, first: ln, address: ln.Addr().String(), flip: make(chan bool)}, nil
+	return &Host{Platform: w, listen: listen, first: ln, address: ln.Addr().String(), flip: make(chan bool)}, nil
 }
 
 // URL is where the world is served.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/offline"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/offline"
 )
 
 // Model is a scripted stand-in that only knows the demo's story. To everything
@@ -15,18 +15,18 @@ import (
 // alone. The zero value is ready; calls may overlap.
 type Model struct{}
 
-var _ model.Model = Model{}
+var _ llm.Model = Model{}
 
 const unknownLine = "I am a scripted stand-in and only know this demo. `trestle run --demo --model URL` puts a real model in my place."
 
 // Generate does the next thing the script says about the newest line, or says
 // that the script says nothing.
-func (Model) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
-		return model.Response{}, model.Interrupted(ctx)
+		return llm.Response{}, llm.Interrupted(ctx)
 	}
 	line, ok := offline.Newest(r.Messages)
-	resp := model.Response{Finish: model.Stopped}
+	resp := llm.Response{Finish: llm.Stopped}
 	p, done := partFor(r, line), actsSince(r.Messages, line)
 	switch {
 	case !ok:
@@ -35,8 +35,8 @@ func (Model) Generate(ctx context.Context, r model.Request) (model.Response, err
 		resp.Text = p.thinks
 	case done < len(p.acts):
 		a := p.acts[done]
-		resp.Finish = model.Called
-		resp.Calls = []model.Call{{ID: fmt.Sprintf("demo_%d_%d", len(r.Messages), done+1), Name: a.name, Args: a.args}}
+		resp.Finish = llm.Called
+		resp.Calls = []llm.Call{{ID: fmt.Sprintf("demo_%d_%d", len(r.Messages), done+1), Name: a.name, Args: a.args}}
 		if done == len(p.acts)-1 {
 			resp.Text = p.rest
 		}
@@ -48,7 +48,7 @@ func (Model) Generate(ctx context.Context, r model.Request) (model.Response, err
 }
 
 // partFor returns what the script says about a line, for the agent that is asked.
-func partFor(r model.Request, line offline.Line) part {
+func partFor(r llm.Request, line offline.Line) cannedReply {
 	text := strings.ToLower(line.Text)
 	for _, p := range parts() {
 		if strings.Contains(text, p.about) && asks(r, p.agent) {
@@ -59,32 +59,32 @@ func partFor(r model.Request, line offline.Line) part {
 	if err != nil {
 		panic("demo: a text has no JSON") // texts always have
 	}
-	return part{
+	return cannedReply{
 		thinks: "This is not in my script, and I say so.", acts: []act{{"send_message", string(args)}},
 		rest: "Responded to " + line.Who + " about something outside the script. Said so. Nothing is pending.",
 	}
 }
 
 // asks reports whether a request is the agent's.
-func asks(r model.Request, agent string) bool {
+func asks(r llm.Request, agent string) bool {
 	return len(r.Messages) > 0 && strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")")
 }
 
 // actsSince counts the answers with acts that came after the line.
-func actsSince(messages []model.Message, line offline.Line) int {
+func actsSince(messages []llm.Message, line offline.Line) int {
 	head, n := line.ID+" ["+line.Space+"] ", 0
 	for i := range messages {
 		m := &messages[i]
 		switch m.Role {
-		case model.User:
+		case llm.User:
 			if strings.Contains(m.Text, head) {
 				n = 0
 			}
-		case model.Assistant:
+		case llm.Assistant:
 			if len(m.Calls) > 0 {
 				n++
 			}
-		case model.System, model.Result:
+		case llm.System, llm.Result:
 		}
 	}
 	return n

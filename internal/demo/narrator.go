@@ -9,7 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -24,8 +24,8 @@ type Record interface {
 // A Narrator tells what the agents do, as the record has it.
 type Narrator struct {
 	Record Record
-	Live   notify.Stream
-	Tell   Tale
+	Live   pubsub.Stream
+	Tell   Printer
 }
 
 // Run tells of every cycle that ends until ctx is done.
@@ -123,7 +123,7 @@ func (n *Narrator) names(ctx context.Context) (map[spaces.SpaceID]string, error)
 
 // Recovered waits until everything that a cut kept away is in the record, and
 // says so in one line, with what the agent's connection span shows of it.
-func (n *Narrator) Recovered(ctx context.Context, c Cut) (string, error) {
+func (n *Narrator) Recovered(ctx context.Context, c Outage) (string, error) {
 	healed := time.Now()
 	for {
 		found, span, err := n.look(ctx, c)
@@ -143,7 +143,7 @@ func (n *Narrator) Recovered(ctx context.Context, c Cut) (string, error) {
 // look counts what a cut kept away and is in the record by now, and describes
 // the gap in the connection span of the room's first mind; empty as long as
 // there is none.
-func (n *Narrator) look(ctx context.Context, c Cut) (found int, span string, err error) {
+func (n *Narrator) look(ctx context.Context, c Outage) (found int, span string, err error) {
 	rooms, err := n.Record.Rooms(ctx)
 	if err != nil {
 		return 0, "", err
@@ -173,10 +173,10 @@ func (n *Narrator) look(ctx context.Context, c Cut) (found int, span string, err
 }
 
 // gap tells where the span of a space closed and opened again after a cut.
-func gap(inner []spaces.Event, space spaces.SpaceID, c Cut) string {
-	var closed *spaces.Spanned
+func gap(inner []spaces.Event, space spaces.SpaceID, c Outage) string {
+	var closed *spaces.SpanChanged
 	for _, e := range inner {
-		s, ok := e.Body.(spaces.Spanned)
+		s, ok := e.Body.(spaces.SpanChanged)
 		if !ok || s.Space != space || e.RecvAt.Before(c.Began) {
 			continue
 		}

@@ -37,7 +37,7 @@ const (
 )
 
 // Rooms returns the rooms of the demo. Another platform joins by a room that
-// names it and a [World] for it.
+// names it and a [Platform] for it.
 func Rooms() []Room {
 	return []Room{
 		{Key: family, Name: "family", Platform: "telegram", Circle: "home", Agents: []string{adaID}, People: []string{maya, bob}, Relay: true},

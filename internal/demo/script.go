@@ -17,8 +17,8 @@ const (
 	heals                 // it is switched on again
 )
 
-// A beat is one moment of the story.
-type beat struct {
+// A scriptStep is one moment of the story.
+type scriptStep struct {
 	at       time.Duration // since the round began
 	what     beatKind
 	room     string // of says
@@ -28,8 +28,8 @@ type beat struct {
 }
 
 // story returns one round.
-func story() []beat {
-	return []beat{
+func story() []scriptStep {
+	return []scriptStep{
 		{at: 500 * time.Millisecond, room: family, who: bob, text: "I booked a table for Friday, half past twelve."},
 		{at: 1500 * time.Millisecond, room: family, who: maya, text: "@Ada when is lunch on Friday?"},
 		{at: 5 * time.Second, room: ops, platform: "discord", who: maya, text: "@Max how is the deploy?"},
@@ -42,8 +42,8 @@ func story() []beat {
 	}
 }
 
-// A part is what the stand-in model does about a line that holds certain words.
-type part struct {
+// A cannedReply is what the stand-in model does about a line that holds certain words.
+type cannedReply struct {
 	agent  string
 	about  string // words of the line, in lower case
 	thinks string
@@ -55,8 +55,8 @@ type part struct {
 type act struct{ name, args string }
 
 // parts is everything the stand-in model knows.
-func parts() []part {
-	return []part{
+func parts() []cannedReply {
+	return []cannedReply{
 		{
 			agent: adaID, about: "when is lunch", thinks: "Bob said it a moment ago: Friday, half past twelve, and the table is booked.",
 			acts: []act{{"send_message", `{"text":"Friday at half past twelve. Bob has booked the table."}`}},

@@ -23,7 +23,7 @@ type Slack struct {
 	channels  map[string]*slack.Channel
 }
 
-var _ World = (*Slack)(nil)
+var _ Platform = (*Slack)(nil)
 
 // NewSlack returns a workspace without channels.
 func NewSlack() *Slack {

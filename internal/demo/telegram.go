@@ -21,7 +21,7 @@ type Telegram struct {
 	chats  map[string]*fake.Chat
 }
 
-var _ World = (*Telegram)(nil)
+var _ Platform = (*Telegram)(nil)
 
 // NewTelegram returns a Telegram without rooms.
 func NewTelegram() *Telegram {

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/model"
+	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
 // An Endpoint is a model as an agent uses it.
 type Endpoint struct {
-	Model  model.Model
+	Model  llm.Model
 	Name   string // the endpoint's name for the model
 	Entry  string // where it is configured: "model", "agents.ada.model"
 	Window int    // context_tokens
@@ -39,16 +39,16 @@ const (
 // Examine asks the endpoint three times: something short, something with a tool,
 // and a prompt nearly as long as the window, whose first line must be known at
 // its end. Endpoints that cut prompts say so only in usage.prompt_tokens.
-func (e Endpoint) Examine(ctx context.Context) []adapters.Finding {
+func (e Endpoint) Examine(ctx context.Context) []adapters.Diagnosis {
 	began := time.Now()
 	text := filler(e.Count, short)
 	answer, err := e.ask(ctx, text+"\nAnswer with the word yes.", nil)
 	if err != nil {
-		return []adapters.Finding{e.refused(err)}
+		return []adapters.Diagnosis{e.refused(err)}
 	}
 	took := time.Since(began)
 	ratio := e.ratio(text, answer.Usage)
-	var found []adapters.Finding
+	var found []adapters.Diagnosis
 	found = append(found, e.odd(ratio)...)
 	found = append(found, e.takesTools(ctx)...)
 	read, cut := e.canary(ctx, ratio)
@@ -56,7 +56,7 @@ func (e Endpoint) Examine(ctx context.Context) []adapters.Finding {
 	if found = append(found, e.embeds(ctx)...); len(found) > 0 {
 		return found
 	}
-	return []adapters.Finding{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
+	return []adapters.Diagnosis{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
 		e.Name, took.Seconds(), thousands(read), ratioNote(ratio)))}
 }
 
@@ -67,39 +67,39 @@ func ratioNote(ratio float64) string {
 	return fmt.Sprintf("; it counts %.2f tokens for each of ours", ratio)
 }
 
-func (e Endpoint) ask(ctx context.Context, text string, tools []model.Tool) (model.Response, error) {
-	return e.Model.Generate(ctx, model.Request{
-		Model: e.Name, Messages: []model.Message{{Role: model.User, Text: text}}, Tools: tools, MaxOutput: 512,
+func (e Endpoint) ask(ctx context.Context, text string, tools []llm.Tool) (llm.Response, error) {
+	return e.Model.Generate(ctx, llm.Request{
+		Model: e.Name, Messages: []llm.Message{{Role: llm.User, Text: text}}, Tools: tools, MaxOutput: 512,
 	})
 }
 
 // refused says what it means that the endpoint does not answer something short.
-func (e Endpoint) refused(err error) adapters.Finding {
-	switch model.KindOf(err) {
-	case model.Denied:
+func (e Endpoint) refused(err error) adapters.Diagnosis {
+	switch llm.KindOf(err) {
+	case llm.Denied:
 		return Fail("TRS-M01", "the endpoint refuses the key: "+said(err), "set "+e.Entry+".api_key to a key that is good, and see that it has credit")
-	case model.NoModel:
+	case llm.NoModel:
 		if !strings.Contains(strings.ToLower(said(err)), "model") { // there is no such path
 			return Fail("TRS-M11", "nothing speaks chat completions at "+e.Entry+".base_url: "+said(err), "see that it ends in the API's version, such as /v1, and not in /chat/completions")
 		}
 		return Fail("TRS-M02", fmt.Sprintf("the endpoint has no model called %q", e.Name), "set "+e.Entry+".name to one that it lists under /models")
-	case model.Limited:
+	case llm.Limited:
 		return Warn("TRS-M10", "the endpoint takes no more requests for now: "+said(err), "wait, or ask its provider for a higher limit")
-	case model.Garbled, model.Rejected:
+	case llm.Garbled, llm.Rejected:
 		if strings.Contains(said(err), "cut off") { // the path is right
 			return Fail("TRS-M11", "the endpoint's answers are not whole: "+said(err), "see that it finishes what it answers, and that no proxy before "+e.Entry+".base_url breaks it off")
 		}
 		return Fail("TRS-M11", "the endpoint does not speak chat completions: "+said(err), "see that "+e.Entry+".base_url ends in the API's version, such as /v1")
-	case model.TooLong:
+	case llm.TooLong:
 		return Fail("TRS-M03", "the endpoint refuses a prompt of "+thousands(short)+" tokens", "raise the server's context; agents need 8,000 tokens and more")
-	case model.Unavailable, model.Timeout:
+	case llm.Unavailable, llm.Timeout:
 	}
 	return Fail("TRS-M05", "the endpoint does not answer: "+said(err), "see that it runs and that this machine reaches "+e.Entry+".base_url")
 }
 
 // said returns the innermost words of a failed call.
 func said(err error) string {
-	if e, ok := errors.AsType[*model.Error](err); ok && e.Err != nil {
+	if e, ok := errors.AsType[*llm.Error](err); ok && e.Err != nil {
 		return e.Err.Error()
 	}
 	return err.Error()
@@ -107,7 +107,7 @@ func said(err error) string {
 
 // ratio is how many tokens the endpoint counts for each of ours; 0 when it does
 // not say. Few tokens go to what surrounds the text.
-func (e Endpoint) ratio(text string, u model.Usage) float64 {
+func (e Endpoint) ratio(text string, u llm.Usage) float64 {
 	if u.Estimated || u.Prompt == 0 {
 		return 0
 	}
@@ -115,7 +115,7 @@ func (e Endpoint) ratio(text string, u model.Usage) float64 {
 }
 
 // odd warns of a tokenizer so different that budgets do not fit it.
-func (e Endpoint) odd(ratio float64) []adapters.Finding {
+func (e Endpoint) odd(ratio float64) []adapters.Diagnosis {
 	if ratio == 0 || ratio > 0.5 && ratio < 1.5 {
 		return nil
 	}
@@ -123,24 +123,24 @@ func (e Endpoint) odd(ratio float64) []adapters.Finding {
 		fmt.Sprintf("set %s.context_tokens to %.1f times what its window holds", e.Entry, 1/ratio)))
 }
 
-func one(f adapters.Finding) []adapters.Finding { return []adapters.Finding{f} }
+func one(f adapters.Diagnosis) []adapters.Diagnosis { return []adapters.Diagnosis{f} }
 
-var probeTool = []model.Tool{{
+var probeTool = []llm.Tool{{
 	Name: "note", Description: "Writes something down.",
 	Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`),
 }}
 
 // takesTools finds a model that cannot act: its endpoint refuses tools, or it does
 // not call the one that it is told to call. Such an agent is silent everywhere.
-func (e Endpoint) takesTools(ctx context.Context) []adapters.Finding {
+func (e Endpoint) takesTools(ctx context.Context) []adapters.Diagnosis {
 	if e.Tags {
 		return nil
 	}
 	answer, err := e.ask(ctx, "Call the tool note with the text "+password+". Answer with nothing but that call.", probeTool)
 	switch {
-	case err != nil && !model.KindOf(err).Retryable():
+	case err != nil && !llm.KindOf(err).Retryable():
 		return one(Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"))
-	case err != nil || len(answer.Calls) > 0 || answer.Finish != model.Stopped:
+	case err != nil || len(answer.Calls) > 0 || answer.Finish != llm.Stopped:
 		return nil
 	case strings.Contains(answer.Text, password):
 		return one(Fail("TRS-M07", "the call of a tool comes as words: the server does not read it",
@@ -151,8 +151,8 @@ func (e Endpoint) takesTools(ctx context.Context) []adapters.Finding {
 }
 
 // embeds warns when lines cannot be found by what they mean although they should be.
-func (e Endpoint) embeds(ctx context.Context) []adapters.Finding {
-	client, can := e.Model.(model.Embedder)
+func (e Endpoint) embeds(ctx context.Context) []adapters.Diagnosis {
+	client, can := e.Model.(llm.Embedder)
 	if e.Embeddings == "" || !can {
 		return nil
 	}
@@ -170,7 +170,7 @@ const password = "heron-4711"
 
 // canary sends a prompt that fills the window and returns its length as the
 // endpoint should count it.
-func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, cut []adapters.Finding) {
+func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, cut []adapters.Diagnosis) {
 	first, last := "The password is "+password+".\n", "\nWhat is the password in the first line? Answer with it alone."
 	size := min(e.Window, longest) * 9 / 10
 	text := first + filler(e.Count, size) + last
@@ -180,13 +180,13 @@ func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, cut []
 	}
 	answer, err := e.ask(ctx, text, nil)
 	switch {
-	case err != nil && model.KindOf(err) == model.TooLong:
+	case err != nil && llm.KindOf(err) == llm.TooLong:
 		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", thousands(length)),
 			fmt.Sprintf("raise the server's context, or set %s.context_tokens below %d", e.Entry, length)))
 	case err != nil:
 		return length, one(Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"))
 	}
-	forgot := answer.Finish != model.Length && !strings.Contains(answer.Text, password) // thoughts may have filled it
+	forgot := answer.Finish != llm.Length && !strings.Contains(answer.Text, password) // thoughts may have filled it
 	switch {
 	case ratio == 0 && forgot:
 		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", thousands(length)),

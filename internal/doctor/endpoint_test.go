@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/model"
-	"github.com/trestle-bridge/trestle/internal/model/modeltest"
-	"github.com/trestle-bridge/trestle/internal/model/openai"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -40,13 +40,13 @@ func golden(t *testing.T, name, text string) {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.with)
 	}
 	file := filepath.Join(testdata, strings.ReplaceAll(name, " ", "_")+".txt")
-	check.Golden(t, *update, file, text)
+	testutil.Golden(t, *update, file, text)
 }
 
 // printed examines one part and returns the report as people see it.
-func printed(t *testing.T, part string, examine func(context.Context) []adapters.Finding) (string, doctor.Report) {
+func printed(t *testing.T, part string, examine func(context.Context) []adapters.Diagnosis) (string, doctor.Report) {
 	t.Helper()
-	r := doctor.Examine(t.Context(), []doctor.Part{{Name: part, Examine: examine}}, doctor.Options{})
+	r := doctor.Examine(t.Context(), []doctor.Check{{Name: part, Examine: examine}}, doctor.Options{})
 	var out strings.Builder
 	r.Print(&out)
 	return out.String(), r
@@ -56,24 +56,24 @@ func printed(t *testing.T, part string, examine func(context.Context) []adapters
 // it is told to call.
 type attentive struct{}
 
-func (attentive) Generate(_ context.Context, r model.Request) (model.Response, error) {
+func (attentive) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	said := r.Messages[0].Text
 	if len(r.Tools) > 0 {
-		return model.Response{Calls: []model.Call{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: model.Called}, nil
+		return llm.Response{Calls: []llm.Call{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: llm.Called}, nil
 	}
 	if _, rest, ok := strings.Cut(said, "The password is "); ok {
 		word, _, _ := strings.Cut(rest, ".")
-		return model.Response{Text: word, Finish: model.Stopped}, nil
+		return llm.Response{Text: word, Finish: llm.Stopped}, nil
 	}
-	return model.Response{Text: "yes", Finish: model.Stopped}, nil
+	return llm.Response{Text: "yes", Finish: llm.Stopped}, nil
 }
 
 // talker answers what attentive does, but with words where a tool is to be called.
 type talker struct{ instead string }
 
-func (m talker) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (m talker) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if len(r.Tools) > 0 {
-		return model.Response{Text: m.instead, Finish: model.Stopped}, nil
+		return llm.Response{Text: m.instead, Finish: llm.Stopped}, nil
 	}
 	return attentive{}.Generate(ctx, r)
 }
@@ -86,46 +86,46 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		code  string
-		plant func(*modeltest.Server)
+		plant func(*llmtest.Server)
 		count func(string) int
 	}{
-		{"model well", "", func(*modeltest.Server) {}, quarter},
-		{"model key dead", "TRS-M01", func(s *modeltest.Server) { s.Key = "another" }, quarter},
-		{"model missing", "TRS-M02", func(s *modeltest.Server) { s.Names = []string{"other"} }, quarter},
-		{"model window cut", "TRS-M03", func(s *modeltest.Server) { s.Window = 4096 }, quarter},
-		{"model window refused", "TRS-M03", func(s *modeltest.Server) {
-			s.Fault = func(_ int, r model.Request) modeltest.Fault {
+		{"model well", "", func(*llmtest.Server) {}, quarter},
+		{"model key dead", "TRS-M01", func(s *llmtest.Server) { s.Key = "another" }, quarter},
+		{"model missing", "TRS-M02", func(s *llmtest.Server) { s.Names = []string{"other"} }, quarter},
+		{"model window cut", "TRS-M03", func(s *llmtest.Server) { s.Window = 4096 }, quarter},
+		{"model window refused", "TRS-M03", func(s *llmtest.Server) {
+			s.Fault = func(_ int, r llm.Request) llmtest.Fault {
 				if len(r.Messages[0].Text) > 20_000 {
-					return modeltest.Fault{Kind: modeltest.ContextExceeded}
+					return llmtest.Fault{Kind: llmtest.ContextExceeded}
 				}
-				return modeltest.Fault{}
+				return llmtest.Fault{}
 			}
 		}, quarter},
-		{"model tools refused", "TRS-M04", func(s *modeltest.Server) {
-			s.Fault = func(_ int, r model.Request) modeltest.Fault {
+		{"model tools refused", "TRS-M04", func(s *llmtest.Server) {
+			s.Fault = func(_ int, r llm.Request) llmtest.Fault {
 				if len(r.Tools) > 0 {
-					return modeltest.Fault{Kind: modeltest.BadTranscript}
+					return llmtest.Fault{Kind: llmtest.BadTranscript}
 				}
-				return modeltest.Fault{}
+				return llmtest.Fault{}
 			}
 		}, quarter},
-		{"model calls no tool", "TRS-M07", func(s *modeltest.Server) { s.Model = talker{"yes"} }, quarter},
-		{"model writes its call", "TRS-M07", func(s *modeltest.Server) {
+		{"model calls no tool", "TRS-M07", func(s *llmtest.Server) { s.Model = talker{"yes"} }, quarter},
+		{"model writes its call", "TRS-M07", func(s *llmtest.Server) {
 			s.Model = talker{`<tool_call>{"name":"note","arguments":{"text":"heron-4711"}}</tool_call>`}
 		}, quarter},
-		{"model counts otherwise", "TRS-M06", func(*modeltest.Server) {}, func(text string) int { return len(text) / 12 }},
-		{"model limited", "TRS-M10", func(s *modeltest.Server) {
-			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.TooMany} }
+		{"model counts otherwise", "TRS-M06", func(*llmtest.Server) {}, func(text string) int { return len(text) / 12 }},
+		{"model limited", "TRS-M10", func(s *llmtest.Server) {
+			s.Fault = func(int, llm.Request) llmtest.Fault { return llmtest.Fault{Kind: llmtest.TooMany} }
 		}, quarter},
-		{"model is a web page", "TRS-M11", func(s *modeltest.Server) {
-			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.HTML} }
+		{"model is a web page", "TRS-M11", func(s *llmtest.Server) {
+			s.Fault = func(int, llm.Request) llmtest.Fault { return llmtest.Fault{Kind: llmtest.HTML} }
 		}, quarter},
-		{"model cut off", "TRS-M11", func(s *modeltest.Server) {
-			s.Fault = func(int, model.Request) modeltest.Fault { return modeltest.Fault{Kind: modeltest.CutQuietly} }
+		{"model cut off", "TRS-M11", func(s *llmtest.Server) {
+			s.Fault = func(int, llm.Request) llmtest.Fault { return llmtest.Fault{Kind: llmtest.CutQuietly} }
 		}, quarter},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			s := &modeltest.Server{Model: attentive{}, Keep: 10}
+			s := &llmtest.Server{Model: attentive{}, Keep: 10}
 			test.plant(s)
 			server := httptest.NewServer(s)
 			defer server.Close()
@@ -138,7 +138,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		})
 	}
 	t.Run("acts by tags", func(t *testing.T) { // who needs no tools is not asked for any
-		server := httptest.NewServer(&modeltest.Server{Model: talker{"yes"}})
+		server := httptest.NewServer(&llmtest.Server{Model: talker{"yes"}})
 		defer server.Close()
 		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter, Tags: true}
 		if _, r := printed(t, "model", e.Examine); r.Findings[0].Code != "" {
@@ -146,7 +146,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		}
 	})
 	t.Run("no vectors", func(t *testing.T) {
-		server := httptest.NewServer(&modeltest.Server{Model: attentive{}, Names: []string{"gpt-5-mini", "small"}})
+		server := httptest.NewServer(&llmtest.Server{Model: attentive{}, Names: []string{"gpt-5-mini", "small"}})
 		defer server.Close()
 		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter}
 		for name, want := range map[string]string{"": "", "small": "", "smal": "TRS-M12"} {
@@ -179,10 +179,10 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 	})
 }
 
-func client(t *testing.T, url string) model.Model {
+func client(t *testing.T, url string) llm.Model {
 	t.Helper()
 	c, err := openai.New(openai.Options{BaseURL: url, APIKey: "sk-test", Total: 10 * time.Second})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return c
 }
 
@@ -200,11 +200,11 @@ func TestSilentEndpointIsJudgedByItsMemory(t *testing.T) {
 
 type silent struct{ remembers bool }
 
-func (s silent) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (s silent) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if !s.remembers {
-		r.Messages = []model.Message{{Text: r.Messages[0].Text[len(r.Messages[0].Text)/2:]}}
+		r.Messages = []llm.Message{{Text: r.Messages[0].Text[len(r.Messages[0].Text)/2:]}}
 	}
 	resp, err := attentive{}.Generate(ctx, r)
-	resp.Usage = model.Usage{Prompt: 1, Estimated: true}
+	resp.Usage = llm.Usage{Prompt: 1, Estimated: true}
 	return resp, err
 }

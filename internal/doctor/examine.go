@@ -9,11 +9,11 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// A Part is one thing that is examined.
-type Part struct {
+// A Check is one thing that is examined.
+type Check struct {
 	Name string
 	// Examine returns at least one finding. Parts are examined side by side.
-	Examine func(ctx context.Context) []adapters.Finding
+	Examine func(ctx context.Context) []adapters.Diagnosis
 	// Fix mends what can be mended from here and returns a sentence for each
 	// change. Nil: nothing can.
 	Fix func(ctx context.Context) ([]string, error)
@@ -23,11 +23,11 @@ type Part struct {
 
 // A Finding is what was found in a part.
 type Finding struct {
-	Part  string         `json:"part"`
-	Level adapters.Level `json:"level"`
-	Code  string         `json:"code,omitempty"`
-	What  string         `json:"what"`
-	Mend  string         `json:"mend,omitempty"`
+	Part  string            `json:"part"`
+	Level adapters.Severity `json:"level"`
+	Code  string            `json:"code,omitempty"`
+	What  string            `json:"what"`
+	Mend  string            `json:"mend,omitempty"`
 }
 
 var code = regexp.MustCompile(`^TRS-[A-Z][0-9]{2}$`)
@@ -49,7 +49,7 @@ type Options struct {
 
 // Fix mends what can be mended and returns a sentence for each change. What
 // was read before is to be read again then.
-func Fix(ctx context.Context, parts []Part, o Options) ([]string, error) {
+func Fix(ctx context.Context, parts []Check, o Options) ([]string, error) {
 	var all []string
 	for _, p := range chosen(parts, o) {
 		if p.Fix == nil {
@@ -63,18 +63,18 @@ func Fix(ctx context.Context, parts []Part, o Options) ([]string, error) {
 	return all, nil
 }
 
-func chosen(parts []Part, o Options) []Part {
+func chosen(parts []Check, o Options) []Check {
 	if len(o.Parts) == 0 {
 		return parts
 	}
-	return slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return !slices.Contains(o.Parts, p.Name) })
+	return slices.DeleteFunc(slices.Clone(parts), func(p Check) bool { return !slices.Contains(o.Parts, p.Name) })
 }
 
 // Examine examines the parts and returns the findings in the order of the parts.
-func Examine(ctx context.Context, parts []Part, o Options) Report {
+func Examine(ctx context.Context, parts []Check, o Options) Report {
 	parts = chosen(parts, o)
 	r := Report{Findings: []Finding{}, Changed: []string{}}
-	found := make([][]adapters.Finding, len(parts))
+	found := make([][]adapters.Diagnosis, len(parts))
 	for _, last := range []bool{false, true} {
 		var side sync.WaitGroup
 		for i, p := range parts {
@@ -91,7 +91,7 @@ func Examine(ctx context.Context, parts []Part, o Options) Report {
 }
 
 // Of returns what is wanted of what was found of a part.
-func (o Options) Of(part string, found []adapters.Finding) (wanted []Finding) {
+func (o Options) Of(part string, found []adapters.Diagnosis) (wanted []Finding) {
 	if len(o.Parts) > 0 && !slices.Contains(o.Parts, part) {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (o Options) Of(part string, found []adapters.Finding) (wanted []Finding) {
 }
 
 // Worst returns the worst level among the findings.
-func (r Report) Worst() adapters.Level {
+func (r Report) Worst() adapters.Severity {
 	worst := adapters.Fine
 	for _, f := range r.Findings {
 		if f.Level == adapters.Failure || f.Level == adapters.Warning && worst == adapters.Fine {
@@ -115,20 +115,22 @@ func (r Report) Worst() adapters.Level {
 }
 
 // Reaches reports whether the worst finding is at least as bad as least.
-func (r Report) Reaches(least adapters.Level) bool {
+func (r Report) Reaches(least adapters.Severity) bool {
 	worst := r.Worst()
 	return worst == adapters.Failure || worst == least
 }
 
 // Fine is the one finding of a part that is well.
-func Fine(what string) adapters.Finding { return adapters.Finding{Level: adapters.Fine, What: what} }
+func Fine(what string) adapters.Diagnosis {
+	return adapters.Diagnosis{Level: adapters.Fine, What: what}
+}
 
 // Fail is a finding of something that does not work.
-func Fail(code, what, mend string) adapters.Finding {
-	return adapters.Finding{Code: code, Level: adapters.Failure, What: what, Mend: mend}
+func Fail(code, what, mend string) adapters.Diagnosis {
+	return adapters.Diagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
 }
 
 // Warn is a finding of something that somebody should look at.
-func Warn(code, what, mend string) adapters.Finding {
-	return adapters.Finding{Code: code, Level: adapters.Warning, What: what, Mend: mend}
+func Warn(code, what, mend string) adapters.Diagnosis {
+	return adapters.Diagnosis{Code: code, Level: adapters.Warning, What: what, Mend: mend}
 }

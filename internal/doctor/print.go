@@ -44,7 +44,7 @@ func (r Report) Print(w io.Writer) {
 }
 
 // shout is how a level is printed: what fails is loud.
-func shout(l adapters.Level) string {
+func shout(l adapters.Severity) string {
 	if l == adapters.Failure {
 		return "FAIL"
 	}

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/skew"
+	"github.com/trestle-bridge/trestle/internal/clockskew"
 )
 
-// A Record is what an examination of the data folder found.
-type Record struct {
+// A DataDir is what an examination of the data folder found.
+type DataDir struct {
 	Folder  string
 	Exists  bool        // there is a record
 	Mode    fs.FileMode // of the folder
@@ -43,9 +43,9 @@ const (
 
 // Examine returns what is wrong with the record at a moment, by the clocks that
 // were read meanwhile.
-func (r Record) Examine(clocks []skew.Reading, at time.Time) []adapters.Finding {
-	var found []adapters.Finding
-	add := func(bad bool, f adapters.Finding) {
+func (r DataDir) Examine(clocks []clockskew.Offset, at time.Time) []adapters.Diagnosis {
+	var found []adapters.Diagnosis
+	add := func(bad bool, f adapters.Diagnosis) {
 		if bad {
 			found = append(found, f)
 		}
@@ -74,20 +74,20 @@ func (r Record) Examine(clocks []skew.Reading, at time.Time) []adapters.Finding 
 			"set the clock of this machine, by NTP for instance"))
 	}
 	if len(found) == 0 {
-		return []adapters.Finding{Fine(r.summary(clocks))}
+		return []adapters.Diagnosis{Fine(r.summary(clocks))}
 	}
 	return found
 }
 
 // Share is how much of the disk is free.
-func (r Record) Share() float64 {
+func (r DataDir) Share() float64 {
 	if r.Total == 0 {
 		return 1
 	}
 	return float64(r.Free) / float64(r.Total)
 }
 
-func (r Record) writer() string {
+func (r DataDir) writer() string {
 	if r.Program == "" {
 		return ""
 	}
@@ -95,7 +95,7 @@ func (r Record) writer() string {
 }
 
 // older says what the next start makes of a record of an older schema.
-func (r Record) older() adapters.Finding {
+func (r DataDir) older() adapters.Diagnosis {
 	what := fmt.Sprintf("the schema is %d, and this program's is %d: its next start takes the steps to it, %d in all", r.Schema, r.Knows, len(r.Untaken))
 	if r.Bytes == 0 {
 		return Warn("TRS-R16", what+"; no copy is made before", "make one with pg_dump, stop every older process, then start, or trestle migrate")
@@ -108,7 +108,7 @@ func (r Record) older() adapters.Finding {
 	return Warn("TRS-R16", what, "see that it can: trestle run --check; then start, or trestle migrate")
 }
 
-func (r Record) holder() string {
+func (r DataDir) holder() string {
 	if r.Holder == 0 {
 		return ""
 	}
@@ -116,7 +116,7 @@ func (r Record) holder() string {
 }
 
 // stale reports whether the last backup is older than it may be.
-func (r Record) stale(at time.Time) bool {
+func (r DataDir) stale(at time.Time) bool {
 	since := r.Backup
 	if since.IsZero() {
 		since = r.Began
@@ -124,14 +124,14 @@ func (r Record) stale(at time.Time) bool {
 	return r.Exists && r.MaxAge > 0 && !since.IsZero() && at.Sub(since) > r.MaxAge
 }
 
-func (r Record) age(at time.Time) string {
+func (r DataDir) age(at time.Time) string {
 	if r.Backup.IsZero() {
 		return "none was ever made"
 	}
 	return fmt.Sprintf("%d days", int(at.Sub(r.Backup).Hours()/24))
 }
 
-func (r Record) summary(clocks []skew.Reading) string {
+func (r DataDir) summary(clocks []clockskew.Offset) string {
 	s := "nothing is here yet; the first start makes it"
 	if r.Exists {
 		s = r.Engine
@@ -146,7 +146,7 @@ func (r Record) summary(clocks []skew.Reading) string {
 }
 
 // within is the greatest difference of all clocks, to the next second.
-func within(clocks []skew.Reading) time.Duration {
+func within(clocks []clockskew.Offset) time.Duration {
 	most := time.Second
 	for _, c := range clocks {
 		most = max(most, c.Off.Abs())

@@ -14,21 +14,21 @@ import (
 // A Setup is the configuration as an examination sees it.
 type Setup struct {
 	Summary  string // of a configuration that is fine
-	Entries  []Entry
-	Warnings []Caution
+	Entries  []BrokenEntry
+	Warnings []Warning
 	// Folder is the data folder; empty when it is not looked at.
 	Folder string
 }
 
-// An Entry cannot run as it is written.
-type Entry struct {
+// A BrokenEntry cannot run as it is written.
+type BrokenEntry struct {
 	Path string
 	What string
 	Mend string
 }
 
-// A Caution is something that runs as it is written and should not stay so.
-type Caution struct {
+// A Warning is something that runs as it is written and should not stay so.
+type Warning struct {
 	What  string
 	Mend  string
 	Grave bool   // others can read a credential, for example
@@ -37,8 +37,8 @@ type Caution struct {
 }
 
 // Examine returns what is wrong with the configuration.
-func (s Setup) Examine(context.Context) []adapters.Finding {
-	var found []adapters.Finding
+func (s Setup) Examine(context.Context) []adapters.Diagnosis {
+	var found []adapters.Diagnosis
 	for _, e := range s.Entries {
 		found = append(found, Fail("TRS-C01", e.Path+" is misconfigured: "+e.What, cmp.Or(e.Mend, "trestle config check shows the line")))
 	}
@@ -54,7 +54,7 @@ func (s Setup) Examine(context.Context) []adapters.Finding {
 		found = append(found, level("TRS-C03", c.What, mend))
 	}
 	if len(found) == 0 {
-		return []adapters.Finding{Fine(s.Summary)}
+		return []adapters.Diagnosis{Fine(s.Summary)}
 	}
 	return found
 }

@@ -14,24 +14,24 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/skew"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // record makes a record of this program in a folder and closes it.
 func record(t *testing.T, dir string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "1" }, Program: "0.9.1"})
-	check.OK(t, err)
-	check.OK(t, s.Close(t.Context()))
+	testutil.OK(t, err)
+	testutil.OK(t, s.Close(t.Context()))
 }
 
 func execute(t *testing.T, dir, statement string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", filepath.Join(dir, sqlite.FileName))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer db.Close()
 	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
@@ -44,67 +44,67 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		code   string
-		plant  func(t *testing.T, dir string, x *sqlite.Examination)
-		adjust func(*doctor.Record)
-		clocks []skew.Reading
+		plant  func(t *testing.T, dir string, x *sqlite.DataDirCheck)
+		adjust func(*doctor.DataDir)
+		clocks []clockskew.Offset
 	}{
-		{name: "data well", clocks: []skew.Reading{{Host: "api.telegram.org"}}},
-		{name: "data on a network disk", code: "TRS-R06", plant: func(_ *testing.T, _ string, x *sqlite.Examination) {
+		{name: "data well", clocks: []clockskew.Offset{{Host: "api.telegram.org"}}},
+		{name: "data on a network disk", code: "TRS-R06", plant: func(_ *testing.T, _ string, x *sqlite.DataDirCheck) {
 			x.Networked = func(string) (bool, error) { return true, nil }
 		}},
-		{name: "disk full", code: "TRS-R01", plant: func(_ *testing.T, _ string, x *sqlite.Examination) {
+		{name: "disk full", code: "TRS-R01", plant: func(_ *testing.T, _ string, x *sqlite.DataDirCheck) {
 			x.Disk = func(string) (uint64, uint64, error) { return 900e6, 100e9, nil }
 		}},
-		{name: "data open to others", code: "TRS-R09", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+		{name: "data open to others", code: "TRS-R09", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 			t.Helper()
 			if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // that is the fault
 				t.Fatal(err)
 			}
 		}},
-		{name: "data damaged", code: "TRS-R07", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+		{name: "data damaged", code: "TRS-R07", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 			t.Helper()
 			f, err := os.OpenFile(filepath.Join(dir, sqlite.FileName), os.O_RDWR, 0)
-			check.OK(t, err)
+			testutil.OK(t, err)
 			_, err = f.WriteAt([]byte(strings.Repeat("not a database ", 400)), 0)
-			check.OK(t, errors.Join(err, f.Close()))
+			testutil.OK(t, errors.Join(err, f.Close()))
 		}},
-		{name: "schema ahead", code: "TRS-R04", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+		{name: "schema ahead", code: "TRS-R04", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 			t.Helper()
 			execute(t, dir, "insert into goose_db_version (version_id, is_applied) values (9999, true)")
-		}, adjust: func(r *doctor.Record) { r.Knows, r.Untaken = 2, []int64{1} }},
+		}, adjust: func(r *doctor.DataDir) { r.Knows, r.Untaken = 2, []int64{1} }},
 		{name: "schema behind", code: "TRS-R16", plant: forgetDigests, adjust: behind(40e9)},
 		{name: "schema behind no room", code: "TRS-R16", plant: forgetDigests, adjust: behind(9e6)},
-		{name: "schema behind in a database", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.Record) {
+		{name: "schema behind in a database", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.DataDir) {
 			behind(0)(r)
 			r.Bytes, r.Total = 0, 0
 		}},
-		{name: "schema behind on a disk of unknown size", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.Record) {
+		{name: "schema behind on a disk of unknown size", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.DataDir) {
 			behind(0)(r)
 			r.Total = 0
 		}},
-		{name: "made between releases", code: "TRS-R17", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+		{name: "made between releases", code: "TRS-R17", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 			t.Helper()
 			execute(t, dir, "drop table senders")
-		}, adjust: func(r *doctor.Record) { r.Untaken = []int64{27} }},
-		{name: "held by another", code: "TRS-R08", plant: func(t *testing.T, dir string, _ *sqlite.Examination) {
+		}, adjust: func(r *doctor.DataDir) { r.Untaken = []int64{27} }},
+		{name: "held by another", code: "TRS-R08", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 			t.Helper()
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "2" }})
-			check.OK(t, err)
-			t.Cleanup(func() { check.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
-		}, adjust: func(r *doctor.Record) {
+			testutil.OK(t, err)
+			t.Cleanup(func() { testutil.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
+		}, adjust: func(r *doctor.DataDir) {
 			if r.Holder != os.Getpid() {
 				r.Damage = "the holder is not named"
 			}
 			r.Holder = 4711
 		}},
-		{name: "backup old", code: "TRS-R02", adjust: func(r *doctor.Record) { r.Backup = time.Now().Add(-9*24*time.Hour - time.Hour) }},
-		{name: "backup never made", code: "TRS-R02", adjust: func(r *doctor.Record) {
+		{name: "backup old", code: "TRS-R02", adjust: func(r *doctor.DataDir) { r.Backup = time.Now().Add(-9*24*time.Hour - time.Hour) }},
+		{name: "backup never made", code: "TRS-R02", adjust: func(r *doctor.DataDir) {
 			if time.Since(r.Began) > time.Hour {
 				r.Damage = "the beginning is not known"
 			}
 			r.Began = time.Now().Add(-30 * 24 * time.Hour)
 		}},
-		{name: "clock skew", code: "TRS-H01", clocks: []skew.Reading{{Host: "api.telegram.org", Off: -3 * time.Minute}, {Host: "api.openai.com", Off: 2 * time.Second}}},
+		{name: "clock skew", code: "TRS-H01", clocks: []clockskew.Offset{{Host: "api.telegram.org", Off: -3 * time.Minute}, {Host: "api.openai.com", Off: 2 * time.Second}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -112,17 +112,17 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 				t.Fatal(err)
 			}
 			record(t, dir)
-			x := sqlite.Examination{Dir: dir, Disk: roomy}
+			x := sqlite.DataDirCheck{Dir: dir, Disk: roomy}
 			if test.plant != nil {
 				test.plant(t, dir, &x)
 			}
 			r, err := x.Run(t.Context())
-			check.OK(t, err)
+			testutil.OK(t, err)
 			if r.MaxAge = 7 * 24 * time.Hour; test.adjust != nil {
 				test.adjust(&r)
 			}
 			r.Folder = "./data"
-			text, report := printed(t, "data", func(context.Context) []adapters.Finding { return r.Examine(test.clocks, time.Now()) })
+			text, report := printed(t, "data", func(context.Context) []adapters.Diagnosis { return r.Examine(test.clocks, time.Now()) })
 			if len(report.Findings) != 1 || report.Findings[0].Code != test.code {
 				t.Errorf("found %+v, want %q alone", report.Findings, test.code)
 			}
@@ -133,8 +133,8 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 
 func TestFolderWithoutARecordIsFine(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
-		r, err := sqlite.Examination{Dir: dir}.Run(t.Context())
-		check.OK(t, err)
+		r, err := sqlite.DataDirCheck{Dir: dir}.Run(t.Context())
+		testutil.OK(t, err)
 		r.Mode = 0
 		if found := r.Examine(nil, time.Now()); len(found) != 1 || found[0].Level != adapters.Fine || !strings.Contains(found[0].What, "nothing is here yet") {
 			t.Errorf("found %+v", found)
@@ -156,18 +156,18 @@ func TestExaminationOfTheSetupFindsAndFixes(t *testing.T) {
 	}
 	s := doctor.Setup{
 		Summary: "trestle.yaml, 41 lines; 3 values from the environment", Folder: data,
-		Warnings: []doctor.Caution{
+		Warnings: []doctor.Warning{
 			{What: "admit: everybody who finds the bot may talk to the agents", Mend: "write pairing, unless that is meant"},
 			{What: "a credential stands in the file as it is, and others can read the file: its mode is 0644", Mend: "chmod 600 trestle.yaml", Grave: true, File: yaml},
 			{What: "others can read this file with a credential: its mode is 0644", Mend: "chmod 600 trestle.env", Grave: true, File: env},
 			{What: "a file that is gone", Mend: "nothing", File: "gone"},
 		},
-		Entries: []doctor.Entry{
+		Entries: []doctor.BrokenEntry{
 			{Path: "adapters.acme", What: "token is empty", Mend: "set SLACK_BOT_TOKEN"},
 			{Path: "spaces.ops", What: "the agent \"bea\" is not under agents"},
 		},
 	}
-	parts := []doctor.Part{{Name: "config", Examine: s.Examine, Fix: s.Fix}, {Name: "other", Examine: s.Examine}}
+	parts := []doctor.Check{{Name: "config", Examine: s.Examine, Fix: s.Fix}, {Name: "other", Examine: s.Examine}}
 	o := doctor.Options{Parts: []string{"config"}}
 	r := doctor.Examine(t.Context(), parts, o)
 	var out strings.Builder
@@ -198,7 +198,7 @@ func TestExaminationOfTheSetupFindsAndFixes(t *testing.T) {
 func TestExaminationOfTheConsoleCallsItFromOutside(t *testing.T) {
 	serve := func(host string, status int) string {
 		ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", host+":0")
-		check.OK(t, err)
+		testutil.OK(t, err)
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/health" { // which tells everybody one word
 				w.WriteHeader(status)
@@ -212,7 +212,7 @@ func TestExaminationOfTheConsoleCallsItFromOutside(t *testing.T) {
 	// Everything in 127/8 reaches a listener on all addresses, as others would.
 	outside := func() ([]net.IP, error) { return []net.IP{net.IPv4(127, 0, 0, 2)}, nil }
 	_, closed, err := net.SplitHostPort(serve("127.0.0.3", 200))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, test := range []struct {
 		name, code string
 		c          doctor.Console
@@ -249,13 +249,13 @@ func portless(text string) string {
 
 // ECOSYSTEM 3.2: doctor [PART…] --only CODE --min warn|fail.
 func TestReportIsNarrowed(t *testing.T) {
-	parts := []doctor.Part{
-		{Name: "config", Examine: func(context.Context) []adapters.Finding { return []adapters.Finding{doctor.Fine("fine")} }},
-		{Name: "telegram", Examine: func(context.Context) []adapters.Finding {
-			return []adapters.Finding{doctor.Warn("TRS-T02", "privacy", "off"), doctor.Fail("TRS-T03", "webhook", "delete")}
+	parts := []doctor.Check{
+		{Name: "config", Examine: func(context.Context) []adapters.Diagnosis { return []adapters.Diagnosis{doctor.Fine("fine")} }},
+		{Name: "telegram", Examine: func(context.Context) []adapters.Diagnosis {
+			return []adapters.Diagnosis{doctor.Warn("TRS-T02", "privacy", "off"), doctor.Fail("TRS-T03", "webhook", "delete")}
 		}},
-		{Name: "data", Last: true, Examine: func(context.Context) []adapters.Finding {
-			return []adapters.Finding{doctor.Warn("TRS-R02", "old", "backup")}
+		{Name: "data", Last: true, Examine: func(context.Context) []adapters.Diagnosis {
+			return []adapters.Diagnosis{doctor.Warn("TRS-R02", "old", "backup")}
 		}},
 	}
 	codes := func(o doctor.Options) (codes []string, r doctor.Report) {
@@ -266,12 +266,12 @@ func TestReportIsNarrowed(t *testing.T) {
 		return codes, r
 	}
 	all, r := codes(doctor.Options{})
-	check.Same(t, "what came", []string{"config ", "telegram TRS-T02", "telegram TRS-T03", "data TRS-R02"}, all)
+	testutil.Same(t, "what came", []string{"config ", "telegram TRS-T02", "telegram TRS-T03", "data TRS-R02"}, all)
 	if !r.Reaches(adapters.Failure) || !r.Reaches(adapters.Warning) {
 		t.Error("a failure reaches both levels")
 	}
 	some, r := codes(doctor.Options{Parts: []string{"data", "config"}})
-	check.Same(t, "what came", []string{"config ", "data TRS-R02"}, some)
+	testutil.Same(t, "what came", []string{"config ", "data TRS-R02"}, some)
 	if r.Reaches(adapters.Failure) || !r.Reaches(adapters.Warning) {
 		t.Error("a warning reaches its own level alone")
 	}
@@ -281,7 +281,7 @@ func TestReportIsNarrowed(t *testing.T) {
 }
 
 // forgetDigests makes a record one that has not taken one of its steps.
-func forgetDigests(t *testing.T, dir string, _ *sqlite.Examination) {
+func forgetDigests(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 	t.Helper()
 	execute(t, dir, "drop table digests")
 	execute(t, dir, "delete from goose_db_version where version_id = 27")
@@ -289,8 +289,8 @@ func forgetDigests(t *testing.T, dir string, _ *sqlite.Examination) {
 
 // behind sees that the step and the size of the file were found, and gives the record
 // sizes that stay the same.
-func behind(free uint64) func(r *doctor.Record) {
-	return func(r *doctor.Record) {
+func behind(free uint64) func(r *doctor.DataDir) {
+	return func(r *doctor.DataDir) {
 		if len(r.Untaken) != 1 || r.Untaken[0] != 27 || r.Bytes == 0 {
 			r.Damage = "the step that was not taken is not found"
 		}

@@ -3,7 +3,7 @@
 // anywhere, and goes on after a crash where it last said it was.
 //
 // A [Runner] takes jobs one after the other, each under a lease, and gives them
-// to the [Work] of their kind. The work does a piece, says with [Task.Save] how
+// to the [Handler] of their kind. The work does a piece, says with [Task.Save] how
 // far it is, and stops when that returns an error. What is done stays done: a
 // failed job can be resumed. A [Progress] shows a job to people or programs.
 //

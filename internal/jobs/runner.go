@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Work does the jobs of one kind. It begins at t.Job.Cursor, saves after every
+// Handler does the jobs of one kind. It begins at t.Job.Cursor, saves after every
 // piece, and returns what Save returned when that is an error. Nil means that the
 // job is done; any other error that it failed.
-type Work func(ctx context.Context, t *Task) error
+type Handler func(ctx context.Context, t *Task) error
 
 // A Runner does jobs, one at a time. Its fields are set before use.
 type Runner struct {
-	Ledger Ledger
-	Kinds  map[string]Work
+	Ledger Store
+	Kinds  map[string]Handler
 	Holder string // unique for this process
 	// TTL is how long a job that says nothing stays ours. Default: 1 min.
 	TTL time.Duration

@@ -11,27 +11,27 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // bench is a runner over an empty record.
 type bench struct {
 	jobs.Runner
-	desk record.Jobs
+	desk sqlstore.JobStore
 	seen []jobs.State
 }
 
-func newBench(t *testing.T, work jobs.Work) *bench {
+func newBench(t *testing.T, work jobs.Handler) *bench {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: func() string { return "id" }})
-	check.OK(t, err)
-	t.Cleanup(func() { check.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
+	testutil.OK(t, err)
+	t.Cleanup(func() { testutil.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
 	b := &bench{desk: s.Jobs()}
 	b.Runner = jobs.Runner{
-		Ledger: b.desk, Kinds: map[string]jobs.Work{"count": work}, Holder: "one",
+		Ledger: b.desk, Kinds: map[string]jobs.Handler{"count": work}, Holder: "one",
 		Changed: func(j jobs.Job) { b.seen = append(b.seen, j.State) }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
 	return b
@@ -40,20 +40,20 @@ func newBench(t *testing.T, work jobs.Work) *bench {
 func (b *bench) add(t *testing.T, total int64) jobs.Job {
 	t.Helper()
 	j, err := b.desk.Add(t.Context(), jobs.Job{Kind: "count", Subject: "sheep", Progress: jobs.Progress{Total: total, Unit: "sheep"}}, time.Now())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return j
 }
 
 func (b *bench) job(t *testing.T, id int64) jobs.Job {
 	t.Helper()
 	j, err := b.desk.Job(context.WithoutCancel(t.Context()), id)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return j
 }
 
 // counting counts to the total, one a second, from its cursor on; each number
 // it counts goes to heard.
-func counting(heard *[]int64) jobs.Work {
+func counting(heard *[]int64) jobs.Handler {
 	return func(ctx context.Context, t *jobs.Task) error {
 		at, _ := strconv.ParseInt(string(t.Job.Cursor), 10, 64)
 		for at < t.Job.Total {
@@ -188,7 +188,7 @@ func TestJobOfAnUnknownKindIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		j, err := b.desk.Add(t.Context(), jobs.Job{Kind: "dance"}, time.Now())
-		check.OK(t, err)
+		testutil.OK(t, err)
 		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
 		defer stop()
 		if err := b.Run(ctx, nil); err != nil {

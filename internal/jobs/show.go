@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// Form is how progress is shown.
-type Form int
+// ProgressFormat is how progress is shown.
+type ProgressFormat int
 
 // The forms of progress.
 const (
-	Line  Form = iota // one line, drawn again at most four times a second: for terminals
-	Lines             // a plain line every ten seconds and at each tenth: for pipes
-	JSON              // one object for each change: for programs
+	Line  ProgressFormat = iota // one line, drawn again at most four times a second: for terminals
+	Lines                       // a plain line every ten seconds and at each tenth: for pipes
+	JSON                        // one object for each change: for programs
 )
 
 // How often a job is shown at most.
@@ -25,10 +25,10 @@ const (
 	remark = 10 * time.Second
 )
 
-// A Shower shows one job as it goes on. It is not safe for concurrent use.
-type Shower struct {
+// A ProgressPrinter shows one job as it goes on. It is not safe for concurrent use.
+type ProgressPrinter struct {
 	w    io.Writer
-	form Form
+	form ProgressFormat
 	late time.Duration // how long nothing is said at first
 	from time.Time     // when it was first asked to show something
 
@@ -39,18 +39,20 @@ type Shower struct {
 }
 
 // NewShower returns a shower that writes to w.
-func NewShower(w io.Writer, form Form) *Shower { return &Shower{w: w, form: form, tenth: -1} }
+func NewShower(w io.Writer, form ProgressFormat) *ProgressPrinter {
+	return &ProgressPrinter{w: w, form: form, tenth: -1}
+}
 
 // Late has the shower say nothing within the first second, for work behind which
 // there is an answer; JSON is written all the same. It returns s.
-func (s *Shower) Late() *Shower {
+func (s *ProgressPrinter) Late() *ProgressPrinter {
 	s.late = time.Second
 	return s
 }
 
 // Show writes how the job stands if it is time to: a change of its state is
 // always written. It does not fail when nobody reads.
-func (s *Shower) Show(j Job, now time.Time) {
+func (s *ProgressPrinter) Show(j Job, now time.Time) {
 	if s.from.IsZero() {
 		s.from = now
 	}

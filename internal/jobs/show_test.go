@@ -42,7 +42,7 @@ func TestJobInOneLine(t *testing.T) {
 }
 
 // follow shows a job that counts from 0 to total, a tenth of it each 500 ms.
-func follow(form Form) string {
+func follow(form ProgressFormat) string {
 	var out strings.Builder
 	s := NewShower(&out, form)
 	for i := range 100 {
@@ -104,7 +104,7 @@ func TestShorterLineLeavesNothingOfTheLonger(t *testing.T) {
 }
 
 func TestWorkThatIsOverAtOnceIsNotShown(t *testing.T) {
-	for form, want := range map[Form]string{Line: "", Lines: "", JSON: "done"} {
+	for form, want := range map[ProgressFormat]string{Line: "", Lines: "", JSON: "done"} {
 		var out strings.Builder
 		s := NewShower(&out, form).Late()
 		j := backfill(10, 10)

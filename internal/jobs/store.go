@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Ledger is what a [Runner] asks of the record.
-type Ledger interface {
+// A Store is what a [Runner] asks of the record.
+type Store interface {
 	// Claim leases a job to the holder until at plus ttl and returns it, running: the
 	// job of that id, or with 0 the oldest of the kinds; nil when none is to be had.
 	// To be had are ready jobs and running ones whose lease has run out. One of the
@@ -31,8 +31,8 @@ type Claim struct {
 	At     time.Time
 }
 
-// A Desk is where people add jobs and say what is to become of them.
-type Desk interface {
+// A Queue is where people add jobs and say what is to become of them.
+type Queue interface {
 	// Add records a job that is ready and returns it with its number. Of the job
 	// only kind, subject, arguments and progress are looked at.
 	Add(ctx context.Context, j Job, at time.Time) (Job, error)
@@ -42,8 +42,8 @@ type Desk interface {
 	Ask(ctx context.Context, id int64, want State, at time.Time) (Job, error)
 }
 
-// A Shelf is what can be seen of jobs.
-type Shelf interface {
+// A Reader is what can be seen of jobs.
+type Reader interface {
 	// Job returns one job, or [ErrUnknown].
 	Job(ctx context.Context, id int64) (Job, error)
 	// Jobs returns the newest jobs, of all or with before of those with a smaller

@@ -69,7 +69,7 @@ func isTest(path string) bool {
 		return false
 	}
 	folder := filepath.Base(filepath.Dir(path))
-	return folder == "adaptertest" || folder == "storetest" || folder == "modeltest"
+	return folder == "adaptertest" || folder == "storetest" || folder == "llmtest"
 }
 
 // citedIn returns the known ids that a text cites.

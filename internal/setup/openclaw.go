@@ -22,7 +22,7 @@ func FromOpenClaw(text string, lookup func(string) (string, bool)) (*Plan, error
 	if root.kind != objectValue {
 		return nil, errors.New("the file is no object")
 	}
-	c := &claw{plan: &Plan{}, env: root.at("env"), lookup: lookup}
+	c := &openclawImporter{plan: &Plan{}, env: root.at("env"), lookup: lookup}
 	c.models(root)
 	c.agents(root.at("agents"))
 	channels := root.at("channels")
@@ -38,21 +38,21 @@ func FromOpenClaw(text string, lookup func(string) (string, bool)) (*Plan, error
 	return c.plan, nil
 }
 
-// claw takes a configuration over, part by part.
-type claw struct {
+// openclawImporter takes a configuration over, part by part.
+type openclawImporter struct {
 	plan   *Plan
 	env    *value
 	lookup func(string) (string, bool)
 }
 
-func (c *claw) left(format string, args ...any) {
+func (c *openclawImporter) left(format string, args ...any) {
 	c.plan.Left = append(c.plan.Left, fmt.Sprintf(format, args...))
 }
 
 var clawReference = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}`)
 
 // text returns a string with its references replaced.
-func (c *claw) text(where string, v *value) adapters.Secret {
+func (c *openclawImporter) text(where string, v *value) adapters.Secret {
 	if v != nil && v.kind == objectValue {
 		c.left("%s: a reference to another store of secrets; set it by hand", where)
 		return ""
@@ -77,7 +77,7 @@ func (c *claw) text(where string, v *value) adapters.Secret {
 
 // models takes over the provider of the primary model, if it speaks a language
 // that is spoken here.
-func (c *claw) models(root *value) {
+func (c *openclawImporter) models(root *value) {
 	model := root.at("agents").at("defaults").at("model")
 	primary := string(c.text("agents.defaults.model", cmp.Or(model.at("primary"), model)))
 	providers := root.at("models").at("providers")
@@ -108,7 +108,7 @@ func (c *claw) models(root *value) {
 	c.plan.Found = append(c.plan.Found, "the model "+cmp.Or(primary, provider))
 }
 
-func (c *claw) agents(v *value) {
+func (c *openclawImporter) agents(v *value) {
 	for _, a := range v.at("list").list() {
 		id := string(c.text("agents.list", a.at("id")))
 		identity := a.at("identity")
@@ -134,7 +134,7 @@ var channelKeys = map[string][][2]string{
 	"discord":  {{"token", "token"}},
 }
 
-func (c *claw) channel(kind string, v *value) {
+func (c *openclawImporter) channel(kind string, v *value) {
 	if _, known := channelKeys[kind]; !known {
 		c.left("channels.%s: this platform is not served", kind)
 		return
@@ -159,7 +159,7 @@ var noVariable = regexp.MustCompile(`[^A-Za-z0-9]+`)
 func variablePart(name string) string { return noVariable.ReplaceAllString(name, "_") }
 
 // account takes over one account; common is the channel, for what it leaves out.
-func (c *claw) account(kind, name string, v, common *value) {
+func (c *openclawImporter) account(kind, name string, v, common *value) {
 	a := Account{Name: name, Type: kind}
 	for _, keys := range channelKeys[kind] {
 		variable := strings.ToUpper(name + "_" + keys[1])
@@ -168,7 +168,7 @@ func (c *claw) account(kind, name string, v, common *value) {
 		}
 		secret := c.text("channels."+kind+"."+keys[0], v.at(keys[0]))
 		if secret != "" {
-			a.Credentials = append(a.Credentials, Credential{keys[1], Variable{variable, secret}})
+			a.Credentials = append(a.Credentials, Credential{keys[1], EnvVar{variable, secret}})
 		}
 	}
 	if len(a.Credentials) == 0 {
@@ -191,7 +191,7 @@ func (c *claw) account(kind, name string, v, common *value) {
 }
 
 // groups takes over the groups of a channel as rooms.
-func (c *claw) groups(kind string, v *value) {
+func (c *openclawImporter) groups(kind string, v *value) {
 	groups := v.at("groups")
 	for _, id := range groups.keys() {
 		if id == "" || id == "*" || !slices.ContainsFunc(c.plan.Accounts, func(a Account) bool { return a.Name == kind }) {

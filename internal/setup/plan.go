@@ -21,8 +21,8 @@ type Plan struct {
 
 // Model is the endpoint that all agents use.
 type Model struct {
-	BaseURL Variable // without a value: the client's own default
-	Key     Variable // without a value: none is sent
+	BaseURL EnvVar // without a value: the client's own default
+	Key     EnvVar // without a value: none is sent
 	Name    string
 }
 
@@ -31,19 +31,19 @@ type Account struct {
 	Name        string // of its entry
 	Type        string // telegram, slack, discord
 	Credentials []Credential
-	APIURL      Variable // without a value: the platform's own
-	Admit       string   // empty: as for all
+	APIURL      EnvVar // without a value: the platform's own
+	Admit       string // empty: as for all
 }
 
 // Credential is one key of an account with the variable that holds it.
 type Credential struct {
 	Key string
-	Variable
+	EnvVar
 }
 
-// Variable is a value that stands in the environment or in trestle.env, and in
+// EnvVar is a value that stands in the environment or in trestle.env, and in
 // trestle.yaml by its name only.
-type Variable struct {
+type EnvVar struct {
 	Name  string
 	Value adapters.Secret
 }
@@ -63,17 +63,17 @@ var platforms = []struct {
 	kind, url   string
 	credentials []Credential
 }{
-	{"telegram", "TELEGRAM_API_URL", []Credential{{Key: "token", Variable: Variable{Name: "TELEGRAM_BOT_TOKEN"}}}},
-	{"slack", "SLACK_API_URL", []Credential{{Key: "bot_token", Variable: Variable{Name: "SLACK_BOT_TOKEN"}}, {Key: "app_token", Variable: Variable{Name: "SLACK_APP_TOKEN"}}}},
-	{"discord", "DISCORD_API_URL", []Credential{{Key: "token", Variable: Variable{Name: "DISCORD_BOT_TOKEN"}}}},
+	{"telegram", "TELEGRAM_API_URL", []Credential{{Key: "token", EnvVar: EnvVar{Name: "TELEGRAM_BOT_TOKEN"}}}},
+	{"slack", "SLACK_API_URL", []Credential{{Key: "bot_token", EnvVar: EnvVar{Name: "SLACK_BOT_TOKEN"}}, {Key: "app_token", EnvVar: EnvVar{Name: "SLACK_APP_TOKEN"}}}},
+	{"discord", "DISCORD_API_URL", []Credential{{Key: "token", EnvVar: EnvVar{Name: "DISCORD_BOT_TOKEN"}}}},
 }
 
 // FromEnvironment plans what the environment holds.
 func FromEnvironment(lookup func(string) (string, bool)) *Plan {
 	p := &Plan{}
-	get := func(name string) Variable {
+	get := func(name string) EnvVar {
 		value, _ := lookup(name)
-		return Variable{name, adapters.Secret(value)}
+		return EnvVar{name, adapters.Secret(value)}
 	}
 	base, key, name := get("OPENAI_BASE_URL"), get("OPENAI_API_KEY"), get("TRESTLE_MODEL")
 	if base.Value != "" || key.Value != "" {
@@ -84,7 +84,7 @@ func FromEnvironment(lookup func(string) (string, bool)) *Plan {
 		a := Account{Name: platform.kind, Type: platform.kind, APIURL: get(platform.url)}
 		var missing []string
 		for _, c := range platform.credentials {
-			c.Variable = get(c.Name)
+			c.EnvVar = get(c.Name)
 			a.Credentials = append(a.Credentials, c)
 			if c.Value == "" {
 				missing = append(missing, c.Name)
@@ -94,7 +94,7 @@ func FromEnvironment(lookup func(string) (string, bool)) *Plan {
 		case 0:
 			p.Accounts = append(p.Accounts, a)
 			for _, c := range a.Credentials {
-				p.found(c.Variable)
+				p.found(c.EnvVar)
 			}
 		case len(a.Credentials): // nobody wants it
 		default:
@@ -104,7 +104,7 @@ func FromEnvironment(lookup func(string) (string, bool)) *Plan {
 	return p
 }
 
-func (p *Plan) found(all ...Variable) {
+func (p *Plan) found(all ...EnvVar) {
 	for _, v := range all {
 		if v.Value != "" {
 			p.Found = append(p.Found, v.Name)
@@ -115,14 +115,14 @@ func (p *Plan) found(all ...Variable) {
 // AddTelegram adds the account of a Telegram bot.
 func (p *Plan) AddTelegram(token, apiURL adapters.Secret) {
 	p.Accounts = append(p.Accounts, Account{
-		Name: "telegram", Type: "telegram", APIURL: Variable{"TELEGRAM_API_URL", apiURL},
-		Credentials: []Credential{{"token", Variable{"TELEGRAM_BOT_TOKEN", token}}},
+		Name: "telegram", Type: "telegram", APIURL: EnvVar{"TELEGRAM_API_URL", apiURL},
+		Credentials: []Credential{{"token", EnvVar{"TELEGRAM_BOT_TOKEN", token}}},
 	})
 }
 
 // SetModel sets the endpoint.
 func (p *Plan) SetModel(baseURL, name string, key adapters.Secret) {
-	p.Model = &Model{BaseURL: Variable{"OPENAI_BASE_URL", adapters.Secret(baseURL)}, Key: Variable{"OPENAI_API_KEY", key}, Name: name}
+	p.Model = &Model{BaseURL: EnvVar{"OPENAI_BASE_URL", adapters.Secret(baseURL)}, Key: EnvVar{"OPENAI_API_KEY", key}, Name: name}
 }
 
 // Credential returns the value under a key of the account; empty without one.
@@ -135,10 +135,10 @@ func (a Account) Credential(key string) adapters.Secret {
 }
 
 // variables lists everything that has to stand in trestle.env, each once.
-func (p *Plan) variables() []Variable {
-	var all []Variable
-	add := func(v Variable) {
-		known := slices.ContainsFunc(all, func(o Variable) bool { return o.Name == v.Name })
+func (p *Plan) variables() []EnvVar {
+	var all []EnvVar
+	add := func(v EnvVar) {
+		known := slices.ContainsFunc(all, func(o EnvVar) bool { return o.Name == v.Name })
 		if v.Value != "" && !known {
 			all = append(all, v)
 		}
@@ -149,7 +149,7 @@ func (p *Plan) variables() []Variable {
 	}
 	for _, a := range p.Accounts {
 		for _, c := range a.Credentials {
-			add(c.Variable)
+			add(c.EnvVar)
 		}
 		add(a.APIURL)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	file = filepath.Join("testdata", file)
-	check.Golden(t, *update, file, got)
+	testutil.Golden(t, *update, file, got)
 }
 
 func environment(pairs ...string) func(string) (string, bool) {
@@ -87,9 +87,9 @@ func TestNothingFoundIsAConfigurationToo(t *testing.T) {
 // rest.
 func TestOpenClawBecomesAConfigurationThatLoads(t *testing.T) {
 	text, err := os.ReadFile("testdata/openclaw.json5")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	p, err := FromOpenClaw(string(text), environment())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	golden(t, "openclaw.txt", shown(p))
 	c := load(t, t.TempDir(), p)
 	if len(c.Problems) > 0 {

@@ -28,7 +28,7 @@ func (p *Plan) writeModel(out *strings.Builder) {
 	out.WriteString("model:\n")
 	for _, v := range []struct {
 		key string
-		Variable
+		EnvVar
 	}{{"base_url", p.Model.BaseURL}, {"api_key", p.Model.Key}} {
 		if v.Value != "" {
 			fmt.Fprintf(out, "  %s: ${%s}\n", v.key, v.Name)
@@ -112,19 +112,19 @@ var reserved = map[string]bool{"null": true, "true": true, "false": true, "yes":
 // Env returns the text of trestle.env. It fails when a value cannot stand in
 // such a file.
 func (p *Plan) Env() (string, error) {
-	return p.env(func(v Variable) string { return string(v.Value) })
+	return p.env(func(v EnvVar) string { return string(v.Value) })
 }
 
 // EnvShown returns what Env does with *** for every value.
 func (p *Plan) EnvShown() string {
-	text, err := p.env(func(v Variable) string { return v.Value.String() })
+	text, err := p.env(func(v EnvVar) string { return v.Value.String() })
 	if err != nil {
 		panic("setup: *** cannot be written")
 	}
 	return strings.ReplaceAll(text, "'***'", "***")
 }
 
-func (p *Plan) env(value func(Variable) string) (string, error) {
+func (p *Plan) env(value func(EnvVar) string) (string, error) {
 	var out strings.Builder
 	out.WriteString("# Read by trestle beside " + config.File + ", by systemd (EnvironmentFile=) and by a shell. Keep it to yourself.\n")
 	for _, v := range p.variables() {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 func env(values map[string]string) func(string) (string, bool) {
@@ -20,13 +20,13 @@ func env(values map[string]string) func(string) (string, bool) {
 func TestManagerHearsOneDatagram(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() { _ = c.Close() }()
 	n := New(env(map[string]string{"NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "42"}), 42)
 	if !n.Listening() || n.Watchdog() != 30*time.Second {
 		t.Errorf("notifier is %+v", n)
 	}
-	check.OK(t, n.Tell(t.Context(), Ready, Status("2 adapters,\n1 problem")))
+	testutil.OK(t, n.Tell(t.Context(), Ready, Status("2 adapters,\n1 problem")))
 	text := make([]byte, 256)
 	size, err := c.Read(text)
 	if got := string(text[:size]); err != nil || got != "READY=1\nSTATUS=2 adapters, 1 problem" {
@@ -57,7 +57,7 @@ func TestNobodyIsToldWithoutAManager(t *testing.T) {
 func TestManagerThatDoesNotReadIsLeftAlone(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer func() { _ = c.Close() }()
 	n := New(env(map[string]string{"NOTIFY_SOCKET": socket}), 42)
 	for range 10_000 { // more than a socket keeps

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var (
@@ -21,14 +21,14 @@ var (
 func TestDashboardAsksForWhatThereIs(t *testing.T) {
 	page := exposed(t)
 	text, err := os.ReadFile("../../packaging/dashboard.json")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	queries := query.FindAllStringSubmatch(string(text), -1)
 	if len(queries) < 20 {
 		t.Fatalf("the dashboard has %d queries, want all of them", len(queries))
 	}
 	for _, q := range queries {
 		var expr string
-		check.OK(t, json.Unmarshal([]byte(q[1]), &expr))
+		testutil.OK(t, json.Unmarshal([]byte(q[1]), &expr))
 		name := metric.FindString(expr)
 		labels := []string{}
 		for _, m := range label.FindAllStringSubmatch(expr, -1) {

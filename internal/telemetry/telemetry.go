@@ -11,16 +11,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
 
-	"github.com/trestle-bridge/trestle/internal/notify"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Options are what telemetry is made of. Exporter may be nil; the rest is needed.
 type Options struct {
 	// See says how the program stands now. It is called at each scrape.
-	See func(context.Context) (Figures, error)
+	See func(context.Context) (Metrics, error)
 	// Live opens a stream of live events that holds so many unread.
-	Live func(room int) notify.Stream
+	Live func(room int) pubsub.Stream
 	// Run reads everything that belongs to a cycle.
 	Run func(ctx context.Context, id spaces.CycleID) (Run, error)
 	// Exporter takes the spans; nil makes none.
@@ -38,7 +38,7 @@ type Run struct {
 	Cycle   spaces.Cycle
 	Events  []spaces.Event // that it was shown
 	Steps   []spaces.Step
-	Turns   []spaces.Turn
+	Turns   []spaces.TranscriptTurn
 	Actions []spaces.Action
 	Model   string // that its agent asks
 	Agent   string // its name
@@ -101,7 +101,7 @@ const unread = 8192
 func (t *Telemetry) Run(ctx context.Context) error {
 	stream := t.o.Live(unread)
 	defer stream.Close()
-	f := follower{counts: t.counts, traces: t.traces, runs: map[string]*watched{}, sent: map[string]sent{}}
+	f := eventFollower{counts: t.counts, traces: t.traces, runs: map[string]*watched{}, sent: map[string]sent{}}
 	for {
 		e, err := stream.Next(ctx)
 		if err != nil {

@@ -19,9 +19,9 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/notify"
-	"github.com/trestle-bridge/trestle/internal/notify/inproc"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -46,10 +46,10 @@ type story struct {
 func begin(t *testing.T, o Options) *story {
 	t.Helper()
 	s := &story{spans: kept{tracetest.NewInMemoryExporter()}, run: answered(time.Now())}
-	o.Live = func(room int) notify.Stream { return s.bus.Open(room) }
+	o.Live = func(room int) pubsub.Stream { return s.bus.Open(room) }
 	o.Run = func(context.Context, spaces.CycleID) (Run, error) { return s.run, s.fails }
 	if o.See == nil {
-		o.See = func(context.Context) (Figures, error) { return Figures{}, nil }
+		o.See = func(context.Context) (Metrics, error) { return Metrics{}, nil }
 	}
 	o.Exporter, o.Version, o.Logger = s.spans, "1.2.3", slog.New(slog.DiscardHandler)
 	if o.Scrub == nil {
@@ -83,7 +83,7 @@ func answered(at time.Time) Run {
 			{N: 0, Phase: spaces.Contemplation, Finish: "stop", At: at.Add(3 * time.Second), Usage: spaces.Usage{Prompt: 400, Output: 8}},
 			{N: 1, Phase: spaces.Engagement, Finish: "tool_calls", At: at.Add(6 * time.Second), Usage: spaces.Usage{Prompt: 500, Output: 12}},
 		},
-		Turns: []spaces.Turn{
+		Turns: []spaces.TranscriptTurn{
 			{Role: spaces.RoleUser, Text: "INBOX: the pass is hunter2"},
 			{Role: spaces.RoleAssistant, Text: "I will greet.", Calls: []spaces.TurnCall{{ID: "c1", Name: "send_message", Args: `{"text":"hello"}`}}},
 		},
@@ -141,7 +141,7 @@ func TestARunIsATreeOfSpans(t *testing.T) {
 			`invoke_agent Ada in "handle message" 1s to 9s Unset`,
 			`send send in "invoke_agent Ada" 6s to 7s Unset`,
 		}
-		check.Same(t, "told", want, s.told())
+		testutil.Same(t, "told", want, s.told())
 	})
 }
 
@@ -227,8 +227,8 @@ func TestFiguresAreExposed(t *testing.T) {
 func exposed(t *testing.T) (page string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		see := func(context.Context) (Figures, error) {
-			return Figures{
+		see := func(context.Context) (Metrics, error) {
+			return Metrics{
 				Inbox: 3, Open: 1, Outbox: 2, Oldest: time.Now().Add(-4 * time.Second), Unknown: 1, Failed: 2, Waits: 1, Timers: 5, Tokens: 1234, Bytes: 8192,
 				Accounts: []Account{
 					{Name: "telegram", Connected: true, Heard: time.Unix(1_700_000_000, 0), Received: 40, Refused: 1, Calls: 7},
@@ -256,7 +256,7 @@ func exposed(t *testing.T) (page string) {
 // A record that does not answer is a hole in the graph and not a zero.
 func TestFiguresThatCannotBeReadAreNoZeros(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := begin(t, Options{See: func(context.Context) (Figures, error) { return Figures{}, errors.New("the record is closed") }})
+		s := begin(t, Options{See: func(context.Context) (Metrics, error) { return Metrics{}, errors.New("the record is closed") }})
 		code, got := s.scrape(t)
 		s.stop()
 		if code != http.StatusServiceUnavailable || strings.Contains(got, "trestle_inbox_rows 0") {
@@ -279,7 +279,7 @@ func ours(page string) string { return foreign.ReplaceAllString(page, "") }
 
 func golden(t *testing.T, file, got string) {
 	t.Helper()
-	check.Golden(t, *update, file, got)
+	testutil.Golden(t, *update, file, got)
 }
 
 var _ sdk.SpanExporter = kept{}

@@ -32,11 +32,11 @@ type traces struct {
 	o        Options
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
-	waiting  map[string]leaving // by action: sends whose outcome is not known yet
+	waiting  map[string]pendingSend // by action: sends whose outcome is not known yet
 }
 
-// leaving is a send with the span it belongs to.
-type leaving struct {
+// pendingSend is a send with the span it belongs to.
+type pendingSend struct {
 	in     trace.SpanContext
 	action spaces.Action
 }
@@ -47,7 +47,7 @@ func newTraces(o Options) *traces {
 		sdk.WithIDGenerator(ids{}),
 		sdk.WithResource(resource.NewSchemaless(semconv.ServiceName("trestle"), semconv.ServiceVersion(o.Version))),
 	)
-	return &traces{o: o, provider: p, tracer: p.Tracer("github.com/trestle-bridge/trestle"), waiting: map[string]leaving{}}
+	return &traces{o: o, provider: p, tracer: p.Tracer("github.com/trestle-bridge/trestle"), waiting: map[string]pendingSend{}}
 }
 
 // run makes the spans of one run: how its words came in, what the model was
@@ -130,7 +130,7 @@ func (t *traces) steps(ctx context.Context, r Run, w *watched) {
 
 // action makes the span of a send whose outcome is known, and else waits for it.
 func (t *traces) action(ctx context.Context, a spaces.Action, done map[string]sent) {
-	l := leaving{trace.SpanContextFromContext(ctx), a}
+	l := pendingSend{trace.SpanContextFromContext(ctx), a}
 	if s, known := done[string(a.ID)]; known {
 		delete(done, string(a.ID))
 		t.send(ctx, l, s)
@@ -154,7 +154,7 @@ func (t *traces) delivered(ctx context.Context, action string, s sent) bool {
 }
 
 // send makes the span of an action from its decision to its receipt.
-func (t *traces) send(ctx context.Context, l leaving, s sent) {
+func (t *traces) send(ctx context.Context, l pendingSend, s sent) {
 	a := l.action
 	_, span := t.tracer.Start(trace.ContextWithSpanContext(ctx, l.in), "send "+string(a.Kind), trace.WithSpanKind(trace.SpanKindProducer), trace.WithTimestamp(a.Created), trace.WithAttributes(
 		attribute.String("trestle.action", string(a.ID)), attribute.String("trestle.account", a.Account), attribute.String("trestle.space", string(a.Space)),
@@ -166,7 +166,7 @@ func (t *traces) send(ctx context.Context, l leaving, s sent) {
 }
 
 // said returns what a run read and said.
-func (t *traces) said(turns []spaces.Turn) []attribute.KeyValue {
+func (t *traces) said(turns []spaces.TranscriptTurn) []attribute.KeyValue {
 	var in, out []message
 	for _, turn := range turns {
 		m := message{string(turn.Role), t.o.Scrub(turn.Text)}

@@ -42,8 +42,8 @@ func (n *number) UnmarshalJSON(raw []byte) error {
 	return (*ID)(n).UnmarshalText(bytes.Trim(raw, `"`))
 }
 
-// made is what a control call answers: the id of what it made.
-type made struct {
+// createdResult is what a control call answers: the id of what it made.
+type createdResult struct {
 	ID     ID   `json:"id,omitzero"`
 	Answer *int `json:"answer,omitempty"` // the kind of an interaction's first answer
 }
@@ -133,20 +133,20 @@ func (d *Discord) Guild(id ID) *Guild {
 }
 
 // obey does what an order says; false when it names what is not there.
-func (d *Discord) obey(verb string, o order) (made, bool) {
+func (d *Discord) obey(verb string, o order) (createdResult, bool) {
 	switch verb {
 	case "people":
-		return made{ID: d.AddPerson(Profile{Name: o.Name, Username: o.Username}).ID}, true
+		return createdResult{ID: d.AddPerson(Profile{Name: o.Name, Username: o.Username}).ID}, true
 	case "bots":
-		return made{ID: d.AddBot(BotProfile{Token: o.Token, Name: o.Name, NoContent: o.NoContent, NoMembers: o.NoMembers}).ID}, true
+		return createdResult{ID: d.AddBot(BotProfile{Token: o.Token, Name: o.Name, NoContent: o.NoContent, NoMembers: o.NoMembers}).ID}, true
 	case "guilds":
 		if p := d.Person(ID(o.Person)); p != nil {
-			return made{ID: d.NewGuild(o.Name, p).ID}, true
+			return createdResult{ID: d.NewGuild(o.Name, p).ID}, true
 		}
-		return made{}, false
+		return createdResult{}, false
 	case "refuse":
 		d.RefuseConnections(o.N)
-		return made{}, true
+		return createdResult{}, true
 	}
 	if g := d.Guild(ID(o.Guild)); g != nil {
 		return d.obeyGuild(g, verb, o)
@@ -157,10 +157,10 @@ func (d *Discord) obey(verb string, o order) (made, bool) {
 	if b := d.Bot(ID(o.Bot)); b != nil {
 		return d.obeyBot(b, verb, o)
 	}
-	return made{}, false
+	return createdResult{}, false
 }
 
-func (d *Discord) obeyBot(b *Bot, verb string, o order) (made, bool) {
+func (d *Discord) obeyBot(b *Bot, verb string, o order) (createdResult, bool) {
 	switch verb {
 	case "close":
 		b.Close(o.Code)
@@ -176,22 +176,22 @@ func (d *Discord) obeyBot(b *Bot, verb string, o order) (made, bool) {
 		b.Revoke()
 	case "direct":
 		if p := d.Person(ID(o.Person)); p != nil {
-			return made{ID: b.Direct(p).ID}, true
+			return createdResult{ID: b.Direct(p).ID}, true
 		}
-		return made{}, false
+		return createdResult{}, false
 	default:
-		return made{}, false
+		return createdResult{}, false
 	}
-	return made{}, true
+	return createdResult{}, true
 }
 
-func (d *Discord) obeyGuild(g *Guild, verb string, o order) (made, bool) {
+func (d *Discord) obeyGuild(g *Guild, verb string, o order) (createdResult, bool) {
 	b, p := d.Bot(ID(o.Bot)), d.Person(ID(o.Person))
 	switch {
 	case verb == "channels":
-		return made{ID: g.NewChannel(o.Name, o.Kind).ID}, true
+		return createdResult{ID: g.NewChannel(o.Name, o.Kind).ID}, true
 	case verb == "emoji":
-		return made{ID: g.AddEmoji(o.Name)}, true
+		return createdResult{ID: g.AddEmoji(o.Name)}, true
 	case verb == "adds" && b != nil:
 		g.Adds(b, o.Rights)
 	case verb == "kicks" && b != nil:
@@ -203,18 +203,18 @@ func (d *Discord) obeyGuild(g *Guild, verb string, o order) (made, bool) {
 	case verb == "nick" && p != nil:
 		g.Renames(p, o.Name)
 	default:
-		return made{}, false
+		return createdResult{}, false
 	}
-	return made{}, true
+	return createdResult{}, true
 }
 
-func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (made, bool) {
+func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (createdResult, bool) {
 	b, p := d.Bot(ID(o.Bot)), d.Person(ID(o.Person))
 	switch {
 	case verb == "says" && p != nil:
-		return made{ID: ch.Says(p, o.Text, Said{ReplyTo: ID(o.ReplyTo)})}, true
+		return createdResult{ID: ch.Says(p, o.Text, Said{ReplyTo: ID(o.ReplyTo)})}, true
 	case verb == "threads" && p != nil:
-		return made{ID: ch.NewThread(p, o.Name).ID}, true
+		return createdResult{ID: ch.NewThread(p, o.Name).ID}, true
 	case verb == "edits":
 		ch.Edits(ID(o.Message), o.Text)
 	case verb == "deletes":
@@ -236,13 +236,13 @@ func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (made, bool) {
 	case verb == "presses" && p != nil && b != nil:
 		return d.watched(ch.Presses(p, b, ID(o.Message), o.Command)), true
 	default:
-		return made{}, false
+		return createdResult{}, false
 	}
-	return made{}, true
+	return createdResult{}, true
 }
 
 // watched waits for the first answer to an interaction as long as Discord does.
-func (d *Discord) watched(answered func() int) made {
+func (d *Discord) watched(answered func() int) createdResult {
 	deadline := time.Now().Add(patience)
 	for answered() == 0 && time.Now().Before(deadline) {
 		d.mu.Lock()
@@ -255,5 +255,5 @@ func (d *Discord) watched(answered func() int) made {
 		}
 		timer.Stop()
 	}
-	return made{Answer: new(answered())}
+	return createdResult{Answer: new(answered())}
 }

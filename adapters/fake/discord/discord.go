@@ -39,7 +39,7 @@ type Discord struct {
 	faults fake.Faults
 	ledger ledger
 	limits limits
-	kept   kept
+	kept   uploadedFile
 	routes *http.ServeMux
 
 	mu       sync.Mutex // guards what follows, and all that hangs on it
@@ -52,7 +52,7 @@ type Discord struct {
 	hooks    map[ID]*webhook
 	acts     map[string]*interaction // by id and token
 	sessions map[string]*session
-	gate     gate
+	gate     gatewayServer
 	bell     chan struct{} // closed and replaced at every change
 }
 

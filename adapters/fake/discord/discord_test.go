@@ -17,7 +17,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // world is a fake with a bot and a person on a server, on a network in memory.
@@ -41,7 +41,7 @@ func newWorld(t *testing.T, o discord.Options, p discord.BotProfile) *world {
 	g.Adds(w.bot, 0)
 	w.http = w.network.Client()
 	ln, err := w.network.Listen("discord.test")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(ctx, ln) }()
@@ -59,13 +59,13 @@ func newWorld(t *testing.T, o discord.Options, p discord.BotProfile) *world {
 func (w *world) post(path, body string) (int, http.Header, string) {
 	w.t.Helper()
 	r, err := http.NewRequestWithContext(w.t.Context(), http.MethodPost, "http://discord.test/api/v10"+path, strings.NewReader(body))
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	r.Header.Set("Authorization", "Bot t")
 	resp, err := w.http.Do(r)
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	return resp.StatusCode, resp.Header, string(raw)
 }
 
@@ -84,7 +84,7 @@ func (w *world) dial(query string) *socket {
 	w.t.Helper()
 	d := websocket.Dialer{NetDialContext: w.network.DialContext}
 	ws, resp, err := d.DialContext(w.t.Context(), "ws://discord.test/gateway?v=10&encoding=json"+query, nil)
-	check.OK(w.t, err)
+	testutil.OK(w.t, err)
 	_ = resp.Body.Close()
 	w.t.Cleanup(func() { _ = ws.Close() })
 	return &socket{ws, w.t}
@@ -99,7 +99,7 @@ type event struct {
 
 func (s *socket) say(op int, data string) {
 	s.t.Helper()
-	check.OK(s.t, s.WriteJSON(map[string]any{"op": op, "d": json.RawMessage(data)}))
+	testutil.OK(s.t, s.WriteJSON(map[string]any{"op": op, "d": json.RawMessage(data)}))
 }
 
 // until reads until an event of that name, or of that operation.
@@ -111,7 +111,7 @@ func (s *socket) until(op int, name string) event {
 			s.t.Fatalf("waiting for op %d %s: %v", op, name, err)
 		}
 		var e event
-		check.OK(s.t, json.Unmarshal(raw, &e))
+		testutil.OK(s.t, json.Unmarshal(raw, &e))
 		if e.Op == op && e.Type == name {
 			return e
 		}
@@ -253,9 +253,9 @@ func (s *socket) resumeFrom(seq int) {
 	var ready struct {
 		Session string `json:"session_id"`
 	}
-	check.OK(s.t, json.Unmarshal(s.until(0, "READY").Data, &ready))
+	testutil.OK(s.t, json.Unmarshal(s.until(0, "READY").Data, &ready))
 	raw, err := json.Marshal(map[string]any{"token": "t", "session_id": ready.Session, "seq": seq})
-	check.OK(s.t, err)
+	testutil.OK(s.t, err)
 	s.say(6, string(raw))
 }
 
@@ -311,7 +311,7 @@ func TestANormalClosureEndsTheSession(t *testing.T) {
 		var ready struct {
 			Session string `json:"session_id"`
 		}
-		check.OK(t, json.Unmarshal(s.until(0, "READY").Data, &ready))
+		testutil.OK(t, json.Unmarshal(s.until(0, "READY").Data, &ready))
 		_ = s.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(1000, ""), time.Now().Add(time.Second))
 		_ = s.Close()
 		synctest.Wait()

@@ -12,13 +12,13 @@ import (
 // fileLife is how long a file's address is good.
 const fileLife = 24 * time.Hour
 
-// kept are the files of messages, by path.
-type kept struct {
+// uploadedFile are the files of messages, by path.
+type uploadedFile struct {
 	mu    sync.Mutex // guards what follows
 	files map[string][]byte
 }
 
-func (k *kept) put(path string, data []byte) {
+func (k *uploadedFile) put(path string, data []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.files == nil {
@@ -27,7 +27,7 @@ func (k *kept) put(path string, data []byte) {
 	k.files[path] = data
 }
 
-func (k *kept) get(path string) ([]byte, bool) {
+func (k *uploadedFile) get(path string) ([]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	data, ok := k.files[path]

@@ -20,8 +20,8 @@ const (
 	knownIntents          = 1<<26 - 1
 )
 
-// gate is how the gateway behaves towards whoever connects.
-type gate struct {
+// gatewayServer is how the gateway behaves towards whoever connects.
+type gatewayServer struct {
 	refuse  int  // that many connections are refused
 	mute    bool // connections open, and nothing is ever said
 	swallow int  // that many sessions neither begin nor are resumed, though heartbeats are answered
@@ -45,7 +45,7 @@ func (d *Discord) Swallow(n int) {
 }
 
 // swallows reports whether a wish is one of those.
-func (g *gate) swallows(op int) bool {
+func (g *gatewayServer) swallows(op int) bool {
 	if g.swallow == 0 || op != opIdentify && op != opResume {
 		return false
 	}

@@ -102,7 +102,7 @@ func (d *Discord) onWebhook(f func(*call, *webhook, *Channel) answer) func(*call
 }
 
 func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
-	var p posted
+	var p postedMessage
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
 	}

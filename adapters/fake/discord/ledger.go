@@ -12,11 +12,11 @@ import (
 
 // A Record is everything a fake Discord saw and was told, in order of time.
 type Record struct {
-	Calls    []Call   `json:"calls"`    // every request of the API, also refused ones
-	Sessions []Begun  `json:"sessions"` // sessions begun and resumed, and what was refused to be
-	Unfurled []Unfurl `json:"unfurled"` // addresses that would have been fetched for a preview
-	Called   []Notice `json:"called"`   // who was notified by a bot's message
-	Dropped  int      `json:"dropped"`  // older entries given up to stay within the limit
+	Calls    []Call         `json:"calls"`    // every request of the API, also refused ones
+	Sessions []SessionStart `json:"sessions"` // sessions begun and resumed, and what was refused to be
+	Unfurled []LinkPreview  `json:"unfurled"` // addresses that would have been fetched for a preview
+	Called   []Notice       `json:"called"`   // who was notified by a bot's message
+	Dropped  int            `json:"dropped"`  // older entries given up to stay within the limit
 }
 
 // A Call is one request that reached the API.
@@ -36,8 +36,8 @@ type Call struct {
 	Fault   fake.FaultKind `json:"fault,omitzero"`
 }
 
-// Begun is one session that a client began or resumed.
-type Begun struct {
+// SessionStart is one session that a client began or resumed.
+type SessionStart struct {
 	At      time.Time `json:"at"`
 	Bot     ID        `json:"bot"`
 	Session string    `json:"session"`
@@ -46,8 +46,8 @@ type Begun struct {
 	Path    string    `json:"path"`             // of the address it was dialled at
 }
 
-// An Unfurl is one address that Discord would have fetched to show a preview.
-type Unfurl struct {
+// A LinkPreview is one address that Discord would have fetched to show a preview.
+type LinkPreview struct {
 	At      time.Time `json:"at"`
 	Bot     ID        `json:"bot"`
 	Channel ID        `json:"channel"`

@@ -10,8 +10,8 @@ import (
 	"unicode/utf16"
 )
 
-// posted is a message as a bot sends it.
-type posted struct {
+// postedMessage is a message as a bot sends it.
+type postedMessage struct {
 	Content *string  `json:"content"`
 	Nonce   any      `json:"nonce"`
 	Enforce bool     `json:"enforce_nonce"`
@@ -21,13 +21,13 @@ type posted struct {
 		Message ID    `json:"message_id"`
 		Fail    *bool `json:"fail_if_not_exists"`
 	} `json:"message_reference"`
-	Username string  `json:"username"`
-	Avatar   string  `json:"avatar_url"`
-	Embeds   []any   `json:"embeds"`
-	Name     string  `json:"name"`        // of a thread that begins with it
-	Thread   string  `json:"thread_name"` // the same, through a webhook
-	Message  *posted `json:"message"`
-	Tags     []ID    `json:"applied_tags"` // of that thread
+	Username string         `json:"username"`
+	Avatar   string         `json:"avatar_url"`
+	Embeds   []any          `json:"embeds"`
+	Name     string         `json:"name"`        // of a thread that begins with it
+	Thread   string         `json:"thread_name"` // the same, through a webhook
+	Message  *postedMessage `json:"message"`
+	Tags     []ID           `json:"applied_tags"` // of that thread
 }
 
 // allowed says who may be notified.
@@ -44,7 +44,7 @@ const most = 2000
 const suppressEmbeds = 1 << 2
 
 // check refuses what Discord would.
-func (p *posted) check(files int) (answer, bool) {
+func (p *postedMessage) check(files int) (answer, bool) {
 	if p.Content == nil {
 		p.Content = new("")
 	}
@@ -73,7 +73,7 @@ func (p *posted) check(files int) (answer, bool) {
 }
 
 func (d *Discord) createMessage(c *call, ch *Channel) answer {
-	var p posted
+	var p postedMessage
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
 	}
@@ -112,7 +112,7 @@ func (d *Discord) createMessage(c *call, ch *Channel) answer {
 	}
 	d.deliver(c, ch, m, &p)
 	if p.Enforce {
-		c.bot.nonces[m.wire.Nonce] = nonced{m, time.Now().Add(nonceLife)}
+		c.bot.nonces[m.wire.Nonce] = noncePost{m, time.Now().Add(nonceLife)}
 	}
 	return ok(ch.shown(m, c.bot, intentContent, false))
 }
@@ -124,7 +124,7 @@ var answerable = []int{0, reply, 20, 23}
 const nonceLife = 5 * time.Minute
 
 // once returns the message that an earlier attempt with the same nonce made.
-func (b *Bot) once(p posted, ch *Channel) (*message, bool) {
+func (b *Bot) once(p postedMessage, ch *Channel) (*message, bool) {
 	n, found := b.nonces[p.Nonce.(string)]
 	same := found && p.Enforce && p.Nonce != "" && time.Now().Before(n.until) && n.message.wire.ChannelID == ch.ID
 	return n.message, same
@@ -134,7 +134,7 @@ var link = regexp.MustCompile(`<?https?://[^\s<>]+>?`)
 
 // deliver keeps a bot's message, tells of it, and notes whom it notifies and what
 // Discord would fetch for it.
-func (d *Discord) deliver(c *call, ch *Channel, m *message, p *posted) {
+func (d *Discord) deliver(c *call, ch *Channel, m *message, p *postedMessage) {
 	for _, f := range c.files {
 		m.wire.Attachments = append(m.wire.Attachments, d.keepFile(ch, f))
 	}
@@ -144,7 +144,7 @@ func (d *Discord) deliver(c *call, ch *Channel, m *message, p *posted) {
 	d.ledger.note(func(r *Record) {
 		for _, address := range link.FindAllString(m.wire.Content, -1) {
 			if m.wire.Flags&suppressEmbeds == 0 && !strings.HasPrefix(address, "<") {
-				r.Unfurled = append(r.Unfurled, Unfurl{At: time.Now(), Bot: by, Channel: ch.ID, URL: address})
+				r.Unfurled = append(r.Unfurled, LinkPreview{At: time.Now(), Bot: by, Channel: ch.ID, URL: address})
 			}
 		}
 		for _, who := range m.wire.Mentions {
@@ -182,7 +182,7 @@ func (d *Discord) edit(c *call, ch *Channel, m *message) answer {
 	if ch.putAway() {
 		return archived
 	}
-	var p posted
+	var p postedMessage
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
 	}
@@ -281,7 +281,7 @@ func (d *Discord) dropReaction(c *call, ch *Channel, m *message) answer {
 }
 
 func (d *Discord) beginThread(c *call, ch *Channel) answer {
-	var p posted
+	var p postedMessage
 	if !c.into(&p) || p.Name == "" || len([]rune(p.Name)) > 100 {
 		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
 	}
@@ -309,7 +309,7 @@ func (d *Discord) beginThread(c *call, ch *Channel) answer {
 
 // openOn opens a thread on a message, which has its id then.
 func openOn(c *call, ch *Channel, m *message) answer {
-	var p posted
+	var p postedMessage
 	switch {
 	case !c.into(&p) || p.Name == "" || len([]rune(p.Name)) > 100:
 		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")

@@ -46,14 +46,14 @@ type Bot struct {
 	user    wireUser
 	profile BotProfile
 	direct  map[ID]*Channel // by person
-	nonces  map[string]nonced
+	nonces  map[string]noncePost
 	revoked bool
 	begun   time.Time // when it last began a session
 	beats   []int64   // the numbers that its last heartbeats named
 }
 
-// nonced is a message that a nonce made.
-type nonced struct {
+// noncePost is a message that a nonce made.
+type noncePost struct {
 	message *message
 	until   time.Time
 }
@@ -77,7 +77,7 @@ type BotProfile struct {
 func (d *Discord) AddBot(p BotProfile) *Bot {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b := &Bot{ID: d.id(), of: d, token: p.Token, profile: p, direct: map[ID]*Channel{}, nonces: map[string]nonced{}}
+	b := &Bot{ID: d.id(), of: d, token: p.Token, profile: p, direct: map[ID]*Channel{}, nonces: map[string]noncePost{}}
 	b.user = wireUser{ID: b.ID, Username: p.Name, Discriminator: "0001", Bot: true}
 	d.bots[p.Token] = b
 	return b

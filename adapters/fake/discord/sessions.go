@@ -109,7 +109,7 @@ func (s *socket) begin(raw json.RawMessage) int {
 	d.sessions[ses.id] = ses
 	s.session, s.packed = ses, said.Compress
 	d.ledger.note(func(r *Record) {
-		r.Sessions = append(r.Sessions, Begun{At: time.Now(), Bot: b.ID, Session: ses.id, Path: s.path})
+		r.Sessions = append(r.Sessions, SessionStart{At: time.Now(), Bot: b.ID, Session: ses.id, Path: s.path})
 	})
 	ses.add("READY", encode(s.ready(ses)))
 	for _, g := range d.guilds {
@@ -175,7 +175,7 @@ func (s *socket) resume(raw json.RawMessage) int {
 	ses := d.sessions[said.Session]
 	note := func(refused bool) {
 		d.ledger.note(func(r *Record) {
-			r.Sessions = append(r.Sessions, Begun{At: time.Now(), Bot: b.ID, Session: said.Session, Resumed: true, Refused: refused, Path: s.path})
+			r.Sessions = append(r.Sessions, SessionStart{At: time.Now(), Bot: b.ID, Session: said.Session, Resumed: true, Refused: refused, Path: s.path})
 		})
 	}
 	if ses == nil || ses.bot != b || ses.dead || ses.socket == nil && time.Since(ses.left) > d.opts.SessionLife {

@@ -149,12 +149,12 @@ func (c *call) postMessage() answer {
 func (c *call) judge(ch *Channel, m *message) {
 	w := m.read()
 	for _, whom := range w.loud {
-		c.of.ledger.loud(Loud{App: c.app.ID, Channel: ch.ID, TS: m.ts, Whom: whom})
+		c.of.ledger.loud(ChannelPing{App: c.app.ID, Channel: ch.ID, TS: m.ts, Whom: whom})
 	}
 	if c.args.Get("link_names") == "true" || c.args.Get("link_names") == "1" || c.args.Get("parse") == "full" {
 		for _, whom := range []string{"here", "channel", "everyone"} {
 			if strings.Contains(w.text, "@"+whom) {
-				c.of.ledger.loud(Loud{App: c.app.ID, Channel: ch.ID, TS: m.ts, Whom: whom})
+				c.of.ledger.loud(ChannelPing{App: c.app.ID, Channel: ch.ID, TS: m.ts, Whom: whom})
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func (c *call) judge(ch *Channel, m *message) {
 		return
 	}
 	for _, u := range append(w.urls, bare.FindAllString(w.text, -1)...) {
-		c.of.ledger.unfurled(Unfurl{App: c.app.ID, Channel: ch.ID, TS: m.ts, URL: u})
+		c.of.ledger.unfurled(LinkPreview{App: c.app.ID, Channel: ch.ID, TS: m.ts, URL: u})
 	}
 }
 

@@ -149,8 +149,8 @@ func (s *Slack) controlSays(o saysOrder) (done, error) {
 	return done{OK: true, ID: c.ID, TS: c.Says(who, o.Text, Said{Thread: o.Thread})}, nil
 }
 
-// deed is one thing a person does, beside saying something; or Slack, to an app.
-type deed struct {
+// personAction is one thing a person does, beside saying something; or Slack, to an app.
+type personAction struct {
 	place
 	Do    string   `json:"do"`
 	TS    string   `json:"ts"`
@@ -158,7 +158,7 @@ type deed struct {
 	Names []string `json:"names"`
 }
 
-func (s *Slack) controlDoes(d deed) (done, error) {
+func (s *Slack) controlDoes(d personAction) (done, error) {
 	if slices.Contains([]string{"disconnects", "severs", "freezes", "revokes", "redelivers"}, d.Do) {
 		return s.toApp(d)
 	}
@@ -202,7 +202,7 @@ func (s *Slack) controlDoes(d deed) (done, error) {
 }
 
 // toApp does what Slack does to an app.
-func (s *Slack) toApp(d deed) (done, error) {
+func (s *Slack) toApp(d personAction) (done, error) {
 	a, err := s.app(d.App)
 	if err != nil {
 		return done{}, err

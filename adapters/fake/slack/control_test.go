@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // driven is a workspace driven over HTTP.
@@ -21,16 +21,16 @@ type driven struct {
 func (d driven) do(path, body string) map[string]any {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.base+path, strings.NewReader(body))
-	check.OK(d.t, err)
+	testutil.OK(d.t, err)
 	if strings.HasPrefix(path, "/api/") {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Authorization", "Bearer xoxb-1")
 	}
 	resp, err := http.DefaultClient.Do(r)
-	check.OK(d.t, err)
+	testutil.OK(d.t, err)
 	defer resp.Body.Close()
 	raw, err := io.ReadAll(resp.Body)
-	check.OK(d.t, err)
+	testutil.OK(d.t, err)
 	var out map[string]any
 	if err := json.Unmarshal(raw, &out); err != nil {
 		d.t.Fatalf("%s answers %s", path, raw)

@@ -10,12 +10,12 @@ import (
 
 // A Record is everything a workspace saw of its apps, in order of time.
 type Record struct {
-	Calls    []Call   `json:"calls"`    // every request, also refused ones
-	Acked    []Ack    `json:"acked"`    // events that an app acknowledged
-	Expired  []Ack    `json:"expired"`  // events given up after the last retry
-	Unfurled []Unfurl `json:"unfurled"` // addresses that a preview would have fetched
-	Called   []Loud   `json:"called"`   // messages that call a whole channel or a group
-	Dropped  int      `json:"dropped"`  // older entries given up to stay within the limit
+	Calls    []Call        `json:"calls"`    // every request, also refused ones
+	Acked    []Ack         `json:"acked"`    // events that an app acknowledged
+	Expired  []Ack         `json:"expired"`  // events given up after the last retry
+	Unfurled []LinkPreview `json:"unfurled"` // addresses that a preview would have fetched
+	Called   []ChannelPing `json:"called"`   // messages that call a whole channel or a group
+	Dropped  int           `json:"dropped"`  // older entries given up to stay within the limit
 }
 
 // A Call is one request that reached the workspace.
@@ -47,13 +47,13 @@ type Ack struct {
 	Attempt int       `json:"attempt,omitzero"`
 }
 
-// An Unfurl is one address that Slack would have fetched to show a preview.
-type Unfurl struct {
+// A LinkPreview is one address that Slack would have fetched to show a preview.
+type LinkPreview struct {
 	App, Channel, TS, URL string
 }
 
-// Loud is a message that notifies more people than it names.
-type Loud struct {
+// ChannelPing is a message that notifies more people than it names.
+type ChannelPing struct {
 	App, Channel, TS, Whom string
 }
 
@@ -87,9 +87,11 @@ func (l *ledger) acked(a Ack) { note(l, func(r *Record) *[]Ack { return &r.Acked
 
 func (l *ledger) expired(a Ack) { note(l, func(r *Record) *[]Ack { return &r.Expired }, a) }
 
-func (l *ledger) unfurled(u Unfurl) { note(l, func(r *Record) *[]Unfurl { return &r.Unfurled }, u) }
+func (l *ledger) unfurled(u LinkPreview) {
+	note(l, func(r *Record) *[]LinkPreview { return &r.Unfurled }, u)
+}
 
-func (l *ledger) loud(c Loud) { note(l, func(r *Record) *[]Loud { return &r.Called }, c) }
+func (l *ledger) loud(c ChannelPing) { note(l, func(r *Record) *[]ChannelPing { return &r.Called }, c) }
 
 // snapshot returns a copy the caller owns.
 func (l *ledger) snapshot() Record {

@@ -11,9 +11,9 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// words is what a reader sees of a message, whom it calls, and what a preview
+// textRenderer is what a reader sees of a message, whom it calls, and what a preview
 // would fetch.
-type words struct {
+type textRenderer struct {
 	text  string
 	names []string // users
 	loud  []string // here, channel, everyone, or a group
@@ -21,11 +21,11 @@ type words struct {
 }
 
 // read returns what a reader sees of m.
-func (m *message) read() words {
+func (m *message) read() textRenderer {
 	if m.form == "text" || m.form == "" {
 		return readMrkdwn(m.text)
 	}
-	var w words
+	var w textRenderer
 	var blocks []json.RawMessage
 	_ = json.Unmarshal(m.blocks, &blocks) // they were checked when they came
 	var parts []string
@@ -38,7 +38,7 @@ func (m *message) read() words {
 	return w
 }
 
-func (w *words) add(o words) {
+func (w *textRenderer) add(o textRenderer) {
 	w.names, w.loud, w.urls = append(w.names, o.names...), append(w.loud, o.loud...), append(w.urls, o.urls...)
 }
 
@@ -56,8 +56,8 @@ var (
 )
 
 // readMrkdwn reads Slack's own markup.
-func readMrkdwn(s string) words {
-	var w words
+func readMrkdwn(s string) textRenderer {
+	var w textRenderer
 	var plain strings.Builder
 	for i, part := range strings.Split(s, "```") {
 		if i%2 == 1 {
@@ -89,7 +89,7 @@ func readMrkdwn(s string) words {
 }
 
 // tokens replaces what stands between angle brackets by what is shown.
-func (w *words) tokens(s string) string {
+func (w *textRenderer) tokens(s string) string {
 	w.urls = append(w.urls, bare.FindAllString(s, -1)...)
 	return token.ReplaceAllStringFunc(s, func(t string) string {
 		what, label, labelled := strings.Cut(t[1:len(t)-1], "|")
@@ -119,21 +119,21 @@ type element struct {
 }
 
 // readBlock reads one block or element.
-func readBlock(raw json.RawMessage) words {
+func readBlock(raw json.RawMessage) textRenderer {
 	var e element
 	_ = json.Unmarshal(raw, &e) // they were checked when they came
-	var w words
+	var w textRenderer
 	switch e.Type {
 	case "markdown":
 		return readMarkdown(plain(e.Text))
 	case "section", "header", "mrkdwn", "plain_text":
 		return readMrkdwn(plain(e.Text))
 	case "user":
-		return words{text: "@" + e.User, names: []string{e.User}}
+		return textRenderer{text: "@" + e.User, names: []string{e.User}}
 	case "broadcast":
-		return words{text: "@" + e.Range, loud: []string{e.Range}}
+		return textRenderer{text: "@" + e.Range, loud: []string{e.Range}}
 	case "usergroup":
-		return words{text: "@" + e.Group, loud: []string{"subteam^" + e.Group}}
+		return textRenderer{text: "@" + e.Group, loud: []string{"subteam^" + e.Group}}
 	case "link":
 		w.urls = append(w.urls, e.URL)
 		if w.text = plain(e.Text); w.text == "" {
@@ -141,9 +141,9 @@ func readBlock(raw json.RawMessage) words {
 		}
 		return w
 	case "emoji":
-		return words{text: ":" + e.Name + ":"}
+		return textRenderer{text: ":" + e.Name + ":"}
 	case "text":
-		return words{text: plain(e.Text)}
+		return textRenderer{text: plain(e.Text)}
 	}
 	between := ""
 	if e.Type == "rich_text" || e.Type == "rich_text_list" {
@@ -176,8 +176,8 @@ var standard = goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser()
 
 // readMarkdown reads the words of standard Markdown, in which Slack still sees who
 // is called.
-func readMarkdown(md string) words {
-	var w words
+func readMarkdown(md string) textRenderer {
+	var w textRenderer
 	w.tokens(md)
 	source := []byte(md)
 	var b strings.Builder

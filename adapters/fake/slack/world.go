@@ -135,9 +135,9 @@ type Channel struct {
 	name     string
 	created  int64
 	archived bool
-	members  map[string]bool // user ids
-	messages []*message      // oldest first, deleted ones too
-	whispers []Whisper       // oldest first
+	members  map[string]bool    // user ids
+	messages []*message         // oldest first, deleted ones too
+	whispers []EphemeralMessage // oldest first
 }
 
 // NewChannel opens a public channel.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // attacks is a script of another site's page. Each attack returns what it could
@@ -87,9 +87,9 @@ func TestPagesOfOthersGetNothing(t *testing.T) {
 	}))
 	defer page.Close()
 	_, port, err := net.SplitHostPort(page.Listener.Addr().String())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	_, own, err := net.SplitHostPort(s.server.Listener.Addr().String())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	b.visit(s.server.URL + "/spaces")
 	var shown string
 	if b.run("return document.body.innerText", &shown); !strings.Contains(shown, marker) {

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A browser is a headless Chromium behind its driver, spoken to in the WebDriver
@@ -43,8 +43,8 @@ func newBrowser(t *testing.T) *browser {
 	profile := t.TempDir()
 	driver := exec.CommandContext(context.WithoutCancel(t.Context()), "chromedriver", "--port=0") // it outlives the test by the time it takes to quit
 	out, err := driver.StdoutPipe()
-	check.OK(t, err)
-	check.OK(t, driver.Start())
+	testutil.OK(t, err)
+	testutil.OK(t, driver.Start())
 	t.Cleanup(func() {
 		_ = driver.Process.Kill()
 		_ = driver.Wait()
@@ -101,15 +101,15 @@ func (b *browser) call(path string, body, v any) {
 	}
 	var data bytes.Buffer
 	if body != nil {
-		check.OK(b.t, json.NewEncoder(&data).Encode(body))
+		testutil.OK(b.t, json.NewEncoder(&data).Encode(body))
 	}
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.address+path, &data)
-	check.OK(b.t, err)
+	testutil.OK(b.t, err)
 	resp, err := http.DefaultClient.Do(r)
-	check.OK(b.t, err)
+	testutil.OK(b.t, err)
 	defer resp.Body.Close()
 	var answer struct{ Value json.RawMessage }
-	check.OK(b.t, json.NewDecoder(resp.Body).Decode(&answer))
+	testutil.OK(b.t, json.NewDecoder(resp.Body).Decode(&answer))
 	if resp.StatusCode != http.StatusOK {
 		b.t.Fatalf("%s: %s", path, answer.Value)
 	}
@@ -162,7 +162,7 @@ func newStand(t *testing.T, b *browser) *stand {
 		s.server.Close()
 	})
 	made, err := s.Console.NewLink(t.Context())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	b.visit(s.server.URL + made.Path)
 	return s
 }
@@ -171,7 +171,7 @@ func newStand(t *testing.T, b *browser) *stand {
 func (s *stand) sessions(t *testing.T) int {
 	t.Helper()
 	keys, err := s.Store.Keys().ListKeys(t.Context(), console.KeySession)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return len(keys)
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // elements are those of HTML, SVG and MathML that a parser takes as they come,
@@ -43,11 +43,11 @@ func crossed() []string {
 func commonMark(t *testing.T) []string {
 	t.Helper()
 	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/yuin/goldmark").Output()
-	check.OK(t, err)
+	testutil.OK(t, err)
 	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "_test", "spec.json"))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	var examples []struct{ Markdown string }
-	check.OK(t, json.Unmarshal(text, &examples))
+	testutil.OK(t, json.Unmarshal(text, &examples))
 	all := make([]string, len(examples))
 	for i, e := range examples {
 		all[i] = e.Markdown

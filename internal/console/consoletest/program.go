@@ -41,7 +41,7 @@ var Started = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // Health implements [console.Process].
 func (p *Program) Health() console.Health {
 	h := console.Health{CoreReady: true, TrustPassed: true, Version: "0.0.0", StartedAt: Started, Listen: "127.0.0.1:7420"}
-	h.Extensions = []console.Part{
+	h.Extensions = []console.Component{
 		{Name: "model", Kind: "model", State: "configured", Healthy: true},
 		{Name: "telegram", Kind: "adapter", State: "degraded", Reason: p.text(), Handle: p.text(), Since: &Started, Heard: &Started},
 	}
@@ -118,8 +118,8 @@ type noFactError struct{}
 func (noFactError) Error() string { return "a memory needs words" }
 
 // Refusal implements [console.Refused].
-func (noFactError) Refusal() console.Refusal {
-	return console.Refusal{Error: "a memory needs words", Do: "write some"}
+func (noFactError) Refusal() console.ErrorAnswer {
+	return console.ErrorAnswer{Error: "a memory needs words", Do: "write some"}
 }
 
 // Forgotten returns what minds were told to forget, the mind and the id, and to
@@ -131,8 +131,8 @@ func (p *Program) Forgotten() []string {
 }
 
 // Rows implements [console.Settings].
-func (p *Program) Rows() []console.Row {
-	return []console.Row{
+func (p *Program) Rows() []console.SettingRow {
+	return []console.SettingRow{
 		{Path: "data", Value: "./data", Origin: "default"},
 		{Path: "token", Value: "***", Origin: "trestle.yaml:3"},
 		{Path: "agents.ada.persona", Value: p.text(), Origin: "trestle.yaml:9"},

@@ -19,21 +19,21 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/notify"
-	"github.com/trestle-bridge/trestle/internal/notify/inproc"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A World is a console with all it stands on. It ends with its test.
 type World struct {
 	Console *console.Console
-	Store   *record.Store
+	Store   *sqlstore.Store
 	Bus     *inproc.Bus
 	Program *Program
 	// Offered are the acts that runs are offered from now on.
-	Offered spaces.Manifest
+	Offered spaces.ToolManifest
 
 	t      testing.TB
 	minted atomic.Int64
@@ -68,8 +68,8 @@ func Open(tb testing.TB) *World {
 }
 
 // Acts is what the agents of a world may ask for.
-func Acts() spaces.Manifest {
-	return spaces.NewManifest([]spaces.Offer{
+func Acts() spaces.ToolManifest {
+	return spaces.NewManifest([]spaces.ToolDefinition{
 		{Name: "send_message", Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Says something.", Schema: []byte(`{"type":"object"}`)},
 	})
 }
@@ -109,7 +109,7 @@ func (w *World) Allow(a console.Access) {
 }
 
 // Key makes a key of a kind and returns it with its secret.
-func (w *World) Key(kind console.KeyKind) console.Made {
+func (w *World) Key(kind console.KeyKind) console.IssuedKey {
 	w.t.Helper()
 	m := console.NewKey(kind, "test", time.Now())
 	w.ok(w.Store.Keys().AddKey(w.t.Context(), m.Key))
@@ -118,8 +118,8 @@ func (w *World) Key(kind console.KeyKind) console.Made {
 
 // longWork is the jobs of the record as a console steers them.
 type longWork struct {
-	jobs.Shelf
-	desk jobs.Desk
+	jobs.Reader
+	desk jobs.Queue
 }
 
 // Ask implements [console.Jobs].
@@ -131,7 +131,7 @@ func (l longWork) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job,
 type stream struct{ bus *inproc.Bus }
 
 // Open implements [console.Live].
-func (s stream) Open(room int) notify.Stream { return s.bus.Open(room) }
+func (s stream) Open(room int) pubsub.Stream { return s.bus.Open(room) }
 
 // Resume implements [console.Live].
-func (s stream) Resume(id int64, room int) notify.Stream { return s.bus.Resume(id, room) }
+func (s stream) Resume(id int64, room int) pubsub.Stream { return s.bus.Resume(id, room) }

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // F35, F41, I10: where connections break, those who live have none for a while. A process
@@ -18,9 +18,9 @@ import (
 // be waited for.
 func TestStartTakesNobodyForDeadWhoOnlyLostAConnection(t *testing.T) {
 	here, err := os.Hostname()
-	check.OK(t, err)
+	testutil.OK(t, err)
 	over := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")
-	check.OK(t, over.Run())
+	testutil.OK(t, over.Run())
 	for name, test := range map[string]struct {
 		host  string
 		pid   int

@@ -5,14 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/testservers"
 )
 
 // F40, F42: a process that does not hear from the server knows, before others can have
 // been given what it has, that it may be theirs, and knows when it is not.
 func TestWhoDoesNotHearIsNotSureOfWhatItHas(t *testing.T) {
 	database := server.Database(t)
-	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
 	o := linked(t, link, database)
 	o.Term = 3 * time.Second
 	s := open(t, o)
@@ -25,7 +25,7 @@ func TestWhoDoesNotHearIsNotSureOfWhatItHas(t *testing.T) {
 		}
 	}
 	until(true, 0)
-	link.Suffer(servertest.Harm{Hold: servertest.Both})
+	link.Suffer(testservers.Fault{Hold: testservers.Both})
 	until(false, o.Term*4/5)
 	link.Mend()
 	until(true, o.Term)

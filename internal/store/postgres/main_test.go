@@ -5,11 +5,11 @@ import (
 	"os"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/servertest"
+	"github.com/trestle-bridge/trestle/internal/testservers"
 )
 
 // server is what all tests of the package share.
-var server servertest.Postgres
+var server testservers.Postgres
 
 // Every check of a property empties a database, so there are fewer of them than
 // usual, unless the command line says how many.

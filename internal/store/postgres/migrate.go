@@ -14,7 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 const (
@@ -35,10 +35,10 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 		return err
 	}
 	if have > want {
-		return record.Newer(have, want, programOf(ctx, pool))
+		return sqlstore.Newer(have, want, programOf(ctx, pool))
 	}
 	if len(left) > 0 {
-		if err := walkAlone(ctx, pool, files, record.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
+		if err := walkAlone(ctx, pool, files, sqlstore.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
 			return err
 		}
 	}
@@ -51,14 +51,14 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 	return nil
 }
 
-// A rower answers a question by one row: the pool, or a transaction.
-type rower interface {
+// A rowQuerier answers a question by one row: the pool, or a transaction.
+type rowQuerier interface {
 	QueryRow(ctx context.Context, statement string, args ...any) pgx.Row
 }
 
 // schemaOf returns the version of the schema, 0 where there is none, and the steps of
 // this program that the record has not gone through.
-func schemaOf(ctx context.Context, from rower) (have int64, left []int64, err error) {
+func schemaOf(ctx context.Context, from rowQuerier) (have int64, left []int64, err error) {
 	var taken []int64
 	if err := from.QueryRow(ctx, stepsTaken).Scan(&taken); err != nil && codeOf(err) != undefined {
 		return 0, nil, fmt.Errorf("read schema version: %w", err)
@@ -71,7 +71,7 @@ func schemaOf(ctx context.Context, from rower) (have int64, left []int64, err er
 
 // walkAlone walks the schema up while nobody can write or begin to: it has the turn of
 // the writer until the last step is taken. A record that is made has no turn yet.
-func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m record.Migration, told func(record.Migration)) (err error) {
+func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m sqlstore.Migration, told func(sqlstore.Migration)) (err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func unused(ctx context.Context, conn *pgxpool.Conn) error {
 	return err
 }
 
-func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m record.Migration, told func(record.Migration)) (err error) {
+func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m sqlstore.Migration, told func(sqlstore.Migration)) (err error) {
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := newProvider(db, files)
@@ -144,7 +144,7 @@ func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
 
 // programOf returns the version that last opened the record; empty when it is
 // not known.
-func programOf(ctx context.Context, from rower) string {
+func programOf(ctx context.Context, from rowQuerier) string {
 	var version string
 	if err := from.QueryRow(ctx, writtenBy).Scan(&version); err != nil {
 		return "" // a schema so new that it keeps this elsewhere

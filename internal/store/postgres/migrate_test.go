@@ -13,11 +13,11 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/recordtest"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -25,7 +25,7 @@ import (
 func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
 	database := server.Database(t)
 	db := walked(t, database, "0001")
-	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, record.ErrOlder) {
+	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, sqlstore.ErrOlder) {
 		t.Errorf("a look gave %v, want ErrOlder", err)
 	}
 	server.Do(t, database, `insert into meta (name, value) values ('kept', 'yes')`)
@@ -44,20 +44,20 @@ func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
 func walked(t *testing.T, database, last string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("pgx", server.URL(database))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	steps := fstest.MapFS{}
 	names, err := fs.Glob(migrations.Postgres, "postgres/*.sql")
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, name := range names {
 		text, err := fs.ReadFile(migrations.Postgres, name)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if base := path.Base(name); base[:len(last)] <= last {
 			steps[base] = &fstest.MapFile{Data: text}
 		}
 	}
 	p, err := goose.NewProvider(goose.DialectPostgres, db, steps, goose.WithDisableGlobalRegistry(true))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	if _, err := p.Up(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +120,12 @@ func TestNewerDatabaseIsRefusedAndLeftAlone(t *testing.T) {
 	database := server.Database(t)
 	o := options(t, database)
 	o.Program = "0.9.1"
-	check.OK(t, open(t, o).Close(t.Context()))
+	testutil.OK(t, open(t, o).Close(t.Context()))
 	server.Do(t, database, `insert into goose_db_version (version_id, is_applied) values (9999, true)`)
 	_, opened := postgres.Open(t.Context(), o)
 	_, looked := postgres.Look(t.Context(), o.URL)
 	for name, err := range map[string]error{"open": opened, "look": looked} {
-		if !errors.Is(err, record.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
+		if !errors.Is(err, sqlstore.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
 			t.Errorf("%s: got %v, want ErrNewer with the schema and the version that wrote it", name, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestDiskThatBecomesFullWithinAStepIsToldAsThat(t *testing.T) {
 	server.Do(t, database, `create function no_room() returns event_trigger language plpgsql as
 $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
 	server.Do(t, database, `create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_room()`)
-	if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, record.ErrFull) {
+	if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, sqlstore.ErrFull) {
 		t.Errorf("got %v, want ErrFull", err)
 	}
 	server.Do(t, database, `drop event trigger full_disk`)
@@ -176,17 +176,17 @@ func TestStepThatWasMadeBesideIsTaken(t *testing.T) {
 	database := server.Database(t)
 	walked(t, database, "9999")
 	server.Do(t, database, `drop table digests; delete from goose_db_version where version_id = 27`)
-	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, record.ErrOlder) || !strings.Contains(err.Error(), "27") {
+	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, sqlstore.ErrOlder) || !strings.Contains(err.Error(), "27") {
 		t.Errorf("a look gave %v, want ErrOlder with the step", err)
 	}
-	var found doctor.Record
+	var found doctor.DataDir
 	postgres.Examine(t.Context(), server.URL(database), &found)
 	if found.Refused != "" || len(found.Untaken) != 1 || found.Untaken[0] != 27 {
 		t.Errorf("the examination found %+v", found)
 	}
-	var told []record.Migration
+	var told []sqlstore.Migration
 	o := options(t, database)
-	o.Migrating = func(m record.Migration) { told = append(told, m) }
+	o.Migrating = func(m sqlstore.Migration) { told = append(told, m) }
 	open(t, o)
 	if len(told) != 2 || told[1].Done != 1 || told[1].Total != 1 {
 		t.Errorf("told %+v, want one step", told)

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -41,7 +41,7 @@ type Options struct {
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
 	// today. Default: nobody is told.
-	Migrating func(record.Migration)
+	Migrating func(sqlstore.Migration)
 	// Alone refuses to open while another process writes the record.
 	Alone bool
 	// Term is how long the right to write lasts without being prolonged; others may
@@ -66,7 +66,7 @@ func (o Options) withDefaults() Options {
 		o.Stage = func(_ string, do func() error) error { return do() }
 	}
 	if o.Migrating == nil {
-		o.Migrating = func(record.Migration) {}
+		o.Migrating = func(sqlstore.Migration) {}
 	}
 	if o.Term == 0 {
 		o.Term = 15 * time.Second
@@ -80,8 +80,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-func (o Options) ofRecord() record.Options {
-	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle, Lives: o.Lives}
+func (o Options) ofRecord() sqlstore.Options {
+	return sqlstore.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle, Lives: o.Lives}
 }
 
 // An engine is one process at one database.
@@ -93,7 +93,7 @@ type engine struct {
 
 	quit   context.CancelFunc // of what keeps the right to write
 	keeper sync.WaitGroup
-	cables cables
+	cables connSet
 	given  sync.Once                 // the right to write
 	held   atomic.Pointer[time.Time] // when it was last known to be ours
 
@@ -103,8 +103,8 @@ type engine struct {
 }
 
 var (
-	_ record.Engine = (*engine)(nil)
-	_ record.Heir   = (*engine)(nil)
+	_ sqlstore.Engine    = (*engine)(nil)
+	_ sqlstore.Recoverer = (*engine)(nil)
 )
 
 // Open opens the record in a database and brings its schema up to date. What
@@ -114,7 +114,7 @@ var (
 // the record, with [record.ErrNewer] when a newer program made it, and with
 // [ErrSetting] when the server would break a promise, and with [ErrReadOnly] while it
 // takes no writes.
-func Open(ctx context.Context, o Options) (s *record.Store, err error) {
+func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
 	e := &engine{opts: o.withDefaults()}
 	err = e.opts.Stage("database_init", func() error { return e.connect(ctx) })
 	if err == nil {
@@ -170,14 +170,14 @@ func (e *engine) migrate(ctx context.Context) error {
 	return migrate(ctx, e.pool, migrations.Postgres, e.opts)
 }
 
-func (e *engine) start(ctx context.Context) (*record.Store, error) {
+func (e *engine) start(ctx context.Context) (*sqlstore.Store, error) {
 	if err := e.hearWitness(ctx); err != nil {
 		return nil, err
 	}
 	if err := e.enlist(ctx); err != nil {
 		return nil, err
 	}
-	return record.Open(ctx, e, e.opts.ofRecord())
+	return sqlstore.Open(ctx, e, e.opts.ofRecord())
 }
 
 // attach takes a connection to write on and tells the others which it is.
@@ -194,16 +194,16 @@ func (e *engine) attach(ctx context.Context) (*pgxpool.Conn, error) {
 }
 
 // Session implements [record.Engine].
-func (e *engine) Session(context.Context) (record.Session, error) {
+func (e *engine) Session(context.Context) (sqlstore.Session, error) {
 	return &session{e: e, saved: -1}, nil
 }
 
 // Query implements [record.Reader].
-func (e *engine) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+func (e *engine) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
 	return rowsOf(e.pool.Query(ctx, statement, wire(args)...))
 }
 
-func rowsOf(found pgx.Rows, err error) (record.Rows, error) {
+func rowsOf(found pgx.Rows, err error) (sqlstore.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func rowsOf(found pgx.Rows, err error) (record.Rows, error) {
 }
 
 // View implements [record.Engine].
-func (e *engine) View(ctx context.Context, do func(ctx context.Context, src record.Reader) error) error {
+func (e *engine) View(ctx context.Context, do func(ctx context.Context, src sqlstore.Reader) error) error {
 	return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) error {
 		return do(ctx, view{t})
 	})
@@ -221,7 +221,7 @@ func (e *engine) View(ctx context.Context, do func(ctx context.Context, src reco
 type view struct{ t pgx.Tx }
 
 // Query implements [record.Reader].
-func (v view) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+func (v view) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
 	return rowsOf(v.t.Query(ctx, statement, wire(args)...))
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 const (
@@ -103,7 +103,7 @@ func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 func grownMeanwhile(ctx context.Context, t pgx.Tx) error {
 	have, _, err := schemaOf(ctx, t)
 	if err == nil && have > Schema() {
-		err = record.Newer(have, Schema(), programOf(ctx, t))
+		err = sqlstore.Newer(have, Schema(), programOf(ctx, t))
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
 // starts. Where connections break all the time, living ones have none either, and whoever
 // gave them up for that would end one after the other; so they get the time to say that they live,
 // unless they were on this machine, where one can see.
-func deadOf(found record.Rows) (gone []string, err error) {
+func deadOf(found sqlstore.Rows) (gone []string, err error) {
 	defer func() { err = errors.Join(err, found.Close()) }()
 	here, err := os.Hostname()
 	if err != nil {
@@ -265,7 +265,7 @@ func (e *engine) resign(ctx context.Context) {
 }
 
 // Inherit implements [record.Heir].
-func (e *engine) Inherit(ctx context.Context, s record.Session) (bool, error) {
+func (e *engine) Inherit(ctx context.Context, s sqlstore.Session) (bool, error) {
 	found, err := s.Query(ctx, othersLive, e.id, upkeep)
 	if err != nil {
 		return false, err

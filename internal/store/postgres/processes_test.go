@@ -10,40 +10,40 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/servertest"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
+	"github.com/trestle-bridge/trestle/internal/testservers"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
 
-func openRoom(t *testing.T, s *record.Store) spaces.SpaceID {
+func openRoom(t *testing.T, s *sqlstore.Store) spaces.SpaceID {
 	t.Helper()
-	p, err := s.Border().Open(t.Context(), spaces.Opening{
+	p, err := s.Border().Open(t.Context(), spaces.OpenRequest{
 		Key: "family", Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
 		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
 	})
-	check.OK(t, err)
+	testutil.OK(t, err)
 	return p.Space
 }
 
 // message is the n-th message of a person in a room.
-func message(room spaces.SpaceID, person string, n int) spaces.Intake {
+func message(room spaces.SpaceID, person string, n int) spaces.IngestBatch {
 	id := person + strconv.Itoa(n)
-	return spaces.Intake{Account: "telegram:1", At: start, Items: []spaces.Incoming{{
+	return spaces.IngestBatch{Account: "telegram:1", At: start, Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: start, Source: id, Body: spaces.Said{Text: "Hello " + id}},
 		From:  spaces.Identity{Platform: "telegram", User: person, Kind: spaces.Human, Name: person},
 		Ref:   spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
 	}}}
 }
 
-func sound(t *testing.T, s *record.Store) {
+func sound(t *testing.T, s *sqlstore.Store) {
 	t.Helper()
 	found, err := s.Audit(t.Context(), start)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, f := range found {
 		t.Error("audit:", f)
 	}
@@ -53,7 +53,7 @@ func sound(t *testing.T, s *record.Store) {
 // both of them, is one dense log.
 func TestProcessesThatWriteAtOnceLeaveOneDenseLog(t *testing.T) {
 	database := server.Database(t)
-	stores := []*record.Store{open(t, options(t, database)), open(t, options(t, database))}
+	stores := []*sqlstore.Store{open(t, options(t, database)), open(t, options(t, database))}
 	room := openRoom(t, stores[0])
 	var mu sync.Mutex
 	fresh := 0
@@ -87,7 +87,7 @@ func TestProcessesThatWriteAtOnceLeaveOneDenseLog(t *testing.T) {
 // I8, F41: a mind in a space is run by one process, whoever asks.
 func TestOneOfTwoProcessesRunsAMind(t *testing.T) {
 	database := server.Database(t)
-	stores := []*record.Store{open(t, options(t, database)), open(t, options(t, database))}
+	stores := []*sqlstore.Store{open(t, options(t, database)), open(t, options(t, database))}
 	room := openRoom(t, stores[0])
 	for n := range 10 {
 		if _, err := stores[n%2].Border().Record(t.Context(), message(room, "zoe", n)); err != nil {
@@ -137,14 +137,14 @@ func TestStopsByTurnsAreNoCrash(t *testing.T) {
 	}
 }
 
-func claim(t *testing.T, s *record.Store, holder string, room spaces.SpaceID) *spaces.Wake {
+func claim(t *testing.T, s *sqlstore.Store, holder string, room spaces.SpaceID) *spaces.Wake {
 	t.Helper()
 	wake, err := s.Shell().Claim(t.Context(), spaces.Claim{
 		Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: room, Holder: holder, TTL: time.Minute, At: start,
-		Judge: func(j spaces.Judged) []spaces.Verdict {
-			out := make([]spaces.Verdict, len(j.Rows))
+		Judge: func(j spaces.GateInput) []spaces.GateDecision {
+			out := make([]spaces.GateDecision, len(j.Rows))
 			for i, r := range j.Rows {
-				out[i] = spaces.Verdict{Seq: r.Seq, Wake: true, Reason: "direct"}
+				out[i] = spaces.GateDecision{Seq: r.Seq, Wake: true, Reason: "direct"}
 			}
 			return out
 		},
@@ -156,12 +156,12 @@ func claim(t *testing.T, s *record.Store, holder string, room spaces.SpaceID) *s
 }
 
 // rest ends a wake without a word.
-func rest(t *testing.T, s *record.Store, wake *spaces.Wake) {
+func rest(t *testing.T, s *sqlstore.Store, wake *spaces.Wake) {
 	t.Helper()
 	_, err := s.Shell().Commit(t.Context(), spaces.StepCommit{
 		Lease: wake.Lease, Active: wake.Cycle.Active, Upto: wake.Rows[len(wake.Rows)-1].Seq, At: start,
 		Step:  spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Engagement, State: spaces.StepDone, At: start},
-		Close: &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded."},
+		Close: &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Responded."},
 	})
 	if err != nil {
 		t.Error(err)
@@ -191,7 +191,7 @@ func TestLivingProcessIsAnObstacleAndADeadOneIsNot(t *testing.T) {
 	if held, ok := errors.AsType[*postgres.InUseError](err); !ok || held.PID == 0 || held.Expires <= 0 {
 		t.Fatalf("got %v, want who has the record", err)
 	}
-	check.OK(t, first.Close(t.Context()))
+	testutil.OK(t, first.Close(t.Context()))
 	server.Do(t, database, `insert into processes (id, host, pid, program, backend, began, ttl, expires)
 values ('dead', 'elsewhere', 7, '', 1, '9', 60000, cast(extract(epoch from now()) * 1000 as bigint) + 30000)`)
 	open(t, o)
@@ -219,7 +219,7 @@ func TestProcessThatWasGivenUpWritesNothing(t *testing.T) {
 // take its place.
 func TestProcessThatIsCutOffIsToldToEnd(t *testing.T) {
 	database := server.Database(t)
-	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
 	lost := make(chan error, 1)
 	o := linked(t, link, database)
 	o.Term, o.Lost = time.Second, func(err error) { lost <- err }
@@ -235,20 +235,20 @@ func TestProcessThatIsCutOffIsToldToEnd(t *testing.T) {
 // writing, is told to end, and can; nothing of that write is there afterwards.
 func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
 	database := server.Database(t)
-	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
 	lost := make(chan error, 1)
 	o := linked(t, link, database)
 	o.Term, o.Lost = 3*time.Second, func(err error) { lost <- err }
 	cut, err := postgres.Open(t.Context(), o)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	other := open(t, options(t, database))
 	room := openRoom(t, other)
 	inside := make(chan struct{})
 	var writing sync.WaitGroup
 	writing.Go(func() {
-		err := cut.Border().Amend(t.Context(), func(d *activity.Desk) {
+		err := cut.Border().Amend(t.Context(), func(d *activity.PairingState) {
 			d.Wrong = 7
-			link.Suffer(servertest.Harm{Hold: servertest.Both})
+			link.Suffer(testservers.Fault{Hold: testservers.Both})
 			close(inside)
 		})
 		if err == nil {
@@ -282,7 +282,7 @@ func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
 }
 
 // linked returns options for a store behind a link.
-func linked(t *testing.T, link *servertest.Link, database string) postgres.Options {
+func linked(t *testing.T, link *testservers.Proxy, database string) postgres.Options {
 	t.Helper()
 	o := options(t, database)
 	o.URL = strings.Replace(o.URL, strconv.Itoa(server.Port), strconv.Itoa(link.Port()), 1)
@@ -291,10 +291,10 @@ func linked(t *testing.T, link *servertest.Link, database string) postgres.Optio
 
 // ownServer returns a server that ends with the test, which may crash it, and a database
 // on it.
-func ownServer(t *testing.T) (private *servertest.Postgres, database string) {
+func ownServer(t *testing.T) (private *testservers.Postgres, database string) {
 	t.Helper()
-	private = &servertest.Postgres{}
-	t.Cleanup(func() { check.OK(t, private.Stop()) })
+	private = &testservers.Postgres{}
+	t.Cleanup(func() { testutil.OK(t, private.Stop()) })
 	return private, private.Database(t)
 }
 
@@ -302,10 +302,10 @@ func ownServer(t *testing.T) (private *servertest.Postgres, database string) {
 // caller learns what became of it.
 func TestCommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 	database := server.Database(t)
-	link := servertest.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
+	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
 	s := open(t, linked(t, link, database))
 	amend := func(lose bool) error {
-		return s.Border().Amend(t.Context(), func(d *activity.Desk) {
+		return s.Border().Amend(t.Context(), func(d *activity.PairingState) {
 			d.Wrong++
 			if lose {
 				link.LoseAnswer()
@@ -332,7 +332,7 @@ func TestNumberGivenTwiceProvesNothing(t *testing.T) {
 	s := open(t, o)
 	lost := false
 	for range 3 {
-		err := s.Border().Amend(t.Context(), func(d *activity.Desk) {
+		err := s.Border().Amend(t.Context(), func(d *activity.PairingState) {
 			d.Wrong++
 			if lost {
 				return
@@ -413,7 +413,7 @@ func TestServersRestartIsNoDeathOfItsProcesses(t *testing.T) {
 func TestOneProcessHasAThingAtATime(t *testing.T) {
 	database := server.Database(t)
 	first, second := open(t, options(t, database)), open(t, options(t, database))
-	owns := func(s *record.Store, want bool) record.Member {
+	owns := func(s *sqlstore.Store, want bool) sqlstore.Process {
 		t.Helper()
 		m, mine, err := s.Own(t.Context(), "adapter telegram")
 		if err != nil || mine != want {
@@ -426,13 +426,13 @@ func TestOneProcessHasAThingAtATime(t *testing.T) {
 	if m := owns(second, false); m.ID != first.Process() || m.PID == 0 {
 		t.Errorf("it is said to be %+v's, want %s's", m, first.Process())
 	}
-	check.OK(t, first.Disown(t.Context(), "adapter telegram"))
+	testutil.OK(t, first.Disown(t.Context(), "adapter telegram"))
 	owns(second, true)
-	check.OK(t, second.Disown(t.Context(), "adapter slack"))
+	testutil.OK(t, second.Disown(t.Context(), "adapter slack"))
 	owns(first, false)
-	check.OK(t, second.Close(t.Context()))
+	testutil.OK(t, second.Close(t.Context()))
 	owns(first, true)
-	check.OK(t, first.Say(t.Context(), "all is well"))
+	testutil.OK(t, first.Say(t.Context(), "all is well"))
 	all, err := first.Console().Members(t.Context())
 	if err != nil || len(all) != 1 || len(all[0].Has) != 1 || all[0].Bulletin != "all is well" {
 		t.Errorf("processes are %+v (%v), want the one with its account", all, err)
@@ -440,7 +440,7 @@ func TestOneProcessHasAThingAtATime(t *testing.T) {
 }
 
 // begins has a process begin a cycle, which another one does not get.
-func begins(t *testing.T, first, second *record.Store) (spaces.SpaceID, *spaces.Wake) {
+func begins(t *testing.T, first, second *sqlstore.Store) (spaces.SpaceID, *spaces.Wake) {
 	t.Helper()
 	room := openRoom(t, first)
 	if _, err := first.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
@@ -482,7 +482,7 @@ func TestAStopLeavesWhatIsUnderWayToOthers(t *testing.T) {
 	database := server.Database(t)
 	first, second := open(t, options(t, database)), open(t, options(t, database))
 	room, begun := begins(t, first, second)
-	check.OK(t, first.Close(t.Context()))
+	testutil.OK(t, first.Close(t.Context()))
 	taken := claim(t, second, second.Process(), room)
 	if taken == nil || taken.Cycle.ID != begun.Cycle.ID || taken.Lease.Epoch <= begun.Lease.Epoch {
 		t.Fatalf("the cycle did not pass on: %+v", taken)

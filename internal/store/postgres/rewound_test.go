@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // keeps records a message in spite of a connection that broke.
-func keeps(t *testing.T, s *record.Store, room spaces.SpaceID, n int) {
+func keeps(t *testing.T, s *sqlstore.Store, room spaces.SpaceID, n int) {
 	t.Helper()
 	for range 100 {
 		if _, err := s.Border().Record(t.Context(), message(room, "zoe", n)); err == nil {
@@ -36,7 +36,7 @@ func TestLostCommitsAreFound(t *testing.T) {
 	o.Lost = func(err error) { lost <- err }
 	o.Rewound = func(known, had int64) { t.Errorf("a new record has had %d turns of %d", had, known) }
 	s, err := postgres.Open(t.Context(), o)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	room := openRoom(t, s)
 	quiet := options(t, "")
 	quiet.URL = o.URL
@@ -76,7 +76,7 @@ func TestLostCommitsAreFound(t *testing.T) {
 	}
 	for n := range 2 {
 		next, err := postgres.Open(t.Context(), o)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		keeps(t, next, room, 5+n)
 		if err := next.Close(t.Context()); err != nil {
 			t.Error(err)
@@ -101,9 +101,9 @@ func TestLostCommitsAreFoundAtTheStart(t *testing.T) {
 	}
 	run := func(n int) {
 		s, err := postgres.Open(t.Context(), o)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		keeps(t, s, openRoom(t, s), n)
-		check.OK(t, s.Close(context.WithoutCancel(t.Context())))
+		testutil.OK(t, s.Close(context.WithoutCancel(t.Context())))
 	}
 	run(1)
 	private.Crash(t)

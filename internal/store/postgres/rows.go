@@ -16,7 +16,7 @@ type rows struct {
 func (r *rows) Scan(dest ...any) error {
 	for i, d := range dest {
 		if to, ok := d.(*bool); ok {
-			dest[i] = flag{to}
+			dest[i] = boolScanner{to}
 		}
 	}
 	return r.Rows.Scan(dest...)
@@ -36,11 +36,11 @@ func (r *rows) Close() error {
 	return err
 }
 
-// A flag scans a number, or what a condition gave, as true or false.
-type flag struct{ to *bool }
+// A boolScanner scans a number, or what a condition gave, as true or false.
+type boolScanner struct{ to *bool }
 
 // Scan implements sql.Scanner.
-func (f flag) Scan(v any) error {
+func (f boolScanner) Scan(v any) error {
 	switch v := v.(type) {
 	case int64:
 		*f.to = v != 0

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // own are the tables that only one engine has.
@@ -25,10 +25,10 @@ func TestBothEnginesHaveTheSameColumns(t *testing.T) {
 	database := server.Database(t)
 	open(t, options(t, database))
 	c, err := pgx.Connect(t.Context(), server.URL(database))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
 	here, err := c.Query(t.Context(), `select table_name, column_name, data_type from information_schema.columns where table_schema = 'public'`)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	defer here.Close()
 	//nolint:rowserrcheck // columns looks for it
 	if diff := cmp.Diff(columns(t, embedded(t)), columns(t, here)); diff != "" {
@@ -41,13 +41,13 @@ func embedded(t *testing.T) *sql.Rows {
 	t.Helper()
 	dir := t.TempDir()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})
-	check.OK(t, err)
-	check.OK(t, s.Close(t.Context()))
+	testutil.OK(t, err)
+	testutil.OK(t, s.Close(t.Context()))
 	db, err := sql.Open("sqlite3", filepath.Join(dir, sqlite.FileName))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	there, err := db.QueryContext(t.Context(), `select m.name, c.name, c.type from sqlite_master m join pragma_table_info(m.name) c where m.type = 'table'`)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	t.Cleanup(func() { _ = there.Close() })
 	return there
 }
@@ -66,7 +66,7 @@ func columns(t *testing.T, rows answer) map[string][]string {
 	out := map[string][]string{}
 	for rows.Next() {
 		var table, column, kind string
-		check.OK(t, rows.Scan(&table, &column, &kind))
+		testutil.OK(t, rows.Scan(&table, &column, &kind))
 		if slices.Contains(own, table) {
 			continue
 		}
@@ -76,7 +76,7 @@ func columns(t *testing.T, rows answer) map[string][]string {
 		}
 		out[table] = append(out[table], column+" "+kind)
 	}
-	check.OK(t, rows.Err())
+	testutil.OK(t, rows.Err())
 	for table := range maps.Keys(out) {
 		slices.Sort(out[table])
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // A session is the writing connection. Statements whose outcome nobody waits for
@@ -25,7 +25,7 @@ type session struct {
 	last  bool          // the session had the last turn as far as it knows
 }
 
-var _ record.Session = (*session)(nil)
+var _ sqlstore.Session = (*session)(nil)
 
 // Run implements [record.Session]. What it fails at comes out with the next
 // statement that is answered.
@@ -35,7 +35,7 @@ func (s *session) Run(_ context.Context, statement string, args ...any) error {
 }
 
 // Query implements [record.Reader].
-func (s *session) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+func (s *session) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
 	s.off.Queue(statement, wire(args)...)
 	answers, n, err := s.send(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *session) drop() {
 
 // Begin implements [record.Session]: it waits for the session's turn. The locks
 // are taken in one round trip with the questions that every turn begins with.
-func (s *session) Begin(ctx context.Context) (turn record.Turn, err error) {
+func (s *session) Begin(ctx context.Context) (turn sqlstore.WriteTurn, err error) {
 	s.off, s.saved = pgx.Batch{}, -1
 	rested := s.conn != nil
 	turn, err = s.takeTurn(ctx)
@@ -138,7 +138,7 @@ const (
 	countTurn = `with t as (update turn set by = $1, n = n + 1 returning n) update processes p set turn = t.n from t where p.id = $1`
 )
 
-func (s *session) takeTurn(ctx context.Context) (turn record.Turn, err error) {
+func (s *session) takeTurn(ctx context.Context) (turn sqlstore.WriteTurn, err error) {
 	if s.conn == nil {
 		if s.conn, err = s.e.attach(ctx); err != nil {
 			return turn, err

@@ -26,8 +26,8 @@ var settings = []setting{
 // oldest is the first version of the server whose SQL the record is written in.
 const oldest = 15
 
-// A condition is what a connection says of its server.
-type condition struct {
+// A serverState is what a connection says of its server.
+type serverState struct {
 	version  int // 150004 is 15.4
 	readOnly bool
 	replica  bool
@@ -40,7 +40,7 @@ const readCondition = `select cast(current_setting('server_version_num') as inte
 // examineConn refuses a server that would break a promise, and one that takes no
 // writes now.
 func examineConn(ctx context.Context, c *pgx.Conn) error {
-	is := condition{have: make([]string, len(settings))}
+	is := serverState{have: make([]string, len(settings))}
 	places := []any{&is.version, &is.readOnly, &is.replica}
 	for i := range is.have {
 		places = append(places, &is.have[i])
@@ -52,7 +52,7 @@ func examineConn(ctx context.Context, c *pgx.Conn) error {
 }
 
 // refused says why a record cannot be on such a server; nil when it can.
-func (is condition) refused() error {
+func (is serverState) refused() error {
 	switch {
 	case is.version < oldest*10000:
 		return fmt.Errorf("%w: it is of version %d and has to be of %d or newer", ErrSetting, is.version/10000, oldest)

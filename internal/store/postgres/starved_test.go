@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,7 +20,7 @@ type stranger struct{ conn *pgx.Conn }
 func visits(t *testing.T, database string) stranger {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), server.URL(database))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
 	return stranger{conn}
 }
@@ -37,7 +37,7 @@ func (s stranger) awaits(t *testing.T, most int) {
 	t.Helper()
 	for n := 0; n < most; {
 		err := s.conn.QueryRow(t.Context(), `select count(distinct pid) from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))`).Scan(&n)
-		check.OK(t, err)
+		testutil.OK(t, err)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestStartThatWaitsForItsTurnLastsAsLongAsAnyOther(t *testing.T) {
 	o.Term, o.Lost = time.Second, func(err error) { lost <- err }
 	other := visits(t, database)
 	other.does(t, `begin; select pg_advisory_xact_lock(cast(cast(cast('turn' as regclass) as oid) as bigint))`)
-	opened := make(chan *record.Store)
+	opened := make(chan *sqlstore.Store)
 	go func() { opened <- open(t, o) }()
 	other.awaits(t, 1)
 	<-time.After(o.Term)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/record"
 	"github.com/trestle-bridge/trestle/internal/store/recordtest"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
 
@@ -54,19 +54,19 @@ begin
 end $$`)
 }
 
-func open(t *testing.T, o postgres.Options) *record.Store {
+func open(t *testing.T, o postgres.Options) *sqlstore.Store {
 	t.Helper()
 	return recordtest.Open(t, opener(o))
 }
 
-func opener(o postgres.Options) func(context.Context) (*record.Store, error) {
-	return func(ctx context.Context) (*record.Store, error) { return postgres.Open(ctx, o) }
+func opener(o postgres.Options) func(context.Context) (*sqlstore.Store, error) {
+	return func(ctx context.Context) (*sqlstore.Store, error) { return postgres.Open(ctx, o) }
 }
 
 // suite opens the record as the suite sees it.
 func suite(t *testing.T, o postgres.Options) storetest.Store {
 	t.Helper()
-	s := recordtest.Suite(t, func(ctx context.Context, lives bool) (*record.Store, error) {
+	s := recordtest.Suite(t, func(ctx context.Context, lives bool) (*sqlstore.Store, error) {
 		o := o
 		o.Lives = lives
 		return postgres.Open(ctx, o)

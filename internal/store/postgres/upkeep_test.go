@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,15 +16,15 @@ func TestWhoLooksAfterTheRecordIsNobodyWhoLives(t *testing.T) {
 	o := options(t, database)
 	first := open(t, o)
 	room := openRoom(t, first)
-	check.OK(t, first.Close(t.Context()))
+	testutil.OK(t, first.Close(t.Context()))
 	command := o
 	command.Lives, command.Alone = false, true
 	open(t, command)
 	second := open(t, o)
 	var marks [][2]spaces.SpanReason
-	read := func(s *record.Store) {
+	read := func(s *sqlstore.Store) {
 		found, err := s.Shell().Spans(t.Context(), spaces.Mind{Agent: "ada", Circle: "home"}, room, 10)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		marks = nil
 		for _, p := range slices.Backward(found) {
 			marks = append(marks, [2]spaces.SpanReason{p.Opener, p.Closer})
@@ -32,11 +32,11 @@ func TestWhoLooksAfterTheRecordIsNobodyWhoLives(t *testing.T) {
 	}
 	read(second)
 	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanStopped}, {spaces.SpanStarted, ""}}
-	check.Same(t, "spans beside a command", want, marks)
-	check.OK(t, second.Close(t.Context()))
+	testutil.Same(t, "spans beside a command", want, marks)
+	testutil.OK(t, second.Close(t.Context()))
 	third := o
 	third.Lives = false
 	read(open(t, third))
 	want[1][1] = spaces.SpanStopped
-	check.Same(t, "spans after a stop beside a command", want, marks)
+	testutil.Same(t, "spans after a stop beside a command", want, marks)
 }

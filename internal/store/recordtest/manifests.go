@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // SeedRuns writes runs into a record whose schema does not yet keep the acts they were
@@ -31,7 +31,7 @@ values ($1, 'ada', 'home', 'room', 0, $2, 'direct', '', 0, 0, $3, $4, $5, 500, $
 
 // WantVersions ends the test unless the record knows the versions that those runs were
 // offered, by their names alone.
-func WantVersions(t *testing.T, c record.Console) {
+func WantVersions(t *testing.T, c sqlstore.ReadModel) {
 	t.Helper()
 	got, err := c.Manifests(t.Context(), "", 10)
 	if err != nil {

@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
 
 // Suite opens a record as the suite sees it. open is called once more for each time
 // the suite restarts it, or has it looked after; the last record is closed when the
 // test ends.
-func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*record.Store, error)) storetest.Store {
+func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*sqlstore.Store, error)) storetest.Store {
 	t.Helper()
-	s := Open(t, func(ctx context.Context) (*record.Store, error) { return open(ctx, true) })
+	s := Open(t, func(ctx context.Context) (*sqlstore.Store, error) { return open(ctx, true) })
 	end := func(t *testing.T, clean bool) {
 		t.Helper()
 		stop := s.Crash
@@ -49,7 +49,7 @@ func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*record.Sto
 		Upkeep: func(t *testing.T, clean bool, do func(storetest.Border)) storetest.Store {
 			t.Helper()
 			end(t, clean)
-			command := Open(t, func(ctx context.Context) (*record.Store, error) { return open(ctx, false) })
+			command := Open(t, func(ctx context.Context) (*sqlstore.Store, error) { return open(ctx, false) })
 			do(command.Border())
 			if err := command.Close(t.Context()); err != nil {
 				t.Fatal(err)
@@ -60,7 +60,7 @@ func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*record.Sto
 }
 
 // Open opens a record that is closed when the test ends.
-func Open(t *testing.T, open func(ctx context.Context) (*record.Store, error)) *record.Store {
+func Open(t *testing.T, open func(ctx context.Context) (*sqlstore.Store, error)) *sqlstore.Store {
 	t.Helper()
 	s, err := open(t.Context())
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A bench is a room with one agent, and messages to it.
 type bench struct {
-	s    *record.Store
+	s    *sqlstore.Store
 	room spaces.SpaceID
 	mind spaces.Mind
 	chat string
@@ -25,13 +25,13 @@ func newBench(b *testing.B) bench {
 	return benchOf(b, openIn(b, b.TempDir()))
 }
 
-func benchOf(tb testing.TB, s *record.Store) bench {
+func benchOf(tb testing.TB, s *sqlstore.Store) bench {
 	tb.Helper()
 	return benchAt(tb, s, "home", "100")
 }
 
 // benchAt is one of several, a chat of its own circle.
-func benchAt(tb testing.TB, s *record.Store, circle spaces.CircleID, chat string) bench {
+func benchAt(tb testing.TB, s *sqlstore.Store, circle spaces.CircleID, chat string) bench {
 	tb.Helper()
 	return bench{s, openChat(tb, s, circle, chat), spaces.Mind{Agent: "ada", Circle: circle}, chat}
 }
@@ -44,14 +44,14 @@ func (w bench) claim(tb testing.TB) (*spaces.Wake, error) {
 }
 
 // openRoom opens a room of one chat with ada in it.
-func openRoom(tb testing.TB, s *record.Store) spaces.SpaceID {
+func openRoom(tb testing.TB, s *sqlstore.Store) spaces.SpaceID {
 	tb.Helper()
 	return openChat(tb, s, "home", "100")
 }
 
-func openChat(tb testing.TB, s *record.Store, circle spaces.CircleID, chat string) spaces.SpaceID {
+func openChat(tb testing.TB, s *sqlstore.Store, circle spaces.CircleID, chat string) spaces.SpaceID {
 	tb.Helper()
-	p, err := s.Border().Open(tb.Context(), spaces.Opening{
+	p, err := s.Border().Open(tb.Context(), spaces.OpenRequest{
 		Name: "Family", Circle: circle, Agents: []spaces.AgentID{"ada"}, At: start,
 		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
 	})
@@ -62,13 +62,13 @@ func openChat(tb testing.TB, s *record.Store, circle spaces.CircleID, chat strin
 }
 
 // message is the n-th message in a room.
-func message(room spaces.SpaceID, n int) spaces.Intake { return messageIn(room, "100", n) }
+func message(room spaces.SpaceID, n int) spaces.IngestBatch { return messageIn(room, "100", n) }
 
-func messageIn(room spaces.SpaceID, chat string, n int) spaces.Intake {
+func messageIn(room spaces.SpaceID, chat string, n int) spaces.IngestBatch {
 	id := strconv.Itoa(n)
-	return spaces.Intake{
+	return spaces.IngestBatch{
 		Account: "telegram:1", Cursor: []byte(id), At: start,
-		Items: []spaces.Incoming{{
+		Items: []spaces.IngestItem{{
 			Event: spaces.Event{
 				Space: room, Object: spaces.ChatObject, At: start, Source: "m" + id,
 				Body: spaces.Said{Text: "Could you look at the numbers of last week, please? They look odd to me."},
@@ -194,7 +194,7 @@ func (w bench) converse(b *testing.B, n int) error {
 }
 
 // take records what came in, answers it once and settles the send, the n-th.
-func (w bench) take(b *testing.B, n int, came spaces.Intake) error {
+func (w bench) take(b *testing.B, n int, came spaces.IngestBatch) error {
 	b.Helper()
 	if _, err := w.s.Border().Record(b.Context(), came); err != nil {
 		return err
@@ -203,7 +203,7 @@ func (w bench) take(b *testing.B, n int, came spaces.Intake) error {
 	if err != nil {
 		return err
 	}
-	return w.s.Border().Settle(b.Context(), start, []activity.Settlement{{
+	return w.s.Border().Settle(b.Context(), start, []activity.SendResult{{
 		Action: sent.ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: "telegram:1", Chat: w.chat, Message: "o" + strconv.Itoa(n)},
 	}})
 }
@@ -219,18 +219,18 @@ func (w bench) answer(b *testing.B) (spaces.Action, error) {
 	c := spaces.StepCommit{Lease: wake.Lease, Active: w.room, Upto: last, At: start, Judge: letIn}
 	c.Step = spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, Usage: spaces.Usage{Prompt: 900, Output: 40, Calls: 1}, At: start, Frame: make([]byte, 800)}
 	c.Inner = []spaces.Body{spaces.Thought{Cycle: wake.Cycle.ID, Text: "She asks for numbers."}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
-	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX …", Tokens: 40}, {Role: spaces.RoleAssistant, Text: "She asks for numbers.", Tokens: 8}}
+	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX …", Tokens: 40}, {Role: spaces.RoleAssistant, Text: "She asks for numbers.", Tokens: 8}}
 	if _, err := w.s.Shell().Commit(b.Context(), c); err != nil {
 		return spaces.Action{}, err
 	}
 	c.Step.N, c.Step.Phase = 1, spaces.Engagement
 	id := spaces.EventID(newID())
-	c.Inner = []spaces.Body{spaces.Acted{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.Result{Cycle: wake.Cycle.ID, OK: true}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
+	c.Inner = []spaces.Body{spaces.ToolCalled{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.ToolReturned{Cycle: wake.Cycle.ID, OK: true}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
 	c.Effect = []spaces.Effect{{
 		Kind: spaces.ActSend, Space: w.room, ID: id, Text: "I looked: the export ran twice on Tuesday, so every sum is doubled.",
 		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: last, Strict: true, Expires: start.Add(time.Hour), Policy: spaces.ResendOnce,
 	}}
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded to Zoe about numbers."}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Responded to Zoe about numbers."}
 	c.Leaves = func(spaces.Action) bool { return true }
 	done, err := w.s.Shell().Commit(b.Context(), c)
 	if err != nil {
@@ -239,10 +239,10 @@ func (w bench) answer(b *testing.B) (spaces.Action, error) {
 	return done.Leaving[0], nil
 }
 
-func letIn(j spaces.Judged) []spaces.Verdict {
-	out := make([]spaces.Verdict, len(j.Rows))
+func letIn(j spaces.GateInput) []spaces.GateDecision {
+	out := make([]spaces.GateDecision, len(j.Rows))
 	for i, r := range j.Rows {
-		out[i] = spaces.Verdict{Seq: r.Seq, Wake: true, Reason: "direct"}
+		out[i] = spaces.GateDecision{Seq: r.Seq, Wake: true, Reason: "direct"}
 	}
 	return out
 }

@@ -14,16 +14,16 @@ import (
 // opened.
 var diskName = func() string {
 	const name = "trestle"
-	vfs.Register(name, disk{vfs.Find("os").(vfs.VFSFilename)})
+	vfs.Register(name, vfsWrapper{vfs.Find("os").(vfs.VFSFilename)})
 	return name
 }()
 
-// A disk is the system's, but that the engine hears when it is full, and that its log
+// A vfsWrapper is the system's, but that the engine hears when it is full, and that its log
 // is written a commit at a time.
-type disk struct{ vfs.VFSFilename }
+type vfsWrapper struct{ vfs.VFSFilename }
 
 // OpenFilename implements [vfs.VFSFilename].
-func (d disk) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
+func (d vfsWrapper) OpenFilename(name *vfs.Filename, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {
 	f, flags, err := d.VFSFilename.OpenFilename(name, flags)
 	if err != nil {
 		return nil, flags, err

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ncruces/go-sqlite3/vfs"
 
-	"github.com/trestle-bridge/trestle/internal/check"
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -33,7 +33,7 @@ func mount(t *testing.T) *plate {
 	t.Helper()
 	ours := vfs.Find(diskName)
 	p := &plate{VFSFilename: vfs.Find("os").(vfs.VFSFilename)}
-	vfs.Register(diskName, disk{p})
+	vfs.Register(diskName, vfsWrapper{p})
 	t.Cleanup(func() { vfs.Register(diskName, ours) })
 	return p
 }
@@ -93,7 +93,7 @@ func TestWhatReturnedOutlivesAPowerCut(t *testing.T) {
 	for n := range 30 {
 		before := p.writes.Load()
 		_, err := s.Border().Record(t.Context(), message(room, n))
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if made := p.writes.Load() - before; made > 2 {
 			t.Errorf("a commit was handed over in %d parts", made)
 		}
@@ -102,14 +102,14 @@ func TestWhatReturnedOutlivesAPowerCut(t *testing.T) {
 		}
 		cut := t.TempDir()
 		file, err := os.ReadFile(filepath.Join(dir, FileName))
-		check.OK(t, err)
-		check.OK(t, os.WriteFile(filepath.Join(cut, FileName), file, 0o600))
-		check.OK(t, os.WriteFile(filepath.Join(cut, FileName+"-wal"), *p.synced.Load(), 0o600))
+		testutil.OK(t, err)
+		testutil.OK(t, os.WriteFile(filepath.Join(cut, FileName), file, 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(cut, FileName+"-wal"), *p.synced.Load(), 0o600))
 		after := openIn(t, cut)
 		events, err := after.Shell().Events(t.Context(), room, spaces.Primary, 0, 1000)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		said := slices.DeleteFunc(events, func(e spaces.Event) bool { _, ok := e.Body.(spaces.Said); return !ok })
-		check.Same(t, "messages that are left", n+1, len(said))
+		testutil.Same(t, "messages that are left", n+1, len(said))
 	}
 }
 
@@ -123,18 +123,18 @@ func TestAFullDiskIsSaidAndLeavesNothingBehind(t *testing.T) {
 		full := n%3 == 1
 		p.full.Store(full)
 		_, err := s.Border().Record(t.Context(), message(room, n))
-		if full != errors.Is(err, record.ErrFull) || !full && err != nil {
+		if full != errors.Is(err, sqlstore.ErrFull) || !full && err != nil {
 			t.Fatalf("full %t: %v", full, err)
 		}
 	}
 	p.full.Store(false)
 	events, err := s.Shell().Events(t.Context(), room, spaces.Primary, 0, 1000)
-	check.OK(t, err)
+	testutil.OK(t, err)
 	said := slices.DeleteFunc(events, func(e spaces.Event) bool { _, ok := e.Body.(spaces.Said); return !ok })
-	check.Same(t, "messages", 8, len(said))
+	testutil.Same(t, "messages", 8, len(said))
 	found, err := s.Audit(t.Context(), start)
-	check.OK(t, err)
-	check.Same(t, "findings", 0, len(found))
+	testutil.OK(t, err)
+	testutil.Same(t, "findings", 0, len(found))
 }
 
 // DELIVERY 2.7 "Disk full": pages of a large commit that the disk would not take when one
@@ -144,22 +144,22 @@ func TestACommitIsNotWrittenBehindAGap(t *testing.T) {
 	p := mount(t)
 	s := aSession(t)
 	job := func(statement string) error {
-		check.OK(t, s.Save(t.Context()))
+		testutil.OK(t, s.Save(t.Context()))
 		if err := s.Run(t.Context(), statement); err != nil {
 			return errors.Join(err, s.Undo(t.Context()))
 		}
 		return s.Keep(t.Context())
 	}
 	_, err := s.Begin(t.Context())
-	check.OK(t, err)
+	testutil.OK(t, err)
 	before := p.writes.Load()
-	check.OK(t, job(`with recursive r (n) as (select 1 union all select n + 1 from r where n < 400)
+	testutil.OK(t, job(`with recursive r (n) as (select 1 union all select n + 1 from r where n < 400)
 insert into filler (body) select zeroblob(10000) from r`))
 	if p.writes.Load() == before {
 		t.Fatal("all of it was in memory")
 	}
 	p.full.Store(true)
-	if err := job(`update filler set n = n + 1000`); !errors.Is(s.Kind(err), record.ErrFull) {
+	if err := job(`update filler set n = n + 1000`); !errors.Is(s.Kind(err), sqlstore.ErrFull) {
 		t.Fatalf("got %v, want ErrFull", err)
 	}
 	p.full.Store(false)
@@ -170,10 +170,10 @@ insert into filler (body) select zeroblob(10000) from r`))
 	s.fill(t)
 	for question, want := range map[string]string{`pragma integrity_check`: "ok", `select count(*) from filler`: "1"} {
 		got, err := s.ask(t.Context(), question)
-		check.OK(t, err)
-		check.Same(t, question, want, got)
+		testutil.OK(t, err)
+		testutil.Same(t, question, want, got)
 	}
-	check.OK(t, s.folder.stop())
+	testutil.OK(t, s.folder.stop())
 }
 
 // A disk that would write many pages whole or not at all is not asked for it: the
@@ -182,9 +182,9 @@ func TestACopyIsTakenUpOnADiskThatPromisesMore(t *testing.T) {
 	mount(t).whole = true
 	from, dir := t.TempDir(), t.TempDir()
 	room := openRoom(t, openIn(t, from))
-	check.OK(t, copyTo(t.Context(), filepath.Join(from, FileName), filepath.Join(dir, FileName))) // it has no log yet
+	testutil.OK(t, copyTo(t.Context(), filepath.Join(from, FileName), filepath.Join(dir, FileName))) // it has no log yet
 	_, err := openIn(t, dir).Border().Record(t.Context(), message(room, 1))
-	check.OK(t, err)
+	testutil.OK(t, err)
 }
 
 // What is held back is nobody's loss: who reads the log's file, or its length, has it
@@ -195,55 +195,55 @@ func TestALogHasWhatItHolds(t *testing.T) {
 		t.Helper()
 		name := filepath.Join(t.TempDir(), "log")
 		f, err := os.Create(name)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		l := &log{File: &plain{f}}
-		t.Cleanup(func() { check.OK(t, l.Close()) })
+		t.Cleanup(func() { testutil.OK(t, l.Close()) })
 		for n, b := range []byte("abc") {
 			_, err := l.WriteAt(page(b), int64(4*n))
-			check.OK(t, err)
+			testutil.OK(t, err)
 		}
 		return l, name
 	}
 	t.Run("read", func(t *testing.T) {
 		l, name := open(t)
 		on, err := os.ReadFile(name)
-		check.OK(t, err)
-		check.Same(t, "handed over before anybody asks", "", string(on))
+		testutil.OK(t, err)
+		testutil.Same(t, "handed over before anybody asks", "", string(on))
 		got := make([]byte, 6)
 		_, err = l.ReadAt(got, 2)
-		check.OK(t, err)
-		check.Same(t, "read", "aabbbb", string(got))
+		testutil.OK(t, err)
+		testutil.Same(t, "read", "aabbbb", string(got))
 	})
 	t.Run("length", func(t *testing.T) {
 		l, _ := open(t)
 		n, err := l.Size()
-		check.OK(t, err)
-		check.Same(t, "length", int64(12), n)
-		check.OK(t, l.Truncate(8))
+		testutil.OK(t, err)
+		testutil.Same(t, "length", int64(12), n)
+		testutil.OK(t, l.Truncate(8))
 		n, err = l.Size()
-		check.OK(t, err)
-		check.Same(t, "length when cut", int64(8), n)
+		testutil.OK(t, err)
+		testutil.Same(t, "length when cut", int64(8), n)
 	})
 	t.Run("elsewhere", func(t *testing.T) {
 		l, name := open(t)
 		_, err := l.WriteAt(page('x'), 4)
-		check.OK(t, err)
-		check.OK(t, l.Sync(vfs.SYNC_FULL))
+		testutil.OK(t, err)
+		testutil.OK(t, l.Sync(vfs.SYNC_FULL))
 		on, err := os.ReadFile(name)
-		check.OK(t, err)
-		check.Same(t, "on disk", "aaaaxxxxcccc", string(on))
+		testutil.OK(t, err)
+		testutil.Same(t, "on disk", "aaaaxxxxcccc", string(on))
 	})
 	t.Run("much", func(t *testing.T) {
 		l, name := open(t)
 		for n := 3; n < 2*mostHeld/4; n++ {
 			_, err := l.WriteAt(page('d'), int64(4*n))
-			check.OK(t, err)
+			testutil.OK(t, err)
 		}
 		if len(l.held) > mostHeld || cap(l.held) > 2*mostHeld {
 			t.Errorf("%d bytes are held", len(l.held))
 		}
 		info, err := os.Stat(name)
-		check.OK(t, err)
+		testutil.OK(t, err)
 		if info.Size() < mostHeld {
 			t.Errorf("%d bytes are handed over", info.Size())
 		}

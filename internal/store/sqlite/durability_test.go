@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -26,7 +26,7 @@ func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 	}
 	begun, released := make(chan struct{}), make(chan struct{})
 	late := message(room, 99)
-	late.Claims = func([]spaces.Waiting) []spaces.Claim { // called within the transaction, with the message written
+	late.Claims = func([]spaces.PendingWork) []spaces.Claim { // called within the transaction, with the message written
 		close(begun)
 		<-released
 		return nil
@@ -74,7 +74,7 @@ type boundedSession struct {
 	pages chan string
 }
 
-func (e *bounded) Session(ctx context.Context) (record.Session, error) {
+func (e *bounded) Session(ctx context.Context) (sqlstore.Session, error) {
 	s, err := e.engine.Session(ctx)
 	if err != nil {
 		return nil, err
@@ -82,18 +82,18 @@ func (e *bounded) Session(ctx context.Context) (record.Session, error) {
 	return boundedSession{s.(*session), e.pages}, nil
 }
 
-func (s boundedSession) Begin(ctx context.Context) (record.Turn, error) {
+func (s boundedSession) Begin(ctx context.Context) (sqlstore.WriteTurn, error) {
 	select {
 	case n := <-s.pages:
 		if _, err := s.ask(ctx, "pragma max_page_count = "+n); err != nil {
-			return record.Turn{}, err
+			return sqlstore.WriteTurn{}, err
 		}
 	default:
 	}
 	return s.session.Begin(ctx)
 }
 
-func (e *bounded) open(ctx context.Context) (*record.Store, error) {
+func (e *bounded) open(ctx context.Context) (*sqlstore.Store, error) {
 	if err := e.openFile(ctx); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (e *bounded) open(ctx context.Context) (*record.Store, error) {
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
 	}
-	return record.Open(ctx, e, e.opts.ofRecord())
+	return sqlstore.Open(ctx, e, e.opts.ofRecord())
 }
 
 // F30: the disk is full for a while.
@@ -135,7 +135,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(full, record.ErrFull) {
+	if !errors.Is(full, sqlstore.ErrFull) {
 		t.Fatalf("got %v, want ErrFull", full)
 	}
 	if s.Full().IsZero() {

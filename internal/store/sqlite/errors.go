@@ -8,7 +8,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // Errors that callers act on, beside those of package record.
@@ -18,7 +18,7 @@ var (
 	// ErrNetworkDisk is returned by [Open] when the directory is on a network file
 	// system, where SQLite's locks do not hold.
 	ErrNetworkDisk = errors.New("directory is on a network file system")
-	// ErrReadOnly is returned by [Open], [Look] and an [Examination] when this user
+	// ErrReadOnly is returned by [Open], [Look] and an [DataDirCheck] when this user
 	// may read the file, and not write it or beside it.
 	ErrReadOnly = errors.New("this user may read the record, and not write it, which the engine has to")
 )
@@ -30,7 +30,7 @@ var errGone = errors.New("the record's file was removed or replaced under the pr
 // kind gives an engine error the type its callers look for.
 func kind(err error) error {
 	if errors.Is(err, sqlite3.FULL) {
-		return errors.Join(record.ErrFull, err)
+		return errors.Join(sqlstore.ErrFull, err)
 	}
 	return err
 }

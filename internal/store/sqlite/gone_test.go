@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // DELIVERY 2.2 promise 1: nobody is told that a message was received whose record is in a
@@ -19,16 +19,16 @@ func TestNothingIsWrittenToAFileThatIsNotInItsPlace(t *testing.T) {
 		_, err := s.Border().Record(t.Context(), message(room, n))
 		return err
 	}
-	check.OK(t, write(1))
+	testutil.OK(t, write(1))
 	file := filepath.Join(dir, FileName)
-	check.OK(t, os.Rename(file, file+".away"))
+	testutil.OK(t, os.Rename(file, file+".away"))
 	if err := write(2); !errors.Is(err, errGone) {
 		t.Errorf("once it is removed: %v", err)
 	}
-	check.OK(t, os.WriteFile(file, nil, 0o600))
+	testutil.OK(t, os.WriteFile(file, nil, 0o600))
 	if err := write(2); !errors.Is(err, errGone) {
 		t.Errorf("once it is replaced: %v", err)
 	}
-	check.OK(t, os.Rename(file+".away", file))
-	check.OK(t, write(2))
+	testutil.OK(t, os.Rename(file+".away", file))
+	testutil.OK(t, write(2))
 }

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -47,7 +47,7 @@ type Options struct {
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
 	// today. Default: nobody is told.
-	Migrating func(record.Migration)
+	Migrating func(sqlstore.Migration)
 	// Free tells how many bytes may still be written to the disk of a folder.
 	// Default: the system is asked.
 	Free func(dir string) (uint64, error)
@@ -65,7 +65,7 @@ func (o Options) withDefaults() Options {
 		o.Stage = func(_ string, do func() error) error { return do() }
 	}
 	if o.Migrating == nil {
-		o.Migrating = func(record.Migration) {}
+		o.Migrating = func(sqlstore.Migration) {}
 	}
 	if o.Free == nil {
 		o.Free = freeBytes
@@ -74,8 +74,8 @@ func (o Options) withDefaults() Options {
 }
 
 // ofRecord returns the options of what is written, whatever writes it.
-func (o Options) ofRecord() record.Options {
-	return record.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle, Lives: o.Lives}
+func (o Options) ofRecord() sqlstore.Options {
+	return sqlstore.Options{NewID: o.NewID, Now: o.Now, Logger: o.Logger, Idle: o.Idle, Lives: o.Lives}
 }
 
 // An engine is an open file: the connection that writes and those that read.
@@ -88,9 +88,9 @@ type engine struct {
 }
 
 var (
-	_ record.Engine   = (*engine)(nil)
-	_ record.Backuper = (*engine)(nil)
-	_ record.Reliever = (*engine)(nil)
+	_ sqlstore.Engine       = (*engine)(nil)
+	_ sqlstore.BackupEngine = (*engine)(nil)
+	_ sqlstore.SpaceFreer   = (*engine)(nil)
 )
 
 // Open opens the record in o.Dir, creates it when there is none, and brings its
@@ -100,7 +100,7 @@ var (
 // It fails within a second with a [*LockedError] when another process has the
 // record open, and otherwise with [record.ErrNewer], [ErrDamaged],
 // [ErrNetworkDisk] or [ErrReadOnly], never touching the file then.
-func Open(ctx context.Context, o Options) (s *record.Store, err error) {
+func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
 	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
 	err = e.opts.Stage("database_init", func() error { return e.openFile(ctx) })
 	if err == nil {
@@ -138,11 +138,11 @@ func (e *engine) openFile(ctx context.Context) (err error) {
 }
 
 // start begins reading and writing.
-func (e *engine) start(ctx context.Context) (*record.Store, error) {
+func (e *engine) start(ctx context.Context) (*sqlstore.Store, error) {
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
 	}
-	return record.Open(ctx, e, e.opts.ofRecord())
+	return sqlstore.Open(ctx, e, e.opts.ofRecord())
 }
 
 // prepare opens the connections that read and sets the ballast aside.
@@ -154,7 +154,7 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 }
 
 // Session implements [record.Engine].
-func (e *engine) Session(ctx context.Context) (record.Session, error) {
+func (e *engine) Session(ctx context.Context) (sqlstore.Session, error) {
 	c, err := e.connect(ctx, committing)
 	if err != nil {
 		return nil, err

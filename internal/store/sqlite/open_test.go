@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -33,7 +33,7 @@ func options(tb testing.TB, dir string) Options {
 }
 
 // openIn opens the record in dir and closes it with the test.
-func openIn(tb testing.TB, dir string) *record.Store {
+func openIn(tb testing.TB, dir string) *sqlstore.Store {
 	tb.Helper()
 	s, err := Open(tb.Context(), options(tb, dir))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestSettingsAreReadBack(t *testing.T) {
 	}
 	defer other.Close()
 	for name, c := range map[string]struct {
-		ask  asker
+		ask  scalarQuerier
 		want map[string]string
 	}{
 		"reader": {one.ask, map[string]string{"journal_mode": "wal", "query_only": "1", "foreign_keys": "1", "busy_timeout": "5000"}},

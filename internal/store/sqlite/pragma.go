@@ -53,18 +53,18 @@ func source(file, mode string, settings []pragma) string {
 	return "file:" + u.EscapedPath() + "?" + q.Encode()
 }
 
-// An asker puts a question whose answer is one cell.
-type asker func(ctx context.Context, text string) (string, error)
+// A scalarQuerier puts a question whose answer is one cell.
+type scalarQuerier func(ctx context.Context, text string) (string, error)
 
 // asking puts questions to a connection of a pool.
-func asking(c *sql.Conn) asker {
+func asking(c *sql.Conn) scalarQuerier {
 	return func(ctx context.Context, text string) (got string, err error) {
 		return got, c.QueryRowContext(ctx, text).Scan(&got)
 	}
 }
 
 // verify reads every setting back and fails when one did not take.
-func verify(ctx context.Context, ask asker, settings []pragma) error {
+func verify(ctx context.Context, ask scalarQuerier, settings []pragma) error {
 	for _, p := range settings {
 		got, err := ask(ctx, "pragma "+p.name)
 		if err != nil {

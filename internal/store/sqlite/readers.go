@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // readerCount is how many reads may run at once.
@@ -53,7 +53,7 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	}
 	select {
 	case <-r.quit:
-		return nil, record.ErrClosed
+		return nil, sqlstore.ErrClosed
 	default:
 	}
 	select {
@@ -65,7 +65,7 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	case <-r.spare:
 		return r.last(), nil
 	case <-r.quit:
-		return nil, record.ErrClosed
+		return nil, sqlstore.ErrClosed
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -89,7 +89,7 @@ func (r *readers) give(c *connection) {
 
 // Query runs one prepared read. Reads here are short, so they are not interrupted
 // once they began.
-func (r *readers) Query(ctx context.Context, statement string, args ...any) (record.Rows, error) {
+func (r *readers) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
 	c, err := r.take(ctx)
 	if err != nil {
 		return nil, err
@@ -99,11 +99,11 @@ func (r *readers) Query(ctx context.Context, statement string, args ...any) (rec
 		r.give(c)
 		return nil, err
 	}
-	return &lent{found, r, c}, nil
+	return &pooledRows{found, r, c}, nil
 }
 
 // View runs do with one unchanging view of the record.
-func (r *readers) View(ctx context.Context, do func(ctx context.Context, src record.Reader) error) (err error) {
+func (r *readers) View(ctx context.Context, do func(ctx context.Context, src sqlstore.Reader) error) (err error) {
 	c, err := r.take(ctx)
 	if err != nil {
 		return err
@@ -131,15 +131,15 @@ func (r *readers) close() error {
 	return errors.Join(errs...)
 }
 
-// lent are rows that give their connection back when they are closed.
-type lent struct {
-	record.Rows
+// pooledRows are rows that give their connection back when they are closed.
+type pooledRows struct {
+	sqlstore.Rows
 	to *readers
 	c  *connection // nil once given back
 }
 
 // Close implements [record.Rows]. Later calls do nothing.
-func (l *lent) Close() error {
+func (l *pooledRows) Close() error {
 	if l.c == nil {
 		return nil
 	}

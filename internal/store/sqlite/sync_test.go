@@ -10,7 +10,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/vfs"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A cache is what a system keeps of a file until it is synced. As Linux does, it forgets
@@ -86,14 +86,14 @@ func TestLogIsKeptWhenTheDiskRefusesWhatWasFoldedIn(t *testing.T) {
 			}
 			p.cache.refuses = true
 			s.folder.part(t.Context(), s.folder.connection)
-			check.Same(t, "times that the disk refused", 1, p.cache.refused)
+			testutil.Same(t, "times that the disk refused", 1, p.cache.refused)
 			end()
 			for range 3 { // the last one would find its room in a log that began anew
 				s.folder.rest.Store(true)
 				write()
 			}
-			check.OK(t, s.folder.stop())
-			check.Same(t, "rows after a power cut", rows, p.rowsLeft(t))
+			testutil.OK(t, s.folder.stop())
+			testutil.Same(t, "rows after a power cut", rows, p.rowsLeft(t))
 		})
 	}
 }
@@ -103,24 +103,24 @@ func TestLogIsKeptWhenTheDiskRefusesWhatWasFoldedIn(t *testing.T) {
 func (s *session) look(t *testing.T) (end func()) {
 	t.Helper()
 	c, err := connect(source(s.Filename("main").Database(), "ro", reading))
-	check.OK(t, err)
+	testutil.OK(t, err)
 	for _, text := range []string{beginRead, `select count(*) from filler`} {
 		_, err := c.Exec(t.Context(), text)
-		check.OK(t, err)
+		testutil.OK(t, err)
 	}
-	return func() { check.OK(t, c.Close()) }
+	return func() { testutil.OK(t, c.Close()) }
 }
 
 // rowsLeft returns how many rows the disk has of a session's table.
 func (p *plate) rowsLeft(t *testing.T) (n int) {
 	t.Helper()
 	dir := t.TempDir()
-	check.OK(t, os.WriteFile(filepath.Join(dir, FileName), p.cache.disk.Bytes(), 0o600))
-	check.OK(t, os.WriteFile(filepath.Join(dir, FileName+"-wal"), *p.synced.Load(), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(dir, FileName), p.cache.disk.Bytes(), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(dir, FileName+"-wal"), *p.synced.Load(), 0o600))
 	db := raw(t, dir)
 	var sound string
-	check.OK(t, db.QueryRowContext(t.Context(), `pragma integrity_check`).Scan(&sound))
-	check.Same(t, "integrity", "ok", sound)
-	check.OK(t, db.QueryRowContext(t.Context(), `select count(*) from filler`).Scan(&n))
+	testutil.OK(t, db.QueryRowContext(t.Context(), `pragma integrity_check`).Scan(&sound))
+	testutil.Same(t, "integrity", "ok", sound)
+	testutil.OK(t, db.QueryRowContext(t.Context(), `select count(*) from filler`).Scan(&n))
 	return n
 }

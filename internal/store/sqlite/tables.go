@@ -9,14 +9,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/store/record"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
 // Tables are those of a record that nobody writes as long as they are open.
 type Tables struct{ e *engine }
 
-var _ record.Pager = (*Tables)(nil)
+var _ sqlstore.Pager = (*Tables)(nil)
 
 // OpenTables takes the record in o.Dir for this process and lets its tables be read,
 // which changes nothing. It fails as [Open] does, and with [record.ErrOlder] where the
@@ -52,12 +52,12 @@ func (t *Tables) Identity(ctx context.Context) (began string, err error) {
 }
 
 // List returns all tables; what rows of one point to stands in those before it.
-func (t *Tables) List(ctx context.Context) ([]record.Table, error) {
+func (t *Tables) List(ctx context.Context) ([]sqlstore.CopyTable, error) {
 	names, err := texts(ctx, t.e.db, tableNames)
 	if err != nil {
 		return nil, err
 	}
-	var out []record.Table
+	var out []sqlstore.CopyTable
 	for len(names) > 0 {
 		before := len(names)
 		for _, name := range slices.Clone(names) {
@@ -82,8 +82,8 @@ func (t *Tables) List(ctx context.Context) ([]record.Table, error) {
 	return out, nil
 }
 
-func (t *Tables) table(ctx context.Context, name string) (record.Table, error) {
-	out := record.Table{Name: name}
+func (t *Tables) table(ctx context.Context, name string) (sqlstore.CopyTable, error) {
+	out := sqlstore.CopyTable{Name: name}
 	rows, err := t.e.db.QueryContext(ctx, columnsOf, name)
 	if err != nil {
 		return out, err
@@ -108,12 +108,12 @@ func (t *Tables) table(ctx context.Context, name string) (record.Table, error) {
 }
 
 // Count returns how many rows a table has.
-func (t *Tables) Count(ctx context.Context, table record.Table) (n int64, err error) {
+func (t *Tables) Count(ctx context.Context, table sqlstore.CopyTable) (n int64, err error) {
 	return n, t.e.db.QueryRowContext(ctx, `select count(*) from "`+table.Name+`"`).Scan(&n)
 }
 
 // Page implements [record.Pager].
-func (t *Tables) Page(ctx context.Context, table record.Table, after []any, limit int) (page [][]any, err error) {
+func (t *Tables) Page(ctx context.Context, table sqlstore.CopyTable, after []any, limit int) (page [][]any, err error) {
 	rows, err := t.e.db.QueryContext(ctx, table.PageStatement(after != nil)+strconv.Itoa(limit), after...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", table.Name, err)

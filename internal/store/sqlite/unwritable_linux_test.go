@@ -30,7 +30,7 @@ func TestWhatMayOnlyBeReadIsNotDamaged(t *testing.T) {
 	if _, err := Look(t.Context(), dir); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("looking at it ends with %v", err)
 	}
-	r, err := Examination{Dir: dir}.Run(t.Context())
+	r, err := DataDirCheck{Dir: dir}.Run(t.Context())
 	if !errors.Is(err, ErrReadOnly) || r.Damage != "" {
 		t.Errorf("examining it ends with %v and finds %q", err, r.Damage)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -24,7 +24,7 @@ var authorityTests = map[string]func(*testing.T, *world){
 
 func (w *world) appoint(who string, role spaces.Authority) {
 	w.t.Helper()
-	w.ok(w.s.Border.Appoint(w.t.Context(), "telegram", []spaces.Appointment{{Who: person(who), Role: role}}))
+	w.ok(w.s.Border.Appoint(w.t.Context(), "telegram", []spaces.RoleGrant{{Who: person(who), Role: role}}))
 }
 
 // SECURITY "Whose authority": several people have the intersection of their
@@ -80,16 +80,16 @@ func rolesTwice(t *testing.T, w *world) {
 	want("zoe", spaces.OfMember)
 	w.appoint("zoe", spaces.OfAdmin)
 	want("zoe", spaces.OfAdmin)
-	w.ok(border.Amend(ctx, func(d *activity.Desk) {
-		d.Admitted = append(d.Admitted, activity.Admission{
-			Pairing: activity.Pairing{Account: account, Chat: "7", User: person("zoe").User}, Role: spaces.OfOwner, At: w.now,
+	w.ok(border.Amend(ctx, func(d *activity.PairingState) {
+		d.Admitted = append(d.Admitted, activity.Approval{
+			PairingRequest: activity.PairingRequest{Account: account, Chat: "7", User: person("zoe").User}, Role: spaces.OfOwner, At: w.now,
 		})
 	}))
 	want("zoe", spaces.OfOwner)
 	w.appoint("tom", spaces.OfAdmin) // the configuration does not name zoe any more
 	want("zoe", spaces.OfOwner)
 	want("tom", spaces.OfAdmin)
-	w.ok(border.Amend(ctx, func(d *activity.Desk) { d.Admitted = nil }))
+	w.ok(border.Amend(ctx, func(d *activity.PairingState) { d.Admitted = nil }))
 	want("zoe", spaces.OfMember)
 	elsewhere := person("tom")
 	elsewhere.Scope = "another team"
@@ -103,7 +103,7 @@ func rolesTwice(t *testing.T, w *world) {
 // SECURITY S1: metadata only.
 func refusalsCounted(t *testing.T, w *world) {
 	eve := person("eve")
-	in := spaces.Intake{Account: account, Cursor: []byte("1"), At: w.now, Refused: []spaces.Refusal{
+	in := spaces.IngestBatch{Account: account, Cursor: []byte("1"), At: w.now, Refused: []spaces.RejectedSender{
 		{Chat: "7", Who: eve, Kind: "message"}, {Chat: "7", Who: eve, Kind: "message"}, {Chat: "8", Who: spaces.Identity{}, Kind: "edit"},
 	}}
 	_, err := w.s.Border.Record(t.Context(), in)
@@ -114,7 +114,7 @@ func refusalsCounted(t *testing.T, w *world) {
 	for _, r := range got {
 		counts[r.Chat+" "+r.User+" "+r.Kind] = r.Count
 	}
-	check.Same(t, "refusals", map[string]int64{"7 u-eve message": 2, "8  edit": 1}, counts)
+	testutil.Same(t, "refusals", map[string]int64{"7 u-eve message": 2, "8  edit": 1}, counts)
 }
 
 // SECURITY S20: nothing is lost of what somebody writes too fast.
@@ -142,7 +142,7 @@ func hushedSeen(t *testing.T, w *world) {
 // room and no other.
 func insightRoom(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	elsewhere := w.open(spaces.Opening{
+	elsewhere := w.open(spaces.OpenRequest{
 		Key: "den", Name: "Den", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: w.now,
 		Chats: []spaces.Mapping{{Account: account, Chat: other, Live: true}},
 	})
@@ -207,9 +207,9 @@ func muteMoves(t *testing.T, w *world) {
 	room, other := w.family("ada", "bea"), w.open(yard)
 	mute := func(agent spaces.AgentID, lifted bool, want ...spaces.AgentID) {
 		t.Helper()
-		changed, err := w.s.Shell.Mute(t.Context(), spaces.Muting{Space: room, Agent: agent, Lifted: lifted})
+		changed, err := w.s.Shell.Mute(t.Context(), spaces.MuteRequest{Space: room, Agent: agent, Lifted: lifted})
 		w.ok(err)
-		check.Same(t, "new for", want, changed)
+		testutil.Same(t, "new for", want, changed)
 	}
 	muted := func(space spaces.SpaceID) (who []spaces.AgentID) {
 		now, err := w.s.Border.Now(t.Context(), space, w.now)

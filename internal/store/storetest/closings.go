@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -28,10 +28,10 @@ func closing(t *testing.T, w *world) {
 		inner := w.inner(ada)
 		tail := inner[len(inner)-2:]
 		want := []spaces.Body{
-			spaces.Summed{Cycle: wake.Cycle.ID, N: n, Text: "Responded."},
+			spaces.CycleSummarised{Cycle: wake.Cycle.ID, N: n, Text: "Responded."},
 			spaces.Stopped{Cycle: wake.Cycle.ID, Reason: spaces.StopCompleted},
 		}
-		check.Same(t, "inner log", want, tail)
+		testutil.Same(t, "inner log", want, tail)
 	}
 }
 
@@ -41,7 +41,7 @@ func endHasReason(t *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Close = &spaces.Closing{Stop: spaces.StopBudget, Detail: "daily tokens", Denials: 1, Manifest: spaces.Manifest{Hash: "m"}, Plan: []byte("{}")}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopBudget, Detail: "daily tokens", Denials: 1, Manifest: spaces.ToolManifest{Hash: "m"}, Plan: []byte("{}")}
 	w.commit(c)
 	closed, err := w.s.Shell.Cycles(t.Context(), ada, 0, false, 10)
 	w.ok(err)
@@ -61,7 +61,7 @@ func goBack(t *testing.T, w *world) {
 		}
 		c := w.step(wake, 0)
 		c.Upto = bad.Seq
-		c.Close = &spaces.Closing{Stop: spaces.StopModelError, Back: true, RetryAt: w.now.Add(time.Minute)}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopModelError, Back: true, RetryAt: w.now.Add(time.Minute)}
 		if done := w.commit(c); done.N != 0 {
 			t.Errorf("a cycle that went back got number %d", done.N)
 		}
@@ -103,7 +103,7 @@ func goBackSpared(t *testing.T, w *world) {
 			t.Fatalf("rows %+v", wake.Rows)
 		}
 		c := w.step(wake, 0)
-		c.Close = &spaces.Closing{Stop: spaces.StopMaxRetries, Back: true, Spared: spared, RetryAt: w.now.Add(time.Minute)}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopMaxRetries, Back: true, Spared: spared, RetryAt: w.now.Add(time.Minute)}
 		w.commit(c)
 		if w.claim(ada, room) != nil {
 			t.Error("the row is due before its time")
@@ -131,7 +131,7 @@ func closedInOrder(t *testing.T, w *world) {
 		w.say(room, "zoe", "hello")
 		wake := w.woken(ada, room)
 		c := w.step(wake, 0)
-		c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "a", Tokens: 3}, {Role: spaces.RoleAssistant, Text: "b", Tokens: 4}}
+		c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "a", Tokens: 3}, {Role: spaces.RoleAssistant, Text: "b", Tokens: 4}}
 		w.commit(c)
 		w.rest(wake, 1)
 	}

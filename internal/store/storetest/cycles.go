@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -44,7 +44,7 @@ func stepWhole(t *testing.T, w *world) {
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
 	c.Inner = []spaces.Body{spaces.Thought{Cycle: wake.Cycle.ID, Text: "hm"}, spaces.Noted{Text: "zoe asks", Cycle: wake.Cycle.ID}}
-	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX", Refs: []spaces.EventID{asked.ID}, Tokens: 7}}
+	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX", Refs: []spaces.EventID{asked.ID}, Tokens: 7}}
 	f := w.reply(wake, "not **much**")
 	f.Target = asked.ID
 	c.Effect = []spaces.Effect{f}
@@ -70,9 +70,9 @@ func stepWhole(t *testing.T, w *world) {
 		Agent: "ada", Text: "not **much**", Target: asked.ID, Policy: spaces.ResendOnce, State: spaces.ActionSending,
 		Attempts: 1, Expires: w.now.Add(time.Hour), Created: w.now,
 	}
-	check.Same(t, "action", want, due[0])
+	testutil.Same(t, "action", want, due[0])
 	inner := w.inner(ada)
-	check.Same(t, "inner log", c.Inner, inner[len(inner)-2:])
+	testutil.Same(t, "inner log", c.Inner, inner[len(inner)-2:])
 	self, err := w.s.Shell.Self(t.Context(), ada)
 	w.ok(err)
 	if len(self) != 1 || self[0].Body.(spaces.Noted).Text != "zoe asks" || self[0].Object != spaces.NotesObject {
@@ -162,7 +162,7 @@ func closingConsumes(t *testing.T, w *world) {
 	three := w.say(room, "zoe", "three")
 	c := w.step(wake, 0)
 	c.Upto, c.Judge = two.Seq, wakeAll
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded."}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Responded."}
 	if done := w.commit(c); len(done.Joined) != 1 || done.Joined[0].Event != two.ID {
 		t.Errorf("joined %+v, want the row that was shown", done.Joined)
 	}
@@ -204,7 +204,7 @@ func usageCounted(t *testing.T, w *world) {
 	later := w.message(room, "zoe", "go on")
 	later.Event.Root = e.ID
 	w.record(later)
-	w.claimAs(holder, ada, room, func(j spaces.Judged) []spaces.Verdict {
+	w.claimAs(holder, ada, room, func(j spaces.GateInput) []spaces.GateDecision {
 		if tally := j.Roots[e.ID]; tally.Messages != 1 || tally.Tokens != 240 {
 			t.Errorf("tally %+v, want 1 message and 240 tokens", tally)
 		}
@@ -224,7 +224,7 @@ func denialKept(t *testing.T, w *world) {
 	c.Inner = []spaces.Body{spaces.Denied{Denial: d}}
 	w.commit(c)
 	inner := w.inner(ada)
-	check.Same(t, "inner log", spaces.Body(spaces.Denied{Denial: d}), inner[len(inner)-1])
+	testutil.Same(t, "inner log", spaces.Body(spaces.Denied{Denial: d}), inner[len(inner)-1])
 }
 
 func deeds(t *testing.T, w *world) {

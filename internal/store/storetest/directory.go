@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -48,7 +48,7 @@ func openTwice(t *testing.T, w *world) {
 		t.Errorf("the inner log changed (-before +after):\n%s", diff)
 	}
 	want := []spaces.Kind{spaces.KindLinked, spaces.KindJoined, spaces.KindJoined}
-	check.Same(t, "kinds", want, kinds(before))
+	testutil.Same(t, "kinds", want, kinds(before))
 }
 
 // SEQ-01, SEQ-02, SEQ-15
@@ -63,13 +63,13 @@ func openMakesInner(t *testing.T, w *world) {
 	w.ok(err)
 	head := w.last(room)
 	want := []spaces.Uplink{{Mind: ada, Space: room, Cursor: head.Seq, CursorID: head.ID, Erased: head.Seq, Head: head.Seq, Live: true, OpenedAt: morning}}
-	check.Same(t, "uplinks", want, ups)
+	testutil.Same(t, "uplinks", want, ups)
 	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
 	w.ok(err)
 	if len(spans) != 1 || !spans[0].Active() || spans[0].Opener != spaces.SpanLinked || !spans[0].Covers(head.Seq+1) || spans[0].Covers(head.Seq) {
 		t.Errorf("spans %+v, want one that begins after %d", spans, head.Seq)
 	}
-	if got := w.inner(ada); len(got) != 1 || got[0].(spaces.Spanned).What != "opened" {
+	if got := w.inner(ada); len(got) != 1 || got[0].(spaces.SpanChanged).What != "opened" {
 		t.Errorf("inner log %+v, want the opened span alone", got)
 	}
 }
@@ -131,7 +131,7 @@ func unmapped(t *testing.T, w *world) {
 	if _, err := w.s.Border.Place(t.Context(), account, "nowhere"); !errors.Is(err, activity.ErrUnmapped) {
 		t.Errorf("got %v, want ErrUnmapped", err)
 	}
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: "nowhere", To: "elsewhere"}, w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: "nowhere", To: "elsewhere"}, w.now))
 	w.ok(w.s.Border.Live(t.Context(), account, "nowhere", false, "", w.now))
 }
 
@@ -145,7 +145,7 @@ func twoPlaces(t *testing.T, w *world) {
 	want := []spaces.Placement{
 		{Space: first, Object: spaces.ChatObject, Circle: "home"}, {Space: second, Object: spaces.ChatObject, Circle: "home"},
 	}
-	check.Same(t, "places", want, got)
+	testutil.Same(t, "places", want, got)
 }
 
 // F46
@@ -153,8 +153,8 @@ func migration(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "hello")
 	w.answer(ada, room, "hi")
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now))
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now)) // told twice
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1009"}, w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1009"}, w.now)) // told twice
 	places, err := w.s.Border.Place(t.Context(), account, "-1009")
 	w.ok(err)
 	if len(places) != 1 || places[0].Space != room {
@@ -169,7 +169,7 @@ func migration(t *testing.T, w *world) {
 		t.Errorf("due %+v, want the reply in the new chat", due)
 	}
 	w.settleAll(due)
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: "-1009", To: "-1010"}, w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: "-1009", To: "-1010"}, w.now))
 	before := w.last(room)
 	w.family() // the configuration still has the first id
 	chats, err := w.s.Border.Chats(t.Context(), "", room)
@@ -182,10 +182,10 @@ func migration(t *testing.T, w *world) {
 // I2, PLATFORMS 1.3: what is told twice, or late, of a chat that has another id by now
 // opens no second room; a chat that was given up opens one.
 func formerChat(t *testing.T, w *world) {
-	wild := spaces.Opening{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}}
+	wild := spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}}
 	room := w.open(wild)
 	w.say(room, "zoe", "hello")
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1009"}, w.now))
 	wild.Name = "another club"
 	if again := w.open(wild); again != room {
 		t.Errorf("its former chat opens %s, want %s", again, room)
@@ -198,7 +198,7 @@ func formerChat(t *testing.T, w *world) {
 	if len(chats) != 1 || chats[0].Chat != "-1009" {
 		t.Errorf("the chats are %+v, want the one that it moved to", chats)
 	}
-	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Chats: chats, At: w.now}))
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Chats: chats, At: w.now}))
 	wild.Chats[0].Chat = "-1009"
 	if again := w.open(wild); again == room {
 		t.Error("a chat that was given up is in its old room again")
@@ -208,10 +208,10 @@ func formerChat(t *testing.T, w *world) {
 // I2, PLATFORMS 1.3: a group speaks under its new id before it is told that it moved: the
 // room that it opened there gives way to the one it had, and a configured one does not.
 func movedInto(t *testing.T, w *world) {
-	room := w.open(spaces.Opening{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}})
-	w.open(spaces.Opening{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1009"}}})
-	named := w.open(spaces.Opening{Key: "named", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1"}, {Account: account, Chat: "-1009"}}})
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1009"}, w.now))
+	room := w.open(spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}})
+	w.open(spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1009"}}})
+	named := w.open(spaces.OpenRequest{Key: "named", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1"}, {Account: account, Chat: "-1009"}}})
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1009"}, w.now))
 	places, err := w.s.Border.Place(t.Context(), account, "-1009")
 	w.ok(err)
 	got := []spaces.SpaceID{}
@@ -237,8 +237,8 @@ func sameNames(t *testing.T, w *world) {
 	sent, told := w.place(chat, said), len(w.log(room))
 
 	const next = "C2"
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: next, Same: true}, w.now))
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: next, Same: true}, w.now)) // told twice
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: next, Same: true}, w.now))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: next, Same: true}, w.now)) // told twice
 	w.sound()
 	if w.place(next, own) != name || w.place(next, said) != sent {
 		t.Errorf("in the new chat they stand at %s and %s, want %s and %s", w.place(next, own), w.place(next, said), name, sent)
@@ -309,7 +309,7 @@ func dismissedAgent(t *testing.T, w *world) {
 	elsewhere := w.open(o)
 	w.say(room, "zoe", "are you both here?")
 	w.say(elsewhere, "zoe", "and here?")
-	d := spaces.Dismissal{Space: room, Agents: []spaces.AgentID{"ada", "nobody"}, At: morning}
+	d := spaces.Removal{Space: room, Agents: []spaces.AgentID{"ada", "nobody"}, At: morning}
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	if got := kinds(w.log(room)); got[len(got)-1] != spaces.KindLeft || got[len(got)-2] != spaces.KindSaid {
@@ -319,7 +319,7 @@ func dismissedAgent(t *testing.T, w *world) {
 	for _, x := range w.waiting() {
 		waits[x.Space] += x.Mind.Agent
 	}
-	check.Same(t, "who is waited for", map[spaces.SpaceID]spaces.AgentID{room: "bea", elsewhere: "ada"}, waits)
+	testutil.Same(t, "who is waited for", map[spaces.SpaceID]spaces.AgentID{room: "bea", elsewhere: "ada"}, waits)
 	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
 	w.ok(err)
 	if len(ups) != 2 || ups[0].Live || !ups[1].Live {
@@ -354,7 +354,7 @@ func leavesNothingOpen(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	for name, away := range map[string]func(){
 		"dismissed": func() {
-			w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Agents: []spaces.AgentID{"ada"}, At: w.now}))
+			w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Agents: []spaces.AgentID{"ada"}, At: w.now}))
 		},
 		"retired": func() { w.ok(w.s.Border.Retire(t.Context(), []spaces.AgentID{"bea"}, w.now)) },
 	} {
@@ -412,7 +412,7 @@ func emptyRooms(t *testing.T, w *world) {
 	for _, x := range w.waiting() {
 		waits[x.Space] = x.Mind.Agent
 	}
-	check.Same(t, "who is waited for", map[spaces.SpaceID]spaces.AgentID{direct: "bea", group: "bea"}, waits)
+	testutil.Same(t, "who is waited for", map[spaces.SpaceID]spaces.AgentID{direct: "bea", group: "bea"}, waits)
 }
 
 // DESIGN 5: a chat that leaves a circle hears nothing of it any more.
@@ -420,11 +420,11 @@ func dismissedChat(t *testing.T, w *world) {
 	o := opening("family", "ada")
 	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Live: true})
 	room, beside := w.open(o), w.open(opening("team", "ada"))
-	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Chats: o.Chats[1:], Reason: "not configured", At: morning}))
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Chats: o.Chats[1:], Reason: "not configured", At: morning}))
 	if spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10); err != nil || len(spans) != 1 || !spans[0].Active() {
 		t.Errorf("spans %+v, %v, want the room to be reached by its other chat", spans, err)
 	}
-	d := spaces.Dismissal{Space: room, Chats: []spaces.Mapping{{Account: account, Chat: chat}}, Reason: "not configured", At: morning}
+	d := spaces.Removal{Space: room, Chats: []spaces.Mapping{{Account: account, Chat: chat}}, Reason: "not configured", At: morning}
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	if places, err := w.s.Border.Place(t.Context(), account, chat); err != nil || len(places) != 1 || places[0].Space != beside {
@@ -450,28 +450,28 @@ func dismissedChat(t *testing.T, w *world) {
 
 func configuredRooms(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	guest := w.open(spaces.Opening{
+	guest := w.open(spaces.OpenRequest{
 		Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"},
 		Chats: []spaces.Mapping{{Account: account, Chat: other}, {Account: account, Chat: "-300"}},
 	})
-	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.Move{From: chat, To: "-1002"}, morning))
+	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1002"}, morning))
 	got, err := w.s.Border.Configured(t.Context())
 	w.ok(err)
-	want := []spaces.Configured{{
+	want := []spaces.ConfiguredSpace{{
 		Space: room, Key: "family", Circle: "home", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada", "bea"},
 		Chats: []spaces.Mapping{{Account: account, Chat: "-1002", Title: "Family", Space: room, Object: spaces.ChatObject, Live: true}},
 	}}
-	check.Same(t, "configured rooms", want, got)
+	testutil.Same(t, "configured rooms", want, got)
 	admitted, err := w.s.Border.Admitted(t.Context(), account)
 	w.ok(err)
-	want = []spaces.Configured{{
+	want = []spaces.ConfiguredSpace{{
 		Space: guest, Circle: "x", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada"},
 		Chats: []spaces.Mapping{
 			{Account: account, Chat: other, Space: guest, Object: spaces.ChatObject, Live: true},
 			{Account: account, Chat: "-300", Space: guest, Object: spaces.ChatObject, Live: true},
 		},
 	}}
-	check.Same(t, "admitted rooms", want, admitted)
+	testutil.Same(t, "admitted rooms", want, admitted)
 	if none, err := w.s.Border.Admitted(t.Context(), "telegram:other"); err != nil || len(none) != 0 {
 		t.Errorf("rooms of another account: %+v, %v", none, err)
 	}

@@ -125,7 +125,7 @@ func draftLeft(t *testing.T, w *world) {
 	for name, end := range map[string]func(*spaces.Wake, spaces.Draft){
 		"silence": func(wake *spaces.Wake, _ spaces.Draft) { w.commit(w.step(wake, 0)); w.rest(wake, 1) },
 		"a stop": func(wake *spaces.Wake, _ spaces.Draft) {
-			w.halt(spaces.Halt{Run: wake.Cycle.ID})
+			w.halt(spaces.StopRequest{Run: wake.Cycle.ID})
 			if got := w.drawn(); len(got) != 1 || got[0] != "There is in draft-"+string(wake.Cycle.ID)+"/0, left" {
 				t.Errorf("drafts of a stopped run: %q", got)
 			}
@@ -134,7 +134,7 @@ func draftLeft(t *testing.T, w *world) {
 		"an end": func(wake *spaces.Wake, _ spaces.Draft) { w.rest(wake, 0) },
 		"a failure": func(wake *spaces.Wake, d spaces.Draft) {
 			a := w.decides(wake, d)
-			w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "no"})
+			w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "no"})
 			w.rest(wake, 1)
 		},
 	} {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -29,20 +29,20 @@ var erasureTests = map[string]func(*testing.T, *world){
 
 // lived has the mind live a run of one step over what woke it, with turns and a
 // summary; zero is one that stays open.
-func (w *world) lived(room spaces.SpaceID, rest string, turns []spaces.Turn, inner ...spaces.Body) spaces.CycleID {
+func (w *world) lived(room spaces.SpaceID, rest string, turns []spaces.TranscriptTurn, inner ...spaces.Body) spaces.CycleID {
 	w.t.Helper()
 	c := w.step(w.woken(ada, room), 0)
 	c.Turns, c.Inner = turns, inner
 	if rest != "" {
-		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: rest}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: rest}
 	}
 	w.commit(c)
 	return c.Step.Cycle
 }
 
 // saw is a turn that shows a message.
-func saw(e spaces.Event, text string) []spaces.Turn {
-	return []spaces.Turn{{Role: spaces.RoleUser, Text: text, Refs: []spaces.EventID{e.ID}}}
+func saw(e spaces.Event, text string) []spaces.TranscriptTurn {
+	return []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: text, Refs: []spaces.EventID{e.ID}}}
 }
 
 // erase deletes a message for ada: the words it was shown with, and those that may
@@ -50,7 +50,7 @@ func saw(e spaces.Event, text string) []spaces.Turn {
 func (w *world) erase(e spaces.Event, since time.Time, words ...string) {
 	w.t.Helper()
 	by := hud.NewRedaction(words...)
-	w.ok(w.s.Shell.Redact(w.t.Context(), ada, shell.Erasure{Event: e.ID, Since: since, Shown: by, Repeated: by}))
+	w.ok(w.s.Shell.Redact(w.t.Context(), ada, shell.RedactionRequest{Event: e.ID, Since: since, Shown: by, Repeated: by}))
 }
 
 // told is what an operator is shown of a message that ada was shown.
@@ -127,7 +127,7 @@ func erasedKeyframe(t *testing.T, w *world) {
 	k := spaces.Keyframe{Mind: ada, Text: "she said my pin is 1234", Refs: []spaces.EventID{secret.ID}, At: w.now.Add(-time.Hour)}
 	w.ok(w.s.Shell.Cut(t.Context(), holder, k, spaces.Compacted{}))
 	w.now = k.At
-	w.lived(room, "She has my pin is 1234.", []spaces.Turn{{Role: spaces.RoleAssistant, Text: "hm"}})
+	w.lived(room, "She has my pin is 1234.", []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "hm"}})
 	w.erase(secret, time.Time{}, "my pin is 1234")
 	w.left("hm", "She has [deleted].")
 	left, err := w.s.Shell.Keyframe(t.Context(), ada)
@@ -147,7 +147,7 @@ func erasedBack(t *testing.T, w *world) {
 	w.lived(room, "Rested.", saw(secret, "zoe: "+words))
 	w.now = w.now.Add(-time.Hour)
 	w.say(room, "zoe", "well?")
-	w.lived(room, "Again "+words+".", []spaces.Turn{{Role: spaces.RoleAssistant, Text: "so " + words}})
+	w.lived(room, "Again "+words+".", []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "so " + words}})
 	w.erase(secret, time.Time{}, words)
 	w.left("zoe: [deleted]", "Rested.", "so [deleted]", "Again [deleted].")
 }
@@ -166,12 +166,12 @@ func erasedWhere(t *testing.T, w *world) {
 		w.say(room, "zoe", "well?")
 	}
 	next()
-	w.lived(room, "Again "+words+".", []spaces.Turn{{Role: spaces.RoleAssistant, Text: "so " + words}})
+	w.lived(room, "Again "+words+".", []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "so " + words}})
 	next()
 	w.lived(room, "Rested.", saw(secret, "zoe: "+words))
 	since := w.now.Add(30 * time.Second)
 	next()
-	w.lived(room, "Rested.", []spaces.Turn{{Role: spaces.RoleAssistant, Text: "so " + words}, {Role: spaces.RoleAssistant, Text: "hm"}})
+	w.lived(room, "Rested.", []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "so " + words}, {Role: spaces.RoleAssistant, Text: "hm"}})
 	next()
 	open := w.lived(room, "", saw(secret, "zoe: "+words))
 	w.erase(secret, since, words)
@@ -181,7 +181,7 @@ func erasedWhere(t *testing.T, w *world) {
 	if again == nil || again.Cycle.ID != open || len(again.Turns) == 0 {
 		t.Fatalf("taken up is %+v", again)
 	}
-	check.Same(t, "the open run", "zoe: [deleted]", again.Turns[0].Text)
+	testutil.Same(t, "the open run", "zoe: [deleted]", again.Turns[0].Text)
 }
 
 // SECURITY S14: a message that was deleted before the mind it woke was shown it, and what it
@@ -209,10 +209,10 @@ func erasedLong(t *testing.T, w *world) {
 	room := w.family()
 	secret := w.say(room, "zoe", words)
 	c := w.step(w.woken(ada, room), 0)
-	c.Step.Shown = &spaces.Shown{Tail: "recalled: " + words, Refs: []spaces.EventID{secret.ID}}
+	c.Step.Shown = &spaces.FrameSources{Tail: "recalled: " + words, Refs: []spaces.EventID{secret.ID}}
 	c.Inner = []spaces.Body{spaces.Noted{Text: "so " + words}}
-	c.Turns = []spaces.Turn{{Role: spaces.RoleAssistant, Text: "she said " + words}}
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "She said " + words + "."}
+	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "she said " + words}}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "She said " + words + "."}
 	w.commit(c)
 	w.now = w.now.Add(30 * 24 * time.Hour)
 	_, err := w.s.Shell.ShedFrames(t.Context(), w.now.Add(-14*24*time.Hour), 100)
@@ -234,17 +234,17 @@ func erasedTogether(t *testing.T, w *world) {
 	const pin, street = "my pin is 1234", "it is Harbour Street 7"
 	room := w.family()
 	w.say(room, "zoe", "hello")
-	w.lived(room, "Somebody said "+street+" long ago.", []spaces.Turn{{Text: street + ", " + pin}})
+	w.lived(room, "Somebody said "+street+" long ago.", []spaces.TranscriptTurn{{Text: street + ", " + pin}})
 	w.now = w.now.Add(time.Hour)
 	first := w.say(room, "zoe", pin)
 	w.lived(room, "She said "+pin+"; not "+street+".", saw(first, pin))
 	w.now = w.now.Add(time.Hour)
 	second := w.say(room, "zoe", street)
 	w.lived(room, "She said "+street+"; "+pin+".", saw(second, street+", "+pin))
-	var both []shell.Erasure
+	var both []shell.RedactionRequest
 	for e, words := range map[*spaces.Event]string{&first: pin, &second: street} {
 		by := hud.NewRedaction(words)
-		both = append(both, shell.Erasure{Event: e.ID, Shown: by, Repeated: by})
+		both = append(both, shell.RedactionRequest{Event: e.ID, Shown: by, Repeated: by})
 	}
 	w.ok(w.s.Shell.Redact(t.Context(), ada, both...))
 	w.left(
@@ -278,7 +278,7 @@ func erasedShown(t *testing.T, w *world) {
 		for _, e := range newest {
 			shown = append(shown, words(e)...)
 		}
-		check.Same(t, "of the newest", []string{"[deleted]", "hello", "[deleted]"}, shown)
+		testutil.Same(t, "of the newest", []string{"[deleted]", "hello", "[deleted]"}, shown)
 	}
 	for _, limit := range []int{1, 50} {
 		var shown []string

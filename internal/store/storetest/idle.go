@@ -8,12 +8,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/problems"
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // idle returns what could have begun two minutes ago and has not.
-func (w *world) idle() problems.Idle {
+func (w *world) idle() alerts.UnclaimedWork {
 	w.t.Helper()
 	found, err := w.s.Problems.Idle(w.t.Context(), w.now.Add(-2*time.Minute), w.now)
 	w.ok(err)
@@ -21,7 +21,7 @@ func (w *world) idle() problems.Idle {
 }
 
 // wantMinds ends the test unless these minds have work that nobody takes up.
-func (w *world) wantMinds(why string, want ...problems.IdleMind) {
+func (w *world) wantMinds(why string, want ...alerts.UnclaimedMind) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.idle().Minds, cmpopts.EquateEmpty()); diff != "" {
 		w.t.Fatalf("%s: idle minds (-want +got):\n%s", why, diff)
@@ -32,13 +32,13 @@ func (w *world) wantMinds(why string, want ...problems.IdleMind) {
 // nothing is that a lease or a time to wait for holds back.
 func idleMinds(t *testing.T, w *world) {
 	room, began := w.family(), w.now
-	club := w.open(spaces.Opening{Key: "club", Name: "Club", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: w.now})
+	club := w.open(spaces.OpenRequest{Key: "club", Name: "Club", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: w.now})
 	w.say(room, "zoe", "hello")
 	w.say(club, "zoe", "hello")
 	w.now = began.Add(2*time.Minute - time.Second)
 	w.wantMinds("it is new")
 	w.now = began.Add(2 * time.Minute)
-	of := problems.IdleMind{Agent: "ada", Circle: "home", Rooms: 2, Since: began}
+	of := alerts.UnclaimedMind{Agent: "ada", Circle: "home", Rooms: 2, Since: began}
 	w.wantMinds("two rooms", of)
 
 	wake := w.woken(ada, room)
@@ -60,16 +60,16 @@ func idleMinds(t *testing.T, w *world) {
 	w.now = wake.Lease.Expires.Add(2*time.Minute - time.Second)
 	w.wantMinds("a lease has just run out")
 	w.now = w.now.Add(time.Second)
-	w.wantMinds("a run that nobody goes on with", problems.IdleMind{Agent: "ada", Circle: "home", Rooms: 1, Since: wake.Lease.Expires})
+	w.wantMinds("a run that nobody goes on with", alerts.UnclaimedMind{Agent: "ada", Circle: "home", Rooms: 1, Since: wake.Lease.Expires})
 	wake = w.woken(ada, room)
 
 	back, retry := w.step(wake, 2), w.now.Add(10*time.Minute)
-	back.Close = &spaces.Closing{Stop: spaces.StopModelError, Back: true, RetryAt: retry}
+	back.Close = &spaces.CycleClose{Stop: spaces.StopModelError, Back: true, RetryAt: retry}
 	w.commit(back)
 	w.now = retry.Add(time.Minute)
 	w.wantMinds("it is tried again later")
 	w.now = retry.Add(3 * time.Minute)
-	w.wantMinds("it is not tried again", problems.IdleMind{Agent: "ada", Circle: "home", Rooms: 1, Since: retry})
+	w.wantMinds("it is not tried again", alerts.UnclaimedMind{Agent: "ada", Circle: "home", Rooms: 1, Since: retry})
 }
 
 // The same of timers and waits, and nothing is that a sleep or the gate holds back.
@@ -88,7 +88,7 @@ func idleTimes(t *testing.T, w *world) {
 		t.Error("it is woken in its sleep")
 	}
 	w.now = due.Add(2 * time.Minute)
-	w.wantMinds("a timer that does not fire", problems.IdleMind{Agent: "ada", Circle: "home", Rooms: 1, Since: due})
+	w.wantMinds("a timer that does not fire", alerts.UnclaimedMind{Agent: "ada", Circle: "home", Rooms: 1, Since: due})
 	for _, woken := range w.fire() {
 		w.endTimer(&woken)
 	}
@@ -96,12 +96,12 @@ func idleTimes(t *testing.T, w *world) {
 	w.wantMinds("the gate lets nothing pass")
 
 	w.say(room, "zoe", "ask them")
-	w.ask(ada, room, "tea?", spaces.Asking{People: true})
+	w.ask(ada, room, "tea?", spaces.WaitSpec{People: true})
 	due = w.now.Add(5 * time.Minute)
 	w.now = due.Add(time.Minute)
 	w.wantMinds("a wait has just ended")
 	w.now = due.Add(2 * time.Minute)
-	w.wantMinds("a wait whose end nobody is told", problems.IdleMind{Agent: "ada", Circle: "home", Rooms: 1, Since: due})
+	w.wantMinds("a wait whose end nobody is told", alerts.UnclaimedMind{Agent: "ada", Circle: "home", Rooms: 1, Since: due})
 }
 
 // DELIVERY 2.2.5, 2.2.8: what is due at the head of its lane and stays there is seen;
@@ -109,27 +109,27 @@ func idleTimes(t *testing.T, w *world) {
 func idleQueues(t *testing.T, w *world) {
 	room, began := w.family(), w.now
 	w.speak(room, spaces.Effect{Text: "one"}, spaces.Effect{Text: "two"})
-	want := func(why string, queues ...problems.IdleQueue) {
+	want := func(why string, queues ...alerts.UnclaimedQueue) {
 		t.Helper()
-		if diff := cmp.Diff(queues, w.idle().Queues, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(problems.IdleQueue{}, "First")); diff != "" {
+		if diff := cmp.Diff(queues, w.idle().Queues, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(alerts.UnclaimedQueue{}, "First")); diff != "" {
 			t.Fatalf("%s: idle queues (-want +got):\n%s", why, diff)
 		}
 	}
 	w.now = began.Add(2*time.Minute - time.Second)
 	want("it is new")
 	w.now = began.Add(2 * time.Minute)
-	want("two wait, one of them for the other", problems.IdleQueue{Account: account, Waiting: 1, Since: began})
+	want("two wait, one of them for the other", alerts.UnclaimedQueue{Account: account, Waiting: 1, Since: began})
 	first := w.idle().Queues[0].First
 	claimed := w.due()
 	want("it is being sent")
 	later := w.now.Add(10 * time.Minute)
-	w.settle(activity.Settlement{Action: claimed[0].ID, State: spaces.ActionReady, Code: "limited", NotBefore: later})
+	w.settle(activity.SendResult{Action: claimed[0].ID, State: spaces.ActionReady, Code: "limited", NotBefore: later})
 	w.now = later.Add(time.Minute)
 	want("the platform asked to wait")
 	w.now = later.Add(2 * time.Minute)
-	want("the time is over", problems.IdleQueue{Account: account, Waiting: 1, Since: later})
+	want("the time is over", alerts.UnclaimedQueue{Account: account, Waiting: 1, Since: later})
 	w.settleAll(w.due())
-	want("the next one is the head", problems.IdleQueue{Account: account, Waiting: 1, Since: began})
+	want("the next one is the head", alerts.UnclaimedQueue{Account: account, Waiting: 1, Since: began})
 	if next := w.idle().Queues[0].First; next <= first {
 		t.Errorf("the second action is number %d, the first was %d", next, first)
 	}

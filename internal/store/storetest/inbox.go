@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -37,7 +37,7 @@ var inboxTests = map[string]func(*testing.T, *world){
 // F48: more rows than one claim judges wait for the next one.
 func claimOverflows(t *testing.T, w *world) {
 	room := w.family()
-	items := make([]spaces.Incoming, 1001)
+	items := make([]spaces.IngestItem, 1001)
 	for i := range items {
 		items[i] = w.message(room, "zoe", "more")
 	}
@@ -53,11 +53,11 @@ func claimOverflows(t *testing.T, w *world) {
 // DESIGN 2, 6.2: the commit that records a message may claim the minds that are
 // free, and no others.
 func claimedAtOnce(t *testing.T, w *world) {
-	room, other := w.family(), w.open(spaces.Opening{Key: "club", Name: "Club", Circle: "home", Agents: []spaces.AgentID{"ada"}})
-	var asked []spaces.Waiting
-	done, err := w.s.Border.Record(t.Context(), spaces.Intake{
-		Account: account, Items: []spaces.Incoming{w.message(room, "zoe", "one"), w.message(other, "zoe", "two")}, At: w.now,
-		Claims: func(ws []spaces.Waiting) []spaces.Claim {
+	room, other := w.family(), w.open(spaces.OpenRequest{Key: "club", Name: "Club", Circle: "home", Agents: []spaces.AgentID{"ada"}})
+	var asked []spaces.PendingWork
+	done, err := w.s.Border.Record(t.Context(), spaces.IngestBatch{
+		Account: account, Items: []spaces.IngestItem{w.message(room, "zoe", "one"), w.message(other, "zoe", "two")}, At: w.now,
+		Claims: func(ws []spaces.PendingWork) []spaces.Claim {
 			asked = slices.Clone(ws)
 			return []spaces.Claim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: wakeAll}}
 		},
@@ -81,14 +81,14 @@ func claimedAtOnce(t *testing.T, w *world) {
 func nobodyHidden(t *testing.T, w *world) {
 	for n := range 12 {
 		key := "room " + strconv.Itoa(n)
-		w.say(w.open(spaces.Opening{Key: key, Name: key, Circle: "home", Agents: []spaces.AgentID{"ada"}}), "zoe", "hello")
+		w.say(w.open(spaces.OpenRequest{Key: key, Name: key, Circle: "home", Agents: []spaces.AgentID{"ada"}}), "zoe", "hello")
 		w.now = w.now.Add(time.Second)
 	}
-	late := w.open(spaces.Opening{Key: "late", Name: "late", Circle: "home", Agents: []spaces.AgentID{"bea"}})
+	late := w.open(spaces.OpenRequest{Key: "late", Name: "late", Circle: "home", Agents: []spaces.AgentID{"bea"}})
 	w.say(late, "zoe", "hello")
 	got, err := w.s.Shell.Waiting(t.Context(), w.now, 8)
 	w.ok(err)
-	if len(got) < 2 || len(got) > 8 || got[0].Mind != ada || got[len(got)-1] != (spaces.Waiting{Mind: bea, Space: late, Since: w.now}) {
+	if len(got) < 2 || len(got) > 8 || got[0].Mind != ada || got[len(got)-1] != (spaces.PendingWork{Mind: bea, Space: late, Since: w.now}) {
 		t.Errorf("listed are %+v", got)
 	}
 }
@@ -103,20 +103,20 @@ func claimTakesAll(t *testing.T, w *world) {
 		ID: wake.Cycle.ID, Mind: ada, Space: room, Epoch: 1, State: spaces.CycleOpen, Wake: "direct", Active: room,
 		Upto: cursor, Authority: spaces.OfMember, Started: w.now,
 	}
-	check.Same(t, "cycle", want, wake.Cycle)
+	testutil.Same(t, "cycle", want, wake.Cycle)
 	if wake.Lease != (spaces.Lease{Mind: ada, Space: room, Holder: holder, Epoch: 1, Expires: w.now.Add(ttl)}) {
 		t.Errorf("lease %+v", wake.Lease)
 	}
-	check.Same(t, "events", []spaces.Event{one, two}, wake.Events)
-	consumed := []spaces.Consumed{{Event: one.ID, Root: one.ID, At: one.Seq}, {Event: two.ID, Root: two.ID, At: two.Seq}}
-	check.Same(t, "consumed", consumed, wake.Consumed)
+	testutil.Same(t, "events", []spaces.Event{one, two}, wake.Events)
+	consumed := []spaces.ConsumedRow{{Event: one.ID, Root: one.ID, At: one.Seq}, {Event: two.ID, Root: two.ID, At: two.Seq}}
+	testutil.Same(t, "consumed", consumed, wake.Consumed)
 	for _, r := range wake.Rows {
 		if r.State != spaces.RowClaimed || r.Cycle != wake.Cycle.ID || r.Reason != "direct" {
 			t.Errorf("row %+v, want claimed by the cycle", r)
 		}
 	}
-	woke := w.inner(ada)[1].(spaces.Woke)
-	if diff := cmp.Diff(spaces.Woke{
+	woke := w.inner(ada)[1].(spaces.CycleStarted)
+	if diff := cmp.Diff(spaces.CycleStarted{
 		Cycle: wake.Cycle.ID, Space: room, Reason: "direct", Events: []spaces.EventID{one.ID, two.ID}, Active: room,
 	}, woke); diff != "" {
 		t.Errorf("woke (-want +got):\n%s", diff)
@@ -155,8 +155,8 @@ func gateGiven(t *testing.T, w *world) {
 	reply := w.message(room, "zoe", "how are you?")
 	reply.Event.ReplyTo = answer.ID
 	w.record(reply)
-	var got spaces.Judged
-	w.claimAs(holder, bea, room, func(j spaces.Judged) []spaces.Verdict { got = j; return wakeNone(j) })
+	var got spaces.GateInput
+	w.claimAs(holder, bea, room, func(j spaces.GateInput) []spaces.GateDecision { got = j; return wakeNone(j) })
 	if got.Space.ID != room || got.Uplink.Mind != bea || len(got.Members) != 3 || len(got.Rows) != 4 || len(got.Events) != 4 {
 		t.Fatalf("judged %+v", got)
 	}
@@ -165,7 +165,7 @@ func gateGiven(t *testing.T, w *world) {
 			t.Errorf("row %d is about %s, its event is %s", i, r.Event, got.Events[i].ID)
 		}
 	}
-	check.Same(t, "authors", map[spaces.EventID]spaces.EntityID{answer.ID: "agent:ada", hello.ID: hello.Actor}, got.ReplyTos)
+	testutil.Same(t, "authors", map[spaces.EventID]spaces.EntityID{answer.ID: "agent:ada", hello.ID: hello.Actor}, got.ReplyTos)
 	if tally := got.Roots[answer.Root]; tally.Messages != 1 || tally.Tokens == 0 {
 		t.Errorf("tally of the chain %+v, want one message and its tokens", tally)
 	}
@@ -198,7 +198,7 @@ func takenOver(t *testing.T, w *world) {
 	first := w.woken(ada, room)
 	c := w.step(first, 0)
 	c.Step.Phase = spaces.Contemplation
-	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX"}, {Role: spaces.RoleAssistant, Text: "hm"}}
+	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX"}, {Role: spaces.RoleAssistant, Text: "hm"}}
 	w.commit(c)
 	w.now = w.now.Add(2 * ttl)
 	if got := w.waiting(); len(got) != 1 {
@@ -211,7 +211,7 @@ func takenOver(t *testing.T, w *world) {
 	if len(second.Steps) != 1 || second.Steps[0].Request != "r0" || len(second.Rows) != 1 || len(second.Consumed) != 1 {
 		t.Errorf("resumed with steps %+v rows %+v", second.Steps, second.Rows)
 	}
-	if diff := cmp.Diff([]spaces.Turn{
+	if diff := cmp.Diff([]spaces.TranscriptTurn{
 		{Cycle: first.Cycle.ID, N: 0, Role: spaces.RoleUser, Text: "INBOX"},
 		{Cycle: first.Cycle.ID, N: 1, Role: spaces.RoleAssistant, Text: "hm"},
 	}, second.Turns); diff != "" {
@@ -364,7 +364,7 @@ func isolation(t *testing.T, w *world) {
 func knocking(t *testing.T, w *world) {
 	room := w.family()
 	m := w.message(room, "zoe", "hello")
-	quiet := []spaces.Incoming{
+	quiet := []spaces.IngestItem{
 		w.fact(room, "zoe", spaces.Renamed{Title: "New"}), w.fact(room, "zoe", spaces.Pinned{Ref: m.Ref}),
 		w.fact(room, "", spaces.Gap{Reason: "outage"}),
 	}
@@ -401,10 +401,10 @@ func stoppedChain(t *testing.T, w *world) {
 	e := w.say(room, "zoe", "hello")
 	answer := w.answer(ada, room, "hi")
 	w.ok(w.s.Shell.Stop(t.Context(), e.ID))
-	var got spaces.RootTally
+	var got spaces.ChainUsage
 	_, err := w.s.Shell.Claim(t.Context(), spaces.Claim{
 		Mind: bea, Space: room, Holder: holder, TTL: ttl, At: w.now,
-		Judge: func(j spaces.Judged) []spaces.Verdict { got = j.Roots[answer.Root]; return wakeNone(j) },
+		Judge: func(j spaces.GateInput) []spaces.GateDecision { got = j.Roots[answer.Root]; return wakeNone(j) },
 	})
 	w.ok(err)
 	if !got.Stopped {
@@ -473,14 +473,14 @@ func claimUndone(t *testing.T, w *world) {
 		w.say(room, "zoe", "hello")
 		w.answer(ada, room, "hello")
 	}
-	half := func(j spaces.Judged) []spaces.Verdict {
+	half := func(j spaces.GateInput) []spaces.GateDecision {
 		all := wakeAll(j)
-		all[1] = spaces.Verdict{Seq: all[1].Seq} // without a reason, which the record refuses
+		all[1] = spaces.GateDecision{Seq: all[1].Seq} // without a reason, which the record refuses
 		return all
 	}
-	done, err := w.s.Border.Record(t.Context(), spaces.Intake{
-		Account: account, Items: []spaces.Incoming{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")}, At: w.now,
-		Claims: func([]spaces.Waiting) []spaces.Claim {
+	done, err := w.s.Border.Record(t.Context(), spaces.IngestBatch{
+		Account: account, Items: []spaces.IngestItem{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")}, At: w.now,
+		Claims: func([]spaces.PendingWork) []spaces.Claim {
 			return []spaces.Claim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: half}}
 		},
 	})

@@ -23,9 +23,9 @@ var jobTests = map[string]func(*testing.T, *world){
 
 // Jobs is what a runner, its operators and its viewers ask of a store.
 type Jobs interface {
-	jobs.Ledger
-	jobs.Desk
-	jobs.Shelf
+	jobs.Store
+	jobs.Queue
+	jobs.Reader
 }
 
 // addJob adds an import of 100 messages.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/check"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -76,7 +76,7 @@ func roomsListed(t *testing.T, w *world) {
 	want := []string{string(ids[4]), string(ids[1]), string(ids[3]), string(ids[0]), string(ids[2])}
 	slices.Sort(want[1:3])
 	slices.Sort(want[3:])
-	check.Same(t, "rooms", want, got)
+	testutil.Same(t, "rooms", want, got)
 }
 
 // The same of minds, by when they ran last.
@@ -100,7 +100,7 @@ func mindsListed(t *testing.T, w *world) {
 	}, name)
 	want := []string{mind(0).String(), mind(2).String(), mind(1).String(), mind(3).String()}
 	slices.Sort(want[2:])
-	check.Same(t, "minds", want, got)
+	testutil.Same(t, "minds", want, got)
 	all, err := w.s.Latest.Minds(t.Context(), w.now)
 	w.ok(err)
 	latest, err := w.s.Latest.LatestMinds(t.Context(), w.now, console.Cursor{}, math.MaxInt32)

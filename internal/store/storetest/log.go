@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -50,7 +50,7 @@ func sameUpdateTwice(t *testing.T, w *world) {
 // I2: what a platform tells again once the chat is in another room is no news there,
 // unless that room reads the past; two rooms of a chat hear it together.
 func roomChanged(t *testing.T, w *world) {
-	before, after := w.family(), w.open(spaces.Opening{Name: "later", Agents: []spaces.AgentID{"bea"}, At: w.now})
+	before, after := w.family(), w.open(spaces.OpenRequest{Name: "later", Agents: []spaces.AgentID{"bea"}, At: w.now})
 	m := w.message(before, "zoe", "hello")
 	w.record(m)
 	again := m
@@ -62,7 +62,7 @@ func roomChanged(t *testing.T, w *world) {
 	if got := w.record(again); got.New != 1 {
 		t.Errorf("read as the past: %+v, want an event", got)
 	}
-	both := []spaces.Incoming{w.message(before, "zoe", "to both")}
+	both := []spaces.IngestItem{w.message(before, "zoe", "to both")}
 	both = append(both, both[0])
 	both[1].Event.Space = after
 	if got := w.record(both...); got.New != 2 {
@@ -76,7 +76,7 @@ func roomChanged(t *testing.T, w *world) {
 // S5, DESIGN 2: what becomes of a message that was said while its chat was in another
 // room becomes of it there, and is told once.
 func takenBackLater(t *testing.T, w *world) {
-	before, after := w.family(), w.open(spaces.Opening{Name: "later", Agents: []spaces.AgentID{"bea"}, At: w.now})
+	before, after := w.family(), w.open(spaces.OpenRequest{Name: "later", Agents: []spaces.AgentID{"bea"}, At: w.now})
 	m := w.message(before, "zoe", "hello")
 	w.record(m)
 	log := w.log(after)
@@ -91,22 +91,22 @@ func takenBackLater(t *testing.T, w *world) {
 	if b, ok := said[len(said)-1].Body.(spaces.Deleted); !ok || b.Target != said[len(said)-2].ID {
 		t.Errorf("its room ends with %+v, want its deletion", said[len(said)-2:])
 	}
-	check.Same(t, "the other room", log, w.log(after))
+	testutil.Same(t, "the other room", log, w.log(after))
 }
 
 // R-TG, K5: events, inbox rows and the cursor are one transaction.
 func batchWithCursor(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	got, err := w.s.Border.Record(t.Context(), spaces.Intake{
+	got, err := w.s.Border.Record(t.Context(), spaces.IngestBatch{
 		Account: account, Cursor: []byte("offset 7"), At: w.now,
-		Items: []spaces.Incoming{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")},
+		Items: []spaces.IngestItem{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")},
 	})
 	w.ok(err)
-	want := spaces.Recorded{
+	want := spaces.IngestResult{
 		New: 2, Spaces: []spaces.SpaceID{room},
-		Wakes: []spaces.Waiting{{Mind: ada, Space: room, Since: w.now}, {Mind: bea, Space: room, Since: w.now}},
+		Wakes: []spaces.PendingWork{{Mind: ada, Space: room, Since: w.now}, {Mind: bea, Space: room, Since: w.now}},
 	}
-	check.Same(t, "recorded", want, got)
+	testutil.Same(t, "recorded", want, got)
 	cursor, err := w.s.Border.Cursor(t.Context(), account)
 	w.ok(err)
 	if string(cursor) != "offset 7" {
@@ -115,7 +115,7 @@ func batchWithCursor(t *testing.T, w *world) {
 	if none, err := w.s.Border.Cursor(t.Context(), "somebody"); err != nil || none != nil {
 		t.Errorf("cursor of an account without one: %q, %v", none, err)
 	}
-	check.Same(t, "waiting", want.Wakes, w.waiting())
+	testutil.Same(t, "waiting", want.Wakes, w.waiting())
 }
 
 // SEQ-08, SEQ-11, SEQ-12, DESIGN 4
@@ -192,7 +192,7 @@ func incoherent(t *testing.T, w *world) {
 	events := w.log(room)
 	tail := events[len(events)-3:]
 	want := []spaces.Kind{spaces.KindUnreadable, spaces.KindUnreadable, spaces.KindSaid}
-	check.Same(t, "kinds", want, kinds(tail))
+	testutil.Same(t, "kinds", want, kinds(tail))
 	if b := tail[0].Body.(spaces.Unreadable); b.What != "said" || b.Reason == "" || len(b.Raw) == 0 {
 		t.Errorf("refusal tells too little: %+v", b)
 	}
@@ -226,7 +226,7 @@ func fork(t *testing.T, w *world) {
 			texts = append(texts, b.Text)
 		}
 	}
-	check.Same(t, "the fork reads", []string{"one", "instead"}, texts)
+	testutil.Same(t, "the fork reads", []string{"one", "instead"}, texts)
 	if got := w.last(room).Body.(spaces.Said).Text; got != "two" {
 		t.Errorf("the primary branch ends with %q", got)
 	}
@@ -268,5 +268,5 @@ func pages(t *testing.T, w *world) {
 		}
 		after = page[len(page)-1].Seq
 	}
-	check.Same(t, "pages differ from the whole", all, got)
+	testutil.Same(t, "pages differ from the whole", all, got)
 }

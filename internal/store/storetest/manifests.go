@@ -18,21 +18,21 @@ var manifestTests = map[string]func(*testing.T, *world){
 }
 
 // acts is a version with one act of that name.
-func acts(name string) spaces.Manifest {
-	return spaces.NewManifest([]spaces.Offer{
+func acts(name string) spaces.ToolManifest {
+	return spaces.NewManifest([]spaces.ToolDefinition{
 		{Name: name, Tier: spaces.TierPlatform, Risk: spaces.RiskWriteOwn, About: "Says <something> & more.", Schema: []byte(`{"type":"object"}`)},
 	})
 }
 
 // offered lives a whole cycle that is offered those acts.
-func (w *world) offered(m spaces.Manifest) spaces.CycleID {
+func (w *world) offered(m spaces.ToolManifest) spaces.CycleID {
 	w.t.Helper()
 	room := w.family()
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
 	c.Upto = wake.Rows[len(wake.Rows)-1].Seq
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Manifest: m}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Manifest: m}
 	w.commit(c)
 	return wake.Cycle.ID
 }
@@ -54,7 +54,7 @@ func actsKept(t *testing.T, w *world) {
 	first := w.now
 	one := acts("one")
 	id := w.offered(one)
-	kept := console.Manifest{Manifest: one, First: first, Last: first}
+	kept := console.Manifest{ToolManifest: one, First: first, Last: first}
 	w.versions("", kept)
 	run, err := w.s.Run(t.Context(), string(id))
 	w.ok(err)
@@ -72,7 +72,7 @@ func actsKept(t *testing.T, w *world) {
 	two := acts("two")
 	w.now = w.now.Add(time.Minute)
 	w.offered(two)
-	newer := console.Manifest{Manifest: two, First: w.now, Last: w.now}
+	newer := console.Manifest{ToolManifest: two, First: w.now, Last: w.now}
 	w.versions("", newer, kept)
 	w.s = w.s.Restart(t, false)
 	w.now = w.now.Add(time.Minute)
@@ -85,16 +85,16 @@ func actsKept(t *testing.T, w *world) {
 // once a run is offered the same.
 func actsFilledIn(t *testing.T, w *world) {
 	one, first := acts("one"), w.now
-	w.offered(spaces.Manifest{Hash: one.Hash})
-	w.versions("", console.Manifest{Manifest: spaces.Manifest{Hash: one.Hash}, First: first, Last: first})
+	w.offered(spaces.ToolManifest{Hash: one.Hash})
+	w.versions("", console.Manifest{ToolManifest: spaces.ToolManifest{Hash: one.Hash}, First: first, Last: first})
 	w.s = w.s.Restart(t, true)
 	w.now = w.now.Add(time.Minute)
 	w.offered(one)
-	w.versions("", console.Manifest{Manifest: one, First: first, Last: w.now})
+	w.versions("", console.Manifest{ToolManifest: one, First: first, Last: w.now})
 	w.s = w.s.Restart(t, true)
 	w.now = w.now.Add(time.Minute)
-	w.offered(spaces.Manifest{Hash: one.Hash}) // nobody takes them away
-	w.versions("", console.Manifest{Manifest: one, First: first, Last: w.now})
+	w.offered(spaces.ToolManifest{Hash: one.Hash}) // nobody takes them away
+	w.versions("", console.Manifest{ToolManifest: one, First: first, Last: w.now})
 }
 
 // PRD-7.2-1
@@ -102,9 +102,9 @@ func versionsFound(_ *testing.T, w *world) {
 	at := w.now
 	known := map[string]console.Manifest{}
 	for _, hash := range []string{"ab10", "ab20", "b"} {
-		m := spaces.Manifest{Hash: hash}
+		m := spaces.ToolManifest{Hash: hash}
 		w.offered(m)
-		known[hash] = console.Manifest{Manifest: m, First: at, Last: at}
+		known[hash] = console.Manifest{ToolManifest: m, First: at, Last: at}
 	}
 	w.versions("ab", known["ab10"], known["ab20"])
 	w.versions("ab2", known["ab20"])
@@ -119,7 +119,7 @@ func actsOfGivenUp(_ *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Close = &spaces.Closing{Stop: spaces.StopModelError, Manifest: acts("one"), Back: true, RetryAt: w.now.Add(time.Minute)}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopModelError, Manifest: acts("one"), Back: true, RetryAt: w.now.Add(time.Minute)}
 	w.commit(c)
-	w.versions("", console.Manifest{Manifest: acts("one"), First: w.now, Last: w.now})
+	w.versions("", console.Manifest{ToolManifest: acts("one"), First: w.now, Last: w.now})
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -44,15 +44,15 @@ func (w *world) due() []spaces.Action {
 	return out
 }
 
-func (w *world) settle(s ...activity.Settlement) {
+func (w *world) settle(s ...activity.SendResult) {
 	w.t.Helper()
 	w.ok(w.s.Border.Settle(w.t.Context(), w.now, s))
 }
 
 // sent is the settlement of an action's last part.
-func (w *world) sent(a spaces.Action) activity.Settlement {
+func (w *world) sent(a spaces.Action) activity.SendResult {
 	w.n++
-	return activity.Settlement{Action: a.ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: a.Account, Chat: a.Chat, Message: "own-" + strconv.Itoa(w.n)}}
+	return activity.SendResult{Action: a.ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: a.Account, Chat: a.Chat, Message: "own-" + strconv.Itoa(w.n)}}
 }
 
 func (w *world) settleAll(actions []spaces.Action) {
@@ -97,18 +97,18 @@ func leavesAtOnce(t *testing.T, w *world) {
 	c.Leaves = func(a spaces.Action) bool { offered = append(offered, a.Text); return true }
 	done := w.commit(c)
 	w.rest(wake, 1)
-	check.Same(t, "offered", []string{"first"}, offered)
+	testutil.Same(t, "offered", []string{"first"}, offered)
 	if len(done.Leaving) != 1 || done.Leaving[0].State != spaces.ActionSending || done.Leaving[0].Attempts != 1 {
 		t.Fatalf("leaving %+v, want the first, under way", done.Leaving)
 	}
-	check.Same(t, "accounts with more", []string{account}, done.Waiting)
+	testutil.Same(t, "accounts with more", []string{account}, done.Waiting)
 	if got := texts(w.due()); !cmp.Equal(got, []string{"held"}) {
 		t.Errorf("due %q, want the lane of the first to wait", got)
 	}
 	carried := func() []spaces.ActionID {
 		busy, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer end()
-		if err := w.s.Border.Amend(busy, func(*activity.Desk) {}); err == nil {
+		if err := w.s.Border.Amend(busy, func(*activity.PairingState) {}); err == nil {
 			t.Error("somebody else writes while it is asked what is carried")
 		}
 		return []spaces.ActionID{done.Leaving[0].ID}
@@ -147,7 +147,7 @@ func laneOrder(t *testing.T, w *world) {
 		}
 		w.settleAll(due)
 	}
-	check.Same(t, "order", []string{"one", "two", "three"}, got)
+	testutil.Same(t, "order", []string{"one", "two", "three"}, got)
 	d, ok := w.last(room).Body.(spaces.Delivered)
 	if !ok || d.Message != events[2].ID || len(d.Refs) != 1 {
 		t.Errorf("last event %+v, want the third delivered", w.last(room).Body)
@@ -161,8 +161,8 @@ func lanesApart(t *testing.T, w *world) {
 	room := w.family()
 	w.speak(room, spaces.Effect{Text: "a1", Thread: "a"}, spaces.Effect{Text: "a2", Thread: "a"}, spaces.Effect{Text: "b1", Thread: "b"})
 	first := w.due()
-	check.Same(t, "due", []string{"a1", "b1"}, texts(first))
-	w.settle(activity.Settlement{Action: first[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
+	testutil.Same(t, "due", []string{"a1", "b1"}, texts(first))
+	w.settle(activity.SendResult{Action: first[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
 	if again := w.due(); len(again) != 0 {
 		t.Errorf("%v overtook one that waits", texts(again))
 	}
@@ -177,7 +177,7 @@ func lanesApart(t *testing.T, w *world) {
 func clockPutBack(t *testing.T, w *world) {
 	room := w.family()
 	w.speak(room, spaces.Effect{Text: "one"})
-	w.settle(activity.Settlement{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
+	w.settle(activity.SendResult{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
 	for _, back := range []time.Duration{0, 6 * time.Hour} {
 		at, want := w.now.Add(-back), []string(nil)
 		if back > 0 {
@@ -199,7 +199,7 @@ func clockIsPutBack(t *testing.T, w *world) {
 	const half = 30 * time.Minute
 	room := w.family()
 	w.speak(room, spaces.Effect{Text: "one"})
-	w.settle(activity.Settlement{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(half), Code: "limited"})
+	w.settle(activity.SendResult{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(half), Code: "limited"})
 	for _, back := range []time.Duration{time.Minute, 20 * time.Minute} {
 		w.now = w.now.Add(-back)
 		w.ok(w.s.Border.Hurry(t.Context(), other, back, w.now))
@@ -222,7 +222,7 @@ func parts(t *testing.T, w *world) {
 	event := w.speak(room, spaces.Effect{Text: "long"})[0]
 	a := w.due()[0]
 	for n := range 2 {
-		part := activity.Settlement{Action: a.ID, State: spaces.ActionSending, Part: n + 1, Ref: ref("p" + strconv.Itoa(n))}
+		part := activity.SendResult{Action: a.ID, State: spaces.ActionSending, Part: n + 1, Ref: ref("p" + strconv.Itoa(n))}
 		w.settle(part)
 		w.settle(part) // its caller did not learn of the first
 	}
@@ -232,23 +232,23 @@ func parts(t *testing.T, w *world) {
 	if len(again) != 1 || again[0].Part != 2 || !again[0].Resent {
 		t.Fatalf("recovered as %+v, want to go on with the third part", again)
 	}
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now, Code: "limited"})
+	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now, Code: "limited"})
 	if again = w.due(); len(again) != 1 || !again[0].Resent {
 		t.Fatalf("put back it is due as %+v, want it to be one that may be there", again)
 	}
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSending, Part: 3, Ref: ref("p2")})
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now, Code: "limited"})
+	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionSending, Part: 3, Ref: ref("p2")})
+	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now, Code: "limited"})
 	if again = w.due(); len(again) != 1 || again[0].Part != 3 || again[0].Resent || again[0].Attempts != 2 {
 		t.Fatalf("the last part is due as %+v, want its second attempt, and nothing of it to be there", again)
 	}
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionSent, Part: 4, Ref: ref("p3")})
+	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionSent, Part: 4, Ref: ref("p3")})
 	want := []spaces.Ref{ref("p0"), ref("p1"), ref("p2"), ref("p3")}
 	if d := w.last(room).Body.(spaces.Delivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
 		t.Errorf("delivered %+v, want all four parts", d)
 	}
 	where, _, err := w.s.Border.Where(t.Context(), account, chat, event.ID)
 	w.ok(err)
-	check.Same(t, "where", want, where)
+	testutil.Same(t, "where", want, where)
 	reply := w.message(room, "zoe", "to the second part")
 	reply.ReplyRef = ref("p1")
 	w.record(reply)
@@ -262,7 +262,7 @@ func retry(t *testing.T, w *world) {
 	w.speak(w.family(), spaces.Effect{Text: "x"})
 	a := w.due()[0]
 	at := w.now.Add(30 * time.Second)
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: at, Code: "limited", Reason: "wait"})
+	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionReady, NotBefore: at, Code: "limited", Reason: "wait"})
 	next, waits, err := w.s.Border.Next(t.Context(), account)
 	w.ok(err)
 	if !waits || !next.Equal(at) {
@@ -287,7 +287,7 @@ func noAttempt(t *testing.T, w *world) {
 		if a.Attempts != 1 {
 			t.Errorf("attempt %d, want the first", a.Attempts)
 		}
-		w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now})
+		w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionReady, NotBefore: w.now})
 	}
 	w.settleAll(w.due())
 }
@@ -338,8 +338,8 @@ func pairings(t *testing.T, w *world) {
 		t.Fatalf("first desk %+v, %v", d, err)
 	}
 	for n := range 3 {
-		w.ok(w.s.Border.Amend(t.Context(), func(d *activity.Desk) {
-			_, err := d.Begin(activity.Pairing{Code: "CODE" + strconv.Itoa(n), Account: account, Chat: strconv.Itoa(n), User: "u"}, w.now)
+		w.ok(w.s.Border.Amend(t.Context(), func(d *activity.PairingState) {
+			_, err := d.Begin(activity.PairingRequest{Code: "CODE" + strconv.Itoa(n), Account: account, Chat: strconv.Itoa(n), User: "u"}, w.now)
 			w.ok(err)
 		}))
 	}

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -14,17 +14,17 @@ func failure(t *testing.T, w *world) {
 	room := w.family()
 	events := w.speak(room, spaces.Effect{Text: "bad"}, spaces.Effect{Text: "good"})
 	a := w.due()[0]
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."})
+	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."})
 	want := spaces.Failed{Message: events[0].ID, Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."}
-	check.Same(t, "last event", spaces.Body(want), w.last(room).Body)
+	testutil.Same(t, "last event", spaces.Body(want), w.last(room).Body)
 	failed, err := w.s.Shell.Failures(t.Context(), ada, morning)
 	w.ok(err)
-	check.Same(t, "failures", []spaces.Failed{want}, failed)
+	testutil.Same(t, "failures", []spaces.Failed{want}, failed)
 	if later, err := w.s.Shell.Failures(t.Context(), ada, w.now.Add(time.Second)); err != nil || len(later) != 0 {
 		t.Errorf("failures since later %+v, %v", later, err)
 	}
 	next := w.due()
-	check.Same(t, "due", []string{"good"}, texts(next))
+	testutil.Same(t, "due", []string{"good"}, texts(next))
 	w.settleAll(next)
 }
 
@@ -54,7 +54,7 @@ func expiryBehind(t *testing.T, w *world) {
 	c.Effect[0].Expires = time.Time{}
 	w.commit(c)
 	w.rest(wake, 1)
-	w.settle(activity.Settlement{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(2 * time.Hour), Code: "limited"})
+	w.settle(activity.SendResult{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(2 * time.Hour), Code: "limited"})
 	next, waits, err := w.s.Border.Next(t.Context(), account)
 	if w.ok(err); !waits || !next.Equal(c.Effect[1].Expires) {
 		t.Errorf("next at %v (%t), want the expiry at %v", next, waits, c.Effect[1].Expires)
@@ -108,7 +108,7 @@ func unknownTold(t *testing.T, w *world) {
 	room := w.family()
 	w.speak(room, spaces.Effect{Text: "did it arrive?"}, spaces.Effect{Text: "next"})
 	a := w.due()[0]
-	w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."})
+	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."})
 	w.settleAll(w.due())
 	w.settle(w.sent(a))
 	if d, ok := w.last(room).Body.(spaces.Delivered); !ok || d.Action != a.ID {
@@ -137,7 +137,7 @@ func settleTwice(t *testing.T, w *world) {
 	w.settle(s)
 	before := len(w.log(room))
 	w.settle(s)
-	w.settle(activity.Settlement{Action: s.Action, State: spaces.ActionFailed, Code: "late"})
+	w.settle(activity.SendResult{Action: s.Action, State: spaces.ActionFailed, Code: "late"})
 	if got := len(w.log(room)); got != before {
 		t.Errorf("settling again wrote %d events", got-before)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -85,7 +85,7 @@ func namesCurrent(t *testing.T, w *world) {
 	got, err := w.s.Shell.Entities(t.Context(), []spaces.EntityID{who, "nobody"})
 	w.ok(err)
 	want := map[spaces.EntityID]spaces.Entity{who: {ID: who, Kind: spaces.Human, Name: "Zoé", Handle: "zoe"}}
-	check.Same(t, "entities", want, got)
+	testutil.Same(t, "entities", want, got)
 }
 
 func boundIdentity(t *testing.T, w *world) {

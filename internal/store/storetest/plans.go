@@ -25,7 +25,7 @@ func (w *world) plan(room spaces.SpaceID, note string, shown ...spaces.EventID) 
 		Plan: "p1", Cron: "0 * * * *",
 	}
 	c := w.step(wake, 0)
-	c.Timers, c.Turns = []spaces.Timer{timer}, []spaces.Turn{{Role: spaces.RoleUser, Refs: shown}}
+	c.Timers, c.Turns = []spaces.Timer{timer}, []spaces.TranscriptTurn{{Role: spaces.RoleUser, Refs: shown}}
 	w.commit(c)
 	w.rest(wake, 1)
 	return timer
@@ -102,7 +102,7 @@ func planHushed(t *testing.T, w *world) {
 	secret := w.say(room, "zoe", "the treasure lies below the old mill")
 	timer := w.plan(room, "tell them: the treasure lies below the old mill", secret.ID)
 	w.record(w.fact(room, "zoe", spaces.Deleted{Target: secret.ID}))
-	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{Event: secret.ID}))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.RedactionRequest{Event: secret.ID}))
 	for _, p := range w.plans() {
 		if p.Note == timer.Note {
 			t.Errorf("planned: %q", p.Note)

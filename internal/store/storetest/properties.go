@@ -20,7 +20,7 @@ var propertyTests = map[string]func(*testing.T, func(*testing.T) Store){
 
 // drawUpdate makes up something that happened in a room. What it is about may not
 // have happened, or may happen later.
-func (w *world) drawUpdate(r *rapid.T, room spaces.SpaceID) spaces.Incoming {
+func (w *world) drawUpdate(r *rapid.T, room spaces.SpaceID) spaces.IngestItem {
 	who := rapid.SampledFrom([]string{"zoe", "tom", "ann"}).Draw(r, "who")
 	about := ref(strconv.Itoa(rapid.IntRange(1, 12).Draw(r, "about")))
 	switch rapid.IntRange(0, 7).Draw(r, "what") {
@@ -56,7 +56,7 @@ func replays(t *testing.T, open func(*testing.T) Store) {
 		w := newWorld(t, open(t))
 		defer w.s.Close(t)
 		room := w.family("ada", "bea")
-		var history []spaces.Incoming
+		var history []spaces.IngestItem
 		for range rapid.IntRange(1, 25).Draw(r, "length") {
 			history = append(history, w.drawUpdate(r, room))
 		}
@@ -163,12 +163,12 @@ func sharedLives(t *testing.T, open func(*testing.T) [2]Store) {
 func (l *life) wake(r *rapid.T) {
 	room := rapid.SampledFrom(l.rooms).Draw(r, "room")
 	picky := rapid.Bool().Draw(r, "picky")
-	due := slices.ContainsFunc(l.waiting(), func(x spaces.Waiting) bool { return x.Space == room })
-	wake := l.claimAs(holder, ada, room, func(j spaces.Judged) []spaces.Verdict {
+	due := slices.ContainsFunc(l.waiting(), func(x spaces.PendingWork) bool { return x.Space == room })
+	wake := l.claimAs(holder, ada, room, func(j spaces.GateInput) []spaces.GateDecision {
 		out := wakeAll(j)
 		for i := range out {
 			if _, said := j.Events[i].Body.(spaces.Said); picky && !said {
-				out[i] = spaces.Verdict{Seq: out[i].Seq, Reason: "observed"}
+				out[i] = spaces.GateDecision{Seq: out[i].Seq, Reason: "observed"}
 			}
 		}
 		return out
@@ -196,7 +196,7 @@ func (l *life) stepOn(r *rapid.T) {
 	o := rapid.SampledFrom(l.wakes).Draw(r, "who")
 	c := l.step(o.wake, o.step)
 	c.Inner = []spaces.Body{spaces.Thought{Cycle: o.wake.Cycle.ID, Text: "hm"}}
-	c.Turns = []spaces.Turn{{Role: spaces.RoleAssistant, Text: "hm", Tokens: 1}}
+	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "hm", Tokens: 1}}
 	if rapid.Bool().Draw(r, "speak") {
 		c.Effect = []spaces.Effect{l.reply(o.wake, "words")}
 		c.Effect[0].Strict = rapid.Bool().Draw(r, "strict")
@@ -208,9 +208,9 @@ func (l *life) stepOn(r *rapid.T) {
 	end := rapid.IntRange(0, 3).Draw(r, "end")
 	switch end {
 	case 0:
-		c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Done."}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Done."}
 	case 1:
-		c.Close = &spaces.Closing{Stop: spaces.StopModelError, Back: true, RetryAt: l.now.Add(time.Second)}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopModelError, Back: true, RetryAt: l.now.Add(time.Second)}
 	default: // it goes on
 	}
 	done, err := l.s.Shell.Commit(l.t.Context(), c)
@@ -246,11 +246,11 @@ func (l *life) send(r *rapid.T) {
 		s := l.sent(a)
 		switch rapid.IntRange(0, 4).Draw(r, "outcome") {
 		case 0:
-			s = activity.Settlement{Action: a.ID, State: spaces.ActionReady, NotBefore: l.now.Add(time.Second), Code: "limited"}
+			s = activity.SendResult{Action: a.ID, State: spaces.ActionReady, NotBefore: l.now.Add(time.Second), Code: "limited"}
 		case 1:
-			s = activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "No."}
+			s = activity.SendResult{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "No."}
 		case 2:
-			s = activity.Settlement{Action: a.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."}
+			s = activity.SendResult{Action: a.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."}
 		default: // it was accepted
 		}
 		l.settle(s)

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -67,7 +67,7 @@ func carriedByOne(t *testing.T, w *world) {
 	here, there := w.message(room, "zoe", "hello"), w.message(room, "maya", "hi")
 	there.Ref = spaces.Ref{Account: "slack:T-U", Chat: "C1", Message: "7"}
 	for n, want := range [][]string{{"slack:T-U"}, {account}} {
-		said := []spaces.Incoming{here, there}[n]
+		said := []spaces.IngestItem{here, there}[n]
 		said.Event.Body = spaces.Said{Text: "hello", Ref: said.Ref}
 		if got := w.record(said).Waiting; !slices.Equal(got, want) {
 			t.Errorf("from %s it is carried by %q, want %q", said.Ref.Account, got, want)
@@ -95,9 +95,9 @@ func cameLate(t *testing.T, w *world) {
 	edited := func(text string) func(spaces.Ref) spaces.Body {
 		return func(r spaces.Ref) spaces.Body { return spaces.Edited{Ref: r, Text: text} }
 	}
-	check.Same(t, "carried", []string{"send zoe telegram → " + other + ": once"}, late())
-	check.Same(t, "carried of one that is edited", []string{"send zoe telegram → " + other + ": now"}, late(edited("then"), edited("now")))
-	check.Same(t, "carried of one that is deleted", []string(nil), late(edited("then"), deleted))
+	testutil.Same(t, "carried", []string{"send zoe telegram → " + other + ": once"}, late())
+	testutil.Same(t, "carried of one that is edited", []string{"send zoe telegram → " + other + ": now"}, late(edited("then"), edited("now")))
+	testutil.Same(t, "carried of one that is deleted", []string(nil), late(edited("then"), deleted))
 }
 
 // SEQ-04, SEQ-96: of what is past nobody knows a copy.
@@ -191,7 +191,7 @@ func startsOfAnswers(t *testing.T, w *world) {
 			w.settleAll(due)
 		} else {
 			for _, a := range due {
-				w.settle(activity.Settlement{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "no"})
+				w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "no"})
 			}
 		}
 		return e, m.Ref
@@ -266,14 +266,14 @@ func wordsTakenBack(t *testing.T, w *world) {
 	room := w.bridged()
 	said, bare := w.message(room, "zoe", "my pin is 1234"), w.message(room, "zoe", "")
 	bare.Event.Body = spaces.Said{Ref: bare.Ref, Attachments: []spaces.Attachment{{Kind: "location"}}}
-	for _, m := range []spaces.Incoming{said, bare} {
+	for _, m := range []spaces.IngestItem{said, bare} {
 		w.record(m)
 		_, due := w.carried()
 		w.settleAll(due)
 	}
 	w.record(w.fact(room, "zoe", spaces.Edited{Ref: said.Ref}), w.fact(room, "zoe", spaces.Edited{Ref: bare.Ref}))
 	lines, due := w.carried()
-	check.Same(t, "carried", []string{"edit zoe telegram → " + other + ": "}, lines)
+	testutil.Same(t, "carried", []string{"edit zoe telegram → " + other + ": "}, lines)
 	w.settleAll(due)
 	waits := w.message(room, "zoe", "my pin is 4321")
 	w.record(waits)
@@ -293,14 +293,14 @@ func deletedOnTheWay(t *testing.T, w *world) {
 	answer.ReplyRef = gone.Ref
 	w.record(w.fact(room, "zoe", spaces.Edited{Ref: gone.Ref, Text: "my pin is 4321"}), answer, w.fact(room, "zoe", spaces.Deleted{Ref: gone.Ref}))
 	lines, due := w.carried()
-	check.Same(t, "carried", []string{"send tom telegram → " + other + ": oh dear"}, lines)
+	testutil.Same(t, "carried", []string{"send tom telegram → " + other + ": oh dear"}, lines)
 	w.settleAll(due)
 	w.record(leaving)
 	_, due = w.carried()
 	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: leaving.Ref}))
 	w.settleAll(due)
 	lines, due = w.carried()
-	check.Same(t, "carried afterwards", []string{"delete zoe telegram → " + other + ": "}, lines)
+	testutil.Same(t, "carried afterwards", []string{"delete zoe telegram → " + other + ": "}, lines)
 	w.settleAll(due)
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("carried at last %q", lines)
@@ -311,7 +311,7 @@ func deletedOnTheWay(t *testing.T, w *world) {
 // alone; a copy that has left, or is leaving, or may have, is edited.
 func editedOnTheWay(t *testing.T, w *world) {
 	room := w.bridged()
-	edited := func(of spaces.Incoming, words string) spaces.Incoming {
+	edited := func(of spaces.IngestItem, words string) spaces.IngestItem {
 		return w.fact(room, "zoe", spaces.Edited{Ref: of.Ref, Text: words})
 	}
 	leaves := func(want ...string) []spaces.Action {
@@ -320,7 +320,7 @@ func editedOnTheWay(t *testing.T, w *world) {
 		for i := range want {
 			want[i] = strings.Replace(want[i], ":", " zoe telegram → "+other+":", 1)
 		}
-		check.Same(t, "carried", want, lines)
+		testutil.Same(t, "carried", want, lines)
 		return due
 	}
 	waits := w.message(room, "zoe", "my pin is 1234")
@@ -333,7 +333,7 @@ func editedOnTheWay(t *testing.T, w *world) {
 	w.record(leaving)
 	due := leaves("send: one")
 	w.record(edited(leaving, "two"), edited(leaving, "three"))
-	w.settle(activity.Settlement{Action: due[0].ID, State: spaces.ActionReady, Resent: true})
+	w.settle(activity.SendResult{Action: due[0].ID, State: spaces.ActionReady, Resent: true})
 	w.record(edited(leaving, "four"))
 	w.settleAll(leaves("send: one"))
 	due = leaves("edit: four")
@@ -346,7 +346,7 @@ func editedOnTheWay(t *testing.T, w *world) {
 	w.record(held)
 	due = leaves("send: six")
 	w.record(edited(held, "seven"))
-	w.settle(activity.Settlement{Action: due[0].ID, State: spaces.ActionReady})
+	w.settle(activity.SendResult{Action: due[0].ID, State: spaces.ActionReady})
 	w.record(edited(held, "eight"))
 	w.settleAll(leaves("send: eight"))
 	w.settleAll(leaves("edit: eight"))
@@ -394,7 +394,7 @@ func (w *world) shows(room spaces.SpaceID, text string, files ...string) spaces.
 		said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
 	}
 	m.Event.Body = said
-	_, err := w.s.Border.Record(w.t.Context(), spaces.Intake{Account: account, At: w.now, Items: []spaces.Incoming{m}, Files: true})
+	_, err := w.s.Border.Record(w.t.Context(), spaces.IngestBatch{Account: account, At: w.now, Items: []spaces.IngestItem{m}, Files: true})
 	w.ok(err)
 	return w.last(room)
 }
@@ -407,10 +407,10 @@ func filesCarried(t *testing.T, w *world) {
 	event := w.shows(room, "look", "f1", "f2")
 	w.shows(room, "", "f1")
 	lines, due := w.carried()
-	check.Same(t, "before the files are here", []string{"send zoe telegram → " + other + ": look"}, lines)
+	testutil.Same(t, "before the files are here", []string{"send zoe telegram → " + other + ": look"}, lines)
 	w.settleAll(due)
 	w.s = w.s.Restart(t, false)
-	stored := activity.FileOutcome{File: w.wanted()[0], State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/jpeg"}
+	stored := activity.FetchResult{File: w.wanted()[0], State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/jpeg"}
 	if got := w.shelve(stored); !cmp.Equal(got, []string{account}) {
 		t.Errorf("%q have something to carry", got)
 	}
@@ -429,7 +429,7 @@ func filesCarried(t *testing.T, w *world) {
 			w.settle(s)
 		}
 	}
-	check.Same(t, "carried", []string{want, want, "send zoe telegram → " + other + ": once more", want}, got)
+	testutil.Same(t, "carried", []string{want, want, "send zoe telegram → " + other + ": once more", want}, got)
 	words, files, err := w.s.Border.Where(t.Context(), account, other, event.ID)
 	w.ok(err)
 	if len(words) != 1 || len(files) != 1 {
@@ -442,12 +442,12 @@ func filesCarried(t *testing.T, w *world) {
 func filesNamed(t *testing.T, w *world) {
 	room := w.bridged()
 	w.shows(room, "", "f1")
-	w.shelve(activity.FileOutcome{File: w.wanted()[0], State: activity.FileMissing, At: w.now, Reason: "it has 30 MB"})
+	w.shelve(activity.FetchResult{File: w.wanted()[0], State: activity.FileMissing, At: w.now, Reason: "it has 30 MB"})
 	w.shows(room, "", "f1")
 	want := "send zoe telegram → " + other + ": 📎 photo f1.jpg did not come along: it has 30 MB."
 	for range 2 {
 		lines, due := w.carried()
-		check.Same(t, "carried", []string{want}, lines)
+		testutil.Same(t, "carried", []string{want}, lines)
 		w.settleAll(due)
 	}
 }
@@ -463,7 +463,7 @@ func filesTakenBack(t *testing.T, w *world) {
 	}
 	_, due := w.carried()
 	w.settleAll(due)
-	if got := w.shelve(activity.FileOutcome{File: coming, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}); len(got) != 0 {
+	if got := w.shelve(activity.FetchResult{File: coming, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}); len(got) != 0 {
 		t.Errorf("%q have something to carry", got)
 	}
 	if lines, _ := w.carried(); len(lines) != 0 {

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -17,31 +17,31 @@ var setUpTests = map[string]func(*testing.T, *world){
 }
 
 // setUp is a proposal that a message led to.
-func setUp(room spaces.SpaceID, from spaces.EventID) *spaces.SetUp {
-	return &spaces.SetUp{
+func setUp(room spaces.SpaceID, from spaces.EventID) *spaces.OnboardingNote {
+	return &spaces.OnboardingNote{
 		Space: room, State: spaces.SetUpProposed, Seen: 3, Message: "p1", Sources: []spaces.EventID{from}, Readers: []spaces.EntityID{"zoe"},
-		Plan: &spaces.SetUpPlan{
+		Plan: &spaces.OnboardingPlan{
 			Purpose: "looking after the summer house", Facts: []string{"The key is under the third pot"},
-			Plans:  []spaces.Planned{{Cron: "0 9 * * 1", Note: "ask who goes there this week"}},
-			Wishes: []spaces.SetUpAsk{{Key: "wake", Want: "to be told of every message"}},
+			Plans:  []spaces.PlannedTimer{{Cron: "0 9 * * 1", Note: "ask who goes there this week"}},
+			Wishes: []spaces.OnboardingQuestion{{Key: "wake", Want: "to be told of every message"}},
 		},
 	}
 }
 
 // noted has the mind commit a set-up in a cycle that a message of the room woke.
-func (w *world) noted(room spaces.SpaceID, asked spaces.Event, note *spaces.SetUp) {
+func (w *world) noted(room spaces.SpaceID, asked spaces.Event, note *spaces.OnboardingNote) {
 	w.t.Helper()
 	c := w.step(w.woken(ada, room), 0)
 	c.Inner = []spaces.Body{spaces.Noted{Text: "set-up: proposed", Label: "setup", SetUp: note}}
-	c.Turns = []spaces.Turn{{Role: spaces.RoleUser, Text: "INBOX", Refs: []spaces.EventID{asked.ID}}}
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted}
+	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX", Refs: []spaces.EventID{asked.ID}}}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted}
 	w.commit(c)
 }
 
 // setUpOf is the room's set-up as a mind that is read anew has it.
-func (w *world) setUpOf(room spaces.SpaceID) spaces.RoomSetUp {
+func (w *world) setUpOf(room spaces.SpaceID) spaces.RoomOnboarding {
 	w.t.Helper()
-	var self spaces.Self
+	var self spaces.InnerState
 	own, err := w.s.Shell.Self(w.t.Context(), ada)
 	w.ok(err)
 	for _, e := range own {
@@ -61,7 +61,7 @@ func setUpReadBack(t *testing.T, w *world) {
 	w.noted(room, asked, want)
 	at := w.now
 	w.s = w.s.Restart(t, false)
-	check.Same(t, "after a restart", spaces.RoomSetUp{SetUp: *want, At: at}, w.setUpOf(room))
+	testutil.Same(t, "after a restart", spaces.RoomOnboarding{OnboardingNote: *want, At: at}, w.setUpOf(room))
 }
 
 // SECURITY S14: with a message that led to it a proposal is gone from all that the
@@ -71,7 +71,7 @@ func setUpRedacted(t *testing.T, w *world) {
 	asked := w.say(room, "zoe", "the key lies where it always does")
 	w.noted(room, asked, setUp(room, asked.ID))
 	by := hud.NewRedaction("the key lies where it always does")
-	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{Event: asked.ID, Shown: by, Repeated: by}))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.RedactionRequest{Event: asked.ID, Shown: by, Repeated: by}))
 	got := w.setUpOf(room)
 	if got.State != spaces.SetUpOpened || got.Plan != nil || got.Message != "" {
 		t.Errorf("left is %+v", got)
@@ -86,7 +86,7 @@ func setUpReworded(t *testing.T, w *world) {
 	want := setUp(room, asked.ID)
 	w.noted(room, other, want)
 	by := hud.NewRedaction("under the third pot")
-	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.Erasure{Event: other.ID, Shown: by, Repeated: by}))
+	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.RedactionRequest{Event: other.ID, Shown: by, Repeated: by}))
 	got := w.setUpOf(room)
 	if got.State != spaces.SetUpProposed || got.Plan == nil || got.Plan.Facts[0] != "The key is [deleted]" {
 		t.Errorf("left is %+v", got.Plan)
@@ -96,7 +96,7 @@ func setUpReworded(t *testing.T, w *world) {
 // PRD-6.5-1, PRD-6.5-A8: a room says whether an entry of the configuration is about it,
 // also when that came later.
 func roomConfigured(t *testing.T, w *world) {
-	o := spaces.Opening{Name: "Hall", Agents: []spaces.AgentID{"ada"}, Chats: []spaces.Mapping{{Account: account, Chat: "-77", Live: true}}, At: w.now}
+	o := spaces.OpenRequest{Name: "Hall", Agents: []spaces.AgentID{"ada"}, Chats: []spaces.Mapping{{Account: account, Chat: "-77", Live: true}}, At: w.now}
 	for n, key := range []string{"", "hall", ""} {
 		o.Key = key
 		room := w.open(o)

@@ -120,9 +120,9 @@ func checkpointed(t *testing.T, w *world) {
 		w.say(room, "zoe", "busy")
 		w.now = w.now.Add(5 * time.Hour)
 	}
-	var marks []spaces.Spanned
+	var marks []spaces.SpanChanged
 	for _, b := range w.inner(ada) {
-		if s, ok := b.(spaces.Spanned); ok && s.What == "checkpointed" {
+		if s, ok := b.(spaces.SpanChanged); ok && s.What == "checkpointed" {
 			marks = append(marks, s)
 		}
 	}
@@ -171,7 +171,7 @@ func upkept(t *testing.T, w *world) {
 	room := w.family()
 	last := w.say(room, "zoe", "hello")
 	inner := len(w.inner(ada))
-	w.s = w.s.Upkeep(t, true, func(b Border) { w.ok(b.Amend(t.Context(), func(d *activity.Desk) { d.Wrong++ })) })
+	w.s = w.s.Upkeep(t, true, func(b Border) { w.ok(b.Amend(t.Context(), func(d *activity.PairingState) { d.Wrong++ })) })
 	w.s = w.s.Upkeep(t, false, func(Border) {})
 	got, spans := w.marks(ada, room)
 	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanStopped}, {spaces.SpanStarted, spaces.SpanCrashed}, {spaces.SpanStarted, ""}}

@@ -66,24 +66,24 @@ type Border interface {
 	activity.Directory
 	activity.Chats
 	activity.Log
-	activity.Logbook
+	activity.ConnHistory
 	activity.Outbox
 	activity.Notices
 	activity.Pairings
 	activity.Roles
-	activity.Insight
-	activity.Shelf
-	activity.Stock
-	activity.Voices
+	activity.RoomInspector
+	activity.FileIndex
+	activity.BlobRefs
+	activity.TranscriptionQueue
 	activity.Drafts
-	Appoint(ctx context.Context, platform string, list []spaces.Appointment) error
-	Refusals(ctx context.Context, limit int) ([]activity.Refused, error)
+	Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error
+	Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error)
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
-	Configured(ctx context.Context) ([]spaces.Configured, error)
-	Admitted(ctx context.Context, account string) ([]spaces.Configured, error)
-	Dismiss(ctx context.Context, d spaces.Dismissal) error
-	Strangers(ctx context.Context, here []spaces.AgentID) ([]spaces.Dismissal, error)
+	Configured(ctx context.Context) ([]spaces.ConfiguredSpace, error)
+	Admitted(ctx context.Context, account string) ([]spaces.ConfiguredSpace, error)
+	Dismiss(ctx context.Context, d spaces.Removal) error
+	Strangers(ctx context.Context, here []spaces.AgentID) ([]spaces.Removal, error)
 	Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error
 	Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (int, error)
 	Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (int, error)
@@ -97,15 +97,15 @@ type Border interface {
 
 // Shell is what the shell and its wiring ask of a store.
 type Shell interface {
-	shell.Inbox
-	shell.Journal
-	shell.Digests
-	shell.Meanings
-	shell.Record
-	shell.Halter
-	shell.Forgetter
+	shell.WakeQueue
+	shell.CycleStore
+	shell.SummaryStore
+	shell.EmbeddingStore
+	shell.LogReader
+	shell.RunStopper
+	shell.MemoryEditor
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
-	Mute(ctx context.Context, m spaces.Muting) ([]spaces.AgentID, error)
+	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
 	Stop(ctx context.Context, roots ...spaces.EventID) error
 	ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error)
 }

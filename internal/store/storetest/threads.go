@@ -20,7 +20,7 @@ var threadTests = map[string]func(*testing.T, *world){
 }
 
 // inChat makes an item one of a chat and a thread of it.
-func (w *world) inChat(it spaces.Incoming, id, thread string) spaces.Incoming {
+func (w *world) inChat(it spaces.IngestItem, id, thread string) spaces.IngestItem {
 	it.Chat, it.Event.Thread = id, spaces.ThreadID(thread)
 	if it.Ref.Message != "" {
 		it.Ref.Chat = id

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -44,7 +44,7 @@ func (w *world) fire() []spaces.Wake {
 func (w *world) endTimer(wake *spaces.Wake) {
 	w.t.Helper()
 	c := w.step(wake, 0)
-	c.Close = &spaces.Closing{Stop: spaces.StopSilent, Rest: "Rested."}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopSilent, Rest: "Rested."}
 	w.commit(c)
 }
 
@@ -64,7 +64,7 @@ func timerOnce(t *testing.T, w *world) {
 	if len(got) != 1 {
 		t.Fatalf("fired %d times, want once", len(got))
 	}
-	check.Same(t, "timer", &timer, got[0].Timer)
+	testutil.Same(t, "timer", &timer, got[0].Timer)
 	if y := got[0].Cycle; y.Space != "" || y.Active != "" || y.Wake != "timer" || y.Mind != ada {
 		t.Errorf("cycle %+v, want one without a space (BLU-10)", y)
 	}
@@ -147,7 +147,7 @@ func timerResumed(t *testing.T, w *world) {
 		t.Errorf("a timer's message has root %s and depth %d", e.Root, e.Depth)
 	}
 	c = w.step(again, 1)
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Reminded."}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Reminded."}
 	w.commit(c)
 	w.settleAll(w.due())
 }
@@ -166,7 +166,7 @@ func timerPaid(t *testing.T, w *world) {
 			t.Fatalf("fired %d times, want once", len(got))
 		}
 		c := w.step(&got[0], 0)
-		c.Timers, c.Close = set, &spaces.Closing{Stop: spaces.StopSilent, Rest: "Rested."}
+		c.Timers, c.Close = set, &spaces.CycleClose{Stop: spaces.StopSilent, Rest: "Rested."}
 		w.commit(c)
 		paid += a
 		used, err := w.s.Shell.SpentBySenders(t.Context(), w.now, got[0].Cycle.ID)

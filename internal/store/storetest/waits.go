@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/check"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -23,7 +23,7 @@ var waitTests = map[string]func(*testing.T, *world){
 }
 
 // ask has an agent ask in a room and rest until it is answered.
-func (w *world) ask(m spaces.Mind, room spaces.SpaceID, text string, a spaces.Asking) spaces.Event {
+func (w *world) ask(m spaces.Mind, room spaces.SpaceID, text string, a spaces.WaitSpec) spaces.Event {
 	w.t.Helper()
 	wake := w.woken(m, room)
 	a.Call, a.Due = "call-"+string(wake.Cycle.ID), w.now.Add(5*time.Minute)
@@ -31,7 +31,7 @@ func (w *world) ask(m spaces.Mind, room spaces.SpaceID, text string, a spaces.As
 	f := w.reply(wake, text)
 	f.Wait = &a
 	c.Effect, c.Upto = []spaces.Effect{f}, wake.Rows[len(wake.Rows)-1].Seq
-	c.Close = &spaces.Closing{Stop: spaces.StopWaitingReply, Rest: "Asked."}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopWaitingReply, Rest: "Asked."}
 	return w.commit(c).Events[0]
 }
 
@@ -57,7 +57,7 @@ func (w *world) ended(m spaces.Mind, room spaces.SpaceID, o spaces.WaitOutcome) 
 func (w *world) over(wake *spaces.Wake, n int) {
 	w.t.Helper()
 	c := w.step(wake, n)
-	c.Close = &spaces.Closing{Stop: spaces.StopSilent, Rest: "Rested."}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopSilent, Rest: "Rested."}
 	w.commit(c)
 	y := wake.Cycle
 	if again := w.claim(y.Mind, y.Space); again != nil {
@@ -70,7 +70,7 @@ func (w *world) over(wake *spaces.Wake, n int) {
 func waitAnswered(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "find out when")
-	asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+	asked := w.ask(ada, room, "When?", spaces.WaitSpec{People: true})
 	if got := w.lasting(ada); len(got) != 1 || got[0].Message != asked.ID || got[0].Seq != asked.Seq || got[0].Root != asked.Root {
 		t.Fatalf("waits %+v, want one for %+v", got, asked)
 	}
@@ -82,7 +82,7 @@ func waitAnswered(t *testing.T, w *world) {
 	}
 	wake := w.ended(ada, room, spaces.WaitReplied)
 	want := []spaces.WaitAnswer{{Who: answer.Actor, Outcome: spaces.WaitReplied, Event: answer.ID}}
-	check.Same(t, "answers", want, wake.Waits[0].Answers)
+	testutil.Same(t, "answers", want, wake.Waits[0].Answers)
 	if len(wake.Rows) != 1 || wake.Waits[0].Call == "" || len(w.lasting(ada)) != 0 {
 		t.Errorf("rows %+v, call %q, still waits for %+v", wake.Rows, wake.Waits[0].Call, w.lasting(ada))
 	}
@@ -93,7 +93,7 @@ func waitAnswered(t *testing.T, w *world) {
 func waitTimeout(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "find out when")
-	asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+	asked := w.ask(ada, room, "When?", spaces.WaitSpec{People: true})
 	w.settleAll(w.due())
 	w.now = w.now.Add(5*time.Minute - time.Millisecond)
 	if early := w.claim(ada, room); early != nil || len(w.waiting()) != 0 {
@@ -125,7 +125,7 @@ func waitTimeout(t *testing.T, w *world) {
 func waitForAll(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	zoe := w.say(room, "zoe", "ask everybody").Actor
-	w.ask(ada, room, "@zoe and @bea?", spaces.Asking{Who: []spaces.EntityID{zoe, bea.Agent.Entity()}})
+	w.ask(ada, room, "@zoe and @bea?", spaces.WaitSpec{Who: []spaces.EntityID{zoe, bea.Agent.Entity()}})
 	w.settleAll(w.due())
 	w.say(room, "kai", "me?") // nobody asked
 	first := w.woken(ada, room)
@@ -134,7 +134,7 @@ func waitForAll(t *testing.T, w *world) {
 	}
 	w.rest(first, 0)
 	w.say(room, "zoe", "yes")
-	part := w.claimAs(holder, ada, room, func(j spaces.Judged) []spaces.Verdict {
+	part := w.claimAs(holder, ada, room, func(j spaces.GateInput) []spaces.GateDecision {
 		if len(j.Waits) != 1 || j.Waits[0].Outcome != "" || !j.Waits[0].AnsweredBy(j.Events[0].ID) {
 			t.Errorf("the gate is shown %+v", j.Waits)
 		}
@@ -157,7 +157,7 @@ func waitUnanswered(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	asks := func() {
 		w.say(room, "zoe", "ask bea")
-		w.ask(ada, room, "@bea?", spaces.Asking{Who: []spaces.EntityID{bea.Agent.Entity()}})
+		w.ask(ada, room, "@bea?", spaces.WaitSpec{Who: []spaces.EntityID{bea.Agent.Entity()}})
 		w.settleAll(w.due())
 	}
 	asks()
@@ -167,7 +167,7 @@ func waitUnanswered(t *testing.T, w *world) {
 
 	for reason, want := range map[string]spaces.WaitOutcome{"muted": spaces.WaitDeclined, "depth": spaces.WaitBudget} {
 		asks()
-		w.claimAs(holder, bea, room, func(j spaces.Judged) []spaces.Verdict {
+		w.claimAs(holder, bea, room, func(j spaces.GateInput) []spaces.GateDecision {
 			verdicts := wakeNone(j)
 			for i := range verdicts {
 				verdicts[i].Reason = reason
@@ -178,29 +178,29 @@ func waitUnanswered(t *testing.T, w *world) {
 	}
 
 	asks()
-	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Dismissal{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
 	w.over(w.ended(ada, room, spaces.WaitDeclined), 0)
 }
 
 func waitUndelivered(t *testing.T, w *world) {
 	room := w.family()
 	zoe := w.say(room, "zoe", "ask me").Actor
-	w.ask(ada, room, "@zoe?", spaces.Asking{Who: []spaces.EntityID{zoe}})
+	w.ask(ada, room, "@zoe?", spaces.WaitSpec{Who: []spaces.EntityID{zoe}})
 	due := w.due()
-	failed := activity.Settlement{Action: due[0].ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "No."}
-	w.ok(w.s.Border.Settle(t.Context(), w.now, []activity.Settlement{failed}))
+	failed := activity.SendResult{Action: due[0].ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "No."}
+	w.ok(w.s.Border.Settle(t.Context(), w.now, []activity.SendResult{failed}))
 	w.over(w.ended(ada, room, spaces.WaitNotDelivered), 0)
 }
 
 // DESIGN 6: a stop ends what is waited for, and the chain it belongs to.
 func waitHalted(t *testing.T, w *world) {
 	room := w.family()
-	for _, h := range []func(spaces.CycleID) spaces.Halt{
-		func(spaces.CycleID) spaces.Halt { return spaces.Halt{Space: room} },
-		func(run spaces.CycleID) spaces.Halt { return spaces.Halt{Run: run} },
+	for _, h := range []func(spaces.CycleID) spaces.StopRequest{
+		func(spaces.CycleID) spaces.StopRequest { return spaces.StopRequest{Space: room} },
+		func(run spaces.CycleID) spaces.StopRequest { return spaces.StopRequest{Run: run} },
 	} {
 		w.say(room, "zoe", "find out when")
-		asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+		asked := w.ask(ada, room, "When?", spaces.WaitSpec{People: true})
 		w.settleAll(w.due())
 		if done := w.halt(h(w.lasting(ada)[0].Cycle)); done.Waits != 1 {
 			t.Errorf("halted %+v, want one wait", done)
@@ -210,7 +210,7 @@ func waitHalted(t *testing.T, w *world) {
 			t.Errorf("waiting %+v after the stop", got)
 		}
 		w.say(room, "zoe", "at six")
-		wake := w.claimAs(holder, ada, room, func(j spaces.Judged) []spaces.Verdict {
+		wake := w.claimAs(holder, ada, room, func(j spaces.GateInput) []spaces.GateDecision {
 			if len(j.Waits) != 0 {
 				t.Errorf("the gate is shown %+v", j.Waits)
 			}
@@ -227,12 +227,12 @@ func waitHalted(t *testing.T, w *world) {
 func waitSpared(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "find out when")
-	w.ask(ada, room, "When?", spaces.Asking{People: true})
+	w.ask(ada, room, "When?", spaces.WaitSpec{People: true})
 	w.settleAll(w.due())
 	w.now = w.now.Add(time.Hour)
 	for range 10 {
 		c := w.step(w.ended(ada, room, spaces.WaitTimeout), 0)
-		c.Close = &spaces.Closing{Stop: spaces.StopMaxRetries, Back: true, Spared: true, RetryAt: w.now.Add(time.Minute)}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopMaxRetries, Back: true, Spared: true, RetryAt: w.now.Add(time.Minute)}
 		w.commit(c)
 		w.now = w.now.Add(time.Minute)
 	}
@@ -243,7 +243,7 @@ func waitSpared(t *testing.T, w *world) {
 func waitReturned(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "find out when")
-	w.ask(ada, room, "When?", spaces.Asking{People: true})
+	w.ask(ada, room, "When?", spaces.WaitSpec{People: true})
 	w.settleAll(w.due())
 	w.now = w.now.Add(time.Hour)
 	for n := range 5 {
@@ -255,7 +255,7 @@ func waitReturned(t *testing.T, w *world) {
 			}
 		}
 		c := w.step(wake, 0)
-		c.Close = &spaces.Closing{Stop: spaces.StopMaxRetries, Back: true, RetryAt: w.now.Add(time.Minute)}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopMaxRetries, Back: true, RetryAt: w.now.Add(time.Minute)}
 		w.commit(c)
 		if early := w.claim(ada, room); early != nil {
 			t.Error("tried again at once")
@@ -272,8 +272,8 @@ func waitReturned(t *testing.T, w *world) {
 func waitAside(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	zoe := w.say(room, "zoe", "ask bea").Actor
-	w.ask(ada, room, "@bea?", spaces.Asking{Who: []spaces.EntityID{bea.Agent.Entity()}})
-	w.ask(bea, room, "@zoe?", spaces.Asking{Who: []spaces.EntityID{zoe}})
+	w.ask(ada, room, "@bea?", spaces.WaitSpec{Who: []spaces.EntityID{bea.Agent.Entity()}})
+	w.ask(bea, room, "@zoe?", spaces.WaitSpec{Who: []spaces.EntityID{zoe}})
 	w.settleAll(w.due())
 	if n := len(w.lasting(ada)); n != 1 {
 		t.Fatalf("ada waits for %d answers, want that of bea still", n)
@@ -288,7 +288,7 @@ func waitAside(t *testing.T, w *world) {
 	w.over(w.ended(ada, room, spaces.WaitReplied), 0)
 
 	w.say(room, "zoe", "ask anybody")
-	w.ask(ada, room, "Anybody?", spaces.Asking{People: true})
+	w.ask(ada, room, "Anybody?", spaces.WaitSpec{People: true})
 	elsewhere := w.message(room, "zoe", "by the way")
 	elsewhere.Event.Thread = "t9"
 	w.record(elsewhere)
@@ -305,7 +305,7 @@ func waitAside(t *testing.T, w *world) {
 func waitCharged(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	w.say(room, "zoe", "find out when")
-	asked := w.ask(ada, room, "When?", spaces.Asking{People: true})
+	asked := w.ask(ada, room, "When?", spaces.WaitSpec{People: true})
 	aside := w.message(room, "kai", "by the way")
 	aside.Event.Thread = "t9" // answers nobody
 	w.record(aside)
@@ -320,10 +320,10 @@ func waitCharged(t *testing.T, w *world) {
 	next.Effect = []spaces.Effect{w.reply(wake, "Never mind.")}
 	w.commit(next)
 	w.rest(wake, 2)
-	var chain spaces.RootTally
-	w.claimAs(holder, bea, room, func(j spaces.Judged) []spaces.Verdict {
+	var chain spaces.ChainUsage
+	w.claimAs(holder, bea, room, func(j spaces.GateInput) []spaces.GateDecision {
 		chain = j.Roots[asked.Root]
 		return wakeNone(j)
 	})
-	check.Same(t, "counted for the chain of the question", spaces.RootTally{Messages: 2, Tokens: 3 * 120}, chain)
+	testutil.Same(t, "counted for the chain of the question", spaces.ChainUsage{Messages: 2, Tokens: 3 * 120}, chain)
 }

@@ -56,8 +56,8 @@ func (w *world) sound() {
 }
 
 // opening is a room named by the configuration.
-func opening(key string, agents ...spaces.AgentID) spaces.Opening {
-	return spaces.Opening{
+func opening(key string, agents ...spaces.AgentID) spaces.OpenRequest {
+	return spaces.OpenRequest{
 		Key: key, Name: key, Circle: "home", Wake: spaces.WakeAuto, Agents: agents, At: morning,
 		Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: "Family", Live: true}},
 	}
@@ -72,7 +72,7 @@ func (w *world) family(agents ...spaces.AgentID) spaces.SpaceID {
 	return w.open(opening("family", agents...))
 }
 
-func (w *world) open(o spaces.Opening) spaces.SpaceID {
+func (w *world) open(o spaces.OpenRequest) spaces.SpaceID {
 	w.t.Helper()
 	p, err := w.s.Border.Open(w.t.Context(), o)
 	w.ok(err)
@@ -85,10 +85,10 @@ func person(name string) spaces.Identity {
 }
 
 // message is an update with words.
-func (w *world) message(space spaces.SpaceID, from, text string) spaces.Incoming {
+func (w *world) message(space spaces.SpaceID, from, text string) spaces.IngestItem {
 	w.n++
 	id := strconv.Itoa(w.n)
-	return spaces.Incoming{
+	return spaces.IngestItem{
 		Event: spaces.Event{
 			Space: space, Object: spaces.ChatObject, At: w.now, Source: account + "|m" + id, Body: spaces.Said{Text: text},
 		},
@@ -100,15 +100,15 @@ func (w *world) message(space spaces.SpaceID, from, text string) spaces.Incoming
 func ref(id string) spaces.Ref { return spaces.Ref{Account: account, Chat: chat, Message: id} }
 
 // fact is an update without words of its own.
-func (w *world) fact(space spaces.SpaceID, from string, body spaces.Body) spaces.Incoming {
+func (w *world) fact(space spaces.SpaceID, from string, body spaces.Body) spaces.IngestItem {
 	it := w.message(space, from, "")
 	it.Event.Body, it.Ref = body, spaces.Ref{}
 	return it
 }
 
-func (w *world) record(items ...spaces.Incoming) spaces.Recorded {
+func (w *world) record(items ...spaces.IngestItem) spaces.IngestResult {
 	w.t.Helper()
-	done, err := w.s.Border.Record(w.t.Context(), spaces.Intake{Account: account, Items: items, At: w.now})
+	done, err := w.s.Border.Record(w.t.Context(), spaces.IngestBatch{Account: account, Items: items, At: w.now})
 	w.ok(err)
 	return done
 }
@@ -161,19 +161,19 @@ func (w *world) inner(m spaces.Mind) []spaces.Body {
 }
 
 // wakeAll is a gate that lets everything through.
-func wakeAll(j spaces.Judged) []spaces.Verdict {
-	out := make([]spaces.Verdict, len(j.Rows))
+func wakeAll(j spaces.GateInput) []spaces.GateDecision {
+	out := make([]spaces.GateDecision, len(j.Rows))
 	for i, r := range j.Rows {
-		out[i] = spaces.Verdict{Seq: r.Seq, Wake: true, Reason: "direct"}
+		out[i] = spaces.GateDecision{Seq: r.Seq, Wake: true, Reason: "direct"}
 	}
 	return out
 }
 
 // wakeNone is a gate that lets nothing through.
-func wakeNone(j spaces.Judged) []spaces.Verdict {
-	out := make([]spaces.Verdict, len(j.Rows))
+func wakeNone(j spaces.GateInput) []spaces.GateDecision {
+	out := make([]spaces.GateDecision, len(j.Rows))
 	for i, r := range j.Rows {
-		out[i] = spaces.Verdict{Seq: r.Seq, Reason: "ambient"}
+		out[i] = spaces.GateDecision{Seq: r.Seq, Reason: "ambient"}
 	}
 	return out
 }
@@ -183,7 +183,7 @@ func (w *world) claim(m spaces.Mind, space spaces.SpaceID) *spaces.Wake {
 	return w.claimAs(holder, m, space, wakeAll)
 }
 
-func (w *world) claimAs(who string, m spaces.Mind, space spaces.SpaceID, judge func(spaces.Judged) []spaces.Verdict) *spaces.Wake {
+func (w *world) claimAs(who string, m spaces.Mind, space spaces.SpaceID, judge func(spaces.GateInput) []spaces.GateDecision) *spaces.Wake {
 	w.t.Helper()
 	wake, err := w.s.Shell.Claim(w.t.Context(), spaces.Claim{Mind: m, Space: space, Holder: who, TTL: ttl, At: w.now, Judge: judge})
 	w.ok(err)
@@ -211,7 +211,7 @@ func (w *world) step(wake *spaces.Wake, n int) spaces.StepCommit {
 	}
 }
 
-func (w *world) commit(c spaces.StepCommit) spaces.Committed {
+func (w *world) commit(c spaces.StepCommit) spaces.CommitResult {
 	w.t.Helper()
 	done, err := w.s.Shell.Commit(w.t.Context(), c)
 	w.ok(err)
@@ -240,17 +240,17 @@ func (w *world) answer(m spaces.Mind, space spaces.SpaceID, text string) spaces.
 }
 
 // rest closes a wake's cycle with step n.
-func (w *world) rest(wake *spaces.Wake, n int) spaces.Committed {
+func (w *world) rest(wake *spaces.Wake, n int) spaces.CommitResult {
 	w.t.Helper()
 	c := w.step(wake, n)
 	c.Upto = wake.Rows[len(wake.Rows)-1].Seq
-	c.Close = &spaces.Closing{Stop: spaces.StopCompleted, Rest: "Responded."}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Responded."}
 	return w.commit(c)
 }
 
 // rows returns the states of the rows a mind has in a space, by looking at what
 // waits and what a cycle took.
-func (w *world) waiting() []spaces.Waiting {
+func (w *world) waiting() []spaces.PendingWork {
 	w.t.Helper()
 	out, err := w.s.Shell.Waiting(w.t.Context(), w.now, 100)
 	w.ok(err)

@@ -1,0 +1,214 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// carry takes a claimed action as far as it goes now: to its end, or back to the
+// outbox. Once stopping is closed no further part is begun. It reports whether all of
+// it was sent.
+func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.Action) (sent bool) {
+	steps, err := e.steps(ctx, a)
+	if err != nil {
+		if _, final := errors.AsType[*adapters.Error](err); !final { // the record's trouble, no platform's
+			err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
+		}
+		e.settle(ctx, a, e.failed(ctx, a, err, sendStep{repeatable: true}))
+		return false
+	}
+	if a.Part >= len(steps) {
+		return e.settle(ctx, a, SendResult{State: spaces.ActionSent}) // only the last receipt's word was missing
+	}
+	for n := a.Part; n < len(steps); n++ {
+		if s, back := e.turn(ctx, stopping, a, steps[n].shown); back {
+			e.settle(ctx, a, s)
+			return false
+		}
+		receipt, err := e.attempt(ctx, a, &steps[n])
+		if err != nil {
+			e.settle(ctx, a, e.failed(ctx, a, err, steps[n]))
+			return false
+		}
+		a.Part++
+		if !e.settle(ctx, a, accepted(a, receipt, steps[n], n == len(steps)-1)) {
+			return false
+		}
+		e.reached(ctx, a, steps[n])
+		a.Attempts, a.Resent = 1, false // of the next part
+		if n < len(steps)-1 && failpoint.Point("send.part") != nil {
+			e.settle(ctx, a, later(a, time.Now()))
+			return false
+		}
+	}
+	if err := failpoint.Point("receipt.committed"); err != nil {
+		e.logger.Error("after receipt", "action", string(a.ID), "err", err)
+	}
+	return true
+}
+
+// reached notes that the platform took a step: where words arrive, a chat that had
+// refused us is in reach.
+func (e *Egress) reached(ctx context.Context, a spaces.Action, of sendStep) {
+	if a.Kind != spaces.ActSend || of.file {
+		return
+	}
+	if err := e.mapping.Taken(ctx, a.Account, a.Chat, time.Now()); err != nil {
+		e.logger.Error("chat not marked as in reach", "chat", a.Chat, "err", err)
+	}
+}
+
+// turn waits until the action may go to the wire, and shows meanwhile what is to
+// come. If it may not soon, or not at all any more, it says what the action goes back
+// as.
+func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.OutgoingMessage) (s SendResult, back bool) {
+	now := time.Now()
+	if until := e.pausedUntil(); until.After(now) {
+		return later(a, until), true
+	}
+	e.easing(now)
+	if wait := e.ease.take(a, now); wait > 0 {
+		return later(a, now.Add(wait)), true
+	}
+	wait, taken := e.allowed(ctx, a.Chat, now)
+	if taken || !e.told(a.Chat, now) {
+		e.preview(ctx, shown, wait)
+	}
+	if !taken {
+		e.ease.giveBack(a)
+		return later(a, now.Add(wait)), true
+	}
+	if restOn(ctx, stopping, time.Until(now.Add(wait))); ctx.Err() != nil || closed(stopping) {
+		return later(a, time.Now()), true
+	}
+	now = time.Now()
+	if held := e.pace.held(a.Chat, now); held > 0 { // since it took its turn
+		e.ease.giveBack(a)
+		return later(a, now.Add(held)), true
+	}
+	if !e.o.Holds() {
+		e.ease.giveBack(a)
+		return later(a, now.Add(poll)), true
+	}
+	if expired(a, now) {
+		return SendResult{State: spaces.ActionExpired, Code: "expired", Reason: "It could not be delivered in time and is no longer sent."}, true
+	}
+	return SendResult{}, false
+}
+
+// closed reports whether a channel that is only ever closed is.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// attempt makes one step, but first looks whether an attempt that nobody could
+// judge has arrived, where the platform can tell. A look that fails leaves the
+// action as it was; one that the platform does not allow leaves it to the policy.
+func (e *Egress) attempt(ctx context.Context, a spaces.Action, s *sendStep) (adapters.Receipt, error) {
+	if !a.Resent || s.find == nil {
+		return e.call(ctx, *s)
+	}
+	limited, cancel := context.WithTimeout(ctx, e.o.SendLimit)
+	defer cancel()
+	receipt, found, err := s.find(limited)
+	switch {
+	case found:
+		e.logger.Info("an earlier attempt arrived", "action", string(a.ID), "chat", a.Chat, "part", a.Part)
+		return receipt, nil
+	case err == nil:
+		return e.call(ctx, *s)
+	case !adapters.KindOf(err).Permanent():
+		return receipt, err
+	case a.Policy == spaces.ResendOnce && a.Attempts <= maxBlind:
+		return e.call(ctx, *s)
+	}
+	s.find = nil // and so its fate stays unknown
+	return receipt, &adapters.Error{Kind: adapters.Unknown, Op: "find", Err: errors.New("the platform does not let us look")}
+}
+
+// maxBlind bounds the attempts at a part whose fate the platform does not let us
+// look at.
+const maxBlind = 2
+
+// look returns when what was being sent can be looked for; zero when it cannot.
+func (e *Egress) look() time.Time {
+	if e.finder == nil {
+		return time.Time{}
+	}
+	return time.Now().Add(resendAfter)
+}
+
+// previewAfter is how long a part must have to wait before it is worth showing.
+const previewAfter = 300 * time.Millisecond
+
+// preview shows a part that has to wait, where the platform can show what is no
+// message (K22: a draft fades by itself, so that the message is never there
+// twice). What goes wrong with it concerns nobody.
+func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait time.Duration) {
+	if e.viewer == nil || p.Text == "" || wait < previewAfter {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(wait, e.o.SendLimit))
+	defer cancel()
+	err := e.viewer.Preview(ctx, p)
+	e.heed(ctx, p.Chat, err)
+	if err == nil {
+		_ = failpoint.Point("preview.shown") // only a kill concerns anybody
+	}
+}
+
+// call makes one step under the send limit. The receipt's fault point stands for
+// a process that dies with the platform's yes in its hand.
+func (e *Egress) call(ctx context.Context, s sendStep) (adapters.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
+	defer cancel()
+	receipt, err := s.do(ctx)
+	if err != nil {
+		if k := adapters.KindOf(err); k == adapters.NotSent || k == adapters.Unknown {
+			e.lacks(time.Now())
+		}
+		return receipt, err
+	}
+	e.works()
+	return receipt, failpoint.Point("send.accepted")
+}
+
+// accepted is the settlement of a step the platform took, which a.Part counts.
+func accepted(a spaces.Action, r adapters.Receipt, done sendStep, last bool) SendResult {
+	s := SendResult{State: spaces.ActionSending, Part: a.Part, File: done.file}
+	if last {
+		s.State, s.Gone = spaces.ActionSent, done.gone
+	}
+	if r.Message != "" {
+		s.Ref = spaces.Ref{Account: a.Account, Chat: a.Chat, Message: r.Message}
+	}
+	return s
+}
+
+// later sends an action back without an attempt.
+func later(a spaces.Action, at time.Time) SendResult {
+	return SendResult{State: spaces.ActionReady, NotBefore: before(a, at), Resent: a.Resent}
+}
+
+// before returns at, or the action's expiry if that comes first, so that the
+// outbox looks at it again in time to say that it expired.
+func before(a spaces.Action, at time.Time) time.Time {
+	if !a.Expires.IsZero() && a.Expires.Before(at) {
+		return a.Expires
+	}
+	return at
+}
+
+func expired(a spaces.Action, now time.Time) bool {
+	return !a.Expires.IsZero() && !now.Before(a.Expires)
+}

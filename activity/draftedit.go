@@ -1,0 +1,275 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// unfinished returns a text with a sign that more will come, on a line of its own
+// behind what ends with its line.
+func unfinished(text string) string {
+	last := strings.TrimSpace(text[strings.LastIndexByte(text, '\n')+1:])
+	if strings.HasSuffix(last, "```") || strings.HasSuffix(last, "~~~") || strings.HasSuffix(last, "|") {
+		return text + "\n\n…"
+	}
+	return text + " …"
+}
+
+// draws reports whether drafts can be messages here: they are edited while they
+// grow, and deleted when nobody says them.
+func (e *Egress) draws() bool { return e.o.Drafts != nil && e.editor != nil && e.deleter != nil }
+
+// draw shows a draft as a message: the first time it is posted, then edited. at is
+// where it stands, empty before. It reports whether it is worth going on.
+//
+// The row is there before the post, so that a crash leaves no message that nobody
+// knows of (K22). Where the fate of a post is unknown, the message that takes the
+// draft over looks for it, and nothing more is shown.
+func (e *Egress) draw(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
+	text := e.firstPart(unfinished(d.Text))
+	if at != "" {
+		return at, e.redraw(ctx, d, at, text)
+	}
+	d.Text = text
+	was, state, err := e.o.Drafts.Draft(ctx, d, time.Now())
+	switch {
+	case err != nil || state == DraftRefused:
+		return "", false
+	case state == DraftKnown && was.Message == "":
+		return "", false // only the message itself may look for it
+	case state == DraftKnown:
+		return was.Message, e.redraw(ctx, d, was.Message, text)
+	}
+	e.drafts.expect()
+	if failpoint.Point("draft.begun") != nil {
+		return "", false
+	}
+	post, err := e.postOf(ctx, d)
+	if err != nil {
+		return "", e.undrawn(ctx, d, err)
+	}
+	receipt, err := e.adapter.Send(ctx, post)
+	if err != nil {
+		return "", e.undrawn(ctx, d, err)
+	}
+	if failpoint.Point("draft.posted") != nil || e.o.Drafts.Drawn(context.WithoutCancel(ctx), d.ID, receipt.Message) != nil {
+		return "", false
+	}
+	return receipt.Message, failpoint.Point("draft.kept") == nil
+}
+
+// postOf returns a stored draft as it is posted.
+func (e *Egress) postOf(ctx context.Context, d spaces.Draft) (adapters.OutgoingMessage, error) {
+	p := adapters.OutgoingMessage{
+		Chat: d.Chat, Thread: string(d.Thread), Text: d.Text, Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
+	}
+	var err error
+	p.ReplyTo, p.Start, err = e.answered(ctx, d.Account, d.Chat, d.Target)
+	if err != nil {
+		err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
+	}
+	return p, err
+}
+
+// firstPart returns as much of a text as one message holds.
+func (e *Egress) firstPart(text string) string {
+	parts := e.adapter.Split(text)
+	if len(parts) == 0 {
+		return ""
+	}
+	return parts[0]
+}
+
+// undrawn judges a post that failed, and reports whether it is worth another. What
+// may have arrived keeps its row.
+func (e *Egress) undrawn(ctx context.Context, d spaces.Draft, err error) bool {
+	kind := adapters.KindOf(err)
+	if kind == adapters.Unknown {
+		return false
+	}
+	e.heed(ctx, d.Chat, err)
+	return e.o.Drafts.Rub(context.WithoutCancel(ctx), d.ID) == nil && !kind.Permanent()
+}
+
+// redraw edits a draft that stands.
+func (e *Egress) redraw(ctx context.Context, d spaces.Draft, at, text string) bool {
+	err := e.editor.Edit(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
+	e.heed(ctx, d.Chat, err)
+	if err == nil {
+		return failpoint.Point("draft.edited") == nil
+	}
+	kind := adapters.KindOf(err)
+	return !kind.Permanent() && kind != adapters.Moved
+}
+
+// finishing is the first step of an action that takes a draft over: the message that
+// stands gets the words that were decided. Where it does not stand any more, the
+// step posts them, as it would have without.
+func (e *Egress) finishing(a spaces.Action, s sendStep, text string) sendStep {
+	post, find := s.do, s.find
+	s.shown = adapters.OutgoingMessage{} // it is
+	s.do = func(ctx context.Context) (adapters.Receipt, error) {
+		d, stands, err := e.standing(ctx, a.Account, a.Draft)
+		if err != nil {
+			return adapters.Receipt{}, err
+		}
+		if !stands {
+			return post(ctx)
+		}
+		if d.Chat != a.Chat { // the chat has moved, and there that name may be another message's
+			if err := e.erase(ctx, d); err != nil {
+				return adapters.Receipt{}, err
+			}
+			return post(ctx)
+		}
+		at := adapters.MessageRef{Chat: a.Chat, Thread: string(a.Thread), Message: d.Message}
+		switch err := e.editor.Edit(ctx, at, text); {
+		case err == nil:
+			return adapters.Receipt{Message: d.Message, At: time.Now()}, nil
+		case adapters.KindOf(err) == adapters.Unknown: // an edit may be repeated
+			return adapters.Receipt{}, &adapters.Error{Kind: adapters.NotSent, Op: "edit draft", Err: err}
+		case !adapters.KindOf(err).Permanent() || adapters.KindOf(err) == adapters.Forbidden:
+			return adapters.Receipt{}, err
+		}
+		if err := e.erase(ctx, d); err != nil { // somebody deleted it, or it is too old to be edited
+			return adapters.Receipt{}, err
+		}
+		return post(ctx)
+	}
+	if find != nil {
+		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) {
+			_, stands, err := e.standing(ctx, a.Account, a.Draft)
+			if err != nil || stands {
+				return adapters.Receipt{}, false, err
+			}
+			return find(ctx)
+		}
+	}
+	return s
+}
+
+// standing returns a draft whose message stands in its chat. It waits for what is on
+// its way of it, looks for a post whose fate is unknown, and lets go of one that
+// nobody can find. All of its errors mean that nothing was sent.
+func (e *Egress) standing(ctx context.Context, account string, id spaces.DraftID) (d StoredDraft, stands bool, err error) {
+	if ended := e.drafts.close(id); ended != nil {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: context.Cause(ctx)}
+		}
+	}
+	all, err := e.o.Drafts.Drafts(ctx, account)
+	if err != nil {
+		return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
+	}
+	for _, d = range all {
+		if d.ID == id {
+			return e.sought(ctx, d)
+		}
+	}
+	return d, false, nil
+}
+
+// errTooSoon is why nobody looks yet for a draft whose fate is unknown.
+var errTooSoon = errors.New("the platform may not show yet what it took")
+
+// sought returns a stored draft with its message. One that was not posted is
+// forgotten. Where the platform cannot be asked, a beginning may be left that nobody
+// can take back: the record says so.
+func (e *Egress) sought(ctx context.Context, d StoredDraft) (StoredDraft, bool, error) {
+	if d.Message != "" {
+		return d, true, nil
+	}
+	lost := e.finder == nil
+	if !lost {
+		if time.Since(d.At) < resendAfter {
+			return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: errTooSoon}
+		}
+		p, err := e.postOf(ctx, d.Draft)
+		if err != nil {
+			return d, false, err
+		}
+		p.Decided = d.At
+		receipt, found, err := e.finder.Find(ctx, p)
+		if err != nil && !adapters.KindOf(err).Permanent() {
+			return d, false, beforehand("find draft", err)
+		}
+		if found {
+			d.Message = receipt.Message
+			if err := e.o.Drafts.Drawn(ctx, d.ID, d.Message); err != nil {
+				return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
+			}
+			return d, true, nil
+		}
+		lost = err != nil
+	}
+	if !lost {
+		return d, false, e.rub(ctx, d)
+	}
+	e.logger.Warn("part of a message may be left in the chat", "chat", d.Chat, "draft", string(d.ID))
+	if err := e.o.Drafts.Lose(ctx, d.ID); err != nil {
+		return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
+	}
+	return d, false, nil
+}
+
+// erase deletes the message of a draft and forgets it. In a chat that has moved
+// nobody can delete it any more.
+func (e *Egress) erase(ctx context.Context, d StoredDraft) error {
+	err := e.deleter.Delete(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: d.Message})
+	if kind := adapters.KindOf(err); err != nil && !kind.Permanent() && kind != adapters.Moved {
+		return beforehand("delete draft", err)
+	}
+	return e.rub(ctx, d)
+}
+
+func (e *Egress) rub(ctx context.Context, d StoredDraft) error {
+	if err := e.o.Drafts.Rub(ctx, d.ID); err != nil {
+		return &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
+	}
+	return nil
+}
+
+// tidy deletes the drafts that no message will take over. It is done in the
+// background, one at a time.
+func (e *Egress) tidy(ctx context.Context) {
+	defer e.drafts.tidied()
+	all, err := e.o.Drafts.Drafts(ctx, e.account.Key())
+	if err != nil {
+		return // the next round comes
+	}
+	if len(all) == 0 {
+		e.drafts.clean()
+	}
+	for _, d := range all {
+		if !d.Left || ctx.Err() != nil {
+			continue
+		}
+		if err := e.discard(ctx, d); err != nil {
+			e.logger.Info("draft not deleted yet", "chat", d.Chat, "err", err)
+		}
+	}
+}
+
+// discard deletes one draft that is left, within the chat's budget.
+func (e *Egress) discard(ctx context.Context, d StoredDraft) error {
+	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
+	defer cancel()
+	if _, taken := e.allowed(ctx, d.Chat, time.Now()); !taken {
+		return nil // soon
+	}
+	d, stands, err := e.standing(ctx, d.Account, d.ID)
+	if err != nil || !stands {
+		return err
+	}
+	err = e.erase(ctx, d)
+	e.heed(ctx, d.Chat, err)
+	return err
+}

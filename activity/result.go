@@ -1,0 +1,168 @@
+package activity
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	maxBackoff  = time.Minute     // between attempts that reach nobody
+	resendAfter = 2 * time.Second // before the one copy of a send nobody can judge
+	unsaidWait  = time.Second     // when a platform says wait and not how long
+	maxUnkept   = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
+)
+
+// failed decides what becomes of an action whose step failed (DELIVERY 2.4).
+func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of sendStep) SendResult {
+	now := time.Now()
+	kind := adapters.KindOf(err)
+	s := SendResult{State: spaces.ActionReady, Code: kind.String(), Reason: sentence(kind, err), Resent: a.Resent}
+	switch kind {
+	case adapters.Limited:
+		if failpoint.Point("send.limited") != nil {
+			return s // K21: the wait is lost, the platform will say it again
+		}
+		wait, _ := limitedFor(err)
+		e.hold(ctx, a.Chat, now, wait)
+		s.NotBefore = now.Add(wait)
+	case adapters.NotSent, adapters.Conflict:
+		s.NotBefore = now.Add(backoffAfter(a.Attempts))
+	case adapters.Unknown:
+		switch {
+		case of.repeatable:
+			s.NotBefore = now.Add(backoffAfter(a.Attempts))
+		case of.find != nil:
+			s.Resent, s.NotBefore = true, now.Add(max(backoffAfter(a.Attempts), resendAfter))
+		case a.Policy == spaces.ResendOnce && !a.Resent:
+			s.Resent, s.NotBefore = true, now.Add(resendAfter)
+		default:
+			s.State = spaces.ActionUnknown
+		}
+	case adapters.Moved:
+		return e.moved(ctx, a, err, s)
+	case adapters.Unauthorized:
+		e.pause(now, "the platform refuses our credentials")
+		e.logger.Error("sending is paused", "err", err) // and what is ready leaves when that is over
+	case adapters.Forbidden:
+		s.State = spaces.ActionFailed
+		if a.Kind != spaces.ActSend || of.file || a.Thread != "" || a.RoomThread != "" {
+			break // what may not be changed, reacted to, posted beside words or said in a thread closes no chat
+		}
+		if liveErr := e.mapping.Live(ctx, a.Account, a.Chat, false, s.Reason, now); liveErr != nil {
+			e.logger.Error("chat not marked as out of reach", "chat", a.Chat, "err", liveErr)
+		}
+	case adapters.Invalid, adapters.NoTarget:
+		s.State = spaces.ActionFailed
+	}
+	if s.State == spaces.ActionReady {
+		s.NotBefore = before(a, s.NotBefore)
+	}
+	return s
+}
+
+// moved carries the chat's new id into the map and the action.
+func (e *Egress) moved(ctx context.Context, a spaces.Action, err error, s SendResult) SendResult {
+	now := time.Now()
+	s.NotBefore = now
+	target, _ := errors.AsType[*adapters.Error](err)
+	if target.MovedTo == "" || target.MovedTo == a.Chat {
+		s.State = spaces.ActionFailed
+		return s
+	}
+	s.MovedTo = target.MovedTo
+	if err := e.mapping.Migrate(ctx, a.Account, spaces.ChatMove{From: a.Chat, To: target.MovedTo}, now); err != nil {
+		e.logger.Error("chat not moved", "chat", a.Chat, "to", target.MovedTo, "err", err)
+		s.MovedTo, s.NotBefore = "", now.Add(backoffAfter(a.Attempts)) // the platform will say it again
+	}
+	return s
+}
+
+// limitedFor returns how long a platform told us to wait, with a little on top
+// so that those who wait do not come back in step, and whether it did.
+func limitedFor(err error) (time.Duration, bool) {
+	refused, ok := errors.AsType[*adapters.Error](err)
+	if !ok || refused.Kind != adapters.Limited {
+		return 0, false
+	}
+	wait := refused.RetryAfter
+	if wait <= 0 {
+		wait = unsaidWait
+	}
+	return wait + rand.N(wait/10+1), true
+}
+
+// backoffAfter returns the pause after so many failed attempts.
+func backoffAfter(attempts int) time.Duration {
+	b := backoff.ExponentialBackOff{
+		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.2, Multiplier: 2, MaxInterval: maxBackoff,
+	}
+	b.Reset()
+	d := b.NextBackOff()
+	for range min(attempts-1, 10) {
+		d = b.NextBackOff()
+	}
+	return min(d, maxBackoff)
+}
+
+// sentence tells the agent, in plain words, why its action is not done.
+func sentence(k adapters.Kind, err error) string {
+	why := ""
+	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
+		why = " (" + cutText(e.Err.Error(), maxName) + ")"
+	}
+	switch k {
+	case adapters.Unknown:
+		return "The connection broke while this was being sent. Nobody can tell whether it arrived, so it is not sent again."
+	case adapters.NotSent, adapters.Conflict:
+		return "The platform could not be reached."
+	case adapters.Limited:
+		return "The platform asked us to wait."
+	case adapters.Invalid:
+		return "The platform does not take this and will not take it later" + why + "."
+	case adapters.NoTarget:
+		return "The chat, thread or message it is meant for is not there" + why + "."
+	case adapters.Forbidden:
+		return "We may not do this here: we were removed or blocked, or lack the right" + why + "."
+	case adapters.Moved:
+		return "The chat goes on under another id that the platform did not tell."
+	case adapters.Unauthorized:
+		return "The platform refuses our credentials."
+	}
+	return "It failed for a reason that has no name."
+}
+
+// settle makes an outcome durable and reports whether it is. It does not stop
+// with the process: what a platform has accepted must be known, so it tries
+// until the work in hand is cut off, and once more after that.
+func (e *Egress) settle(ctx context.Context, a spaces.Action, s SendResult) bool {
+	s.Action = a.ID
+	e.logger.Info("action settled", "action", string(a.ID), "kind", string(a.Kind), "chat", a.Chat,
+		"state", string(s.State), "code", s.Code, "part", a.Part, "attempts", a.Attempts)
+	for try := 1; ; try++ {
+		last := ctx.Err() != nil
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+		now := time.Now()
+		err := e.keepTime(limited, now) // before it, what is stored now would be taken for older
+		if err == nil {
+			s.NotBefore = onWall(s.NotBefore, now)
+			err = e.box.Settle(limited, now, []SendResult{s})
+		}
+		cancel()
+		if err == nil {
+			return true
+		}
+		e.logger.Error("outcome not recorded", "action", string(a.ID), "err", err)
+		if last {
+			return false
+		}
+		adapters.Pause(ctx, min(backoffAfter(try), maxUnkept))
+	}
+}

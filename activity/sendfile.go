@@ -1,0 +1,114 @@
+package activity
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"path"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// filing returns the step that sends a file with a caption that names it. What
+// this chat cannot be given is told in words instead, so that nobody waits for it.
+func (e *Egress) filing(ctx context.Context, at *sendTarget, part int, f spaces.File, answered string) (sendStep, error) {
+	f, open, err := e.bytesOf(ctx, f)
+	if err != nil {
+		return sendStep{}, err
+	}
+	a := at.action
+	a.Text = "📎 " + escapeMarkdown(fileName(f.Attachment)) + e.unfit(a.Chat, f.Size, open != nil)
+	texts, unmasked := e.parts(a)
+	if len(texts) == 0 {
+		return sendStep{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the file has no name")}
+	}
+	p := adapters.OutgoingMessage{Text: texts[0], Unmasked: unmasked, ReplyTo: answered}
+	if open != nil && e.unfit(a.Chat, f.Size, true) == "" {
+		p.Files = []adapters.File{{Name: fileName(f.Attachment), MIME: f.MIME, Open: open}}
+	}
+	s := e.post(at, part, p)
+	s.file, s.shown = true, adapters.OutgoingMessage{}
+	return s, nil
+}
+
+// unfit returns why a file does not go along to a chat, for the end of its
+// caption; empty when it does.
+func (e *Egress) unfit(chat string, size int64, here bool) string {
+	switch {
+	case e.carrier == nil:
+		return " (" + megabytes(size) + ") cannot be shown here."
+	case !here:
+		return " is no longer here."
+	case size > e.carrier.MaxFile(chat):
+		return " (" + megabytes(size) + ") is too large for " + platformName(e.account.Platform) +
+			", which takes " + megabytes(e.carrier.MaxFile(chat)) + "."
+	}
+	return ""
+}
+
+// bytesOf returns a file with what is known of it by now and how its bytes are
+// opened; nil when they are not here.
+func (e *Egress) bytesOf(ctx context.Context, f spaces.File) (spaces.File, func(context.Context) (io.ReadCloser, error), error) {
+	if f.Account == "" {
+		f.Size = int64(len(f.Data))
+		return f, func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.Data)), nil }, nil
+	}
+	if e.o.Shelf == nil || e.o.Cupboard == nil {
+		return f, nil, nil
+	}
+	known, found, err := e.o.Shelf.File(ctx, f.Account, f.ID)
+	if err != nil {
+		return f, nil, fmt.Errorf("find file: %w", err)
+	}
+	if !found || known.State != FileStored {
+		return f, nil, nil
+	}
+	f.Size = known.Bytes
+	f.MIME = cmp.Or(f.MIME, known.Media)
+	kept, err := e.o.Cupboard.Take(known.Hash)
+	if err != nil { // somebody took it off the disk: whoever waits behind it must not wait for ever
+		e.logger.Error("file is not where it was put", "err", err)
+		return f, nil, nil
+	}
+	if err := kept.Close(); err != nil {
+		return f, nil, fmt.Errorf("close file: %w", err)
+	}
+	return f, func(context.Context) (io.ReadCloser, error) { return e.o.Cupboard.Take(known.Hash) }, nil
+}
+
+// fileName returns what a file is called where it goes: its own name, without
+// folders, else its kind, with an ending that says what it is.
+func fileName(a spaces.Attachment) string {
+	name := path.Base(strings.ReplaceAll(strings.Join(strings.Fields(a.Name), " "), "\\", "/"))
+	if name == "" || name == "." || name == "/" {
+		name = a.Kind
+	}
+	if path.Ext(name) != "" {
+		return name
+	}
+	media, _, err := mime.ParseMediaType(a.MIME)
+	if err != nil {
+		return name
+	}
+	return name + endings[media]
+}
+
+// endings are how the files end that platforms give no name.
+var endings = map[string]string{
+	"image/jpeg": ".jpg", "image/png": ".png", "image/gif": ".gif", "image/webp": ".webp",
+	"audio/ogg": ".ogg", "audio/mpeg": ".mp3", "audio/mp4": ".m4a", "video/mp4": ".mp4", "video/webm": ".webm",
+	"application/ogg": ".ogg", "application/pdf": ".pdf", "text/plain": ".txt",
+}
+
+// megabytes returns a size as people read it.
+func megabytes(size int64) string {
+	if size < 1<<20 {
+		return fmt.Sprintf("%d KB", (size+1023)/1024)
+	}
+	return fmt.Sprintf("%.1f MB", float64(size)/(1<<20))
+}

@@ -1,0 +1,258 @@
+package activity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// postNamespace is where the keys of posts are made; it never changes.
+var postNamespace = uuid.MustParse("6f1f6f0e-6c1f-5d0a-9c1b-2f4b1d9f7a10")
+
+// A sendStep is one call to the platform on behalf of an action.
+type sendStep struct {
+	// do makes the call and returns the message it made, if it made one.
+	do func(ctx context.Context) (adapters.Receipt, error)
+	// repeatable is true when a second copy of the call changes nothing, so that an
+	// unknown outcome is simply tried again.
+	repeatable bool
+	// find looks whether an earlier attempt arrived; nil where nobody can tell.
+	find func(ctx context.Context) (adapters.Receipt, bool, error)
+	// file is true when it sends a file and no words.
+	file bool
+	// gone are the messages that are deleted once it is done, of an action of which it is
+	// the last.
+	gone []spaces.Ref
+	// shown is what people may be shown while it waits for its turn; one without
+	// text shows nothing.
+	shown adapters.OutgoingMessage
+}
+
+// steps returns the calls an action takes, in order. They are the same for the
+// same action, so that a restart goes on at the step it had reached. A failure
+// that is the platform's nature, not the moment's, is an [*adapters.Error].
+func (e *Egress) steps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+	switch a.Kind {
+	case spaces.ActSend:
+		return e.sending(ctx, a)
+	case spaces.ActEdit:
+		return e.editing(ctx, a)
+	case spaces.ActDelete:
+		return e.deleting(ctx, a)
+	case spaces.ActReact:
+		return e.reacting(ctx, a)
+	}
+	return nil, cannot("act", "do "+string(a.Kind))
+}
+
+// cannot is the error for what this platform has no call for.
+func cannot(op, what string) error {
+	return &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("this platform cannot %s", what)}
+}
+
+// gone is the error for a message that is not in the chat.
+func gone(op string) error {
+	return &adapters.Error{Kind: adapters.NoTarget, Op: op, Err: fmt.Errorf("the message never arrived in this chat")}
+}
+
+// sending posts the words part by part, and behind them each file as a message of
+// its own: so the words can be edited whatever a platform makes of a caption.
+func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+	var parts []string
+	unmasked := ""
+	if a.Text != "" {
+		parts, unmasked = e.parts(a)
+	}
+	if len(parts)+len(a.Files) == 0 {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the message is empty")}
+	}
+	answered, start, err := e.answered(ctx, a.Account, a.Chat, a.Target)
+	if err != nil {
+		return nil, fmt.Errorf("find message answered: %w", err)
+	}
+	people, broadcast, err := e.named(ctx, a, answered)
+	if err != nil {
+		return nil, err
+	}
+	var steps []sendStep
+	at := e.berth(a)
+	at.start = start
+	for i, text := range parts {
+		steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
+		if i == 0 && a.Draft != "" && e.draws() {
+			steps[0] = e.finishing(a, steps[0], text)
+		}
+		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
+	}
+	for _, f := range a.Files {
+		s, err := e.filing(ctx, at, len(steps), f, answered)
+		if err != nil {
+			return nil, err
+		}
+		steps, answered = append(steps, s), ""
+	}
+	return steps, nil
+}
+
+// answered returns where a message that is answered stands in a chat, and, where
+// threads hang on messages, where the answers begin that it stands among; both are
+// empty when it never arrived there.
+func (e *Egress) answered(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
+	if target == "" {
+		return "", "", nil
+	}
+	words, files, err := e.box.Where(ctx, account, chat, target)
+	refs := append(words, files...)
+	if err != nil || len(refs) == 0 {
+		return "", "", err
+	}
+	if e.threader == nil {
+		return refs[0].Message, "", nil
+	}
+	start, err = e.box.Start(ctx, account, chat, target)
+	return refs[0].Message, start, err
+}
+
+// named returns the people that words call, and whether an agent's are shown beside
+// their thread. A copy of what a person said calls whom that called, where this
+// platform knows them; the process's own words call nobody.
+func (e *Egress) named(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
+	may := a.Agent != "" && e.broadcaster != nil && (a.Thread != "" || answered != "") && e.broadcaster.Broadcasts(a.Chat)
+	if a.Agent == "" && a.Voice == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {
+		return nil, false, nil
+	}
+	found, broadcast, err := e.box.Named(ctx, a.Account, a.Event, e.o.Kin)
+	if err != nil {
+		return nil, false, fmt.Errorf("find people named: %w", err)
+	}
+	for _, i := range found {
+		people = append(people, adapters.Person{ID: i.User, Scope: i.Scope, Kind: adapters.PersonKind(i.Kind), Name: i.Name, Handle: i.Handle})
+	}
+	return people, broadcast && may, nil
+}
+
+// post returns the step that sends p as a part of the action.
+func (e *Egress) post(at *sendTarget, part int, p adapters.OutgoingMessage) sendStep {
+	a := at.action
+	p.Chat, p.Thread, p.Key = a.Chat, string(a.Thread), postKey(a.ID, part)
+	p.Face, p.Decided = e.face(a), a.Created
+	if p.ReplyTo != "" {
+		p.Start = at.start
+	}
+	s := sendStep{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) {
+		p, err := at.in(ctx, p, part == 0)
+		if err != nil {
+			return adapters.Receipt{}, err
+		}
+		return e.adapter.Send(ctx, p)
+	}}
+	if e.finder != nil {
+		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) {
+			p, err := at.in(ctx, p, part == 0)
+			if err != nil {
+				return adapters.Receipt{}, false, err
+			}
+			return e.finder.Find(ctx, p)
+		}
+	}
+	return s
+}
+
+// postKey is the same for every attempt at a part, and no other part's.
+func postKey(a spaces.ActionID, part int) string {
+	return uuid.NewSHA1(postNamespace, fmt.Appendf(nil, "%s/%d", a, part)).String()
+}
+
+// editing replaces a message part by part: parts that stood there are edited,
+// further ones posted, and those no longer needed deleted.
+func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+	if e.editor == nil {
+		return nil, cannot("edit", "edit messages")
+	}
+	refs, _, err := e.target(ctx, a, "edit") // a file has no words of its own
+	if err != nil {
+		return nil, err
+	}
+	parts, unmasked := e.parts(a)
+	if a.Text == "" && a.Agent == "" { // people took back the words, as a picture's caption
+		parts = nil
+	} else if len(parts) == 0 {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "edit", Err: fmt.Errorf("the new text is empty")}
+	}
+	var steps []sendStep
+	at := e.berth(a)
+	for i, text := range parts {
+		switch {
+		case i >= len(refs):
+			steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text}))
+		case i == 0 && unmasked != "":
+			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error {
+				return e.masquerader.Revise(ctx, r, text, unmasked)
+			}))
+		default:
+			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error { return e.editor.Edit(ctx, r, text) }))
+		}
+	}
+	for i := len(parts); i < len(refs) && e.deleter != nil; i++ {
+		steps = append(steps, at.silent(refs[i], e.deleter.Delete))
+		steps[i].gone = refs[len(parts):] // all at once, for until then they count among the steps
+	}
+	return steps, nil
+}
+
+func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+	if e.deleter == nil {
+		return nil, cannot("delete", "delete messages")
+	}
+	words, files, err := e.target(ctx, a, "delete")
+	if err != nil {
+		return nil, err
+	}
+	var steps []sendStep
+	at := e.berth(a)
+	for _, r := range append(words, files...) {
+		steps = append(steps, at.silent(r, e.deleter.Delete))
+	}
+	return steps, nil
+}
+
+func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+	if e.reactor == nil {
+		return nil, cannot("react", "react to messages")
+	}
+	words, files, err := e.target(ctx, a, "react")
+	if err != nil {
+		return nil, err
+	}
+	first := append(words, files...)[0]
+	return []sendStep{e.berth(a).silent(first, func(ctx context.Context, r adapters.MessageRef) error { return e.reactor.React(ctx, r, a.Text) })}, nil
+}
+
+// target returns where the action's message stands in its chat: at least one of
+// its words and its files.
+func (e *Egress) target(ctx context.Context, a spaces.Action, op string) (words, files []spaces.Ref, err error) {
+	words, files, err = e.box.Where(ctx, a.Account, a.Chat, a.Target)
+	if err != nil {
+		return nil, nil, fmt.Errorf("find message to %s: %w", op, err)
+	}
+	if len(words)+len(files) == 0 {
+		return nil, nil, gone(op)
+	}
+	return words, files, nil
+}
+
+// silent is a step about one message that makes none and may be repeated.
+func (b *sendTarget) silent(r spaces.Ref, do func(context.Context, adapters.MessageRef) error) sendStep {
+	return sendStep{repeatable: true, do: func(ctx context.Context) (adapters.Receipt, error) {
+		m, err := b.ref(ctx, r)
+		if err == nil {
+			err = do(ctx, m)
+		}
+		return adapters.Receipt{}, err
+	}}
+}

@@ -1,0 +1,109 @@
+package adaptertest
+
+import "github.com/trestle-bridge/trestle/adapters"
+
+// A Fixture is an adapter with its platform in hand. Fields and verbs are required
+// unless their comment says what nil or empty means. Verbs return once the
+// platform has done it, not once the adapter has seen it. What a rig starts it
+// ends in a cleanup of the test it was opened with.
+type Fixture struct {
+	Adapter adapters.Adapter
+	// Restart returns a new adapter on the same account, as a new process would
+	// make it. The earlier one receives no more.
+	Restart func() adapters.Adapter
+
+	Chat    string // a chat in which we and the person of Say are
+	Other   string // another one
+	Thread  string // a thread of Chat; empty: the platform has none
+	Mention string // words that mention us; empty: nobody can
+	Secret  string // a credential that must show nowhere; empty: there is none
+
+	// Keeps is true where the platform keeps what was said for whoever did not listen,
+	// rather than tell it later as if it had just happened.
+	Keeps bool
+
+	// Say has the person say something.
+	Say func(Line) (message string)
+	// Edit has the person edit a message; nil: people cannot.
+	Edit func(chat, message, text string)
+	// EditUnseen has an edit arrive whose original never did; nil: cannot be.
+	EditUnseen func(chat, text string) (message string)
+	// Delete has the person delete a message; nil: adapters are not told.
+	Delete func(chat, message string)
+	// DeleteUnseen has the deletion arrive of a message that never did; nil with Delete.
+	DeleteUnseen func(chat string) (message string)
+	// React sets the person's reactions to a message; nil: people cannot.
+	React func(chat, message string, emoji ...string)
+	// Comes and Goes have somebody enter and leave the chat; nil: nobody does.
+	Comes, Goes func(chat string) (person string)
+	// Unknown has an update of a kind nobody knows arrive; nil: cannot be.
+	Unknown func()
+	// Malformed has an update arrive that cannot be read; nil: cannot be.
+	Malformed func()
+	// Redeliver has the platform deliver again what it was told to forget; nil: it never does.
+	Redeliver func()
+	// Disorder has everything from now on delivered several times and mixed; nil: cannot be.
+	Disorder func()
+	// Acked tells whether the platform was told to forget the message's update;
+	// nil: it does not keep them.
+	Acked func(message string) bool
+
+	// Fail arranges for the next call of that sort to fail that way, and reports
+	// whether the platform can fail so; nil: it never fails.
+	Fail func(Failure) bool
+	// Requests counts the requests to post a message that reached the platform so
+	// far; nil with Fail.
+	Requests func() int
+	// Sent returns what we posted to the chat, oldest first, as it is now.
+	Sent func(chat string) []Sent
+	// Gone returns the id of a message that the chat once had; nil: the platform
+	// does not know which it has.
+	Gone func(chat string) (message string)
+	// Typed tells whether we were seen typing in the chat; nil: it is never seen.
+	Typed func(chat string) bool
+	// Logs returns what the adapter has logged so far; nil: it does not log.
+	Logs func() string
+}
+
+// A Line is something a person says.
+type Line struct {
+	Chat    string
+	Thread  string
+	ReplyTo string
+	Text    string
+}
+
+// Sent is a message of ours as the platform has it.
+type Sent struct {
+	Message   string
+	Thread    string
+	ReplyTo   string
+	Text      string // without markup
+	Deleted   bool
+	Reactions []string // ours
+}
+
+// A Failure is one way in which a platform lets a call down.
+type Failure string
+
+// The failures of sending, and what each must be told as.
+const (
+	Unreachable Failure = "unreachable"  // no connection: NotSent
+	TooFast     Failure = "too fast"     // Limited, for two seconds
+	BadMessage  Failure = "bad message"  // Invalid
+	NoThread    Failure = "no thread"    // NoTarget
+	Blocked     Failure = "blocked"      // Forbidden
+	MovedAway   Failure = "moved away"   // Moved
+	AnswerLost  Failure = "answer lost"  // the message was posted, the connection cut: Unknown
+	RequestLost Failure = "request lost" // it was not, but who can tell: Unknown
+	Broken      Failure = "broken"       // 5xx: Unknown
+	Garbled     Failure = "garbled"      // 2xx that cannot be read: Unknown
+	Hung        Failure = "hung"         // no answer at all: Unknown
+)
+
+// The failures of receiving.
+const (
+	ReadLost    Failure = "read lost"    // the connection breaks
+	OtherReader Failure = "other reader" // somebody else receives: Conflict
+	Dismissed   Failure = "dismissed"    // the credentials died: Unauthorized
+)

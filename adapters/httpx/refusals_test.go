@@ -1,0 +1,89 @@
+package httpx
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters/faketest"
+)
+
+// SECURITY S9: strangers may call as often as they like, and the log grows by a line a
+// minute; each call is counted, also the last ones.
+func TestRefusedCallsAreToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log faketest.Log
+		lg := slog.New(slog.NewTextHandler(&log, nil))
+		var r RejectedCallLog
+		var seen int // of the log
+		told := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			var lines []string
+			for line := range strings.Lines(log.String()[seen:]) {
+				_, line, _ = strings.Cut(line, "calls=")
+				lines = append(lines, strings.TrimSuffix(line, "\n"))
+			}
+			seen = len(log.String())
+			if got := strings.Join(lines, ", "); got != strings.Join(want, ", ") {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		}
+		r.Note(lg, "first")
+		told("1 reason=first")
+		for i := range 1000 {
+			r.Note(lg, fmt.Sprint("n", i))
+		}
+		told()
+		<-time.After(time.Minute)
+		told("1000 reason=n999")
+		<-time.After(time.Hour)
+		told()
+		r.Note(lg, "later")
+		told("1 reason=later")
+		if got := r.All(); got != 1002 {
+			t.Errorf("counted %d", got)
+		}
+	})
+}
+
+// SECURITY S9: whatever is wrong with a call, it is noted once and its body is not looked at.
+func TestEveryRefusalIsNoted(t *testing.T) {
+	call := func(method, body string, headers ...string) *http.Request {
+		r := httptest.NewRequestWithContext(t.Context(), method, "/", strings.NewReader(body))
+		for _, h := range headers {
+			r.Header.Add(h, "x")
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		r      *http.Request
+		status int
+	}{
+		"good":       {call(http.MethodPost, "good", "Signed"), http.StatusOK},
+		"a browser":  {call(http.MethodGet, ""), http.StatusMethodNotAllowed},
+		"too long":   {call(http.MethodPost, strings.Repeat("x", maxCall+1), "Signed"), http.StatusRequestEntityTooLarge},
+		"unsigned":   {call(http.MethodPost, "good"), http.StatusUnauthorized},
+		"two signs":  {call(http.MethodPost, "good", "Signed", "Signed"), http.StatusUnauthorized},
+		"encoded":    {call(http.MethodPost, "good", "Signed", "Content-Encoding"), http.StatusUnauthorized},
+		"ill signed": {call(http.MethodPost, "bad", "Signed"), http.StatusUnauthorized},
+	} {
+		var noted []string
+		w := httptest.NewRecorder()
+		body, ok := Called(w, c.r, func(reason string) { noted = append(noted, reason) }, []string{"Signed"}, func(body []byte) error {
+			if string(body) != "good" {
+				return errors.New("ill signed")
+			}
+			return nil
+		})
+		if ok != (c.status == http.StatusOK) || w.Code != c.status || (len(noted) == 0) != ok || len(noted) > 1 || ok && string(body) != "good" {
+			t.Errorf("%s: %t, %d, noted %q", name, ok, w.Code, noted)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package local
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// RoomEvent is something a subscriber sees. The set is closed.
+//
+//sumtype:decl
+type RoomEvent interface{ shown() }
+
+// Said is a person's line, shown once it is durable, also to who said it.
+type Said struct {
+	Message string
+	Thread  string
+	ReplyTo string
+	From    adapters.Person
+	Text    string
+	At      time.Time
+}
+
+// Posted is a message of ours, in CommonMark.
+type Posted struct {
+	Message string
+	Thread  string
+	ReplyTo string
+	From    string // the name of the post's face; empty: the account's own
+	Text    string
+	At      time.Time
+}
+
+// Edited means that a message has other words now.
+type Edited struct {
+	Message string
+	Text    string
+}
+
+// Deleted means that a message is gone.
+type Deleted struct{ Message string }
+
+// Reacted is our one reaction to a message; an empty emoji takes it back.
+type Reacted struct {
+	Message string
+	Emoji   string
+}
+
+// Typing means that something is being written. It fades after some seconds.
+type Typing struct{ Thread string }
+
+// Dropped stands where a slow subscriber lost N things it had not read.
+type Dropped struct{ N int }
+
+func (Said) shown()    {}
+func (Posted) shown()  {}
+func (Edited) shown()  {}
+func (Deleted) shown() {}
+func (Reacted) shown() {}
+func (Typing) shown()  {}
+func (Dropped) shown() {}
+
+// A Subscription is one watcher of one room. Next may be called by one
+// goroutine at a time.
+type Subscription struct {
+	rooms *Rooms
+	chat  string
+	limit int
+	ready chan struct{} // a doorbell with room for one ring
+
+	mu      sync.Mutex  // guards what follows
+	waiting []RoomEvent // oldest first, at most limit
+	skipped int         // lost before the oldest that waits
+}
+
+// Subscribe watches the room from now on, keeping up to limit things that were
+// not read yet (at least one). The caller closes the subscription.
+func (r *Rooms) Subscribe(chat string, limit int) (*Subscription, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	open := r.rooms[chat]
+	if open == nil {
+		return nil, &adapters.Error{Kind: adapters.NoTarget, Op: "subscribe", Err: fmt.Errorf("there is no room %q", chat)}
+	}
+	s := &Subscription{rooms: r, chat: chat, limit: max(limit, 1), ready: make(chan struct{}, 1)}
+	open.watchers = append(open.watchers, s)
+	return s, nil
+}
+
+// Next returns what there is to see, in the room's order, and waits for it until
+// ctx is done. A [Dropped] comes before what was kept.
+func (s *Subscription) Next(ctx context.Context) (RoomEvent, error) {
+	for {
+		if next, ok := s.take(); ok {
+			return next, nil
+		}
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("watch room %s: %w", s.chat, context.Cause(ctx))
+		}
+	}
+}
+
+// Close ends the subscription. What was not read is gone.
+func (s *Subscription) Close() {
+	s.rooms.mu.Lock()
+	defer s.rooms.mu.Unlock()
+	if open := s.rooms.rooms[s.chat]; open != nil {
+		open.watchers = slices.DeleteFunc(open.watchers, func(o *Subscription) bool { return o == s })
+	}
+}
+
+func (s *Subscription) take() (RoomEvent, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := s.skipped; n > 0 {
+		s.skipped = 0
+		return Dropped{N: n}, true
+	}
+	if len(s.waiting) == 0 {
+		return nil, false
+	}
+	next := s.waiting[0]
+	s.waiting = slices.Delete(s.waiting, 0, 1)
+	return next, true
+}
+
+// add never blocks: when there is no room the oldest is lost.
+func (s *Subscription) add(next RoomEvent) {
+	s.mu.Lock()
+	if len(s.waiting) == s.limit {
+		s.waiting = slices.Delete(s.waiting, 0, 1)
+		s.skipped++
+	}
+	s.waiting = append(s.waiting, next)
+	s.mu.Unlock()
+	select {
+	case s.ready <- struct{}{}:
+	default: // it has not come to the door yet
+	}
+}

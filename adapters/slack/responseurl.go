@@ -1,0 +1,65 @@
+package slack
+
+import (
+	"context"
+	"net/url"
+	"time"
+
+	slackgo "github.com/slack-go/slack"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// What Slack allows by the address that comes with a slash command
+// (docs.slack.dev/interactivity/handling-user-interaction, response_url).
+const (
+	asideKept = 30 * time.Minute
+	asideMost = 5
+	maxAsides = 256
+)
+
+// A responseURL is where a slash command can be answered in a conversation that the app
+// is not in. Who gave the command alone sees the answer. The address lets anybody
+// in, and is in no error, log line or update.
+type responseURL struct {
+	address string
+	until   time.Time
+	left    int // answers it is still good for
+}
+
+// overheard remembers where a slash command can be answered.
+func (c *Client) overheard(cmd command) {
+	u, err := url.Parse(cmd.Respond)
+	if err != nil || cmd.Respond == "" || !c.ours(u) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.asides) >= maxAsides {
+		clear(c.asides)
+	}
+	c.asides[cmd.Channel] = responseURL{address: cmd.Respond, until: time.Now().Add(asideKept), left: asideMost}
+}
+
+// aside says a part to whoever gave the last slash command in the chat, and reports
+// whether it could. Nobody else sees it, and it is no message of the chat.
+func (c *Client) aside(ctx context.Context, chat string, f form) bool {
+	c.mu.Lock()
+	a, known := c.asides[chat]
+	if a.left--; known {
+		c.asides[chat] = a
+	}
+	c.mu.Unlock()
+	if !known || a.left < 0 || time.Now().After(a.until) {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
+	defer cancel()
+	err := slackgo.PostWebhookCustomHTTPContext(ctx, a.address, c.http, &slackgo.WebhookMessage{
+		Text: f.plain().text, ResponseType: slackgo.ResponseTypeEphemeral,
+	})
+	if err != nil {
+		c.log.Warn("command not answered", "chat", chat, "error", c.scrub(0, err, adapters.Secret(a.address)))
+	}
+	return err == nil
+}

@@ -1,0 +1,125 @@
+package hud
+
+import (
+	"cmp"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A speakerNames knows who is who in one room and gives everybody a label that nobody
+// else there has, so that a person who takes another's name is told apart.
+type speakerNames struct {
+	people map[spaces.EntityID]speaker
+	taken  map[string]spaces.EntityID // by skeleton
+}
+
+type speaker struct {
+	label string
+	name  string // CleanName of what the label was made from
+	kind  spaces.EntityKind
+}
+
+// know gives e a label, keeping the one it has while its name stays the same.
+func (c *speakerNames) know(e spaces.Entity) {
+	name := CleanName(e.Name)
+	if e.Name == "" {
+		name = "someone"
+	}
+	old, ok := c.people[e.ID]
+	if ok && old.name == name {
+		old.kind = e.Kind
+		c.people[e.ID] = old
+		return
+	}
+	if c.people == nil {
+		c.people, c.taken = map[spaces.EntityID]speaker{}, map[string]spaces.EntityID{}
+	}
+	label := name
+	for n := 2; ; n++ {
+		holder, held := c.taken[skeleton(label)]
+		if !held || holder == e.ID {
+			break
+		}
+		label = name + "~" + strconv.Itoa(n)
+	}
+	c.taken[skeleton(label)] = e.ID
+	c.people[e.ID] = speaker{label: label, name: name, kind: e.Kind}
+}
+
+// Introduce tells the room who is in it now, and who acted in it and left. Of people
+// that it meets together and who go by one name the one who was there first has it, as
+// when they had come one after the other; nobody who comes later is taken for them (S3).
+func (r *Room) Introduce(members []spaces.Member, left map[spaces.EntityID]spaces.Entity) {
+	fresh := slices.Clone(members)
+	for _, e := range left {
+		fresh = append(fresh, spaces.Member{Entity: e, Since: math.MaxInt64})
+	}
+	fresh = slices.DeleteFunc(fresh, func(m spaces.Member) bool { _, known := r.cast.people[m.ID]; return known })
+	if len(fresh) > 1 {
+		r.byFirst(fresh)
+	}
+	for _, m := range fresh {
+		r.cast.know(m.Entity)
+	}
+	for _, id := range slices.Sorted(maps.Keys(left)) { // they may go by other names now
+		r.cast.know(left[id])
+	}
+	r.SetMembers(members)
+}
+
+// byFirst sorts people by when the room first had anything of them.
+func (r *Room) byFirst(people []spaces.Member) {
+	first := make(map[spaces.EntityID]int64, len(people))
+	for i := range r.Chat.Messages {
+		if m := &r.Chat.Messages[i]; first[m.Sender] == 0 {
+			first[m.Sender] = m.Seq
+		}
+	}
+	for i := range people {
+		if seq := first[people[i].ID]; seq > 0 {
+			people[i].Since = min(people[i].Since, seq)
+		}
+	}
+	slices.SortFunc(people, func(a, b spaces.Member) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID)) })
+}
+
+// who returns the person behind id. Somebody the room was never told about is
+// "someone", or an agent by its id.
+func (c *speakerNames) who(id spaces.EntityID) speaker {
+	if p, ok := c.people[id]; ok {
+		return p
+	}
+	if a, ok := id.IsAgent(); ok {
+		c.know(spaces.Entity{ID: id, Kind: spaces.Agent, Name: string(a)})
+	} else {
+		c.know(spaces.Entity{ID: id, Kind: spaces.Human})
+	}
+	return c.people[id]
+}
+
+// skeleton maps names that look alike to the same string.
+func skeleton(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" _-.'", r) || unicode.Is(unicode.M, r) {
+			return -1
+		}
+		r = unicode.ToLower(r)
+		if i := strings.IndexRune(lookalikes, r); i >= 0 {
+			return rune(plainLetters[len([]rune(lookalikes[:i]))])
+		}
+		return r
+	}, name)
+}
+
+// Small letters of Cyrillic and Greek, and digits, with the Latin letter each
+// looks like, at the same position.
+const (
+	lookalikes   = "аеорсхуіјѕԁһкмтвнгοαερνκτυιχ01ӏłøıé"
+	plainLetters = "aeopcxyijsdhkmtbhroaepvktuixollloie"
+)

@@ -1,0 +1,74 @@
+package alerts
+
+import (
+	"slices"
+	"time"
+)
+
+// note is how old the stored moment of the last sighting may become.
+const note = time.Minute
+
+// A probeResult is what was looked for at one moment, and what was found.
+type probeResult struct {
+	covered []Code // that were looked for with success
+	seen    []Observation
+	at      time.Time
+}
+
+// advance returns those of the open problems that change by what was seen, and
+// new ones for what was not known. What nobody looked for stays as it is.
+func advance(open []Alert, o probeResult) (changed []Alert) {
+	for _, s := range dedupe(o.seen) {
+		i := slices.IndexFunc(open, func(p Alert) bool { return p.Code == s.Code && p.Subject == s.Subject })
+		if i < 0 {
+			changed = append(changed, Alert{
+				Code: s.Code, Severity: kindOf(s.Code).Severity, Subject: s.Subject, Evidence: s.Evidence,
+				Opened: o.at, Seen: o.at, Count: 1,
+			})
+			continue
+		}
+		if p, moved := again(open[i], s, o.at); moved {
+			changed = append(changed, p)
+		}
+	}
+	for _, p := range open {
+		missed := !slices.ContainsFunc(o.seen, func(s Observation) bool { return p.Code == s.Code && p.Subject == s.Subject })
+		if !missed || !slices.Contains(o.covered, p.Code) {
+			continue
+		}
+		switch {
+		case p.Well.IsZero():
+			p.Well = o.at
+		case o.at.Sub(p.Well) >= Calm:
+			p.Closed = o.at
+		default:
+			continue
+		}
+		changed = append(changed, p)
+	}
+	return changed
+}
+
+// again is p seen once more; false when that is not worth a write.
+func again(p Alert, s Observation, at time.Time) (Alert, bool) {
+	back := !p.Well.IsZero()
+	if !back && at.Sub(p.Seen) < note {
+		return p, false
+	}
+	if back {
+		p.Count++
+	}
+	p.Well, p.Seen, p.Evidence = time.Time{}, at, s.Evidence
+	return p, true
+}
+
+// dedupe keeps the first sighting of a code and a subject.
+func dedupe(all []Observation) []Observation {
+	var out []Observation
+	for _, s := range all {
+		if !slices.ContainsFunc(out, func(o Observation) bool { return o.Code == s.Code && o.Subject == s.Subject }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

@@ -1,0 +1,177 @@
+package llmtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/offline"
+)
+
+// Scripted is a model that follows a script and records what it was asked.
+type Scripted struct {
+	// Fail is told when a request finds no step, for example t.Errorf. With nil
+	// Fail such a request panics.
+	Fail func(format string, args ...any)
+
+	mu       sync.Mutex // guards all below
+	steps    []Step
+	requests []llm.Request
+}
+
+// A Step is one entry of a script.
+type Step struct {
+	// When says which requests the step is for. Default: any.
+	When func(llm.Request) bool
+	// Always keeps the step for further requests. Default: it is used once.
+	Always bool
+	// Do answers in place of Response and Err. Default: those are returned.
+	Do func(context.Context, llm.Request) (llm.Response, error)
+
+	// Gap is the silence before each piece of the answer, a few words of it, which
+	// are heard as they come. Default: none, the answer comes whole.
+	Gap time.Duration
+
+	Response llm.Response
+	Err      error
+}
+
+var _ llm.Model = (*Scripted)(nil)
+
+// NewScripted returns a model that answers each request by the first of steps
+// that is for it and was not used up.
+func NewScripted(fail func(format string, args ...any), steps ...Step) *Scripted {
+	return &Scripted{Fail: fail, steps: steps}
+}
+
+// Add appends steps to the script.
+func (s *Scripted) Add(steps ...Step) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.steps = append(s.steps, steps...)
+}
+
+// Generate records r and follows the script. A response without usage gets an
+// estimate, and one without a reason to finish the fitting one.
+func (s *Scripted) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	if ctx.Err() != nil {
+		return llm.Response{}, llm.Interrupted(ctx)
+	}
+	step, n, ok := s.next(r)
+	if !ok {
+		return s.exhausted(r, n)
+	}
+	resp, err := step.Response, step.Err
+	if step.Do != nil {
+		resp, err = step.Do(ctx, r)
+	}
+	if err != nil {
+		return llm.Response{}, err
+	}
+	if step.Gap > 0 && !recite(ctx, r, resp, step.Gap) {
+		return llm.Response{}, llm.Interrupted(ctx)
+	}
+	return completed(r, resp), nil
+}
+
+func (s *Scripted) next(r llm.Request) (step Step, n int, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, Copy(r))
+	n = len(s.requests)
+	for i, step := range s.steps {
+		if step.When != nil && !step.When(r) {
+			continue
+		}
+		if !step.Always {
+			s.steps = slices.Delete(s.steps, i, i+1)
+		}
+		return step, n, true
+	}
+	return Step{}, n, false
+}
+
+func (s *Scripted) exhausted(r llm.Request, n int) (llm.Response, error) {
+	const format = "llmtest: request %d finds no step in the script; its last message: %s"
+	last := "none"
+	if len(r.Messages) > 0 {
+		last = r.Messages[len(r.Messages)-1].Text
+	}
+	if s.Fail == nil {
+		panic(fmt.Sprintf(format, n, last))
+	}
+	s.Fail(format, n, last)
+	return llm.Response{}, &llm.Error{Kind: llm.Rejected, Err: fmt.Errorf("script exhausted at request %d", n)}
+}
+
+// Requests returns what was asked so far, in order.
+func (s *Scripted) Requests() []llm.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
+}
+
+// Left returns how many steps that are used once were not used.
+func (s *Scripted) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for i := range s.steps {
+		if !s.steps[i].Always {
+			n++
+		}
+	}
+	return n
+}
+
+// Says is a step that answers with text.
+func Says(text string) Step { return Step{Response: llm.Response{Text: text}} }
+
+// Calls is a step that asks for the given acts.
+func Calls(calls ...llm.Call) Step { return Step{Response: llm.Response{Calls: calls}} }
+
+// Fails is a step that fails with an error of the given kind.
+func Fails(kind llm.Kind) Step {
+	return Step{Err: &llm.Error{Kind: kind, Err: fmt.Errorf("scripted %s", kind)}}
+}
+
+// Call returns a call with args as JSON. The id must be unique in the transcript.
+// It panics when args has no JSON.
+func Call(id, name string, args any) llm.Call {
+	b, err := json.Marshal(args)
+	if err != nil {
+		panic(fmt.Sprintf("llmtest: arguments of %s: %v", name, err))
+	}
+	return llm.Call{ID: id, Name: name, Args: string(b)}
+}
+
+// completed fills in what a scripted response leaves out.
+func completed(r llm.Request, resp llm.Response) llm.Response {
+	if resp.Finish == "" {
+		resp.Finish = llm.Stopped
+		if len(resp.Calls) > 0 {
+			resp.Finish = llm.Called
+		}
+	}
+	if resp.Usage == (llm.Usage{}) {
+		resp.Usage = offline.Count(r, resp)
+	}
+	return resp
+}
+
+// Copy returns a request that shares no memory with r.
+func Copy(r llm.Request) llm.Request {
+	r.Messages = slices.Clone(r.Messages)
+	for i := range r.Messages {
+		r.Messages[i].Calls = slices.Clone(r.Messages[i].Calls)
+	}
+	r.Tools = slices.Clone(r.Tools)
+	for i := range r.Tools {
+		r.Tools[i].Schema = slices.Clone(r.Tools[i].Schema)
+	}
+	return r
+}

@@ -1,0 +1,249 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/llm"
+)
+
+// Server is an endpoint like OpenAI's in front of any model.
+//
+// It serves POST …/chat/completions, streamed or not, POST …/embeddings with
+// [Vector], and GET …/models, under any base path. Every chat request is put in the ledger with the verdict of [Check]
+// and with usage: a quarter of the bytes, of which those count as cached that
+// begin an earlier request too. Set the fields before the first request.
+type Server struct {
+	// Model answers. Its errors become HTTP errors of the fitting status.
+	Model llm.Model
+	// Key is the bearer token that requests must carry. Default: any or none.
+	Key string
+	// Names are the models that exist. Default: every name does.
+	Names []string
+	// Delay is how long the answer to a request takes. Default: none.
+	Delay func(llm.Request) time.Duration
+	// Gap is the silence before each piece of a streamed answer, which is then cut
+	// into a few words each. Default: none; a stream has halves.
+	Gap time.Duration
+	// Fault says what goes wrong with the nth request, from 1. Default: nothing.
+	Fault func(n int, r llm.Request) Fault
+	// Window is how many tokens of a request are read. The beginning of a longer
+	// one is cut without a word, as some servers do. Default: all are read.
+	Window int
+	// Keep is how many of the newest requests the ledger keeps. Default: all;
+	// negative keeps none. Totals count all requests in any case.
+	Keep int
+
+	ledger ledger
+	cache  prefixCache
+	memory transcriptCache
+	bodies sync.Pool // of *bytes.Buffer
+}
+
+var _ http.Handler = (*Server)(nil)
+
+// mostBody bounds the body of a request.
+const mostBody = 64 << 20
+
+// Serve serves on l until ctx ends, closes it, and returns nil or why it stopped
+// before. Requests that hang are cut off.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 10 * time.Second,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- srv.Serve(l) }()
+	select {
+	case err := <-stopped:
+		return fmt.Errorf("serve the model: %w", err)
+	case <-ctx.Done():
+	}
+	err := srv.Close()
+	if why := <-stopped; !errors.Is(why, http.ErrServerClosed) {
+		err = errors.Join(err, why)
+	}
+	return err
+}
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case s.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.Key:
+		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/chat/completions"):
+		s.complete(w, r)
+	case r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/embeddings"):
+		s.embed(w, r)
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/models"):
+		s.list(w)
+	default:
+		writeError(w, http.StatusNotFound, "unknown_url", "Unknown request URL: "+r.Method+" "+r.URL.Path+".")
+	}
+}
+
+// complete is one chat completion: read, enter in the ledger, answer.
+func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
+	body, ok := s.bodies.Get().(*bytes.Buffer)
+	if !ok {
+		body = new(bytes.Buffer)
+	}
+	defer s.bodies.Put(body)
+	body.Reset()
+	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, mostBody)); err != nil {
+		writeError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "The body cannot be read.")
+		return
+	}
+	req, err := s.read(body.Bytes())
+	if err != nil {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+		return
+	}
+	prompt, cached := s.cache.measure(req)
+	if s.Window > 0 && prompt > s.Window {
+		forget(req.Messages, (prompt-s.Window)*4)
+		prompt, cached = s.Window, min(cached, s.Window)
+	}
+	n := s.ledger.begin(&Entry{
+		At:        time.Now(),
+		Request:   req.Request,
+		Stream:    req.Stream,
+		Bytes:     body.Len(),
+		Usage:     llm.Usage{Prompt: prompt, Cached: cached},
+		Violation: s.violation(&req),
+	}, s.Keep)
+	s.answer(w, r, req, n, llm.Usage{Prompt: prompt, Cached: cached})
+}
+
+// forget cuts n bytes from the beginning of a transcript.
+func forget(messages []llm.Message, n int) {
+	for i := range messages {
+		text := &messages[i].Text
+		k := min(n, len(*text))
+		*text, n = strings.ToValidUTF8((*text)[k:], ""), n-k
+	}
+}
+
+// read decodes a body. Nothing of the result aliases it.
+func (s *Server) read(body []byte) (wireRequest, error) {
+	req, err := decode(body, &s.memory)
+	if err != nil {
+		return wireRequest{}, err
+	}
+	req.tools, err = s.memory.tools.of(req.RawTools)
+	if err != nil {
+		return wireRequest{}, err
+	}
+	req.RawTools, req.Tools = req.tools.raw, req.tools.tools
+	return req, nil
+}
+
+// violation is what [Check] says of a request.
+func (s *Server) violation(req *wireRequest) error {
+	if req.tools.bad != nil {
+		return req.tools.bad
+	}
+	return req.last.checker.violation()
+}
+
+// answer waits, fails as the plan says, or asks the model.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest, n int, u llm.Usage) {
+	var fault Fault
+	if s.Fault != nil {
+		fault = s.Fault(n, req.Request)
+	}
+	if fault.Kind == NoStreamOptions && !req.Usage {
+		fault.Kind = None
+	}
+	s.ledger.mark(n, fault.Kind)
+	if s.Delay != nil && !wait(r.Context(), s.Delay(req.Request)) {
+		return
+	}
+	if !s.exists(req.Model) {
+		writeError(w, http.StatusNotFound, "model_not_found", "The model `"+req.Model+"` does not exist.")
+		return
+	}
+	resp, err := llm.Response{}, error(nil)
+	if fault.Kind.asksModel() {
+		resp, err = s.Model.Generate(r.Context(), req.Request)
+	}
+	if err != nil {
+		writeModelError(w, err)
+		return
+	}
+	resp.Usage = u
+	resp.Usage.Output = (len(resp.Text) + sizeOf(resp.Calls) + 3) / 4
+	if s.inject(w, r, &req, fault, &resp) {
+		return
+	}
+	if s.Gap > 0 && req.Stream {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if !writePiecemeal(w, r, append(streamed(req, n, resp, pieces), []byte("[DONE]")), s.Gap) {
+			return
+		}
+		s.ledger.served(n, resp)
+		return
+	}
+	s.ledger.served(n, resp)
+	writeAnswer(w, req, n, resp)
+}
+
+func (s *Server) exists(name string) bool {
+	return len(s.Names) == 0 || slices.Contains(s.Names, name)
+}
+
+// wait returns true after d, and false when ctx ends before.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func sizeOf(calls []llm.Call) int {
+	n := 0
+	for i := range calls {
+		n += len(calls[i].Name) + len(calls[i].Args)
+	}
+	return n
+}
+
+// writeModelError gives err the status from which a client finds its kind again.
+func writeModelError(w http.ResponseWriter, err error) {
+	e, ok := errors.AsType[*llm.Error](err)
+	if !ok {
+		e = &llm.Error{Kind: llm.KindOf(err)}
+	}
+	switch e.Kind {
+	case llm.Unavailable, llm.Garbled:
+		writeError(w, http.StatusServiceUnavailable, "server_error", "The server is overloaded.")
+	case llm.Timeout:
+		writeError(w, http.StatusGatewayTimeout, "server_error", "The model took too long.")
+	case llm.Limited:
+		writeLimited(w, e.RetryAfter)
+	case llm.Denied:
+		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
+	case llm.NoModel:
+		writeError(w, http.StatusNotFound, "model_not_found", "The model does not exist.")
+	case llm.Rejected:
+		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+	case llm.TooLong:
+		writeError(w, http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is exceeded.")
+	}
+}

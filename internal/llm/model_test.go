@@ -1,0 +1,49 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestKindsHaveNamesAndRetriesOnlyWhereTheyHelp(t *testing.T) {
+	want := map[Kind]struct {
+		name  string
+		retry bool
+	}{
+		Unavailable: {"unavailable", true}, Limited: {"limited", true}, Timeout: {"timeout", true}, Garbled: {"garbled", true},
+		Denied: {"denied", false}, NoModel: {"no_model", false}, Rejected: {"rejected", false}, TooLong: {"too_long", false},
+		Kind(99): {"kind_99", false},
+	}
+	for k, w := range want {
+		if k.String() != w.name || k.Retryable() != w.retry {
+			t.Errorf("kind %d is %s, retryable %t; want %s, %t", int(k), k, k.Retryable(), w.name, w.retry)
+		}
+	}
+}
+
+func TestErrorSaysKindStatusAndCause(t *testing.T) {
+	cause := errors.New("slow down")
+	err := fmt.Errorf("step 3: %w", &Error{Kind: Limited, Status: 429, Err: cause})
+	if got, want := err.Error(), "step 3: model limited (HTTP 429): slow down"; got != want {
+		t.Errorf("error = %s, want %s", got, want)
+	}
+	if KindOf(err) != Limited || !errors.Is(err, cause) || KindOf(cause) != Unavailable {
+		t.Errorf("kinds %s and %s", KindOf(err), KindOf(cause))
+	}
+}
+
+func TestInterruptedTellsDeadlinesFromCancels(t *testing.T) {
+	cause := errors.New("stopping")
+	cancelled, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	late, done := context.WithDeadlineCause(t.Context(), time.Now().Add(-time.Second), cause)
+	defer done()
+	for want, ctx := range map[Kind]context.Context{Unavailable: cancelled, Timeout: late} {
+		if e := Interrupted(ctx); e.Kind != want || !errors.Is(e, cause) {
+			t.Errorf("error = %v, want %s", e, want)
+		}
+	}
+}

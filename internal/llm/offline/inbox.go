@@ -1,0 +1,154 @@
+package offline
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/llm"
+)
+
+// A Line is one INBOX line of a prompt, as
+//
+//	#a7 [Family] Kai (human): "hello there" ← TRIGGER
+type Line struct {
+	ID       string // with its #
+	Space    string
+	Who      string
+	Text     string // decoded
+	Trigger  bool
+	Answered bool // a message was sent after the line first appeared
+
+	bare string // the line as it stands in the prompt, up to the end of its text
+}
+
+// The form of an INBOX line.
+const (
+	triggerMark = "← TRIGGER"
+	sendTag     = `<msg `
+)
+
+// Newest returns the newest INBOX line of the user messages: the last one marked
+// as a trigger, else the last one of any. ok is false when there is none.
+func Newest(messages []llm.Message) (newest Line, ok bool) {
+	newest, ok = lastLine(messages, triggerMark)
+	if !ok {
+		newest, ok = lastLine(messages, "")
+	}
+	if ok {
+		newest.Answered = answered(messages, newest)
+	}
+	return newest, ok
+}
+
+// lastLine returns the last INBOX line that has the mark after its text.
+func lastLine(messages []llm.Message, mark string) (Line, bool) {
+	for _, m := range slices.Backward(messages) {
+		text := m.Text
+		if m.Role != llm.User || !strings.Contains(text, mark) {
+			continue
+		}
+		for text != "" {
+			at := strings.LastIndexByte(text, '\n') + 1
+			if l, ok := parseLine(text[at:]); ok && (mark == "" || l.Trigger) {
+				return l, true
+			}
+			text = text[:max(0, at-1)]
+		}
+	}
+	return Line{}, false
+}
+
+// parseLine reads one line of a prompt. Between the speaker and the colon it may
+// tell more of the message (` ↩#a6 thread "title"`), which is skipped.
+func parseLine(s string) (l Line, ok bool) {
+	s = strings.TrimSpace(s)
+	if !strings.HasPrefix(s, "#") {
+		return Line{}, false
+	}
+	from := textStart(s)
+	if from < 0 {
+		return Line{}, false
+	}
+	id, head, ok := strings.Cut(s[:from], " [")
+	if !ok {
+		return Line{}, false
+	}
+	space, who, ok := strings.Cut(head, "] ")
+	if !ok {
+		return Line{}, false
+	}
+	end := from + 1 + textEnd(s[from+1:])
+	var text string
+	if json.Unmarshal([]byte(s[from:end]), &text) != nil {
+		return Line{}, false
+	}
+	if at := kindOfSpeaker.FindStringIndex(who); at != nil {
+		who = who[:at[0]]
+	}
+	return Line{
+		ID: id, Space: space, Who: strings.TrimSuffix(who, ": "), Text: text,
+		Trigger: strings.Contains(s[end:], triggerMark),
+		bare:    s[:end],
+	}, true
+}
+
+var kindOfSpeaker = regexp.MustCompile(` \((human|agent|bot|service|unknown)(, you)?\)`)
+
+// textStart is where the quote after the line's own colon stands: the first that
+// no other quoted text contains. It is -1 when there is none.
+func textStart(s string) int {
+	for i := 0; i < len(s); i++ {
+		if s[i] != '"' {
+			continue
+		}
+		if strings.HasSuffix(s[:i], ": ") {
+			return i
+		}
+		i += textEnd(s[i+1:])
+	}
+	return -1
+}
+
+// textEnd is where the JSON text that s continues ends, after its quote.
+func textEnd(s string) int {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(s)
+}
+
+// answered reports whether the assistant sent something after the message in
+// which l first appeared.
+func answered(messages []llm.Message, l Line) bool {
+	seen := false
+	for i := range messages {
+		m := &messages[i]
+		switch m.Role {
+		case llm.User:
+			seen = seen || strings.Contains(m.Text, l.bare)
+		case llm.Assistant:
+			if seen && sends(m) {
+				return true
+			}
+		case llm.System, llm.Result:
+		}
+	}
+	return false
+}
+
+// sends reports whether an assistant message sends one to people.
+func sends(m *llm.Message) bool {
+	for i := range m.Calls {
+		if n := m.Calls[i].Name; n == "send_message" || n == "send_reply" {
+			return true
+		}
+	}
+	return strings.Contains(m.Text, sendTag)
+}

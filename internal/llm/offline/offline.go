@@ -1,0 +1,117 @@
+// Package offline is the model that answers when there is no endpoint.
+//
+// It exists to try the way of a message from end to end without a key or a
+// network. Its answers say that they are its own, are a function of the request
+// alone, and cost nothing. It speaks both dialects of acts.
+package offline
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/llm"
+)
+
+// Model answers every newest INBOX line once. The zero value is ready; calls may
+// overlap.
+type Model struct{}
+
+var _ llm.Model = Model{}
+
+const label = "(offline model)"
+
+// quoted is how many characters of a person's line are repeated.
+const quoted = 200
+
+// Generate sends one message about the newest INBOX line, by a call of
+// send_message or by a <msg> tag, and rests once a message was sent since that
+// line. Where no acts are wanted it returns a thought.
+func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+	if ctx.Err() != nil {
+		return llm.Response{}, llm.Interrupted(ctx)
+	}
+	line, ok := Newest(r.Messages)
+	resp := llm.Response{Finish: llm.Stopped}
+	switch nonce := Nonce(r.Messages); {
+	case !ok:
+		resp.Text = label + " There is nothing to answer."
+	case r.NoCalls:
+		resp.Text = fmt.Sprintf("%s %s wrote %q. One line back will do.", label, line.Who, clip(line.Text))
+	case line.Answered:
+		resp.Text = fmt.Sprintf("Responded to %s about %q. Sent one message. Nothing is pending.", line.Who, clip(line.Text))
+	case hasTool(r.Tools, "send_message"):
+		resp.Finish = llm.Called
+		resp.Calls = []llm.Call{send(r, line)}
+	case len(r.Tools) == 0 && nonce != "":
+		resp.Text = fmt.Sprintf(`<msg k="%s">%s</msg>`, nonce, untagged(reply(line)))
+	default:
+		resp.Text = reply(line)
+	}
+	resp.Usage = Count(r, resp)
+	return resp, nil
+}
+
+func reply(l Line) string {
+	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_BASE_URL and OPENAI_API_KEY for a real one.", label, clip(l.Text))
+}
+
+// send is a call whose id counts the calls before it.
+func send(r llm.Request, l Line) llm.Call {
+	n := 0
+	for i := range r.Messages {
+		n += len(r.Messages[i].Calls)
+	}
+	args, err := json.Marshal(map[string]string{"text": reply(l)})
+	if err != nil {
+		panic("offline: a text has no JSON") // texts always have
+	}
+	return llm.Call{ID: fmt.Sprintf("offline_%d_%s", n+1, strings.TrimPrefix(l.ID, "#")), Name: "send_message", Args: string(args)}
+}
+
+func hasTool(tools []llm.Tool, name string) bool {
+	return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+}
+
+var nonceExample = regexp.MustCompile(`<msg [^<>]*\bk="([A-Za-z0-9]+)"`)
+
+// Nonce finds the nonce of the tags dialect in the instructions of the last user
+// message. It is "" when there is none.
+func Nonce(messages []llm.Message) string {
+	for _, m := range slices.Backward(messages) {
+		if m.Role != llm.User {
+			continue
+		}
+		if all := nonceExample.FindAllStringSubmatch(m.Text, -1); len(all) > 0 {
+			return all[len(all)-1][1]
+		}
+		return ""
+	}
+	return ""
+}
+
+// untagged returns s without what could end or begin a tag.
+func untagged(s string) string {
+	return strings.NewReplacer("<", "‹", ">", "›").Replace(s)
+}
+
+func clip(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > quoted {
+		return string(r[:quoted]) + "…"
+	}
+	return s
+}
+
+// Count estimates the tokens of a request and its answer as a quarter of their
+// bytes.
+func Count(r llm.Request, resp llm.Response) llm.Usage {
+	out := len(resp.Text)
+	for _, c := range resp.Calls {
+		out += len(c.Name) + len(c.Args)
+	}
+	return llm.Usage{Prompt: (r.Size() + 3) / 4, Output: (out + 3) / 4, Estimated: true}
+}

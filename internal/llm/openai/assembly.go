@@ -1,0 +1,263 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/internal/llm"
+)
+
+var (
+	errCut       = errors.New("the answer was cut off")
+	errManyCalls = errors.New("the answer has more calls than any model means")
+	errBroken    = errors.New("the endpoint broke off with an error it does not explain")
+)
+
+// mostCalls bounds the calls of one answer.
+const mostCalls = 512
+
+// A streamAssembler puts the pieces of one answer together.
+//
+// Calls come in pieces that should name their index, and the first one its id
+// and name; endpoints leave out or repeat any of the three. See partFor.
+type streamAssembler struct {
+	request llm.Request
+	sees    bool // its pictures were sent
+	mint    func() string
+	text    strings.Builder
+	calls   []*partial
+	output  int // bytes of text, names and arguments
+	reason  string
+	usage   *usage
+	plain   bool // a whole answer came, not pieces
+}
+
+// A partial is a call of which pieces have come.
+type partial struct {
+	index *int
+	id    string
+	name  string
+	args  strings.Builder
+}
+
+// add takes the next event of the stream.
+func (a *streamAssembler) add(line []byte) error {
+	var c chunk
+	if err := json.Unmarshal(line, &c); err != nil {
+		return err
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" {
+		return brokenOff(c.Error)
+	}
+	if c.Usage != nil {
+		a.usage = c.Usage
+	}
+	for i := range c.Choices {
+		if c.Choices[i].Index != 0 {
+			continue // one answer was asked for
+		}
+		if err := a.choose(&c.Choices[i]); err != nil {
+			return err
+		}
+		if a.request.Hear != nil {
+			a.request.Hear(a.soFar())
+		}
+	}
+	return nil
+}
+
+// soFar returns what has come of the answer.
+func (a *streamAssembler) soFar() llm.Response {
+	resp := llm.Response{Text: withoutReasoning(a.text.String())}
+	if !a.request.NoCalls {
+		for _, p := range a.calls {
+			resp.Calls = append(resp.Calls, llm.Call{ID: p.id, Name: p.name, Args: p.args.String()})
+		}
+	}
+	return resp
+}
+
+// brokenOff is the error of an endpoint that gave up in the middle.
+func brokenOff(raw json.RawMessage) error {
+	r := &apiError{reason: readError(raw)}
+	var numbered struct {
+		Code int `json:"code"`
+	}
+	if json.Unmarshal(raw, &numbered) == nil {
+		r.status = httpStatus(numbered.Code)
+	}
+	if r.reason.Message == "" {
+		r.reason.Message = errBroken.Error()
+	}
+	return r
+}
+
+func (a *streamAssembler) choose(c *choice) error {
+	if c.Finish != "" {
+		a.reason = c.Finish
+	}
+	p := c.Delta
+	if p == nil {
+		if p = c.Message; p == nil {
+			return nil
+		}
+		a.plain = true
+	}
+	a.text.WriteString(string(p.Content))
+	a.text.WriteString(p.Refusal)
+	a.output += len(p.Content) + len(p.Refusal)
+	for i := range p.ToolCalls {
+		if err := a.addCall(&p.ToolCalls[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *streamAssembler) addCall(c *callPart) error {
+	name, args := c.Function.Name, string(c.Function.Args)
+	a.output += len(name) + len(args)
+	p := a.partFor(c)
+	if p == nil {
+		if len(a.calls) == mostCalls {
+			return errManyCalls
+		}
+		p = &partial{index: c.Index, id: c.ID}
+		a.calls = append(a.calls, p)
+	}
+	if p.id == "" {
+		p.id = c.ID
+	}
+	if name != p.name { // some repeat it in every piece
+		p.name += name
+	}
+	p.args.WriteString(args)
+	return nil
+}
+
+// partFor returns the call that c continues, or nil when it begins one.
+func (a *streamAssembler) partFor(c *callPart) *partial {
+	for i, p := range slices.Backward(a.calls) {
+		switch {
+		case c.ID != "" && c.ID == p.id:
+			if c.Index == nil || p.index == nil || *c.Index == *p.index {
+				return p
+			}
+		case c.Index != nil && p.index != nil && *c.Index == *p.index, c.Index == nil && i == len(a.calls)-1:
+			if p.continuedBy(c) {
+				return p
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// continuedBy reports whether c, which has p's place but not its id, is more of
+// p. Some endpoints give every call the same index or none, but a piece that
+// begins a call has a name: it begins one if it has another id, or if p is
+// already whole.
+func (p *partial) continuedBy(c *callPart) bool {
+	if c.Function.Name == "" || p.name == "" {
+		return true
+	}
+	if c.ID != "" && p.id != "" {
+		return false
+	}
+	return p.args.Len() == 0 || !json.Valid([]byte(p.args.String()))
+}
+
+// finish returns the whole answer. sent is the size of the request in bytes.
+func (a *streamAssembler) finish(sent int) (llm.Response, error) {
+	switch {
+	case a.reason == "" && !a.plain:
+		return llm.Response{}, errCut
+	case a.reason == "error":
+		return llm.Response{}, &apiError{reason: reason{Message: errBroken.Error()}}
+	}
+	resp := llm.Response{Text: withoutReasoning(a.text.String()), Finish: a.why(), Usage: a.counted(sent)}
+	if resp.Finish == llm.Called {
+		resp.Calls = a.wholeCalls()
+	}
+	return resp, nil
+}
+
+// why is the reason to finish, as far as the calls bear it out: endpoints say
+// stop with calls and tool_calls with none.
+func (a *streamAssembler) why() llm.FinishReason {
+	switch a.reason {
+	case "length", "max_tokens":
+		return llm.Length
+	case "content_filter":
+		return llm.Blocked
+	}
+	if len(a.calls) > 0 && !a.request.NoCalls {
+		return llm.Called
+	}
+	return llm.Stopped
+}
+
+// counted is the usage: the endpoint's own, or a quarter of the bytes and what the
+// pictures that were sent are taken for.
+func (a *streamAssembler) counted(sent int) llm.Usage {
+	if u, ok := a.usage.tokens(); ok {
+		return u
+	}
+	seen := 0
+	for i := 0; a.sees && i < len(a.request.Messages); i++ {
+		for j := range a.request.Messages[i].Pictures {
+			p := &a.request.Messages[i].Pictures[j]
+			sent -= pictureSize(p)
+			seen += p.Tokens
+		}
+	}
+	return llm.Usage{Prompt: (max(sent, 0)+3)/4 + seen, Output: (a.output + 3) / 4, Estimated: true}
+}
+
+// wholeCalls returns the calls with ids that are unique among themselves and
+// those of the request: some endpoints send none, or call_0 in every answer.
+func (a *streamAssembler) wholeCalls() []llm.Call {
+	calls := make([]llm.Call, 0, len(a.calls))
+	for _, p := range a.calls {
+		id := p.id
+		if id == "" || a.asked(id) || slices.ContainsFunc(calls, func(c llm.Call) bool { return c.ID == id }) {
+			id = a.mint()
+		}
+		calls = append(calls, llm.Call{ID: id, Name: spelt(p.name), Args: cmp.Or(p.args.String(), "{}")})
+	}
+	return calls
+}
+
+// mostName is how long an endpoint lets a call's name be.
+const mostName = 64
+
+// spelt returns name as every endpoint takes it back: some models call what is no
+// name ("functions.send_message"), and endpoints then refuse each later request
+// that shows the call. https://platform.openai.com/docs/api-reference/chat/create
+// (tools.function.name).
+func spelt(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
+			return r
+		}
+		return '_'
+	}, strings.TrimPrefix(name, "functions."))
+	return cmp.Or(name[:min(len(name), mostName)], "_")
+}
+
+// asked reports whether the request has a call of that id.
+func (a *streamAssembler) asked(id string) bool {
+	for i := range a.request.Messages {
+		for j := range a.request.Messages[i].Calls {
+			if a.request.Messages[i].Calls[j].ID == id {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,176 @@
+package openai
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// errBodyClosed is what a reader of a body gives after its end.
+var errBodyClosed = errors.New("the body of the request is closed")
+
+// What is kept of bodies: of one, and of all that were used since the last
+// generation of them began; and how long without a call all of them are. Who seldom
+// asks need not save what writing a body costs.
+const (
+	keptBytes       = 1 << 20
+	generationBytes = 8 << 20 // of fifty conversations with full windows
+	keptFor         = 500 * time.Millisecond
+)
+
+// bodyCache are the bodies of finished requests, which later ones write on: one of
+// the same conversation where it differs, any other in the same room.
+type bodyCache struct {
+	unused sync.Pool
+
+	mu sync.Mutex // guards the rest
+	// Bodies are kept by conversation in two generations: when young is full it
+	// becomes old, and those that were old serve anybody.
+	young, old map[string]*payload
+	bytes      int         // of the room of young
+	rest       *time.Timer // forgets them all; nil before the first
+}
+
+// A payload is the body of one request. The transport may read it after it has
+// returned, so it is written anew when its maker and every reader are done.
+type payload struct {
+	body
+	users atomic.Int32
+	home  *bodyCache
+}
+
+// take returns a body with one user, the caller: the last one of a conversation if
+// nobody reads it any more, or another. key is empty where there is none.
+func (p *bodyCache) take(key string) *payload {
+	if b := p.lastOf(key); b != nil {
+		return b
+	}
+	b, ok := p.unused.Get().(*payload)
+	if !ok {
+		b = &payload{home: p}
+	}
+	b.users.Store(1)
+	return b
+}
+
+// lastOf takes out what is kept for a conversation, or returns nil.
+func (p *bodyCache) lastOf(key string) *payload {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, young := p.young[key]
+	if !young {
+		b = p.old[key]
+	}
+	if b == nil || b.users.Load() > 1 {
+		return nil
+	}
+	if young {
+		p.bytes -= b.room()
+	}
+	delete(p.young, key)
+	delete(p.old, key)
+	return b
+}
+
+// keep ends the use of a body by its maker, and keeps it for the conversation.
+func (p *bodyCache) keep(key string, b *payload) {
+	if key == "" || cap(b.bytes) > keptBytes {
+		b.release()
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.young[key] != nil || p.old[key] != nil { // that of a call which overlapped
+		b.release()
+		return
+	}
+	if p.young == nil || p.bytes > generationBytes {
+		for _, b := range p.old {
+			b.release()
+		}
+		p.old, p.young, p.bytes = p.young, map[string]*payload{}, 0
+	}
+	p.young[key] = b
+	p.bytes += b.room()
+	if p.rest == nil {
+		p.rest = time.AfterFunc(keptFor, p.forget)
+	} else {
+		p.rest.Reset(keptFor)
+	}
+}
+
+// forget leaves all that is kept to the collector.
+func (p *bodyCache) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.young, p.old, p.bytes = nil, nil, 0
+}
+
+// release ends one use.
+func (b *payload) release() {
+	if b.users.Add(-1) > 0 || cap(b.bytes) > keptBytes {
+		return
+	}
+	b.home.unused.Put(b)
+}
+
+// open returns the body for reading, from its beginning. Only a user may open it.
+func (b *payload) open() io.ReadCloser {
+	b.users.Add(1)
+	return &payloadReader{of: b}
+}
+
+// A payloadReader reads a payload until it is closed, which may happen while it
+// reads.
+type payloadReader struct {
+	mu sync.Mutex // guards the rest
+	of *payload   // nil once closed
+	at int
+}
+
+// Read implements [io.Reader].
+func (r *payloadReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		return 0, errBodyClosed
+	}
+	n := copy(p, r.of.bytes[r.at:])
+	r.at += n
+	if r.at == len(r.of.bytes) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// writeTo writes what is left to w, at most so many bytes. It may be closed
+// meanwhile: what is written stays a use of the payload until it is.
+func (r *payloadReader) writeTo(w io.Writer, most int64) (int64, error) {
+	r.mu.Lock()
+	of, from := r.of, r.at
+	if of == nil {
+		r.mu.Unlock()
+		return 0, errBodyClosed
+	}
+	of.users.Add(1)
+	defer of.release()
+	rest := of.bytes[from:]
+	rest = rest[:min(int64(len(rest)), most)]
+	r.at += len(rest)
+	r.mu.Unlock()
+	n, err := w.Write(rest)
+	return int64(n), err
+}
+
+// Close implements [io.Closer].
+func (r *payloadReader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of != nil {
+		r.of.release()
+		r.of = nil
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+package openai
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	goopenai "github.com/sashabaranov/go-openai"
+
+	"github.com/trestle-bridge/trestle/internal/llm"
+)
+
+// parameters are the parts of a request's body that not every endpoint knows.
+type parameters struct {
+	usage     bool   // stream_options
+	cacheKey  string // prompt_cache_key; "" leaves it out
+	maxOutput string // the name of the output limit; "" leaves it out
+	effort    string // reasoning_effort; "" leaves it out
+	pictures  bool   // false leaves them out
+	signed    bool   // calls have a signature
+}
+
+const (
+	maxTokens           = "max_tokens"
+	maxCompletionTokens = "max_completion_tokens"
+)
+
+// quirk is a set of the departures that an endpoint asked for.
+type quirk uint8
+
+const (
+	noUsage quirk = 1 << iota
+	noCacheKey
+	otherMaxOutput
+	noPictures
+	wantsSigned // Gemini: a call is known by a signature of the thoughts that led to it
+)
+
+// quirks remembers, for each model, what the endpoint refused to be sent. The
+// zero value knows none.
+type quirks struct {
+	mu      sync.Mutex // guards byModel
+	byModel map[string]quirk
+}
+
+func (q *quirks) of(name string) quirk {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.byModel[name]
+}
+
+// learn reports whether err refuses a parameter that p had and known does not
+// explain, or misses one: then the request is to be sent again without it, or with it.
+func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
+	r := asRefusal(err)
+	if r == nil || (r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity) || r.kind() == llm.TooLong {
+		return false
+	}
+	var found quirk
+	switch {
+	case p.usage && r.reason.says([]string{"stream_options", "include_usage"}):
+		found = noUsage
+	case p.cacheKey != "" && r.reason.says([]string{"prompt_cache_key"}):
+		found = noCacheKey
+	case p.maxOutput != "" && known&otherMaxOutput == 0 && r.reason.says([]string{maxTokens, maxCompletionTokens}):
+		found = otherMaxOutput
+	case p.pictures && r.reason.says([]string{"image", "vision", "multimodal", "content must be a string"}):
+		found = noPictures // the words name them all the same
+	case !p.signed && r.reason.says([]string{"thought_signature"}):
+		found = wantsSigned
+	default:
+		return false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.byModel == nil {
+		q.byModel = make(map[string]quirk)
+	}
+	q.byModel[name] |= known | found
+	return true
+}
+
+// parametersFor chooses the parameters of a request under what is known of its model.
+func (c *Client) parametersFor(r llm.Request, known quirk) parameters {
+	p := parameters{usage: known&noUsage == 0, effort: effortFor(r), pictures: known&noPictures == 0 && hasPictures(r), signed: known&wantsSigned != 0}
+	if c.ownCache && known&noCacheKey == 0 {
+		p.cacheKey = r.CacheKey
+	}
+	if r.MaxOutput > 0 {
+		p.maxOutput = maxTokens
+		if reasons(r.Model) != (known&otherMaxOutput != 0) {
+			p.maxOutput = maxCompletionTokens
+		}
+	}
+	return p
+}
+
+// hasPictures reports whether any message of a request shows one.
+func hasPictures(r llm.Request) bool {
+	return slices.ContainsFunc(r.Messages, seen)
+}
+
+// reasons reports whether the name is one of OpenAI's reasoning models, which
+// refuse max_tokens: o1, o3-mini, gpt-5…, also as vendor/name.
+func reasons(name string) bool {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	if strings.HasPrefix(name, "gpt-5") || strings.HasPrefix(name, "gpt-6") {
+		return true
+	}
+	return len(name) > 1 && name[0] == 'o' && name[1] >= '1' && name[1] <= '9'
+}
+
+// effortFor returns the reasoning effort a request must ask for: the models that
+// take tools here only when they do not reason.
+func effortFor(r llm.Request) string {
+	if len(r.Tools) > 0 && (r.Model == goopenai.GPT6Sol || r.Model == goopenai.GPT6Luna) {
+		return goopenai.ReasoningEffortNone
+	}
+	return ""
+}

@@ -1,0 +1,177 @@
+package safehttp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// The failures that trying again does not mend.
+var (
+	// ErrForbidden is returned for what is never fetched: another protocol, port
+	// or host than allowed, an address inside our own network.
+	ErrForbidden = errors.New("it may not be fetched")
+	// ErrTooLarge is returned for more bytes than wanted.
+	ErrTooLarge = errors.New("it is too large")
+	// ErrGone is returned when the server does not have it any more.
+	ErrGone = errors.New("it is not there")
+)
+
+// transportError is a request that got no answer. It keeps nothing of the
+// original, which may quote an address with a credential in it.
+type transportError struct {
+	cause error // of the context; nil when it had not ended
+	host  string
+}
+
+// Error names the host alone.
+func (e transportError) Error() string {
+	if e.cause != nil {
+		return e.host + " did not answer in time"
+	}
+	return e.host + " cannot be reached"
+}
+
+// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
+func (e transportError) Unwrap() error { return e.cause }
+
+// checkURL reads an address, relative to from when it is a redirect, and refuses
+// what may not be asked. That a name is allowed says nothing yet about where it
+// leads: see checkDial.
+func (c *Client) checkURL(from *url.URL, address string) (*url.URL, error) {
+	u, err := url.Parse(address)
+	if err == nil && from != nil {
+		u = from.ResolveReference(u)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: the address does not parse", ErrForbidden)
+	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "":
+		return nil, fmt.Errorf("%w: only http and https are", ErrForbidden)
+	case u.User != nil:
+		return nil, fmt.Errorf("%w: the address names a user", ErrForbidden)
+	case from != nil && from.Scheme == "https" && u.Scheme == "http":
+		return nil, fmt.Errorf("%w: it is sent on without encryption", ErrForbidden)
+	case c.isOwn(u):
+		return u, nil
+	case !slices.Contains(c.o.Ports, port(u)):
+		return nil, fmt.Errorf("%w: port %s", ErrForbidden, port(u))
+	}
+	host := u.Hostname()
+	switch {
+	case !plausibleHost(host):
+		return nil, fmt.Errorf("%w: %q is no public host", ErrForbidden, host)
+	case len(c.o.Hosts) > 0 && !among(host, c.o.Hosts):
+		return nil, fmt.Errorf("%w: %q is not one of the platform's hosts", ErrForbidden, host)
+	}
+	return u, nil
+}
+
+// checkDial refuses a connection to an address that is not public. The dialer
+// calls it for every address it is about to try, after the name is resolved, so
+// that nothing can change in between.
+func (c *Client) checkDial(network, address string, _ syscall.RawConn) error {
+	host, dialled, err := net.SplitHostPort(address)
+	if err != nil || !strings.HasPrefix(network, "tcp") {
+		return fmt.Errorf("%w: %s %s", ErrForbidden, network, address)
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil || !public(ip) {
+		return fmt.Errorf("%w: %s is not a public address", ErrForbidden, host)
+	}
+	if !slices.Contains(c.o.Ports, dialled) {
+		return fmt.Errorf("%w: port %s", ErrForbidden, dialled)
+	}
+	return nil
+}
+
+// public reports whether ip belongs to the public internet: for IPv6 the part
+// that is given out to networks (2000::/3), for both without what is set aside
+// or carries another address inside itself.
+func public(ip netip.Addr) bool {
+	if ip.Zone() != "" || ip.Is4In6() {
+		return false // nobody who means well writes an address so
+	}
+	if ip.Is6() && !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(ip) {
+		return false
+	}
+	return !slices.ContainsFunc(setAside, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// setAside are the ranges that are not the public internet
+// (the IANA special-purpose address registries).
+var setAside = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+	"192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+	"2001::/23",     // protocol assignments; Teredo carries an IPv4 address
+	"2001:db8::/32", // documentation
+	"2002::/16",     // 6to4 carries an IPv4 address
+	"2620:4f:8000::/48", "3fff::/20",
+)
+
+func prefixes(texts ...string) []netip.Prefix {
+	var out []netip.Prefix
+	for _, text := range texts {
+		out = append(out, netip.MustParsePrefix(text))
+	}
+	return out
+}
+
+// plausibleHost reports whether host is the name or address of something public.
+// Resolvers differ in what they take for an address: 2130706433, 0x7f.1 and
+// 0177.0.0.1 are all this machine to some, so a name that ends in a number is
+// none. What only a local network can mean is none either.
+func plausibleHost(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return public(ip)
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	labels := strings.Split(host, ".")
+	last := labels[len(labels)-1]
+	if len(labels) < 2 || len(host) > 253 || slices.Contains(localNames, last) {
+		return false
+	}
+	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
+		return false
+	}
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// localNames are the top-level names that never lead out of a local network.
+var localNames = []string{"internal", "local", "localhost", "localdomain", "lan", "home", "corp", "intranet", "arpa", "test", "invalid", "onion"}
+
+// among reports whether host is one of hosts, or below one that begins with a dot.
+func among(host string, hosts []string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return slices.ContainsFunc(hosts, func(h string) bool {
+		return host == h || strings.HasPrefix(h, ".") && strings.HasSuffix(host, h)
+	})
+}
+
+// port returns the port of u, said or meant.
+func port(u *url.URL) string {
+	switch {
+	case u.Port() != "":
+		return u.Port()
+	case u.Scheme == "https":
+		return "443"
+	default:
+		return "80"
+	}
+}
+
+// origin returns the scheme, host and port of u in one form.
+func origin(u *url.URL) string {
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port(u)
+}

@@ -1,0 +1,240 @@
+package safehttp
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say what may be fetched and how much of it.
+type Options struct {
+	// Hosts are the names that may be asked: "files.example.com" is that host,
+	// ".example.com" every host below it. Default: every public host.
+	Hosts []string
+	// Own are base URLs of servers that the operator has named, such as
+	// "http://127.0.0.1:8081". They may stand at any address and port. Default: none.
+	Own []string
+	// OwnTransport carries requests to Own. Default: one that dials anywhere.
+	OwnTransport http.RoundTripper
+	// Authorize adds a credential to a request for one of TokenHosts or of Own. It
+	// is given a request that goes nowhere else, and must not keep it. Default: none.
+	Authorize func(*http.Request)
+	// TokenHosts are the hosts that the credential belongs to, written as Hosts
+	// are. It travels there over TLS only. Default: Own alone.
+	TokenHosts []string
+	// Limit bounds a body in bytes, as it is after decompression. Default: 20 MB.
+	Limit int64
+	// Timeout bounds one fetch with its redirects, to the last byte of the body.
+	// Default: 15 s.
+	Timeout time.Duration
+	// Resolver turns names into addresses. Default: the system's.
+	Resolver *net.Resolver
+	// Ports that may be dialled. Default: 80 and 443.
+	Ports []string
+}
+
+// maxRedirects is how many times one fetch is sent on.
+const maxRedirects = 3
+
+// Client fetches within its options. It is safe for concurrent use.
+type Client struct {
+	o       Options
+	own     []string // origins: scheme, host and port
+	guarded http.RoundTripper
+	trusted http.RoundTripper
+}
+
+// New returns a client. It fails when one of Own is no base URL.
+func New(o Options) (*Client, error) {
+	if o.Limit <= 0 {
+		o.Limit = 20 << 20
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 15 * time.Second
+	}
+	if len(o.Ports) == 0 {
+		o.Ports = []string{"80", "443"}
+	}
+	c := &Client{o: o, trusted: o.OwnTransport}
+	for _, base := range o.Own {
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return nil, errors.New("fetch: a server of one's own is named by its base URL")
+		}
+		c.own = append(c.own, origin(u))
+	}
+	guard := &net.Dialer{Timeout: 10 * time.Second, Resolver: o.Resolver, Control: c.checkDial}
+	c.guarded = transport(guard)
+	if c.trusted == nil {
+		c.trusted = transport(&net.Dialer{Timeout: 10 * time.Second, Resolver: o.Resolver})
+	}
+	return c, nil
+}
+
+// transport returns a transport that asks no proxy, which would dial in our place
+// where nobody checks the address, and decompresses nothing by itself.
+func transport(d *net.Dialer) *http.Transport {
+	return &http.Transport{
+		DialContext: d.DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 15 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10, MaxIdleConns: 16, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
+		ForceAttemptHTTP2: true,
+	}
+}
+
+// A File is a body that has begun to arrive. Reading more of it than the limit
+// fails with [ErrTooLarge]; the caller closes it.
+type File struct {
+	io.Reader
+	media string
+	end   func() error
+}
+
+// MediaType returns what the first bytes look like, whatever the server calls them.
+func (f *File) MediaType() string { return f.media }
+
+// Close ends the fetch.
+func (f *File) Close() error { return f.end() }
+
+// Get opens what stands at address, at most limit bytes of it; a limit of 0 is
+// the client's. A failure that will not change is [ErrForbidden], [ErrTooLarge]
+// or [ErrGone]; any other may pass.
+func (c *Client) Get(ctx context.Context, address string, limit int64) (*File, error) {
+	if limit <= 0 || limit > c.o.Limit {
+		limit = c.o.Limit
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	resp, err := c.follow(ctx, address) //nolint:bodyclose // the file closes it
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	f, err := open(resp, limit)
+	if err != nil {
+		err = errors.Join(err, resp.Body.Close())
+		cancel()
+		return nil, err
+	}
+	f.end = func() error { defer cancel(); return resp.Body.Close() }
+	return f, nil
+}
+
+// follow asks address and wherever it is sent on to, each checked as the first.
+func (c *Client) follow(ctx context.Context, address string) (*http.Response, error) {
+	var from *url.URL
+	for range 1 + maxRedirects {
+		u, err := c.checkURL(from, address)
+		if err != nil {
+			return nil, err
+		}
+		resp, err := c.ask(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		next, err := moved(resp)
+		if err != nil || next == "" {
+			return resp, err
+		}
+		from, address = u, next
+	}
+	return nil, fmt.Errorf("%w: it is sent on more than %d times", ErrForbidden, maxRedirects)
+}
+
+// ask makes one request. Nothing of an earlier one goes along: no header, no
+// cookie, no referrer.
+func (c *Client) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrForbidden, "the address cannot be asked")
+	}
+	r.Header.Set("User-Agent", "trestle")
+	r.Header.Set("Accept-Encoding", "identity")
+	by := c.guarded
+	if c.isOwn(u) {
+		by = c.trusted
+	}
+	if c.o.Authorize != nil && (c.isOwn(u) || u.Scheme == "https" && among(u.Hostname(), c.o.TokenHosts)) {
+		c.o.Authorize(r)
+	}
+	resp, err := by.RoundTrip(r)
+	switch {
+	case errors.Is(err, ErrForbidden):
+		return nil, err
+	case err != nil:
+		return nil, transportError{ctx.Err(), u.Hostname()}
+	}
+	return resp, nil
+}
+
+// moved returns where the answer sends us, empty for a body to read. An answer
+// that is neither is closed and returned as an error.
+func moved(resp *http.Response) (string, error) {
+	switch code := resp.StatusCode; {
+	case code == http.StatusOK:
+		return "", nil
+	case code >= 300 && code < 400 && resp.Header.Get("Location") != "":
+		return resp.Header.Get("Location"), resp.Body.Close()
+	case code == http.StatusNotFound || code == http.StatusGone:
+		return "", errors.Join(fmt.Errorf("%w: HTTP %d", ErrGone, code), resp.Body.Close())
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return "", errors.Join(fmt.Errorf("%w: HTTP %d", ErrForbidden, code), resp.Body.Close())
+	default:
+		return "", errors.Join(fmt.Errorf("HTTP %d", code), resp.Body.Close())
+	}
+}
+
+// open makes a file of an answer.
+func open(resp *http.Response, limit int64) (*File, error) {
+	if resp.ContentLength > limit {
+		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, resp.ContentLength)
+	}
+	var body io.Reader = resp.Body
+	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
+	case "", "identity":
+	case "gzip": // sent although we asked for none; the limit counts what comes out
+		unzip, err := gzip.NewReader(resp.Body)
+		if err != nil {
+			return nil, fmt.Errorf("%w: it is not the gzip it claims to be", ErrForbidden)
+		}
+		body = unzip
+	default:
+		return nil, fmt.Errorf("%w: encoding %q", ErrForbidden, resp.Header.Get("Content-Encoding"))
+	}
+	bound := &bounded{from: body, left: limit}
+	head := make([]byte, 512)
+	n, err := io.ReadFull(bound, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return &File{Reader: io.MultiReader(bytes.NewReader(head[:n]), bound), media: http.DetectContentType(head[:n])}, nil
+}
+
+// bounded reads until one byte more than left was there.
+type bounded struct {
+	from io.Reader
+	left int64
+}
+
+// Read fails with ErrTooLarge as soon as more than the limit has come.
+func (b *bounded) Read(p []byte) (int, error) {
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.from.Read(p)
+	if int64(n) > b.left {
+		n, b.left = int(b.left), 0
+		return n, ErrTooLarge
+	}
+	b.left -= int64(n)
+	return n, err
+}
+
+func (c *Client) isOwn(u *url.URL) bool { return slices.Contains(c.own, origin(u)) }

@@ -1,0 +1,51 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/migrations"
+)
+
+// Look opens a record for reading, beside the processes that write it. It fails
+// with [record.ErrNewer] when a newer program wrote it, and with
+// [record.ErrOlder] when this program would first have to migrate it. The caller
+// closes it.
+func Look(ctx context.Context, url string) (sqlstore.ReadModel, error) {
+	e := &engine{opts: Options{URL: url}.withDefaults()}
+	err := e.connect(ctx)
+	if err == nil {
+		err = e.checkSchema(ctx)
+	}
+	if err != nil {
+		return sqlstore.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), err), e.Close())
+	}
+	return sqlstore.Look(e), nil
+}
+
+// checkSchema compares the schema of the record with the one this program knows.
+func (e *engine) checkSchema(ctx context.Context) error {
+	want := Schema()
+	have, left, err := schemaOf(ctx, e.pool)
+	switch {
+	case err != nil:
+		return err
+	case have == 0:
+		return fmt.Errorf("%w: the database is empty", sqlstore.ErrOlder)
+	case have > want:
+		return sqlstore.Newer(have, want, programOf(ctx, e.pool))
+	case have < want:
+		return fmt.Errorf("%w: its schema is %d, this program reads %d", sqlstore.ErrOlder, have, want)
+	case len(left) > 0:
+		return fmt.Errorf("%w: steps %v of its schema were not taken", sqlstore.ErrOlder, left)
+	}
+	return nil
+}
+
+// Schema returns the version of the schema that this program writes.
+func Schema() int64 { return slices.Max(steps()) }
+
+func steps() []int64 { return migrations.Steps(migrations.Postgres, "postgres") }

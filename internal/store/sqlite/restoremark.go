@@ -1,0 +1,28 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+)
+
+const noteDealt = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
+
+// NoteDealt notes in the record of a file that nobody has open, whatever its schema,
+// until when what platforms kept counts as dealt with, see [record.Border.DealtUntil].
+// It is on disk when NoteDealt returns, and there is nothing beside the file.
+func NoteDealt(ctx context.Context, file string, until time.Time) (err error) {
+	db, err := sql.Open("sqlite3", source(file, "rw", shared))
+	if err == nil {
+		_, err = db.ExecContext(ctx, noteDealt, sqlstore.MetaDealt, sqlstore.DealtValue(until))
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("note until when all is dealt with: %w", kind(err))
+	}
+	return nil
+}

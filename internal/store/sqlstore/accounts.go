@@ -1,0 +1,47 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+const (
+	allAccounts query = `select a.account,
+  (select coalesce(max(c.at), 0) from cursors c where c.account = a.account),
+  (select coalesce(max(o.settled), 0) from outbox o where o.account = a.account and o.state = 'sent'),
+  (select count(*) from outbox o where o.account = a.account and o.state in ('ready', 'sending')),
+  (select count(*) from outbox o where o.account = a.account and o.state = 'unknown')
+from (select account from mappings union select account from cursors) a order by a.account`
+	lineServing query = `select line from line_spans where account = $1 order by seen desc limit 1`
+	unsentOf    query = `select count(*) from outbox where account = $1 and state in ('ready', 'sending')`
+)
+
+// Accounts returns every account that the record has to do with, by its key.
+func (c ReadModel) Accounts(ctx context.Context) ([]console.Account, error) {
+	found, err := all(ctx, c.engine, allAccounts, nil, func(r row) (a console.Account, err error) {
+		return a, r.Scan(&a.Account, timeScanner{&a.Heard}, timeScanner{&a.Said}, &a.Waiting, &a.Unknown)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list accounts: %w", err)
+	}
+	return found, nil
+}
+
+// Unsent returns how many actions of an account have not ended, those under way
+// included.
+func (c ReadModel) Unsent(ctx context.Context, account string) (n int, err error) {
+	if _, err := one(ctx, c.engine, unsentOf, []any{account}, &n); err != nil {
+		return 0, fmt.Errorf("count what %s has not sent: %w", account, err)
+	}
+	return n, nil
+}
+
+// LineOf names the line that has served an account last; empty when none has.
+func (c ReadModel) LineOf(ctx context.Context, account string) (line string, err error) {
+	if _, err := one(ctx, c.engine, lineServing, []any{account}, &line); err != nil {
+		return "", fmt.Errorf("look up who served %s: %w", account, err)
+	}
+	return line, nil
+}

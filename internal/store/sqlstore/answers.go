@@ -1,0 +1,161 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// settleWaits shows every wait of a room that lasts to learn, which says what became
+// of those who were asked, and stores what follows. It returns who is to be woken.
+// Where nobody waits nothing is read.
+func (t *tx) settleWaits(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
+	r, err := t.room(ctx, space)
+	if err != nil || r == nil || !r.waits {
+		return nil, err
+	}
+	waits, err := all(ctx, t, openWaits, []any{string(space)}, scanWait)
+	if err != nil {
+		return nil, fmt.Errorf("who waits in %s: %w", space, err)
+	}
+	for i := range waits {
+		w := &waits[i]
+		before := len(w.Answers)
+		for _, a := range learn(w) {
+			w.Take(a)
+		}
+		if len(w.Answers) == before {
+			continue
+		}
+		if w.Outcome != "" {
+			over = append(over, spaces.PendingWork{Mind: w.Mind, Space: space, Since: at})
+			err = t.run(ctx, endWait, string(w.Cycle), array(w.Answers), string(w.Outcome), t.shared(at))
+		} else {
+			err = t.run(ctx, noteAnswers, string(w.Cycle), array(w.Answers))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("settle wait of %s: %w", w.Cycle, err)
+		}
+	}
+	return over, nil
+}
+
+// answered settles, in the transaction that records an event, the waits it answers
+// (K24, BLU-52). An agent's message that asks others itself answers only whom it
+// names or replies to.
+func (t *tx) answered(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec) ([]spaces.PendingWork, error) {
+	if e.Branch != spaces.Primary {
+		return nil, nil
+	}
+	if left, ok := e.Body.(spaces.Left); ok {
+		return t.settleWaits(ctx, e.Space, e.RecvAt, func(*spaces.Wait) []spaces.WaitAnswer {
+			return []spaces.WaitAnswer{{Who: left.Who, Outcome: spaces.WaitDeclined}}
+		})
+	}
+	said, ok := e.Body.(spaces.Said)
+	if r := t.cache.rooms[e.Space]; !ok || said.Past || r == nil || !r.waits || slices.Contains(shell.Commands, said.Command) {
+		return nil, nil
+	}
+	kind, err := t.kindOf(ctx, e.Actor)
+	if err != nil {
+		return nil, err
+	}
+	return t.settleWaits(ctx, e.Space, e.RecvAt, func(w *spaces.Wait) []spaces.WaitAnswer {
+		aside := asks != nil && e.ReplyTo != w.Message && !slices.Contains(asks.Who, w.Mind.Agent.Entity())
+		if aside || !w.Counts(e, kind == spaces.Human) {
+			return nil
+		}
+		return []spaces.WaitAnswer{{Who: e.Actor, Outcome: spaces.WaitReplied, Event: e.ID}}
+	})
+}
+
+// passedOver settles the waits for an agent that read questions and answers none.
+func (t *tx) passedOver(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
+	return t.settleWaits(ctx, space, at, func(w *spaces.Wait) []spaces.WaitAnswer {
+		if !slices.Contains(read, w.Message) {
+			return nil
+		}
+		return []spaces.WaitAnswer{{Who: a.Entity(), Outcome: o}}
+	})
+}
+
+// rested settles the waits for the agent of a cycle that ends.
+func (k *stepTx) rested(ctx context.Context) error {
+	outcome := spaces.WaitDeclined
+	switch k.c.Close.Stop {
+	case spaces.StopWaitingReply:
+		return nil // it asks somebody itself, and may answer then
+	case spaces.StopCompleted, spaces.StopSilent, spaces.StopSleeping, spaces.StopMaxSteps, spaces.StopSkipped, spaces.StopSuperseded:
+		outcome = spaces.WaitSilent
+	case spaces.StopBudget:
+		outcome = spaces.WaitBudget
+	case spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopModelError, spaces.StopCancelled, spaces.StopCoordinator,
+		spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
+	}
+	r, err := k.room(ctx, k.space)
+	if err != nil || r == nil || !r.waits {
+		return err
+	}
+	read, err := all(ctx, k.tx, cyclesEvents, []any{string(k.c.Step.Cycle)}, scanOnly[spaces.EventID])
+	if err != nil {
+		return err
+	}
+	over, err := k.passedOver(ctx, k.mind.Agent, k.space, read, outcome, k.c.At)
+	k.done.Wakes = append(k.done.Wakes, over...)
+	return err
+}
+
+// undelivered settles the waits for people whom a question cannot reach any more.
+func (t *tx) undelivered(ctx context.Context, o pendingAction, at time.Time) error {
+	if o.Kind != spaces.ActSend || !ended(o.State) {
+		return nil
+	}
+	r, err := t.room(ctx, o.Space)
+	if err != nil || r == nil || !r.waits {
+		return err
+	}
+	if others, err := whether(ctx, t, othersOnWay, string(o.Event), string(o.Cycle)); err != nil || others {
+		return err
+	}
+	_, err = t.settleWaits(ctx, o.Space, at, func(w *spaces.Wait) (unreached []spaces.WaitAnswer) {
+		if w.Message != o.Event {
+			return nil
+		}
+		if len(w.Who) == 0 {
+			return []spaces.WaitAnswer{{Outcome: spaces.WaitNotDelivered}}
+		}
+		for _, who := range w.Who {
+			if _, agent := who.IsAgent(); !agent { // agents read the log
+				unreached = append(unreached, spaces.WaitAnswer{Who: who, Outcome: spaces.WaitNotDelivered})
+			}
+		}
+		return unreached
+	})
+	return err
+}
+
+// refused ends for good the waits whose answer the gate let wake nobody, and those
+// for the agent that a question did not wake.
+func (t *tx) refused(ctx context.Context, e inboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
+	if r := t.cache.rooms[e.Space]; r == nil || !r.waits {
+		return nil
+	}
+	for _, w := range waits {
+		if w.Outcome != "" && w.AnsweredBy(e.Event) {
+			if err := t.told(ctx, w, ""); err != nil {
+				return err
+			}
+		}
+	}
+	outcome := spaces.WaitDeclined
+	switch reason {
+	case shell.GateDepth, shell.GateRun, shell.GateBudget, shell.GateSender:
+		outcome = spaces.WaitBudget
+	}
+	_, err := t.passedOver(ctx, e.Mind.Agent, e.Space, []spaces.EventID{e.Event}, outcome, at)
+	return err
+}

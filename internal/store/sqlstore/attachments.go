@@ -1,0 +1,129 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertAttachment query = `insert into attachments (account, file, space, event, kind, name, size, state, due)
+values ($1, $2, $3, $4, $5, $6, $7, 'wanted', $8) on conflict (account, file) do nothing`
+	wantedAttachments query = `select account, file, space, event, kind, name, size, tries from attachments
+where account = $1 and state = 'wanted' and due <= $2 order by due, file limit $3 + 0`
+	settleAttachment query = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
+where account = $1 and file = $2 and state = 'wanted'`
+	attachmentOf   query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
+	sameContent    query = `select count(*) from attachments where hash = $1 and hash <> ''`
+	attachmentPart query = `select object, thread from events where id = $1`
+)
+
+// want notes the files of a message that a platform can be asked for.
+func (t *tx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
+	for _, a := range b.Attachments {
+		if a.ID == "" || b.Ref.Account == "" {
+			continue
+		}
+		err := t.run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, t.shared(e.RecvAt))
+		if err != nil {
+			return fmt.Errorf("note attachment of %s: %w", e.ID, err)
+		}
+		if err := t.run(ctx, insertShowing, b.Ref.Account, a.ID, string(e.ID)); err != nil {
+			return fmt.Errorf("note who shows a file: %w", err)
+		}
+	}
+	return nil
+}
+
+// Wanted implements [activity.Shelf].
+func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]activity.PendingFile, error) {
+	out, err := all(ctx, b.s.engine, wantedAttachments, []any{account, ms(b.s.clock().of(at)), limit}, func(r row) (f activity.PendingFile, err error) {
+		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list wanted attachments of %s: %w", account, err)
+	}
+	return out, nil
+}
+
+// Shelve implements [activity.Shelf].
+func (b BridgeStore) Shelve(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
+	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, notBefore(t.clock.of(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
+		switch {
+		case err != nil || o.State == activity.FileWanted:
+			return err
+		case n == 0:
+			return t.late(ctx, o)
+		case o.State == activity.FileMissing:
+			err = t.missing(ctx, o)
+		case o.State == activity.FileStored:
+			if err = t.shelved(ctx, o); err == nil {
+				err = t.voice(ctx, o)
+			}
+		}
+		if err == nil {
+			waiting, err = t.fileSettled(ctx, o)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("settle attachment of %s: %w", o.File.Event, err)
+	}
+	return waiting, nil
+}
+
+// late has bytes swept whose messages were deleted while they came.
+func (t *tx) late(ctx context.Context, o activity.FetchResult) error {
+	if o.State != activity.FileStored {
+		return nil
+	}
+	return t.abandon(ctx, o.Hash, 0)
+}
+
+// shelved adds to what is kept, unless the same content was there before.
+func (t *tx) shelved(ctx context.Context, o activity.FetchResult) error {
+	var same int
+	if _, err := one(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
+		return err
+	}
+	return t.addTo(ctx, metaShelved, o.Bytes)
+}
+
+// missing tells a room that a file of it will not come.
+func (t *tx) missing(ctx context.Context, o activity.FetchResult) error {
+	e := spaces.Event{
+		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
+		Source: "attachment|" + o.File.Account + "|" + o.File.ID,
+		Body:   spaces.Unreadable{What: spaces.AttachmentMissing, Reason: o.File.Kind + " " + o.File.Name + ": " + o.Reason},
+	}
+	if _, err := one(ctx, t, attachmentPart, []any{string(o.File.Event)}, &e.Object, &e.Thread); err != nil {
+		return err
+	}
+	return t.append(ctx, &e)
+}
+
+// File implements [activity.Shelf].
+func (b BridgeStore) File(ctx context.Context, account, file string) (f activity.FileRecord, found bool, err error) {
+	if f, found, err = fileOf(ctx, b.s.engine, account, file); err != nil {
+		return f, false, fmt.Errorf("look up attachment: %w", err)
+	}
+	return f, found, nil
+}
+
+func fileOf(ctx context.Context, src Reader, account, file string) (f activity.FileRecord, found bool, err error) {
+	found, err = one(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
+	return f, found, err
+}
+
+// Shelved implements [activity.Shelf].
+func (b BridgeStore) Shelved(ctx context.Context) (int64, error) {
+	n, err := numberOf(ctx, b.s.engine, metaShelved)
+	if err != nil {
+		return 0, fmt.Errorf("count attachments: %w", err)
+	}
+	return n, nil
+}

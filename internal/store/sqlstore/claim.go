@@ -1,0 +1,202 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	selectPlace query = `select
+  coalesce((select expires from leases where agent = $1 and circle = $2 and space = $3), 0),
+  coalesce((select epoch from leases where agent = $1 and circle = $2 and space = $3), 0),
+  coalesce((select holder from leases where agent = $1 and circle = $2 and space = $3), ''),
+  coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
+  exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
+	takeLease query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (agent, circle, space) do update
+set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
+	insertCycle query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority)
+values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13)`
+	lastNumber query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
+)
+
+// Claim implements [shell.Inbox].
+func (s AgentStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
+	var wake *spaces.Wake
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+		wake, err = t.claim(ctx, c)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim %s in %s: %w", c.Mind, c.Space, err)
+	}
+	return wake, nil
+}
+
+// claim gives out the wake of a place, unless somebody has it.
+func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
+	p, err := t.place(ctx, c.Mind, c.Space, c.At)
+	if err != nil || p.leased && !p.broken(c) {
+		return nil, err
+	}
+	if p.open != "" {
+		if later, err := t.waits(ctx, c, p); err != nil || later {
+			return nil, err
+		}
+		wake, err = t.takeUp(ctx, c, p)
+		p.epoch++
+	}
+	if err == nil && wake == nil && c.Space != "" && !p.asleep {
+		wake, err = t.wake(ctx, c, p)
+	}
+	return wake, err
+}
+
+// A leaseState is what a claim must know of a mind in a space before anything else.
+type leaseState struct {
+	leased bool           // somebody has it
+	epoch  int64          // of the last lease; 0 when there never was one
+	holder string         // of the last lease
+	open   spaces.CycleID // that is not finished; empty for none
+	asleep bool           // what arrives for the mind waits until its sleep timer fires
+}
+
+// broken reports whether a claim is for what broke off in its holder's hands.
+func (p *leaseState) broken(c spaces.Claim) bool {
+	return c.Again && p.open != "" && p.holder == c.Holder && p.leased
+}
+
+func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
+	var expires int64
+	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.open, &p.asleep)
+	p.leased = expires > t.shared(at)
+	return p, err
+}
+
+// lease takes the lease of a place with a new epoch.
+func (t *tx) lease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Lease, error) {
+	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
+	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.shared(l.Expires), c.TTL.Milliseconds())
+	if err != nil {
+		return l, fmt.Errorf("take lease: %w", err)
+	}
+	return l, nil
+}
+
+// wake judges the due rows and opens a cycle over those that wake.
+func (t *tx) wake(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
+	id := spaces.CycleID(t.newID())
+	woken, up, err := t.judge(ctx, c, id, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	waits, err := t.ends(ctx, c.Mind, c.Space, id, c.At)
+	if err != nil || len(woken)+len(waits) == 0 {
+		return nil, err
+	}
+	if up.Space == "" { // no row was due
+		if up, err = uplinkOf(ctx, t, c.Mind, c.Space); err != nil {
+			return nil, err
+		}
+	}
+	wake := &spaces.Wake{Cycle: spaces.Cycle{
+		ID: id, Mind: c.Mind, Space: c.Space, State: spaces.CycleOpen, Wake: shell.GateAwaited,
+		Active: c.Space, Upto: up.Cursor, Started: c.At,
+	}}
+	if len(woken) > 0 {
+		wake.Cycle.Wake = woken[0].Reason
+	}
+	fillWake(wake, woken, waits)
+	if _, err = t.pays(ctx, id, slices.Concat(woken, debts(waits))); err != nil {
+		return nil, err
+	}
+	if wake.Head, err = t.head(ctx, c.Space); err != nil {
+		return nil, err
+	}
+	if wake.Cycle.Authority, err = t.authority(ctx, woken, waits); err != nil {
+		return nil, fmt.Errorf("authority of %s: %w", id, err)
+	}
+	return wake, t.start(ctx, c, p, wake)
+}
+
+// head returns the seq of a room's last event.
+func (t *tx) head(ctx context.Context, space spaces.SpaceID) (int64, error) {
+	l, err := t.line(ctx, space, spaces.Primary)
+	if err != nil || l == nil {
+		return 0, err
+	}
+	return l.HeadSeq, nil
+}
+
+// start stores a new cycle: its lease, its row, its first step and the event
+// that opens it in the inner log.
+func (t *tx) start(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.Wake) error {
+	l, err := t.lease(ctx, c, p)
+	if err != nil {
+		return err
+	}
+	y := &w.Cycle
+	w.Lease, y.Epoch = l, l.Epoch
+	if y.Base, err = t.closed(ctx, y.Mind); err != nil {
+		return err
+	}
+	timer := ""
+	if w.Timer != nil {
+		timer = w.Timer.ID
+	}
+	own, err := t.line(ctx, y.Mind.Inner(), y.Mind.Branch())
+	if err != nil {
+		return err
+	}
+	if own == nil {
+		return fmt.Errorf("mind %s: %w", y.Mind, ErrUnknown)
+	}
+	err = t.run(ctx, insertCycle, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
+		y.Wake, string(y.Active), y.Upto, y.Base, ms(y.Started), timer, own.HeadSeq+1, int(y.Authority))
+	if err != nil {
+		return fmt.Errorf("open cycle: %w", err)
+	}
+	if err := t.behind(ctx, y); err != nil {
+		return err
+	}
+	if err := t.run(ctx, startStep, string(y.ID), 0, string(spaces.Contemplation), ms(c.At)); err != nil {
+		return err
+	}
+	events := make([]spaces.EventID, len(w.Rows))
+	for n, r := range w.Rows {
+		events[n] = r.Event
+	}
+	return t.inner(ctx, y.Mind, c.At, spaces.CycleStarted{Cycle: y.ID, Space: y.Space, Reason: y.Wake, Events: events, Active: y.Active})
+}
+
+// closed returns how many closed cycles a mind has: the number of the last one.
+func (t *tx) closed(ctx context.Context, m spaces.Mind) (n int64, err error) {
+	if n, ok := t.cache.numbers[m]; ok {
+		return n, nil
+	}
+	if _, err := one(ctx, t, lastNumber, []any{string(m.Agent), string(m.Circle)}, &n); err != nil {
+		return 0, fmt.Errorf("number of the last cycle of %s: %w", m, err)
+	}
+	t.cache.numbers[m] = n
+	return n, nil
+}
+
+// fillWake gives a wake its rows, their events, what its mind waited for, and what
+// its messages are caused by.
+func fillWake(w *spaces.Wake, entries []inboxEntry, waits []spaces.Wait) {
+	w.Waits = waits
+	for i := range waits {
+		w.Consumed = append(w.Consumed, waits[i].Consumed())
+	}
+	for _, e := range entries {
+		w.Rows = append(w.Rows, e.InboxRow)
+		w.Events = append(w.Events, e.event)
+		w.Consumed = append(w.Consumed, e.consumed())
+	}
+}

@@ -1,0 +1,21 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+)
+
+const (
+	upsertCursor query = `insert into cursors (account, data, at) values ($1, $2, $3)
+on conflict (account) do update set data = excluded.data, at = excluded.at`
+	selectCursor query = `select data from cursors where account = $1`
+)
+
+// Cursor implements [activity.Log].
+func (b BridgeStore) Cursor(ctx context.Context, account string) ([]byte, error) {
+	var data []byte
+	if _, err := one(ctx, b.s.engine, selectCursor, []any{account}, &data); err != nil {
+		return nil, fmt.Errorf("read cursor of %s: %w", account, err)
+	}
+	return data, nil
+}

@@ -1,0 +1,209 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	spokenAfter query = `select exists (select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
+  and kind in ('said', 'edited', 'deleted') and actor <> $4)`
+	insertAction query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, attempts, expires, created, files, room_thread, draft)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+	laneBusy query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
+)
+
+// effects turns what the agent does to rooms into events, and into one action
+// for every chat of the room (SEQ-96).
+func (k *stepTx) effects(ctx context.Context) error {
+	for _, f := range k.c.Effect {
+		if err := k.effect(ctx, f); err != nil {
+			return fmt.Errorf("%s in %s: %w", f.Kind, f.Space, err)
+		}
+	}
+	return nil
+}
+
+func (k *stepTx) effect(ctx context.Context, f spaces.Effect) error {
+	if f.Branch != "" && f.Branch != spaces.Primary {
+		return k.rehearse(ctx, f)
+	}
+	l, err := k.line(ctx, f.Space, spaces.Primary)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return ErrUnknown
+	}
+	if err := k.fresh(ctx, l, f); err != nil {
+		return err
+	}
+	if err := k.bounded(ctx, f); err != nil {
+		return err
+	}
+	e := k.eventOf(f, spaces.Primary)
+	if f.Kind == spaces.ActSend {
+		k.spoke++
+	}
+	if f.Seen > 0 && f.Seen < l.HeadSeq {
+		seen, err := idAt(ctx, k.tx, f.Space, f.Seen)
+		if err != nil {
+			return err
+		}
+		e.Parents = []spaces.EventID{seen}
+	}
+	if err := k.append(ctx, &e); err != nil {
+		return err
+	}
+	k.done.Events = append(k.done.Events, e)
+	if err := k.await(ctx, f.Wait, e); err != nil {
+		return err
+	}
+	minds, err := k.knock(ctx, e)
+	if err != nil {
+		return err
+	}
+	over, err := k.answered(ctx, e, f.Wait)
+	if err != nil {
+		return err
+	}
+	k.done.Wakes = append(k.done.Wakes, over...)
+	for _, m := range minds {
+		k.done.Wakes = append(k.done.Wakes, spaces.PendingWork{Mind: m, Space: e.Space, Since: k.c.At})
+	}
+	return k.order(ctx, f, e)
+}
+
+// eventOf returns the event that the effect becomes on a branch of its room.
+func (k *stepTx) eventOf(f spaces.Effect, branch spaces.BranchID) spaces.Event {
+	e := spaces.Event{
+		ID: f.ID, Space: f.Space, Branch: branch, Object: spaces.ChatObject, Thread: f.Thread,
+		Actor: k.mind.Agent.Entity(), At: k.c.At, RecvAt: k.c.At,
+		Cause: f.Chain.Cause, Root: f.Chain.Root, Depth: f.Chain.Depth, Body: bodyOf(f),
+	}
+	if f.Kind == spaces.ActSend {
+		e.ReplyTo = f.Target
+	}
+	return e
+}
+
+// fresh fails when somebody else has spoken in the thread since the agent looked.
+func (k *stepTx) fresh(ctx context.Context, l *branchState, f spaces.Effect) error {
+	if !f.Strict || l.HeadSeq <= f.Seen {
+		return nil
+	}
+	spoken, err := whether(ctx, k.tx, spokenAfter, string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity()))
+	if err == nil && spoken {
+		err = spaces.ErrStale
+	}
+	return err
+}
+
+// bounded fails when agents have said enough until a person speaks. The gate
+// looks before the agent thinks; several that think at once meet here (S13).
+func (k *stepTx) bounded(ctx context.Context, f spaces.Effect) error {
+	if f.Kind != spaces.ActSend || f.MaxRun == 0 {
+		return nil
+	}
+	r, err := k.room(ctx, f.Space)
+	if err != nil {
+		return err
+	}
+	if r.AgentRun >= f.MaxRun {
+		return spaces.ErrAgentRun
+	}
+	return nil
+}
+
+// order puts the effect into the outbox, once for every chat that can be reached.
+func (k *stepTx) order(ctx context.Context, f spaces.Effect, e spaces.Event) error {
+	r, err := k.room(ctx, f.Space)
+	if err != nil {
+		return err
+	}
+	policy := cmp.Or(f.Policy, spaces.ResendOnce)
+	for n, c := range r.chats {
+		if r.toldBefore(n) {
+			continue
+		}
+		thread, rooms, err := k.threadIn(ctx, r, f.Thread, c)
+		if err != nil {
+			return err
+		}
+		a := spaces.Action{
+			ID: spaces.ActionID(k.newID()), Cycle: k.c.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: thread, RoomThread: rooms,
+			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Files: f.Files, Target: f.Target, Policy: policy,
+			State: spaces.ActionReady, Expires: f.Expires, Created: instant(ms(k.c.At)),
+		}
+		if err := k.takeOver(ctx, f, &a); err != nil {
+			return err
+		}
+		if err := k.leave(ctx, &a); err != nil {
+			return err
+		}
+		err = k.run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
+			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
+			string(a.Target), string(a.Policy), string(a.State), a.Attempts, k.shared(a.Expires), ms(a.Created), array(a.Files), string(a.RoomThread), string(a.Draft))
+		if err != nil {
+			return fmt.Errorf("put action into outbox: %w", err)
+		}
+		k.ordinal++
+	}
+	return nil
+}
+
+// toldBefore reports whether the n-th chat of a room is one that an account
+// before it reaches already: two of ours in one chat say a thing once.
+func (r *spaceState) toldBefore(n int) bool {
+	return slices.ContainsFunc(r.chats[:n], func(o chatState) bool { return r.same(o, r.chats[n]) })
+}
+
+// same reports whether two accounts reach one chat. Direct chats of several accounts
+// with one person may share an id and are several.
+func (r *spaceState) same(a, b chatState) bool {
+	return a.id == b.id && (a.account == b.account || !r.Direct && platformOf(a.account) == platformOf(b.account))
+}
+
+// leave has the action begin its way with this commit if nothing is before it in
+// its lane and the process carries it at once. What a crash must not copy waits
+// until it is claimed.
+func (k *stepTx) leave(ctx context.Context, a *spaces.Action) error {
+	busy := a.Policy != spaces.ResendOnce || k.c.Leaves == nil
+	if !busy {
+		var err error
+		if busy, err = whether(ctx, k.tx, laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
+			return err
+		}
+	}
+	if !busy && k.c.Leaves(*a) {
+		a.State, a.Attempts = spaces.ActionSending, 1
+		k.done.Leaving = append(k.done.Leaving, *a)
+		return nil
+	}
+	k.done.Waiting = appendNew(k.done.Waiting, a.Account)
+	return nil
+}
+
+// bodyOf returns what the effect is in the room's log.
+func bodyOf(f spaces.Effect) spaces.Body {
+	switch f.Kind {
+	case spaces.ActSend:
+		said := spaces.Said{Text: f.Text, Mentions: f.Mention, Broadcast: f.Broadcast, Origin: f.Origin}
+		for _, file := range f.Files {
+			said.Attachments = append(said.Attachments, file.Attachment)
+		}
+		return said
+	case spaces.ActEdit:
+		return spaces.Edited{Target: f.Target, Text: f.Text}
+	case spaces.ActDelete:
+		return spaces.Deleted{Target: f.Target}
+	case spaces.ActReact:
+		return spaces.Reacted{Target: f.Target, Emoji: f.Text}
+	}
+	panic("record: effect of unknown kind " + string(f.Kind))
+}

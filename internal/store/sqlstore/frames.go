@@ -1,0 +1,140 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	oneStep     query = `select ` + stepColumns + ` from steps where cycle = $1 and n = $2`
+	oneKeyframe query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and n = $3`
+	closedTurns query = `select y.n, t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
+where y.agent = $1 and y.circle = $2 and y.n is not null and y.n > $3 and y.n <= $4 order by y.n, t.n`
+	frameBefore query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+  and (s.cycle = $1 and s.n < $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
+    and (p.started < $5 or p.started = $5 and p.id < $1) order by p.started desc, p.id desc limit 1))
+order by s.cycle = $1 desc, s.n desc limit 1`
+	frameAfter query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+  and (s.cycle = $1 and s.n > $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
+    and (p.started > $5 or p.started = $5 and p.id > $1) order by p.started, p.id limit 1))
+order by s.cycle = $1 desc, s.n limit 1`
+)
+
+// Frame implements [console.Record]. The messages are put together from what
+// the record kept of them, as [hud.View.Frame] did.
+func (c ReadModel) Frame(ctx context.Context, run spaces.CycleID, step int) (console.Frame, error) {
+	var f console.Frame
+	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
+		cycle, err := first(ctx, src, selectCycle, []any{string(run)}, scanCycle)
+		if err != nil {
+			return err
+		}
+		shown, err := first(ctx, src, oneStep, []any{string(run), step}, scanStep)
+		if err != nil {
+			return err
+		}
+		if cycle == nil || shown == nil {
+			return console.ErrUnknown
+		}
+		f.Run, f.Step = *cycle, *shown
+		if err := neighbours(ctx, src, &f); err != nil {
+			return err
+		}
+		return rebuild(ctx, src, &f)
+	})
+	if err != nil {
+		return console.Frame{}, fmt.Errorf("read frame %d of %s: %w", step, run, err)
+	}
+	return f, nil
+}
+
+func neighbours(ctx context.Context, src Reader, f *console.Frame) error {
+	y := f.Run
+	args := []any{string(y.ID), f.Step.N, string(y.Mind.Agent), string(y.Mind.Circle), ms(y.Started)}
+	if _, err := one(ctx, src, frameBefore, args, &f.Before.Run, &f.Before.Step); err != nil {
+		return err
+	}
+	_, err := one(ctx, src, frameAfter, args, &f.After.Run, &f.After.Step)
+	return err
+}
+
+// rebuild puts the messages of a frame together.
+func rebuild(ctx context.Context, src Reader, f *console.Frame) (err error) {
+	made := f.Step.Shown
+	if made == nil {
+		return nil
+	}
+	add := func(part string, t spaces.TranscriptTurn) {
+		f.Messages = append(f.Messages, console.Message{Part: part, TranscriptTurn: t})
+	}
+	add("system", spaces.TranscriptTurn{Role: spaces.RoleSystem, Text: made.System})
+	y := f.Run
+	mind := []any{string(y.Mind.Agent), string(y.Mind.Circle)}
+	if made.Keyframe > 0 {
+		if f.Keyframe, err = first(ctx, src, oneKeyframe, append(mind, made.Keyframe), scanKeyframe); err != nil {
+			return err
+		}
+	}
+	for _, t := range made.Whole {
+		add("log", t)
+	}
+	if made.Whole == nil {
+		if err := unfold(ctx, src, f, mind); err != nil {
+			return err
+		}
+		add("tail", spaces.TranscriptTurn{Role: spaces.RoleUser, Text: made.Tail})
+	}
+	f.Exact = hud.Hash(promptOf(f.Messages)) == f.Step.Request
+	return nil
+}
+
+// unfold adds the keyframe, the closed cycles behind it, and the turns of the
+// frame's own cycle.
+func unfold(ctx context.Context, src Reader, f *console.Frame, mind []any) error {
+	var upto int64
+	if k := f.Keyframe; k != nil {
+		upto = k.Upto
+		if k.Text != "" {
+			f.Messages = append(f.Messages, console.Message{Part: "keyframe", TranscriptTurn: spaces.TranscriptTurn{Role: spaces.RoleUser, Text: k.Text}})
+		}
+	}
+	earlier, err := all(ctx, src, closedTurns, append(mind, upto, f.Run.Base), func(r row) (m console.Message, err error) {
+		m.Part = "log"
+		m.TranscriptTurn, err = scanTurn(numbered{r, &m.N})
+		m.Run = m.Cycle
+		return m, err
+	})
+	if err != nil {
+		return err
+	}
+	f.Messages = append(f.Messages, earlier...)
+	own, err := turnsOf(ctx, src, f.Run.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range own[:min(f.Step.Shown.Turns, len(own))] {
+		f.Messages = append(f.Messages, console.Message{Part: "cycle", Run: f.Run.ID, N: f.Run.N, TranscriptTurn: t})
+	}
+	return nil
+}
+
+// numbered is a row with a number before what is scanned from it.
+type numbered struct {
+	row
+	n *int64
+}
+
+// Scan implements row.
+func (r numbered) Scan(dest ...any) error { return r.row.Scan(append([]any{r.n}, dest...)...) }
+
+func promptOf(ms []console.Message) []hud.Message {
+	out := make([]hud.Message, len(ms))
+	for i, m := range ms {
+		out[i] = hud.Message{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID}
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertRow query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, at)
+values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
+	// No mind fills more than about a quarter of the list, however much waits for it.
+	waiting query = `select agent, circle, space, since from (
+select agent, circle, space, min(since) as since, row_number() over (partition by agent, circle order by min(since), space) as k from (
+  select i.agent, i.circle, i.space, min(i.at) as since from inbox i where i.state = 'ready' and i.not_before <= $1
+    and not exists (select 1 from timers t where t.agent = i.agent and t.circle = i.circle and t.kind = 'sleep' and t.fired_by = '')
+  group by i.agent, i.circle, i.space
+  union all
+  select c.agent, c.circle, c.space, c.started from cycles c where c.state = 'open'
+  union all
+  select x.agent, x.circle, x.space, x.due from waits x where x.state <> 'told' and x.due <= $1
+    and not exists (select 1 from timers t where t.agent = x.agent and t.circle = x.circle and t.kind = 'sleep' and t.fired_by = '')
+) w where not exists (
+  select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
+group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, circle, space limit $2 + 0`
+	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
+	// The rows are found on the index of those that are ready, never on the key,
+	// which holds all there ever were.
+	readyRows query = `select ` + rowColumns + `, ` + eventColumns + ` from (
+  select agent, circle, space, seq from inbox
+  where agent = $1 and circle = $2 and space = $3 and state = 'ready' order by seq limit $4 + 0) r
+join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
+join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
+	cycleRows query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
+where i.cycle = $1 and i.cycle <> '' order by i.seq`
+	ignoreRow  query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	claimRow   query = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	consumeAll query = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
+	returnAll  query = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
+  state = case when attempts + 1 >= $3 then 'dead' else 'ready' end,
+  reason = case when attempts + 1 >= $3 then $4 else '' end
+where cycle = $1 and cycle <> '' and state = 'claimed'`
+	spareAll query = `update inbox set attempts = case when attempts < $3 then attempts + 1 else attempts end,
+  not_before = $2, cycle = '', state = 'ready', reason = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
+	crashAll query = `update inbox set crashes = crashes + 1 where cycle = $1 and cycle <> '' and state = 'claimed'`
+	dropAll  query = `update inbox set cycle = '',
+  state = case when crashes >= $2 then 'dead' else 'ready' end,
+  reason = case when crashes >= $2 then $3 else '' end
+where cycle = $1 and cycle <> '' and state = 'claimed'`
+)
+
+const (
+	maxAttempts = 5    // of a row whose cycle went back, before it is dead (I10)
+	maxSpared   = 2    // of these that are counted while nothing is held against the row
+	maxCrashes  = 3    // of a cycle, before it is given up and its row is dead (I10)
+	maxRows     = 1000 // judged in one claim
+
+	wornOut = "attempts " // begins why a row is dead after them; the last one's stop reason follows
+)
+
+// An inboxKey is where a mind reads: one room.
+type inboxKey struct {
+	mind  spaces.Mind
+	space spaces.SpaceID
+}
+
+// An inboxEntry is a stored row with the event it is about.
+type inboxEntry struct {
+	spaces.InboxRow
+	root  spaces.EventID
+	depth int
+	event spaces.Event
+}
+
+func (e inboxEntry) consumed() spaces.ConsumedRow {
+	return spaces.ConsumedRow{Event: e.Event, Root: e.root, Depth: e.depth, At: e.Seq}
+}
+
+func scanEntry(r row) (e inboxEntry, err error) {
+	var s storedEvent
+	err = r.Scan(append([]any{
+		&e.Mind.Agent, &e.Mind.Circle, &e.Space, &e.Seq, &e.Event, &e.root, &e.depth, &e.State,
+		&e.Reason, &e.Attempts, &e.Crashes, &e.Cycle,
+		timeScanner{&e.NotBefore},
+	}, s.columns()...)...)
+	if err != nil {
+		return e, err
+	}
+	e.event, err = s.event()
+	return e, err
+}
+
+// knocks reports whether an event of that kind is put before the gate. The
+// others are seen in the room when a mind looks there.
+func knocks(k spaces.Kind) bool {
+	switch k {
+	case spaces.KindSaid, spaces.KindEdited, spaces.KindDeleted, spaces.KindReacted, spaces.KindUnreacted:
+		return true
+	default:
+		return false
+	}
+}
+
+// knock writes an inbox row for every mind uplinked to the space, but for the
+// agent's own doing, and returns those minds.
+func (t *tx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
+	if e.Branch != spaces.Primary || !knocks(e.Body.Kind()) {
+		return nil, nil
+	}
+	r, err := t.room(ctx, e.Space)
+	if err != nil {
+		return nil, err
+	}
+	var minds []spaces.Mind
+	for _, m := range r.minds {
+		if m.Agent.Entity() == e.Actor {
+			continue
+		}
+		err := t.run(ctx, insertRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID),
+			string(e.Root), e.Depth, ms(e.RecvAt))
+		if err != nil {
+			return nil, fmt.Errorf("put %s before %s: %w", e.ID, m, err)
+		}
+		delete(t.cache.handled, inboxKey{m, e.Space})
+		minds = append(minds, m)
+	}
+	return minds, nil
+}
+
+// Waiting implements [shell.Inbox].
+func (s AgentStore) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
+	out, err := all(ctx, s.s.engine, waiting, []any{ms(s.s.clock().of(at)), limit}, func(r row) (w spaces.PendingWork, err error) {
+		return w, r.Scan(&w.Mind.Agent, &w.Mind.Circle, &w.Space, timeScanner{&w.Since})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list waiting minds: %w", err)
+	}
+	return out, nil
+}

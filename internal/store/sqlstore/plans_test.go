@@ -1,0 +1,130 @@
+package sqlstore_test
+
+import (
+	"database/sql"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/store/recordtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
+)
+
+// whole are the statements that may read all of a table or of an index: what is
+// asked at a start or a stop, by an operator or by the auditor, and what waits, whose
+// index holds nothing else.
+var whole = []string{
+	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
+	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
+	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
+	"idleMinds", "idleActions", "leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
+	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "nobodyDeaf", "mappings", "newestRefusals", "waiting", "besideSuspect",
+	"takenSeats", "leftCycles",
+}
+
+// A statement on the way of a message takes the same time however long the
+// record is.
+func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
+	db := openTables(t)
+	operators := fileConstants(t, "accounts.go", "console.go", "console_lists.go", "console_people.go", "keys.go", "learned.go", "look.go", "past.go")
+	for name, text := range recordtest.Statements(t, ".") {
+		if slices.Contains(whole, name) || slices.Contains(operators, name) || !regexp.MustCompile(`^(select|insert|update|delete)`).MatchString(text) {
+			continue
+		}
+		for _, detail := range plan(t, db, text) {
+			// A few rows of the statement's own, and the few that readyRows has found.
+			small := strings.Contains(detail, "CONSTANT") || strings.Contains(detail, "VALUES") || strings.HasSuffix(detail, " r")
+			if strings.HasPrefix(detail, "SCAN") && !small {
+				t.Errorf("%s: %s", name, detail)
+			}
+		}
+	}
+}
+
+// SECURITY S5: what somebody shares with an agent is found by who they are, not among
+// all the rooms of the agent.
+func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
+	steps := plan(t, openTables(t), recordtest.Statements(t, ".")["uplinksAcross"])
+	found := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "members_entity (entity=?)") })
+	rooms := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "uplinks_space (space=? AND agent=?)") })
+	if found < 0 || rooms < found {
+		t.Errorf("the engine goes about it by %q", steps)
+	}
+}
+
+// What a person does in a room, or an answer that goes out, looks at as much as it is
+// about, and not at all that the room or the mind ever had. The engine knows nothing of
+// how many rows a key has, so the statements say by what they are found.
+func TestRoomsAreNotReadFromTheirBeginning(t *testing.T) {
+	db, texts := openTables(t), recordtest.Statements(t, ".")
+	const thread = "SEARCH e USING INDEX events_thread (space=? AND thread=?)"
+	for name, want := range map[string][]string{
+		"openRunsHere":  {"SEARCH o USING COVERING INDEX cycles_open (agent=? AND circle=?)"},
+		"stopWaiting":   {"SEARCH w USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"ignoreWaiting": {"SEARCH i USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"leaveRow":      {"SEARCH inbox USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"handOver":      {"SEARCH inbox USING COVERING INDEX inbox_ready (agent=? AND circle=? AND space=?)"},
+		"whereStarts":   {"SEARCH m USING COVERING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"sentAround":    {"SEARCH m USING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"threadHere":    {thread, "SEARCH k USING COVERING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"firstHere":     {thread, "SEARCH m USING COVERING INDEX messages_event (event=? AND account=? AND chat=?)"},
+		"tiesOf":        {"SEARCH k USING COVERING INDEX threads_thread (space=? AND thread=?)"},
+		"tieOnRoot":     {"SEARCH k USING COVERING INDEX threads_root (space=? AND root=?)"},
+	} {
+		steps := plan(t, db, texts[name])
+		if slices.ContainsFunc(want, func(step string) bool { return !slices.Contains(steps, step) }) {
+			t.Errorf("%s: the engine goes about it by %q", name, steps)
+		}
+	}
+}
+
+// What is open is few, and is found among what is open: a slice of retention, for which
+// all writes wait, a deletion, a start, and what is looked for every ten seconds do not
+// look at all runs that ever were (DELIVERY 2.7).
+func TestOpenRunsAreNotSoughtAmongAllRuns(t *testing.T) {
+	db, texts := openTables(t), recordtest.Statements(t, ".")
+	for name, want := range map[string]string{
+		"idleMinds":  "SCAN c USING INDEX cycles_open",
+		"agedCycles": "SEARCH o USING INDEX cycles_open",
+		"leftCycles": "SCAN cycles USING INDEX cycles_open",
+		"openToSee":  "SEARCH y USING PRIMARY KEY (id=?)",
+	} {
+		if steps := plan(t, db, texts[name]); !slices.Contains(steps, want) {
+			t.Errorf("%s: the engine goes about it by %q", name, steps)
+		}
+	}
+}
+
+// An audit grows with the record, not with its square: for each message it looks up
+// one row of the inbox. (DELIVERY 2.5)
+func TestAuditLooksUpEachRowOfTheInbox(t *testing.T) {
+	steps := plan(t, openTables(t), recordtest.Statements(t, ".")["unseenEvent"])
+	if !slices.Contains(steps, "SEARCH i USING PRIMARY KEY (agent=? AND circle=? AND space=? AND seq=?)") {
+		t.Errorf("the engine goes about it by %q", steps)
+	}
+}
+
+var parameter = regexp.MustCompile(`\$\d+`)
+
+// plan returns how the engine would go about a statement, step by step.
+func plan(t *testing.T, db *sql.DB, text string) (steps []string) {
+	t.Helper()
+	var args []any
+	for range slices.Compact(slices.Sorted(slices.Values(parameter.FindAllString(text, -1)))) {
+		args = append(args, "1")
+	}
+	rows, err := db.QueryContext(t.Context(), "explain query plan "+text, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var detail string
+		testutil.OK(t, rows.Scan(&id, &parent, &unused, &detail))
+		steps = append(steps, detail)
+	}
+	testutil.OK(t, rows.Err())
+	return steps
+}

@@ -1,0 +1,273 @@
+package sqlstore
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	// Nothing shows a message before it came, by clocks that are no more than a day apart
+	// or put back: there are few keyframes.
+	sinceItCame            = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
+	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes
+where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
+	cyclesSince query = `select y.id, y.started, y.ended, y.inner_from from cycles y
+where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
+	textsOfCycle   query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
+	keyframesSince query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
+	redactTurn     query = `update turns set body = $3 where cycle = $1 and n = $2`
+	redactKeyframe query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
+	selectRest     query = `select rest from cycles where id = $1`
+	redactRest     query = `update cycles set rest = $2 where id = $1`
+)
+
+// Redact implements [shell.Journal]. What is looked for is looked for beside the
+// writer; a cycle's turns are then changed in one transaction each.
+func (s AgentStore) Redact(ctx context.Context, m spaces.Mind, es ...shell.RedactionRequest) error {
+	var left []redactionScope
+	var digests []spaces.CycleSummary
+	for _, e := range es {
+		x, found, err := s.redactShown(ctx, m, e)
+		if err != nil {
+			return err
+		}
+		if !found {
+			continue
+		}
+		made, err := s.digestsOf(ctx, m, e.Event)
+		if err != nil {
+			return err
+		}
+		left, digests = append(left, x), append(digests, made...)
+	}
+	for _, d := range digests {
+		left = append(left, redactionScope{by: hud.NewRedaction(d.Text), since: ms(d.At)})
+	}
+	if err := s.redactLater(ctx, m, left); err != nil {
+		return err
+	}
+	return s.undigest(ctx, digests)
+}
+
+// clocksApart is how far apart two clocks may be, or one be put back, in milliseconds.
+const clocksApart = int64(24 * time.Hour / time.Millisecond)
+
+// A redactionScope is where a mind may repeat what it was shown.
+type redactionScope struct {
+	by    hud.Redaction
+	since int64        // when it may have done so first
+	from  int64        // and where in the order of recording, whatever the clocks say; 0 where that is not known
+	done  []cycleTimes // what is free of it
+}
+
+// reaches reports whether what was stored then may repeat the words.
+func (x redactionScope) reaches(at int64) bool { return len(x.by) > 0 && at >= x.since }
+
+// within reports whether a cycle may repeat the words.
+func (x redactionScope) within(c cycleTimes) bool {
+	return len(x.by) > 0 && (c.started >= x.since || x.from > 0 && c.from > x.from) && !slices.Contains(x.done, c)
+}
+
+// redactShown redacts the cycles and keyframes that were shown an event, if there are
+// any, and returns where it may be repeated.
+func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.RedactionRequest) (x redactionScope, found bool, err error) {
+	cycles, err := shownTo(ctx, s.s, cyclesShown, m, e.Event, scanBegun)
+	if err != nil {
+		return x, false, fmt.Errorf("find turns that show %s: %w", e.Event, err)
+	}
+	args := []any{string(m.Agent), string(m.Circle), `"` + string(e.Event) + `"`, string(e.Event)}
+	frames, err := all(ctx, s.s.engine, keyframesShowing, args, scanKeyframe)
+	if err != nil {
+		return x, false, fmt.Errorf("find keyframes that show %s: %w", e.Event, err)
+	}
+	if len(cycles)+len(frames) == 0 {
+		return x, false, nil
+	}
+	back, err := s.ledTo(ctx, m, e.Event)
+	if err == nil {
+		err = s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.takeBack(ctx, m, back, s.s.opts.Now()) })
+	}
+	if err != nil {
+		return x, false, fmt.Errorf("take back %s in %s: %w", e.Event, m, err)
+	}
+	from := int64(0)
+	if !e.Since.IsZero() {
+		from = ms(e.Since.Add(-time.Minute))
+	}
+	x = redactionScope{by: e.Repeated, since: math.MaxInt64, done: cycles}
+	for _, c := range cycles {
+		x.since = min(x.since, c.started)
+		if from == 0 && (x.from == 0 || c.from < x.from) {
+			x.from = c.from
+		}
+		if c.ended > 0 && c.ended < from {
+			continue
+		}
+		if err := s.redactCycle(ctx, c.id, e.Shown.Text); err != nil {
+			return x, false, err
+		}
+	}
+	for _, k := range frames {
+		x.since = min(x.since, ms(k.At))
+		if err := s.redactKeyframe(ctx, k, e.Shown); err != nil {
+			return x, false, err
+		}
+	}
+	x.since = max(x.since, from)
+	return x, true, nil
+}
+
+// ShownTo implements [shell.Journal].
+func (s AgentStore) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error) {
+	found, err := shownTo(ctx, s.s, mindsShown, m, e, func(r row) (spaces.Mind, error) {
+		other := spaces.Mind{Agent: m.Agent}
+		return other, r.Scan(&other.Circle)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find who was shown %s: %w", e, err)
+	}
+	return found, nil
+}
+
+// redactLater redacts what a mind has stored since it was shown something: what it was
+// shown once it may have repeated in any turn, and so in any keyframe.
+func (s AgentStore) redactLater(ctx context.Context, m spaces.Mind, left []redactionScope) error {
+	since := int64(math.MaxInt64)
+	for _, x := range left {
+		if len(x.by) > 0 {
+			since = min(since, x.since)
+		}
+	}
+	if since == math.MaxInt64 {
+		return nil
+	}
+	mind := []any{string(m.Agent), string(m.Circle)}
+	cycles, err := all(ctx, s.s.engine, cyclesSince, append(slices.Clip(mind), since-clocksApart), scanBegun)
+	if err != nil {
+		return fmt.Errorf("find cycles of %s: %w", m, err)
+	}
+	var by hud.Redaction
+	for _, c := range cycles {
+		by = by[:0]
+		for _, x := range left {
+			if x.within(c) {
+				by = append(by, x.by...)
+			}
+		}
+		if len(by) == 0 {
+			continue
+		}
+		repeats, err := s.repeats(ctx, c.id, by)
+		if err == nil && repeats {
+			err = s.redactCycle(ctx, c.id, by.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	frames, err := all(ctx, s.s.engine, keyframesSince, append(slices.Clip(mind), since), scanKeyframe)
+	if err != nil {
+		return fmt.Errorf("find keyframes of %s: %w", m, err)
+	}
+	for _, k := range frames {
+		by = by[:0]
+		for _, x := range left {
+			if x.reaches(ms(k.At)) {
+				by = append(by, x.by...)
+			}
+		}
+		if err := s.redactKeyframe(ctx, k, by); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// repeats reports whether there may be something to redact in what is stored of a
+// cycle. Hardly any has: nothing of it is decoded.
+func (s AgentStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Redaction) (bool, error) {
+	found := false
+	err := each(ctx, s.s.engine, textsOfCycle, []any{string(id)}, func(r row) error {
+		var stored []byte
+		err := r.Scan(&stored)
+		found = found || by.Traces(stored)
+		return err
+	})
+	if err != nil || found {
+		return found, err
+	}
+	var rest string
+	_, err = one(ctx, s.s.engine, selectRest, []any{string(id)}, &rest)
+	return by.Traces([]byte(rest)), err
+}
+
+// A cycleTimes is a cycle with when it began and ended.
+type cycleTimes struct {
+	id             spaces.CycleID
+	started, ended int64 // the latter 0 while it is open
+	from           int64 // its part of the inner log begins here
+}
+
+func scanBegun(r row) (c cycleTimes, err error) {
+	return c, r.Scan(&c.id, &c.started, &c.ended, &c.from)
+}
+
+func (s AgentStore) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+	if err := s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.redactCycle(ctx, id, redact) }); err != nil {
+		return fmt.Errorf("redact cycle %s: %w", id, err)
+	}
+	return nil
+}
+
+func (s AgentStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hud.Redaction) error {
+	text := by.Text(k.Text)
+	if text == k.Text {
+		return nil
+	}
+	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		return t.run(ctx, redactKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), k.N, []byte(text))
+	})
+	if err != nil {
+		return fmt.Errorf("redact keyframe %d of %s: %w", k.N, k.Mind, err)
+	}
+	return nil
+}
+
+func (t *tx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+	turns, err := turnsOf(ctx, t, id)
+	if err != nil {
+		return err
+	}
+	for _, turn := range turns {
+		if !redactTurnText(&turn, redact) {
+			continue
+		}
+		turn.Tokens = 0 // nobody has counted the new rendering
+		body, err := json.Marshal(turn)
+		if err != nil {
+			return err
+		}
+		if err := t.run(ctx, redactTurn, string(id), turn.N, body); err != nil {
+			return err
+		}
+	}
+	if err := t.redactFrames(ctx, id, redact); err != nil {
+		return err
+	}
+	var rest string
+	if _, err := one(ctx, t, selectRest, []any{string(id)}, &rest); err != nil {
+		return err
+	}
+	if said := redact(rest); said != rest {
+		return t.run(ctx, redactRest, string(id), said)
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertRelay query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, expires, created, voice, via, portrait, files, room_thread)
+values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18, $19) on conflict (id) do nothing`
+	isCopy query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	// Copies of a message and what was done to it, not answers to it.
+	copiesWaiting query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
+  and o.state = 'ready' and o.cycle = '' and o.agent = '' and (o.event = $3 or o.target = $3 and o.kind <> 'send') order by o.n`
+	rewordCopy query = `update outbox set text = $2, expires = $3 where id = $1`
+	copyStands query = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
+  or exists (select 1 from outbox where account = $1 and chat = $2 and state in ('ready', 'sending') and state = 'sending' and event = $3)`
+)
+
+// relayTTL is how long people's words may wait to be carried to another chat.
+const relayTTL = time.Hour
+
+// relay orders what a person did in one chat of a room for its other chats, with
+// the event that records it (SEQ-96). What arrives there has a place of its own in
+// the record, so that its echo is no event and nothing goes round.
+func (i *ingestTx) relay(ctx context.Context, e spaces.Event) error {
+	r, err := i.room(ctx, e.Space)
+	if err != nil || len(r.chats) < 2 {
+		return err
+	}
+	c, ok := carried(e, i.batch.Files)
+	if !ok || !r.relays(c.from.Account, c.from.Chat) {
+		return nil
+	}
+	if _, ours := e.Actor.IsAgent(); ours {
+		return nil
+	}
+	if c.original {
+		if copied, err := whether(ctx, i.tx, isCopy, c.from.Account, c.from.Chat, c.from.Message, string(e.Space)); err != nil || copied {
+			return err // somebody changed a copy, not what was said
+		}
+	}
+	if c.kind != spaces.ActSend {
+		if past, err := i.past(ctx, c.target); err != nil || past {
+			return err
+		}
+	}
+	if stands, err := i.overtaken(ctx, e, &c); err != nil || !stands {
+		return err
+	}
+	if c.kind == spaces.ActDelete {
+		if err := i.withdraw(ctx, r, &c, e.RecvAt); err != nil {
+			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)
+		}
+	}
+	if c.kind == spaces.ActEdit && c.text == "" {
+		if had, err := i.bare(ctx, &c); err != nil || !had {
+			return err
+		}
+	}
+	if c.kind == spaces.ActEdit {
+		if err := i.reword(ctx, r, &c, e.RecvAt); err != nil {
+			return fmt.Errorf("reword copies of %s: %w", c.target, err)
+		}
+	}
+	if c.kind != spaces.ActSend || c.text != "" {
+		words := c
+		words.files = nil
+		waiting, err := i.spread(ctx, r, e, words, "relay|"+string(e.ID), e.RecvAt)
+		if err != nil {
+			return err
+		}
+		i.done.Waiting = appendNew(i.done.Waiting, waiting...)
+	}
+	return i.relayFiles(ctx, r, e, c)
+}
+
+// past reports whether a message is of the past, of which nobody knows a copy.
+func (t *tx) past(ctx context.Context, id spaces.EventID) (bool, error) {
+	e, err := eventOf(ctx, t, id)
+	if err != nil || e == nil {
+		return false, err
+	}
+	said, _ := e.Body.(spaces.Said)
+	return said.Past, nil
+}
+
+// withdraw ends what has not left yet of a message that was deleted, and has the
+// deletion spare the chats in which nothing of it stands or is on its way.
+func (t *tx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
+	if err := t.run(ctx, dropFileRelays, string(c.target)); err != nil {
+		return err
+	}
+	for _, to := range r.chats {
+		place := []any{to.account, to.id, string(c.target)}
+		waiting, err := all(ctx, t, copiesWaiting, place, scanOrder)
+		if err != nil {
+			return err
+		}
+		for _, o := range waiting {
+			o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "The message was deleted before this was sent."
+			if err := t.conclude(ctx, o, at); err != nil {
+				return err
+			}
+		}
+		if len(waiting) == 0 {
+			continue
+		}
+		stands, err := whether(ctx, t, copyStands, place...)
+		if err != nil {
+			return err
+		}
+		if !stands {
+			c.spares = append(c.spares, to)
+		}
+	}
+	return nil
+}
+
+// bare gives an edit that took all words of a message what its copies say then: what it
+// carries and does not travel by itself, or nothing. It reports whether there were words.
+func (i *ingestTx) bare(ctx context.Context, c *relayedBody) (had bool, err error) {
+	e, err := eventOf(ctx, i.tx, c.target)
+	if err != nil || e == nil {
+		return false, err
+	}
+	said, _ := e.Body.(spaces.Said)
+	had, said.Text = said.Text != "", ""
+	c.text = worded(said, i.batch.Files)
+	return had, nil
+}
+
+// reword has what has not left yet of a message that was edited leave with the new words,
+// and the edit spare the chats to which they come so.
+func (i *ingestTx) reword(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
+	e, err := eventOf(ctx, i.tx, c.target)
+	if err != nil || e == nil {
+		return err
+	}
+	said, _ := e.Body.(spaces.Said)
+	said.Text = c.text
+	for _, to := range r.chats {
+		waiting, err := all(ctx, i.tx, copiesWaiting, []any{to.account, to.id, string(c.target)}, scanOrder)
+		if err != nil {
+			return err
+		}
+		newest := false
+		for _, o := range waiting {
+			text, expires := worded(said, i.batch.Files), o.Expires
+			if o.Kind == spaces.ActEdit {
+				text, expires = c.text, at.Add(relayTTL)
+			} else if o.Kind != spaces.ActSend || len(o.Files) > 0 || strings.Contains(string(o.ID), "|file ") {
+				continue // none of its words
+			}
+			if newest = o.Part == 0 && !o.Resent; !newest { // people may see some of it
+				continue
+			}
+			if text == "" && o.Kind == spaces.ActSend {
+				o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "Its words were taken back before this was sent."
+				err = i.conclude(ctx, o, at)
+			} else {
+				err = i.run(ctx, rewordCopy, string(o.ID), []byte(text), ms(expires))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if newest {
+			c.spares = append(c.spares, to)
+		}
+	}
+	return nil
+}
+
+// relays reports whether what people say in a chat travels to the room's others.
+func (r *spaceState) relays(account, id string) bool {
+	return slices.ContainsFunc(r.chats, func(at chatState) bool { return at.relay && at.account == account && at.id == id })
+}
+
+// spread orders a cargo for every chat of the room but the one it comes from, once
+// each for the name, and returns their accounts.
+func (t *tx) spread(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, name string, at time.Time) (waiting []string, err error) {
+	who, _, err := entityOf(ctx, t, e.Actor)
+	if err != nil {
+		return nil, err
+	}
+	thread := e.Thread
+	if c.kind != spaces.ActSend { // what was done to a message happens where that is
+		if _, err := one(ctx, t, threadOf, []any{string(c.target)}, &thread); err != nil {
+			return nil, err
+		}
+	}
+	for n, to := range r.chats {
+		if !to.relay || !to.live || r.same(to, chatState{account: c.from.Account, id: c.from.Chat}) || r.toldBefore(n) || slices.Contains(c.spares, to) {
+			continue
+		}
+		there, rooms, err := t.threadIn(ctx, r, thread, to)
+		if err != nil {
+			return nil, err
+		}
+		id := strings.Join([]string{name, to.account, to.id}, "|")
+		err = t.run(ctx, insertRelay, id, string(c.kind), string(e.Space), string(there), string(e.ID), string(e.Root), e.Depth, to.account, to.id,
+			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(at.Add(relayTTL)), ms(at), who.Name, platformOf(c.from.Account), who.Portrait, array(c.files), string(rooms))
+		if err != nil {
+			return nil, fmt.Errorf("relay to %s: %w", to.account, err)
+		}
+		waiting = append(waiting, to.account)
+	}
+	return waiting, nil
+}
+
+// A relayedBody is what is carried of an event.
+type relayedBody struct {
+	from     spaces.Ref // where it happened
+	kind     spaces.ActionKind
+	text     string
+	target   spaces.EventID
+	original bool          // only what is done to the message itself, not to a copy, is carried
+	files    []spaces.File // that go behind the words
+	spares   []chatState   // to which it does not go
+}
+
+// carried returns what other chats of the room are told of an event; false when
+// that is nothing. With files those of a message travel by themselves, and the
+// words do not name them.
+func carried(e spaces.Event, files bool) (relayedBody, bool) {
+	switch b := e.Body.(type) {
+	case spaces.Said:
+		c := relayedBody{from: b.Ref, kind: spaces.ActSend, text: worded(b, files), target: e.ReplyTo}
+		for _, a := range b.Attachments {
+			if files && a.ID != "" {
+				c.files = append(c.files, spaces.File{Account: b.Ref.Account, Attachment: a})
+			}
+		}
+		return c, c.text != "" || len(c.files) > 0
+	case spaces.Edited:
+		return relayedBody{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, original: true}, b.Target != ""
+	case spaces.Deleted:
+		return relayedBody{from: b.Ref, kind: spaces.ActDelete, target: b.Target, original: true}, b.Target != ""
+	case spaces.Reacted:
+		return relayedBody{from: b.Ref, kind: spaces.ActReact, text: b.Emoji, target: b.Target}, b.Target != ""
+	case spaces.Unreacted:
+		return relayedBody{from: b.Ref, kind: spaces.ActReact, target: b.Target}, b.Target != ""
+	case spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned, spaces.Unpinned, spaces.Migrated, spaces.Linked,
+		spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Noted, spaces.Bookmarked,
+		spaces.CycleStarted, spaces.Thought, spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised, spaces.Goal, spaces.Remembered,
+		spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
+	}
+	return relayedBody{}, false
+}
+
+// worded returns the words of a message with what it carries named after them,
+// but for files that travel by themselves.
+func worded(b spaces.Said, files bool) string {
+	parts := make([]string, 0, 1+len(b.Attachments))
+	if b.Text != "" {
+		parts = append(parts, b.Text)
+	}
+	for _, a := range b.Attachments {
+		if files && a.ID != "" {
+			continue
+		}
+		parts = append(parts, "📎 "+a.Title())
+	}
+	return strings.Join(parts, "\n\n")
+}

@@ -1,0 +1,93 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	expireLeases query = `update leases set expires = 0 where expires > 0`
+	nobodyDeaf   query = `delete from meta where substr(name, 1, 5) = '` + metaDeaf + `'`
+	liveUplinks  query = `select ` + uplinkColumns + ` from uplinks
+where live = 1 and exists (select 1 from mappings m where m.space = uplinks.space and m.live = 1) order by agent, n`
+)
+
+// revive gives back what earlier processes held, once all of them are gone. Where
+// agents live from now on, they are connected from now on.
+func revive(ctx context.Context, t *tx, lives bool) error {
+	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
+		return err
+	}
+	if err := t.run(ctx, expireLeases); err != nil {
+		return err
+	}
+	at := t.now()
+	if err := t.run(ctx, forgetSenders, day(at)); err != nil || !lives {
+		return err
+	}
+	if err := t.run(ctx, nobodyDeaf); err != nil {
+		return err
+	}
+	crashed, err := all(ctx, t, openSpans, nil, scanSpan)
+	if err != nil {
+		return err
+	}
+	for _, s := range crashed {
+		u, err := uplinkOf(ctx, t, s.Mind, s.Space)
+		if err != nil {
+			return err
+		}
+		if err := t.closeAt(ctx, s, spanMark{u.Cursor, u.CursorID}, spaces.SpanCrashed, at); err != nil {
+			return err
+		}
+	}
+	ups, err := all(ctx, t, liveUplinks, nil, scanUplink)
+	if err != nil {
+		return err
+	}
+	for _, u := range ups {
+		if err := t.resume(ctx, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resume opens a span where the last one of the uplink ended.
+func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
+	last, err := first(ctx, t, spansOf, []any{string(u.Mind.Agent), string(u.Mind.Circle), string(u.Space), 1}, scanSpan)
+	if err != nil {
+		return err
+	}
+	from := spanMark{seq: u.Cursor + 1}
+	if last != nil {
+		from.seq = last.To + 1
+	}
+	if from.id, err = idAt(ctx, t, u.Space, from.seq); err != nil {
+		return err
+	}
+	return t.openAt(ctx, u.Mind, u.Space, from, spaces.SpanStarted, t.now())
+}
+
+// rest closes what is open, for a clean stop of the last process in which agents
+// lived.
+func rest(ctx context.Context, t *tx) error {
+	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
+		return err
+	}
+	open, err := all(ctx, t, openSpans, nil, scanSpan)
+	if err != nil {
+		return err
+	}
+	for _, s := range open {
+		l, err := t.line(ctx, s.Space, spaces.Primary)
+		if err != nil {
+			return err
+		}
+		if err := t.closeAt(ctx, s, spanMark{l.HeadSeq, l.Head}, spaces.SpanStopped, t.now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

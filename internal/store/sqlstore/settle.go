@@ -1,0 +1,168 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	storeAction query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
+  code = $9, reason = $10, settled = $11 where id = $1`
+	dropMessage query = `delete from messages where account = $1 and chat = $2 and message = $3`
+)
+
+// Settle implements [activity.Outbox]. An action that is settled already stays
+// as it is: the caller repeats a settlement whose answer it did not get.
+func (b BridgeStore) Settle(ctx context.Context, at time.Time, settlements []activity.SendResult) error {
+	err := b.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
+		for _, s := range settlements {
+			if err := t.settle(ctx, at, s); err != nil {
+				return fmt.Errorf("action %s: %w", s.Action, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("settle: %w", err)
+	}
+	return nil
+}
+
+func (t *tx) settle(ctx context.Context, at time.Time, s activity.SendResult) error {
+	found, err := first(ctx, t, oneAction, []any{string(s.Action)}, scanOrder)
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		return ErrUnknown
+	}
+	o := *found
+	if ended(o.State) {
+		t.lg.Warn("action is settled already", "action", o.ID, "state", o.State, "settlement", s.State)
+		return nil
+	}
+	switch s.State {
+	case spaces.ActionSent, spaces.ActionSending:
+		return t.accept(ctx, o, s, at)
+	case spaces.ActionReady:
+		return t.putBack(ctx, o, s, at)
+	case spaces.ActionUnknown, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
+		o.State, o.Code, o.reason = s.State, s.Code, s.Reason
+		return t.conclude(ctx, o, at)
+	}
+	return fmt.Errorf("no settlement is called %q", s.State)
+}
+
+// ended reports whether nothing more can become of an action. One whose outcome
+// is unknown may still be told.
+func ended(s spaces.ActionState) bool {
+	switch s {
+	case spaces.ActionSent, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
+		return true
+	case spaces.ActionReady, spaces.ActionSending, spaces.ActionUnknown:
+		return false
+	}
+	return false
+}
+
+// accept counts one part as delivered, and with the last one the action.
+func (t *tx) accept(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+	if s.Part > 0 && s.Part <= o.Part {
+		return nil // stored before; the caller did not learn of it
+	}
+	if !s.Ref.IsZero() {
+		event := o.Event
+		if o.Kind == spaces.ActEdit {
+			event = o.Target // a part more of the message that was edited
+		}
+		part := o.Part
+		if s.File {
+			part += firstFile
+		}
+		err := t.run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
+		if err != nil {
+			return fmt.Errorf("keep receipt: %w", err)
+		}
+		o.Refs = append(o.Refs, s.Ref)
+	}
+	for _, r := range s.Gone {
+		if err := t.run(ctx, dropMessage, r.Account, r.Chat, r.Message); err != nil {
+			return fmt.Errorf("let go of a part: %w", err)
+		}
+	}
+	if o.Draft != "" && o.Part == 0 {
+		if err := t.run(ctx, deleteDraft, string(o.Draft)); err != nil {
+			return fmt.Errorf("let go of draft: %w", err)
+		}
+	}
+	o.State, o.Part, o.Attempts, o.Resent, o.Code, o.reason = s.State, o.Part+1, 0, false, "", ""
+	if s.State == spaces.ActionSending {
+		o.Attempts = 1 // of the next part, which is under way
+		return t.saveAt(ctx, o, time.Time{})
+	}
+	if err := t.saveAt(ctx, o, at); err != nil {
+		return err
+	}
+	if o.Kind != spaces.ActSend || o.Agent == "" {
+		return nil
+	}
+	return t.tell(ctx, o, spaces.Delivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
+}
+
+// putBack readies an action for another time, unless a person has stopped the
+// run that decided it. Without a code there was no attempt.
+func (t *tx) putBack(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+	var halted int
+	if _, err := one(ctx, t, isHalted, []any{string(o.Cycle)}, &halted); err != nil {
+		return err
+	}
+	if halted >= haltedUnsent {
+		return t.cancel(ctx, o, at)
+	}
+	o.State, o.NotBefore, o.Code, o.reason = spaces.ActionReady, t.clock.of(s.NotBefore), s.Code, s.Reason
+	o.Resent = o.Resent || s.Resent
+	if s.Code == "" {
+		o.Attempts = max(o.Attempts-1, 0)
+	}
+	o.Chat = cmp.Or(s.MovedTo, o.Chat)
+	return t.saveAt(ctx, o, time.Time{})
+}
+
+// conclude ends an action that did not arrive, or that nobody can judge, and
+// tells so in its room.
+func (t *tx) conclude(ctx context.Context, o pendingAction, at time.Time) error {
+	if err := t.saveAt(ctx, o, at); err != nil {
+		return err
+	}
+	if o.Agent == "" {
+		return nil
+	}
+	if err := t.undelivered(ctx, o, at); err != nil {
+		return err
+	}
+	return t.tell(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
+}
+
+// tell appends what became of an action to its room, caused by its message.
+func (t *tx) tell(ctx context.Context, o pendingAction, fact spaces.Body, at time.Time) error {
+	return t.append(ctx, &spaces.Event{
+		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: cmp.Or(o.RoomThread, o.Thread), At: at, RecvAt: at,
+		Cause: o.Event, Root: o.root, Depth: o.depth, Body: fact,
+	})
+}
+
+// saveAt stores an action; settled is when it ended, zero as long as it has not.
+func (t *tx) saveAt(ctx context.Context, o pendingAction, settled time.Time) error {
+	err := t.run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, notBefore(o.NotBefore), array(o.Refs), o.Resent,
+		o.Code, o.reason, t.shared(settled))
+	if err != nil {
+		return fmt.Errorf("store action: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// What is known of a file lasts as long as a message shows it (ADR 23).
+
+const (
+	insertShowing query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
+	orphans       query = `select a.account, a.file, a.hash, a.bytes from showings s join attachments a on a.account = s.account and a.file = s.file
+where s.event = $1 and not exists (select 1 from showings o where o.account = s.account and o.file = s.file and o.event <> s.event)`
+	dropShowings   query = `delete from showings where event = $1`
+	dropAttachment query = `delete from attachments where account = $1 and file = $2`
+	dropVoice      query = `delete from voices where account = $1 and file = $2`
+	dropFileWaits  query = `delete from file_relays where account = $1 and file = $2`
+	contentStored  query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
+)
+
+// unreferencedFile is a file that no other message shows.
+type unreferencedFile struct {
+	account, file, hash string
+	bytes               int64
+}
+
+// unshow forgets the files that only a deleted message showed. Their bytes are
+// taken off the disk after the commit, see [activity.Sweeper].
+func (t *tx) unshow(ctx context.Context, message spaces.EventID) error {
+	if message == "" {
+		return nil
+	}
+	alone, err := all(ctx, t, orphans, []any{string(message)}, func(r row) (o unreferencedFile, err error) {
+		return o, r.Scan(&o.account, &o.file, &o.hash, &o.bytes)
+	})
+	if err != nil {
+		return fmt.Errorf("find files of %s: %w", message, err)
+	}
+	for _, o := range alone {
+		if err := t.unshelve(ctx, o); err != nil {
+			return fmt.Errorf("forget file of %s: %w", message, err)
+		}
+	}
+	return t.run(ctx, dropShowings, string(message))
+}
+
+func (t *tx) unshelve(ctx context.Context, o unreferencedFile) error {
+	for _, q := range []query{dropAttachment, dropVoice, dropFileWaits} {
+		if err := t.run(ctx, q, o.account, o.file); err != nil {
+			return err
+		}
+	}
+	if o.hash == "" {
+		return nil
+	}
+	return t.abandon(ctx, o.hash, o.bytes)
+}
+
+// abandon has a content swept, of which so many bytes are counted, unless another
+// file has it, too.
+func (t *tx) abandon(ctx context.Context, hash string, counted int64) error {
+	if still, err := whether(ctx, t, contentStored, hash); err != nil || still {
+		return err
+	}
+	if counted > 0 {
+		if err := t.addTo(ctx, metaShelved, -counted); err != nil {
+			return err
+		}
+	}
+	return t.addTo(ctx, metaUnshelved, 1)
+}
+
+// Holds implements [activity.Stock].
+func (b BridgeStore) Holds(ctx context.Context, hash string) (held bool, err error) {
+	if held, err = whether(ctx, b.s.engine, contentStored, hash); err != nil {
+		return false, fmt.Errorf("look for a file's content: %w", err)
+	}
+	return held, nil
+}
+
+// Removals implements [activity.Stock].
+func (b BridgeStore) Removals(ctx context.Context) (int64, error) {
+	n, err := numberOf(ctx, b.s.engine, metaUnshelved)
+	if err != nil {
+		return 0, fmt.Errorf("count files that were forgotten: %w", err)
+	}
+	return n, nil
+}
+
+var _ activity.BlobRefs = BridgeStore{}

@@ -1,0 +1,147 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// Options say what a record gets from outside.
+type Options struct {
+	// NewID mints an id that is unique for ever; ids that rise with time keep the
+	// tables compact.
+	NewID func() string
+	// Now is the clock for what the store notes of its own: spans it closes and
+	// opens again when it is opened and closed. Default: time.Now.
+	Now func() time.Time
+	// Logger gets one line a decision. Default: nothing is logged.
+	Logger *slog.Logger
+	// Idle is how long nothing happens in a space before the next event counts as
+	// a new stretch of presence there (spans.idle). Default: 12 hours.
+	Idle time.Duration
+	// Lives says that agents live while the record is open: it notes in each of their
+	// spaces that they are connected from now on, and at the end that they were until
+	// then. Default: the record is only looked after, and says nothing of them.
+	Lives bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	o.Idle = cmp.Or(o.Idle, 12*time.Hour)
+	return o
+}
+
+// A Store is an open record. Its methods and those of its views may be called
+// concurrently.
+type Store struct {
+	engine Engine
+	opts   Options
+	writer *writer // nil: for reading alone
+	close  sync.Once
+	closed error // what close gave
+}
+
+// Open begins to write the record that e keeps, and gives back what an earlier
+// process left leased when it died, and with o.Lives what it left connected. The
+// schema is up to date. The store owns e from here on: it is closed with it, also
+// when Open fails.
+func Open(ctx context.Context, e Engine, o Options) (*Store, error) {
+	s := &Store{engine: e, opts: o.withDefaults()}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.release())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) (err error) {
+	if s.writer, err = startWriter(ctx, s.engine, s.opts); err != nil {
+		return err
+	}
+	return s.write(ctx, func(ctx context.Context, t *tx) error {
+		if c, several := s.engine.(Cluster); several {
+			if err := t.bury(ctx, c, true); err != nil {
+				return err
+			}
+		}
+		return revive(ctx, t, s.opts.Lives)
+	})
+}
+
+// Close gives back what this process has leased, ends the open connection spans
+// if it is the last one in which agents lived, waits for writes under way, refuses
+// new ones and closes the engine. Later calls return what the first did.
+func (s *Store) Close(ctx context.Context) error {
+	s.close.Do(func() {
+		// A full disk must not keep the process from ending: the next start then
+		// closes the spans as crashed.
+		if err := s.write(ctx, s.leave); err != nil {
+			s.opts.Logger.Warn("spans and leases left open", "error", err)
+		}
+		s.closed = s.release()
+	})
+	return s.closed
+}
+
+// leave is the last write of a clean stop: what this process has leased is free for
+// the others at once.
+func (s *Store) leave(ctx context.Context, t *tx) error {
+	id := s.Process()
+	if err := t.handOver(ctx, id); err != nil {
+		return err
+	}
+	if id != "" {
+		if err := t.free(ctx, id); err != nil {
+			return err
+		}
+	}
+	if !s.opts.Lives {
+		return nil
+	}
+	return rest(ctx, t)
+}
+
+// Crash ends the store as the end of its process would: nothing is put in order.
+// Tests use it to see what the next process finds.
+func (s *Store) Crash(context.Context) error {
+	s.close.Do(func() { s.closed = s.release() })
+	return s.closed
+}
+
+func (s *Store) release() error {
+	var errs []error
+	if s.writer != nil {
+		errs = append(errs, s.writer.stop())
+	}
+	return errors.Join(append(errs, s.engine.Close())...)
+}
+
+// Size returns how many bytes the record takes.
+func (s *Store) Size(ctx context.Context) (int64, error) { return s.engine.Size(ctx) }
+
+// clock returns that of the last turn.
+func (s *Store) clock() clock { return *s.writer.clock.Load() }
+
+// write runs do in a transaction that is on disk when write returns nil. It
+// stops waiting for its turn when ctx ends, and never after it had its turn.
+func (s *Store) write(ctx context.Context, do writeFunc) error {
+	if s.writer == nil {
+		return ErrClosed
+	}
+	return s.writer.write(ctx, do)
+}
+
+// writeOften is write for what every message needs; see [writer.writeOften].
+func (s *Store) writeOften(ctx context.Context, do writeFunc) error {
+	if s.writer == nil {
+		return ErrClosed
+	}
+	return s.writer.writeOften(ctx, do)
+}

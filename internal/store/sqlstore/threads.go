@@ -1,0 +1,243 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	tieColumns query = `thread, platform, chat, there, root, title, began`
+	tieHere    query = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
+	// A room may have as many threads as messages: which they are says the narrow index.
+	tieFound = `select t.thread, t.platform, t.chat, t.there, t.root, t.title, t.began from threads k
+join threads t on t.space = k.space and t.platform = k.platform and t.chat = k.chat and t.there = k.there `
+	tieOnRoot query = tieFound + `where k.space = $1 and k.root = $2 order by t.began desc limit 1`
+	tiesOf    query = tieFound + `where k.space = $1 and k.thread = $2 order by t.began desc, t.platform, t.chat`
+	insertTie query = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
+on conflict do nothing`
+	nameThread query = `update threads set title = $3 where space = $1 and thread = $2`
+	threadOf   query = `select thread from events where id = $1`
+	// What stands in the chat itself is no part of a thread there: a row of threads says so.
+	threadHere query = `select exists (select 1 from events e cross join messages k cross join messages m
+where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and k.event = e.id and k.account = $3 and k.chat = $4
+  and m.account = k.account and m.chat = k.chat and m.message = k.message and m.space = k.space and m.own = 0)`
+	// An expression in place of the branch keeps the engine from going through the room.
+	firstHere query = `select m.account, m.chat, m.message from events e cross join messages m
+where e.space = $1 and e.branch || '' = 'main' and e.thread = $2 and e.thread <> '' and m.event = e.id and m.account = $3 and m.chat = $4 order by e.seq, m.part limit 1`
+)
+
+// A threadMapping is how one chat of a room calls one of the room's threads.
+type threadMapping struct {
+	thread spaces.ThreadID // as the room calls it
+	at     chatKey
+	there  spaces.ThreadID
+	root   spaces.EventID // on which it hangs
+	title  string
+	began  bool // in this chat
+}
+
+// A chatKey is a chat, whichever of our accounts is in it.
+type chatKey struct{ platform, chat string }
+
+func spotOf(account, chat string) chatKey { return chatKey{platformOf(account), chat} }
+
+func scanTie(r row) (t threadMapping, err error) {
+	return t, r.Scan(&t.thread, &t.at.platform, &t.at.chat, &t.there, &t.root, &t.title, &t.began)
+}
+
+// thread gives an event the thread of the room that it belongs to. Chats call a
+// thread each in their own way: the room calls it as that one does in which it
+// began. It returns the tie that the event makes, if it is the first to show it.
+func (i *ingestTx) thread(ctx context.Context, e *spaces.Event) (made *threadMapping, err error) {
+	r, err := i.room(ctx, e.Space)
+	if err != nil || r == nil || len(r.chats) < 2 || e.Branch != spaces.Primary || i.chat == "" {
+		return nil, err
+	}
+	if e.Thread == "" {
+		return nil, i.chained(ctx, e)
+	}
+	here := spotOf(i.batch.Account, i.chat)
+	known, err := first(ctx, i.tx, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanTie)
+	if err != nil {
+		return nil, fmt.Errorf("find thread %s: %w", e.Thread, err)
+	}
+	if known != nil {
+		return nil, i.enterThread(ctx, e, *known)
+	}
+	if e.Body.Kind() != spaces.KindSaid {
+		return nil, nil
+	}
+	made = &threadMapping{thread: e.Thread, at: here, there: e.Thread, title: i.title, began: true}
+	return made, i.begin(ctx, e, made)
+}
+
+// enterThread puts an event into a thread that the room has, and learns its name.
+func (i *ingestTx) enterThread(ctx context.Context, e *spaces.Event, known threadMapping) error {
+	e.Thread = known.thread
+	if i.title == "" || i.title == known.title {
+		return nil
+	}
+	return i.run(ctx, nameThread, string(e.Space), string(known.thread), i.title)
+}
+
+// begin completes a new tie: the thread hangs on the message that its chat calls
+// like it, and is the one that hangs there already, if it began elsewhere.
+func (i *ingestTx) begin(ctx context.Context, e *spaces.Event, made *threadMapping) (err error) {
+	made.root, err = i.messageAt(ctx, e.Space, spaces.Ref{Account: i.batch.Account, Chat: i.chat, Message: string(made.there)})
+	if err != nil {
+		return err
+	}
+	if made.root != "" {
+		elsewhere, err := first(ctx, i.tx, tieOnRoot, []any{string(e.Space), string(made.root)}, scanTie)
+		if err != nil {
+			return fmt.Errorf("find thread on %s: %w", made.root, err)
+		}
+		if elsewhere != nil {
+			made.thread, made.title, made.began = elsewhere.thread, elsewhere.title, false
+		}
+	}
+	if made.began {
+		namesakes, err := all(ctx, i.tx, tiesOf, []any{string(e.Space), string(made.thread)}, scanTie)
+		if err != nil {
+			return err
+		}
+		if len(namesakes) > 0 {
+			made.thread = spaces.ThreadID(string(made.there) + "@" + i.chat)
+		}
+	}
+	e.Thread = made.thread
+	return nil
+}
+
+// chained puts what answers a message of a thread into it, in a chat that shows
+// the thread as a chain of answers.
+func (i *ingestTx) chained(ctx context.Context, e *spaces.Event) error {
+	if e.Body.Kind() != spaces.KindSaid || e.ReplyTo == "" {
+		return nil
+	}
+	var answered spaces.ThreadID
+	if _, err := one(ctx, i.tx, threadOf, []any{string(e.ReplyTo)}, &answered); err != nil || answered == "" {
+		return err
+	}
+	ties, err := all(ctx, i.tx, tiesOf, []any{string(e.Space), string(answered)}, scanTie)
+	if err != nil || len(ties) == 0 {
+		return err
+	}
+	for _, t := range ties {
+		if t.at == spotOf(i.batch.Account, i.chat) {
+			return nil
+		}
+	}
+	e.Thread = answered
+	return nil
+}
+
+// keep stores a tie that the event e made. Where the thread hangs on no message, it
+// hangs on e.
+func (i *ingestTx) keep(ctx context.Context, made *threadMapping, e spaces.Event) error {
+	if made == nil {
+		return nil
+	}
+	root := cmp.Or(made.root, e.ID)
+	err := i.run(ctx, insertTie, string(e.Space), string(made.thread), made.at.platform, made.at.chat, string(made.there), string(root), made.title, made.began)
+	if err != nil {
+		return fmt.Errorf("keep thread %s: %w", made.there, err)
+	}
+	return nil
+}
+
+// threadIn returns the thread of a room as one of its chats knows it, if it began
+// there. Elsewhere it is the room's, for whoever sends to find its place.
+func (t *tx) threadIn(ctx context.Context, r *spaceState, thread spaces.ThreadID, c chatState) (there, rooms spaces.ThreadID, err error) {
+	if thread == "" || len(r.chats) < 2 {
+		return thread, "", nil
+	}
+	ties, err := all(ctx, t, tiesOf, []any{string(r.ID), string(thread)}, scanTie)
+	if err != nil {
+		return "", "", fmt.Errorf("find thread %s: %w", thread, err)
+	}
+	for _, tie := range ties {
+		if tie.began && tie.at == spotOf(c.account, c.id) {
+			return tie.there, "", nil
+		}
+	}
+	if len(ties) > 0 {
+		return "", thread, nil
+	}
+	here, err := whether(ctx, t, threadHere, string(r.ID), string(thread), c.account, c.id)
+	if err != nil || !here {
+		return "", "", err
+	}
+	return thread, "", nil // it was begun before there was another chat
+}
+
+// Mooring implements [activity.Outbox].
+func (b BridgeStore) Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.ThreadAnchor, err error) {
+	ties, err := all(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	if err != nil {
+		return m, fmt.Errorf("find thread %s: %w", thread, err)
+	}
+	if len(ties) == 0 {
+		return m, nil
+	}
+	for _, t := range ties {
+		if t.at == spotOf(account, chat) {
+			m.There = t.there
+		}
+	}
+	words, files, err := b.Where(ctx, account, chat, ties[0].root)
+	if err != nil {
+		return m, err
+	}
+	if refs := append(words, files...); len(refs) > 0 {
+		m.Anchor = refs[0]
+	} else if _, err := one(ctx, b.s.engine, firstHere, []any{string(space), string(thread), account, chat},
+		&m.Anchor.Account, &m.Anchor.Chat, &m.Anchor.Message); err != nil {
+		return m, fmt.Errorf("find where thread %s hangs in %s: %w", thread, chat, err)
+	}
+	return m, nil
+}
+
+// ThreadTitle implements [activity.Outbox].
+func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (title string, err error) {
+	tie, err := first(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	if err != nil {
+		return "", fmt.Errorf("find thread %s: %w", thread, err)
+	}
+	if tie == nil {
+		return "", nil
+	}
+	if tie.title != "" {
+		return tie.title, nil
+	}
+	root, err := eventOf(ctx, b.s.engine, tie.root)
+	if err == nil && root != nil {
+		title, err = standing(ctx, b.s.engine, *root)
+	}
+	if err != nil {
+		return "", fmt.Errorf("read what thread %s hangs on: %w", thread, err)
+	}
+	return title, nil
+}
+
+// standing returns the words of a message as they stand; none once it was deleted.
+func standing(ctx context.Context, src Reader, e spaces.Event) (string, error) {
+	said, _ := e.Body.(spaces.Said)
+	deleted, err := deletedSince(ctx, src, e.Space, e.Seq)
+	if err != nil || deleted[e.ID] || deleted[said.Ref] {
+		return "", err
+	}
+	words := wordsOf(e.Body)
+	err = each(ctx, src, wordsAfter, []any{string(e.Space), e.Seq}, func(r row) error {
+		later, err := scanEvent(r)
+		if b, edited := later.Body.(spaces.Edited); edited && (b.Target == e.ID || b.Target == "" && !b.Ref.IsZero() && b.Ref == said.Ref) {
+			words = b.Text
+		}
+		return err
+	})
+	return words, err
+}

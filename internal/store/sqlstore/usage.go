@@ -1,0 +1,222 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	addUsage query = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
+  output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
+	chargeRoot query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
+on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
+	chargeSender query = `insert into senders (day, entity, tokens) values ($1, $2, $3)
+on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`
+	payingRows query = `select i.root, e.actor from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
+union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
+	timerSpace   query = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
+	senderTokens query = `select tokens from senders where day = $1 and entity = $2`
+	// sendersTokens has the people of a timer beside the tallies of those who wrote.
+	sendersTokens query = `select coalesce(max(s.tokens), 0),
+  coalesce((` + timerPayers + `), '[]')
+from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
+where i.cycle = $1 and i.cycle <> ''`
+	forgetSenders query = `delete from senders where day < $1`
+	stopRoot      query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
+	spentOn       query = `select agent, space, prompt, cached, output from usage where day = $1`
+)
+
+// charge adds what the step took to the day's tallies and to every chain the
+// cycle answers to.
+func (k *stepTx) charge(ctx context.Context) error {
+	u := k.c.Step.Usage
+	room := k.space
+	if room == "" && u != (spaces.Usage{}) { // that of what woke it
+		if _, err := one(ctx, k.tx, timerSpace, []any{string(k.c.Step.Cycle)}, &room); err != nil {
+			return fmt.Errorf("find the room of a timer: %w", err)
+		}
+	}
+	if err := k.spend(ctx, k.c.At, k.mind.Agent, room, u); err != nil {
+		return err
+	}
+	if u.Total() == 0 && k.spoke == 0 {
+		return nil
+	}
+	charged, err := k.payers(ctx, k.c.Step.Cycle)
+	if err != nil {
+		return fmt.Errorf("find who is answered: %w", err)
+	}
+	if err := k.chargePeople(ctx, charged.people, u.Total()); err != nil {
+		return err
+	}
+	if k.space != "" {
+		return k.chargeRoots(ctx, charged.roots, u.Total())
+	}
+	// A wake without a space begins chains of its own, one a message.
+	for _, e := range k.done.Events {
+		if _, said := e.Body.(spaces.Said); !said {
+			continue
+		}
+		if err := k.run(ctx, chargeRoot, string(e.Root), 1, u.Total()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spend adds what was used in a room to the day's tallies; no agent stands for what
+// was used beside one's steps.
+func (t *tx) spend(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
+	if u == (spaces.Usage{}) {
+		return nil
+	}
+	if err := t.run(ctx, addUsage, day(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
+		return fmt.Errorf("count usage: %w", err)
+	}
+	return nil
+}
+
+// chargePeople counts tokens for the people whose words woke the cycle, or had the
+// timer set that did.
+func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, tokens int) error {
+	for _, who := range people {
+		if tokens == 0 {
+			break
+		}
+		if err := k.run(ctx, chargeSender, day(k.c.At), string(who), tokens); err != nil {
+			return fmt.Errorf("count for senders: %w", err)
+		}
+	}
+	return nil
+}
+
+// chargeRoots counts tokens and what the cycle said for the chains it answers.
+func (k *stepTx) chargeRoots(ctx context.Context, roots []spaces.EventID, tokens int) error {
+	for _, root := range roots {
+		if err := k.run(ctx, chargeRoot, string(root), k.spoke, tokens); err != nil {
+			return fmt.Errorf("count for chain %s: %w", root, err)
+		}
+	}
+	return nil
+}
+
+// usageAccounts are those a cycle is counted for: the chains its rows belong to, and the
+// people whose words they are, or had the timer set that woke it. Each is there once.
+type usageAccounts struct {
+	roots  []spaces.EventID
+	people []spaces.EntityID
+}
+
+// payers returns whom a cycle is counted for. Its rows and waits change only when it
+// takes more, and then they are looked up again.
+func (t *tx) payers(ctx context.Context, id spaces.CycleID) (p usageAccounts, err error) {
+	if p, ok := t.cache.payers[id]; ok {
+		return p, nil
+	}
+	rows, err := all(ctx, t, payingRows, []any{string(id)}, func(r row) (e inboxEntry, err error) {
+		return e, r.Scan(&e.root, &e.event.Actor)
+	})
+	if err != nil {
+		return p, err
+	}
+	if p, err = t.pays(ctx, id, rows); err != nil || len(rows) > 0 {
+		return p, err
+	}
+	_, err = one(ctx, t, timerPayers, []any{string(id)}, jsonList[spaces.EntityID]{&p.people})
+	t.cache.payers[id] = p
+	return p, err
+}
+
+// pays notes whom a cycle with these rows is counted for.
+func (t *tx) pays(ctx context.Context, id spaces.CycleID, rows []inboxEntry) (p usageAccounts, err error) {
+	actors := make([]spaces.EntityID, len(rows))
+	for n, e := range rows {
+		p.roots, actors[n] = append(p.roots, e.root), e.event.Actor
+	}
+	actors = slices.DeleteFunc(actors, func(who spaces.EntityID) bool { return who == "" })
+	slices.Sort(p.roots)
+	slices.Sort(actors)
+	p.roots = slices.Compact(p.roots)
+	for _, who := range slices.Compact(actors) {
+		kind, err := t.kindOf(ctx, who)
+		if err != nil {
+			return p, err
+		}
+		if kind == spaces.Human {
+			p.people = append(p.people, who)
+		}
+	}
+	t.cache.payers[id] = p
+	return p, nil
+}
+
+// debts are the chains that a cycle goes on with after waits, as rows nobody sent.
+func debts(waits []spaces.Wait) []inboxEntry {
+	rows := make([]inboxEntry, len(waits))
+	for i := range waits {
+		rows[i].root = waits[i].Root
+	}
+	return rows
+}
+
+// Stop marks causal chains as stopped by a person: nothing they lead to wakes
+// anybody again.
+func (s AgentStore) Stop(ctx context.Context, roots ...spaces.EventID) error {
+	return s.s.write(ctx, func(ctx context.Context, t *tx) error {
+		for _, root := range roots {
+			if err := t.run(ctx, stopRoot, string(root)); err != nil {
+				return fmt.Errorf("stop chain %s: %w", root, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Spent implements [shell.Record]. Days are counted in UTC.
+func (s AgentStore) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID) (shell.UsageToday, error) {
+	var sum shell.UsageToday
+	err := each(ctx, s.s.engine, spentOn, []any{day(at)}, func(r row) error {
+		var who spaces.AgentID
+		var where spaces.SpaceID
+		var u spaces.Usage
+		if err := r.Scan(&who, &where, &u.Prompt, &u.Cached, &u.Output); err != nil {
+			return err
+		}
+		sum.All += u.Total()
+		if who == agent {
+			sum.Agent += u.Total()
+		}
+		if where == space {
+			sum.Space += u.Total()
+		}
+		return nil
+	})
+	if err != nil {
+		return shell.UsageToday{}, fmt.Errorf("read usage: %w", err)
+	}
+	return sum, nil
+}
+
+// SpentBySenders implements [shell.Record].
+func (s AgentStore) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (int, error) {
+	most, set := 0, []spaces.EntityID(nil)
+	if _, err := one(ctx, s.s.engine, sendersTokens, []any{string(cycle), day(at)}, &most, jsonList[spaces.EntityID]{&set}); err != nil {
+		return 0, fmt.Errorf("read what senders used: %w", err)
+	}
+	for _, who := range set {
+		tokens := 0
+		if _, err := one(ctx, s.s.engine, senderTokens, []any{day(at), string(who)}, &tokens); err != nil {
+			return 0, fmt.Errorf("read what a sender used: %w", err)
+		}
+		most = max(most, tokens)
+	}
+	return most, nil
+}

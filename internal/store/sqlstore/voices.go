@@ -1,0 +1,85 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertVoice query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
+	dueVoices   query = `select a.account, a.file, a.space, a.event, a.kind, a.name, a.hash, a.bytes, a.media, v.tries from voices v
+join attachments a on a.account = v.account and a.file = v.file
+where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file limit $3 + 0`
+	settleVoice query = `update voices set state = $3, tries = tries + 1, due = $4 where account = $1 and file = $2 and state = 'wanted'`
+	voiceWaits  query = `select exists (select 1 from voices where account = $1 and file = $2 and state = 'wanted' and at >= $3)
+  or exists (select 1 from attachments where account = $1 and file = $2 and state = 'wanted')`
+)
+
+// voice notes a file that may be heard.
+func (t *tx) voice(ctx context.Context, o activity.FetchResult) error {
+	if !activity.IsVoice(o.File.Kind) {
+		return nil
+	}
+	return t.run(ctx, insertVoice, o.File.Account, o.File.ID, ms(o.At), t.shared(o.At))
+}
+
+// Unheard implements [activity.Voices].
+func (b BridgeStore) Unheard(ctx context.Context, at time.Time, limit int) ([]activity.VoiceMessage, error) {
+	out, err := all(ctx, b.s.engine, dueVoices, []any{ms(b.s.clock().of(at)), ms(at.Add(-activity.VoiceTTL)), limit}, func(r row) (v activity.VoiceMessage, err error) {
+		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list voices: %w", err)
+	}
+	return out, nil
+}
+
+// Waits implements [activity.Voices].
+func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Time) (waits bool, err error) {
+	if waits, err = whether(ctx, b.s.engine, voiceWaits, account, file, ms(at.Add(-activity.VoiceTTL))); err != nil {
+		return false, fmt.Errorf("look up voice: %w", err)
+	}
+	return waits, nil
+}
+
+// Hear implements [activity.Voices].
+func (b BridgeStore) Hear(ctx context.Context, h activity.TranscriptionResult) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		n, err := t.exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), notBefore(t.clock.of(h.Due)))
+		if err != nil {
+			return err
+		}
+		if err := t.spend(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // whatever became of it
+			return err
+		}
+		if n == 0 || h.State != activity.VoiceHeard || h.Text == "" {
+			return nil
+		}
+		return t.heard(ctx, h)
+	})
+	if err != nil {
+		return fmt.Errorf("settle voice of %s: %w", h.Voice.Event, err)
+	}
+	return nil
+}
+
+// heard tells the room what was said in a voice of it.
+func (t *tx) heard(ctx context.Context, h activity.TranscriptionResult) error {
+	m, err := eventOf(ctx, t, h.Voice.Event)
+	if err != nil || m == nil {
+		return err
+	}
+	said, ok := m.Body.(spaces.Said)
+	if !ok {
+		return nil
+	}
+	return t.append(ctx, &spaces.Event{
+		Space: m.Space, Branch: spaces.Primary, Object: m.Object, Thread: m.Thread, At: h.At, RecvAt: h.At,
+		Cause: m.ID, Root: m.Root, Depth: m.Depth, Source: "voice|" + h.Voice.Account + "|" + h.Voice.ID,
+		Body: spaces.Transcribed{Target: m.ID, Ref: said.Ref, File: h.Voice.ID, Text: h.Text, Model: h.Model},
+	})
+}

@@ -1,0 +1,173 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+var shelfTests = map[string]func(*testing.T, *world){
+	"FilesOfMessagesAreWantedOnce": filesWanted,
+	"StoredFileIsKnownForGood":     fileStored,
+	"FileGivenUpIsToldInItsRoom":   fileMissing,
+	"FileGoesWithItsLastMessage":   fileForgotten,
+}
+
+// showing records a message that carries files.
+func (w *world) showing(space spaces.SpaceID, files ...string) spaces.Event {
+	w.t.Helper()
+	m := w.message(space, "zoe", "look")
+	said := spaces.Said{Text: "look", Attachments: []spaces.Attachment{{Kind: "location", Name: "1, 2"}}}
+	for _, f := range files {
+		said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
+	}
+	m.Event.Body, m.Event.Thread = said, "t1"
+	w.record(m)
+	return w.last(space)
+}
+
+func (w *world) wanted() []activity.PendingFile {
+	w.t.Helper()
+	got, err := w.s.Border.Wanted(w.t.Context(), account, w.now, 10)
+	w.ok(err)
+	return got
+}
+
+// shelve settles a file and returns who has something to carry for it.
+func (w *world) shelve(o activity.FetchResult) []string {
+	w.t.Helper()
+	waiting, err := w.s.Border.Shelve(w.t.Context(), o)
+	w.ok(err)
+	return waiting
+}
+
+// K6: what is to be fetched is durable with the event that shows it.
+func filesWanted(t *testing.T, w *world) {
+	room := w.family()
+	first := w.showing(room, "f1", "f2")
+	w.showing(room, "f1")
+	w.s = w.s.Restart(t, false)
+	want := []activity.PendingFile{
+		{Account: account, ID: "f1", Kind: "photo", Name: "f1.jpg", Size: 100, Space: room, Event: first.ID},
+		{Account: account, ID: "f2", Kind: "photo", Name: "f2.jpg", Size: 100, Space: room, Event: first.ID},
+	}
+	if diff := cmp.Diff(want, w.wanted()); diff != "" {
+		t.Errorf("wanted (-want +got):\n%s", diff)
+	}
+	later := w.now.Add(time.Minute)
+	w.shelve(activity.FetchResult{File: want[0], State: activity.FileWanted, At: w.now, Due: later, Counted: true, Reason: "it rains"})
+	w.shelve(activity.FetchResult{File: want[1], State: activity.FileWanted, At: w.now, Due: later, Reason: "wait"})
+	if got := w.wanted(); len(got) != 0 {
+		t.Errorf("wanted before it is due: %+v", got)
+	}
+	w.now = later
+	if got := w.wanted(); len(got) != 2 || got[0].Tries != 1 || got[1].Tries != 0 {
+		t.Errorf("wanted %+v, want both, one of them tried", got)
+	}
+}
+
+func fileStored(t *testing.T, w *world) {
+	room := w.family()
+	w.showing(room, "f1", "f2")
+	before := len(w.log(room))
+	for _, f := range w.wanted() {
+		w.shelve(activity.FetchResult{File: f, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/png"})
+		w.shelve(activity.FetchResult{File: f, State: activity.FileMissing, At: w.now, Reason: "too late"})
+	}
+	w.showing(room, "f1")
+	got, found, err := w.s.Border.File(t.Context(), account, "f1")
+	w.ok(err)
+	if want := (activity.FileRecord{State: activity.FileStored, Hash: "abc", Bytes: 7, Media: "image/png"}); !found || got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if n, err := w.s.Border.Shelved(t.Context()); err != nil || n != 7 {
+		t.Errorf("%d bytes shelved, %v; the same content counts once: 7", n, err)
+	}
+	if len(w.wanted()) != 0 || len(w.log(room)) != before+1 {
+		t.Error("a stored file is wanted again, or its room was told something")
+	}
+	if _, found, err := w.s.Border.File(t.Context(), account, "unseen"); found || err != nil {
+		t.Errorf("unseen: %t, %v", found, err)
+	}
+}
+
+// K6: after the last try it is visible.
+func fileMissing(t *testing.T, w *world) {
+	room := w.family()
+	shown := w.showing(room, "f1")
+	o := activity.FetchResult{File: w.wanted()[0], State: activity.FileMissing, At: w.now, Reason: "it is too large"}
+	w.shelve(o)
+	w.shelve(o)
+	told := w.last(room)
+	want := spaces.Unreadable{What: spaces.AttachmentMissing, Reason: "photo f1.jpg: it is too large"}
+	if diff := cmp.Diff(spaces.Body(want), told.Body); diff != "" || told.ReplyTo != shown.ID || told.Thread != "t1" {
+		t.Errorf("told %+v (-want +got):\n%s", told, diff)
+	}
+	if n := len(w.log(room)); n != int(told.Seq) || told.Seq != shown.Seq+1 {
+		t.Errorf("the room was told more than once: %d events", n)
+	}
+}
+
+// ADR 23: what is known of a file lasts as long as a message shows it.
+func fileForgotten(t *testing.T, w *world) {
+	room := w.family()
+	first := w.showing(room, "f1", "f2")
+	second := w.showing(room, "f1", "f3")
+	for _, f := range w.wanted() {
+		o := activity.FetchResult{File: f, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}
+		if f.ID == "f3" {
+			o.Hash, o.Bytes = "def", 20
+		}
+		w.shelve(o)
+	}
+	w.s = w.s.Restart(t, false)
+	known := func(when string, want ...bool) {
+		t.Helper()
+		for i, id := range []string{"f1", "f2", "f3"} {
+			if _, found, err := w.s.Border.File(t.Context(), account, id); found != want[i] || err != nil {
+				t.Errorf("%s: %s is known: %t, %v", when, id, found, err)
+			}
+		}
+		held, err := w.s.Border.Holds(t.Context(), "abc")
+		w.ok(err)
+		if held != want[0] {
+			t.Errorf("%s: its content is held: %t", when, held)
+		}
+	}
+	counts := func(when string, removals, bytes int64) {
+		t.Helper()
+		n, err := w.s.Border.Removals(t.Context())
+		w.ok(err)
+		kept, err := w.s.Border.Shelved(t.Context())
+		w.ok(err)
+		if n != removals || kept != bytes {
+			t.Errorf("%s: %d removals and %d bytes, want %d and %d", when, n, kept, removals, bytes)
+		}
+	}
+	known("before", true, true, true)
+	counts("before", 0, 27)
+	w.record(w.fact(room, "zoe", spaces.Deleted{Target: first.ID}))
+	known("one is deleted", true, false, true) // f1 has the content as well
+	counts("one is deleted", 0, 27)
+	w.record(w.fact(room, "zoe", spaces.Deleted{Target: second.ID}))
+	known("both are", false, false, false)
+	counts("both are", 2, 0)
+	w.shelve(activity.FetchResult{File: activity.PendingFile{Account: account, ID: "f9"}, State: activity.FileStored, At: w.now, Hash: "xyz", Bytes: 1})
+	counts("one came too late", 3, 0)
+	third := w.showing(room, "f1")
+	if got := w.wanted(); len(got) != 1 || got[0].ID != "f1" || got[0].Event != third.ID {
+		t.Errorf("wanted %+v, want the file that is shown again", got)
+	}
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	taken := w.reply(wake, "")
+	taken.Kind, taken.Target = spaces.ActDelete, third.ID
+	c.Effect = []spaces.Effect{taken}
+	w.commit(c)
+	w.rest(wake, 1)
+	known("an agent deleted it", false, false, false)
+}

@@ -1,0 +1,62 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// R-23, S6, PLATFORMS 2.4: a message calls people by the platform's ids, members
+// only and three at most, and may be shown beside its thread.
+func namedPeople(t *testing.T, w *world) {
+	room := w.family()
+	for _, name := range []string{"zoe", "tom", "ann", "joe"} {
+		w.say(room, name, "hi")
+	}
+	e := spaces.Said{Text: "@eve @zoe @ada @tom @ann @joe", Mentions: []spaces.EntityID{"agent:ada"}, Broadcast: true}
+	m := w.message(room, "zoe", "")
+	m.Event.Body = e
+	m.Mentions = []spaces.Identity{person("eve"), person("zoe"), person("tom"), {Platform: "slack", Scope: "T1", User: "U1", Kind: spaces.Human, Name: "Sue"}, person("ann"), person("joe")}
+	w.record(m)
+	got, broadcast, err := w.s.Border.Named(t.Context(), account, w.last(room).ID, nil)
+	w.ok(err)
+	testutil.Same(t, "named", []spaces.Identity{person("zoe"), person("tom"), person("ann")}, got)
+	if !broadcast {
+		t.Error("the message is not shown beside its thread")
+	}
+	if got, broadcast, err = w.s.Border.Named(t.Context(), account, "nothing", nil); err != nil || len(got) != 0 || broadcast {
+		t.Errorf("of no message: %+v, %t, %v", got, broadcast, err)
+	}
+}
+
+// SECURITY S6, DELIVERY R-All: who is known by another identity is called by that,
+// under the names that the words hold, and only as a member of the room; a handle of
+// another platform is nobody's here.
+func namedKin(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "hi")
+	sue := spaces.Identity{Platform: "slack", Scope: "T1", User: "U1", Kind: spaces.Human, Name: "Sue", Handle: "sue.k"}
+	m := w.message(room, "zoe", "@Sue")
+	m.Mentions = []spaces.Identity{sue}
+	w.record(m)
+	message := w.last(room).ID
+	named := func() []spaces.Identity {
+		t.Helper()
+		got, _, err := w.s.Border.Named(t.Context(), account, message, func(i spaces.Identity) (spaces.Identity, bool) {
+			i.Kind, i.Name, i.Handle = "", "", ""
+			return spaces.Identity{Platform: "telegram", User: "u-susan"}, i == spaces.Identity{Platform: "slack", Scope: "T1", User: "U1"}
+		})
+		w.ok(err)
+		return got
+	}
+	if got := named(); len(got) != 0 {
+		t.Errorf("somebody who is not in the room is called: %+v", got)
+	}
+	w.say(room, "susan", "here")
+	want := []spaces.Identity{
+		{Platform: "telegram", User: "u-susan", Kind: spaces.Human, Name: "Sue"},
+		{Platform: "telegram", User: "u-susan", Kind: spaces.Human, Name: "sue.k"},
+	}
+	testutil.Same(t, "named", want, named())
+}

@@ -1,0 +1,215 @@
+package shell
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/latch"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	// maxAcross is how many rooms of other circles a mind looks into, those the agent
+	// came to last.
+	maxAcross = 24
+	// maxShelves is how many such rooms are kept for all minds.
+	maxShelves = 256
+)
+
+// A foreignRooms keeps the rooms that minds look into from other circles: one copy of
+// each for all of them, read on from where it stands.
+type foreignRooms struct {
+	shell *Shell
+	mu    sync.Mutex // guards all below and every room; taken after a mind's; never held across I/O
+	all   map[spaces.SpaceID]*foreignRoom
+}
+
+// A foreignRoom is one room of the library.
+type foreignRoom struct {
+	loading latch.Latch // held while reading the record; taken before mu
+	room    *hud.Room
+	gone    []pendingErasure // in order
+	used    time.Time
+}
+
+// A pendingErasure is what somebody deleted, and when we learned of it.
+type pendingErasure struct {
+	deletedWords
+	at time.Time
+}
+
+// shelf returns a room as it stands in the record.
+func (l *foreignRooms) shelf(ctx context.Context, u spaces.Uplink) (*foreignRoom, error) {
+	s := l.take(u.Space)
+	s.loading.Lock()
+	defer s.loading.Unlock()
+	if s.room.Met() && s.room.Upto() >= u.Head { // only who holds loading moves it
+		return s, nil
+	}
+	return s, l.shell.follow(ctx, &l.mu, s.room, func(e spaces.Event) {
+		if words, ok := erasedBy(s.room, e); ok {
+			s.gone = append(s.gone, pendingErasure{words, e.RecvAt})
+		}
+	})
+}
+
+// take returns the shelf of a room, empty when there was none. Of too many the one
+// used longest ago goes.
+func (l *foreignRooms) take(id spaces.SpaceID) *foreignRoom {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s, ok := l.all[id]
+	if !ok {
+		if len(l.all) >= maxShelves {
+			oldest := id
+			for k, x := range l.all {
+				if oldest == id || x.used.Before(l.all[oldest].used) {
+					oldest = k
+				}
+			}
+			delete(l.all, oldest)
+		}
+		s = &foreignRoom{loading: latch.New(), room: hud.NewRoom(spaces.Space{ID: id})}
+		l.all[id] = s
+	}
+	s.used = time.Now()
+	return s
+}
+
+// audience returns who reads what the mind says, when all of them are known for
+// good; else nobody. They are only in a direct chat that is the mind's one room, in
+// the circle that is that room's own: no other room can come into it, and whoever
+// else comes to the chat gives it another circle.
+func (m *mind) audience() []spaces.EntityID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.seats) != 1 {
+		return nil
+	}
+	seat := &m.seats[0]
+	room := seat.Room.Space()
+	if m.id.Circle != spaces.OwnCircle(room.ID) || !seat.Uplink.Live || !room.Direct || !room.Closed || !seat.Room.OneChat() {
+		return nil
+	}
+	var all []spaces.EntityID
+	for _, x := range seat.Room.Members() {
+		if x.Kind != spaces.Human && x.Kind != spaces.Agent {
+			return nil // nobody knows who reads along with a bot or a channel
+		}
+		if x.ID != m.id.Agent.Entity() {
+			all = append(all, x.ID)
+		}
+	}
+	return all
+}
+
+// reach brings the rooms of other circles up to date that the mind may look into.
+// m.loading is held.
+func (m *mind) reach(ctx context.Context) error {
+	audience := m.audience()
+	var seats []hud.RoomView
+	if len(audience) > 0 && m.shell.Settings(m.id.Agent, m.seats[0].Uplink.Space).Across {
+		ups, err := m.shell.Record.Across(ctx, m.id, audience[0], maxAcross)
+		if err != nil {
+			return err
+		}
+		for _, u := range ups {
+			s, err := m.shell.library.shelf(ctx, u)
+			if err != nil {
+				return err
+			}
+			if err := m.unsee(ctx, s); err != nil {
+				return err
+			}
+			seats = append(seats, hud.Across(s.room, u, audience))
+		}
+	}
+	m.mu.Lock()
+	m.beyond = seats
+	m.mu.Unlock()
+	return nil
+}
+
+// spread takes back what was deleted in a room of a mind from the agent's minds in
+// other circles: from those that were shown it, and those that may be shown it now.
+func (m *mind) spread(ctx context.Context, gone []deletedWords) error {
+	shown := map[spaces.Mind][]deletedWords{}
+	for _, w := range gone {
+		ids, err := m.shell.Journal.ShownTo(ctx, m.id, w.event)
+		if err != nil {
+			return err
+		}
+		for _, other := range m.shell.minds.looking(m.id, w.space) {
+			if !slices.Contains(ids, other) {
+				ids = append(ids, other)
+			}
+		}
+		for _, id := range ids {
+			shown[id] = append(shown[id], w)
+		}
+	}
+	for id, words := range shown {
+		if err := m.shell.minds.get(id).redact(ctx, words); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// looking returns the minds in memory, of the agent of a mind, that have a cycle under
+// way and look into a room from another circle.
+func (ms *minds) looking(of spaces.Mind, space spaces.SpaceID) []spaces.Mind {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	var found []spaces.Mind
+	for id, m := range ms.all {
+		m.mu.Lock()
+		looks := slices.ContainsFunc(m.beyond, func(s hud.RoomView) bool { return s.Uplink.Space == space })
+		if id.Agent == of.Agent && len(m.gone) > 0 && looks {
+			found = append(found, id)
+		}
+		m.mu.Unlock()
+	}
+	return found
+}
+
+// unsee takes back what was deleted in a room of another circle since the mind last
+// looked; the first time, since the mind is there.
+func (m *mind) unsee(ctx context.Context, s *foreignRoom) error {
+	if m.unseen == nil {
+		m.unseen = map[*foreignRoom]int{}
+	}
+	l := m.shell.library
+	l.mu.Lock()
+	gone := slices.Clip(s.gone)
+	if _, known := m.unseen[s]; !known { // those that were given up go
+		maps.DeleteFunc(m.unseen, func(x *foreignRoom, _ int) bool { return l.all[x.room.ID()] != x })
+	}
+	l.mu.Unlock()
+	var words []deletedWords
+	for _, w := range gone[m.unseen[s]:] {
+		if !w.at.Before(m.seats[0].Uplink.OpenedAt) {
+			words = append(words, w.deletedWords)
+		}
+	}
+	if err := m.redact(ctx, words); err != nil {
+		return err
+	}
+	m.unseen[s] = len(gone)
+	return nil
+}
+
+// across lets a view look into the rooms of other circles until done is called.
+// m.mu is held.
+func (m *mind) across(v *hud.View) (done func()) {
+	v.Beyond = m.beyond
+	if len(m.beyond) == 0 {
+		return func() {}
+	}
+	m.shell.library.mu.Lock()
+	return m.shell.library.mu.Unlock
+}

@@ -1,0 +1,44 @@
+package shell
+
+import (
+	"errors"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// An interruptedCycle is a place where a cycle broke off although nobody ended it: the record
+// did not answer for a while. Its lease is still this process's, so nobody else
+// would go on before it has run out.
+type interruptedCycle struct {
+	pause time.Duration
+	after time.Time
+}
+
+// firstPause is how long after a cycle broke off it is taken up again. It doubles
+// until the lease runs out in between, which counts as a crash.
+const firstPause = time.Second
+
+// tears notes how the last attempt at a place ended. s.mu is held.
+func (s *Shell) tears(p wakeKey, err error) {
+	if err == nil || errors.Is(err, spaces.ErrLeaseLost) || errors.Is(err, errSplit) {
+		delete(s.torn, p)
+		return
+	}
+	t := s.torn[p]
+	if t == nil {
+		t = &interruptedCycle{pause: firstPause / 2}
+		s.torn[p] = t
+	}
+	t.pause = min(2*t.pause, 2*s.Lease)
+	t.after = time.Now().Add(t.pause)
+}
+
+// mend rings for what broke off, when it is time. s.mu is held.
+func (s *Shell) mend(now time.Time) {
+	for p, t := range s.torn {
+		if now.After(t.after) {
+			s.rung[p] = true
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package shell
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// ask renders the frame and makes one model call.
+func (c *cycle) ask(ctx context.Context, noCalls bool) (llm.Response, error) {
+	c.see(ctx)
+	shown, lines, tokens := c.pictures()
+	sheet := c.shell.sheet()
+	defer c.shell.done(sheet)
+	if err := c.frame(sheet, lines, tokens); err != nil {
+		return llm.Response{}, &llm.Error{Kind: llm.TooLong, Err: err}
+	}
+	req := llm.Request{
+		Model: c.settings.ModelName, Messages: sheet.messages, NoCalls: noCalls,
+		MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
+	}
+	req.Messages[len(req.Messages)-1].Pictures = shown // the tail is always there
+	if !c.settings.Tags {
+		req.Tools = c.shell.catalogue.Tools()
+	}
+	if c.sketched != nil && !noCalls {
+		req.Hear = c.sketched.hear
+	}
+	c.shell.publish("agent_thinking", string(c.phase), c.facts("step", c.step, "messages", len(req.Messages)))
+	if err := failpoint.Point("model.before_call"); err != nil {
+		return llm.Response{}, err
+	}
+	res, err := c.agent.Model.Generate(ctx, req)
+	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: c.size, Calls: 1}
+	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
+	if err != nil {
+		return llm.Response{}, err
+	}
+	c.finish = string(res.Finish)
+	return res, failpoint.Point("model.after_call")
+}
+
+// frame renders what the model sees now, beside pictures that take some tokens.
+func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) error {
+	m := c.mind
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c.unsay()
+	v := m.view(c)
+	defer m.across(v)()
+	v.Current = append(slices.Clip(c.turns), c.pending...)
+	v.FixedTokens += tokens
+	c.learnAsked()
+	v.Asked = c.meaning
+	in := hud.TailInput{Now: c.shell.Now(), Phase: c.phaseText(), Options: c.options(), Failures: c.failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
+	if c.recalled == nil {
+		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
+	}
+	in.Recalled = c.recalled
+	in.SetUp = c.onboard(v)
+	tail := v.Tail(in)
+	frame, err := v.Frame(tail)
+	if err != nil {
+		return fmt.Errorf("frame of %s: %w", m.id, err)
+	}
+	c.size, c.shown, c.request = frame.Tokens, shown(v, tail, &frame), m.hasher.Hash(&frame)
+	plan, err := json.Marshal(frame.Plan)
+	if err != nil {
+		panic("shell: frame plan does not marshal: " + err.Error())
+	}
+	c.plan = plan
+	c.shell.publish("hud_rendered", string(c.phase), c.facts("step", c.step, "tokens", frame.Tokens, "budget", frame.Plan.Budget, "recalled", len(in.Recalled)))
+	if freed := frame.Plan.Freed(); freed > 0 {
+		c.shell.publish("context_compacted", hud.CutFrame, c.facts("before", frame.Tokens+freed, "after", frame.Tokens, "freed", freed, "cycles", 0))
+	}
+	c.tellLayers(v, &frame)
+	onto.write(&frame)
+	return nil
+}
+
+// shown returns what the frame was made of.
+func shown(v *hud.View, tail hud.FrameTail, f *hud.Frame) *spaces.FrameSources {
+	s := &spaces.FrameSources{System: v.System, Turns: len(v.Current), Tail: tail.String(), Refs: f.Refs()}
+	if v.Keyframe != nil {
+		s.Keyframe = v.Keyframe.N
+	}
+	if len(f.Plan.Shed) == 0 {
+		return s
+	}
+	for _, m := range f.Messages()[1:] {
+		s.Whole = append(s.Whole, spaces.TranscriptTurn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
+	}
+	return s
+}
+
+// query returns the words that old lines are recalled by: what woke the cycle.
+func (c *cycle) query() string {
+	var words []string
+	for _, e := range c.wake.Events {
+		if said, ok := e.Body.(spaces.Said); ok {
+			words = append(words, said.Text)
+		}
+	}
+	if c.wake.Timer != nil {
+		words = append(words, c.wake.Timer.Note)
+	}
+	return strings.Join(words, "\n")
+}
+
+func (c *cycle) phaseText() string {
+	text := phases[string(c.phase)]
+	if c.settings.OnePhase {
+		text = phases["one"]
+	}
+	if c.settings.Tags && c.phase == spaces.Engagement {
+		text += "\nActs need k=\"" + c.nonce + "\": <msg k=\"" + c.nonce + "\">…</msg>"
+	}
+	return text
+}
+
+// runs lists the mind's other open cycles (BLU-44). m.mu is held.
+func (m *mind) runs(c *cycle) []hud.OpenCycle {
+	var runs []hud.OpenCycle
+	for id, space := range m.open {
+		if id != c.wake.Cycle.ID {
+			runs = append(runs, hud.OpenCycle{Cycle: id, Status: spaces.Engaging, Wake: "inbox", Space: space, Active: space})
+		}
+	}
+	slices.SortFunc(runs, func(a, b hud.OpenCycle) int { return cmp.Compare(a.Cycle, b.Cycle) })
+	return runs
+}
+
+// A requestBuffer is room for the messages of one call: what a model was asked on is asked on
+// again.
+type requestBuffer struct {
+	messages []llm.Message
+	calls    []llm.Call // of all messages
+}
+
+// sheet returns one that is empty. It is nobody else's until it is given back.
+func (s *Shell) sheet() *requestBuffer {
+	if used, ok := s.sheets.Get().(*requestBuffer); ok {
+		return used
+	}
+	return &requestBuffer{}
+}
+
+// done gives a sheet back, when the model has answered.
+func (s *Shell) done(used *requestBuffer) {
+	clear(used.messages) // the words may go
+	clear(used.calls)
+	used.messages, used.calls = used.messages[:0], used.calls[:0]
+	s.sheets.Put(used)
+}
+
+// write puts a frame on an empty sheet as a request has it.
+func (s *requestBuffer) write(f *hud.Frame) {
+	s.messages = slices.Grow(s.messages, f.Len())
+	for m := range f.All() {
+		asked := llm.Message{Role: llm.Role(m.Role), Text: m.Text, CallID: m.CallID}
+		if n := len(s.calls); len(m.Calls) > 0 {
+			for _, call := range m.Calls {
+				s.calls = append(s.calls, llm.Call(call))
+			}
+			asked.Calls = s.calls[n:len(s.calls):len(s.calls)]
+		}
+		s.messages = append(s.messages, asked)
+	}
+}

@@ -1,0 +1,45 @@
+package spaces
+
+// The default bounds of a causal chain (BLU-27, SECURITY S13).
+const (
+	MaxDepth    = 5 // agent messages between a root and its last descendant
+	MaxAgentRun = 8 // agent messages in a row in one space until a person speaks
+)
+
+// A Chain is the place of an event in the causal order.
+type Chain struct {
+	Cause EventID
+	Root  EventID
+	Depth int
+}
+
+// ConsumedRow is what a cycle's messages are caused by: one row it was shown.
+type ConsumedRow struct {
+	Event EventID
+	Root  EventID
+	Depth int
+	At    int64 // seq of the event, to find the newest
+}
+
+// NextChain returns the place of an agent's message made from rows: its cause
+// is what it replies to, else the newest row; its root is that row's root; its
+// depth is the greatest among the rows plus one. Without rows (a timer's wake)
+// self starts a chain of its own.
+func NextChain(rows []ConsumedRow, replyTo, self EventID) Chain {
+	if len(rows) == 0 {
+		return Chain{Root: self, Depth: 1}
+	}
+	cause, depth := rows[0], 0
+	for _, r := range rows {
+		if r.At > cause.At {
+			cause = r
+		}
+		depth = max(depth, r.Depth)
+	}
+	for _, r := range rows {
+		if r.Event == replyTo && replyTo != "" {
+			cause = r
+		}
+	}
+	return Chain{Cause: cause.Event, Root: cause.Root, Depth: depth + 1}
+}

@@ -1,0 +1,220 @@
+package spaces
+
+import (
+	"cmp"
+	"slices"
+)
+
+// revise applies what is about one message, or keeps it until that comes.
+func (c *Chat) revise(e Event) []int {
+	id, ref := Target(e.Body)
+	if id == "" {
+		id = c.byRef[ref]
+	}
+	i, ok := c.byID[id]
+	if !ok {
+		c.wait(ref, e)
+		return nil
+	}
+	if !ref.IsZero() {
+		c.catchUp(i, ref) // the event may be the first to say where its message stands
+	}
+	amend(&c.Messages[i], e)
+	return []int{i}
+}
+
+// wait keeps what is about a message that has not come. For one that is deleted
+// by then nothing else is kept.
+func (c *Chat) wait(ref Ref, e Event) {
+	early := c.early[ref]
+	if ref.IsZero() || len(early) > 0 && early[0].Body.Kind() == KindDeleted {
+		return
+	}
+	if e.Body.Kind() == KindDeleted {
+		early = nil
+	}
+	c.early[ref] = append(early, e)
+}
+
+// Withdrawn reports whether what stands at any of the refs was deleted while nobody
+// knew which message that is.
+func (c *Chat) Withdrawn(refs []Ref) bool {
+	return slices.ContainsFunc(refs, func(ref Ref) bool {
+		early := c.early[ref]
+		return len(early) > 0 && early[0].Body.Kind() == KindDeleted
+	})
+}
+
+// deliver notes where an agent's message stands now, and that this action did
+// not fail after all.
+func (c *Chat) deliver(b Delivered) []int {
+	i, ok := c.byID[b.Message]
+	if !ok {
+		return nil
+	}
+	c.settle(i, b.Action, nil)
+	return append(c.refer(i, b.Refs...), i)
+}
+
+func (c *Chat) fail(e Event, b Failed) []int {
+	i, ok := c.byID[b.Message]
+	if !ok || c.Messages[i].Notice != nil {
+		return []int{c.notice(e)} // an edit, delete or reaction failed
+	}
+	c.settle(i, b.Action, &b)
+	return []int{i, c.notice(e)}
+}
+
+// settle replaces what is known of one action's failure. The message bears the
+// state of the latest that stands.
+func (c *Chat) settle(i int, action ActionID, now *Failed) {
+	m := &c.Messages[i]
+	all := slices.DeleteFunc(c.failed[m.ID], func(f Failed) bool { return f.Action == action })
+	if now != nil {
+		all = append(all, *now)
+	}
+	if len(all) == 0 {
+		delete(c.failed, m.ID)
+		m.Failure = ""
+		return
+	}
+	c.failed[m.ID] = all
+	if !m.Deleted {
+		m.Failure = all[len(all)-1].State
+	}
+}
+
+// refer notes that the message stands at refs and applies what came too early
+// for it. It returns the replies that were waiting for it.
+func (c *Chat) refer(i int, refs ...Ref) (replies []int) {
+	m := &c.Messages[i]
+	refs = c.placed(refs)
+	for _, ref := range refs {
+		if !slices.Contains(m.Refs, ref) {
+			m.Refs = append(m.Refs, ref)
+		}
+	}
+	c.catchUp(i, refs...)
+	for _, ref := range refs {
+		for _, id := range c.orphans[ref] {
+			k := c.byID[id]
+			if c.Messages[k].Deleted {
+				continue
+			}
+			c.Messages[k].ReplyTo = m.ID
+			replies = append(replies, k)
+		}
+		delete(c.orphans, ref)
+	}
+	return replies
+}
+
+// placed returns refs that share what those of the newest messages say. The event
+// they are of may be somebody else's, too, so it stays as it is.
+func (c *Chat) placed(refs []Ref) []Ref {
+	refs = slices.Clone(refs)
+	near := c.newest()
+	for k := range refs {
+		for i := range near {
+			if len(near[i].Refs) > 0 {
+				share(&refs[k].Account, near[i].Refs[0].Account)
+				share(&refs[k].Chat, near[i].Refs[0].Chat)
+			}
+		}
+	}
+	return refs
+}
+
+// catchUp applies what came too early for the message at refs, in seq order,
+// and has what comes from now on find it.
+func (c *Chat) catchUp(i int, refs ...Ref) {
+	m := &c.Messages[i]
+	var early []Event
+	for _, ref := range refs {
+		c.byRef[ref] = m.ID
+		early = append(early, c.early[ref]...)
+		delete(c.early, ref)
+	}
+	slices.SortFunc(early, func(a, b Event) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, e := range early {
+		amend(m, e)
+	}
+}
+
+// amend applies an edit, delete, reaction or pin to its message. A deleted
+// message stays deleted whatever comes later.
+func amend(m *Message, e Event) {
+	if m.Deleted {
+		return
+	}
+	switch b := e.Body.(type) {
+	case Edited:
+		if b.Text == m.Text {
+			return
+		}
+		written := m.At
+		if !m.EditedAt.IsZero() {
+			written = m.EditedAt
+		}
+		m.Edits = append(m.Edits, Revision{m.Text, written})
+		m.Text, m.EditedAt = b.Text, e.At
+	case Deleted:
+		*m = Message{ID: m.ID, Seq: m.Seq, Sender: m.Sender, At: m.At, Thread: m.Thread, Refs: m.Refs, Deleted: true}
+	case Reacted:
+		r := Reaction{b.Emoji, e.Actor}
+		if !slices.Contains(m.Reactions, r) {
+			m.Reactions = append(m.Reactions, r)
+		}
+	case Unreacted:
+		m.Reactions = slices.DeleteFunc(m.Reactions, func(r Reaction) bool {
+			if b.Everybody {
+				return b.Emoji == "" || b.Emoji == r.Emoji
+			}
+			return r == Reaction{b.Emoji, e.Actor}
+		})
+	case Transcribed:
+		m.hear(b.Text)
+	case Pinned:
+		m.Pinned = true
+	case Unpinned:
+		m.Pinned = false
+	case Said, Joined, Left, Renamed, Migrated, Linked, Unlinked, Delivered, Failed, Gap, Unreadable,
+		Noted, Bookmarked, CycleStarted, Thought, ToolCalled, ToolReturned, CycleSummarised, Goal, Remembered, Forgot,
+		Denied, Transitioned, Compacted, Stopped, SpanChanged:
+		panic("spaces: " + string(e.Body.Kind()) + " does not amend a message")
+	}
+}
+
+// hear adds what a voice says to what was written beside it.
+func (m *Message) hear(text string) {
+	if m.Text != "" {
+		m.Text += "\n"
+	}
+	m.Text, m.Heard = m.Text+text, true
+}
+
+// Target returns which message a body is about: its event id, its platform
+// reference, or both. Bodies that are about no message have neither.
+func Target(b Body) (EventID, Ref) {
+	switch b := b.(type) {
+	case Edited:
+		return b.Target, b.Ref
+	case Deleted:
+		return b.Target, b.Ref
+	case Reacted:
+		return b.Target, b.Ref
+	case Unreacted:
+		return b.Target, b.Ref
+	case Transcribed:
+		return b.Target, b.Ref
+	case Pinned:
+		return b.Target, b.Ref
+	case Unpinned:
+		return b.Target, b.Ref
+	case Said, Joined, Left, Renamed, Migrated, Linked, Unlinked, Delivered, Failed, Gap, Unreadable,
+		Noted, Bookmarked, CycleStarted, Thought, ToolCalled, ToolReturned, CycleSummarised, Goal, Remembered, Forgot,
+		Denied, Transitioned, Compacted, Stopped, SpanChanged:
+		return "", Ref{}
+	}
+	panic("spaces: target misses a body")
+}

@@ -1,0 +1,100 @@
+package spaces
+
+import "slices"
+
+// A ReaderProof says who has been shown to read a room, and when: the events of its
+// log that prove it, and those that end it (SECURITY S5). What proves that
+// somebody reads a room is that they wrote in it. A platform's word that they
+// joined does not: one of them says of every channel of a server that each of its
+// members came into it. The same holds of a thread, which may be a private one.
+//
+// The zero Witness has seen nothing. It is not safe for concurrent use.
+type ReaderProof struct {
+	there   map[EntityID][]membershipInterval
+	unseen  int64                           // the seq at which the room lost its chat last: who has left since, nobody tells
+	threads map[ThreadID]map[EntityID]int64 // the first line of each in the thread
+	chat    Linked                          // the first one of the room
+	shut    int64                           // from this seq on the room has several chats; 0 is never
+}
+
+// A membershipInterval is a time in which somebody is known to read: from their first line to
+// their leaving.
+type membershipInterval struct{ from, to int64 } // to 0: still there
+
+// Apply folds one event of the room; events come in seq order.
+func (w *ReaderProof) Apply(e Event) {
+	if b, ok := e.Body.(Said); ok && e.Actor != "" && !b.Past {
+		w.spoke(e)
+	}
+	if b, ok := e.Body.(Left); ok {
+		w.left(b.Who, e.Seq)
+	}
+	if b, ok := e.Body.(Linked); ok {
+		if w.chat == (Linked{}) {
+			w.chat = b
+		} else if w.chat != b && w.shut == 0 {
+			w.shut = e.Seq
+		}
+	}
+	if b, ok := e.Body.(Unlinked); ok && w.chat == (Linked{b.Account, b.Chat}) {
+		w.unseen = e.Seq
+		for who := range w.there {
+			w.left(who, e.Seq)
+		}
+	}
+	if b, ok := e.Body.(Migrated); ok && w.chat == (Linked{b.Account, b.From}) {
+		w.chat.Chat = b.To
+	}
+}
+
+func (w *ReaderProof) spoke(e Event) {
+	if w.there == nil {
+		w.there, w.threads = map[EntityID][]membershipInterval{}, map[ThreadID]map[EntityID]int64{}
+	}
+	stays := w.there[e.Actor]
+	if n := len(stays); n == 0 || stays[n-1].to != 0 {
+		w.there[e.Actor] = append(stays, membershipInterval{from: e.Seq})
+	}
+	if e.Thread == "" {
+		return
+	}
+	if w.threads[e.Thread] == nil {
+		w.threads[e.Thread] = map[EntityID]int64{}
+	}
+	if _, ok := w.threads[e.Thread][e.Actor]; !ok {
+		w.threads[e.Thread][e.Actor] = e.Seq
+	}
+}
+
+func (w *ReaderProof) left(who EntityID, seq int64) {
+	if n := len(w.there[who]); n > 0 && w.there[who][n-1].to == 0 {
+		w.there[who][n-1].to = seq
+	}
+	for _, first := range w.threads {
+		delete(first, who)
+	}
+}
+
+// OneChat reports whether the room has never had more than one chat.
+func (w *ReaderProof) OneChat() bool { return w.shut == 0 }
+
+// Read reports whether all of them are known to have read what was written at seq
+// in a thread; empty is none. Nobody is known to read what stands in one of
+// several chats, nor anything of a room that has lost its chat since they last wrote.
+func (w *ReaderProof) Read(seq int64, thread ThreadID, all []EntityID) bool {
+	if w.shut != 0 && seq >= w.shut {
+		return false
+	}
+	for _, who := range all {
+		if n := len(w.there[who]); n == 0 || w.there[who][n-1].from < w.unseen {
+			return false
+		}
+		if !slices.ContainsFunc(w.there[who], func(s membershipInterval) bool { return s.from <= seq && (s.to == 0 || seq < s.to) }) {
+			return false
+		}
+		if first, ok := w.threads[thread][who]; thread != "" && (!ok || first > seq) {
+			return false
+		}
+	}
+	return true
+}
