@@ -129,14 +129,14 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 		}
 	}
 	v := decide(o.Admit, a)
-	if v != letIn && in.dealt(u) {
+	if v != letIn && in.isBeforeRestore(u) {
 		return nil, nil // who asks has been told then
 	}
 	switch v {
 	case refuse:
-		return nil, in.turnAway(ctx, u, at)
+		return nil, in.explainRefusal(ctx, u, at)
 	case pair:
-		return nil, in.begin(ctx, u, at)
+		return nil, in.startPairing(ctx, u, at)
 	case letIn:
 	}
 	if _, left := u.Body.(adapters.Left); left && len(named) > 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// attend does what a person asks of the program itself, and answers in the chat.
+// runCommand does what a person asks of the program itself, and answers in the chat.
 // It happens at the border, so that it waits behind nothing that an agent does
 // (DELIVERY 2.2-7), and once, however often the platform delivers it.
-func (in *Ingress) attend(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
+func (in *Ingress) runCommand(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
 	o := in.options.Load()
 	m, _ := u.Body.(adapters.Message)
 	if o.Attendant == nil || m.Command == nil || !givesOrders(u) {

@@ -34,7 +34,7 @@ func (e *Egress) parts(a spaces.Action) (parts []string, unmasked string) {
 	}
 	head := e.head(a)
 	parts = e.adapter.Split(head + a.Text)
-	if e.masquerader == nil || !e.masquerader.Masks(a.Chat) || len(parts) == 0 {
+	if e.masquerader == nil || !e.masquerader.SupportsPersona(a.Chat) || len(parts) == 0 {
 		return parts, ""
 	}
 	unmasked = parts[0]

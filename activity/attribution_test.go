@@ -23,7 +23,7 @@ type masked struct {
 
 var _ adapters.PersonaSender = (*masked)(nil)
 
-func (*masked) Masks(chat string) bool { return strings.HasPrefix(chat, "m") }
+func (*masked) SupportsPersona(chat string) bool { return strings.HasPrefix(chat, "m") }
 
 func (m *masked) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	r, err := m.platform.Send(ctx, p)
@@ -33,7 +33,7 @@ func (m *masked) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters
 	return r, err
 }
 
-func (m *masked) Revise(ctx context.Context, r adapters.MessageRef, text, unmasked string) error {
+func (m *masked) EditAs(ctx context.Context, r adapters.MessageRef, text, unmasked string) error {
 	return m.Edit(ctx, r, text+" | "+unmasked)
 }
 

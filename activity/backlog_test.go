@@ -110,7 +110,7 @@ func patchy(there, gone time.Duration) *platform {
 	p.receive = func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error {
 		ctx, cancel := context.WithTimeout(ctx, reach())
 		defer cancel()
-		s.Heard(time.Now())
+		s.Alive(time.Now())
 		if err := beats(ctx, s); err != nil {
 			return err
 		}

@@ -44,16 +44,16 @@ func (w *wallClock) owe(by time.Duration) {
 	w.owed += by
 }
 
-// keepTime has what waits in the outbox leave after as long as was asked for, when
+// correctClock has what waits in the outbox leave after as long as was asked for, when
 // the clock by which it is stored was put back meanwhile. What a platform told us to
 // wait is held here as well, by what passes.
-func (e *Egress) keepTime(ctx context.Context, now time.Time) error {
+func (e *Egress) correctClock(ctx context.Context, now time.Time) error {
 	by := e.wall.back(now)
 	if by == 0 {
 		return nil
 	}
 	e.logger.Warn("the clock was put back", "by", by.String())
-	err := e.box.Hurry(ctx, e.account.Key(), by, now)
+	err := e.box.ShiftDue(ctx, e.account.Key(), by, now)
 	if err != nil {
 		e.wall.owe(by)
 	}

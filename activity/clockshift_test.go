@@ -35,12 +35,12 @@ func (b *tower) Settle(ctx context.Context, at time.Time, all []SendResult) erro
 	return b.record.Settle(ctx, at, all)
 }
 
-func (b *tower) Hurry(ctx context.Context, account string, by time.Duration, at time.Time) error {
+func (b *tower) ShiftDue(ctx context.Context, account string, by time.Duration, at time.Time) error {
 	if err := b.down; err != nil {
 		b.down = nil
 		return err
 	}
-	return b.record.Hurry(ctx, account, by, at.Add(b.ahead()))
+	return b.record.ShiftDue(ctx, account, by, at.Add(b.ahead()))
 }
 
 // putBack runs an egress over p and one action, by a clock that is put back by an hour

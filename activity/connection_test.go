@@ -49,7 +49,7 @@ func beats(ctx context.Context, s adapters.Sink) error {
 		case <-ctx.Done():
 			return nil
 		case <-time.After(30 * time.Second):
-			s.Heard(time.Now())
+			s.Alive(time.Now())
 		}
 	}
 }
@@ -62,7 +62,7 @@ func TestSilenceIsMeasuredByWhatPasses(t *testing.T) {
 		t.Errorf("heard at %s, before anything was", in.LastHeard())
 	}
 	at := time.Now()
-	in.Heard(at)
+	in.Alive(at)
 	if got := in.LastHeard(); got.String() != at.String() { // m=+0.1, which no clock on a wall shows
 		t.Errorf("heard at %s, want %s", got, at)
 	}
@@ -167,7 +167,7 @@ func TestALineKeepsTryingForEver(t *testing.T) {
 				return nil
 			},
 			receive: func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error {
-				s.Heard(time.Now())
+				s.Alive(time.Now())
 				return beats(ctx, s)
 			},
 		}
@@ -237,11 +237,11 @@ func TestOneRefusalHealsByItself(t *testing.T) {
 			if n == 1 {
 				return refusal(adapters.Unauthorized)
 			}
-			s.Heard(time.Now())
+			s.Alive(time.Now())
 			if n == 0 {
 				for range 20 {
 					<-time.After(30 * time.Second)
-					s.Heard(time.Now())
+					s.Alive(time.Now())
 				}
 				return refusal(adapters.Unauthorized)
 			}
@@ -270,7 +270,7 @@ func TestAConflictIsSaidAndRetriedSlowly(t *testing.T) {
 			if n < 3 {
 				return refusal(adapters.Conflict)
 			}
-			s.Heard(time.Now())
+			s.Alive(time.Now())
 			return beats(ctx, s)
 		}}
 		l := run(t, p, newRecord())

@@ -15,12 +15,12 @@ const (
 // A ConnHistory keeps how lines stood over time, for people to look at. A line whose
 // logbook fails goes on without.
 type ConnHistory interface {
-	// Stood notes that a span begins and that the line's span before it lasted until
+	// StateChanged notes that a span begins and that the line's span before it lasted until
 	// then; not when the new one is the first of its run: then the one before ended
 	// when it was last seen. A span that is noted again has other words.
-	Stood(ctx context.Context, s ConnPeriod) error
-	// Seen notes that the newest span of a line still lasts.
-	Seen(ctx context.Context, line string, at time.Time) error
+	StateChanged(ctx context.Context, s ConnPeriod) error
+	// StillInState notes that the newest span of a line still lasts.
+	StillInState(ctx context.Context, line string, at time.Time) error
 }
 
 // A ConnPeriod is a time during which a line stood in one way. It lasts until the
@@ -39,7 +39,7 @@ func (l *Connection) note(ctx context.Context, s ConnPeriod) {
 	if l.o.Logbook == nil {
 		return
 	}
-	if err := l.o.Logbook.Stood(ctx, s); err != nil && ctx.Err() == nil {
+	if err := l.o.Logbook.StateChanged(ctx, s); err != nil && ctx.Err() == nil {
 		l.logger.Error("line span not recorded", "state", string(s.State), "err", err)
 	}
 }
@@ -74,7 +74,7 @@ func (l *Connection) attest(ctx context.Context) {
 }
 
 func (l *Connection) seen(ctx context.Context) {
-	if err := l.o.Logbook.Seen(ctx, l.o.Name, time.Now()); err != nil && ctx.Err() == nil {
+	if err := l.o.Logbook.StillInState(ctx, l.o.Name, time.Now()); err != nil && ctx.Err() == nil {
 		l.logger.Error("line not attested", "err", err)
 	}
 }

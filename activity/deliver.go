@@ -10,39 +10,39 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// carry takes a claimed action as far as it goes now: to its end, or back to the
+// deliver takes a claimed action as far as it goes now: to its end, or back to the
 // outbox. Once stopping is closed no further part is begun. It reports whether all of
 // it was sent.
-func (e *Egress) carry(ctx context.Context, stopping <-chan struct{}, a spaces.Action) (sent bool) {
+func (e *Egress) deliver(ctx context.Context, stopping <-chan struct{}, a spaces.Action) (sent bool) {
 	steps, err := e.steps(ctx, a)
 	if err != nil {
 		if _, final := errors.AsType[*adapters.Error](err); !final { // the record's trouble, no platform's
 			err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
 		}
-		e.settle(ctx, a, e.failed(ctx, a, err, sendStep{repeatable: true}))
+		e.recordResult(ctx, a, e.resultOf(ctx, a, err, sendStep{repeatable: true}))
 		return false
 	}
 	if a.Part >= len(steps) {
-		return e.settle(ctx, a, SendResult{State: spaces.ActionSent}) // only the last receipt's word was missing
+		return e.recordResult(ctx, a, SendResult{State: spaces.ActionSent}) // only the last receipt's word was missing
 	}
 	for n := a.Part; n < len(steps); n++ {
-		if s, back := e.turn(ctx, stopping, a, steps[n].shown); back {
-			e.settle(ctx, a, s)
+		if s, back := e.waitTurn(ctx, stopping, a, steps[n].shown); back {
+			e.recordResult(ctx, a, s)
 			return false
 		}
 		receipt, err := e.attempt(ctx, a, &steps[n])
 		if err != nil {
-			e.settle(ctx, a, e.failed(ctx, a, err, steps[n]))
+			e.recordResult(ctx, a, e.resultOf(ctx, a, err, steps[n]))
 			return false
 		}
 		a.Part++
-		if !e.settle(ctx, a, accepted(a, receipt, steps[n], n == len(steps)-1)) {
+		if !e.recordResult(ctx, a, accepted(a, receipt, steps[n], n == len(steps)-1)) {
 			return false
 		}
 		e.reached(ctx, a, steps[n])
 		a.Attempts, a.Resent = 1, false // of the next part
 		if n < len(steps)-1 && failpoint.Point("send.part") != nil {
-			e.settle(ctx, a, later(a, time.Now()))
+			e.recordResult(ctx, a, later(a, time.Now()))
 			return false
 		}
 	}
@@ -63,10 +63,10 @@ func (e *Egress) reached(ctx context.Context, a spaces.Action, of sendStep) {
 	}
 }
 
-// turn waits until the action may go to the wire, and shows meanwhile what is to
+// waitTurn waits until the action may go to the wire, and shows meanwhile what is to
 // come. If it may not soon, or not at all any more, it says what the action goes back
 // as.
-func (e *Egress) turn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.OutgoingMessage) (s SendResult, back bool) {
+func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.OutgoingMessage) (s SendResult, back bool) {
 	now := time.Now()
 	if until := e.pausedUntil(); until.After(now) {
 		return later(a, until), true
@@ -161,7 +161,7 @@ func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait t
 	ctx, cancel := context.WithTimeout(ctx, min(wait, e.o.SendLimit))
 	defer cancel()
 	err := e.viewer.Preview(ctx, p)
-	e.heed(ctx, p.Chat, err)
+	e.noteLimit(ctx, p.Chat, err)
 	if err == nil {
 		_ = failpoint.Point("preview.shown") // only a kill concerns anybody
 	}

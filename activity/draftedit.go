@@ -21,9 +21,9 @@ func unfinished(text string) string {
 	return text + " …"
 }
 
-// draws reports whether drafts can be messages here: they are edited while they
+// editsDrafts reports whether drafts can be messages here: they are edited while they
 // grow, and deleted when nobody says them.
-func (e *Egress) draws() bool { return e.o.Drafts != nil && e.editor != nil && e.deleter != nil }
+func (e *Egress) editsDrafts() bool { return e.o.Drafts != nil && e.editor != nil && e.deleter != nil }
 
 // draw shows a draft as a message: the first time it is posted, then edited. at is
 // where it stands, empty before. It reports whether it is worth going on.
@@ -58,7 +58,7 @@ func (e *Egress) draw(ctx context.Context, d spaces.Draft, at string) (stands st
 	if err != nil {
 		return "", e.undrawn(ctx, d, err)
 	}
-	if failpoint.Point("draft.posted") != nil || e.o.Drafts.Drawn(context.WithoutCancel(ctx), d.ID, receipt.Message) != nil {
+	if failpoint.Point("draft.posted") != nil || e.o.Drafts.MarkPosted(context.WithoutCancel(ctx), d.ID, receipt.Message) != nil {
 		return "", false
 	}
 	return receipt.Message, failpoint.Point("draft.kept") == nil
@@ -93,14 +93,14 @@ func (e *Egress) undrawn(ctx context.Context, d spaces.Draft, err error) bool {
 	if kind == adapters.Unknown {
 		return false
 	}
-	e.heed(ctx, d.Chat, err)
-	return e.o.Drafts.Rub(context.WithoutCancel(ctx), d.ID) == nil && !kind.Permanent()
+	e.noteLimit(ctx, d.Chat, err)
+	return e.o.Drafts.Forget(context.WithoutCancel(ctx), d.ID) == nil && !kind.Permanent()
 }
 
 // redraw edits a draft that stands.
 func (e *Egress) redraw(ctx context.Context, d spaces.Draft, at, text string) bool {
 	err := e.editor.Edit(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
-	e.heed(ctx, d.Chat, err)
+	e.noteLimit(ctx, d.Chat, err)
 	if err == nil {
 		return failpoint.Point("draft.edited") == nil
 	}
@@ -203,7 +203,7 @@ func (e *Egress) sought(ctx context.Context, d StoredDraft) (StoredDraft, bool, 
 		}
 		if found {
 			d.Message = receipt.Message
-			if err := e.o.Drafts.Drawn(ctx, d.ID, d.Message); err != nil {
+			if err := e.o.Drafts.MarkPosted(ctx, d.ID, d.Message); err != nil {
 				return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
 			}
 			return d, true, nil
@@ -214,7 +214,7 @@ func (e *Egress) sought(ctx context.Context, d StoredDraft) (StoredDraft, bool, 
 		return d, false, e.rub(ctx, d)
 	}
 	e.logger.Warn("part of a message may be left in the chat", "chat", d.Chat, "draft", string(d.ID))
-	if err := e.o.Drafts.Lose(ctx, d.ID); err != nil {
+	if err := e.o.Drafts.MarkLost(ctx, d.ID); err != nil {
 		return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
 	}
 	return d, false, nil
@@ -231,7 +231,7 @@ func (e *Egress) erase(ctx context.Context, d StoredDraft) error {
 }
 
 func (e *Egress) rub(ctx context.Context, d StoredDraft) error {
-	if err := e.o.Drafts.Rub(ctx, d.ID); err != nil {
+	if err := e.o.Drafts.Forget(ctx, d.ID); err != nil {
 		return &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
 	}
 	return nil
@@ -270,6 +270,6 @@ func (e *Egress) discard(ctx context.Context, d StoredDraft) error {
 		return err
 	}
 	err = e.erase(ctx, d)
-	e.heed(ctx, d.Chat, err)
+	e.noteLimit(ctx, d.Chat, err)
 	return err
 }

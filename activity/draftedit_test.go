@@ -103,7 +103,7 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 				e.Show(soup)
 				after(time.Second / 2)
 				if c.lost {
-					_ = r.Drawn(t.Context(), soup.ID, "")
+					_ = r.MarkPosted(t.Context(), soup.ID, "")
 				}
 				r.put(told)
 				e.Over(soup.ID)
@@ -150,7 +150,7 @@ func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 				e.Show(soup)
 				after(time.Second / 2)
 				if c.lost {
-					_ = r.Drawn(t.Context(), soup.ID, "")
+					_ = r.MarkPosted(t.Context(), soup.ID, "")
 				}
 				grown := soup
 				grown.Text += " It is never shown that there is more."

@@ -37,7 +37,7 @@ type liveDraft struct {
 // Shows reports whether a chat can show drafts: whole, as what is no message or, if
 // that is wanted, as one. It does so for as long as anything is sent at all.
 func (e *Egress) Shows(chat string, message bool) bool {
-	return (e.light(chat) || message && e.draws()) && e.Paused() == ""
+	return (e.light(chat) || message && e.editsDrafts()) && e.Paused() == ""
 }
 
 // light reports whether a chat shows drafts as what is no message.
@@ -187,7 +187,7 @@ func (e *Egress) reveal(ctx context.Context, d spaces.Draft, at string) (stands 
 	err := e.viewer.Preview(ctx, adapters.OutgoingMessage{
 		Chat: d.Chat, Thread: string(d.Thread), Text: e.firstPart(d.Text), Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
 	})
-	if e.heed(ctx, d.Chat, err) {
+	if e.noteLimit(ctx, d.Chat, err) {
 		return "", true
 	}
 	if err != nil {

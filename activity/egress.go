@@ -192,7 +192,7 @@ func (e *Egress) Run(ctx context.Context) error {
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	e.hands.open(func(a spaces.Action) { e.begin(ctx, work, a) })
-	e.drafts.rows = e.draws() // what an earlier process left
+	e.drafts.rows = e.editsDrafts() // what an earlier process left
 	e.drafts.open(func(g *liveDraft) { e.hands.busy.Go(func() { e.grow(ctx, work, g) }) })
 	for ctx.Err() == nil {
 		restOn(ctx, e.bell, e.round(ctx, work))
@@ -214,11 +214,11 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 	now := time.Now()
 	if e.hands.missing() {
 		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all, e.look()); err != nil {
-			e.Withdraw("", true)
+			e.Release("", true)
 			return e.trouble(stop, "outbox cannot be recovered", err)
 		}
 	}
-	if err := e.keepTime(stop, now); err != nil {
+	if err := e.correctClock(stop, now); err != nil {
 		return e.trouble(stop, "outbox cannot be hurried", err)
 	}
 	if until := e.pausedUntil(); until.After(now) {
@@ -264,7 +264,7 @@ func (e *Egress) begin(stop, work context.Context, a spaces.Action) {
 				e.Ring()
 			}
 		}()
-		sent = e.carry(work, stop.Done(), a)
+		sent = e.deliver(work, stop.Done(), a)
 	})
 }
 
@@ -286,7 +286,7 @@ func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID
 		return
 	}
 	err := e.typer.Typing(ctx, chat, string(thread))
-	e.heed(ctx, chat, err)
+	e.noteLimit(ctx, chat, err)
 }
 
 // Paused returns why nothing is sent for the moment; empty when sending works.

@@ -456,7 +456,7 @@ func TestOneRefusedSendHealsByItself(t *testing.T) {
 		if why := e.Paused(); why != "" {
 			t.Errorf("it sends, and says %q", why)
 		}
-		if !e.Offer("y") {
+		if !e.Reserve("y") {
 			t.Error("it sends, and takes nothing in hand")
 		}
 	})

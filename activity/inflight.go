@@ -20,10 +20,10 @@ type inflightSends struct {
 	busy sync.WaitGroup
 }
 
-// Offer asks whether the egress would carry an action at once: it runs, it sends,
+// Reserve asks whether the egress would carry an action at once: it runs, it sends,
 // it has a free hand. If so the hand is kept for the action until it is given
 // by [Egress.Take], or by [Egress.Withdraw] is not.
-func (e *Egress) Offer(id spaces.ActionID) bool {
+func (e *Egress) Reserve(id spaces.ActionID) bool {
 	h := &e.hands
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,11 +34,11 @@ func (e *Egress) Offer(id spaces.ActionID) bool {
 	return free
 }
 
-// Take carries an action that was offered and is committed as being sent, in
+// SendReserved carries an action that was offered and is committed as being sent, in
 // place of a claim. It never blocks. What an egress that has ended is given stays
 // as the record has it, and it reports false: [Outbox.Recover] puts the action
 // back at the next start.
-func (e *Egress) Take(a spaces.Action) bool {
+func (e *Egress) SendReserved(a spaces.Action) bool {
 	h := &e.hands
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,9 +49,9 @@ func (e *Egress) Take(a spaces.Action) bool {
 	return true
 }
 
-// Withdraw takes an offer back. If its commit may have happened all the same, for
+// Release takes an offer back. If its commit may have happened all the same, for
 // want of an answer, what it stored is looked for and put back.
-func (e *Egress) Withdraw(id spaces.ActionID, perhaps bool) {
+func (e *Egress) Release(id spaces.ActionID, perhaps bool) {
 	e.hands.drop(id)
 	if !perhaps {
 		return

@@ -15,21 +15,21 @@ func TestWhatIsHandedOverIsSentAtOnce(t *testing.T) {
 		p, r := &platform{}, newRecord()
 		s := send(t, p, r, EgressOptions{Hands: 1})
 		synctest.Wait()
-		if !s.Offer("a") || s.Offer("b") {
+		if !s.Reserve("a") || s.Reserve("b") {
 			t.Fatal("one hand takes one offer")
 		}
 		r.put(spaces.Action{ID: "a", Chat: "c", Text: "a", State: spaces.ActionSending})
-		s.Take(r.action("a"))
+		s.SendReserved(r.action("a"))
 		synctest.Wait()
 		if got := r.action("a").State; got != spaces.ActionSent || len(p.accepted()) != 1 {
 			t.Errorf("it is %s after %d sends", got, len(p.accepted()))
 		}
-		if !s.Offer("b") {
+		if !s.Reserve("b") {
 			t.Error("the hand is not free again")
 		}
-		s.Withdraw("b", false)
+		s.Release("b", false)
 		s.stop()
-		if s.Offer("c") {
+		if s.Reserve("c") {
 			t.Error("an egress that has ended takes offers")
 		}
 	})
@@ -43,9 +43,9 @@ func TestWhatWaitsBehindAHandedOverActionLeavesNext(t *testing.T) {
 		s := send(t, p, r, EgressOptions{})
 		synctest.Wait()
 		hand := func(id spaces.ActionID) {
-			s.Offer(id)
+			s.Reserve(id)
 			r.put(spaces.Action{ID: id, Chat: "c", Text: string(id), State: spaces.ActionSending})
-			s.Take(r.action(id))
+			s.SendReserved(r.action(id))
 		}
 		began, read := time.Now(), r.nexts
 		hand("one")
@@ -69,13 +69,13 @@ func TestWhatWasMislaidIsFoundAgain(t *testing.T) {
 		p, r := &platform{takes: time.Minute}, newRecord()
 		s := send(t, p, r, EgressOptions{SendLimit: time.Hour})
 		synctest.Wait()
-		s.Offer("under way")
+		s.Reserve("under way")
 		r.put(spaces.Action{ID: "under way", Chat: "a", Text: "under way", State: spaces.ActionSending})
-		s.Take(r.action("under way"))
+		s.SendReserved(r.action("under way"))
 		synctest.Wait()
-		s.Offer("lost")
+		s.Reserve("lost")
 		r.put(spaces.Action{ID: "lost", Chat: "b", Text: "lost", State: spaces.ActionSending})
-		s.Withdraw("lost", true)
+		s.Release("lost", true)
 		after(3 * time.Minute)
 		for _, id := range []spaces.ActionID{"under way", "lost"} {
 			if got := r.action(id).State; got != spaces.ActionSent {
@@ -97,13 +97,13 @@ func TestWhatIsHandedOverBeforeARecoveryIsSentOnce(t *testing.T) {
 		synctest.Wait()
 		r.before = func() {
 			r.before = nil
-			if !s.Offer("a") {
+			if !s.Reserve("a") {
 				t.Error("the egress has no hand free")
 			}
 			r.put(spaces.Action{ID: "a", Chat: "c", Text: "a", Policy: spaces.ResendOnce, State: spaces.ActionSending})
-			s.Take(r.action("a"))
+			s.SendReserved(r.action("a"))
 		}
-		s.Withdraw("lost", true)
+		s.Release("lost", true)
 		after(5 * time.Minute)
 		if got, n := r.action("a").State, len(p.attempted()); got != spaces.ActionSent || n != 1 {
 			t.Errorf("it is %s after %d sends, want one", got, n)

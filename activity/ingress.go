@@ -145,7 +145,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 		return fmt.Errorf("take batch: %w", err)
 	}
 	at := in.options.Load().Now()
-	in.Heard(at)
+	in.Alive(at)
 	taken := spaces.IngestBatch{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
 	for _, u := range b.Updates {
 		u = in.read(u)
@@ -155,7 +155,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 				return err
 			}
 		}
-		if err := in.take(ctx, u, at, &taken); err != nil {
+		if err := in.process(ctx, u, at, &taken); err != nil {
 			return fmt.Errorf("take update %s: %w", u.ID, err)
 		}
 	}
@@ -163,8 +163,8 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 	return in.record(ctx, &taken)
 }
 
-// Heard notes that the platform proved to be there. It never blocks.
-func (in *Ingress) Heard(at time.Time) {
+// Alive notes that the platform proved to be there. It never blocks.
+func (in *Ingress) Alive(at time.Time) {
 	in.heard.Store(&at)
 	ringOn(in.hearing)
 }
@@ -187,7 +187,7 @@ func (in *Ingress) read(u adapters.Update) adapters.Update {
 	switch {
 	case u.From.ID == "" && (said || edited):
 		u.Body, u.Raw = adapters.Unreadable{Kind: bodyName(u.Body), Reason: "it does not say who wrote it"}, nil
-	case said && in.dealt(u):
+	case said && in.isBeforeRestore(u):
 		m.ToUs, m.Command = false, nil
 		u.Body = m
 	case said:
@@ -206,9 +206,9 @@ func acts(u adapters.Update) bool {
 	return u.Chat.ID != "" && changesMap(u.Body) || isCommand(u)
 }
 
-// take admits one update, does what needs no mind, and adds its events-to-be, or
+// process admits one update, does what needs no mind, and adds its events-to-be, or
 // its refusal, to what is recorded.
-func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, taken *spaces.IngestBatch) error {
+func (in *Ingress) process(ctx context.Context, u adapters.Update, at time.Time, taken *spaces.IngestBatch) error {
 	if isEcho(in.account, u) {
 		in.tally.echoes.Add(1)
 		return nil
@@ -237,23 +237,23 @@ func (in *Ingress) take(ctx context.Context, u adapters.Update, at time.Time, ta
 	if len(places) == 0 {
 		return nil
 	}
-	if err := in.regain(ctx, u, places, at); err != nil {
+	if err := in.retryUnreachable(ctx, u, places, at); err != nil {
 		return err
 	}
-	if err := in.attend(ctx, u, places, at); err != nil {
+	if err := in.runCommand(ctx, u, places, at); err != nil {
 		return err
 	}
 	items := in.items(u, places, at)
-	if in.dealt(u) {
+	if in.isBeforeRestore(u) {
 		past(items)
 	}
 	taken.Items = append(taken.Items, items...)
 	return nil
 }
 
-// dealt reports whether an update is a message that counts as dealt with. Its words are
+// isBeforeRestore reports whether an update is a message that counts as dealt with. Its words are
 // part of the past, see [Ingress.Recall].
-func (in *Ingress) dealt(u adapters.Update) bool {
+func (in *Ingress) isBeforeRestore(u adapters.Update) bool {
 	_, said := u.Body.(adapters.Message)
 	return said && u.Kept && !u.At.IsZero() && u.At.Before(in.options.Load().DealtUntil)
 }
@@ -271,8 +271,8 @@ func (in *Ingress) isNobodys(ctx context.Context, u adapters.Update) (bool, erro
 	return false, err
 }
 
-// regain tries a chat again that was out of reach and in which somebody speaks.
-func (in *Ingress) regain(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
+// retryUnreachable tries a chat again that was out of reach and in which somebody speaks.
+func (in *Ingress) retryUnreachable(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
 	_, said := u.Body.(adapters.Message)
 	if !said || !slices.ContainsFunc(places, func(p spaces.Placement) bool { return p.Lost }) {
 		return nil
@@ -308,7 +308,7 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.IngestBatch) error 
 	if len(taken.Items) == 0 && len(taken.Refused) == 0 && taken.Cursor == nil {
 		return nil
 	}
-	hushed, undo := in.hush(taken.Items, taken.At)
+	hushed, undo := in.throttleSenders(taken.Items, taken.At)
 	done, err := in.log.Record(ctx, *taken)
 	if err == nil {
 		err = failpoint.Point("ingest.after_commit")

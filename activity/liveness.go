@@ -91,7 +91,7 @@ func (e *livenessMonitor) tell(ctx context.Context, hears bool) {
 		return
 	}
 	account := e.in.account.Key()
-	if err := e.line.log.Hearing(ctx, account, hears, time.Now()); err != nil {
+	if err := e.line.log.SetConnected(ctx, account, hears, time.Now()); err != nil {
 		if ctx.Err() == nil {
 			e.line.logger.Error("hearing not recorded", "account", account, "hears", hears, "err", err)
 		}

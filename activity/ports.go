@@ -47,9 +47,9 @@ type Log interface {
 	Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error)
 	// Cursor returns what the last recorded batch of the account carried, or nil.
 	Cursor(ctx context.Context, account string) ([]byte, error)
-	// Hearing closes the open spans of every space of the account when it went
+	// SetConnected closes the open spans of every space of the account when it went
 	// deaf, but where another account hears, and opens new ones when it hears again.
-	Hearing(ctx context.Context, account string, hears bool, at time.Time) error
+	SetConnected(ctx context.Context, account string, hears bool, at time.Time) error
 }
 
 // Outbox holds decided actions until a platform has them.
@@ -76,32 +76,32 @@ type Outbox interface {
 	// decided more than a minute from now, by a clock that has been put back since,
 	// is ready at once.
 	Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error
-	// Hurry has what waits after at be due by so much earlier, but not before at: the
+	// ShiftDue has what waits after at be due by so much earlier, but not before at: the
 	// clock of this process was put back by it. Where a record has another clock than
 	// its process's nothing changes.
-	Hurry(ctx context.Context, account string, by time.Duration, at time.Time) error
-	// Where returns the platform's names of a message in one chat: those of its
+	ShiftDue(ctx context.Context, account string, by time.Duration, at time.Time) error
+	// MessageRefs returns the platform's names of a message in one chat: those of its
 	// words, one a part, and those of its files. There are none when it never
 	// arrived there.
-	Where(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
-	// Start returns the platform's name of the message with which, in one chat, the
+	MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
+	// ReplyRoot returns the platform's name of the message with which, in one chat, the
 	// chain of answers begins that a message stands in: its own when it answers nothing
 	// there, empty when it never arrived there.
-	Start(ctx context.Context, account, chat string, message spaces.EventID) (string, error)
-	// Mooring tells where a thread of a room hangs in one chat of it, for actions with
+	ReplyRoot(ctx context.Context, account, chat string, message spaces.EventID) (string, error)
+	// ThreadAnchor tells where a thread of a room hangs in one chat of it, for actions with
 	// a RoomThread.
-	Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (ThreadAnchor, error)
+	ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (ThreadAnchor, error)
 	// ThreadTitle returns how a thread of a room is called, or else the words of the
 	// message it hangs on as they stand, as CommonMark; empty when somebody has deleted
 	// those.
 	ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (string, error)
-	// Named returns the people that a message mentions as the account's platform
+	// ResolveMentions returns the people that a message mentions as the account's platform
 	// knows them, in the order of its words, at most [MaxNamed] people; each by every
 	// name that the words may hold. Agents are left out, and whoever is not on that
 	// platform or no member of the room. Somebody who is there by another identity
 	// is found by kin, which may be nil. broadcast is true for a message that is to be
 	// shown beside its thread.
-	Named(ctx context.Context, account string, message spaces.EventID, kin IdentityLookup) (people []spaces.Identity, broadcast bool, err error)
+	ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin IdentityLookup) (people []spaces.Identity, broadcast bool, err error)
 }
 
 // Drafts keeps drafts that are messages: from before their post until a message has
@@ -112,14 +112,14 @@ type Drafts interface {
 	// its run over. What an earlier process has stored of the step stays as it is, and
 	// is returned.
 	Draft(ctx context.Context, d spaces.Draft, at time.Time) (was StoredDraft, state DraftState, err error)
-	// Drawn stores which message a draft is.
-	Drawn(ctx context.Context, id spaces.DraftID, message string) error
-	// Rub forgets a draft that is no message, or none any more. One that is not known
+	// MarkPosted stores which message a draft is.
+	MarkPosted(ctx context.Context, id spaces.DraftID, message string) error
+	// Forget forgets a draft that is no message, or none any more. One that is not known
 	// is no error.
-	Rub(ctx context.Context, id spaces.DraftID) error
-	// Lose keeps of a draft only where it would be, for whoever asks about its run:
+	Forget(ctx context.Context, id spaces.DraftID) error
+	// MarkLost keeps of a draft only where it would be, for whoever asks about its run:
 	// nobody can tell whether it is there. It is no draft any more.
-	Lose(ctx context.Context, id spaces.DraftID) error
+	MarkLost(ctx context.Context, id spaces.DraftID) error
 	// Drafts returns those of an account, the oldest first.
 	Drafts(ctx context.Context, account string) ([]StoredDraft, error)
 }

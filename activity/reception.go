@@ -89,9 +89,9 @@ func (in *Ingress) moveApprovals(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// begin gives a stranger a code to be approved by. The code is shown once; asking
+// startPairing gives a stranger a code to be approved by. The code is shown once; asking
 // with /start shows it again. Nothing the stranger wrote is echoed or kept.
-func (in *Ingress) begin(ctx context.Context, u adapters.Update, at time.Time) error {
+func (in *Ingress) startPairing(ctx context.Context, u adapters.Update, at time.Time) error {
 	code, err := newCode(in.options.Load().Random)
 	if err != nil {
 		return fmt.Errorf("draw pairing code: %w", err)

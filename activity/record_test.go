@@ -205,21 +205,21 @@ func (r *record) Cursor(context.Context, string) ([]byte, error) {
 	return r.cursor, nil
 }
 
-func (r *record) Stood(_ context.Context, s ConnPeriod) error {
+func (r *record) StateChanged(_ context.Context, s ConnPeriod) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stood = append(r.stood, s)
 	return r.refuse
 }
 
-func (r *record) Seen(_ context.Context, _ string, at time.Time) error {
+func (r *record) StillInState(_ context.Context, _ string, at time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.seen = append(r.seen, at)
 	return r.refuse
 }
 
-func (r *record) Hearing(ctx context.Context, _ string, hears bool, _ time.Time) error {
+func (r *record) SetConnected(ctx context.Context, _ string, hears bool, _ time.Time) error {
 	return r.locked(ctx, func() { r.hearing = append(r.hearing, hears) })
 }
 
@@ -337,7 +337,7 @@ func (r *record) Recover(ctx context.Context, _ string, at time.Time, carried fu
 	})
 }
 
-func (r *record) Hurry(ctx context.Context, _ string, by time.Duration, at time.Time) error {
+func (r *record) ShiftDue(ctx context.Context, _ string, by time.Duration, at time.Time) error {
 	return r.locked(ctx, func() {
 		for _, a := range r.actions {
 			if a.State == spaces.ActionReady && a.NotBefore.After(at) {
@@ -359,15 +359,15 @@ func (r *record) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was S
 	return was, state, err
 }
 
-func (r *record) Drawn(ctx context.Context, id spaces.DraftID, message string) error {
+func (r *record) MarkPosted(ctx context.Context, id spaces.DraftID, message string) error {
 	return r.locked(ctx, func() { r.drafts[r.drafted(id)].Message = message })
 }
 
-func (r *record) Rub(ctx context.Context, id spaces.DraftID) error {
+func (r *record) Forget(ctx context.Context, id spaces.DraftID) error {
 	return r.locked(ctx, func() { r.rub(id) })
 }
 
-func (r *record) Lose(ctx context.Context, id spaces.DraftID) error {
+func (r *record) MarkLost(ctx context.Context, id spaces.DraftID) error {
 	return r.locked(ctx, func() { r.rub(id); r.strayed = append(r.strayed, id) })
 }
 
@@ -396,11 +396,11 @@ func (r *record) leave() {
 	}
 }
 
-func (r *record) Named(context.Context, string, spaces.EventID, IdentityLookup) ([]spaces.Identity, bool, error) {
+func (r *record) ResolveMentions(context.Context, string, spaces.EventID, IdentityLookup) ([]spaces.Identity, bool, error) {
 	return nil, r.broadcast, nil
 }
 
-func (r *record) Start(_ context.Context, _, chat string, message spaces.EventID) (string, error) {
+func (r *record) ReplyRoot(_ context.Context, _, chat string, message spaces.EventID) (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, ref := range r.where[r.starts[message]] {
@@ -411,7 +411,7 @@ func (r *record) Start(_ context.Context, _, chat string, message spaces.EventID
 	return "", nil
 }
 
-func (r *record) Where(_ context.Context, _, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
+func (r *record) MessageRefs(_ context.Context, _, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, ref := range r.where[message] {
@@ -551,7 +551,7 @@ func (r *record) knowsTheSecret() bool {
 	return strings.Contains(fmt.Sprintf("%+v %+v %+v %+v", r.events, r.notices, r.desk, r.batches), secret)
 }
 
-func (r *record) Mooring(context.Context, string, string, spaces.SpaceID, spaces.ThreadID) (ThreadAnchor, error) {
+func (r *record) ThreadAnchor(context.Context, string, string, spaces.SpaceID, spaces.ThreadID) (ThreadAnchor, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.mooring, nil

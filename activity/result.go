@@ -20,8 +20,8 @@ const (
 	maxUnkept   = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
 )
 
-// failed decides what becomes of an action whose step failed (DELIVERY 2.4).
-func (e *Egress) failed(ctx context.Context, a spaces.Action, err error, of sendStep) SendResult {
+// resultOf decides what becomes of an action whose step failed (DELIVERY 2.4).
+func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of sendStep) SendResult {
 	now := time.Now()
 	kind := adapters.KindOf(err)
 	s := SendResult{State: spaces.ActionReady, Code: kind.String(), Reason: sentence(kind, err), Resent: a.Resent}
@@ -139,10 +139,10 @@ func sentence(k adapters.Kind, err error) string {
 	return "It failed for a reason that has no name."
 }
 
-// settle makes an outcome durable and reports whether it is. It does not stop
+// recordResult makes an outcome durable and reports whether it is. It does not stop
 // with the process: what a platform has accepted must be known, so it tries
 // until the work in hand is cut off, and once more after that.
-func (e *Egress) settle(ctx context.Context, a spaces.Action, s SendResult) bool {
+func (e *Egress) recordResult(ctx context.Context, a spaces.Action, s SendResult) bool {
 	s.Action = a.ID
 	e.logger.Info("action settled", "action", string(a.ID), "kind", string(a.Kind), "chat", a.Chat,
 		"state", string(s.State), "code", s.Code, "part", a.Part, "attempts", a.Attempts)
@@ -150,7 +150,7 @@ func (e *Egress) settle(ctx context.Context, a spaces.Action, s SendResult) bool
 		last := ctx.Err() != nil
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 		now := time.Now()
-		err := e.keepTime(limited, now) // before it, what is stored now would be taken for older
+		err := e.correctClock(limited, now) // before it, what is stored now would be taken for older
 		if err == nil {
 			s.NotBefore = onWall(s.NotBefore, now)
 			err = e.box.Settle(limited, now, []SendResult{s})

@@ -64,7 +64,7 @@ func (s *TranscriptionWorker) Run(ctx context.Context) error {
 func (s *TranscriptionWorker) Ring() { ringOn(s.bell) }
 
 func (s *TranscriptionWorker) round(ctx context.Context) (busy bool, err error) {
-	due, err := s.voices.Unheard(ctx, time.Now(), 1)
+	due, err := s.voices.Pending(ctx, time.Now(), 1)
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
@@ -76,7 +76,7 @@ func (s *TranscriptionWorker) round(ctx context.Context) (busy bool, err error) 
 	// What was paid for is recorded although the process stops.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
-	return true, s.voices.Hear(ctx, h)
+	return true, s.voices.Complete(ctx, h)
 }
 
 // hear makes one attempt. An error is the record's trouble.

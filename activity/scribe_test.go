@@ -24,7 +24,7 @@ type tape struct {
 	outcomes []string
 }
 
-func (r *tape) Unheard(_ context.Context, at time.Time, _ int) ([]VoiceMessage, error) {
+func (r *tape) Pending(_ context.Context, at time.Time, _ int) ([]VoiceMessage, error) {
 	if r.settled || at.Before(r.due) {
 		return nil, nil
 	}
@@ -35,7 +35,7 @@ func (r *tape) Waits(context.Context, string, string, time.Time) (bool, error) {
 	return !r.settled, nil
 }
 
-func (r *tape) Hear(_ context.Context, h TranscriptionResult) error {
+func (r *tape) Complete(_ context.Context, h TranscriptionResult) error {
 	r.outcomes = append(r.outcomes, fmt.Sprint(h.State, " ", h.Text, h.Usage.Calls))
 	if r.broken {
 		return errors.New("no room")

@@ -55,10 +55,10 @@ func (s *senderRateLimiter) take(of *map[SenderID]*rate.Limiter, who SenderID, p
 	return l.ReserveN(at, 1)
 }
 
-// hush notes which messages wake nobody although their senders are admitted, and
+// throttleSenders notes which messages wake nobody although their senders are admitted, and
 // returns how many, and what gives the others back: a batch that is not recorded is
 // handed in again.
-func (in *Ingress) hush(items []spaces.IngestItem, at time.Time) (hushed int, undo func()) {
+func (in *Ingress) throttleSenders(items []spaces.IngestItem, at time.Time) (hushed int, undo func()) {
 	bound := in.options.Load().SenderPerMinute
 	var took []*rate.Reservation
 	for i := range items {

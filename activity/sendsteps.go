@@ -80,11 +80,11 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]sendStep, erro
 		return nil, err
 	}
 	var steps []sendStep
-	at := e.berth(a)
+	at := e.target(a)
 	at.start = start
 	for i, text := range parts {
 		steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
-		if i == 0 && a.Draft != "" && e.draws() {
+		if i == 0 && a.Draft != "" && e.editsDrafts() {
 			steps[0] = e.finishing(a, steps[0], text)
 		}
 		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
@@ -106,7 +106,7 @@ func (e *Egress) answered(ctx context.Context, account, chat string, target spac
 	if target == "" {
 		return "", "", nil
 	}
-	words, files, err := e.box.Where(ctx, account, chat, target)
+	words, files, err := e.box.MessageRefs(ctx, account, chat, target)
 	refs := append(words, files...)
 	if err != nil || len(refs) == 0 {
 		return "", "", err
@@ -114,7 +114,7 @@ func (e *Egress) answered(ctx context.Context, account, chat string, target spac
 	if e.threader == nil {
 		return refs[0].Message, "", nil
 	}
-	start, err = e.box.Start(ctx, account, chat, target)
+	start, err = e.box.ReplyRoot(ctx, account, chat, target)
 	return refs[0].Message, start, err
 }
 
@@ -126,7 +126,7 @@ func (e *Egress) named(ctx context.Context, a spaces.Action, answered string) (p
 	if a.Agent == "" && a.Voice == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {
 		return nil, false, nil
 	}
-	found, broadcast, err := e.box.Named(ctx, a.Account, a.Event, e.o.Kin)
+	found, broadcast, err := e.box.ResolveMentions(ctx, a.Account, a.Event, e.o.Kin)
 	if err != nil {
 		return nil, false, fmt.Errorf("find people named: %w", err)
 	}
@@ -174,7 +174,7 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]sendStep, erro
 	if e.editor == nil {
 		return nil, cannot("edit", "edit messages")
 	}
-	refs, _, err := e.target(ctx, a, "edit") // a file has no words of its own
+	refs, _, err := e.targetRefs(ctx, a, "edit") // a file has no words of its own
 	if err != nil {
 		return nil, err
 	}
@@ -185,14 +185,14 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]sendStep, erro
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "edit", Err: fmt.Errorf("the new text is empty")}
 	}
 	var steps []sendStep
-	at := e.berth(a)
+	at := e.target(a)
 	for i, text := range parts {
 		switch {
 		case i >= len(refs):
 			steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text}))
 		case i == 0 && unmasked != "":
 			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error {
-				return e.masquerader.Revise(ctx, r, text, unmasked)
+				return e.masquerader.EditAs(ctx, r, text, unmasked)
 			}))
 		default:
 			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error { return e.editor.Edit(ctx, r, text) }))
@@ -209,12 +209,12 @@ func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]sendStep, err
 	if e.deleter == nil {
 		return nil, cannot("delete", "delete messages")
 	}
-	words, files, err := e.target(ctx, a, "delete")
+	words, files, err := e.targetRefs(ctx, a, "delete")
 	if err != nil {
 		return nil, err
 	}
 	var steps []sendStep
-	at := e.berth(a)
+	at := e.target(a)
 	for _, r := range append(words, files...) {
 		steps = append(steps, at.silent(r, e.deleter.Delete))
 	}
@@ -225,18 +225,18 @@ func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]sendStep, err
 	if e.reactor == nil {
 		return nil, cannot("react", "react to messages")
 	}
-	words, files, err := e.target(ctx, a, "react")
+	words, files, err := e.targetRefs(ctx, a, "react")
 	if err != nil {
 		return nil, err
 	}
 	first := append(words, files...)[0]
-	return []sendStep{e.berth(a).silent(first, func(ctx context.Context, r adapters.MessageRef) error { return e.reactor.React(ctx, r, a.Text) })}, nil
+	return []sendStep{e.target(a).silent(first, func(ctx context.Context, r adapters.MessageRef) error { return e.reactor.React(ctx, r, a.Text) })}, nil
 }
 
-// target returns where the action's message stands in its chat: at least one of
+// targetRefs returns the platform ids of the message that an action changes: at least one of
 // its words and its files.
-func (e *Egress) target(ctx context.Context, a spaces.Action, op string) (words, files []spaces.Ref, err error) {
-	words, files, err = e.box.Where(ctx, a.Account, a.Chat, a.Target)
+func (e *Egress) targetRefs(ctx context.Context, a spaces.Action, op string) (words, files []spaces.Ref, err error) {
+	words, files, err = e.box.MessageRefs(ctx, a.Account, a.Chat, a.Target)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find message to %s: %w", op, err)
 	}

@@ -49,9 +49,9 @@ func (e *Egress) told(chat string, now time.Time) bool {
 	return e.o.Purse != nil || e.pace.held(chat, now) > 0
 }
 
-// heed lets nothing go to chat for as long as the platform asked, if that is what err
+// noteLimit lets nothing go to chat for as long as the platform asked, if that is what err
 // says.
-func (e *Egress) heed(ctx context.Context, chat string, err error) (limited bool) {
+func (e *Egress) noteLimit(ctx context.Context, chat string, err error) (limited bool) {
 	wait, limited := limitedFor(err)
 	if limited {
 		e.hold(ctx, chat, time.Now(), wait)

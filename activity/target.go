@@ -19,8 +19,8 @@ type sendTarget struct {
 	start  string // of the answers among which the action's is
 }
 
-// berth returns where an action goes.
-func (e *Egress) berth(a spaces.Action) *sendTarget {
+// target returns where an action goes.
+func (e *Egress) target(a spaces.Action) *sendTarget {
 	return &sendTarget{egress: e, action: a, found: a.RoomThread == "", thread: string(a.Thread)}
 }
 
@@ -32,7 +32,7 @@ func (b *sendTarget) find(ctx context.Context) error {
 		return nil
 	}
 	a, e := b.action, b.egress
-	m, err := e.box.Mooring(ctx, a.Account, a.Chat, a.Space, a.RoomThread)
+	m, err := e.box.ThreadAnchor(ctx, a.Account, a.Chat, a.Space, a.RoomThread)
 	if err != nil {
 		return &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: fmt.Errorf("find place of thread: %w", err)}
 	}

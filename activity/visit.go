@@ -9,9 +9,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// turnAway tells a group that is not let in, once for ever, how it could be.
+// explainRefusal tells a group that is not let in, once for ever, how it could be.
 // After that the account is silent there, and nothing of the group is kept.
-func (in *Ingress) turnAway(ctx context.Context, u adapters.Update, at time.Time) error {
+func (in *Ingress) explainRefusal(ctx context.Context, u adapters.Update, at time.Time) error {
 	o := in.options.Load()
 	if u.Chat.Kind == adapters.Direct || o.Admit != AdmitPairing || !calledIn(u) {
 		return nil

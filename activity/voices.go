@@ -18,13 +18,13 @@ func IsVoice(kind string) bool { return kind == "voice" || kind == "video_note" 
 // TranscriptionQueue keeps which spoken messages have been heard. Each has a row from the
 // commit that stored its bytes.
 type TranscriptionQueue interface {
-	// Unheard returns voices that are due and not older than [VoiceTTL], those that
+	// Pending returns voices that are due and not older than [VoiceTTL], those that
 	// wait longest first.
-	Unheard(ctx context.Context, at time.Time, limit int) ([]VoiceMessage, error)
-	// Hear makes the outcome of one attempt durable, with what it took and, if it
+	Pending(ctx context.Context, at time.Time, limit int) ([]VoiceMessage, error)
+	// Complete makes the outcome of one attempt durable, with what it took and, if it
 	// was heard, the event that tells the room, in one transaction. A voice that is
 	// settled already stays as it is, and the room is told nothing twice.
-	Hear(ctx context.Context, h TranscriptionResult) error
+	Complete(ctx context.Context, h TranscriptionResult) error
 	// Waits reports whether a voice may still be heard, or is still to be fetched.
 	Waits(ctx context.Context, account, file string, at time.Time) (bool, error)
 }

@@ -40,9 +40,9 @@ type Sink interface {
 	// concurrently for different chats; the updates of one chat must arrive in order.
 	Accept(ctx context.Context, b Batch) error
 
-	// Heard tells that the platform proved to be there: a poll returned, a
+	// Alive tells that the platform proved to be there: a poll returned, a
 	// heartbeat was acknowledged. It never blocks.
-	Heard(at time.Time)
+	Alive(at time.Time)
 }
 
 // A Batch is what one read of the platform gave. One without updates only moves

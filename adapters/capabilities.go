@@ -124,13 +124,13 @@ type Persona struct {
 
 // A PersonaSender can post under the face of [OutgoingMessage.Face].
 type PersonaSender interface {
-	// Masks reports whether posts in a chat can have a face of their own, as far as
+	// SupportsPersona reports whether posts in a chat can have a face of their own, as far as
 	// that is known without asking. Where a right turns out to be missing,
 	// [OutgoingMessage.Unmasked] is sent instead.
-	Masks(chat string) bool
-	// Revise is [Editor.Edit] for a part that was sent with an Unmasked: text
+	SupportsPersona(chat string) bool
+	// EditAs is [Editor.Edit] for a part that was sent with an Unmasked: text
 	// replaces it where it has a face of its own, and unmasked where it has none.
-	Revise(ctx context.Context, m MessageRef, text, unmasked string) error
+	EditAs(ctx context.Context, m MessageRef, text, unmasked string) error
 }
 
 // A File is something to send along with a message.

@@ -21,7 +21,7 @@ func (a away) Accept(context.Context, adapters.Batch) error {
 	return nil
 }
 
-func (away) Heard(time.Time) {}
+func (away) Alive(time.Time) {}
 
 // F36: however long the record has been away, what it did not take is handed in soon
 // after it is back.
@@ -29,7 +29,7 @@ func TestRecordThatWasAwayForLongIsNotWaitedFor(t *testing.T) {
 	for _, gone := range []time.Duration{time.Second, 20 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			record := away{time.Now().Add(gone)}
-			if err := adapters.HandIn(t.Context(), record, adapters.Batch{}, slog.New(slog.DiscardHandler)); err != nil {
+			if err := adapters.DeliverBatch(t.Context(), record, adapters.Batch{}, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)
 			}
 			if late := time.Since(record.until); late > 7*time.Second {

@@ -202,8 +202,8 @@ func (k *sink) Accept(ctx context.Context, b adapters.Batch) error {
 	return nil
 }
 
-// Heard notes the moment.
-func (k *sink) Heard(at time.Time) {
+// Alive notes the moment.
+func (k *sink) Alive(at time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.heard = append(k.heard, at)

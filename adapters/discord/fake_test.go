@@ -68,7 +68,7 @@ func (in *inbox) block() (release func()) {
 	})
 }
 
-func (*inbox) Heard(time.Time) {}
+func (*inbox) Alive(time.Time) {}
 
 // take returns what has come since it was last asked.
 func (in *inbox) take() []adapters.Update {

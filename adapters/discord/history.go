@@ -146,7 +146,7 @@ func (r *receiver) fill(ctx context.Context, channel, guild string, after snowfl
 		if next > after {
 			after = next
 			r.paid(channel, after)
-			r.sink.Heard(time.Now())
+			r.sink.Alive(time.Now())
 			if err := r.record(ctx, updates); err != nil {
 				return err
 			}

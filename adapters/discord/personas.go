@@ -22,9 +22,9 @@ type personaMessage struct {
 	Tags     []string `json:"applied_tags,omitempty"` // of that thread
 }
 
-// Masks reports whether posts in a chat can have a face: in the channels of
+// SupportsPersona reports whether posts in a chat can have a face: in the channels of
 // servers, unless one lately let us have no webhook.
-func (c *Client) Masks(chat string) bool {
+func (c *Client) SupportsPersona(chat string) bool {
 	ch, known := c.known.channel(chat)
 	return (!known || ch.GuildID != "") && !c.faces.refuses(chat, time.Now())
 }
@@ -115,9 +115,9 @@ func faceName(name string) string {
 	return strings.TrimSpace(name)
 }
 
-// Revise replaces the words of message m: by text where it has a face, else by
+// EditAs replaces the words of message m: by text where it has a face, else by
 // unmasked. Nobody is notified by it.
-func (c *Client) Revise(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
+func (c *Client) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
 	return c.wherever(ctx, m, func(to string) error {
 		if !c.worn.has(m.Message) {
 			if err := c.edit(ctx, to, m, unmasked); !refusedWith(err, notOurs) {

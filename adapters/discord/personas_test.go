@@ -39,7 +39,7 @@ func TestCarriedWordsAlwaysShowWhoseTheyAre(t *testing.T) {
 			}
 			ref := adapters.MessageRef{Chat: p.Chat, Message: r.Message}
 			again := w.newClient() // which knows nothing of what was sent how
-			if err := again.Revise(t.Context(), ref, "hi", "**Zoe** (Slack): hi"); err != nil {
+			if err := again.EditAs(t.Context(), ref, "hi", "**Zoe** (Slack): hi"); err != nil {
 				t.Error(err)
 			}
 			if got := c.room.Sent(w.bot)[0].Content; got != c.edited {
@@ -73,8 +73,8 @@ func TestAChannelWithoutWebhooksIsNotAskedAgainAtOnce(t *testing.T) {
 		for range 3 {
 			w.send(voiced(chat, "hello"))
 		}
-		if n := asked(); n != 1 || w.client.Masks(chat) {
-			t.Errorf("asked %d times, want once; has faces: %t", n, w.client.Masks(chat))
+		if n := asked(); n != 1 || w.client.SupportsPersona(chat) {
+			t.Errorf("asked %d times, want once; has faces: %t", n, w.client.SupportsPersona(chat))
 		}
 		pass(11 * time.Minute)
 		w.send(voiced(chat, "hello"))

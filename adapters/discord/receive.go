@@ -55,7 +55,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 	for id := range gateway.Shards {
 		s := &shard{
 			client: c, id: id, count: gateway.Shards, gateway: gateway.URL, intents: intents(self),
-			out: events, heard: sink.Heard, acks: acks, session: at.session(id, gateway.Shards),
+			out: events, heard: sink.Alive, acks: acks, session: at.session(id, gateway.Shards),
 			identify: func(ctx context.Context) error { return askFor(ctx, asks) },
 		}
 		s.seq.Store(s.session.Seq)
@@ -199,7 +199,7 @@ func (r *receiver) settle(ctx context.Context, updates []adapters.Update) error 
 // record hands updates in until they are taken. They and the cursor are durable
 // when it returns nil.
 func (r *receiver) record(ctx context.Context, updates []adapters.Update) error {
-	err := adapters.HandIn(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: r.at.cursor()}, r.client.log)
+	err := adapters.DeliverBatch(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: r.at.cursor()}, r.client.log)
 	if err == nil {
 		r.stored = time.Now()
 	}

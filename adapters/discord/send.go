@@ -222,7 +222,7 @@ func title(part string) string {
 // Edit replaces the words of message m by text, one part as Split returned it.
 // Nobody is notified by it.
 func (c *Client) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
-	return c.Revise(ctx, m, text, text)
+	return c.EditAs(ctx, m, text, text)
 }
 
 // edit edits a message that we sent ourselves.

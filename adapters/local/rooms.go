@@ -120,20 +120,20 @@ const heartbeat = 30 * time.Second
 func (r *Rooms) Receive(ctx context.Context, _ []byte, sink adapters.Sink) error {
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()
-	sink.Heard(time.Now())
+	sink.Alive(time.Now())
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case now := <-alive.C:
-			sink.Heard(now)
+			sink.Alive(now)
 		case s := <-r.said:
 			err := r.accept(ctx, sink, s)
 			s.taken <- err // has room: nobody is waited for
 			if err != nil && ctx.Err() != nil {
 				return nil
 			}
-			sink.Heard(time.Now())
+			sink.Alive(time.Now())
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (l *log) Accept(_ context.Context, b adapters.Batch) error {
 	return nil
 }
 
-func (*log) Heard(time.Time) {}
+func (*log) Alive(time.Time) {}
 
 func (l *log) refuse(err error) {
 	l.mu.Lock()

@@ -19,9 +19,9 @@ const customize = "chat:write.customize"
 // scopesHeader lists the scopes of the token with every answer.
 const scopesHeader = "X-OAuth-Scopes"
 
-// Masks reports whether messages can have a face: everywhere, unless the bot token
+// SupportsPersona reports whether messages can have a face: everywhere, unless the bot token
 // is known to lack the scope.
-func (c *Client) Masks(string) bool { return !c.faceless.Load() }
+func (c *Client) SupportsPersona(string) bool { return !c.faceless.Load() }
 
 // learnScopes notes whether the scopes of the bot token allow faces. A server that
 // does not list them is believed.
@@ -41,9 +41,9 @@ func (c *Client) masked(p adapters.OutgoingMessage) adapters.OutgoingMessage {
 	return p
 }
 
-// Revise replaces the words of message m: by text where messages have faces, which
+// EditAs replaces the words of message m: by text where messages have faces, which
 // they keep, else by unmasked.
-func (c *Client) Revise(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
+func (c *Client) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
 	if c.faceless.Load() {
 		text = unmasked
 	}

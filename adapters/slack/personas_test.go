@@ -48,10 +48,10 @@ func TestCarriedWordsAlwaysShowWhoseTheyAre(t *testing.T) {
 				if m := w.ops.Sent()[0]; m.Username != c.username || m.Text != c.want+"hello" {
 					t.Errorf("%q says %q, want %q to say %q", m.Username, m.Text, c.username, c.want+"hello")
 				}
-				if masks := client.Masks(p.Chat); masks != (c.username != "") {
+				if masks := client.SupportsPersona(p.Chat); masks != (c.username != "") {
 					t.Errorf("has faces: %t", masks)
 				}
-				testutil.OK(t, client.Revise(t.Context(), adapters.MessageRef{Chat: p.Chat, Message: r.Message}, "hi", "*Zoe* (Discord): hi"))
+				testutil.OK(t, client.EditAs(t.Context(), adapters.MessageRef{Chat: p.Chat, Message: r.Message}, "hi", "*Zoe* (Discord): hi"))
 				if m := w.ops.Sent()[0]; m.Text != c.want+"hi" {
 					t.Errorf("edited to %q, want %q", m.Text, c.want+"hi")
 				}

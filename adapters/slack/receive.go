@@ -86,7 +86,7 @@ type acceptedEvents struct {
 
 // connect keeps what brings us deliveries.
 func (r *receiver) connect(ctx context.Context) error {
-	heard := func() { r.sink.Heard(time.Now()) }
+	heard := func() { r.sink.Alive(time.Now()) }
 	if r.c.o.AppToken != "" {
 		l := &socketPool{c: r.c, inbox: r.inbox, heard: heard, holed: r.holed, listens: sync.OnceFunc(func() { close(r.listens) })}
 		return l.run(ctx)
@@ -260,7 +260,7 @@ func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error 
 			next.move(u.Chat.ID, m.To)
 		}
 	}
-	if err := adapters.HandIn(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: next.cursor()}, r.c.log); err != nil {
+	if err := adapters.DeliverBatch(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: next.cursor()}, r.c.log); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -58,7 +58,7 @@ func (b *book) Accept(ctx context.Context, batch adapters.Batch) error {
 	return nil
 }
 
-func (b *book) Heard(at time.Time) {
+func (b *book) Alive(at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.heard = at

@@ -130,7 +130,7 @@ func (c *Client) deliver(ctx context.Context, d *delivery) error {
 	if !r.inbox.add(d) {
 		return errors.New("too much waits already")
 	}
-	r.sink.Heard(time.Now())
+	r.sink.Alive(time.Now())
 	select {
 	case <-recorded:
 		return nil

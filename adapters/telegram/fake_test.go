@@ -45,7 +45,7 @@ func (in *inbox) Accept(_ context.Context, b adapters.Batch) error {
 	return nil
 }
 
-func (*inbox) Heard(time.Time) {}
+func (*inbox) Alive(time.Time) {}
 
 // take returns what has come since it was last asked.
 func (in *inbox) take() []adapters.Update {

@@ -76,7 +76,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 			return adapters.OrDone(ctx, err)
 		}
 		now := time.Now()
-		sink.Heard(now)
+		sink.Alive(now)
 		batch, next := c.batch(read, raw, at, now)
 		switch err := handIn(ctx, sink, batch); {
 		case err != nil && ctx.Err() != nil:

@@ -145,7 +145,7 @@ func (s *sink) Accept(_ context.Context, b adapters.Batch) error {
 	return nil
 }
 
-func (s *sink) Heard(at time.Time) {
+func (s *sink) Alive(at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.heard = append(s.heard, at)

@@ -130,7 +130,7 @@ func (c *Client) watchHook(ctx context.Context, sink adapters.Sink) error {
 			told = info.ErrorDate
 			c.log.Warn("telegram cannot call us", "reason", info.Error, "waiting", info.Pending)
 		}
-		sink.Heard(now)
+		sink.Alive(now)
 		if now.Sub(stored) >= renewal {
 			if err := sink.Accept(ctx, adapters.Batch{Cursor: calledAt(now).cursor()}); err != nil {
 				c.log.Error("cursor not recorded", "error", err)
@@ -246,7 +246,7 @@ func (h *hook) proved(r *http.Request) bool {
 // take hands one update to the sink.
 func (c *Client) take(ctx context.Context, s *session, raw json.RawMessage) error {
 	now := time.Now()
-	s.sink.Heard(now)
+	s.sink.Alive(now)
 	_, updates := s.read.decode(raw, 0)
 	c.noteUnreadable(updates)
 	return s.sink.Accept(ctx, adapters.Batch{Updates: updates, Cursor: calledAt(now).cursor()})

@@ -84,7 +84,7 @@ func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 		w.process.disk = func(string) (uint64, uint64, error) { return 50e9, 100e9, nil }
 		out := w.process.lineOf("telegram").Egress()
 		var full []spaces.ActionID // as if what it carries never came to an end
-		for id := spaces.ActionID("x"); out.Offer(id); id += "x" {
+		for id := spaces.ActionID("x"); out.Reserve(id); id += "x" {
 			full = append(full, id)
 		}
 		w.says(w.chats["boss"], w.people["Kai"], "/status", 0, 0)
@@ -95,7 +95,7 @@ func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 			t.Errorf("after 140 s: %s, %+v", h.Status, x)
 		}
 		for _, id := range full {
-			out.Withdraw(id, false)
+			out.Release(id, false)
 		}
 		w.watched(watch, 20*time.Second)
 		if h := w.process.health(); h.Status != "healthy" || len(w.told()) != 1 {

@@ -23,7 +23,7 @@ func (j directSendStore) Commit(ctx context.Context, c spaces.StepCommit) (space
 	var offered []reservedSend
 	c.Leaves = func(a spaces.Action) bool {
 		out := j.egress(a.Account)
-		if out == nil || !out.Offer(a.ID) {
+		if out == nil || !out.Reserve(a.ID) {
 			return false
 		}
 		offered = append(offered, reservedSend{out, a.ID})
@@ -35,7 +35,7 @@ func (j directSendStore) Commit(ctx context.Context, c spaces.StepCommit) (space
 			return
 		}
 		for _, o := range offered { // it panicked: the hands are free again, and what it stored is looked for
-			o.to.Withdraw(o.action, true)
+			o.to.Release(o.action, true)
 		}
 	}()
 	done, err := j.AgentStore.Commit(ctx, c)
@@ -44,7 +44,7 @@ func (j directSendStore) Commit(ctx context.Context, c spaces.StepCommit) (space
 		if i := slices.IndexFunc(done.Leaving, func(a spaces.Action) bool { return a.ID == o.action }); i >= 0 {
 			j.hand(o.to, done.Leaving[i])
 		} else {
-			o.to.Withdraw(o.action, err != nil && !refused(err))
+			o.to.Release(o.action, err != nil && !refused(err))
 		}
 	}
 	for _, account := range done.Waiting {
@@ -63,11 +63,11 @@ type reservedSend struct {
 // ended since, because the account's entry was changed, the account's next one
 // finds the action among what was left behind.
 func (j directSendStore) hand(to *activity.Egress, a spaces.Action) {
-	if to.Take(a) {
+	if to.SendReserved(a) {
 		return
 	}
 	if next := j.egress(a.Account); next != nil && next != to {
-		next.Withdraw(a.ID, true)
+		next.Release(a.ID, true)
 	}
 }
 

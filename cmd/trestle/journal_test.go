@@ -54,10 +54,10 @@ func TestPanicInACommitLeavesTheHandsFree(t *testing.T) {
 				})
 			}()
 		}
-		if offered != 100 || !out.Offer("another") {
+		if offered != 100 || !out.Reserve("another") {
 			t.Fatalf("after %d panics no hand is free", offered)
 		}
-		out.Withdraw("another", false)
+		out.Release("another", false)
 		w.says(w.chats["boss"], w.people["Kai"], "/status", 0, 0)
 		pass(time.Second)
 		if told := w.told(); len(told) != 1 {

@@ -64,7 +64,7 @@ func (t *typingNotifier) threadIn(ctx context.Context, c spaces.Mapping, s typin
 	if s.thread == "" || several < 2 {
 		return s.thread
 	}
-	m, err := t.parts.store.Border().Mooring(ctx, c.Account, c.Chat, s.space, s.thread)
+	m, err := t.parts.store.Border().ThreadAnchor(ctx, c.Account, c.Chat, s.space, s.thread)
 	if err != nil {
 		t.parts.log.Debug("thread of a space not readable", "space", s.space, "error", err)
 	}

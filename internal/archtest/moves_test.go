@@ -60,7 +60,7 @@ func typeName(e ast.Expr) string {
 func TestStrayMoveIsNamedWithItsPlace(t *testing.T) {
 	tr := parse(t, map[string]string{
 		"shell/cycle.go":      "package shell\n\nfunc f(m *Machine) {\n\tm.state = 1\n\t_ = &Machine{}\n}\n",
-		"shell/state.go": "package shell\n\nfunc g(m *Machine) { m.state = 2 }\n",
+		"shell/state.go":      "package shell\n\nfunc g(m *Machine) { m.state = 2 }\n",
 		"cmd/trestle/main.go": "package main\n\nvar _ = spaces.Transition{}\n",
 	})
 	want := []string{

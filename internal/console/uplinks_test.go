@@ -33,7 +33,7 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 		Key: "ops", Name: "#ops", Circle: "home", Wake: spaces.WakeAll, Agents: []spaces.AgentID{"ada"}, At: at(2),
 		Chats: []spaces.Mapping{{Account: "slack:T1:U1", Chat: "C1", Live: true}},
 	})
-	err = errors.Join(err, w.Store.Border().Hearing(t.Context(), "slack:T1:U1", false, at(20)), w.Store.Border().Hearing(t.Context(), "slack:T1:U1", true, at(30)))
+	err = errors.Join(err, w.Store.Border().SetConnected(t.Context(), "slack:T1:U1", false, at(20)), w.Store.Border().SetConnected(t.Context(), "slack:T1:U1", true, at(30)))
 	for _, s := range []activity.ConnPeriod{
 		{Line: "acme", State: activity.LineConnecting, From: at(1), First: true},
 		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(2)},
@@ -43,12 +43,12 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 		{Line: "a<b>", State: activity.LineConflict, Reason: `"><script>x</script>`, From: at(1), First: true},
 		{Line: "a<b>", State: activity.LineMisconfigured, Reason: "401 Unauthorized", From: at(5)},
 	} {
-		err = errors.Join(err, w.Store.Border().Stood(t.Context(), s))
+		err = errors.Join(err, w.Store.Border().StateChanged(t.Context(), s))
 	}
 	// The process stops at 40 and another begins at 50.
-	err = errors.Join(err, w.Store.Border().Seen(t.Context(), "acme", at(40)), w.Store.Border().Seen(t.Context(), "a<b>", at(40)),
-		w.Store.Border().Stood(t.Context(), activity.ConnPeriod{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(50), First: true}),
-		w.Store.Border().Seen(t.Context(), "acme", at(55)))
+	err = errors.Join(err, w.Store.Border().StillInState(t.Context(), "acme", at(40)), w.Store.Border().StillInState(t.Context(), "a<b>", at(40)),
+		w.Store.Border().StateChanged(t.Context(), activity.ConnPeriod{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(50), First: true}),
+		w.Store.Border().StillInState(t.Context(), "acme", at(55)))
 	testutil.OK(t, err)
 	page := do(t, w.Console.Handler(), call{
 		target: fmt.Sprintf("/uplinks?from=%d&to=%d", begin.UnixMilli(), at(60).UnixMilli()), header: cookie(w.Key(console.KeySession).Secret),

@@ -39,8 +39,8 @@ func (w *World) Live(text string) RecordedStory {
 	w.ok(err)
 	l.Space = place.Space
 	w.say(l, chat, text, now.Add(-30*time.Minute))
-	w.ok(w.Store.Border().Hearing(w.t.Context(), account, false, now.Add(-20*time.Minute)))
-	w.ok(w.Store.Border().Hearing(w.t.Context(), account, true, now.Add(-10*time.Minute)))
+	w.ok(w.Store.Border().SetConnected(w.t.Context(), account, false, now.Add(-20*time.Minute)))
+	w.ok(w.Store.Border().SetConnected(w.t.Context(), account, true, now.Add(-10*time.Minute)))
 	w.stand(text, now)
 	w.work(text, now)
 	w.say(l, chat, text, now.Add(-9*time.Minute))
@@ -76,10 +76,10 @@ func (w *World) stand(text string, now time.Time) {
 		{Line: "telegram", Account: account, State: activity.LineConnected, From: now.Add(-10 * time.Minute)},
 		{Line: "acme", State: activity.LineMisconfigured, Reason: text, From: now.Add(-40 * time.Minute), First: true},
 	} {
-		w.ok(w.Store.Border().Stood(w.t.Context(), s))
+		w.ok(w.Store.Border().StateChanged(w.t.Context(), s))
 	}
-	w.ok(w.Store.Border().Seen(w.t.Context(), "telegram", now))
-	w.ok(w.Store.Border().Seen(w.t.Context(), "acme", now.Add(-30*time.Minute)))
+	w.ok(w.Store.Border().StillInState(w.t.Context(), "telegram", now))
+	w.ok(w.Store.Border().StillInState(w.t.Context(), "acme", now.Add(-30*time.Minute)))
 }
 
 // work plays a job that failed and one that waits for its platform, in words that

@@ -230,8 +230,8 @@ func (t *tx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, a
 	return t.relist(ctx, r)
 }
 
-// Hearing implements [activity.Log].
-func (b BridgeStore) Hearing(ctx context.Context, account string, hears bool, at time.Time) error {
+// SetConnected implements [activity.Log].
+func (b BridgeStore) SetConnected(ctx context.Context, account string, hears bool, at time.Time) error {
 	change := (*tx).deafen
 	if hears {
 		change = (*tx).hearAgain

@@ -61,13 +61,13 @@ func (b BridgeStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (w
 	return was, state, nil
 }
 
-// Drawn implements [activity.Drafts].
-func (b BridgeStore) Drawn(ctx context.Context, id spaces.DraftID, message string) error {
+// MarkPosted implements [activity.Drafts].
+func (b BridgeStore) MarkPosted(ctx context.Context, id spaces.DraftID, message string) error {
 	return b.draft(ctx, placeDraft, string(id), message)
 }
 
-// Rub implements [activity.Drafts].
-func (b BridgeStore) Rub(ctx context.Context, id spaces.DraftID) error {
+// Forget implements [activity.Drafts].
+func (b BridgeStore) Forget(ctx context.Context, id spaces.DraftID) error {
 	return b.draft(ctx, deleteDraft, string(id))
 }
 
@@ -78,8 +78,8 @@ func (b BridgeStore) draft(ctx context.Context, q query, args ...any) error {
 	return nil
 }
 
-// Lose implements [activity.Drafts].
-func (b BridgeStore) Lose(ctx context.Context, id spaces.DraftID) error {
+// MarkLost implements [activity.Drafts].
+func (b BridgeStore) MarkLost(ctx context.Context, id spaces.DraftID) error {
 	return b.draft(ctx, loseDraft, string(id), []byte{})
 }
 

@@ -25,8 +25,8 @@ from line_spans l where seen >= $1 and began <= $2 order by began, line limit $3
 
 var _ activity.ConnHistory = BridgeStore{}
 
-// Stood implements [activity.Logbook]. What is older than ninety days goes.
-func (b BridgeStore) Stood(ctx context.Context, s activity.ConnPeriod) error {
+// StateChanged implements [activity.Logbook]. What is older than ninety days goes.
+func (b BridgeStore) StateChanged(ctx context.Context, s activity.ConnPeriod) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		if !s.First {
 			if err := t.run(ctx, seenLine, s.Line, ms(s.From)); err != nil {
@@ -44,8 +44,8 @@ func (b BridgeStore) Stood(ctx context.Context, s activity.ConnPeriod) error {
 	return nil
 }
 
-// Seen implements [activity.Logbook].
-func (b BridgeStore) Seen(ctx context.Context, line string, at time.Time) error {
+// StillInState implements [activity.Logbook].
+func (b BridgeStore) StillInState(ctx context.Context, line string, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error { return t.run(ctx, seenLine, line, ms(at)) })
 	if err != nil {
 		return fmt.Errorf("note that %s was seen: %w", line, err)

@@ -15,8 +15,8 @@ where i.entity = $1 order by i.platform, i.scope, i.user_id`
 where i.platform = $1 and i.scope = $2 and i.user_id = $3 and m.space = $4)`
 )
 
-// Named implements [activity.Outbox].
-func (b BridgeStore) Named(ctx context.Context, account string, message spaces.EventID, kin activity.IdentityLookup) (out []spaces.Identity, broadcast bool, err error) {
+// ResolveMentions implements [activity.Outbox].
+func (b BridgeStore) ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin activity.IdentityLookup) (out []spaces.Identity, broadcast bool, err error) {
 	e, err := eventOf(ctx, b.s.engine, message)
 	if err != nil {
 		return nil, false, fmt.Errorf("read message %s: %w", message, err)

@@ -200,8 +200,8 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 	return nil
 }
 
-// Hurry implements [activity.Outbox].
-func (b BridgeStore) Hurry(ctx context.Context, account string, by time.Duration, at time.Time) error {
+// ShiftDue implements [activity.Outbox].
+func (b BridgeStore) ShiftDue(ctx context.Context, account string, by time.Duration, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		if !t.clock.own.IsZero() { // what waits goes by the server's clock
 			return nil
@@ -217,8 +217,8 @@ func (b BridgeStore) Hurry(ctx context.Context, account string, by time.Duration
 // firstFile is the part of a message's first file: files stand behind all words.
 const firstFile = 1 << 16
 
-// Where implements [activity.Outbox].
-func (b BridgeStore) Where(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
+// MessageRefs implements [activity.Outbox].
+func (b BridgeStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
 	if message == "" {
 		return nil, nil, nil
 	}
@@ -239,8 +239,8 @@ func (b BridgeStore) Where(ctx context.Context, account, chat string, message sp
 	return words, files, nil
 }
 
-// Start implements [activity.Outbox].
-func (b BridgeStore) Start(ctx context.Context, account, chat string, message spaces.EventID) (start string, err error) {
+// ReplyRoot implements [activity.Outbox].
+func (b BridgeStore) ReplyRoot(ctx context.Context, account, chat string, message spaces.EventID) (start string, err error) {
 	if _, err := one(ctx, b.s.engine, whereStarts, []any{account, chat, string(message)}, &start); err != nil {
 		return "", fmt.Errorf("look up start of answers to %s: %w", message, err)
 	}

@@ -175,8 +175,8 @@ func (t *tx) threadIn(ctx context.Context, r *spaceState, thread spaces.ThreadID
 	return thread, "", nil // it was begun before there was another chat
 }
 
-// Mooring implements [activity.Outbox].
-func (b BridgeStore) Mooring(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.ThreadAnchor, err error) {
+// ThreadAnchor implements [activity.Outbox].
+func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.ThreadAnchor, err error) {
 	ties, err := all(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
 	if err != nil {
 		return m, fmt.Errorf("find thread %s: %w", thread, err)
@@ -189,7 +189,7 @@ func (b BridgeStore) Mooring(ctx context.Context, account, chat string, space sp
 			m.There = t.there
 		}
 	}
-	words, files, err := b.Where(ctx, account, chat, ties[0].root)
+	words, files, err := b.MessageRefs(ctx, account, chat, ties[0].root)
 	if err != nil {
 		return m, err
 	}

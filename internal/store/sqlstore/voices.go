@@ -27,8 +27,8 @@ func (t *tx) voice(ctx context.Context, o activity.FetchResult) error {
 	return t.run(ctx, insertVoice, o.File.Account, o.File.ID, ms(o.At), t.shared(o.At))
 }
 
-// Unheard implements [activity.Voices].
-func (b BridgeStore) Unheard(ctx context.Context, at time.Time, limit int) ([]activity.VoiceMessage, error) {
+// Pending implements [activity.Voices].
+func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]activity.VoiceMessage, error) {
 	out, err := all(ctx, b.s.engine, dueVoices, []any{ms(b.s.clock().of(at)), ms(at.Add(-activity.VoiceTTL)), limit}, func(r row) (v activity.VoiceMessage, err error) {
 		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
 	})
@@ -46,8 +46,8 @@ func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Ti
 	return waits, nil
 }
 
-// Hear implements [activity.Voices].
-func (b BridgeStore) Hear(ctx context.Context, h activity.TranscriptionResult) error {
+// Complete implements [activity.Voices].
+func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResult) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
 		n, err := t.exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), notBefore(t.clock.of(h.Due)))
 		if err != nil {

@@ -19,7 +19,7 @@ var lineTests = map[string]func(*testing.T, *world){
 func (w *world) stood(s activity.ConnPeriod, after time.Duration) {
 	w.t.Helper()
 	s.Line, s.From = "acme", w.now.Add(after)
-	w.ok(w.s.Border.Stood(w.t.Context(), s))
+	w.ok(w.s.Border.StateChanged(w.t.Context(), s))
 }
 
 func (w *world) lines(from, to time.Duration, limit int) []console.LineSpan {
@@ -34,10 +34,10 @@ func lineSpans(t *testing.T, w *world) {
 	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true}, 0)
 	w.stood(activity.ConnPeriod{State: activity.LineConnecting, Reason: "no route", First: true}, 0)
 	w.stood(activity.ConnPeriod{State: activity.LineConnected, Account: account}, time.Minute)
-	w.ok(w.s.Border.Stood(t.Context(), activity.ConnPeriod{Line: "guild", State: activity.LineConflict, Reason: "another", From: w.now.Add(90 * time.Second), First: true}))
-	w.ok(w.s.Border.Seen(t.Context(), "acme", w.now.Add(5*time.Minute)))
+	w.ok(w.s.Border.StateChanged(t.Context(), activity.ConnPeriod{Line: "guild", State: activity.LineConflict, Reason: "another", From: w.now.Add(90 * time.Second), First: true}))
+	w.ok(w.s.Border.StillInState(t.Context(), "acme", w.now.Add(5*time.Minute)))
 	w.stood(activity.ConnPeriod{State: activity.LineDegraded, Account: account, Reason: "silent"}, 7*time.Minute)
-	w.ok(w.s.Border.Seen(t.Context(), "acme", w.now.Add(8*time.Minute)))
+	w.ok(w.s.Border.StillInState(t.Context(), "acme", w.now.Add(8*time.Minute)))
 	at := func(d time.Duration) time.Time { return w.now.Add(d).UTC() }
 	want := []console.LineSpan{
 		{Line: "acme", State: "connecting", Reason: "no route", From: at(0), To: at(time.Minute)},
@@ -55,7 +55,7 @@ func lineSpans(t *testing.T, w *world) {
 // A run that ended without a word was not connected until the next one began.
 func lineCrash(t *testing.T, w *world) {
 	w.stood(activity.ConnPeriod{State: activity.LineConnected, Account: account, First: true}, 0)
-	w.ok(w.s.Border.Seen(t.Context(), "acme", w.now.Add(3*time.Minute)))
+	w.ok(w.s.Border.StillInState(t.Context(), "acme", w.now.Add(3*time.Minute)))
 	w.s = w.s.Restart(t, false)
 	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true}, time.Hour)
 	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true, Reason: "no route"}, time.Hour)
@@ -87,7 +87,7 @@ func lineNamed(t *testing.T, w *world) {
 		return line
 	}
 	testutil.Same(t, "before", "", named())
-	w.ok(w.s.Border.Stood(t.Context(), activity.ConnPeriod{Line: "old", Account: account, State: activity.LineConnected, From: w.now.Add(-time.Hour), First: true}))
+	w.ok(w.s.Border.StateChanged(t.Context(), activity.ConnPeriod{Line: "old", Account: account, State: activity.LineConnected, From: w.now.Add(-time.Hour), First: true}))
 	testutil.Same(t, "at first", "old", named())
 	w.stood(activity.ConnPeriod{State: activity.LineConnected, Account: account, First: true}, 0)
 	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true}, time.Minute)

@@ -243,7 +243,7 @@ func sameNames(t *testing.T, w *world) {
 	if w.place(next, own) != name || w.place(next, said) != sent {
 		t.Errorf("in the new chat they stand at %s and %s, want %s and %s", w.place(next, own), w.place(next, said), name, sent)
 	}
-	if refs, _, err := w.s.Border.Where(t.Context(), account, chat, said.ID); err != nil || len(refs) != 0 {
+	if refs, _, err := w.s.Border.MessageRefs(t.Context(), account, chat, said.ID); err != nil || len(refs) != 0 {
 		t.Errorf("in the old chat it stands at %+v, %v", refs, err)
 	}
 	edit := w.inChat(w.fact(room, "zoe", spaces.Edited{Text: "hello all"}), next, "")

@@ -34,7 +34,7 @@ func (w *world) sketched(wake *spaces.Wake, change ...func(*spaces.Draft)) space
 	if state != activity.DraftNew {
 		w.t.Fatalf("the draft is %s, want it new", state)
 	}
-	w.ok(w.s.Border.Drawn(w.t.Context(), d.ID, "draft-"+string(d.ID)))
+	w.ok(w.s.Border.MarkPosted(w.t.Context(), d.ID, "draft-"+string(d.ID)))
 	return d
 }
 
@@ -145,8 +145,8 @@ func draftLeft(t *testing.T, w *world) {
 		if diff := cmp.Diff([]string{"There is in draft-" + string(d.ID) + ", left"}, w.drawn()); diff != "" {
 			t.Errorf("after %s (-want +got):\n%s", name, diff)
 		}
-		w.ok(w.s.Border.Rub(t.Context(), d.ID))
-		w.ok(w.s.Border.Rub(t.Context(), d.ID))
+		w.ok(w.s.Border.Forget(t.Context(), d.ID))
+		w.ok(w.s.Border.Forget(t.Context(), d.ID))
 		if got := w.drawn(); got != nil {
 			t.Errorf("rubbed and kept: %q", got)
 		}
@@ -165,10 +165,10 @@ func draftLost(t *testing.T, w *world) {
 		wake := w.woken(ada, room)
 		d := w.sketched(wake)
 		if !c.stands {
-			w.ok(w.s.Border.Drawn(t.Context(), d.ID, ""))
+			w.ok(w.s.Border.MarkPosted(t.Context(), d.ID, ""))
 		}
 		if c.before {
-			w.ok(w.s.Border.Lose(t.Context(), d.ID))
+			w.ok(w.s.Border.MarkLost(t.Context(), d.ID))
 		}
 		var a spaces.Action
 		if c.decided {
@@ -176,7 +176,7 @@ func draftLost(t *testing.T, w *world) {
 				t.Errorf("%s: the action takes over %q", name, a.Draft)
 			}
 		}
-		w.ok(w.s.Border.Lose(t.Context(), d.ID))
+		w.ok(w.s.Border.MarkLost(t.Context(), d.ID))
 		if c.decided {
 			w.settle(w.sent(a))
 			w.rest(wake, 1)
@@ -186,7 +186,7 @@ func draftLost(t *testing.T, w *world) {
 		want := []spaces.Ref{{Account: account, Chat: chat}}
 		if c.stands {
 			want = nil
-			w.ok(w.s.Border.Rub(t.Context(), d.ID))
+			w.ok(w.s.Border.Forget(t.Context(), d.ID))
 		}
 		run, err := w.s.Run(t.Context(), string(wake.Cycle.ID))
 		w.ok(err)
@@ -220,7 +220,7 @@ func draftElsewhere(t *testing.T, w *world) {
 		}
 		w.settle(w.sent(a))
 		w.rest(wake, 1)
-		w.ok(w.s.Border.Rub(t.Context(), d.ID))
+		w.ok(w.s.Border.Forget(t.Context(), d.ID))
 	}
 }
 
@@ -233,7 +233,7 @@ func draftRepeated(t *testing.T, w *world) {
 		wake := w.woken(ada, room)
 		d := w.sketched(wake)
 		if !stands {
-			w.ok(w.s.Border.Drawn(t.Context(), d.ID, ""))
+			w.ok(w.s.Border.MarkPosted(t.Context(), d.ID, ""))
 		}
 		w.decides(wake, d, func(f *spaces.Effect) { f.Policy = spaces.Hold })
 		w.rest(wake, 1)
@@ -243,6 +243,6 @@ func draftRepeated(t *testing.T, w *world) {
 			t.Errorf("the draft stands: %t; recovered %q", stands, texts(again))
 		}
 		w.settleAll(again)
-		w.ok(w.s.Border.Rub(t.Context(), d.ID))
+		w.ok(w.s.Border.Forget(t.Context(), d.ID))
 	}
 }

@@ -19,13 +19,13 @@ func namedPeople(t *testing.T, w *world) {
 	m.Event.Body = e
 	m.Mentions = []spaces.Identity{person("eve"), person("zoe"), person("tom"), {Platform: "slack", Scope: "T1", User: "U1", Kind: spaces.Human, Name: "Sue"}, person("ann"), person("joe")}
 	w.record(m)
-	got, broadcast, err := w.s.Border.Named(t.Context(), account, w.last(room).ID, nil)
+	got, broadcast, err := w.s.Border.ResolveMentions(t.Context(), account, w.last(room).ID, nil)
 	w.ok(err)
 	testutil.Same(t, "named", []spaces.Identity{person("zoe"), person("tom"), person("ann")}, got)
 	if !broadcast {
 		t.Error("the message is not shown beside its thread")
 	}
-	if got, broadcast, err = w.s.Border.Named(t.Context(), account, "nothing", nil); err != nil || len(got) != 0 || broadcast {
+	if got, broadcast, err = w.s.Border.ResolveMentions(t.Context(), account, "nothing", nil); err != nil || len(got) != 0 || broadcast {
 		t.Errorf("of no message: %+v, %t, %v", got, broadcast, err)
 	}
 }
@@ -43,7 +43,7 @@ func namedKin(t *testing.T, w *world) {
 	message := w.last(room).ID
 	named := func() []spaces.Identity {
 		t.Helper()
-		got, _, err := w.s.Border.Named(t.Context(), account, message, func(i spaces.Identity) (spaces.Identity, bool) {
+		got, _, err := w.s.Border.ResolveMentions(t.Context(), account, message, func(i spaces.Identity) (spaces.Identity, bool) {
 			i.Kind, i.Name, i.Handle = "", "", ""
 			return spaces.Identity{Platform: "telegram", User: "u-susan"}, i == spaces.Identity{Platform: "slack", Scope: "T1", User: "U1"}
 		})

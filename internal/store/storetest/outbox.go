@@ -202,15 +202,15 @@ func clockIsPutBack(t *testing.T, w *world) {
 	w.settle(activity.SendResult{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(half), Code: "limited"})
 	for _, back := range []time.Duration{time.Minute, 20 * time.Minute} {
 		w.now = w.now.Add(-back)
-		w.ok(w.s.Border.Hurry(t.Context(), other, back, w.now))
-		w.ok(w.s.Border.Hurry(t.Context(), account, back, w.now))
+		w.ok(w.s.Border.ShiftDue(t.Context(), other, back, w.now))
+		w.ok(w.s.Border.ShiftDue(t.Context(), account, back, w.now))
 		next, _, err := w.s.Border.Next(t.Context(), account)
 		w.ok(err)
 		if got := next.Sub(w.now); !w.s.Shared && got != half || w.s.Shared && got <= half {
 			t.Errorf("put back by %s it waits for another %s", back, got)
 		}
 	}
-	w.ok(w.s.Border.Hurry(t.Context(), account, 24*time.Hour, w.now))
+	w.ok(w.s.Border.ShiftDue(t.Context(), account, 24*time.Hour, w.now))
 	if n := len(w.due()); n == 0 != w.s.Shared {
 		t.Errorf("put back by more than the wait, %d are due", n)
 	}
@@ -246,7 +246,7 @@ func parts(t *testing.T, w *world) {
 	if d := w.last(room).Body.(spaces.Delivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
 		t.Errorf("delivered %+v, want all four parts", d)
 	}
-	where, _, err := w.s.Border.Where(t.Context(), account, chat, event.ID)
+	where, _, err := w.s.Border.MessageRefs(t.Context(), account, chat, event.ID)
 	w.ok(err)
 	testutil.Same(t, "where", want, where)
 	reply := w.message(room, "zoe", "to the second part")
@@ -303,7 +303,7 @@ func everyChat(t *testing.T, w *world) {
 		t.Fatalf("due %+v, want one a chat", due)
 	}
 	w.settleAll(due)
-	where, _, err := w.s.Border.Where(t.Context(), account, other, event.ID)
+	where, _, err := w.s.Border.MessageRefs(t.Context(), account, other, event.ID)
 	w.ok(err)
 	if len(where) != 1 || where[0].Chat != other {
 		t.Errorf("where %+v", where)

@@ -122,8 +122,10 @@ func lives(t *testing.T, open func(*testing.T) Store) {
 			"send":  l.send,
 			"time":  func(r *rapid.T) { l.now = l.now.Add(time.Duration(rapid.IntRange(1, 90).Draw(r, "s")) * time.Second) },
 			"crash": l.crash,
-			"deaf":  func(r *rapid.T) { l.ok(l.s.Border.Hearing(t.Context(), account, rapid.Bool().Draw(r, "hears"), l.now)) },
-			"":      func(*rapid.T) {},
+			"deaf": func(r *rapid.T) {
+				l.ok(l.s.Border.SetConnected(t.Context(), account, rapid.Bool().Draw(r, "hears"), l.now))
+			},
+			"": func(*rapid.T) {},
 		})
 		l.soundIn(r)
 	})
@@ -147,12 +149,14 @@ func sharedLives(t *testing.T, open func(*testing.T) [2]Store) {
 			}
 		}
 		r.Repeat(map[string]func(*rapid.T){
-			"hear":  either(func(r *rapid.T) { l.record(l.drawUpdate(r, rapid.SampledFrom(l.rooms).Draw(r, "room"))) }),
-			"wake":  either(l.wake),
-			"step":  either(l.stepOn),
-			"send":  either(l.send),
-			"time":  func(r *rapid.T) { l.now = l.now.Add(time.Duration(rapid.IntRange(1, 90).Draw(r, "s")) * time.Second) },
-			"deaf":  either(func(r *rapid.T) { l.ok(l.s.Border.Hearing(t.Context(), account, rapid.Bool().Draw(r, "hears"), l.now)) }),
+			"hear": either(func(r *rapid.T) { l.record(l.drawUpdate(r, rapid.SampledFrom(l.rooms).Draw(r, "room"))) }),
+			"wake": either(l.wake),
+			"step": either(l.stepOn),
+			"send": either(l.send),
+			"time": func(r *rapid.T) { l.now = l.now.Add(time.Duration(rapid.IntRange(1, 90).Draw(r, "s")) * time.Second) },
+			"deaf": either(func(r *rapid.T) {
+				l.ok(l.s.Border.SetConnected(t.Context(), account, rapid.Bool().Draw(r, "hears"), l.now))
+			}),
 			"leave": either(func(*rapid.T) { l.ok(l.s.Border.Live(t.Context(), account, other, l.n%2 == 0, "gone", l.now)) }),
 			"":      func(*rapid.T) {},
 		})

@@ -148,7 +148,7 @@ func carriedOver(t *testing.T, w *world) {
 		t.Errorf("%d events tell of the copy", got-before)
 	}
 	event := w.last(room)
-	where, _, err := w.s.Border.Where(t.Context(), account, other, event.ID)
+	where, _, err := w.s.Border.MessageRefs(t.Context(), account, other, event.ID)
 	w.ok(err)
 	if len(where) != 1 {
 		t.Errorf("the copy stands at %v", where)
@@ -174,7 +174,7 @@ func startsOfAnswers(t *testing.T, w *world) {
 	starts := func(want [2]string, of spaces.Event) {
 		t.Helper()
 		for i, in := range []string{chat, other} {
-			got, err := w.s.Border.Start(t.Context(), account, in, of.ID)
+			got, err := w.s.Border.ReplyRoot(t.Context(), account, in, of.ID)
 			w.ok(err)
 			if got != want[i] {
 				t.Errorf("in %s the answers to #%d begin with %q, want %q", in, of.Seq, got, want[i])
@@ -198,7 +198,7 @@ func startsOfAnswers(t *testing.T, w *world) {
 	}
 	copied := func(e spaces.Event) string {
 		t.Helper()
-		refs, _, err := w.s.Border.Where(t.Context(), account, other, e.ID)
+		refs, _, err := w.s.Border.MessageRefs(t.Context(), account, other, e.ID)
 		w.ok(err)
 		return refs[0].Message
 	}
@@ -430,7 +430,7 @@ func filesCarried(t *testing.T, w *world) {
 		}
 	}
 	testutil.Same(t, "carried", []string{want, want, "send zoe telegram → " + other + ": once more", want}, got)
-	words, files, err := w.s.Border.Where(t.Context(), account, other, event.ID)
+	words, files, err := w.s.Border.MessageRefs(t.Context(), account, other, event.ID)
 	w.ok(err)
 	if len(words) != 1 || len(files) != 1 {
 		t.Errorf("the copy's words stand at %v, its files at %v", words, files)

@@ -37,9 +37,9 @@ func (w *world) marks(m spaces.Mind, room spaces.SpaceID) (marks [][2]spaces.Spa
 // I13, SEQ-15
 func deaf(t *testing.T, w *world) {
 	room := w.family()
-	w.ok(w.s.Border.Hearing(t.Context(), account, false, w.now))
-	w.ok(w.s.Border.Hearing(t.Context(), account, false, w.now))
-	w.ok(w.s.Border.Hearing(t.Context(), account, true, w.now.Add(time.Hour)))
+	w.ok(w.s.Border.SetConnected(t.Context(), account, false, w.now))
+	w.ok(w.s.Border.SetConnected(t.Context(), account, false, w.now))
+	w.ok(w.s.Border.SetConnected(t.Context(), account, true, w.now.Add(time.Hour)))
 	got, _ := w.marks(ada, room)
 	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanDeaf}, {spaces.SpanHeard, ""}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -56,7 +56,7 @@ func heardElsewhere(t *testing.T, w *world) {
 	hears := func(account string, hears bool, want ...spaces.SpanReason) {
 		t.Helper()
 		w.now = w.now.Add(time.Hour)
-		w.ok(w.s.Border.Hearing(t.Context(), account, hears, w.now))
+		w.ok(w.s.Border.SetConnected(t.Context(), account, hears, w.now))
 		got, _ := w.marks(ada, room)
 		if last := got[len(got)-1]; !slices.Equal(last[:], want) {
 			t.Errorf("once %s hears is %t the last span is %q of %q, want %q", account, hears, last, got, want)
@@ -99,8 +99,8 @@ func neverBackwards(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "good night")
 	w.now = w.now.Add(72 * time.Hour)
-	w.ok(w.s.Border.Hearing(t.Context(), account, false, w.now))
-	w.ok(w.s.Border.Hearing(t.Context(), account, true, w.now.Add(time.Hour)))
+	w.ok(w.s.Border.SetConnected(t.Context(), account, false, w.now))
+	w.ok(w.s.Border.SetConnected(t.Context(), account, true, w.now.Add(time.Hour)))
 	w.now = w.now.Add(2 * time.Hour)
 	w.say(room, "zoe", "good morning")
 	_, spans := w.marks(ada, room)

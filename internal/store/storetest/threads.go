@@ -51,7 +51,7 @@ func (w *world) deliver() (lines []string) {
 // place returns how a message stands in a chat.
 func (w *world) place(id string, e spaces.Event) string {
 	w.t.Helper()
-	refs, _, err := w.s.Border.Where(w.t.Context(), account, id, e.ID)
+	refs, _, err := w.s.Border.MessageRefs(w.t.Context(), account, id, e.ID)
 	w.ok(err)
 	if len(refs) != 1 {
 		w.t.Fatalf("%q stands %d times in %s", e.ID, len(refs), id)
@@ -63,7 +63,7 @@ func (w *world) place(id string, e spaces.Event) string {
 // there, its anchor, and its title.
 func (w *world) moored(room spaces.SpaceID, thread spaces.ThreadID) [3]string {
 	w.t.Helper()
-	m, err := w.s.Border.Mooring(w.t.Context(), account, other, room, thread)
+	m, err := w.s.Border.ThreadAnchor(w.t.Context(), account, other, room, thread)
 	w.ok(err)
 	title, err := w.s.Border.ThreadTitle(w.t.Context(), room, thread)
 	w.ok(err)

@@ -64,7 +64,7 @@ func editShrinks(t *testing.T, w *world) {
 	edit := w.due()[0]
 	w.settle(activity.SendResult{Action: edit.ID, State: spaces.ActionSending, Part: 1})
 	w.settle(activity.SendResult{Action: edit.ID, State: spaces.ActionSent, Part: 2, Gone: []spaces.Ref{ref("second")}})
-	words, _, err := w.s.Border.Where(t.Context(), edit.Account, edit.Chat, message.ID)
+	words, _, err := w.s.Border.MessageRefs(t.Context(), edit.Account, edit.Chat, message.ID)
 	testutil.OK(t, err)
 	testutil.Same(t, "it stands at", []spaces.Ref{ref("first")}, words)
 }

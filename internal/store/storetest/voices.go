@@ -29,7 +29,7 @@ func (w *world) spoken(room spaces.SpaceID) spaces.Event {
 
 func (w *world) unheard() []activity.VoiceMessage {
 	w.t.Helper()
-	due, err := w.s.Border.Unheard(w.t.Context(), w.now, 10)
+	due, err := w.s.Border.Pending(w.t.Context(), w.now, 10)
 	w.ok(err)
 	return due
 }
@@ -55,7 +55,7 @@ func voicesHeard(t *testing.T, w *world) {
 		t.Errorf("waiting: the voice %t, the photo %t, what was never seen %t", w.waits("v1"), w.waits("f1"), w.waits("unseen"))
 	}
 	later := w.now.Add(time.Minute)
-	w.ok(w.s.Border.Hear(t.Context(), activity.TranscriptionResult{Voice: want[0], State: activity.VoiceWanted, At: w.now, Due: later}))
+	w.ok(w.s.Border.Complete(t.Context(), activity.TranscriptionResult{Voice: want[0], State: activity.VoiceWanted, At: w.now, Due: later}))
 	if got := w.unheard(); len(got) != 0 {
 		t.Errorf("due before its time: %+v", got)
 	}
@@ -64,8 +64,8 @@ func voicesHeard(t *testing.T, w *world) {
 		t.Errorf("due %+v, want it after one try", got)
 	}
 	heard := activity.TranscriptionResult{Voice: want[0], State: activity.VoiceHeard, At: w.now, Text: "hello", Model: "m", Usage: spaces.Usage{Prompt: 3, Calls: 1}}
-	w.ok(w.s.Border.Hear(t.Context(), heard))
-	w.ok(w.s.Border.Hear(t.Context(), heard))
+	w.ok(w.s.Border.Complete(t.Context(), heard))
+	w.ok(w.s.Border.Complete(t.Context(), heard))
 	told := w.last(room)
 	body := spaces.Transcribed{Target: said.ID, Ref: said.Body.(spaces.Said).Ref, File: "v1", Text: "hello", Model: "m"}
 	if diff := cmp.Diff(spaces.Body(body), told.Body); diff != "" || told.Seq != said.Seq+1 {
