@@ -23,7 +23,7 @@ func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
-	found := recordtest.Statements(t, "../record")
+	found := recordtest.Statements(t, "../sqlstore")
 	if len(found) < 100 {
 		t.Fatalf("found %d statements, want all of them", len(found))
 	}

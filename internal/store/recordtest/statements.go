@@ -25,7 +25,7 @@ import (
 func Statements(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	return constants(t, dir, func(c *types.Const) bool {
-		return c.Type().String() == "record.query" && !strings.HasSuffix(c.Name(), "Columns") && c.Name() != "isHead" && c.Name() != "cycleProgress"
+		return c.Type().String() == "sqlstore.query" && !strings.HasSuffix(c.Name(), "Columns") && c.Name() != "isHead" && c.Name() != "cycleProgress"
 	})
 }
 
