@@ -214,7 +214,7 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 		}
 		want := []string{
 			`adapters.Message in "psst"`, `adapters.Joined in "psst"`, `adapters.Left in "psst"`, `adapters.Left in "psst"`,
-			`adapters.ChatLost in "psst"`, `adapters.Unlinked in "psst"`,
+			`adapters.ChatLost in "psst"`, `adapters.ChatLost in "psst"`,
 		}
 		testutil.Same(t, "what came", want, got)
 	})
