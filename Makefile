@@ -128,9 +128,8 @@ deb: ## build a Debian package in bin (needs dpkg-deb); VERSION=1.2.3 names it
 	@go build -trimpath -tags otlp -ldflags='-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/trestle
 	@packaging/deb/build.sh $(abspath $(BIN)) '$(VERSION)' $(dir $(BIN))
 
-parity: ## say which requirements of a table have a test: make parity FILE=requirements.md [OUT=parity.md]
-	@test -n "$(FILE)" || { echo 'usage: make parity FILE=requirements.md [OUT=parity.md]' >&2; exit 2; }
-	@go run ./internal/parity $(if $(OUT),-out '$(OUT)') '$(FILE)'
+parity: ## list the requirements of docs/requirements.md, or of FILE, with the tests that cite them; OUT=parity.md writes a page
+	@go run ./internal/parity $(if $(OUT),-out '$(OUT)') '$(or $(FILE),docs/requirements.md)'
 
 clean: ## remove what was built
 	@rm -rf bin
