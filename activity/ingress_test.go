@@ -172,7 +172,7 @@ func TestAnUpdateGoesToEverySpaceOfItsChat(t *testing.T) {
 	}
 }
 
-// SECURITY S5, ADR 16: a chat may come back to the room it had before the configuration
+// SECURITY S5, ADR 15: a chat may come back to the room it had before the configuration
 // named it for another one. Who has left it since is not there any more either.
 func TestWhoLeavesAChatLeavesAllItsRooms(t *testing.T) {
 	r := newRecord()

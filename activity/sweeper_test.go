@@ -65,7 +65,7 @@ func (a *attic) wantOnDisk(when, want string) {
 	}
 }
 
-// ADR 23: bytes stay as long as a message shows them, also under another name.
+// ADR 19: bytes stay as long as a message shows them, also under another name.
 func TestBytesGoWithTheLastMessageThatShowsThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAttic(t)

@@ -73,7 +73,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 
 // takesIn reports whether rows that arrive in this step may join the cycle. An act
 // takes a step, so the last third of them is for what is there: what comes then is
-// seen, and answered, by the next cycle (ADR 46). Only who looks again is shown all that
+// seen, and answered, by the next cycle (ADR 4). Only who looks again is shown all that
 // came.
 func (c *cycle) takesIn() bool {
 	left := c.settings.MaxSteps - (c.step + 1)

@@ -72,7 +72,7 @@ func TestOnlyFactsAreRemembered(t *testing.T) {
 	}
 }
 
-// SECURITY S5, ADR 16: a memory carries who is in all the rooms it may come from, and
+// SECURITY S5, ADR 15: a memory carries who is in all the rooms it may come from, and
 // stays in its circle: the person who was there when it was made is not shown it in
 // their own chat, in no frame, look or search, though they are shown the words
 // it was made of.

@@ -10,7 +10,7 @@
 // Messages use github.com/bwmarrin/discordgo for the requests, the codes and the
 // form of what begins a session, and our own structs for what comes back: one
 // field of a new kind would leave the library's empty. Its gateway is not used
-// (docs/adr/0010): it can neither be stopped in every state nor resume. Its
+// (docs/adr/0008): it can neither be stopped in every state nor resume. Its
 // retries and its waiting for limits are switched off: a send is made once, and
 // a limit that Discord has named is told as [adapters.Limited] without a request.
 //

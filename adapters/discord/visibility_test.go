@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// SECURITY S5, ADR 35: whom a channel is hidden from is told, though Discord says so to
+// SECURITY S5, ADR 15: whom a channel is hidden from is told, though Discord says so to
 // nobody: in whatever way it comes about, and only of them.
 func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 	for name, hide := range map[string]func(w *world, secret *fakediscord.Channel, staff fakediscord.ID, tom *fakediscord.Person){

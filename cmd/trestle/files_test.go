@@ -50,7 +50,7 @@ func TestPhotoIsSeenAndThenFetched(t *testing.T) {
 	})
 }
 
-// ADR 23: the bytes of a deleted message leave the disk, also when the program ends
+// ADR 19: the bytes of a deleted message leave the disk, also when the program ends
 // between the deletion and the removal.
 func TestFileOfADeletedMessageLeavesTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

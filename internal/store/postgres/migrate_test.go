@@ -64,7 +64,7 @@ func walked(t *testing.T, database, last string) *sql.DB {
 	return db
 }
 
-// ADR 23: a record of before the table knows afterwards which message shows which file.
+// ADR 19: a record of before the table knows afterwards which message shows which file.
 func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 	database := server.Database(t)
 	db := walked(t, database, "0010")

@@ -262,7 +262,7 @@ func TestYesterdaysRecordIsBackedUpAndRuns(t *testing.T) {
 	}
 }
 
-// ADR 23: a record of before the table knows afterwards which message shows which file.
+// ADR 19: a record of before the table knows afterwards which message shows which file.
 func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 	dir := t.TempDir()
 	db, file, o := raw(t, dir), filepath.Join(dir, FileName), options(t, dir).withDefaults()

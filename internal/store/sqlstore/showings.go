@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// What is known of a file lasts as long as a message shows it (ADR 23).
+// What is known of a file lasts as long as a message shows it (ADR 19).
 
 const (
 	insertShowing query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`

@@ -80,7 +80,7 @@ func (w *writer) write(ctx context.Context, do writeFunc) error {
 
 // writeOften is write for what every message needs. Where nothing else is in a group,
 // none of it has a savepoint, and when one write fails all are taken back and run once
-// more (ADR 48): do leaves nothing behind that a second run would not write over.
+// more (ADR 7): do leaves nothing behind that a second run would not write over.
 func (w *writer) writeOften(ctx context.Context, do writeFunc) error {
 	return w.hand(ctx, &job{do: do, often: true, outcome: make(chan outcome, 1)})
 }

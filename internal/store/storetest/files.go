@@ -112,7 +112,7 @@ func fileMissing(t *testing.T, w *world) {
 	}
 }
 
-// ADR 23: what is known of a file lasts as long as a message shows it.
+// ADR 19: what is known of a file lasts as long as a message shows it.
 func fileForgotten(t *testing.T, w *world) {
 	room := w.family()
 	first := w.showing(room, "f1", "f2")
