@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
@@ -101,7 +102,7 @@ func (s *Server) ack(ctx context.Context, q ackRequest) (a acked, err error) {
 	a.Until = now.Add(time.Duration(q.Seconds) * time.Second).UTC()
 	a.Quiet, err = s.takeOn(ctx, q.ID, a.Until, now)
 	if errors.Is(err, alerts.ErrUnknown) {
-		err = &cliError{what: "there is no such open problem", where: fmt.Sprintf("problem %d", q.ID), remedy: "trestle problems lists those that are open", code: exitFailed}
+		err = &apperr.Error{What: "there is no such open problem", Where: fmt.Sprintf("problem %d", q.ID), Remedy: "trestle problems lists those that are open", Code: apperr.Failed}
 	}
 	return a, err
 }

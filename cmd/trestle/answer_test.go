@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -23,7 +24,7 @@ func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 	for _, form := range []string{"text", "json", "jsonl"} {
 		var errs strings.Builder
 		p := &CLI{in: strings.NewReader(""), out: fullDisk{}, errs: &errs, lookup: func(string) (string, bool) { return "", false }}
-		if code := p.run(t.Context(), []string{"version", "-o", form}); code != exitFailed || !strings.Contains(errs.String(), "no space left") {
+		if code := p.run(t.Context(), []string{"version", "-o", form}); code != apperr.Failed || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%s: exit %v: %q", form, code, errs.String())
 		}
 	}
@@ -62,7 +63,7 @@ func TestPatchOfAConfigurationIsExact(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out, errs screen
-	if code := alone(folder, &out, &errs).run(t.Context(), []string{"config", "migrate"}); code != exitDone {
+	if code := alone(folder, &out, &errs).run(t.Context(), []string{"config", "migrate"}); code != apperr.Done {
 		t.Fatalf("exit %s: %s", code, &errs)
 	}
 	if want := "-max_space_actions: 2\r\n+max_space_acts: 2\r\n"; !strings.Contains(out.String(), want) {

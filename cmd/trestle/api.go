@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -73,7 +74,7 @@ func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 func (p *CLI) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
 	base, err := url.Parse(p.remote)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, &cliError{what: "the address is no URL", where: "--remote " + p.remote, remedy: "write https://host, with the path before /api if there is one", code: exitUsage}
+		return nil, &apperr.Error{What: "the address is no URL", Where: "--remote " + p.remote, Remedy: "write https://host, with the path before /api if there is one", Code: apperr.Usage}
 	}
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.remote, "/")+path, nil)
 	if err != nil {
@@ -98,12 +99,12 @@ func (p *CLI) askRemote(ctx context.Context, path string, a any) error {
 		if broken, ok := errors.AsType[*url.Error](err); ok {
 			err = broken.Err // the address is told beside it
 		}
-		return &cliError{what: "the other machine does not answer: " + err.Error(), where: "--remote " + p.remote, remedy: "see that it runs and can be reached", code: exitTryAgain}
+		return &apperr.Error{What: "the other machine does not answer: " + err.Error(), Where: "--remote " + p.remote, Remedy: "see that it runs and can be reached", Code: apperr.TryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(http.MaxBytesReader(nil, resp.Body, 64<<20)); err != nil {
-		return &cliError{what: "the answer of the other machine broke off: " + err.Error(), where: "--remote " + p.remote, remedy: "ask again", code: exitTryAgain}
+		return &apperr.Error{What: "the answer of the other machine broke off: " + err.Error(), Where: "--remote " + p.remote, Remedy: "ask again", Code: apperr.TryAgain}
 	}
 	return readAnswer(path, resp.StatusCode, body.Bytes(), a)
 }
@@ -117,16 +118,16 @@ func readAnswer(path string, code int, body []byte, a any) error {
 	case code == http.StatusNotFound:
 		return errNothing
 	case code == http.StatusUnauthorized:
-		return &cliError{what: "the token is missing or wrong", where: path, remedy: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", code: exitFailed}
+		return &apperr.Error{What: "the token is missing or wrong", Where: path, Remedy: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", Code: apperr.Failed}
 	case code >= 400:
 		var no console.ErrorAnswer
 		if json.Unmarshal(body, &no) != nil || no.Error == "" {
 			no.Error = fmt.Sprintf("the answer was %d", code)
 		}
-		return &cliError{what: no.Error, where: path, remedy: no.Do, code: exitFailed}
+		return &apperr.Error{What: no.Error, Where: path, Remedy: no.Do, Code: apperr.Failed}
 	}
 	if err := json.Unmarshal(body, a); err != nil {
-		return &cliError{what: "the answer is no JSON of ours: " + err.Error(), where: path, remedy: "see that a trestle answers there", code: exitFailed}
+		return &apperr.Error{What: "the answer is no JSON of ours: " + err.Error(), Where: path, Remedy: "see that a trestle answers there", Code: apperr.Failed}
 	}
 	return nil
 }
@@ -134,7 +135,7 @@ func readAnswer(path string, code int, body []byte, a any) error {
 // nothing turns errNothing into a failure for people.
 func nothing(err error, what, where, remedy string) error {
 	if errors.Is(err, errNothing) {
-		return &cliError{what: what, where: where, remedy: remedy, code: exitFailed}
+		return &apperr.Error{What: what, Where: where, Remedy: remedy, Code: apperr.Failed}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -121,9 +122,9 @@ func (w backfillJob) add(ctx context.Context, q backfillRequest, named []spaces.
 		args.Chats = append(args.Chats, backfillChat{adapters.Account{Platform: platform, ID: id}, m.Chat})
 	}
 	if len(args.Chats) == 0 {
-		return jobs.Job{}, &cliError{
-			what: "no chat of the space has a history that can be read: " + why, where: "space " + q.Space,
-			remedy: "Slack and Discord keep history; of Telegram use trestle import telegram", code: exitFailed,
+		return jobs.Job{}, &apperr.Error{
+			What: "no chat of the space has a history that can be read: " + why, Where: "space " + q.Space,
+			Remedy: "Slack and Discord keep history; of Telegram use trestle import telegram", Code: apperr.Failed,
 		}
 	}
 	raw, err := json.Marshal(args)
@@ -250,7 +251,7 @@ func chatsOf(ctx context.Context, store *sqlstore.Store, name string) ([]spaces.
 		}
 	}
 	if len(found) == 0 {
-		return nil, &cliError{what: fmt.Sprintf("no space %q has a chat that can be reached", name), where: "backfill", remedy: "see trestle spaces", code: exitFailed}
+		return nil, &apperr.Error{What: fmt.Sprintf("no space %q has a chat that can be reached", name), Where: "backfill", Remedy: "see trestle spaces", Code: apperr.Failed}
 	}
 	return found, nil
 }

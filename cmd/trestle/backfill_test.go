@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -89,7 +90,7 @@ func TestHistoryIsBroughtInOnce(t *testing.T) {
 	t.Run("running", func(t *testing.T) {
 		s.serve(t)
 		for range 2 { // the second changes nothing
-			if out, errs, code := s.do(t, "", "backfill", "Operations", "--since", "30d"); code != exitDone || !strings.Contains(out, "28 messages") {
+			if out, errs, code := s.do(t, "", "backfill", "Operations", "--since", "30d"); code != apperr.Done || !strings.Contains(out, "28 messages") {
 				t.Fatalf("exit %s\n%s%s", code, out, errs)
 			}
 		}
@@ -107,16 +108,16 @@ func TestHistoryIsBroughtInWithoutARunningProcess(t *testing.T) {
 	s.slack.Behind(0)
 	t.Run("opened", func(t *testing.T) { s.serve(t) }) // so that the space is there
 	for _, space := range []string{"Operations", "ops"} {
-		if out, errs, code := s.do(t, "", "backfill", space, "--since", "30d"); code != exitDone || !strings.Contains(out, "2 messages") {
+		if out, errs, code := s.do(t, "", "backfill", space, "--since", "30d"); code != apperr.Done || !strings.Contains(out, "2 messages") {
 			t.Fatalf("%s: exit %s\n%s%s", space, code, out, errs)
 		}
 	}
 	testutil.Same(t, "the log", []string{"past words past=true", "and an answer past=true"}, s.log(t))
 	s.app.Revoke()
-	if _, errs, code := s.do(t, "", "backfill", "ops"); code != exitFailed || !strings.Contains(errs, "token_revoked") {
+	if _, errs, code := s.do(t, "", "backfill", "ops"); code != apperr.Failed || !strings.Contains(errs, "token_revoked") {
 		t.Errorf("with a dead token: exit %s: %s", code, errs)
 	}
-	if _, errs, code := s.do(t, "", "backfill", "nowhere"); code != exitFailed || !strings.Contains(errs, "trestle spaces") {
+	if _, errs, code := s.do(t, "", "backfill", "nowhere"); code != apperr.Failed || !strings.Contains(errs, "trestle spaces") {
 		t.Errorf("of an unknown space: exit %s: %s", code, errs)
 	}
 }

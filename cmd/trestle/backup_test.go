@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -44,7 +45,7 @@ func TestBackupIsAJob(t *testing.T) {
 			out, errs, code := s.do(t, "", "backup", "monday.db", "-o", "jsonl")
 			lines := strings.Split(strings.TrimSpace(out), "\n")
 			var j jobs.Snapshot
-			if err := json.Unmarshal([]byte(lines[max(len(lines)-2, 0)]), &j); code != exitDone || err != nil || j.State != jobs.Done || j.Kind != backupKind {
+			if err := json.Unmarshal([]byte(lines[max(len(lines)-2, 0)]), &j); code != apperr.Done || err != nil || j.State != jobs.Done || j.Kind != backupKind {
 				t.Fatalf("exit %s, %v: %s%s", code, err, out, errs)
 			}
 			all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json")
@@ -151,7 +152,7 @@ func TestInterruptedCheckLeavesNoCopyOfTheRecord(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
 	for _, args := range [][]string{{"backup", "--check", "monday.db"}, {"restore", "monday.db", "--data", filepath.Join(s.folder, "other")}} {
-		if code := s.program(nil, &screen{}, &screen{}).run(ctx, args); code != exitInterrupted {
+		if code := s.program(nil, &screen{}, &screen{}).run(ctx, args); code != apperr.Interrupted {
 			t.Errorf("%s: exit %s", args, code)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -33,7 +34,7 @@ const (
 func (c chatOptions) check() error {
 	for _, what := range c.show {
 		if what != showHUD && what != showSteps {
-			return &cliError{what: fmt.Sprintf("chat cannot show %q", what), where: "--show", remedy: "write --show hud, --show steps or --show hud,steps", code: exitUsage}
+			return &apperr.Error{What: fmt.Sprintf("chat cannot show %q", what), Where: "--show", Remedy: "write --show hud, --show steps or --show hud,steps", Code: apperr.Usage}
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -27,7 +28,7 @@ func TestChatSpeaksUnderANameAndShowsWhatIsBehind(t *testing.T) {
 				s.serve(t)
 			}
 			out, errs, code := s.do(t, "hello\n", "chat", "--as", "Zoe", "--show", "hud,steps")
-			if code != exitDone || strings.Count(out, "hello") != 1 {
+			if code != apperr.Done || strings.Count(out, "hello") != 1 {
 				t.Fatalf("exit %s: %q %s", code, out, errs)
 			}
 			for _, want := range []string{"  hud    ", "keyframe", "contemplation", "send_message {", "  ended  completed"} {
@@ -69,7 +70,7 @@ func TestChatSaysHowAgentsAreWoken(t *testing.T) {
 				continue // it serves what is away
 			}
 			out, errs, code := s.do(t, "hello\n", word, "-q")
-			if code != exitDone || !strings.HasPrefix(errs, want) || strings.Contains(errs, "are named") != (want != "") || (out != "") != (want == "") {
+			if code != apperr.Done || !strings.HasPrefix(errs, want) || strings.Contains(errs, "are named") != (want != "") || (out != "") != (want == "") {
 				t.Errorf("%s with\n%sexit %s: %q, said %q, want %q", word, text, code, out, errs, want)
 			}
 		}
@@ -147,7 +148,7 @@ func TestChatShowsWhatIsBehindTheRoomItIsIn(t *testing.T) {
 			s.serve(t)
 		}
 		_, errs, code := s.do(t, "hello\n", "chat", "--show", "steps")
-		if code != exitDone || !strings.Contains(errs, "  ended  completed") {
+		if code != apperr.Done || !strings.Contains(errs, "  ended  completed") {
 			t.Errorf("with the rooms %s: exit %s, shown %q", rooms, code, errs)
 		}
 	}
@@ -165,7 +166,7 @@ func (cutShort) Generate(context.Context, llm.Request) (llm.Response, error) {
 func TestChatSaysWhyThereIsNoAnswer(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &llmtest.Server{Model: cutShort{}})}
 	out, errs, code := s.do(t, "hello\n", "chat")
-	if code != exitDone || out != "" || !strings.Contains(errs, "  no answer: answers were cut at the token limit; see trestle explain ") {
+	if code != apperr.Done || out != "" || !strings.Contains(errs, "  no answer: answers were cut at the token limit; see trestle explain ") {
 		t.Errorf("exit %s: %q, said %q", code, out, errs)
 	}
 }
@@ -185,7 +186,7 @@ func TestInterruptedChatIsNoFailure(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &llmtest.Server{Model: leaver{stop}})}
 	var errs screen
 	code := s.program(strings.NewReader("hello\n"), io.Discard, &errs).run(ctx, []string{"chat"})
-	if code != exitInterrupted || !strings.Contains(errs.String(), "trestle: interrupted") {
+	if code != apperr.Interrupted || !strings.Contains(errs.String(), "trestle: interrupted") {
 		t.Errorf("exit %s: %s", code, &errs)
 	}
 }

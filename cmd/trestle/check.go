@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -28,12 +29,12 @@ func (p *CLI) checkStart(ctx context.Context) (err error) {
 	defer stop()
 	dir, err := os.MkdirTemp("", "trestle-check-")
 	if err != nil {
-		return &cliError{what: "there is no room for a copy of the record: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+		return &apperr.Error{What: "there is no room for a copy of the record: " + err.Error(), Where: os.TempDir(), Remedy: "free some space, or point TMPDIR elsewhere", Code: apperr.Failed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	data := placeOf(conf)
 	if err := layOut(ctx, conf, dir); err != nil {
-		return &cliError{what: err.Error(), where: data, remedy: "see that it can be read and that there is room for a copy", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: data, Remedy: "see that it can be read and that there is room for a copy", Code: apperr.Failed}
 	}
 	conf.Data, conf.Database = dir, ""
 	lines := io.Discard
@@ -49,7 +50,7 @@ func (p *CLI) checkStart(ctx context.Context) (err error) {
 		return err
 	}
 	if len(r.Failed) > 0 {
-		return &reportedError{exitFailed}
+		return &reportedError{apperr.Failed}
 	}
 	return nil
 }

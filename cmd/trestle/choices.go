@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -87,5 +88,5 @@ func (p *CLI) chooseMind(ctx context.Context, m spaces.Mind) error {
 		}
 		words = append(words, word)
 	}
-	return &cliError{what: fmt.Sprintf("there is no %s %q", what, given), where: given, remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), code: exitFailed}
+	return &apperr.Error{What: fmt.Sprintf("there is no %s %q", what, given), Where: given, Remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), Code: apperr.Failed}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -187,7 +188,7 @@ func tellAdapter(ctx context.Context, o readContext, q url.Values) (any, error) 
 	}
 	i := slices.IndexFunc(status.Adapters, func(r adapterRow) bool { return r.Name == q.Get("name") })
 	if i < 0 {
-		return nil, &cliError{what: fmt.Sprintf("there is no adapter %q", q.Get("name")), where: "adapters", remedy: "trestle adapters lists them", code: exitFailed}
+		return nil, &apperr.Error{What: fmt.Sprintf("there is no adapter %q", q.Get("name")), Where: "adapters", Remedy: "trestle adapters lists them", Code: apperr.Failed}
 	}
 	a := adapterAnswer{adapterRow: status.Adapters[i], From: from.UTC(), To: time.Now().UTC(), Rooms: []connectionHistory{}}
 	return a, a.connect(ctx, o.ReadModel)

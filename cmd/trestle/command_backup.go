@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -52,25 +53,25 @@ func backupCommand(p *CLI) *cobra.Command {
 func (p *CLI) backup(ctx context.Context, file string) error {
 	full := p.absolute(file)
 	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
-		return &cliError{what: "the file exists already", where: file, remedy: "name a new one; a backup overwrites nothing", code: exitUsage}
+		return &apperr.Error{What: "the file exists already", Where: file, Remedy: "name a new one; a backup overwrites nothing", Code: apperr.Usage}
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error { // an older record is left as it is
 		if conf.Database != "" {
-			return &cliError{what: "the record is in Postgres", where: "database", remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, code: exitUsage}
+			return &apperr.Error{What: "the record is in Postgres", Where: "database", Remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, Code: apperr.Usage}
 		}
 		began := time.Now()
 		err := p.copyAside(ctx, conf, r, full)
 		_, interrupted := errors.AsType[*reportedError](err)
-		_, said := errors.AsType[*cliError](err)
+		_, said := errors.AsType[*apperr.Error](err)
 		switch {
 		case interrupted, said:
 			return err
 		case ctx.Err() != nil:
-			return &reportedError{exitInterrupted}
+			return &reportedError{apperr.Interrupted}
 		case err != nil:
-			return &cliError{what: err.Error(), where: file, remedy: "see that there is room and that the folder can be written; nothing is left of it", code: exitFailed}
+			return &apperr.Error{What: err.Error(), Where: file, Remedy: "see that there is room and that the folder can be written; nothing is left of it", Code: apperr.Failed}
 		}
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
 		if held, err := os.ReadDir(filepath.Join(conf.Data, filesFolder)); err == nil && len(held) > 0 {

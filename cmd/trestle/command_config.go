@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -54,18 +55,18 @@ type checkedConfig struct {
 
 func (p *CLI) checkConfig() error {
 	c, err := p.load()
-	code := exitDone
+	code := apperr.Done
 	switch {
 	case err != nil:
-		code = exitConfig
+		code = apperr.BadConfig
 	case !c.Sound():
-		code = exitFailed
+		code = apperr.Failed
 	}
-	answer := checkedConfig{Sound: code == exitDone, Findings: append([]config.Finding{}, config.Findings(c, err)...)}
+	answer := checkedConfig{Sound: code == apperr.Done, Findings: append([]config.Finding{}, config.Findings(c, err)...)}
 	if c != nil {
 		answer.File = c.Path
 	}
-	if err := p.answer(answer, func(w io.Writer) { reportConfig(w, c, err) }); err != nil || code == exitDone {
+	if err := p.answer(answer, func(w io.Writer) { reportConfig(w, c, err) }); err != nil || code == apperr.Done {
 		return err
 	}
 	return &reportedError{code}

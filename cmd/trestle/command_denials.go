@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -88,7 +89,7 @@ func (p *CLI) allowDenied(ctx context.Context, text string) error {
 		return err
 	}
 	if len(a.Denials) == 0 || a.Denials[0].N != n {
-		return &cliError{what: fmt.Sprintf("there is no denial %d", n), where: "denials allow", remedy: "see trestle denials", code: exitFailed}
+		return &apperr.Error{What: fmt.Sprintf("there is no denial %d", n), Where: "denials allow", Remedy: "see trestle denials", Code: apperr.Failed}
 	}
 	g := grantAnswer{Denial: a.Denials[0]}
 	if allows := g.Denial.Grant; allows != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -41,7 +42,7 @@ func doctorCommand(p *CLI) *cobra.Command {
 func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
 	level := adapters.Severity(least)
 	if level != adapters.Warning && level != adapters.Failure {
-		return &cliError{what: "--min is warn or fail", where: "doctor", remedy: "choose one of them", code: exitUsage}
+		return &apperr.Error{What: "--min is warn or fail", Where: "doctor", Remedy: "choose one of them", Code: apperr.Usage}
 	}
 	r, err := p.examined(ctx, o, fix)
 	if err != nil {
@@ -51,7 +52,7 @@ func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least str
 		return err
 	}
 	if r.Reaches(level) {
-		return &reportedError{exitFailed}
+		return &reportedError{apperr.Failed}
 	}
 	return nil
 }
@@ -77,7 +78,7 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 			return r, err
 		}
 		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
-			return r, &cliError{what: err.Error(), where: "doctor --fix", remedy: "run it as the user who owns the files", code: exitFailed}
+			return r, &apperr.Error{What: err.Error(), Where: "doctor --fix", Remedy: "run it as the user who owns the files", Code: apperr.Failed}
 		}
 		if conf, err = p.load(); err != nil { // it knows the modes of its files
 			return r, err
@@ -112,7 +113,7 @@ func knownParts(named []string, parts []doctor.Check) error {
 	}
 	for _, name := range named {
 		if !slices.Contains(known, name) {
-			return &cliError{what: fmt.Sprintf("there is no part %q", name), where: "doctor", remedy: "parts are " + strings.Join(known, ", "), code: exitUsage}
+			return &apperr.Error{What: fmt.Sprintf("there is no part %q", name), Where: "doctor", Remedy: "parts are " + strings.Join(known, ", "), Code: apperr.Usage}
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -67,7 +68,7 @@ func eventsCommand(p *CLI) *cobra.Command {
 			case which.from < 0:
 				return misuse(c, "--from is no number of an event", "write a number from 1 on")
 			case which.from > 0 && which.space == "" && !follow:
-				return &cliError{what: "--from is a number within one space", where: "events --from", remedy: "name the space with --space", code: exitUsage}
+				return &apperr.Error{What: "--from is a number within one space", Where: "events --from", Remedy: "name the space with --space", Code: apperr.Usage}
 			}
 			if which.space != "" {
 				id, err := p.spaceCalled(c.Context(), which.space)
@@ -117,7 +118,7 @@ func tellEvents(ctx context.Context, o readContext, q url.Values) (any, error) {
 	from, wrong := strconv.ParseInt(q.Get("from"), 10, 64)
 	limit, bad := strconv.Atoi(q.Get("limit"))
 	if wrong != nil || bad != nil || limit < 1 {
-		return nil, &cliError{what: "that is no number of events", where: "events", remedy: "write --limit with 1 or more", code: exitUsage}
+		return nil, &apperr.Error{What: "that is no number of events", Where: "events", Remedy: "write --limit with 1 or more", Code: apperr.Usage}
 	}
 	which := eventChoice{space: q.Get("space"), kind: q.Get("kind"), from: from, limit: limit}
 	found, err := which.among(ctx, o.ReadModel)
@@ -189,7 +190,7 @@ func (p *CLI) follow(ctx context.Context, which eventChoice) error {
 		})
 	})
 	if ctx.Err() != nil && !errors.Is(err, io.ErrShortWrite) {
-		return &reportedError{exitInterrupted}
+		return &reportedError{apperr.Interrupted}
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -66,13 +67,13 @@ func (p *CLI) fakePlatform(use, short, address string, open func() platform) *co
 func (p *CLI) serveFake(ctx context.Context, listen, usual string, one platform) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || !config.IsLoopback(host) {
-		return &cliError{what: "the fake platform listens on loopback only", where: "--listen " + listen, remedy: "write --listen " + usual, code: exitUsage}
+		return &apperr.Error{What: "the fake platform listens on loopback only", Where: "--listen " + listen, Remedy: "write --listen " + usual, Code: apperr.Usage}
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", listen)
 	if err != nil {
-		return &cliError{what: "the address cannot be listened on: " + err.Error(), where: "--listen " + listen, remedy: "stop what uses it, or choose another port", code: exitFailed}
+		return &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Where: "--listen " + listen, Remedy: "stop what uses it, or choose another port", Code: apperr.Failed}
 	}
 	fmt.Fprintf(p.errs, "fake %[2]s on http://%[1]s, driven over http://%[1]s/control/\n", ln.Addr(), one.name)
 	mux := http.NewServeMux()

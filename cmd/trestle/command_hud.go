@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -71,7 +72,7 @@ func tellHUD(ctx context.Context, o readContext, q url.Values) (any, error) {
 	}
 	cycles, err := strconv.Atoi(q.Get("cycles"))
 	if err != nil || cycles < 1 {
-		return nil, &cliError{what: "there is no such number of cycles", where: "hud --cycles", remedy: "write 1 or more", code: exitUsage}
+		return nil, &apperr.Error{What: "there is no such number of cycles", Where: "hud --cycles", Remedy: "write 1 or more", Code: apperr.Usage}
 	}
 	keyframe, turns, err := o.Turns(ctx, m, cycles)
 	if err != nil {
@@ -91,14 +92,14 @@ func tellHUD(ctx context.Context, o readContext, q url.Values) (any, error) {
 	return a, nil
 }
 
-func shownNothing(mind string) *cliError {
-	return &cliError{what: "this mind has not been shown anything", where: "hud " + mind, remedy: "see trestle status for the minds there are", code: exitFailed}
+func shownNothing(mind string) *apperr.Error {
+	return &apperr.Error{What: "this mind has not been shown anything", Where: "hud " + mind, Remedy: "see trestle status for the minds there are", Code: apperr.Failed}
 }
 
 func mindNamed(name string) (spaces.Mind, error) {
 	m, ok := spaces.ParseMind(name)
 	if !ok {
-		return m, &cliError{what: fmt.Sprintf("%q names no mind", name), where: "mind " + name, remedy: "write agent/circle, such as ada/home; see trestle status", code: exitUsage}
+		return m, &apperr.Error{What: fmt.Sprintf("%q names no mind", name), Where: "mind " + name, Remedy: "write agent/circle, such as ada/home; see trestle status", Code: apperr.Usage}
 	}
 	return m, nil
 }

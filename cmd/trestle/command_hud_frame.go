@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
@@ -58,11 +59,11 @@ func (p *CLI) frameOf(ctx context.Context, mind, name string) (f console.FrameAn
 		return f, err
 	}
 	if a.Mind != mind {
-		return f, &cliError{what: "that run is not this mind's but " + a.Mind + "'s", where: "hud " + mind, remedy: "see trestle runs", code: exitUsage}
+		return f, &apperr.Error{What: "that run is not this mind's but " + a.Mind + "'s", Where: "hud " + mind, Remedy: "see trestle runs", Code: apperr.Usage}
 	}
 	if !named {
 		if len(a.Steps) == 0 {
-			return f, &cliError{what: "that run has no step yet", where: "run " + string(a.Run), remedy: "see trestle runs", code: exitFailed}
+			return f, &apperr.Error{What: "that run has no step yet", Where: "run " + string(a.Run), Remedy: "see trestle runs", Code: apperr.Failed}
 		}
 		step = strconv.Itoa(a.Steps[len(a.Steps)-1].N)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -71,13 +72,13 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 	}
 	switch {
 	case len(names) == 0 && adapter == "":
-		return &cliError{what: "no Telegram account is configured", where: "adapters", remedy: "add the one that is in the chat: type: telegram, with its token", code: exitUsage}
+		return &apperr.Error{What: "no Telegram account is configured", Where: "adapters", Remedy: "add the one that is in the chat: type: telegram, with its token", Code: apperr.Usage}
 	case len(names) == 0:
-		return &cliError{what: "no such Telegram account is configured", where: "adapters." + adapter, remedy: "name one with --adapter", code: exitUsage}
+		return &apperr.Error{What: "no such Telegram account is configured", Where: "adapters." + adapter, Remedy: "name one with --adapter", Code: apperr.Usage}
 	case len(names) > 1:
-		return &cliError{what: fmt.Sprintf("there are several Telegram accounts: %s", strings.Join(names, ", ")), where: "adapters", remedy: "name one with --adapter", code: exitUsage}
+		return &apperr.Error{What: fmt.Sprintf("there are several Telegram accounts: %s", strings.Join(names, ", ")), Where: "adapters", Remedy: "name one with --adapter", Code: apperr.Usage}
 	case q.Account == "":
-		return &cliError{what: "the account has no token", where: "adapters." + q.Adapter, remedy: "set its token; the number before the colon says which bot it is", code: exitConfig}
+		return &apperr.Error{What: "the account has no token", Where: "adapters." + q.Adapter, Remedy: "set its token; the number before the colon says which bot it is", Code: apperr.BadConfig}
 	}
 	return nil
 }
@@ -86,12 +87,12 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 func (q *importRequest) choose(ctx context.Context, chat string) error {
 	file, err := os.Open(q.File)
 	if err != nil {
-		return &cliError{what: "the file cannot be read", where: q.File, remedy: "name the result.json of an export", code: exitUsage}
+		return &apperr.Error{What: "the file cannot be read", Where: q.File, Remedy: "name the result.json of an export", Code: apperr.Usage}
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	chats, err := telegram.ListExport(ctx, file)
 	if err != nil {
-		return &cliError{what: err.Error(), where: q.File, remedy: "export the chat from Telegram Desktop as machine-readable JSON", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: q.File, Remedy: "export the chat from Telegram Desktop as machine-readable JSON", Code: apperr.Failed}
 	}
 	var fit []telegram.Exported
 	for _, e := range chats {
@@ -101,7 +102,7 @@ func (q *importRequest) choose(ctx context.Context, chat string) error {
 		}
 	}
 	if len(fit) != 1 {
-		return &cliError{what: fmt.Sprintf("the export has %d chats, %d of them fit", len(chats), len(fit)), where: q.File, remedy: "choose one with --chat:\n" + exportList(chats), code: exitUsage}
+		return &apperr.Error{What: fmt.Sprintf("the export has %d chats, %d of them fit", len(chats), len(fit)), Where: q.File, Remedy: "choose one with --chat:\n" + exportList(chats), Code: apperr.Usage}
 	}
 	q.Export = fit[0]
 	id, known := q.Export.Chat()
@@ -111,7 +112,7 @@ func (q *importRequest) choose(ctx context.Context, chat string) error {
 	case chat != "" && chat != q.Export.Name:
 		q.Chat = chat
 	default:
-		return &cliError{what: "an export of a private chat does not say by which id the bot knows it", where: q.File, remedy: "give the person's id with --chat; `trestle spaces` shows it", code: exitUsage}
+		return &apperr.Error{What: "an export of a private chat does not say by which id the bot knows it", Where: q.File, Remedy: "give the person's id with --chat; `trestle spaces` shows it", Code: apperr.Usage}
 	}
 	return nil
 }
@@ -145,9 +146,9 @@ func unmapped(err error, chat string) error {
 	if !errors.Is(err, activity.ErrUnmapped) {
 		return err
 	}
-	return &cliError{
-		what: "the chat belongs to no space yet", where: "chat " + chat,
-		remedy: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", code: exitFailed,
+	return &apperr.Error{
+		What: "the chat belongs to no space yet", Where: "chat " + chat,
+		Remedy: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", Code: apperr.Failed,
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -52,7 +53,7 @@ type initWizard struct {
 
 func (s *initWizard) run(ctx context.Context) error {
 	if s.from != "" && s.from != "env" && s.from != "openclaw" {
-		return &cliError{what: "--from is env or openclaw", where: "init", remedy: "choose one of them", code: exitUsage}
+		return &apperr.Error{What: "--from is env or openclaw", Where: "init", Remedy: "choose one of them", Code: apperr.Usage}
 	}
 	file := s.absolute(cmp.Or(s.configPath, config.File))
 	if _, err := os.Stat(file); err == nil && !s.printOnly {
@@ -99,11 +100,11 @@ func (s *initWizard) plan() (*setup.Plan, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &cliError{what: "openclaw's configuration cannot be read: " + err.Error(), where: file, remedy: "name it with OPENCLAW_CONFIG_PATH", code: exitFailed}
+		return nil, &apperr.Error{What: "openclaw's configuration cannot be read: " + err.Error(), Where: file, Remedy: "name it with OPENCLAW_CONFIG_PATH", Code: apperr.Failed}
 	}
 	plan, err := setup.FromOpenClaw(string(text), s.lookup)
 	if err != nil {
-		return nil, &cliError{what: "openclaw's configuration is not understood: " + err.Error(), where: file, remedy: "mend the line, or run trestle init without --from", code: exitFailed}
+		return nil, &apperr.Error{What: "openclaw's configuration is not understood: " + err.Error(), Where: file, Remedy: "mend the line, or run trestle init without --from", Code: apperr.Failed}
 	}
 	s.hidden().Know(plan.Secrets()...)
 	return plan, nil
@@ -130,12 +131,12 @@ const trying = 20 * time.Second
 func (s *initWizard) try(ctx context.Context, plan *setup.Plan) error {
 	for _, a := range plan.Accounts {
 		if err := s.tryAccount(ctx, a); err != nil {
-			return &cliError{what: err.Error(), where: a.Name, remedy: "correct the variable, or unset it to go on without this account", code: exitFailed}
+			return &apperr.Error{What: err.Error(), Where: a.Name, Remedy: "correct the variable, or unset it to go on without this account", Code: apperr.Failed}
 		}
 	}
 	if plan.Model != nil {
 		if err := s.tryModel(ctx, plan.Model); err != nil {
-			return &cliError{what: err.Error(), where: "model", remedy: "correct the variables of the model, or unset them to go on without it", code: exitFailed}
+			return &apperr.Error{What: err.Error(), Where: "model", Remedy: "correct the variables of the model, or unset them to go on without it", Code: apperr.Failed}
 		}
 	}
 	return nil
@@ -273,7 +274,7 @@ func (s *initWizard) askModel(ctx context.Context, plan *setup.Plan) error {
 }
 
 func (s *initWizard) enough(what string) error {
-	return &cliError{what: what + ", and nothing was written", where: "init", remedy: "run trestle init again with the right one", code: exitFailed}
+	return &apperr.Error{What: what + ", and nothing was written", Where: "init", Remedy: "run trestle init again with the right one", Code: apperr.Failed}
 }
 
 // question asks one thing and returns the answer; the end of stdin is an empty
@@ -300,7 +301,7 @@ func (s *initWizard) question(text string, secret bool) (string, error) {
 func (s *initWizard) write(file string, plan *setup.Plan) error {
 	env, err := plan.Env()
 	if err != nil {
-		return &cliError{what: err.Error(), where: config.EnvFile, remedy: "set it in the environment without the line break", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: config.EnvFile, Remedy: "set it in the environment without the line break", Code: apperr.Failed}
 	}
 	secret := filepath.Join(filepath.Dir(file), config.EnvFile)
 	fmt.Fprintf(s.hidden().Answers(s.out), "== %s\n%s\n== %s\n%s\n", filepath.Base(file), plan.File(), config.EnvFile, plan.EnvShown())
@@ -310,7 +311,7 @@ func (s *initWizard) write(file string, plan *setup.Plan) error {
 			if errors.Is(err, fs.ErrExist) {
 				remedy = "it is kept; move it away, or name another folder with --config"
 			}
-			return &cliError{what: "not written: " + err.Error(), where: f.path, remedy: remedy, code: exitFailed}
+			return &apperr.Error{What: "not written: " + err.Error(), Where: f.path, Remedy: remedy, Code: apperr.Failed}
 		}
 	}
 	s.talk("written, for you alone to read; undo with: rm %s %s %s\n\n", filepath.Base(file), config.EnvFile, config.SchemaFile)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -58,7 +59,7 @@ func jobsCommand(p *CLI) *cobra.Command {
 func numbered(text, of, where, list string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 {
-		return 0, &cliError{what: fmt.Sprintf("%q is no number of %s", text, of), where: where, remedy: "see " + list, code: exitUsage}
+		return 0, &apperr.Error{What: fmt.Sprintf("%q is no number of %s", text, of), Where: where, Remedy: "see " + list, Code: apperr.Usage}
 	}
 	return n, nil
 }
@@ -95,7 +96,7 @@ func tellJobs(ctx context.Context, o readContext, q url.Values) (any, error) {
 	}
 	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 {
-		return nil, &cliError{what: "the limit is no number of jobs", where: "jobs --limit", remedy: "write 1 or more", code: exitUsage}
+		return nil, &apperr.Error{What: "the limit is no number of jobs", Where: "jobs --limit", Remedy: "write 1 or more", Code: apperr.Usage}
 	}
 	found, err := o.Jobs().Jobs(ctx, 0, limit)
 	all := make([]jobs.Snapshot, 0, len(found))
@@ -124,7 +125,7 @@ func (p *CLI) showJob(ctx context.Context, text string, follow bool) error {
 	}
 	ended, err := p.followJob(ctx, id, p.asAnswer())
 	if err == nil && ended.State == jobs.Failed {
-		return &reportedError{exitFailed} // its line says why
+		return &reportedError{apperr.Failed} // its line says why
 	}
 	return err
 }
@@ -140,7 +141,7 @@ func (p *CLI) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrin
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintf(p.errs, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
-			return j, &reportedError{exitInterrupted}
+			return j, &reportedError{apperr.Interrupted}
 		case err != nil:
 			return j, err
 		}
@@ -210,11 +211,11 @@ func (p *CLI) doHere(ctx context.Context, s *sqlstore.Store, j jobs.Job, work jo
 	err := r.Do(ctx, j.ID)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return &reportedError{exitInterrupted}
+		return &reportedError{apperr.Interrupted}
 	case errors.Is(err, jobs.ErrPaused), errors.Is(err, jobs.ErrCancelled):
 		return nil
 	case err != nil:
-		return &cliError{what: err.Error(), where: j.Subject, remedy: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: j.Subject, Remedy: "what is done stays done; mend it and run `trestle jobs resume " + fmt.Sprint(j.ID) + "`", Code: apperr.Failed}
 	}
 	return nil
 }
@@ -263,9 +264,9 @@ func jobFailure(err error, id int64) error {
 	where := fmt.Sprintf("job %d", id)
 	switch {
 	case errors.Is(err, jobs.ErrUnknown):
-		return &cliError{what: "there is no such job", where: where, remedy: "see trestle jobs", code: exitFailed}
+		return &apperr.Error{What: "there is no such job", Where: where, Remedy: "see trestle jobs", Code: apperr.Failed}
 	case errors.Is(err, jobs.ErrOver):
-		return &cliError{what: "the job is over", where: where, remedy: "what is done stays done; begin a new one to do more", code: exitFailed}
+		return &apperr.Error{What: "the job is over", Where: where, Remedy: "what is done stays done; begin a new one to do more", Code: apperr.Failed}
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
@@ -106,7 +107,7 @@ func (k offlineMemoryEditor) Correct(ctx context.Context, m spaces.Mind, id, fac
 func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
 	fact = strings.TrimSpace(fact)
 	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
-		return "", &cliError{what: wrong, where: "memory of " + m.String(), remedy: better, code: exitUsage}
+		return "", &apperr.Error{What: wrong, Where: "memory of " + m.String(), Remedy: better, Code: apperr.Usage}
 	}
 	return fact, nil
 }
@@ -126,7 +127,7 @@ func (q memoryChange) do(ctx context.Context, of memoryEditor) error {
 		had, err = of.Correct(ctx, m, q.ID, *q.Fact)
 	}
 	if err == nil && !had {
-		return &cliError{what: "there is no " + things + " of that id", where: m.String() + " " + q.ID, remedy: "see trestle memory " + m.String(), code: exitFailed}
+		return &apperr.Error{What: "there is no " + things + " of that id", Where: m.String() + " " + q.ID, Remedy: "see trestle memory " + m.String(), Code: apperr.Failed}
 	}
 	return err
 }

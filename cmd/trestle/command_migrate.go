@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
@@ -59,8 +60,8 @@ func (p *CLI) migrate(ctx context.Context) error {
 
 // isInUse reports whether the record could not be had because another process has it.
 func isInUse(err error) bool {
-	f, ok := errors.AsType[*cliError](err)
-	return ok && f.code == exitTryAgain
+	f, ok := errors.AsType[*apperr.Error](err)
+	return ok && f.Code == apperr.TryAgain
 }
 
 // isCurrent reports whether the record has the schema of this program.
@@ -95,18 +96,18 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 		return err
 	}
 	if to = cmp.Or(to, string(conf.Database)); to == "" {
-		return &cliError{what: "no database is named", where: "--to", remedy: "name it: trestle move --to postgres://user@host/name", code: exitUsage}
+		return &apperr.Error{What: "no database is named", Where: "--to", Remedy: "name it: trestle move --to postgres://user@host/name", Code: apperr.Usage}
 	}
 	from := *conf
 	from.Database = ""
 	if noRecord(&from) {
-		return &cliError{what: "there is no record here yet", where: conf.Data, remedy: "set database and start: trestle run makes an empty record there", code: exitFailed}
+		return &apperr.Error{What: "there is no record here yet", Where: conf.Data, Remedy: "set database and start: trestle run makes an empty record there", Code: apperr.Failed}
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
 	if errors.Is(err, sqlstore.ErrOlder) {
-		return &cliError{what: err.Error(), where: conf.Data, remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", Code: apperr.Failed}
 	}
 	if err != nil {
 		return storeFailure(err, conf.Data)
@@ -148,16 +149,16 @@ func moving(m postgres.CopyProgress, began time.Time) jobs.Job {
 
 // moveFailure says what people can do about a move that ended early.
 func moveFailure(ctx context.Context, err error) error {
-	f := &cliError{what: err.Error(), where: "database", remedy: "mend it and call the same again: it goes on where it stood", code: exitFailed}
+	f := &apperr.Error{What: err.Error(), Where: "database", Remedy: "mend it and call the same again: it goes on where it stood", Code: apperr.Failed}
 	switch {
 	case ctx.Err() != nil:
-		return &reportedError{exitInterrupted}
+		return &reportedError{apperr.Interrupted}
 	case errors.Is(err, postgres.ErrNotEmpty):
-		f.remedy, f.code = "name an empty database", exitUsage
+		f.Remedy, f.Code = "name an empty database", apperr.Usage
 	case errors.Is(err, postgres.ErrDiffers):
-		f.remedy = "the record was used since the move began: make the database anew and move again"
+		f.Remedy = "the record was used since the move began: make the database anew and move again"
 	case errors.Is(err, postgres.ErrSetting):
-		f.remedy = "set up the server as docs/operate.md says (TRS-R11)"
+		f.Remedy = "set up the server as docs/operate.md says (TRS-R11)"
 	}
 	return f
 }

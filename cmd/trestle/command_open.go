@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -36,7 +37,7 @@ func (p *CLI) open(ctx context.Context) error {
 		return err
 	}
 	if h.Listen == "" {
-		return &cliError{what: "the running process serves no console", where: "listen", remedy: "set listen in the configuration, such as 127.0.0.1:7420", code: exitFailed}
+		return &apperr.Error{What: "the running process serves no console", Where: "listen", Remedy: "set listen in the configuration, such as 127.0.0.1:7420", Code: apperr.Failed}
 	}
 	var made console.NewLink
 	if err := c.post(ctx, "/api/links", struct{}{}, &made); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 )
 
 func pairCommand(p *CLI) *cobra.Command {
@@ -24,11 +25,11 @@ func pairCommand(p *CLI) *cobra.Command {
 			}
 			switch {
 			case revoke != "" && len(args) > 0:
-				return &cliError{what: "--revoke stands alone", where: "pair", remedy: "trestle pair --revoke " + revoke, code: exitUsage}
+				return &apperr.Error{What: "--revoke stands alone", Where: "pair", Remedy: "trestle pair --revoke " + revoke, Code: apperr.Usage}
 			case revoke != "":
 				return p.revokePairing(c.Context(), revokeRequest{revoke})
 			case len(args) == 0 && (q.Role != "" || q.Circle != ""):
-				return &cliError{what: "nobody is named: a role and a circle, they are for whom a code or a chat names", where: "pair", remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", code: exitUsage}
+				return &apperr.Error{What: "nobody is named: a role and a circle, they are for whom a code or a chat names", Where: "pair", Remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", Code: apperr.Usage}
 			case len(args) == 0:
 				return p.listPairings(c.Context())
 			case strings.Contains(args[0], ":"):

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
@@ -134,7 +135,7 @@ func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 	}
 	length, err := config.ParseSpan(span)
 	if err != nil || length <= 0 {
-		return &cliError{what: fmt.Sprintf("%q is no length of time", span), where: "--for", remedy: "write 30m, 2h or 7d", code: exitUsage}
+		return &apperr.Error{What: fmt.Sprintf("%q is no length of time", span), Where: "--for", Remedy: "write 30m, 2h or 7d", Code: apperr.Usage}
 	}
 	var a acked
 	if err := p.post(ctx, "/problems/ack", ackRequest{alerts.ID(n), int64(length.Seconds())}, &a); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -52,7 +53,7 @@ const leastBudget = 4000
 
 func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error {
 	if v.budget != 0 && v.budget < leastBudget {
-		return &cliError{what: "a budget is a number of tokens that leaves room for a frame", where: "--budget " + strconv.Itoa(v.budget), remedy: fmt.Sprintf("give %d or more", leastBudget), code: exitUsage}
+		return &apperr.Error{What: "a budget is a number of tokens that leaves room for a frame", Where: "--budget " + strconv.Itoa(v.budget), Remedy: fmt.Sprintf("give %d or more", leastBudget), Code: apperr.Usage}
 	}
 	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
 		past, err := r.Past(ctx, id)
@@ -63,7 +64,7 @@ func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error
 			return noRun(err, id)
 		}
 		if slices.ContainsFunc(past.Run().Steps, func(s spaces.Step) bool { return s.Expired }) {
-			return &cliError{what: "what this run was shown is not kept any more", where: "run " + id, remedy: "rehearse a younger one; retention.frames says how long it is kept", code: exitFailed}
+			return &apperr.Error{What: "what this run was shown is not kept any more", Where: "run " + id, Remedy: "rehearse a younger one; retention.frames says how long it is kept", Code: apperr.Failed}
 		}
 		o, err := p.stage(ctx, conf, past, v)
 		if err != nil {
@@ -84,13 +85,13 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.His
 	mind := past.Run().Cycle.Mind
 	agent, ok := conf.Agent(string(mind.Agent))
 	if !ok {
-		return shell.Options{}, &cliError{what: "the agent of this run is not configured any more", where: "agent " + string(mind.Agent), remedy: "give it an entry under agents:", code: exitFailed}
+		return shell.Options{}, &apperr.Error{What: "the agent of this run is not configured any more", Where: "agent " + string(mind.Agent), Remedy: "give it an entry under agents:", Code: apperr.Failed}
 	}
 	as := shell.Agent{ID: mind.Agent, Name: agent.Name, Persona: agent.Persona}
 	if v.prompt != "" {
 		text, err := os.ReadFile(v.prompt)
 		if err != nil {
-			return shell.Options{}, &cliError{what: "the prompt cannot be read", where: v.prompt, remedy: "see that the file is there", code: exitFailed}
+			return shell.Options{}, &apperr.Error{What: "the prompt cannot be read", Where: v.prompt, Remedy: "see that the file is there", Code: apperr.Failed}
 		}
 		as.System = string(text)
 	}
@@ -98,7 +99,7 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.His
 	if m := agent.Model; !m.Offline {
 		client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
 		if err != nil {
-			return shell.Options{}, &cliError{what: err.Error(), where: "model of " + agent.Name, remedy: "see trestle doctor", code: exitFailed}
+			return shell.Options{}, &apperr.Error{What: err.Error(), Where: "model of " + agent.Name, Remedy: "see trestle doctor", Code: apperr.Failed}
 		}
 		as.Model = &llm.Retry{Model: client}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/hud"
 )
 
@@ -54,7 +55,7 @@ func (q replayQuestion) weights() (*hud.Weights, error) {
 		by, err := strconv.ParseFloat(factor, 64)
 		value := w.Named(name)
 		if err != nil || value == nil {
-			return nil, &cliError{what: fmt.Sprintf("%s=%s names no weight and factor", name, factor), where: "--weigh", remedy: "name one of " + alternatives(hud.WeightNames()), code: exitUsage}
+			return nil, &apperr.Error{What: fmt.Sprintf("%s=%s names no weight and factor", name, factor), Where: "--weigh", Remedy: "name one of " + alternatives(hud.WeightNames()), Code: apperr.Usage}
 		}
 		*value *= by
 	}
@@ -78,7 +79,7 @@ type replayAnswer struct {
 
 func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
 	if q.questions == "" || q.budget < leastReplay {
-		return &cliError{what: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), where: "replay", remedy: "see trestle replay --help", code: exitUsage}
+		return &apperr.Error{What: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), Where: "replay", Remedy: "see trestle replay --help", Code: apperr.Usage}
 	}
 	weights, err := q.weights()
 	if err != nil {
@@ -94,7 +95,7 @@ func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
 	}
 	if q.frames != "" {
 		if err := os.MkdirAll(p.absolute(q.frames), 0o755); err != nil {
-			return &cliError{what: err.Error(), where: q.frames, remedy: "name a folder that can be written", code: exitFailed}
+			return &apperr.Error{What: err.Error(), Where: q.frames, Remedy: "name a folder that can be written", Code: apperr.Failed}
 		}
 	}
 	if len(asked) == 0 {
@@ -177,12 +178,12 @@ func (p *CLI) tellReplayed(a replayAnswer, lines bool) error {
 func (p *CLI) readRetold(name string) ([]replayLine, error) {
 	f, err := os.Open(p.absolute(name))
 	if err != nil {
-		return nil, &cliError{what: err.Error(), where: name, remedy: "name a file that can be read", code: exitFailed}
+		return nil, &apperr.Error{What: err.Error(), Where: name, Remedy: "name a file that can be read", Code: apperr.Failed}
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	all, err := readRetold(f)
 	if err != nil {
-		return nil, &cliError{what: err.Error(), where: name, remedy: "see trestle replay --help for the form of a line", code: exitFailed}
+		return nil, &apperr.Error{What: err.Error(), Where: name, Remedy: "see trestle replay --help for the form of a line", Code: apperr.Failed}
 	}
 	return all, nil
 }

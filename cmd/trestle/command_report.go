@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -57,7 +58,7 @@ func reportCommand(p *CLI) *cobra.Command {
 func (p *CLI) report(ctx context.Context, file string) error {
 	if _, err := p.load(); err != nil { // stands in place of each answer that it keeps from being made
 		if _, running := p.stillServed(ctx, err); !running {
-			report(p.hidden().Writer(p.errs), err)
+			apperr.Report(p.hidden().Writer(p.errs), err)
 		}
 	}
 	now := time.Now()
@@ -75,7 +76,7 @@ func (p *CLI) report(ctx context.Context, file string) error {
 	}
 	a.Bytes = len(bundle)
 	if err := writeNew(p.absolute(file), bundle); err != nil {
-		return &cliError{what: err.Error(), where: file, remedy: "name a new file in a folder that can be written", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: file, Remedy: "name a new file in a folder that can be written", Code: apperr.Failed}
 	}
 	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, console.Size(int64(a.Bytes))) })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -32,12 +33,12 @@ func (p *CLI) checkBackup(ctx context.Context, file string) error {
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
 	var err error
 	if a.Bytes, a.SHA256, err = digest(full); err != nil {
-		return &cliError{what: err.Error(), where: file, remedy: "name a file that trestle backup wrote", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: file, Remedy: "name a file that trestle backup wrote", Code: apperr.Failed}
 	}
 	if a.Findings, _, err = auditBackup(ctx, full); ctx.Err() != nil {
-		return &reportedError{exitInterrupted}
+		return &reportedError{apperr.Interrupted}
 	} else if err != nil {
-		return &cliError{what: err.Error(), where: file, remedy: "use another backup; see trestle version for the schemas this program reads", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: file, Remedy: "use another backup; see trestle version for the schemas this program reads", Code: apperr.Failed}
 	}
 	a.Seconds = time.Since(began).Seconds()
 	err = p.answer(a, func(w io.Writer) {
@@ -47,7 +48,7 @@ func (p *CLI) checkBackup(ctx context.Context, file string) error {
 		fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s   %d findings\n", a.File, console.Size(a.Bytes), a.Seconds, a.SHA256, len(a.Findings))
 	})
 	if err == nil && len(a.Findings) > 0 {
-		return &reportedError{exitFailed}
+		return &reportedError{apperr.Failed}
 	}
 	return err
 }
@@ -143,7 +144,7 @@ func downSince(text, flag string, now time.Time) (time.Time, error) {
 		at, err = now.Add(-d), nil
 	}
 	if err != nil || at.After(now) {
-		return at, &cliError{what: fmt.Sprintf("%q is no time that has passed", text), where: flag, remedy: "write 2026-11-23T04:30:00Z, or how long ago: 90s, 5m, 2h or 7d", code: exitUsage}
+		return at, &apperr.Error{What: fmt.Sprintf("%q is no time that has passed", text), Where: flag, Remedy: "write 2026-11-23T04:30:00Z, or how long ago: 90s, 5m, 2h or 7d", Code: apperr.Usage}
 	}
 	return at, nil
 }
@@ -154,20 +155,20 @@ func (p *CLI) restore(ctx context.Context, conf *config.Config, file string, dea
 	defer stop()
 	began, full := time.Now(), p.absolute(file)
 	if held, err := os.ReadDir(conf.Data); err == nil && len(held) > 0 {
-		return &cliError{what: "the data folder is not empty", where: conf.Data, remedy: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", code: exitUsage}
+		return &apperr.Error{What: "the data folder is not empty", Where: conf.Data, Remedy: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", Code: apperr.Usage}
 	}
 	findings, beside, err := auditBackup(ctx, full)
 	if ctx.Err() != nil {
-		return &reportedError{exitInterrupted}
+		return &reportedError{apperr.Interrupted}
 	}
 	if err == nil && len(findings) > 0 {
 		err = fmt.Errorf("the backup is not whole: %s", findings[0])
 	}
 	if err != nil {
-		return &cliError{what: err.Error(), where: file, remedy: "use another backup, and see trestle backup --check", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: file, Remedy: "use another backup, and see trestle backup --check", Code: apperr.Failed}
 	}
 	if err := putInPlace(ctx, full, conf.Data, dealt); err != nil {
-		return &cliError{what: err.Error(), where: conf.Data, remedy: "see that there is room and that the folder can be written", code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "see that there is room and that the folder can be written", Code: apperr.Failed}
 	}
 	a := restoredAnswer{backupAnswer{File: file, Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
 	if a.Bytes, a.SHA256, err = digest(full); err != nil {

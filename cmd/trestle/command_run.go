@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -26,13 +27,13 @@ func runCommand(p *CLI) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case play && check:
-				return &cliError{what: "--demo and --check are two ways to start", where: "run", remedy: "choose one of them", code: exitUsage}
+				return &apperr.Error{What: "--demo and --check are two ways to start", Where: "run", Remedy: "choose one of them", Code: apperr.Usage}
 			case check:
 				return p.checkStart(c.Context())
 			case play:
 				return p.demo(c.Context(), modelURL)
 			case modelURL != "":
-				return &cliError{what: "--model belongs to --demo", where: "run --model", remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", code: exitUsage}
+				return &apperr.Error{What: "--model belongs to --demo", Where: "run --model", Remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", Code: apperr.Usage}
 			}
 			return p.serve(c.Context())
 		},

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -37,14 +38,14 @@ type silentMind struct {
 func (p *CLI) explainSilence(ctx context.Context, space, event string) error {
 	seq, err := strconv.ParseInt(strings.TrimPrefix(event, "#"), 10, 64)
 	if err != nil || seq < 1 {
-		return &cliError{what: fmt.Sprintf("%q is no number of an event", event), where: "explain --silence", remedy: "write its number in the space, such as 41; see trestle spaces show " + space, code: exitUsage}
+		return &apperr.Error{What: fmt.Sprintf("%q is no number of an event", event), Where: "explain --silence", Remedy: "write its number in the space, such as 41; see trestle spaces show " + space, Code: apperr.Usage}
 	}
 	log, err := p.log(ctx, space, seq+1, 1)
 	if err != nil {
 		return err
 	}
 	if len(log.Log) == 0 || log.Log[0].Seq != seq {
-		return &cliError{what: fmt.Sprintf("there is no event #%d", seq), where: "explain --silence " + space, remedy: "see trestle spaces show " + space, code: exitFailed}
+		return &apperr.Error{What: fmt.Sprintf("there is no event #%d", seq), Where: "explain --silence " + space, Remedy: "see trestle spaces show " + space, Code: apperr.Failed}
 	}
 	l := log.Log[0]
 	names := map[spaces.EntityID]string{}

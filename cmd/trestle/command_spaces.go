@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -83,9 +84,9 @@ func (p *CLI) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, err
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &cliError{what: fmt.Sprintf("there is no space %q", text), where: text, remedy: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), code: exitFailed}
+		return "", &apperr.Error{What: fmt.Sprintf("there is no space %q", text), Where: text, Remedy: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), Code: apperr.Failed}
 	}
-	return "", &cliError{what: fmt.Sprintf("%d spaces are called %q", len(found), text), where: text, remedy: "write the id; see trestle spaces", code: exitFailed}
+	return "", &apperr.Error{What: fmt.Sprintf("%d spaces are called %q", len(found), text), Where: text, Remedy: "write the id; see trestle spaces", Code: apperr.Failed}
 }
 
 func printRooms(w io.Writer, rooms []console.SpaceRow) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -140,7 +141,7 @@ func (p *CLI) checkStatus(ctx context.Context) error {
 		return err
 	}
 	if len(wrong) > 0 {
-		return &reportedError{exitFailed}
+		return &reportedError{apperr.Failed}
 	}
 	return nil
 }

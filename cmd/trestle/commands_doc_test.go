@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -292,7 +293,7 @@ func TestCommandsPageNamesEveryExitCode(t *testing.T) {
 	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "commands.md"))
 	testutil.OK(t, err)
-	for _, code := range []exitCode{exitDone, exitFailed, exitUsage, exitTryAgain, exitConfig, exitInterrupted} {
+	for _, code := range []apperr.ExitCode{apperr.Done, apperr.Failed, apperr.Usage, apperr.TryAgain, apperr.BadConfig, apperr.Interrupted} {
 		if !strings.Contains(string(text), "| "+code.String()+" |") {
 			t.Errorf("exit code %s is not explained", code)
 		}

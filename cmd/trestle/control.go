@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -41,10 +42,10 @@ import (
 //
 // A refusal is {"error","where","do","exit"} with a status of 400 or more.
 type refusal struct {
-	Error string   `json:"error"`
-	Where string   `json:"where,omitempty"`
-	Do    string   `json:"do,omitempty"`
-	Exit  exitCode `json:"exit"`
+	Error string          `json:"error"`
+	Where string          `json:"where,omitempty"`
+	Do    string          `json:"do,omitempty"`
+	Exit  apperr.ExitCode `json:"exit"`
 }
 
 type sayRequest struct {
@@ -123,7 +124,7 @@ func answering[Q, A any](do func(context.Context, Q) (A, error)) http.HandlerFun
 	return func(rw http.ResponseWriter, r *http.Request) {
 		var q Q
 		if err := json.NewDecoder(http.MaxBytesReader(rw, r.Body, 1<<20)).Decode(&q); err != nil {
-			refuse(rw, &cliError{what: "the request is no JSON", where: r.URL.Path, code: exitUsage})
+			refuse(rw, &apperr.Error{What: "the request is no JSON", Where: r.URL.Path, Code: apperr.Usage})
 			return
 		}
 		a, err := do(r.Context(), q)
@@ -188,9 +189,9 @@ func (s *Server) leave(ctx context.Context, place *localRoom) {
 }
 
 func refuse(rw http.ResponseWriter, err error) {
-	answer := refusal{Error: err.Error(), Exit: exitFailed}
-	if f, ok := errors.AsType[*cliError](err); ok {
-		answer = refusal{Error: f.what, Where: f.where, Do: f.remedy, Exit: f.code}
+	answer := refusal{Error: err.Error(), Exit: apperr.Failed}
+	if f, ok := errors.AsType[*apperr.Error](err); ok {
+		answer = refusal{Error: f.What, Where: f.Where, Do: f.Remedy, Exit: f.Code}
 	}
 	writeJSON(rw, http.StatusBadRequest, answer)
 }
@@ -253,7 +254,7 @@ const onSocket = "http://trestle"
 func (c *controlClient) do(r *http.Request, read func(io.Reader) error) error {
 	resp, err := c.client.Do(r)
 	if err != nil {
-		return &cliError{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
+		return &apperr.Error{What: "the running process does not answer: " + err.Error(), Where: c.socket, Remedy: "see its log", Code: apperr.TryAgain}
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode < 400 || r.URL.Path == "/health" {
@@ -269,7 +270,7 @@ func (c *controlClient) do(r *http.Request, read func(io.Reader) error) error {
 	}
 	var no refusal
 	if err := json.NewDecoder(resp.Body).Decode(&no); err != nil {
-		return &cliError{what: "the running process answered " + resp.Status, where: c.socket, code: exitFailed}
+		return &apperr.Error{What: "the running process answered " + resp.Status, Where: c.socket, Code: apperr.Failed}
 	}
-	return &cliError{what: no.Error, where: cmp.Or(no.Where, r.URL.Path), remedy: no.Do, code: max(no.Exit, exitFailed)}
+	return &apperr.Error{What: no.Error, Where: cmp.Or(no.Where, r.URL.Path), Remedy: no.Do, Code: max(no.Exit, apperr.Failed)}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testservers"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -22,7 +23,7 @@ func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
 		"TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(llmtest.Server))}
 	idle := serving
 	idle.folder = t.TempDir()
-	if _, errs, code := idle.do(t, "", "doctor", "telegram"); code != exitDone || !slices.ContainsFunc(telegram.Ledger().Calls, polls) {
+	if _, errs, code := idle.do(t, "", "doctor", "telegram"); code != apperr.Done || !slices.ContainsFunc(telegram.Ledger().Calls, polls) {
 		t.Errorf("no second poller was looked for where nothing runs: exit %s: %s", code, errs)
 	}
 	serving.serve(t)
@@ -34,7 +35,7 @@ func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
 		if len(a.Adapters) != 1 || a.Adapters[0].State != "standby" || !strings.HasSuffix(a.Adapters[0].Reason, " serves it") || len(a.Processes) != 2 {
 			t.Errorf("%s: the account is %+v, beside %d processes", name, a.Adapters, len(a.Processes))
 		}
-		if out, errs, code := s.do(t, "", "doctor", "telegram"); code != exitDone {
+		if out, errs, code := s.do(t, "", "doctor", "telegram"); code != apperr.Done {
 			t.Errorf("%s: doctor: exit %s: %s%s", name, code, out, errs)
 		}
 	}
@@ -43,7 +44,7 @@ func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
 			t.Errorf("the process that serves the account was thrown off: %+v", c)
 		}
 	}
-	if out, errs, code := idle.do(t, "", "status"); code != exitDone || !strings.Contains(out, "not running here") {
+	if out, errs, code := idle.do(t, "", "status"); code != apperr.Done || !strings.Contains(out, "not running here") {
 		t.Errorf("status: exit %s: %s%s", code, out, errs)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -83,8 +84,8 @@ func noRecord(c *config.Config) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func noRecordYet(c *config.Config) *cliError {
-	return &cliError{what: "there is no record here yet", where: c.Data, remedy: "start with trestle run, or name another folder with --data", code: exitFailed}
+func noRecordYet(c *config.Config) *apperr.Error {
+	return &apperr.Error{What: "there is no record here yet", Where: c.Data, Remedy: "start with trestle run, or name another folder with --data", Code: apperr.Failed}
 }
 
 // shutOut is the failure of a user who may not read the data folder: there is no
@@ -93,7 +94,7 @@ func shutOut(c *config.Config) error {
 	for _, path := range []string{c.Data, filepath.Join(c.Data, sqlite.FileName)} {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrPermission) {
-			return notOurs(path, exitFailed)
+			return notOurs(path, apperr.Failed)
 		}
 		if err == nil {
 			_ = f.Close() // it only had to be opened
@@ -102,20 +103,20 @@ func shutOut(c *config.Config) error {
 	return nil
 }
 
-func notOurs(path string, code exitCode) *cliError {
-	return &cliError{what: "this user may not use the data folder", where: path, remedy: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", code: code}
+func notOurs(path string, code apperr.ExitCode) *apperr.Error {
+	return &apperr.Error{What: "this user may not use the data folder", Where: path, Remedy: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", Code: code}
 }
 
 // makeWritable is what to do about a record that this user may read alone.
 const makeWritable = "run it as the user who owns the folder, mount its disk for writing, or copy the folder and name the copy with --data (TRS-R10)"
 
 // unseen is the failure of a record that cannot be looked at.
-func unseen(err error, c *config.Config) *cliError {
+func unseen(err error, c *config.Config) *apperr.Error {
 	remedy := "see that it can be read: trestle doctor data"
 	if errors.Is(err, sqlite.ErrReadOnly) {
 		remedy = makeWritable
 	}
-	return &cliError{what: err.Error(), where: placeOf(c), remedy: remedy, code: exitFailed}
+	return &apperr.Error{What: err.Error(), Where: placeOf(c), Remedy: remedy, Code: apperr.Failed}
 }
 
 // placeOf says where people look for the record of a configuration.
@@ -131,38 +132,38 @@ const useNewer = "use the version named above, or restore a backup made before i
 
 // storeFailure says what people can do about a record that does not open.
 func storeFailure(err error, place string) error {
-	f := &cliError{what: err.Error(), where: place, remedy: "see that the folder can be written: trestle doctor data", code: exitConfig}
+	f := &apperr.Error{What: err.Error(), Where: place, Remedy: "see that the folder can be written: trestle doctor data", Code: apperr.BadConfig}
 	_, locked := errors.AsType[*sqlite.LockedError](err)
 	other, inUse := errors.AsType[*postgres.InUseError](err)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return notOurs(place, exitConfig)
+		return notOurs(place, apperr.BadConfig)
 	case errors.Is(err, sqlite.ErrReadOnly):
-		f.remedy = makeWritable
+		f.Remedy = makeWritable
 	case locked:
-		f.remedy, f.code = "stop the other process, or use --data for another folder", exitTryAgain
+		f.Remedy, f.Code = "stop the other process, or use --data for another folder", apperr.TryAgain
 	case inUse:
-		f.remedy, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
+		f.Remedy, f.Code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), apperr.TryAgain
 	case errors.Is(err, sqlstore.ErrNewer):
-		f.remedy = useNewer
+		f.Remedy = useNewer
 	case errors.Is(err, sqlstore.ErrLacks):
-		f.remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
+		f.Remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, sqlstore.ErrFull) && place == "database":
-		f.remedy, f.code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
+		f.Remedy, f.Code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", apperr.TryAgain
 	case errors.Is(err, sqlstore.ErrFull), errors.Is(err, syscall.ENOSPC):
-		f.remedy, f.code = "make room on this disk, or move the data folder; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
+		f.Remedy, f.Code = "make room on this disk, or move the data folder; the record is whole, and a migration goes on where it was (TRS-R01)", apperr.TryAgain
 	case errors.Is(err, sqlite.ErrDamaged):
-		f.remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
+		f.Remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"
 	case errors.Is(err, sqlite.ErrNetworkDisk):
-		f.remedy = "move the data folder to a disk of this machine (TRS-R06)"
+		f.Remedy = "move the data folder to a disk of this machine (TRS-R06)"
 	case errors.Is(err, postgres.ErrUnfinished):
-		f.remedy = "call trestle move again: it goes on where it stood"
+		f.Remedy = "call trestle move again: it goes on where it stood"
 	case errors.Is(err, postgres.ErrSetting):
-		f.remedy = "set up the server as docs/operate.md says (TRS-R11)"
+		f.Remedy = "set up the server as docs/operate.md says (TRS-R11)"
 	case errors.Is(err, postgres.ErrReadOnly):
-		f.remedy, f.code = "start again when it takes writes, or name the server that does (TRS-R11)", exitTryAgain
+		f.Remedy, f.Code = "start again when it takes writes, or name the server that does (TRS-R11)", apperr.TryAgain
 	case place == "database":
-		f.remedy, f.code = "see that the server runs and that the address is right: trestle doctor data (TRS-R11)", exitTryAgain
+		f.Remedy, f.Code = "see that the server runs and that the address is right: trestle doctor data (TRS-R11)", apperr.TryAgain
 	}
 	return f
 }

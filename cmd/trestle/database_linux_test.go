@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -18,11 +19,11 @@ func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 	testutil.OK(t, os.Mkdir(folder, 0o700))
 	asStranger(t, folder)
 	err := shutOut(&config.Config{Data: folder})
-	if f, ok := errors.AsType[*cliError](err); !ok || f.code != exitFailed || f.where != folder {
+	if f, ok := errors.AsType[*apperr.Error](err); !ok || f.Code != apperr.Failed || f.Where != folder {
 		t.Errorf("who may not read the folder is told %v", err)
 	}
 	_, err = os.Create(filepath.Join(folder, "x"))
-	if f, ok := errors.AsType[*cliError](storeFailure(err, folder)); !ok || f.what != "this user may not use the data folder" || f.code != exitConfig {
+	if f, ok := errors.AsType[*apperr.Error](storeFailure(err, folder)); !ok || f.What != "this user may not use the data folder" || f.Code != apperr.BadConfig {
 		t.Errorf("a start in it ends with %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
@@ -30,13 +31,13 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	s := aTalk(t)
 	blank := s
 	blank.env += "\nTRESTLE_DATABASE=" + server.URL(server.Database(t))
-	if _, errs, code := blank.do(t, "", "runs"); code != exitFailed || !strings.Contains(errs, "pg_dump") || strings.Contains(errs, "sets a copy") {
+	if _, errs, code := blank.do(t, "", "runs"); code != apperr.Failed || !strings.Contains(errs, "pg_dump") || strings.Contains(errs, "sets a copy") {
 		t.Errorf("reading before the upgrade: exit %s: %s", code, errs)
 	}
 	was := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
 	address := server.URL(server.Database(t))
 	out, errs, code := s.do(t, "", "move", "--to", address)
-	if code != exitDone || !strings.Contains(out, "now set the key database") {
+	if code != apperr.Done || !strings.Contains(out, "now set the key database") {
 		t.Fatalf("move: exit %s: %s%s", code, out, errs)
 	}
 	s.env += "\nTRESTLE_DATABASE=" + address
@@ -51,13 +52,13 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	for _, test := range []struct {
 		args []string
 		want string
-		code exitCode
+		code apperr.ExitCode
 	}{
-		{[]string{"doctor", "data"}, "Postgres 1", exitDone},
-		{[]string{"migrate"}, "schema", exitDone},
-		{[]string{"backup", "copy.db"}, "pg_dump", exitUsage},
-		{[]string{"move"}, "has a record already", exitUsage},
-		{[]string{"run", "--check"}, "everything starts", exitDone},
+		{[]string{"doctor", "data"}, "Postgres 1", apperr.Done},
+		{[]string{"migrate"}, "schema", apperr.Done},
+		{[]string{"backup", "copy.db"}, "pg_dump", apperr.Usage},
+		{[]string{"move"}, "has a record already", apperr.Usage},
+		{[]string{"run", "--check"}, "everything starts", apperr.Done},
 	} {
 		out, errs, code := s.do(t, "", test.args...)
 		if code != test.code || !strings.Contains(out+errs, test.want) {
@@ -67,16 +68,16 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	s.serve(t)
 	second := s
 	second.folder = t.TempDir()
-	if out, errs, code := second.do(t, "hello\n", "run"); code != exitTryAgain || !strings.Contains(out+errs, "serves the rooms of the terminal") {
+	if out, errs, code := second.do(t, "hello\n", "run"); code != apperr.TryAgain || !strings.Contains(out+errs, "serves the rooms of the terminal") {
 		t.Errorf("a second process: exit %s: %s%s", code, out, errs)
 	}
 	if a := answerOf[statusAnswer](t, s, "status", "-o", "json"); len(a.Processes) != 1 || !slices.Contains(a.Processes[0].Has, accountThing(localName)) {
 		t.Errorf("processes are %+v, want the one that serves the terminal's rooms", a.Processes)
 	}
-	if out, errs, code := second.do(t, "", "migrate"); code != exitDone || !strings.Contains(out, "schema") {
+	if out, errs, code := second.do(t, "", "migrate"); code != apperr.Done || !strings.Contains(out, "schema") {
 		t.Errorf("migrate with nothing to do, beside a process: exit %s: %s%s", code, out, errs)
 	}
-	if out, errs, code := second.do(t, "hello\n", "chat"); code != exitTryAgain || !strings.Contains(out+errs, "in use by process") {
+	if out, errs, code := second.do(t, "hello\n", "chat"); code != apperr.TryAgain || !strings.Contains(out+errs, "in use by process") {
 		t.Errorf("a command that wants the record alone: exit %s: %s%s", code, out, errs)
 	}
 }
@@ -87,11 +88,11 @@ func TestMoveSaysWhatItLacks(t *testing.T) {
 	const address = "postgres://127.0.0.1:1/x"
 	for _, test := range []struct {
 		env, to, want string
-		code          exitCode
+		code          apperr.ExitCode
 	}{
-		{"", "", "no database is named", exitUsage},
-		{"", address, "there is no record here yet", exitFailed},
-		{"\nTRESTLE_DATABASE=" + address, "", "there is no record here yet", exitFailed},
+		{"", "", "no database is named", apperr.Usage},
+		{"", address, "there is no record here yet", apperr.Failed},
+		{"\nTRESTLE_DATABASE=" + address, "", "there is no record here yet", apperr.Failed},
 	} {
 		s := stage0(t)
 		s.env += test.env
@@ -107,22 +108,22 @@ func TestMoveThatEndedEarlySaysWhatToDo(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
 		remedy string
-		code   exitCode
+		code   apperr.ExitCode
 	}{
-		"a record is there":           {postgres.ErrNotEmpty, "name an empty database", exitUsage},
-		"used meanwhile":              {postgres.ErrDiffers, "make the database anew", exitFailed},
-		"a server that loses commits": {postgres.ErrSetting, "TRS-R11", exitFailed},
-		"anything else":               {errors.New("connection refused"), "it goes on where it stood", exitFailed},
+		"a record is there":           {postgres.ErrNotEmpty, "name an empty database", apperr.Usage},
+		"used meanwhile":              {postgres.ErrDiffers, "make the database anew", apperr.Failed},
+		"a server that loses commits": {postgres.ErrSetting, "TRS-R11", apperr.Failed},
+		"anything else":               {errors.New("connection refused"), "it goes on where it stood", apperr.Failed},
 	} {
 		err := fmt.Errorf("move record: %w", test.err)
-		f, ok := errors.AsType[*cliError](moveFailure(t.Context(), err))
-		if !ok || !strings.Contains(f.remedy, test.remedy) || f.code != test.code || f.what != err.Error() {
+		f, ok := errors.AsType[*apperr.Error](moveFailure(t.Context(), err))
+		if !ok || !strings.Contains(f.Remedy, test.remedy) || f.Code != test.code || f.What != err.Error() {
 			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if s, ok := errors.AsType[*reportedError](moveFailure(stopped, context.Canceled)); !ok || s.code != exitInterrupted {
+	if s, ok := errors.AsType[*reportedError](moveFailure(stopped, context.Canceled)); !ok || s.code != apperr.Interrupted {
 		t.Errorf("interrupted it says %+v", s)
 	}
 }
@@ -133,7 +134,7 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 	s.env += "\nTRESTLE_DATABASE=postgres://trestle:hunter22hunter22@127.0.0.1:1/trestle?sslmode=disable"
 	for _, command := range []string{"run", "status", "doctor", "migrate"} {
 		out, errs, code := s.do(t, "", command)
-		if code == exitDone || strings.Contains(out+errs, "hunter22") || !strings.Contains(out+errs, "refused") {
+		if code == apperr.Done || strings.Contains(out+errs, "hunter22") || !strings.Contains(out+errs, "refused") {
 			t.Errorf("%s: exit %s: %s%s", command, code, out, errs)
 		}
 	}
@@ -144,9 +145,9 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 func TestAStartOnAFullDiskIsTriedAgain(t *testing.T) {
 	full := &fs.PathError{Op: "open", Path: "trestle.lock", Err: syscall.ENOSPC}
 	for name, err := range map[string]error{"of the record": sqlstore.ErrFull, "of the folder": full} {
-		f, ok := errors.AsType[*cliError](storeFailure(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
-		if !ok || !strings.Contains(f.remedy, "make room on this disk") || f.code != exitTryAgain {
-			t.Errorf("%s: got %+v, want exit code %d", name, f, exitTryAgain)
+		f, ok := errors.AsType[*apperr.Error](storeFailure(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
+		if !ok || !strings.Contains(f.Remedy, "make room on this disk") || f.Code != apperr.TryAgain {
+			t.Errorf("%s: got %+v, want exit code %d", name, f, apperr.TryAgain)
 		}
 	}
 }
@@ -158,20 +159,20 @@ func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 	for name, test := range map[string]struct {
 		err    error
 		remedy string
-		code   exitCode
+		code   apperr.ExitCode
 	}{
-		"another process":                 {other, "its right to write ends in 10 s", exitTryAgain},
-		"an older schema that others use": {fmt.Errorf("the schema is to go from 39 to 40: %w", other), "stop the other process", exitTryAgain},
-		"a newer schema":                  {sqlstore.ErrNewer, "TRS-R04", exitConfig},
-		"a move that broke off":           {postgres.ErrUnfinished, "call trestle move again", exitConfig},
-		"a server that loses commits":     {postgres.ErrSetting, "TRS-R11", exitConfig},
-		"a server that takes no writes":   {postgres.ErrReadOnly, "start again", exitTryAgain},
-		"a server without room":           {sqlstore.ErrFull, "the disk of the server", exitTryAgain},
-		"no server":                       {errors.New("connection refused"), "see that the server runs", exitTryAgain},
+		"another process":                 {other, "its right to write ends in 10 s", apperr.TryAgain},
+		"an older schema that others use": {fmt.Errorf("the schema is to go from 39 to 40: %w", other), "stop the other process", apperr.TryAgain},
+		"a newer schema":                  {sqlstore.ErrNewer, "TRS-R04", apperr.BadConfig},
+		"a move that broke off":           {postgres.ErrUnfinished, "call trestle move again", apperr.BadConfig},
+		"a server that loses commits":     {postgres.ErrSetting, "TRS-R11", apperr.BadConfig},
+		"a server that takes no writes":   {postgres.ErrReadOnly, "start again", apperr.TryAgain},
+		"a server without room":           {sqlstore.ErrFull, "the disk of the server", apperr.TryAgain},
+		"no server":                       {errors.New("connection refused"), "see that the server runs", apperr.TryAgain},
 	} {
 		err := fmt.Errorf("open record in trestle on db.example.org: %w", test.err)
-		f, ok := errors.AsType[*cliError](storeFailure(err, "database"))
-		if !ok || !strings.Contains(f.remedy, test.remedy) || f.code != test.code || f.what != err.Error() {
+		f, ok := errors.AsType[*apperr.Error](storeFailure(err, "database"))
+		if !ok || !strings.Contains(f.Remedy, test.remedy) || f.Code != test.code || f.What != err.Error() {
 			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
 	}

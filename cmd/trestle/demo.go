@@ -20,6 +20,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -45,7 +46,7 @@ func (p *CLI) demo(ctx context.Context, modelURL string) (err error) {
 	defer stop()
 	dir, err := os.MkdirTemp("", "trestle-demo-")
 	if err != nil {
-		return &cliError{what: "there is no room for the demo: " + err.Error(), where: os.TempDir(), remedy: "free some space, or point TMPDIR elsewhere", code: exitFailed}
+		return &apperr.Error{What: "there is no room for the demo: " + err.Error(), Where: os.TempDir(), Remedy: "free some space, or point TMPDIR elsewhere", Code: apperr.Failed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	g, ctx := errgroup.WithContext(ctx)
@@ -116,7 +117,7 @@ func (p *CLI) demoModel(ctx context.Context, url string) (string, error) {
 	if name == "" {
 		var err error
 		if name, err = demo.FirstModel(ctx, http.DefaultClient, url, key); err != nil {
-			return "", &cliError{what: "the endpoint names no model: " + err.Error(), where: "--model " + url, remedy: "start it, or name a model with TRESTLE_MODEL", code: exitFailed}
+			return "", &apperr.Error{What: "the endpoint names no model: " + err.Error(), Where: "--model " + url, Remedy: "start it, or name a model with TRESTLE_MODEL", Code: apperr.Failed}
 		}
 	}
 	return fmt.Sprintf("model: {base_url: %q, api_key: %q, name: %q}\n", url, key, name), nil
@@ -133,7 +134,7 @@ func (p *CLI) demoAddress(ctx context.Context) (address string, ln net.Listener,
 		ln, err = listenLocally(ctx, "")
 	}
 	if err != nil {
-		return "", nil, &cliError{what: "no address of this machine can be listened on: " + err.Error(), where: "run --demo", remedy: "name one with TRESTLE_LISTEN", code: exitTryAgain}
+		return "", nil, &apperr.Error{What: "no address of this machine can be listened on: " + err.Error(), Where: "run --demo", Remedy: "name one with TRESTLE_LISTEN", Code: apperr.TryAgain}
 	}
 	return ln.Addr().String(), ln, nil
 }

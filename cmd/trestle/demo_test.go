@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/demo"
@@ -96,7 +97,7 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 	p := s.program(strings.NewReader("good morning\n"), io.MultiWriter(out, seen), errs)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	ended := make(chan exitCode, 1)
+	ended := make(chan apperr.ExitCode, 1)
 	before := processorTime(t)
 	go func() { ended <- p.run(ctx, []string{"run", "--demo"}) }()
 	select {
@@ -116,11 +117,11 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 		t.Errorf("%s: %q", link[1], another)
 	}
 	answer, _, code := s.do(t, "@Ada are you there?\n", "chat", "family", "--data", folder[1])
-	if code != exitDone || !strings.Contains(answer, "scripted stand-in") {
+	if code != apperr.Done || !strings.Contains(answer, "scripted stand-in") {
 		t.Errorf("chat: exit %s: %q", code, answer)
 	}
 	stop()
-	if code := <-ended; code != exitDone {
+	if code := <-ended; code != apperr.Done {
 		t.Errorf("the demo ended with %s: %s", code, errs)
 	}
 	if left, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "trestle-demo-*")); len(left) > 0 {
@@ -196,7 +197,7 @@ func TestDemoAsksARealEndpointOnlyWhenToldTo(t *testing.T) {
 			p.in, p.endpoints = mustOpen(t, os.DevNull), []string{url}
 			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 			defer stop()
-			ended := make(chan exitCode, 1)
+			ended := make(chan apperr.ExitCode, 1)
 			go func() { ended <- p.run(ctx, test.args) }()
 			if test.asks {
 				select {
@@ -214,7 +215,7 @@ func TestDemoAsksARealEndpointOnlyWhenToldTo(t *testing.T) {
 			}
 		})
 	}
-	if _, errs, code := stage0(t).do(t, "", "run", "--demo", "--model", "http://127.0.0.1:1/v1"); code != exitFailed || !strings.Contains(errs, "names no model") {
+	if _, errs, code := stage0(t).do(t, "", "run", "--demo", "--model", "http://127.0.0.1:1/v1"); code != apperr.Failed || !strings.Contains(errs, "names no model") {
 		t.Errorf("nobody there: exit %s: %s", code, errs)
 	}
 }

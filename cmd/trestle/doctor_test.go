@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
@@ -89,18 +90,18 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, code := s.do(t, "", "doctor")
-	if code != exitFailed || errs != "" {
+	if code != apperr.Failed || errs != "" {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	golden(t, "doctor", s.unvaried(out))
 
-	if out, _, code := s.do(t, "", "doctor", "telegram", "--only", "TRS-T02"); code != exitDone || !strings.Contains(out, "privacy mode") || strings.Count(out, "\n") != 3 {
+	if out, _, code := s.do(t, "", "doctor", "telegram", "--only", "TRS-T02"); code != apperr.Done || !strings.Contains(out, "privacy mode") || strings.Count(out, "\n") != 3 {
 		t.Errorf("a warning alone: exit %s:\n%s", code, out)
 	}
-	if _, _, code := s.do(t, "", "doctor", "telegram", "--only", "TRS-T02", "--min", "warn"); code != exitFailed {
+	if _, _, code := s.do(t, "", "doctor", "telegram", "--only", "TRS-T02", "--min", "warn"); code != apperr.Failed {
 		t.Errorf("a warning with --min warn: exit %s", code)
 	}
-	if out, _, code := s.do(t, "", "doctor", "config", "data", "--fix", "--only", "TRS-C03"); code != exitDone || !strings.Contains(out, "changed: trestle.yaml has mode 0600") {
+	if out, _, code := s.do(t, "", "doctor", "config", "data", "--fix", "--only", "TRS-C03"); code != apperr.Done || !strings.Contains(out, "changed: trestle.yaml has mode 0600") {
 		t.Errorf("--fix: exit %s:\n%s", code, out)
 	}
 	for _, path := range []string{"trestle.yaml", "data"} {
@@ -108,10 +109,10 @@ func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 			t.Errorf("%s was not mended: %v, %v", path, info.Mode(), err)
 		}
 	}
-	if _, errs, code := s.do(t, "", "doctor", "telegarm"); code != exitUsage || !strings.Contains(errs, "parts are config, data, console, model, telegram") {
+	if _, errs, code := s.do(t, "", "doctor", "telegarm"); code != apperr.Usage || !strings.Contains(errs, "parts are config, data, console, model, telegram") {
 		t.Errorf("no such part: exit %s: %s", code, errs)
 	}
-	if _, errs, code := s.do(t, "", "doctor", "--min", "bad"); code != exitUsage || !strings.Contains(errs, "warn or fail") {
+	if _, errs, code := s.do(t, "", "doctor", "--min", "bad"); code != apperr.Usage || !strings.Contains(errs, "warn or fail") {
 		t.Errorf("no such level: exit %s: %s", code, errs)
 	}
 }
@@ -124,7 +125,7 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 	s.serve(t)
 	polled(t, telegram)
 	out, errs, code := s.do(t, "", "doctor")
-	if code != exitDone || errs != "" {
+	if code != apperr.Done || errs != "" {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	golden(t, "doctor_running", s.unvaried(out))
@@ -168,11 +169,11 @@ func TestDoctorLeavesAloneAnAccountThatConnects(t *testing.T) {
 // doctor says so beforehand, and what explains the silence afterwards.
 func TestModelThatOnlyTalksIsFoundOut(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &llmtest.Server{Model: chatter{}})}
-	if out, _, code := s.do(t, "", "doctor", "model"); code != exitFailed || !strings.Contains(out, "TRS-M07") {
+	if out, _, code := s.do(t, "", "doctor", "model"); code != apperr.Failed || !strings.Contains(out, "TRS-M07") {
 		t.Errorf("doctor: exit %s:\n%s", code, out)
 	}
 	s.done(t, "hello\n", "chat")
-	if out, errs, code := s.do(t, "", "explain", "--silence", "home", "3"); code != exitDone || !strings.Contains(out, "TRS-M07") {
+	if out, errs, code := s.do(t, "", "explain", "--silence", "home", "3"); code != apperr.Done || !strings.Contains(out, "TRS-M07") {
 		t.Errorf("explain --silence: exit %s:\n%s%s", code, out, errs)
 	}
 }

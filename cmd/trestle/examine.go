@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -223,8 +224,8 @@ type examinedThere struct {
 func (t *examinedThere) over(ctx context.Context, c *controlClient, name string) ([]adapters.Diagnosis, error) {
 	var a examined
 	if err := c.get(ctx, "/doctor?part="+url.QueryEscape(name), &a); err != nil {
-		if f, ok := errors.AsType[*cliError](err); ok {
-			err = errors.New(f.what)
+		if f, ok := errors.AsType[*apperr.Error](err); ok {
+			err = errors.New(f.What)
 		}
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -33,13 +34,13 @@ func TestExposedConsoleRefusesToStart(t *testing.T) {
 				var out, errs screen
 				secure := listen.local || token >= 32 || proxies != ""
 				if secure {
-					if code := alone(folder, &out, &errs).run(t.Context(), []string{"config", "check"}); code != exitDone {
+					if code := alone(folder, &out, &errs).run(t.Context(), []string{"config", "check"}); code != apperr.Done {
 						t.Errorf("%s: exit %s: %s%s", text, code, &out, &errs)
 					}
 					continue
 				}
 				refused++
-				if code := alone(folder, &out, &errs).run(t.Context(), []string{"run"}); code != exitConfig || !strings.Contains(errs.String(), "listen") {
+				if code := alone(folder, &out, &errs).run(t.Context(), []string{"run"}); code != apperr.BadConfig || !strings.Contains(errs.String(), "listen") {
 					t.Errorf("%s: exit %s: %s", text, code, &errs)
 				}
 				if _, err := os.Stat(filepath.Join(folder, "data")); err == nil {
@@ -60,7 +61,7 @@ func TestMisunderstoodProxiesStopTheStart(t *testing.T) {
 		folder := t.TempDir()
 		testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte("data: ./data\n"+line+"\n"), 0o600))
 		var out, errs screen
-		if code := alone(folder, &out, &errs).run(t.Context(), []string{"run"}); code != exitConfig {
+		if code := alone(folder, &out, &errs).run(t.Context(), []string{"run"}); code != apperr.BadConfig {
 			t.Errorf("%s: exit %s: %s", line, code, &errs)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -43,8 +44,8 @@ func (p *components) misfit(entry string, err error) {
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	f := config.Error{What: err.Error()}
-	if said, ok := errors.AsType[*cliError](err); ok {
-		f.What, f.Remedy = said.what, said.remedy
+	if said, ok := errors.AsType[*apperr.Error](err); ok {
+		f.What, f.Remedy = said.What, said.Remedy
 	}
 	p.misfits = append(p.misfits, config.Problem{Entry: entry, Fault: f})
 }

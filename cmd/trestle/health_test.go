@@ -21,6 +21,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -192,7 +193,7 @@ adapters:
 			t.Errorf("there is no stage %s in %v", want, names)
 		}
 	}
-	if out, _, code := s.do(t, "still there?\n", "chat"); code != exitDone || !strings.Contains(out, "still there?") {
+	if out, _, code := s.do(t, "still there?\n", "chat"); code != apperr.Done || !strings.Contains(out, "still there?") {
 		t.Errorf("the terminal: exit %s: %s", code, out)
 	}
 }
@@ -268,7 +269,7 @@ func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
 func TestStopClosesTheSpansBehindTheWork(t *testing.T) {
 	folder := t.TempDir()
 	s := stage{folder: folder}
-	if _, errs, code := s.do(t, "remember this\n", "run"); code != exitDone {
+	if _, errs, code := s.do(t, "remember this\n", "run"); code != apperr.Done {
 		t.Fatalf("exit %s: %s", code, errs)
 	}
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(folder, "data"), NewID: newID})
@@ -317,7 +318,7 @@ func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
 		testutil.OK(t, child.Process.Signal(syscall.SIGTERM))
 	}
 	err = child.Wait() // its work does not end
-	if code := child.ProcessState.ExitCode(); code != int(exitInterrupted) {
+	if code := child.ProcessState.ExitCode(); code != int(apperr.Interrupted) {
 		t.Errorf("the child ended with %v", err)
 	}
 }

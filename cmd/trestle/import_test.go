@@ -14,6 +14,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -114,7 +115,7 @@ func (s *importStage) imports(t *testing.T) {
 	for _, n := range []int{250, 300} {
 		s.export(t, n)
 		out, errs, code := s.do(t, "", "import", "telegram", "result.json")
-		if code != exitDone || !strings.Contains(out, "100 %") {
+		if code != apperr.Done || !strings.Contains(out, "100 %") {
 			t.Fatalf("exit %s: %s%s", code, out, errs)
 		}
 	}
@@ -129,18 +130,18 @@ func TestImportSaysWhatIsMissing(t *testing.T) {
 	t.Run("once", func(t *testing.T) { s.serve(t) })
 	for _, c := range []struct {
 		args []string
-		code exitCode
+		code apperr.ExitCode
 		says string
 	}{
-		{[]string{"gone.json"}, exitUsage, "cannot be read"},
-		{[]string{"none.json"}, exitFailed, "no result.json"},
-		{[]string{"many.json"}, exitUsage, "2 chats"},
-		{[]string{"many.json", "--chat", "C"}, exitUsage, "choose one with --chat"},
-		{[]string{"many.json", "--chat", "A"}, exitFailed, "belongs to no space"},
-		{[]string{"direct.json"}, exitUsage, "give the person's id"},
-		{[]string{"direct.json", "--chat", "5"}, exitFailed, "belongs to no space"},
-		{[]string{"foreign.json"}, exitFailed, "belongs to no space"},
-		{[]string{"foreign.json", "--adapter", "slack"}, exitUsage, "no such Telegram account"},
+		{[]string{"gone.json"}, apperr.Usage, "cannot be read"},
+		{[]string{"none.json"}, apperr.Failed, "no result.json"},
+		{[]string{"many.json"}, apperr.Usage, "2 chats"},
+		{[]string{"many.json", "--chat", "C"}, apperr.Usage, "choose one with --chat"},
+		{[]string{"many.json", "--chat", "A"}, apperr.Failed, "belongs to no space"},
+		{[]string{"direct.json"}, apperr.Usage, "give the person's id"},
+		{[]string{"direct.json", "--chat", "5"}, apperr.Failed, "belongs to no space"},
+		{[]string{"foreign.json"}, apperr.Failed, "belongs to no space"},
+		{[]string{"foreign.json", "--adapter", "slack"}, apperr.Usage, "no such Telegram account"},
 	} {
 		if _, errs, code := s.do(t, "", append([]string{"import", "telegram"}, c.args...)...); code != c.code || !strings.Contains(errs, c.says) {
 			t.Errorf("%q: exit %s: %s", c.args, code, errs)

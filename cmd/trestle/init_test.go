@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -106,7 +107,7 @@ func TestInitWritesNothingThatIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stage{folder: t.TempDir(), env: test.env}
 			_, errs, code := s.do(t, test.in, "init")
-			if code != exitFailed || !strings.Contains(errs, test.want) || exists(filepath.Join(s.folder, config.File)) || exists(filepath.Join(s.folder, config.EnvFile)) {
+			if code != apperr.Failed || !strings.Contains(errs, test.want) || exists(filepath.Join(s.folder, config.File)) || exists(filepath.Join(s.folder, config.EnvFile)) {
 				t.Errorf("exit %s:\n%s", code, errs)
 			}
 		})
@@ -118,7 +119,7 @@ func TestInitKeepsAnEnvFile(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=http://127.0.0.1:1/v1"}
 	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, config.EnvFile), []byte("A=b\n"), 0o600))
 	_, errs, code := s.do(t, "", "init", "--from", "env")
-	if code != exitFailed || !strings.Contains(errs, "it is kept; move it away") || exists(filepath.Join(s.folder, config.File)) {
+	if code != apperr.Failed || !strings.Contains(errs, "it is kept; move it away") || exists(filepath.Join(s.folder, config.File)) {
 		t.Errorf("exit %s:\n%s", code, errs)
 	}
 }
@@ -131,14 +132,14 @@ func TestInitTakesOverAnotherHost(t *testing.T) {
 	testutil.OK(t, os.WriteFile(claw, []byte(`{channels: {telegram: {botToken: "7001:right"}, irc: {}}, agents: {list: [{id: "main", identity: {name: "Clawd"}}]}}`), 0o600))
 	s.env = "OPENCLAW_CONFIG_PATH=" + claw
 	out, errs, code := s.do(t, "", "init", "--from", "openclaw", "--print")
-	if code != exitDone || !strings.Contains(out, "name: Clawd") || !strings.Contains(errs, "left out: channels.irc") || exists(filepath.Join(s.folder, config.File)) {
+	if code != apperr.Done || !strings.Contains(out, "name: Clawd") || !strings.Contains(errs, "left out: channels.irc") || exists(filepath.Join(s.folder, config.File)) {
 		t.Errorf("exit %s:\n%s\n%s", code, out, errs)
 	}
 	if strings.Contains(out+errs, "7001:right") {
 		t.Error("a credential is shown")
 	}
 	s.env = "OPENCLAW_CONFIG_PATH=" + claw + ".none"
-	if _, errs, code := s.do(t, "", "init", "--from", "openclaw"); code != exitFailed || !strings.Contains(errs, "name it with OPENCLAW_CONFIG_PATH") {
+	if _, errs, code := s.do(t, "", "init", "--from", "openclaw"); code != apperr.Failed || !strings.Contains(errs, "name it with OPENCLAW_CONFIG_PATH") {
 		t.Errorf("exit %s:\n%s", code, errs)
 	}
 }

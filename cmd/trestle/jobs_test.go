@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
@@ -39,19 +40,19 @@ func TestJobsAreChangedFromAnywhere(t *testing.T) {
 			if running {
 				s.serve(t)
 			}
-			if out, _, code := s.do(t, "", "jobs"); code != exitDone || !strings.HasPrefix(out, "1  copy acme   ██████████▉") {
+			if out, _, code := s.do(t, "", "jobs"); code != apperr.Done || !strings.HasPrefix(out, "1  copy acme   ██████████▉") {
 				t.Errorf("jobs: exit %s: %q", code, out)
 			}
 			for _, step := range []struct {
 				verb string
-				code exitCode
+				code apperr.ExitCode
 				want jobs.State
 			}{
-				{"pause", exitDone, jobs.Paused},
-				{"pause", exitDone, jobs.Paused},
-				{"resume", exitDone, jobs.Ready},
-				{"cancel", exitDone, jobs.Cancelled},
-				{"resume", exitFailed, jobs.Cancelled},
+				{"pause", apperr.Done, jobs.Paused},
+				{"pause", apperr.Done, jobs.Paused},
+				{"resume", apperr.Done, jobs.Ready},
+				{"cancel", apperr.Done, jobs.Cancelled},
+				{"resume", apperr.Failed, jobs.Cancelled},
 			} {
 				if _, errs, code := s.do(t, "", "jobs", step.verb, "1"); code != step.code {
 					t.Errorf("%s: exit %s: %s", step.verb, code, errs)
@@ -60,10 +61,10 @@ func TestJobsAreChangedFromAnywhere(t *testing.T) {
 					t.Errorf("after %s it is %s, want %s", step.verb, j.State, step.want)
 				}
 			}
-			if _, errs, code := s.do(t, "", "jobs", "pause", "7"); code != exitFailed || !strings.Contains(errs, "there is no such job") {
+			if _, errs, code := s.do(t, "", "jobs", "pause", "7"); code != apperr.Failed || !strings.Contains(errs, "there is no such job") {
 				t.Errorf("an unknown job: exit %s: %s", code, errs)
 			}
-			if _, errs, code := s.do(t, "", "jobs", "pause", "first"); code != exitUsage || !strings.Contains(errs, "no number") {
+			if _, errs, code := s.do(t, "", "jobs", "pause", "first"); code != apperr.Usage || !strings.Contains(errs, "no number") {
 				t.Errorf("no number: exit %s: %s", code, errs)
 			}
 		})
@@ -78,14 +79,14 @@ func TestFollowedJobIsShownUntilItIsOver(t *testing.T) {
 	s.serve(t)
 	first := &watch{want: `"ready"`, seen: make(chan struct{})}
 	out, errs := &screen{}, &screen{}
-	ended := make(chan exitCode, 1)
+	ended := make(chan apperr.ExitCode, 1)
 	go func() {
 		p := s.program(strings.NewReader(""), io.MultiWriter(out, first), errs)
 		ended <- p.run(t.Context(), []string{"jobs", "show", "1", "--follow", "-o", "jsonl"})
 	}()
 	<-first.seen
 	s.done(t, "", "jobs", "cancel", "1")
-	if code := <-ended; code != exitDone {
+	if code := <-ended; code != apperr.Done {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

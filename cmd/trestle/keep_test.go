@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -40,7 +41,7 @@ func TestBackupIsCheckedAndRestored(t *testing.T) {
 	if len(checked.Findings) > 0 || checked.SHA256 != before || sumOf(t, copied) != before {
 		t.Errorf("check says %+v", checked)
 	}
-	if _, errs, code := s.do(t, "", "restore", "monday.db"); code != exitUsage || !strings.Contains(errs, "not empty") {
+	if _, errs, code := s.do(t, "", "restore", "monday.db"); code != apperr.Usage || !strings.Contains(errs, "not empty") {
 		t.Errorf("restore over a record: exit %s: %s", code, errs)
 	}
 	restored := answerOf[backupAnswer](t, s, "restore", "monday.db", "--data", filepath.Join(s.folder, "elsewhere"), "-o", "json")
@@ -68,13 +69,13 @@ func TestBrokenBackupIsRefused(t *testing.T) {
 		"cut.db": whole[:len(whole)/2], "spoilt.db": slices.Concat(whole[:8192], make([]byte, 16384), whole[8192+16384:]),
 	} {
 		testutil.OK(t, os.WriteFile(filepath.Join(s.folder, name), text, 0o600))
-		if out, errs, code := s.do(t, "", "backup", "--check", name); code != exitFailed && name != "empty.db" {
+		if out, errs, code := s.do(t, "", "backup", "--check", name); code != apperr.Failed && name != "empty.db" {
 			t.Errorf("check of %s: exit %s: %s%s", name, code, out, errs)
 		}
 		if name == "empty.db" {
 			continue // to the engine it is a database in which nothing happened yet
 		}
-		if _, _, code := s.do(t, "", "restore", name, "--data", filepath.Join(s.folder, "from-"+name)); code != exitFailed {
+		if _, _, code := s.do(t, "", "restore", name, "--data", filepath.Join(s.folder, "from-"+name)); code != apperr.Failed {
 			t.Errorf("restore of %s: exit %s", name, code)
 		}
 		if _, err := os.Stat(filepath.Join(s.folder, "from-"+name, "trestle.db")); !errors.Is(err, os.ErrNotExist) {
@@ -91,7 +92,7 @@ func TestReportHoldsNoSecretsAndNoWords(t *testing.T) {
 	quiet := stage{folder: s.folder}
 	quiet.done(t, "the planted words\n", "chat")
 	out, errs, code := s.do(t, "", "report", "--out", "bundle.tar.gz")
-	if code != exitDone || !strings.HasPrefix(out, "version.json") {
+	if code != apperr.Done || !strings.HasPrefix(out, "version.json") {
 		t.Fatalf("exit %s: %s%s", code, out, errs)
 	}
 	files := unpack(t, filepath.Join(s.folder, "bundle.tar.gz"))
@@ -116,7 +117,7 @@ func TestReportHoldsNoSecretsAndNoWords(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("written as %v, %v", info, err)
 	}
-	if _, _, code := s.do(t, "", "report", "--out", "bundle.tar.gz"); code != exitFailed {
+	if _, _, code := s.do(t, "", "report", "--out", "bundle.tar.gz"); code != apperr.Failed {
 		t.Errorf("a second report over the first: exit %s", code)
 	}
 }
@@ -168,7 +169,7 @@ func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
 	if err = errors.Join(err, store.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, code := s.do(t, "", "backup", "some.db"); code != exitDone || !strings.Contains(out, "not in it: copy "+filepath.Join(data, filesFolder)) {
+	if out, errs, code := s.do(t, "", "backup", "some.db"); code != apperr.Done || !strings.Contains(out, "not in it: copy "+filepath.Join(data, filesFolder)) {
 		t.Errorf("exit %s: %s%s", code, out, errs)
 	}
 	there := filepath.Join(s.folder, "elsewhere")

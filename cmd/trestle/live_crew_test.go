@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/testservers"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -33,7 +34,7 @@ func TestLiveEventsOfAnotherProcessAreFollowed(t *testing.T) {
 				t.Fatalf("processes are %+v, want two", a.Processes)
 			}
 			seen := shows.follows(t, test.last, func() {
-				if _, errs, code := thinks.do(t, "hello\n", "chat"); code != exitDone {
+				if _, errs, code := thinks.do(t, "hello\n", "chat"); code != apperr.Done {
 					t.Errorf("chat: exit %s: %s", code, errs)
 				}
 			})

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -30,9 +31,9 @@ func (p *CLI) look(ctx context.Context, see func(c *config.Config, r sqlstore.Re
 	store, err := lookAtRecord(ctx, conf)
 	switch {
 	case errors.Is(err, sqlstore.ErrOlder):
-		return &cliError{what: err.Error(), where: placeOf(conf), remedy: comeUpFirst(conf), code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: placeOf(conf), Remedy: comeUpFirst(conf), Code: apperr.Failed}
 	case errors.Is(err, sqlstore.ErrNewer):
-		return &cliError{what: err.Error(), where: placeOf(conf), remedy: useNewer, code: exitFailed}
+		return &apperr.Error{What: err.Error(), Where: placeOf(conf), Remedy: useNewer, Code: apperr.Failed}
 	}
 	if err != nil {
 		return unseen(err, conf)
@@ -83,7 +84,7 @@ func sinceFlag(text string) (time.Time, error) {
 	}
 	d, err := config.ParseSpan(text)
 	if err != nil || d < 0 {
-		return time.Time{}, &cliError{what: fmt.Sprintf("%q is no length of time", text), where: "--since", remedy: "write 90s, 5m, 2h or 7d", code: exitUsage}
+		return time.Time{}, &apperr.Error{What: fmt.Sprintf("%q is no length of time", text), Where: "--since", Remedy: "write 90s, 5m, 2h or 7d", Code: apperr.Usage}
 	}
 	return time.Now().Add(-d), nil
 }

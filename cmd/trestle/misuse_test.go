@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -44,7 +45,7 @@ func TestEveryWrongInputIsRefusedWithAWayOut(t *testing.T) {
 		{"completion csh", `there is no command "csh"`},
 	} {
 		out, errs, code := s.do(t, "", strings.Fields(c.args)...)
-		if code != exitUsage || out != "" || !strings.Contains(errs, c.want) || !strings.Contains(errs, "do:") {
+		if code != apperr.Usage || out != "" || !strings.Contains(errs, c.want) || !strings.Contains(errs, "do:") {
 			t.Errorf("trestle %s: exit %s, %q, said\n%s", c.args, code, out, errs)
 		}
 	}
@@ -55,7 +56,7 @@ func TestEveryWrongInputIsRefusedWithAWayOut(t *testing.T) {
 func TestFarBackIsAsFarForTheConsole(t *testing.T) {
 	s := aTalk(t)
 	for _, command := range []string{"runs", "denials", "search hello"} {
-		if _, errs, code := s.do(t, "", append(strings.Fields(command), "--since", "20000d")...); code != exitDone {
+		if _, errs, code := s.do(t, "", append(strings.Fields(command), "--since", "20000d")...); code != apperr.Done {
 			t.Errorf("trestle %s: exit %s: %s", command, code, errs)
 		}
 	}
@@ -64,7 +65,7 @@ func TestFarBackIsAsFarForTheConsole(t *testing.T) {
 // ECOSYSTEM 1, rule 8: a room that there is not is refused before anything is made.
 func TestChatInNoRoomMakesNoRecord(t *testing.T) {
 	s := stage0(t)
-	if _, errs, code := s.do(t, "hello\n", "chat", "nowhere"); code != exitFailed || !strings.Contains(errs, `there is no space "nowhere"`) {
+	if _, errs, code := s.do(t, "hello\n", "chat", "nowhere"); code != apperr.Failed || !strings.Contains(errs, `there is no space "nowhere"`) {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	if _, err := os.Stat(filepath.Join(s.folder, "data")); !errors.Is(err, fs.ErrNotExist) {
@@ -100,11 +101,11 @@ func TestTokenThatThereIsNotIsNotRevoked(t *testing.T) {
 	s := stage0(t)
 	s.serve(t)
 	_, errs, code := s.do(t, "", "token", "revoke", "zz")
-	if code != exitFailed || !strings.Contains(errs, `there is no token "zz"`) || !strings.Contains(errs, "do:    trestle token list") {
+	if code != apperr.Failed || !strings.Contains(errs, `there is no token "zz"`) || !strings.Contains(errs, "do:    trestle token list") {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	for _, args := range [][]string{{"help"}, {"help", "runs"}, {"help", "runs", "show"}, {"completion", "bash"}} {
-		if out, errs, code := s.do(t, "", args...); code != exitDone || out == "" {
+		if out, errs, code := s.do(t, "", args...); code != apperr.Done || out == "" {
 			t.Errorf("trestle %v: exit %s: %s", args, code, errs)
 		}
 	}
@@ -117,7 +118,7 @@ func TestInterruptedWatchIsNoFailure(t *testing.T) {
 	s.done(t, "", "backup", "copy.db")
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	for args, want := range map[string]exitCode{"status --watch": exitDone, "jobs show 1 --follow": exitInterrupted} {
+	for args, want := range map[string]apperr.ExitCode{"status --watch": apperr.Done, "jobs show 1 --follow": apperr.Interrupted} {
 		var out, errs screen
 		code := s.program(strings.NewReader(""), &out, &errs).run(ctx, strings.Fields(args))
 		if code != want || strings.Contains(errs.String(), "cancel") && !strings.Contains(errs.String(), "trestle jobs cancel") {

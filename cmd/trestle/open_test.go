@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
@@ -25,7 +26,7 @@ func TestOpenAndTokenOpenTheConsole(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	s.serve(t)
 	link, errs, code := s.do(t, "", "open")
-	if code != exitDone || !strings.HasPrefix(link, "http://127.0.0.1:") || !strings.Contains(link, "/open?k=") {
+	if code != apperr.Done || !strings.HasPrefix(link, "http://127.0.0.1:") || !strings.Contains(link, "/open?k=") {
 		t.Fatalf("open: exit %s: %s%s", code, link, errs)
 	}
 	jar, err := cookiejar.New(nil)
@@ -62,7 +63,7 @@ func TestOpenAndTokenOpenTheConsole(t *testing.T) {
 	if list, _, _ := s.do(t, "", "token", "list"); !strings.Contains(list, "monitoring") || strings.Contains(list, made.Secret) {
 		t.Errorf("list: %s", list)
 	}
-	if _, errs, code := s.do(t, "", "token", "revoke", "nothing"); code != exitFailed {
+	if _, errs, code := s.do(t, "", "token", "revoke", "nothing"); code != apperr.Failed {
 		t.Errorf("revoke of nothing: exit %s: %s", code, errs)
 	}
 	s.done(t, "", "token", "revoke", made.ID)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -33,7 +34,7 @@ func TestUnitShutsTheServiceIn(t *testing.T) {
 	}
 	for key, want := range map[string]string{
 		"Type": "notify", "DynamicUser": "yes", "StateDirectory": "trestle", "ProtectSystem": "strict", "NoNewPrivileges": "yes",
-		"RestartPreventExitStatus": exitConfig.String(), "CapabilityBoundingSet": "", "UMask": "0077",
+		"RestartPreventExitStatus": apperr.BadConfig.String(), "CapabilityBoundingSet": "", "UMask": "0077",
 		"LoadCredential": "secrets:/etc/trestle/secrets",
 	} {
 		if got := said[key]; len(got) != 1 || got[0] != want {
@@ -44,7 +45,7 @@ func TestUnitShutsTheServiceIn(t *testing.T) {
 		t.Errorf("nobody watches: %q", said["WatchdogSec"])
 	}
 	args := strings.Fields(said["ExecStart"][0])
-	if _, errs, code := stage0(t).do(t, "", append(args[1:], "--help")...); code != exitDone {
+	if _, errs, code := stage0(t).do(t, "", append(args[1:], "--help")...); code != apperr.Done {
 		t.Errorf("%q is no command line: %s", said["ExecStart"][0], errs)
 	}
 }
@@ -114,7 +115,7 @@ func TestContainersCallWhatExists(t *testing.T) {
 // runs sees that a command line, and what the environment sets, mean something.
 func runs(t *testing.T, args []string, variables map[string]string) {
 	t.Helper()
-	if _, errs, code := stage0(t).do(t, "", append(slices.Clone(args), "--help")...); code != exitDone {
+	if _, errs, code := stage0(t).do(t, "", append(slices.Clone(args), "--help")...); code != apperr.Done {
 		t.Errorf("%q is no command line: %s", args, errs)
 	}
 	set := "TRESTLE_LISTEN=127.0.0.1:1\nTRESTLE_DATABASE=postgres://a@b/c\nTRESTLE_REDIS=redis://b:1\nTRESTLE_TOKEN=" + strings.Repeat("x", 32)

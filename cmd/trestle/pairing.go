@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -94,7 +95,7 @@ func (p *components) pair(ctx context.Context, q pairRequest) (admittedPerson, e
 	case spaces.OfOwner.String():
 		g.Role = spaces.OfOwner
 	default:
-		return admittedPerson{}, &cliError{what: "there is no role " + q.Role, where: "pair", remedy: "member, admin or owner", code: exitUsage}
+		return admittedPerson{}, &apperr.Error{What: "there is no role " + q.Role, Where: "pair", Remedy: "member, admin or owner", Code: apperr.Usage}
 	}
 	if q.Chat != "" {
 		return p.pairChat(ctx, q.Chat, g)
@@ -102,9 +103,9 @@ func (p *components) pair(ctx context.Context, q pairRequest) (admittedPerson, e
 	a, err := p.approver().Approve(ctx, q.Code, g, time.Now())
 	switch {
 	case errors.Is(err, activity.ErrNoPairing):
-		return admittedPerson{}, &cliError{what: "nobody is waiting with this code", where: "pair " + q.Code, remedy: "ask them to write to the bot again; a code is good for ten minutes", code: exitFailed}
+		return admittedPerson{}, &apperr.Error{What: "nobody is waiting with this code", Where: "pair " + q.Code, Remedy: "ask them to write to the bot again; a code is good for ten minutes", Code: apperr.Failed}
 	case errors.Is(err, activity.ErrDeskLocked):
-		return admittedPerson{}, &cliError{what: "too many wrong codes were tried", where: "pair " + q.Code, remedy: "try again in an hour", code: exitTryAgain}
+		return admittedPerson{}, &apperr.Error{What: "too many wrong codes were tried", Where: "pair " + q.Code, Remedy: "try again in an hour", Code: apperr.TryAgain}
 	case err != nil:
 		return admittedPerson{}, err
 	}
@@ -114,7 +115,7 @@ func (p *components) pair(ctx context.Context, q pairRequest) (admittedPerson, e
 // pairChat lets in a whole chat. A role is a person's.
 func (p *components) pairChat(ctx context.Context, chat string, g activity.AccessGrant) (admittedPerson, error) {
 	if g.Role != spaces.OfMember {
-		return admittedPerson{}, &cliError{what: "a role is given to a person, not to a chat", where: "pair " + chat, remedy: "pair the person with the code that the bot shows them", code: exitUsage}
+		return admittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
 	}
 	account, id, err := p.onAccount(chat)
 	if err != nil {
@@ -122,7 +123,7 @@ func (p *components) pairChat(ctx context.Context, chat string, g activity.Acces
 	}
 	platform, _, _ := strings.Cut(account, ":")
 	if wrong := config.NoChat(platform, id); wrong != nil {
-		return admittedPerson{}, &cliError{what: wrong.What, where: "pair " + chat, remedy: wrong.Remedy, code: exitUsage}
+		return admittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
 	}
 	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {
@@ -139,7 +140,7 @@ func (p *components) revoke(ctx context.Context, q revokeRequest) ([]admittedPer
 	}
 	gone, err := p.approver().Revoke(ctx, account, id)
 	if errors.Is(err, activity.ErrNotAdmitted) {
-		return nil, &cliError{what: "nobody is let in under this name", where: "pair --revoke " + q.Who, remedy: "see trestle pair; who a named chat lets in is said by the configuration", code: exitFailed}
+		return nil, &apperr.Error{What: "nobody is let in under this name", Where: "pair --revoke " + q.Who, Remedy: "see trestle pair; who a named chat lets in is said by the configuration", Code: apperr.Failed}
 	}
 	if err != nil {
 		return nil, err
@@ -160,16 +161,16 @@ func (p *components) revoke(ctx context.Context, q revokeRequest) ([]admittedPer
 func (p *components) onAccount(text string) (account, id string, err error) {
 	adapter, id, ok := strings.Cut(text, ":")
 	if !ok || id == "" {
-		return "", "", &cliError{what: text + " names nobody", where: "pair", remedy: "write adapter:id, such as telegram:-1001234", code: exitUsage}
+		return "", "", &apperr.Error{What: text + " names nobody", Where: "pair", Remedy: "write adapter:id, such as telegram:-1001234", Code: apperr.Usage}
 	}
 	p.opening.Lock()
 	defer p.opening.Unlock()
 	i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.adapter == adapter })
 	if l := p.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
-		return "", "", &cliError{what: l.other.Load().String() + " serves the adapter " + adapter, where: "pair " + text, remedy: "say it there, in its data folder", code: exitTryAgain}
+		return "", "", &apperr.Error{What: l.other.Load().String() + " serves the adapter " + adapter, Where: "pair " + text, Remedy: "say it there, in its data folder", Code: apperr.TryAgain}
 	}
 	if i < 0 {
-		return "", "", &cliError{what: "the adapter " + adapter + " is not connected", where: "pair " + text, remedy: "see trestle status", code: exitTryAgain}
+		return "", "", &apperr.Error{What: "the adapter " + adapter + " is not connected", Where: "pair " + text, Remedy: "see trestle status", Code: apperr.TryAgain}
 	}
 	return p.joined[i].account, id, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"testing"
 	"testing/synctest"
 )
@@ -14,7 +15,7 @@ func TestWhatCannotBeAChatIsNotLetIn(t *testing.T) {
 		w.settle()
 		for _, chat := range []string{"telegram:nochat", "telegram:@family", "telegram:-100x"} {
 			a, err := w.process.pair(w.t.Context(), pairRequest{Chat: chat})
-			if f, ok := errors.AsType[*cliError](err); !ok || f.code != exitUsage || f.remedy == "" {
+			if f, ok := errors.AsType[*apperr.Error](err); !ok || f.Code != apperr.Usage || f.Remedy == "" {
 				t.Errorf("%s lets in %+v, and is answered %v", chat, a, err)
 			}
 		}

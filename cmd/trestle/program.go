@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/redact"
 )
@@ -42,20 +43,20 @@ type CLI struct {
 }
 
 // reportedError is an error that has been reported already.
-type reportedError struct{ code exitCode }
+type reportedError struct{ code apperr.ExitCode }
 
 // Error names the exit code, for whoever prints it by mistake.
 func (s *reportedError) Error() string { return "exit " + s.code.String() }
 
 // run carries out a command line and returns its exit code.
-func (p *CLI) run(ctx context.Context, args []string) exitCode {
+func (p *CLI) run(ctx context.Context, args []string) apperr.ExitCode {
 	root := p.command()                       //nolint:contextcheck // every command is given its context when it runs
 	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whoever runs us
 	err := root.ExecuteContext(ctx)
 	if s, ok := errors.AsType[*reportedError](err); ok {
 		return s.code
 	}
-	return report(p.hidden().Writer(p.errs), err)
+	return apperr.Report(p.hidden().Writer(p.errs), err)
 }
 
 func (p *CLI) command() *cobra.Command {
@@ -136,10 +137,10 @@ func (p *CLI) checkFlags(c *cobra.Command) error {
 	switch p.output {
 	case "text", "json", "jsonl":
 	default:
-		return &cliError{what: "-o is text, json or jsonl", where: c.CommandPath(), remedy: "choose one of them", code: exitUsage}
+		return &apperr.Error{What: "-o is text, json or jsonl", Where: c.CommandPath(), Remedy: "choose one of them", Code: apperr.Usage}
 	}
 	if p.remote != "" && c.Annotations[asksAPI] == "" {
-		return &cliError{what: "this command does not ask another machine", where: c.CommandPath() + " --remote", remedy: "run it there; the commands that read the record take --remote", code: exitUsage}
+		return &apperr.Error{What: "this command does not ask another machine", Where: c.CommandPath() + " --remote", Remedy: "run it there; the commands that read the record take --remote", Code: apperr.Usage}
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -26,7 +27,7 @@ func TestMain(m *testing.M) {
 	time.Local = time.UTC
 	if filepath.Base(os.Args[0]) == "trestle" {
 		main()
-		os.Exit(int(exitDone))
+		os.Exit(int(apperr.Done))
 	}
 	os.Exit(m.Run())
 }

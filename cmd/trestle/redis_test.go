@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
@@ -30,7 +31,7 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 	url := server.URL(t)
 	s := aTalk(t)
 	s.env += "\nTRESTLE_REDIS=" + url
-	if out, errs, code := s.do(t, "", "doctor", "redis"); code != exitDone || !strings.Contains(out, "answers") {
+	if out, errs, code := s.do(t, "", "doctor", "redis"); code != apperr.Done || !strings.Contains(out, "answers") {
 		t.Errorf("doctor: exit %s: %s%s", code, out, errs)
 	}
 	heard := elsewhere(t, url, installationOf(t, s))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -44,7 +45,7 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 	} {
 		near, _, _ := s.do(t, "", args...)
 		got, errs, code := far.do(t, "", append(args, "--remote", address)...)
-		if code != exitDone {
+		if code != apperr.Done {
 			t.Errorf("%v: exit %s: %s", args, code, errs)
 		}
 		if diff := cmp.Diff(near, got); diff != "" || got == "" {
@@ -63,18 +64,18 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 	} {
 		_, near, _ := s.do(t, "", args...)
 		_, errs, code := far.do(t, "", append(args, "--remote", address)...)
-		if code == exitDone || !strings.Contains(errs, strings.SplitN(near, "\n", 2)[0]) {
+		if code == apperr.Done || !strings.Contains(errs, strings.SplitN(near, "\n", 2)[0]) {
 			t.Errorf("%s: exit %s: %s, want as here: %s", name, code, errs, near)
 		}
 	}
 	for name, test := range map[string]struct {
 		env, address, want string
-		code               exitCode
+		code               apperr.ExitCode
 	}{
-		"without a token": {"", address, "put a token into TRESTLE_TOKEN", exitFailed},
-		"a wrong token":   {"TRESTLE_TOKEN=wrong", address, "put a token into TRESTLE_TOKEN", exitFailed},
-		"nobody there":    {"", "http://127.0.0.1:1", "does not answer", exitTryAgain},
-		"no address":      {"", "there", "is no URL", exitUsage},
+		"without a token": {"", address, "put a token into TRESTLE_TOKEN", apperr.Failed},
+		"a wrong token":   {"TRESTLE_TOKEN=wrong", address, "put a token into TRESTLE_TOKEN", apperr.Failed},
+		"nobody there":    {"", "http://127.0.0.1:1", "does not answer", apperr.TryAgain},
+		"no address":      {"", "there", "is no URL", apperr.Usage},
 	} {
 		for _, command := range []string{"runs", "events -f"} {
 			_, errs, code := stage{folder: t.TempDir(), env: test.env}.do(t, "", append(strings.Fields(command), "--remote", test.address)...)
@@ -90,7 +91,7 @@ func TestCommandsOfThisMachineRefuseAnother(t *testing.T) {
 	s := aTalk(t)
 	for _, args := range [][]string{{"jobs", "cancel", "1"}, {"problems", "ack", "1"}, {"backup", "x.db"}, {"config", "check"}, {"doctor"}, {"init"}} {
 		_, errs, code := s.do(t, "", append(args, "--remote", "http://127.0.0.1:1")...)
-		if code != exitUsage || !strings.Contains(errs, "does not ask another machine") {
+		if code != apperr.Usage || !strings.Contains(errs, "does not ask another machine") {
 			t.Errorf("%v: exit %s: %s", args, code, errs)
 		}
 	}
@@ -99,7 +100,7 @@ func TestCommandsOfThisMachineRefuseAnother(t *testing.T) {
 // ECOSYSTEM 3.2: where nothing is yet, two commands to begin with.
 func TestNothingHereSaysHowToBegin(t *testing.T) {
 	out, errs, code := stage0(t).do(t, "")
-	if code != exitDone || errs != "" || out != howToBegin || strings.Count(howToBegin, "\n  trestle ") != 2 {
+	if code != apperr.Done || errs != "" || out != howToBegin || strings.Count(howToBegin, "\n  trestle ") != 2 {
 		t.Errorf("exit %s: %s%s", code, out, errs)
 	}
 }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/corpus"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // replayed runs trestle replay on files of that content.
-func replayed(t *testing.T, lines, questions string, args ...string) (answers []replayAnswer, said string, code exitCode) {
+func replayed(t *testing.T, lines, questions string, args ...string) (answers []replayAnswer, said string, code apperr.ExitCode) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"lines": lines, "questions": questions} {
@@ -126,10 +127,10 @@ func TestReplaySaysWhatItCannotRead(t *testing.T) {
 			t.Errorf("%s: exit %v, %q", name, code, said)
 		}
 	}
-	if _, said, code := replayed(t, "", "", "--budget", "10"); code != exitUsage {
+	if _, said, code := replayed(t, "", "", "--budget", "10"); code != apperr.Usage {
 		t.Errorf("exit %v: %s", code, said)
 	}
-	if _, said, code := replayed(t, twoRooms, "", "--weigh", "fame=2"); code != exitUsage {
+	if _, said, code := replayed(t, twoRooms, "", "--weigh", "fame=2"); code != apperr.Usage {
 		t.Errorf("exit %v: %s", code, said)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -206,7 +207,7 @@ func TestRestoreSaysUntilWhenAllIsDealtWith(t *testing.T) {
 	}
 	for _, since := range []string{"tomorrow", "-2h", "2999-01-01T00:00:00Z", "2026-02-03"} {
 		_, errs, code := s.do(t, "", "restore", old, "--data", filepath.Join(s.folder, "never"), "--down-since="+since)
-		if code != exitUsage || !strings.Contains(errs, "no time that has passed") {
+		if code != apperr.Usage || !strings.Contains(errs, "no time that has passed") {
 			t.Errorf("since %s: exit %s: %s", since, code, errs)
 		}
 	}
@@ -219,10 +220,10 @@ func TestRestoreSaysUntilWhenAllIsDealtWith(t *testing.T) {
 func TestAFileIsNotRestoredBesideADatabase(t *testing.T) {
 	s := stage0(t)
 	s.env += "\nTRESTLE_DATABASE=postgres://trestle@127.0.0.1:1/trestle?sslmode=disable"
-	if _, errs, code := s.do(t, "", "restore", "some.db"); code != exitUsage || !strings.Contains(errs, "in a database") {
+	if _, errs, code := s.do(t, "", "restore", "some.db"); code != apperr.Usage || !strings.Contains(errs, "in a database") {
 		t.Errorf("exit %s: %s", code, errs)
 	}
-	if _, errs, code := s.do(t, "", "restore", "--down-since", "0s"); code == exitDone || !strings.Contains(errs, "refused") {
+	if _, errs, code := s.do(t, "", "restore", "--down-since", "0s"); code == apperr.Done || !strings.Contains(errs, "refused") {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 }
@@ -232,7 +233,7 @@ func TestAFileIsNotRestoredBesideADatabase(t *testing.T) {
 func TestARecordThatWasPutBackLearnsUntilWhenAllIsDealtWith(t *testing.T) {
 	s := aTalk(t)
 	file := filepath.Join(s.folder, "data", "trestle.db")
-	if _, errs, code := s.do(t, "", "restore"); code != exitUsage || tableOf(t, file, "select count(*) from meta where name = 'dealt'") != "0" {
+	if _, errs, code := s.do(t, "", "restore"); code != apperr.Usage || tableOf(t, file, "select count(*) from meta where name = 'dealt'") != "0" {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	a := answerOf[restoredAnswer](t, s, "restore", "--down-since", "2026-02-03T04:05:06Z", "-o", "json")
@@ -240,11 +241,11 @@ func TestARecordThatWasPutBackLearnsUntilWhenAllIsDealtWith(t *testing.T) {
 	if is := tableOf(t, file, "select value from meta where name = 'dealt'"); !a.Dealt.Equal(want) || is != strconv.FormatInt(want.UnixMilli(), 10) {
 		t.Errorf("the answer is %+v, the record says %s", a, is)
 	}
-	if _, errs, code := s.do(t, "", "restore", "--down-since", "2h", "--data", filepath.Join(s.folder, "nowhere")); code != exitFailed || !strings.Contains(errs, "no record here") {
+	if _, errs, code := s.do(t, "", "restore", "--down-since", "2h", "--data", filepath.Join(s.folder, "nowhere")); code != apperr.Failed || !strings.Contains(errs, "no record here") {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	s.serve(t)
-	if _, errs, code := s.do(t, "", "restore", "--down-since", "2h"); code == exitDone {
+	if _, errs, code := s.do(t, "", "restore", "--down-since", "2h"); code == apperr.Done {
 		t.Errorf("beside a process that serves: exit %s: %s", code, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -60,7 +61,7 @@ func TestRunsWithoutTheirFramesSaySo(t *testing.T) {
 			t.Errorf("%v: %s%s", ask, out, errs)
 		}
 	}
-	if out, errs, code := s.do(t, "", "explain", run); code != exitDone || !strings.Contains(out, "tok") {
+	if out, errs, code := s.do(t, "", "explain", run); code != apperr.Done || !strings.Contains(out, "tok") {
 		t.Errorf("explain: exit %s: %s%s", code, out, errs)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -44,7 +45,7 @@ type stage struct {
 }
 
 // do runs a command line to its end with in at stdin.
-func (s stage) do(t *testing.T, in string, args ...string) (out, errs string, code exitCode) {
+func (s stage) do(t *testing.T, in string, args ...string) (out, errs string, code apperr.ExitCode) {
 	t.Helper()
 	var stdout, stderr screen
 	code = s.program(strings.NewReader(in), &stdout, &stderr).run(t.Context(), args)
@@ -55,7 +56,7 @@ func (s stage) do(t *testing.T, in string, args ...string) (out, errs string, co
 func (s stage) done(t *testing.T, in string, args ...string) string {
 	t.Helper()
 	out, errs, code := s.do(t, in, args...)
-	if code != exitDone {
+	if code != apperr.Done {
 		t.Fatalf("trestle %s: exit %s\n%s%s", strings.Join(args, " "), code, out, errs)
 	}
 	return out
@@ -73,12 +74,12 @@ func (s stage) serve(t *testing.T) {
 	reader, writer := io.Pipe()
 	ready, errs := &watch{want: "Bootstrap [ready]", seen: make(chan struct{})}, &screen{}
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan exitCode, 1)
+	ended := make(chan apperr.ExitCode, 1)
 	go func() { ended <- s.program(reader, io.Discard, io.MultiWriter(ready, errs)).run(ctx, []string{"run"}) }()
 	t.Cleanup(func() {
 		_ = writer.Close()
 		stop()
-		if code := <-ended; code != exitDone {
+		if code := <-ended; code != apperr.Done {
 			t.Errorf("run ended with %s:\n%s", code, errs)
 		}
 	})
@@ -107,7 +108,7 @@ func (w *watch) Write(p []byte) (int, error) {
 func TestPipedLinesAreAnsweredInOrder(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	out, errs, code := s.do(t, "hello\n\nhow are you?\n", "run")
-	if code != exitDone {
+	if code != apperr.Done {
 		t.Fatalf("exit %s:\n%s", code, errs)
 	}
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -115,7 +116,7 @@ func TestPipedLinesAreAnsweredInOrder(t *testing.T) {
 		t.Errorf("answers are %q", lines)
 	}
 	out, _, code = s.do(t, "still there?\n", "chat")
-	if code != exitDone || !strings.Contains(out, "still there?") {
+	if code != apperr.Done || !strings.Contains(out, "still there?") {
 		t.Errorf("chat over the same record: exit %s, %q", code, out)
 	}
 }
@@ -123,7 +124,7 @@ func TestPipedLinesAreAnsweredInOrder(t *testing.T) {
 // PRD-5.4-1, PRD-5.4-A1, PRD-5.3-A5: every stage by name and time, the phases around the gate.
 func TestBootSaysEachStage(t *testing.T) {
 	_, errs, code := stage{folder: t.TempDir()}.do(t, "", "run")
-	if code != exitDone {
+	if code != apperr.Done {
 		t.Fatalf("exit %s:\n%s", code, errs)
 	}
 	var got []string
@@ -178,7 +179,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 		{[]string{"config", "show", "--origin"}, []string{"env TRESTLE_LISTEN"}},
 	} {
 		out, errs, code := s.do(t, "", test.args...)
-		if code != exitDone || errs != "" {
+		if code != apperr.Done || errs != "" {
 			t.Errorf("%v: exit %s: %s", test.args, code, errs)
 		}
 		for _, want := range test.want {
@@ -212,19 +213,19 @@ func TestCommandsGoThroughTheRunningProcess(t *testing.T) {
 		t.Errorf("socket: %v, %v", info, err)
 	}
 	out, errs, code := s.do(t, "over the socket\nand again\n", "chat")
-	if code != exitDone || strings.Count(out, "over the socket") != 1 || strings.Count(out, "and again") != 1 {
+	if code != apperr.Done || strings.Count(out, "over the socket") != 1 || strings.Count(out, "and again") != 1 {
 		t.Errorf("chat: exit %s: %q %s", code, out, errs)
 	}
-	if out, errs, code := s.do(t, "", "status"); code != exitDone || !strings.Contains(out, "healthy since") || !strings.Contains(out, "console http://127.0.0.1:") {
+	if out, errs, code := s.do(t, "", "status"); code != apperr.Done || !strings.Contains(out, "healthy since") || !strings.Contains(out, "console http://127.0.0.1:") {
 		t.Errorf("status: exit %s: %s %s", code, out, errs)
 	}
-	if _, errs, code := s.do(t, "", "pair", "ABCD-EFGH"); code != exitFailed || !strings.Contains(errs, "nobody is waiting with this code") {
+	if _, errs, code := s.do(t, "", "pair", "ABCD-EFGH"); code != apperr.Failed || !strings.Contains(errs, "nobody is waiting with this code") {
 		t.Errorf("pair: exit %s: %s", code, errs)
 	}
-	if _, errs, code := s.do(t, "x\n", "chat", "nowhere"); code != exitFailed || !strings.Contains(errs, `there is no space "nowhere"`) {
+	if _, errs, code := s.do(t, "x\n", "chat", "nowhere"); code != apperr.Failed || !strings.Contains(errs, `there is no space "nowhere"`) {
 		t.Errorf("chat nowhere: exit %s: %s", code, errs)
 	}
-	if _, errs, code := s.do(t, "x\n", "run"); code != exitTryAgain || !strings.Contains(errs, "do:") {
+	if _, errs, code := s.do(t, "x\n", "run"); code != apperr.TryAgain || !strings.Contains(errs, "do:") {
 		t.Errorf("second run: exit %s: %s", code, errs)
 	}
 }
@@ -233,35 +234,35 @@ func TestCommandsGoThroughTheRunningProcess(t *testing.T) {
 func TestWrongUseSaysWhatToDo(t *testing.T) {
 	for _, test := range []struct {
 		args []string
-		code exitCode
+		code apperr.ExitCode
 		want string
 	}{
-		{[]string{"rnu"}, exitUsage, "did you mean \"run\"?"},
-		{[]string{"runs", "shwo"}, exitUsage, "did you mean \"show\"?"},
-		{[]string{"run", "--demmo"}, exitUsage, "did you mean \"demo\"?"},
-		{[]string{"status", "now"}, exitUsage, "it takes no argument, and was given \"now\""},
-		{[]string{"hud"}, exitUsage, "it needs MIND"},
-		{[]string{"hud", "a/b", "c/d"}, exitUsage, "it takes MIND, and was given \"a/b c/d\""},
-		{[]string{"explain", "--silence", "family"}, exitUsage, "--silence needs SPACE EVENT"},
-		{[]string{"runs", "--limit", "many"}, exitUsage, "invalid argument \"many\" for \"--limit\"\n"},
-		{[]string{"status", "--watch", "--check"}, exitUsage, "only one of these flags can be given: --check, --watch"},
-		{[]string{"run", "--bogus"}, exitUsage, "see trestle run --help"},
-		{[]string{"explain"}, exitUsage, "see trestle explain --help"},
-		{[]string{"config"}, exitUsage, "see trestle config --help"},
-		{[]string{"status", "-o", "xml"}, exitUsage, "-o is text, json or jsonl"},
-		{[]string{"runs", "--stop", "timout"}, exitUsage, "did you mean \"timeout\"?"},
-		{[]string{"runs", "--stop", "why"}, exitUsage, "name one of completed, silent,"},
-		{[]string{"events", "--kind", "siad"}, exitUsage, "did you mean \"said\"?"},
-		{[]string{"events", "--kind", "thought"}, exitUsage, "name one of said, edited,"},
-		{[]string{"events", "-f", "--kind", "mision_stop"}, exitUsage, "did you mean \"mission_stop\"?"},
-		{[]string{"doctor", "--only", "T02"}, exitUsage, "write one such as TRS-T02"},
-		{[]string{"runs", "--since", "soon"}, exitUsage, "write 90s"},
-		{[]string{"hud", "ada"}, exitUsage, "agent/circle"},
-		{[]string{"status"}, exitFailed, "there is no record here yet"},
-		{[]string{"pair", "X"}, exitTryAgain, "no process serves this data folder"},
-		{[]string{"events", "-f"}, exitTryAgain, "no process serves this data folder"},
-		{[]string{"run", "--config", "missing.yaml"}, exitConfig, "it does not exist"},
-		{[]string{"fake", "telegram", "--listen", "0.0.0.0:1"}, exitUsage, "loopback"},
+		{[]string{"rnu"}, apperr.Usage, "did you mean \"run\"?"},
+		{[]string{"runs", "shwo"}, apperr.Usage, "did you mean \"show\"?"},
+		{[]string{"run", "--demmo"}, apperr.Usage, "did you mean \"demo\"?"},
+		{[]string{"status", "now"}, apperr.Usage, "it takes no argument, and was given \"now\""},
+		{[]string{"hud"}, apperr.Usage, "it needs MIND"},
+		{[]string{"hud", "a/b", "c/d"}, apperr.Usage, "it takes MIND, and was given \"a/b c/d\""},
+		{[]string{"explain", "--silence", "family"}, apperr.Usage, "--silence needs SPACE EVENT"},
+		{[]string{"runs", "--limit", "many"}, apperr.Usage, "invalid argument \"many\" for \"--limit\"\n"},
+		{[]string{"status", "--watch", "--check"}, apperr.Usage, "only one of these flags can be given: --check, --watch"},
+		{[]string{"run", "--bogus"}, apperr.Usage, "see trestle run --help"},
+		{[]string{"explain"}, apperr.Usage, "see trestle explain --help"},
+		{[]string{"config"}, apperr.Usage, "see trestle config --help"},
+		{[]string{"status", "-o", "xml"}, apperr.Usage, "-o is text, json or jsonl"},
+		{[]string{"runs", "--stop", "timout"}, apperr.Usage, "did you mean \"timeout\"?"},
+		{[]string{"runs", "--stop", "why"}, apperr.Usage, "name one of completed, silent,"},
+		{[]string{"events", "--kind", "siad"}, apperr.Usage, "did you mean \"said\"?"},
+		{[]string{"events", "--kind", "thought"}, apperr.Usage, "name one of said, edited,"},
+		{[]string{"events", "-f", "--kind", "mision_stop"}, apperr.Usage, "did you mean \"mission_stop\"?"},
+		{[]string{"doctor", "--only", "T02"}, apperr.Usage, "write one such as TRS-T02"},
+		{[]string{"runs", "--since", "soon"}, apperr.Usage, "write 90s"},
+		{[]string{"hud", "ada"}, apperr.Usage, "agent/circle"},
+		{[]string{"status"}, apperr.Failed, "there is no record here yet"},
+		{[]string{"pair", "X"}, apperr.TryAgain, "no process serves this data folder"},
+		{[]string{"events", "-f"}, apperr.TryAgain, "no process serves this data folder"},
+		{[]string{"run", "--config", "missing.yaml"}, apperr.BadConfig, "it does not exist"},
+		{[]string{"fake", "telegram", "--listen", "0.0.0.0:1"}, apperr.Usage, "loopback"},
 	} {
 		out, errs, code := stage{folder: t.TempDir()}.do(t, "", test.args...)
 		if code != test.code || out != "" || !strings.Contains(errs, test.want) {
@@ -281,27 +282,27 @@ func TestSpoiltFileDoesNotHideTheRunningProcess(t *testing.T) {
 			testutil.OK(t, os.WriteFile(file, []byte(spoilt), 0o600))
 			for _, args := range [][]string{nil, {"status"}, {"runs"}, {"spaces"}, {"problems"}, {"jobs"}, {"token", "list"}, {"pair"}} {
 				out, errs, code := s.do(t, "", args...)
-				if code != exitDone || out == "" || !strings.Contains(errs, "trestle.yaml:") || !strings.Contains(errs, "goes on with what it read before") {
+				if code != apperr.Done || out == "" || !strings.Contains(errs, "trestle.yaml:") || !strings.Contains(errs, "goes on with what it read before") {
 					t.Errorf("%q: exit %s: %s%s", args, code, out, errs)
 				}
 			}
 			out, errs, code := s.do(t, "", "doctor")
-			if code != exitFailed || !strings.Contains(out, "the changed file is not in force: trestle.yaml:") || !strings.Contains(out, "0 adapters, 1 agent, 0 spaces") {
+			if code != apperr.Failed || !strings.Contains(out, "the changed file is not in force: trestle.yaml:") || !strings.Contains(out, "0 adapters, 1 agent, 0 spaces") {
 				t.Errorf("doctor: exit %s: %s%s", code, out, errs)
 			}
-			if out, errs, code := s.do(t, "", "doctor", "--fix"); code != exitConfig {
+			if out, errs, code := s.do(t, "", "doctor", "--fix"); code != apperr.BadConfig {
 				t.Errorf("doctor --fix: exit %s: %s%s", code, out, errs)
 			}
 			if found := answerOf[doctor.Report](t, s, "doctor", "data", "-o", "json").Findings; len(found) != 1 || found[0].Level != adapters.Fine {
 				t.Errorf("of the data folder is found %+v", found)
 			}
-			if out, errs, code := s.do(t, "", "report", "--out", "bundle.tar.gz"); code != exitDone {
+			if out, errs, code := s.do(t, "", "report", "--out", "bundle.tar.gz"); code != apperr.Done {
 				t.Errorf("report: exit %s: %s%s", code, out, errs)
 			}
 			if text := unpack(t, filepath.Join(s.folder, "bundle.tar.gz")); !strings.Contains(text["trestle-report/doctor.json"], "TRS-C02") || !strings.HasPrefix(text["trestle-report/status.json"], "{") {
 				t.Errorf("the bundle holds %q", text)
 			}
-			if out, errs, code := s.do(t, "", "status", "--data", filepath.Join(s.folder, "elsewhere")); code != exitConfig || out != "" {
+			if out, errs, code := s.do(t, "", "status", "--data", filepath.Join(s.folder, "elsewhere")); code != apperr.BadConfig || out != "" {
 				t.Errorf("where nothing runs: exit %s: %s%s", code, out, errs)
 			}
 		})
@@ -314,13 +315,13 @@ func TestTrustGateKeepsTheNetworkShut(t *testing.T) {
 	var stdout, stderr screen
 	gate := &watch{want: "Trust Gate failed", seen: make(chan struct{})}
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan exitCode, 1)
+	ended := make(chan apperr.ExitCode, 1)
 	go func() {
 		ended <- s.program(strings.NewReader(""), &stdout, io.MultiWriter(gate, &stderr)).run(ctx, []string{"run"})
 	}()
 	<-gate.seen
 	stop()
-	if code := <-ended; code != exitDone {
+	if code := <-ended; code != apperr.Done {
 		t.Errorf("exit %s", code)
 	}
 	if got := stderr.String(); strings.Contains(got, "adapter_telegram") || !strings.Contains(got, "no agent can run") {
@@ -337,7 +338,7 @@ func TestAPortInUseMayBeTriedAgain(t *testing.T) {
 	var out, errs screen
 	p := stage{folder: t.TempDir()}.program(strings.NewReader(""), &out, &errs)
 	p.lookup, p.environ = environment("TELEGRAM_BOT_TOKEN=1:a\nTELEGRAM_API_URL=http://127.0.0.1:1\nTRESTLE_LISTEN=" + ln.Addr().String())
-	if code := p.run(t.Context(), []string{"run"}); code != exitTryAgain || !strings.Contains(errs.String(), "stop what uses it") {
+	if code := p.run(t.Context(), []string{"run"}); code != apperr.TryAgain || !strings.Contains(errs.String(), "stop what uses it") {
 		t.Errorf("exit %s: %s", code, errs.String())
 	}
 }
@@ -371,7 +372,7 @@ func TestStopWhileTheRecordOpensIsNoFailure(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	var out, errs screen
-	if code := alone(t.TempDir(), &out, &errs).run(ctx, []string{"run", "--quiet"}); code != exitDone || errs.String() != "" {
+	if code := alone(t.TempDir(), &out, &errs).run(ctx, []string{"run", "--quiet"}); code != apperr.Done || errs.String() != "" {
 		t.Errorf("exit %s, and said %s", code, &errs)
 	}
 }

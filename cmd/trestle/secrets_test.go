@@ -22,6 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
@@ -232,7 +233,7 @@ func (h *hunt) aloud(where string, err error, all []adapters.Secret) {
 	p := &CLI{errs: &out, verbose: true}
 	p.hidden().Know(all...)
 	p.logger(slog.LevelDebug).Debug("call failed", "error", err, "panic", any(err), "stack", string(debug.Stack()))
-	report(p.hidden().Writer(&out), err)
+	apperr.Report(p.hidden().Writer(&out), err)
 	h.in(where+", said", out.String())
 }
 
@@ -248,7 +249,7 @@ func TestNoCredentialIsInAnyAnswer(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.folder, config.File), []byte(yaml), 0o644); err != nil { // as careless as can be
 		t.Fatal(err)
 	}
-	if _, errs, code := s.do(t, "hello\n", "chat", "-v"); code != exitDone {
+	if _, errs, code := s.do(t, "hello\n", "chat", "-v"); code != apperr.Done {
 		t.Fatalf("exit %s: %s", code, errs)
 	} else {
 		h.in("chat -v", errs)

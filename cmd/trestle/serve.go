@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -127,7 +128,7 @@ func (s *Server) entitled(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case err := <-s.lost:
-		return &cliError{what: err.Error(), where: "database", remedy: "start again; what was decided is sent by whoever has the record", code: exitTryAgain}
+		return &apperr.Error{What: err.Error(), Where: "database", Remedy: "start again; what was decided is sent by whoever has the record", Code: apperr.TryAgain}
 	}
 }
 
@@ -275,11 +276,11 @@ func (s *Server) wait(ctx context.Context, g *errgroup.Group) error {
 		return over(err)
 	case <-ctx.Done():
 	}
-	var why error = &cliError{what: "work in hand did not end in time", where: "stop", remedy: "nothing is lost: the next start goes on with it", code: exitFailed}
+	var why error = &apperr.Error{What: "work in hand did not end in time", Where: "stop", Remedy: "nothing is lost: the next start goes on with it", Code: apperr.Failed}
 	grace := stopGrace
-	if gone, ok := errors.AsType[*cliError](context.Cause(ctx)); ok {
+	if gone, ok := errors.AsType[*apperr.Error](context.Cause(ctx)); ok {
 		why = gone
-		if gone.code == exitTryAgain { // it may write no more: what is in hand cannot be recorded
+		if gone.Code == apperr.TryAgain { // it may write no more: what is in hand cannot be recorded
 			grace = goneGrace
 		}
 	}
@@ -315,11 +316,11 @@ func (s *Server) listen(ctx context.Context, g *errgroup.Group) error {
 		ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)
 	}
 	if err != nil {
-		code := exitConfig
+		code := apperr.BadConfig
 		if errors.Is(err, syscall.EADDRINUSE) { // by a process that is about to end, perhaps
-			code = exitTryAgain
+			code = apperr.TryAgain
 		}
-		return &cliError{what: "the address cannot be listened on: " + err.Error(), where: "listen: " + s.config().Listen, remedy: "stop what uses it, or set listen to another port", code: code}
+		return &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Where: "listen: " + s.config().Listen, Remedy: "stop what uses it, or set listen to another port", Code: code}
 	}
 	s.listenAt = ln.Addr().String()
 	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler()) })

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -32,7 +33,7 @@ func (p *CLI) server(ctx context.Context) (*config.Config, *controlClient, error
 func (p *CLI) running(ctx context.Context) (*controlClient, error) {
 	conf, c, err := p.server(ctx)
 	if err == nil && c == nil {
-		err = &cliError{what: "no process serves this data folder", where: conf.Data, remedy: "start it with trestle run", code: exitTryAgain}
+		err = &apperr.Error{What: "no process serves this data folder", Where: conf.Data, Remedy: "start it with trestle run", Code: apperr.TryAgain}
 	}
 	return c, err
 }
@@ -89,7 +90,7 @@ func (p *CLI) despite(ctx context.Context, path string, a any, err error) error 
 	}
 	resp, err := c.client.Do(q)
 	if err != nil {
-		return &cliError{what: "the running process does not answer: " + err.Error(), where: c.socket, remedy: "see its log", code: exitTryAgain}
+		return &apperr.Error{What: "the running process does not answer: " + err.Error(), Where: c.socket, Remedy: "see its log", Code: apperr.TryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	body, err := io.ReadAll(resp.Body)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -54,7 +55,7 @@ func TestCheckStartsEverythingAndChangesNothing(t *testing.T) {
 	record := filepath.Join(s.folder, "data", "trestle.db")
 	before := sumOf(t, record)
 	out, errs, code := s.do(t, "", "run", "--check")
-	if code != exitDone || !strings.Contains(out, "everything starts") || !strings.Contains(errs, "[adapter_telegram] completed") {
+	if code != apperr.Done || !strings.Contains(out, "everything starts") || !strings.Contains(errs, "[adapter_telegram] completed") {
 		t.Errorf("exit %s: %s%s", code, out, errs)
 	}
 	if sumOf(t, record) != before {
@@ -70,7 +71,7 @@ func TestCheckStartsEverythingAndChangesNothing(t *testing.T) {
 
 	s.env = "TELEGRAM_BOT_TOKEN=7001:wrong\nTELEGRAM_API_URL=" + url
 	out, errs, code = s.do(t, "", "run", "--check")
-	if code != exitFailed || !strings.Contains(out, "1 of") || !strings.Contains(errs, "[adapter_telegram] failed") {
+	if code != apperr.Failed || !strings.Contains(out, "1 of") || !strings.Contains(errs, "[adapter_telegram] failed") {
 		t.Errorf("with a wrong token: exit %s: %s%s", code, out, errs)
 	}
 	local.serve(t)
@@ -88,7 +89,7 @@ func TestFirstRunStaysUpAndShowsThreeSteps(t *testing.T) {
 	p := s.program(nil, io.MultiWriter(out, banner), errs)
 	p.in = mustOpen(t, os.DevNull)
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan exitCode, 1)
+	ended := make(chan apperr.ExitCode, 1)
 	go func() { ended <- p.run(ctx, []string{"run"}) }()
 	select {
 	case <-banner.seen:
@@ -101,7 +102,7 @@ func TestFirstRunStaysUpAndShowsThreeSteps(t *testing.T) {
 		}
 	}
 	stop()
-	if code := <-ended; code != exitDone {
+	if code := <-ended; code != apperr.Done {
 		t.Errorf("it ended with %s: %s", code, errs)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -74,11 +75,11 @@ func TestStatusCheckAnswersByItsExitCode(t *testing.T) {
 	}
 	s := stage{folder: t.TempDir()}
 	s.done(t, "hello\n", "run")
-	if out, _, code := s.do(t, "", "status", "--check"); code != exitFailed || out != "nothing runs\n" {
+	if out, _, code := s.do(t, "", "status", "--check"); code != apperr.Failed || out != "nothing runs\n" {
 		t.Errorf("without a process: exit %s, %q", code, out)
 	}
 	s.serve(t)
-	if out, errs, code := s.do(t, "", "status", "--check"); code != exitDone || out != "well\n" {
+	if out, errs, code := s.do(t, "", "status", "--check"); code != apperr.Done || out != "well\n" {
 		t.Errorf("with a process: exit %s, %q %s", code, out, errs)
 	}
 }
@@ -121,13 +122,13 @@ func TestStatusIsWatchedUntilItIsInterrupted(t *testing.T) {
 	s.done(t, "hello\n", "run")
 	shown := &watch{want: "not running", seen: make(chan struct{})}
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan exitCode, 1)
+	ended := make(chan apperr.ExitCode, 1)
 	go func() {
 		ended <- s.program(strings.NewReader(""), shown, &screen{}).run(ctx, []string{"status", "--watch"})
 	}()
 	<-shown.seen
 	stop()
-	if code := <-ended; code != exitDone {
+	if code := <-ended; code != apperr.Done {
 		t.Errorf("exit %s", code)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"os"
 	"os/signal"
 	"sync"
@@ -25,7 +26,7 @@ func stoppable(ctx context.Context) (context.Context, context.CancelFunc) {
 				return
 			}
 			if ctx.Err() != nil {
-				os.Exit(int(exitInterrupted))
+				os.Exit(int(apperr.Interrupted))
 			}
 			cancel()
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -182,7 +183,7 @@ func (y *story) play(t *testing.T, transcript string) string {
 		}
 		stdout, stderr, code := s.do(t, stdin.String(), y.words(command)...)
 		out.WriteString(y.plain(s, stdout+stderr))
-		if code != exitDone {
+		if code != apperr.Done {
 			fmt.Fprintf(&out, "(exit %s)\n", code)
 		}
 	}

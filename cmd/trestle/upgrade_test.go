@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -26,15 +27,15 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	record := filepath.Join(s.folder, "data", "trestle.db")
 
 	_, errs, code := s.do(t, "", "runs")
-	if code != exitFailed || !strings.Contains(errs, "older") || !strings.Contains(errs, "start trestle run once") {
+	if code != apperr.Failed || !strings.Contains(errs, "older") || !strings.Contains(errs, "start trestle run once") {
 		t.Errorf("reading before the upgrade: exit %s: %s", code, errs)
 	}
 	was := sumOf(t, record)
-	if out, errs, code := s.do(t, "", "run", "--check"); code != exitDone || sumOf(t, record) != was {
+	if out, errs, code := s.do(t, "", "run", "--check"); code != apperr.Done || sumOf(t, record) != was {
 		t.Errorf("check of the upgrade: exit %s: %s%s", code, out, errs)
 	}
 	out, errs, code := s.do(t, "@Ada is anybody there?\n", "chat", "family")
-	if code != exitDone || !strings.Contains(out, "is anybody there?") {
+	if code != apperr.Done || !strings.Contains(out, "is anybody there?") {
 		t.Fatalf("chat after the upgrade: exit %s: %q %s", code, out, errs)
 	}
 	if aside := sumOf(t, record+".schema1"); aside == "" {
@@ -67,10 +68,10 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 func TestMigrationTellsItsPlan(t *testing.T) {
 	s := yesterday(t, "http://127.0.0.1:1")
 	out, errs, code := s.do(t, "", "migrate")
-	if code != exitDone || !strings.HasPrefix(out, "schema ") || !regexp.MustCompile(`^migrate schema 1 to \d+ in \d+ steps   \d+\.\d kB, set aside as trestle\.db\.schema1 first\n(migrate schema 1 to \d+ .*\n)*$`).MatchString(errs) {
+	if code != apperr.Done || !strings.HasPrefix(out, "schema ") || !regexp.MustCompile(`^migrate schema 1 to \d+ in \d+ steps   \d+\.\d kB, set aside as trestle\.db\.schema1 first\n(migrate schema 1 to \d+ .*\n)*$`).MatchString(errs) {
 		t.Errorf("exit %s: %q %q", code, out, errs)
 	}
-	if out, errs, code := s.do(t, "", "migrate"); code != exitDone || errs != "" {
+	if out, errs, code := s.do(t, "", "migrate"); code != apperr.Done || errs != "" {
 		t.Errorf("a second time: exit %s: %q %q", code, out, errs)
 	}
 }
@@ -79,7 +80,7 @@ func TestMigrationTellsItsPlan(t *testing.T) {
 func TestMigrationTellsItsPlanToPeopleAlone(t *testing.T) {
 	for _, flag := range []string{"--output=json", "--quiet"} {
 		s := yesterday(t, "http://127.0.0.1:1")
-		if out, errs, code := s.do(t, "", "migrate", flag); code != exitDone || strings.Contains(errs, "set aside") {
+		if out, errs, code := s.do(t, "", "migrate", flag); code != apperr.Done || strings.Contains(errs, "set aside") {
 			t.Errorf("%s: exit %s: %q %q", flag, code, out, errs)
 		}
 	}
@@ -91,7 +92,7 @@ func TestMoveLeavesAnOlderFileAsItIs(t *testing.T) {
 	s := yesterday(t, "http://127.0.0.1:1")
 	record := filepath.Join(s.folder, "data", "trestle.db")
 	_, errs, code := s.do(t, "", "move", "--to", "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable")
-	if code != exitFailed || !strings.Contains(errs, "its schema is 1") || !strings.Contains(errs, "trestle migrate") {
+	if code != apperr.Failed || !strings.Contains(errs, "its schema is 1") || !strings.Contains(errs, "trestle migrate") {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	if copies, err := filepath.Glob(record + ".schema*"); err != nil || len(copies) > 0 {
@@ -123,7 +124,7 @@ func TestRecordMadeBetweenReleasesIsRefused(t *testing.T) {
 	was := sumOf(t, file)
 	for _, args := range [][]string{{"run"}, {"run", "--check"}, {"migrate"}, {"backup", "--check", file}, {"move", "--to", "postgres://127.0.0.1:1/x"}, {"doctor", "data"}} {
 		out, errs, code := s.do(t, "", args...)
-		if code == exitDone || !strings.Contains(out+errs, "table senders") || !strings.Contains(out+errs, "backup --check") && args[0] != "backup" {
+		if code == apperr.Done || !strings.Contains(out+errs, "table senders") || !strings.Contains(out+errs, "backup --check") && args[0] != "backup" {
 			t.Errorf("%v: exit %s: %s%s", args, code, out, errs)
 		}
 	}
@@ -167,7 +168,7 @@ func TestReadingANewerRecordNamesItsProblem(t *testing.T) {
 	alters(t, filepath.Join(s.folder, "data", "trestle.db"), "insert into goose_db_version (version_id, is_applied) values (9999, true)")
 	for _, command := range []string{"status", "problems", "runs", "run", "migrate"} {
 		out, errs, code := s.do(t, "", command)
-		if code == exitDone || !strings.Contains(out+errs, "its schema is 9999") || !strings.Contains(out+errs, "(TRS-R04)") {
+		if code == apperr.Done || !strings.Contains(out+errs, "its schema is 9999") || !strings.Contains(out+errs, "(TRS-R04)") {
 			t.Errorf("%s: exit %s, want the schema and TRS-R04:\n%s%s", command, code, out, errs)
 		}
 	}

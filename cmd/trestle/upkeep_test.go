@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -38,7 +39,7 @@ func TestCommandsSayNothingOfWhereAgentsWere(t *testing.T) {
 		{"migrate"}, {"backup", "monday.db"}, {"backup", "--check", "monday.db"}, {"memory", "forget", "ada/home", "nothing"}, {"jobs", "cancel", "99"},
 	} {
 		out, errs, code := s.do(t, "", args...)
-		if code == exitUsage || code == exitConfig {
+		if code == apperr.Usage || code == apperr.BadConfig {
 			t.Errorf("%v: exit %s: %s%s", args, code, out, errs)
 		}
 	}

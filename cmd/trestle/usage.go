@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -24,7 +25,7 @@ func wantUsage(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			err := check(c, args)
-			if _, said := errors.AsType[*cliError](err); said || err == nil {
+			if _, said := errors.AsType[*apperr.Error](err); said || err == nil {
 				return err
 			}
 			return wrongArguments(c, args)
@@ -45,8 +46,8 @@ func wantCommand(c *cobra.Command, args []string) error {
 }
 
 // misuse is a failure of usage of c.
-func misuse(c *cobra.Command, what, remedy string) *cliError {
-	return &cliError{what: what, where: c.CommandPath(), remedy: cmp.Or(remedy, "see "+c.CommandPath()+" --help"), code: exitUsage}
+func misuse(c *cobra.Command, what, remedy string) *apperr.Error {
+	return &apperr.Error{What: what, Where: c.CommandPath(), Remedy: cmp.Or(remedy, "see "+c.CommandPath()+" --help"), Code: apperr.Usage}
 }
 
 // wrongArguments says what c takes in place of args.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"strings"
 	"testing"
 )
@@ -18,7 +19,7 @@ func TestAgentsOwnWordOnWhatWakesItCounts(t *testing.T) {
 		s := stage0(t)
 		s.write(t, text, 0o600)
 		out, errs, code := s.do(t, "hello\n", "chat")
-		if got := strings.Count(out, "You said: “hello”"); code != exitDone || got != want {
+		if got := strings.Count(out, "You said: “hello”"); code != apperr.Done || got != want {
 			t.Errorf("with\n%sexit %s, %d answers, want %d:\n%s%s", text, code, got, want, out, errs)
 		}
 	}

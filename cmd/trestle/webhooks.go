@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 )
 
 // webhookMux are the accounts whose platforms call us, by the path they call. It is
@@ -73,7 +74,7 @@ func (s *Server) serveHooks(ctx context.Context, g *errgroup.Group) {
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().WebhookListen)
 	if err != nil {
-		s.misfit("webhook_listen", &cliError{what: "the address cannot be listened on: " + err.Error(), remedy: "stop what uses it, or set webhook_listen to another port"})
+		s.misfit("webhook_listen", &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Remedy: "stop what uses it, or set webhook_listen to another port"})
 		s.log.Error("platforms cannot call us", "listen", s.config().WebhookListen, "error", err)
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -68,9 +69,9 @@ func (p *components) findRoom(name string) (config.Space, error) {
 		}
 		known = append(known, s.Key)
 	}
-	return config.Space{}, &cliError{
-		what: fmt.Sprintf("there is no space %q", name), where: "trestle chat " + name,
-		remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), code: exitFailed,
+	return config.Space{}, &apperr.Error{
+		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
+		Remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), Code: apperr.Failed,
 	}
 }
 
@@ -142,10 +143,10 @@ func (p *components) enter(ctx context.Context, name string) (*localRoom, error)
 	}
 	home := p.lineOf(localName)
 	if home == nil {
-		return nil, &cliError{what: "this process serves no rooms: its roles leave out adapters", where: "trestle chat " + name, remedy: "talk in the data folder of a process that does; see trestle status", code: exitFailed}
+		return nil, &apperr.Error{What: "this process serves no rooms: its roles leave out adapters", Where: "trestle chat " + name, Remedy: "talk in the data folder of a process that does; see trestle status", Code: apperr.Failed}
 	}
 	if has := home.other.Load(); has != nil {
-		return nil, &cliError{what: has.String() + " serves the rooms of the terminal", where: "trestle chat " + name, remedy: "talk there, or stop that process: this one takes over", code: exitTryAgain}
+		return nil, &apperr.Error{What: has.String() + " serves the rooms of the terminal", Where: "trestle chat " + name, Remedy: "talk there, or stop that process: this one takes over", Code: apperr.TryAgain}
 	}
 	account, err := p.rooms.Connect(ctx)
 	if err != nil {
