@@ -121,11 +121,11 @@ build: ## build bin/trestle, static and reproducible; TAGS=otlp adds the exporte
 	@go build -trimpath $(if $(TAGS),-tags '$(TAGS)') -ldflags='-s -w' -o $(BIN) ./cmd/trestle
 
 # The version of a package; a release names its own.
-VERSION ?= 0.0.0~$(or $(shell git log -1 --format=%cd --date=format:%Y%m%d%H%M 2>/dev/null),0)
+VERSION ?= 0.1.0~dev.$(or $(shell git log -1 --format=%cd --date=format:%Y%m%d%H%M 2>/dev/null),0)
 
 deb: ## build a Debian package in bin (needs dpkg-deb); VERSION=1.2.3 names it
 	@command -v dpkg-deb >/dev/null || { echo 'make deb needs dpkg-deb, which is part of Debian' >&2; exit 1; }
-	@go build -trimpath -tags otlp -ldflags='-s -w -X main.version=$(VERSION)' -o $(BIN) ./cmd/trestle
+	@go build -trimpath -tags otlp -ldflags='-s -w -X github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo.Version=$(VERSION)' -o $(BIN) ./cmd/trestle
 	@packaging/deb/build.sh $(abspath $(BIN)) '$(VERSION)' $(dir $(BIN))
 
 parity: ## list the requirements of docs/requirements.md, or of FILE, with the tests that cite them; OUT=parity.md writes a page

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"time"
 )
 
 // banner says in one line what runs, and where it is looked at.
 func (s *Server) banner() string {
-	text := "trestle " + ownVersion().Version
+	text := "trestle " + buildinfo.Current().Version
 	if s.listenAt != "" {
 		text += "   console http://" + s.listenAt
 	}

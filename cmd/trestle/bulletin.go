@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -141,7 +142,7 @@ func (s *Server) lookAtProcesses() alerts.Probe {
 	return alerts.Probe{
 		Codes: []alerts.Code{alerts.Disagree},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			own := peer{sqlstore.Process{Program: ownVersion().Version}, peerStatus{Roles: s.config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.config())}}
+			own := peer{sqlstore.Process{Program: buildinfo.Current().Version}, peerStatus{Roles: s.config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.config())}}
 			return idle.since(time.Now(), disagreements(own, s.fellows())), nil
 		},
 	}

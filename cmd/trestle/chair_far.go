@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -74,7 +75,7 @@ func (f *remoteRoom) Hear(ctx context.Context) (heardLine, error) {
 // quiet waits until the other process has nothing under way and everything it
 // said in the room was heard here.
 func (f *remoteRoom) quiet(ctx context.Context) error {
-	mark := newID()
+	mark := buildinfo.NewID()
 	if err := f.control.post(ctx, "/chat/quiet", quietRequest{f.room, mark}, &done{}); err != nil {
 		return err
 	}

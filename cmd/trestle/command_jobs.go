@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -205,7 +206,7 @@ func (p *CLI) addJob(ctx context.Context, path string, q any, here func(context.
 // doHere does a job in this process, because no other serves the record.
 func (p *CLI) doHere(ctx context.Context, s *sqlstore.Store, j jobs.Job, work jobs.Handler, shower *jobs.ProgressPrinter) error {
 	r := jobs.Runner{
-		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: newID(), Logger: p.logger(slog.LevelWarn),
+		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: buildinfo.NewID(), Logger: p.logger(slog.LevelWarn),
 		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
 	}
 	err := r.Do(ctx, j.ID)

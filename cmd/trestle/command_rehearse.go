@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -114,7 +115,7 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.His
 	}
 	return shell.Options{
 		Record: past, Agents: []shell.Agent{as}, Settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set },
-		Counter: new(hud.Counter), Holder: "rehearsal", NewID: newID, Nonce: newNonce, Logger: slog.New(slog.DiscardHandler),
+		Counter: new(hud.Counter), Holder: "rehearsal", NewID: buildinfo.NewID, Nonce: newNonce, Logger: slog.New(slog.DiscardHandler),
 	}, nil
 }
 

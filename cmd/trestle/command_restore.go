@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -64,7 +65,7 @@ func auditBackup(ctx context.Context, file string) (findings []string, beside in
 	if err := copyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
 		return nil, 0, err
 	}
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: newID, CheckFor: time.Hour})
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: buildinfo.NewID, CheckFor: time.Hour})
 	if err != nil {
 		return nil, 0, err
 	}

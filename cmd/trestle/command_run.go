@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -105,7 +106,7 @@ func (p *CLI) sit(ctx context.Context, s *Server, talk chatOptions) (err error) 
 }
 
 func (p *CLI) greeting(s *Server, place *localRoom) string {
-	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", ownVersion().Version, place.room.Name, cmp.Or(strings.Join(place.agents(), ", "), "nobody"))
+	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", buildinfo.Current().Version, place.room.Name, cmp.Or(strings.Join(place.agents(), ", "), "nobody"))
 	switch {
 	case s.modelFailed() != "":
 		text += "\nThe model is misconfigured (" + s.modelFailed() + "); the built-in offline model answers."

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -80,7 +81,7 @@ func tellStatus(ctx context.Context, o readContext, q url.Values) (any, error) {
 
 // status says how everything stands; all has it list every mind.
 func (o readContext) status(ctx context.Context, all bool) (a statusAnswer, err error) {
-	a = statusAnswer{Version: ownVersion().Version, Data: o.conf.Data, Entries: problemExtensions(o.conf.Problems)}
+	a = statusAnswer{Version: buildinfo.Current().Version, Data: o.conf.Data, Entries: problemExtensions(o.conf.Problems)}
 	if a.Health, err = o.health(ctx); err != nil {
 		return a, err
 	}

@@ -77,7 +77,7 @@ var answerTypes = map[string]string{
 	"fake discord":    "- it serves until it is stopped",
 	"fake slack":      "- it serves until it is stopped",
 	"fake telegram":   "- it serves until it is stopped",
-	"version":         "main.versions",
+	"version":         "buildinfo.Info",
 }
 
 const (

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -47,7 +48,7 @@ const ballast = 64 << 20
 func openRecord(ctx context.Context, c *config.Config, o openOptions) (*sqlstore.Store, error) {
 	if c.Database == "" {
 		so := sqlite.Options{
-			Dir: c.Data, NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
+			Dir: c.Data, NewID: buildinfo.NewID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: buildinfo.Current().Version,
 			Lives: o.lives, Migrating: o.migrating,
 		}
 		if o.lives {
@@ -59,7 +60,7 @@ func openRecord(ctx context.Context, c *config.Config, o openOptions) (*sqlstore
 		return nil, err
 	}
 	return postgres.Open(ctx, postgres.Options{
-		URL: string(c.Database), NewID: newID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: ownVersion().Version,
+		URL: string(c.Database), NewID: buildinfo.NewID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: buildinfo.Current().Version,
 		Alone: o.alone, Lives: o.lives, Lost: o.lost, Witness: filepath.Join(c.Data, witnessName), Rewound: o.rewound,
 		Migrating: o.migrating,
 	})

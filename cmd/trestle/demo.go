@@ -21,6 +21,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -187,7 +188,7 @@ type demoRecord struct {
 }
 
 func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *Server, stage *demo.Platforms) {
-	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", ownVersion().Version)
+	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", buildinfo.Current().Version)
 	if s.listenAt != "" {
 		fmt.Fprintf(w, "  console   %s\n", s.door(ctx))
 	}

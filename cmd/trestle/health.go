@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -25,7 +26,7 @@ type (
 // health says how everything stands now.
 func (s *Server) health() health {
 	r := s.boot.Report()
-	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: ownVersion().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
+	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
 	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(alerts.NotTaken, "")))
 	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)

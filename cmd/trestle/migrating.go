@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -74,7 +75,7 @@ func keepJob(ctx context.Context, s *sqlstore.Store, j jobs.Job, log *slog.Logge
 		return err
 	}
 	r := jobs.Runner{
-		Ledger: s.Jobs(), Holder: newID(), Logger: log,
+		Ledger: s.Jobs(), Holder: buildinfo.NewID(), Logger: log,
 		Kinds: map[string]jobs.Handler{j.Kind: func(ctx context.Context, t *jobs.Task) error { return t.Save(ctx, j.Progress) }},
 	}
 	return r.Do(ctx, added.ID)

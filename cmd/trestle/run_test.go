@@ -15,6 +15,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -344,7 +345,7 @@ func TestAPortInUseMayBeTriedAgain(t *testing.T) {
 }
 
 func TestVersionSpeaksJSON(t *testing.T) {
-	v := answerOf[versions](t, stage{folder: t.TempDir()}, "version", "-o", "json")
+	v := answerOf[buildinfo.Info](t, stage{folder: t.TempDir()}, "version", "-o", "json")
 	if v.Go == "" || v.System == "" {
 		t.Errorf("version is %+v", v)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -59,7 +60,7 @@ type Server struct {
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
 	s := &Server{
-		components: &components{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{mint: newID, nonce: newNonce}},
+		components: &components{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{mint: buildinfo.NewID, nonce: newNonce}},
 		boot:       newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
 	}
 	s.current.Store(c)

@@ -8,8 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
@@ -114,9 +112,6 @@ type testSeams struct {
 	disk   func(dir string) (free, total uint64, err error) // nil asks the system
 	hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
 }
-
-// newID mints ids that are unique for ever and rise with time.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // ringLines tells every line, of this process and of others, that the outbox may
 // have something new.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/redact"
@@ -27,7 +28,7 @@ func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 	known.Know(s.config().Secrets()...)
 	return telemetry.New(telemetry.Options{
 		See: s.figures, Live: func(room int) pubsub.Stream { return s.bus.Open(room) }, Run: s.traced,
-		Exporter: exporter, Content: s.config().Telemetry.Content, Scrub: known.Scrub, Version: ownVersion().Version, Logger: s.log,
+		Exporter: exporter, Content: s.config().Telemetry.Content, Scrub: known.Scrub, Version: buildinfo.Current().Version, Logger: s.log,
 	})
 }
 

@@ -16,7 +16,7 @@ const next = "9.9.9"
 func buildNext(t *testing.T) string {
 	t.Helper()
 	file := binary + "-next"
-	build := exec.CommandContext(t.Context(), "go", "build", "-tags", "faultinject", "-ldflags", "-X main.version="+next, "-o", file, "../../cmd/trestle")
+	build := exec.CommandContext(t.Context(), "go", "build", "-tags", "faultinject", "-ldflags", "-X github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo.Version="+next, "-o", file, "../../cmd/trestle")
 	if said, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the program: %v: %s", err, said)
 	}
