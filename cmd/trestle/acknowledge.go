@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
@@ -88,13 +89,10 @@ type acked struct {
 	Until time.Time `json:"until"`
 }
 
-// unkeptPath is where a process lists the problems that its record cannot take.
-const unkeptPath = "/problems/unkept"
-
 // serveUnkept lists the problems that the record cannot take.
 func (s *Server) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
 	held, _ := s.unkept.Held()
-	writeJSON(rw, http.StatusOK, append([]alerts.Alert{}, held...))
+	control.WriteJSON(rw, http.StatusOK, append([]alerts.Alert{}, held...))
 }
 
 func (s *Server) ack(ctx context.Context, q ackRequest) (a acked, err error) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -41,7 +42,7 @@ func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
 	a.Denials[0].Act, a.Denials[0].Code = evil, evil
 	if err := p.answer(a, func(w io.Writer) {
 		explain(w, a, nil)
-		table(w, [][]string{{"NAME", "WHAT"}, {evil, "\v\f\n\t" + evil}})
+		textout.WriteTable(w, [][]string{{"NAME", "WHAT"}, {evil, "\v\f\n\t" + evil}})
 		fmt.Fprint(w, evil)
 	}); err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -59,7 +60,7 @@ func consult[T any](ctx context.Context, p *CLI, command string, q url.Values) (
 		o := readContext{ReadModel: r, conf: conf}
 		o.health = func(ctx context.Context) (*health, error) { return there[*health](ctx, conf, "/health") }
 		o.unkept = func(ctx context.Context) ([]alerts.Alert, error) {
-			return there[[]alerts.Alert](ctx, conf, unkeptPath)
+			return there[[]alerts.Alert](ctx, conf, control.UnstoredProblemsPath)
 		}
 		told, err := tellers[command](ctx, o, q)
 		answer, _ = told.(T)
@@ -71,8 +72,8 @@ func consult[T any](ctx context.Context, p *CLI, command string, q url.Values) (
 // there reads what the process that serves the data folder says at a path; nothing
 // where none does.
 func there[T any](ctx context.Context, conf *config.Config, path string) (a T, err error) {
-	if c, running := dial(ctx, socketOf(conf)); running {
-		err = c.get(ctx, path, &a)
+	if c, running := control.DialSocket(ctx, control.SocketPath(conf)); running {
+		err = c.Get(ctx, path, &a)
 	}
 	return a, err
 }

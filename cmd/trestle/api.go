@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -50,7 +49,7 @@ func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) err
 		}
 		w := &answerWriter{header: http.Header{}, code: http.StatusOK}
 		api.ServeHTTP(w, q)
-		return readAnswer(path, w.code, w.body.Bytes(), a)
+		return control.DecodeAnswer(path, w.code, w.body.Bytes(), a)
 	}))
 }
 
@@ -106,35 +105,12 @@ func (p *CLI) askRemote(ctx context.Context, path string, a any) error {
 	if _, err := body.ReadFrom(http.MaxBytesReader(nil, resp.Body, 64<<20)); err != nil {
 		return &apperr.Error{What: "the answer of the other machine broke off: " + err.Error(), Where: "--remote " + p.remote, Remedy: "ask again", Code: apperr.TryAgain}
 	}
-	return readAnswer(path, resp.StatusCode, body.Bytes(), a)
-}
-
-// errNothing is returned when the API knows nothing of a name.
-var errNothing = errors.New("there is nothing of that name")
-
-// readAnswer decodes an answer, or says why there is none.
-func readAnswer(path string, code int, body []byte, a any) error {
-	switch {
-	case code == http.StatusNotFound:
-		return errNothing
-	case code == http.StatusUnauthorized:
-		return &apperr.Error{What: "the token is missing or wrong", Where: path, Remedy: "put a token into TRESTLE_TOKEN; trestle token add makes one on that machine", Code: apperr.Failed}
-	case code >= 400:
-		var no console.ErrorAnswer
-		if json.Unmarshal(body, &no) != nil || no.Error == "" {
-			no.Error = fmt.Sprintf("the answer was %d", code)
-		}
-		return &apperr.Error{What: no.Error, Where: path, Remedy: no.Do, Code: apperr.Failed}
-	}
-	if err := json.Unmarshal(body, a); err != nil {
-		return &apperr.Error{What: "the answer is no JSON of ours: " + err.Error(), Where: path, Remedy: "see that a trestle answers there", Code: apperr.Failed}
-	}
-	return nil
+	return control.DecodeAnswer(path, resp.StatusCode, body.Bytes(), a)
 }
 
 // nothing turns errNothing into a failure for people.
 func nothing(err error, what, where, remedy string) error {
-	if errors.Is(err, errNothing) {
+	if errors.Is(err, control.ErrNotFound) {
 		return &apperr.Error{What: what, Where: where, Remedy: remedy, Code: apperr.Failed}
 	}
 	return err

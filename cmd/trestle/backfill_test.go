@@ -15,7 +15,7 @@ import (
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -51,7 +51,7 @@ func newSlackStage(t *testing.T) *slackStage {
 // log returns what was said in the space, and which of it is past.
 func (s *slackStage) log(t *testing.T) (said []string) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	defer func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {

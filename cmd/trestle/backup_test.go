@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -20,7 +20,7 @@ import (
 // open opens the stage's record until the test ends.
 func (s stage) open(t *testing.T) *sqlstore.Store {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	t.Cleanup(func() { testutil.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
 	return store
@@ -134,7 +134,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 
 	s.done(t, "", "restore", "monday.db", "--data", "elsewhere")
 	testutil.OK(t, os.Remove(file))
-	there, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "elsewhere"), NewID: buildinfo.NewID})
+	there, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "elsewhere"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	defer func() { _ = there.Close(t.Context()) }() // what it held was read
 	copied, err := there.Jobs().Job(t.Context(), a.ID)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -82,7 +82,7 @@ func TestRoleThatIsNobodysForAMomentIsNotTold(t *testing.T) {
 // Issue 7: whoever tells of problems tells of those that other processes see of
 // themselves, each once, and knows the accounts that others serve.
 func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	t.Cleanup(func() { testutil.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
 	s := &Server{components: &components{store: store}}

@@ -5,26 +5,27 @@ import (
 	"encoding/json"
 	"io"
 
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // remoteRoom is a place in a room of another process.
 type remoteRoom struct {
-	control *controlClient
+	control *control.Client
 	room    string
-	as      string         // the name to speak under; empty is the operator
-	heard   chan heardLine // closed by nobody; listen fills it
-	opened  chan struct{}  // closed once the other process has us in the room
-	ended   chan struct{}  // closed when the room is gone
-	quieted chan string    // marks of [farChair.quiet] as they come back
+	as      string                 // the name to speak under; empty is the operator
+	heard   chan control.HeardLine // closed by nobody; listen fills it
+	opened  chan struct{}          // closed once the other process has us in the room
+	ended   chan struct{}          // closed when the room is gone
+	quieted chan string            // marks of [farChair.quiet] as they come back
 }
 
 var _ chatRoom = (*remoteRoom)(nil)
 
-func newFarChair(c *controlClient, talk chatOptions) *remoteRoom {
+func newFarChair(c *control.Client, talk chatOptions) *remoteRoom {
 	return &remoteRoom{
-		control: c, room: talk.room, as: talk.as, heard: make(chan heardLine, 64),
+		control: c, room: talk.room, as: talk.as, heard: make(chan control.HeardLine, 64),
 		opened: make(chan struct{}), ended: make(chan struct{}), quieted: make(chan string, 1),
 	}
 }
@@ -34,7 +35,7 @@ func (f *remoteRoom) listen(ctx context.Context, body io.Reader) error {
 	close(f.opened)
 	defer close(f.ended)
 	return console.ReadStream(body, func(_ int64, data []byte) error {
-		var h heardLine
+		var h control.HeardLine
 		if err := json.Unmarshal(data, &h); err != nil {
 			return err
 		}
@@ -49,11 +50,11 @@ func (f *remoteRoom) listen(ctx context.Context, body io.Reader) error {
 
 // Say has the other process take the line.
 func (f *remoteRoom) Say(ctx context.Context, text string) error {
-	return f.control.post(ctx, "/chat/say", sayRequest{f.room, text, f.as}, &done{})
+	return f.control.Post(ctx, "/chat/say", control.SayRequest{f.room, text, f.as}, &control.EmptyAnswer{})
 }
 
 // Hear returns the next thing seen in the room.
-func (f *remoteRoom) Hear(ctx context.Context) (heardLine, error) {
+func (f *remoteRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 	for {
 		select {
 		case h := <-f.heard:
@@ -65,9 +66,9 @@ func (f *remoteRoom) Hear(ctx context.Context) (heardLine, error) {
 			default: // nobody waits for it
 			}
 		case <-f.ended:
-			return heardLine{}, io.EOF
+			return control.HeardLine{}, io.EOF
 		case <-ctx.Done():
-			return heardLine{}, context.Cause(ctx)
+			return control.HeardLine{}, context.Cause(ctx)
 		}
 	}
 }
@@ -75,8 +76,8 @@ func (f *remoteRoom) Hear(ctx context.Context) (heardLine, error) {
 // quiet waits until the other process has nothing under way and everything it
 // said in the room was heard here.
 func (f *remoteRoom) quiet(ctx context.Context) error {
-	mark := buildinfo.NewID()
-	if err := f.control.post(ctx, "/chat/quiet", quietRequest{f.room, mark}, &done{}); err != nil {
+	mark := storeopen.NewID()
+	if err := f.control.Post(ctx, "/chat/quiet", control.QuietRequest{f.room, mark}, &control.EmptyAnswer{}); err != nil {
 		return err
 	}
 	for {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -22,11 +23,11 @@ type mutation struct {
 // to date in sight of whoever called.
 func (p *CLI) takeRecord(ctx context.Context, conf *config.Config) (*sqlstore.Store, error) {
 	m := p.migrating()
-	store, err := openRecord(ctx, conf, openOptions{log: p.logger(slog.LevelWarn), alone: true, migrating: m.told})
+	store, err := storeopen.OpenStore(ctx, conf, storeopen.OpenOptions{Logger: p.logger(slog.LevelWarn), Exclusive: true, OnMigration: m.Show})
 	if err != nil {
-		return nil, storeFailure(err, placeOf(conf))
+		return nil, storeopen.OpenError(err, storeopen.LocationName(conf))
 	}
-	if err := m.keep(ctx, store, p.logger(slog.LevelWarn)); err != nil {
+	if err := m.AddJob(ctx, store, p.logger(slog.LevelWarn)); err != nil {
 		return nil, errors.Join(err, store.Close(ctx))
 	}
 	return store, nil
@@ -39,10 +40,10 @@ func (p *CLI) change(ctx context.Context, c mutation) (err error) {
 		return err
 	}
 	if running != nil {
-		return running.post(ctx, c.path, c.ask, c.answer)
+		return running.Post(ctx, c.path, c.ask, c.answer)
 	}
-	if noRecord(conf) {
-		return noRecordYet(conf)
+	if storeopen.IsMissing(conf) {
+		return storeopen.MissingError(conf)
 	}
 	store, err := p.takeRecord(ctx, conf)
 	if err != nil {

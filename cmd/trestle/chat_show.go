@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -98,7 +99,7 @@ func (a *traceView) tell(run console.Run) []string {
 	var lines []string
 	y := run.Cycle
 	if slices.Contains([]spaces.StopReason{spaces.StopModelError, spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopBudget, spaces.StopCoordinator}, y.Stop) {
-		lines = append(lines, "  no answer: "+plain(cmp.Or(y.Detail, string(y.Stop)))+"; see trestle explain "+string(y.ID))
+		lines = append(lines, "  no answer: "+textout.EscapeControls(cmp.Or(y.Detail, string(y.Stop)))+"; see trestle explain "+string(y.ID))
 	}
 	var plan hud.Plan
 	if slices.Contains(a.show, showHUD) && json.Unmarshal(y.Plan, &plan) == nil {
@@ -115,10 +116,10 @@ func (a *traceView) tell(run console.Run) []string {
 		lines = append(lines, fmt.Sprintf("  step %d %s, %d tokens in, %d out", s.N, s.Phase, s.Usage.Prompt, s.Usage.Output))
 		for _, e := range run.Inner {
 			if b, ok := e.Body.(spaces.ToolCalled); ok && b.Step == s.N {
-				lines = append(lines, "         "+plain(b.Name+" "+b.Args))
+				lines = append(lines, "         "+textout.EscapeControls(b.Name+" "+b.Args))
 			}
 			if b, ok := e.Body.(spaces.ToolReturned); ok && b.Step == s.N && !b.OK {
-				lines = append(lines, "         refused"+console.Because(plain(b.Note)))
+				lines = append(lines, "         refused"+console.Because(textout.EscapeControls(b.Note)))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -84,11 +85,11 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 	s.write(t, "agents: {ada: {name: Ada}, max: {name: Max}}\nspaces: {kitchen: {agents: [ada, max]}}\n", 0o600)
 	s.serve(t)
 	ctx, leave := context.WithCancel(t.Context())
-	c, _ := dial(ctx, filepath.Join(s.folder, "data", socketName))
+	c, _ := control.DialSocket(ctx, filepath.Join(s.folder, "data", control.SocketName))
 	far, left := newFarChair(c, chatOptions{room: "kitchen"}), make(chan struct{})
 	go func() {
 		defer close(left)
-		_ = c.stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.listen(ctx, body) }) // it is told to leave
+		_ = c.Stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.listen(ctx, body) }) // it is told to leave
 	}()
 	defer func() {
 		leave()
@@ -103,7 +104,7 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 			if h.Kind != "posted" {
 				continue
 			}
-			if got, want := h.show(true), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
+			if got, want := lineText(h, true), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
 				t.Errorf("shown is %q, want %q", got, want)
 			}
 			break
@@ -129,7 +130,7 @@ func TestChatNamesWhoActs(t *testing.T) {
 		for _, shown := range []local.RoomEvent{
 			local.Posted{Text: "hi"}, local.Posted{From: "Ada", Text: "hi"}, local.Posted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.Reacted{Emoji: "👍"},
 		} {
-			got = append(got, place.line(shown).show(true))
+			got = append(got, lineText(place.line(shown), true))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("shown in\n%s(-want +got):\n%s", text, diff)

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -32,7 +34,7 @@ func (p *CLI) checkStart(ctx context.Context) (err error) {
 		return &apperr.Error{What: "there is no room for a copy of the record: " + err.Error(), Where: os.TempDir(), Remedy: "free some space, or point TMPDIR elsewhere", Code: apperr.Failed}
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	data := placeOf(conf)
+	data := storeopen.LocationName(conf)
 	if err := layOut(ctx, conf, dir); err != nil {
 		return &apperr.Error{What: err.Error(), Where: data, Remedy: "see that it can be read and that there is room for a copy", Code: apperr.Failed}
 	}
@@ -67,12 +69,12 @@ func verdict(r bootReport) string {
 // it, and the start stands on an empty one.
 func layOut(ctx context.Context, conf *config.Config, dir string) error {
 	switch {
-	case noRecord(conf):
+	case storeopen.IsMissing(conf):
 		return nil
 	case conf.Database == "":
 		return sqlite.Copy(ctx, conf.Data, filepath.Join(dir, sqlite.FileName))
 	}
-	there, err := lookAtRecord(ctx, conf)
+	there, err := storeopen.OpenReadOnly(ctx, conf)
 	if errors.Is(err, sqlstore.ErrOlder) {
 		return nil
 	}
@@ -88,7 +90,7 @@ func (s *Server) tryStart(ctx context.Context, data string) (err error) {
 		return err
 	}
 	if err := s.openStore(ctx); err != nil {
-		return storeFailure(err, data)
+		return storeopen.OpenError(err, data)
 	}
 	defer func() { err = errors.Join(err, lastly(ctx, s.store.Close), s.closeBells()) }()
 	if err := s.core(ctx); err != nil {
@@ -101,7 +103,7 @@ func (s *Server) tryStart(ctx context.Context, data string) (err error) {
 	s.shell = s.newShell()
 	s.makeLines(trusted)
 	_ = s.boot.Stage("model", s.tryModel) // the report has the error
-	_ = s.boot.Stage("listen", func() error { return s.tryListen(ctx, filepath.Join(data, socketName)) })
+	_ = s.boot.Stage("listen", func() error { return s.tryListen(ctx, filepath.Join(data, control.SocketName)) })
 	s.tryAccounts(ctx)
 	s.boot.Ready()
 	return nil
@@ -121,7 +123,7 @@ func (s *Server) tryModel() error {
 // tryListen opens the address for a moment. A process that serves this data
 // folder has it, and gives it to the next one.
 func (s *Server) tryListen(ctx context.Context, socket string) error {
-	if _, running := dial(ctx, socket); running || s.config().Listen == "" {
+	if _, running := control.DialSocket(ctx, socket); running || s.config().Listen == "" {
 		return errSkipped
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.config().Listen)

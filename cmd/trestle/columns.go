@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 )
 
 // A columnPair is what two lives of a run have at the same place; empty where one of
@@ -74,7 +76,7 @@ func row(w io.Writer, what, was, now string) {
 // folded returns a text in lines no longer than a column.
 func folded(text string) []string {
 	var lines []string
-	for line := range strings.Lines(plain(text)) {
+	for line := range strings.Lines(textout.EscapeControls(text)) {
 		runes := []rune(strings.TrimRight(line, "\n"))
 		for len(runes) > columnWidth {
 			at := columnWidth

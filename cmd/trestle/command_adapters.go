@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -138,7 +139,7 @@ func printAdapters(w io.Writer, all []adapterRow, at timeFormat) {
 		}
 		rows = append(rows, []string{r.Name, r.State, at.moment(r.Since), at.moment(r.Heard), at.moment(r.Said), note})
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 }
 
 // adapterAnswer is one account with its connections.
@@ -227,7 +228,7 @@ func (a *adapterAnswer) add(room console.Room, s spaces.ConnectionSpan) {
 }
 
 func (a *adapterAnswer) print(w io.Writer, at timeFormat) {
-	head := []string{a.Name, dash(a.Account)}
+	head := []string{a.Name, textout.OrDash(a.Account)}
 	if a.Handle != "" {
 		head = append(head, "@"+a.Handle)
 	}
@@ -249,7 +250,7 @@ func (a *adapterAnswer) print(w io.Writer, at timeFormat) {
 		}
 		rows = append(rows, []string{l.Name, l.Mind, l.line(a.From, a.To), fmt.Sprint(len(l.Spans)), now})
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 }
 
 // lineWidth is how many cells a lifeline has.

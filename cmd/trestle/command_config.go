@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -137,15 +139,15 @@ const ofRecord = "record"
 // learnedRows lists what the record holds beside the configuration; nothing
 // where there is no record yet, or none that this program reads.
 func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err error) {
-	if noRecord(c) {
+	if storeopen.IsMissing(c) {
 		return nil, nil
 	}
-	store, err := lookAtRecord(ctx, c)
+	store, err := storeopen.OpenReadOnly(ctx, c)
 	if errors.Is(err, sqlstore.ErrOlder) || errors.Is(err, sqlstore.ErrNewer) {
 		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {
-		return nil, unseen(err, c)
+		return nil, storeopen.ReadError(err, c)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	desk, chats, err := store.Learned(ctx)
@@ -154,7 +156,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 	}
 	add := func(path, value string) { rows = append(rows, config.Row{Path: path, Value: value, Origin: ofRecord}) }
 	for _, a := range desk.Admitted {
-		add("learned.pairings."+a.Account+"."+a.User, strings.TrimSpace(fmt.Sprintf("%s, let in %s %s", a.Name, when(a.At), inCircle(string(a.Circle)))))
+		add("learned.pairings."+a.Account+"."+a.User, strings.TrimSpace(fmt.Sprintf("%s, let in %s %s", a.Name, textout.FormatTime(a.At), inCircle(string(a.Circle)))))
 	}
 	for _, m := range chats {
 		add("learned.chats."+m.Account+"."+m.Chat, m.Title)

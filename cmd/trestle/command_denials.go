@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -54,17 +55,17 @@ func (p *CLI) denials(ctx context.Context, q url.Values) error {
 				root = cmp.Or(d.Because[n-1].Name, string(d.Because[n-1].Actor))
 			}
 			lines = append(lines, []string{
-				strconv.FormatInt(d.N, 10), when(d.At), string(d.Agent), d.Act, d.Code, dash(string(d.Tier)), dash(string(d.Risk)),
-				dash(root), d.Reason,
+				strconv.FormatInt(d.N, 10), textout.FormatTime(d.At), string(d.Agent), d.Act, d.Code, textout.OrDash(string(d.Tier)), textout.OrDash(string(d.Risk)),
+				textout.OrDash(root), d.Reason,
 			})
 		}
-		table(w, lines)
+		textout.WriteTable(w, lines)
 	})
 }
 
 // causeOf writes one link of the chain that led to a denial.
 func causeOf(e console.CauseRow) string {
-	return fmt.Sprintf("%s by %s at %s, event %s", e.Kind, dash(cmp.Or(e.Name, string(e.Actor))), when(e.At), e.Event)
+	return fmt.Sprintf("%s by %s at %s, event %s", e.Kind, textout.OrDash(cmp.Or(e.Name, string(e.Actor))), textout.FormatTime(e.At), e.Event)
 }
 
 // grantAnswer says what would have allowed a refused act.

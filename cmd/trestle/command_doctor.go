@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -67,7 +68,7 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 		if !running || fix {
 			return r, wrong
 		}
-		err = c.post(ctx, "/doctor", o, &r)
+		err = c.Post(ctx, "/doctor", o, &r)
 		r.Findings = slices.Insert(r.Findings, 0, o.Of("config", notInForce(wrong))...)
 		return r, err
 	}
@@ -124,14 +125,14 @@ type examination struct {
 	*Server  // for its wiring; it runs nothing
 	conf     *config.Config
 	absolute func(path string) string
-	running  *controlClient // nil when no process serves the data folder
+	running  *control.Client // nil when no process serves the data folder
 	there    examinedThere
 	now      time.Time
 }
 
 func newExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
 	x := &examination{Server: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
-	if c, ok := dial(ctx, socketOf(conf)); ok {
+	if c, ok := control.DialSocket(ctx, control.SocketPath(conf)); ok {
 		x.running = c
 	}
 	return x

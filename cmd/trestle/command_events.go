@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -106,10 +108,10 @@ func (p *CLI) events(ctx context.Context, which eventChoice) error {
 	return answerRows(p, rows, func(w io.Writer) {
 		var lines [][]string
 		for _, e := range rows {
-			who := dash(cmp.Or(e.Name, string(e.Actor)))
+			who := textout.OrDash(cmp.Or(e.Name, string(e.Actor)))
 			lines = append(lines, []string{e.At, called(e.Space), "#" + strconv.FormatInt(e.Seq, 10), string(e.Kind), who, saidIn(e.Body)})
 		}
-		table(w, lines)
+		textout.WriteTable(w, lines)
 	})
 }
 
@@ -128,7 +130,7 @@ func tellEvents(ctx context.Context, o readContext, q url.Values) (any, error) {
 	names, err := o.Names(ctx, console.Actors(found))
 	rows := make([]eventRow, 0, len(found))
 	for _, e := range found {
-		rows = append(rows, eventRow{e.Space, e.Seq, e.ID, when(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body, names[e.Actor].Name})
+		rows = append(rows, eventRow{e.Space, e.Seq, e.ID, textout.FormatTime(e.At), e.Actor, e.Body.Kind(), e.Thread, e.Body, names[e.Actor].Name})
 	}
 	return rows, err
 }
@@ -207,13 +209,13 @@ func (p *CLI) liveStream(ctx context.Context, from int64, read func(io.Reader) e
 		if err != nil {
 			return err
 		}
-		return c.stream(ctx, path, read)
+		return c.Stream(ctx, path, read)
 	}
 	q, err := p.remoteRequest(ctx, path)
 	if err != nil {
 		return err
 	}
-	return (&controlClient{http.DefaultClient, p.remote}).do(q, read)
+	return (&control.Client{http.DefaultClient, p.remote}).Do(q, read)
 }
 
 // eachLive calls take with every event of a stream, each with its id.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -105,21 +106,21 @@ func tellSaid(ctx context.Context, o readContext, q url.Values) (any, error) {
 	names, err := o.Names(ctx, console.Actors(run.Events))
 	said := map[spaces.EventID]string{}
 	for _, e := range run.Events {
-		said[e.ID] = dash(cmp.Or(names[e.Actor].Name, string(e.Actor))) + ": " + saidIn(e.Body)
+		said[e.ID] = textout.OrDash(cmp.Or(names[e.Actor].Name, string(e.Actor))) + ": " + saidIn(e.Body)
 	}
 	return said, err
 }
 
 // explain tells the story of a run: wake, frame, steps, acts, receipts, end.
 func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
-	fmt.Fprintf(w, "run %s of %s in %s, woken by %s at %s\n", a.Run, a.Mind, dash(string(a.Space)), a.Wake, when(a.Started))
+	fmt.Fprintf(w, "run %s of %s in %s, woken by %s at %s\n", a.Run, a.Mind, textout.OrDash(string(a.Space)), a.Wake, textout.FormatTime(a.Started))
 	for _, row := range a.Shown {
-		what := cmp.Or(said[row.Event], dash(string(row.Actor))+" "+string(row.Kind))
-		fmt.Fprintf(w, "  shown    #%d %s %s\n", row.Seq, dash(row.Reason), what)
+		what := cmp.Or(said[row.Event], textout.OrDash(string(row.Actor))+" "+string(row.Kind))
+		fmt.Fprintf(w, "  shown    #%d %s %s\n", row.Seq, textout.OrDash(row.Reason), what)
 	}
 	explainFrame(w, a.Plan)
 	for _, s := range a.Steps {
-		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out\n", s.N, s.Phase, dash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output)
+		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out\n", s.N, s.Phase, textout.OrDash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output)
 		for _, act := range s.Acts {
 			fmt.Fprintf(w, "  act      %s %s\n", act.Name, compact(act.Args))
 			outcome := "ok"
@@ -143,7 +144,7 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 		if x.Run != a.Run {
 			what = "awaited"
 		}
-		fmt.Fprintf(w, "  %-8s %s, of #%d in %s that run %s asked%s\n", what, cmp.Or(string(x.Outcome), "until "+when(x.Due)), x.Seq, x.Space, x.Run, answersOf(x.Answers))
+		fmt.Fprintf(w, "  %-8s %s, of #%d in %s that run %s asked%s\n", what, cmp.Or(string(x.Outcome), "until "+textout.FormatTime(x.Due)), x.Seq, x.Space, x.Run, answersOf(x.Answers))
 	}
 	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
 		stopOf(a.RunRow), console.Because(a.Detail), a.Tokens, costOf(a), a.Calls, len(a.Denials))
@@ -156,7 +157,7 @@ func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
 func answersOf(answers []spaces.WaitAnswer) string {
 	var each []string
 	for _, x := range answers {
-		each = append(each, strings.TrimSpace(dash(string(x.Who))+" "+string(x.Outcome)+" "+string(x.Event)))
+		each = append(each, strings.TrimSpace(textout.OrDash(string(x.Who))+" "+string(x.Outcome)+" "+string(x.Event)))
 	}
 	return console.Because(strings.Join(each, ", "))
 }

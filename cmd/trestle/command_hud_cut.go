@@ -6,6 +6,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 )
 
@@ -21,7 +22,7 @@ func printCut(w io.Writer, raw json.RawMessage) {
 	for _, l := range plan.Levels {
 		rows = append(rows, []string{strconv.Itoa(l.Level), percent(l.Share), l.Of})
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 	if len(plan.Bundles) == 0 {
 		return
 	}
@@ -35,10 +36,10 @@ func printCut(w io.Writer, raw json.RawMessage) {
 			span += " (open)"
 		}
 		rows = append(rows, []string{
-			b.Space, span, when(b.Start), when(b.End), string(b.Age), strconv.Itoa(b.Talks), strconv.Itoa(b.Lines), strconv.Itoa(b.Shown), percent(b.Ratio),
+			b.Space, span, textout.FormatTime(b.Start), textout.FormatTime(b.End), string(b.Age), strconv.Itoa(b.Talks), strconv.Itoa(b.Lines), strconv.Itoa(b.Shown), percent(b.Ratio),
 		})
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
@@ -117,12 +118,12 @@ func printPlan(w io.Writer, f console.FrameAnswer) {
 	}
 	rows := [][]string{{"FORM", "TOKENS", "AREA", "ELEMENT", "WHY"}}
 	for _, i := range plan.Items {
-		rows = append(rows, []string{string(i.Form), strconv.Itoa(i.Tokens), dash(i.Area), dash(i.What), i.Why})
+		rows = append(rows, []string{string(i.Form), strconv.Itoa(i.Tokens), textout.OrDash(i.Area), textout.OrDash(i.What), i.Why})
 	}
 	for _, i := range plan.Shed {
-		rows = append(rows, []string{"left out", strconv.Itoa(i.Tokens), dash(i.Area), dash(i.What), i.Why})
+		rows = append(rows, []string{"left out", strconv.Itoa(i.Tokens), textout.OrDash(i.Area), textout.OrDash(i.What), i.Why})
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 	fmt.Fprintf(w, "%d of %d tokens, and %d fixed\n", plan.Tokens, plan.Budget, plan.Fixed)
 	printCut(w, f.Keyframe)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -129,7 +130,7 @@ func exportList(chats []telegram.Exported) string {
 		if !known {
 			id = "(its id at the bot)"
 		}
-		fmt.Fprintf(&b, "  %s  %q, %d messages\n", id, plain(e.Name), e.Messages)
+		fmt.Fprintf(&b, "  %s  %q, %d messages\n", id, textout.EscapeControls(e.Name), e.Messages)
 	}
 	return strings.TrimRight(b.String(), "\n")
 }

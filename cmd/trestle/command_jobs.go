@@ -15,7 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -206,7 +207,7 @@ func (p *CLI) addJob(ctx context.Context, path string, q any, here func(context.
 // doHere does a job in this process, because no other serves the record.
 func (p *CLI) doHere(ctx context.Context, s *sqlstore.Store, j jobs.Job, work jobs.Handler, shower *jobs.ProgressPrinter) error {
 	r := jobs.Runner{
-		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: buildinfo.NewID(), Logger: p.logger(slog.LevelWarn),
+		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: storeopen.NewID(), Logger: p.logger(slog.LevelWarn),
 		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
 	}
 	err := r.Do(ctx, j.ID)
@@ -227,8 +228,8 @@ func printJob(w io.Writer, j jobs.Job) {
 	if j.Want != "" {
 		rows = append(rows, []string{"asked to be", string(j.Want)})
 	}
-	rows = append(rows, []string{"created", when(j.Created)}, []string{"started", when(j.Started)}, []string{"updated", when(j.Updated)}, []string{"ended", when(j.Ended)})
-	table(w, rows)
+	rows = append(rows, []string{"created", textout.FormatTime(j.Created)}, []string{"started", textout.FormatTime(j.Started)}, []string{"updated", textout.FormatTime(j.Updated)}, []string{"ended", textout.FormatTime(j.Ended)})
+	textout.WriteTable(w, rows)
 }
 
 func (p *CLI) askJob(ctx context.Context, text string, want jobs.State) error {

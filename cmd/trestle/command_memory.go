@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -62,14 +63,14 @@ func printMemory(w io.Writer, a console.MemoryAnswer, called func(spaces.SpaceID
 		for _, s := range x.Sources {
 			from = append(from, fmt.Sprintf("%s#%d", called(s.Space), s.Seq))
 		}
-		lines = append(lines, []string{when(x.At), x.What, strconv.Quote(x.Fact), dash(strings.Join(readers, ", ")), dash(strings.Join(from, " ")), x.ID})
+		lines = append(lines, []string{textout.FormatTime(x.At), x.What, strconv.Quote(x.Fact), textout.OrDash(strings.Join(readers, ", ")), textout.OrDash(strings.Join(from, " ")), x.ID})
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 	for _, g := range a.Goals {
 		fmt.Fprintf(w, "goal, %s: %q\n", g.Status, g.Text)
 	}
 	for _, t := range a.Plans {
-		fmt.Fprintf(w, "plan for %s: %q %s\n", when(t.Due), t.Note, strings.TrimSpace(t.Cron+" "+t.ID))
+		fmt.Fprintf(w, "plan for %s: %q %s\n", textout.FormatTime(t.Due), t.Note, strings.TrimSpace(t.Cron+" "+t.ID))
 	}
 	for _, n := range a.Notes {
 		fmt.Fprintf(w, "note: %q\n", n.Text)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
@@ -48,7 +49,7 @@ func (p *CLI) migrate(ctx context.Context) error {
 		return err
 	default:
 		if err := store.Close(ctx); err != nil {
-			return storeFailure(err, placeOf(conf))
+			return storeopen.OpenError(err, storeopen.LocationName(conf))
 		}
 	}
 	a := migratedAnswer{Schema: sqlite.Schema(), Seconds: time.Since(began).Seconds()}
@@ -66,7 +67,7 @@ func isInUse(err error) bool {
 
 // isCurrent reports whether the record has the schema of this program.
 func isCurrent(ctx context.Context, conf *config.Config) bool {
-	there, err := lookAtRecord(ctx, conf)
+	there, err := storeopen.OpenReadOnly(ctx, conf)
 	return err == nil && there.Close() == nil
 }
 
@@ -100,7 +101,7 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 	}
 	from := *conf
 	from.Database = ""
-	if noRecord(&from) {
+	if storeopen.IsMissing(&from) {
 		return &apperr.Error{What: "there is no record here yet", Where: conf.Data, Remedy: "set database and start: trestle run makes an empty record there", Code: apperr.Failed}
 	}
 	ctx, stop := stoppable(ctx)
@@ -110,7 +111,7 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", Code: apperr.Failed}
 	}
 	if err != nil {
-		return storeFailure(err, conf.Data)
+		return storeopen.OpenError(err, conf.Data)
 	}
 	defer func() { err = errors.Join(err, tables.Close()) }()
 	began, shower := time.Now(), p.progress()
@@ -137,7 +138,7 @@ func (p *CLI) keepMove(ctx context.Context, conf *config.Config, to string, m po
 	}
 	j := moving(m, began)
 	j.Kind, j.Subject, j.Done = "move", "to Postgres", m.Total
-	return errors.Join(keepJob(ctx, store, j, p.logger(slog.LevelWarn)), store.Close(ctx))
+	return errors.Join(storeopen.AddFinishedJob(ctx, store, j, p.logger(slog.LevelWarn)), store.Close(ctx))
 }
 
 // moving shows a move as the job it is like.

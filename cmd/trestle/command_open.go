@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -33,14 +35,14 @@ func (p *CLI) open(ctx context.Context) error {
 		return err
 	}
 	var h health
-	if err := c.get(ctx, "/health", &h); err != nil {
+	if err := c.Get(ctx, "/health", &h); err != nil {
 		return err
 	}
 	if h.Listen == "" {
 		return &apperr.Error{What: "the running process serves no console", Where: "listen", Remedy: "set listen in the configuration, such as 127.0.0.1:7420", Code: apperr.Failed}
 	}
 	var made console.NewLink
-	if err := c.post(ctx, "/api/links", struct{}{}, &made); err != nil {
+	if err := c.Post(ctx, "/api/links", struct{}{}, &made); err != nil {
 		return err
 	}
 	a := openAnswer{"http://" + nearest(h.Listen) + made.Path, made.Expires}
@@ -95,9 +97,9 @@ func (p *CLI) listTokens(ctx context.Context) error {
 	return answerRows(p, a.Tokens, func(w io.Writer) {
 		rows := [][]string{{"TOKEN", "NAME", "MADE", "LAST USED"}}
 		for _, t := range a.Tokens {
-			rows = append(rows, []string{t.ID, t.Name, when(t.Created), when(t.Used)})
+			rows = append(rows, []string{t.ID, t.Name, textout.FormatTime(t.Created), textout.FormatTime(t.Used)})
 		}
-		table(w, rows)
+		textout.WriteTable(w, rows)
 	})
 }
 
@@ -111,7 +113,7 @@ func (p *CLI) revokeToken(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	err = c.call(ctx, http.MethodDelete, "/api/tokens/"+url.PathEscape(id), nil, &done{})
+	err = c.Call(ctx, http.MethodDelete, "/api/tokens/"+url.PathEscape(id), nil, &control.EmptyAnswer{})
 	if err = nothing(err, fmt.Sprintf("there is no token %q", id), "token revoke", "trestle token list"); err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 )
 
 func pairCommand(p *CLI) *cobra.Command {
@@ -94,15 +96,15 @@ func showPairings(w io.Writer, all pairingLists) {
 	}
 	lines := [][]string{{"STATE", "ACCOUNT", "CHAT", "USER", "NAME", "ROLE", "SINCE"}}
 	for _, x := range all.Waiting {
-		lines = append(lines, []string{"waiting", x.Account, x.Chat, x.User, dash(x.Name), "-", "until " + when(x.Expires)})
+		lines = append(lines, []string{"waiting", x.Account, x.Chat, x.User, textout.OrDash(x.Name), "-", "until " + textout.FormatTime(x.Expires)})
 	}
 	for _, a := range all.Admitted {
-		lines = append(lines, []string{"admitted", a.Account, a.Chat, dash(a.User), dash(a.Name), a.Role, when(a.At)})
+		lines = append(lines, []string{"admitted", a.Account, a.Chat, textout.OrDash(a.User), textout.OrDash(a.Name), a.Role, textout.FormatTime(a.At)})
 	}
 	for _, r := range all.Refused {
-		lines = append(lines, []string{"refused", r.Account, r.Chat, dash(r.User), "-", "-", when(r.Last) + ", " + r.Kind + times(r.Count)})
+		lines = append(lines, []string{"refused", r.Account, r.Chat, textout.OrDash(r.User), "-", "-", textout.FormatTime(r.Last) + ", " + r.Kind + times(r.Count)})
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 }
 
 // times says how often something came, when it was more than once.
@@ -118,5 +120,5 @@ func whoIs(a admittedPerson) string {
 	if a.User == "" {
 		return "everybody"
 	}
-	return fmt.Sprintf("%s (%s)", dash(a.Name), a.User)
+	return fmt.Sprintf("%s (%s)", textout.OrDash(a.Name), a.User)
 }

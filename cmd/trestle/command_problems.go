@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
@@ -118,12 +119,12 @@ func printProblems(w io.Writer, rows []problemRow, at timeFormat) {
 		case r.Closed != nil:
 			lines = append(lines, []string{"", "", "", "", "over since " + at.ago(*r.Closed)})
 		case r.Quiet != nil:
-			lines = append(lines, []string{"", "", "", "", "→ " + r.Remedy + "   (quiet until " + when(*r.Quiet) + ")"})
+			lines = append(lines, []string{"", "", "", "", "→ " + r.Remedy + "   (quiet until " + textout.FormatTime(*r.Quiet) + ")"})
 		default:
 			lines = append(lines, []string{"", "", "", "", "→ " + r.Remedy})
 		}
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 }
 
 // ackProblem has the running process take a problem on. Without one nobody is
@@ -143,7 +144,7 @@ func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 	}
 	return p.answer(a, func(w io.Writer) {
 		for _, q := range a.Quiet {
-			fmt.Fprintf(w, "quiet until %s: %s\n", when(a.Until), q)
+			fmt.Fprintf(w, "quiet until %s: %s\n", textout.FormatTime(a.Until), q)
 		}
 	})
 }

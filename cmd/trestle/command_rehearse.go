@@ -15,7 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -59,7 +61,7 @@ func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error
 	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
 		past, err := r.Past(ctx, id)
 		if errors.Is(err, console.ErrUnknown) {
-			err = errNothing
+			err = control.ErrNotFound
 		}
 		if err != nil {
 			return noRun(err, id)
@@ -115,7 +117,7 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.His
 	}
 	return shell.Options{
 		Record: past, Agents: []shell.Agent{as}, Settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set },
-		Counter: new(hud.Counter), Holder: "rehearsal", NewID: buildinfo.NewID, Nonce: newNonce, Logger: slog.New(slog.DiscardHandler),
+		Counter: new(hud.Counter), Holder: "rehearsal", NewID: storeopen.NewID, Nonce: newNonce, Logger: slog.New(slog.DiscardHandler),
 	}, nil
 }
 
@@ -206,7 +208,7 @@ func stageLines(turns []spaces.TranscriptTurn) []transcriptLine {
 const columnWidth = 56
 
 func (a rehearsalAnswer) print(w io.Writer) {
-	fmt.Fprintf(w, "run %s of %s, rehearsed with %s in %d tokens\n", a.Run, a.Mind, dash(a.Model), a.Budget)
+	fmt.Fprintf(w, "run %s of %s, rehearsed with %s in %d tokens\n", a.Run, a.Mind, textout.OrDash(a.Model), a.Budget)
 	row(w, "", "as it was", "as it would be")
 	for _, pair := range alongside(a.Was.Lines, a.Now.Lines) {
 		row(w, pair.what, pair.was, pair.now)

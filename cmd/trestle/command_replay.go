@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 )
 
@@ -170,7 +171,7 @@ func (p *CLI) tellReplayed(a replayAnswer, lines bool) error {
 	if lines || p.output != "text" {
 		return json.NewEncoder(p.out).Encode(a)
 	}
-	_, err := fmt.Fprintf(p.out, "%s: %d of %d tokens, %d lines, %.1f ms\n", plain(a.ID), a.Tokens, a.Budget, len(a.Shown), a.MS)
+	_, err := fmt.Fprintf(p.out, "%s: %d of %d tokens, %d lines, %.1f ms\n", textout.EscapeControls(a.ID), a.Tokens, a.Budget, len(a.Shown), a.MS)
 	return err
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -65,7 +65,7 @@ func auditBackup(ctx context.Context, file string) (findings []string, beside in
 	if err := copyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
 		return nil, 0, err
 	}
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: buildinfo.NewID, CheckFor: time.Hour})
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: storeopen.NewID, CheckFor: time.Hour})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -184,8 +184,8 @@ func (p *CLI) restore(ctx context.Context, conf *config.Config, file string, dea
 // restored notes in a record that was put back by other means until when all is dealt
 // with.
 func (p *CLI) restored(ctx context.Context, conf *config.Config, dealt time.Time) error {
-	if noRecord(conf) {
-		return noRecordYet(conf)
+	if storeopen.IsMissing(conf) {
+		return storeopen.MissingError(conf)
 	}
 	began := time.Now()
 	store, err := p.takeRecord(ctx, conf)
@@ -193,7 +193,7 @@ func (p *CLI) restored(ctx context.Context, conf *config.Config, dealt time.Time
 		return err
 	}
 	if err := errors.Join(store.Border().DealUntil(ctx, dealt), store.Close(context.WithoutCancel(ctx))); err != nil {
-		return storeFailure(err, placeOf(conf))
+		return storeopen.OpenError(err, storeopen.LocationName(conf))
 	}
 	a := restoredAnswer{backupAnswer{Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
 	return p.answer(a, func(w io.Writer) { a.print(w, conf.Data) })

@@ -15,6 +15,8 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -167,7 +169,7 @@ func (p *CLI) chat(ctx context.Context, talk chatOptions) error {
 	if unknown == nil {
 		fmt.Fprint(p.errs, s.howToWake(room))
 	}
-	if c, running := dial(ctx, s.socket()); running { // which may know other rooms
+	if c, running := control.DialSocket(ctx, s.socket()); running { // which may know other rooms
 		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.room, room.Key))
 	}
 	if unknown != nil {
@@ -200,7 +202,7 @@ func (p *components) howToWake(room config.Space) string {
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.
-func (p *CLI) chatOver(ctx context.Context, c *controlClient, conf *config.Config, talk chatOptions, room string) (err error) {
+func (p *CLI) chatOver(ctx context.Context, c *control.Client, conf *config.Config, talk chatOptions, room string) (err error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	far := newFarChair(c, talk)
@@ -208,7 +210,7 @@ func (p *CLI) chatOver(ctx context.Context, c *controlClient, conf *config.Confi
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		dropped = c.stream(ctx, "/chat?space="+url.QueryEscape(talk.room), func(body io.Reader) error { return far.listen(ctx, body) })
+		dropped = c.Stream(ctx, "/chat?space="+url.QueryEscape(talk.room), func(body io.Reader) error { return far.listen(ctx, body) })
 	}()
 	select {
 	case <-over:
@@ -221,7 +223,7 @@ func (p *CLI) chatOver(ctx context.Context, c *controlClient, conf *config.Confi
 	}()
 	var behind *traceView
 	if len(talk.show) > 0 {
-		record, err := lookAtRecord(ctx, conf)
+		record, err := storeopen.OpenReadOnly(ctx, conf)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -68,22 +69,22 @@ func printRun(w io.Writer, a console.RunAnswer) {
 	if a.Budget > 0 {
 		budget = strconv.Itoa(a.Budget)
 	}
-	table(w, [][]string{
+	textout.WriteTable(w, [][]string{
 		{"run", string(a.Run)},
 		{"mind", a.Mind},
-		{"space", dash(string(a.Space))},
+		{"space", textout.OrDash(string(a.Space))},
 		{"woken by", a.Wake},
 		{"stop", stopOf(a.RunRow) + console.Because(a.Detail)},
-		{"started", when(a.Started)},
-		{"ended", when(a.Ended)},
+		{"started", textout.FormatTime(a.Started)},
+		{"ended", textout.FormatTime(a.Ended)},
 		{"seconds", strconv.FormatFloat(a.Seconds, 'f', 2, 64)},
 		{"calls", strconv.Itoa(a.Calls)},
 		{"tokens", fmt.Sprintf("%d: %d in, of which %d cached; %d out; budget %s", a.Tokens, a.Usage.Prompt, a.Usage.Cached, a.Usage.Output, budget)},
 		{"cost", costOf(a)},
 		{"denials", strconv.Itoa(len(a.Denials))},
 		{"sent", strconv.Itoa(len(a.Deliveries))},
-		{"tools", dash(a.Manifest)},
-		{"rest", dash(a.Rest)},
+		{"tools", textout.OrDash(a.Manifest)},
+		{"rest", textout.OrDash(a.Rest)},
 	})
 }
 
@@ -96,10 +97,10 @@ func printRuns(w io.Writer, rows []console.RunRow, called func(spaces.SpaceID) s
 	for _, r := range rows {
 		lines = append(lines, []string{
 			string(r.Run), r.Mind, called(r.Space), r.Wake, cmp.Or(string(r.Stop), string(r.State)), strconv.Itoa(r.Calls), strconv.Itoa(r.Tokens),
-			strconv.Itoa(r.Denials), when(r.Started), strconv.FormatFloat(r.Seconds, 'f', 2, 64),
+			strconv.Itoa(r.Denials), textout.FormatTime(r.Started), strconv.FormatFloat(r.Seconds, 'f', 2, 64),
 		})
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 }
 
 // saidIn returns the words of an event, or its kind.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -48,10 +49,10 @@ func (p *CLI) search(ctx context.Context, q url.Values) error {
 		lines := [][]string{{"AT", "SPACE", "SEQ", "WHO", "SAID"}}
 		for _, m := range a.Messages {
 			lines = append(lines, []string{
-				when(m.At), called(m.Space), strconv.FormatInt(m.Seq, 10),
-				dash(cmp.Or(m.Name, string(m.Actor))), strconv.Quote(m.Text),
+				textout.FormatTime(m.At), called(m.Space), strconv.FormatInt(m.Seq, 10),
+				textout.OrDash(cmp.Or(m.Name, string(m.Actor))), strconv.Quote(m.Text),
 			})
 		}
-		table(w, lines)
+		textout.WriteTable(w, lines)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -129,10 +130,10 @@ func whyNot(m shownMark) string {
 	case spaces.RowReady:
 		return "it is still to be looked at: the mind is busy, asleep, or no process runs"
 	case spaces.RowDead:
-		return "it was given up: " + dash(m.Reason)
+		return "it was given up: " + textout.OrDash(m.Reason)
 	case spaces.RowClaimed, spaces.RowConsumed, spaces.RowIgnored:
 	}
-	return dash(m.Reason)
+	return textout.OrDash(m.Reason)
 }
 
 // sum is the answer in one sentence.
@@ -153,8 +154,8 @@ func (a silenceAnswer) print(w io.Writer, room string) {
 	if a.Text != "" {
 		what = strconv.Quote(a.Text)
 	}
-	fmt.Fprintf(w, "#%d in %s, %s: %s\n%s\n", a.Seq, room, dash(a.Actor), what, a.Answer)
+	fmt.Fprintf(w, "#%d in %s, %s: %s\n%s\n", a.Seq, room, textout.OrDash(a.Actor), what, a.Answer)
 	for _, m := range a.Minds {
-		fmt.Fprintf(w, "  %s   %s   %s\n", m.Mind, dash(m.Reason), m.Says)
+		fmt.Fprintf(w, "  %s   %s   %s\n", m.Mind, textout.OrDash(m.Reason), m.Says)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -59,7 +60,7 @@ func (p *CLI) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, erro
 	for _, r := range rooms {
 		names[r.Space] = r.Name
 	}
-	return func(id spaces.SpaceID) string { return dash(cmp.Or(names[id], string(id))) }, nil
+	return func(id spaces.SpaceID) string { return textout.OrDash(cmp.Or(names[id], string(id))) }, nil
 }
 
 // spaceCalled returns the id of a space that is called so: by its id, by the
@@ -97,11 +98,11 @@ func printRooms(w io.Writer, rooms []console.SpaceRow) {
 	lines := [][]string{{"NAME", "SPACE", "CIRCLE", "AGENTS", "PEOPLE", "EVENTS", "LAST", "CHATS"}}
 	for _, r := range rooms {
 		lines = append(lines, []string{
-			dash(r.Name), string(r.Space), string(r.Circle), dash(agentList(r.Agents)),
-			strconv.Itoa(r.Members), strconv.FormatInt(r.Events, 10), when(r.Last), dash(chatList(r)),
+			textout.OrDash(r.Name), string(r.Space), string(r.Circle), textout.OrDash(agentList(r.Agents)),
+			strconv.Itoa(r.Members), strconv.FormatInt(r.Events, 10), textout.FormatTime(r.Last), textout.OrDash(chatList(r)),
 		})
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 }
 
 func agentList(ids []spaces.AgentID) string {
@@ -191,14 +192,14 @@ func (a shownSpace) print(w io.Writer) {
 		names[m.ID] = m.Name
 		people = append(people, fmt.Sprintf("%s (%s)", m.Name, m.Kind))
 	}
-	table(w, [][]string{
-		{"name", dash(a.Name)},
+	textout.WriteTable(w, [][]string{
+		{"name", textout.OrDash(a.Name)},
 		{"space", string(a.Space)},
 		{"circle", string(a.Circle)},
 		{"wake", string(a.Wake)},
-		{"agents", dash(agentList(a.Agents))},
-		{"people", dash(strings.Join(people, ", "))},
-		{"chats", dash(chatList(a.SpaceRow))},
+		{"agents", textout.OrDash(agentList(a.Agents))},
+		{"people", textout.OrDash(strings.Join(people, ", "))},
+		{"chats", textout.OrDash(chatList(a.SpaceRow))},
 		{"events", strconv.FormatInt(a.Events, 10)},
 	})
 	fmt.Fprintln(w)
@@ -212,7 +213,7 @@ func (a shownSpace) print(w io.Writer) {
 		for _, m := range l.Marks {
 			marks = append(marks, m.Mind+" "+cmp.Or(m.Reason, string(m.State))) // the gate's word, or how far it got
 		}
-		lines = append(lines, []string{when(l.At), "#" + strconv.FormatInt(l.Seq, 10), dash(cmp.Or(names[l.Actor], string(l.Actor))), said, strings.Join(marks, ", ")})
+		lines = append(lines, []string{textout.FormatTime(l.At), "#" + strconv.FormatInt(l.Seq, 10), textout.OrDash(cmp.Or(names[l.Actor], string(l.Actor))), said, strings.Join(marks, ", ")})
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 }

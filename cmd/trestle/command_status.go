@@ -14,6 +14,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -270,10 +271,10 @@ func printProcesses(w io.Writer, all []console.Peer, at timeFormat) {
 	rows := [][]string{{"PROCESS", "HOST", "VERSION", "SINCE", "ROLES", "HAS"}}
 	for _, r := range all {
 		rows = append(rows, []string{
-			fmt.Sprint(r.PID), r.Host, dash(r.Version), at.past(r.Since), dash(strings.Join(r.Roles, ", ")), dash(strings.Join(r.Has, ", ")),
+			fmt.Sprint(r.PID), r.Host, textout.OrDash(r.Version), at.past(r.Since), textout.OrDash(strings.Join(r.Roles, ", ")), textout.OrDash(strings.Join(r.Has, ", ")),
 		})
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 }
 
 // tokenCount writes a number of tokens for people.
@@ -316,5 +317,5 @@ func (a *statusAnswer) printProblems(w io.Writer, at timeFormat) {
 		}
 		rows = append(rows, []string{count, string(r.Code), r.What + " since " + at.ago(r.Opened) + quiet, "→ " + r.Remedy})
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 }

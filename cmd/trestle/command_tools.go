@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -53,9 +54,9 @@ func printTools(w io.Writer, a console.ToolsAnswer) {
 	fmt.Fprintf(w, "version %s\n", a.Manifest)
 	lines := [][]string{{"ACT", "TIER", "RISK", "ARGUMENTS"}}
 	for _, t := range a.Tools {
-		lines = append(lines, []string{t.Name, string(t.Tier), string(t.Risk), dash(argumentsOf(t.ToolDefinition))})
+		lines = append(lines, []string{t.Name, string(t.Tier), string(t.Risk), textout.OrDash(argumentsOf(t.ToolDefinition))})
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 	if len(a.Versions) == 0 {
 		fmt.Fprintln(w, "\nno run was offered any yet")
 		return
@@ -67,9 +68,9 @@ func printTools(w io.Writer, a console.ToolsAnswer) {
 		if v.Acts == 0 {
 			acts = "not kept" // by the program of that time
 		}
-		lines = append(lines, []string{v.Manifest, acts, when(v.First), when(v.Last)})
+		lines = append(lines, []string{v.Manifest, acts, textout.FormatTime(v.First), textout.FormatTime(v.Last)})
 	}
-	table(w, lines)
+	textout.WriteTable(w, lines)
 }
 
 // argumentsOf names what an act takes: first what must be there, then the rest in

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -18,12 +19,12 @@ func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "data")
 	testutil.OK(t, os.Mkdir(folder, 0o700))
 	asStranger(t, folder)
-	err := shutOut(&config.Config{Data: folder})
+	err := storeopen.CheckAccess(&config.Config{Data: folder})
 	if f, ok := errors.AsType[*apperr.Error](err); !ok || f.Code != apperr.Failed || f.Where != folder {
 		t.Errorf("who may not read the folder is told %v", err)
 	}
 	_, err = os.Create(filepath.Join(folder, "x"))
-	if f, ok := errors.AsType[*apperr.Error](storeFailure(err, folder)); !ok || f.What != "this user may not use the data folder" || f.Code != apperr.BadConfig {
+	if f, ok := errors.AsType[*apperr.Error](storeopen.OpenError(err, folder)); !ok || f.What != "this user may not use the data folder" || f.Code != apperr.BadConfig {
 		t.Errorf("a start in it ends with %v", err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
@@ -145,7 +146,7 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 func TestAStartOnAFullDiskIsTriedAgain(t *testing.T) {
 	full := &fs.PathError{Op: "open", Path: "trestle.lock", Err: syscall.ENOSPC}
 	for name, err := range map[string]error{"of the record": sqlstore.ErrFull, "of the folder": full} {
-		f, ok := errors.AsType[*apperr.Error](storeFailure(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
+		f, ok := errors.AsType[*apperr.Error](storeopen.OpenError(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
 		if !ok || !strings.Contains(f.Remedy, "make room on this disk") || f.Code != apperr.TryAgain {
 			t.Errorf("%s: got %+v, want exit code %d", name, f, apperr.TryAgain)
 		}
@@ -171,7 +172,7 @@ func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 		"no server":                       {errors.New("connection refused"), "see that the server runs", apperr.TryAgain},
 	} {
 		err := fmt.Errorf("open record in trestle on db.example.org: %w", test.err)
-		f, ok := errors.AsType[*apperr.Error](storeFailure(err, "database"))
+		f, ok := errors.AsType[*apperr.Error](storeopen.OpenError(err, "database"))
 		if !ok || !strings.Contains(f.Remedy, test.remedy) || f.Code != test.code || f.What != err.Error() {
 			t.Errorf("%s: got %+v, want %q and exit code %d", name, f, test.remedy, test.code)
 		}
@@ -191,7 +192,7 @@ func TestAProcessSetsRoomAside(t *testing.T) {
 	s.serve(t)
 	free, _, err := sqlite.Disk(folder)
 	testutil.OK(t, err)
-	if has, err := os.Stat(file); free > 10*ballast && (err != nil || has.Size() != ballast) {
+	if has, err := os.Stat(file); free > 10*storeopen.ReservedSpace && (err != nil || has.Size() != storeopen.ReservedSpace) {
 		t.Errorf("with %d bytes free it has %v, %v", free, has, err)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -234,7 +235,7 @@ func (t *timelineWriter) tell(where, text string) {
 		return
 	}
 	seconds := int(since.Seconds())
-	fmt.Fprintf(t.out, "  %02d:%02d  %-12s %s\n", seconds/60, seconds%60, where, plain(text))
+	fmt.Fprintf(t.out, "  %02d:%02d  %-12s %s\n", seconds/60, seconds%60, where, textout.EscapeControls(text))
 }
 
 // typing is what a person at the demo writes, line by line.

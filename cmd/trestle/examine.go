@@ -13,6 +13,8 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -67,7 +69,7 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Diagnosis {
 	r, err := sqlite.DataDirCheck{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
 	switch {
 	case errors.Is(err, sqlite.ErrReadOnly):
-		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(makeWritable, " (TRS-R10)"))}
+		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(storeopen.FixReadOnly, " (TRS-R10)"))}
 	case err != nil:
 		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
@@ -90,7 +92,7 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.Diagnosis {
 	c := doctor.Console{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
 	if x.running != nil {
 		var h health
-		if err := x.running.get(ctx, "/health", &h); err != nil {
+		if err := x.running.Get(ctx, "/health", &h); err != nil {
 			return []adapters.Diagnosis{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
 		}
 		c.Listen = h.Listen
@@ -163,7 +165,7 @@ func (x *examination) servedElsewhere(ctx context.Context, name string) bool {
 	if x.conf.Database == "" {
 		return false
 	}
-	r, err := lookAtRecord(ctx, x.conf)
+	r, err := storeopen.OpenReadOnly(ctx, x.conf)
 	if err != nil {
 		found := x.examineDatabase(ctx)
 		return found.Exists || found.Refused != ""
@@ -211,7 +213,7 @@ func (s *Server) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.config(), name), l.Status().State == activity.LineStandby)
 	}
 	answer.Clocks = s.clock.Readings()
-	writeJSON(rw, http.StatusOK, answer)
+	control.WriteJSON(rw, http.StatusOK, answer)
 }
 
 // examinedThere collects what a running process read off its clocks.
@@ -221,9 +223,9 @@ type examinedThere struct {
 }
 
 // over asks the running process for its findings.
-func (t *examinedThere) over(ctx context.Context, c *controlClient, name string) ([]adapters.Diagnosis, error) {
+func (t *examinedThere) over(ctx context.Context, c *control.Client, name string) ([]adapters.Diagnosis, error) {
 	var a examined
-	if err := c.get(ctx, "/doctor?part="+url.QueryEscape(name), &a); err != nil {
+	if err := c.Get(ctx, "/doctor?part="+url.QueryEscape(name), &a); err != nil {
 		if f, ok := errors.AsType[*apperr.Error](err); ok {
 			err = errors.New(f.What)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -88,7 +89,7 @@ func TestFullDiskIsSaidEverywhere(t *testing.T) {
 func overSocket(t *testing.T, s *Server) (held []alerts.Alert) {
 	t.Helper()
 	rw := httptest.NewRecorder()
-	s.serveUnkept(rw, httptest.NewRequestWithContext(t.Context(), http.MethodGet, unkeptPath, nil))
+	s.serveUnkept(rw, httptest.NewRequestWithContext(t.Context(), http.MethodGet, control.UnstoredProblemsPath, nil))
 	if err := json.Unmarshal(rw.Body.Bytes(), &held); err != nil {
 		t.Fatalf("%v: %s", err, rw.Body)
 	}

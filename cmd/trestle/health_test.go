@@ -22,7 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -273,7 +273,7 @@ func TestStopClosesTheSpansBehindTheWork(t *testing.T) {
 	if _, errs, code := s.do(t, "remember this\n", "run"); code != apperr.Done {
 		t.Fatalf("exit %s: %s", code, errs)
 	}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	defer func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -67,7 +67,7 @@ func (s *importStage) export(t *testing.T, n int) {
 // said returns the words in the family's log.
 func (s *importStage) said(t *testing.T) (words []string) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	defer func() {
 		if err := store.Close(context.WithoutCancel(t.Context())); err != nil {
@@ -154,7 +154,7 @@ func TestImportSaysWhatIsMissing(t *testing.T) {
 // nothing, what was heard live is not doubled.
 func TestInterruptedImportGoesOn(t *testing.T) {
 	dir := t.TempDir()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }() // the test's folder goes with it
 	room, err := store.Border().Open(t.Context(), spaces.OpenRequest{

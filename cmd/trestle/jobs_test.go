@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
@@ -18,7 +18,7 @@ import (
 // withJob puts a job of a kind that no program knows into the stage's record.
 func (s stage) withJob(t *testing.T) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	if err != nil {
 		t.Fatal(err)
 	}

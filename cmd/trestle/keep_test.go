@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -148,7 +149,7 @@ func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
 		t.Errorf("without any file: %+v", none)
 	}
 	data := filepath.Join(s.folder, "data")
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: data, NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: data, NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	border, account := store.Border(), "telegram:7"
 	place, err := border.Open(t.Context(), spaces.OpenRequest{Key: "hub", Name: "Hub", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: "-1", Live: true}}})

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
@@ -77,14 +78,14 @@ func TestSocketSpeaksTheAPI(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	s.serve(t)
 	data := answerOf[statusAnswer](t, s, "status", "-o", "json").Data
-	control, running := dial(t.Context(), filepath.Join(data, socketName))
+	control, running := control.DialSocket(t.Context(), filepath.Join(data, control.SocketName))
 	if !running {
 		t.Fatal("nothing answers on the socket")
 	}
 	for _, path := range []string{"/api/spaces", "/api/minds", "/api/runs", "/api/tools", "/api/denials", "/api/problems", "/api/adapters", "/api/config", "/api/pairings", "/api/openapi.json", "/health/bootstrap"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://trestle"+path, nil)
 		testutil.OK(t, err)
-		resp, err := control.client.Do(r)
+		resp, err := control.Client.Do(r)
 		testutil.OK(t, err)
 		var v map[string]any
 		if err := json.NewDecoder(resp.Body).Decode(&v); err != nil || resp.StatusCode != http.StatusOK || len(v) == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -70,10 +71,10 @@ const refusedShown = 20
 func (s *Server) servePairings(rw http.ResponseWriter, r *http.Request) {
 	all, err := s.pairings(r.Context())
 	if err != nil {
-		refuse(rw, err)
+		control.WriteError(rw, err)
 		return
 	}
-	writeJSON(rw, http.StatusOK, all)
+	control.WriteJSON(rw, http.StatusOK, all)
 }
 
 // approver lets people in by the default form of a room.

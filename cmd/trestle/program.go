@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/redact"
 )
@@ -188,7 +189,7 @@ func (p *CLI) answer(v any, text func(io.Writer)) error {
 	}
 	var raw strings.Builder
 	text(&raw)
-	shown := plain(raw.String())
+	shown := textout.EscapeControls(raw.String())
 	if p.onTerminal() {
 		shown = forTerminal(shown, time.Now(), p.coloured())
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -51,13 +51,13 @@ func replaying(ctx context.Context, lines []replayLine, do func(context.Context,
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	quiet := slog.New(slog.DiscardHandler)
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: buildinfo.NewID, Logger: quiet})
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: storeopen.NewID, Logger: quiet})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
 	r := &replay{
-		store: store, mapping: activity.NewSpaceMapping(store.Border(), store.Border()), rooms: local.New(local.Options{NewID: buildinfo.NewID}),
+		store: store, mapping: activity.NewSpaceMapping(store.Border(), store.Border()), rooms: local.New(local.Options{NewID: storeopen.NewID}),
 		mind: spaces.Mind{Agent: replayAgent, Circle: "home"}, spaces: map[string]spaces.SpaceID{},
 	}
 	r.clock.Store(lines[0].At.UnixMilli())
@@ -102,7 +102,7 @@ func (r *replay) open(ctx context.Context, lines []replayLine) (err error) {
 	r.shell = shell.New(shell.Options{
 		Inbox: view, Journal: view, Record: view, Halter: view, Agents: []shell.Agent{{ID: replayAgent, Name: "Trestle"}},
 		Settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return shell.DefaultSettings() },
-		Counter:  new(hud.Counter), Holder: "replay", NewID: buildinfo.NewID, Logger: slog.New(slog.DiscardHandler),
+		Counter:  new(hud.Counter), Holder: "replay", NewID: storeopen.NewID, Logger: slog.New(slog.DiscardHandler),
 	})
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -49,7 +49,7 @@ func TestFramesAreKeptAsLongAsConfigured(t *testing.T) {
 // Who asks for what is not kept any more is told so.
 func TestRunsWithoutTheirFramesSaySo(t *testing.T) {
 	s := aTalk(t)
-	record, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	record, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	if _, err := record.Shell().ShedFrames(t.Context(), time.Now().Add(time.Hour), 100); err != nil {
 		t.Error(err)

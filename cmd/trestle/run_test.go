@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -209,7 +210,7 @@ func answerOf[T any](t *testing.T, s stage, args ...string) T {
 func TestCommandsGoThroughTheRunningProcess(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	s.serve(t)
-	info, err := os.Stat(filepath.Join(s.folder, "data", socketName))
+	info, err := os.Stat(filepath.Join(s.folder, "data", control.SocketName))
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("socket: %v, %v", info, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
@@ -113,9 +114,9 @@ func (s *Server) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
 	}
 	for _, name := range names {
 		of := agents[name]
-		evidence := fmt.Sprintf("in %d rooms, since %s", of.Rooms, when(of.Since))
+		evidence := fmt.Sprintf("in %d rooms, since %s", of.Rooms, textout.FormatTime(of.Since))
 		if of.Rooms == 1 {
-			evidence = "in a room, since " + when(of.Since)
+			evidence = "in a room, since " + textout.FormatTime(of.Since)
 		}
 		all = append(all, idleWork{alerts.Observation{Code: alerts.NotTaken, Subject: "agents." + name, Evidence: evidence}, of.Since.UTC().String()})
 	}
@@ -141,7 +142,7 @@ func (s *Server) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
 	for _, q := range queues {
 		for _, l := range s.lineup.all() {
 			if st := l.Status(); st.Account == q.Account && st.State == activity.LineConnected && st.Paused == "" {
-				evidence := fmt.Sprintf("%d could be sent, the oldest since %s", q.Waiting, when(q.Since))
+				evidence := fmt.Sprintf("%d could be sent, the oldest since %s", q.Waiting, textout.FormatTime(q.Since))
 				all = append(all, idleWork{alerts.Observation{Code: alerts.NotSent, Subject: l.name, Evidence: evidence}, fmt.Sprint(q.First, q.Since.UTC())})
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 )
 
@@ -45,7 +46,7 @@ func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Ob
 	case now.Sub(heard) > heardWithin:
 		seen.Code = alerts.Deaf
 		if seen.Evidence == "" {
-			seen.Evidence = fmt.Sprintf("the platform has said nothing since %s", when(heard))
+			seen.Evidence = fmt.Sprintf("the platform has said nothing since %s", textout.FormatTime(heard))
 		}
 	default:
 		return seen, false

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -58,7 +59,7 @@ func (s *Server) lookAtRecord() alerts.Probe {
 				all = append(all, alerts.Observation{Code: alerts.StoreSlow, Subject: "the record", Evidence: fmt.Sprintf("a commit took %.1f s", v.Slowest.Seconds())})
 			}
 			if !lostAt.IsZero() && now.Sub(lostAt) < lostLately {
-				all = append(all, alerts.Observation{Code: alerts.LeaseLost, Subject: "this process", Evidence: "last at " + when(lostAt)})
+				all = append(all, alerts.Observation{Code: alerts.LeaseLost, Subject: "this process", Evidence: "last at " + textout.FormatTime(lostAt)})
 			}
 			for _, d := range v.Denials {
 				if d.N >= manyDenied {
@@ -89,7 +90,7 @@ func (s *Server) seeOutbox(ctx context.Context, v alerts.Metrics, now time.Time)
 	}
 	for _, q := range v.Queues {
 		if now.Sub(q.Oldest) > waitsLong {
-			see(alerts.OutboxOld, q.Account, fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, when(q.Oldest)))
+			see(alerts.OutboxOld, q.Account, fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, textout.FormatTime(q.Oldest)))
 		}
 	}
 	for _, u := range v.Unknown {
@@ -156,7 +157,7 @@ func (s *Server) seeBackup(v alerts.Metrics, now time.Time) []alerts.Observation
 		return nil
 	}
 	last := lastBackup(c.Data)
-	evidence := "the last one was made at " + when(last)
+	evidence := "the last one was made at " + textout.FormatTime(last)
 	if last.IsZero() {
 		last, evidence = v.Began, "none was ever made"
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,7 +16,8 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -60,7 +60,7 @@ type Server struct {
 // newProcess prepares a process; nothing is opened.
 func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
 	s := &Server{
-		components: &components{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{mint: buildinfo.NewID, nonce: newNonce}},
+		components: &components{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{mint: storeopen.NewID, nonce: newNonce}},
 		boot:       newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
 	}
 	s.current.Store(c)
@@ -99,18 +99,18 @@ func (s *Server) loaded() error {
 // openStore opens the record, in stages of their own.
 func (s *Server) openStore(ctx context.Context) error {
 	settings := s.config().SettingsFor("", "")
-	m := &migrationProgress{plan: s.boot.out, shower: jobs.NewShower(s.boot.out, jobs.Lines)}
-	store, err := openRecord(ctx, s.config(), openOptions{
-		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, lives: true, lost: func(err error) { s.lost <- err },
-		stage:     func(name string, do func() error) error { return s.patient(ctx, name, do) },
-		migrating: func(now sqlstore.Migration) { m.told(now); s.tellMigrating(ctx, now) },
-		rewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
+	m := &storeopen.MigrationProgress{Out: s.boot.out, Printer: jobs.NewShower(s.boot.out, jobs.Lines)}
+	store, err := storeopen.OpenStore(ctx, s.config(), storeopen.OpenOptions{
+		Logger: s.log, IdleSpan: settings.Spans.Idle, Exclusive: !s.platforms, RunsAgents: true, OnLost: func(err error) { s.lost <- err },
+		RunStage:    func(name string, do func() error) error { return s.patient(ctx, name, do) },
+		OnMigration: func(now sqlstore.Migration) { m.Show(now); s.tellMigrating(ctx, now) },
+		OnRewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {
 		return err
 	}
 	s.store = store
-	if err := m.keep(ctx, store, s.log); err != nil {
+	if err := m.AddJob(ctx, store, s.log); err != nil {
 		s.log.Warn("migration not kept among the jobs", "error", err)
 	}
 	if err := s.openBells(ctx); err != nil {
@@ -147,7 +147,7 @@ func (s *Server) unopened(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	return storeFailure(err, placeOf(s.config()))
+	return storeopen.OpenError(err, storeopen.LocationName(s.config()))
 }
 
 // serve passes the gate, starts what may fail alone, and runs it all.
@@ -324,14 +324,8 @@ func (s *Server) listen(ctx context.Context, g *errgroup.Group) error {
 		return &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Where: "listen: " + s.config().Listen, Remedy: "stop what uses it, or set listen to another port", Code: code}
 	}
 	s.listenAt = ln.Addr().String()
-	g.Go(func() error { return serveHTTP(ctx, ln, s.console.Handler()) })
+	g.Go(func() error { return control.ServeHTTP(ctx, ln, s.console.Handler()) })
 	return nil
 }
 
-// socketName is the control socket within the data folder.
-const socketName = "trestle.sock"
-
-func (s *Server) socket() string { return socketOf(s.config()) }
-
-// socketOf is where the process that serves a configuration's data folder listens.
-func socketOf(c *config.Config) string { return filepath.Join(c.Data, socketName) }
+func (s *Server) socket() string { return control.SocketPath(s.config()) }

@@ -8,13 +8,15 @@ import (
 	"net/http"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // server returns the configuration and the process that serves its data folder, nil
 // where none does. A file that was spoilt while that process runs changes nothing of it
 // (ECOSYSTEM 4): the process still answers, and the configuration is nil.
-func (p *CLI) server(ctx context.Context) (*config.Config, *controlClient, error) {
+func (p *CLI) server(ctx context.Context) (*config.Config, *control.Client, error) {
 	conf, err := p.load()
 	if err != nil {
 		c, running := p.stillServed(ctx, err)
@@ -23,14 +25,14 @@ func (p *CLI) server(ctx context.Context) (*config.Config, *controlClient, error
 		}
 		return nil, c, nil
 	}
-	if c, running := dial(ctx, socketOf(conf)); running {
+	if c, running := control.DialSocket(ctx, control.SocketPath(conf)); running {
 		return conf, c, nil
 	}
-	return conf, nil, shutOut(conf)
+	return conf, nil, storeopen.CheckAccess(conf)
 }
 
 // running returns the process that serves the data folder.
-func (p *CLI) running(ctx context.Context) (*controlClient, error) {
+func (p *CLI) running(ctx context.Context) (*control.Client, error) {
 	conf, c, err := p.server(ctx)
 	if err == nil && c == nil {
 		err = &apperr.Error{What: "no process serves this data folder", Where: conf.Data, Remedy: "start it with trestle run", Code: apperr.TryAgain}
@@ -44,7 +46,7 @@ func (p *CLI) get(ctx context.Context, path string, a any) error {
 	if err != nil {
 		return err
 	}
-	return c.get(ctx, path, a)
+	return c.Get(ctx, path, a)
 }
 
 // post has the process that serves the data folder do what q asks for.
@@ -53,12 +55,12 @@ func (p *CLI) post(ctx context.Context, path string, q, a any) error {
 	if err != nil {
 		return err
 	}
-	return c.post(ctx, path, q, a)
+	return c.Post(ctx, path, q, a)
 }
 
 // stillServed returns the process that goes on with what it read before the
 // configuration became unusable for the reason err, and says so once.
-func (p *CLI) stillServed(ctx context.Context, err error) (*controlClient, bool) {
+func (p *CLI) stillServed(ctx context.Context, err error) (*control.Client, bool) {
 	invalid, ok := errors.AsType[*config.InvalidError](err)
 	if !ok {
 		return nil, false
@@ -67,7 +69,7 @@ func (p *CLI) stillServed(ctx context.Context, err error) (*controlClient, bool)
 	if conf == nil {
 		return nil, false
 	}
-	c, running := dial(ctx, socketOf(conf))
+	c, running := control.DialSocket(ctx, control.SocketPath(conf))
 	if running && !p.warned {
 		p.warned = true
 		w := p.hidden().Writer(p.errs)
@@ -84,18 +86,18 @@ func (p *CLI) despite(ctx context.Context, path string, a any, err error) error 
 	if !running {
 		return err
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, onSocket+path, nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, control.BaseURL+path, nil)
 	if err != nil {
 		return err
 	}
-	resp, err := c.client.Do(q)
+	resp, err := c.Client.Do(q)
 	if err != nil {
-		return &apperr.Error{What: "the running process does not answer: " + err.Error(), Where: c.socket, Remedy: "see its log", Code: apperr.TryAgain}
+		return &apperr.Error{What: "the running process does not answer: " + err.Error(), Where: c.Socket, Remedy: "see its log", Code: apperr.TryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return fmt.Errorf("read the answer of the running process: %w", err)
 	}
-	return readAnswer(path, resp.StatusCode, body, a)
+	return control.DecodeAnswer(path, resp.StatusCode, body, a)
 }

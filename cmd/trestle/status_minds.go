@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -81,7 +82,7 @@ func (a *statusAnswer) printMinds(w io.Writer, at timeFormat) {
 	for _, m := range a.Minds {
 		last, stop := "-", "-"
 		if m.Last != nil {
-			last, stop = at.past(m.Last.Started), dash(string(m.Last.Stop))
+			last, stop = at.past(m.Last.Started), textout.OrDash(string(m.Last.Stop))
 			if m.Last.Stop != "" {
 				last += fmt.Sprintf(", %.1f s", m.Last.Seconds)
 			}
@@ -90,14 +91,14 @@ func (a *statusAnswer) printMinds(w io.Writer, at timeFormat) {
 		if m.Cost != nil {
 			today += fmt.Sprintf("  %.2f", *m.Cost)
 		}
-		rows = append(rows, []string{m.Mind, m.Doing, fmt.Sprint(m.Cycles), last, stop, today, fmt.Sprintf("%.0f %%", 100*m.Cached), dash(m.Room)})
+		rows = append(rows, []string{m.Mind, m.Doing, fmt.Sprint(m.Cycles), last, stop, today, fmt.Sprintf("%.0f %%", 100*m.Cached), textout.OrDash(m.Room)})
 	}
 	if !slices.ContainsFunc(a.Minds, func(m mindRow) bool { return m.Room != "" }) {
 		for i, r := range rows {
 			rows[i] = r[:len(r)-1]
 		}
 	}
-	table(w, rows)
+	textout.WriteTable(w, rows)
 	if a.More {
 		fmt.Fprintln(w, "these ran last; trestle status --all lists every mind")
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -90,7 +90,7 @@ func TestStatusCheckAnswersByItsExitCode(t *testing.T) {
 func TestStatusListsTheLatestOfManyMinds(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	s.done(t, "hello\n", "run")
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	const many = 30
 	for i := range many {

@@ -14,7 +14,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/adapters/local"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 )
 
 // A chatRoom is a place in a room: in this process, or over the socket.
@@ -22,46 +23,46 @@ type chatRoom interface {
 	// Say returns once the line is durable.
 	Say(ctx context.Context, text string) error
 	// Hear returns the next thing seen in the room; io.EOF when the room is gone.
-	Hear(ctx context.Context) (heardLine, error)
+	Hear(ctx context.Context) (control.HeardLine, error)
 }
 
 // Hear returns the next thing seen in the room.
-func (s *localRoom) Hear(ctx context.Context) (heardLine, error) {
+func (s *localRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 	shown, err := s.sub.Next(ctx)
 	if err != nil {
-		return heardLine{}, err
+		return control.HeardLine{}, err
 	}
 	return s.line(shown), nil
 }
 
 // line is what a terminal shows of something seen.
-func (s *localRoom) line(shown local.RoomEvent) heardLine {
+func (s *localRoom) line(shown local.RoomEvent) control.HeardLine {
 	switch v := shown.(type) {
 	case local.Posted:
-		return heardLine{"posted", s.speaker(v.From), v.Text}
+		return control.HeardLine{"posted", s.speaker(v.From), v.Text}
 	case local.Said:
-		return heardLine{"said", v.From.Name, v.Text}
+		return control.HeardLine{"said", v.From.Name, v.Text}
 	case local.Edited:
-		return heardLine{"edited", s.own(), v.Text}
+		return control.HeardLine{"edited", s.own(), v.Text}
 	case local.Deleted:
-		return heardLine{"deleted", s.own(), ""}
+		return control.HeardLine{"deleted", s.own(), ""}
 	case local.Reacted:
-		return heardLine{"reacted", s.own(), v.Emoji}
+		return control.HeardLine{"reacted", s.own(), v.Emoji}
 	case local.Typing:
-		if mark, ok := strings.CutPrefix(v.Thread, quietThread); ok {
-			return heardLine{Kind: "quiet", Text: mark}
+		if mark, ok := strings.CutPrefix(v.Thread, control.QuietMark); ok {
+			return control.HeardLine{Kind: "quiet", Text: mark}
 		}
-		return heardLine{Kind: "typing", Who: s.own()}
+		return control.HeardLine{Kind: "typing", Who: s.own()}
 	case local.Dropped:
-		return heardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
+		return control.HeardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
 	}
 	panic("terminal: an unknown thing is shown")
 }
 
-// show returns the text of what was heard; empty shows nothing. Whatever could
+// lineText returns the text of what was heard; empty shows nothing. Whatever could
 // steer a terminal is shown as an escape.
-func (h heardLine) show(names bool) string {
-	text := plain(h.Text)
+func lineText(h control.HeardLine, names bool) string {
+	text := textout.EscapeControls(h.Text)
 	switch h.Kind {
 	case "posted":
 		if !names || h.Who == "" {
@@ -81,10 +82,6 @@ func (h heardLine) show(names bool) string {
 	return ""
 }
 
-// plain shows control characters, but for line breaks and tabs, as escapes
-// (SECURITY S18).
-func plain(text string) string { return console.Plain(text) }
-
 // hear writes what is heard in a room until ctx is done or the room is gone.
 func hear(ctx context.Context, c chatRoom, out io.Writer, names bool) {
 	for {
@@ -92,7 +89,7 @@ func hear(ctx context.Context, c chatRoom, out io.Writer, names bool) {
 		if err != nil {
 			return
 		}
-		if text := h.show(names); text != "" {
+		if text := lineText(h, names); text != "" {
 			fmt.Fprintln(out, text)
 		}
 	}

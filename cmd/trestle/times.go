@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 )
 
@@ -18,7 +19,7 @@ func (p *CLI) clock() timeFormat { return timeFormat{time.Now(), p.onTerminal()}
 // ago writes how long ago a moment was, or the moment; a dash for none.
 func (c timeFormat) ago(t time.Time) string {
 	if !c.relative || t.IsZero() {
-		return when(t)
+		return textout.FormatTime(t)
 	}
 	return alerts.Span(c.now.Sub(t))
 }
@@ -26,7 +27,7 @@ func (c timeFormat) ago(t time.Time) string {
 // past writes a moment with the word that makes it one: "2 m ago".
 func (c timeFormat) past(t time.Time) string {
 	if !c.relative || t.IsZero() {
-		return when(t)
+		return textout.FormatTime(t)
 	}
 	return c.ago(t) + " ago"
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -73,7 +73,7 @@ func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.P
 	if n := len(chat.Sent()); n != 3 {
 		t.Errorf("%d messages of bots, want 3", n)
 	}
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	t.Cleanup(func() { _ = store.Close(t.Context()) }) // the folder goes with it
 	places, err := store.Border().Place(t.Context(), "telegram:72", fmt.Sprint(chat.ID()))

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -41,7 +42,7 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	if aside := sumOf(t, record+".schema1"); aside == "" {
 		t.Error("no copy was set aside before the migration")
 	}
-	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != migrateKind || all[0].State != jobs.Done || all[0].Done < 14 || all[0].Done != all[0].Total {
+	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != storeopen.MigrateJob || all[0].State != jobs.Done || all[0].Done < 14 || all[0].Done != all[0].Total {
 		t.Errorf("the migration is not among the jobs: %+v", all)
 	}
 	if runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json"); len(runs) != 4 {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -17,7 +17,7 @@ import (
 // the newest first.
 func (s stage) spans(t *testing.T) (all []spaces.ConnectionSpan) {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: buildinfo.NewID})
+	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	m := spaces.Mind{Agent: "ada", Circle: "home"}
 	ups, err := store.Shell().Uplinks(t.Context(), m)

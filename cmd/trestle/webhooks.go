@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 )
 
 // webhookMux are the accounts whose platforms call us, by the path they call. It is
@@ -79,5 +80,5 @@ func (s *Server) serveHooks(ctx context.Context, g *errgroup.Group) {
 		return
 	}
 	s.log.Info("platforms may call us", "listen", ln.Addr().String())
-	g.Go(func() error { return serveHTTP(ctx, ln, &s.hooks) })
+	g.Go(func() error { return control.ServeHTTP(ctx, ln, &s.hooks) })
 }

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
@@ -15,7 +15,7 @@ import (
 // job is a live event.
 func (p *components) newRunner(kinds map[string]jobs.Handler) *jobs.Runner {
 	return &jobs.Runner{
-		Ledger: p.store.Jobs(), Kinds: kinds, Holder: cmp.Or(p.store.Process(), buildinfo.NewID()), Logger: p.log.With("part", "jobs"),
+		Ledger: p.store.Jobs(), Kinds: kinds, Holder: cmp.Or(p.store.Process(), storeopen.NewID()), Logger: p.log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
 			clusterBus{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
 				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,

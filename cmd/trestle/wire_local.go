@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -39,7 +39,7 @@ func newRooms(c *config.Config) *local.Rooms {
 	if len(c.DefaultAgents) > 0 {
 		handle = c.DefaultAgents[0]
 	}
-	return local.New(local.Options{NewID: buildinfo.NewID, Handle: handle})
+	return local.New(local.Options{NewID: storeopen.NewID, Handle: handle})
 }
 
 // localRooms returns the rooms a terminal can join: every configured space, or

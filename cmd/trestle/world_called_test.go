@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 )
 
 // A doorway is how the platforms call the program of a world whose configuration says
@@ -51,7 +53,7 @@ func (d *doorway) listens(ctx context.Context, g *errgroup.Group, w *world, h ht
 	if err != nil {
 		return err
 	}
-	g.Go(func() error { return serveHTTP(ctx, ln, h) })
+	g.Go(func() error { return control.ServeHTTP(ctx, ln, h) })
 	return nil
 }
 

@@ -1,3 +1,5 @@
+// Package apperr has errors that tell people what to do, and the exit codes of the
+// program.
 package apperr
 
 import (
@@ -14,12 +16,12 @@ import (
 // ExitCode is what the process tells its caller.
 type ExitCode int
 
-// The exit codes (ECOSYSTEM 3.1).
+// The exit codes, as scripts and service managers read them.
 const (
 	Done        ExitCode = 0
 	Failed      ExitCode = 1 // failed, or findings
 	Usage       ExitCode = 2
-	TryAgain    ExitCode = 75 // somebody else holds what is needed
+	TryAgain    ExitCode = 75 // another process holds what is needed
 	BadConfig   ExitCode = 78
 	Interrupted ExitCode = 130
 )

@@ -5,8 +5,6 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/google/uuid"
-
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
@@ -40,6 +38,3 @@ func Current() Info {
 	}
 	return v
 }
-
-// NewID returns an id that is unique and sorts behind all earlier ones.
-func NewID() string { return uuid.Must(uuid.NewV7()).String() }

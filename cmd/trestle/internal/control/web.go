@@ -1,4 +1,4 @@
-package main
+package control
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// writeJSON answers a request of the control socket.
-func writeJSON(rw http.ResponseWriter, code int, v any) {
+// WriteJSON answers a request of the control socket.
+func WriteJSON(rw http.ResponseWriter, code int, v any) {
 	rw.Header().Set("Content-Type", "application/json")
 	rw.WriteHeader(code)
 	e := json.NewEncoder(rw)
@@ -17,15 +17,15 @@ func writeJSON(rw http.ResponseWriter, code int, v any) {
 	_ = e.Encode(v) // the reader has gone; nobody is left to tell
 }
 
-// newServer returns a server with limits for slow and large requests.
-func newServer(h http.Handler) *http.Server {
+// newHTTPServer returns a server with limits for slow and large requests.
+func newHTTPServer(h http.Handler) *http.Server {
 	return &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10}
 }
 
-// serveHTTP answers on ln until ctx is done, then lets requests in hand finish
+// ServeHTTP answers on ln until ctx is done, then lets requests in hand finish
 // for a moment.
-func serveHTTP(ctx context.Context, ln net.Listener, h http.Handler) error {
-	s := newServer(h)
+func ServeHTTP(ctx context.Context, ln net.Listener, h http.Handler) error {
+	s := newHTTPServer(h)
 	s.BaseContext = func(net.Listener) context.Context { return ctx }
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {

@@ -1,4 +1,6 @@
-package main
+// Package storeopen opens the database that a configuration names, and says what
+// people can do where that fails.
+package storeopen
 
 import (
 	"context"
@@ -11,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -19,40 +23,40 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// An openOptions says how a record is opened, whichever engine keeps it.
-type openOptions struct {
-	log   *slog.Logger
-	idle  time.Duration
-	alone bool                                     // no other process may write the record meanwhile
-	lives bool                                     // agents live while it is open; otherwise it is only looked after
-	stage func(name string, do func() error) error // nil: the parts of it are just run
-	// lost is called when the process may write no more, see [postgres.Options].
+// An OpenOptions says how a record is opened, whichever engine keeps it.
+type OpenOptions struct {
+	Logger     *slog.Logger
+	IdleSpan   time.Duration
+	Exclusive  bool                                     // no other process may write the record meanwhile
+	RunsAgents bool                                     // agents live while it is open; otherwise it is only looked after
+	RunStage   func(name string, do func() error) error // nil: the parts of it are just run
+	// OnLost is called when the process may write no more, see [postgres.Options].
 	// Default: nobody is told; each write is refused then all the same.
-	lost func(error)
-	// rewound is called when the database has lost what it had confirmed, see
+	OnLost func(error)
+	// OnRewound is called when the database has lost what it had confirmed, see
 	// [postgres.Options]. Default: the log alone tells.
-	rewound func(known, had int64)
-	// migrating is told how an older record comes up to date. Default: nobody is.
-	migrating func(sqlstore.Migration)
+	OnRewound func(known, had int64)
+	// OnMigration is told how an older record comes up to date. Default: nobody is.
+	OnMigration func(sqlstore.Migration)
 }
 
-// witnessName is the file of the data folder that remembers how far a record in a
+// turnFile is the file of the data folder that remembers how far a record in a
 // database had come.
-const witnessName = "database.turn"
+const turnFile = "database.turn"
 
-// ballast is what a process sets aside beside its record for a full disk (DELIVERY 2.7).
-const ballast = 64 << 20
+// ReservedSpace is what a process sets aside beside its record for a full disk (DELIVERY 2.7).
+const ReservedSpace = 64 << 20
 
-// openRecord opens the record that a configuration names. A file has one process;
+// OpenStore opens the record that a configuration names. A file has one process;
 // those that share a database have each account and each mind by turns.
-func openRecord(ctx context.Context, c *config.Config, o openOptions) (*sqlstore.Store, error) {
+func OpenStore(ctx context.Context, c *config.Config, o OpenOptions) (*sqlstore.Store, error) {
 	if c.Database == "" {
 		so := sqlite.Options{
-			Dir: c.Data, NewID: buildinfo.NewID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: buildinfo.Current().Version,
-			Lives: o.lives, Migrating: o.migrating,
+			Dir: c.Data, NewID: NewID, Logger: o.Logger, Idle: o.IdleSpan, Stage: o.RunStage, Program: buildinfo.Current().Version,
+			Lives: o.RunsAgents, Migrating: o.OnMigration,
 		}
-		if o.lives {
-			so.Ballast = ballast
+		if o.RunsAgents {
+			so.Ballast = ReservedSpace
 		}
 		return sqlite.Open(ctx, so)
 	}
@@ -60,24 +64,24 @@ func openRecord(ctx context.Context, c *config.Config, o openOptions) (*sqlstore
 		return nil, err
 	}
 	return postgres.Open(ctx, postgres.Options{
-		URL: string(c.Database), NewID: buildinfo.NewID, Logger: o.log, Idle: o.idle, Stage: o.stage, Program: buildinfo.Current().Version,
-		Alone: o.alone, Lives: o.lives, Lost: o.lost, Witness: filepath.Join(c.Data, witnessName), Rewound: o.rewound,
-		Migrating: o.migrating,
+		URL: string(c.Database), NewID: NewID, Logger: o.Logger, Idle: o.IdleSpan, Stage: o.RunStage, Program: buildinfo.Current().Version,
+		Alone: o.Exclusive, Lives: o.RunsAgents, Lost: o.OnLost, Witness: filepath.Join(c.Data, turnFile), Rewound: o.OnRewound,
+		Migrating: o.OnMigration,
 	})
 }
 
-// lookAtRecord opens the record that a configuration names for reading, beside
+// OpenReadOnly opens the record that a configuration names for reading, beside
 // whoever writes it.
-func lookAtRecord(ctx context.Context, c *config.Config) (sqlstore.ReadModel, error) {
+func OpenReadOnly(ctx context.Context, c *config.Config) (sqlstore.ReadModel, error) {
 	if c.Database == "" {
 		return sqlite.Look(ctx, c.Data)
 	}
 	return postgres.Look(ctx, string(c.Database))
 }
 
-// noRecord reports whether there is no record yet. A database is asked when it is
+// IsMissing reports whether there is no record yet. A database is asked when it is
 // opened.
-func noRecord(c *config.Config) bool {
+func IsMissing(c *config.Config) bool {
 	if c.Database != "" {
 		return false
 	}
@@ -85,17 +89,17 @@ func noRecord(c *config.Config) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-func noRecordYet(c *config.Config) *apperr.Error {
+func MissingError(c *config.Config) *apperr.Error {
 	return &apperr.Error{What: "there is no record here yet", Where: c.Data, Remedy: "start with trestle run, or name another folder with --data", Code: apperr.Failed}
 }
 
-// shutOut is the failure of a user who may not read the data folder: there is no
+// CheckAccess is the failure of a user who may not read the data folder: there is no
 // saying what is in it, nor whether a process serves it. Nil for everybody else.
-func shutOut(c *config.Config) error {
+func CheckAccess(c *config.Config) error {
 	for _, path := range []string{c.Data, filepath.Join(c.Data, sqlite.FileName)} {
 		f, err := os.Open(path)
 		if errors.Is(err, fs.ErrPermission) {
-			return notOurs(path, apperr.Failed)
+			return permissionError(path, apperr.Failed)
 		}
 		if err == nil {
 			_ = f.Close() // it only had to be opened
@@ -104,49 +108,49 @@ func shutOut(c *config.Config) error {
 	return nil
 }
 
-func notOurs(path string, code apperr.ExitCode) *apperr.Error {
+func permissionError(path string, code apperr.ExitCode) *apperr.Error {
 	return &apperr.Error{What: "this user may not use the data folder", Where: path, Remedy: "run it as the user who owns the folder, or name another one with --data (TRS-R10)", Code: code}
 }
 
-// makeWritable is what to do about a record that this user may read alone.
-const makeWritable = "run it as the user who owns the folder, mount its disk for writing, or copy the folder and name the copy with --data (TRS-R10)"
+// FixReadOnly is what to do about a record that this user may read alone.
+const FixReadOnly = "run it as the user who owns the folder, mount its disk for writing, or copy the folder and name the copy with --data (TRS-R10)"
 
-// unseen is the failure of a record that cannot be looked at.
-func unseen(err error, c *config.Config) *apperr.Error {
+// ReadError is the failure of a record that cannot be looked at.
+func ReadError(err error, c *config.Config) *apperr.Error {
 	remedy := "see that it can be read: trestle doctor data"
 	if errors.Is(err, sqlite.ErrReadOnly) {
-		remedy = makeWritable
+		remedy = FixReadOnly
 	}
-	return &apperr.Error{What: err.Error(), Where: placeOf(c), Remedy: remedy, Code: apperr.Failed}
+	return &apperr.Error{What: err.Error(), Where: LocationName(c), Remedy: remedy, Code: apperr.Failed}
 }
 
-// placeOf says where people look for the record of a configuration.
-func placeOf(c *config.Config) string {
+// LocationName says where people look for the record of a configuration.
+func LocationName(c *config.Config) string {
 	if c.Database == "" {
 		return c.Data
 	}
 	return "database"
 }
 
-// useNewer is what to do about a record that a newer version wrote.
-const useNewer = "use the version named above, or restore a backup made before it (TRS-R04)"
+// FixNewer is what to do about a record that a newer version wrote.
+const FixNewer = "use the version named above, or restore a backup made before it (TRS-R04)"
 
-// storeFailure says what people can do about a record that does not open.
-func storeFailure(err error, place string) error {
+// OpenError says what people can do about a record that does not open.
+func OpenError(err error, place string) error {
 	f := &apperr.Error{What: err.Error(), Where: place, Remedy: "see that the folder can be written: trestle doctor data", Code: apperr.BadConfig}
 	_, locked := errors.AsType[*sqlite.LockedError](err)
 	other, inUse := errors.AsType[*postgres.InUseError](err)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return notOurs(place, apperr.BadConfig)
+		return permissionError(place, apperr.BadConfig)
 	case errors.Is(err, sqlite.ErrReadOnly):
-		f.Remedy = makeWritable
+		f.Remedy = FixReadOnly
 	case locked:
 		f.Remedy, f.Code = "stop the other process, or use --data for another folder", apperr.TryAgain
 	case inUse:
 		f.Remedy, f.Code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), apperr.TryAgain
 	case errors.Is(err, sqlstore.ErrNewer):
-		f.Remedy = useNewer
+		f.Remedy = FixNewer
 	case errors.Is(err, sqlstore.ErrLacks):
 		f.Remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, sqlstore.ErrFull) && place == "database":
@@ -168,3 +172,6 @@ func storeFailure(err error, place string) error {
 	}
 	return f
 }
+
+// NewID returns an id that is unique and sorts behind all earlier ones.
+func NewID() string { return uuid.Must(uuid.NewV7()).String() }

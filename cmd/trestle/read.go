@@ -1,16 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -22,21 +20,21 @@ func (p *CLI) look(ctx context.Context, see func(c *config.Config, r sqlstore.Re
 	if err != nil {
 		return err
 	}
-	if err := shutOut(conf); err != nil {
+	if err := storeopen.CheckAccess(conf); err != nil {
 		return err
 	}
-	if noRecord(conf) {
-		return noRecordYet(conf)
+	if storeopen.IsMissing(conf) {
+		return storeopen.MissingError(conf)
 	}
-	store, err := lookAtRecord(ctx, conf)
+	store, err := storeopen.OpenReadOnly(ctx, conf)
 	switch {
 	case errors.Is(err, sqlstore.ErrOlder):
-		return &apperr.Error{What: err.Error(), Where: placeOf(conf), Remedy: comeUpFirst(conf), Code: apperr.Failed}
+		return &apperr.Error{What: err.Error(), Where: storeopen.LocationName(conf), Remedy: comeUpFirst(conf), Code: apperr.Failed}
 	case errors.Is(err, sqlstore.ErrNewer):
-		return &apperr.Error{What: err.Error(), Where: placeOf(conf), Remedy: useNewer, Code: apperr.Failed}
+		return &apperr.Error{What: err.Error(), Where: storeopen.LocationName(conf), Remedy: storeopen.FixNewer, Code: apperr.Failed}
 	}
 	if err != nil {
-		return unseen(err, conf)
+		return storeopen.ReadError(err, conf)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return see(conf, store)
@@ -50,33 +48,6 @@ func comeUpFirst(c *config.Config) string {
 	return "start trestle run once: it brings the record up to date and sets a copy of it aside"
 }
 
-// oneLine shows what would break a cell: none makes rows or columns of its own (SECURITY S18).
-var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
-
-// table writes rows in aligned columns.
-func table(w io.Writer, rows [][]string) {
-	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	for _, r := range rows {
-		cells := make([]string, len(r))
-		for i, cell := range r {
-			cells[i] = oneLine.Replace(cell)
-		}
-		fmt.Fprintln(t, plain(strings.TrimRight(strings.Join(cells, "\t"), "\t")))
-	}
-	_ = t.Flush() // w is the text of an answer
-}
-
-// when writes a moment as ISO time; a dash for none.
-func when(t time.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	return t.UTC().Format("2006-01-02T15:04:05Z")
-}
-
-// dash stands for an empty cell.
-func dash(text string) string { return cmp.Or(text, "-") }
-
 // sinceFlag reads how far back a list goes; nothing is for ever.
 func sinceFlag(text string) (time.Time, error) {
 	if text == "" {
@@ -87,4 +58,13 @@ func sinceFlag(text string) (time.Time, error) {
 		return time.Time{}, &apperr.Error{What: fmt.Sprintf("%q is no length of time", text), Where: "--since", Remedy: "write 90s, 5m, 2h or 7d", Code: apperr.Usage}
 	}
 	return time.Now().Add(-d), nil
+}
+
+// migrating returns what shows a migration to whoever called the program.
+func (p *CLI) migrating() *storeopen.MigrationProgress {
+	m := &storeopen.MigrationProgress{Out: p.errs, Printer: p.progress()}
+	if p.quiet || p.output != "text" {
+		m.Out = io.Discard
+	}
+	return m
 }

@@ -1,0 +1,44 @@
+// Package textout writes times, tables and text of others for a terminal.
+package textout
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// oneLine shows what would break a cell: none makes rows or columns of its own (SECURITY S18).
+var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
+
+// WriteTable writes rows in aligned columns.
+func WriteTable(w io.Writer, rows [][]string) {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for _, r := range rows {
+		cells := make([]string, len(r))
+		for i, cell := range r {
+			cells[i] = oneLine.Replace(cell)
+		}
+		fmt.Fprintln(t, EscapeControls(strings.TrimRight(strings.Join(cells, "\t"), "\t")))
+	}
+	_ = t.Flush() // w is the text of an answer
+}
+
+// FormatTime writes a moment as ISO time; a dash for none.
+func FormatTime(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
+}
+
+// OrDash stands for an empty cell.
+func OrDash(text string) string { return cmp.Or(text, "-") }
+
+// EscapeControls shows control characters, but for line breaks and tabs, as escapes
+// (SECURITY S18).
+func EscapeControls(text string) string { return console.Plain(text) }
