@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 func configCommand(p *CLI) *cobra.Command {
@@ -140,7 +140,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 		return nil, nil
 	}
 	store, err := lookAtRecord(ctx, c)
-	if errors.Is(err, sqlstore.ErrOlder) || errors.Is(err, sqlstore.ErrNewer) {
+	if errors.Is(err, engine.ErrOlder) || errors.Is(err, engine.ErrNewer) {
 		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {

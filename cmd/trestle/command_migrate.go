@@ -14,9 +14,9 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // migratedAnswer is the answer of `trestle migrate`.
@@ -105,7 +105,7 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
-	if errors.Is(err, sqlstore.ErrOlder) {
+	if errors.Is(err, engine.ErrOlder) {
 		return &cliError{what: err.Error(), where: conf.Data, remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", code: exitFailed}
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -31,7 +32,7 @@ type openOptions struct {
 	// [postgres.Options]. Default: the log alone tells.
 	rewound func(known, had int64)
 	// migrating is told how an older record comes up to date. Default: nobody is.
-	migrating func(sqlstore.Migration)
+	migrating func(engine.Migration)
 }
 
 // witnessName is the file of the data folder that remembers how far a record in a
@@ -143,13 +144,13 @@ func storeFailure(err error, place string) error {
 		f.remedy, f.code = "stop the other process, or use --data for another folder", exitTryAgain
 	case inUse:
 		f.remedy, f.code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), exitTryAgain
-	case errors.Is(err, sqlstore.ErrNewer):
+	case errors.Is(err, engine.ErrNewer):
 		f.remedy = useNewer
-	case errors.Is(err, sqlstore.ErrLacks):
+	case errors.Is(err, engine.ErrLacks):
 		f.remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
-	case errors.Is(err, sqlstore.ErrFull) && place == "database":
+	case errors.Is(err, engine.ErrFull) && place == "database":
 		f.remedy, f.code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
-	case errors.Is(err, sqlstore.ErrFull), errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, engine.ErrFull), errors.Is(err, syscall.ENOSPC):
 		f.remedy, f.code = "make room on this disk, or move the data folder; the record is whole, and a migration goes on where it was (TRS-R01)", exitTryAgain
 	case errors.Is(err, sqlite.ErrDamaged):
 		f.remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -29,9 +30,9 @@ func (p *CLI) look(ctx context.Context, see func(c *config.Config, r sqlstore.Re
 	}
 	store, err := lookAtRecord(ctx, conf)
 	switch {
-	case errors.Is(err, sqlstore.ErrOlder):
+	case errors.Is(err, engine.ErrOlder):
 		return &cliError{what: err.Error(), where: placeOf(conf), remedy: comeUpFirst(conf), code: exitFailed}
-	case errors.Is(err, sqlstore.ErrNewer):
+	case errors.Is(err, engine.ErrNewer):
 		return &cliError{what: err.Error(), where: placeOf(conf), remedy: useNewer, code: exitFailed}
 	}
 	if err != nil {

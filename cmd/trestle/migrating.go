@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -22,7 +23,7 @@ type migrationProgress struct {
 	plan   io.Writer
 	shower *jobs.ProgressPrinter
 	began  time.Time // zero: the record was up to date
-	now    sqlstore.Migration
+	now    engine.Migration
 }
 
 // migrating returns what shows a migration to whoever called the program.
@@ -35,7 +36,7 @@ func (p *CLI) migrating() *migrationProgress {
 }
 
 // told is called with the plan and after each step.
-func (m *migrationProgress) told(now sqlstore.Migration) {
+func (m *migrationProgress) told(now engine.Migration) {
 	if m.now = now; m.began.IsZero() {
 		m.began = time.Now()
 		aside := ""

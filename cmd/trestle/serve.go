@@ -21,7 +21,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -101,7 +101,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	store, err := openRecord(ctx, s.config(), openOptions{
 		log: s.log, idle: settings.Spans.Idle, alone: !s.platforms, lives: true, lost: func(err error) { s.lost <- err },
 		stage:     func(name string, do func() error) error { return s.patient(ctx, name, do) },
-		migrating: func(now sqlstore.Migration) { m.told(now); s.tellMigrating(ctx, now) },
+		migrating: func(now engine.Migration) { m.told(now); s.tellMigrating(ctx, now) },
 		rewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {
