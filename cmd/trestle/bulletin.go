@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // bulletinEvery is how often a process looks whether it has something new to tell
@@ -35,19 +35,19 @@ type peerStatus struct {
 
 // A peer is a process of the installation with what it told last.
 type peer struct {
-	sqlstore.Process
+	engine.Process
 	peerStatus
 }
 
 // bulletinOf reads what a process told. Nothing is what one says that has just
 // begun, or that is of a version to come.
-func bulletinOf(m sqlstore.Process) (b peerStatus) {
+func bulletinOf(m engine.Process) (b peerStatus) {
 	_ = json.Unmarshal([]byte(m.Bulletin), &b) // what cannot be read was not told
 	return b
 }
 
 // crewOf reads what all processes told.
-func crewOf(all []sqlstore.Process) []peer {
+func crewOf(all []engine.Process) []peer {
 	crew := make([]peer, len(all))
 	for i, m := range all {
 		crew[i] = peer{m, bulletinOf(m)}
@@ -75,7 +75,7 @@ func (s *Server) tell(ctx context.Context) error {
 	for {
 		text, err := json.Marshal(s.bulletin(ctx))
 		if err == nil && string(text) != said {
-			if err = s.store.Say(ctx, string(text)); err == nil {
+			if err = s.store.Publish(ctx, string(text)); err == nil {
 				said = string(text)
 			}
 		}
@@ -142,7 +142,7 @@ func (s *Server) lookAtProcesses() alerts.Probe {
 	return alerts.Probe{
 		Codes: []alerts.Code{alerts.Disagree},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			own := peer{sqlstore.Process{Program: buildinfo.Current().Version}, peerStatus{Roles: s.config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.config())}}
+			own := peer{engine.Process{Program: buildinfo.Current().Version}, peerStatus{Roles: s.config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.config())}}
 			return idle.since(time.Now(), disagreements(own, s.fellows())), nil
 		},
 	}
@@ -197,7 +197,7 @@ func disagreements(own peer, others []peer) (all []alerts.Observation) {
 
 // shownProcess is a process as health and status show it.
 func shownProcess(f peer) console.Peer {
-	x := console.Peer{Host: f.Host, PID: f.PID, Version: f.Program, Since: f.Since, Roles: []string{}, Has: append([]string{}, f.Has...)}
+	x := console.Peer{Host: f.Host, PID: f.PID, Version: f.Program, Since: f.Since, Roles: []string{}, Has: append([]string{}, f.Owned...)}
 	for _, r := range f.Roles {
 		x.Roles = append(x.Roles, string(r))
 	}

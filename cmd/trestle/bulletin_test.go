@@ -11,8 +11,8 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -20,9 +20,9 @@ import (
 // that nobody does.
 func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 	all := config.Roles()
-	own := peer{sqlstore.Process{Program: "1.2"}, peerStatus{Roles: all, Folder: "a", Bells: "redis one:6379"}}
+	own := peer{engine.Process{Program: "1.2"}, peerStatus{Roles: all, Folder: "a", Bells: "redis one:6379"}}
 	other := func(version string, b peerStatus) peer {
-		return peer{sqlstore.Process{ID: "p2", Host: "far", PID: 7, Program: version}, b}
+		return peer{engine.Process{ID: "p2", Host: "far", PID: 7, Program: version}, b}
 	}
 	for name, test := range map[string]struct {
 		own    peer
@@ -89,8 +89,8 @@ func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	deaf := alerts.Observation{Code: alerts.Deaf, Subject: "telegram"}
 	both := alerts.Observation{Code: alerts.Deaf, Subject: "slack"}
 	s.known.Store(new([]peer{
-		{sqlstore.Process{ID: "p2"}, peerStatus{Accounts: map[string]string{"telegram": "telegram:7001"}, Seen: []alerts.Observation{deaf, both, {Code: alerts.DiskLow, Subject: "the data folder"}}}},
-		{sqlstore.Process{ID: "p3", Bulletin: "of a version to come"}, bulletinOf(sqlstore.Process{Bulletin: "of a version to come"})},
+		{engine.Process{ID: "p2"}, peerStatus{Accounts: map[string]string{"telegram": "telegram:7001"}, Seen: []alerts.Observation{deaf, both, {Code: alerts.DiskLow, Subject: "the data folder"}}}},
+		{engine.Process{ID: "p3", Bulletin: "of a version to come"}, bulletinOf(engine.Process{Bulletin: "of a version to come"})},
 	}))
 	look := s.everywhere(alerts.Probe{
 		Codes: []alerts.Code{alerts.Deaf},

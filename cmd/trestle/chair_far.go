@@ -50,7 +50,7 @@ func (f *remoteRoom) listen(ctx context.Context, body io.Reader) error {
 
 // Say has the other process take the line.
 func (f *remoteRoom) Say(ctx context.Context, text string) error {
-	return f.control.Post(ctx, "/chat/say", control.SayRequest{f.room, text, f.as}, &control.EmptyAnswer{})
+	return f.control.Post(ctx, "/chat/say", control.SayRequest{Space: f.room, Text: text, As: f.as}, &control.EmptyAnswer{})
 }
 
 // Hear returns the next thing seen in the room.
@@ -77,7 +77,7 @@ func (f *remoteRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 // said in the room was heard here.
 func (f *remoteRoom) quiet(ctx context.Context) error {
 	mark := storeopen.NewID()
-	if err := f.control.Post(ctx, "/chat/quiet", control.QuietRequest{f.room, mark}, &control.EmptyAnswer{}); err != nil {
+	if err := f.control.Post(ctx, "/chat/quiet", control.QuietRequest{Space: f.room, Mark: mark}, &control.EmptyAnswer{}); err != nil {
 		return err
 	}
 	for {

@@ -14,8 +14,8 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // checkStart is `run --check`: it starts everything on a copy of the record,
@@ -75,7 +75,7 @@ func layOut(ctx context.Context, conf *config.Config, dir string) error {
 		return sqlite.Copy(ctx, conf.Data, filepath.Join(dir, sqlite.FileName))
 	}
 	there, err := storeopen.OpenReadOnly(ctx, conf)
-	if errors.Is(err, sqlstore.ErrOlder) {
+	if errors.Is(err, engine.ErrOlder) {
 		return nil
 	}
 	if err != nil {

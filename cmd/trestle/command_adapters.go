@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -58,7 +58,7 @@ type adapterRow struct {
 // adapterRows joins what the configuration names with what the running process
 // says and what the record knows. h is nil when nothing runs here; another process
 // of the crew may serve an account then.
-func adapterRows(conf *config.Config, h *health, crew []sqlstore.Process, accounts []console.Account) []adapterRow {
+func adapterRows(conf *config.Config, h *health, crew []engine.Process, accounts []console.Account) []adapterRow {
 	rows := []adapterRow{}
 	for _, a := range conf.Adapters {
 		r := adapterRow{Name: a.Name, Type: a.Type, State: "stopped"}

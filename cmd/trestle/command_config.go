@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 func configCommand(p *CLI) *cobra.Command {
@@ -143,7 +143,7 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 		return nil, nil
 	}
 	store, err := storeopen.OpenReadOnly(ctx, c)
-	if errors.Is(err, sqlstore.ErrOlder) || errors.Is(err, sqlstore.ErrNewer) {
+	if errors.Is(err, engine.ErrOlder) || errors.Is(err, engine.ErrNewer) {
 		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {

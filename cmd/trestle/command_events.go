@@ -215,7 +215,7 @@ func (p *CLI) liveStream(ctx context.Context, from int64, read func(io.Reader) e
 	if err != nil {
 		return err
 	}
-	return (&control.Client{http.DefaultClient, p.remote}).Do(q, read)
+	return (&control.Client{Client: http.DefaultClient, Socket: p.remote}).Do(q, read)
 }
 
 // eachLive calls take with every event of a stream, each with its id.

@@ -16,9 +16,9 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // migratedAnswer is the answer of `trestle migrate`.
@@ -107,7 +107,7 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
-	if errors.Is(err, sqlstore.ErrOlder) {
+	if errors.Is(err, engine.ErrOlder) {
 		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", Code: apperr.Failed}
 	}
 	if err != nil {

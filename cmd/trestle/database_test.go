@@ -17,9 +17,9 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/testservers"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -145,7 +145,7 @@ func TestDatabaseThatCannotBeUsedIsExplained(t *testing.T) {
 // there by itself once there is room.
 func TestAStartOnAFullDiskIsTriedAgain(t *testing.T) {
 	full := &fs.PathError{Op: "open", Path: "trestle.lock", Err: syscall.ENOSPC}
-	for name, err := range map[string]error{"of the record": sqlstore.ErrFull, "of the folder": full} {
+	for name, err := range map[string]error{"of the record": engine.ErrFull, "of the folder": full} {
 		f, ok := errors.AsType[*apperr.Error](storeopen.OpenError(fmt.Errorf("open record: %w", err), "/var/lib/trestle"))
 		if !ok || !strings.Contains(f.Remedy, "make room on this disk") || f.Code != apperr.TryAgain {
 			t.Errorf("%s: got %+v, want exit code %d", name, f, apperr.TryAgain)
@@ -164,11 +164,11 @@ func TestRecordThatDoesNotOpenSaysWhatToDo(t *testing.T) {
 	}{
 		"another process":                 {other, "its right to write ends in 10 s", apperr.TryAgain},
 		"an older schema that others use": {fmt.Errorf("the schema is to go from 39 to 40: %w", other), "stop the other process", apperr.TryAgain},
-		"a newer schema":                  {sqlstore.ErrNewer, "TRS-R04", apperr.BadConfig},
+		"a newer schema":                  {engine.ErrNewer, "TRS-R04", apperr.BadConfig},
 		"a move that broke off":           {postgres.ErrUnfinished, "call trestle move again", apperr.BadConfig},
 		"a server that loses commits":     {postgres.ErrSetting, "TRS-R11", apperr.BadConfig},
 		"a server that takes no writes":   {postgres.ErrReadOnly, "start again", apperr.TryAgain},
-		"a server without room":           {sqlstore.ErrFull, "the disk of the server", apperr.TryAgain},
+		"a server without room":           {engine.ErrFull, "the disk of the server", apperr.TryAgain},
 		"no server":                       {errors.New("connection refused"), "see that the server runs", apperr.TryAgain},
 	} {
 		err := fmt.Errorf("open record in trestle on db.example.org: %w", test.err)

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // fullRecord takes no problem while full says so.
@@ -26,7 +26,7 @@ type fullRecord struct {
 
 func (f fullRecord) Keep(ctx context.Context, changed []alerts.Alert) error {
 	if *f.full {
-		return sqlstore.ErrFull
+		return engine.ErrFull
 	}
 	return f.Store.Keep(ctx, changed)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // heardWithin is how lately a platform must have been heard to be healthy
@@ -87,9 +87,9 @@ func modelExtension(m config.Model, failure string) extension {
 func (s *Server) recordExtensions(now time.Time) []extension {
 	x := extension{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
 	_, why := s.unkept.Held()
-	busy := s.store.Busy()
+	busy := s.store.BusyFor()
 	switch {
-	case errors.Is(why, sqlstore.ErrFull) || now.Sub(s.store.Full()) < fullLately:
+	case errors.Is(why, engine.ErrFull) || now.Sub(s.store.FullAt()) < fullLately:
 	case why != nil:
 		x.State, x.Reason = "refusing", why.Error()
 	case busy > stuckCommit:

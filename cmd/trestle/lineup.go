@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // An accountConn is one account that is served: with what the health page asks of it,
@@ -25,7 +25,7 @@ type accountConn struct {
 	leave   chan struct{}  // closed when it shall not be served any more
 	gone    chan struct{}  // closed when nothing serves it any more
 
-	other     atomic.Pointer[sqlstore.Process]     // who serves the account now; nil: this process, or nobody
+	other     atomic.Pointer[engine.Process]       // who serves the account now; nil: this process, or nobody
 	collector atomic.Pointer[activity.FileFetcher] // of the files of its messages; nil before it has joined, or for good
 }
 

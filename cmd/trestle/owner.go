@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // ownerPoll is how often a process looks whether something is free that another
@@ -24,8 +24,8 @@ const (
 func accountThing(name string) string { return "adapter " + name }
 
 // servedBy returns the process that serves the account of an entry; nil when none does.
-func servedBy(crew []sqlstore.Process, name string) *sqlstore.Process {
-	i := slices.IndexFunc(crew, func(m sqlstore.Process) bool { return slices.Contains(m.Has, accountThing(name)) })
+func servedBy(crew []engine.Process, name string) *engine.Process {
+	i := slices.IndexFunc(crew, func(m engine.Process) bool { return slices.Contains(m.Owned, accountThing(name)) })
 	if i < 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func servedBy(crew []sqlstore.Process, name string) *sqlstore.Process {
 
 // alone runs do while this process has a thing. It waits for that as long as
 // another one has it, and calls other with who does, which may be nil.
-func (p *components) alone(ctx context.Context, thing string, other func(sqlstore.Process), do func(context.Context) error) error {
+func (p *components) alone(ctx context.Context, thing string, other func(engine.Process), do func(context.Context) error) error {
 	if !p.gain(ctx, thing, other) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (p *components) alone(ctx context.Context, thing string, other func(sqlstor
 
 // gain returns true once a thing is this process's, and false when ctx is done
 // before that.
-func (p *components) gain(ctx context.Context, thing string, other func(sqlstore.Process)) bool {
+func (p *components) gain(ctx context.Context, thing string, other func(engine.Process)) bool {
 	tick := time.NewTicker(ownerPoll)
 	defer tick.Stop()
 	for {
@@ -87,7 +87,7 @@ func (p *components) inherit(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		living, err := p.store.Bury(ctx)
+		living, err := p.store.RemoveDead(ctx)
 		if err != nil && ctx.Err() == nil {
 			p.log.Warn("dead processes not given up", "error", err)
 		}
@@ -98,7 +98,7 @@ func (p *components) inherit(ctx context.Context) error {
 }
 
 // standBy notes that another process serves the line's account.
-func (l *accountConn) standBy(has sqlstore.Process) {
+func (l *accountConn) standBy(has engine.Process) {
 	if has.ID != "" {
 		l.other.Store(&has)
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -44,7 +44,7 @@ func (s *Server) patient(ctx context.Context, name string, do func() error) erro
 }
 
 // tellMigrating tells the service manager how far an older record is.
-func (s *Server) tellMigrating(ctx context.Context, m sqlstore.Migration) {
+func (s *Server) tellMigrating(ctx context.Context, m engine.Migration) {
 	s.tellManager(ctx, systemd.Status(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -28,9 +29,9 @@ func (p *CLI) look(ctx context.Context, see func(c *config.Config, r sqlstore.Re
 	}
 	store, err := storeopen.OpenReadOnly(ctx, conf)
 	switch {
-	case errors.Is(err, sqlstore.ErrOlder):
+	case errors.Is(err, engine.ErrOlder):
 		return &apperr.Error{What: err.Error(), Where: storeopen.LocationName(conf), Remedy: comeUpFirst(conf), Code: apperr.Failed}
-	case errors.Is(err, sqlstore.ErrNewer):
+	case errors.Is(err, engine.ErrNewer):
 		return &apperr.Error{What: err.Error(), Where: storeopen.LocationName(conf), Remedy: storeopen.FixNewer, Code: apperr.Failed}
 	}
 	if err != nil {

@@ -183,7 +183,7 @@ func (s *Server) lookAtMachine() alerts.Probe {
 			}
 			r := doctor.DataDir{Free: free, Total: total}
 			evidence := fmt.Sprintf("%s free, %.1f %%", doctor.Bytes(free), 100*r.Share())
-			full := time.Since(s.store.Full()) < fullLately
+			full := time.Since(s.store.FullAt()) < fullLately
 			if full {
 				evidence += "; nothing can be written"
 			}

@@ -23,7 +23,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
@@ -103,7 +103,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	store, err := storeopen.OpenStore(ctx, s.config(), storeopen.OpenOptions{
 		Logger: s.log, IdleSpan: settings.Spans.Idle, Exclusive: !s.platforms, RunsAgents: true, OnLost: func(err error) { s.lost <- err },
 		RunStage:    func(name string, do func() error) error { return s.patient(ctx, name, do) },
-		OnMigration: func(now sqlstore.Migration) { m.Show(now); s.tellMigrating(ctx, now) },
+		OnMigration: func(now engine.Migration) { m.Show(now); s.tellMigrating(ctx, now) },
 		OnRewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {

@@ -39,15 +39,15 @@ func (s *localRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 func (s *localRoom) line(shown local.RoomEvent) control.HeardLine {
 	switch v := shown.(type) {
 	case local.Posted:
-		return control.HeardLine{"posted", s.speaker(v.From), v.Text}
+		return control.HeardLine{Kind: "posted", Who: s.speaker(v.From), Text: v.Text}
 	case local.Said:
-		return control.HeardLine{"said", v.From.Name, v.Text}
+		return control.HeardLine{Kind: "said", Who: v.From.Name, Text: v.Text}
 	case local.Edited:
-		return control.HeardLine{"edited", s.own(), v.Text}
+		return control.HeardLine{Kind: "edited", Who: s.own(), Text: v.Text}
 	case local.Deleted:
-		return control.HeardLine{"deleted", s.own(), ""}
+		return control.HeardLine{Kind: "deleted", Who: s.own(), Text: ""}
 	case local.Reacted:
-		return control.HeardLine{"reacted", s.own(), v.Emoji}
+		return control.HeardLine{Kind: "reacted", Who: s.own(), Text: v.Emoji}
 	case local.Typing:
 		if mark, ok := strings.CutPrefix(v.Thread, control.QuietMark); ok {
 			return control.HeardLine{Kind: "quiet", Text: mark}

@@ -86,7 +86,7 @@ func (p *components) joinPlatform(name string, ad adapters.Adapter, unpaced bool
 			return nil, nil, err
 		}
 		p.openServers(ctx, ad, connectedAccount{name, account.Key(), in})
-		o := activity.EgressOptions{Unpaced: unpaced, Holds: p.store.Holds, Drafts: p.border, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.log.With("adapter", name)}
+		o := activity.EgressOptions{Unpaced: unpaced, Holds: p.store.HoldsLease, Drafts: p.border, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.log.With("adapter", name)}
 		if p.redis != nil {
 			o.Purse = sharedLimiter{p.redis, account.Key()}
 		}

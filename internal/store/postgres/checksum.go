@@ -10,11 +10,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // Page implements [record.Pager].
-func (e *engine) Page(ctx context.Context, t sqlstore.CopyTable, after []any, limit int) ([][]any, error) {
+func (e *postgresEngine) Page(ctx context.Context, t engine.CopyTable, after []any, limit int) ([][]any, error) {
 	found, err := e.pool.Query(ctx, t.PageStatement(after != nil)+strconv.Itoa(limit), after...)
 	if err != nil {
 		return nil, err
@@ -23,7 +23,7 @@ func (e *engine) Page(ctx context.Context, t sqlstore.CopyTable, after []any, li
 }
 
 // digest returns the hash of a table and how many rows it has.
-func digest(ctx context.Context, src sqlstore.Pager, t sqlstore.CopyTable) (sum [sha256.Size]byte, rows int, err error) {
+func digest(ctx context.Context, src engine.Pager, t engine.CopyTable) (sum [sha256.Size]byte, rows int, err error) {
 	h := sha256.New()
 	var after []any
 	for {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -30,12 +30,12 @@ var (
 
 // A Source is a record that nobody writes while it is moved.
 type Source interface {
-	sqlstore.Pager
+	engine.Pager
 	// Identity tells the record from others.
 	Identity(ctx context.Context) (string, error)
 	// List returns all tables; what rows of one point to stands in those before it.
-	List(ctx context.Context) ([]sqlstore.CopyTable, error)
-	Count(ctx context.Context, t sqlstore.CopyTable) (int64, error)
+	List(ctx context.Context) ([]engine.CopyTable, error)
+	Count(ctx context.Context, t engine.CopyTable) (int64, error)
 }
 
 // A CopyProgress is how far a move has come.
@@ -54,7 +54,7 @@ const pageRows = 500
 // A move that was interrupted goes on where it stood. Nothing is taken from the
 // source. Until it is finished, the database opens for nothing else.
 func Move(ctx context.Context, url string, src Source, told func(CopyProgress)) (CopyProgress, error) {
-	m := &move{e: &engine{opts: Options{URL: url}.withDefaults()}, src: src, told: told}
+	m := &move{e: &postgresEngine{opts: Options{URL: url}.withDefaults()}, src: src, told: told}
 	err := m.run(ctx)
 	if err != nil {
 		err = fmt.Errorf("move record to %s: %w", place(url), err)
@@ -63,10 +63,10 @@ func Move(ctx context.Context, url string, src Source, told func(CopyProgress)) 
 }
 
 type move struct {
-	e      *engine
+	e      *postgresEngine
 	src    Source
 	told   func(CopyProgress)
-	tables []sqlstore.CopyTable
+	tables []engine.CopyTable
 	state  CopyProgress
 }
 
@@ -117,7 +117,7 @@ const (
 )
 
 // unfinished refuses a database into which a record is being moved.
-func (e *engine) unfinished(ctx context.Context) error {
+func (e *postgresEngine) unfinished(ctx context.Context) error {
 	moving := false
 	if err := e.pool.QueryRow(ctx, isMoving).Scan(&moving); err != nil {
 		return err
@@ -172,14 +172,14 @@ func (m *move) claim(ctx context.Context) error {
 	})
 }
 
-func (m *move) tell(doing string, t sqlstore.CopyTable, rows int) {
+func (m *move) tell(doing string, t engine.CopyTable, rows int) {
 	m.state.Doing, m.state.Table = doing, t.Name
 	m.state.Done += int64(rows)
 	m.told(m.state)
 }
 
 // copy brings over what is missing of a table, page by page.
-func (m *move) copy(ctx context.Context, t sqlstore.CopyTable) error {
+func (m *move) copy(ctx context.Context, t engine.CopyTable) error {
 	after, done, err := m.reached(ctx, t)
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (m *move) copy(ctx context.Context, t sqlstore.CopyTable) error {
 }
 
 // reached returns how far an earlier move came with a table.
-func (m *move) reached(ctx context.Context, t sqlstore.CopyTable) (after []any, done int64, err error) {
+func (m *move) reached(ctx context.Context, t engine.CopyTable) (after []any, done int64, err error) {
 	var text string
 	err = m.e.pool.QueryRow(ctx, movedSoFar, t.Name).Scan(&text, &done)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -234,7 +234,7 @@ func storedKey(text string) (key []any, err error) {
 }
 
 // store writes a page together with how far the move has come.
-func (m *move) store(ctx context.Context, t sqlstore.CopyTable, page [][]any, after []any, done int64) error {
+func (m *move) store(ctx context.Context, t engine.CopyTable, page [][]any, after []any, done int64) error {
 	key, err := json.Marshal(after)
 	if err != nil {
 		return err

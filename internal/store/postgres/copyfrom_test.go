@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -49,7 +49,7 @@ type failing struct {
 
 var errCut = errors.New("the power went")
 
-func (f *failing) Page(ctx context.Context, t sqlstore.CopyTable, after []any, limit int) ([][]any, error) {
+func (f *failing) Page(ctx context.Context, t engine.CopyTable, after []any, limit int) ([][]any, error) {
 	if f.pages--; f.pages < 0 {
 		return nil, errCut
 	}

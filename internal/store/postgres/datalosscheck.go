@@ -32,7 +32,7 @@ const readTurn = `select record, n from turn`
 // hearWitness compares how far the record has come with how far it had, before the
 // process has forgotten. A server that lost its last commits is no reason not to
 // start: nobody else has them.
-func (e *engine) hearWitness(ctx context.Context) error {
+func (e *postgresEngine) hearWitness(ctx context.Context) error {
 	var n int64
 	if err := e.pool.QueryRow(ctx, readTurn).Scan(&e.record, &n); err != nil {
 		return fmt.Errorf("read turn: %w", err)
@@ -61,7 +61,7 @@ func (e *engine) hearWitness(ctx context.Context) error {
 
 // witness notes how far this process has come. Nothing depends on its being on the
 // disk: one that is too old sees less.
-func (e *engine) witness() {
+func (e *postgresEngine) witness() {
 	if e.opts.Witness == "" || e.had.Load() == 0 {
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // examineFor bounds an examination of a server that does not answer.
@@ -18,14 +18,14 @@ const examineFor = 10 * time.Second
 func Examine(ctx context.Context, url string, r *doctor.DataDir) {
 	ctx, cancel := context.WithTimeout(ctx, examineFor)
 	defer cancel()
-	e := &engine{opts: Options{URL: url}.withDefaults()}
+	e := &postgresEngine{opts: Options{URL: url}.withDefaults()}
 	defer func() { _ = e.Close() }()
 	if err := e.look(ctx, r); err != nil {
 		r.Refused = err.Error()
 	}
 }
 
-func (e *engine) look(ctx context.Context, r *doctor.DataDir) error {
+func (e *postgresEngine) look(ctx context.Context, r *doctor.DataDir) error {
 	if err := e.connect(ctx); err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (e *engine) look(ctx context.Context, r *doctor.DataDir) error {
 		return nil // nothing is here yet
 	}
 	r.Exists, r.Program = true, programOf(ctx, e.pool)
-	r.Began, err = sqlstore.Began(ctx, e)
+	r.Began, err = engine.CreatedAt(ctx, e)
 	return errors.Join(err, e.unfinished(ctx))
 }
 
@@ -57,7 +57,7 @@ const rightsToBuild = `select current_user, coalesce(has_schema_privilege(curren
   not exists (select 1 from pg_class c where c.oid = to_regclass('events') and not pg_has_role(c.relowner, 'usage'))`
 
 // mayBuild says why steps of the schema that are left cannot be taken.
-func (e *engine) mayBuild(ctx context.Context, left []int64) error {
+func (e *postgresEngine) mayBuild(ctx context.Context, left []int64) error {
 	if len(left) == 0 {
 		return nil
 	}

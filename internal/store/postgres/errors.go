@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // Errors that callers act on, beside those of package record.
@@ -50,7 +50,7 @@ const (
 // kind gives an error of the server the type its callers look for.
 func kind(err error) error {
 	if codeOf(err) == diskFull {
-		return errors.Join(sqlstore.ErrFull, err)
+		return errors.Join(engine.ErrFull, err)
 	}
 	return err
 }

@@ -18,7 +18,7 @@ func TestWhoDoesNotHearIsNotSureOfWhatItHas(t *testing.T) {
 	s := open(t, o)
 	until := func(holds bool, most time.Duration) {
 		t.Helper()
-		for began := time.Now(); s.Holds() != holds; <-time.After(10 * time.Millisecond) {
+		for began := time.Now(); s.HoldsLease() != holds; <-time.After(10 * time.Millisecond) {
 			if time.Since(began) > most {
 				t.Fatalf("after %s it is still not so that it holds what it has: %t", most, holds)
 			}

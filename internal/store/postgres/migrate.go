@@ -14,7 +14,7 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
@@ -35,10 +35,10 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 		return err
 	}
 	if have > want {
-		return sqlstore.Newer(have, want, programOf(ctx, pool))
+		return engine.NewerError(have, want, programOf(ctx, pool))
 	}
 	if len(left) > 0 {
-		if err := walkAlone(ctx, pool, files, sqlstore.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
+		if err := walkAlone(ctx, pool, files, engine.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
 			return err
 		}
 	}
@@ -71,7 +71,7 @@ func schemaOf(ctx context.Context, from rowQuerier) (have int64, left []int64, e
 
 // walkAlone walks the schema up while nobody can write or begin to: it has the turn of
 // the writer until the last step is taken. A record that is made has no turn yet.
-func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m sqlstore.Migration, told func(sqlstore.Migration)) (err error) {
+func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.Migration, told func(engine.Migration)) (err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func unused(ctx context.Context, conn *pgxpool.Conn) error {
 	return err
 }
 
-func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m sqlstore.Migration, told func(sqlstore.Migration)) (err error) {
+func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.Migration, told func(engine.Migration)) (err error) {
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := newProvider(db, files)

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // enlistOld adds a process of an older version that the record of migration 13 knows.
@@ -34,7 +34,7 @@ func TestNobodyWritesWhileTheSchemaChanges(t *testing.T) {
 	server.Do(t, database, `update processes set expires = 1`)
 	o := options(t, database)
 	told := 0
-	o.Migrating = func(m sqlstore.Migration) {
+	o.Migrating = func(m engine.Migration) {
 		told++
 		var listed int
 		var free bool
@@ -67,7 +67,7 @@ func TestSchemaThatGrewMeanwhileIsRefused(t *testing.T) {
 		}
 		return do()
 	}
-	if _, err := postgres.Open(t.Context(), o); !errors.Is(err, sqlstore.ErrNewer) {
+	if _, err := postgres.Open(t.Context(), o); !errors.Is(err, engine.ErrNewer) {
 		t.Errorf("got %v, want ErrNewer", err)
 	}
 	var listed int

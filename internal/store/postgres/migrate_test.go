@@ -14,9 +14,9 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/migrations"
 )
@@ -25,7 +25,7 @@ import (
 func TestYesterdaysDatabaseIsWalkedUp(t *testing.T) {
 	database := server.Database(t)
 	db := walked(t, database, "0001")
-	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, sqlstore.ErrOlder) {
+	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, engine.ErrOlder) {
 		t.Errorf("a look gave %v, want ErrOlder", err)
 	}
 	server.Do(t, database, `insert into meta (name, value) values ('kept', 'yes')`)
@@ -68,9 +68,9 @@ func walked(t *testing.T, database, last string) *sql.DB {
 func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 	database := server.Database(t)
 	db := walked(t, database, "0010")
-	recordtest.SeedFiles(t, db)
+	storetest.SeedFiles(t, db)
 	open(t, options(t, database))
-	recordtest.WantFiles(t, db)
+	storetest.WantFiles(t, db)
 }
 
 // PRD-7.2-1: a record of before knows afterwards which versions of the acts its runs were
@@ -78,8 +78,8 @@ func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 func TestActsOfYesterdayAreKnownByTheirNames(t *testing.T) {
 	database := server.Database(t)
 	db := walked(t, database, "0041")
-	recordtest.SeedRuns(t, db)
-	recordtest.WantVersions(t, open(t, options(t, database)).Console())
+	storetest.SeedRuns(t, db)
+	storetest.WantVersions(t, open(t, options(t, database)).Console())
 }
 
 // Issue 7: a schema is not changed under a process that does not know the new one.
@@ -125,7 +125,7 @@ func TestNewerDatabaseIsRefusedAndLeftAlone(t *testing.T) {
 	_, opened := postgres.Open(t.Context(), o)
 	_, looked := postgres.Look(t.Context(), o.URL)
 	for name, err := range map[string]error{"open": opened, "look": looked} {
-		if !errors.Is(err, sqlstore.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
+		if !errors.Is(err, engine.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
 			t.Errorf("%s: got %v, want ErrNewer with the schema and the version that wrote it", name, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestDiskThatBecomesFullWithinAStepIsToldAsThat(t *testing.T) {
 	server.Do(t, database, `create function no_room() returns event_trigger language plpgsql as
 $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
 	server.Do(t, database, `create event trigger full_disk on ddl_command_start when tag in ('CREATE TABLE') execute function no_room()`)
-	if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, sqlstore.ErrFull) {
+	if _, err := postgres.Open(t.Context(), options(t, database)); !errors.Is(err, engine.ErrFull) {
 		t.Errorf("got %v, want ErrFull", err)
 	}
 	server.Do(t, database, `drop event trigger full_disk`)
@@ -176,7 +176,7 @@ func TestStepThatWasMadeBesideIsTaken(t *testing.T) {
 	database := server.Database(t)
 	walked(t, database, "9999")
 	server.Do(t, database, `drop table digests; delete from goose_db_version where version_id = 27`)
-	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, sqlstore.ErrOlder) || !strings.Contains(err.Error(), "27") {
+	if _, err := postgres.Look(t.Context(), server.URL(database)); !errors.Is(err, engine.ErrOlder) || !strings.Contains(err.Error(), "27") {
 		t.Errorf("a look gave %v, want ErrOlder with the step", err)
 	}
 	var found doctor.DataDir
@@ -184,9 +184,9 @@ func TestStepThatWasMadeBesideIsTaken(t *testing.T) {
 	if found.Refused != "" || len(found.Untaken) != 1 || found.Untaken[0] != 27 {
 		t.Errorf("the examination found %+v", found)
 	}
-	var told []sqlstore.Migration
+	var told []engine.Migration
 	o := options(t, database)
-	o.Migrating = func(m sqlstore.Migration) { told = append(told, m) }
+	o.Migrating = func(m engine.Migration) { told = append(told, m) }
 	open(t, o)
 	if len(told) != 2 || told[1].Done != 1 || told[1].Total != 1 {
 		t.Errorf("told %+v, want one step", told)

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 )
@@ -41,7 +42,7 @@ type Options struct {
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
 	// today. Default: nobody is told.
-	Migrating func(sqlstore.Migration)
+	Migrating func(engine.Migration)
 	// Alone refuses to open while another process writes the record.
 	Alone bool
 	// Term is how long the right to write lasts without being prolonged; others may
@@ -66,7 +67,7 @@ func (o Options) withDefaults() Options {
 		o.Stage = func(_ string, do func() error) error { return do() }
 	}
 	if o.Migrating == nil {
-		o.Migrating = func(sqlstore.Migration) {}
+		o.Migrating = func(engine.Migration) {}
 	}
 	if o.Term == 0 {
 		o.Term = 15 * time.Second
@@ -85,7 +86,7 @@ func (o Options) ofRecord() sqlstore.Options {
 }
 
 // An engine is one process at one database.
-type engine struct {
+type postgresEngine struct {
 	opts Options
 	id   string // of this process, among those that write the record
 	pool *pgxpool.Pool
@@ -103,8 +104,8 @@ type engine struct {
 }
 
 var (
-	_ sqlstore.Engine    = (*engine)(nil)
-	_ sqlstore.Recoverer = (*engine)(nil)
+	_ engine.Engine    = (*postgresEngine)(nil)
+	_ engine.Recoverer = (*postgresEngine)(nil)
 )
 
 // Open opens the record in a database and brings its schema up to date. What
@@ -115,7 +116,7 @@ var (
 // [ErrSetting] when the server would break a promise, and with [ErrReadOnly] while it
 // takes no writes.
 func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
-	e := &engine{opts: o.withDefaults()}
+	e := &postgresEngine{opts: o.withDefaults()}
 	err = e.opts.Stage("database_init", func() error { return e.connect(ctx) })
 	if err == nil {
 		err = e.opts.Stage("schema_migration", func() error { return e.migrate(ctx) })
@@ -142,7 +143,7 @@ func place(url string) string {
 	return fmt.Sprintf("%s on %s", c.Database, c.Host)
 }
 
-func (e *engine) connect(ctx context.Context) error {
+func (e *postgresEngine) connect(ctx context.Context) error {
 	c, err := pgxpool.ParseConfig(e.opts.URL)
 	if err != nil {
 		return errors.New("the address of the database cannot be read") // the error quotes it
@@ -163,14 +164,14 @@ func (e *engine) connect(ctx context.Context) error {
 
 // migrate brings the schema of a database up to date that has a whole record, or
 // none.
-func (e *engine) migrate(ctx context.Context) error {
+func (e *postgresEngine) migrate(ctx context.Context) error {
 	if err := e.unfinished(ctx); err != nil {
 		return err
 	}
 	return migrate(ctx, e.pool, migrations.Postgres, e.opts)
 }
 
-func (e *engine) start(ctx context.Context) (*sqlstore.Store, error) {
+func (e *postgresEngine) start(ctx context.Context) (*sqlstore.Store, error) {
 	if err := e.hearWitness(ctx); err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (e *engine) start(ctx context.Context) (*sqlstore.Store, error) {
 }
 
 // attach takes a connection to write on and tells the others which it is.
-func (e *engine) attach(ctx context.Context) (*pgxpool.Conn, error) {
+func (e *postgresEngine) attach(ctx context.Context) (*pgxpool.Conn, error) {
 	conn, err := e.pool.Acquire(ctx)
 	if err != nil {
 		return nil, err
@@ -194,16 +195,16 @@ func (e *engine) attach(ctx context.Context) (*pgxpool.Conn, error) {
 }
 
 // Session implements [record.Engine].
-func (e *engine) Session(context.Context) (sqlstore.Session, error) {
+func (e *postgresEngine) Session(context.Context) (engine.Session, error) {
 	return &session{e: e, saved: -1}, nil
 }
 
 // Query implements [record.Reader].
-func (e *engine) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
+func (e *postgresEngine) Query(ctx context.Context, statement string, args ...any) (engine.Rows, error) {
 	return rowsOf(e.pool.Query(ctx, statement, wire(args)...))
 }
 
-func rowsOf(found pgx.Rows, err error) (sqlstore.Rows, error) {
+func rowsOf(found pgx.Rows, err error) (engine.Rows, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +212,7 @@ func rowsOf(found pgx.Rows, err error) (sqlstore.Rows, error) {
 }
 
 // View implements [record.Engine].
-func (e *engine) View(ctx context.Context, do func(ctx context.Context, src sqlstore.Reader) error) error {
+func (e *postgresEngine) View(ctx context.Context, do func(ctx context.Context, src engine.Reader) error) error {
 	return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) error {
 		return do(ctx, view{t})
 	})
@@ -221,18 +222,18 @@ func (e *engine) View(ctx context.Context, do func(ctx context.Context, src sqls
 type view struct{ t pgx.Tx }
 
 // Query implements [record.Reader].
-func (v view) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
+func (v view) Query(ctx context.Context, statement string, args ...any) (engine.Rows, error) {
 	return rowsOf(v.t.Query(ctx, statement, wire(args)...))
 }
 
 // Size implements [record.Engine].
-func (e *engine) Size(ctx context.Context) (n int64, err error) {
+func (e *postgresEngine) Size(ctx context.Context) (n int64, err error) {
 	return n, e.pool.QueryRow(ctx, sizeOf).Scan(&n)
 }
 
 // fate returns nil when the turn of that number was committed, whose answer was
 // lost. It asks until the server can tell, for a while.
-func (e *engine) fate(ctx context.Context, turn int64) error {
+func (e *postgresEngine) fate(ctx context.Context, turn int64) error {
 	ctx, cancel := context.WithTimeout(ctx, fateFor)
 	defer cancel()
 	for {
@@ -257,7 +258,7 @@ func (e *engine) fate(ctx context.Context, turn int64) error {
 // lastTurn returns the number of this process's last turn, once none is under way.
 // The number of a transaction would tell less: a server that crashed gives those
 // numbers again of which nothing had reached its disk.
-func (e *engine) lastTurn(ctx context.Context) (n int64, err error) {
+func (e *postgresEngine) lastTurn(ctx context.Context) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, fateAsk)
 	defer cancel()
 	err = pgx.BeginFunc(ctx, e.pool, func(t pgx.Tx) error {
@@ -281,7 +282,7 @@ const (
 )
 
 // Close implements [record.Engine].
-func (e *engine) Close() error {
+func (e *postgresEngine) Close() error {
 	if e.quit != nil {
 		e.quit()
 		e.keeper.Wait()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
@@ -28,31 +28,31 @@ where o.process <> excluded.process and not exists (select 1 from processes p wh
 	sayBulletin = `update processes set bulletin = $2 where id = $1`
 )
 
-var _ sqlstore.Cluster = (*engine)(nil)
+var _ engine.Cluster = (*postgresEngine)(nil)
 
 // Process implements [record.Crew].
-func (e *engine) Process() string { return e.id }
+func (e *postgresEngine) Process() string { return e.id }
 
 // Members implements [record.Crew].
-func (e *engine) Members(ctx context.Context) ([]sqlstore.Process, error) {
+func (e *postgresEngine) Members(ctx context.Context) ([]engine.Process, error) {
 	found, err := e.pool.Query(ctx, members)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(found, func(r pgx.CollectableRow) (m sqlstore.Process, err error) {
+	return pgx.CollectRows(found, func(r pgx.CollectableRow) (m engine.Process, err error) {
 		var since int64
 		var has string
 		err = r.Scan(&m.ID, &m.Host, &m.PID, &m.Program, &since, &m.Bulletin, &has, &m.Dead)
 		m.Since = time.UnixMilli(since).UTC()
 		if has != "" {
-			m.Has = strings.Split(has, "\n")
+			m.Owned = strings.Split(has, "\n")
 		}
 		return m, err
 	})
 }
 
-// Bury implements [record.Crew].
-func (e *engine) Bury(ctx context.Context, s sqlstore.Session, starting bool) (gone []string, err error) {
+// RemoveDead implements [record.Crew].
+func (e *postgresEngine) RemoveDead(ctx context.Context, s engine.Session, starting bool) (gone []string, err error) {
 	if starting {
 		gone, err = e.buryAtStart(ctx, s)
 	} else {
@@ -67,7 +67,7 @@ func (e *engine) Bury(ctx context.Context, s sqlstore.Session, starting bool) (g
 	return gone, nil
 }
 
-func (e *engine) burySome(ctx context.Context, s sqlstore.Session) (gone []string, err error) {
+func (e *postgresEngine) burySome(ctx context.Context, s engine.Session) (gone []string, err error) {
 	found, err := s.Query(ctx, burySome, e.id)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (e *engine) burySome(ctx context.Context, s sqlstore.Session) (gone []strin
 	return gone, found.Err()
 }
 
-func (e *engine) buryAtStart(ctx context.Context, s sqlstore.Session) ([]string, error) {
+func (e *postgresEngine) buryAtStart(ctx context.Context, s engine.Session) ([]string, error) {
 	found, err := s.Query(ctx, signs, e.id)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (e *engine) buryAtStart(ctx context.Context, s sqlstore.Session) ([]string,
 }
 
 // Own implements [record.Crew].
-func (e *engine) Own(ctx context.Context, s sqlstore.Session, thing string) (mine bool, err error) {
+func (e *postgresEngine) Own(ctx context.Context, s engine.Session, thing string) (mine bool, err error) {
 	if _, err := s.Exec(ctx, ownThing, thing, e.id); err != nil {
 		return false, err
 	}
@@ -110,14 +110,14 @@ func (e *engine) Own(ctx context.Context, s sqlstore.Session, thing string) (min
 }
 
 // Disown implements [record.Crew].
-func (e *engine) Disown(ctx context.Context, s sqlstore.Session, thing string) error {
+func (e *postgresEngine) Disown(ctx context.Context, s engine.Session, thing string) error {
 	_, err := s.Exec(ctx, disownThing, thing, e.id)
 	return err
 }
 
-// Say implements [record.Crew]. It changes nothing of the record, and so it takes no
+// Publish implements [record.Crew]. It changes nothing of the record, and so it takes no
 // turn.
-func (e *engine) Say(ctx context.Context, bulletin string) error {
+func (e *postgresEngine) Publish(ctx context.Context, bulletin string) error {
 	_, err := e.pool.Exec(ctx, sayBulletin, e.id, bulletin)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
@@ -49,7 +49,7 @@ const ownConns = 4
 
 // enlist makes this process one of those that write the record, and begins to
 // keep it one.
-func (e *engine) enlist(ctx context.Context) error {
+func (e *postgresEngine) enlist(ctx context.Context) error {
 	id := e.opts.NewID()
 	host, err := os.Hostname()
 	if err != nil {
@@ -92,7 +92,7 @@ func (e *engine) enlist(ctx context.Context) error {
 
 // apart opens connections for the right to write. Reads may wait for as long as a
 // table is locked and take up all others, which is no reason to give up.
-func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
+func (e *postgresEngine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 	c := e.pool.Config()
 	c.MaxConns, c.MinConns, c.MinIdleConns = ownConns, 0, 0
 	return pgxpool.NewWithConfig(ctx, c)
@@ -103,7 +103,7 @@ func (e *engine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 func grownMeanwhile(ctx context.Context, t pgx.Tx) error {
 	have, _, err := schemaOf(ctx, t)
 	if err == nil && have > Schema() {
-		err = sqlstore.Newer(have, Schema(), programOf(ctx, t))
+		err = engine.NewerError(have, Schema(), programOf(ctx, t))
 	}
 	return err
 }
@@ -127,7 +127,7 @@ func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
 // starts. Where connections break all the time, living ones have none either, and whoever
 // gave them up for that would end one after the other; so they get the time to say that they live,
 // unless they were on this machine, where one can see.
-func deadOf(found sqlstore.Rows) (gone []string, err error) {
+func deadOf(found engine.Rows) (gone []string, err error) {
 	defer func() { err = errors.Join(err, found.Close()) }()
 	here, err := os.Hostname()
 	if err != nil {
@@ -176,7 +176,7 @@ func inUse(found pgx.Row) error {
 // keep prolongs the right to write. What the server does not confirm in time is
 // not trusted: others may have been given it, so the process is told to end a
 // while before they can.
-func (e *engine) keep(ctx context.Context, since time.Time) {
+func (e *postgresEngine) keep(ctx context.Context, since time.Time) {
 	next := time.NewTimer(e.opts.Term / 5)
 	defer next.Stop()
 	defer e.witness()
@@ -217,7 +217,7 @@ func (e *engine) keep(ctx context.Context, since time.Time) {
 // prolong has the server confirm once that this process lives, while that is of use.
 // A connection that lay idle while the server was away fails at its first use, and so
 // would the next.
-func (e *engine) prolong(ctx context.Context, until time.Time) error {
+func (e *postgresEngine) prolong(ctx context.Context, until time.Time) error {
 	ctx, end := context.WithDeadline(ctx, until)
 	defer end()
 	limited, cancel := context.WithTimeout(ctx, e.opts.Term/5)
@@ -235,17 +235,17 @@ func (e *engine) prolong(ctx context.Context, until time.Time) error {
 
 // giveUp ends what is on its way to the server, which might be waited for without
 // end, and tells the process.
-func (e *engine) giveUp(why error) {
+func (e *postgresEngine) giveUp(why error) {
 	e.given.Do(func() {
 		e.cables.cut()
 		e.opts.Lost(why)
 	})
 }
 
-// Holds implements [record.Crew]. A process gives itself up before its time runs out;
+// HoldsLease implements [record.Crew]. A process gives itself up before its time runs out;
 // others may give up one whose connection broke sooner: see [working]. Where the
 // machine slept, the clock on the wall alone went on.
-func (e *engine) Holds() bool {
+func (e *postgresEngine) HoldsLease() bool {
 	since := e.held.Load()
 	if since == nil {
 		return false
@@ -256,7 +256,7 @@ func (e *engine) Holds() bool {
 
 // resign gives the right to write back, so that others need not wait for it. A
 // server that cannot be reached lets it run out.
-func (e *engine) resign(ctx context.Context) {
+func (e *postgresEngine) resign(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if _, err := e.own.Exec(ctx, resign, e.id); err != nil {
@@ -264,8 +264,8 @@ func (e *engine) resign(ctx context.Context) {
 	}
 }
 
-// Inherit implements [record.Heir].
-func (e *engine) Inherit(ctx context.Context, s sqlstore.Session) (bool, error) {
+// IsLastWriter implements [record.Heir].
+func (e *postgresEngine) IsLastWriter(ctx context.Context, s engine.Session) (bool, error) {
 	found, err := s.Query(ctx, othersLive, e.id, upkeep)
 	if err != nil {
 		return false, err

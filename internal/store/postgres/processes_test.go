@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
@@ -413,7 +414,7 @@ func TestServersRestartIsNoDeathOfItsProcesses(t *testing.T) {
 func TestOneProcessHasAThingAtATime(t *testing.T) {
 	database := server.Database(t)
 	first, second := open(t, options(t, database)), open(t, options(t, database))
-	owns := func(s *sqlstore.Store, want bool) sqlstore.Process {
+	owns := func(s *sqlstore.Store, want bool) engine.Process {
 		t.Helper()
 		m, mine, err := s.Own(t.Context(), "adapter telegram")
 		if err != nil || mine != want {
@@ -432,9 +433,9 @@ func TestOneProcessHasAThingAtATime(t *testing.T) {
 	owns(first, false)
 	testutil.OK(t, second.Close(t.Context()))
 	owns(first, true)
-	testutil.OK(t, first.Say(t.Context(), "all is well"))
+	testutil.OK(t, first.Publish(t.Context(), "all is well"))
 	all, err := first.Console().Members(t.Context())
-	if err != nil || len(all) != 1 || len(all[0].Has) != 1 || all[0].Bulletin != "all is well" {
+	if err != nil || len(all) != 1 || len(all[0].Owned) != 1 || all[0].Bulletin != "all is well" {
 		t.Errorf("processes are %+v (%v), want the one with its account", all, err)
 	}
 }
@@ -498,7 +499,7 @@ func TestBrokenConnectionIsNoDeath(t *testing.T) {
 		t.Fatal(mine, err)
 	}
 	server.Do(t, database, `update processes set backend = 1, began = 'gone' where id = '`+first.Process()+`'`)
-	if _, err := second.Bury(t.Context()); err != nil {
+	if _, err := second.RemoveDead(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, mine, err := second.Own(t.Context(), "adapter telegram"); mine || err != nil {

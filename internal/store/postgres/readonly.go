@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 )
@@ -15,7 +16,7 @@ import (
 // [record.ErrOlder] when this program would first have to migrate it. The caller
 // closes it.
 func Look(ctx context.Context, url string) (sqlstore.ReadModel, error) {
-	e := &engine{opts: Options{URL: url}.withDefaults()}
+	e := &postgresEngine{opts: Options{URL: url}.withDefaults()}
 	err := e.connect(ctx)
 	if err == nil {
 		err = e.checkSchema(ctx)
@@ -27,20 +28,20 @@ func Look(ctx context.Context, url string) (sqlstore.ReadModel, error) {
 }
 
 // checkSchema compares the schema of the record with the one this program knows.
-func (e *engine) checkSchema(ctx context.Context) error {
+func (e *postgresEngine) checkSchema(ctx context.Context) error {
 	want := Schema()
 	have, left, err := schemaOf(ctx, e.pool)
 	switch {
 	case err != nil:
 		return err
 	case have == 0:
-		return fmt.Errorf("%w: the database is empty", sqlstore.ErrOlder)
+		return fmt.Errorf("%w: the database is empty", engine.ErrOlder)
 	case have > want:
-		return sqlstore.Newer(have, want, programOf(ctx, e.pool))
+		return engine.NewerError(have, want, programOf(ctx, e.pool))
 	case have < want:
-		return fmt.Errorf("%w: its schema is %d, this program reads %d", sqlstore.ErrOlder, have, want)
+		return fmt.Errorf("%w: its schema is %d, this program reads %d", engine.ErrOlder, have, want)
 	case len(left) > 0:
-		return fmt.Errorf("%w: steps %v of its schema were not taken", sqlstore.ErrOlder, left)
+		return fmt.Errorf("%w: steps %v of its schema were not taken", engine.ErrOlder, left)
 	}
 	return nil
 }

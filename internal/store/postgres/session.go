@@ -10,14 +10,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // A session is the writing connection. Statements whose outcome nobody waits for
 // are put off and travel with the next one that somebody does, so that a job is a
 // round trip for each of its questions and one for its end.
 type session struct {
-	e     *engine
+	e     *postgresEngine
 	conn  *pgxpool.Conn // nil until the first turn, and after it broke
 	off   pgx.Batch     // put off
 	saved int           // how many statements were put off before the savepoint; -1 when it is on the server
@@ -25,7 +25,7 @@ type session struct {
 	last  bool          // the session had the last turn as far as it knows
 }
 
-var _ sqlstore.Session = (*session)(nil)
+var _ engine.Session = (*session)(nil)
 
 // Run implements [record.Session]. What it fails at comes out with the next
 // statement that is answered.
@@ -35,7 +35,7 @@ func (s *session) Run(_ context.Context, statement string, args ...any) error {
 }
 
 // Query implements [record.Reader].
-func (s *session) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
+func (s *session) Query(ctx context.Context, statement string, args ...any) (engine.Rows, error) {
 	s.off.Queue(statement, wire(args)...)
 	answers, n, err := s.send(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *session) drop() {
 
 // Begin implements [record.Session]: it waits for the session's turn. The locks
 // are taken in one round trip with the questions that every turn begins with.
-func (s *session) Begin(ctx context.Context) (turn sqlstore.WriteTurn, err error) {
+func (s *session) Begin(ctx context.Context) (turn engine.WriteTurn, err error) {
 	s.off, s.saved = pgx.Batch{}, -1
 	rested := s.conn != nil
 	turn, err = s.takeTurn(ctx)
@@ -138,7 +138,7 @@ const (
 	countTurn = `with t as (update turn set by = $1, n = n + 1 returning n) update processes p set turn = t.n from t where p.id = $1`
 )
 
-func (s *session) takeTurn(ctx context.Context) (turn sqlstore.WriteTurn, err error) {
+func (s *session) takeTurn(ctx context.Context) (turn engine.WriteTurn, err error) {
 	if s.conn == nil {
 		if s.conn, err = s.e.attach(ctx); err != nil {
 			return turn, err
@@ -169,7 +169,7 @@ func (s *session) takeTurn(ctx context.Context) (turn sqlstore.WriteTurn, err er
 		return turn, ErrRewound
 	}
 	turn.Now = time.UnixMilli(now)
-	turn.News = by != s.e.id || !s.last
+	turn.Stale = by != s.e.id || !s.last
 	s.last = true
 	return turn, nil
 }

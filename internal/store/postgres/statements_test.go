@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
 
 // Issue 7: one text serves both engines, and what the other accepts is prepared here,
@@ -23,11 +23,11 @@ func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close(context.WithoutCancel(t.Context())) })
-	found := recordtest.Statements(t, "../sqlstore")
+	found := storetest.Statements(t)
 	if len(found) < 100 {
 		t.Fatalf("found %d statements, want all of them", len(found))
 	}
-	own := recordtest.Own(t, ".")
+	own := storetest.EngineStatements(t, ".")
 	if len(own) < 20 {
 		t.Fatalf("found %d statements of the engine's own, want all of them", len(own))
 	}

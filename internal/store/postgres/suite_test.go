@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
@@ -56,7 +55,7 @@ end $$`)
 
 func open(t *testing.T, o postgres.Options) *sqlstore.Store {
 	t.Helper()
-	return recordtest.Open(t, opener(o))
+	return storetest.OpenForTest(t, opener(o))
 }
 
 func opener(o postgres.Options) func(context.Context) (*sqlstore.Store, error) {
@@ -66,7 +65,7 @@ func opener(o postgres.Options) func(context.Context) (*sqlstore.Store, error) {
 // suite opens the record as the suite sees it.
 func suite(t *testing.T, o postgres.Options) storetest.Store {
 	t.Helper()
-	s := recordtest.Suite(t, func(ctx context.Context, lives bool) (*sqlstore.Store, error) {
+	s := storetest.OpenStore(t, func(ctx context.Context, lives bool) (*sqlstore.Store, error) {
 		o := o
 		o.Lives = lives
 		return postgres.Open(ctx, o)

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
@@ -69,7 +69,7 @@ func (f *checkpointer) stop() error {
 }
 
 // fold runs a checkpoint and reports whether others were in its way.
-func fold(ctx context.Context, src sqlstore.Reader, statement string) (busy bool, err error) {
+func fold(ctx context.Context, src engine.Reader, statement string) (busy bool, err error) {
 	rows, err := src.Query(ctx, statement)
 	if err != nil {
 		return false, err

@@ -14,7 +14,7 @@ import (
 func aSession(t *testing.T) *session {
 	t.Helper()
 	o := options(t, t.TempDir())
-	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
+	e := &sqliteEngine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
 	if err := e.openFile(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // A connection is one of the engine's own, with the statements it has prepared.
@@ -39,7 +39,7 @@ func connect(source string) (*connection, error) {
 }
 
 // Query implements [record.Reader]. A statement that began is not interrupted.
-func (c *connection) Query(_ context.Context, text string, args ...any) (sqlstore.Rows, error) {
+func (c *connection) Query(_ context.Context, text string, args ...any) (engine.Rows, error) {
 	st, err := c.bound(text, args)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
@@ -53,7 +53,7 @@ func origin(ctx context.Context, db *sql.DB, file string, have int64) (int64, er
 // setAside copies the database before a migration, unless it is there as it was
 // before an earlier one began that was not finished. The copy has its name once it is
 // whole.
-func setAside(ctx context.Context, db *sql.DB, m sqlstore.Migration, origin int64, o Options) error {
+func setAside(ctx context.Context, db *sql.DB, m engine.Migration, origin int64, o Options) error {
 	need, what := uint64(m.Bytes)*5/2, "the copy before a migration, and the migration, need"
 	if origin != m.From {
 		need, what = uint64(m.Bytes)*3/2, "the migration needs"
@@ -63,7 +63,7 @@ func setAside(ctx context.Context, db *sql.DB, m sqlstore.Migration, origin int6
 		return err
 	}
 	if free < need {
-		return fmt.Errorf("%w: %s %d MB, and %d MB are free", sqlstore.ErrFull, what, need>>20+1, free>>20)
+		return fmt.Errorf("%w: %s %d MB, and %d MB are free", engine.ErrFull, what, need>>20+1, free>>20)
 	}
 	if origin != m.From {
 		return nil

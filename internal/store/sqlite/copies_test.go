@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // aRecord returns the folder of a record with a room in it, and the record's file.
@@ -137,7 +137,7 @@ func TestMigrationAsksForTheRoomItTakes(t *testing.T) {
 		if err == nil {
 			t.Fatal("a broken migration passed")
 		}
-		return errors.Is(err, sqlstore.ErrFull)
+		return errors.Is(err, engine.ErrFull)
 	}
 	if !short(5, 1) || short(5, 0) {
 		t.Error("two and a half times its size is not what the first attempt asks for")

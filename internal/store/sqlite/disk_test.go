@@ -12,7 +12,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3/vfs"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -123,7 +123,7 @@ func TestAFullDiskIsSaidAndLeavesNothingBehind(t *testing.T) {
 		full := n%3 == 1
 		p.full.Store(full)
 		_, err := s.Border().Record(t.Context(), message(room, n))
-		if full != errors.Is(err, sqlstore.ErrFull) || !full && err != nil {
+		if full != errors.Is(err, engine.ErrFull) || !full && err != nil {
 			t.Fatalf("full %t: %v", full, err)
 		}
 	}
@@ -159,7 +159,7 @@ insert into filler (body) select zeroblob(10000) from r`))
 		t.Fatal("all of it was in memory")
 	}
 	p.full.Store(true)
-	if err := job(`update filler set n = n + 1000`); !errors.Is(s.Kind(err), sqlstore.ErrFull) {
+	if err := job(`update filler set n = n + 1000`); !errors.Is(s.Kind(err), engine.ErrFull) {
 		t.Fatalf("got %v, want ErrFull", err)
 	}
 	p.full.Store(false)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -115,7 +115,7 @@ func (x DataDirCheck) readFile(ctx context.Context, file string, r *doctor.DataD
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	r.Began, err = sqlstore.Began(ctx, c)
+	r.Began, err = engine.CreatedAt(ctx, c)
 	return err
 }
 
@@ -128,7 +128,7 @@ func readShape(ctx context.Context, db *sql.DB, r *doctor.DataDir) (err error) {
 		return err
 	}
 	err = whole(ctx, db, migrations.SQLite, r.Untaken)
-	if errors.Is(err, sqlstore.ErrLacks) {
+	if errors.Is(err, engine.ErrLacks) {
 		r.Lacks, err = err.Error(), nil
 	}
 	return err

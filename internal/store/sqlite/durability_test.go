@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -63,7 +64,7 @@ func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 
 // A bounded engine has a disk of as many pages as a test says.
 type bounded struct {
-	engine
+	sqliteEngine
 	pages chan string
 }
 
@@ -74,19 +75,19 @@ type boundedSession struct {
 	pages chan string
 }
 
-func (e *bounded) Session(ctx context.Context) (sqlstore.Session, error) {
-	s, err := e.engine.Session(ctx)
+func (e *bounded) Session(ctx context.Context) (engine.Session, error) {
+	s, err := e.sqliteEngine.Session(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return boundedSession{s.(*session), e.pages}, nil
 }
 
-func (s boundedSession) Begin(ctx context.Context) (sqlstore.WriteTurn, error) {
+func (s boundedSession) Begin(ctx context.Context) (engine.WriteTurn, error) {
 	select {
 	case n := <-s.pages:
 		if _, err := s.ask(ctx, "pragma max_page_count = "+n); err != nil {
-			return sqlstore.WriteTurn{}, err
+			return engine.WriteTurn{}, err
 		}
 	default:
 	}
@@ -110,7 +111,7 @@ func (e *bounded) open(ctx context.Context) (*sqlstore.Store, error) {
 func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Ballast = 1 << 20
-	e := &bounded{engine: engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}, pages: make(chan string, 1)}
+	e := &bounded{sqliteEngine: sqliteEngine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}, pages: make(chan string, 1)}
 	s, err := e.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +126,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 		t.Fatalf("ballast: %v %v", info, err)
 	}
 	room := openRoom(t, s)
-	if !s.Full().IsZero() {
+	if !s.FullAt().IsZero() {
 		t.Error("full before it was")
 	}
 	e.pages <- "1" // the engine takes the present size as the least
@@ -135,10 +136,10 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(full, sqlstore.ErrFull) {
+	if !errors.Is(full, engine.ErrFull) {
 		t.Fatalf("got %v, want ErrFull", full)
 	}
-	if s.Full().IsZero() {
+	if s.FullAt().IsZero() {
 		t.Error("the store does not know that it is full")
 	}
 	if _, err := os.Stat(ballast); err == nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // Errors that callers act on, beside those of package record.
@@ -30,7 +30,7 @@ var errGone = errors.New("the record's file was removed or replaced under the pr
 // kind gives an engine error the type its callers look for.
 func kind(err error) error {
 	if errors.Is(err, sqlite3.FULL) {
-		return errors.Join(sqlstore.ErrFull, err)
+		return errors.Join(engine.ErrFull, err)
 	}
 	return err
 }

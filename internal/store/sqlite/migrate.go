@@ -10,7 +10,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -44,7 +44,7 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 			err = kind(err)
 		}
 	default:
-		err = comeUp(ctx, db, p, file, files, sqlstore.Migration{From: have, To: want}, o)
+		err = comeUp(ctx, db, p, file, files, engine.Migration{From: have, To: want}, o)
 	}
 	if err != nil {
 		return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
@@ -53,7 +53,7 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 }
 
 // comeUp takes the steps that a record has not gone through, if there are any.
-func comeUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, files fs.FS, m sqlstore.Migration, o Options) error {
+func comeUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, files fs.FS, m engine.Migration, o Options) error {
 	left, err := untaken(ctx, db, files)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func comeUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, fil
 }
 
 // walkUp tells the plan, sets the record aside, and takes the steps.
-func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m sqlstore.Migration, o Options) error {
+func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m engine.Migration, o Options) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err
@@ -112,7 +112,7 @@ func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
 
 // newer is the refusal of a record that a newer program wrote.
 func newer(have, want int64, program string) error {
-	return fmt.Errorf("%w, or restore a backup", sqlstore.Newer(have, want, program))
+	return fmt.Errorf("%w, or restore a backup", engine.NewerError(have, want, program))
 }
 
 // sign notes which version of the program last opened the record, so that an

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -39,7 +39,7 @@ func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 		"for reading": func() error { _, err := Look(t.Context(), dir); return err },
 	} {
 		err := open()
-		if !errors.Is(err, sqlstore.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
+		if !errors.Is(err, engine.ErrNewer) || !strings.Contains(err.Error(), "9999") || !strings.Contains(err.Error(), "trestle 0.9.1") {
 			t.Errorf("%s: got %v, want ErrNewer with the schema and the version that wrote it", name, err)
 		}
 	}
@@ -193,7 +193,7 @@ func TestDiskThatBecomesFullWithinAStepIsToldAsThat(t *testing.T) {
 		"9000_colours.sql": colours,
 		"9001_sizes.sql":   "pragma max_page_count = 2000;\ncreate table sizes (x blob) strict;\ninsert into sizes (x) select zeroblob(10000000) from spaces;\n",
 	}
-	if err := migrate(t.Context(), raw(t, dir), file, stepped(t, steps), o); !errors.Is(err, sqlstore.ErrFull) {
+	if err := migrate(t.Context(), raw(t, dir), file, stepped(t, steps), o); !errors.Is(err, engine.ErrFull) {
 		t.Errorf("got %v, want ErrFull", err)
 	}
 	steps["9001_sizes.sql"] = "create table sizes (x blob) strict;\n"
@@ -218,7 +218,7 @@ func TestMigrationNeedsRoomForItsCopy(t *testing.T) {
 	o.Free = func(string) (uint64, error) { return 100 << 10, nil }
 	db := raw(t, dir)
 	err := migrate(t.Context(), db, filepath.Join(dir, FileName), stepped(t, map[string]string{"9000_colours.sql": colours}), o)
-	if !errors.Is(err, sqlstore.ErrFull) || !strings.Contains(err.Error(), "MB") {
+	if !errors.Is(err, engine.ErrFull) || !strings.Contains(err.Error(), "MB") {
 		t.Errorf("got %v, want ErrFull with figures", err)
 	}
 	var n int
@@ -272,11 +272,11 @@ func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
 	if err := migrate(t.Context(), db, file, before, o); err != nil {
 		t.Fatal(err)
 	}
-	recordtest.SeedFiles(t, db)
+	storetest.SeedFiles(t, db)
 	if err := migrate(t.Context(), db, file, all, o); err != nil {
 		t.Fatal(err)
 	}
-	recordtest.WantFiles(t, db)
+	storetest.WantFiles(t, db)
 }
 
 // PRD-7.2-1: a record of before knows afterwards which versions of the acts its runs were
@@ -289,6 +289,6 @@ func TestActsOfYesterdayAreKnownByTheirNames(t *testing.T) {
 	if err := migrate(t.Context(), db, file, before, o); err != nil {
 		t.Fatal(err)
 	}
-	recordtest.SeedRuns(t, db)
-	recordtest.WantVersions(t, openIn(t, dir).Console())
+	storetest.SeedRuns(t, db)
+	storetest.WantVersions(t, openIn(t, dir).Console())
 }

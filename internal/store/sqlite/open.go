@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 )
@@ -47,7 +48,7 @@ type Options struct {
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
 	// today. Default: nobody is told.
-	Migrating func(sqlstore.Migration)
+	Migrating func(engine.Migration)
 	// Free tells how many bytes may still be written to the disk of a folder.
 	// Default: the system is asked.
 	Free func(dir string) (uint64, error)
@@ -65,7 +66,7 @@ func (o Options) withDefaults() Options {
 		o.Stage = func(_ string, do func() error) error { return do() }
 	}
 	if o.Migrating == nil {
-		o.Migrating = func(sqlstore.Migration) {}
+		o.Migrating = func(engine.Migration) {}
 	}
 	if o.Free == nil {
 		o.Free = freeBytes
@@ -79,7 +80,7 @@ func (o Options) ofRecord() sqlstore.Options {
 }
 
 // An engine is an open file: the connection that writes and those that read.
-type engine struct {
+type sqliteEngine struct {
 	opts Options
 	file string
 	lock *os.File // nil where nothing is written
@@ -88,9 +89,9 @@ type engine struct {
 }
 
 var (
-	_ sqlstore.Engine       = (*engine)(nil)
-	_ sqlstore.BackupEngine = (*engine)(nil)
-	_ sqlstore.SpaceFreer   = (*engine)(nil)
+	_ engine.Engine        = (*sqliteEngine)(nil)
+	_ engine.BackupEngine  = (*sqliteEngine)(nil)
+	_ engine.SpaceReserver = (*sqliteEngine)(nil)
 )
 
 // Open opens the record in o.Dir, creates it when there is none, and brings its
@@ -101,7 +102,7 @@ var (
 // record open, and otherwise with [record.ErrNewer], [ErrDamaged],
 // [ErrNetworkDisk] or [ErrReadOnly], never touching the file then.
 func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
-	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
+	e := &sqliteEngine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
 	err = e.opts.Stage("database_init", func() error { return e.openFile(ctx) })
 	if err == nil {
 		err = e.opts.Stage("schema_migration", func() error { return migrate(ctx, e.db, e.file, migrations.SQLite, e.opts) })
@@ -116,7 +117,7 @@ func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
 }
 
 // openFile takes the folder for this process and opens the database in it.
-func (e *engine) openFile(ctx context.Context) (err error) {
+func (e *sqliteEngine) openFile(ctx context.Context) (err error) {
 	if err := os.MkdirAll(e.opts.Dir, 0o700); err != nil {
 		return err
 	}
@@ -138,7 +139,7 @@ func (e *engine) openFile(ctx context.Context) (err error) {
 }
 
 // start begins reading and writing.
-func (e *engine) start(ctx context.Context) (*sqlstore.Store, error) {
+func (e *sqliteEngine) start(ctx context.Context) (*sqlstore.Store, error) {
 	if err := e.prepare(ctx); err != nil {
 		return nil, err
 	}
@@ -146,7 +147,7 @@ func (e *engine) start(ctx context.Context) (*sqlstore.Store, error) {
 }
 
 // prepare opens the connections that read and sets the ballast aside.
-func (e *engine) prepare(ctx context.Context) (err error) {
+func (e *sqliteEngine) prepare(ctx context.Context) (err error) {
 	if e.readers, err = openReaders(ctx, e.file, "ro", reading); err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (e *engine) prepare(ctx context.Context) (err error) {
 }
 
 // Session implements [record.Engine].
-func (e *engine) Session(ctx context.Context) (sqlstore.Session, error) {
+func (e *sqliteEngine) Session(ctx context.Context) (engine.Session, error) {
 	c, err := e.connect(ctx, committing)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (e *engine) Session(ctx context.Context) (sqlstore.Session, error) {
 }
 
 // connect opens a connection that writes, apart from the pool.
-func (e *engine) connect(ctx context.Context, settings []pragma) (*connection, error) {
+func (e *sqliteEngine) connect(ctx context.Context, settings []pragma) (*connection, error) {
 	c, err := connect(source(e.file, "rwc", settings))
 	if err != nil {
 		return nil, damage(err)
@@ -186,7 +187,7 @@ func (e *engine) connect(ctx context.Context, settings []pragma) (*connection, e
 }
 
 // Size implements [record.Engine].
-func (e *engine) Size(context.Context) (int64, error) {
+func (e *sqliteEngine) Size(context.Context) (int64, error) {
 	info, err := os.Stat(e.file)
 	if err != nil {
 		return 0, err
@@ -195,13 +196,15 @@ func (e *engine) Size(context.Context) (int64, error) {
 }
 
 // Backup implements [record.Backuper].
-func (e *engine) Backup(ctx context.Context, file string) error { return copyTo(ctx, e.file, file) }
+func (e *sqliteEngine) Backup(ctx context.Context, file string) error {
+	return copyTo(ctx, e.file, file)
+}
 
-// Relieve implements [record.Reliever].
-func (e *engine) Relieve() bool { return dropBallast(e.opts.Dir) }
+// ReleaseReserve implements [record.Reliever].
+func (e *sqliteEngine) ReleaseReserve() bool { return dropBallast(e.opts.Dir) }
 
 // Close implements [record.Engine]. Later calls do nothing.
-func (e *engine) Close() error {
+func (e *sqliteEngine) Close() error {
 	var errs []error
 	if e.readers != nil {
 		errs = append(errs, e.close())

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // readerCount is how many reads may run at once.
@@ -53,7 +53,7 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	}
 	select {
 	case <-r.quit:
-		return nil, sqlstore.ErrClosed
+		return nil, engine.ErrClosed
 	default:
 	}
 	select {
@@ -65,7 +65,7 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	case <-r.spare:
 		return r.last(), nil
 	case <-r.quit:
-		return nil, sqlstore.ErrClosed
+		return nil, engine.ErrClosed
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -89,7 +89,7 @@ func (r *readers) give(c *connection) {
 
 // Query runs one prepared read. Reads here are short, so they are not interrupted
 // once they began.
-func (r *readers) Query(ctx context.Context, statement string, args ...any) (sqlstore.Rows, error) {
+func (r *readers) Query(ctx context.Context, statement string, args ...any) (engine.Rows, error) {
 	c, err := r.take(ctx)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ func (r *readers) Query(ctx context.Context, statement string, args ...any) (sql
 }
 
 // View runs do with one unchanging view of the record.
-func (r *readers) View(ctx context.Context, do func(ctx context.Context, src sqlstore.Reader) error) (err error) {
+func (r *readers) View(ctx context.Context, do func(ctx context.Context, src engine.Reader) error) (err error) {
 	c, err := r.take(ctx)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *readers) close() error {
 
 // pooledRows are rows that give their connection back when they are closed.
 type pooledRows struct {
-	sqlstore.Rows
+	engine.Rows
 	to *readers
 	c  *connection // nil once given back
 }

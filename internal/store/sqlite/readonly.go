@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/migrations"
 )
@@ -24,7 +25,7 @@ const schemaVersion = `select max(version_id) from goose_db_version where is_app
 // file, and with [record.ErrOlder] when this program would first have to migrate
 // it, and with [ErrReadOnly]. The caller closes it.
 func Look(ctx context.Context, dir string) (sqlstore.ReadModel, error) {
-	e := &engine{file: filepath.Join(dir, FileName)}
+	e := &sqliteEngine{file: filepath.Join(dir, FileName)}
 	var err error
 	if e.readers, err = openReaders(ctx, e.file, "rw", looking); err == nil {
 		err = e.checkSchema(ctx)
@@ -36,7 +37,7 @@ func Look(ctx context.Context, dir string) (sqlstore.ReadModel, error) {
 }
 
 // checkSchema sees that the schema of the file is the one this program knows.
-func (e *engine) checkSchema(ctx context.Context) (err error) {
+func (e *sqliteEngine) checkSchema(ctx context.Context) (err error) {
 	db, err := sql.Open("sqlite3", source(e.file, "rw", looking))
 	if err != nil {
 		return err
@@ -56,11 +57,11 @@ func sameSchema(ctx context.Context, db *sql.DB) error {
 	case have > want:
 		return newer(have, want, programOf(ctx, db))
 	case have < want:
-		return fmt.Errorf("%w: its schema is %d, this program reads %d", sqlstore.ErrOlder, have, want)
+		return fmt.Errorf("%w: its schema is %d, this program reads %d", engine.ErrOlder, have, want)
 	}
 	left, err := untaken(ctx, db, migrations.SQLite)
 	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("%w: steps %v of its schema were not taken", sqlstore.ErrOlder, left)
+		err = fmt.Errorf("%w: steps %v of its schema were not taken", engine.ErrOlder, left)
 	}
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -50,7 +50,7 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 				t.Errorf("%s: %v", when, err)
 			}
 		}()
-		err = r.View(t.Context(), func(ctx context.Context, src sqlstore.Reader) error {
+		err = r.View(t.Context(), func(ctx context.Context, src engine.Reader) error {
 			_, err := src.(*connection).Exec(ctx, "delete from spaces")
 			return err
 		})
@@ -70,7 +70,7 @@ func TestLookRefusesAnotherSchema(t *testing.T) {
 	for _, test := range []struct {
 		version int64
 		want    error
-	}{{999, sqlstore.ErrNewer}, {0, sqlstore.ErrOlder}} {
+	}{{999, engine.ErrNewer}, {0, engine.ErrOlder}} {
 		dir := t.TempDir()
 		openIn(t, dir)
 		db, err := sql.Open("sqlite3", source(filepath.Join(dir, FileName), "rw", shared))

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const noteDealt = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
@@ -18,7 +18,7 @@ const noteDealt = `insert into meta (name, value) values ($1, $2) on conflict (n
 func NoteDealt(ctx context.Context, file string, until time.Time) (err error) {
 	db, err := sql.Open("sqlite3", source(file, "rw", shared))
 	if err == nil {
-		_, err = db.ExecContext(ctx, noteDealt, sqlstore.MetaDealt, sqlstore.DealtValue(until))
+		_, err = db.ExecContext(ctx, noteDealt, engine.MetaAnsweredUntil, engine.AnsweredUntilValue(until))
 		err = errors.Join(err, db.Close())
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -35,7 +35,7 @@ func lacking(ctx context.Context, db *sql.DB, files fs.FS, left []int64) (missin
 	if len(left) == 0 {
 		have, err = texts(ctx, db, shapeOf)
 	} else if have, err = shapeAfter(ctx, files, func(mem *sql.DB) error { return copyShape(ctx, db, mem) }); err != nil {
-		err = fmt.Errorf("%w: %w", sqlstore.ErrLacks, err)
+		err = fmt.Errorf("%w: %w", engine.ErrLacks, err)
 	}
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func lacking(ctx context.Context, db *sql.DB, files fs.FS, left []int64) (missin
 func whole(ctx context.Context, db *sql.DB, files fs.FS, left []int64) error {
 	missing, err := lacking(ctx, db, files, left)
 	if err == nil && len(missing) > 0 {
-		err = fmt.Errorf("%w: %s", sqlstore.ErrLacks, strings.Join(missing, ", "))
+		err = fmt.Errorf("%w: %s", engine.ErrLacks, strings.Join(missing, ", "))
 	}
 	return err
 }

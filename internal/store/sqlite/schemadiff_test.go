@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -36,7 +36,7 @@ func TestRecordThatLacksAStepIsNotRead(t *testing.T) {
 	dir, _ := aRecord(t)
 	db := raw(t, dir)
 	ran(t, db, "drop table digests", "delete from goose_db_version where version_id = 27")
-	if _, err := Look(t.Context(), dir); !errors.Is(err, sqlstore.ErrOlder) || !strings.Contains(err.Error(), "27") {
+	if _, err := Look(t.Context(), dir); !errors.Is(err, engine.ErrOlder) || !strings.Contains(err.Error(), "27") {
 		t.Errorf("reading it: %v, want ErrOlder with the step", err)
 	}
 	if err := openIn(t, dir).Close(t.Context()); err != nil {
@@ -84,7 +84,7 @@ func TestRecordThatLacksSomethingIsRefusedAndLeftAlone(t *testing.T) {
 				}
 				return
 			}
-			if !errors.Is(err, sqlstore.ErrLacks) || !strings.Contains(err.Error(), test.want) {
+			if !errors.Is(err, engine.ErrLacks) || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("got %v, want ErrLacks and %q", err, test.want)
 			}
 			after, err := os.ReadFile(file)
@@ -107,7 +107,7 @@ func BenchmarkWhole(b *testing.B) {
 	if err := s.Close(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	e := &engine{opts: options(b, dir).withDefaults(), file: filepath.Join(dir, FileName)}
+	e := &sqliteEngine{opts: options(b, dir).withDefaults(), file: filepath.Join(dir, FileName)}
 	if err := e.openFile(b.Context()); err != nil {
 		b.Fatal(err)
 	}

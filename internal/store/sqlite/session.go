@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
@@ -30,7 +30,7 @@ type session struct {
 	dirty  bool        // written since the log was last folded in
 }
 
-var _ sqlstore.Session = (*session)(nil)
+var _ engine.Session = (*session)(nil)
 
 // Run implements [record.Session].
 func (s *session) Run(ctx context.Context, statement string, args ...any) error {
@@ -44,14 +44,14 @@ func (s *session) Flush(context.Context) error { return nil }
 // Begin implements [record.Session]. Nobody else writes the file, and nothing is written
 // while it is not in its place. First it ends a log that the folder has folded in but for
 // what was committed meanwhile.
-func (s *session) Begin(ctx context.Context) (sqlstore.WriteTurn, error) {
+func (s *session) Begin(ctx context.Context) (engine.WriteTurn, error) {
 	if !s.isInPlace() {
-		return sqlstore.WriteTurn{}, errGone
+		return engine.WriteTurn{}, errGone
 	}
 	if s.folder.rest.Swap(false) {
 		s.folder.part(ctx, s.connection)
 	}
-	return sqlstore.WriteTurn{}, s.Run(ctx, beginWrite)
+	return engine.WriteTurn{}, s.Run(ctx, beginWrite)
 }
 
 // isInPlace reports whether the file is the one that was opened. What else is wrong

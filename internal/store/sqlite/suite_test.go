@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/store/storetest"
@@ -35,7 +34,7 @@ func TestStoreKeepsThePromisesOfEveryPort(t *testing.T) {
 			Now:    func() time.Time { return time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC) },
 			Logger: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 		}
-		return recordtest.Suite(t, func(ctx context.Context, lives bool) (*sqlstore.Store, error) {
+		return storetest.OpenStore(t, func(ctx context.Context, lives bool) (*sqlstore.Store, error) {
 			o := o
 			o.Lives = lives
 			return sqlite.Open(ctx, o)

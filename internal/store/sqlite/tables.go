@@ -9,20 +9,20 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
 // Tables are those of a record that nobody writes as long as they are open.
-type Tables struct{ e *engine }
+type Tables struct{ e *sqliteEngine }
 
-var _ sqlstore.Pager = (*Tables)(nil)
+var _ engine.Pager = (*Tables)(nil)
 
 // OpenTables takes the record in o.Dir for this process and lets its tables be read,
 // which changes nothing. It fails as [Open] does, and with [record.ErrOlder] where the
 // schema is not that of this program. The caller closes them.
 func OpenTables(ctx context.Context, o Options) (*Tables, error) {
-	e := &engine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
+	e := &sqliteEngine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
 	err := e.openFile(ctx)
 	if err == nil {
 		err = sameSchema(ctx, e.db)
@@ -52,12 +52,12 @@ func (t *Tables) Identity(ctx context.Context) (began string, err error) {
 }
 
 // List returns all tables; what rows of one point to stands in those before it.
-func (t *Tables) List(ctx context.Context) ([]sqlstore.CopyTable, error) {
+func (t *Tables) List(ctx context.Context) ([]engine.CopyTable, error) {
 	names, err := texts(ctx, t.e.db, tableNames)
 	if err != nil {
 		return nil, err
 	}
-	var out []sqlstore.CopyTable
+	var out []engine.CopyTable
 	for len(names) > 0 {
 		before := len(names)
 		for _, name := range slices.Clone(names) {
@@ -82,8 +82,8 @@ func (t *Tables) List(ctx context.Context) ([]sqlstore.CopyTable, error) {
 	return out, nil
 }
 
-func (t *Tables) table(ctx context.Context, name string) (sqlstore.CopyTable, error) {
-	out := sqlstore.CopyTable{Name: name}
+func (t *Tables) table(ctx context.Context, name string) (engine.CopyTable, error) {
+	out := engine.CopyTable{Name: name}
 	rows, err := t.e.db.QueryContext(ctx, columnsOf, name)
 	if err != nil {
 		return out, err
@@ -108,12 +108,12 @@ func (t *Tables) table(ctx context.Context, name string) (sqlstore.CopyTable, er
 }
 
 // Count returns how many rows a table has.
-func (t *Tables) Count(ctx context.Context, table sqlstore.CopyTable) (n int64, err error) {
+func (t *Tables) Count(ctx context.Context, table engine.CopyTable) (n int64, err error) {
 	return n, t.e.db.QueryRowContext(ctx, `select count(*) from "`+table.Name+`"`).Scan(&n)
 }
 
 // Page implements [record.Pager].
-func (t *Tables) Page(ctx context.Context, table sqlstore.CopyTable, after []any, limit int) (page [][]any, err error) {
+func (t *Tables) Page(ctx context.Context, table engine.CopyTable, after []any, limit int) (page [][]any, err error) {
 	rows, err := t.e.db.QueryContext(ctx, table.PageStatement(after != nil)+strconv.Itoa(limit), after...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", table.Name, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -13,12 +14,12 @@ import (
 // settleWaits shows every wait of a room that lasts to learn, which says what became
 // of those who were asked, and stores what follows. It returns who is to be woken.
 // Where nobody waits nothing is read.
-func (t *tx) settleWaits(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
+func (t *writeTx) settleWaits(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
 	r, err := t.room(ctx, space)
 	if err != nil || r == nil || !r.waits {
 		return nil, err
 	}
-	waits, err := all(ctx, t, openWaits, []any{string(space)}, scanWait)
+	waits, err := engine.AllRows(ctx, t, openWaits, []any{string(space)}, scanWait)
 	if err != nil {
 		return nil, fmt.Errorf("who waits in %s: %w", space, err)
 	}
@@ -33,9 +34,9 @@ func (t *tx) settleWaits(ctx context.Context, space spaces.SpaceID, at time.Time
 		}
 		if w.Outcome != "" {
 			over = append(over, spaces.PendingWork{Mind: w.Mind, Space: space, Since: at})
-			err = t.run(ctx, endWait, string(w.Cycle), array(w.Answers), string(w.Outcome), t.shared(at))
+			err = t.Run(ctx, endWait, string(w.Cycle), engine.EncodeList(w.Answers), string(w.Outcome), t.SharedMillis(at))
 		} else {
-			err = t.run(ctx, noteAnswers, string(w.Cycle), array(w.Answers))
+			err = t.Run(ctx, noteAnswers, string(w.Cycle), engine.EncodeList(w.Answers))
 		}
 		if err != nil {
 			return nil, fmt.Errorf("settle wait of %s: %w", w.Cycle, err)
@@ -47,7 +48,7 @@ func (t *tx) settleWaits(ctx context.Context, space spaces.SpaceID, at time.Time
 // answered settles, in the transaction that records an event, the waits it answers
 // (K24, BLU-52). An agent's message that asks others itself answers only whom it
 // names or replies to.
-func (t *tx) answered(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec) ([]spaces.PendingWork, error) {
+func (t *writeTx) answered(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec) ([]spaces.PendingWork, error) {
 	if e.Branch != spaces.Primary {
 		return nil, nil
 	}
@@ -74,7 +75,7 @@ func (t *tx) answered(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec
 }
 
 // passedOver settles the waits for an agent that read questions and answers none.
-func (t *tx) passedOver(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
+func (t *writeTx) passedOver(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
 	return t.settleWaits(ctx, space, at, func(w *spaces.Wait) []spaces.WaitAnswer {
 		if !slices.Contains(read, w.Message) {
 			return nil
@@ -100,7 +101,7 @@ func (k *stepTx) rested(ctx context.Context) error {
 	if err != nil || r == nil || !r.waits {
 		return err
 	}
-	read, err := all(ctx, k.tx, cyclesEvents, []any{string(k.c.Step.Cycle)}, scanOnly[spaces.EventID])
+	read, err := engine.AllRows(ctx, k.writeTx, cyclesEvents, []any{string(k.c.Step.Cycle)}, engine.ScanValue[spaces.EventID])
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func (k *stepTx) rested(ctx context.Context) error {
 }
 
 // undelivered settles the waits for people whom a question cannot reach any more.
-func (t *tx) undelivered(ctx context.Context, o pendingAction, at time.Time) error {
+func (t *writeTx) undelivered(ctx context.Context, o pendingAction, at time.Time) error {
 	if o.Kind != spaces.ActSend || !ended(o.State) {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (t *tx) undelivered(ctx context.Context, o pendingAction, at time.Time) err
 	if err != nil || r == nil || !r.waits {
 		return err
 	}
-	if others, err := whether(ctx, t, othersOnWay, string(o.Event), string(o.Cycle)); err != nil || others {
+	if others, err := engine.QueryBool(ctx, t, othersOnWay, string(o.Event), string(o.Cycle)); err != nil || others {
 		return err
 	}
 	_, err = t.settleWaits(ctx, o.Space, at, func(w *spaces.Wait) (unreached []spaces.WaitAnswer) {
@@ -140,7 +141,7 @@ func (t *tx) undelivered(ctx context.Context, o pendingAction, at time.Time) err
 
 // refused ends for good the waits whose answer the gate let wake nobody, and those
 // for the agent that a question did not wake.
-func (t *tx) refused(ctx context.Context, e inboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
+func (t *writeTx) refused(ctx context.Context, e inboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
 	if r := t.cache.rooms[e.Space]; r == nil || !r.waits {
 		return nil
 	}

@@ -4,19 +4,20 @@ import (
 	"context"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const mindsUplinks query = `select space from uplinks where agent = $1 and circle = $2 and live = 1 order by n`
+const mindsUplinks engine.Query = `select space from uplinks where agent = $1 and circle = $2 and live = 1 order by n`
 
 // doze closes the spans of a mind that goes to sleep; rouse opens new ones.
-func (t *tx) doze(ctx context.Context, timer spaces.Timer, at time.Time) error {
+func (t *writeTx) doze(ctx context.Context, timer spaces.Timer, at time.Time) error {
 	return t.eachUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
 		return t.cut(ctx, timer.Mind, id, spanMark{l.HeadSeq, l.Head}, spaces.SpanAsleep, at)
 	})
 }
 
-func (t *tx) rouse(ctx context.Context, timer spaces.Timer, at time.Time) error {
+func (t *writeTx) rouse(ctx context.Context, timer spaces.Timer, at time.Time) error {
 	return t.eachUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
 		return t.openAt(ctx, timer.Mind, id, spanMark{seq: l.HeadSeq + 1}, spaces.SpanAwake, at)
 	})
@@ -24,11 +25,11 @@ func (t *tx) rouse(ctx context.Context, timer spaces.Timer, at time.Time) error 
 
 // eachUplink calls do for every space a sleep timer's mind is in; other timers
 // concern no span.
-func (t *tx) eachUplink(ctx context.Context, timer spaces.Timer, do func(spaces.SpaceID, *branchState) error) error {
+func (t *writeTx) eachUplink(ctx context.Context, timer spaces.Timer, do func(spaces.SpaceID, *branchState) error) error {
 	if timer.Kind != spaces.TimerSleep {
 		return nil
 	}
-	ids, err := all(ctx, t, mindsUplinks, []any{string(timer.Mind.Agent), string(timer.Mind.Circle)}, scanOnly[spaces.SpaceID])
+	ids, err := engine.AllRows(ctx, t, mindsUplinks, []any{string(timer.Mind.Agent), string(timer.Mind.Circle)}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return err
 	}

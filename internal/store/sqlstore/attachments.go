@@ -6,32 +6,33 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertAttachment query = `insert into attachments (account, file, space, event, kind, name, size, state, due)
+	insertAttachment engine.Query = `insert into attachments (account, file, space, event, kind, name, size, state, due)
 values ($1, $2, $3, $4, $5, $6, $7, 'wanted', $8) on conflict (account, file) do nothing`
-	wantedAttachments query = `select account, file, space, event, kind, name, size, tries from attachments
+	wantedAttachments engine.Query = `select account, file, space, event, kind, name, size, tries from attachments
 where account = $1 and state = 'wanted' and due <= $2 order by due, file limit $3 + 0`
-	settleAttachment query = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
+	settleAttachment engine.Query = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
 where account = $1 and file = $2 and state = 'wanted'`
-	attachmentOf   query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
-	sameContent    query = `select count(*) from attachments where hash = $1 and hash <> ''`
-	attachmentPart query = `select object, thread from events where id = $1`
+	attachmentOf   engine.Query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
+	sameContent    engine.Query = `select count(*) from attachments where hash = $1 and hash <> ''`
+	attachmentPart engine.Query = `select object, thread from events where id = $1`
 )
 
 // want notes the files of a message that a platform can be asked for.
-func (t *tx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
+func (t *writeTx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
 	for _, a := range b.Attachments {
 		if a.ID == "" || b.Ref.Account == "" {
 			continue
 		}
-		err := t.run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, t.shared(e.RecvAt))
+		err := t.Run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, t.SharedMillis(e.RecvAt))
 		if err != nil {
 			return fmt.Errorf("note attachment of %s: %w", e.ID, err)
 		}
-		if err := t.run(ctx, insertShowing, b.Ref.Account, a.ID, string(e.ID)); err != nil {
+		if err := t.Run(ctx, insertShowing, b.Ref.Account, a.ID, string(e.ID)); err != nil {
 			return fmt.Errorf("note who shows a file: %w", err)
 		}
 	}
@@ -40,7 +41,7 @@ func (t *tx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
 
 // Wanted implements [activity.Shelf].
 func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]activity.PendingFile, error) {
-	out, err := all(ctx, b.s.engine, wantedAttachments, []any{account, ms(b.s.clock().of(at)), limit}, func(r row) (f activity.PendingFile, err error) {
+	out, err := engine.AllRows(ctx, b.s.engine, wantedAttachments, []any{account, engine.ToMillis(b.s.clock().ToShared(at)), limit}, func(r engine.Row) (f activity.PendingFile, err error) {
 		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
 	})
 	if err != nil {
@@ -51,8 +52,8 @@ func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, l
 
 // Shelve implements [activity.Shelf].
 func (b BridgeStore) Shelve(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
-	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, notBefore(t.clock.of(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
+	err = b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		n, err := t.Exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, engine.CeilMillis(t.Clock().ToShared(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
 		case err != nil || o.State == activity.FileWanted:
 			return err
@@ -77,7 +78,7 @@ func (b BridgeStore) Shelve(ctx context.Context, o activity.FetchResult) (waitin
 }
 
 // late has bytes swept whose messages were deleted while they came.
-func (t *tx) late(ctx context.Context, o activity.FetchResult) error {
+func (t *writeTx) late(ctx context.Context, o activity.FetchResult) error {
 	if o.State != activity.FileStored {
 		return nil
 	}
@@ -85,22 +86,22 @@ func (t *tx) late(ctx context.Context, o activity.FetchResult) error {
 }
 
 // shelved adds to what is kept, unless the same content was there before.
-func (t *tx) shelved(ctx context.Context, o activity.FetchResult) error {
+func (t *writeTx) shelved(ctx context.Context, o activity.FetchResult) error {
 	var same int
-	if _, err := one(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
+	if _, err := engine.ScanRow(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
 		return err
 	}
 	return t.addTo(ctx, metaShelved, o.Bytes)
 }
 
 // missing tells a room that a file of it will not come.
-func (t *tx) missing(ctx context.Context, o activity.FetchResult) error {
+func (t *writeTx) missing(ctx context.Context, o activity.FetchResult) error {
 	e := spaces.Event{
 		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
 		Source: "attachment|" + o.File.Account + "|" + o.File.ID,
 		Body:   spaces.Unreadable{What: spaces.AttachmentMissing, Reason: o.File.Kind + " " + o.File.Name + ": " + o.Reason},
 	}
-	if _, err := one(ctx, t, attachmentPart, []any{string(o.File.Event)}, &e.Object, &e.Thread); err != nil {
+	if _, err := engine.ScanRow(ctx, t, attachmentPart, []any{string(o.File.Event)}, &e.Object, &e.Thread); err != nil {
 		return err
 	}
 	return t.append(ctx, &e)
@@ -114,8 +115,8 @@ func (b BridgeStore) File(ctx context.Context, account, file string) (f activity
 	return f, found, nil
 }
 
-func fileOf(ctx context.Context, src Reader, account, file string) (f activity.FileRecord, found bool, err error) {
-	found, err = one(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
+func fileOf(ctx context.Context, src engine.Reader, account, file string) (f activity.FileRecord, found bool, err error) {
+	found, err = engine.ScanRow(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
 	return f, found, err
 }
 

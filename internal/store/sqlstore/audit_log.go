@@ -5,22 +5,23 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	allBranches query = `select b.space, b.id, b.from_branch, b.fork_seq, b.head, b.head_seq, b.chain, s.kind, s.agent_run
+	allBranches engine.Query = `select b.space, b.id, b.from_branch, b.fork_seq, b.head, b.head_seq, b.chain, s.kind, s.agent_run
 from branches b join spaces s on s.id = b.space order by b.space, b.from_branch <> '', b.id`
-	wholeBranch query = `select ` + eventColumns + `, e.n, e.chain from events e where e.space = $1 and e.branch = $2 order by e.seq`
-	allMembers  query = `select entity, since from members where space = $1`
-	allSent     query = `select id, account, chat, thread from outbox where state = 'sent' and kind = 'send' and agent <> '' order by account, chat, thread, n`
-	allFailed   query = `select id, state from outbox where state in ('failed', 'expired', 'unknown', 'cancelled') and agent <> ''`
-	allHumans   query = `select id from entities where kind = 'human'`
+	wholeBranch engine.Query = `select ` + eventColumns + `, e.n, e.chain from events e where e.space = $1 and e.branch = $2 order by e.seq`
+	allMembers  engine.Query = `select entity, since from members where space = $1`
+	allSent     engine.Query = `select id, account, chat, thread from outbox where state = 'sent' and kind = 'send' and agent <> '' order by account, chat, thread, n`
+	allFailed   engine.Query = `select id, state from outbox where state in ('failed', 'expired', 'unknown', 'cancelled') and agent <> ''`
+	allHumans   engine.Query = `select id from entities where kind = 'human'`
 )
 
 // A logAuditor walks every branch and keeps what other tables must agree with.
 type logAuditor struct {
-	src       Reader
+	src       engine.Reader
 	found     []Violation
 	ids       map[spaces.EventID]int64 // of the space being walked, with their seq
 	humans    map[spaces.EntityID]bool
@@ -37,12 +38,12 @@ type branchEnd struct {
 
 // auditLog replays every branch: its order, its parents, its hashes (I11), and
 // what is folded from it (I12).
-func auditLog(ctx context.Context, src Reader) ([]Violation, error) {
+func auditLog(ctx context.Context, src engine.Reader) ([]Violation, error) {
 	a := &logAuditor{
 		src: src, humans: map[spaces.EntityID]bool{},
 		delivered: map[spaces.ActionID]int64{}, failed: map[spaces.ActionID]bool{},
 	}
-	err := each(ctx, src, allHumans, nil, func(r row) error {
+	err := engine.EachRow(ctx, src, allHumans, nil, func(r engine.Row) error {
 		var id spaces.EntityID
 		err := r.Scan(&id)
 		a.humans[id] = true
@@ -51,7 +52,7 @@ func auditLog(ctx context.Context, src Reader) ([]Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	branches, err := all(ctx, src, allBranches, nil, func(r row) (b branchEnd, err error) {
+	branches, err := engine.AllRows(ctx, src, allBranches, nil, func(r engine.Row) (b branchEnd, err error) {
 		return b, r.Scan(&b.Space, &b.ID, &b.From, &b.ForkSeq, &b.Head, &b.HeadSeq, &b.Chain, &b.kind, &b.run)
 	})
 	if err != nil {
@@ -80,7 +81,7 @@ func (a *logAuditor) branch(ctx context.Context, b branchEnd) error {
 		return err
 	}
 	members, run := spaces.Members{}, 0
-	err = each(ctx, a.src, wholeBranch, []any{string(b.Space), string(b.ID)}, func(r row) error {
+	err = engine.EachRow(ctx, a.src, wholeBranch, []any{string(b.Space), string(b.ID)}, func(r engine.Row) error {
 		var s storedEvent
 		var chain []byte
 		var n int64
@@ -122,7 +123,7 @@ func (a *logAuditor) origin(ctx context.Context, b branchEnd) (at spaces.Branch,
 		return at, nil
 	}
 	at.HeadSeq = b.ForkSeq
-	_, err = one(ctx, a.src, eventChainAt, []any{string(b.Space), string(b.From), b.ForkSeq}, &at.Head, &at.Chain)
+	_, err = engine.ScanRow(ctx, a.src, eventChainAt, []any{string(b.Space), string(b.From), b.ForkSeq}, &at.Head, &at.Chain)
 	return at, err
 }
 
@@ -160,7 +161,7 @@ func (a *logAuditor) runAfter(run int, e spaces.Event) int {
 
 func (a *logAuditor) members(ctx context.Context, space spaces.SpaceID, want spaces.Members) error {
 	got := spaces.Members{}
-	err := each(ctx, a.src, allMembers, []any{string(space)}, func(r row) error {
+	err := engine.EachRow(ctx, a.src, allMembers, []any{string(space)}, func(r engine.Row) error {
 		var id spaces.EntityID
 		var since int64
 		err := r.Scan(&id, &since)
@@ -186,7 +187,7 @@ func (a *logAuditor) outcomes(ctx context.Context) error {
 		lane string
 		n    int64
 	}
-	err := each(ctx, a.src, allSent, nil, func(r row) error {
+	err := engine.EachRow(ctx, a.src, allSent, nil, func(r engine.Row) error {
 		var id spaces.ActionID
 		var account, chat, thread string
 		if err := r.Scan(&id, &account, &chat, &thread); err != nil {
@@ -210,7 +211,7 @@ func (a *logAuditor) outcomes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return each(ctx, a.src, allFailed, nil, func(r row) error {
+	return engine.EachRow(ctx, a.src, allFailed, nil, func(r engine.Row) error {
 		var id spaces.ActionID
 		var state string
 		if err := r.Scan(&id, &state); err != nil {

@@ -7,29 +7,30 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	selectPlace query = `select
+	selectPlace engine.Query = `select
   coalesce((select expires from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select epoch from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select holder from leases where agent = $1 and circle = $2 and space = $3), ''),
   coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
   exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
-	takeLease query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
+	takeLease engine.Query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (agent, circle, space) do update
 set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
-	insertCycle query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority)
+	insertCycle engine.Query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority)
 values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13)`
-	lastNumber query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
+	lastNumber engine.Query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
 )
 
 // Claim implements [shell.Inbox].
 func (s AgentStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
 	var wake *spaces.Wake
-	err := s.s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
 		wake, err = t.claim(ctx, c)
 		return err
 	})
@@ -40,7 +41,7 @@ func (s AgentStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, er
 }
 
 // claim gives out the wake of a place, unless somebody has it.
-func (t *tx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
+func (t *writeTx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
 	p, err := t.place(ctx, c.Mind, c.Space, c.At)
 	if err != nil || p.leased && !p.broken(c) {
 		return nil, err
@@ -72,17 +73,17 @@ func (p *leaseState) broken(c spaces.Claim) bool {
 	return c.Again && p.open != "" && p.holder == c.Holder && p.leased
 }
 
-func (t *tx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
+func (t *writeTx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
 	var expires int64
-	_, err = one(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.open, &p.asleep)
-	p.leased = expires > t.shared(at)
+	_, err = engine.ScanRow(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.open, &p.asleep)
+	p.leased = expires > t.SharedMillis(at)
 	return p, err
 }
 
 // lease takes the lease of a place with a new epoch.
-func (t *tx) lease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Lease, error) {
+func (t *writeTx) lease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Lease, error) {
 	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
-	err := t.run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.shared(l.Expires), c.TTL.Milliseconds())
+	err := t.Run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.SharedMillis(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
 	}
@@ -90,7 +91,7 @@ func (t *tx) lease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Le
 }
 
 // wake judges the due rows and opens a cycle over those that wake.
-func (t *tx) wake(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
+func (t *writeTx) wake(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.judge(ctx, c, id, math.MaxInt64)
 	if err != nil {
@@ -126,7 +127,7 @@ func (t *tx) wake(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wa
 }
 
 // head returns the seq of a room's last event.
-func (t *tx) head(ctx context.Context, space spaces.SpaceID) (int64, error) {
+func (t *writeTx) head(ctx context.Context, space spaces.SpaceID) (int64, error) {
 	l, err := t.line(ctx, space, spaces.Primary)
 	if err != nil || l == nil {
 		return 0, err
@@ -136,7 +137,7 @@ func (t *tx) head(ctx context.Context, space spaces.SpaceID) (int64, error) {
 
 // start stores a new cycle: its lease, its row, its first step and the event
 // that opens it in the inner log.
-func (t *tx) start(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.Wake) error {
+func (t *writeTx) start(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.Wake) error {
 	l, err := t.lease(ctx, c, p)
 	if err != nil {
 		return err
@@ -155,17 +156,17 @@ func (t *tx) start(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.
 		return err
 	}
 	if own == nil {
-		return fmt.Errorf("mind %s: %w", y.Mind, ErrUnknown)
+		return fmt.Errorf("mind %s: %w", y.Mind, engine.ErrUnknown)
 	}
-	err = t.run(ctx, insertCycle, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
-		y.Wake, string(y.Active), y.Upto, y.Base, ms(y.Started), timer, own.HeadSeq+1, int(y.Authority))
+	err = t.Run(ctx, insertCycle, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
+		y.Wake, string(y.Active), y.Upto, y.Base, engine.ToMillis(y.Started), timer, own.HeadSeq+1, int(y.Authority))
 	if err != nil {
 		return fmt.Errorf("open cycle: %w", err)
 	}
 	if err := t.behind(ctx, y); err != nil {
 		return err
 	}
-	if err := t.run(ctx, startStep, string(y.ID), 0, string(spaces.Contemplation), ms(c.At)); err != nil {
+	if err := t.Run(ctx, startStep, string(y.ID), 0, string(spaces.Contemplation), engine.ToMillis(c.At)); err != nil {
 		return err
 	}
 	events := make([]spaces.EventID, len(w.Rows))
@@ -176,11 +177,11 @@ func (t *tx) start(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.
 }
 
 // closed returns how many closed cycles a mind has: the number of the last one.
-func (t *tx) closed(ctx context.Context, m spaces.Mind) (n int64, err error) {
+func (t *writeTx) closed(ctx context.Context, m spaces.Mind) (n int64, err error) {
 	if n, ok := t.cache.numbers[m]; ok {
 		return n, nil
 	}
-	if _, err := one(ctx, t, lastNumber, []any{string(m.Agent), string(m.Circle)}, &n); err != nil {
+	if _, err := engine.ScanRow(ctx, t, lastNumber, []any{string(m.Agent), string(m.Circle)}, &n); err != nil {
 		return 0, fmt.Errorf("number of the last cycle of %s: %w", m, err)
 	}
 	t.cache.numbers[m] = n

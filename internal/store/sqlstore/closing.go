@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const closeCycle query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
+const closeCycle engine.Query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
   manifest = $17, plan = $18, n = $19, ended = $20, inner_to = $21 where id = $1`
 
 // close ends the cycle: its rows are done or go back, the mind has read the room
@@ -43,17 +44,17 @@ func (k *stepTx) close(ctx context.Context) error {
 	if err := k.offered(ctx, c.Manifest); err != nil {
 		return err
 	}
-	err = k.run(ctx, closeCycle, append(k.progress(), string(state), string(c.Stop), c.Detail, c.Rest, c.Denials,
-		c.Manifest.Hash, c.Plan, number, ms(k.c.At), own.HeadSeq)...)
+	err = k.Run(ctx, closeCycle, append(k.progress(), string(state), string(c.Stop), c.Detail, c.Rest, c.Denials,
+		c.Manifest.Hash, c.Plan, number, engine.ToMillis(k.c.At), own.HeadSeq)...)
 	if err != nil {
 		return fmt.Errorf("close cycle: %w", err)
 	}
-	return k.run(ctx, releaseLease, k.key()...)
+	return k.Run(ctx, releaseLease, k.key()...)
 }
 
 // consume finishes the rows and numbers the cycle among the closed ones.
 func (k *stepTx) consume(ctx context.Context) (spaces.CycleState, any, error) {
-	if err := k.run(ctx, consumeAll, string(k.c.Step.Cycle)); err != nil {
+	if err := k.Run(ctx, consumeAll, string(k.c.Step.Cycle)); err != nil {
 		return "", nil, err
 	}
 	if err := k.read(ctx); err != nil {
@@ -72,19 +73,19 @@ func (k *stepTx) consume(ctx context.Context) (spaces.CycleState, any, error) {
 // no part of what the mind remembers.
 func (k *stepTx) giveBack(ctx context.Context) (spaces.CycleState, any, error) {
 	clear(k.cache.handled)
-	cycle, retry := string(k.c.Step.Cycle), notBefore(k.clock.of(k.c.Close.RetryAt))
+	cycle, retry := string(k.c.Step.Cycle), engine.CeilMillis(k.Clock().ToShared(k.c.Close.RetryAt))
 	waits, most := returnWaits, maxAttempts
 	var err error
 	if k.c.Close.Spared {
 		waits, most = spareWaits, maxSpared
-		err = k.run(ctx, spareAll, cycle, retry, most)
+		err = k.Run(ctx, spareAll, cycle, retry, most)
 	} else {
-		err = k.run(ctx, returnAll, cycle, retry, most, wornOut+string(k.c.Close.Stop))
+		err = k.Run(ctx, returnAll, cycle, retry, most, wornOut+string(k.c.Close.Stop))
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	if n, err := k.exec(ctx, waits, cycle, retry, most); err != nil || n == 0 {
+	if n, err := k.Exec(ctx, waits, cycle, retry, most); err != nil || n == 0 {
 		return spaces.CycleAbandoned, nil, err
 	}
 	return spaces.CycleAbandoned, nil, k.recount(ctx, k.space)
@@ -101,11 +102,11 @@ func (k *stepTx) read(ctx context.Context) error {
 	}
 	id := l.Head
 	if k.c.Upto != l.HeadSeq {
-		if id, err = idAt(ctx, k.tx, k.space, k.c.Upto); err != nil {
+		if id, err = idAt(ctx, k.writeTx, k.space, k.c.Upto); err != nil {
 			return err
 		}
 	}
-	return k.run(ctx, moveCursor, k.key(k.c.Upto, string(id))...)
+	return k.Run(ctx, moveCursor, k.key(k.c.Upto, string(id))...)
 }
 
 // sumUp ends the cycle in the inner log (CON-23).

@@ -8,18 +8,19 @@ import (
 	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	holding query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted, y.crashes
+	holding engine.Query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted, y.crashes
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
-	refuseWrite   query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
-	extendLease   query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
-	releaseLease  query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
-	cycleProgress query = `active = $2, upto = case when upto < $3 then $3 else upto end, turns = turns + $4, tokens = tokens + $5, actions = $6,
+	refuseWrite   engine.Query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
+	extendLease   engine.Query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
+	releaseLease  engine.Query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
+	cycleProgress engine.Query = `active = $2, upto = case when upto < $3 then $3 else upto end, turns = turns + $4, tokens = tokens + $5, actions = $6,
   prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11`
-	advanceCycle query = `update cycles set ` + cycleProgress + ` where id = $1`
+	advanceCycle engine.Query = `update cycles set ` + cycleProgress + ` where id = $1`
 )
 
 // leaseSlack is how many milliseconds a lease may be short of its time: it is not
@@ -33,14 +34,14 @@ func (s AgentStore) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Com
 	if err != nil {
 		return done, fmt.Errorf("commit step %d of %s: %w", c.Step.N, c.Step.Cycle, err)
 	}
-	err = s.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
-		k := stepTx{tx: t, c: c, stored: stored, mind: c.Lease.Mind}
+	err = s.s.writeFrequent(ctx, func(ctx context.Context, t *writeTx) error {
+		k := stepTx{writeTx: t, c: c, stored: stored, mind: c.Lease.Mind}
 		if err := k.all(ctx); err != nil {
 			return err
 		}
 		done = k.done
 		if c.Close != nil {
-			return t.reached("cycle.before_commit")
+			return t.Reached("cycle.before_commit")
 		}
 		return nil
 	})
@@ -74,7 +75,7 @@ func encode(c spaces.StepCommit) (s storedStep, err error) {
 		if err != nil {
 			return s, fmt.Errorf("encode turn: %w", err)
 		}
-		s.turns = append(s.turns, storedTurn{array(turn.Refs), body})
+		s.turns = append(s.turns, storedTurn{engine.EncodeList(turn.Refs), body})
 	}
 	if c.Step.Shown == nil {
 		return s, nil
@@ -87,7 +88,7 @@ func encode(c spaces.StepCommit) (s storedStep, err error) {
 
 // A stepTx is one step on its way into the record.
 type stepTx struct {
-	*tx
+	*writeTx
 	c      spaces.StepCommit
 	stored storedStep
 	mind   spaces.Mind
@@ -113,14 +114,14 @@ func (k *stepTx) all(ctx context.Context) error {
 	if k.c.Close != nil {
 		return k.close(ctx)
 	}
-	if err := k.run(ctx, advanceCycle, k.progress()...); err != nil {
+	if err := k.Run(ctx, advanceCycle, k.progress()...); err != nil {
 		return fmt.Errorf("advance cycle: %w", err)
 	}
-	now := k.shared(k.c.At)
+	now := k.SharedMillis(k.c.At)
 	if now-k.leased < leaseSlack {
 		return nil // it was taken or extended just now
 	}
-	return k.run(ctx, extendLease, k.key(now)...)
+	return k.Run(ctx, extendLease, k.key(now)...)
 }
 
 // key returns the arguments that name the lease, with more behind them.
@@ -135,7 +136,7 @@ func (k *stepTx) hold(ctx context.Context) error {
 	var holder string
 	var epoch int64
 	var halted int
-	found, err := one(ctx, k.tx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes)
+	found, err := engine.ScanRow(ctx, k.writeTx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes)
 	if err != nil {
 		return err
 	}
@@ -146,10 +147,10 @@ func (k *stepTx) hold(ctx context.Context) error {
 		}
 		return nil
 	}
-	if err := k.run(ctx, refuseWrite, string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)); err != nil {
+	if err := k.Run(ctx, refuseWrite, string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)); err != nil {
 		return err
 	}
-	k.kept = true
+	k.CommitRefusal()
 	return fmt.Errorf("%w: epoch is %d of %q, write has %d of %q", spaces.ErrLeaseLost, epoch, holder, l.Epoch, l.Holder)
 }
 
@@ -165,7 +166,7 @@ func (k *stepTx) think(ctx context.Context) error {
 			}
 		}
 		if f, ok := b.(spaces.Forgot); ok {
-			if err := k.run(ctx, forgetTimer, string(k.mind.Agent), string(k.mind.Circle), f.ID); err != nil {
+			if err := k.Run(ctx, forgetTimer, string(k.mind.Agent), string(k.mind.Circle), f.ID); err != nil {
 				return fmt.Errorf("forget plan: %w", err)
 			}
 		}
@@ -182,7 +183,7 @@ func (k *stepTx) show(ctx context.Context) error {
 			values = append(values, next, turn.refs, turn.body)
 			next++
 		}
-		if err := k.run(ctx, insertTurns[len(few)-1], values...); err != nil {
+		if err := k.Run(ctx, insertTurns[len(few)-1], values...); err != nil {
 			return fmt.Errorf("store turns: %w", err)
 		}
 	}
@@ -201,7 +202,7 @@ func (k *stepTx) steps(ctx context.Context) error {
 	}
 	q, args := finishStep, []any{
 		string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
-		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, ms(at), s.Frame,
+		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, engine.ToMillis(at), s.Frame,
 	}
 	shown, err := k.shown(ctx, s.Shown)
 	if err != nil {
@@ -209,9 +210,9 @@ func (k *stepTx) steps(ctx context.Context) error {
 	}
 	args = append(args, shown...)
 	if k.c.Close == nil {
-		q, args = finishAndStart, append(args, ms(k.c.At))
+		q, args = finishAndStart, append(args, engine.ToMillis(k.c.At))
 	}
-	if err := k.run(ctx, q, args...); err != nil {
+	if err := k.Run(ctx, q, args...); err != nil {
 		return fmt.Errorf("store step: %w", err)
 	}
 	return nil
@@ -227,9 +228,9 @@ func (k *stepTx) timers(ctx context.Context) error {
 	}
 	for _, t := range k.c.Timers {
 		if t.Kind != spaces.TimerPlan { // that is for a time of day, which is everybody's
-			t.Due = k.clock.of(t.Due)
+			t.Due = k.Clock().ToShared(t.Due)
 		}
-		if err := k.run(ctx, insertTimer, timerValues(t, charged.people)...); err != nil {
+		if err := k.Run(ctx, insertTimer, timerValues(t, charged.people)...); err != nil {
 			return fmt.Errorf("set timer: %w", err)
 		}
 		if err := k.doze(ctx, t, k.c.At); err != nil {
@@ -268,7 +269,7 @@ func (k *stepTx) join(ctx context.Context) error {
 	if k.done.Authority, err = k.authority(ctx, joined, k.done.Waits); err != nil {
 		return err
 	}
-	return k.run(ctx, lowerAuthority, string(k.c.Step.Cycle), int(k.done.Authority))
+	return k.Run(ctx, lowerAuthority, string(k.c.Step.Cycle), int(k.done.Authority))
 }
 
 // progress are the arguments of cycleProgress.

@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Lists of thousands of rooms and minds, a page at a time: what a row shows is
 // counted for the rows of the page alone.
 const (
-	roomChats  query = `select account, chat, title, space, object, relay, live from mappings where space = $1 order by n`
-	roomNames  query = `select id, name from spaces where kind = 'room'`
-	roomsPaged query = `with page as (
+	roomChats  engine.Query = `select account, chat, title, space, object, relay, live from mappings where space = $1 order by n`
+	roomNames  engine.Query = `select id, name from spaces where kind = 'room'`
+	roomsPaged engine.Query = `with page as (
   select b.space, b.last_at from branches b join spaces s on s.id = b.space
   where b.id = 'main' and s.kind = 'room' and (b.last_at < $1 or b.last_at = $1 and b.space > $2)
   order by b.last_at desc, b.space limit $3 + 0)
 select ` + roomColumns + ` join page on page.space = s.id order by page.last_at desc, page.space`
-	mindsPaged query = `with ran as (
+	mindsPaged engine.Query = `with ran as (
   select u.agent, u.circle, u.agent || '/' || u.circle as name,
     coalesce((select max(y.started) from cycles y where y.agent = u.agent and y.circle = u.circle), 0) as last
   from (select distinct agent, circle from uplinks) u),
@@ -33,7 +34,7 @@ group by u.agent, u.circle, u.name, u.last order by u.last desc, u.name`
 // RoomNames implements [console.Record].
 func (c ReadModel) RoomNames(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	names := map[spaces.SpaceID]string{}
-	err := each(ctx, c.engine, roomNames, nil, func(r row) error {
+	err := engine.EachRow(ctx, c.engine, roomNames, nil, func(r engine.Row) error {
 		var id spaces.SpaceID
 		var name string
 		err := r.Scan(&id, &name)
@@ -49,8 +50,8 @@ func (c ReadModel) RoomNames(ctx context.Context) (map[spaces.SpaceID]string, er
 // LatestRooms implements [console.Record].
 func (c ReadModel) LatestRooms(ctx context.Context, behind console.Cursor, limit int) ([]console.Room, error) {
 	var rooms []console.Room
-	err := c.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
-		rooms, err = all(ctx, src, roomsPaged, []any{before(behind), behind.ID, limit}, scanRoom)
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+		rooms, err = engine.AllRows(ctx, src, roomsPaged, []any{before(behind), behind.ID, limit}, scanRoom)
 		for i := 0; i < len(rooms) && err == nil; i++ {
 			o := &rooms[i]
 			o.Chats, o.Agents, err = furnishing(ctx, src, o.Space.ID)
@@ -65,7 +66,7 @@ func (c ReadModel) LatestRooms(ctx context.Context, behind console.Cursor, limit
 
 // LatestMinds implements [console.Record].
 func (c ReadModel) LatestMinds(ctx context.Context, at time.Time, behind console.Cursor, limit int) ([]console.Mind, error) {
-	minds, err := c.mindsBy(ctx, mindsPaged, day(at), before(behind), behind.ID, limit)
+	minds, err := c.mindsBy(ctx, mindsPaged, engine.DayNumber(at), before(behind), behind.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list latest minds: %w", err)
 	}
@@ -77,15 +78,15 @@ func before(c console.Cursor) int64 {
 	if c.ID == "" {
 		return math.MaxInt64
 	}
-	return ms(c.At)
+	return engine.ToMillis(c.At)
 }
 
 // furnishing returns the chats and agents of a room.
-func furnishing(ctx context.Context, src Reader, room spaces.SpaceID) (chats []spaces.Mapping, agents []spaces.AgentID, err error) {
+func furnishing(ctx context.Context, src engine.Reader, room spaces.SpaceID) (chats []spaces.Mapping, agents []spaces.AgentID, err error) {
 	id := []any{string(room)}
-	if chats, err = all(ctx, src, roomChats, id, scanMapping); err != nil {
+	if chats, err = engine.AllRows(ctx, src, roomChats, id, scanMapping); err != nil {
 		return nil, nil, err
 	}
-	agents, err = all(ctx, src, seatedAgents, id, scanOnly[spaces.AgentID])
+	agents, err = engine.AllRows(ctx, src, seatedAgents, id, engine.ScanValue[spaces.AgentID])
 	return chats, agents, err
 }

@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	oneRoom     query = `select ` + roomColumns + ` where s.kind = 'room' and s.id = $1`
-	roomUplinks query = `select agent, circle from uplinks where space = $1 order by agent, n`
-	roomLog     query = `select ` + eventColumns + ` from events e where e.space = $1 and e.branch = 'main' and e.seq < $2 order by e.seq desc limit $3 + 0`
-	rowsBetween query = `select seq, state, reason, cycle from inbox where agent = $1 and circle = $2 and space = $3 and seq >= $4 and seq <= $5`
-	placesOf    query = `select account, chat, message from messages where event = $1 order by account, chat, part`
-	spansWithin query = `select ` + spanColumns + ` from spans where closed_at = 0 and opened_at <= $2
+	oneRoom     engine.Query = `select ` + roomColumns + ` where s.kind = 'room' and s.id = $1`
+	roomUplinks engine.Query = `select agent, circle from uplinks where space = $1 order by agent, n`
+	roomLog     engine.Query = `select ` + eventColumns + ` from events e where e.space = $1 and e.branch = 'main' and e.seq < $2 order by e.seq desc limit $3 + 0`
+	rowsBetween engine.Query = `select seq, state, reason, cycle from inbox where agent = $1 and circle = $2 and space = $3 and seq >= $4 and seq <= $5`
+	placesOf    engine.Query = `select account, chat, message from messages where event = $1 order by account, chat, part`
+	spansWithin engine.Query = `select ` + spanColumns + ` from spans where closed_at = 0 and opened_at <= $2
 union all select ` + spanColumns + ` from spans where closed_at >= $1 and closed_at > 0 and opened_at <= $2
 order by opened_at, id limit $3 + 0`
-	newestEvent  query = `select coalesce(max(n), 0) from events`
-	happenedNext query = `select e.n, ` + eventColumns + ` from events e
+	newestEvent  engine.Query = `select coalesce(max(n), 0) from events`
+	happenedNext engine.Query = `select e.n, ` + eventColumns + ` from events e
 where e.n > $1 and (e.kind = 'spanned' or e.kind = 'delivered' or e.kind = 'failed') order by e.n limit $2 + 0`
 )
 
@@ -28,8 +29,8 @@ where e.n > $1 and (e.kind = 'spanned' or e.kind = 'delivered' or e.kind = 'fail
 func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, []spaces.Member, error) {
 	var rooms []console.Room
 	var people []spaces.Member
-	err := c.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
-		if rooms, err = all(ctx, src, oneRoom, []any{string(id)}, scanRoom); err != nil {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+		if rooms, err = engine.AllRows(ctx, src, oneRoom, []any{string(id)}, scanRoom); err != nil {
 			return err
 		}
 		if len(rooms) == 0 {
@@ -51,7 +52,7 @@ func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, [
 // that come from none are absent.
 func (c ReadModel) Entries(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	entries := map[spaces.SpaceID]string{}
-	err := each(ctx, c.engine, keyedRooms, nil, func(r row) error {
+	err := engine.EachRow(ctx, c.engine, keyedRooms, nil, func(r engine.Row) error {
 		var o spaces.ConfiguredSpace
 		if err := r.Scan(&o.Space, &o.Key, &o.Circle, &o.Wake); err != nil {
 			return err
@@ -71,8 +72,8 @@ func (c ReadModel) Log(ctx context.Context, id spaces.SpaceID, before int64, lim
 		before = math.MaxInt64
 	}
 	var lines []console.LogLine
-	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		events, err := all(ctx, src, roomLog, []any{string(id), before, limit}, scanEvent)
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		events, err := engine.AllRows(ctx, src, roomLog, []any{string(id), before, limit}, scanEvent)
 		if err != nil || len(events) == 0 {
 			return err
 		}
@@ -83,7 +84,7 @@ func (c ReadModel) Log(ctx context.Context, id spaces.SpaceID, before int64, lim
 		for _, e := range deleted.from(events) {
 			l := console.LogLine{Event: e}
 			if _, ours := e.Actor.IsAgent(); ours {
-				if l.Places, err = all(ctx, src, placesOf, []any{string(e.ID)}, scanRef); err != nil {
+				if l.Places, err = engine.AllRows(ctx, src, placesOf, []any{string(e.ID)}, scanRef); err != nil {
 					return err
 				}
 			}
@@ -97,11 +98,13 @@ func (c ReadModel) Log(ctx context.Context, id spaces.SpaceID, before int64, lim
 	return lines, nil
 }
 
-func scanRef(r row) (f spaces.Ref, err error) { return f, r.Scan(&f.Account, &f.Chat, &f.Message) }
+func scanRef(r engine.Row) (f spaces.Ref, err error) {
+	return f, r.Scan(&f.Account, &f.Chat, &f.Message)
+}
 
 // marked adds to lines, newest first, what each mind made of them.
-func marked(ctx context.Context, src Reader, id spaces.SpaceID, lines []console.LogLine) error {
-	minds, err := all(ctx, src, roomUplinks, []any{string(id)}, scanMind)
+func marked(ctx context.Context, src engine.Reader, id spaces.SpaceID, lines []console.LogLine) error {
+	minds, err := engine.AllRows(ctx, src, roomUplinks, []any{string(id)}, scanMind)
 	if err != nil {
 		return err
 	}
@@ -113,7 +116,7 @@ func marked(ctx context.Context, src Reader, id spaces.SpaceID, lines []console.
 	}
 	for _, m := range minds {
 		args := []any{string(m.Agent), string(m.Circle), string(id), first, last}
-		err := each(ctx, src, rowsBetween, args, func(r row) error {
+		err := engine.EachRow(ctx, src, rowsBetween, args, func(r engine.Row) error {
 			var seq int64
 			k := console.GateMark{Mind: m}
 			if err := r.Scan(&seq, &k.State, &k.Reason, &k.Run); err != nil {
@@ -133,7 +136,7 @@ func marked(ctx context.Context, src Reader, id spaces.SpaceID, lines []console.
 
 // Connections implements [console.Record].
 func (c ReadModel) Connections(ctx context.Context, from, to time.Time, limit int) ([]spaces.ConnectionSpan, error) {
-	found, err := all(ctx, c.engine, spansWithin, []any{ms(from), ms(to), limit}, scanSpan)
+	found, err := engine.AllRows(ctx, c.engine, spansWithin, []any{engine.ToMillis(from), engine.ToMillis(to), limit}, scanSpan)
 	if err != nil {
 		return nil, fmt.Errorf("list connections: %w", err)
 	}
@@ -143,13 +146,13 @@ func (c ReadModel) Connections(ctx context.Context, from, to time.Time, limit in
 // Happened implements [console.Chronicle].
 func (c ReadModel) Happened(ctx context.Context, after int64, limit int) ([]spaces.Event, int64, error) {
 	if after < 0 {
-		_, err := one(ctx, c.engine, newestEvent, nil, &after)
+		_, err := engine.ScanRow(ctx, c.engine, newestEvent, nil, &after)
 		if err != nil {
 			return nil, -1, fmt.Errorf("find the end of the record: %w", err)
 		}
 		return nil, after, nil
 	}
-	found, err := all(ctx, c.engine, happenedNext, []any{after, limit}, func(r row) (e spaces.Event, err error) {
+	found, err := engine.AllRows(ctx, c.engine, happenedNext, []any{after, limit}, func(r engine.Row) (e spaces.Event, err error) {
 		var s storedEvent
 		if err := r.Scan(append([]any{&after}, s.columns()...)...); err != nil {
 			return e, err

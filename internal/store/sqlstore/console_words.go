@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,22 +17,22 @@ import (
 const maxBehind = 10 * console.MaxSearched
 
 const (
-	wordsAnywhere query = `select ` + eventColumns + ` from events e
+	wordsAnywhere engine.Query = `select ` + eventColumns + ` from events e
 where e.n > (select coalesce(max(n), 0) from events) - $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted' or e.kind = 'transcribed')
 order by e.n desc limit $1 + 0`
-	wordsWithin query = `select ` + eventColumns + ` from events e
+	wordsWithin engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted' or e.kind = 'transcribed') order by e.seq desc limit $1 + 0`
 )
 
 // Because implements [console.Record].
 func (c ReadModel) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error) {
 	var chain []spaces.Event
-	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		cycle, err := first(ctx, src, selectCycle, []any{string(run)}, scanCycle)
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		cycle, err := engine.FirstRow(ctx, src, selectCycle, []any{string(run)}, scanCycle)
 		if err != nil || cycle == nil {
 			return err
 		}
-		entries, err := all(ctx, src, cycleRows, []any{string(run)}, scanEntry)
+		entries, err := engine.AllRows(ctx, src, cycleRows, []any{string(run)}, scanEntry)
 		if err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func (c ReadModel) Said(ctx context.Context, f console.MessageQuery) ([]spaces.E
 	if f.Space != "" {
 		q, args = wordsWithin, []any{console.MaxSearched, string(f.Space)}
 	}
-	newest, err := all(ctx, c.engine, q, args, scanEvent)
+	newest, err := engine.AllRows(ctx, c.engine, q, args, scanEvent)
 	if err != nil {
 		return nil, fmt.Errorf("look for words: %w", err)
 	}

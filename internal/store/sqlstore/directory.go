@@ -8,42 +8,43 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	placements query = `select m.space, m.object, s.circle, 1 - m.live from mappings m join spaces s on s.id = m.space
+	placements engine.Query = `select m.space, m.object, s.circle, 1 - m.live from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat = $2 order by m.n`
-	mappedSpaces query = `select space, live from mappings where account = $1 and chat = $2`
-	heardSpaces  query = `select distinct space from mappings where account = $1 and live = 1`
+	mappedSpaces engine.Query = `select space, live from mappings where account = $1 and chat = $2`
+	heardSpaces  engine.Query = `select distinct space from mappings where account = $1 and live = 1`
 	// Spaces of an account in which no other one is left that hears.
-	unheardSpaces query = `select distinct space from mappings m where account = $1 and live = 1 and not exists (
+	unheardSpaces engine.Query = `select distinct space from mappings m where account = $1 and live = 1 and not exists (
   select 1 from mappings o where o.space = m.space and o.live = 1 and o.account <> $1
   and not exists (select 1 from meta d where d.name = '` + metaDeaf + `' || o.account))`
-	moveChat query = `insert into mappings (account, chat, space, object, title, relay, live, n)
+	moveChat engine.Query = `insert into mappings (account, chat, space, object, title, relay, live, n)
 select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
 on conflict (account, chat, space) do nothing`
 	// Messages and threads that have their old ids under the new id of their chat.
-	moveMessages query = `insert into messages (account, chat, message, space, event, part, own)
+	moveMessages engine.Query = `insert into messages (account, chat, message, space, event, part, own)
 select account, $3, message, space, event, part, own from messages where account = $1 and chat = $2
 on conflict (account, chat, message, space) do nothing`
-	dropMessages query = `delete from messages where account = $1 and chat = $2`
-	moveDrafts   query = `update drafts set chat = $3 where account = $1 and chat = $2`
-	moveTies     query = `insert into threads (space, thread, platform, chat, there, root, title, began)
+	dropMessages engine.Query = `delete from messages where account = $1 and chat = $2`
+	moveDrafts   engine.Query = `update drafts set chat = $3 where account = $1 and chat = $2`
+	moveTies     engine.Query = `insert into threads (space, thread, platform, chat, there, root, title, began)
 select space, thread, platform, $4, there, root, title, began from threads where space = $1 and platform = $2 and chat = $3
 on conflict (space, platform, chat, there) do nothing`
-	dropTies query = `delete from threads where space = $1 and platform = $2 and chat = $3`
+	dropTies engine.Query = `delete from threads where space = $1 and platform = $2 and chat = $3`
 
-	dropChat    query = `delete from mappings where account = $1 and chat = $2`
-	moveActions query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
-	mappings    query = `select account, chat, title, space, object, relay, live from mappings
+	dropChat    engine.Query = `delete from mappings where account = $1 and chat = $2`
+	moveActions engine.Query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
+	mappings    engine.Query = `select account, chat, title, space, object, relay, live from mappings
 where ($1 = '' or account = $1) and ($2 = '' or space = $2) order by n`
-	setLive query = `update mappings set live = $4 where account = $1 and chat = $2 and space = $3`
+	setLive engine.Query = `update mappings set live = $4 where account = $1 and chat = $2 and space = $3`
 )
 
 // Place implements [activity.Directory].
 func (b BridgeStore) Place(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
-	out, err := all(ctx, b.s.engine, placements, []any{account, chat}, func(r row) (p spaces.Placement, err error) {
+	out, err := engine.AllRows(ctx, b.s.engine, placements, []any{account, chat}, func(r engine.Row) (p spaces.Placement, err error) {
 		return p, r.Scan(&p.Space, &p.Object, &p.Circle, &p.Lost)
 	})
 	if err != nil {
@@ -57,14 +58,14 @@ func (b BridgeStore) Place(ctx context.Context, account, chat string) ([]spaces.
 
 // Chats implements [activity.Chats].
 func (b BridgeStore) Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
-	out, err := all(ctx, b.s.engine, mappings, []any{account, string(space)}, scanMapping)
+	out, err := engine.AllRows(ctx, b.s.engine, mappings, []any{account, string(space)}, scanMapping)
 	if err != nil {
 		return nil, fmt.Errorf("list chats: %w", err)
 	}
 	return out, nil
 }
 
-func scanMapping(r row) (m spaces.Mapping, err error) {
+func scanMapping(r engine.Row) (m spaces.Mapping, err error) {
 	return m, r.Scan(&m.Account, &m.Chat, &m.Title, &m.Space, &m.Object, &m.Relay, &m.Live)
 }
 
@@ -74,25 +75,25 @@ type mappedSpace struct {
 	live  bool
 }
 
-func (t *tx) mapped(ctx context.Context, account, chat string) ([]mappedSpace, error) {
-	return all(ctx, t, mappedSpaces, []any{account, chat}, func(r row) (m mappedSpace, err error) {
+func (t *writeTx) mapped(ctx context.Context, account, chat string) ([]mappedSpace, error) {
+	return engine.AllRows(ctx, t, mappedSpaces, []any{account, chat}, func(r engine.Row) (m mappedSpace, err error) {
 		return m, r.Scan(&m.space, &m.live)
 	})
 }
 
 // Migrate implements [activity.Directory].
 func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.ChatMove, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		moved, err := t.mapped(ctx, account, to.From)
 		if err != nil {
 			return err
 		}
-		for _, q := range []query{moveChat, moveActions} {
-			if err := t.run(ctx, q, account, to.From, to.To); err != nil {
+		for _, q := range []engine.Query{moveChat, moveActions} {
+			if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
 				return err
 			}
 		}
-		if err := t.run(ctx, dropChat, account, to.From); err != nil {
+		if err := t.Run(ctx, dropChat, account, to.From); err != nil {
 			return err
 		}
 		if err := t.giveWay(ctx, account, to.To, moved, at); err != nil {
@@ -118,7 +119,7 @@ func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.Chat
 
 // giveWay takes a chat out of the rooms that it opened under its new id, before it was
 // known to be the chat of others.
-func (t *tx) giveWay(ctx context.Context, account, chat string, to []mappedSpace, at time.Time) error {
+func (t *writeTx) giveWay(ctx context.Context, account, chat string, to []mappedSpace, at time.Time) error {
 	if len(to) == 0 {
 		return nil
 	}
@@ -146,21 +147,21 @@ func (t *tx) giveWay(ctx context.Context, account, chat string, to []mappedSpace
 }
 
 // rename has the messages and threads of a chat, and of its spaces, known under its new id.
-func (t *tx) rename(ctx context.Context, account string, to spaces.ChatMove, of []mappedSpace) error {
-	for _, q := range []query{moveMessages, moveDrafts} {
-		if err := t.run(ctx, q, account, to.From, to.To); err != nil {
+func (t *writeTx) rename(ctx context.Context, account string, to spaces.ChatMove, of []mappedSpace) error {
+	for _, q := range []engine.Query{moveMessages, moveDrafts} {
+		if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
 			return err
 		}
 	}
-	if err := t.run(ctx, dropMessages, account, to.From); err != nil {
+	if err := t.Run(ctx, dropMessages, account, to.From); err != nil {
 		return err
 	}
 	platform := platformOf(account)
 	for _, m := range of {
-		if err := t.run(ctx, moveTies, string(m.space), platform, to.From, to.To); err != nil {
+		if err := t.Run(ctx, moveTies, string(m.space), platform, to.From, to.To); err != nil {
 			return err
 		}
-		if err := t.run(ctx, dropTies, string(m.space), platform, to.From); err != nil {
+		if err := t.Run(ctx, dropTies, string(m.space), platform, to.From); err != nil {
 			return err
 		}
 	}
@@ -169,7 +170,7 @@ func (t *tx) rename(ctx context.Context, account string, to spaces.ChatMove, of 
 
 // Live implements [activity.Directory].
 func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		known, err := t.mapped(ctx, account, chat)
 		if err != nil {
 			return err
@@ -178,7 +179,7 @@ func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, 
 			if m.live == live {
 				continue
 			}
-			if err := t.run(ctx, setLive, account, chat, string(m.space), live); err != nil {
+			if err := t.Run(ctx, setLive, account, chat, string(m.space), live); err != nil {
 				return err
 			}
 			if err := t.reach(ctx, m.space, account, chat, live, reason, at); err != nil {
@@ -195,7 +196,7 @@ func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, 
 
 // reach records that a chat of a space was lost or found. The space's spans
 // follow: it is connected as long as one of its chats is.
-func (t *tx) reach(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
+func (t *writeTx) reach(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
 	var fact spaces.Body = spaces.Unlinked{Account: account, Chat: chat, Reason: reason}
 	if live {
 		fact = spaces.Linked{Account: account, Chat: chat}
@@ -218,7 +219,7 @@ func (t *tx) reach(ctx context.Context, space spaces.SpaceID, account, chat stri
 
 // note appends a fact about a room that nobody in it did, and reads the room's
 // chats again, which such facts are about.
-func (t *tx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
+func (t *writeTx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
 	e := spaces.Event{Space: space, Branch: spaces.Primary, Object: spaces.InfoObject, At: at, RecvAt: at, Body: fact}
 	if err := t.append(ctx, &e); err != nil {
 		return err
@@ -232,11 +233,11 @@ func (t *tx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, a
 
 // SetConnected implements [activity.Log].
 func (b BridgeStore) SetConnected(ctx context.Context, account string, hears bool, at time.Time) error {
-	change := (*tx).deafen
+	change := (*writeTx).deafen
 	if hears {
-		change = (*tx).hearAgain
+		change = (*writeTx).hearAgain
 	}
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error { return change(t, ctx, account, at) })
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error { return change(t, ctx, account, at) })
 	if err != nil {
 		return fmt.Errorf("note %s as hearing %t: %w", account, hears, err)
 	}
@@ -245,16 +246,16 @@ func (b BridgeStore) SetConnected(ctx context.Context, account string, hears boo
 
 // deafen notes that an account is deaf. The spaces that no other one hears are not
 // connected any more.
-func (t *tx) deafen(ctx context.Context, account string, at time.Time) error {
-	if err := t.run(ctx, beginMeta, metaDeaf+account, strconv.FormatInt(ms(at), 10)); err != nil {
+func (t *writeTx) deafen(ctx context.Context, account string, at time.Time) error {
+	if err := t.Run(ctx, beginMeta, metaDeaf+account, strconv.FormatInt(engine.ToMillis(at), 10)); err != nil {
 		return err
 	}
 	return t.eachRoom(ctx, unheardSpaces, account, func(r *spaceState) error { return t.disconnect(ctx, r, spaces.SpanDeaf, at) })
 }
 
 // hearAgain connects the spaces of an account, if it was deaf.
-func (t *tx) hearAgain(ctx context.Context, account string, at time.Time) error {
-	n, err := t.exec(ctx, dropMeta, metaDeaf+account)
+func (t *writeTx) hearAgain(ctx context.Context, account string, at time.Time) error {
+	n, err := t.Exec(ctx, dropMeta, metaDeaf+account)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -262,8 +263,8 @@ func (t *tx) hearAgain(ctx context.Context, account string, at time.Time) error 
 }
 
 // eachRoom calls do for every space of an account that q names.
-func (t *tx) eachRoom(ctx context.Context, q query, account string, do func(*spaceState) error) error {
-	ids, err := all(ctx, t, q, []any{account}, scanOnly[spaces.SpaceID])
+func (t *writeTx) eachRoom(ctx context.Context, q engine.Query, account string, do func(*spaceState) error) error {
+	ids, err := engine.AllRows(ctx, t, q, []any{account}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return err
 	}

@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	keyedRooms    query = `select id, config_key, circle, wake from spaces where config_key is not null order by id`
-	admittedRooms query = `select distinct s.id, '', s.circle, s.wake from mappings m join spaces s on s.id = m.space
+	keyedRooms    engine.Query = `select id, config_key, circle, wake from spaces where config_key is not null order by id`
+	admittedRooms engine.Query = `select distinct s.id, '', s.circle, s.wake from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null order by s.id`
-	seatedAgents query = `select distinct agent from uplinks where space = $1 and live = 1 order by agent`
-	readyHere    query = `select agent, circle, space, seq from inbox where agent = $1 and circle = $2 and space = $3 and state = 'ready'`
-	leaveRow     query = `update inbox set state = 'ignored', reason = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
-	dropMapping  query = `delete from mappings where account = $1 and chat = $2 and space = $3`
-	chatMoves    query = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
+	seatedAgents engine.Query = `select distinct agent from uplinks where space = $1 and live = 1 order by agent`
+	readyHere    engine.Query = `select agent, circle, space, seq from inbox where agent = $1 and circle = $2 and space = $3 and state = 'ready'`
+	leaveRow     engine.Query = `update inbox set state = 'ignored', reason = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
+	dropMapping  engine.Query = `delete from mappings where account = $1 and chat = $2 and space = $3`
+	chatMoves    engine.Query = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
 )
 
 // leftReason is why what waited for an agent is not handled: it was sent away.
@@ -33,8 +34,8 @@ func (b BridgeStore) Admitted(ctx context.Context, account string) ([]spaces.Con
 	return b.furnished(ctx, admittedRooms, account)
 }
 
-func (b BridgeStore) furnished(ctx context.Context, q query, args ...any) ([]spaces.ConfiguredSpace, error) {
-	rooms, err := all(ctx, b.s.engine, q, args, func(r row) (c spaces.ConfiguredSpace, err error) {
+func (b BridgeStore) furnished(ctx context.Context, q engine.Query, args ...any) ([]spaces.ConfiguredSpace, error) {
+	rooms, err := engine.AllRows(ctx, b.s.engine, q, args, func(r engine.Row) (c spaces.ConfiguredSpace, err error) {
 		return c, r.Scan(&c.Space, &c.Key, &c.Circle, &c.Wake)
 	})
 	if err != nil {
@@ -55,8 +56,8 @@ func (b BridgeStore) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.
 	return movesOf(ctx, b.s.engine, space)
 }
 
-func movesOf(ctx context.Context, src Reader, space spaces.SpaceID) ([]spaces.Migrated, error) {
-	out, err := all(ctx, src, chatMoves, []any{string(space), string(spaces.Primary)}, func(r row) (spaces.Migrated, error) {
+func movesOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) ([]spaces.Migrated, error) {
+	out, err := engine.AllRows(ctx, src, chatMoves, []any{string(space), string(spaces.Primary)}, func(r engine.Row) (spaces.Migrated, error) {
 		var text []byte
 		if err := r.Scan(&text); err != nil {
 			return spaces.Migrated{}, err
@@ -75,7 +76,7 @@ func movesOf(ctx context.Context, src Reader, space spaces.SpaceID) ([]spaces.Mi
 // What waits there for an agent that leaves is ignored for good, with the
 // reason. What it is about there it ends; what it had left open is over. Who or what is not there any more is passed over.
 func (b BridgeStore) Dismiss(ctx context.Context, d spaces.Removal) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		r, err := t.room(ctx, d.Space)
 		if err != nil || r == nil {
 			return err
@@ -98,7 +99,7 @@ func (b BridgeStore) Dismiss(ctx context.Context, d spaces.Removal) error {
 	return nil
 }
 
-func (t *tx) sendAway(ctx context.Context, r *spaceState, a spaces.AgentID, d spaces.Removal) error {
+func (t *writeTx) sendAway(ctx context.Context, r *spaceState, a spaces.AgentID, d spaces.Removal) error {
 	for _, m := range r.minds {
 		if m.Agent != a {
 			continue
@@ -106,14 +107,14 @@ func (t *tx) sendAway(ctx context.Context, r *spaceState, a spaces.AgentID, d sp
 		if err := t.unlink(ctx, m, r, d.At); err != nil {
 			return err
 		}
-		if err := t.run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), leftReason); err != nil {
+		if err := t.Run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), leftReason); err != nil {
 			return err
 		}
 		if err := t.leaveBehind(ctx, m, r.ID, leftReason, d.At); err != nil {
 			return err
 		}
 	}
-	member, err := whether(ctx, t, isMember, string(r.ID), string(a.Entity()))
+	member, err := engine.QueryBool(ctx, t, isMember, string(r.ID), string(a.Entity()))
 	if err != nil || !member {
 		return err
 	}
@@ -128,8 +129,8 @@ func (t *tx) sendAway(ctx context.Context, r *spaceState, a spaces.AgentID, d sp
 	return err
 }
 
-func (t *tx) unmap(ctx context.Context, r *spaceState, c spaces.Mapping, d spaces.Removal) error {
-	n, err := t.exec(ctx, dropMapping, c.Account, c.Chat, string(r.ID))
+func (t *writeTx) unmap(ctx context.Context, r *spaceState, c spaces.Mapping, d spaces.Removal) error {
+	n, err := t.Exec(ctx, dropMapping, c.Account, c.Chat, string(r.ID))
 	if err != nil || n == 0 {
 		return err
 	}

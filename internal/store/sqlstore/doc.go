@@ -1,14 +1,7 @@
-// Package sqlstore keeps the record in a database: every port of the border, of
-// the shell and of the console, in SQL that all engines accept.
+// Package sqlstore stores events, spaces, cycles and the outbox in a database. It
+// implements the ports of activity, shell, jobs and console in SQL that every engine
+// accepts.
 //
-// It promises that a write that returned without an error is on disk, whole,
-// and that one that returned an error left nothing behind. All writers share
-// group commits: whatever waits while one commit is on its way to the disk goes
-// into the next one together, and a write that fails takes none of its
-// neighbours with it. Reads see every write that returned before they began.
-//
-// It judges nothing: which event wakes whom, what is shown and what is sent is
-// decided elsewhere. It reads no clock that reaches stored data but the one it
-// is given. It does not know which engine it stands on: opening, locking,
-// migrating and copying a database are the engine's.
+// It decides nothing: which event wakes an agent, what is shown and what is sent is
+// decided by its callers. Times reach stored data as arguments.
 package sqlstore

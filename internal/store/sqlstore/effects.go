@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	spokenAfter query = `select exists (select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
+	spokenAfter engine.Query = `select exists (select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
   and kind in ('said', 'edited', 'deleted') and actor <> $4)`
-	insertAction query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+	insertAction engine.Query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, attempts, expires, created, files, room_thread, draft)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
-	laneBusy query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
+	laneBusy engine.Query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
 )
 
 // effects turns what the agent does to rooms into events, and into one action
@@ -38,7 +39,7 @@ func (k *stepTx) effect(ctx context.Context, f spaces.Effect) error {
 		return err
 	}
 	if l == nil {
-		return ErrUnknown
+		return engine.ErrUnknown
 	}
 	if err := k.fresh(ctx, l, f); err != nil {
 		return err
@@ -51,7 +52,7 @@ func (k *stepTx) effect(ctx context.Context, f spaces.Effect) error {
 		k.spoke++
 	}
 	if f.Seen > 0 && f.Seen < l.HeadSeq {
-		seen, err := idAt(ctx, k.tx, f.Space, f.Seen)
+		seen, err := idAt(ctx, k.writeTx, f.Space, f.Seen)
 		if err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func (k *stepTx) fresh(ctx context.Context, l *branchState, f spaces.Effect) err
 	if !f.Strict || l.HeadSeq <= f.Seen {
 		return nil
 	}
-	spoken, err := whether(ctx, k.tx, spokenAfter, string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity()))
+	spoken, err := engine.QueryBool(ctx, k.writeTx, spokenAfter, string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity()))
 	if err == nil && spoken {
 		err = spaces.ErrStale
 	}
@@ -138,7 +139,7 @@ func (k *stepTx) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 		a := spaces.Action{
 			ID: spaces.ActionID(k.newID()), Cycle: k.c.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: thread, RoomThread: rooms,
 			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Files: f.Files, Target: f.Target, Policy: policy,
-			State: spaces.ActionReady, Expires: f.Expires, Created: instant(ms(k.c.At)),
+			State: spaces.ActionReady, Expires: f.Expires, Created: engine.FromMillis(engine.ToMillis(k.c.At)),
 		}
 		if err := k.takeOver(ctx, f, &a); err != nil {
 			return err
@@ -146,9 +147,9 @@ func (k *stepTx) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 		if err := k.leave(ctx, &a); err != nil {
 			return err
 		}
-		err = k.run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
+		err = k.Run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
 			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
-			string(a.Target), string(a.Policy), string(a.State), a.Attempts, k.shared(a.Expires), ms(a.Created), array(a.Files), string(a.RoomThread), string(a.Draft))
+			string(a.Target), string(a.Policy), string(a.State), a.Attempts, k.SharedMillis(a.Expires), engine.ToMillis(a.Created), engine.EncodeList(a.Files), string(a.RoomThread), string(a.Draft))
 		if err != nil {
 			return fmt.Errorf("put action into outbox: %w", err)
 		}
@@ -176,7 +177,7 @@ func (k *stepTx) leave(ctx context.Context, a *spaces.Action) error {
 	busy := a.Policy != spaces.ResendOnce || k.c.Leaves == nil
 	if !busy {
 		var err error
-		if busy, err = whether(ctx, k.tx, laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
+		if busy, err = engine.QueryBool(ctx, k.writeTx, laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
 			return err
 		}
 	}
@@ -185,7 +186,7 @@ func (k *stepTx) leave(ctx context.Context, a *spaces.Action) error {
 		k.done.Leaving = append(k.done.Leaving, *a)
 		return nil
 	}
-	k.done.Waiting = appendNew(k.done.Waiting, a.Account)
+	k.done.Waiting = engine.AppendNew(k.done.Waiting, a.Account)
 	return nil
 }
 

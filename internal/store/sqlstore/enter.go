@@ -6,14 +6,15 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	passOver   query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor + 1 = $2`
-	insertPast query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, reason, at)
+	passOver   engine.Query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor + 1 = $2`
+	insertPast engine.Query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, reason, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
-	insertStray query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
+	insertStray engine.Query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
 )
 
 // enter appends an event and lets the minds uplinked there know. An event that
@@ -78,7 +79,7 @@ func (i *ingestTx) recall(ctx context.Context, e spaces.Event, made *threadMappi
 	}
 	i.count(e.Space)
 	i.done.Past++
-	if err := i.run(ctx, passOver, string(e.Space), e.Seq, string(e.ID)); err != nil {
+	if err := i.Run(ctx, passOver, string(e.Space), e.Seq, string(e.ID)); err != nil {
 		return "", fmt.Errorf("pass over %s: %w", e.ID, err)
 	}
 	r, err := i.room(ctx, e.Space)
@@ -89,7 +90,7 @@ func (i *ingestTx) recall(ctx context.Context, e spaces.Event, made *threadMappi
 		if m.Agent.Entity() == e.Actor {
 			continue
 		}
-		err := i.run(ctx, insertPast, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID), string(e.Root), e.Depth, ms(e.RecvAt))
+		err := i.Run(ctx, insertPast, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID), string(e.Root), e.Depth, engine.ToMillis(e.RecvAt))
 		if err != nil {
 			return "", fmt.Errorf("note that %s is past for %s: %w", e.ID, m, err)
 		}
@@ -99,7 +100,7 @@ func (i *ingestTx) recall(ctx context.Context, e spaces.Event, made *threadMappi
 
 func (i *ingestTx) count(space spaces.SpaceID) {
 	i.done.New++
-	i.done.Spaces = appendNew(i.done.Spaces, space)
+	i.done.Spaces = engine.AppendNew(i.done.Spaces, space)
 }
 
 // refuse records, in the same space, that an event did not fit (SEQ-10).
@@ -128,5 +129,5 @@ func (i *ingestTx) stray(ctx context.Context, e spaces.Event) error {
 	if err != nil {
 		return err
 	}
-	return i.run(ctx, insertStray, i.batch.Account, string(e.Space), e.Source, "there is no such space", ms(i.batch.At), raw)
+	return i.Run(ctx, insertStray, i.batch.Account, string(e.Space), e.Source, "there is no such space", engine.ToMillis(i.batch.At), raw)
 }

@@ -5,17 +5,18 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	selectEntity query = `select id, kind, name, handle, portrait from entities where id = $1`
-	selectPerson query = `select e.id, e.kind, e.name, e.handle, e.portrait from identities i join entities e on e.id = i.entity
+	selectEntity engine.Query = `select id, kind, name, handle, portrait from entities where id = $1`
+	selectPerson engine.Query = `select e.id, e.kind, e.name, e.handle, e.portrait from identities i join entities e on e.id = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3`
-	upsertEntity query = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
+	upsertEntity engine.Query = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
 on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle, portrait = excluded.portrait`
-	insertNobody   query = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
-	upsertIdentity query = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
+	insertNobody   engine.Query = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
+	upsertIdentity engine.Query = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
 on conflict (platform, scope, user_id) do update set entity = excluded.entity`
 )
 
@@ -25,7 +26,7 @@ func keyOf(i spaces.Identity) identityKey { return identityKey{i.Platform, i.Sco
 
 // person returns the entity behind an identity, made if it is new, with its
 // names brought up to date. An identity without a user is nobody.
-func (t *tx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, error) {
+func (t *writeTx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, error) {
 	if i.User == "" {
 		return "", nil
 	}
@@ -43,11 +44,11 @@ func (t *tx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, er
 	if !found {
 		now.ID = spaces.EntityID(t.newID())
 	}
-	if err := t.run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait); err != nil {
+	if err := t.Run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait); err != nil {
 		return "", fmt.Errorf("keep entity: %w", err)
 	}
 	if !found {
-		if err := t.run(ctx, upsertIdentity, i.Platform, i.Scope, i.User, string(now.ID)); err != nil {
+		if err := t.Run(ctx, upsertIdentity, i.Platform, i.Scope, i.User, string(now.ID)); err != nil {
 			return "", fmt.Errorf("keep identity on %s: %w", i.Platform, err)
 		}
 	}
@@ -56,12 +57,12 @@ func (t *tx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, er
 	return now.ID, nil
 }
 
-func (t *tx) known(ctx context.Context, i spaces.Identity) (spaces.Entity, bool, error) {
+func (t *writeTx) known(ctx context.Context, i spaces.Identity) (spaces.Entity, bool, error) {
 	if e, ok := t.cache.people[keyOf(i)]; ok {
 		return e, true, nil
 	}
 	var e spaces.Entity
-	found, err := one(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
+	found, err := engine.ScanRow(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
 	if found {
 		t.cache.meet(keyOf(i), e)
 	}
@@ -69,7 +70,7 @@ func (t *tx) known(ctx context.Context, i spaces.Identity) (spaces.Entity, bool,
 }
 
 // kindOf returns the kind of an entity; empty when it is unknown.
-func (t *tx) kindOf(ctx context.Context, id spaces.EntityID) (spaces.EntityKind, error) {
+func (t *writeTx) kindOf(ctx context.Context, id spaces.EntityID) (spaces.EntityKind, error) {
 	if k, ok := t.cache.kinds[id]; ok {
 		return k, nil
 	}
@@ -90,13 +91,13 @@ func newest(e spaces.Entity, i spaces.Identity) spaces.Entity {
 	return e
 }
 
-func entityOf(ctx context.Context, src Reader, id spaces.EntityID) (e spaces.Entity, found bool, err error) {
-	found, err = one(ctx, src, selectEntity, []any{string(id)}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
+func entityOf(ctx context.Context, src engine.Reader, id spaces.EntityID) (e spaces.Entity, found bool, err error) {
+	found, err = engine.ScanRow(ctx, src, selectEntity, []any{string(id)}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
 	return e, found, err
 }
 
 // entitiesOf returns those of the entities that are in the record.
-func entitiesOf(ctx context.Context, src Reader, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
+func entitiesOf(ctx context.Context, src engine.Reader, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
 	known := make(map[spaces.EntityID]spaces.Entity, len(ids))
 	for _, id := range ids {
 		e, found, err := entityOf(ctx, src, id)
@@ -114,17 +115,17 @@ func entitiesOf(ctx context.Context, src Reader, ids []spaces.EntityID) (map[spa
 // are known to be that one: the account of an adapter is its agent's. Binding
 // again moves the identity.
 func (b BridgeStore) Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error {
-	return b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	return b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		what := spaces.Human
 		if agent, ours := id.IsAgent(); ours {
 			what, i.Name = spaces.Agent, string(agent)
 		}
-		if err := t.run(ctx, insertNobody, string(id), string(what), i.Name, i.Handle); err != nil {
+		if err := t.Run(ctx, insertNobody, string(id), string(what), i.Name, i.Handle); err != nil {
 			return fmt.Errorf("bind identity on %s: %w", i.Platform, err)
 		}
 		delete(t.cache.people, keyOf(i))
 		t.cache.regroup()
-		if err := t.run(ctx, upsertIdentity, i.Platform, i.Scope, i.User, string(id)); err != nil {
+		if err := t.Run(ctx, upsertIdentity, i.Platform, i.Scope, i.User, string(id)); err != nil {
 			return fmt.Errorf("bind identity on %s: %w", i.Platform, err)
 		}
 		return nil
@@ -133,9 +134,9 @@ func (b BridgeStore) Bind(ctx context.Context, i spaces.Identity, id spaces.Enti
 
 // Agents makes the names of our agents known, or changes them.
 func (b BridgeStore) Agents(ctx context.Context, agents []spaces.Entity) error {
-	return b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	return b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		for _, a := range agents {
-			if err := t.run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait); err != nil {
+			if err := t.Run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait); err != nil {
 				return fmt.Errorf("name agent %s: %w", a.ID, err)
 			}
 		}

@@ -4,34 +4,35 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertEvent query = `insert into events (space, branch, seq, id, parents, object, thread, reply_to, kind, actor, at, recv_at,
+	insertEvent engine.Query = `insert into events (space, branch, seq, id, parents, object, thread, reply_to, kind, actor, at, recv_at,
   source, readers, cause, root, depth, body, chain)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
-	eventColumns query = `e.space, e.branch, e.seq, e.id, e.parents, e.object, e.thread, e.reply_to, e.kind, e.actor, e.at, e.recv_at,
+	eventColumns engine.Query = `e.space, e.branch, e.seq, e.id, e.parents, e.object, e.thread, e.reply_to, e.kind, e.actor, e.at, e.recv_at,
   coalesce(e.source, ''), e.readers, e.cause, e.root, e.depth, e.body`
-	selectEvent query = `select ` + eventColumns + ` from events e where e.id = $1`
-	eventsAfter query = `select ` + eventColumns + ` from events e
+	selectEvent engine.Query = `select ` + eventColumns + ` from events e where e.id = $1`
+	eventsAfter engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5 + 0`
-	eventIDAt    query = `select id from events where space = $1 and branch = $2 and seq = $3`
-	eventOnLine  query = `select seq from events where id = $1 and space = $2 and branch = $3`
-	eventActor   query = `select actor from events where id = $1`
-	eventChainAt query = `select id, chain from events where space = $1 and branch = $2 and seq = $3`
+	eventIDAt    engine.Query = `select id from events where space = $1 and branch = $2 and seq = $3`
+	eventOnLine  engine.Query = `select seq from events where id = $1 and space = $2 and branch = $3`
+	eventActor   engine.Query = `select actor from events where id = $1`
+	eventChainAt engine.Query = `select id, chain from events where space = $1 and branch = $2 and seq = $3`
 )
 
 // append adds e to the end of its branch. It gives e its id, unless it has one,
 // its seq, its readers, its parents, unless they are named, and its root, and
 // moves the head. An event that does not fit is refused with
 // [spaces.ErrTimelineDecoherence] before anything is written.
-func (t *tx) append(ctx context.Context, e *spaces.Event) error {
+func (t *writeTx) append(ctx context.Context, e *spaces.Event) error {
 	stored, err := t.arrange(ctx, e)
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, insertEvent, stored.values()...); err != nil {
+	if err := t.Run(ctx, insertEvent, stored.values()...); err != nil {
 		return fmt.Errorf("append to %s: %w", e.Space, err)
 	}
 	return nil
@@ -39,7 +40,7 @@ func (t *tx) append(ctx context.Context, e *spaces.Event) error {
 
 // arrange gives e its place at the end of its branch and moves the head there. The
 // caller stores it.
-func (t *tx) arrange(ctx context.Context, e *spaces.Event) (p preparedEvent, err error) {
+func (t *writeTx) arrange(ctx context.Context, e *spaces.Event) (p preparedEvent, err error) {
 	l, err := t.line(ctx, e.Space, e.Branch)
 	if err != nil {
 		return p, err
@@ -63,7 +64,7 @@ func (t *tx) arrange(ctx context.Context, e *spaces.Event) (p preparedEvent, err
 			return p, err
 		}
 	}
-	e.At, e.RecvAt = instant(ms(e.At)), instant(ms(e.RecvAt)) // as they will be read
+	e.At, e.RecvAt = engine.FromMillis(engine.ToMillis(e.At)), engine.FromMillis(engine.ToMillis(e.RecvAt)) // as they will be read
 	body, err := spaces.Encode(e.Body)
 	if err != nil {
 		return p, err
@@ -84,21 +85,21 @@ type preparedEvent struct {
 func (p preparedEvent) values() []any {
 	e := p.Event
 	return []any{
-		string(e.Space), string(e.Branch), e.Seq, string(e.ID), array(e.Parents),
+		string(e.Space), string(e.Branch), e.Seq, string(e.ID), engine.EncodeList(e.Parents),
 		string(e.Object), string(e.Thread), string(e.ReplyTo), string(e.Body.Kind()), string(e.Actor),
-		ms(e.At), ms(e.RecvAt), null(e.Source), e.Readers, string(e.Cause), string(e.Root), e.Depth, p.body, p.chain,
+		engine.ToMillis(e.At), engine.ToMillis(e.RecvAt), engine.NullString(e.Source), e.Readers, string(e.Cause), string(e.Root), e.Depth, p.body, p.chain,
 	}
 }
 
 // own are the parameters that differ between the events of one mind's step.
 func (p preparedEvent) own() []any {
 	e := p.Event
-	return []any{e.Seq, string(e.ID), array(e.Parents), string(e.Object), string(e.Body.Kind()), p.body, p.chain}
+	return []any{e.Seq, string(e.ID), engine.EncodeList(e.Parents), string(e.Object), string(e.Body.Kind()), p.body, p.chain}
 }
 
 // joinIn does what an event does to its room beside the log: members, readers,
 // the run of agents' messages.
-func (t *tx) joinIn(ctx context.Context, r *spaceState, e *spaces.Event) error {
+func (t *writeTx) joinIn(ctx context.Context, r *spaceState, e *spaces.Event) error {
 	if e.Root == "" {
 		e.Root = e.ID
 	}
@@ -123,7 +124,7 @@ func (t *tx) joinIn(ctx context.Context, r *spaceState, e *spaces.Event) error {
 }
 
 // countRun counts the messages of agents since a person last spoke.
-func (t *tx) countRun(ctx context.Context, r *spaceState, actor spaces.EntityID) error {
+func (t *writeTx) countRun(ctx context.Context, r *spaceState, actor spaces.EntityID) error {
 	if _, ours := actor.IsAgent(); ours {
 		r.AgentRun++
 		t.touch(r)
@@ -141,7 +142,7 @@ func (t *tx) countRun(ctx context.Context, r *spaceState, actor spaces.EntityID)
 }
 
 // cohere checks that e fits the line.
-func (t *tx) cohere(ctx context.Context, l *branchState, e spaces.Event) error {
+func (t *writeTx) cohere(ctx context.Context, l *branchState, e spaces.Event) error {
 	if l == nil {
 		return spaces.Cohere(nil, e, nil)
 	}
@@ -161,11 +162,11 @@ func (t *tx) cohere(ctx context.Context, l *branchState, e spaces.Event) error {
 
 // onLine reports whether an event is part of a branch's history, its own or the
 // part it shares with the branch it left.
-func (t *tx) onLine(ctx context.Context, b *spaces.Branch, id spaces.EventID) (bool, error) {
+func (t *writeTx) onLine(ctx context.Context, b *spaces.Branch, id spaces.EventID) (bool, error) {
 	limit := b.HeadSeq
 	for {
 		var seq int64
-		found, err := one(ctx, t, eventOnLine, []any{string(id), string(b.Space), string(b.ID)}, &seq)
+		found, err := engine.ScanRow(ctx, t, eventOnLine, []any{string(id), string(b.Space), string(b.ID)}, &seq)
 		if err != nil {
 			return false, err
 		}
@@ -185,11 +186,11 @@ func (t *tx) onLine(ctx context.Context, b *spaces.Branch, id spaces.EventID) (b
 }
 
 // idAt returns the id of a room's event at seq, empty when there is none.
-func idAt(ctx context.Context, src Reader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
+func idAt(ctx context.Context, src engine.Reader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
 	if seq == 0 {
 		return "", nil
 	}
-	_, err = one(ctx, src, eventIDAt, []any{string(space), string(spaces.Primary), seq}, &id)
+	_, err = engine.ScanRow(ctx, src, eventIDAt, []any{string(space), string(spaces.Primary), seq}, &id)
 	return id, err
 }
 
@@ -204,11 +205,11 @@ type storedEvent struct {
 func (s *storedEvent) columns() []any {
 	return []any{
 		&s.Space, &s.Branch, &s.Seq, &s.ID,
-		jsonList[spaces.EventID]{&s.Parents},
+		engine.ScanList(&s.Parents),
 		&s.Object, &s.Thread, &s.ReplyTo,
 		&s.kind, &s.Actor,
-		timeScanner{&s.At},
-		timeScanner{&s.RecvAt},
+		engine.ScanTime(&s.At),
+		engine.ScanTime(&s.RecvAt),
 		&s.Source, &s.Readers, &s.Cause, &s.Root, &s.Depth, &s.body,
 	}
 }
@@ -220,7 +221,7 @@ func (s *storedEvent) event() (spaces.Event, error) {
 	return s.Event, err
 }
 
-func scanEvent(r row) (spaces.Event, error) {
+func scanEvent(r engine.Row) (spaces.Event, error) {
 	var s storedEvent
 	if err := r.Scan(s.columns()...); err != nil {
 		return spaces.Event{}, err
@@ -229,6 +230,6 @@ func scanEvent(r row) (spaces.Event, error) {
 }
 
 // eventOf returns an event by its id; nil when it is not in the record.
-func eventOf(ctx context.Context, src Reader, id spaces.EventID) (*spaces.Event, error) {
-	return first(ctx, src, selectEvent, []any{string(id)}, scanEvent)
+func eventOf(ctx context.Context, src engine.Reader, id spaces.EventID) (*spaces.Event, error) {
+	return engine.FirstRow(ctx, src, selectEvent, []any{string(id)}, scanEvent)
 }

@@ -6,19 +6,20 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	oneStep     query = `select ` + stepColumns + ` from steps where cycle = $1 and n = $2`
-	oneKeyframe query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and n = $3`
-	closedTurns query = `select y.n, t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
+	oneStep     engine.Query = `select ` + stepColumns + ` from steps where cycle = $1 and n = $2`
+	oneKeyframe engine.Query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and n = $3`
+	closedTurns engine.Query = `select y.n, t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
 where y.agent = $1 and y.circle = $2 and y.n is not null and y.n > $3 and y.n <= $4 order by y.n, t.n`
-	frameBefore query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+	frameBefore engine.Query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
   and (s.cycle = $1 and s.n < $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
     and (p.started < $5 or p.started = $5 and p.id < $1) order by p.started desc, p.id desc limit 1))
 order by s.cycle = $1 desc, s.n desc limit 1`
-	frameAfter query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+	frameAfter engine.Query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
   and (s.cycle = $1 and s.n > $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
     and (p.started > $5 or p.started = $5 and p.id > $1) order by p.started, p.id limit 1))
 order by s.cycle = $1 desc, s.n limit 1`
@@ -28,12 +29,12 @@ order by s.cycle = $1 desc, s.n limit 1`
 // the record kept of them, as [hud.View.Frame] did.
 func (c ReadModel) Frame(ctx context.Context, run spaces.CycleID, step int) (console.Frame, error) {
 	var f console.Frame
-	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		cycle, err := first(ctx, src, selectCycle, []any{string(run)}, scanCycle)
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		cycle, err := engine.FirstRow(ctx, src, selectCycle, []any{string(run)}, scanCycle)
 		if err != nil {
 			return err
 		}
-		shown, err := first(ctx, src, oneStep, []any{string(run), step}, scanStep)
+		shown, err := engine.FirstRow(ctx, src, oneStep, []any{string(run), step}, scanStep)
 		if err != nil {
 			return err
 		}
@@ -52,18 +53,18 @@ func (c ReadModel) Frame(ctx context.Context, run spaces.CycleID, step int) (con
 	return f, nil
 }
 
-func neighbours(ctx context.Context, src Reader, f *console.Frame) error {
+func neighbours(ctx context.Context, src engine.Reader, f *console.Frame) error {
 	y := f.Run
-	args := []any{string(y.ID), f.Step.N, string(y.Mind.Agent), string(y.Mind.Circle), ms(y.Started)}
-	if _, err := one(ctx, src, frameBefore, args, &f.Before.Run, &f.Before.Step); err != nil {
+	args := []any{string(y.ID), f.Step.N, string(y.Mind.Agent), string(y.Mind.Circle), engine.ToMillis(y.Started)}
+	if _, err := engine.ScanRow(ctx, src, frameBefore, args, &f.Before.Run, &f.Before.Step); err != nil {
 		return err
 	}
-	_, err := one(ctx, src, frameAfter, args, &f.After.Run, &f.After.Step)
+	_, err := engine.ScanRow(ctx, src, frameAfter, args, &f.After.Run, &f.After.Step)
 	return err
 }
 
 // rebuild puts the messages of a frame together.
-func rebuild(ctx context.Context, src Reader, f *console.Frame) (err error) {
+func rebuild(ctx context.Context, src engine.Reader, f *console.Frame) (err error) {
 	made := f.Step.Shown
 	if made == nil {
 		return nil
@@ -75,7 +76,7 @@ func rebuild(ctx context.Context, src Reader, f *console.Frame) (err error) {
 	y := f.Run
 	mind := []any{string(y.Mind.Agent), string(y.Mind.Circle)}
 	if made.Keyframe > 0 {
-		if f.Keyframe, err = first(ctx, src, oneKeyframe, append(mind, made.Keyframe), scanKeyframe); err != nil {
+		if f.Keyframe, err = engine.FirstRow(ctx, src, oneKeyframe, append(mind, made.Keyframe), scanKeyframe); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,7 @@ func rebuild(ctx context.Context, src Reader, f *console.Frame) (err error) {
 
 // unfold adds the keyframe, the closed cycles behind it, and the turns of the
 // frame's own cycle.
-func unfold(ctx context.Context, src Reader, f *console.Frame, mind []any) error {
+func unfold(ctx context.Context, src engine.Reader, f *console.Frame, mind []any) error {
 	var upto int64
 	if k := f.Keyframe; k != nil {
 		upto = k.Upto
@@ -102,7 +103,7 @@ func unfold(ctx context.Context, src Reader, f *console.Frame, mind []any) error
 			f.Messages = append(f.Messages, console.Message{Part: "keyframe", TranscriptTurn: spaces.TranscriptTurn{Role: spaces.RoleUser, Text: k.Text}})
 		}
 	}
-	earlier, err := all(ctx, src, closedTurns, append(mind, upto, f.Run.Base), func(r row) (m console.Message, err error) {
+	earlier, err := engine.AllRows(ctx, src, closedTurns, append(mind, upto, f.Run.Base), func(r engine.Row) (m console.Message, err error) {
 		m.Part = "log"
 		m.TranscriptTurn, err = scanTurn(numbered{r, &m.N})
 		m.Run = m.Cycle
@@ -124,12 +125,12 @@ func unfold(ctx context.Context, src Reader, f *console.Frame, mind []any) error
 
 // numbered is a row with a number before what is scanned from it.
 type numbered struct {
-	row
+	engine.Row
 	n *int64
 }
 
 // Scan implements row.
-func (r numbered) Scan(dest ...any) error { return r.row.Scan(append([]any{r.n}, dest...)...) }
+func (r numbered) Scan(dest ...any) error { return r.Row.Scan(append([]any{r.n}, dest...)...) }
 
 func promptOf(ms []console.Message) []hud.Message {
 	out := make([]hud.Message, len(ms))

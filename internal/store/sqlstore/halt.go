@@ -5,38 +5,39 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	openRun query = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
+	openRun engine.Query = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
 	// What is open and what waits is found on the index that holds nothing else, and only
 	// then looked up.
-	openRunsHere query = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
+	openRunsHere engine.Query = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
 join cycles o on o.agent = u.agent and o.circle = u.circle and o.state = 'open'
 join cycles y on y.id = o.id and (y.space = u.space or y.active = u.space)
 where u.space = $1 and ($2 = '' or u.agent = $2) order by y.id`
-	haltRun query = `update cycles set halted = case when halted < $2 then $2 else halted end where id = $1`
+	haltRun engine.Query = `update cycles set halted = case when halted < $2 then $2 else halted end where id = $1`
 	// A row that goes on waiting for a later attempt belongs to a chain as well.
-	stopChains query = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
+	stopChains engine.Query = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set stopped = 1`
-	stopWaiting query = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
+	stopWaiting engine.Query = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
 join inbox w on w.agent = i.agent and w.circle = i.circle and w.space = i.space and w.seq = i.seq
 join uplinks u on u.agent = w.agent and u.circle = w.circle and u.space = w.space
 where u.space = $1 and ($2 = '' or u.agent = $2) and w.state = 'ready' on conflict (root) do update set stopped = 1`
-	ignoreWaiting query = `update inbox set state = 'ignored', reason = 'stopped'
+	ignoreWaiting engine.Query = `update inbox set state = 'ignored', reason = 'stopped'
 where (agent, circle, space, seq) in (select i.agent, i.circle, i.space, i.seq from uplinks u
   join inbox i on i.agent = u.agent and i.circle = u.circle and i.space = u.space and i.state = 'ready'
   where u.space = $1 and ($2 = '' or u.agent = $2))`
-	countWaiting query = `select count(distinct i.seq) from inbox i join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
+	countWaiting engine.Query = `select count(distinct i.seq) from inbox i join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
 where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
-	unsentOfRun query = `select ` + actionColumns + ` from outbox o
+	unsentOfRun engine.Query = `select ` + actionColumns + ` from outbox o
 where o.cycle = $1 and o.cycle <> '' and (o.state = 'ready' or o.state = 'sending') order by o.n`
-	unsentOfRoom query = `select ` + actionColumns + ` from outbox o
+	unsentOfRoom engine.Query = `select ` + actionColumns + ` from outbox o
 join mappings m on m.account = o.account and m.chat = o.chat and m.space = $1
 where o.state in ('ready', 'sending') and o.space = $1 and o.cycle <> '' and ($2 = '' or o.agent = $2) order by o.n`
-	isHalted  query = `select halted from cycles where id = $1`
-	runThread query = `select e.thread from inbox i join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
+	isHalted  engine.Query = `select halted from cycles where id = $1`
+	runThread engine.Query = `select e.thread from inbox i join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.cycle = $1 and i.cycle <> '' order by i.seq desc limit 1`
 )
 
@@ -49,7 +50,7 @@ const (
 // Halt implements [shell.Journal].
 func (s AgentStore) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
 	var done spaces.StopResult
-	err := s.s.write(ctx, func(ctx context.Context, t *tx) (err error) {
+	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
 		done, err = t.halt(ctx, h)
 		return err
 	})
@@ -59,12 +60,12 @@ func (s AgentStore) Halt(ctx context.Context, h spaces.StopRequest) (spaces.Stop
 	return done, nil
 }
 
-func (t *tx) halt(ctx context.Context, h spaces.StopRequest) (done spaces.StopResult, err error) {
+func (t *writeTx) halt(ctx context.Context, h spaces.StopRequest) (done spaces.StopResult, err error) {
 	q, key := openRunsHere, []any{string(h.Space), string(h.Agent)}
 	if h.Run != "" {
 		q, key = openRun, []any{string(h.Run)}
 	}
-	done.Runs, err = all(ctx, t, q, key, func(r row) (run spaces.StoppedRun, err error) {
+	done.Runs, err = engine.AllRows(ctx, t, q, key, func(r engine.Row) (run spaces.StoppedRun, err error) {
 		return run, r.Scan(&run.Run, &run.Mind.Agent, &run.Mind.Circle, &run.Space)
 	})
 	if err != nil {
@@ -81,11 +82,11 @@ func (t *tx) halt(ctx context.Context, h spaces.StopRequest) (done spaces.StopRe
 		}
 	}
 	if h.Run == "" && h.Space != "" {
-		if _, err := one(ctx, t, countWaiting, []any{string(h.Space), string(h.Agent)}, &done.Waiting); err != nil {
+		if _, err := engine.ScanRow(ctx, t, countWaiting, []any{string(h.Space), string(h.Agent)}, &done.Waiting); err != nil {
 			return done, err
 		}
-		for _, q := range []query{stopWaiting, stopWaits, ignoreWaiting} {
-			if err := t.run(ctx, q, string(h.Space), string(h.Agent)); err != nil {
+		for _, q := range []engine.Query{stopWaiting, stopWaits, ignoreWaiting} {
+			if err := t.Run(ctx, q, string(h.Space), string(h.Agent)); err != nil {
 				return done, err
 			}
 		}
@@ -100,22 +101,22 @@ func (t *tx) halt(ctx context.Context, h spaces.StopRequest) (done spaces.StopRe
 }
 
 // haltRun stops one run and the chains it answers to, and says so in its room.
-func (t *tx) haltRun(ctx context.Context, run spaces.StoppedRun, h spaces.StopRequest) error {
+func (t *writeTx) haltRun(ctx context.Context, run spaces.StoppedRun, h spaces.StopRequest) error {
 	reach := haltedRun
 	if h.Unsent {
 		reach = haltedUnsent
 	}
-	if err := t.run(ctx, haltRun, string(run.Run), reach); err != nil {
+	if err := t.Run(ctx, haltRun, string(run.Run), reach); err != nil {
 		return err
 	}
-	if err := t.run(ctx, stopChains, string(run.Run)); err != nil {
+	if err := t.Run(ctx, stopChains, string(run.Run)); err != nil {
 		return err
 	}
 	if h.Say == "" || run.Space == "" {
 		return nil
 	}
 	var thread spaces.ThreadID
-	if _, err := one(ctx, t, runThread, []any{string(run.Run)}, &thread); err != nil {
+	if _, err := engine.ScanRow(ctx, t, runThread, []any{string(run.Run)}, &thread); err != nil {
 		return err
 	}
 	return t.announce(ctx, run.Space, systemNotice{key: "halt|" + string(run.Run), thread: thread, text: h.Say, at: h.At})
@@ -123,18 +124,18 @@ func (t *tx) haltRun(ctx context.Context, run spaces.StoppedRun, h spaces.StopRe
 
 // unsend cancels what nobody has begun to send. What is on the wire cannot be
 // called back; if it comes back unsent it is cancelled then.
-func (t *tx) unsend(ctx context.Context, h spaces.StopRequest) (cancelled int, err error) {
+func (t *writeTx) unsend(ctx context.Context, h spaces.StopRequest) (cancelled int, err error) {
 	q, key := unsentOfRoom, []any{string(h.Space), string(h.Agent)}
 	if h.Run != "" {
 		q, key = unsentOfRun, []any{string(h.Run)}
 	}
-	left, err := all(ctx, t, q, key, scanOrder)
+	left, err := engine.AllRows(ctx, t, q, key, scanOrder)
 	if err != nil {
 		return 0, err
 	}
 	for _, o := range left {
 		if o.State == spaces.ActionSending {
-			if err := t.run(ctx, haltRun, string(o.Cycle), haltedUnsent); err != nil {
+			if err := t.Run(ctx, haltRun, string(o.Cycle), haltedUnsent); err != nil {
 				return cancelled, err
 			}
 			continue
@@ -148,7 +149,7 @@ func (t *tx) unsend(ctx context.Context, h spaces.StopRequest) (cancelled int, e
 }
 
 // cancel ends an action because a person stopped what it came from.
-func (t *tx) cancel(ctx context.Context, o pendingAction, at time.Time) error {
+func (t *writeTx) cancel(ctx context.Context, o pendingAction, at time.Time) error {
 	o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "A person stopped this before it was sent."
 	return t.conclude(ctx, o, at)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
@@ -13,7 +14,7 @@ const (
 	// wait, and timers, which are a place of their own. A cycle that was given back
 	// says nothing of when; it waits for the mind's others. Nearly all cycles began by
 	// then: by that the engine is not to look for them.
-	idleMinds query = `select agent, circle, count(*), min(since),
+	idleMinds engine.Query = `select agent, circle, count(*), min(since),
   (select count(*) from leases r where r.agent = w.agent and r.circle = w.circle and r.expires > $1) from (
   select i.agent, i.circle, i.space, min(case when i.not_before > i.at then i.not_before else i.at end) as since from inbox i
   where i.state = 'ready' and i.at <= $2 and i.not_before <= $2
@@ -32,30 +33,30 @@ const (
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
 group by agent, circle order by agent, circle`
-	idleActions query = `select o.account, count(*), min(case when o.not_before > o.created then o.not_before else o.created end), min(o.n) from outbox o
+	idleActions engine.Query = `select o.account, count(*), min(case when o.not_before > o.created then o.not_before else o.created end), min(o.n) from outbox o
 where o.state in ('ready', 'sending') and o.state = 'ready' and o.created <= $1 and o.not_before <= $1 and ` + isHead + `
 group by o.account order by o.account`
 )
 
 // Idle implements [problems.Gauge].
 func (p AlertStore) Idle(ctx context.Context, before, now time.Time) (idle alerts.UnclaimedWork, err error) {
-	var c clock
+	var c engine.Clock
 	if p.s.writer != nil {
 		c = p.s.clock()
 	}
-	until := ms(c.of(before))
-	err = p.s.engine.View(ctx, func(ctx context.Context, src Reader) (err error) {
-		idle.Minds, err = all(ctx, src, idleMinds, []any{ms(c.of(now)), until}, func(r row) (m alerts.UnclaimedMind, err error) {
-			err = r.Scan(&m.Agent, &m.Circle, &m.Rooms, timeScanner{&m.Since}, &m.Runs)
-			m.Since = c.here(m.Since)
+	until := engine.ToMillis(c.ToShared(before))
+	err = p.s.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+		idle.Minds, err = engine.AllRows(ctx, src, idleMinds, []any{engine.ToMillis(c.ToShared(now)), until}, func(r engine.Row) (m alerts.UnclaimedMind, err error) {
+			err = r.Scan(&m.Agent, &m.Circle, &m.Rooms, engine.ScanTime(&m.Since), &m.Runs)
+			m.Since = c.ToLocal(m.Since)
 			return m, err
 		})
 		if err != nil {
 			return err
 		}
-		idle.Queues, err = all(ctx, src, idleActions, []any{until}, func(r row) (q alerts.UnclaimedQueue, err error) {
-			err = r.Scan(&q.Account, &q.Waiting, timeScanner{&q.Since}, &q.First)
-			q.Since = c.here(q.Since)
+		idle.Queues, err = engine.AllRows(ctx, src, idleActions, []any{until}, func(r engine.Row) (q alerts.UnclaimedQueue, err error) {
+			err = r.Scan(&q.Account, &q.Waiting, engine.ScanTime(&q.Since), &q.First)
+			q.Since = c.ToLocal(q.Since)
 			return q, err
 		})
 		return err

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertRow query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, at)
+	insertRow engine.Query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
 	// No mind fills more than about a quarter of the list, however much waits for it.
-	waiting query = `select agent, circle, space, since from (
+	waiting engine.Query = `select agent, circle, space, since from (
 select agent, circle, space, min(since) as since, row_number() over (partition by agent, circle order by min(since), space) as k from (
   select i.agent, i.circle, i.space, min(i.at) as since from inbox i where i.state = 'ready' and i.not_before <= $1
     and not exists (select 1 from timers t where t.agent = i.agent and t.circle = i.circle and t.kind = 'sleep' and t.fired_by = '')
@@ -25,28 +26,28 @@ select agent, circle, space, min(since) as since, row_number() over (partition b
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
 group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, circle, space limit $2 + 0`
-	rowColumns query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
+	rowColumns engine.Query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
 	// The rows are found on the index of those that are ready, never on the key,
 	// which holds all there ever were.
-	readyRows query = `select ` + rowColumns + `, ` + eventColumns + ` from (
+	readyRows engine.Query = `select ` + rowColumns + `, ` + eventColumns + ` from (
   select agent, circle, space, seq from inbox
   where agent = $1 and circle = $2 and space = $3 and state = 'ready' order by seq limit $4 + 0) r
 join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
 join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
-	cycleRows query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
+	cycleRows engine.Query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.cycle = $1 and i.cycle <> '' order by i.seq`
-	ignoreRow  query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	claimRow   query = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	consumeAll query = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
-	returnAll  query = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
+	ignoreRow  engine.Query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	claimRow   engine.Query = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	consumeAll engine.Query = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
+	returnAll  engine.Query = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
   state = case when attempts + 1 >= $3 then 'dead' else 'ready' end,
   reason = case when attempts + 1 >= $3 then $4 else '' end
 where cycle = $1 and cycle <> '' and state = 'claimed'`
-	spareAll query = `update inbox set attempts = case when attempts < $3 then attempts + 1 else attempts end,
+	spareAll engine.Query = `update inbox set attempts = case when attempts < $3 then attempts + 1 else attempts end,
   not_before = $2, cycle = '', state = 'ready', reason = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
-	crashAll query = `update inbox set crashes = crashes + 1 where cycle = $1 and cycle <> '' and state = 'claimed'`
-	dropAll  query = `update inbox set cycle = '',
+	crashAll engine.Query = `update inbox set crashes = crashes + 1 where cycle = $1 and cycle <> '' and state = 'claimed'`
+	dropAll  engine.Query = `update inbox set cycle = '',
   state = case when crashes >= $2 then 'dead' else 'ready' end,
   reason = case when crashes >= $2 then $3 else '' end
 where cycle = $1 and cycle <> '' and state = 'claimed'`
@@ -79,12 +80,12 @@ func (e inboxEntry) consumed() spaces.ConsumedRow {
 	return spaces.ConsumedRow{Event: e.Event, Root: e.root, Depth: e.depth, At: e.Seq}
 }
 
-func scanEntry(r row) (e inboxEntry, err error) {
+func scanEntry(r engine.Row) (e inboxEntry, err error) {
 	var s storedEvent
 	err = r.Scan(append([]any{
 		&e.Mind.Agent, &e.Mind.Circle, &e.Space, &e.Seq, &e.Event, &e.root, &e.depth, &e.State,
 		&e.Reason, &e.Attempts, &e.Crashes, &e.Cycle,
-		timeScanner{&e.NotBefore},
+		engine.ScanTime(&e.NotBefore),
 	}, s.columns()...)...)
 	if err != nil {
 		return e, err
@@ -106,7 +107,7 @@ func knocks(k spaces.Kind) bool {
 
 // knock writes an inbox row for every mind uplinked to the space, but for the
 // agent's own doing, and returns those minds.
-func (t *tx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
+func (t *writeTx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
 	if e.Branch != spaces.Primary || !knocks(e.Body.Kind()) {
 		return nil, nil
 	}
@@ -119,8 +120,8 @@ func (t *tx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
 		if m.Agent.Entity() == e.Actor {
 			continue
 		}
-		err := t.run(ctx, insertRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID),
-			string(e.Root), e.Depth, ms(e.RecvAt))
+		err := t.Run(ctx, insertRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID),
+			string(e.Root), e.Depth, engine.ToMillis(e.RecvAt))
 		if err != nil {
 			return nil, fmt.Errorf("put %s before %s: %w", e.ID, m, err)
 		}
@@ -132,8 +133,8 @@ func (t *tx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
 
 // Waiting implements [shell.Inbox].
 func (s AgentStore) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
-	out, err := all(ctx, s.s.engine, waiting, []any{ms(s.s.clock().of(at)), limit}, func(r row) (w spaces.PendingWork, err error) {
-		return w, r.Scan(&w.Mind.Agent, &w.Mind.Circle, &w.Space, timeScanner{&w.Since})
+	out, err := engine.AllRows(ctx, s.s.engine, waiting, []any{engine.ToMillis(s.s.clock().ToShared(at)), limit}, func(r engine.Row) (w spaces.PendingWork, err error) {
+		return w, r.Scan(&w.Mind.Agent, &w.Mind.Circle, &w.Space, engine.ScanTime(&w.Since))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list waiting minds: %w", err)

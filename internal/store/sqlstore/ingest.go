@@ -6,17 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	alreadyKnown query = `select exists (select 1 from events where space = $1 and source = $2),
+	alreadyKnown engine.Query = `select exists (select 1 from events where space = $1 and source = $2),
   exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1 or cast($6 as bigint) = 1))`
-	messageEvent  query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
-	messageRoom   query = `select space from messages where account = $1 and chat = $2 and message = $3 and space <> '' order by event desc limit 1`
-	insertMessage query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
+	messageEvent  engine.Query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	messageRoom   engine.Query = `select space from messages where account = $1 and chat = $2 and message = $3 and space <> '' order by event desc limit 1`
+	insertMessage engine.Query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account, chat, message, space) do nothing`
-	eventOfSource query = `select id from events where space = $1 and source = $2`
+	eventOfSource engine.Query = `select id from events where space = $1 and source = $2`
 )
 
 // Record implements [activity.Log].
@@ -29,8 +30,8 @@ func (b BridgeStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.
 		}
 		return claims
 	}
-	err := b.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
-		i := ingestTx{tx: t, batch: in}
+	err := b.s.writeFrequent(ctx, func(ctx context.Context, t *writeTx) error {
+		i := ingestTx{writeTx: t, batch: in}
 		if err := i.record(ctx); err != nil {
 			return err
 		}
@@ -38,12 +39,12 @@ func (b BridgeStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.
 		if in.Claims != nil && len(rec.Wakes) > 0 {
 			var left []spaces.PendingWork
 			var woken []spaces.Wake
-			t.follow(func(ctx context.Context, t *tx) (err error) {
+			t.follow(func(ctx context.Context, t *writeTx) (err error) {
 				left, woken, err = t.claims(ctx, i.done.Wakes, wanted)
 				return err
 			}, func() { rec.Wakes, rec.Woken = left, woken })
 		}
-		return t.reached("ingest.before_commit")
+		return t.Reached("ingest.before_commit")
 	})
 	if err != nil {
 		return spaces.IngestResult{}, fmt.Errorf("record updates of %s: %w", in.Account, err)
@@ -53,7 +54,7 @@ func (b BridgeStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.
 
 // An ingestTx is a batch on its way into the log.
 type ingestTx struct {
-	*tx
+	*writeTx
 	batch  spaces.IngestBatch
 	done   spaces.IngestResult
 	common bool // of the item under way
@@ -77,11 +78,11 @@ func (i *ingestTx) record(ctx context.Context) error {
 	if err := i.countRefusals(ctx); err != nil || i.batch.Cursor == nil {
 		return err
 	}
-	return i.run(ctx, upsertCursor, i.batch.Account, i.batch.Cursor, ms(i.batch.At))
+	return i.Run(ctx, upsertCursor, i.batch.Account, i.batch.Cursor, engine.ToMillis(i.batch.At))
 }
 
 // claims gives out the wakes that are wanted at once, and returns who is left.
-func (t *tx) claims(ctx context.Context, ws []spaces.PendingWork, wanted func([]spaces.PendingWork) []spaces.Claim) (left []spaces.PendingWork, woken []spaces.Wake, err error) {
+func (t *writeTx) claims(ctx context.Context, ws []spaces.PendingWork, wanted func([]spaces.PendingWork) []spaces.Claim) (left []spaces.PendingWork, woken []spaces.Wake, err error) {
 	left = slices.Clone(ws)
 	for _, c := range wanted(ws) {
 		wake, err := t.claim(ctx, c)
@@ -142,7 +143,7 @@ func (i *ingestTx) standing(ctx context.Context, it *spaces.IngestItem) error {
 	if id, err := i.messageAt(ctx, it.Event.Space, ref); err != nil || id != "" {
 		return err
 	}
-	found, err := one(ctx, i.tx, messageRoom, []any{ref.Account, ref.Chat, ref.Message}, &it.Event.Space)
+	found, err := engine.ScanRow(ctx, i.writeTx, messageRoom, []any{ref.Account, ref.Chat, ref.Message}, &it.Event.Space)
 	if found {
 		i.hushed = movedAway
 	}
@@ -173,17 +174,17 @@ func (i *ingestTx) alias(ctx context.Context, it spaces.IngestItem) error {
 		return nil
 	}
 	var id spaces.EventID
-	found, err := one(ctx, i.tx, eventOfSource, []any{string(it.Event.Space), it.Event.Source}, &id)
+	found, err := engine.ScanRow(ctx, i.writeTx, eventOfSource, []any{string(it.Event.Space), it.Event.Source}, &id)
 	if err != nil || !found {
 		return err
 	}
-	return i.run(ctx, insertMessage, it.Ref.Account, it.Ref.Chat, it.Ref.Message, string(it.Event.Space), string(id), 0, 0)
+	return i.Run(ctx, insertMessage, it.Ref.Account, it.Ref.Chat, it.Ref.Message, string(it.Event.Space), string(id), 0, 0)
 }
 
 // messageAt returns the event of the message at ref, also when another account of
 // the room was the one that told of it and the name is common to all.
 func (i *ingestTx) messageAt(ctx context.Context, space spaces.SpaceID, ref spaces.Ref) (spaces.EventID, error) {
-	id, err := messageAt(ctx, i.tx, space, ref)
+	id, err := messageAt(ctx, i.writeTx, space, ref)
 	if err != nil || id != "" || !i.common || ref.IsZero() {
 		return id, err
 	}
@@ -195,7 +196,7 @@ func (i *ingestTx) messageAt(ctx context.Context, space spaces.SpaceID, ref spac
 		if c.id != ref.Chat || c.account == ref.Account || platformOf(c.account) != platformOf(ref.Account) {
 			continue
 		}
-		if id, err = messageAt(ctx, i.tx, space, spaces.Ref{Account: c.account, Chat: c.id, Message: ref.Message}); err != nil || id != "" {
+		if id, err = messageAt(ctx, i.writeTx, space, spaces.Ref{Account: c.account, Chat: c.id, Message: ref.Message}); err != nil || id != "" {
 			return id, err
 		}
 	}
@@ -222,16 +223,16 @@ func (i *ingestTx) duplicate(ctx context.Context, it spaces.IngestItem) (bool, e
 	}
 	i.heard = ref
 	var bySource, byRef bool
-	_, err := one(ctx, i.tx, alreadyKnown,
+	_, err := engine.ScanRow(ctx, i.writeTx, alreadyKnown,
 		[]any{string(it.Event.Space), it.Event.Source, ref.Account, ref.Chat, ref.Message, elsewhere}, &bySource, &byRef)
 	return bySource || byRef, err
 }
 
 // messageAt returns the event of the message that stands at ref, or nothing.
-func messageAt(ctx context.Context, src Reader, space spaces.SpaceID, ref spaces.Ref) (id spaces.EventID, err error) {
+func messageAt(ctx context.Context, src engine.Reader, space spaces.SpaceID, ref spaces.Ref) (id spaces.EventID, err error) {
 	if ref.IsZero() {
 		return "", nil
 	}
-	_, err = one(ctx, src, messageEvent, []any{ref.Account, ref.Chat, ref.Message, string(space)}, &id)
+	_, err = engine.ScanRow(ctx, src, messageEvent, []any{ref.Account, ref.Chat, ref.Message, string(space)}, &id)
 	return id, err
 }

@@ -6,24 +6,25 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
 	// The events of a step share most of what they are: the second and those after
 	// it bring only their own.
-	insertTwo         = insertEvent + `, ($1, $2, $20, $21, $22, $23, $7, $8, $24, $10, $11, $12, $13, $14, $15, $16, $17, $25, $26)`
-	insertThree       = insertTwo + `, ($1, $2, $27, $28, $29, $30, $7, $8, $31, $10, $11, $12, $13, $14, $15, $16, $17, $32, $33)`
-	insertFour        = insertThree + `, ($1, $2, $34, $35, $36, $37, $7, $8, $38, $10, $11, $12, $13, $14, $15, $16, $17, $39, $40)`
-	insertInner query = `insert into spaces (id, kind, name, circle, wake, direct, closed, created_at)
+	insertTwo                = insertEvent + `, ($1, $2, $20, $21, $22, $23, $7, $8, $24, $10, $11, $12, $13, $14, $15, $16, $17, $25, $26)`
+	insertThree              = insertTwo + `, ($1, $2, $27, $28, $29, $30, $7, $8, $31, $10, $11, $12, $13, $14, $15, $16, $17, $32, $33)`
+	insertFour               = insertThree + `, ($1, $2, $34, $35, $36, $37, $7, $8, $38, $10, $11, $12, $13, $14, $15, $16, $17, $39, $40)`
+	insertInner engine.Query = `insert into spaces (id, kind, name, circle, wake, direct, closed, created_at)
 values ($1, 'inner', $2, '', 'none', 0, 1, $3) on conflict (id) do nothing`
 )
 
 // insertUpToFour insert as many events as their place says.
-var insertUpToFour = [...]query{insertEvent, insertTwo, insertThree, insertFour}
+var insertUpToFour = [...]engine.Query{insertEvent, insertTwo, insertThree, insertFour}
 
 // inner appends bodies to a mind's own log, in order.
-func (t *tx) inner(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.Body) error {
+func (t *writeTx) inner(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.Body) error {
 	for few := range slices.Chunk(bodies, len(insertUpToFour)) {
 		if err := t.innerFew(ctx, m, at, few); err != nil {
 			return fmt.Errorf("append to inner log of %s: %w", m, err)
@@ -33,7 +34,7 @@ func (t *tx) inner(ctx context.Context, m spaces.Mind, at time.Time, bodies ...s
 }
 
 // innerFew appends as many as one statement takes.
-func (t *tx) innerFew(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.Body) error {
+func (t *writeTx) innerFew(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.Body) error {
 	var values []any
 	for n, b := range bodies {
 		p, err := t.arrange(ctx, &spaces.Event{
@@ -48,17 +49,17 @@ func (t *tx) innerFew(ctx context.Context, m spaces.Mind, at time.Time, bodies [
 			values = append(values, p.own()...)
 		}
 	}
-	return t.run(ctx, insertUpToFour[len(bodies)-1], values...)
+	return t.Run(ctx, insertUpToFour[len(bodies)-1], values...)
 }
 
 // mind makes sure of the inner space of an agent and of the branch that is the
 // mind (SEQ-01).
-func (t *tx) mind(ctx context.Context, m spaces.Mind, at time.Time) error {
+func (t *writeTx) mind(ctx context.Context, m spaces.Mind, at time.Time) error {
 	l, err := t.line(ctx, m.Inner(), m.Branch())
 	if err != nil || l != nil {
 		return err
 	}
-	if err := t.run(ctx, insertInner, string(m.Inner()), string(m.Agent), ms(at)); err != nil {
+	if err := t.Run(ctx, insertInner, string(m.Inner()), string(m.Agent), engine.ToMillis(at)); err != nil {
 		return fmt.Errorf("create inner space of %s: %w", m.Agent, err)
 	}
 	return t.newLine(ctx, spaces.Branch{Space: m.Inner(), ID: m.Branch()})

@@ -10,31 +10,32 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	runHere   query = `select started from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'`
-	asleepTo  query = `select coalesce(max(due), 0) from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = ''`
-	runsToday query = `select coalesce(stop, ''), count(*), sum(denials) from cycles
+	runHere   engine.Query = `select started from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'`
+	asleepTo  engine.Query = `select coalesce(max(due), 0) from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = ''`
+	runsToday engine.Query = `select coalesce(stop, ''), count(*), sum(denials) from cycles
 where space = $3 and started >= $4 and agent = $1 and circle = $2 group by stop`
-	mutedHere query = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
-	usedToday query = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
+	mutedHere engine.Query = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
+	usedToday engine.Query = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
 	// What stands in the outbox is little, whatever went through it.
-	countUnsent query = `select count(*) from mappings m
+	countUnsent engine.Query = `select count(*) from mappings m
 join outbox o on o.account = m.account and o.chat = m.chat and o.state in ('ready', 'sending')
 where m.space = $1 and o.space = $1 and o.cycle <> ''`
-	rowsBack query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
+	rowsBack engine.Query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.agent = $1 and i.circle = $2 and i.space = $3 and i.seq <= $4 order by i.seq desc limit 50`
-	causeOf query = `select actor, cause, seq from events where id = $1`
+	causeOf engine.Query = `select actor, cause, seq from events where id = $1`
 )
 
 // Now implements [activity.Insight].
 func (b BridgeStore) Now(ctx context.Context, space spaces.SpaceID, at time.Time) (activity.RoomStatus, error) {
 	var now activity.RoomStatus
-	err := b.s.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		minds, err := all(ctx, src, liveMinds, []any{string(space)}, scanMind)
+	err := b.s.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		minds, err := engine.AllRows(ctx, src, liveMinds, []any{string(space)}, scanMind)
 		if err != nil {
 			return err
 		}
@@ -45,10 +46,10 @@ func (b BridgeStore) Now(ctx context.Context, space spaces.SpaceID, at time.Time
 			}
 			now.Agents = append(now.Agents, n)
 		}
-		if _, err := one(ctx, src, countWaiting, []any{string(space), ""}, &now.Waiting); err != nil {
+		if _, err := engine.ScanRow(ctx, src, countWaiting, []any{string(space), ""}, &now.Waiting); err != nil {
 			return err
 		}
-		_, err = one(ctx, src, countUnsent, []any{string(space)}, &now.Unsent)
+		_, err = engine.ScanRow(ctx, src, countUnsent, []any{string(space)}, &now.Unsent)
 		return err
 	})
 	if err != nil {
@@ -57,23 +58,23 @@ func (b BridgeStore) Now(ctx context.Context, space spaces.SpaceID, at time.Time
 	return now, nil
 }
 
-func agentNow(ctx context.Context, src Reader, m spaces.Mind, space spaces.SpaceID, at time.Time) (activity.AgentStatus, error) {
+func agentNow(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, at time.Time) (activity.AgentStatus, error) {
 	n := activity.AgentStatus{Agent: m.Agent}
 	key := []any{string(m.Agent), string(m.Circle)}
-	if _, err := one(ctx, src, runHere, append(slices.Clip(key), string(space)), timeScanner{&n.Since}); err != nil {
+	if _, err := engine.ScanRow(ctx, src, runHere, append(slices.Clip(key), string(space)), engine.ScanTime(&n.Since)); err != nil {
 		return n, err
 	}
-	if _, err := one(ctx, src, asleepTo, key, timeScanner{&n.Asleep}); err != nil {
+	if _, err := engine.ScanRow(ctx, src, asleepTo, key, engine.ScanTime(&n.Asleep)); err != nil {
 		return n, err
 	}
-	if _, err := one(ctx, src, mutedHere, append(slices.Clip(key), string(space)), &n.Muted); err != nil {
+	if _, err := engine.ScanRow(ctx, src, mutedHere, append(slices.Clip(key), string(space)), &n.Muted); err != nil {
 		return n, err
 	}
 	u := &n.Usage
-	if _, err := one(ctx, src, usedToday, []any{day(at), string(m.Agent), string(space)}, &u.Prompt, &u.Cached, &u.Output, &u.Calls); err != nil {
+	if _, err := engine.ScanRow(ctx, src, usedToday, []any{engine.DayNumber(at), string(m.Agent), string(space)}, &u.Prompt, &u.Cached, &u.Output, &u.Calls); err != nil {
 		return n, err
 	}
-	return n, each(ctx, src, runsToday, append(slices.Clip(key), string(space), ms(midnight(at))), func(r row) error {
+	return n, engine.EachRow(ctx, src, runsToday, append(slices.Clip(key), string(space), engine.ToMillis(engine.StartOfDay(at))), func(r engine.Row) error {
 		var stop spaces.StopReason
 		var runs, denials int
 		if err := r.Scan(&stop, &runs, &denials); err != nil {
@@ -96,8 +97,8 @@ func agentNow(ctx context.Context, src Reader, m spaces.Mind, space spaces.Space
 // Last implements [activity.Insight].
 func (b BridgeStore) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]activity.MessageOutcome, error) {
 	var told []activity.MessageOutcome
-	err := b.s.engine.View(ctx, func(ctx context.Context, src Reader) error {
-		minds, err := all(ctx, src, liveMinds, []any{string(space)}, scanMind)
+	err := b.s.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		minds, err := engine.AllRows(ctx, src, liveMinds, []any{string(space)}, scanMind)
 		if err != nil {
 			return err
 		}
@@ -132,17 +133,17 @@ func (b BridgeStore) Last(ctx context.Context, space spaces.SpaceID, about space
 
 // asked returns up to which event of the room a question about a message looks
 // back, and whose message that is: of an agent's it is what led to it.
-func asked(ctx context.Context, src Reader, space spaces.SpaceID, about spaces.Ref) (who spaces.EntityID, seq int64, err error) {
+func asked(ctx context.Context, src engine.Reader, space spaces.SpaceID, about spaces.Ref) (who spaces.EntityID, seq int64, err error) {
 	id, err := messageAt(ctx, src, space, about)
 	if err != nil || id == "" {
 		return "", math.MaxInt64, err
 	}
 	var cause spaces.EventID
-	found, err := one(ctx, src, causeOf, []any{string(id)}, &who, &cause, &seq)
+	found, err := engine.ScanRow(ctx, src, causeOf, []any{string(id)}, &who, &cause, &seq)
 	if _, agent := who.IsAgent(); err == nil && agent && cause != "" {
 		var author spaces.EntityID
 		var before spaces.EventID
-		found, err = one(ctx, src, causeOf, []any{string(cause)}, &author, &before, &seq)
+		found, err = engine.ScanRow(ctx, src, causeOf, []any{string(cause)}, &author, &before, &seq)
 	}
 	if !found {
 		seq = math.MaxInt64
@@ -152,8 +153,8 @@ func asked(ctx context.Context, src Reader, space spaces.SpaceID, about spaces.R
 
 // newestWords returns the mind's row of the newest message up to seq that is no
 // command.
-func newestWords(ctx context.Context, src Reader, m spaces.Mind, space spaces.SpaceID, seq int64) (inboxEntry, bool, error) {
-	rows, err := all(ctx, src, rowsBack, []any{string(m.Agent), string(m.Circle), string(space), seq}, scanEntry)
+func newestWords(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, seq int64) (inboxEntry, bool, error) {
+	rows, err := engine.AllRows(ctx, src, rowsBack, []any{string(m.Agent), string(m.Circle), string(space), seq}, scanEntry)
 	for _, e := range rows {
 		if said, ok := e.event.Body.(spaces.Said); ok && said.Command == "" {
 			return e, true, err
@@ -163,7 +164,7 @@ func newestWords(ctx context.Context, src Reader, m spaces.Mind, space spaces.Sp
 }
 
 // answered tells what became of a row.
-func answered(ctx context.Context, src Reader, m spaces.Mind, e inboxEntry) (activity.MessageOutcome, error) {
+func answered(ctx context.Context, src engine.Reader, m spaces.Mind, e inboxEntry) (activity.MessageOutcome, error) {
 	x := activity.MessageOutcome{Agent: m.Agent, Reason: e.Reason, Tries: e.Attempts + e.Crashes, Run: e.Cycle, Woke: e.Cycle != ""}
 	if e.State == spaces.RowDead {
 		x.GaveUp, x.Stop = true, spaces.StopCoordinator // it crashed again and again
@@ -174,7 +175,7 @@ func answered(ctx context.Context, src Reader, m spaces.Mind, e inboxEntry) (act
 	if !x.Woke {
 		return x, nil
 	}
-	y, err := first(ctx, src, selectCycle, []any{string(e.Cycle)}, scanCycle)
+	y, err := engine.FirstRow(ctx, src, selectCycle, []any{string(e.Cycle)}, scanCycle)
 	if err != nil || y == nil {
 		return x, err
 	}
@@ -192,10 +193,10 @@ func answered(ctx context.Context, src Reader, m spaces.Mind, e inboxEntry) (act
 	x.Spoke = len(said)
 	for _, e := range run.Inner {
 		if b, ok := e.Body.(spaces.ToolCalled); ok {
-			x.Acts = appendNew(x.Acts, b.Name)
+			x.Acts = engine.AppendNew(x.Acts, b.Name)
 		}
 		if b, ok := e.Body.(spaces.Denied); ok {
-			x.Denied = appendNew(x.Denied, b.Denial.Code)
+			x.Denied = engine.AppendNew(x.Denied, b.Denial.Code)
 		}
 	}
 	return x, nil

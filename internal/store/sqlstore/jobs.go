@@ -8,24 +8,25 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
-	jobColumns query = `id, kind, subject, args, state, want, done, total, unit, rate, cursor, note, until, error, holder, epoch,
+	jobColumns engine.Query = `id, kind, subject, args, state, want, done, total, unit, rate, cursor, note, until, error, holder, epoch,
   expires, created, started, updated, ended`
-	insertJob query = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
+	insertJob engine.Query = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
 values ($1, $2, $3, 'ready', $4, $5, $6, $7, $8, $9, $9) returning ` + jobColumns
-	selectJob  query = `select ` + jobColumns + ` from jobs where id = $1`
-	newestJobs query = `select ` + jobColumns + ` from (select * from jobs where id < $1 or $1 = 0 order by id desc limit $2 + 0) newest order by id`
-	openJobs   query = `select ` + jobColumns + ` from jobs
+	selectJob  engine.Query = `select ` + jobColumns + ` from jobs where id = $1`
+	newestJobs engine.Query = `select ` + jobColumns + ` from (select * from jobs where id < $1 or $1 = 0 order by id desc limit $2 + 0) newest order by id`
+	openJobs   engine.Query = `select ` + jobColumns + ` from jobs
 where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id`
-	claimJob query = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
+	claimJob engine.Query = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
   started = case started when 0 then cast($4 as bigint) else started end, updated = $4, ended = 0 where id = $1 returning ` + jobColumns
-	saveProgress query = `update jobs set done = $2, total = $3, unit = $4, rate = $5, cursor = $6, note = $7, until = $8,
+	saveProgress engine.Query = `update jobs set done = $2, total = $3, unit = $4, rate = $5, cursor = $6, note = $7, until = $8,
   expires = $9, updated = $10 where id = $1`
-	settleJob query = `update jobs set state = $2, want = '', error = $3, holder = '', expires = 0, updated = $4,
+	settleJob engine.Query = `update jobs set state = $2, want = '', error = $3, holder = '', expires = 0, updated = $4,
   note = '', until = 0, rate = 0, ended = case when $2 = 'done' or $2 = 'failed' or $2 = 'cancelled' then cast($4 as bigint) else 0 end where id = $1`
-	wantJob query = `update jobs set want = $2, updated = $3 where id = $1`
+	wantJob engine.Query = `update jobs set want = $2, updated = $3 where id = $1`
 )
 
 // A JobStore keeps long work.
@@ -44,17 +45,17 @@ func (s *Store) Jobs() JobStore { return JobStore{s} }
 // write fails with [ErrClosed].
 func (c ReadModel) Jobs() JobStore { return JobStore{&Store{engine: c.engine}} }
 
-func scanJob(r row) (j jobs.Job, err error) {
+func scanJob(r engine.Row) (j jobs.Job, err error) {
 	return j, r.Scan(&j.ID, &j.Kind, &j.Subject, &j.Args, &j.State, &j.Want, &j.Done, &j.Total, &j.Unit, &j.Rate, &j.Cursor,
-		&j.Note, timeScanner{&j.Until}, &j.Error, &j.Holder, &j.Epoch, timeScanner{&j.Expires}, timeScanner{&j.Created}, timeScanner{&j.Started},
-		timeScanner{&j.Updated}, timeScanner{&j.Ended})
+		&j.Note, engine.ScanTime(&j.Until), &j.Error, &j.Holder, &j.Epoch, engine.ScanTime(&j.Expires), engine.ScanTime(&j.Created), engine.ScanTime(&j.Started),
+		engine.ScanTime(&j.Updated), engine.ScanTime(&j.Ended))
 }
 
 // Add implements [jobs.Desk].
 func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, error) {
 	var added *jobs.Job
-	err := v.s.write(ctx, func(ctx context.Context, t *tx) (err error) {
-		added, err = first(ctx, t, insertJob, []any{j.Kind, j.Subject, blob(j.Args), j.Done, j.Total, j.Unit, blob(j.Cursor), j.Note, ms(at)}, scanJob)
+	err := v.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
+		added, err = engine.FirstRow(ctx, t, insertJob, []any{j.Kind, j.Subject, engine.NonNilBytes(j.Args), j.Done, j.Total, j.Unit, engine.NonNilBytes(j.Cursor), j.Note, engine.ToMillis(at)}, scanJob)
 		return err
 	})
 	if err != nil {
@@ -65,25 +66,25 @@ func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, 
 
 // Claim implements [jobs.Ledger].
 func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err error) {
-	if waiting, err := all(ctx, v.s.engine, openJobs, []any{c.ID}, scanJob); err != nil || len(waiting) == 0 {
+	if waiting, err := engine.AllRows(ctx, v.s.engine, openJobs, []any{c.ID}, scanJob); err != nil || len(waiting) == 0 {
 		return nil, err // a look without the writer: mostly there is nothing
 	}
-	err = v.s.write(ctx, func(ctx context.Context, t *tx) error {
-		open, err := all(ctx, t, openJobs, []any{c.ID}, scanJob)
+	err = v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		open, err := engine.AllRows(ctx, t, openJobs, []any{c.ID}, scanJob)
 		if err != nil {
 			return err
 		}
 		for _, j := range open {
-			if (j.State == jobs.Running && j.Expires.After(t.clock.of(c.At))) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
+			if (j.State == jobs.Running && j.Expires.After(t.Clock().ToShared(c.At))) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
 				continue
 			}
 			if j.Want != "" { // whoever had it died before it could do so
-				if err := t.run(ctx, settleJob, j.ID, string(j.Want), "", ms(c.At)); err != nil {
+				if err := t.Run(ctx, settleJob, j.ID, string(j.Want), "", engine.ToMillis(c.At)); err != nil {
 					return err
 				}
 				continue
 			}
-			claimed, err = first(ctx, t, claimJob, []any{j.ID, c.Holder, t.shared(c.At.Add(c.TTL)), ms(c.At)}, scanJob)
+			claimed, err = engine.FirstRow(ctx, t, claimJob, []any{j.ID, c.Holder, t.SharedMillis(c.At.Add(c.TTL)), engine.ToMillis(c.At)}, scanJob)
 			return err
 		}
 		return nil
@@ -95,8 +96,8 @@ func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, e
 }
 
 // jobOf returns a job as it stands, or [jobs.ErrUnknown].
-func jobOf(ctx context.Context, src Reader, id int64) (jobs.Job, error) {
-	found, err := first(ctx, src, selectJob, []any{id}, scanJob)
+func jobOf(ctx context.Context, src engine.Reader, id int64) (jobs.Job, error) {
+	found, err := engine.FirstRow(ctx, src, selectJob, []any{id}, scanJob)
 	if err != nil {
 		return jobs.Job{}, err
 	}
@@ -107,7 +108,7 @@ func jobOf(ctx context.Context, src Reader, id int64) (jobs.Job, error) {
 }
 
 // held returns a job as it stands, or [jobs.ErrLost] when somebody else has it.
-func (t *tx) held(ctx context.Context, j jobs.Job) (jobs.Job, error) {
+func (t *writeTx) held(ctx context.Context, j jobs.Job) (jobs.Job, error) {
 	now, err := jobOf(ctx, t, j.ID)
 	if errors.Is(err, jobs.ErrUnknown) || err == nil && (now.State != jobs.Running || now.Epoch != j.Epoch) {
 		err = jobs.ErrLost
@@ -118,17 +119,17 @@ func (t *tx) held(ctx context.Context, j jobs.Job) (jobs.Job, error) {
 // Save implements [jobs.Ledger].
 func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.Time) error {
 	var want jobs.State
-	err := v.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		now, err := t.held(ctx, j)
 		if err != nil {
 			return err
 		}
 		want = now.Want
-		err = t.run(ctx, saveProgress, j.ID, j.Done, j.Total, j.Unit, j.Rate, blob(j.Cursor), j.Note, ms(j.Until), t.shared(at.Add(ttl)), ms(at))
+		err = t.Run(ctx, saveProgress, j.ID, j.Done, j.Total, j.Unit, j.Rate, engine.NonNilBytes(j.Cursor), j.Note, engine.ToMillis(j.Until), t.SharedMillis(at.Add(ttl)), engine.ToMillis(at))
 		if err != nil || want == "" {
 			return err
 		}
-		return t.run(ctx, settleJob, j.ID, string(want), "", ms(at))
+		return t.Run(ctx, settleJob, j.ID, string(want), "", engine.ToMillis(at))
 	})
 	switch {
 	case err != nil:
@@ -143,7 +144,7 @@ func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at ti
 
 // End implements [jobs.Ledger].
 func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Time) error {
-	err := v.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		now, err := t.held(ctx, j)
 		if err != nil {
 			return err
@@ -151,7 +152,7 @@ func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Tim
 		if s == jobs.Ready && now.Want != "" {
 			s = now.Want
 		}
-		return t.run(ctx, settleJob, j.ID, string(s), j.Error, ms(at))
+		return t.Run(ctx, settleJob, j.ID, string(s), j.Error, engine.ToMillis(at))
 	})
 	if err != nil {
 		return fmt.Errorf("end job %d: %w", j.ID, err)
@@ -161,7 +162,7 @@ func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Tim
 
 // Ask implements [jobs.Desk].
 func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Time) (j jobs.Job, err error) {
-	err = v.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err = v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		now, err := jobOf(ctx, t, id)
 		if err != nil {
 			return err
@@ -179,18 +180,18 @@ func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Ti
 }
 
 // ask changes a job to what is wanted of it, or tells the one who has it.
-func ask(ctx context.Context, t *tx, j jobs.Job, want jobs.State, at time.Time) error {
+func ask(ctx context.Context, t *writeTx, j jobs.Job, want jobs.State, at time.Time) error {
 	switch {
 	case j.State == want:
 		return nil
 	case j.State == jobs.Done, j.State == jobs.Cancelled, j.State == jobs.Failed && want == jobs.Paused:
 		return jobs.ErrOver
 	case j.State == jobs.Running && want == jobs.Ready:
-		return t.run(ctx, wantJob, j.ID, "", ms(at)) // it goes on after all
+		return t.Run(ctx, wantJob, j.ID, "", engine.ToMillis(at)) // it goes on after all
 	case j.State == jobs.Running:
-		return t.run(ctx, wantJob, j.ID, string(want), ms(at))
+		return t.Run(ctx, wantJob, j.ID, string(want), engine.ToMillis(at))
 	case want == jobs.Paused, want == jobs.Cancelled, want == jobs.Ready:
-		return t.run(ctx, settleJob, j.ID, string(want), "", ms(at))
+		return t.Run(ctx, settleJob, j.ID, string(want), "", engine.ToMillis(at))
 	}
 	return errors.New("nobody can ask for that")
 }
@@ -206,7 +207,7 @@ func (v JobStore) Job(ctx context.Context, id int64) (jobs.Job, error) {
 
 // Jobs implements [jobs.Shelf].
 func (v JobStore) Jobs(ctx context.Context, before int64, limit int) ([]jobs.Job, error) {
-	found, err := all(ctx, v.s.engine, newestJobs, []any{before, limit}, scanJob)
+	found, err := engine.AllRows(ctx, v.s.engine, newestJobs, []any{before, limit}, scanJob)
 	if err != nil {
 		return nil, fmt.Errorf("list jobs: %w", err)
 	}

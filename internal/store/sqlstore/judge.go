@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	selectRoot query = `select messages, tokens, stopped from roots where root = $1`
+	selectRoot engine.Query = `select messages, tokens, stopped from roots where root = $1`
 	// maxMembers bounds the members the gate is shown, beside those who act.
 	maxMembers = 256
 	// smallRoom bounds the members of a room that are kept in memory.
@@ -19,7 +20,7 @@ const (
 // judge has the gate judge the due rows of a mind in a space, as far as the
 // event at last, stores its verdicts, and returns those that wake, claimed for
 // the cycle.
-func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]inboxEntry, spaces.Uplink, error) {
+func (t *writeTx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]inboxEntry, spaces.Uplink, error) {
 	due, err := t.due(ctx, c, last)
 	if err != nil || len(due) == 0 {
 		return nil, spaces.Uplink{}, err
@@ -60,41 +61,41 @@ func (t *tx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, la
 // due returns the rows of a mind in a space whose time has come, as far as the
 // event at last. Where the last look left nothing, and nothing came since, it
 // does not look again.
-func (t *tx) due(ctx context.Context, c spaces.Claim, last int64) ([]inboxEntry, error) {
+func (t *writeTx) due(ctx context.Context, c spaces.Claim, last int64) ([]inboxEntry, error) {
 	here := inboxKey{c.Mind, c.Space}
 	if t.cache.handled[here] {
 		return nil, nil
 	}
-	ready, err := all(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), maxRows}, scanEntry)
+	ready, err := engine.AllRows(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), maxRows}, scanEntry)
 	if err != nil {
 		return nil, err
 	}
-	now := t.clock.of(c.At)
+	now := t.Clock().ToShared(c.At)
 	due := slices.DeleteFunc(slices.Clone(ready), func(e inboxEntry) bool { return e.NotBefore.After(now) || e.Seq > last })
 	// Every due row gets a verdict now, or nothing of this write is kept.
 	t.cache.handled[here] = len(due) == len(ready) && len(ready) < maxRows
 	return due, nil
 }
 
-func (t *tx) store(ctx context.Context, e *inboxEntry, v spaces.GateDecision, cycle spaces.CycleID) error {
+func (t *writeTx) store(ctx context.Context, e *inboxEntry, v spaces.GateDecision, cycle spaces.CycleID) error {
 	key := []any{string(e.Mind.Agent), string(e.Mind.Circle), string(e.Space), e.Seq, v.Reason}
 	if !v.Wake {
-		return t.run(ctx, ignoreRow, key...)
+		return t.Run(ctx, ignoreRow, key...)
 	}
 	e.State, e.Cycle = spaces.RowClaimed, cycle
 	delete(t.cache.payers, cycle)
-	return t.run(ctx, claimRow, append(key, string(cycle))...)
+	return t.Run(ctx, claimRow, append(key, string(cycle))...)
 }
 
 // judged collects all the gate may want to know.
-func (t *tx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) (j spaces.GateInput, err error) {
+func (t *writeTx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) (j spaces.GateInput, err error) {
 	m, space := c.Mind, c.Space
 	r, err := t.room(ctx, space)
 	if err != nil {
 		return j, err
 	}
 	if r == nil {
-		return j, fmt.Errorf("space %s: %w", space, ErrUnknown)
+		return j, fmt.Errorf("space %s: %w", space, engine.ErrUnknown)
 	}
 	j.Space = r.Space
 	if j.Uplink, err = uplinkOf(ctx, t, m, space); err != nil {
@@ -104,7 +105,7 @@ func (t *tx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) (j sp
 		return j, err
 	}
 	if r.waits {
-		if j.Waits, err = all(ctx, t, mindWaits, []any{string(m.Agent), string(m.Circle), string(space)}, scanWait); err != nil {
+		if j.Waits, err = engine.AllRows(ctx, t, mindWaits, []any{string(m.Agent), string(m.Circle), string(space)}, scanWait); err != nil {
 			return j, err
 		}
 	}
@@ -122,7 +123,7 @@ func (t *tx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) (j sp
 
 // present returns the members of a space: those longest there, and in any case
 // those whose doing is judged.
-func (t *tx) present(ctx context.Context, space spaces.SpaceID, due []inboxEntry) ([]spaces.Member, error) {
+func (t *writeTx) present(ctx context.Context, space spaces.SpaceID, due []inboxEntry) ([]spaces.Member, error) {
 	members, err := t.roster(ctx, space)
 	if err != nil || len(members) < maxMembers {
 		return members, err
@@ -149,7 +150,7 @@ func (t *tx) present(ctx context.Context, space spaces.SpaceID, due []inboxEntry
 
 // roster returns the members of a space, at most maxMembers. The caller only
 // reads them.
-func (t *tx) roster(ctx context.Context, space spaces.SpaceID) ([]spaces.Member, error) {
+func (t *writeTx) roster(ctx context.Context, space spaces.SpaceID) ([]spaces.Member, error) {
 	if members, ok := t.cache.rosters[space]; ok {
 		return members, nil
 	}
@@ -162,14 +163,14 @@ func (t *tx) roster(ctx context.Context, space spaces.SpaceID) ([]spaces.Member,
 
 // about adds who wrote the messages an event is about, and what its chain has
 // used so far.
-func (t *tx) about(ctx context.Context, j *spaces.GateInput, e inboxEntry) error {
+func (t *writeTx) about(ctx context.Context, j *spaces.GateInput, e inboxEntry) error {
 	target, _ := spaces.Target(e.event.Body)
 	for _, id := range []spaces.EventID{e.event.ReplyTo, target} {
 		if _, ok := j.ReplyTos[id]; ok || id == "" {
 			continue
 		}
 		var who spaces.EntityID
-		found, err := one(ctx, t, eventActor, []any{string(id)}, &who)
+		found, err := engine.ScanRow(ctx, t, eventActor, []any{string(id)}, &who)
 		if err != nil {
 			return err
 		}
@@ -179,7 +180,7 @@ func (t *tx) about(ctx context.Context, j *spaces.GateInput, e inboxEntry) error
 	}
 	if _, ok := j.Senders[e.event.Actor]; !ok {
 		tokens := 0
-		if _, err := one(ctx, t, senderTokens, []any{day(j.At), string(e.event.Actor)}, &tokens); err != nil {
+		if _, err := engine.ScanRow(ctx, t, senderTokens, []any{engine.DayNumber(j.At), string(e.event.Actor)}, &tokens); err != nil {
 			return err
 		}
 		j.Senders[e.event.Actor] = tokens
@@ -194,7 +195,7 @@ func (t *tx) about(ctx context.Context, j *spaces.GateInput, e inboxEntry) error
 }
 
 // used returns what a chain has used so far.
-func (t *tx) used(ctx context.Context, root spaces.EventID) (tally spaces.ChainUsage, err error) {
-	_, err = one(ctx, t, selectRoot, []any{string(root)}, &tally.Messages, &tally.Tokens, &tally.Stopped)
+func (t *writeTx) used(ctx context.Context, root spaces.EventID) (tally spaces.ChainUsage, err error) {
+	_, err = engine.ScanRow(ctx, t, selectRoot, []any{string(root)}, &tally.Messages, &tally.Tokens, &tally.Stopped)
 	return tally, err
 }

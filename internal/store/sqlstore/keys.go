@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
-	keyColumns query = `id, kind, name, hash, parent, created, expires, used`
-	insertKey  query = `insert into keys (` + keyColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8)`
-	dropStale  query = `delete from keys where expires > 0 and expires < $1`
-	keyByHash  query = `select ` + keyColumns + ` from keys where hash = $1`
-	keyByID    query = `select ` + keyColumns + ` from keys where id = $1`
-	keysOfKind query = `select ` + keyColumns + ` from keys where kind = $1 order by created, id`
-	useKey     query = `update keys set used = $2 where id = $1 and (kind <> 'link' or used = 0)`
-	dropKey    query = `delete from keys where id = $1`
-	dropBelow  query = `delete from keys where parent = $1`
+	keyColumns engine.Query = `id, kind, name, hash, parent, created, expires, used`
+	insertKey  engine.Query = `insert into keys (` + keyColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8)`
+	dropStale  engine.Query = `delete from keys where expires > 0 and expires < $1`
+	keyByHash  engine.Query = `select ` + keyColumns + ` from keys where hash = $1`
+	keyByID    engine.Query = `select ` + keyColumns + ` from keys where id = $1`
+	keysOfKind engine.Query = `select ` + keyColumns + ` from keys where kind = $1 order by created, id`
+	useKey     engine.Query = `update keys set used = $2 where id = $1 and (kind <> 'link' or used = 0)`
+	dropKey    engine.Query = `delete from keys where id = $1`
+	dropBelow  engine.Query = `delete from keys where parent = $1`
 )
 
 // A TokenStore is the store as the console's keys are kept in it.
@@ -28,17 +29,17 @@ var _ console.Keys = TokenStore{}
 // Keys returns what opens the console. It needs no Close.
 func (s *Store) Keys() TokenStore { return TokenStore{s} }
 
-func scanKey(r row) (k console.Key, err error) {
-	return k, r.Scan(&k.ID, &k.Kind, &k.Name, &k.Hash, &k.Parent, timeScanner{&k.Created}, timeScanner{&k.Expires}, timeScanner{&k.Used})
+func scanKey(r engine.Row) (k console.Key, err error) {
+	return k, r.Scan(&k.ID, &k.Kind, &k.Name, &k.Hash, &k.Parent, engine.ScanTime(&k.Created), engine.ScanTime(&k.Expires), engine.ScanTime(&k.Used))
 }
 
 // AddKey implements [console.Keys]. Keys that are over go with it.
 func (k TokenStore) AddKey(ctx context.Context, n console.Key) error {
-	err := k.s.write(ctx, func(ctx context.Context, t *tx) error {
-		if err := t.run(ctx, dropStale, ms(n.Created)); err != nil {
+	err := k.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		if err := t.Run(ctx, dropStale, engine.ToMillis(n.Created)); err != nil {
 			return err
 		}
-		return t.run(ctx, insertKey, n.ID, string(n.Kind), n.Name, n.Hash, n.Parent, ms(n.Created), ms(n.Expires), ms(n.Used))
+		return t.Run(ctx, insertKey, n.ID, string(n.Kind), n.Name, n.Hash, n.Parent, engine.ToMillis(n.Created), engine.ToMillis(n.Expires), engine.ToMillis(n.Used))
 	})
 	if err != nil {
 		return fmt.Errorf("add key: %w", err)
@@ -56,8 +57,8 @@ func (k TokenStore) KeyByID(ctx context.Context, id string) (console.Key, error)
 	return k.one(ctx, keyByID, id)
 }
 
-func (k TokenStore) one(ctx context.Context, q query, arg string) (console.Key, error) {
-	found, err := first(ctx, k.s.engine, q, []any{arg}, scanKey)
+func (k TokenStore) one(ctx context.Context, q engine.Query, arg string) (console.Key, error) {
+	found, err := engine.FirstRow(ctx, k.s.engine, q, []any{arg}, scanKey)
 	if err != nil {
 		return console.Key{}, fmt.Errorf("read key: %w", err)
 	}
@@ -69,8 +70,8 @@ func (k TokenStore) one(ctx context.Context, q query, arg string) (console.Key, 
 
 // UseKey implements [console.Keys].
 func (k TokenStore) UseKey(ctx context.Context, id string, at time.Time) error {
-	err := k.s.write(ctx, func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, useKey, id, ms(at))
+	err := k.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		n, err := t.Exec(ctx, useKey, id, engine.ToMillis(at))
 		if err == nil && n == 0 {
 			return console.ErrSpent
 		}
@@ -84,15 +85,15 @@ func (k TokenStore) UseKey(ctx context.Context, id string, at time.Time) error {
 
 // DropKey implements [console.Keys].
 func (k TokenStore) DropKey(ctx context.Context, id string) error {
-	err := k.s.write(ctx, func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, dropKey, id)
+	err := k.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		n, err := t.Exec(ctx, dropKey, id)
 		if err == nil && n == 0 {
 			return console.ErrUnknown
 		}
 		if err != nil {
 			return err
 		}
-		return t.run(ctx, dropBelow, id)
+		return t.Run(ctx, dropBelow, id)
 	})
 	if err != nil {
 		return fmt.Errorf("drop key %s: %w", id, err)
@@ -102,7 +103,7 @@ func (k TokenStore) DropKey(ctx context.Context, id string) error {
 
 // ListKeys implements [console.Keys].
 func (k TokenStore) ListKeys(ctx context.Context, kind console.KeyKind) ([]console.Key, error) {
-	found, err := all(ctx, k.s.engine, keysOfKind, []any{string(kind)}, scanKey)
+	found, err := engine.AllRows(ctx, k.s.engine, keysOfKind, []any{string(kind)}, scanKey)
 	if err != nil {
 		return nil, fmt.Errorf("list keys: %w", err)
 	}

@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const admittedChats query = `select m.account, m.chat, m.title, m.space, m.object, m.relay, m.live
+const admittedChats engine.Query = `select m.account, m.chat, m.title, m.space, m.object, m.relay, m.live
 from spaces s join mappings m on m.space = s.id where s.config_key is null and m.chat <> '' order by m.n`
 
 // Learned returns what people decided while the program ran, beside the
@@ -19,7 +20,7 @@ func (c ReadModel) Learned(ctx context.Context) (activity.PairingState, []spaces
 	if err != nil {
 		return activity.PairingState{}, nil, fmt.Errorf("read who was admitted: %w", err)
 	}
-	chats, err := all(ctx, c.engine, admittedChats, nil, scanMapping)
+	chats, err := engine.AllRows(ctx, c.engine, admittedChats, nil, scanMapping)
 	if err != nil {
 		return activity.PairingState{}, nil, fmt.Errorf("list admitted chats: %w", err)
 	}

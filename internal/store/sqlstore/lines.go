@@ -4,14 +4,15 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	selectBranch query = `select from_branch, fork_seq, head, head_seq, chain, last_at from branches where space = $1 and id = $2`
-	insertBranch query = `insert into branches (space, id, from_branch, fork_seq, head, head_seq, chain, last_at)
+	selectBranch engine.Query = `select from_branch, fork_seq, head, head_seq, chain, last_at from branches where space = $1 and id = $2`
+	insertBranch engine.Query = `insert into branches (space, id, from_branch, fork_seq, head, head_seq, chain, last_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`
-	moveHead query = `update branches set head = $3, head_seq = $4, chain = $5, last_at = $6 where space = $1 and id = $2`
+	moveHead engine.Query = `update branches set head = $3, head_seq = $4, chain = $5, last_at = $6 where space = $1 and id = $2`
 )
 
 type lineKey struct {
@@ -27,13 +28,13 @@ type branchState struct {
 }
 
 // line returns a branch, or nil when there is none.
-func (t *tx) line(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID) (*branchState, error) {
+func (t *writeTx) line(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID) (*branchState, error) {
 	key := lineKey{space, branch}
 	if l, ok := t.cache.lines[key]; ok {
 		return l, nil
 	}
 	l := &branchState{Branch: spaces.Branch{Space: space, ID: branch}}
-	found, err := one(ctx, t, selectBranch, []any{string(space), string(branch)},
+	found, err := engine.ScanRow(ctx, t, selectBranch, []any{string(space), string(branch)},
 		&l.From, &l.ForkSeq, &l.Head, &l.HeadSeq, &l.Chain, &l.lastAt)
 	if err != nil {
 		return nil, fmt.Errorf("read branch %s of %s: %w", branch, space, err)
@@ -46,8 +47,8 @@ func (t *tx) line(ctx context.Context, space spaces.SpaceID, branch spaces.Branc
 }
 
 // newLine stores a branch that did not exist.
-func (t *tx) newLine(ctx context.Context, b spaces.Branch) error {
-	err := t.run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, blob(b.Chain), 0)
+func (t *writeTx) newLine(ctx context.Context, b spaces.Branch) error {
+	err := t.Run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, engine.NonNilBytes(b.Chain), 0)
 	if err != nil {
 		return fmt.Errorf("create branch %s of %s: %w", b.ID, b.Space, err)
 	}
@@ -56,19 +57,20 @@ func (t *tx) newLine(ctx context.Context, b spaces.Branch) error {
 }
 
 // move makes e the head of the line. The table follows at the end of the job.
-func (t *tx) move(l *branchState, e spaces.Event) {
-	l.Head, l.HeadSeq, l.lastAt = e.ID, e.Seq, ms(e.RecvAt)
+func (t *writeTx) move(l *branchState, e spaces.Event) {
+	l.Head, l.HeadSeq, l.lastAt = e.ID, e.Seq, engine.ToMillis(e.RecvAt)
 	if !l.moved {
 		l.moved = true
 		t.cache.unsaved = append(t.cache.unsaved, l)
 	}
 }
 
-// flush writes what the running job has changed of lines and rooms.
-func (t *tx) flush(ctx context.Context) error {
+// Flush implements [TableCache]: it writes the heads of branches and the columns of
+// spaces that the running write has changed.
+func (t *writeTx) Flush(ctx context.Context) error {
 	for _, l := range t.cache.unsaved {
 		l.moved = false
-		err := t.run(ctx, moveHead, string(l.Space), string(l.ID), string(l.Head), l.HeadSeq, l.Chain, l.lastAt)
+		err := t.Run(ctx, moveHead, string(l.Space), string(l.ID), string(l.Head), l.HeadSeq, l.Chain, l.lastAt)
 		if err != nil {
 			return fmt.Errorf("move head of %s: %w", l.Space, err)
 		}
@@ -76,7 +78,7 @@ func (t *tx) flush(ctx context.Context) error {
 	t.cache.unsaved = t.cache.unsaved[:0]
 	for _, r := range t.cache.unstored {
 		r.changed = false
-		if err := t.run(ctx, updateRoom, string(r.ID), r.AgentRun, r.readers); err != nil {
+		if err := t.Run(ctx, updateRoom, string(r.ID), r.AgentRun, r.readers); err != nil {
 			return fmt.Errorf("update %s: %w", r.ID, err)
 		}
 	}

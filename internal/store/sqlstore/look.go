@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // A ReadModel is the record as operators see it. It never writes.
-type ReadModel struct{ engine Engine }
+type ReadModel struct{ engine engine.Engine }
 
 var (
 	_ console.Store          = ReadModel{}
@@ -20,15 +21,15 @@ func (s *Store) Console() ReadModel { return ReadModel{s.engine} }
 
 // Look returns the operators' view of a record whose schema is the one this
 // program knows, beside whoever writes it. The caller closes it, and e with it.
-func Look(e Engine) ReadModel { return ReadModel{e} }
+func Look(e engine.Engine) ReadModel { return ReadModel{e} }
 
 // Backup writes a copy of the record as it stands now to file, which must be
 // absent or empty. Whoever writes goes on meanwhile. It fails with [ErrNoBackup] where
 // the engine leaves that to its own tools.
 func (c ReadModel) Backup(ctx context.Context, file string) error {
-	b, ok := c.engine.(BackupEngine)
+	b, ok := c.engine.(engine.BackupEngine)
 	if !ok {
-		return fmt.Errorf("back up to %s: %w", file, ErrNoBackup)
+		return fmt.Errorf("back up to %s: %w", file, engine.ErrNoBackup)
 	}
 	return b.Backup(ctx, file)
 }

@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
 	// What an older program knew the name of alone is filled in when it is offered again.
-	noteOffered query = `insert into manifests (hash, first_used, last_used, body) values ($1, $2, $2, $3)
+	noteOffered engine.Query = `insert into manifests (hash, first_used, last_used, body) values ($1, $2, $2, $3)
 on conflict (hash) do update set body = coalesce(manifests.body, excluded.body),
   last_used = case when manifests.last_used < excluded.last_used then excluded.last_used else manifests.last_used end`
-	namedManifests query = `select hash, first_used, last_used, body from manifests
+	namedManifests engine.Query = `select hash, first_used, last_used, body from manifests
 where hash >= $1 and hash < $1 || '􏿿' order by last_used desc, hash limit $2 + 0`
 )
 
@@ -26,7 +27,7 @@ const noteEvery = int64(time.Hour / time.Millisecond)
 // offered keeps the acts that the cycle was offered, with the first cycle that was
 // offered them, and notes from time to time that they are in use.
 func (k *stepTx) offered(ctx context.Context, m spaces.ToolManifest) error {
-	now := ms(k.c.At)
+	now := engine.ToMillis(k.c.At)
 	if noted, known := k.cache.offered[m.Hash]; m.Hash == "" || known && now < noted+noteEvery {
 		return nil
 	}
@@ -38,7 +39,7 @@ func (k *stepTx) offered(ctx context.Context, m spaces.ToolManifest) error {
 		}
 		body = text
 	}
-	if err := k.run(ctx, noteOffered, m.Hash, now, body); err != nil {
+	if err := k.Run(ctx, noteOffered, m.Hash, now, body); err != nil {
 		return fmt.Errorf("keep acts %s: %w", m.Hash, err)
 	}
 	k.cache.offered[m.Hash] = now
@@ -47,16 +48,16 @@ func (k *stepTx) offered(ctx context.Context, m spaces.ToolManifest) error {
 
 // Manifests implements [console.Record].
 func (c ReadModel) Manifests(ctx context.Context, beginning string, limit int) ([]console.Manifest, error) {
-	found, err := all(ctx, c.engine, namedManifests, []any{beginning, limit}, scanManifest)
+	found, err := engine.AllRows(ctx, c.engine, namedManifests, []any{beginning, limit}, scanManifest)
 	if err != nil {
 		return nil, fmt.Errorf("list versions of the acts: %w", err)
 	}
 	return found, nil
 }
 
-func scanManifest(r row) (m console.Manifest, err error) {
+func scanManifest(r engine.Row) (m console.Manifest, err error) {
 	var body []byte
-	if err := r.Scan(&m.Hash, timeScanner{&m.First}, timeScanner{&m.Last}, &body); err != nil || body == nil {
+	if err := r.Scan(&m.Hash, engine.ScanTime(&m.First), engine.ScanTime(&m.Last), &body); err != nil || body == nil {
 		return m, err
 	}
 	if err := json.Unmarshal(body, &m.Acts); err != nil {

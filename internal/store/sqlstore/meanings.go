@@ -4,16 +4,17 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	meaningsBetween query = `select event, seq, vector from meanings where space = $1 and seq > $2 and seq <= $3 and model = $4 order by seq`
-	insertMeaning   query = `insert into meanings (event, space, seq, model, vector) values ($1, $2, $3, $4, $5)
+	meaningsBetween engine.Query = `select event, seq, vector from meanings where space = $1 and seq > $2 and seq <= $3 and model = $4 order by seq`
+	insertMeaning   engine.Query = `insert into meanings (event, space, seq, model, vector) values ($1, $2, $3, $4, $5)
 on conflict (event) do update set model = excluded.model, vector = excluded.vector`
-	dropMeaning   query = `delete from meanings where event = $1`
-	rewordedSince query = `select exists (select 1 from events
+	dropMeaning   engine.Query = `delete from meanings where event = $1`
+	rewordedSince engine.Query = `select exists (select 1 from events
 where space = $1 and branch = 'main' and seq > $2 and (kind = 'edited' or kind = 'transcribed' or kind = 'deleted'))`
 )
 
@@ -21,7 +22,7 @@ var _ shell.EmbeddingStore = AgentStore{}
 
 // Meanings implements [shell.Meanings].
 func (s AgentStore) Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Embedding, error) {
-	out, err := all(ctx, s.s.engine, meaningsBetween, []any{string(space), after, upto, model}, func(r row) (m spaces.Embedding, err error) {
+	out, err := engine.AllRows(ctx, s.s.engine, meaningsBetween, []any{string(space), after, upto, model}, func(r engine.Row) (m spaces.Embedding, err error) {
 		var stored []byte
 		err = r.Scan(&m.Event, &m.Seq, &stored)
 		m.Vector = make(spaces.EmbeddingVector, len(stored))
@@ -39,12 +40,12 @@ func (s AgentStore) Meanings(ctx context.Context, space spaces.SpaceID, model st
 // Mean implements [shell.Meanings].
 func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 	stale := false
-	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		if err := t.spend(ctx, m.At, "", m.Space, m.Usage); err != nil { // whatever becomes of it
 			return err
 		}
 		var err error
-		if stale, err = whether(ctx, t, rewordedSince, string(m.Space), m.Upto); err != nil || stale {
+		if stale, err = engine.QueryBool(ctx, t, rewordedSince, string(m.Space), m.Upto); err != nil || stale {
 			return err
 		}
 		for _, x := range m.All {
@@ -52,7 +53,7 @@ func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 			for i, n := range x.Vector {
 				stored[i] = byte(n)
 			}
-			if err := t.run(ctx, insertMeaning, string(x.Event), string(m.Space), x.Seq, m.Model, stored); err != nil {
+			if err := t.Run(ctx, insertMeaning, string(x.Event), string(m.Space), x.Seq, m.Model, stored); err != nil {
 				return err
 			}
 		}
@@ -68,14 +69,14 @@ func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 }
 
 // reword forgets where the words of a message stood that an event changes.
-func (t *tx) reword(ctx context.Context, b spaces.Body) error {
+func (t *writeTx) reword(ctx context.Context, b spaces.Body) error {
 	switch b.Kind() {
 	case spaces.KindEdited, spaces.KindTranscribed, spaces.KindDeleted:
 	default:
 		return nil
 	}
 	if message, _ := spaces.Target(b); message != "" {
-		return t.run(ctx, dropMeaning, string(message))
+		return t.Run(ctx, dropMeaning, string(message))
 	}
 	return nil
 }

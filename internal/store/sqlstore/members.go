@@ -7,17 +7,18 @@ import (
 	"math"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertMember query = `insert into members (space, entity, since) values ($1, $2, $3) on conflict (space, entity) do nothing`
-	deleteMember query = `delete from members where space = $1 and entity = $2`
-	findSet      query = `select id from readers where space = $1 and hash = $2`
-	insertSet    query = `insert into readers (space, hash, base, entity, added, size) values ($1, $2, $3, $4, $5, $6) returning id`
-	selectMember query = `select m.entity, coalesce(e.kind, ''), coalesce(e.name, ''), coalesce(e.handle, ''), m.since
+	insertMember engine.Query = `insert into members (space, entity, since) values ($1, $2, $3) on conflict (space, entity) do nothing`
+	deleteMember engine.Query = `delete from members where space = $1 and entity = $2`
+	findSet      engine.Query = `select id from readers where space = $1 and hash = $2`
+	insertSet    engine.Query = `insert into readers (space, hash, base, entity, added, size) values ($1, $2, $3, $4, $5, $6) returning id`
+	selectMember engine.Query = `select m.entity, coalesce(e.kind, ''), coalesce(e.name, ''), coalesce(e.handle, ''), m.since
 from members m left join entities e on e.id = m.entity where m.space = $1 order by m.since, m.entity limit $2 + 0`
-	selectPresent query = `select i.platform, i.scope, i.user_id from members m join identities i on i.entity = m.entity where m.space = $1`
+	selectPresent engine.Query = `select i.platform, i.scope, i.user_id from members m join identities i on i.entity = m.entity where m.space = $1`
 )
 
 // A setHash identifies a set of entities, in no order: the exclusive or of the
@@ -42,7 +43,7 @@ func (h *setHash) toggle(id spaces.EntityID) setHash {
 
 // fold keeps the members table equal to the fold of the room's events
 // ([spaces.Members]), and the set of readers with it.
-func (t *tx) fold(ctx context.Context, r *spaceState, body spaces.Body, actor spaces.EntityID, seq int64) error {
+func (t *writeTx) fold(ctx context.Context, r *spaceState, body spaces.Body, actor spaces.EntityID, seq int64) error {
 	if b, ok := body.(spaces.Said); ok && actor != "" && !b.Past {
 		return t.join(ctx, r, actor, seq)
 	}
@@ -58,11 +59,11 @@ func (t *tx) fold(ctx context.Context, r *spaceState, body spaces.Body, actor sp
 // maxKnown is how many members of a room are kept in memory.
 const maxKnown = 4096
 
-func (t *tx) join(ctx context.Context, r *spaceState, who spaces.EntityID, seq int64) error {
+func (t *writeTx) join(ctx context.Context, r *spaceState, who spaces.EntityID, seq int64) error {
 	if r.members[who] {
 		return nil
 	}
-	n, err := t.exec(ctx, insertMember, string(r.ID), string(who), seq)
+	n, err := t.Exec(ctx, insertMember, string(r.ID), string(who), seq)
 	if err != nil {
 		return fmt.Errorf("add member %s to %s: %w", who, r.ID, err)
 	}
@@ -76,10 +77,10 @@ func (t *tx) join(ctx context.Context, r *spaceState, who spaces.EntityID, seq i
 	return t.readersNow(ctx, r, who, true)
 }
 
-func (t *tx) leave(ctx context.Context, r *spaceState, who spaces.EntityID) error {
+func (t *writeTx) leave(ctx context.Context, r *spaceState, who spaces.EntityID) error {
 	delete(r.members, who)
 	delete(t.cache.rosters, r.ID)
-	n, err := t.exec(ctx, deleteMember, string(r.ID), string(who))
+	n, err := t.Exec(ctx, deleteMember, string(r.ID), string(who))
 	if err != nil || n == 0 {
 		return err
 	}
@@ -88,7 +89,7 @@ func (t *tx) leave(ctx context.Context, r *spaceState, who spaces.EntityID) erro
 
 // readersNow gives the room the set it had, with who added or removed. The same
 // set keeps its number.
-func (t *tx) readersNow(ctx context.Context, r *spaceState, who spaces.EntityID, added bool) error {
+func (t *writeTx) readersNow(ctx context.Context, r *spaceState, who spaces.EntityID, added bool) error {
 	next, size := r.set.toggle(who), r.size+1
 	if !added {
 		size = r.size - 1
@@ -99,9 +100,9 @@ func (t *tx) readersNow(ctx context.Context, r *spaceState, who spaces.EntityID,
 		return nil
 	}
 	var id int64
-	found, err := one(ctx, t, findSet, []any{string(r.ID), next[:]}, &id)
+	found, err := engine.ScanRow(ctx, t, findSet, []any{string(r.ID), next[:]}, &id)
 	if err == nil && !found {
-		_, err = one(ctx, t, insertSet, []any{string(r.ID), next[:], r.readers, string(who), added, size}, &id)
+		_, err = engine.ScanRow(ctx, t, insertSet, []any{string(r.ID), next[:], r.readers, string(who), added, size}, &id)
 	}
 	if err != nil {
 		return fmt.Errorf("number readers of %s: %w", r.ID, err)
@@ -114,16 +115,16 @@ func (t *tx) readersNow(ctx context.Context, r *spaceState, who spaces.EntityID,
 const everyone = math.MaxInt32
 
 // membersOf reads the first members of a space, those longest there first.
-func membersOf(ctx context.Context, src Reader, space spaces.SpaceID, limit int) ([]spaces.Member, error) {
-	return all(ctx, src, selectMember, []any{string(space), limit}, func(row row) (m spaces.Member, err error) {
+func membersOf(ctx context.Context, src engine.Reader, space spaces.SpaceID, limit int) ([]spaces.Member, error) {
+	return engine.AllRows(ctx, src, selectMember, []any{string(space), limit}, func(row engine.Row) (m spaces.Member, err error) {
 		return m, row.Scan(&m.ID, &m.Kind, &m.Name, &m.Handle, &m.Since)
 	})
 }
 
 // among returns those of the people who are members of a space, in their order.
-func (t *tx) among(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
+func (t *writeTx) among(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
 	here := map[identityKey]bool{}
-	err := each(ctx, t, selectPresent, []any{string(space)}, func(row row) error {
+	err := engine.EachRow(ctx, t, selectPresent, []any{string(space)}, func(row engine.Row) error {
 		var k identityKey
 		err := row.Scan(&k.platform, &k.scope, &k.user)
 		here[k] = true

@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // What a step keeps stands in the inner log right behind its acts.
-const makerOf query = `select ` + eventColumns + ` from events e
+const makerOf engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq < (select seq from events where id = $3) and e.kind = 'acted' order by e.seq desc limit 1`
 
 var _ shell.MemoryEditor = AgentStore{}
@@ -27,11 +28,11 @@ func (s AgentStore) Forget(ctx context.Context, m spaces.Mind, id string, at tim
 		!slices.ContainsFunc(has.Plans, func(t spaces.Timer) bool { return t.Name() == id }) {
 		return false, nil
 	}
-	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		if err := t.inner(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
 			return err
 		}
-		if err := t.run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id); err != nil {
+		if err := t.Run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id); err != nil {
 			return err
 		}
 		return t.addTo(ctx, metaMemories, 1)
@@ -54,7 +55,7 @@ func (s AgentStore) Correct(ctx context.Context, m spaces.Mind, id, fact string,
 		return false, nil
 	}
 	x := kept[i]
-	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		if err := t.inner(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true}); err != nil {
 			return err
 		}
@@ -86,9 +87,9 @@ func (c ReadModel) Memory(ctx context.Context, m spaces.Mind) (console.Memory, e
 // maxPlansShown is how many plans are looked at: more than a mind may have.
 const maxPlansShown = 100
 
-func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory, err error) {
+func memoryOf(ctx context.Context, e engine.Engine, m spaces.Mind) (has console.Memory, err error) {
 	key := []any{string(m.Agent), string(m.Circle)}
-	err = e.View(ctx, func(ctx context.Context, src Reader) error {
+	err = e.View(ctx, func(ctx context.Context, src engine.Reader) error {
 		own, err := selfOf(ctx, src, m)
 		for _, e := range own {
 			has.Self.Apply(e)
@@ -96,13 +97,13 @@ func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory,
 		if err != nil {
 			return err
 		}
-		if has.Plans, err = all(ctx, src, setTimers, append(slices.Clip(key), maxPlansShown), scanTimer); err != nil {
+		if has.Plans, err = engine.AllRows(ctx, src, setTimers, append(slices.Clip(key), maxPlansShown), scanTimer); err != nil {
 			return err
 		}
 		if err := hushNotes(ctx, src, has.Plans); err != nil {
 			return err
 		}
-		has.Digests, err = all(ctx, src, digestsOf, key, scanDigest)
+		has.Digests, err = engine.AllRows(ctx, src, digestsOf, key, scanDigest)
 		return err
 	})
 	return has, err
@@ -111,7 +112,7 @@ func memoryOf(ctx context.Context, e Engine, m spaces.Mind) (has console.Memory,
 // Told implements [console.Memories].
 func (c ReadModel) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) ([]spaces.Event, error) {
 	var told []spaces.Event
-	err := c.engine.View(ctx, func(ctx context.Context, src Reader) error {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
 		for _, id := range ids {
 			e, err := eventOf(ctx, src, id)
 			if err != nil {
@@ -133,7 +134,7 @@ func (c ReadModel) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID
 
 // Maker implements [console.Memories].
 func (c ReadModel) Maker(ctx context.Context, m spaces.Mind, kept spaces.EventID) (spaces.CycleID, error) {
-	acts, err := first(ctx, c.engine, makerOf, []any{string(m.Inner()), string(m.Branch()), string(kept)}, scanEvent)
+	acts, err := engine.FirstRow(ctx, c.engine, makerOf, []any{string(m.Inner()), string(m.Branch()), string(kept)}, scanEvent)
 	if err != nil || acts == nil {
 		return "", err
 	}

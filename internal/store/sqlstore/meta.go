@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"strconv"
 )
 
@@ -20,23 +21,23 @@ const (
 )
 
 const (
-	selectMeta  query = `select value from meta where name = $1`
-	servedRooms query = `select name, value from meta where name > '` + metaServer + `' and name < '` + metaServer + `~' order by name`
-	beginMeta   query = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
-	storeMeta   query = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
-	dropMeta    query = `delete from meta where name = $1`
-	addMeta     query = `insert into meta (name, value) values ($1, $2)
+	selectMeta  engine.Query = `select value from meta where name = $1`
+	servedRooms engine.Query = `select name, value from meta where name > '` + metaServer + `' and name < '` + metaServer + `~' order by name`
+	beginMeta   engine.Query = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
+	storeMeta   engine.Query = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
+	dropMeta    engine.Query = `delete from meta where name = $1`
+	addMeta     engine.Query = `insert into meta (name, value) values ($1, $2)
 on conflict (name) do update set value = cast(cast(meta.value as bigint) + cast(excluded.value as bigint) as text)`
 )
 
 // metaOf returns a value; empty when there is none.
-func metaOf(ctx context.Context, src Reader, name string) (value string, err error) {
-	_, err = one(ctx, src, selectMeta, []any{name}, &value)
+func metaOf(ctx context.Context, src engine.Reader, name string) (value string, err error) {
+	_, err = engine.ScanRow(ctx, src, selectMeta, []any{name}, &value)
 	return value, err
 }
 
 // numberOf returns a value that is a number; 0 when there is none.
-func numberOf(ctx context.Context, src Reader, name string) (int64, error) {
+func numberOf(ctx context.Context, src engine.Reader, name string) (int64, error) {
 	value, err := metaOf(ctx, src, name)
 	if err != nil || value == "" {
 		return 0, err
@@ -45,8 +46,8 @@ func numberOf(ctx context.Context, src Reader, name string) (int64, error) {
 }
 
 // addTo adds to a value that is a number.
-func (t *tx) addTo(ctx context.Context, name string, n int64) error {
-	return t.run(ctx, addMeta, name, strconv.FormatInt(n, 10))
+func (t *writeTx) addTo(ctx context.Context, name string, n int64) error {
+	return t.Run(ctx, addMeta, name, strconv.FormatInt(n, 10))
 }
 
 // Name returns what tells this record from all others that share a server beside it.
@@ -55,7 +56,7 @@ func (t *tx) addTo(ctx context.Context, name string, n int64) error {
 func (s *Store) Name(ctx context.Context) (name string, err error) {
 	name, err = metaOf(ctx, s.engine, metaRecord)
 	if err == nil && name == "" {
-		err = s.write(ctx, func(ctx context.Context, t *tx) error { return t.run(ctx, beginMeta, metaRecord, s.opts.NewID()) })
+		err = s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.Run(ctx, beginMeta, metaRecord, s.opts.NewID()) })
 		if err == nil {
 			name, err = metaOf(ctx, s.engine, metaRecord)
 		}

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	identitiesOf query = `select i.platform, i.scope, i.user_id, e.kind, e.name, e.handle from identities i join entities e on e.id = i.entity
+	identitiesOf engine.Query = `select i.platform, i.scope, i.user_id, e.kind, e.name, e.handle from identities i join entities e on e.id = i.entity
 where i.entity = $1 order by i.platform, i.scope, i.user_id`
-	memberBy query = `select exists (select 1 from identities i join members m on m.entity = i.entity
+	memberBy engine.Query = `select exists (select 1 from identities i join members m on m.entity = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3 and m.space = $4)`
 )
 
@@ -46,7 +47,7 @@ func (b BridgeStore) ResolveMentions(ctx context.Context, account string, messag
 // member of the room. One who is known there by a kin's identity is named in the
 // words as where they were written.
 func (b BridgeStore) namedOn(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.Identity, error) {
-	known, err := all(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r row) (i spaces.Identity, err error) {
+	known, err := engine.AllRows(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r engine.Row) (i spaces.Identity, err error) {
 		return i, r.Scan(&i.Platform, &i.Scope, &i.User, &i.Kind, &i.Name, &i.Handle)
 	})
 	if err != nil {
@@ -69,7 +70,7 @@ func (b BridgeStore) namedOn(ctx context.Context, platform string, room spaces.S
 	}
 	var members []spaces.Identity
 	for _, i := range here {
-		member, err := whether(ctx, b.s.engine, memberBy, i.Platform, i.Scope, i.User, string(room))
+		member, err := engine.QueryBool(ctx, b.s.engine, memberBy, i.Platform, i.Scope, i.User, string(room))
 		if err != nil {
 			return nil, err
 		}

@@ -8,21 +8,22 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertNotice query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+	insertNotice engine.Query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created)
 values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $7, $8) on conflict (id) do nothing`
-	noticePosted query = `select exists (select 1 from outbox where id = $1)`
+	noticePosted engine.Query = `select exists (select 1 from outbox where id = $1)`
 )
 
 // Post implements [activity.Notices].
 func (b BridgeStore) Post(ctx context.Context, n activity.Notice) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		return t.run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
-			string(spaces.ResendOnce), t.shared(n.Expires), ms(n.At))
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
+			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At))
 	})
 	if err != nil {
 		return fmt.Errorf("post notice: %w", err)
@@ -32,7 +33,7 @@ func (b BridgeStore) Post(ctx context.Context, n activity.Notice) error {
 
 // Posted implements [activity.Notices].
 func (b BridgeStore) Posted(ctx context.Context, key string) (bool, error) {
-	posted, err := whether(ctx, b.s.engine, noticePosted, "notice|"+key)
+	posted, err := engine.QueryBool(ctx, b.s.engine, noticePosted, "notice|"+key)
 	if err != nil {
 		return false, fmt.Errorf("look for notice: %w", err)
 	}
@@ -51,7 +52,7 @@ type systemNotice struct {
 }
 
 // announce puts an announcement into every chat of a room that can be reached.
-func (t *tx) announce(ctx context.Context, room spaces.SpaceID, a systemNotice) error {
+func (t *writeTx) announce(ctx context.Context, room spaces.SpaceID, a systemNotice) error {
 	r, err := t.room(ctx, room)
 	if err != nil || r == nil {
 		return err
@@ -65,7 +66,7 @@ func (t *tx) announce(ctx context.Context, room spaces.SpaceID, a systemNotice) 
 			return err
 		}
 		id := strings.Join([]string{"notice", a.key, c.account, c.id}, "|")
-		err = t.run(ctx, insertNotice, id, string(thread), c.account, c.id, []byte(a.text), string(spaces.ResendOnce), ms(a.at.Add(noticeTTL)), ms(a.at))
+		err = t.Run(ctx, insertNotice, id, string(thread), c.account, c.id, []byte(a.text), string(spaces.ResendOnce), engine.ToMillis(a.at.Add(noticeTTL)), engine.ToMillis(a.at))
 		if err != nil {
 			return fmt.Errorf("announce in %s: %w", room, err)
 		}
@@ -80,7 +81,7 @@ func (b BridgeStore) Load(ctx context.Context) (activity.PairingState, error) {
 
 // Amend implements [activity.Pairings].
 func (b BridgeStore) Amend(ctx context.Context, change func(*activity.PairingState)) error {
-	return b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	return b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		d, err := loadDesk(ctx, t)
 		if err != nil {
 			return err
@@ -90,7 +91,7 @@ func (b BridgeStore) Amend(ctx context.Context, change func(*activity.PairingSta
 		if err != nil {
 			return fmt.Errorf("encode pairings: %w", err)
 		}
-		if err := t.run(ctx, storeMeta, metaDesk, string(text)); err != nil {
+		if err := t.Run(ctx, storeMeta, metaDesk, string(text)); err != nil {
 			return fmt.Errorf("store pairings: %w", err)
 		}
 		if err := t.appoint(ctx, d); err != nil {
@@ -100,7 +101,7 @@ func (b BridgeStore) Amend(ctx context.Context, change func(*activity.PairingSta
 	})
 }
 
-func loadDesk(ctx context.Context, src Reader) (d activity.PairingState, err error) {
+func loadDesk(ctx context.Context, src engine.Reader) (d activity.PairingState, err error) {
 	text, err := metaOf(ctx, src, metaDesk)
 	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &d)

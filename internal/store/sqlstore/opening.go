@@ -6,26 +6,27 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	spaceByKey  query = `select id from spaces where config_key = $1`
-	spaceByChat query = `select m.space from mappings m join spaces s on s.id = m.space
+	spaceByKey  engine.Query = `select id from spaces where config_key = $1`
+	spaceByChat engine.Query = `select m.space from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat = $2 and ($3 = '' or s.config_key is null) order by m.n limit 1`
-	knownThere  query = `select space from messages where account = $1 and chat = $2 and space <> '' limit 1`
-	insertSpace query = `insert into spaces (id, kind, name, circle, wake, direct, closed, config_key, created_at)
+	knownThere  engine.Query = `select space from messages where account = $1 and chat = $2 and space <> '' limit 1`
+	insertSpace engine.Query = `insert into spaces (id, kind, name, circle, wake, direct, closed, config_key, created_at)
 values ($1, 'room', $2, $3, $4, $5, $6, $7, $8)`
-	renewSpace query = `update spaces set name = $2, circle = $3, wake = $4, direct = $5, closed = $6, config_key = coalesce($7, config_key)
+	renewSpace engine.Query = `update spaces set name = $2, circle = $3, wake = $4, direct = $5, closed = $6, config_key = coalesce($7, config_key)
 where id = $1`
-	spaceKey      query = `select coalesce(config_key, '') from spaces where id = $1`
-	insertMapping query = `insert into mappings (account, chat, space, object, title, relay, live, n)
+	spaceKey      engine.Query = `select coalesce(config_key, '') from spaces where id = $1`
+	insertMapping engine.Query = `insert into mappings (account, chat, space, object, title, relay, live, n)
 values ($1, $2, $3, $4, $5, $6, 1, (select coalesce(max(n), 0) + 1 from mappings))
 on conflict (account, chat, space) do nothing`
-	renewMapping query = `update mappings set relay = $4, title = case when $5 = '' then title else $5 end
+	renewMapping engine.Query = `update mappings set relay = $4, title = case when $5 = '' then title else $5 end
 where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' and title <> $5))`
-	isMember query = `select exists (select 1 from members where space = $1 and entity = $2)`
-	handOver query = `update inbox set circle = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
+	isMember engine.Query = `select exists (select 1 from members where space = $1 and entity = $2)`
+	handOver engine.Query = `update inbox set circle = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
 )
 
 // Open implements [activity.Directory]. A room is found by its key, or by its
@@ -33,7 +34,7 @@ where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' an
 // chat that has another id by now leads to the room it is in, which stays as it is.
 func (b BridgeStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error) {
 	var place spaces.Placement
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		if r, err := t.movedOn(ctx, o); err != nil || r != nil {
 			place = placed(r)
 			return err
@@ -71,7 +72,7 @@ func placed(r *spaceState) spaces.Placement {
 
 // movedOn finds the room of a chat that has another id by now: what is told late, or
 // twice, of the former one belongs there.
-func (t *tx) movedOn(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
+func (t *writeTx) movedOn(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	if o.Key != "" || len(o.Chats) == 0 {
 		return nil, nil
 	}
@@ -80,7 +81,7 @@ func (t *tx) movedOn(ctx context.Context, o spaces.OpenRequest) (*spaceState, er
 		return nil, err
 	}
 	var id spaces.SpaceID
-	if found, err := one(ctx, t, knownThere, []any{c.Account, c.Chat}, &id); err != nil || !found {
+	if found, err := engine.ScanRow(ctx, t, knownThere, []any{c.Account, c.Chat}, &id); err != nil || !found {
 		return nil, err
 	}
 	moves, err := movesOf(ctx, t, id)
@@ -90,14 +91,14 @@ func (t *tx) movedOn(ctx context.Context, o spaces.OpenRequest) (*spaceState, er
 	return t.room(ctx, id)
 }
 
-func (t *tx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
+func (t *writeTx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	var id spaces.SpaceID
 	found, err := false, error(nil)
 	if o.Key != "" {
-		found, err = one(ctx, t, spaceByKey, []any{o.Key}, &id)
+		found, err = engine.ScanRow(ctx, t, spaceByKey, []any{o.Key}, &id)
 	}
 	if err == nil && !found && len(o.Chats) > 0 {
-		found, err = one(ctx, t, spaceByChat, []any{o.Chats[0].Account, o.Chats[0].Chat, o.Key}, &id)
+		found, err = engine.ScanRow(ctx, t, spaceByChat, []any{o.Chats[0].Account, o.Chats[0].Chat, o.Key}, &id)
 	}
 	if err != nil {
 		return nil, err
@@ -112,10 +113,10 @@ func (t *tx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*spaceStat
 	return r, t.renew(ctx, r, o)
 }
 
-func (t *tx) create(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
+func (t *writeTx) create(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	id := spaces.SpaceID(t.newID())
 	circle, wake := cmp.Or(o.Circle, spaces.OwnCircle(id)), cmp.Or(o.Wake, spaces.WakeAuto)
-	err := t.run(ctx, insertSpace, string(id), o.Name, string(circle), string(wake), o.Direct, o.Closed, null(o.Key), ms(o.At))
+	err := t.Run(ctx, insertSpace, string(id), o.Name, string(circle), string(wake), o.Direct, o.Closed, engine.NullString(o.Key), engine.ToMillis(o.At))
 	if err != nil {
 		return nil, err
 	}
@@ -127,18 +128,18 @@ func (t *tx) create(ctx context.Context, o spaces.OpenRequest) (*spaceState, err
 
 // renew brings a room up to what the opening asks. What the opening leaves
 // empty stays.
-func (t *tx) renew(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
+func (t *writeTx) renew(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
 	want := r.Space
 	want.Direct, want.Closed, want.Configured = o.Direct, o.Closed, r.Configured || o.Key != ""
 	want.Name, want.Wake, want.Circle = cmp.Or(o.Name, want.Name), cmp.Or(o.Wake, want.Wake), cmp.Or(o.Circle, want.Circle)
 	var key string
-	if _, err := one(ctx, t, spaceKey, []any{string(r.ID)}, &key); err != nil {
+	if _, err := engine.ScanRow(ctx, t, spaceKey, []any{string(r.ID)}, &key); err != nil {
 		return err
 	}
 	if want == r.Space && (o.Key == "" || o.Key == key) {
 		return nil
 	}
-	err := t.run(ctx, renewSpace, string(r.ID), want.Name, string(want.Circle), string(want.Wake), want.Direct, want.Closed, null(o.Key))
+	err := t.Run(ctx, renewSpace, string(r.ID), want.Name, string(want.Circle), string(want.Wake), want.Direct, want.Closed, engine.NullString(o.Key))
 	if err != nil {
 		return err
 	}
@@ -152,7 +153,7 @@ func (t *tx) renew(ctx context.Context, r *spaceState, o spaces.OpenRequest) err
 
 // changeCircle gives the room's agents their minds in its new circle. What
 // waited for the old ones waits for the new ones.
-func (t *tx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
+func (t *writeTx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
 	for _, old := range r.minds {
 		if old.Circle == r.Circle {
 			continue
@@ -165,7 +166,7 @@ func (t *tx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenReque
 			return err
 		}
 		clear(t.cache.handled)
-		if err := t.run(ctx, handOver, string(old.Agent), string(old.Circle), string(r.ID), string(r.Circle)); err != nil {
+		if err := t.Run(ctx, handOver, string(old.Agent), string(old.Circle), string(r.ID), string(r.Circle)); err != nil {
 			return err
 		}
 	}
@@ -174,7 +175,7 @@ func (t *tx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenReque
 
 // link maps a chat to the room and records it, once. A chat that moved on from the room
 // under another id is meant by that: a configuration may name the former one for ever.
-func (t *tx) link(ctx context.Context, r *spaceState, c spaces.Mapping, o spaces.OpenRequest) error {
+func (t *writeTx) link(ctx context.Context, r *spaceState, c spaces.Mapping, o spaces.OpenRequest) error {
 	known, err := t.mapped(ctx, c.Account, c.Chat)
 	if err != nil {
 		return err
@@ -190,23 +191,23 @@ func (t *tx) link(ctx context.Context, r *spaceState, c spaces.Mapping, o spaces
 			}
 		}
 	}
-	n, err := t.exec(ctx, insertMapping, c.Account, c.Chat, string(r.ID), string(spaces.ChatObject), c.Title, c.Relay)
+	n, err := t.Exec(ctx, insertMapping, c.Account, c.Chat, string(r.ID), string(spaces.ChatObject), c.Title, c.Relay)
 	if err != nil {
 		return err
 	}
 	if n == 0 {
-		return t.run(ctx, renewMapping, c.Account, c.Chat, string(r.ID), c.Relay, c.Title)
+		return t.Run(ctx, renewMapping, c.Account, c.Chat, string(r.ID), c.Relay, c.Title)
 	}
 	return t.note(ctx, r.ID, spaces.Linked{Account: c.Account, Chat: c.Chat}, o.At)
 }
 
 // seat makes an agent a member of the room and uplinks its mind there.
-func (t *tx) seat(ctx context.Context, r *spaceState, a spaces.AgentID, o spaces.OpenRequest) error {
+func (t *writeTx) seat(ctx context.Context, r *spaceState, a spaces.AgentID, o spaces.OpenRequest) error {
 	t.cache.regroup()
-	if err := t.run(ctx, insertNobody, string(a.Entity()), string(spaces.Agent), string(a), ""); err != nil {
+	if err := t.Run(ctx, insertNobody, string(a.Entity()), string(spaces.Agent), string(a), ""); err != nil {
 		return err
 	}
-	member, err := whether(ctx, t, isMember, string(r.ID), string(a.Entity()))
+	member, err := engine.QueryBool(ctx, t, isMember, string(r.ID), string(a.Entity()))
 	if err != nil {
 		return err
 	}

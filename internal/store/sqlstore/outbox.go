@@ -8,43 +8,44 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Partial indexes are used where a statement repeats their condition word by word.
 const (
-	actionColumns query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
+	actionColumns engine.Query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
   o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
   o.voice, o.via, o.portrait, o.files, o.room_thread, o.draft`
 	// A lane is what keeps its order: one thread of one chat. Its head is its
 	// oldest action that waits or is under way.
-	isHead query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
+	isHead engine.Query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
   and p.n < o.n and p.state in ('ready', 'sending'))`
-	dueActions query = `select ` + actionColumns + ` from outbox o
+	dueActions engine.Query = `select ` + actionColumns + ` from outbox o
 where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.not_before <= $2 and ` + isHead + ` order by o.n limit $3 + 0`
-	lateActions query = `select ` + actionColumns + ` from outbox o
+	lateActions engine.Query = `select ` + actionColumns + ` from outbox o
 where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.expires > 0 and o.expires <= $2 order by o.n`
-	nextAction query = `select
+	nextAction engine.Query = `select
   (select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
    from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead + `),
   (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0),
   exists (select 1 from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready')`
-	leftActions query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
+	leftActions engine.Query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
 	// What was decided in the future has been waiting by a clock that was put back.
-	hurryActions query = `update outbox set not_before = $2
+	hurryActions engine.Query = `update outbox set not_before = $2
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2 and created > $3`
-	soonerActions query = `update outbox set not_before = case when not_before - $3 > $2 then not_before - $3 else $2 end
+	soonerActions engine.Query = `update outbox set not_before = case when not_before - $3 > $2 then not_before - $3 else $2 end
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2`
-	oneAction  query = `select ` + actionColumns + ` from outbox o where o.id = $1`
-	sendAction query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
+	oneAction  engine.Query = `select ` + actionColumns + ` from outbox o where o.id = $1`
+	sendAction engine.Query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
 	// Answers below the first thousand begin a chain of their own.
-	whereStarts query = `with recursive chain (event, n) as (
+	whereStarts engine.Query = `with recursive chain (event, n) as (
   select e.id, 0 from events e where e.id = $3
   union all
   select e.reply_to, c.n + 1 from chain c join events e on e.id = c.event
   where e.reply_to <> '' and c.n < 1000 and exists (select 1 from messages m where m.event = e.reply_to and m.account = $1 and m.chat = $2))
 select m.message from chain c cross join messages m where m.event = c.event and m.account = $1 and m.chat = $2 order by c.n desc, m.part limit 1`
-	whereIs query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
+	whereIs engine.Query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
 )
 
 // maxAhead is how far in the future the decision of an action may lie, by clocks that
@@ -62,11 +63,11 @@ type pendingAction struct {
 	depth  int
 }
 
-func scanOrder(r row) (o pendingAction, err error) {
+func scanOrder(r engine.Row) (o pendingAction, err error) {
 	var text []byte
 	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
-		&o.Policy, &o.State, &o.Part, &o.Attempts, timeScanner{&o.NotBefore}, timeScanner{&o.Expires}, timeScanner{&o.Created},
-		jsonList[spaces.Ref]{&o.Refs}, &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via, &o.Portrait, jsonList[spaces.File]{&o.Files}, &o.RoomThread, &o.Draft)
+		&o.Policy, &o.State, &o.Part, &o.Attempts, engine.ScanTime(&o.NotBefore), engine.ScanTime(&o.Expires), engine.ScanTime(&o.Created),
+		engine.ScanList(&o.Refs), &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via, &o.Portrait, engine.ScanList(&o.Files), &o.RoomThread, &o.Draft)
 	o.Text, o.Problem = string(text), string(alerts.OfDelivery(o.Code))
 	return o, err
 }
@@ -74,27 +75,27 @@ func scanOrder(r row) (o pendingAction, err error) {
 // Claim implements [activity.Outbox].
 func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
 	head, late, _, err := b.next(ctx, account)
-	if now := b.s.clock().of(at); err != nil || !reached(head, now) && !reached(late, now) {
+	if now := b.s.clock().ToShared(at); err != nil || !reached(head, now) && !reached(late, now) {
 		return nil, err
 	}
 	var claimed []spaces.Action
-	err = b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		if reached(late, t.clock.of(at)) {
+	err = b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		if reached(late, t.Clock().ToShared(at)) {
 			if err := t.expire(ctx, account, at); err != nil {
 				return err
 			}
 		}
-		due, err := all(ctx, t, dueActions, []any{account, t.shared(at), limit}, scanOrder)
+		due, err := engine.AllRows(ctx, t, dueActions, []any{account, t.SharedMillis(at), limit}, scanOrder)
 		if err != nil {
 			return err
 		}
 		for _, o := range due {
-			if err := t.run(ctx, sendAction, string(o.ID)); err != nil {
+			if err := t.Run(ctx, sendAction, string(o.ID)); err != nil {
 				return err
 			}
 			o.State = spaces.ActionSending
 			o.Attempts++
-			o.NotBefore, o.Expires = t.clock.here(o.NotBefore), t.clock.here(o.Expires)
+			o.NotBefore, o.Expires = t.Clock().ToLocal(o.NotBefore), t.Clock().ToLocal(o.Expires)
 			claimed = append(claimed, o.Action)
 		}
 		return nil
@@ -109,8 +110,8 @@ func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, li
 }
 
 // expire ends the actions whose time is over.
-func (t *tx) expire(ctx context.Context, account string, at time.Time) error {
-	late, err := all(ctx, t, lateActions, []any{account, t.shared(at)}, scanOrder)
+func (t *writeTx) expire(ctx context.Context, account string, at time.Time) error {
+	late, err := engine.AllRows(ctx, t, lateActions, []any{account, t.SharedMillis(at)}, scanOrder)
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (b BridgeStore) Next(ctx context.Context, account string) (due time.Time, w
 	case head == nil:
 		return distant, true, nil
 	}
-	return b.s.clock().here(instant(*head)), true, nil
+	return b.s.clock().ToLocal(engine.FromMillis(*head)), true, nil
 }
 
 // distant is when something is due that no time makes due.
@@ -145,20 +146,20 @@ var distant = time.Unix(1<<40, 0)
 // that waits anywhere in a lane expires; nil for never. It also reports whether any
 // waits at all.
 func (b BridgeStore) next(ctx context.Context, account string) (head, late *int64, waiting bool, err error) {
-	if _, err := one(ctx, b.s.engine, nextAction, []any{account}, &head, &late, &waiting); err != nil {
+	if _, err := engine.ScanRow(ctx, b.s.engine, nextAction, []any{account}, &head, &late, &waiting); err != nil {
 		return nil, nil, false, fmt.Errorf("read next action of %s: %w", account, err)
 	}
 	return head, late, waiting, nil
 }
 
 // reached reports whether a stored instant is not later than at.
-func reached(ms *int64, at time.Time) bool { return ms != nil && !instant(*ms).After(at) }
+func reached(ms *int64, at time.Time) bool { return ms != nil && !engine.FromMillis(*ms).After(at) }
 
 // Recover implements [activity.Outbox]. What may be repeated without harm, or by
 // its policy, is ready again; what was repeated too often is held like the rest.
 func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		left, err := all(ctx, t, leftActions, []any{account}, scanOrder)
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		left, err := engine.AllRows(ctx, t, leftActions, []any{account}, scanOrder)
 		if err != nil {
 			return err
 		}
@@ -176,12 +177,12 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 			}
 			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce || !look.IsZero()
 			if !again && o.Draft != "" { // what takes over a message that stands may be repeated
-				if again, err = whether(ctx, t, draftStands, string(o.Draft)); err != nil {
+				if again, err = engine.QueryBool(ctx, t, draftStands, string(o.Draft)); err != nil {
 					return err
 				}
 			}
 			if again && o.Attempts <= maxRecoveries {
-				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, t.clock.of(ready)
+				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, t.Clock().ToShared(ready)
 				err = t.saveAt(ctx, o, time.Time{})
 			} else {
 				o.State, o.Code = spaces.ActionUnknown, "unknown"
@@ -192,7 +193,7 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 				return err
 			}
 		}
-		return t.run(ctx, hurryActions, account, t.shared(at), t.shared(at.Add(maxAhead)))
+		return t.Run(ctx, hurryActions, account, t.SharedMillis(at), t.SharedMillis(at.Add(maxAhead)))
 	})
 	if err != nil {
 		return fmt.Errorf("recover outbox of %s: %w", account, err)
@@ -202,11 +203,11 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 
 // ShiftDue implements [activity.Outbox].
 func (b BridgeStore) ShiftDue(ctx context.Context, account string, by time.Duration, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		if !t.clock.own.IsZero() { // what waits goes by the server's clock
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		if !t.Clock().Own.IsZero() { // what waits goes by the server's clock
 			return nil
 		}
-		return t.run(ctx, soonerActions, account, ms(at), by.Milliseconds())
+		return t.Run(ctx, soonerActions, account, engine.ToMillis(at), by.Milliseconds())
 	})
 	if err != nil {
 		return fmt.Errorf("hurry outbox of %s: %w", account, err)
@@ -222,7 +223,7 @@ func (b BridgeStore) MessageRefs(ctx context.Context, account, chat string, mess
 	if message == "" {
 		return nil, nil, nil
 	}
-	err = each(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r row) error {
+	err = engine.EachRow(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r engine.Row) error {
 		var f spaces.Ref
 		var part int
 		err := r.Scan(&f.Account, &f.Chat, &f.Message, &part)
@@ -241,7 +242,7 @@ func (b BridgeStore) MessageRefs(ctx context.Context, account, chat string, mess
 
 // ReplyRoot implements [activity.Outbox].
 func (b BridgeStore) ReplyRoot(ctx context.Context, account, chat string, message spaces.EventID) (start string, err error) {
-	if _, err := one(ctx, b.s.engine, whereStarts, []any{account, chat, string(message)}, &start); err != nil {
+	if _, err := engine.ScanRow(ctx, b.s.engine, whereStarts, []any{account, chat, string(message)}, &start); err != nil {
 		return "", fmt.Errorf("look up start of answers to %s: %w", message, err)
 	}
 	return start, nil

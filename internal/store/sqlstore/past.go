@@ -8,24 +8,25 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	timersThen query = `select ` + timerColumns + ` from timers t
+	timersThen engine.Query = `select ` + timerColumns + ` from timers t
 where t.agent = $1 and t.circle = $2 and t.kind in ('timer', 'plan') and (t.fired_by = '' or t.fired_at > $3)
   and exists (select 1 from cycles c where c.id = t.cycle and c.started <= $3) order by t.due, t.id limit $4 + 0`
-	waitsThen query = `select ` + waitColumns + ` from waits w where w.agent = $1 and w.circle = $2 and w.started < $3
+	waitsThen engine.Query = `select ` + waitColumns + ` from waits w where w.agent = $1 and w.circle = $2 and w.started < $3
   and (w.state <> 'told' or exists (select 1 from cycles c where c.id = w.woke and c.started > $3)) order by w.started, w.cycle`
-	firedTimer query = `select ` + timerColumns + ` from timers where fired_by = $1 and fired_by <> ''`
+	firedTimer engine.Query = `select ` + timerColumns + ` from timers where fired_by = $1 and fired_by <> ''`
 	// The event that opened the run in the inner log tells what was recorded before it.
-	runBegan query = `select y.inner_from, e.n from cycles y
+	runBegan engine.Query = `select y.inner_from, e.n from cycles y
 join events e on e.space = $2 and e.branch = $3 and e.seq = y.inner_from where y.id = $1`
-	lastBefore  query = `select seq from events where space = $1 and branch = 'main' and n < $2 order by seq desc limit 1`
-	shownBefore query = `select coalesce(max(upto), -1) from cycles
+	lastBefore  engine.Query = `select seq from events where space = $1 and branch = 'main' and n < $2 order by seq desc limit 1`
+	shownBefore engine.Query = `select coalesce(max(upto), -1) from cycles
 where agent = $1 and circle = $2 and space = $3 and n is not null and n <= $4`
-	firstSpan query = `select from_seq from spans where agent = $1 and circle = $2 and space = $3 order by id limit 1`
+	firstSpan engine.Query = `select from_seq from spans where agent = $1 and circle = $2 and space = $3 order by id limit 1`
 )
 
 // A HistoricalView is the record as a mind had it when one of its runs began, for lives of
@@ -63,16 +64,16 @@ func (c ReadModel) Past(ctx context.Context, id string) (*HistoricalView, error)
 }
 
 // lookBack reads how things stood when the run began.
-func (p *HistoricalView) lookBack(ctx context.Context, src Reader) (err error) {
+func (p *HistoricalView) lookBack(ctx context.Context, src engine.Reader) (err error) {
 	y := p.run.Cycle
 	id := string(y.ID)
-	if _, err := one(ctx, src, runBegan, []any{id, string(y.Mind.Inner()), string(y.Mind.Branch())}, &p.inner, &p.began); err != nil {
+	if _, err := engine.ScanRow(ctx, src, runBegan, []any{id, string(y.Mind.Inner()), string(y.Mind.Branch())}, &p.inner, &p.began); err != nil {
 		return err
 	}
 	if p.timer, err = timerBy(ctx, src, firedTimer, id); err != nil {
 		return err
 	}
-	if p.waits, err = all(ctx, src, wokenByWait, []any{id}, scanWait); err != nil {
+	if p.waits, err = engine.AllRows(ctx, src, wokenByWait, []any{id}, scanWait); err != nil {
 		return err
 	}
 	if p.seen, err = p.shown(ctx, y.Space); err != nil {
@@ -88,7 +89,7 @@ func (p *HistoricalView) Run() console.Run { return p.run }
 // Entry returns the entry of the configuration that a room, or its server, comes
 // from; empty when it has none.
 func (p *HistoricalView) Entry(ctx context.Context, space spaces.SpaceID) (key string, err error) {
-	if _, err := one(ctx, p.now.s.engine, spaceKey, []any{string(space)}, &key); err != nil {
+	if _, err := engine.ScanRow(ctx, p.now.s.engine, spaceKey, []any{string(space)}, &key); err != nil {
 		return "", fmt.Errorf("entry of %s: %w", space, err)
 	}
 	if key != "" {
@@ -123,16 +124,16 @@ func (p *HistoricalView) shown(ctx context.Context, space spaces.SpaceID) (int64
 	y, src := p.run.Cycle, p.now.s.engine
 	place := []any{string(y.Mind.Agent), string(y.Mind.Circle), string(space)}
 	var upto, from int64
-	if _, err := one(ctx, src, shownBefore, append(slices.Clip(place), y.Base), &upto); err != nil || upto >= 0 {
+	if _, err := engine.ScanRow(ctx, src, shownBefore, append(slices.Clip(place), y.Base), &upto); err != nil || upto >= 0 {
 		return upto, err
 	}
-	_, err := one(ctx, src, firstSpan, place, &from)
+	_, err := engine.ScanRow(ctx, src, firstSpan, place, &from)
 	return max(from-1, 0), err
 }
 
 // last returns the last event of a room that was recorded before the run.
 func (p *HistoricalView) last(ctx context.Context, space spaces.SpaceID) (seq int64, err error) {
-	_, err = one(ctx, p.now.s.engine, lastBefore, []any{string(space), p.began}, &seq)
+	_, err = engine.ScanRow(ctx, p.now.s.engine, lastBefore, []any{string(space), p.began}, &seq)
 	return seq, err
 }
 
@@ -186,7 +187,7 @@ func (p *HistoricalView) Self(ctx context.Context, m spaces.Mind) ([]spaces.Even
 
 // Waits implements [shell.Record]. What was given up later is not among them.
 func (p *HistoricalView) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error) {
-	waits, err := all(ctx, p.now.s.engine, waitsThen, []any{string(m.Agent), string(m.Circle), ms(p.run.Cycle.Started)}, scanWait)
+	waits, err := engine.AllRows(ctx, p.now.s.engine, waitsThen, []any{string(m.Agent), string(m.Circle), engine.ToMillis(p.run.Cycle.Started)}, scanWait)
 	if err != nil {
 		return nil, fmt.Errorf("waits of %s: %w", m, err)
 	}
@@ -198,7 +199,7 @@ func (p *HistoricalView) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wai
 
 // Plans implements [shell.Record]. What was called off later is not among them.
 func (p *HistoricalView) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
-	plans, err := all(ctx, p.now.s.engine, timersThen, []any{string(m.Agent), string(m.Circle), ms(p.run.Cycle.Started), limit}, scanTimer)
+	plans, err := engine.AllRows(ctx, p.now.s.engine, timersThen, []any{string(m.Agent), string(m.Circle), engine.ToMillis(p.run.Cycle.Started), limit}, scanTimer)
 	if err != nil || len(plans) == 0 {
 		return nil, err
 	}
@@ -254,7 +255,7 @@ func (p *HistoricalView) Keyframe(ctx context.Context, m spaces.Mind) (*spaces.K
 	if len(p.run.Steps) == 0 || p.run.Steps[0].Shown == nil || p.run.Steps[0].Shown.Keyframe == 0 {
 		return nil, nil
 	}
-	return first(ctx, p.now.s.engine, oneKeyframe, []any{string(m.Agent), string(m.Circle), p.run.Steps[0].Shown.Keyframe}, scanKeyframe)
+	return engine.FirstRow(ctx, p.now.s.engine, oneKeyframe, []any{string(m.Agent), string(m.Circle), p.run.Steps[0].Shown.Keyframe}, scanKeyframe)
 }
 
 // Cycles implements [shell.Record].

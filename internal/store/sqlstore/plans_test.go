@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -18,7 +18,7 @@ var whole = []string{
 	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
-	"idleMinds", "idleActions", "leasesLost", "openProblems", "recordBegan", "waitingByAccount", "openJobs", "newestJobs",
+	"idleMinds", "idleActions", "leasesLost", "openProblems", "firstMigration", "waitingByAccount", "openJobs", "newestJobs",
 	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "nobodyDeaf", "mappings", "newestRefusals", "waiting", "besideSuspect",
 	"takenSeats", "leftCycles",
 }
@@ -28,7 +28,7 @@ var whole = []string{
 func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
 	db := openTables(t)
 	operators := fileConstants(t, "accounts.go", "console.go", "console_lists.go", "console_people.go", "keys.go", "learned.go", "look.go", "past.go")
-	for name, text := range recordtest.Statements(t, ".") {
+	for name, text := range storetest.Statements(t) {
 		if slices.Contains(whole, name) || slices.Contains(operators, name) || !regexp.MustCompile(`^(select|insert|update|delete)`).MatchString(text) {
 			continue
 		}
@@ -45,7 +45,7 @@ func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
 // SECURITY S5: what somebody shares with an agent is found by who they are, not among
 // all the rooms of the agent.
 func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
-	steps := plan(t, openTables(t), recordtest.Statements(t, ".")["uplinksAcross"])
+	steps := plan(t, openTables(t), storetest.Statements(t)["uplinksAcross"])
 	found := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "members_entity (entity=?)") })
 	rooms := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "uplinks_space (space=? AND agent=?)") })
 	if found < 0 || rooms < found {
@@ -57,7 +57,7 @@ func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
 // about, and not at all that the room or the mind ever had. The engine knows nothing of
 // how many rows a key has, so the statements say by what they are found.
 func TestRoomsAreNotReadFromTheirBeginning(t *testing.T) {
-	db, texts := openTables(t), recordtest.Statements(t, ".")
+	db, texts := openTables(t), storetest.Statements(t)
 	const thread = "SEARCH e USING INDEX events_thread (space=? AND thread=?)"
 	for name, want := range map[string][]string{
 		"openRunsHere":  {"SEARCH o USING COVERING INDEX cycles_open (agent=? AND circle=?)"},
@@ -83,7 +83,7 @@ func TestRoomsAreNotReadFromTheirBeginning(t *testing.T) {
 // all writes wait, a deletion, a start, and what is looked for every ten seconds do not
 // look at all runs that ever were (DELIVERY 2.7).
 func TestOpenRunsAreNotSoughtAmongAllRuns(t *testing.T) {
-	db, texts := openTables(t), recordtest.Statements(t, ".")
+	db, texts := openTables(t), storetest.Statements(t)
 	for name, want := range map[string]string{
 		"idleMinds":  "SCAN c USING INDEX cycles_open",
 		"agedCycles": "SEARCH o USING INDEX cycles_open",
@@ -99,7 +99,7 @@ func TestOpenRunsAreNotSoughtAmongAllRuns(t *testing.T) {
 // An audit grows with the record, not with its square: for each message it looks up
 // one row of the inbox. (DELIVERY 2.5)
 func TestAuditLooksUpEachRowOfTheInbox(t *testing.T) {
-	steps := plan(t, openTables(t), recordtest.Statements(t, ".")["unseenEvent"])
+	steps := plan(t, openTables(t), storetest.Statements(t)["unseenEvent"])
 	if !slices.Contains(steps, "SEARCH i USING PRIMARY KEY (agent=? AND circle=? AND space=? AND seq=?)") {
 		t.Errorf("the engine goes about it by %q", steps)
 	}

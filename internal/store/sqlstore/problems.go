@@ -6,18 +6,19 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 const (
-	problemColumns query = `id, code, severity, subject, evidence, opened, seen, count, well, closed, acked, told, over`
-	openProblems   query = `select ` + problemColumns + ` from problems where closed = 0
+	problemColumns engine.Query = `id, code, severity, subject, evidence, opened, seen, count, well, closed, acked, told, over`
+	openProblems   engine.Query = `select ` + problemColumns + ` from problems where closed = 0
 union all select ` + problemColumns + ` from problems where closed > $1 order by opened, id`
-	insertProblem query = `insert into problems (code, severity, subject, evidence, opened, seen, count, well, closed, told, over)
+	insertProblem engine.Query = `insert into problems (code, severity, subject, evidence, opened, seen, count, well, closed, told, over)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 on conflict (code, subject) where closed = 0 do update set evidence = excluded.evidence, seen = excluded.seen`
-	updateProblem query = `update problems set evidence = $2, seen = $3, count = $4, well = $5, closed = $6, told = $7, over = $8
+	updateProblem engine.Query = `update problems set evidence = $2, seen = $3, count = $4, well = $5, closed = $6, told = $7, over = $8
 where id = $1 and closed = 0 or id = $1 and closed = $6`
-	ackProblem query = `update problems set acked = $2 where id = $1 and closed = 0`
+	ackProblem engine.Query = `update problems set acked = $2 where id = $1 and closed = 0`
 )
 
 // An AlertStore keeps what an operator should know of.
@@ -34,21 +35,21 @@ func (c ReadModel) Problems() AlertStore { return AlertStore{&Store{engine: c.en
 
 // Problems implements [problems.Store].
 func (p AlertStore) Problems(ctx context.Context, since time.Time) ([]alerts.Alert, error) {
-	found, err := all(ctx, p.s.engine, openProblems, []any{ms(since)}, scanProblem)
+	found, err := engine.AllRows(ctx, p.s.engine, openProblems, []any{engine.ToMillis(since)}, scanProblem)
 	if err != nil {
 		return nil, fmt.Errorf("read problems: %w", err)
 	}
 	return found, nil
 }
 
-func scanProblem(r row) (p alerts.Alert, err error) {
-	return p, r.Scan(&p.ID, &p.Code, &p.Severity, &p.Subject, &p.Evidence, timeScanner{&p.Opened}, timeScanner{&p.Seen}, &p.Count,
-		timeScanner{&p.Well}, timeScanner{&p.Closed}, timeScanner{&p.Acked}, &p.Told, &p.Over)
+func scanProblem(r engine.Row) (p alerts.Alert, err error) {
+	return p, r.Scan(&p.ID, &p.Code, &p.Severity, &p.Subject, &p.Evidence, engine.ScanTime(&p.Opened), engine.ScanTime(&p.Seen), &p.Count,
+		engine.ScanTime(&p.Well), engine.ScanTime(&p.Closed), engine.ScanTime(&p.Acked), &p.Told, &p.Over)
 }
 
 // Keep implements [problems.Store].
 func (p AlertStore) Keep(ctx context.Context, changed []alerts.Alert) error {
-	return p.s.write(ctx, func(ctx context.Context, t *tx) error {
+	return p.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		for _, c := range changed {
 			if err := keepProblem(ctx, t, c); err != nil {
 				return fmt.Errorf("keep problem %s of %s: %w", c.Code, c.Subject, err)
@@ -58,18 +59,18 @@ func (p AlertStore) Keep(ctx context.Context, changed []alerts.Alert) error {
 	})
 }
 
-func keepProblem(ctx context.Context, t *tx, c alerts.Alert) error {
+func keepProblem(ctx context.Context, t *writeTx, c alerts.Alert) error {
 	if c.ID == 0 {
-		return t.run(ctx, insertProblem, string(c.Code), string(c.Severity), c.Subject, c.Evidence, ms(c.Opened), ms(c.Seen), c.Count,
-			ms(c.Well), ms(c.Closed), c.Told, c.Over)
+		return t.Run(ctx, insertProblem, string(c.Code), string(c.Severity), c.Subject, c.Evidence, engine.ToMillis(c.Opened), engine.ToMillis(c.Seen), c.Count,
+			engine.ToMillis(c.Well), engine.ToMillis(c.Closed), c.Told, c.Over)
 	}
-	return t.run(ctx, updateProblem, int64(c.ID), c.Evidence, ms(c.Seen), c.Count, ms(c.Well), ms(c.Closed), c.Told, c.Over)
+	return t.Run(ctx, updateProblem, int64(c.ID), c.Evidence, engine.ToMillis(c.Seen), c.Count, engine.ToMillis(c.Well), engine.ToMillis(c.Closed), c.Told, c.Over)
 }
 
 // Ack implements [problems.Store].
 func (p AlertStore) Ack(ctx context.Context, id alerts.ID, until time.Time) error {
-	return p.s.write(ctx, func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, ackProblem, int64(id), ms(until))
+	return p.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		n, err := t.Exec(ctx, ackProblem, int64(id), engine.ToMillis(until))
 		if err == nil && n == 0 {
 			err = alerts.ErrUnknown
 		}

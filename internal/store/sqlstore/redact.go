@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -16,17 +17,17 @@ import (
 const (
 	// Nothing shows a message before it came, by clocks that are no more than a day apart
 	// or put back: there are few keyframes.
-	sinceItCame            = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
-	keyframesShowing query = `select ` + keyframeColumns + ` from keyframes
+	sinceItCame                   = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
+	keyframesShowing engine.Query = `select ` + keyframeColumns + ` from keyframes
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
-	cyclesSince query = `select y.id, y.started, y.ended, y.inner_from from cycles y
+	cyclesSince engine.Query = `select y.id, y.started, y.ended, y.inner_from from cycles y
 where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
-	textsOfCycle   query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
-	keyframesSince query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
-	redactTurn     query = `update turns set body = $3 where cycle = $1 and n = $2`
-	redactKeyframe query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
-	selectRest     query = `select rest from cycles where id = $1`
-	redactRest     query = `update cycles set rest = $2 where id = $1`
+	textsOfCycle   engine.Query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
+	keyframesSince engine.Query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
+	redactTurn     engine.Query = `update turns set body = $3 where cycle = $1 and n = $2`
+	redactKeyframe engine.Query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
+	selectRest     engine.Query = `select rest from cycles where id = $1`
+	redactRest     engine.Query = `update cycles set rest = $2 where id = $1`
 )
 
 // Redact implements [shell.Journal]. What is looked for is looked for beside the
@@ -49,7 +50,7 @@ func (s AgentStore) Redact(ctx context.Context, m spaces.Mind, es ...shell.Redac
 		left, digests = append(left, x), append(digests, made...)
 	}
 	for _, d := range digests {
-		left = append(left, redactionScope{by: hud.NewRedaction(d.Text), since: ms(d.At)})
+		left = append(left, redactionScope{by: hud.NewRedaction(d.Text), since: engine.ToMillis(d.At)})
 	}
 	if err := s.redactLater(ctx, m, left); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 		return x, false, fmt.Errorf("find turns that show %s: %w", e.Event, err)
 	}
 	args := []any{string(m.Agent), string(m.Circle), `"` + string(e.Event) + `"`, string(e.Event)}
-	frames, err := all(ctx, s.s.engine, keyframesShowing, args, scanKeyframe)
+	frames, err := engine.AllRows(ctx, s.s.engine, keyframesShowing, args, scanKeyframe)
 	if err != nil {
 		return x, false, fmt.Errorf("find keyframes that show %s: %w", e.Event, err)
 	}
@@ -93,14 +94,14 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 	}
 	back, err := s.ledTo(ctx, m, e.Event)
 	if err == nil {
-		err = s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.takeBack(ctx, m, back, s.s.opts.Now()) })
+		err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.takeBack(ctx, m, back, s.s.opts.Now()) })
 	}
 	if err != nil {
 		return x, false, fmt.Errorf("take back %s in %s: %w", e.Event, m, err)
 	}
 	from := int64(0)
 	if !e.Since.IsZero() {
-		from = ms(e.Since.Add(-time.Minute))
+		from = engine.ToMillis(e.Since.Add(-time.Minute))
 	}
 	x = redactionScope{by: e.Repeated, since: math.MaxInt64, done: cycles}
 	for _, c := range cycles {
@@ -116,7 +117,7 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 		}
 	}
 	for _, k := range frames {
-		x.since = min(x.since, ms(k.At))
+		x.since = min(x.since, engine.ToMillis(k.At))
 		if err := s.redactKeyframe(ctx, k, e.Shown); err != nil {
 			return x, false, err
 		}
@@ -127,7 +128,7 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 
 // ShownTo implements [shell.Journal].
 func (s AgentStore) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error) {
-	found, err := shownTo(ctx, s.s, mindsShown, m, e, func(r row) (spaces.Mind, error) {
+	found, err := shownTo(ctx, s.s, mindsShown, m, e, func(r engine.Row) (spaces.Mind, error) {
 		other := spaces.Mind{Agent: m.Agent}
 		return other, r.Scan(&other.Circle)
 	})
@@ -150,7 +151,7 @@ func (s AgentStore) redactLater(ctx context.Context, m spaces.Mind, left []redac
 		return nil
 	}
 	mind := []any{string(m.Agent), string(m.Circle)}
-	cycles, err := all(ctx, s.s.engine, cyclesSince, append(slices.Clip(mind), since-clocksApart), scanBegun)
+	cycles, err := engine.AllRows(ctx, s.s.engine, cyclesSince, append(slices.Clip(mind), since-clocksApart), scanBegun)
 	if err != nil {
 		return fmt.Errorf("find cycles of %s: %w", m, err)
 	}
@@ -173,14 +174,14 @@ func (s AgentStore) redactLater(ctx context.Context, m spaces.Mind, left []redac
 			return err
 		}
 	}
-	frames, err := all(ctx, s.s.engine, keyframesSince, append(slices.Clip(mind), since), scanKeyframe)
+	frames, err := engine.AllRows(ctx, s.s.engine, keyframesSince, append(slices.Clip(mind), since), scanKeyframe)
 	if err != nil {
 		return fmt.Errorf("find keyframes of %s: %w", m, err)
 	}
 	for _, k := range frames {
 		by = by[:0]
 		for _, x := range left {
-			if x.reaches(ms(k.At)) {
+			if x.reaches(engine.ToMillis(k.At)) {
 				by = append(by, x.by...)
 			}
 		}
@@ -195,7 +196,7 @@ func (s AgentStore) redactLater(ctx context.Context, m spaces.Mind, left []redac
 // cycle. Hardly any has: nothing of it is decoded.
 func (s AgentStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Redaction) (bool, error) {
 	found := false
-	err := each(ctx, s.s.engine, textsOfCycle, []any{string(id)}, func(r row) error {
+	err := engine.EachRow(ctx, s.s.engine, textsOfCycle, []any{string(id)}, func(r engine.Row) error {
 		var stored []byte
 		err := r.Scan(&stored)
 		found = found || by.Traces(stored)
@@ -205,7 +206,7 @@ func (s AgentStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Redac
 		return found, err
 	}
 	var rest string
-	_, err = one(ctx, s.s.engine, selectRest, []any{string(id)}, &rest)
+	_, err = engine.ScanRow(ctx, s.s.engine, selectRest, []any{string(id)}, &rest)
 	return by.Traces([]byte(rest)), err
 }
 
@@ -216,12 +217,12 @@ type cycleTimes struct {
 	from           int64 // its part of the inner log begins here
 }
 
-func scanBegun(r row) (c cycleTimes, err error) {
+func scanBegun(r engine.Row) (c cycleTimes, err error) {
 	return c, r.Scan(&c.id, &c.started, &c.ended, &c.from)
 }
 
 func (s AgentStore) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
-	if err := s.s.write(ctx, func(ctx context.Context, t *tx) error { return t.redactCycle(ctx, id, redact) }); err != nil {
+	if err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.redactCycle(ctx, id, redact) }); err != nil {
 		return fmt.Errorf("redact cycle %s: %w", id, err)
 	}
 	return nil
@@ -232,8 +233,8 @@ func (s AgentStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hu
 	if text == k.Text {
 		return nil
 	}
-	err := s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		return t.run(ctx, redactKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), k.N, []byte(text))
+	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		return t.Run(ctx, redactKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), k.N, []byte(text))
 	})
 	if err != nil {
 		return fmt.Errorf("redact keyframe %d of %s: %w", k.N, k.Mind, err)
@@ -241,7 +242,7 @@ func (s AgentStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hu
 	return nil
 }
 
-func (t *tx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+func (t *writeTx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
 	turns, err := turnsOf(ctx, t, id)
 	if err != nil {
 		return err
@@ -255,7 +256,7 @@ func (t *tx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(str
 		if err != nil {
 			return err
 		}
-		if err := t.run(ctx, redactTurn, string(id), turn.N, body); err != nil {
+		if err := t.Run(ctx, redactTurn, string(id), turn.N, body); err != nil {
 			return err
 		}
 	}
@@ -263,11 +264,11 @@ func (t *tx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(str
 		return err
 	}
 	var rest string
-	if _, err := one(ctx, t, selectRest, []any{string(id)}, &rest); err != nil {
+	if _, err := engine.ScanRow(ctx, t, selectRest, []any{string(id)}, &rest); err != nil {
 		return err
 	}
 	if said := redact(rest); said != rest {
-		return t.run(ctx, redactRest, string(id), said)
+		return t.Run(ctx, redactRest, string(id), said)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -14,11 +15,11 @@ import (
 // is taken out whenever it is read.
 
 const (
-	insertRedacted query = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
-	redactedEvents query = `select ` + eventColumns + ` from redacted r join events e on e.id = r.event where r.agent = $1 and r.circle = $2`
-	wordsAfter     query = `select ` + eventColumns + ` from events e
+	insertRedacted engine.Query = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
+	redactedEvents engine.Query = `select ` + eventColumns + ` from redacted r join events e on e.id = r.event where r.agent = $1 and r.circle = $2`
+	wordsAfter     engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind in ('edited', 'transcribed') order by e.seq`
-	deletedAfter query = `select ` + eventColumns + ` from events e
+	deletedAfter engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind = 'deleted' order by e.seq`
 )
 
@@ -34,7 +35,7 @@ func (s AgentStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.Eve
 	if err != nil || gone == nil {
 		return c, err
 	}
-	later, err := all(ctx, s.s.engine, wordsAfter, []any{string(gone.Space), gone.Seq}, scanEvent)
+	later, err := engine.AllRows(ctx, s.s.engine, wordsAfter, []any{string(gone.Space), gone.Seq}, scanEvent)
 	if err != nil {
 		return c, err
 	}
@@ -46,7 +47,7 @@ func (s AgentStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.Eve
 		}
 	}
 	var self spaces.InnerState
-	err = each(ctx, s.s.engine, selfEvents, []any{string(m.Inner()), string(m.Branch())}, func(r row) error {
+	err = engine.EachRow(ctx, s.s.engine, selfEvents, []any{string(m.Inner()), string(m.Branch())}, func(r engine.Row) error {
 		e, err := scanEvent(r)
 		self.Apply(e)
 		return err
@@ -61,9 +62,9 @@ func (s AgentStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.Eve
 
 // takeBack notes that a mind is not to be shown a message any more, and forgets what
 // it remembered because of it (SECURITY S14).
-func (t *tx) takeBack(ctx context.Context, m spaces.Mind, c derivedFrom, at time.Time) error {
+func (t *writeTx) takeBack(ctx context.Context, m spaces.Mind, c derivedFrom, at time.Time) error {
 	for _, id := range c.words {
-		if err := t.run(ctx, insertRedacted, string(m.Agent), string(m.Circle), string(id)); err != nil {
+		if err := t.Run(ctx, insertRedacted, string(m.Agent), string(m.Circle), string(id)); err != nil {
 			return fmt.Errorf("note that %s is deleted: %w", id, err)
 		}
 	}
@@ -96,10 +97,10 @@ type redactor struct {
 }
 
 // silenceOf returns what must not be shown of a mind's inner log.
-func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (redactor, error) {
+func silenceOf(ctx context.Context, src engine.Reader, m spaces.Mind) (redactor, error) {
 	s := redactor{messages: map[spaces.EventID]bool{}}
 	var gone []string
-	events, err := all(ctx, src, redactedEvents, []any{string(m.Agent), string(m.Circle)}, scanEvent)
+	events, err := engine.AllRows(ctx, src, redactedEvents, []any{string(m.Agent), string(m.Circle)}, scanEvent)
 	for _, e := range events {
 		s.messages[e.ID] = true
 		gone = append(gone, wordsOf(e.Body))
@@ -107,7 +108,7 @@ func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (redactor, error)
 	if err != nil || len(events) == 0 {
 		return s, err
 	}
-	own, err := all(ctx, src, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
+	own, err := engine.AllRows(ctx, src, selfEvents, []any{string(m.Inner()), string(m.Branch())}, scanEvent)
 	for _, e := range own { // what they led to is silent as well
 		gone = append(gone, madeOf(e.Body, func(id spaces.EventID) bool { return s.messages[id] })...)
 	}
@@ -117,7 +118,7 @@ func silenceOf(ctx context.Context, src Reader, m spaces.Mind) (redactor, error)
 
 // withdrawn adds those of a room's events, the oldest first, whose message was deleted
 // before any mind was shown it: nothing was taken back of them.
-func (s redactor) withdrawn(ctx context.Context, src Reader, events []spaces.Event) error {
+func (s redactor) withdrawn(ctx context.Context, src engine.Reader, events []spaces.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -127,8 +128,8 @@ func (s redactor) withdrawn(ctx context.Context, src Reader, events []spaces.Eve
 }
 
 // deletedSince returns the messages of a room that were deleted behind an event of its log.
-func deletedSince(ctx context.Context, src Reader, space spaces.SpaceID, seq int64) (supersededMessages, error) {
-	later, err := all(ctx, src, deletedAfter, []any{string(space), seq}, scanEvent)
+func deletedSince(ctx context.Context, src engine.Reader, space spaces.SpaceID, seq int64) (supersededMessages, error) {
+	later, err := engine.AllRows(ctx, src, deletedAfter, []any{string(space), seq}, scanEvent)
 	deleted := supersededMessages{}
 	for _, e := range later {
 		deleted.note(spaces.Target(e.Body))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -13,16 +14,16 @@ import (
 const refusalsKept = 30 * 24 * time.Hour
 
 const (
-	countRefusal query = `insert into refusals (account, chat, scope, user_id, kind, n, first_at, last_at) values ($1, $2, $3, $4, $5, 1, $6, $6)
+	countRefusal engine.Query = `insert into refusals (account, chat, scope, user_id, kind, n, first_at, last_at) values ($1, $2, $3, $4, $5, 1, $6, $6)
 on conflict (account, chat, scope, user_id, kind) do update set n = refusals.n + 1, last_at = excluded.last_at`
-	forgetRefusals query = `delete from refusals where last_at < $1`
-	newestRefusals query = `select account, chat, scope, user_id, kind, n, first_at, last_at from refusals order by last_at desc limit $1 + 0`
+	forgetRefusals engine.Query = `delete from refusals where last_at < $1`
+	newestRefusals engine.Query = `select account, chat, scope, user_id, kind, n, first_at, last_at from refusals order by last_at desc limit $1 + 0`
 )
 
 // countRefusals counts who was turned away with this batch.
 func (i *ingestTx) countRefusals(ctx context.Context) error {
 	for _, r := range i.batch.Refused {
-		err := i.run(ctx, countRefusal, i.batch.Account, r.Chat, r.Who.Scope, r.Who.User, r.Kind, ms(i.batch.At))
+		err := i.Run(ctx, countRefusal, i.batch.Account, r.Chat, r.Who.Scope, r.Who.User, r.Kind, engine.ToMillis(i.batch.At))
 		if err != nil {
 			return fmt.Errorf("count refusal: %w", err)
 		}
@@ -30,13 +31,13 @@ func (i *ingestTx) countRefusals(ctx context.Context) error {
 	if len(i.batch.Refused) == 0 {
 		return nil
 	}
-	return i.run(ctx, forgetRefusals, ms(i.batch.At.Add(-refusalsKept)))
+	return i.Run(ctx, forgetRefusals, engine.ToMillis(i.batch.At.Add(-refusalsKept)))
 }
 
 // Refusals returns who was turned away, the newest first.
 func (b BridgeStore) Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error) {
-	found, err := all(ctx, b.s.engine, newestRefusals, []any{limit}, func(r row) (f activity.RejectedSender, err error) {
-		return f, r.Scan(&f.Account, &f.Chat, &f.Scope, &f.User, &f.Kind, &f.Count, timeScanner{&f.First}, timeScanner{&f.Last})
+	found, err := engine.AllRows(ctx, b.s.engine, newestRefusals, []any{limit}, func(r engine.Row) (f activity.RejectedSender, err error) {
+		return f, r.Scan(&f.Account, &f.Chat, &f.Scope, &f.User, &f.Kind, &f.Count, engine.ScanTime(&f.First), engine.ScanTime(&f.Last))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list refusals: %w", err)
@@ -46,13 +47,13 @@ func (b BridgeStore) Refusals(ctx context.Context, limit int) ([]activity.Reject
 
 // hush keeps a message of somebody who writes too fast from the gate, but not from
 // those who read: its rows are decided before anybody is woken.
-func (t *tx) hush(ctx context.Context, e spaces.Event, why string) error {
+func (t *writeTx) hush(ctx context.Context, e spaces.Event, why string) error {
 	r, err := t.room(ctx, e.Space)
 	if err != nil || r == nil {
 		return err
 	}
 	for _, m := range r.minds {
-		if err := t.run(ctx, ignoreRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, why); err != nil {
+		if err := t.Run(ctx, ignoreRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, why); err != nil {
 			return fmt.Errorf("hush %s for %s: %w", e.ID, m, err)
 		}
 	}

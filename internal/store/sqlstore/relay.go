@@ -7,19 +7,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertRelay query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+	insertRelay engine.Query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created, voice, via, portrait, files, room_thread)
 values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18, $19) on conflict (id) do nothing`
-	isCopy query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	isCopy engine.Query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	// Copies of a message and what was done to it, not answers to it.
-	copiesWaiting query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
+	copiesWaiting engine.Query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
   and o.state = 'ready' and o.cycle = '' and o.agent = '' and (o.event = $3 or o.target = $3 and o.kind <> 'send') order by o.n`
-	rewordCopy query = `update outbox set text = $2, expires = $3 where id = $1`
-	copyStands query = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
+	rewordCopy engine.Query = `update outbox set text = $2, expires = $3 where id = $1`
+	copyStands engine.Query = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
   or exists (select 1 from outbox where account = $1 and chat = $2 and state in ('ready', 'sending') and state = 'sending' and event = $3)`
 )
 
@@ -42,7 +43,7 @@ func (i *ingestTx) relay(ctx context.Context, e spaces.Event) error {
 		return nil
 	}
 	if c.original {
-		if copied, err := whether(ctx, i.tx, isCopy, c.from.Account, c.from.Chat, c.from.Message, string(e.Space)); err != nil || copied {
+		if copied, err := engine.QueryBool(ctx, i.writeTx, isCopy, c.from.Account, c.from.Chat, c.from.Message, string(e.Space)); err != nil || copied {
 			return err // somebody changed a copy, not what was said
 		}
 	}
@@ -76,13 +77,13 @@ func (i *ingestTx) relay(ctx context.Context, e spaces.Event) error {
 		if err != nil {
 			return err
 		}
-		i.done.Waiting = appendNew(i.done.Waiting, waiting...)
+		i.done.Waiting = engine.AppendNew(i.done.Waiting, waiting...)
 	}
 	return i.relayFiles(ctx, r, e, c)
 }
 
 // past reports whether a message is of the past, of which nobody knows a copy.
-func (t *tx) past(ctx context.Context, id spaces.EventID) (bool, error) {
+func (t *writeTx) past(ctx context.Context, id spaces.EventID) (bool, error) {
 	e, err := eventOf(ctx, t, id)
 	if err != nil || e == nil {
 		return false, err
@@ -93,13 +94,13 @@ func (t *tx) past(ctx context.Context, id spaces.EventID) (bool, error) {
 
 // withdraw ends what has not left yet of a message that was deleted, and has the
 // deletion spare the chats in which nothing of it stands or is on its way.
-func (t *tx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
-	if err := t.run(ctx, dropFileRelays, string(c.target)); err != nil {
+func (t *writeTx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
+	if err := t.Run(ctx, dropFileRelays, string(c.target)); err != nil {
 		return err
 	}
 	for _, to := range r.chats {
 		place := []any{to.account, to.id, string(c.target)}
-		waiting, err := all(ctx, t, copiesWaiting, place, scanOrder)
+		waiting, err := engine.AllRows(ctx, t, copiesWaiting, place, scanOrder)
 		if err != nil {
 			return err
 		}
@@ -112,7 +113,7 @@ func (t *tx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, at tim
 		if len(waiting) == 0 {
 			continue
 		}
-		stands, err := whether(ctx, t, copyStands, place...)
+		stands, err := engine.QueryBool(ctx, t, copyStands, place...)
 		if err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func (t *tx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, at tim
 // bare gives an edit that took all words of a message what its copies say then: what it
 // carries and does not travel by itself, or nothing. It reports whether there were words.
 func (i *ingestTx) bare(ctx context.Context, c *relayedBody) (had bool, err error) {
-	e, err := eventOf(ctx, i.tx, c.target)
+	e, err := eventOf(ctx, i.writeTx, c.target)
 	if err != nil || e == nil {
 		return false, err
 	}
@@ -139,14 +140,14 @@ func (i *ingestTx) bare(ctx context.Context, c *relayedBody) (had bool, err erro
 // reword has what has not left yet of a message that was edited leave with the new words,
 // and the edit spare the chats to which they come so.
 func (i *ingestTx) reword(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
-	e, err := eventOf(ctx, i.tx, c.target)
+	e, err := eventOf(ctx, i.writeTx, c.target)
 	if err != nil || e == nil {
 		return err
 	}
 	said, _ := e.Body.(spaces.Said)
 	said.Text = c.text
 	for _, to := range r.chats {
-		waiting, err := all(ctx, i.tx, copiesWaiting, []any{to.account, to.id, string(c.target)}, scanOrder)
+		waiting, err := engine.AllRows(ctx, i.writeTx, copiesWaiting, []any{to.account, to.id, string(c.target)}, scanOrder)
 		if err != nil {
 			return err
 		}
@@ -165,7 +166,7 @@ func (i *ingestTx) reword(ctx context.Context, r *spaceState, c *relayedBody, at
 				o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "Its words were taken back before this was sent."
 				err = i.conclude(ctx, o, at)
 			} else {
-				err = i.run(ctx, rewordCopy, string(o.ID), []byte(text), ms(expires))
+				err = i.Run(ctx, rewordCopy, string(o.ID), []byte(text), engine.ToMillis(expires))
 			}
 			if err != nil {
 				return err
@@ -185,14 +186,14 @@ func (r *spaceState) relays(account, id string) bool {
 
 // spread orders a cargo for every chat of the room but the one it comes from, once
 // each for the name, and returns their accounts.
-func (t *tx) spread(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, name string, at time.Time) (waiting []string, err error) {
+func (t *writeTx) spread(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, name string, at time.Time) (waiting []string, err error) {
 	who, _, err := entityOf(ctx, t, e.Actor)
 	if err != nil {
 		return nil, err
 	}
 	thread := e.Thread
 	if c.kind != spaces.ActSend { // what was done to a message happens where that is
-		if _, err := one(ctx, t, threadOf, []any{string(c.target)}, &thread); err != nil {
+		if _, err := engine.ScanRow(ctx, t, threadOf, []any{string(c.target)}, &thread); err != nil {
 			return nil, err
 		}
 	}
@@ -205,8 +206,8 @@ func (t *tx) spread(ctx context.Context, r *spaceState, e spaces.Event, c relaye
 			return nil, err
 		}
 		id := strings.Join([]string{name, to.account, to.id}, "|")
-		err = t.run(ctx, insertRelay, id, string(c.kind), string(e.Space), string(there), string(e.ID), string(e.Root), e.Depth, to.account, to.id,
-			[]byte(c.text), string(c.target), string(spaces.ResendOnce), ms(at.Add(relayTTL)), ms(at), who.Name, platformOf(c.from.Account), who.Portrait, array(c.files), string(rooms))
+		err = t.Run(ctx, insertRelay, id, string(c.kind), string(e.Space), string(there), string(e.ID), string(e.Root), e.Depth, to.account, to.id,
+			[]byte(c.text), string(c.target), string(spaces.ResendOnce), engine.ToMillis(at.Add(relayTTL)), engine.ToMillis(at), who.Name, platformOf(c.from.Account), who.Portrait, engine.EncodeList(c.files), string(rooms))
 		if err != nil {
 			return nil, fmt.Errorf("relay to %s: %w", to.account, err)
 		}

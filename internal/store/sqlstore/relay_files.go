@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertFileRelay query = `insert into file_relays (account, file, event, n) values ($1, $2, $3, $4) on conflict do nothing`
-	fileRelays      query = `select event, n from file_relays where account = $1 and file = $2 order by event, n`
-	dropFileRelay   query = `delete from file_relays where account = $1 and file = $2`
-	dropFileRelays  query = `delete from file_relays where event = $1`
+	insertFileRelay engine.Query = `insert into file_relays (account, file, event, n) values ($1, $2, $3, $4) on conflict do nothing`
+	fileRelays      engine.Query = `select event, n from file_relays where account = $1 and file = $2 order by event, n`
+	dropFileRelay   engine.Query = `delete from file_relays where account = $1 and file = $2`
+	dropFileRelays  engine.Query = `delete from file_relays where event = $1`
 )
 
 // relayFiles orders the files of a message for the room's other chats: at once if
@@ -23,12 +24,12 @@ const (
 // that no lane of words ever waits for bytes.
 func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody) error {
 	for n, f := range c.files {
-		known, found, err := fileOf(ctx, i.tx, f.Account, f.ID)
+		known, found, err := fileOf(ctx, i.writeTx, f.Account, f.ID)
 		if err != nil {
 			return fmt.Errorf("look up file of %s: %w", e.ID, err)
 		}
 		if !found || known.State == activity.FileWanted {
-			if err := i.run(ctx, insertFileRelay, f.Account, f.ID, string(e.ID), n); err != nil {
+			if err := i.Run(ctx, insertFileRelay, f.Account, f.ID, string(e.ID), n); err != nil {
 				return fmt.Errorf("note file of %s to relay: %w", e.ID, err)
 			}
 			continue
@@ -37,13 +38,13 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 		if err != nil {
 			return err
 		}
-		i.done.Waiting = appendNew(i.done.Waiting, waiting...)
+		i.done.Waiting = engine.AppendNew(i.done.Waiting, waiting...)
 	}
 	return nil
 }
 
 // relayFile orders the n-th file of a cargo, or a line that says why it does not come.
-func (t *tx) relayFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known activity.FileRecord, at time.Time) ([]string, error) {
+func (t *writeTx) relayFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known activity.FileRecord, at time.Time) ([]string, error) {
 	f := c.files[n]
 	alone := relayedBody{from: c.from, kind: spaces.ActSend, target: c.target}
 	if known.State == activity.FileStored {
@@ -57,12 +58,12 @@ func (t *tx) relayFile(ctx context.Context, r *spaceState, e spaces.Event, c rel
 
 // fileSettled orders a file for all chats that waited for it, and returns the
 // accounts that have something to carry now.
-func (t *tx) fileSettled(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
+func (t *writeTx) fileSettled(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
 	type place struct {
 		event spaces.EventID
 		n     int
 	}
-	due, err := all(ctx, t, fileRelays, []any{o.File.Account, o.File.ID}, func(r row) (p place, err error) {
+	due, err := engine.AllRows(ctx, t, fileRelays, []any{o.File.Account, o.File.ID}, func(r engine.Row) (p place, err error) {
 		return p, r.Scan(&p.event, &p.n)
 	})
 	if err != nil || len(due) == 0 {
@@ -89,7 +90,7 @@ func (t *tx) fileSettled(ctx context.Context, o activity.FetchResult) (waiting [
 		if err != nil {
 			return nil, err
 		}
-		waiting = appendNew(waiting, more...)
+		waiting = engine.AppendNew(waiting, more...)
 	}
-	return waiting, t.run(ctx, dropFileRelay, o.File.Account, o.File.ID)
+	return waiting, t.Run(ctx, dropFileRelay, o.File.Account, o.File.ID)
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // What was lately done to messages of a room, which may not have come before it.
-const lateChanges query = `select ` + eventColumns + ` from events e
+const lateChanges engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= $3 and e.seq < $4 and e.kind in ('edited', 'deleted') order by e.seq`
 
 const (
@@ -27,7 +28,7 @@ func (i *ingestTx) overtaken(ctx context.Context, e spaces.Event, c *relayedBody
 	if !ok || i.batch.At.Sub(e.At) < overtakenAfter {
 		return true, nil
 	}
-	changes, err := all(ctx, i.tx, lateChanges, []any{string(e.Space), string(e.Branch), e.Seq - maxOvertaking, e.Seq}, scanEvent)
+	changes, err := engine.AllRows(ctx, i.writeTx, lateChanges, []any{string(e.Space), string(e.Branch), e.Seq - maxOvertaking, e.Seq}, scanEvent)
 	if err != nil {
 		return false, fmt.Errorf("read what was done before %s came: %w", e.ID, err)
 	}

@@ -5,40 +5,41 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	openCycle query = `select ` + cycleColumns + `, crashes, timer from cycles
+	openCycle engine.Query = `select ` + cycleColumns + `, crashes, timer from cycles
 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	// An open cycle's part of the inner log has no end yet; other cycles of the
 	// mind may have written between.
-	innerSince query = `select ` + eventColumns + ` from events e
+	innerSince engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
-	crashCycle query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
+	crashCycle engine.Query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
 	// What was committed in a cycle did not end the process.
-	unchargeCycle query = `update cycles set crashes = 0 where id = $1`
-	unchargeRows  query = `update inbox set crashes = 0 where cycle = $1 and cycle <> '' and state = 'claimed'`
+	unchargeCycle engine.Query = `update cycles set crashes = 0 where id = $1`
+	unchargeRows  engine.Query = `update inbox set crashes = 0 where cycle = $1 and cycle <> '' and state = 'claimed'`
 	// A suspect was running at two ends of a process and has committed nothing since.
-	besideSuspect query = `select exists (select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
+	besideSuspect engine.Query = `select exists (select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
   select 1 from cycles x join leases l on l.agent = x.agent and l.circle = x.circle and l.space = x.space
   where x.state = 'open' and x.crashes >= $2 and x.id <> y.id and l.expires - l.ttl > $3))`
-	goOn query = `update cycles set epoch = $2 where id = $1`
+	goOn engine.Query = `update cycles set epoch = $2 where id = $1`
 	// Taking up counts a crash. A process that stops takes that back beforehand.
-	leaveRows   query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
-	leaveCycles query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
-	leftOpen          = `join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space
+	leaveRows   engine.Query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
+	leaveCycles engine.Query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
+	leftOpen                 = `join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space
   where y.state = 'open' and l.expires > 0 and (l.holder = $1 or $1 = '')`
-	abandonCycle query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
+	abandonCycle engine.Query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
 )
 
 // takeUp hands out the cycle that is open there already, or gives it up when it
 // has crashed too often. It returns nil when there is nothing to take up.
-func (t *tx) takeUp(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
+func (t *writeTx) takeUp(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
 	var y spaces.Cycle
 	var crashes int
 	var timer string
-	found, err := one(ctx, t, openCycle, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space)},
+	found, err := engine.ScanRow(ctx, t, openCycle, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space)},
 		append(cycleFields(&y), &crashes, &timer)...)
 	if err != nil || !found {
 		return nil, err
@@ -49,15 +50,15 @@ func (t *tx) takeUp(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.
 	}
 	y.Epoch = l.Epoch
 	if p.broken(c) {
-		if err := t.run(ctx, goOn, string(y.ID), y.Epoch); err != nil {
+		if err := t.Run(ctx, goOn, string(y.ID), y.Epoch); err != nil {
 			return nil, err
 		}
 		return t.again(ctx, y, l, timer)
 	}
-	if err := t.run(ctx, crashCycle, string(y.ID), y.Epoch); err != nil {
+	if err := t.Run(ctx, crashCycle, string(y.ID), y.Epoch); err != nil {
 		return nil, err
 	}
-	if err := t.run(ctx, crashAll, string(y.ID)); err != nil {
+	if err := t.Run(ctx, crashAll, string(y.ID)); err != nil {
 		return nil, err
 	}
 	if crashes+1 >= maxCrashes {
@@ -72,11 +73,11 @@ const suspectTime = 5 * time.Second
 // waits reports whether an open cycle is to be taken up later. When a process ends,
 // nobody knows which of its cycles was the cause. Those that two ends have met are
 // taken up one after the other, so that the third meets the one that is.
-func (t *tx) waits(ctx context.Context, c spaces.Claim, p leaseState) (bool, error) {
+func (t *writeTx) waits(ctx context.Context, c spaces.Claim, p leaseState) (bool, error) {
 	if p.broken(c) {
 		return false, nil
 	}
-	return whether(ctx, t, besideSuspect, string(p.open), maxCrashes-1, t.shared(c.At.Add(-suspectTime)))
+	return engine.QueryBool(ctx, t, besideSuspect, string(p.open), maxCrashes-1, t.SharedMillis(c.At.Add(-suspectTime)))
 }
 
 // uncharge takes back what ends of processes are held against a cycle.
@@ -84,45 +85,45 @@ func (k *stepTx) uncharge(ctx context.Context) error {
 	if k.crashes <= 0 {
 		return nil
 	}
-	if err := k.run(ctx, unchargeCycle, string(k.c.Step.Cycle)); err != nil {
+	if err := k.Run(ctx, unchargeCycle, string(k.c.Step.Cycle)); err != nil {
 		return err
 	}
-	return k.run(ctx, unchargeRows, string(k.c.Step.Cycle))
+	return k.Run(ctx, unchargeRows, string(k.c.Step.Cycle))
 }
 
 // handOver leaves the open cycles of a process that stops to the next one: that is
 // no crash of theirs. The last one leaves whatever is leased.
-func (t *tx) handOver(ctx context.Context, process string) error {
-	if alone, err := t.inherit(ctx, t.session); err != nil {
+func (t *writeTx) handOver(ctx context.Context, process string) error {
+	if alone, err := t.IsLastWriter(ctx); err != nil {
 		return err
 	} else if alone {
 		process = ""
 	}
-	if err := t.run(ctx, leaveRows, process); err != nil {
+	if err := t.Run(ctx, leaveRows, process); err != nil {
 		return err
 	}
-	return t.run(ctx, leaveCycles, process)
+	return t.Run(ctx, leaveCycles, process)
 }
 
 // again collects what an open cycle has done so far.
-func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
+func (t *writeTx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
 	w := &spaces.Wake{Cycle: y, Lease: l, Resumed: true}
-	entries, err := all(ctx, t, cycleRows, []any{string(y.ID)}, scanEntry)
+	entries, err := engine.AllRows(ctx, t, cycleRows, []any{string(y.ID)}, scanEntry)
 	if err != nil {
 		return nil, err
 	}
-	waits, err := all(ctx, t, wokenByWait, []any{string(y.ID)}, scanWait)
+	waits, err := engine.AllRows(ctx, t, wokenByWait, []any{string(y.ID)}, scanWait)
 	if err != nil {
 		return nil, err
 	}
 	fillWake(w, entries, waits)
-	if w.Steps, err = all(ctx, t, doneSteps, []any{string(y.ID)}, scanStep); err != nil {
+	if w.Steps, err = engine.AllRows(ctx, t, doneSteps, []any{string(y.ID)}, scanStep); err != nil {
 		return nil, err
 	}
 	if w.Turns, err = turnsOf(ctx, t, y.ID); err != nil {
 		return nil, err
 	}
-	inner, err := all(ctx, t, innerSince, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, scanEvent)
+	inner, err := engine.AllRows(ctx, t, innerSince, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, scanEvent)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +133,7 @@ func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer st
 		}
 	}
 	var reach int
-	if _, err := one(ctx, t, isHalted, []any{string(y.ID)}, &reach); err != nil {
+	if _, err := engine.ScanRow(ctx, t, isHalted, []any{string(y.ID)}, &reach); err != nil {
 		return nil, err
 	}
 	w.Halted = reach > 0
@@ -144,10 +145,10 @@ func (t *tx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer st
 
 // giveUp ends a cycle that crashed too often. Its rows have met the same crashes, for
 // they join with commits, and are dead.
-func (t *tx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
+func (t *writeTx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
 	clear(t.cache.handled)
-	if err := t.run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
+	if err := t.Run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
 		return err
 	}
 	if err := t.breakOff(ctx, y, spaces.StopCoordinator, detail, at); err != nil {
@@ -158,7 +159,7 @@ func (t *tx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
 }
 
 // breakOff ends a cycle that nobody will go on with. Its rows have been seen to.
-func (t *tx) breakOff(ctx context.Context, y spaces.Cycle, stop spaces.StopReason, detail string, at time.Time) error {
+func (t *writeTx) breakOff(ctx context.Context, y spaces.Cycle, stop spaces.StopReason, detail string, at time.Time) error {
 	if err := t.inner(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: stop, Detail: detail}); err != nil {
 		return err
 	}
@@ -166,11 +167,11 @@ func (t *tx) breakOff(ctx context.Context, y spaces.Cycle, stop spaces.StopReaso
 	if err != nil {
 		return err
 	}
-	if err := t.run(ctx, abandonCycle, string(y.ID), string(stop), detail, ms(at), own.HeadSeq); err != nil {
+	if err := t.Run(ctx, abandonCycle, string(y.ID), string(stop), detail, engine.ToMillis(at), own.HeadSeq); err != nil {
 		return err
 	}
-	if err := t.run(ctx, dropSteps, string(y.ID)); err != nil {
+	if err := t.Run(ctx, dropSteps, string(y.ID)); err != nil {
 		return err
 	}
-	return t.run(ctx, releaseLease, string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space))
+	return t.Run(ctx, releaseLease, string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space))
 }

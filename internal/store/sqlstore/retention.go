@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,14 +16,14 @@ import (
 
 const (
 	// For a plain minimum the engine would go through all runs, the oldest first.
-	agedCycles query = `select id, agent, circle, started,
+	agedCycles engine.Query = `select id, agent, circle, started,
   coalesce((select max(s.n) from steps s where s.cycle = cycles.id and s.shown is not null), -1) from cycles
 where (started, id) > ($1, $2) and started < $3 and started < coalesce((select min(o.started + 0) from cycles o where o.state = 'open'), $3)
 order by started, id limit $4 + 0`
-	stepShown query = `select shown from steps where cycle = $1 and n = $2`
+	stepShown engine.Query = `select shown from steps where cycle = $1 and n = $2`
 	// Which messages were shown stays: what a mind made of one goes when that is deleted.
-	dropShown   query = `update steps set shown = null where cycle = $1 and shown is not null`
-	emptyBefore query = `update keyframes set body = $4 where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
+	dropShown   engine.Query = `update steps set shown = null where cycle = $1 and shown is not null`
+	emptyBefore engine.Query = `update keyframes set body = $4 where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
 )
 
 // expiredFrame is a cycle that is older than what is kept of frames.
@@ -38,8 +39,8 @@ type expiredFrame struct {
 // only those showed. It reports whether there may be more. Cycles that are open,
 // and those after them, are left.
 func (s AgentStore) ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error) {
-	err = s.s.write(ctx, func(ctx context.Context, t *tx) (err error) {
-		more, err = t.shedFrames(ctx, ms(before), limit)
+	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
+		more, err = t.shedFrames(ctx, engine.ToMillis(before), limit)
 		return err
 	})
 	if err != nil {
@@ -48,12 +49,12 @@ func (s AgentStore) ShedFrames(ctx context.Context, before time.Time, limit int)
 	return more, nil
 }
 
-func (t *tx) shedFrames(ctx context.Context, before int64, limit int) (more bool, err error) {
+func (t *writeTx) shedFrames(ctx context.Context, before int64, limit int) (more bool, err error) {
 	from, id, err := t.framesShed(ctx)
 	if err != nil {
 		return false, err
 	}
-	old, err := all(ctx, t, agedCycles, []any{from, id, before, limit}, func(r row) (a expiredFrame, err error) {
+	old, err := engine.AllRows(ctx, t, agedCycles, []any{from, id, before, limit}, func(r engine.Row) (a expiredFrame, err error) {
 		return a, r.Scan(&a.id, &a.mind.Agent, &a.mind.Circle, &a.started, &a.last)
 	})
 	if err != nil || len(old) == 0 {
@@ -66,21 +67,21 @@ func (t *tx) shedFrames(ctx context.Context, before int64, limit int) (more bool
 		}
 	}
 	for m, n := range newest {
-		if err := t.run(ctx, emptyBefore, string(m.Agent), string(m.Circle), n, []byte{}); err != nil {
+		if err := t.Run(ctx, emptyBefore, string(m.Agent), string(m.Circle), n, []byte{}); err != nil {
 			return false, fmt.Errorf("keyframes of %s: %w", m, err)
 		}
 	}
 	last := old[len(old)-1]
-	return len(old) == limit, t.run(ctx, storeMeta, metaFrames, strconv.FormatInt(last.started, 10)+" "+string(last.id))
+	return len(old) == limit, t.Run(ctx, storeMeta, metaFrames, strconv.FormatInt(last.started, 10)+" "+string(last.id))
 }
 
 // shedCycle lets go of one cycle's frames and notes the keyframe of the newest.
-func (t *tx) shedCycle(ctx context.Context, a expiredFrame, newest map[spaces.Mind]int64) error {
+func (t *writeTx) shedCycle(ctx context.Context, a expiredFrame, newest map[spaces.Mind]int64) error {
 	if a.last < 0 {
 		return nil
 	}
 	var body []byte
-	if _, err := one(ctx, t, stepShown, []any{string(a.id), a.last}, &body); err != nil {
+	if _, err := engine.ScanRow(ctx, t, stepShown, []any{string(a.id), a.last}, &body); err != nil {
 		return err
 	}
 	made, err := readShown(body)
@@ -88,11 +89,11 @@ func (t *tx) shedCycle(ctx context.Context, a expiredFrame, newest map[spaces.Mi
 		return err
 	}
 	newest[a.mind] = max(newest[a.mind], made.Keyframe)
-	return t.run(ctx, dropShown, string(a.id))
+	return t.Run(ctx, dropShown, string(a.id))
 }
 
 // framesShed returns the cycle up to which frames were let go.
-func (t *tx) framesShed(ctx context.Context) (started int64, id string, err error) {
+func (t *writeTx) framesShed(ctx context.Context) (started int64, id string, err error) {
 	at, err := metaOf(ctx, t, metaFrames)
 	if err != nil || at == "" {
 		return 0, "", err

@@ -6,21 +6,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	takenSeats query = `select distinct space, agent from uplinks where live = 1 order by space, agent`
+	takenSeats engine.Query = `select distinct space, agent from uplinks where live = 1 order by space, agent`
 	// Who runs a cycle ends it, too. For a plain order the engine would go through all runs.
-	leftCycles query = `select ` + cycleColumns + ` from cycles where state = 'open' and not exists (select 1 from leases l
+	leftCycles engine.Query = `select ` + cycleColumns + ` from cycles where state = 'open' and not exists (select 1 from leases l
   where l.agent = cycles.agent and l.circle = cycles.circle and l.space = cycles.space and l.expires > $1) order by started + 0, id`
-	leftCycle query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'
+	leftCycle engine.Query = `select ` + cycleColumns + ` from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'
   and not exists (select 1 from leases l where l.agent = $1 and l.circle = $2 and l.space = $3 and l.expires > $4)`
-	leaveClaimed query = `update inbox set state = 'ignored', reason = $2, cycle = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
-	emptyRooms   query = `select distinct s.id from mappings m join spaces s on s.id = m.space
+	leaveClaimed engine.Query = `update inbox set state = 'ignored', reason = $2, cycle = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
+	emptyRooms   engine.Query = `select distinct s.id from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2
   and not exists (select 1 from uplinks u where u.space = s.id and u.live = 1) order by s.id`
-	otherWakes query = `select distinct s.id from mappings m join spaces s on s.id = m.space
+	otherWakes engine.Query = `select distinct s.id from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2 and s.wake <> $3 order by s.id`
 )
 
@@ -30,7 +31,7 @@ const goneDetail = "the agent is not in the configuration any more"
 // Strangers tells how agents that are not among those who are here can be sent away:
 // out of every room they are in.
 func (b BridgeStore) Strangers(ctx context.Context, here []spaces.AgentID) (away []spaces.Removal, err error) {
-	err = each(ctx, b.s.engine, takenSeats, nil, func(r row) error {
+	err = engine.EachRow(ctx, b.s.engine, takenSeats, nil, func(r engine.Row) error {
 		var space spaces.SpaceID
 		var agent spaces.AgentID
 		if err := r.Scan(&space, &agent); err != nil || slices.Contains(here, agent) {
@@ -53,13 +54,13 @@ func (b BridgeStore) Strangers(ctx context.Context, here []spaces.AgentID) (away
 // here, unless somebody runs them. What they were to answer is ignored for good, with
 // the reason. Timers and plans stay for who comes back.
 func (b BridgeStore) Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error {
-	found, err := all(ctx, b.s.engine, leftCycles, []any{ms(b.s.clock().of(at))}, scanCycle)
+	found, err := engine.AllRows(ctx, b.s.engine, leftCycles, []any{engine.ToMillis(b.s.clock().ToShared(at))}, scanCycle)
 	if err != nil {
 		return fmt.Errorf("list open cycles: %w", err)
 	}
 	found = slices.DeleteFunc(found, func(y spaces.Cycle) bool { return slices.Contains(here, y.Mind.Agent) })
 	for _, y := range found {
-		err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 			return t.leaveBehind(ctx, y.Mind, y.Space, goneDetail, at)
 		})
 		if err != nil {
@@ -70,13 +71,13 @@ func (b BridgeStore) Retire(ctx context.Context, here []spaces.AgentID, at time.
 }
 
 // leaveBehind ends the cycle of a mind in a room that it leaves, unless somebody runs it.
-func (t *tx) leaveBehind(ctx context.Context, m spaces.Mind, space spaces.SpaceID, why string, at time.Time) error {
-	y, err := first(ctx, t, leftCycle, []any{string(m.Agent), string(m.Circle), string(space), t.shared(at)}, scanCycle)
+func (t *writeTx) leaveBehind(ctx context.Context, m spaces.Mind, space spaces.SpaceID, why string, at time.Time) error {
+	y, err := engine.FirstRow(ctx, t, leftCycle, []any{string(m.Agent), string(m.Circle), string(space), t.SharedMillis(at)}, scanCycle)
 	if err != nil || y == nil {
 		return err
 	}
 	clear(t.cache.handled)
-	if err := t.run(ctx, leaveClaimed, string(y.ID), why); err != nil {
+	if err := t.Run(ctx, leaveClaimed, string(y.ID), why); err != nil {
 		return err
 	}
 	return t.breakOff(ctx, *y, spaces.StopNoCapableAgent, why, at)
@@ -85,12 +86,12 @@ func (t *tx) leaveBehind(ctx context.Context, m spaces.Mind, space spaces.SpaceI
 // Fill seats agents in the rooms of an account that came from no entry of their own and
 // that nobody is in any more; in the direct ones alone, or in all.
 func (b BridgeStore) Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (filled int, err error) {
-	empty, err := all(ctx, b.s.engine, emptyRooms, []any{account, least(direct)}, scanOnly[spaces.SpaceID])
+	empty, err := engine.AllRows(ctx, b.s.engine, emptyRooms, []any{account, least(direct)}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return 0, fmt.Errorf("list rooms nobody is in: %w", err)
 	}
 	for _, id := range empty {
-		err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 			r, err := t.room(ctx, id)
 			for i := 0; err == nil && r != nil && i < len(agents); i++ {
 				err = t.seat(ctx, r, agents[i], spaces.OpenRequest{At: at})
@@ -107,12 +108,12 @@ func (b BridgeStore) Fill(ctx context.Context, account string, agents []spaces.A
 // Rouse gives the rooms of an account that came from no entry of their own what wakes
 // agents there: the direct ones alone, or all.
 func (b BridgeStore) Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (changed int, err error) {
-	other, err := all(ctx, b.s.engine, otherWakes, []any{account, least(direct), string(wake)}, scanOnly[spaces.SpaceID])
+	other, err := engine.AllRows(ctx, b.s.engine, otherWakes, []any{account, least(direct), string(wake)}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return 0, fmt.Errorf("list rooms that wake otherwise: %w", err)
 	}
 	for _, id := range other {
-		err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+		err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 			r, err := t.room(ctx, id)
 			if err != nil || r == nil {
 				return err

@@ -3,33 +3,34 @@ package sqlstore
 import (
 	"context"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	expireLeases query = `update leases set expires = 0 where expires > 0`
-	nobodyDeaf   query = `delete from meta where substr(name, 1, 5) = '` + metaDeaf + `'`
-	liveUplinks  query = `select ` + uplinkColumns + ` from uplinks
+	expireLeases engine.Query = `update leases set expires = 0 where expires > 0`
+	nobodyDeaf   engine.Query = `delete from meta where substr(name, 1, 5) = '` + metaDeaf + `'`
+	liveUplinks  engine.Query = `select ` + uplinkColumns + ` from uplinks
 where live = 1 and exists (select 1 from mappings m where m.space = uplinks.space and m.live = 1) order by agent, n`
 )
 
 // revive gives back what earlier processes held, once all of them are gone. Where
 // agents live from now on, they are connected from now on.
-func revive(ctx context.Context, t *tx, lives bool) error {
-	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
+func revive(ctx context.Context, t *writeTx, lives bool) error {
+	if alone, err := t.IsLastWriter(ctx); err != nil || !alone {
 		return err
 	}
-	if err := t.run(ctx, expireLeases); err != nil {
+	if err := t.Run(ctx, expireLeases); err != nil {
 		return err
 	}
 	at := t.now()
-	if err := t.run(ctx, forgetSenders, day(at)); err != nil || !lives {
+	if err := t.Run(ctx, forgetSenders, engine.DayNumber(at)); err != nil || !lives {
 		return err
 	}
-	if err := t.run(ctx, nobodyDeaf); err != nil {
+	if err := t.Run(ctx, nobodyDeaf); err != nil {
 		return err
 	}
-	crashed, err := all(ctx, t, openSpans, nil, scanSpan)
+	crashed, err := engine.AllRows(ctx, t, openSpans, nil, scanSpan)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func revive(ctx context.Context, t *tx, lives bool) error {
 			return err
 		}
 	}
-	ups, err := all(ctx, t, liveUplinks, nil, scanUplink)
+	ups, err := engine.AllRows(ctx, t, liveUplinks, nil, scanUplink)
 	if err != nil {
 		return err
 	}
@@ -55,8 +56,8 @@ func revive(ctx context.Context, t *tx, lives bool) error {
 }
 
 // resume opens a span where the last one of the uplink ended.
-func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
-	last, err := first(ctx, t, spansOf, []any{string(u.Mind.Agent), string(u.Mind.Circle), string(u.Space), 1}, scanSpan)
+func (t *writeTx) resume(ctx context.Context, u spaces.Uplink) error {
+	last, err := engine.FirstRow(ctx, t, spansOf, []any{string(u.Mind.Agent), string(u.Mind.Circle), string(u.Space), 1}, scanSpan)
 	if err != nil {
 		return err
 	}
@@ -72,11 +73,11 @@ func (t *tx) resume(ctx context.Context, u spaces.Uplink) error {
 
 // rest closes what is open, for a clean stop of the last process in which agents
 // lived.
-func rest(ctx context.Context, t *tx) error {
-	if alone, err := t.inherit(ctx, t.session); err != nil || !alone {
+func rest(ctx context.Context, t *writeTx) error {
+	if alone, err := t.IsLastWriter(ctx); err != nil || !alone {
 		return err
 	}
-	open, err := all(ctx, t, openSpans, nil, scanSpan)
+	open, err := engine.AllRows(ctx, t, openSpans, nil, scanSpan)
 	if err != nil {
 		return err
 	}

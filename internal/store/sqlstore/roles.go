@@ -5,29 +5,30 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	roleOf     query = `select coalesce(max(role), 0) from roles where platform = $1 and scope = $2 and user_id = $3`
-	dropConfig query = `delete from roles where platform = $1 and source = 'config'`
-	dropPaired query = `delete from roles where source = 'pairing'`
-	insertRole query = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
+	roleOf     engine.Query = `select coalesce(max(role), 0) from roles where platform = $1 and scope = $2 and user_id = $3`
+	dropConfig engine.Query = `delete from roles where platform = $1 and source = 'config'`
+	dropPaired engine.Query = `delete from roles where source = 'pairing'`
+	insertRole engine.Query = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
 on conflict (platform, scope, user_id, source) do update set role = excluded.role where roles.role < excluded.role`
 	// What a message may ask for: its author's role; for what an agent or another
 	// program said, at most a member's.
-	entityRole query = `select e.kind, coalesce(max(r.role), 0) from entities e
+	entityRole engine.Query = `select e.kind, coalesce(max(r.role), 0) from entities e
 left join identities i on i.entity = e.id
 left join roles r on r.platform = i.platform and r.scope = i.scope and r.user_id = i.user_id
 where e.id = $1 group by e.id`
-	lowerAuthority query = `update cycles set authority = $2 where id = $1 and authority > $2`
-	runAuthority   query = `select authority from cycles where id = $1`
+	lowerAuthority engine.Query = `update cycles set authority = $2 where id = $1 and authority > $2`
+	runAuthority   engine.Query = `select authority from cycles where id = $1`
 )
 
 // Role implements [activity.Roles].
 func (b BridgeStore) Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error) {
 	role := spaces.OfMember
-	if _, err := one(ctx, b.s.engine, roleOf, []any{who.Platform, who.Scope, who.User}, &role); err != nil {
+	if _, err := engine.ScanRow(ctx, b.s.engine, roleOf, []any{who.Platform, who.Scope, who.User}, &role); err != nil {
 		return spaces.OfStranger, fmt.Errorf("read role: %w", err)
 	}
 	return max(role, spaces.OfMember), nil
@@ -35,13 +36,13 @@ func (b BridgeStore) Role(ctx context.Context, who spaces.Identity) (spaces.Auth
 
 // Appoint replaces the roles that the configuration gives on a platform.
 func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		clear(t.cache.powers)
-		if err := t.run(ctx, dropConfig, platform); err != nil {
+		if err := t.Run(ctx, dropConfig, platform); err != nil {
 			return err
 		}
 		for _, a := range list {
-			if err := t.run(ctx, insertRole, platform, a.Who.Scope, a.Who.User, "config", int(a.Role)); err != nil {
+			if err := t.Run(ctx, insertRole, platform, a.Who.Scope, a.Who.User, "config", int(a.Role)); err != nil {
 				return err
 			}
 		}
@@ -54,16 +55,16 @@ func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces
 }
 
 // appoint gives those who were let in the roles they were let in with.
-func (t *tx) appoint(ctx context.Context, d activity.PairingState) error {
+func (t *writeTx) appoint(ctx context.Context, d activity.PairingState) error {
 	clear(t.cache.powers)
-	if err := t.run(ctx, dropPaired); err != nil {
+	if err := t.Run(ctx, dropPaired); err != nil {
 		return err
 	}
 	for _, a := range d.Admitted {
 		if a.Role <= spaces.OfMember || a.User == "" {
 			continue
 		}
-		if err := t.run(ctx, insertRole, platformOf(a.Account), a.Scope, a.User, "pairing", int(a.Role)); err != nil {
+		if err := t.Run(ctx, insertRole, platformOf(a.Account), a.Scope, a.User, "pairing", int(a.Role)); err != nil {
 			return err
 		}
 	}
@@ -72,7 +73,7 @@ func (t *tx) appoint(ctx context.Context, d activity.PairingState) error {
 
 // authority returns what a run may do that these rows woke: what all of the
 // people behind them may ask for (SECURITY S2, "Whose authority").
-func (t *tx) authority(ctx context.Context, woken []inboxEntry, waits []spaces.Wait) (spaces.Authority, error) {
+func (t *writeTx) authority(ctx context.Context, woken []inboxEntry, waits []spaces.Wait) (spaces.Authority, error) {
 	least := spaces.OfOwner
 	for _, e := range woken {
 		role, err := t.power(ctx, e.event.Actor)
@@ -83,7 +84,7 @@ func (t *tx) authority(ctx context.Context, woken []inboxEntry, waits []spaces.W
 	}
 	for _, w := range waits { // what the run that asked might do is left
 		role := spaces.OfMember
-		if _, err := one(ctx, t, runAuthority, []any{string(w.Cycle)}, &role); err != nil {
+		if _, err := engine.ScanRow(ctx, t, runAuthority, []any{string(w.Cycle)}, &role); err != nil {
 			return spaces.OfStranger, err
 		}
 		least = min(least, role)
@@ -95,13 +96,13 @@ func (t *tx) authority(ctx context.Context, woken []inboxEntry, waits []spaces.W
 }
 
 // power returns what somebody's words may ask for.
-func (t *tx) power(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
+func (t *writeTx) power(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
 	if role, ok := t.cache.powers[who]; ok {
 		return role, nil
 	}
 	role := spaces.OfMember
 	var kind spaces.EntityKind
-	if _, err := one(ctx, t, entityRole, []any{string(who)}, &kind, &role); err != nil {
+	if _, err := engine.ScanRow(ctx, t, entityRole, []any{string(who)}, &kind, &role); err != nil {
 		return spaces.OfStranger, err
 	}
 	if kind != spaces.Human {

@@ -6,17 +6,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	selectSpace query = `select id, kind, name, circle, wake, direct, closed, case when config_key is null then 0 else 1 end, agent_run, created_at from spaces where id = $1`
-	selectSet   query = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
-	updateRoom  query = `update spaces set agent_run = $2, readers = $3 where id = $1`
-	liveMinds   query = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
+	selectSpace engine.Query = `select id, kind, name, circle, wake, direct, closed, case when config_key is null then 0 else 1 end, agent_run, created_at from spaces where id = $1`
+	selectSet   engine.Query = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
+	updateRoom  engine.Query = `update spaces set agent_run = $2, readers = $3 where id = $1`
+	liveMinds   engine.Query = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
 	// openChats are the chats that can be reached; when none can, all of them: then
 	// each platform says why not, and the agent is told.
-	openChats query = `select account, chat, live, relay from mappings where space = $1
+	openChats engine.Query = `select account, chat, live, relay from mappings where space = $1
   and (live = 1 or not exists (select 1 from mappings m where m.space = $1 and m.live = 1)) order by n`
 )
 
@@ -47,7 +48,7 @@ func (r *spaceState) reachable() bool {
 }
 
 // room returns a space, or nil when there is none.
-func (t *tx) room(ctx context.Context, id spaces.SpaceID) (*spaceState, error) {
+func (t *writeTx) room(ctx context.Context, id spaces.SpaceID) (*spaceState, error) {
 	if r, ok := t.cache.rooms[id]; ok {
 		return r, nil
 	}
@@ -63,29 +64,29 @@ func (t *tx) room(ctx context.Context, id spaces.SpaceID) (*spaceState, error) {
 	return r, nil
 }
 
-func (t *tx) fill(ctx context.Context, r *spaceState) error {
-	if _, err := one(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.set, &r.size, &r.waits); err != nil {
+func (t *writeTx) fill(ctx context.Context, r *spaceState) error {
+	if _, err := engine.ScanRow(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.set, &r.size, &r.waits); err != nil {
 		return err
 	}
 	return t.relist(ctx, r)
 }
 
 // relist reads again who is uplinked to the room and which chats it has.
-func (t *tx) relist(ctx context.Context, r *spaceState) (err error) {
+func (t *writeTx) relist(ctx context.Context, r *spaceState) (err error) {
 	key := []any{string(r.ID)}
-	if r.minds, err = all(ctx, t, liveMinds, key, scanMind); err != nil {
+	if r.minds, err = engine.AllRows(ctx, t, liveMinds, key, scanMind); err != nil {
 		return err
 	}
-	r.chats, err = all(ctx, t, openChats, key, func(row row) (c chatState, err error) {
+	r.chats, err = engine.AllRows(ctx, t, openChats, key, func(row engine.Row) (c chatState, err error) {
 		return c, row.Scan(&c.account, &c.id, &c.live, &c.relay)
 	})
 	return err
 }
 
-func scanMind(r row) (m spaces.Mind, err error) { return m, r.Scan(&m.Agent, &m.Circle) }
+func scanMind(r engine.Row) (m spaces.Mind, err error) { return m, r.Scan(&m.Agent, &m.Circle) }
 
 // touch has the room's own columns written at the end of the job.
-func (t *tx) touch(r *spaceState) {
+func (t *writeTx) touch(r *spaceState) {
 	if !r.changed {
 		r.changed = true
 		t.cache.unstored = append(t.cache.unstored, r)
@@ -93,8 +94,8 @@ func (t *tx) touch(r *spaceState) {
 }
 
 // spaceOf reads a space.
-func spaceOf(ctx context.Context, src Reader, id spaces.SpaceID) (s spaces.Space, found bool, err error) {
-	found, err = one(ctx, src, selectSpace, []any{string(id)},
-		&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.Configured, &s.AgentRun, timeScanner{&s.CreatedAt})
+func spaceOf(ctx context.Context, src engine.Reader, id spaces.SpaceID) (s spaces.Space, found bool, err error) {
+	found, err = engine.ScanRow(ctx, src, selectSpace, []any{string(id)},
+		&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.Configured, &s.AgentRun, engine.ScanTime(&s.CreatedAt))
 	return s, found, err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -25,14 +26,14 @@ const (
 )
 
 const (
-	cyclesToSee query = `select id, state, started from cycles where started > $1 and started <= $2
+	cyclesToSee engine.Query = `select id, state, started from cycles where started > $1 and started <= $2
   and started <= (select max(o.started) from (select started from cycles where started > $1 order by started limit $3 + 0) o) order by started`
-	openToSee query = `select y.id, y.state, y.started from unseen u cross join cycles y
+	openToSee engine.Query = `select y.id, y.state, y.started from unseen u cross join cycles y
 where y.id = u.cycle and y.state <> 'open' order by u.cycle limit $1 + 0`
-	refsOfCycle  query = `select refs from turns where cycle = $1 union all select refs from steps where cycle = $1`
-	insertSeen   query = `insert into seen (event, cycle) values ($1, $2) on conflict do nothing`
-	insertUnseen query = `insert into unseen (cycle) values ($1) on conflict do nothing`
-	dropUnseen   query = `delete from unseen where cycle = $1`
+	refsOfCycle  engine.Query = `select refs from turns where cycle = $1 union all select refs from steps where cycle = $1`
+	insertSeen   engine.Query = `insert into seen (event, cycle) values ($1, $2) on conflict do nothing`
+	insertUnseen engine.Query = `insert into unseen (cycle) values ($1) on conflict do nothing`
+	dropUnseen   engine.Query = `delete from unseen where cycle = $1`
 
 	// The parameters: agent, circle, the event, the event quoted, the horizon. What is
 	// joined crosswise is gone through in the order of the words.
@@ -44,20 +45,20 @@ saw as materialized (select cycle from seen where event = $3 union select l.id f
   where exists (select 1 from turns t where t.cycle = l.id and replace(t.refs, $4, '') <> t.refs)
     or exists (select 1 from steps s where s.cycle = l.id and replace(s.refs, $4, '') <> s.refs))
 `
-	cyclesShown query = lateOfMind + whoSaw + `select y.id, y.started, y.ended, y.inner_from from saw cross join cycles y
+	cyclesShown engine.Query = lateOfMind + whoSaw + `select y.id, y.started, y.ended, y.inner_from from saw cross join cycles y
 where y.id = saw.cycle and y.agent = $1 and y.circle = $2 order by y.started, y.id`
-	mindsShown query = lateOfAll + whoSaw + `select distinct y.circle from saw cross join cycles y
+	mindsShown engine.Query = lateOfAll + whoSaw + `select distinct y.circle from saw cross join cycles y
 where y.id = saw.cycle and y.agent = $1 and y.circle <> $2 order by y.circle`
 )
 
 // shownTo asks one of the questions above about a message and a mind.
-func shownTo[T any](ctx context.Context, s *Store, q query, m spaces.Mind, e spaces.EventID, scan func(row) (T, error)) ([]T, error) {
+func shownTo[T any](ctx context.Context, s *Store, q engine.Query, m spaces.Mind, e spaces.EventID, scan func(engine.Row) (T, error)) ([]T, error) {
 	horizon, err := s.see(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("enter what was shown: %w", err)
 	}
 	args := []any{string(m.Agent), string(m.Circle), string(e), `"` + string(e) + `"`, horizon}
-	return all(ctx, s.engine, q, args, scan)
+	return engine.AllRows(ctx, s.engine, q, args, scan)
 }
 
 // A shownCycle is a cycle with what it was shown.
@@ -73,17 +74,17 @@ func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 	if horizon, err = numberOf(ctx, s.engine, metaSeen); err != nil {
 		return 0, err
 	}
-	scan := func(r row) (g shownCycle, err error) {
+	scan := func(r engine.Row) (g shownCycle, err error) {
 		var state string
 		err = r.Scan(&g.cycle, &state, &g.started)
 		g.open = state == string(spaces.CycleOpen)
 		return g, err
 	}
-	fresh, err := all(ctx, s.engine, cyclesToSee, []any{horizon, ms(s.opts.Now().Add(-seenAfter)), maxSeen}, scan)
+	fresh, err := engine.AllRows(ctx, s.engine, cyclesToSee, []any{horizon, engine.ToMillis(s.opts.Now().Add(-seenAfter)), maxSeen}, scan)
 	if err != nil || len(fresh) < minSeen {
 		return horizon, err
 	}
-	ended, err := all(ctx, s.engine, openToSee, []any{maxSeen}, scan)
+	ended, err := engine.AllRows(ctx, s.engine, openToSee, []any{maxSeen}, scan)
 	if err != nil {
 		return horizon, err
 	}
@@ -93,14 +94,14 @@ func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 		}
 	}
 	past := fresh[len(fresh)-1].started
-	return past, s.write(ctx, func(ctx context.Context, t *tx) error {
+	return past, s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		t.cache.horizon = nil
-		return t.run(ctx, storeMeta, metaSeen, strconv.FormatInt(past, 10))
+		return t.Run(ctx, storeMeta, metaSeen, strconv.FormatInt(past, 10))
 	})
 }
 
 // behind notes a cycle that begins before the horizon: nobody would look for it there.
-func (t *tx) behind(ctx context.Context, y *spaces.Cycle) error {
+func (t *writeTx) behind(ctx context.Context, y *spaces.Cycle) error {
 	if t.cache.horizon == nil {
 		horizon, err := numberOf(ctx, t, metaSeen)
 		if err != nil {
@@ -108,10 +109,10 @@ func (t *tx) behind(ctx context.Context, y *spaces.Cycle) error {
 		}
 		t.cache.horizon = &horizon
 	}
-	if ms(y.Started) > *t.cache.horizon {
+	if engine.ToMillis(y.Started) > *t.cache.horizon {
 		return nil
 	}
-	return t.run(ctx, insertUnseen, string(y.ID))
+	return t.Run(ctx, insertUnseen, string(y.ID))
 }
 
 // enter notes what cycles were shown, or that they are open.
@@ -125,7 +126,7 @@ func (s *Store) enter(ctx context.Context, some []shownCycle) error {
 			return err
 		}
 	}
-	return s.write(ctx, func(ctx context.Context, t *tx) error {
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		for _, g := range some {
 			if err := t.enter(ctx, g); err != nil {
 				return err
@@ -138,9 +139,9 @@ func (s *Store) enter(ctx context.Context, some []shownCycle) error {
 // refsOf returns the messages that a cycle was shown, each once.
 func (s *Store) refsOf(ctx context.Context, id spaces.CycleID) ([]spaces.EventID, error) {
 	var refs []spaces.EventID
-	err := each(ctx, s.engine, refsOfCycle, []any{string(id)}, func(r row) error {
+	err := engine.EachRow(ctx, s.engine, refsOfCycle, []any{string(id)}, func(r engine.Row) error {
 		var more []spaces.EventID
-		err := r.Scan(jsonList[spaces.EventID]{&more})
+		err := r.Scan(engine.ScanList(&more))
 		refs = append(refs, more...)
 		return err
 	})
@@ -148,14 +149,14 @@ func (s *Store) refsOf(ctx context.Context, id spaces.CycleID) ([]spaces.EventID
 	return slices.Compact(refs), err
 }
 
-func (t *tx) enter(ctx context.Context, g shownCycle) error {
+func (t *writeTx) enter(ctx context.Context, g shownCycle) error {
 	if g.open {
-		return t.run(ctx, insertUnseen, string(g.cycle))
+		return t.Run(ctx, insertUnseen, string(g.cycle))
 	}
 	for _, id := range g.refs {
-		if err := t.run(ctx, insertSeen, string(id), string(g.cycle)); err != nil {
+		if err := t.Run(ctx, insertSeen, string(id), string(g.cycle)); err != nil {
 			return err
 		}
 	}
-	return t.run(ctx, dropUnseen, string(g.cycle))
+	return t.Run(ctx, dropUnseen, string(g.cycle))
 }

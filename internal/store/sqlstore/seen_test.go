@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -33,7 +33,7 @@ func (d *diary) shown() (seen []int) {
 // do changes the tables behind the record's back.
 func (d *diary) do(statement string, args ...any) {
 	d.t.Helper()
-	err := d.s.Write(d.t.Context(), func(ctx context.Context, t *sqlstore.Tx) error { return t.Do(ctx, statement, args...) })
+	err := d.s.Write(d.t.Context(), func(ctx context.Context, t *sqlstore.WriteTx) error { return t.Do(ctx, statement, args...) })
 	testutil.OK(d.t, err)
 }
 
@@ -85,7 +85,7 @@ func TestWhoWasShownAMessageIsKnownByAnyClock(t *testing.T) {
 // A deletion looks through no more than what is not noted yet.
 func TestWhoWasShownAMessageIsFoundByIndex(t *testing.T) {
 	for _, name := range []string{"cyclesShown", "mindsShown"} {
-		for _, step := range plan(t, openTables(t), recordtest.Statements(t, ".")[name]) {
+		for _, step := range plan(t, openTables(t), storetest.Statements(t)[name]) {
 			if strings.Contains(step, "AUTOMATIC") || strings.HasPrefix(step, "SCAN") && step != "SCAN l" && step != "SCAN saw" && step != "SCAN unseen" && step != "SCAN u" {
 				t.Errorf("%s: %s", name, step)
 			}

@@ -5,13 +5,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Serve notes that a room is of a server that has an entry of the configuration, for
 // those who cannot ask the platform.
 func (b BridgeStore) Serve(ctx context.Context, space spaces.SpaceID, entry string) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error { return t.run(ctx, storeMeta, metaServer+string(space), entry) })
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		return t.Run(ctx, storeMeta, metaServer+string(space), entry)
+	})
 	if err != nil {
 		return fmt.Errorf("note the server of %s: %w", space, err)
 	}
@@ -29,7 +32,7 @@ func (b BridgeStore) ServedBy(ctx context.Context, space spaces.SpaceID) (entry 
 // Served returns the entries of all rooms whose server was noted.
 func (b BridgeStore) Served(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	of := map[spaces.SpaceID]string{}
-	err := each(ctx, b.s.engine, servedRooms, nil, func(r row) error {
+	err := engine.EachRow(ctx, b.s.engine, servedRooms, nil, func(r engine.Row) error {
 		var name, entry string
 		if err := r.Scan(&name, &entry); err != nil {
 			return err

@@ -8,19 +8,20 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	storeAction query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
+	storeAction engine.Query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
   code = $9, reason = $10, settled = $11 where id = $1`
-	dropMessage query = `delete from messages where account = $1 and chat = $2 and message = $3`
+	dropMessage engine.Query = `delete from messages where account = $1 and chat = $2 and message = $3`
 )
 
 // Settle implements [activity.Outbox]. An action that is settled already stays
 // as it is: the caller repeats a settlement whose answer it did not get.
 func (b BridgeStore) Settle(ctx context.Context, at time.Time, settlements []activity.SendResult) error {
-	err := b.s.writeOften(ctx, func(ctx context.Context, t *tx) error {
+	err := b.s.writeFrequent(ctx, func(ctx context.Context, t *writeTx) error {
 		for _, s := range settlements {
 			if err := t.settle(ctx, at, s); err != nil {
 				return fmt.Errorf("action %s: %w", s.Action, err)
@@ -34,13 +35,13 @@ func (b BridgeStore) Settle(ctx context.Context, at time.Time, settlements []act
 	return nil
 }
 
-func (t *tx) settle(ctx context.Context, at time.Time, s activity.SendResult) error {
-	found, err := first(ctx, t, oneAction, []any{string(s.Action)}, scanOrder)
+func (t *writeTx) settle(ctx context.Context, at time.Time, s activity.SendResult) error {
+	found, err := engine.FirstRow(ctx, t, oneAction, []any{string(s.Action)}, scanOrder)
 	if err != nil {
 		return err
 	}
 	if found == nil {
-		return ErrUnknown
+		return engine.ErrUnknown
 	}
 	o := *found
 	if ended(o.State) {
@@ -72,7 +73,7 @@ func ended(s spaces.ActionState) bool {
 }
 
 // accept counts one part as delivered, and with the last one the action.
-func (t *tx) accept(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+func (t *writeTx) accept(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
 	if s.Part > 0 && s.Part <= o.Part {
 		return nil // stored before; the caller did not learn of it
 	}
@@ -85,19 +86,19 @@ func (t *tx) accept(ctx context.Context, o pendingAction, s activity.SendResult,
 		if s.File {
 			part += firstFile
 		}
-		err := t.run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
+		err := t.Run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
 		if err != nil {
 			return fmt.Errorf("keep receipt: %w", err)
 		}
 		o.Refs = append(o.Refs, s.Ref)
 	}
 	for _, r := range s.Gone {
-		if err := t.run(ctx, dropMessage, r.Account, r.Chat, r.Message); err != nil {
+		if err := t.Run(ctx, dropMessage, r.Account, r.Chat, r.Message); err != nil {
 			return fmt.Errorf("let go of a part: %w", err)
 		}
 	}
 	if o.Draft != "" && o.Part == 0 {
-		if err := t.run(ctx, deleteDraft, string(o.Draft)); err != nil {
+		if err := t.Run(ctx, deleteDraft, string(o.Draft)); err != nil {
 			return fmt.Errorf("let go of draft: %w", err)
 		}
 	}
@@ -117,15 +118,15 @@ func (t *tx) accept(ctx context.Context, o pendingAction, s activity.SendResult,
 
 // putBack readies an action for another time, unless a person has stopped the
 // run that decided it. Without a code there was no attempt.
-func (t *tx) putBack(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+func (t *writeTx) putBack(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
 	var halted int
-	if _, err := one(ctx, t, isHalted, []any{string(o.Cycle)}, &halted); err != nil {
+	if _, err := engine.ScanRow(ctx, t, isHalted, []any{string(o.Cycle)}, &halted); err != nil {
 		return err
 	}
 	if halted >= haltedUnsent {
 		return t.cancel(ctx, o, at)
 	}
-	o.State, o.NotBefore, o.Code, o.reason = spaces.ActionReady, t.clock.of(s.NotBefore), s.Code, s.Reason
+	o.State, o.NotBefore, o.Code, o.reason = spaces.ActionReady, t.Clock().ToShared(s.NotBefore), s.Code, s.Reason
 	o.Resent = o.Resent || s.Resent
 	if s.Code == "" {
 		o.Attempts = max(o.Attempts-1, 0)
@@ -136,7 +137,7 @@ func (t *tx) putBack(ctx context.Context, o pendingAction, s activity.SendResult
 
 // conclude ends an action that did not arrive, or that nobody can judge, and
 // tells so in its room.
-func (t *tx) conclude(ctx context.Context, o pendingAction, at time.Time) error {
+func (t *writeTx) conclude(ctx context.Context, o pendingAction, at time.Time) error {
 	if err := t.saveAt(ctx, o, at); err != nil {
 		return err
 	}
@@ -150,7 +151,7 @@ func (t *tx) conclude(ctx context.Context, o pendingAction, at time.Time) error 
 }
 
 // tell appends what became of an action to its room, caused by its message.
-func (t *tx) tell(ctx context.Context, o pendingAction, fact spaces.Body, at time.Time) error {
+func (t *writeTx) tell(ctx context.Context, o pendingAction, fact spaces.Body, at time.Time) error {
 	return t.append(ctx, &spaces.Event{
 		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: cmp.Or(o.RoomThread, o.Thread), At: at, RecvAt: at,
 		Cause: o.Event, Root: o.root, Depth: o.depth, Body: fact,
@@ -158,9 +159,9 @@ func (t *tx) tell(ctx context.Context, o pendingAction, fact spaces.Body, at tim
 }
 
 // saveAt stores an action; settled is when it ended, zero as long as it has not.
-func (t *tx) saveAt(ctx context.Context, o pendingAction, settled time.Time) error {
-	err := t.run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, notBefore(o.NotBefore), array(o.Refs), o.Resent,
-		o.Code, o.reason, t.shared(settled))
+func (t *writeTx) saveAt(ctx context.Context, o pendingAction, settled time.Time) error {
+	err := t.Run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, engine.CeilMillis(o.NotBefore), engine.EncodeList(o.Refs), o.Resent,
+		o.Code, o.reason, t.SharedMillis(settled))
 	if err != nil {
 		return fmt.Errorf("store action: %w", err)
 	}

@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // What is known of a file lasts as long as a message shows it (ADR 19).
 
 const (
-	insertShowing query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
-	orphans       query = `select a.account, a.file, a.hash, a.bytes from showings s join attachments a on a.account = s.account and a.file = s.file
+	insertShowing engine.Query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
+	orphans       engine.Query = `select a.account, a.file, a.hash, a.bytes from showings s join attachments a on a.account = s.account and a.file = s.file
 where s.event = $1 and not exists (select 1 from showings o where o.account = s.account and o.file = s.file and o.event <> s.event)`
-	dropShowings   query = `delete from showings where event = $1`
-	dropAttachment query = `delete from attachments where account = $1 and file = $2`
-	dropVoice      query = `delete from voices where account = $1 and file = $2`
-	dropFileWaits  query = `delete from file_relays where account = $1 and file = $2`
-	contentStored  query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
+	dropShowings   engine.Query = `delete from showings where event = $1`
+	dropAttachment engine.Query = `delete from attachments where account = $1 and file = $2`
+	dropVoice      engine.Query = `delete from voices where account = $1 and file = $2`
+	dropFileWaits  engine.Query = `delete from file_relays where account = $1 and file = $2`
+	contentStored  engine.Query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
 )
 
 // unreferencedFile is a file that no other message shows.
@@ -29,11 +30,11 @@ type unreferencedFile struct {
 
 // unshow forgets the files that only a deleted message showed. Their bytes are
 // taken off the disk after the commit, see [activity.Sweeper].
-func (t *tx) unshow(ctx context.Context, message spaces.EventID) error {
+func (t *writeTx) unshow(ctx context.Context, message spaces.EventID) error {
 	if message == "" {
 		return nil
 	}
-	alone, err := all(ctx, t, orphans, []any{string(message)}, func(r row) (o unreferencedFile, err error) {
+	alone, err := engine.AllRows(ctx, t, orphans, []any{string(message)}, func(r engine.Row) (o unreferencedFile, err error) {
 		return o, r.Scan(&o.account, &o.file, &o.hash, &o.bytes)
 	})
 	if err != nil {
@@ -44,12 +45,12 @@ func (t *tx) unshow(ctx context.Context, message spaces.EventID) error {
 			return fmt.Errorf("forget file of %s: %w", message, err)
 		}
 	}
-	return t.run(ctx, dropShowings, string(message))
+	return t.Run(ctx, dropShowings, string(message))
 }
 
-func (t *tx) unshelve(ctx context.Context, o unreferencedFile) error {
-	for _, q := range []query{dropAttachment, dropVoice, dropFileWaits} {
-		if err := t.run(ctx, q, o.account, o.file); err != nil {
+func (t *writeTx) unshelve(ctx context.Context, o unreferencedFile) error {
+	for _, q := range []engine.Query{dropAttachment, dropVoice, dropFileWaits} {
+		if err := t.Run(ctx, q, o.account, o.file); err != nil {
 			return err
 		}
 	}
@@ -61,8 +62,8 @@ func (t *tx) unshelve(ctx context.Context, o unreferencedFile) error {
 
 // abandon has a content swept, of which so many bytes are counted, unless another
 // file has it, too.
-func (t *tx) abandon(ctx context.Context, hash string, counted int64) error {
-	if still, err := whether(ctx, t, contentStored, hash); err != nil || still {
+func (t *writeTx) abandon(ctx context.Context, hash string, counted int64) error {
+	if still, err := engine.QueryBool(ctx, t, contentStored, hash); err != nil || still {
 		return err
 	}
 	if counted > 0 {
@@ -75,7 +76,7 @@ func (t *tx) abandon(ctx context.Context, hash string, counted int64) error {
 
 // Holds implements [activity.Stock].
 func (b BridgeStore) Holds(ctx context.Context, hash string) (held bool, err error) {
-	if held, err = whether(ctx, b.s.engine, contentStored, hash); err != nil {
+	if held, err = engine.QueryBool(ctx, b.s.engine, contentStored, hash); err != nil {
 		return false, fmt.Errorf("look for a file's content: %w", err)
 	}
 	return held, nil

@@ -7,14 +7,15 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
 	// The same text serves thousands of frames: it is kept once.
-	insertSystem query = `insert into systems (hash, text) values ($1, $2) on conflict (hash) do nothing`
-	shownSteps   query = `select n, shown from steps where cycle = $1 and shown is not null order by n`
-	redactShown  query = `update steps set shown = $3 where cycle = $1 and n = $2`
+	insertSystem engine.Query = `insert into systems (hash, text) values ($1, $2) on conflict (hash) do nothing`
+	shownSteps   engine.Query = `select n, shown from steps where cycle = $1 and shown is not null order by n`
+	redactShown  engine.Query = `update steps set shown = $3 where cycle = $1 and n = $2`
 )
 
 // shown returns the columns of what a step's frame was made of: it, the remote
@@ -27,17 +28,17 @@ func (k *stepTx) shown(ctx context.Context, f *spaces.FrameSources) ([]any, erro
 	if !known {
 		sum := sha256.Sum256([]byte(f.System))
 		hash = hex.EncodeToString(sum[:16])
-		if err := k.run(ctx, insertSystem, hash, f.System); err != nil {
+		if err := k.Run(ctx, insertSystem, hash, f.System); err != nil {
 			return nil, fmt.Errorf("keep system text: %w", err)
 		}
 		k.cache.systems[f.System] = hash
 	}
-	return []any{k.stored.shown, array(f.Refs), hash}, nil
+	return []any{k.stored.shown, engine.EncodeList(f.Refs), hash}, nil
 }
 
 // redactFrames passes what the frames of a cycle were made of through redact.
-func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
-	frames, err := all(ctx, t, shownSteps, []any{string(id)}, scanShown)
+func (t *writeTx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+	frames, err := engine.AllRows(ctx, t, shownSteps, []any{string(id)}, scanShown)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ func (t *tx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(st
 		if err != nil {
 			return err
 		}
-		if err := t.run(ctx, redactShown, string(id), f.n, body); err != nil {
+		if err := t.Run(ctx, redactShown, string(id), f.n, body); err != nil {
 			return err
 		}
 	}
@@ -66,7 +67,7 @@ type shownStep struct {
 	shown spaces.FrameSources
 }
 
-func scanShown(r row) (f shownStep, err error) {
+func scanShown(r engine.Row) (f shownStep, err error) {
 	var body []byte
 	if err = r.Scan(&f.n, &body); err != nil {
 		return f, err

@@ -6,19 +6,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	sourceKnown   query = `select exists (select 1 from events where space = $1 and source = $2)`
-	sightingOf    query = `select alike, n from sightings where space = $1 and account = $2 and source = $3`
-	countSighting query = `select count(*) from sightings where space = $1 and account = $2 and alike = $3`
-	addSighting   query = `insert into sightings (space, account, source, alike, n, at) values ($1, $2, $3, $4, $5, $6)`
+	sourceKnown   engine.Query = `select exists (select 1 from events where space = $1 and source = $2)`
+	sightingOf    engine.Query = `select alike, n from sightings where space = $1 and account = $2 and source = $3`
+	countSighting engine.Query = `select count(*) from sightings where space = $1 and account = $2 and alike = $3`
+	addSighting   engine.Query = `insert into sightings (space, account, source, alike, n, at) values ($1, $2, $3, $4, $5, $6)`
 	// From the newest event of the room on, until one is it.
-	sentAround query = `select e.id from events e cross join messages m
+	sentAround engine.Query = `select e.id from events e cross join messages m
 where e.space = $3 and e.branch = 'main' and e.at < $4 and m.event = e.id and m.account = $1 and m.chat = $2 and m.own = 1
 order by e.seq desc, m.part limit 1`
-	dropSightings query = `delete from sightings where at < $1`
+	dropSightings engine.Query = `delete from sightings where at < $1`
 )
 
 // sightingsKept is how long it is known which account has told of what: longer than
@@ -31,11 +32,11 @@ const sightingsKept = 8 * 24 * time.Hour
 // which is which, and never in how many there are.
 func (i *ingestTx) sight(ctx context.Context, it *spaces.IngestItem) error {
 	space, own := string(it.Event.Space), it.Event.Source
-	if before, err := whether(ctx, i.tx, sourceKnown, space, own); err != nil || before {
+	if before, err := engine.QueryBool(ctx, i.writeTx, sourceKnown, space, own); err != nil || before {
 		return err // the account was alone when it told of it
 	}
 	var n int
-	found, err := one(ctx, i.tx, sightingOf, []any{space, i.batch.Account, own}, &it.Alike, &n)
+	found, err := engine.ScanRow(ctx, i.writeTx, sightingOf, []any{space, i.batch.Account, own}, &it.Alike, &n)
 	if err == nil && !found {
 		n, err = i.sighted(ctx, *it)
 	}
@@ -50,13 +51,13 @@ func (i *ingestTx) sight(ctx context.Context, it *spaces.IngestItem) error {
 // how many of its like it has told of before.
 func (i *ingestTx) sighted(ctx context.Context, it spaces.IngestItem) (n int, err error) {
 	space, at := string(it.Event.Space), i.batch.At
-	if err := i.run(ctx, dropSightings, ms(at.Add(-sightingsKept))); err != nil {
+	if err := i.Run(ctx, dropSightings, engine.ToMillis(at.Add(-sightingsKept))); err != nil {
 		return 0, err
 	}
-	if _, err := one(ctx, i.tx, countSighting, []any{space, i.batch.Account, it.Alike}, &n); err != nil {
+	if _, err := engine.ScanRow(ctx, i.writeTx, countSighting, []any{space, i.batch.Account, it.Alike}, &n); err != nil {
 		return 0, err
 	}
-	return n, i.run(ctx, addSighting, space, i.batch.Account, it.Event.Source, it.Alike, n, ms(at))
+	return n, i.Run(ctx, addSighting, space, i.batch.Account, it.Event.Source, it.Alike, n, engine.ToMillis(at))
 }
 
 // sentBy returns the message of another account of the room that an item answers,
@@ -68,8 +69,8 @@ func (i *ingestTx) sentBy(ctx context.Context, it spaces.IngestItem) (id spaces.
 	if err != nil || r == nil || !slices.ContainsFunc(r.chats, func(c chatState) bool { return c.account == account }) {
 		return "", err
 	}
-	args := []any{account, it.ReplyRef.Chat, string(it.Event.Space), ms(it.ReplyAt.Add(time.Second))}
-	if _, err = one(ctx, i.tx, sentAround, args, &id); err != nil {
+	args := []any{account, it.ReplyRef.Chat, string(it.Event.Space), engine.ToMillis(it.ReplyAt.Add(time.Second))}
+	if _, err = engine.ScanRow(ctx, i.writeTx, sentAround, args, &id); err != nil {
 		return "", fmt.Errorf("find what %s sent: %w", account, err)
 	}
 	return id, nil

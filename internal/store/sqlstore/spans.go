@@ -5,24 +5,25 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	spanColumns query = `id, agent, circle, space, from_seq, from_id, to_seq, to_id, opened_at, closed_at, opener, closer, checked`
-	insertSpan  query = `insert into spans (agent, circle, space, from_seq, from_id, opened_at, opener)
+	spanColumns engine.Query = `id, agent, circle, space, from_seq, from_id, to_seq, to_id, opened_at, closed_at, opener, closer, checked`
+	insertSpan  engine.Query = `insert into spans (agent, circle, space, from_seq, from_id, opened_at, opener)
 values ($1, $2, $3, $4, $5, $6, $7) on conflict (space, agent, circle) where closed_at = 0 do nothing returning id`
-	closeSpan query = `update spans set to_seq = $2, to_id = $3, closed_at = $4, closer = $5 where id = $1`
-	checkSpan query = `update spans set checked = $2 where id = $1`
-	openSpan  query = `select ` + spanColumns + ` from spans where space = $1 and agent = $2 and circle = $3 and closed_at = 0`
-	openSpans query = `select ` + spanColumns + ` from spans where closed_at = 0 order by id`
-	roomSpans query = `select ` + spanColumns + ` from spans where space = $1 and closed_at = 0 order by id`
-	spansOf   query = `select ` + spanColumns + ` from spans where agent = $1 and circle = $2 and space = $3 order by id desc limit $4 + 0`
+	closeSpan engine.Query = `update spans set to_seq = $2, to_id = $3, closed_at = $4, closer = $5 where id = $1`
+	checkSpan engine.Query = `update spans set checked = $2 where id = $1`
+	openSpan  engine.Query = `select ` + spanColumns + ` from spans where space = $1 and agent = $2 and circle = $3 and closed_at = 0`
+	openSpans engine.Query = `select ` + spanColumns + ` from spans where closed_at = 0 order by id`
+	roomSpans engine.Query = `select ` + spanColumns + ` from spans where space = $1 and closed_at = 0 order by id`
+	spansOf   engine.Query = `select ` + spanColumns + ` from spans where agent = $1 and circle = $2 and space = $3 order by id desc limit $4 + 0`
 )
 
-func scanSpan(r row) (s spaces.ConnectionSpan, err error) {
+func scanSpan(r engine.Row) (s spaces.ConnectionSpan, err error) {
 	return s, r.Scan(&s.ID, &s.Mind.Agent, &s.Mind.Circle, &s.Space, &s.From, &s.FromID, &s.To, &s.ToID,
-		timeScanner{&s.Opened}, timeScanner{&s.Closed}, &s.Opener, &s.Closer, timeScanner{&s.Checked})
+		engine.ScanTime(&s.Opened), engine.ScanTime(&s.Closed), &s.Opener, &s.Closer, engine.ScanTime(&s.Checked))
 }
 
 // A spanMark is a place in a space's log.
@@ -32,9 +33,9 @@ type spanMark struct {
 }
 
 // openAt opens a span of an uplink from a place on, unless one is open.
-func (t *tx) openAt(ctx context.Context, m spaces.Mind, space spaces.SpaceID, from spanMark, why spaces.SpanReason, at time.Time) error {
+func (t *writeTx) openAt(ctx context.Context, m spaces.Mind, space spaces.SpaceID, from spanMark, why spaces.SpanReason, at time.Time) error {
 	var id int64
-	found, err := one(ctx, t, insertSpan, []any{string(m.Agent), string(m.Circle), string(space), from.seq, string(from.id), ms(at), string(why)}, &id)
+	found, err := engine.ScanRow(ctx, t, insertSpan, []any{string(m.Agent), string(m.Circle), string(space), from.seq, string(from.id), engine.ToMillis(at), string(why)}, &id)
 	if err != nil {
 		return fmt.Errorf("open span of %s in %s: %w", m, space, err)
 	}
@@ -45,18 +46,18 @@ func (t *tx) openAt(ctx context.Context, m spaces.Mind, space spaces.SpaceID, fr
 }
 
 // closeAt closes a span at the last place it covers.
-func (t *tx) closeAt(ctx context.Context, s spaces.ConnectionSpan, to spanMark, why spaces.SpanReason, at time.Time) error {
+func (t *writeTx) closeAt(ctx context.Context, s spaces.ConnectionSpan, to spanMark, why spaces.SpanReason, at time.Time) error {
 	if to.seq < s.From {
 		to = spanMark{seq: s.From - 1} // it covered nothing
 	}
-	if err := t.run(ctx, closeSpan, s.ID, to.seq, string(to.id), ms(at), string(why)); err != nil {
+	if err := t.Run(ctx, closeSpan, s.ID, to.seq, string(to.id), engine.ToMillis(at), string(why)); err != nil {
 		return fmt.Errorf("close span of %s in %s: %w", s.Mind, s.Space, err)
 	}
 	return t.inner(ctx, s.Mind, at, spaces.SpanChanged{Span: s.ID, Space: s.Space, What: "closed", Reason: why, Event: to.id, Seq: to.seq})
 }
 
 // disconnect closes the open spans of a space at its head.
-func (t *tx) disconnect(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
+func (t *writeTx) disconnect(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
 	l, err := t.line(ctx, r.ID, spaces.Primary)
 	if err != nil {
 		return err
@@ -70,8 +71,8 @@ func (t *tx) disconnect(ctx context.Context, r *spaceState, why spaces.SpanReaso
 }
 
 // cut closes the open span of one uplink, if there is one.
-func (t *tx) cut(ctx context.Context, m spaces.Mind, space spaces.SpaceID, to spanMark, why spaces.SpanReason, at time.Time) error {
-	open, err := all(ctx, t, openSpan, []any{string(space), string(m.Agent), string(m.Circle)}, scanSpan)
+func (t *writeTx) cut(ctx context.Context, m spaces.Mind, space spaces.SpaceID, to spanMark, why spaces.SpanReason, at time.Time) error {
+	open, err := engine.AllRows(ctx, t, openSpan, []any{string(space), string(m.Agent), string(m.Circle)}, scanSpan)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (t *tx) cut(ctx context.Context, m spaces.Mind, space spaces.SpaceID, to sp
 }
 
 // connect opens spans of every uplink of a space from its next event on.
-func (t *tx) connect(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
+func (t *writeTx) connect(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
 	l, err := t.line(ctx, r.ID, spaces.Primary)
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ const daily = 24 * time.Hour
 
 // stir begins new spans when a room that was silent for long hears something,
 // and checkpoints those that have been open for a day.
-func (t *tx) stir(ctx context.Context, e spaces.Event) error {
+func (t *writeTx) stir(ctx context.Context, e spaces.Event) error {
 	l, err := t.line(ctx, e.Space, spaces.Primary)
 	if err != nil || l == nil {
 		return err
@@ -111,11 +112,11 @@ func (t *tx) stir(ctx context.Context, e spaces.Event) error {
 	if err != nil {
 		return err
 	}
-	idle := l.lastAt != 0 && e.RecvAt.Sub(instant(l.lastAt)) >= t.idle
+	idle := l.lastAt != 0 && e.RecvAt.Sub(engine.FromMillis(l.lastAt)) >= t.idle
 	if !idle && e.RecvAt.Before(r.checkAt) {
 		return nil
 	}
-	open, err := all(ctx, t, roomSpans, []any{string(r.ID)}, scanSpan)
+	open, err := engine.AllRows(ctx, t, roomSpans, []any{string(r.ID)}, scanSpan)
 	if err != nil {
 		return err
 	}
@@ -135,8 +136,8 @@ func (t *tx) stir(ctx context.Context, e spaces.Event) error {
 
 // reopen ends a span where the silence had lasted long enough, or began in the middle of
 // it, and begins the next one.
-func (t *tx) reopen(ctx context.Context, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
-	last := instant(l.lastAt).Add(t.idle)
+func (t *writeTx) reopen(ctx context.Context, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
+	last := engine.FromMillis(l.lastAt).Add(t.idle)
 	if last.Before(s.Opened) {
 		last = s.Opened
 	}
@@ -147,7 +148,7 @@ func (t *tx) reopen(ctx context.Context, s spaces.ConnectionSpan, l *branchState
 }
 
 // checkpointSpan marks how far a span has come, once a day.
-func (t *tx) checkpointSpan(ctx context.Context, r *spaceState, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
+func (t *writeTx) checkpointSpan(ctx context.Context, r *spaceState, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
 	due := s.Opened
 	if s.Checked.After(due) {
 		due = s.Checked
@@ -159,7 +160,7 @@ func (t *tx) checkpointSpan(ctx context.Context, r *spaceState, s spaces.Connect
 		}
 		return nil
 	}
-	if err := t.run(ctx, checkSpan, s.ID, ms(at)); err != nil {
+	if err := t.Run(ctx, checkSpan, s.ID, engine.ToMillis(at)); err != nil {
 		return fmt.Errorf("checkpoint span of %s in %s: %w", s.Mind, s.Space, err)
 	}
 	return t.inner(ctx, s.Mind, at, spaces.SpanChanged{
@@ -169,7 +170,7 @@ func (t *tx) checkpointSpan(ctx context.Context, r *spaceState, s spaces.Connect
 
 // Spans implements [shell.Record].
 func (s AgentStore) Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error) {
-	out, err := all(ctx, s.s.engine, spansOf, []any{string(m.Agent), string(m.Circle), string(space), limit}, scanSpan)
+	out, err := engine.AllRows(ctx, s.s.engine, spansOf, []any{string(m.Agent), string(m.Circle), string(space), limit}, scanSpan)
 	if err != nil {
 		return nil, fmt.Errorf("read spans of %s in %s: %w", m, space, err)
 	}

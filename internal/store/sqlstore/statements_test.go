@@ -8,15 +8,15 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/store/recordtest"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/storetest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // The driver would tell of a misspelt column only when the statement first runs.
 func TestEveryStatementPreparesOnAFreshSchema(t *testing.T) {
 	db := openTables(t)
-	found := recordtest.Statements(t, ".")
+	found := storetest.Statements(t)
 	if len(found) < 100 {
 		t.Fatalf("found %d statements, want all of them", len(found))
 	}

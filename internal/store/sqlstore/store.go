@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"log/slog"
 	"sync"
 	"time"
@@ -39,21 +40,22 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// A Store is an open record. Its methods and those of its views may be called
+// A Store is an open database. Its methods and those of its views may be called
 // concurrently.
 type Store struct {
-	engine Engine
-	opts   Options
-	writer *writer // nil: for reading alone
-	close  sync.Once
-	closed error // what close gave
+	engine   engine.Engine
+	opts     Options
+	writer   *engine.Writer // nil: read only
+	tx       *writeTx
+	close    sync.Once
+	closeErr error // result of Close
 }
 
 // Open begins to write the record that e keeps, and gives back what an earlier
 // process left leased when it died, and with o.Lives what it left connected. The
 // schema is up to date. The store owns e from here on: it is closed with it, also
 // when Open fails.
-func Open(ctx context.Context, e Engine, o Options) (*Store, error) {
+func Open(ctx context.Context, e engine.Engine, o Options) (*Store, error) {
 	s := &Store{engine: e, opts: o.withDefaults()}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.release())
@@ -62,11 +64,15 @@ func Open(ctx context.Context, e Engine, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
-	if s.writer, err = startWriter(ctx, s.engine, s.opts); err != nil {
+	s.writer, err = engine.StartWriter(ctx, s.engine, s.opts.Logger, func(t *engine.Tx) engine.TableCache {
+		s.tx = newWriteTx(t, s.opts)
+		return s.tx
+	})
+	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(ctx context.Context, t *tx) error {
-		if c, several := s.engine.(Cluster); several {
+	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		if c, several := s.engine.(engine.Cluster); several {
 			if err := t.bury(ctx, c, true); err != nil {
 				return err
 			}
@@ -85,14 +91,14 @@ func (s *Store) Close(ctx context.Context) error {
 		if err := s.write(ctx, s.leave); err != nil {
 			s.opts.Logger.Warn("spans and leases left open", "error", err)
 		}
-		s.closed = s.release()
+		s.closeErr = s.release()
 	})
-	return s.closed
+	return s.closeErr
 }
 
 // leave is the last write of a clean stop: what this process has leased is free for
 // the others at once.
-func (s *Store) leave(ctx context.Context, t *tx) error {
+func (s *Store) leave(ctx context.Context, t *writeTx) error {
 	id := s.Process()
 	if err := t.handOver(ctx, id); err != nil {
 		return err
@@ -111,14 +117,14 @@ func (s *Store) leave(ctx context.Context, t *tx) error {
 // Crash ends the store as the end of its process would: nothing is put in order.
 // Tests use it to see what the next process finds.
 func (s *Store) Crash(context.Context) error {
-	s.close.Do(func() { s.closed = s.release() })
-	return s.closed
+	s.close.Do(func() { s.closeErr = s.release() })
+	return s.closeErr
 }
 
 func (s *Store) release() error {
 	var errs []error
 	if s.writer != nil {
-		errs = append(errs, s.writer.stop())
+		errs = append(errs, s.writer.Stop())
 	}
 	return errors.Join(append(errs, s.engine.Close())...)
 }
@@ -126,22 +132,35 @@ func (s *Store) release() error {
 // Size returns how many bytes the record takes.
 func (s *Store) Size(ctx context.Context) (int64, error) { return s.engine.Size(ctx) }
 
-// clock returns that of the last turn.
-func (s *Store) clock() clock { return *s.writer.clock.Load() }
+// Commits returns the number of groups of writes committed so far.
+func (s *Store) Commits() int64 { return s.writer.Commits() }
 
-// write runs do in a transaction that is on disk when write returns nil. It
-// stops waiting for its turn when ctx ends, and never after it had its turn.
+// BusyFor returns how long the running commit has taken so far; 0 while there is none.
+// It does not query the database, which may not respond.
+func (s *Store) BusyFor() time.Duration { return s.writer.BusyFor() }
+
+// FullAt returns when a write last found the disk full; zero for never.
+func (s *Store) FullAt() time.Time { return s.writer.FullAt() }
+
+// clock returns the clock of the last transaction.
+func (s *Store) clock() engine.Clock { return s.writer.Clock() }
+
+// A writeFunc is one write: stored whole or not at all.
+type writeFunc func(ctx context.Context, t *writeTx) error
+
+// write runs do in a transaction that is committed when write returns nil. It stops
+// waiting when ctx ends, but not once do has begun.
 func (s *Store) write(ctx context.Context, do writeFunc) error {
 	if s.writer == nil {
-		return ErrClosed
+		return engine.ErrClosed
 	}
-	return s.writer.write(ctx, do)
+	return s.writer.Write(ctx, func(ctx context.Context, _ *engine.Tx) error { return do(ctx, s.tx) })
 }
 
-// writeOften is write for what every message needs; see [writer.writeOften].
-func (s *Store) writeOften(ctx context.Context, do writeFunc) error {
+// writeFrequent is write for what every message needs; see [Writer.WriteFrequent].
+func (s *Store) writeFrequent(ctx context.Context, do writeFunc) error {
 	if s.writer == nil {
-		return ErrClosed
+		return engine.ErrClosed
 	}
-	return s.writer.writeOften(ctx, do)
+	return s.writer.WriteFrequent(ctx, func(ctx context.Context, _ *engine.Tx) error { return do(ctx, s.tx) })
 }

@@ -6,27 +6,28 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	tieColumns query = `thread, platform, chat, there, root, title, began`
-	tieHere    query = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
+	tieColumns engine.Query = `thread, platform, chat, there, root, title, began`
+	tieHere    engine.Query = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
 	// A room may have as many threads as messages: which they are says the narrow index.
 	tieFound = `select t.thread, t.platform, t.chat, t.there, t.root, t.title, t.began from threads k
 join threads t on t.space = k.space and t.platform = k.platform and t.chat = k.chat and t.there = k.there `
-	tieOnRoot query = tieFound + `where k.space = $1 and k.root = $2 order by t.began desc limit 1`
-	tiesOf    query = tieFound + `where k.space = $1 and k.thread = $2 order by t.began desc, t.platform, t.chat`
-	insertTie query = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
+	tieOnRoot engine.Query = tieFound + `where k.space = $1 and k.root = $2 order by t.began desc limit 1`
+	tiesOf    engine.Query = tieFound + `where k.space = $1 and k.thread = $2 order by t.began desc, t.platform, t.chat`
+	insertTie engine.Query = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
 on conflict do nothing`
-	nameThread query = `update threads set title = $3 where space = $1 and thread = $2`
-	threadOf   query = `select thread from events where id = $1`
+	nameThread engine.Query = `update threads set title = $3 where space = $1 and thread = $2`
+	threadOf   engine.Query = `select thread from events where id = $1`
 	// What stands in the chat itself is no part of a thread there: a row of threads says so.
-	threadHere query = `select exists (select 1 from events e cross join messages k cross join messages m
+	threadHere engine.Query = `select exists (select 1 from events e cross join messages k cross join messages m
 where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and k.event = e.id and k.account = $3 and k.chat = $4
   and m.account = k.account and m.chat = k.chat and m.message = k.message and m.space = k.space and m.own = 0)`
 	// An expression in place of the branch keeps the engine from going through the room.
-	firstHere query = `select m.account, m.chat, m.message from events e cross join messages m
+	firstHere engine.Query = `select m.account, m.chat, m.message from events e cross join messages m
 where e.space = $1 and e.branch || '' = 'main' and e.thread = $2 and e.thread <> '' and m.event = e.id and m.account = $3 and m.chat = $4 order by e.seq, m.part limit 1`
 )
 
@@ -45,7 +46,7 @@ type chatKey struct{ platform, chat string }
 
 func spotOf(account, chat string) chatKey { return chatKey{platformOf(account), chat} }
 
-func scanTie(r row) (t threadMapping, err error) {
+func scanTie(r engine.Row) (t threadMapping, err error) {
 	return t, r.Scan(&t.thread, &t.at.platform, &t.at.chat, &t.there, &t.root, &t.title, &t.began)
 }
 
@@ -61,7 +62,7 @@ func (i *ingestTx) thread(ctx context.Context, e *spaces.Event) (made *threadMap
 		return nil, i.chained(ctx, e)
 	}
 	here := spotOf(i.batch.Account, i.chat)
-	known, err := first(ctx, i.tx, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanTie)
+	known, err := engine.FirstRow(ctx, i.writeTx, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanTie)
 	if err != nil {
 		return nil, fmt.Errorf("find thread %s: %w", e.Thread, err)
 	}
@@ -81,7 +82,7 @@ func (i *ingestTx) enterThread(ctx context.Context, e *spaces.Event, known threa
 	if i.title == "" || i.title == known.title {
 		return nil
 	}
-	return i.run(ctx, nameThread, string(e.Space), string(known.thread), i.title)
+	return i.Run(ctx, nameThread, string(e.Space), string(known.thread), i.title)
 }
 
 // begin completes a new tie: the thread hangs on the message that its chat calls
@@ -92,7 +93,7 @@ func (i *ingestTx) begin(ctx context.Context, e *spaces.Event, made *threadMappi
 		return err
 	}
 	if made.root != "" {
-		elsewhere, err := first(ctx, i.tx, tieOnRoot, []any{string(e.Space), string(made.root)}, scanTie)
+		elsewhere, err := engine.FirstRow(ctx, i.writeTx, tieOnRoot, []any{string(e.Space), string(made.root)}, scanTie)
 		if err != nil {
 			return fmt.Errorf("find thread on %s: %w", made.root, err)
 		}
@@ -101,7 +102,7 @@ func (i *ingestTx) begin(ctx context.Context, e *spaces.Event, made *threadMappi
 		}
 	}
 	if made.began {
-		namesakes, err := all(ctx, i.tx, tiesOf, []any{string(e.Space), string(made.thread)}, scanTie)
+		namesakes, err := engine.AllRows(ctx, i.writeTx, tiesOf, []any{string(e.Space), string(made.thread)}, scanTie)
 		if err != nil {
 			return err
 		}
@@ -120,10 +121,10 @@ func (i *ingestTx) chained(ctx context.Context, e *spaces.Event) error {
 		return nil
 	}
 	var answered spaces.ThreadID
-	if _, err := one(ctx, i.tx, threadOf, []any{string(e.ReplyTo)}, &answered); err != nil || answered == "" {
+	if _, err := engine.ScanRow(ctx, i.writeTx, threadOf, []any{string(e.ReplyTo)}, &answered); err != nil || answered == "" {
 		return err
 	}
-	ties, err := all(ctx, i.tx, tiesOf, []any{string(e.Space), string(answered)}, scanTie)
+	ties, err := engine.AllRows(ctx, i.writeTx, tiesOf, []any{string(e.Space), string(answered)}, scanTie)
 	if err != nil || len(ties) == 0 {
 		return err
 	}
@@ -143,7 +144,7 @@ func (i *ingestTx) keep(ctx context.Context, made *threadMapping, e spaces.Event
 		return nil
 	}
 	root := cmp.Or(made.root, e.ID)
-	err := i.run(ctx, insertTie, string(e.Space), string(made.thread), made.at.platform, made.at.chat, string(made.there), string(root), made.title, made.began)
+	err := i.Run(ctx, insertTie, string(e.Space), string(made.thread), made.at.platform, made.at.chat, string(made.there), string(root), made.title, made.began)
 	if err != nil {
 		return fmt.Errorf("keep thread %s: %w", made.there, err)
 	}
@@ -152,11 +153,11 @@ func (i *ingestTx) keep(ctx context.Context, made *threadMapping, e spaces.Event
 
 // threadIn returns the thread of a room as one of its chats knows it, if it began
 // there. Elsewhere it is the room's, for whoever sends to find its place.
-func (t *tx) threadIn(ctx context.Context, r *spaceState, thread spaces.ThreadID, c chatState) (there, rooms spaces.ThreadID, err error) {
+func (t *writeTx) threadIn(ctx context.Context, r *spaceState, thread spaces.ThreadID, c chatState) (there, rooms spaces.ThreadID, err error) {
 	if thread == "" || len(r.chats) < 2 {
 		return thread, "", nil
 	}
-	ties, err := all(ctx, t, tiesOf, []any{string(r.ID), string(thread)}, scanTie)
+	ties, err := engine.AllRows(ctx, t, tiesOf, []any{string(r.ID), string(thread)}, scanTie)
 	if err != nil {
 		return "", "", fmt.Errorf("find thread %s: %w", thread, err)
 	}
@@ -168,7 +169,7 @@ func (t *tx) threadIn(ctx context.Context, r *spaceState, thread spaces.ThreadID
 	if len(ties) > 0 {
 		return "", thread, nil
 	}
-	here, err := whether(ctx, t, threadHere, string(r.ID), string(thread), c.account, c.id)
+	here, err := engine.QueryBool(ctx, t, threadHere, string(r.ID), string(thread), c.account, c.id)
 	if err != nil || !here {
 		return "", "", err
 	}
@@ -177,7 +178,7 @@ func (t *tx) threadIn(ctx context.Context, r *spaceState, thread spaces.ThreadID
 
 // ThreadAnchor implements [activity.Outbox].
 func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.ThreadAnchor, err error) {
-	ties, err := all(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	ties, err := engine.AllRows(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
 	if err != nil {
 		return m, fmt.Errorf("find thread %s: %w", thread, err)
 	}
@@ -195,7 +196,7 @@ func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, spa
 	}
 	if refs := append(words, files...); len(refs) > 0 {
 		m.Anchor = refs[0]
-	} else if _, err := one(ctx, b.s.engine, firstHere, []any{string(space), string(thread), account, chat},
+	} else if _, err := engine.ScanRow(ctx, b.s.engine, firstHere, []any{string(space), string(thread), account, chat},
 		&m.Anchor.Account, &m.Anchor.Chat, &m.Anchor.Message); err != nil {
 		return m, fmt.Errorf("find where thread %s hangs in %s: %w", thread, chat, err)
 	}
@@ -204,7 +205,7 @@ func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, spa
 
 // ThreadTitle implements [activity.Outbox].
 func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (title string, err error) {
-	tie, err := first(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	tie, err := engine.FirstRow(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
 	if err != nil {
 		return "", fmt.Errorf("find thread %s: %w", thread, err)
 	}
@@ -225,14 +226,14 @@ func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thre
 }
 
 // standing returns the words of a message as they stand; none once it was deleted.
-func standing(ctx context.Context, src Reader, e spaces.Event) (string, error) {
+func standing(ctx context.Context, src engine.Reader, e spaces.Event) (string, error) {
 	said, _ := e.Body.(spaces.Said)
 	deleted, err := deletedSince(ctx, src, e.Space, e.Seq)
 	if err != nil || deleted[e.ID] || deleted[said.Ref] {
 		return "", err
 	}
 	words := wordsOf(e.Body)
-	err = each(ctx, src, wordsAfter, []any{string(e.Space), e.Seq}, func(r row) error {
+	err = engine.EachRow(ctx, src, wordsAfter, []any{string(e.Space), e.Seq}, func(r engine.Row) error {
 		later, err := scanEvent(r)
 		if b, edited := later.Body.(spaces.Edited); edited && (b.Target == e.ID || b.Target == "" && !b.Ref.IsZero() && b.Ref == said.Ref) {
 			words = b.Text

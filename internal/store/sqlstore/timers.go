@@ -8,49 +8,50 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/cron"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	timerColumns query = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
-	insertTimer  query = `insert into timers (` + timerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
-	repeatTimer  query = `insert into timers (` + timerColumns + `, payers)
+	timerColumns engine.Query = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
+	insertTimer  engine.Query = `insert into timers (` + timerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+	repeatTimer  engine.Query = `insert into timers (` + timerColumns + `, payers)
 select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from timers where id = $1`
-	timerPayers query = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
-	selectTimer query = `select ` + timerColumns + ` from timers where id = $1`
+	timerPayers engine.Query = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
+	selectTimer engine.Query = `select ` + timerColumns + ` from timers where id = $1`
 	// One whose mind is busy with another wake without a space stays due.
-	dueTimers query = `select ` + timerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
+	dueTimers engine.Query = `select ` + timerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
   select 1 from cycles y where y.agent = t.agent and y.circle = t.circle and y.space = '' and y.state = 'open') order by due, id limit $2 + 0`
-	setTimers query = `select ` + timerColumns + ` from timers
+	setTimers engine.Query = `select ` + timerColumns + ` from timers
 where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
-	forgetTimer query = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
-	fireTimer   query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
-	nextTimer   query = `select coalesce(min(t), 0) from (
+	forgetTimer engine.Query = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
+	fireTimer   engine.Query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
+	nextTimer   engine.Query = `select coalesce(min(t), 0) from (
   select min(due) as t from timers where fired_by = ''
   union all
   select min(not_before) as t from inbox where state = 'ready' and not_before > 0) w`
 )
 
-func scanTimer(r row) (t spaces.Timer, err error) {
-	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, timeScanner{&t.Due}, &t.Cycle, &t.Plan, &t.Cron)
+func scanTimer(r engine.Row) (t spaces.Timer, err error) {
+	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, engine.ScanTime(&t.Due), &t.Cycle, &t.Plan, &t.Cron)
 }
 
 // timerValues are the arguments of insertTimer, for one that was set for the words
 // of people.
 func timerValues(t spaces.Timer, people []spaces.EntityID) []any {
 	return []any{
-		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, notBefore(t.Due), string(t.Cycle), t.Plan, t.Cron,
-		array(people),
+		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, engine.CeilMillis(t.Due), string(t.Cycle), t.Plan, t.Cron,
+		engine.EncodeList(people),
 	}
 }
 
-func timerOf(ctx context.Context, src Reader, id string) (*spaces.Timer, error) {
+func timerOf(ctx context.Context, src engine.Reader, id string) (*spaces.Timer, error) {
 	return timerBy(ctx, src, selectTimer, id)
 }
 
 // timerBy returns the timer that a statement finds by an id; nil when there is none.
-func timerBy(ctx context.Context, src Reader, text query, id string) (*spaces.Timer, error) {
-	found, err := all(ctx, src, text, []any{id}, scanTimer)
+func timerBy(ctx context.Context, src engine.Reader, text engine.Query, id string) (*spaces.Timer, error) {
+	found, err := engine.AllRows(ctx, src, text, []any{id}, scanTimer)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func timerBy(ctx context.Context, src Reader, text query, id string) (*spaces.Ti
 
 // hushNotes takes out of the notes of a mind's timers what they repeat of words that were
 // deleted.
-func hushNotes(ctx context.Context, src Reader, timers []spaces.Timer) error {
+func hushNotes(ctx context.Context, src engine.Reader, timers []spaces.Timer) error {
 	if len(timers) == 0 {
 		return nil
 	}
@@ -73,7 +74,7 @@ func hushNotes(ctx context.Context, src Reader, timers []spaces.Timer) error {
 // Due implements [shell.Inbox]. A timer whose mind is busy with another wake
 // without a space stays due.
 func (s AgentStore) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error) {
-	soon, err := dueOf(ctx, s.s.engine, ms(s.s.clock().of(at)), limit, here)
+	soon, err := dueOf(ctx, s.s.engine, engine.ToMillis(s.s.clock().ToShared(at)), limit, here)
 	if err != nil {
 		return nil, fmt.Errorf("list due timers: %w", err)
 	}
@@ -81,8 +82,8 @@ func (s AgentStore) Due(ctx context.Context, at time.Time, holder string, ttl ti
 		return nil, nil // a look without the writer: mostly there is nothing
 	}
 	var fired []spaces.Wake
-	err = s.s.write(ctx, func(ctx context.Context, t *tx) error {
-		due, err := dueOf(ctx, t, t.shared(at), limit, here)
+	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		due, err := dueOf(ctx, t, t.SharedMillis(at), limit, here)
 		if err != nil {
 			return err
 		}
@@ -108,9 +109,9 @@ func (s AgentStore) Due(ctx context.Context, at time.Time, holder string, ttl ti
 
 // dueOf lists timers that are due of agents that are here: up to limit, however many
 // that were due before are of others.
-func dueOf(ctx context.Context, src Reader, at int64, limit int, here func(spaces.AgentID) bool) ([]spaces.Timer, error) {
+func dueOf(ctx context.Context, src engine.Reader, at int64, limit int, here func(spaces.AgentID) bool) ([]spaces.Timer, error) {
 	for reach := limit; ; reach *= 2 {
-		due, err := all(ctx, src, dueTimers, []any{at, reach}, scanTimer)
+		due, err := engine.AllRows(ctx, src, dueTimers, []any{at, reach}, scanTimer)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +124,7 @@ func dueOf(ctx context.Context, src Reader, at int64, limit int, here func(space
 }
 
 // fire turns a timer into a claimed cycle without a space.
-func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
+func (t *writeTx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
 	c := spaces.Claim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
 	p, err := t.place(ctx, c.Mind, "", at)
 	if err != nil || p.leased || p.open != "" {
@@ -133,10 +134,10 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 		ID: spaces.CycleID(t.newID()), Mind: timer.Mind, State: spaces.CycleOpen, Wake: string(timer.Kind), Started: at, Authority: spaces.OfMember,
 	}}
 	y := &w.Cycle
-	if _, err := one(ctx, t, runAuthority, []any{string(timer.Cycle)}, &y.Authority); err != nil { // of who had it set
+	if _, err := engine.ScanRow(ctx, t, runAuthority, []any{string(timer.Cycle)}, &y.Authority); err != nil { // of who had it set
 		return nil, err
 	}
-	if err := t.run(ctx, fireTimer, timer.ID, string(y.ID), ms(at)); err != nil {
+	if err := t.Run(ctx, fireTimer, timer.ID, string(y.ID), engine.ToMillis(at)); err != nil {
 		return nil, err
 	}
 	if err := t.recur(ctx, timer, at); err != nil {
@@ -153,20 +154,20 @@ func (t *tx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder 
 
 // recur sets the next timer of a plan, behind now: what was missed while nobody
 // looked is made up for by one firing. A plan whose line no day fits any more ends.
-func (t *tx) recur(ctx context.Context, timer spaces.Timer, at time.Time) error {
+func (t *writeTx) recur(ctx context.Context, timer spaces.Timer, at time.Time) error {
 	if timer.Cron == "" {
 		return nil
 	}
-	due, err := cron.Next(timer.Cron, t.clock.of(at))
+	due, err := cron.Next(timer.Cron, t.Clock().ToShared(at))
 	if err != nil {
 		return nil //nolint:nilerr // it fired for the last time
 	}
-	return t.run(ctx, repeatTimer, timer.ID, t.newID(), notBefore(due))
+	return t.Run(ctx, repeatTimer, timer.ID, t.newID(), engine.CeilMillis(due))
 }
 
 // Plans implements [shell.Record].
 func (s AgentStore) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
-	plans, err := all(ctx, s.s.engine, setTimers, []any{string(m.Agent), string(m.Circle), limit}, scanTimer)
+	plans, err := engine.AllRows(ctx, s.s.engine, setTimers, []any{string(m.Agent), string(m.Circle), limit}, scanTimer)
 	if err == nil {
 		err = hushNotes(ctx, s.s.engine, plans)
 	}
@@ -179,8 +180,8 @@ func (s AgentStore) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spac
 // NextTimer implements [shell.Inbox].
 func (s AgentStore) NextTimer(ctx context.Context) (time.Time, bool, error) {
 	var at time.Time
-	if _, err := one(ctx, s.s.engine, nextTimer, nil, timeScanner{&at}); err != nil {
+	if _, err := engine.ScanRow(ctx, s.s.engine, nextTimer, nil, engine.ScanTime(&at)); err != nil {
 		return time.Time{}, false, fmt.Errorf("read next timer: %w", err)
 	}
-	return s.s.clock().here(at), !at.IsZero(), nil
+	return s.s.clock().ToLocal(at), !at.IsZero(), nil
 }

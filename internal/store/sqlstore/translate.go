@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -78,7 +79,7 @@ func (i *ingestTx) said(ctx context.Context, it spaces.IngestItem, b spaces.Said
 	}
 	if it.ByReply && e.ReplyTo != "" {
 		var asked spaces.EntityID
-		if _, err := one(ctx, i.tx, eventActor, []any{string(e.ReplyTo)}, &asked); err != nil {
+		if _, err := engine.ScanRow(ctx, i.writeTx, eventActor, []any{string(e.ReplyTo)}, &asked); err != nil {
 			return err
 		}
 		_, b.ToUs = asked.IsAgent()
@@ -92,7 +93,7 @@ func (i *ingestTx) said(ctx context.Context, it spaces.IngestItem, b spaces.Said
 	if err := i.want(ctx, e, b); err != nil {
 		return err
 	}
-	return i.run(ctx, insertMessage, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
+	return i.Run(ctx, insertMessage, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
 }
 
 // moved appends one joined or left for each person the item names.

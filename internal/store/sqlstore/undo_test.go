@@ -31,7 +31,7 @@ func TestUndoneWriteLeavesNoTraceInMemory(t *testing.T) {
 		t.Helper()
 		room := openRoom(t, s)
 		undone := errors.New("undone")
-		err := s.Write(t.Context(), func(ctx context.Context, tx *sqlstore.Tx) error {
+		err := s.Write(t.Context(), func(ctx context.Context, tx *sqlstore.WriteTx) error {
 			return errors.Join(tx.Take(ctx, message(room)), undone)
 		})
 		if !errors.Is(err, undone) {
@@ -54,7 +54,7 @@ func TestUndoneRunDoesNotVouchForItsActs(t *testing.T) {
 		m := spaces.NewManifest([]spaces.ToolDefinition{{Name: "view", Schema: []byte(`{}`)}})
 		undone := errors.New("undone")
 		for _, end := range []error{undone, nil} {
-			err := s.Write(t.Context(), func(ctx context.Context, tx *sqlstore.Tx) error {
+			err := s.Write(t.Context(), func(ctx context.Context, tx *sqlstore.WriteTx) error {
 				return errors.Join(tx.Offer(ctx, m, start), end)
 			})
 			if !errors.Is(err, end) {

@@ -6,32 +6,33 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	addUsage query = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
+	addUsage engine.Query = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
   output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
-	chargeRoot query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
+	chargeRoot engine.Query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
-	chargeSender query = `insert into senders (day, entity, tokens) values ($1, $2, $3)
+	chargeSender engine.Query = `insert into senders (day, entity, tokens) values ($1, $2, $3)
 on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`
-	payingRows query = `select i.root, e.actor from inbox i
+	payingRows engine.Query = `select i.root, e.actor from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
 union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
-	timerSpace   query = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
-	senderTokens query = `select tokens from senders where day = $1 and entity = $2`
+	timerSpace   engine.Query = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
+	senderTokens engine.Query = `select tokens from senders where day = $1 and entity = $2`
 	// sendersTokens has the people of a timer beside the tallies of those who wrote.
-	sendersTokens query = `select coalesce(max(s.tokens), 0),
+	sendersTokens engine.Query = `select coalesce(max(s.tokens), 0),
   coalesce((` + timerPayers + `), '[]')
 from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
 where i.cycle = $1 and i.cycle <> ''`
-	forgetSenders query = `delete from senders where day < $1`
-	stopRoot      query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
-	spentOn       query = `select agent, space, prompt, cached, output from usage where day = $1`
+	forgetSenders engine.Query = `delete from senders where day < $1`
+	stopRoot      engine.Query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
+	spentOn       engine.Query = `select agent, space, prompt, cached, output from usage where day = $1`
 )
 
 // charge adds what the step took to the day's tallies and to every chain the
@@ -40,7 +41,7 @@ func (k *stepTx) charge(ctx context.Context) error {
 	u := k.c.Step.Usage
 	room := k.space
 	if room == "" && u != (spaces.Usage{}) { // that of what woke it
-		if _, err := one(ctx, k.tx, timerSpace, []any{string(k.c.Step.Cycle)}, &room); err != nil {
+		if _, err := engine.ScanRow(ctx, k.writeTx, timerSpace, []any{string(k.c.Step.Cycle)}, &room); err != nil {
 			return fmt.Errorf("find the room of a timer: %w", err)
 		}
 	}
@@ -65,7 +66,7 @@ func (k *stepTx) charge(ctx context.Context) error {
 		if _, said := e.Body.(spaces.Said); !said {
 			continue
 		}
-		if err := k.run(ctx, chargeRoot, string(e.Root), 1, u.Total()); err != nil {
+		if err := k.Run(ctx, chargeRoot, string(e.Root), 1, u.Total()); err != nil {
 			return err
 		}
 	}
@@ -74,11 +75,11 @@ func (k *stepTx) charge(ctx context.Context) error {
 
 // spend adds what was used in a room to the day's tallies; no agent stands for what
 // was used beside one's steps.
-func (t *tx) spend(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
+func (t *writeTx) spend(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
 	if u == (spaces.Usage{}) {
 		return nil
 	}
-	if err := t.run(ctx, addUsage, day(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
+	if err := t.Run(ctx, addUsage, engine.DayNumber(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
 		return fmt.Errorf("count usage: %w", err)
 	}
 	return nil
@@ -91,7 +92,7 @@ func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, tok
 		if tokens == 0 {
 			break
 		}
-		if err := k.run(ctx, chargeSender, day(k.c.At), string(who), tokens); err != nil {
+		if err := k.Run(ctx, chargeSender, engine.DayNumber(k.c.At), string(who), tokens); err != nil {
 			return fmt.Errorf("count for senders: %w", err)
 		}
 	}
@@ -101,7 +102,7 @@ func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, tok
 // chargeRoots counts tokens and what the cycle said for the chains it answers.
 func (k *stepTx) chargeRoots(ctx context.Context, roots []spaces.EventID, tokens int) error {
 	for _, root := range roots {
-		if err := k.run(ctx, chargeRoot, string(root), k.spoke, tokens); err != nil {
+		if err := k.Run(ctx, chargeRoot, string(root), k.spoke, tokens); err != nil {
 			return fmt.Errorf("count for chain %s: %w", root, err)
 		}
 	}
@@ -117,11 +118,11 @@ type usageAccounts struct {
 
 // payers returns whom a cycle is counted for. Its rows and waits change only when it
 // takes more, and then they are looked up again.
-func (t *tx) payers(ctx context.Context, id spaces.CycleID) (p usageAccounts, err error) {
+func (t *writeTx) payers(ctx context.Context, id spaces.CycleID) (p usageAccounts, err error) {
 	if p, ok := t.cache.payers[id]; ok {
 		return p, nil
 	}
-	rows, err := all(ctx, t, payingRows, []any{string(id)}, func(r row) (e inboxEntry, err error) {
+	rows, err := engine.AllRows(ctx, t, payingRows, []any{string(id)}, func(r engine.Row) (e inboxEntry, err error) {
 		return e, r.Scan(&e.root, &e.event.Actor)
 	})
 	if err != nil {
@@ -130,13 +131,13 @@ func (t *tx) payers(ctx context.Context, id spaces.CycleID) (p usageAccounts, er
 	if p, err = t.pays(ctx, id, rows); err != nil || len(rows) > 0 {
 		return p, err
 	}
-	_, err = one(ctx, t, timerPayers, []any{string(id)}, jsonList[spaces.EntityID]{&p.people})
+	_, err = engine.ScanRow(ctx, t, timerPayers, []any{string(id)}, engine.ScanList(&p.people))
 	t.cache.payers[id] = p
 	return p, err
 }
 
 // pays notes whom a cycle with these rows is counted for.
-func (t *tx) pays(ctx context.Context, id spaces.CycleID, rows []inboxEntry) (p usageAccounts, err error) {
+func (t *writeTx) pays(ctx context.Context, id spaces.CycleID, rows []inboxEntry) (p usageAccounts, err error) {
 	actors := make([]spaces.EntityID, len(rows))
 	for n, e := range rows {
 		p.roots, actors[n] = append(p.roots, e.root), e.event.Actor
@@ -170,9 +171,9 @@ func debts(waits []spaces.Wait) []inboxEntry {
 // Stop marks causal chains as stopped by a person: nothing they lead to wakes
 // anybody again.
 func (s AgentStore) Stop(ctx context.Context, roots ...spaces.EventID) error {
-	return s.s.write(ctx, func(ctx context.Context, t *tx) error {
+	return s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
 		for _, root := range roots {
-			if err := t.run(ctx, stopRoot, string(root)); err != nil {
+			if err := t.Run(ctx, stopRoot, string(root)); err != nil {
 				return fmt.Errorf("stop chain %s: %w", root, err)
 			}
 		}
@@ -183,7 +184,7 @@ func (s AgentStore) Stop(ctx context.Context, roots ...spaces.EventID) error {
 // Spent implements [shell.Record]. Days are counted in UTC.
 func (s AgentStore) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID) (shell.UsageToday, error) {
 	var sum shell.UsageToday
-	err := each(ctx, s.s.engine, spentOn, []any{day(at)}, func(r row) error {
+	err := engine.EachRow(ctx, s.s.engine, spentOn, []any{engine.DayNumber(at)}, func(r engine.Row) error {
 		var who spaces.AgentID
 		var where spaces.SpaceID
 		var u spaces.Usage
@@ -208,12 +209,12 @@ func (s AgentStore) Spent(ctx context.Context, at time.Time, agent spaces.AgentI
 // SpentBySenders implements [shell.Record].
 func (s AgentStore) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (int, error) {
 	most, set := 0, []spaces.EntityID(nil)
-	if _, err := one(ctx, s.s.engine, sendersTokens, []any{string(cycle), day(at)}, &most, jsonList[spaces.EntityID]{&set}); err != nil {
+	if _, err := engine.ScanRow(ctx, s.s.engine, sendersTokens, []any{string(cycle), engine.DayNumber(at)}, &most, engine.ScanList(&set)); err != nil {
 		return 0, fmt.Errorf("read what senders used: %w", err)
 	}
 	for _, who := range set {
 		tokens := 0
-		if _, err := one(ctx, s.s.engine, senderTokens, []any{day(at), string(who)}, &tokens); err != nil {
+		if _, err := engine.ScanRow(ctx, s.s.engine, senderTokens, []any{engine.DayNumber(at), string(who)}, &tokens); err != nil {
 			return 0, fmt.Errorf("read what a sender used: %w", err)
 		}
 		most = max(most, tokens)

@@ -6,30 +6,31 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertVoice query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
-	dueVoices   query = `select a.account, a.file, a.space, a.event, a.kind, a.name, a.hash, a.bytes, a.media, v.tries from voices v
+	insertVoice engine.Query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
+	dueVoices   engine.Query = `select a.account, a.file, a.space, a.event, a.kind, a.name, a.hash, a.bytes, a.media, v.tries from voices v
 join attachments a on a.account = v.account and a.file = v.file
 where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file limit $3 + 0`
-	settleVoice query = `update voices set state = $3, tries = tries + 1, due = $4 where account = $1 and file = $2 and state = 'wanted'`
-	voiceWaits  query = `select exists (select 1 from voices where account = $1 and file = $2 and state = 'wanted' and at >= $3)
+	settleVoice engine.Query = `update voices set state = $3, tries = tries + 1, due = $4 where account = $1 and file = $2 and state = 'wanted'`
+	voiceWaits  engine.Query = `select exists (select 1 from voices where account = $1 and file = $2 and state = 'wanted' and at >= $3)
   or exists (select 1 from attachments where account = $1 and file = $2 and state = 'wanted')`
 )
 
 // voice notes a file that may be heard.
-func (t *tx) voice(ctx context.Context, o activity.FetchResult) error {
+func (t *writeTx) voice(ctx context.Context, o activity.FetchResult) error {
 	if !activity.IsVoice(o.File.Kind) {
 		return nil
 	}
-	return t.run(ctx, insertVoice, o.File.Account, o.File.ID, ms(o.At), t.shared(o.At))
+	return t.Run(ctx, insertVoice, o.File.Account, o.File.ID, engine.ToMillis(o.At), t.SharedMillis(o.At))
 }
 
 // Pending implements [activity.Voices].
 func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]activity.VoiceMessage, error) {
-	out, err := all(ctx, b.s.engine, dueVoices, []any{ms(b.s.clock().of(at)), ms(at.Add(-activity.VoiceTTL)), limit}, func(r row) (v activity.VoiceMessage, err error) {
+	out, err := engine.AllRows(ctx, b.s.engine, dueVoices, []any{engine.ToMillis(b.s.clock().ToShared(at)), engine.ToMillis(at.Add(-activity.VoiceTTL)), limit}, func(r engine.Row) (v activity.VoiceMessage, err error) {
 		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
 	})
 	if err != nil {
@@ -40,7 +41,7 @@ func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]ac
 
 // Waits implements [activity.Voices].
 func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Time) (waits bool, err error) {
-	if waits, err = whether(ctx, b.s.engine, voiceWaits, account, file, ms(at.Add(-activity.VoiceTTL))); err != nil {
+	if waits, err = engine.QueryBool(ctx, b.s.engine, voiceWaits, account, file, engine.ToMillis(at.Add(-activity.VoiceTTL))); err != nil {
 		return false, fmt.Errorf("look up voice: %w", err)
 	}
 	return waits, nil
@@ -48,8 +49,8 @@ func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Ti
 
 // Complete implements [activity.Voices].
 func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResult) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *tx) error {
-		n, err := t.exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), notBefore(t.clock.of(h.Due)))
+	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		n, err := t.Exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), engine.CeilMillis(t.Clock().ToShared(h.Due)))
 		if err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResul
 }
 
 // heard tells the room what was said in a voice of it.
-func (t *tx) heard(ctx context.Context, h activity.TranscriptionResult) error {
+func (t *writeTx) heard(ctx context.Context, h activity.TranscriptionResult) error {
 	m, err := eventOf(ctx, t, h.Voice.Event)
 	if err != nil || m == nil {
 		return err

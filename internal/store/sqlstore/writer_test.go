@@ -7,16 +7,17 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A write is one change of the record.
-type write = func(ctx context.Context, t *sqlstore.Tx) error
+type write = func(ctx context.Context, t *sqlstore.WriteTx) error
 
 // keep is a write that leaves one row.
 func keep(name string) write {
-	return func(ctx context.Context, t *sqlstore.Tx) error {
+	return func(ctx context.Context, t *sqlstore.WriteTx) error {
 		return t.Do(ctx, `insert into meta (name, value) values ($1, $2)`, name, "x")
 	}
 }
@@ -31,7 +32,7 @@ func rowsOf(t *testing.T, s *sqlstore.Store) int {
 // held returns a write that keeps the writer busy until release is called.
 func held() (hold write, begun <-chan struct{}, release func()) {
 	in, out := make(chan struct{}), make(chan struct{})
-	return func(context.Context, *sqlstore.Tx) error {
+	return func(context.Context, *sqlstore.WriteTx) error {
 		close(in)
 		<-out
 		return nil
@@ -102,7 +103,7 @@ func TestFailedWriteTakesNoNeighbourWithIt(t *testing.T) {
 			before := rowsOf(t, s)
 			var writes []write
 			for n := range 30 {
-				writes = append(writes, func(ctx context.Context, tx *sqlstore.Tx) error {
+				writes = append(writes, func(ctx context.Context, tx *sqlstore.WriteTx) error {
 					if err := keep(fmt.Sprint(way, n))(ctx, tx); err != nil || n%3 != 0 {
 						return err
 					}
@@ -155,14 +156,14 @@ func TestWritesThatGoTogetherRunOnceMoreAtMost(t *testing.T) {
 			runs := make([]int, 20)
 			var writes []write
 			for n := range runs {
-				writes = append(writes, func(context.Context, *sqlstore.Tx) error {
+				writes = append(writes, func(context.Context, *sqlstore.WriteTx) error {
 					if runs[n]++; n == 7 {
 						return end
 					}
 					return nil
 				})
 			}
-			for n, err := range groupedBy(t, s, s.WriteOften, writes) {
+			for n, err := range groupedBy(t, s, s.WriteFrequent, writes) {
 				if want := n == 7 && end != nil; errors.Is(err, broken) != want {
 					t.Errorf("write %d gave %v", n, err)
 				}
@@ -183,8 +184,8 @@ func TestFailedFollowerTakesNobodyWithIt(t *testing.T) {
 		for way, hand := range waysToWrite(s) {
 			before := rowsOf(t, s)
 			leads := func(name string, end error) write {
-				return func(ctx context.Context, tx *sqlstore.Tx) error {
-					tx.Follow(func(ctx context.Context, tx *sqlstore.Tx) error {
+				return func(ctx context.Context, tx *sqlstore.WriteTx) error {
+					tx.FollowUp(func(ctx context.Context, tx *sqlstore.WriteTx) error {
 						return errors.Join(keep("after "+name)(ctx, tx), end)
 					}, func() {})
 					return keep(name)(ctx, tx)
@@ -206,7 +207,7 @@ func TestFailedFollowerTakesNobodyWithIt(t *testing.T) {
 // waysToWrite are the store's, by name: each write apart, and what every message
 // needs.
 func waysToWrite(s *sqlstore.Store) map[string]func(context.Context, write) error {
-	return map[string]func(context.Context, write) error{"apart": s.Write, "together": s.WriteOften}
+	return map[string]func(context.Context, write) error{"apart": s.Write, "together": s.WriteFrequent}
 }
 
 // A panic in a write is its caller's; the writer lives on.
@@ -219,7 +220,7 @@ func TestPanicInAWriteReachesItsCallerAlone(t *testing.T) {
 					t.Error("the panic was swallowed")
 				}
 			}()
-			_ = s.Write(t.Context(), func(ctx context.Context, tx *sqlstore.Tx) error {
+			_ = s.Write(t.Context(), func(ctx context.Context, tx *sqlstore.WriteTx) error {
 				if err := keep("lost")(ctx, tx); err != nil {
 					return err
 				}
@@ -237,7 +238,7 @@ func TestClosedStoreTakesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, s *sqlstore.Store) {
 		t.Helper()
 		testutil.OK(t, s.Close(t.Context()))
-		if err := s.Write(t.Context(), keep("late")); !errors.Is(err, sqlstore.ErrClosed) {
+		if err := s.Write(t.Context(), keep("late")); !errors.Is(err, engine.ErrClosed) {
 			t.Errorf("got %v, want ErrClosed", err)
 		}
 	})
@@ -274,7 +275,7 @@ func TestWriteWhoseAnswerIsLostIsStillThere(t *testing.T) {
 		lost := errors.New("answer lost")
 		outcomes := grouped(t, s, []write{
 			keep("a"),
-			func(ctx context.Context, tx *sqlstore.Tx) error {
+			func(ctx context.Context, tx *sqlstore.WriteTx) error {
 				tx.Stays()
 				return errors.Join(keep("b")(ctx, tx), lost)
 			},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -22,11 +23,11 @@ type MigrationProgress struct {
 	Out     io.Writer
 	Printer *jobs.ProgressPrinter
 	began   time.Time // zero: the record was up to date
-	now     sqlstore.Migration
+	now     engine.Migration
 }
 
 // Show is called with the plan and after each step.
-func (m *MigrationProgress) Show(now sqlstore.Migration) {
+func (m *MigrationProgress) Show(now engine.Migration) {
 	if m.now = now; m.began.IsZero() {
 		m.began = time.Now()
 		aside := ""

@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -37,7 +38,7 @@ type OpenOptions struct {
 	// [postgres.Options]. Default: the log alone tells.
 	OnRewound func(known, had int64)
 	// OnMigration is told how an older record comes up to date. Default: nobody is.
-	OnMigration func(sqlstore.Migration)
+	OnMigration func(engine.Migration)
 }
 
 // turnFile is the file of the data folder that remembers how far a record in a
@@ -149,13 +150,13 @@ func OpenError(err error, place string) error {
 		f.Remedy, f.Code = "stop the other process, or use --data for another folder", apperr.TryAgain
 	case inUse:
 		f.Remedy, f.Code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), apperr.TryAgain
-	case errors.Is(err, sqlstore.ErrNewer):
+	case errors.Is(err, engine.ErrNewer):
 		f.Remedy = FixNewer
-	case errors.Is(err, sqlstore.ErrLacks):
+	case errors.Is(err, engine.ErrLacks):
 		f.Remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
-	case errors.Is(err, sqlstore.ErrFull) && place == "database":
+	case errors.Is(err, engine.ErrFull) && place == "database":
 		f.Remedy, f.Code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", apperr.TryAgain
-	case errors.Is(err, sqlstore.ErrFull), errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, engine.ErrFull), errors.Is(err, syscall.ENOSPC):
 		f.Remedy, f.Code = "make room on this disk, or move the data folder; the record is whole, and a migration goes on where it was (TRS-R01)", apperr.TryAgain
 	case errors.Is(err, sqlite.ErrDamaged):
 		f.Remedy = "keep the folder as it is and restore a backup: see docs/operate.md (TRS-R07)"

@@ -1,4 +1,4 @@
-package sqlstore_test
+package engine_test
 
 import (
 	"errors"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
 // A migration is told before its first step and after each, and one that fails
@@ -19,12 +19,12 @@ func TestAMigrationIsToldStepByStep(t *testing.T) {
 	}{{9, []int{0, 1, 2}}, {1, []int{0, 1}}} {
 		var told []int
 		steps := 0
-		err := sqlstore.Migration{Total: 2}.Walk(func() error {
+		err := engine.Migration{Total: 2}.Walk(func() error {
 			if steps++; steps > test.fails {
 				return broken
 			}
 			return nil
-		}, func(m sqlstore.Migration) { told = append(told, m.Done) })
+		}, func(m engine.Migration) { told = append(told, m.Done) })
 		if diff := cmp.Diff(test.want, told); diff != "" || errors.Is(err, broken) != (test.fails < 2) {
 			t.Errorf("told (-want +got):\n%s, ended with %v", diff, err)
 		}

@@ -1,4 +1,4 @@
-package recordtest
+package storetest
 
 import (
 	"context"
@@ -6,15 +6,13 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
-	"github.com/trestle-bridge/trestle/internal/store/storetest"
 )
 
-// Suite opens a record as the suite sees it. open is called once more for each time
-// the suite restarts it, or has it looked after; the last record is closed when the
-// test ends.
-func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*sqlstore.Store, error)) storetest.Store {
+// OpenStore opens a store for the suite. open is called again for each restart and for
+// each store that runs no agents; the last store is closed when the test ends.
+func OpenStore(t *testing.T, open func(ctx context.Context, lives bool) (*sqlstore.Store, error)) Store {
 	t.Helper()
-	s := Open(t, func(ctx context.Context) (*sqlstore.Store, error) { return open(ctx, true) })
+	s := OpenForTest(t, func(ctx context.Context) (*sqlstore.Store, error) { return open(ctx, true) })
 	end := func(t *testing.T, clean bool) {
 		t.Helper()
 		stop := s.Crash
@@ -25,7 +23,7 @@ func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*sqlstore.S
 			t.Fatal(err)
 		}
 	}
-	return storetest.Store{
+	return Store{
 		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork, Lines: s.Console().Lines, LineOf: s.Console().LineOf, Memories: s.Console(), Latest: s.Console(), Run: s.Console().Run, Minds: s.Console().Minds, Manifests: s.Console().Manifests,
 		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
 			found, err := s.Audit(ctx, at)
@@ -41,26 +39,26 @@ func Suite(t *testing.T, open func(ctx context.Context, lives bool) (*sqlstore.S
 				t.Error(err)
 			}
 		},
-		Restart: func(t *testing.T, clean bool) storetest.Store {
+		Restart: func(t *testing.T, clean bool) Store {
 			t.Helper()
 			end(t, clean)
-			return Suite(t, open)
+			return OpenStore(t, open)
 		},
-		Upkeep: func(t *testing.T, clean bool, do func(storetest.Border)) storetest.Store {
+		Upkeep: func(t *testing.T, clean bool, do func(Border)) Store {
 			t.Helper()
 			end(t, clean)
-			command := Open(t, func(ctx context.Context) (*sqlstore.Store, error) { return open(ctx, false) })
+			command := OpenForTest(t, func(ctx context.Context) (*sqlstore.Store, error) { return open(ctx, false) })
 			do(command.Border())
 			if err := command.Close(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			return Suite(t, open)
+			return OpenStore(t, open)
 		},
 	}
 }
 
-// Open opens a record that is closed when the test ends.
-func Open(t *testing.T, open func(ctx context.Context) (*sqlstore.Store, error)) *sqlstore.Store {
+// OpenForTest opens a store that is closed when the test ends.
+func OpenForTest(t *testing.T, open func(ctx context.Context) (*sqlstore.Store, error)) *sqlstore.Store {
 	t.Helper()
 	s, err := open(t.Context())
 	if err != nil {

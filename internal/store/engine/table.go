@@ -1,4 +1,4 @@
-package sqlstore
+package engine
 
 import (
 	"context"
@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// A CopyTable is how a record looks to whoever moves it from one engine to another:
-// names without a meaning.
+// A CopyTable describes a table that is copied from one engine to another.
 type CopyTable struct {
 	Name    string
 	Columns []string
-	Key     []string // the columns that tell its rows apart, in their order
+	Key     []string // columns of the primary key, in order
 }
 
 // A Pager reads the rows of tables in the order of their keys.
 type Pager interface {
-	// Page returns the rows behind a key, at most limit of them, with a value for
-	// each of the table's columns: int64, float64, string, []byte or nil. A nil key
-	// is before the first.
+	// Page returns up to limit rows after a key, each with a value for each of the
+	// table's columns: int64, float64, string, []byte or nil. A nil key is before the
+	// first row.
 	Page(ctx context.Context, t CopyTable, after []any, limit int) ([][]any, error)
 }
 
-// PageStatement returns the statement of a page up to its limit, which follows.
-// Its parameters are the key behind which the page begins, if there is one.
+// PageStatement returns the query of a page up to the value of its limit, which the
+// caller appends. Its parameters are the key after which the page begins, if behind is
+// set.
 func (t CopyTable) PageStatement(behind bool) string {
 	key := quoted(t.Key)
 	var text strings.Builder

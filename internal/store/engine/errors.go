@@ -1,22 +1,23 @@
-package sqlstore
+package engine
 
 import "errors"
 
-// Errors that callers act on.
+// Errors that callers test for.
 var (
 	// ErrFull is returned when the disk has no room for a write. The store goes on
-	// working and takes writes again once there is space.
+	// working and accepts writes again once there is space.
 	ErrFull = errors.New("disk is full")
-	// ErrClosed is returned for writes after [Store.Close].
+	// ErrClosed is returned for writes after the store was closed.
 	ErrClosed = errors.New("store is closed")
-	// ErrNewer is returned when a record was written by a newer version.
+	// ErrNewer is returned when a newer version wrote the database.
 	ErrNewer = errors.New("database was written by a newer version")
-	// ErrOlder is returned when a record that is only read has to be migrated first.
+	// ErrOlder is returned when a database that is opened read-only has to be migrated
+	// first.
 	ErrOlder = errors.New("database was written by an older version")
-	// ErrLacks is returned when a record does not have, or would not have once it is
-	// migrated, what this program needs: a program between two releases made it.
+	// ErrLacks is returned when a database has, or would have once it is migrated, not
+	// the schema that this program needs: a development version made it.
 	ErrLacks = errors.New("database was made between two releases and lacks what this version needs")
-	// ErrUnknown is returned when something named by its id is not in the record.
+	// ErrUnknown is returned when the database has no row with the given id.
 	ErrUnknown = errors.New("not in the record")
 	// ErrNoBackup is returned by an engine that leaves backups to its own tools.
 	ErrNoBackup = errors.New("the engine has its own tools for backups")

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/failpoint"
+)
+
+// A TableCache holds what the caller remembers of the tables between transactions.
+// The writer calls it on its own goroutine.
+type TableCache interface {
+	// Reset forgets everything, because a write was rolled back.
+	Reset()
+	// Invalidate forgets what other processes may have changed.
+	Invalidate()
+	// Trim keeps the cache within its bounds. It is called between writes.
+	Trim()
+	// Flush writes the rows that the running write has changed in the cache alone.
+	Flush(ctx context.Context) error
+}
+
+// A Tx is the write transaction of a [Writer]. It belongs to the writer's goroutine
+// and is the same value in every transaction.
+type Tx struct {
+	session Session
+	engine  Engine
+	cache   TableCache
+	clock   Clock                  // of this transaction
+	clocked *atomic.Pointer[Clock] // the same, for readers
+	log     *slog.Logger
+
+	followUps []followUp // of the group's writes, run before the commit
+
+	// kept is set when the running write is committed although its caller gets an
+	// error: a refusal that is itself stored, or a lost answer in a test.
+	kept bool
+}
+
+// A followUp is a write that runs after all writes that share its transaction, and
+// the callback for when it was not undone.
+type followUp struct {
+	do   WriteFunc
+	then func()
+}
+
+// Follow runs do in the same transaction after all writes that share it, and then
+// calls then. If do fails it is undone alone; the writes before it stay.
+func (t *Tx) Follow(do WriteFunc, then func()) {
+	t.followUps = append(t.followUps, followUp{do, then})
+}
+
+// Query implements [Reader] within the transaction.
+func (t *Tx) Query(ctx context.Context, statement string, args ...any) (Rows, error) {
+	return t.session.Query(ctx, statement, args...)
+}
+
+// Exec runs a statement and returns how many rows it changed.
+func (t *Tx) Exec(ctx context.Context, q Query, args ...any) (int64, error) {
+	return t.session.Exec(ctx, string(q), args...)
+}
+
+// Run is Exec for statements whose count does not matter.
+func (t *Tx) Run(ctx context.Context, q Query, args ...any) error {
+	return t.session.Run(ctx, string(q), args...)
+}
+
+// Session returns the connection, for the methods of [Cluster] that write.
+func (t *Tx) Session() Session { return t.session }
+
+// Clock returns the clock of this transaction.
+func (t *Tx) Clock() Clock { return t.clock }
+
+// SharedMillis returns the stored form of an instant of this process that other
+// processes compare with theirs.
+func (t *Tx) SharedMillis(at time.Time) int64 { return ToMillis(t.clock.ToShared(at)) }
+
+// IsLastWriter reports whether no other process runs agents; see [Recoverer].
+func (t *Tx) IsLastWriter(ctx context.Context) (bool, error) {
+	if r, ok := t.engine.(Recoverer); ok {
+		return r.IsLastWriter(ctx, t.session)
+	}
+	return true, nil
+}
+
+// CommitRefusal commits the running write although it returns an error.
+func (t *Tx) CommitRefusal() { t.kept = true }
+
+// Reached passes the failpoint right before the commit of the running write. A
+// planned loss of the answer commits the write and returns an error to its caller.
+func (t *Tx) Reached(point string) error {
+	passed := false
+	err := failpoint.Guard(point, func() error { passed = true; return nil })
+	t.kept = passed && err != nil
+	return err
+}
+
+// begin waits for the write lock.
+func (t *Tx) begin(ctx context.Context) error {
+	turn, err := t.session.Begin(ctx)
+	if !turn.Now.IsZero() {
+		t.clock = Clock{Shared: turn.Now, Own: time.Now()}
+		t.clocked.Store(new(t.clock))
+	}
+	if turn.Stale {
+		t.cache.Invalidate()
+	}
+	return err
+}
+
+// undo rolls back the running write alone.
+func (t *Tx) undo(ctx context.Context) error {
+	t.cache.Reset()
+	return t.session.Undo(ctx)
+}
+
+// commit stores the group. When it fails nothing of the group is stored.
+func (t *Tx) commit(ctx context.Context) error {
+	err := t.session.Commit(ctx)
+	if err != nil {
+		t.cache.Reset()
+	}
+	return err
+}
+
+// rollback undoes the whole transaction.
+func (t *Tx) rollback(ctx context.Context) error {
+	t.cache.Reset()
+	return t.session.Rollback(ctx)
+}
+
+// releaseReserve frees the reserved disk space of the engine, if it has any.
+func (t *Tx) releaseReserve() bool {
+	r, ok := t.engine.(SpaceReserver)
+	return ok && r.ReleaseReserve()
+}
