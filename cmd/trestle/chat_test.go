@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -86,16 +87,16 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 	s.serve(t)
 	ctx, leave := context.WithCancel(t.Context())
 	c, _ := control.DialSocket(ctx, filepath.Join(s.folder, "data", control.SocketName))
-	far, left := newFarChair(c, chatOptions{room: "kitchen"}), make(chan struct{})
+	far, left := terminal.NewRemoteRoom(c, terminal.ChatOptions{Room: "kitchen"}), make(chan struct{})
 	go func() {
 		defer close(left)
-		_ = c.Stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.listen(ctx, body) }) // it is told to leave
+		_ = c.Stream(ctx, "/chat?space=kitchen", func(body io.Reader) error { return far.ReadStream(ctx, body) }) // it is told to leave
 	}()
 	defer func() {
 		leave()
 		<-left
 	}()
-	<-far.opened
+	<-far.Opened
 	for _, name := range []string{"Max", "Ada"} {
 		testutil.OK(t, far.Say(ctx, "@"+name+" hello"))
 		for {
@@ -104,7 +105,7 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 			if h.Kind != "posted" {
 				continue
 			}
-			if got, want := lineText(h, true), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
+			if got, want := terminal.LineText(h, true), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
 				t.Errorf("shown is %q, want %q", got, want)
 			}
 			break
@@ -130,7 +131,7 @@ func TestChatNamesWhoActs(t *testing.T) {
 		for _, shown := range []local.RoomEvent{
 			local.Posted{Text: "hi"}, local.Posted{From: "Ada", Text: "hi"}, local.Posted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.Reacted{Emoji: "👍"},
 		} {
-			got = append(got, lineText(place.line(shown), true))
+			got = append(got, terminal.LineText(place.line(shown), true))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("shown in\n%s(-want +got):\n%s", text, diff)

@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -78,26 +79,26 @@ func (p *CLI) serve(ctx context.Context) error {
 	if room, err := s.findRoom(""); err == nil {
 		fmt.Fprint(p.errs, s.howToWake(room))
 	}
-	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, chatOptions{}) })
+	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, terminal.ChatOptions{}) })
 }
 
 // sit seats whoever is at stdin in a room and lets them talk.
-func (p *CLI) sit(ctx context.Context, s *Server, talk chatOptions) (err error) {
+func (p *CLI) sit(ctx context.Context, s *Server, talk terminal.ChatOptions) (err error) {
 	select {
 	case <-s.ready:
 	case <-ctx.Done():
 		return nil
 	}
-	place, err := s.enter(ctx, talk.room)
+	place, err := s.enter(ctx, talk.Room)
 	if ctx.Err() != nil && err != nil {
 		return nil // stopped before anybody sat down
 	}
 	if err != nil {
 		return err
 	}
-	place.who = personNamed(talk.as)
+	place.who = personNamed(talk.As)
 	defer func() { err = errors.Join(err, lastly(ctx, place.Leave)) }()
-	behind, err := asideFor(ctx, s.store.Console(), place.account, place.room.Key, talk.show)
+	behind, err := terminal.NewTraceView(ctx, s.store.Console(), place.account, place.room.Key, talk.Show)
 	if ctx.Err() != nil && err != nil {
 		return nil // stopped before anybody spoke
 	}
@@ -120,15 +121,15 @@ func (p *CLI) greeting(s *Server, place *localRoom) string {
 
 // talk connects stdin and stdout with a chair. What stands behind the answers is
 // shown in a terminal under them, and else on stderr: stdout is the answer.
-func (p *CLI) talk(ctx context.Context, c chatRoom, quiet func(context.Context) error, greeting string, behind *traceView) error {
+func (p *CLI) talk(ctx context.Context, c terminal.Room, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
 	if p.input() == inputTerminal {
-		return talkTerminal(ctx, c, p.in.(*os.File), p.out, greeting, behind)
+		return terminal.TalkTerminal(ctx, c, p.in.(*os.File), p.out, greeting, behind)
 	}
-	return talkLines(ctx, c, p.in, p.out, func(ctx context.Context) error {
+	return terminal.TalkLines(ctx, c, p.in, p.out, func(ctx context.Context) error {
 		if err := quiet(ctx); err != nil {
 			return err
 		}
-		lines, err := behind.news(ctx)
+		lines, err := behind.News(ctx)
 		for _, l := range lines {
 			fmt.Fprintln(p.errs, l)
 		}
@@ -137,27 +138,27 @@ func (p *CLI) talk(ctx context.Context, c chatRoom, quiet func(context.Context) 
 }
 
 func chatCommand(p *CLI) *cobra.Command {
-	var talk chatOptions
+	var talk terminal.ChatOptions
 	c := &cobra.Command{
 		Use: "chat [SPACE]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				talk.room = args[0]
+				talk.Room = args[0]
 			}
-			if err := talk.check(); err != nil {
+			if err := talk.Check(); err != nil {
 				return err
 			}
 			return p.chat(c.Context(), talk)
 		},
 	}
-	c.Flags().StringVar(&talk.as, "as", "", "speak under this name, as somebody else than the operator")
-	c.Flags().StringSliceVar(&talk.show, "show", nil, "show under each answer what the frame was made of (hud), what was decided (steps)")
+	c.Flags().StringVar(&talk.As, "as", "", "speak under this name, as somebody else than the operator")
+	c.Flags().StringSliceVar(&talk.Show, "show", nil, "show under each answer what the frame was made of (hud), what was decided (steps)")
 	return c
 }
 
 // chat talks through the process that serves the data folder; where there is
 // none it runs one for itself that leaves the platforms alone.
-func (p *CLI) chat(ctx context.Context, talk chatOptions) error {
+func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -165,12 +166,12 @@ func (p *CLI) chat(ctx context.Context, talk chatOptions) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	s := newProcess(conf, p.logger(slog.LevelWarn), io.Discard, false)
-	room, unknown := s.findRoom(talk.room)
+	room, unknown := s.findRoom(talk.Room)
 	if unknown == nil {
 		fmt.Fprint(p.errs, s.howToWake(room))
 	}
 	if c, running := control.DialSocket(ctx, s.socket()); running { // which may know other rooms
-		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.room, room.Key))
+		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.Room, room.Key))
 	}
 	if unknown != nil {
 		return unknown
@@ -202,35 +203,35 @@ func (p *components) howToWake(room config.Space) string {
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.
-func (p *CLI) chatOver(ctx context.Context, c *control.Client, conf *config.Config, talk chatOptions, room string) (err error) {
+func (p *CLI) chatOver(ctx context.Context, c *control.Client, conf *config.Config, talk terminal.ChatOptions, room string) (err error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
-	far := newFarChair(c, talk)
+	far := terminal.NewRemoteRoom(c, talk)
 	var dropped error
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		dropped = c.Stream(ctx, "/chat?space="+url.QueryEscape(talk.room), func(body io.Reader) error { return far.listen(ctx, body) })
+		dropped = c.Stream(ctx, "/chat?space="+url.QueryEscape(talk.Room), func(body io.Reader) error { return far.ReadStream(ctx, body) })
 	}()
 	select {
 	case <-over:
 		return dropped
-	case <-far.opened:
+	case <-far.Opened:
 	}
 	defer func() {
 		leave()
 		<-over
 	}()
-	var behind *traceView
-	if len(talk.show) > 0 {
+	var behind *terminal.TraceView
+	if len(talk.Show) > 0 {
 		record, err := storeopen.OpenReadOnly(ctx, conf)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = record.Close() }() // it was only read
-		if behind, err = asideFor(ctx, record, localAccount, room, talk.show); err != nil {
+		if behind, err = terminal.NewTraceView(ctx, record, localAccount, room, talk.Show); err != nil {
 			return err
 		}
 	}
-	return p.talk(ctx, far, far.quiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
+	return p.talk(ctx, far, far.WaitQuiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
 }

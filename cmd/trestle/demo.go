@@ -22,6 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
@@ -265,9 +266,9 @@ func (p *CLI) demoInput(t *timelineWriter) (in typing, restore func(), err error
 	if err != nil {
 		return typing{}, nil, err
 	}
-	screen := newTerminal(file, p.out)
+	screen := terminal.OpenTerminal(file, p.out)
 	t.out = screen
-	return typing{typedBy(screen), true}, func() { leaveTerminal(screen, file, state, p.out) }, nil
+	return typing{terminal.MessageReader(screen), true}, func() { terminal.CloseTerminal(screen, file, state, p.out) }, nil
 }
 
 // sayTyped has the person in the demo's room say what is typed. A read cannot
@@ -278,5 +279,5 @@ func sayTyped(ctx context.Context, s *Server, in typing) error {
 		return err
 	}
 	defer s.leave(ctx, place)
-	return eachTyped(ctx, in.next, func(text string) error { return place.Say(ctx, text) })
+	return terminal.ForEachMessage(ctx, in.next, func(text string) error { return place.Say(ctx, text) })
 }

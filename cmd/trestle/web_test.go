@@ -9,6 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -68,7 +69,7 @@ func TestBootReportHasEveryStage(t *testing.T) {
 
 // SECURITY S18
 func TestTerminalShowsNoControlCharacters(t *testing.T) {
-	got := lineText(control.HeardLine{Kind: "posted", Who: "Ada", Text: "a\x1b[31mb\x07\u009bc\r\nd\te"}, true)
+	got := terminal.LineText(control.HeardLine{Kind: "posted", Who: "Ada", Text: "a\x1b[31mb\x07\u009bc\r\nd\te"}, true)
 	if want := "Ada: a\\x1b[31mb\\x07\\x9bc\\x0d\nd\te"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

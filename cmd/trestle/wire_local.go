@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -226,4 +227,67 @@ func (s *localRoom) own() string {
 		return names[0]
 	}
 	return "Trestle"
+}
+
+// Hear returns the next thing seen in the room.
+func (s *localRoom) Hear(ctx context.Context) (control.HeardLine, error) {
+	shown, err := s.sub.Next(ctx)
+	if err != nil {
+		return control.HeardLine{}, err
+	}
+	return s.line(shown), nil
+}
+
+// line is what a terminal shows of something seen.
+func (s *localRoom) line(shown local.RoomEvent) control.HeardLine {
+	switch v := shown.(type) {
+	case local.Posted:
+		return control.HeardLine{Kind: "posted", Who: s.speaker(v.From), Text: v.Text}
+	case local.Said:
+		return control.HeardLine{Kind: "said", Who: v.From.Name, Text: v.Text}
+	case local.Edited:
+		return control.HeardLine{Kind: "edited", Who: s.own(), Text: v.Text}
+	case local.Deleted:
+		return control.HeardLine{Kind: "deleted", Who: s.own(), Text: ""}
+	case local.Reacted:
+		return control.HeardLine{Kind: "reacted", Who: s.own(), Text: v.Emoji}
+	case local.Typing:
+		if mark, ok := strings.CutPrefix(v.Thread, control.QuietMark); ok {
+			return control.HeardLine{Kind: "quiet", Text: mark}
+		}
+		return control.HeardLine{Kind: "typing", Who: s.own()}
+	case local.Dropped:
+		return control.HeardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
+	}
+	panic("terminal: an unknown thing is shown")
+}
+
+// quiet waits until nothing is under way that the terminal could still be shown:
+// no row waits, no cycle is open, nothing is to be sent to its rooms. It looks at
+// the record, so that nothing can be missed between two parts.
+func (s *Server) quiet(ctx context.Context) error {
+	here, err := s.rooms.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		n, err := s.store.Console().Tally(ctx, time.Now())
+		if err != nil {
+			return err
+		}
+		unsent, err := s.store.Console().Unsent(ctx, here.Key())
+		if err != nil {
+			return err
+		}
+		if n.Inbox == 0 && n.Open == 0 && unsent == 0 && s.shell.Idle() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-look.C:
+		}
+	}
 }

@@ -50,12 +50,14 @@ type refusalAnswer struct {
 	Exit  apperr.ExitCode `json:"exit"`
 }
 
+// SayRequest has a person at a terminal say a line in a room.
 type SayRequest struct {
 	Space string `json:"space"`
 	Text  string `json:"text"`
 	As    string `json:"as,omitempty"`
 }
 
+// QuietRequest asks for a mark in a room once no work is under way.
 type QuietRequest struct {
 	Space string `json:"space"`
 	Mark  string `json:"mark"`
@@ -108,6 +110,7 @@ type EmptyAnswer struct{}
 // this way because it must come behind everything that was said in the room.
 const QuietMark = "quiet:"
 
+// WriteError answers a request with an error that people can act on.
 func WriteError(rw http.ResponseWriter, err error) {
 	answer := refusalAnswer{Error: err.Error(), Exit: apperr.Failed}
 	if f, ok := errors.AsType[*apperr.Error](err); ok {
@@ -160,6 +163,7 @@ func (c *Client) Stream(ctx context.Context, path string, read func(io.Reader) e
 	return c.Do(r, read)
 }
 
+// Call sends a request with a body in JSON, and decodes the answer into a.
 func (c *Client) Call(ctx context.Context, method, path string, q io.Reader, a any) error {
 	r, err := http.NewRequestWithContext(ctx, method, BaseURL+path, q)
 	if err != nil {
@@ -171,6 +175,8 @@ func (c *Client) Call(ctx context.Context, method, path string, q io.Reader, a a
 // BaseURL stands before the paths of the control socket, which has no address.
 const BaseURL = "http://trestle"
 
+// Do sends a request and has read decode the body of its answer. A refusal of
+// the process is an [apperr.Error].
 func (c *Client) Do(r *http.Request, read func(io.Reader) error) error {
 	resp, err := c.Client.Do(r)
 	if err != nil {

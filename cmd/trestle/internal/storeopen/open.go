@@ -90,6 +90,7 @@ func IsMissing(c *config.Config) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
+// MissingError says that no database was made yet.
 func MissingError(c *config.Config) *apperr.Error {
 	return &apperr.Error{What: "there is no record here yet", Where: c.Data, Remedy: "start with trestle run, or name another folder with --data", Code: apperr.Failed}
 }

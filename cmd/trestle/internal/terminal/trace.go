@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"cmp"
@@ -18,11 +18,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// chatOptions says how somebody talks in a terminal.
-type chatOptions struct {
-	room string // key of the space; empty is the first
-	as   string // the name to speak under; empty is the operator
-	show []string
+// ChatOptions says how somebody talks in a terminal.
+type ChatOptions struct {
+	Room string // key of the space; empty is the first
+	As   string // the name to speak under; empty is the operator
+	Show []string
 }
 
 // What a chat can show under an answer.
@@ -31,9 +31,9 @@ const (
 	showSteps = "steps" // what was decided in it
 )
 
-// check refuses what cannot be shown.
-func (c chatOptions) check() error {
-	for _, what := range c.show {
+// Check refuses what cannot be shown.
+func (c ChatOptions) Check() error {
+	for _, what := range c.Show {
 		if what != showHUD && what != showSteps {
 			return &apperr.Error{What: fmt.Sprintf("chat cannot show %q", what), Where: "--show", Remedy: "write --show hud, --show steps or --show hud,steps", Code: apperr.Usage}
 		}
@@ -41,8 +41,8 @@ func (c chatOptions) check() error {
 	return nil
 }
 
-// traceView tells what stands behind the answers in a room, run by run.
-type traceView struct {
+// TraceView tells what stands behind the answers in a room, run by run.
+type TraceView struct {
 	record interface {
 		Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error)
 		Run(ctx context.Context, id string) (console.Run, error)
@@ -53,9 +53,9 @@ type traceView struct {
 	told  map[spaces.CycleID]bool
 }
 
-// asideFor returns what tells of runs in a room of the terminal from now on; nil
+// NewTraceView returns what tells of runs in a room of the terminal from now on; nil
 // when there is no such room.
-func asideFor(ctx context.Context, r sqlstore.ReadModel, account, room string, show []string) (*traceView, error) {
+func NewTraceView(ctx context.Context, r sqlstore.ReadModel, account, room string, show []string) (*TraceView, error) {
 	rooms, err := r.Rooms(ctx)
 	if err != nil {
 		return nil, err
@@ -63,15 +63,15 @@ func asideFor(ctx context.Context, r sqlstore.ReadModel, account, room string, s
 	for _, o := range rooms {
 		for _, m := range o.Chats {
 			if m.Account == account && m.Chat == room {
-				return &traceView{r, o.Space.ID, time.Now(), show, map[spaces.CycleID]bool{}}, nil
+				return &TraceView{r, o.Space.ID, time.Now(), show, map[spaces.CycleID]bool{}}, nil
 			}
 		}
 	}
 	return nil, nil
 }
 
-// news returns lines about every run that has ended since the last call.
-func (a *traceView) news(ctx context.Context) ([]string, error) {
+// News returns lines about every run that has ended since the last call.
+func (a *TraceView) News(ctx context.Context) ([]string, error) {
 	if a == nil {
 		return nil, nil
 	}
@@ -89,13 +89,13 @@ func (a *traceView) news(ctx context.Context) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		lines = append(lines, a.tell(run)...)
+		lines = append(lines, a.describeRun(run)...)
 	}
 	return lines, nil
 }
 
-// tell returns what there is to show of a run.
-func (a *traceView) tell(run console.Run) []string {
+// describeRun returns what there is to show of a run.
+func (a *TraceView) describeRun(run console.Run) []string {
 	var lines []string
 	y := run.Cycle
 	if slices.Contains([]spaces.StopReason{spaces.StopModelError, spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopBudget, spaces.StopCoordinator}, y.Stop) {
@@ -126,8 +126,8 @@ func (a *traceView) tell(run console.Run) []string {
 	return append(lines, fmt.Sprintf("  ended  %s, %d tokens", y.Stop, y.Usage.Total()))
 }
 
-// follow writes the news as they come until ctx is done.
-func (a *traceView) follow(ctx context.Context, w io.Writer) {
+// followRuns writes the news as they come until ctx is done.
+func (a *TraceView) followRuns(ctx context.Context, w io.Writer) {
 	look := time.NewTicker(200 * time.Millisecond)
 	defer look.Stop()
 	for {
@@ -136,7 +136,7 @@ func (a *traceView) follow(ctx context.Context, w io.Writer) {
 			return
 		case <-look.C:
 		}
-		lines, err := a.news(ctx)
+		lines, err := a.News(ctx)
 		if err != nil && ctx.Err() == nil {
 			lines = append(lines, "  "+err.Error())
 		}

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"bytes"
@@ -13,11 +13,11 @@ import (
 func typedAs(t *testing.T, keys string) (said []string, shown string) {
 	t.Helper()
 	var screen bytes.Buffer
-	next := typedBy(term.NewTerminal(struct {
+	next := MessageReader(term.NewTerminal(struct {
 		io.Reader
 		io.Writer
 	}{strings.NewReader(keys), &screen}, ""))
-	err := eachTyped(t.Context(), next, func(text string) error {
+	err := ForEachMessage(t.Context(), next, func(text string) error {
 		said = append(said, text)
 		return nil
 	})

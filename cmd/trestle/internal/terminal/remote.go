@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"context"
@@ -10,29 +10,31 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// remoteRoom is a place in a room of another process.
-type remoteRoom struct {
+// RemoteRoom is a place in a room of another process.
+type RemoteRoom struct {
 	control *control.Client
 	room    string
 	as      string                 // the name to speak under; empty is the operator
 	heard   chan control.HeardLine // closed by nobody; listen fills it
-	opened  chan struct{}          // closed once the other process has us in the room
+	Opened  chan struct{}          // closed once the other process has us in the room
 	ended   chan struct{}          // closed when the room is gone
 	quieted chan string            // marks of [farChair.quiet] as they come back
 }
 
-var _ chatRoom = (*remoteRoom)(nil)
+var _ Room = (*RemoteRoom)(nil)
 
-func newFarChair(c *control.Client, talk chatOptions) *remoteRoom {
-	return &remoteRoom{
-		control: c, room: talk.room, as: talk.as, heard: make(chan control.HeardLine, 64),
-		opened: make(chan struct{}), ended: make(chan struct{}), quieted: make(chan string, 1),
+// NewRemoteRoom returns a place in a room of the process that c calls. Nothing is
+// heard before [RemoteRoom.ReadStream] reads the stream of the room.
+func NewRemoteRoom(c *control.Client, talk ChatOptions) *RemoteRoom {
+	return &RemoteRoom{
+		control: c, room: talk.Room, as: talk.As, heard: make(chan control.HeardLine, 64),
+		Opened: make(chan struct{}), ended: make(chan struct{}), quieted: make(chan string, 1),
 	}
 }
 
-// listen takes in what the room shows until its stream ends.
-func (f *remoteRoom) listen(ctx context.Context, body io.Reader) error {
-	close(f.opened)
+// ReadStream takes in what the room shows until its stream ends.
+func (f *RemoteRoom) ReadStream(ctx context.Context, body io.Reader) error {
+	close(f.Opened)
 	defer close(f.ended)
 	return console.ReadStream(body, func(_ int64, data []byte) error {
 		var h control.HeardLine
@@ -49,12 +51,12 @@ func (f *remoteRoom) listen(ctx context.Context, body io.Reader) error {
 }
 
 // Say has the other process take the line.
-func (f *remoteRoom) Say(ctx context.Context, text string) error {
+func (f *RemoteRoom) Say(ctx context.Context, text string) error {
 	return f.control.Post(ctx, "/chat/say", control.SayRequest{Space: f.room, Text: text, As: f.as}, &control.EmptyAnswer{})
 }
 
 // Hear returns the next thing seen in the room.
-func (f *remoteRoom) Hear(ctx context.Context) (control.HeardLine, error) {
+func (f *RemoteRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 	for {
 		select {
 		case h := <-f.heard:
@@ -73,9 +75,9 @@ func (f *remoteRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 	}
 }
 
-// quiet waits until the other process has nothing under way and everything it
+// WaitQuiet waits until the other process has nothing under way and everything it
 // said in the room was heard here.
-func (f *remoteRoom) quiet(ctx context.Context) error {
+func (f *RemoteRoom) WaitQuiet(ctx context.Context) error {
 	mark := storeopen.NewID()
 	if err := f.control.Post(ctx, "/chat/quiet", control.QuietRequest{Space: f.room, Mark: mark}, &control.EmptyAnswer{}); err != nil {
 		return err
