@@ -11,12 +11,20 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
+// A waitTx settles what agents wait for.
+type waitTx struct {
+	*writeTx
+	entity *entityTx
+	space  *spaceTx
+	usage  *usageTx
+}
+
 // settleWaits shows every wait of a room that lasts to learn, which says what became
 // of those who were asked, and stores what follows. It returns who is to be woken.
 // Where nobody waits nothing is read.
-func (t *writeTx) settleWaits(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
-	r, err := t.room(ctx, space)
-	if err != nil || r == nil || !r.waits {
+func (t *waitTx) settle(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
+	r, err := t.space.load(ctx, space)
+	if err != nil || r == nil || !r.hasWaits {
 		return nil, err
 	}
 	waits, err := engine.AllRows(ctx, t, openWaits, []any{string(space)}, scanWait)
@@ -48,24 +56,24 @@ func (t *writeTx) settleWaits(ctx context.Context, space spaces.SpaceID, at time
 // answered settles, in the transaction that records an event, the waits it answers
 // (K24, BLU-52). An agent's message that asks others itself answers only whom it
 // names or replies to.
-func (t *writeTx) answered(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec) ([]spaces.PendingWork, error) {
+func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec) ([]spaces.PendingWork, error) {
 	if e.Branch != spaces.Primary {
 		return nil, nil
 	}
 	if left, ok := e.Body.(spaces.Left); ok {
-		return t.settleWaits(ctx, e.Space, e.RecvAt, func(*spaces.Wait) []spaces.WaitAnswer {
+		return t.settle(ctx, e.Space, e.RecvAt, func(*spaces.Wait) []spaces.WaitAnswer {
 			return []spaces.WaitAnswer{{Who: left.Who, Outcome: spaces.WaitDeclined}}
 		})
 	}
 	said, ok := e.Body.(spaces.Said)
-	if r := t.cache.rooms[e.Space]; !ok || said.Past || r == nil || !r.waits || slices.Contains(shell.Commands, said.Command) {
+	if r := t.cache.spaces[e.Space]; !ok || said.Past || r == nil || !r.hasWaits || slices.Contains(shell.Commands, said.Command) {
 		return nil, nil
 	}
-	kind, err := t.kindOf(ctx, e.Actor)
+	kind, err := t.entity.kind(ctx, e.Actor)
 	if err != nil {
 		return nil, err
 	}
-	return t.settleWaits(ctx, e.Space, e.RecvAt, func(w *spaces.Wait) []spaces.WaitAnswer {
+	return t.settle(ctx, e.Space, e.RecvAt, func(w *spaces.Wait) []spaces.WaitAnswer {
 		aside := asks != nil && e.ReplyTo != w.Message && !slices.Contains(asks.Who, w.Mind.Agent.Entity())
 		if aside || !w.Counts(e, kind == spaces.Human) {
 			return nil
@@ -75,8 +83,8 @@ func (t *writeTx) answered(ctx context.Context, e spaces.Event, asks *spaces.Wai
 }
 
 // passedOver settles the waits for an agent that read questions and answers none.
-func (t *writeTx) passedOver(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
-	return t.settleWaits(ctx, space, at, func(w *spaces.Wait) []spaces.WaitAnswer {
+func (t *waitTx) settleUnanswered(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
+	return t.settle(ctx, space, at, func(w *spaces.Wait) []spaces.WaitAnswer {
 		if !slices.Contains(read, w.Message) {
 			return nil
 		}
@@ -84,10 +92,10 @@ func (t *writeTx) passedOver(ctx context.Context, a spaces.AgentID, space spaces
 	})
 }
 
-// rested settles the waits for the agent of a cycle that ends.
-func (k *stepTx) rested(ctx context.Context) error {
+// settleWaitsForAgent settles the waits for the agent of a cycle that ends.
+func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
 	outcome := spaces.WaitDeclined
-	switch k.c.Close.Stop {
+	switch k.commit.Close.Stop {
 	case spaces.StopWaitingReply:
 		return nil // it asks somebody itself, and may answer then
 	case spaces.StopCompleted, spaces.StopSilent, spaces.StopSleeping, spaces.StopMaxSteps, spaces.StopSkipped, spaces.StopSuperseded:
@@ -97,32 +105,32 @@ func (k *stepTx) rested(ctx context.Context) error {
 	case spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopModelError, spaces.StopCancelled, spaces.StopCoordinator,
 		spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
 	}
-	r, err := k.room(ctx, k.space)
-	if err != nil || r == nil || !r.waits {
+	r, err := k.space.load(ctx, k.trigger)
+	if err != nil || r == nil || !r.hasWaits {
 		return err
 	}
-	read, err := engine.AllRows(ctx, k.writeTx, cyclesEvents, []any{string(k.c.Step.Cycle)}, engine.ScanValue[spaces.EventID])
+	read, err := engine.AllRows(ctx, k, cyclesEvents, []any{string(k.commit.Step.Cycle)}, engine.ScanValue[spaces.EventID])
 	if err != nil {
 		return err
 	}
-	over, err := k.passedOver(ctx, k.mind.Agent, k.space, read, outcome, k.c.At)
-	k.done.Wakes = append(k.done.Wakes, over...)
+	over, err := k.wait.settleUnanswered(ctx, k.mind.Agent, k.trigger, read, outcome, k.commit.At)
+	k.result.Wakes = append(k.result.Wakes, over...)
 	return err
 }
 
 // undelivered settles the waits for people whom a question cannot reach any more.
-func (t *writeTx) undelivered(ctx context.Context, o pendingAction, at time.Time) error {
-	if o.Kind != spaces.ActSend || !ended(o.State) {
+func (t *waitTx) settleUndelivered(ctx context.Context, o pendingAction, at time.Time) error {
+	if o.Kind != spaces.ActSend || !isFinal(o.State) {
 		return nil
 	}
-	r, err := t.room(ctx, o.Space)
-	if err != nil || r == nil || !r.waits {
+	r, err := t.space.load(ctx, o.Space)
+	if err != nil || r == nil || !r.hasWaits {
 		return err
 	}
 	if others, err := engine.QueryBool(ctx, t, othersOnWay, string(o.Event), string(o.Cycle)); err != nil || others {
 		return err
 	}
-	_, err = t.settleWaits(ctx, o.Space, at, func(w *spaces.Wait) (unreached []spaces.WaitAnswer) {
+	_, err = t.settle(ctx, o.Space, at, func(w *spaces.Wait) (unreached []spaces.WaitAnswer) {
 		if w.Message != o.Event {
 			return nil
 		}
@@ -141,13 +149,13 @@ func (t *writeTx) undelivered(ctx context.Context, o pendingAction, at time.Time
 
 // refused ends for good the waits whose answer the gate let wake nobody, and those
 // for the agent that a question did not wake.
-func (t *writeTx) refused(ctx context.Context, e inboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
-	if r := t.cache.rooms[e.Space]; r == nil || !r.waits {
+func (t *waitTx) settleIgnored(ctx context.Context, e inboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
+	if r := t.cache.spaces[e.Space]; r == nil || !r.hasWaits {
 		return nil
 	}
 	for _, w := range waits {
 		if w.Outcome != "" && w.AnsweredBy(e.Event) {
-			if err := t.told(ctx, w, ""); err != nil {
+			if err := t.markTold(ctx, w, ""); err != nil {
 				return err
 			}
 		}
@@ -157,6 +165,6 @@ func (t *writeTx) refused(ctx context.Context, e inboxEntry, waits []spaces.Wait
 	case shell.GateDepth, shell.GateRun, shell.GateBudget, shell.GateSender:
 		outcome = spaces.WaitBudget
 	}
-	_, err := t.passedOver(ctx, e.Mind.Agent, e.Space, []spaces.EventID{e.Event}, outcome, at)
+	_, err := t.settleUnanswered(ctx, e.Mind.Agent, e.Space, []spaces.EventID{e.Event}, outcome, at)
 	return err
 }

@@ -23,7 +23,7 @@ where account = $1 and file = $2 and state = 'wanted'`
 )
 
 // want notes the files of a message that a platform can be asked for.
-func (t *writeTx) want(ctx context.Context, e spaces.Event, b spaces.Said) error {
+func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.Said) error {
 	for _, a := range b.Attachments {
 		if a.ID == "" || b.Ref.Account == "" {
 			continue
@@ -52,22 +52,22 @@ func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, l
 
 // Shelve implements [activity.Shelf].
 func (b BridgeStore) Shelve(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
-	err = b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, engine.CeilMillis(t.Clock().ToShared(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
 		case err != nil || o.State == activity.FileWanted:
 			return err
 		case n == 0:
-			return t.late(ctx, o)
+			return t.fetch.releaseLate(ctx, o)
 		case o.State == activity.FileMissing:
-			err = t.missing(ctx, o)
+			err = t.fetch.reportMissing(ctx, o)
 		case o.State == activity.FileStored:
-			if err = t.shelved(ctx, o); err == nil {
-				err = t.voice(ctx, o)
+			if err = t.fetch.countStored(ctx, o); err == nil {
+				err = t.fetch.queueTranscription(ctx, o)
 			}
 		}
 		if err == nil {
-			waiting, err = t.fileSettled(ctx, o)
+			waiting, err = t.relay.fileFetched(ctx, o)
 		}
 		return err
 	})
@@ -77,25 +77,32 @@ func (b BridgeStore) Shelve(ctx context.Context, o activity.FetchResult) (waitin
 	return waiting, nil
 }
 
+// A fetchTx stores the results of fetching and transcribing files.
+type fetchTx struct {
+	*writeTx
+	event *eventTx
+	file  *fileTx
+}
+
 // late has bytes swept whose messages were deleted while they came.
-func (t *writeTx) late(ctx context.Context, o activity.FetchResult) error {
+func (t *fetchTx) releaseLate(ctx context.Context, o activity.FetchResult) error {
 	if o.State != activity.FileStored {
 		return nil
 	}
-	return t.abandon(ctx, o.Hash, 0)
+	return t.file.releaseContent(ctx, o.Hash, 0)
 }
 
 // shelved adds to what is kept, unless the same content was there before.
-func (t *writeTx) shelved(ctx context.Context, o activity.FetchResult) error {
+func (t *fetchTx) countStored(ctx context.Context, o activity.FetchResult) error {
 	var same int
 	if _, err := engine.ScanRow(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
 		return err
 	}
-	return t.addTo(ctx, metaShelved, o.Bytes)
+	return t.addToMeta(ctx, metaShelved, o.Bytes)
 }
 
 // missing tells a room that a file of it will not come.
-func (t *writeTx) missing(ctx context.Context, o activity.FetchResult) error {
+func (t *fetchTx) reportMissing(ctx context.Context, o activity.FetchResult) error {
 	e := spaces.Event{
 		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
 		Source: "attachment|" + o.File.Account + "|" + o.File.ID,
@@ -104,7 +111,7 @@ func (t *writeTx) missing(ctx context.Context, o activity.FetchResult) error {
 	if _, err := engine.ScanRow(ctx, t, attachmentPart, []any{string(o.File.Event)}, &e.Object, &e.Thread); err != nil {
 		return err
 	}
-	return t.append(ctx, &e)
+	return t.event.append(ctx, &e)
 }
 
 // File implements [activity.Shelf].

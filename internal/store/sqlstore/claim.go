@@ -30,8 +30,8 @@ values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13)`
 // Claim implements [shell.Inbox].
 func (s AgentStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
 	var wake *spaces.Wake
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
-		wake, err = t.claim(ctx, c)
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
+		wake, err = t.claim.claim(ctx, c)
 		return err
 	})
 	if err != nil {
@@ -40,48 +40,62 @@ func (s AgentStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, er
 	return wake, nil
 }
 
+// A claimTx leases wakes and opens or resumes their cycles.
+type claimTx struct {
+	*writeTx
+	branch *branchTx
+	cycle  *cycleTx
+	inbox  *inboxTx
+	inner  *innerTx
+	entity *entityTx
+	outbox *outboxTx
+	space  *spaceTx
+	usage  *usageTx
+	wait   *waitTx
+}
+
 // claim gives out the wake of a place, unless somebody has it.
-func (t *writeTx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
-	p, err := t.place(ctx, c.Mind, c.Space, c.At)
-	if err != nil || p.leased && !p.broken(c) {
+func (t *claimTx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
+	p, err := t.leaseState(ctx, c.Mind, c.Space, c.At)
+	if err != nil || p.leased && !p.resumesOwn(c) {
 		return nil, err
 	}
-	if p.open != "" {
-		if later, err := t.waits(ctx, c, p); err != nil || later {
+	if p.openCycle != "" {
+		if later, err := t.isDeferred(ctx, c, p); err != nil || later {
 			return nil, err
 		}
-		wake, err = t.takeUp(ctx, c, p)
+		wake, err = t.resume(ctx, c, p)
 		p.epoch++
 	}
 	if err == nil && wake == nil && c.Space != "" && !p.asleep {
-		wake, err = t.wake(ctx, c, p)
+		wake, err = t.openCycle(ctx, c, p)
 	}
 	return wake, err
 }
 
 // A leaseState is what a claim must know of a mind in a space before anything else.
 type leaseState struct {
-	leased bool           // somebody has it
-	epoch  int64          // of the last lease; 0 when there never was one
-	holder string         // of the last lease
-	open   spaces.CycleID // that is not finished; empty for none
-	asleep bool           // what arrives for the mind waits until its sleep timer fires
+	leased    bool           // somebody has it
+	epoch     int64          // of the last lease; 0 when there never was one
+	holder    string         // of the last lease
+	openCycle spaces.CycleID // that is not finished; empty for none
+	asleep    bool           // what arrives for the mind waits until its sleep timer fires
 }
 
-// broken reports whether a claim is for what broke off in its holder's hands.
-func (p *leaseState) broken(c spaces.Claim) bool {
-	return c.Again && p.open != "" && p.holder == c.Holder && p.leased
+// resumesOwn reports whether a claim is for what broke off in its holder's hands.
+func (p *leaseState) resumesOwn(c spaces.Claim) bool {
+	return c.Again && p.openCycle != "" && p.holder == c.Holder && p.leased
 }
 
-func (t *writeTx) place(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
+func (t *claimTx) leaseState(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
 	var expires int64
-	_, err = engine.ScanRow(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.open, &p.asleep)
+	_, err = engine.ScanRow(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.openCycle, &p.asleep)
 	p.leased = expires > t.SharedMillis(at)
 	return p, err
 }
 
 // lease takes the lease of a place with a new epoch.
-func (t *writeTx) lease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Lease, error) {
+func (t *claimTx) takeLease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Lease, error) {
 	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
 	err := t.Run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.SharedMillis(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
@@ -91,13 +105,13 @@ func (t *writeTx) lease(ctx context.Context, c spaces.Claim, p leaseState) (spac
 }
 
 // wake judges the due rows and opens a cycle over those that wake.
-func (t *writeTx) wake(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
+func (t *claimTx) openCycle(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
-	woken, up, err := t.judge(ctx, c, id, math.MaxInt64)
+	woken, up, err := t.runGate(ctx, c, id, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
-	waits, err := t.ends(ctx, c.Mind, c.Space, id, c.At)
+	waits, err := t.wait.claimEnded(ctx, c.Mind, c.Space, id, c.At)
 	if err != nil || len(woken)+len(waits) == 0 {
 		return nil, err
 	}
@@ -114,21 +128,21 @@ func (t *writeTx) wake(ctx context.Context, c spaces.Claim, p leaseState) (*spac
 		wake.Cycle.Wake = woken[0].Reason
 	}
 	fillWake(wake, woken, waits)
-	if _, err = t.pays(ctx, id, slices.Concat(woken, debts(waits))); err != nil {
+	if _, err = t.usage.setAccounts(ctx, id, slices.Concat(woken, chainEntries(waits))); err != nil {
 		return nil, err
 	}
-	if wake.Head, err = t.head(ctx, c.Space); err != nil {
+	if wake.Head, err = t.branch.headSeq(ctx, c.Space); err != nil {
 		return nil, err
 	}
-	if wake.Cycle.Authority, err = t.authority(ctx, woken, waits); err != nil {
+	if wake.Cycle.Authority, err = t.entity.authorityOf(ctx, woken, waits); err != nil {
 		return nil, fmt.Errorf("authority of %s: %w", id, err)
 	}
-	return wake, t.start(ctx, c, p, wake)
+	return wake, t.storeCycle(ctx, c, p, wake)
 }
 
 // head returns the seq of a room's last event.
-func (t *writeTx) head(ctx context.Context, space spaces.SpaceID) (int64, error) {
-	l, err := t.line(ctx, space, spaces.Primary)
+func (t *branchTx) headSeq(ctx context.Context, space spaces.SpaceID) (int64, error) {
+	l, err := t.load(ctx, space, spaces.Primary)
 	if err != nil || l == nil {
 		return 0, err
 	}
@@ -137,21 +151,21 @@ func (t *writeTx) head(ctx context.Context, space spaces.SpaceID) (int64, error)
 
 // start stores a new cycle: its lease, its row, its first step and the event
 // that opens it in the inner log.
-func (t *writeTx) start(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.Wake) error {
-	l, err := t.lease(ctx, c, p)
+func (t *claimTx) storeCycle(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.Wake) error {
+	l, err := t.takeLease(ctx, c, p)
 	if err != nil {
 		return err
 	}
 	y := &w.Cycle
 	w.Lease, y.Epoch = l, l.Epoch
-	if y.Base, err = t.closed(ctx, y.Mind); err != nil {
+	if y.Base, err = t.cycle.lastNumber(ctx, y.Mind); err != nil {
 		return err
 	}
 	timer := ""
 	if w.Timer != nil {
 		timer = w.Timer.ID
 	}
-	own, err := t.line(ctx, y.Mind.Inner(), y.Mind.Branch())
+	own, err := t.branch.load(ctx, y.Mind.Inner(), y.Mind.Branch())
 	if err != nil {
 		return err
 	}
@@ -163,7 +177,7 @@ func (t *writeTx) start(ctx context.Context, c spaces.Claim, p leaseState, w *sp
 	if err != nil {
 		return fmt.Errorf("open cycle: %w", err)
 	}
-	if err := t.behind(ctx, y); err != nil {
+	if err := t.cycle.noteUnindexed(ctx, y); err != nil {
 		return err
 	}
 	if err := t.Run(ctx, startStep, string(y.ID), 0, string(spaces.Contemplation), engine.ToMillis(c.At)); err != nil {
@@ -173,18 +187,18 @@ func (t *writeTx) start(ctx context.Context, c spaces.Claim, p leaseState, w *sp
 	for n, r := range w.Rows {
 		events[n] = r.Event
 	}
-	return t.inner(ctx, y.Mind, c.At, spaces.CycleStarted{Cycle: y.ID, Space: y.Space, Reason: y.Wake, Events: events, Active: y.Active})
+	return t.inner.append(ctx, y.Mind, c.At, spaces.CycleStarted{Cycle: y.ID, Space: y.Space, Reason: y.Wake, Events: events, Active: y.Active})
 }
 
 // closed returns how many closed cycles a mind has: the number of the last one.
-func (t *writeTx) closed(ctx context.Context, m spaces.Mind) (n int64, err error) {
-	if n, ok := t.cache.numbers[m]; ok {
+func (t *cycleTx) lastNumber(ctx context.Context, m spaces.Mind) (n int64, err error) {
+	if n, ok := t.cache.closedCycles[m]; ok {
 		return n, nil
 	}
 	if _, err := engine.ScanRow(ctx, t, lastNumber, []any{string(m.Agent), string(m.Circle)}, &n); err != nil {
 		return 0, fmt.Errorf("number of the last cycle of %s: %w", m, err)
 	}
-	t.cache.numbers[m] = n
+	t.cache.closedCycles[m] = n
 	return n, nil
 }
 

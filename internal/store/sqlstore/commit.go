@@ -30,16 +30,16 @@ const leaseSlack = 1000
 // Commit implements [shell.Journal].
 func (s AgentStore) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
 	var done spaces.CommitResult
-	stored, err := encode(c)
+	stored, err := encodeStep(c)
 	if err != nil {
 		return done, fmt.Errorf("commit step %d of %s: %w", c.Step.N, c.Step.Cycle, err)
 	}
-	err = s.s.writeFrequent(ctx, func(ctx context.Context, t *writeTx) error {
-		k := stepTx{writeTx: t, c: c, stored: stored, mind: c.Lease.Mind}
-		if err := k.all(ctx); err != nil {
+	err = s.s.writeFrequent(ctx, func(ctx context.Context, t *storeTx) error {
+		k := stepTx{storeTx: t, commit: c, stored: stored, mind: c.Lease.Mind}
+		if err := k.store(ctx); err != nil {
 			return err
 		}
-		done = k.done
+		done = k.result
 		if c.Close != nil {
 			return t.Reached("cycle.before_commit")
 		}
@@ -69,7 +69,7 @@ type storedTurn struct {
 	body []byte
 }
 
-func encode(c spaces.StepCommit) (s storedStep, err error) {
+func encodeStep(c spaces.StepCommit) (s storedStep, err error) {
 	for _, turn := range c.Turns {
 		body, err := json.Marshal(turn)
 		if err != nil {
@@ -88,61 +88,61 @@ func encode(c spaces.StepCommit) (s storedStep, err error) {
 
 // A stepTx is one step on its way into the record.
 type stepTx struct {
-	*writeTx
-	c      spaces.StepCommit
+	*storeTx
+	commit spaces.StepCommit
 	stored storedStep
 	mind   spaces.Mind
-	done   spaces.CommitResult
+	result spaces.CommitResult
 
-	space   spaces.SpaceID // trigger space
+	trigger spaces.SpaceID // trigger space
 	turns   int            // before this step
 	ordinal int            // of the next action
-	spoke   int            // messages of this step
+	sent    int            // messages of this step
 	leased  int64          // when the lease was last taken or extended
 	crashes int            // of processes, since it last committed
 }
 
-func (k *stepTx) all(ctx context.Context) error {
-	if err := k.hold(ctx); err != nil {
+func (k *stepTx) store(ctx context.Context) error {
+	if err := k.checkLease(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{k.uncharge, k.effects, k.think, k.show, k.steps, k.timers, k.charge, k.join} {
+	for _, part := range []func(context.Context) error{k.resetCrashes, k.storeEffects, k.appendInner, k.storeTurns, k.storeSteps, k.storeTimers, k.chargeUsage, k.joinRows} {
 		if err := part(ctx); err != nil {
 			return err
 		}
 	}
-	if k.c.Close != nil {
-		return k.close(ctx)
+	if k.commit.Close != nil {
+		return k.closeCycle(ctx)
 	}
-	if err := k.Run(ctx, advanceCycle, k.progress()...); err != nil {
+	if err := k.Run(ctx, advanceCycle, k.progressArgs()...); err != nil {
 		return fmt.Errorf("advance cycle: %w", err)
 	}
-	now := k.SharedMillis(k.c.At)
+	now := k.SharedMillis(k.commit.At)
 	if now-k.leased < leaseSlack {
 		return nil // it was taken or extended just now
 	}
-	return k.Run(ctx, extendLease, k.key(now)...)
+	return k.Run(ctx, extendLease, k.leaseKey(now)...)
 }
 
-// key returns the arguments that name the lease, with more behind them.
-func (k *stepTx) key(more ...any) []any {
-	return append([]any{string(k.mind.Agent), string(k.mind.Circle), string(k.space)}, more...)
+// leaseKey returns the arguments that name the lease, with more behind them.
+func (k *stepTx) leaseKey(more ...any) []any {
+	return append([]any{string(k.mind.Agent), string(k.mind.Circle), string(k.trigger)}, more...)
 }
 
-// hold makes sure that the cycle is still the caller's. A refusal is counted:
+// checkLease makes sure that the cycle is still the caller's. A refusal is counted:
 // nothing else of the commit happens.
-func (k *stepTx) hold(ctx context.Context) error {
+func (k *stepTx) checkLease(ctx context.Context) error {
 	var state spaces.CycleState
 	var holder string
 	var epoch int64
 	var halted int
-	found, err := engine.ScanRow(ctx, k.writeTx, holding, []any{string(k.c.Step.Cycle)}, &state, &k.space, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes)
+	found, err := engine.ScanRow(ctx, k, holding, []any{string(k.commit.Step.Cycle)}, &state, &k.trigger, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes)
 	if err != nil {
 		return err
 	}
-	l := k.c.Lease
+	l := k.commit.Lease
 	if found && state == spaces.CycleOpen && epoch == l.Epoch && holder == l.Holder {
-		if halted > 0 && (k.c.Close == nil || k.c.Close.Stop != spaces.StopCancelled) {
+		if halted > 0 && (k.commit.Close == nil || k.commit.Close.Stop != spaces.StopCancelled) {
 			return spaces.ErrHalted
 		}
 		return nil
@@ -154,14 +154,14 @@ func (k *stepTx) hold(ctx context.Context) error {
 	return fmt.Errorf("%w: epoch is %d of %q, write has %d of %q", spaces.ErrLeaseLost, epoch, holder, l.Epoch, l.Holder)
 }
 
-// think appends the step to the inner log.
-func (k *stepTx) think(ctx context.Context) error {
-	if err := k.inner(ctx, k.mind, k.c.At, k.c.Inner...); err != nil {
+// appendInner appends the step to the inner log.
+func (k *stepTx) appendInner(ctx context.Context) error {
+	if err := k.inner.append(ctx, k.mind, k.commit.At, k.commit.Inner...); err != nil {
 		return err
 	}
-	for _, b := range k.c.Inner {
+	for _, b := range k.commit.Inner {
 		if d, ok := b.(spaces.Denied); ok {
-			if err := k.deny(ctx, k.mind, d.Denial); err != nil {
+			if err := k.cycle.storeDenial(ctx, k.mind, d.Denial); err != nil {
 				return err
 			}
 		}
@@ -174,11 +174,11 @@ func (k *stepTx) think(ctx context.Context) error {
 	return nil
 }
 
-// show stores the turns, numbered after those of earlier steps.
-func (k *stepTx) show(ctx context.Context) error {
+// storeTurns stores the turns, numbered after those of earlier steps.
+func (k *stepTx) storeTurns(ctx context.Context) error {
 	next := k.turns
 	for few := range slices.Chunk(k.stored.turns, len(insertTurns)) {
-		values := []any{string(k.c.Step.Cycle)}
+		values := []any{string(k.commit.Step.Cycle)}
 		for _, turn := range few {
 			values = append(values, next, turn.refs, turn.body)
 			next++
@@ -190,27 +190,27 @@ func (k *stepTx) show(ctx context.Context) error {
 	return nil
 }
 
-// steps finishes this step and begins the next, unless the cycle ends.
-func (k *stepTx) steps(ctx context.Context) error {
-	s := k.c.Step
+// storeSteps finishes this step and begins the next, unless the cycle ends.
+func (k *stepTx) storeSteps(ctx context.Context) error {
+	s := k.commit.Step
 	if s.State == "" {
 		s.State = spaces.StepDone
 	}
 	at := s.At
 	if at.IsZero() {
-		at = k.c.At
+		at = k.commit.At
 	}
 	q, args := finishStep, []any{
 		string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
 		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, engine.ToMillis(at), s.Frame,
 	}
-	shown, err := k.shown(ctx, s.Shown)
+	shown, err := k.frameColumns(ctx, s.Shown)
 	if err != nil {
 		return err
 	}
 	args = append(args, shown...)
-	if k.c.Close == nil {
-		q, args = finishAndStart, append(args, engine.ToMillis(k.c.At))
+	if k.commit.Close == nil {
+		q, args = finishAndStart, append(args, engine.ToMillis(k.commit.At))
 	}
 	if err := k.Run(ctx, q, args...); err != nil {
 		return fmt.Errorf("store step: %w", err)
@@ -218,69 +218,69 @@ func (k *stepTx) steps(ctx context.Context) error {
 	return nil
 }
 
-func (k *stepTx) timers(ctx context.Context) error {
-	if len(k.c.Timers) == 0 {
+func (k *stepTx) storeTimers(ctx context.Context) error {
+	if len(k.commit.Timers) == 0 {
 		return nil
 	}
-	charged, err := k.payers(ctx, k.c.Step.Cycle)
+	charged, err := k.usage.accountsOf(ctx, k.commit.Step.Cycle)
 	if err != nil {
 		return fmt.Errorf("find who has timers set: %w", err)
 	}
-	for _, t := range k.c.Timers {
+	for _, t := range k.commit.Timers {
 		if t.Kind != spaces.TimerPlan { // that is for a time of day, which is everybody's
 			t.Due = k.Clock().ToShared(t.Due)
 		}
 		if err := k.Run(ctx, insertTimer, timerValues(t, charged.people)...); err != nil {
 			return fmt.Errorf("set timer: %w", err)
 		}
-		if err := k.doze(ctx, t, k.c.At); err != nil {
+		if err := k.span.closeAsleep(ctx, t, k.commit.At); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// join gives the cycle the rows that arrived meanwhile and wake. A cycle that
+// joinRows gives the cycle the rows that arrived meanwhile and wake. A cycle that
 // ends takes only what it has been shown.
-func (k *stepTx) join(ctx context.Context) error {
-	if k.c.Judge == nil || k.space == "" {
+func (k *stepTx) joinRows(ctx context.Context) error {
+	if k.commit.Judge == nil || k.trigger == "" {
 		return nil
 	}
 	last := int64(math.MaxInt64)
-	if k.c.Close != nil {
-		last = k.c.Upto
+	if k.commit.Close != nil {
+		last = k.commit.Upto
 	}
-	joined, _, err := k.judge(ctx, spaces.Claim{Mind: k.mind, Space: k.space, At: k.c.At, Judge: k.c.Judge}, k.c.Step.Cycle, last)
+	joined, _, err := k.claim.runGate(ctx, spaces.Claim{Mind: k.mind, Space: k.trigger, At: k.commit.At, Judge: k.commit.Judge}, k.commit.Step.Cycle, last)
 	if err != nil {
 		return err
 	}
 	for _, e := range joined {
-		k.done.Joined = append(k.done.Joined, e.InboxRow)
-		k.done.JoinedEvents = append(k.done.JoinedEvents, e.event)
+		k.result.Joined = append(k.result.Joined, e.InboxRow)
+		k.result.JoinedEvents = append(k.result.JoinedEvents, e.event)
 	}
-	if k.c.Close == nil || len(joined) > 0 {
-		if k.done.Waits, err = k.ends(ctx, k.mind, k.space, k.c.Step.Cycle, k.c.At); err != nil {
+	if k.commit.Close == nil || len(joined) > 0 {
+		if k.result.Waits, err = k.wait.claimEnded(ctx, k.mind, k.trigger, k.commit.Step.Cycle, k.commit.At); err != nil {
 			return err
 		}
 	}
-	if k.done.Head, err = k.head(ctx, k.space); err != nil || len(joined)+len(k.done.Waits) == 0 {
+	if k.result.Head, err = k.branch.headSeq(ctx, k.trigger); err != nil || len(joined)+len(k.result.Waits) == 0 {
 		return err
 	}
-	if k.done.Authority, err = k.authority(ctx, joined, k.done.Waits); err != nil {
+	if k.result.Authority, err = k.entity.authorityOf(ctx, joined, k.result.Waits); err != nil {
 		return err
 	}
-	return k.Run(ctx, lowerAuthority, string(k.c.Step.Cycle), int(k.done.Authority))
+	return k.Run(ctx, lowerAuthority, string(k.commit.Step.Cycle), int(k.result.Authority))
 }
 
-// progress are the arguments of cycleProgress.
-func (k *stepTx) progress() []any {
+// progressArgs are the arguments of cycleProgress.
+func (k *stepTx) progressArgs() []any {
 	tokens := 0
-	for _, t := range k.c.Turns {
+	for _, t := range k.commit.Turns {
 		tokens += t.Tokens
 	}
-	u := k.c.Step.Usage
+	u := k.commit.Step.Usage
 	return []any{
-		string(k.c.Step.Cycle), string(k.c.Active), k.c.Upto, len(k.c.Turns), tokens, k.ordinal,
+		string(k.commit.Step.Cycle), string(k.commit.Active), k.commit.Upto, len(k.commit.Turns), tokens, k.ordinal,
 		u.Prompt, u.Cached, u.Output, u.Estimated, u.Calls,
 	}
 }

@@ -39,7 +39,7 @@ func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, [
 		if rooms[0].Chats, rooms[0].Agents, err = furnishing(ctx, src, id); err != nil {
 			return err
 		}
-		people, err = membersOf(ctx, src, id, everyone)
+		people, err = membersOf(ctx, src, id, noLimit)
 		return err
 	})
 	if err != nil {

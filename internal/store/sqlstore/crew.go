@@ -40,8 +40,8 @@ func (s *Store) Own(ctx context.Context, thing string) (m engine.Process, mine b
 	}
 	m, err = ownerOf(ctx, c, thing)
 	if err == nil && m.ID == "" {
-		err = s.write(ctx, func(ctx context.Context, t *writeTx) error {
-			if err := t.bury(ctx, c, false); err != nil {
+		err = s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			if err := t.recovery.removeDead(ctx, c, false); err != nil {
 				return err
 			}
 			var err error
@@ -75,7 +75,7 @@ func (s *Store) Disown(ctx context.Context, thing string) error {
 	if !several {
 		return nil
 	}
-	err := s.write(ctx, func(ctx context.Context, t *writeTx) error { return c.Disown(ctx, t.Session(), thing) })
+	err := s.write(ctx, func(ctx context.Context, t *storeTx) error { return c.Disown(ctx, t.Session(), thing) })
 	if err != nil {
 		return fmt.Errorf("disown %s: %w", thing, err)
 	}
@@ -98,7 +98,7 @@ func (s *Store) RemoveDead(ctx context.Context) (living []engine.Process, err er
 	if len(living) == len(all) {
 		return living, nil
 	}
-	if err := s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.bury(ctx, c, false) }); err != nil {
+	if err := s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.recovery.removeDead(ctx, c, false) }); err != nil {
 		return living, fmt.Errorf("give up dead processes: %w", err)
 	}
 	return living, nil
@@ -121,13 +121,13 @@ func (s *Store) Publish(ctx context.Context, bulletin string) error {
 }
 
 // bury gives up dead processes: what they had leased is free.
-func (t *writeTx) bury(ctx context.Context, c engine.Cluster, starting bool) error {
+func (t *recoveryTx) removeDead(ctx context.Context, c engine.Cluster, starting bool) error {
 	gone, err := c.RemoveDead(ctx, t.Session(), starting)
 	if err != nil {
 		return err
 	}
 	for _, process := range gone {
-		if err := t.free(ctx, process); err != nil {
+		if err := t.releaseLeases(ctx, process); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,7 @@ func (t *writeTx) bury(ctx context.Context, c engine.Cluster, starting bool) err
 }
 
 // free lets everybody have what a process has leased.
-func (t *writeTx) free(ctx context.Context, process string) error {
+func (t *recoveryTx) releaseLeases(ctx context.Context, process string) error {
 	for _, q := range []engine.Query{leaveLeases, leaveJobs} {
 		if err := t.Run(ctx, q, process); err != nil {
 			return err

@@ -94,3 +94,10 @@ func scanTurn(r engine.Row) (t spaces.TranscriptTurn, err error) {
 	t.Cycle, t.N = cycle, n
 	return t, nil
 }
+
+// A cycleTx numbers and abandons cycles.
+type cycleTx struct {
+	*writeTx
+	branch *branchTx
+	inner  *innerTx
+}

@@ -9,7 +9,7 @@ import (
 
 // DealUntil notes that moment in a record that was put back.
 func (b BridgeStore) DealUntil(ctx context.Context, until time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, storeMeta, engine.MetaAnsweredUntil, engine.AnsweredUntilValue(until))
 	})
 	if err != nil {

@@ -18,7 +18,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 	denialsOf   engine.Query = `select n, ` + denialColumns + ` from denials where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
 )
 
-func (t *writeTx) deny(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
+func (t *cycleTx) storeDenial(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
 	err := t.Run(ctx, insertDenial, string(d.Agent), string(m.Circle), d.Act, d.Code, d.Reason, d.Hint, string(d.Space), string(d.Cycle),
 		d.Phase, string(d.Tier), string(d.Risk), engine.ToMillis(d.At))
 	if err != nil {

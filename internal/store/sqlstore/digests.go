@@ -35,8 +35,8 @@ func (s AgentStore) Digests(ctx context.Context, m spaces.Mind) ([]spaces.CycleS
 // Digest implements [shell.Digests].
 func (s AgentStore) Digest(ctx context.Context, d spaces.CycleSummary) error {
 	stale := false
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		if err := t.spend(ctx, d.At, "", d.Space, d.Usage); err != nil { // whatever becomes of it
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.usage.addDaily(ctx, d.At, "", d.Space, d.Usage); err != nil { // whatever becomes of it
 			return err
 		}
 		if d.Text == "" {
@@ -74,7 +74,7 @@ func (s AgentStore) digestsOf(ctx context.Context, m spaces.Mind, source spaces.
 // undigest deletes digests, after their words have gone from all that showed them.
 func (s AgentStore) undigest(ctx context.Context, digests []spaces.CycleSummary) error {
 	for _, d := range digests {
-		err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+		err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 			return t.Run(ctx, deleteDigest, string(d.Mind.Agent), string(d.Mind.Circle), d.First)
 		})
 		if err != nil {

@@ -69,22 +69,30 @@ func scanMapping(r engine.Row) (m spaces.Mapping, err error) {
 	return m, r.Scan(&m.Account, &m.Chat, &m.Title, &m.Space, &m.Object, &m.Relay, &m.Live)
 }
 
-// A mappedSpace is a space of a chat.
-type mappedSpace struct {
+// A chatSpace is a space of a chat.
+type chatSpace struct {
 	space spaces.SpaceID
 	live  bool
 }
 
-func (t *writeTx) mapped(ctx context.Context, account, chat string) ([]mappedSpace, error) {
-	return engine.AllRows(ctx, t, mappedSpaces, []any{account, chat}, func(r engine.Row) (m mappedSpace, err error) {
+// A chatTx maps chats to spaces and stores whether they are reachable.
+type chatTx struct {
+	*writeTx
+	event *eventTx
+	space *spaceTx
+	span  *spanTx
+}
+
+func (t *chatTx) spacesOf(ctx context.Context, account, chat string) ([]chatSpace, error) {
+	return engine.AllRows(ctx, t, mappedSpaces, []any{account, chat}, func(r engine.Row) (m chatSpace, err error) {
 		return m, r.Scan(&m.space, &m.live)
 	})
 }
 
 // Migrate implements [activity.Directory].
 func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.ChatMove, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		moved, err := t.mapped(ctx, account, to.From)
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		moved, err := t.chat.spacesOf(ctx, account, to.From)
 		if err != nil {
 			return err
 		}
@@ -96,16 +104,16 @@ func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.Chat
 		if err := t.Run(ctx, dropChat, account, to.From); err != nil {
 			return err
 		}
-		if err := t.giveWay(ctx, account, to.To, moved, at); err != nil {
+		if err := t.chat.leaveOpenedSpaces(ctx, account, to.To, moved, at); err != nil {
 			return err
 		}
 		if to.Same {
-			if err := t.rename(ctx, account, to, moved); err != nil {
+			if err := t.chat.moveMessages(ctx, account, to, moved); err != nil {
 				return err
 			}
 		}
 		for _, m := range moved {
-			if err := t.note(ctx, m.space, spaces.Migrated{Account: account, From: to.From, To: to.To}, at); err != nil {
+			if err := t.chat.appendFact(ctx, m.space, spaces.Migrated{Account: account, From: to.From, To: to.To}, at); err != nil {
 				return err
 			}
 		}
@@ -119,19 +127,19 @@ func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.Chat
 
 // giveWay takes a chat out of the rooms that it opened under its new id, before it was
 // known to be the chat of others.
-func (t *writeTx) giveWay(ctx context.Context, account, chat string, to []mappedSpace, at time.Time) error {
+func (t *chatTx) leaveOpenedSpaces(ctx context.Context, account, chat string, to []chatSpace, at time.Time) error {
 	if len(to) == 0 {
 		return nil
 	}
-	all, err := t.mapped(ctx, account, chat)
+	all, err := t.spacesOf(ctx, account, chat)
 	if err != nil {
 		return err
 	}
 	for _, m := range all {
-		if slices.ContainsFunc(to, func(x mappedSpace) bool { return x.space == m.space }) {
+		if slices.ContainsFunc(to, func(x chatSpace) bool { return x.space == m.space }) {
 			continue
 		}
-		r, err := t.room(ctx, m.space)
+		r, err := t.space.load(ctx, m.space)
 		if err != nil {
 			return err
 		}
@@ -139,7 +147,7 @@ func (t *writeTx) giveWay(ctx context.Context, account, chat string, to []mapped
 			continue
 		}
 		c := spaces.Mapping{Account: account, Chat: chat}
-		if err := t.unmap(ctx, r, c, spaces.Removal{Reason: "it is the chat of an older room", At: at}); err != nil {
+		if err := t.removeFromSpace(ctx, r, c, spaces.Removal{Reason: "it is the chat of an older room", At: at}); err != nil {
 			return err
 		}
 	}
@@ -147,7 +155,7 @@ func (t *writeTx) giveWay(ctx context.Context, account, chat string, to []mapped
 }
 
 // rename has the messages and threads of a chat, and of its spaces, known under its new id.
-func (t *writeTx) rename(ctx context.Context, account string, to spaces.ChatMove, of []mappedSpace) error {
+func (t *chatTx) moveMessages(ctx context.Context, account string, to spaces.ChatMove, of []chatSpace) error {
 	for _, q := range []engine.Query{moveMessages, moveDrafts} {
 		if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
 			return err
@@ -170,8 +178,8 @@ func (t *writeTx) rename(ctx context.Context, account string, to spaces.ChatMove
 
 // Live implements [activity.Directory].
 func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		known, err := t.mapped(ctx, account, chat)
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		known, err := t.chat.spacesOf(ctx, account, chat)
 		if err != nil {
 			return err
 		}
@@ -182,7 +190,7 @@ func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, 
 			if err := t.Run(ctx, setLive, account, chat, string(m.space), live); err != nil {
 				return err
 			}
-			if err := t.reach(ctx, m.space, account, chat, live, reason, at); err != nil {
+			if err := t.chat.setLive(ctx, m.space, account, chat, live, reason, at); err != nil {
 				return err
 			}
 		}
@@ -196,48 +204,49 @@ func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, 
 
 // reach records that a chat of a space was lost or found. The space's spans
 // follow: it is connected as long as one of its chats is.
-func (t *writeTx) reach(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
+func (t *chatTx) setLive(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
 	var fact spaces.Body = spaces.Unlinked{Account: account, Chat: chat, Reason: reason}
 	if live {
 		fact = spaces.Linked{Account: account, Chat: chat}
 	}
-	if err := t.note(ctx, space, fact, at); err != nil {
+	if err := t.appendFact(ctx, space, fact, at); err != nil {
 		return err
 	}
-	r, err := t.room(ctx, space)
+	r, err := t.space.load(ctx, space)
 	if err != nil {
 		return err
 	}
 	if live {
-		return t.connect(ctx, r, spaces.SpanLinked, at)
+		return t.span.openAll(ctx, r, spaces.SpanLinked, at)
 	}
 	if r.reachable() {
 		return nil
 	}
-	return t.disconnect(ctx, r, spaces.SpanUnlinked, at)
+	return t.span.closeAll(ctx, r, spaces.SpanUnlinked, at)
 }
 
 // note appends a fact about a room that nobody in it did, and reads the room's
 // chats again, which such facts are about.
-func (t *writeTx) note(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
+func (t *chatTx) appendFact(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
 	e := spaces.Event{Space: space, Branch: spaces.Primary, Object: spaces.InfoObject, At: at, RecvAt: at, Body: fact}
-	if err := t.append(ctx, &e); err != nil {
+	if err := t.event.append(ctx, &e); err != nil {
 		return err
 	}
-	r, err := t.room(ctx, space)
+	r, err := t.space.load(ctx, space)
 	if err != nil {
 		return err
 	}
-	return t.relist(ctx, r)
+	return t.space.reloadChats(ctx, r)
 }
 
 // SetConnected implements [activity.Log].
 func (b BridgeStore) SetConnected(ctx context.Context, account string, hears bool, at time.Time) error {
-	change := (*writeTx).deafen
-	if hears {
-		change = (*writeTx).hearAgain
-	}
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error { return change(t, ctx, account, at) })
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if hears {
+			return t.chat.markConnected(ctx, account, at)
+		}
+		return t.chat.markDisconnected(ctx, account, at)
+	})
 	if err != nil {
 		return fmt.Errorf("note %s as hearing %t: %w", account, hears, err)
 	}
@@ -246,30 +255,30 @@ func (b BridgeStore) SetConnected(ctx context.Context, account string, hears boo
 
 // deafen notes that an account is deaf. The spaces that no other one hears are not
 // connected any more.
-func (t *writeTx) deafen(ctx context.Context, account string, at time.Time) error {
+func (t *chatTx) markDisconnected(ctx context.Context, account string, at time.Time) error {
 	if err := t.Run(ctx, beginMeta, metaDeaf+account, strconv.FormatInt(engine.ToMillis(at), 10)); err != nil {
 		return err
 	}
-	return t.eachRoom(ctx, unheardSpaces, account, func(r *spaceState) error { return t.disconnect(ctx, r, spaces.SpanDeaf, at) })
+	return t.eachSpace(ctx, unheardSpaces, account, func(r *spaceState) error { return t.span.closeAll(ctx, r, spaces.SpanDeaf, at) })
 }
 
 // hearAgain connects the spaces of an account, if it was deaf.
-func (t *writeTx) hearAgain(ctx context.Context, account string, at time.Time) error {
+func (t *chatTx) markConnected(ctx context.Context, account string, at time.Time) error {
 	n, err := t.Exec(ctx, dropMeta, metaDeaf+account)
 	if err != nil || n == 0 {
 		return err
 	}
-	return t.eachRoom(ctx, heardSpaces, account, func(r *spaceState) error { return t.connect(ctx, r, spaces.SpanHeard, at) })
+	return t.eachSpace(ctx, heardSpaces, account, func(r *spaceState) error { return t.span.openAll(ctx, r, spaces.SpanHeard, at) })
 }
 
 // eachRoom calls do for every space of an account that q names.
-func (t *writeTx) eachRoom(ctx context.Context, q engine.Query, account string, do func(*spaceState) error) error {
+func (t *chatTx) eachSpace(ctx context.Context, q engine.Query, account string, do func(*spaceState) error) error {
 	ids, err := engine.AllRows(ctx, t, q, []any{account}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		r, err := t.room(ctx, id)
+		r, err := t.space.load(ctx, id)
 		if err != nil {
 			return err
 		}

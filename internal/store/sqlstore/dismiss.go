@@ -25,16 +25,16 @@ const leftReason = "the agent has left the space"
 // Configured lists the rooms that came from entries of the configuration, with
 // who is in them and which chats they have.
 func (b BridgeStore) Configured(ctx context.Context) ([]spaces.ConfiguredSpace, error) {
-	return b.furnished(ctx, keyedRooms)
+	return b.spacesBy(ctx, keyedRooms)
 }
 
 // Admitted lists the rooms that came from no entry of their own and have chats on
 // an account, with who is in them and all their chats.
 func (b BridgeStore) Admitted(ctx context.Context, account string) ([]spaces.ConfiguredSpace, error) {
-	return b.furnished(ctx, admittedRooms, account)
+	return b.spacesBy(ctx, admittedRooms, account)
 }
 
-func (b BridgeStore) furnished(ctx context.Context, q engine.Query, args ...any) ([]spaces.ConfiguredSpace, error) {
+func (b BridgeStore) spacesBy(ctx context.Context, q engine.Query, args ...any) ([]spaces.ConfiguredSpace, error) {
 	rooms, err := engine.AllRows(ctx, b.s.engine, q, args, func(r engine.Row) (c spaces.ConfiguredSpace, err error) {
 		return c, r.Scan(&c.Space, &c.Key, &c.Circle, &c.Wake)
 	})
@@ -76,18 +76,18 @@ func movesOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) ([]sp
 // What waits there for an agent that leaves is ignored for good, with the
 // reason. What it is about there it ends; what it had left open is over. Who or what is not there any more is passed over.
 func (b BridgeStore) Dismiss(ctx context.Context, d spaces.Removal) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		r, err := t.room(ctx, d.Space)
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		r, err := t.space.load(ctx, d.Space)
 		if err != nil || r == nil {
 			return err
 		}
 		for _, a := range d.Agents {
-			if err := t.sendAway(ctx, r, a, d); err != nil {
+			if err := t.room.removeAgent(ctx, r, a, d); err != nil {
 				return err
 			}
 		}
 		for _, c := range d.Chats {
-			if err := t.unmap(ctx, r, c, d); err != nil {
+			if err := t.chat.removeFromSpace(ctx, r, c, d); err != nil {
 				return err
 			}
 		}
@@ -99,18 +99,18 @@ func (b BridgeStore) Dismiss(ctx context.Context, d spaces.Removal) error {
 	return nil
 }
 
-func (t *writeTx) sendAway(ctx context.Context, r *spaceState, a spaces.AgentID, d spaces.Removal) error {
+func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentID, d spaces.Removal) error {
 	for _, m := range r.minds {
 		if m.Agent != a {
 			continue
 		}
-		if err := t.unlink(ctx, m, r, d.At); err != nil {
+		if err := t.uplink.disconnect(ctx, m, r, d.At); err != nil {
 			return err
 		}
 		if err := t.Run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), leftReason); err != nil {
 			return err
 		}
-		if err := t.leaveBehind(ctx, m, r.ID, leftReason, d.At); err != nil {
+		if err := t.cycle.abandonLeft(ctx, m, r.ID, leftReason, d.At); err != nil {
 			return err
 		}
 	}
@@ -122,21 +122,21 @@ func (t *writeTx) sendAway(ctx context.Context, r *spaceState, a spaces.AgentID,
 		Space: r.ID, Branch: spaces.Primary, Object: spaces.ChatObject, Actor: a.Entity(), At: d.At, RecvAt: d.At,
 		Body: spaces.Left{Who: a.Entity()},
 	}
-	if err := t.append(ctx, &e); err != nil {
+	if err := t.event.append(ctx, &e); err != nil {
 		return err
 	}
-	_, err = t.answered(ctx, e, nil) // whoever waits for it is found by the next look
+	_, err = t.wait.settleByEvent(ctx, e, nil) // whoever waits for it is found by the next look
 	return err
 }
 
-func (t *writeTx) unmap(ctx context.Context, r *spaceState, c spaces.Mapping, d spaces.Removal) error {
+func (t *chatTx) removeFromSpace(ctx context.Context, r *spaceState, c spaces.Mapping, d spaces.Removal) error {
 	n, err := t.Exec(ctx, dropMapping, c.Account, c.Chat, string(r.ID))
 	if err != nil || n == 0 {
 		return err
 	}
 	fact := spaces.Unlinked{Account: c.Account, Chat: c.Chat, Reason: d.Reason}
-	if err := t.note(ctx, r.ID, fact, d.At); err != nil || r.reachable() {
+	if err := t.appendFact(ctx, r.ID, fact, d.At); err != nil || r.reachable() {
 		return err
 	}
-	return t.disconnect(ctx, r, spaces.SpanUnlinked, d.At)
+	return t.span.closeAll(ctx, r, spaces.SpanUnlinked, d.At)
 }

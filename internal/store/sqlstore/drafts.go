@@ -37,7 +37,7 @@ var _ activity.Drafts = BridgeStore{}
 
 // Draft implements [activity.Drafts].
 func (b BridgeStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was activity.StoredDraft, state activity.DraftState, err error) {
-	err = b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		state = activity.DraftRefused
 		found, err := engine.FirstRow(ctx, t, oneDraft, []any{string(d.ID)}, scanDraft)
 		if err != nil {
@@ -64,16 +64,16 @@ func (b BridgeStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (w
 
 // MarkPosted implements [activity.Drafts].
 func (b BridgeStore) MarkPosted(ctx context.Context, id spaces.DraftID, message string) error {
-	return b.draft(ctx, placeDraft, string(id), message)
+	return b.changeDraft(ctx, placeDraft, string(id), message)
 }
 
 // Forget implements [activity.Drafts].
 func (b BridgeStore) Forget(ctx context.Context, id spaces.DraftID) error {
-	return b.draft(ctx, deleteDraft, string(id))
+	return b.changeDraft(ctx, deleteDraft, string(id))
 }
 
-func (b BridgeStore) draft(ctx context.Context, q engine.Query, args ...any) error {
-	if err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.Run(ctx, q, args...) }); err != nil {
+func (b BridgeStore) changeDraft(ctx context.Context, q engine.Query, args ...any) error {
+	if err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.Run(ctx, q, args...) }); err != nil {
 		return fmt.Errorf("change draft %v: %w", args[0], err)
 	}
 	return nil
@@ -81,7 +81,7 @@ func (b BridgeStore) draft(ctx context.Context, q engine.Query, args ...any) err
 
 // MarkLost implements [activity.Drafts].
 func (b BridgeStore) MarkLost(ctx context.Context, id spaces.DraftID) error {
-	return b.draft(ctx, loseDraft, string(id), []byte{})
+	return b.changeDraft(ctx, loseDraft, string(id), []byte{})
 }
 
 // Drafts implements [activity.Drafts].
@@ -101,19 +101,19 @@ func scanDraft(r engine.Row) (d activity.StoredDraft, err error) {
 	return d, err
 }
 
-// takeOver has an action take over the draft of its step, if people see one where
+// takeOverDraft has an action take over the draft of its step, if people see one where
 // the action will be. Who is called by name hears of a new message only, and one
 // that is shown beside its thread has to be posted.
-func (k *stepTx) takeOver(ctx context.Context, f spaces.Effect, a *spaces.Action) error {
-	if k.c.Draft == "" || a.Kind != spaces.ActSend || a.Text == "" || a.RoomThread != "" || len(f.Mention) > 0 || f.Broadcast {
+func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.Effect, a *spaces.Action) error {
+	if k.commit.Draft == "" || a.Kind != spaces.ActSend || a.Text == "" || a.RoomThread != "" || len(f.Mention) > 0 || f.Broadcast {
 		return nil
 	}
-	there, err := engine.QueryBool(ctx, k.writeTx, takesDraft, string(k.c.Draft), a.Account, a.Chat, string(a.Thread), string(a.Target))
+	there, err := engine.QueryBool(ctx, k, takesDraft, string(k.commit.Draft), a.Account, a.Chat, string(a.Thread), string(a.Target))
 	if err != nil {
 		return fmt.Errorf("look for draft: %w", err)
 	}
 	if there {
-		a.Draft, k.c.Draft = k.c.Draft, "" // one message takes it
+		a.Draft, k.commit.Draft = k.commit.Draft, "" // one message takes it
 	}
 	return nil
 }

@@ -19,73 +19,73 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 	laneBusy engine.Query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
 )
 
-// effects turns what the agent does to rooms into events, and into one action
+// storeEffects turns what the agent does to rooms into events, and into one action
 // for every chat of the room (SEQ-96).
-func (k *stepTx) effects(ctx context.Context) error {
-	for _, f := range k.c.Effect {
-		if err := k.effect(ctx, f); err != nil {
+func (k *stepTx) storeEffects(ctx context.Context) error {
+	for _, f := range k.commit.Effect {
+		if err := k.storeEffect(ctx, f); err != nil {
 			return fmt.Errorf("%s in %s: %w", f.Kind, f.Space, err)
 		}
 	}
 	return nil
 }
 
-func (k *stepTx) effect(ctx context.Context, f spaces.Effect) error {
+func (k *stepTx) storeEffect(ctx context.Context, f spaces.Effect) error {
 	if f.Branch != "" && f.Branch != spaces.Primary {
-		return k.rehearse(ctx, f)
+		return k.appendRehearsed(ctx, f)
 	}
-	l, err := k.line(ctx, f.Space, spaces.Primary)
+	l, err := k.branch.load(ctx, f.Space, spaces.Primary)
 	if err != nil {
 		return err
 	}
 	if l == nil {
 		return engine.ErrUnknown
 	}
-	if err := k.fresh(ctx, l, f); err != nil {
+	if err := k.checkNotStale(ctx, l, f); err != nil {
 		return err
 	}
-	if err := k.bounded(ctx, f); err != nil {
+	if err := k.checkAgentRun(ctx, f); err != nil {
 		return err
 	}
-	e := k.eventOf(f, spaces.Primary)
+	e := k.effectEvent(f, spaces.Primary)
 	if f.Kind == spaces.ActSend {
-		k.spoke++
+		k.sent++
 	}
 	if f.Seen > 0 && f.Seen < l.HeadSeq {
-		seen, err := idAt(ctx, k.writeTx, f.Space, f.Seen)
+		seen, err := eventIDAtSeq(ctx, k, f.Space, f.Seen)
 		if err != nil {
 			return err
 		}
 		e.Parents = []spaces.EventID{seen}
 	}
-	if err := k.append(ctx, &e); err != nil {
+	if err := k.event.append(ctx, &e); err != nil {
 		return err
 	}
-	k.done.Events = append(k.done.Events, e)
-	if err := k.await(ctx, f.Wait, e); err != nil {
+	k.result.Events = append(k.result.Events, e)
+	if err := k.storeWait(ctx, f.Wait, e); err != nil {
 		return err
 	}
-	minds, err := k.knock(ctx, e)
+	minds, err := k.inbox.deliver(ctx, e)
 	if err != nil {
 		return err
 	}
-	over, err := k.answered(ctx, e, f.Wait)
+	over, err := k.wait.settleByEvent(ctx, e, f.Wait)
 	if err != nil {
 		return err
 	}
-	k.done.Wakes = append(k.done.Wakes, over...)
+	k.result.Wakes = append(k.result.Wakes, over...)
 	for _, m := range minds {
-		k.done.Wakes = append(k.done.Wakes, spaces.PendingWork{Mind: m, Space: e.Space, Since: k.c.At})
+		k.result.Wakes = append(k.result.Wakes, spaces.PendingWork{Mind: m, Space: e.Space, Since: k.commit.At})
 	}
-	return k.order(ctx, f, e)
+	return k.queueActions(ctx, f, e)
 }
 
-// eventOf returns the event that the effect becomes on a branch of its room.
-func (k *stepTx) eventOf(f spaces.Effect, branch spaces.BranchID) spaces.Event {
+// effectEvent returns the event that the effect becomes on a branch of its room.
+func (k *stepTx) effectEvent(f spaces.Effect, branch spaces.BranchID) spaces.Event {
 	e := spaces.Event{
 		ID: f.ID, Space: f.Space, Branch: branch, Object: spaces.ChatObject, Thread: f.Thread,
-		Actor: k.mind.Agent.Entity(), At: k.c.At, RecvAt: k.c.At,
-		Cause: f.Chain.Cause, Root: f.Chain.Root, Depth: f.Chain.Depth, Body: bodyOf(f),
+		Actor: k.mind.Agent.Entity(), At: k.commit.At, RecvAt: k.commit.At,
+		Cause: f.Chain.Cause, Root: f.Chain.Root, Depth: f.Chain.Depth, Body: effectBody(f),
 	}
 	if f.Kind == spaces.ActSend {
 		e.ReplyTo = f.Target
@@ -93,25 +93,25 @@ func (k *stepTx) eventOf(f spaces.Effect, branch spaces.BranchID) spaces.Event {
 	return e
 }
 
-// fresh fails when somebody else has spoken in the thread since the agent looked.
-func (k *stepTx) fresh(ctx context.Context, l *branchState, f spaces.Effect) error {
+// checkNotStale fails when somebody else has spoken in the thread since the agent looked.
+func (k *stepTx) checkNotStale(ctx context.Context, l *branchState, f spaces.Effect) error {
 	if !f.Strict || l.HeadSeq <= f.Seen {
 		return nil
 	}
-	spoken, err := engine.QueryBool(ctx, k.writeTx, spokenAfter, string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity()))
+	spoken, err := engine.QueryBool(ctx, k, spokenAfter, string(f.Space), f.Seen, string(f.Thread), string(k.mind.Agent.Entity()))
 	if err == nil && spoken {
 		err = spaces.ErrStale
 	}
 	return err
 }
 
-// bounded fails when agents have said enough until a person speaks. The gate
+// checkAgentRun fails when agents have said enough until a person speaks. The gate
 // looks before the agent thinks; several that think at once meet here (S13).
-func (k *stepTx) bounded(ctx context.Context, f spaces.Effect) error {
+func (k *stepTx) checkAgentRun(ctx context.Context, f spaces.Effect) error {
 	if f.Kind != spaces.ActSend || f.MaxRun == 0 {
 		return nil
 	}
-	r, err := k.room(ctx, f.Space)
+	r, err := k.space.load(ctx, f.Space)
 	if err != nil {
 		return err
 	}
@@ -121,30 +121,30 @@ func (k *stepTx) bounded(ctx context.Context, f spaces.Effect) error {
 	return nil
 }
 
-// order puts the effect into the outbox, once for every chat that can be reached.
-func (k *stepTx) order(ctx context.Context, f spaces.Effect, e spaces.Event) error {
-	r, err := k.room(ctx, f.Space)
+// queueActions puts the effect into the outbox, once for every chat that can be reached.
+func (k *stepTx) queueActions(ctx context.Context, f spaces.Effect, e spaces.Event) error {
+	r, err := k.space.load(ctx, f.Space)
 	if err != nil {
 		return err
 	}
 	policy := cmp.Or(f.Policy, spaces.ResendOnce)
 	for n, c := range r.chats {
-		if r.toldBefore(n) {
+		if r.reachedBefore(n) {
 			continue
 		}
-		thread, rooms, err := k.threadIn(ctx, r, f.Thread, c)
+		thread, rooms, err := k.thread.inChat(ctx, r, f.Thread, c)
 		if err != nil {
 			return err
 		}
 		a := spaces.Action{
-			ID: spaces.ActionID(k.newID()), Cycle: k.c.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: thread, RoomThread: rooms,
+			ID: spaces.ActionID(k.newID()), Cycle: k.commit.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: thread, RoomThread: rooms,
 			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Files: f.Files, Target: f.Target, Policy: policy,
-			State: spaces.ActionReady, Expires: f.Expires, Created: engine.FromMillis(engine.ToMillis(k.c.At)),
+			State: spaces.ActionReady, Expires: f.Expires, Created: engine.FromMillis(engine.ToMillis(k.commit.At)),
 		}
-		if err := k.takeOver(ctx, f, &a); err != nil {
+		if err := k.takeOverDraft(ctx, f, &a); err != nil {
 			return err
 		}
-		if err := k.leave(ctx, &a); err != nil {
+		if err := k.sendDirectly(ctx, &a); err != nil {
 			return err
 		}
 		err = k.Run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
@@ -158,40 +158,40 @@ func (k *stepTx) order(ctx context.Context, f spaces.Effect, e spaces.Event) err
 	return nil
 }
 
-// toldBefore reports whether the n-th chat of a room is one that an account
+// reachedBefore reports whether the n-th chat of a room is one that an account
 // before it reaches already: two of ours in one chat say a thing once.
-func (r *spaceState) toldBefore(n int) bool {
-	return slices.ContainsFunc(r.chats[:n], func(o chatState) bool { return r.same(o, r.chats[n]) })
+func (r *spaceState) reachedBefore(n int) bool {
+	return slices.ContainsFunc(r.chats[:n], func(o chatState) bool { return r.sameChat(o, r.chats[n]) })
 }
 
-// same reports whether two accounts reach one chat. Direct chats of several accounts
+// sameChat reports whether two accounts reach one chat. Direct chats of several accounts
 // with one person may share an id and are several.
-func (r *spaceState) same(a, b chatState) bool {
+func (r *spaceState) sameChat(a, b chatState) bool {
 	return a.id == b.id && (a.account == b.account || !r.Direct && platformOf(a.account) == platformOf(b.account))
 }
 
-// leave has the action begin its way with this commit if nothing is before it in
+// sendDirectly has the action begin its way with this commit if nothing is before it in
 // its lane and the process carries it at once. What a crash must not copy waits
 // until it is claimed.
-func (k *stepTx) leave(ctx context.Context, a *spaces.Action) error {
-	busy := a.Policy != spaces.ResendOnce || k.c.Leaves == nil
+func (k *stepTx) sendDirectly(ctx context.Context, a *spaces.Action) error {
+	busy := a.Policy != spaces.ResendOnce || k.commit.Leaves == nil
 	if !busy {
 		var err error
-		if busy, err = engine.QueryBool(ctx, k.writeTx, laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
+		if busy, err = engine.QueryBool(ctx, k, laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
 			return err
 		}
 	}
-	if !busy && k.c.Leaves(*a) {
+	if !busy && k.commit.Leaves(*a) {
 		a.State, a.Attempts = spaces.ActionSending, 1
-		k.done.Leaving = append(k.done.Leaving, *a)
+		k.result.Leaving = append(k.result.Leaving, *a)
 		return nil
 	}
-	k.done.Waiting = engine.AppendNew(k.done.Waiting, a.Account)
+	k.result.Waiting = engine.AppendNew(k.result.Waiting, a.Account)
 	return nil
 }
 
-// bodyOf returns what the effect is in the room's log.
-func bodyOf(f spaces.Effect) spaces.Body {
+// effectBody returns what the effect is in the room's log.
+func effectBody(f spaces.Effect) spaces.Body {
 	switch f.Kind {
 	case spaces.ActSend:
 		said := spaces.Said{Text: f.Text, Mentions: f.Mention, Broadcast: f.Broadcast, Origin: f.Origin}

@@ -17,72 +17,72 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
 	insertStray engine.Query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
 )
 
-// enter appends an event and lets the minds uplinked there know. An event that
+// appendEvent appends an event and lets the minds uplinked there know. An event that
 // does not cohere enters as the record of its refusal, and has no id then.
-func (i *ingestTx) enter(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
-	tie, err := i.thread(ctx, &e)
+func (i *ingestTx) appendEvent(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
+	tie, err := i.assignThread(ctx, &e)
 	if err != nil {
 		return "", err
 	}
 	if b, said := e.Body.(spaces.Said); said && b.Past {
-		return i.recall(ctx, e, tie)
+		return i.appendHistory(ctx, e, tie)
 	}
-	if err := i.stir(ctx, e); err != nil {
+	if err := i.span.refresh(ctx, e); err != nil {
 		return "", err
 	}
-	err = i.append(ctx, &e)
+	err = i.event.append(ctx, &e)
 	if errors.Is(err, spaces.ErrTimelineDecoherence) {
-		return "", i.refuse(ctx, e, err)
+		return "", i.appendRefusal(ctx, e, err)
 	}
 	if err == nil {
-		err = i.keep(ctx, tie, e)
+		err = i.storeThread(ctx, tie, e)
 	}
 	if err != nil {
 		return "", err
 	}
-	i.count(e.Space)
-	if err := i.relay(ctx, e); err != nil {
+	i.countNew(e.Space)
+	if err := i.relayEvent(ctx, e); err != nil {
 		return "", err
 	}
-	return e.ID, i.wake(ctx, e)
+	return e.ID, i.wakeMinds(ctx, e)
 }
 
-// wake puts an event before the minds of its room, and ends what they waited for.
-func (i *ingestTx) wake(ctx context.Context, e spaces.Event) error {
-	woken, err := i.knock(ctx, e)
-	if err == nil && i.hushed != "" {
-		return i.hush(ctx, e, i.hushed)
+// wakeMinds puts an event before the minds of its room, and ends what they waited for.
+func (i *ingestTx) wakeMinds(ctx context.Context, e spaces.Event) error {
+	woken, err := i.inbox.deliver(ctx, e)
+	if err == nil && i.ignoreReason != "" {
+		return i.inbox.ignoreForAll(ctx, e, i.ignoreReason)
 	}
 	if err != nil {
 		return err
 	}
-	over, err := i.answered(ctx, e, nil)
+	over, err := i.wait.settleByEvent(ctx, e, nil)
 	for _, m := range woken {
 		over = append(over, spaces.PendingWork{Mind: m, Space: e.Space, Since: e.RecvAt})
 	}
 	for _, w := range over {
-		if !slices.ContainsFunc(i.done.Wakes, func(o spaces.PendingWork) bool { return o.Mind == w.Mind && o.Space == e.Space }) {
-			i.done.Wakes = append(i.done.Wakes, w)
+		if !slices.ContainsFunc(i.result.Wakes, func(o spaces.PendingWork) bool { return o.Mind == w.Mind && o.Space == e.Space }) {
+			i.result.Wakes = append(i.result.Wakes, w)
 		}
 	}
 	return err
 }
 
-// recall appends what was said before. Nobody is woken by it, and a mind that had
+// appendHistory appends what was said before. Nobody is woken by it, and a mind that had
 // seen everything has seen this, too.
-func (i *ingestTx) recall(ctx context.Context, e spaces.Event, made *threadMapping) (spaces.EventID, error) {
-	if err := i.append(ctx, &e); err != nil {
+func (i *ingestTx) appendHistory(ctx context.Context, e spaces.Event, made *threadMapping) (spaces.EventID, error) {
+	if err := i.event.append(ctx, &e); err != nil {
 		return "", err
 	}
-	if err := i.keep(ctx, made, e); err != nil {
+	if err := i.storeThread(ctx, made, e); err != nil {
 		return "", err
 	}
-	i.count(e.Space)
-	i.done.Past++
+	i.countNew(e.Space)
+	i.result.Past++
 	if err := i.Run(ctx, passOver, string(e.Space), e.Seq, string(e.ID)); err != nil {
 		return "", fmt.Errorf("pass over %s: %w", e.ID, err)
 	}
-	r, err := i.room(ctx, e.Space)
+	r, err := i.space.load(ctx, e.Space)
 	if err != nil {
 		return "", err
 	}
@@ -98,14 +98,14 @@ func (i *ingestTx) recall(ctx context.Context, e spaces.Event, made *threadMappi
 	return e.ID, nil
 }
 
-func (i *ingestTx) count(space spaces.SpaceID) {
-	i.done.New++
-	i.done.Spaces = engine.AppendNew(i.done.Spaces, space)
+func (i *ingestTx) countNew(space spaces.SpaceID) {
+	i.result.New++
+	i.result.Spaces = engine.AppendNew(i.result.Spaces, space)
 }
 
-// refuse records, in the same space, that an event did not fit (SEQ-10).
-func (i *ingestTx) refuse(ctx context.Context, e spaces.Event, why error) error {
-	i.lg.Warn("event refused", "space", e.Space, "source", e.Source, "error", why)
+// appendRefusal records, in the same space, that an event did not fit (SEQ-10).
+func (i *ingestTx) appendRefusal(ctx context.Context, e spaces.Event, why error) error {
+	i.log.Warn("event refused", "space", e.Space, "source", e.Source, "error", why)
 	raw, err := spaces.Encode(e.Body)
 	if err != nil {
 		return err
@@ -115,16 +115,16 @@ func (i *ingestTx) refuse(ctx context.Context, e spaces.Event, why error) error 
 		At: e.At, RecvAt: e.RecvAt, Source: e.Source,
 		Body: spaces.Unreadable{What: string(e.Body.Kind()), Reason: why.Error(), Raw: raw},
 	}
-	if err := i.append(ctx, &r); err != nil {
+	if err := i.event.append(ctx, &r); err != nil {
 		return err
 	}
-	i.count(e.Space)
+	i.countNew(e.Space)
 	return nil
 }
 
-// stray keeps an update that has no log to be kept in.
-func (i *ingestTx) stray(ctx context.Context, e spaces.Event) error {
-	i.lg.Error("update without a space", "account", i.batch.Account, "space", e.Space, "source", e.Source)
+// storeStray keeps an update that has no log to be kept in.
+func (i *ingestTx) storeStray(ctx context.Context, e spaces.Event) error {
+	i.log.Error("update without a space", "account", i.batch.Account, "space", e.Space, "source", e.Source)
 	raw, err := spaces.Encode(e.Body)
 	if err != nil {
 		return err

@@ -15,29 +15,34 @@ const (
 where i.platform = $1 and i.scope = $2 and i.user_id = $3`
 	upsertEntity engine.Query = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
 on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle, portrait = excluded.portrait`
-	insertNobody   engine.Query = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
+	insertEntity   engine.Query = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
 	upsertIdentity engine.Query = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
 on conflict (platform, scope, user_id) do update set entity = excluded.entity`
 )
 
 type identityKey struct{ platform, scope, user string }
 
-func keyOf(i spaces.Identity) identityKey { return identityKey{i.Platform, i.Scope, i.User} }
+func identityKeyOf(i spaces.Identity) identityKey { return identityKey{i.Platform, i.Scope, i.User} }
+
+// An entityTx resolves identities to entities.
+type entityTx struct {
+	*writeTx
+}
 
 // person returns the entity behind an identity, made if it is new, with its
 // names brought up to date. An identity without a user is nobody.
-func (t *writeTx) person(ctx context.Context, i spaces.Identity) (spaces.EntityID, error) {
+func (t *entityTx) resolve(ctx context.Context, i spaces.Identity) (spaces.EntityID, error) {
 	if i.User == "" {
 		return "", nil
 	}
-	e, found, err := t.known(ctx, i)
+	e, found, err := t.find(ctx, i)
 	if err != nil {
 		return "", fmt.Errorf("look up identity on %s: %w", i.Platform, err)
 	}
 	if _, ours := e.ID.IsAgent(); ours {
 		return e.ID, nil // the configuration names our agents
 	}
-	now := newest(e, i)
+	now := mergeIdentity(e, i)
 	if found && now == e {
 		return e.ID, nil
 	}
@@ -52,25 +57,25 @@ func (t *writeTx) person(ctx context.Context, i spaces.Identity) (spaces.EntityI
 			return "", fmt.Errorf("keep identity on %s: %w", i.Platform, err)
 		}
 	}
-	t.cache.regroup()
-	t.cache.meet(keyOf(i), now)
+	t.cache.forgetMembers()
+	t.cache.addIdentity(identityKeyOf(i), now)
 	return now.ID, nil
 }
 
-func (t *writeTx) known(ctx context.Context, i spaces.Identity) (spaces.Entity, bool, error) {
-	if e, ok := t.cache.people[keyOf(i)]; ok {
+func (t *entityTx) find(ctx context.Context, i spaces.Identity) (spaces.Entity, bool, error) {
+	if e, ok := t.cache.identities[identityKeyOf(i)]; ok {
 		return e, true, nil
 	}
 	var e spaces.Entity
 	found, err := engine.ScanRow(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
 	if found {
-		t.cache.meet(keyOf(i), e)
+		t.cache.addIdentity(identityKeyOf(i), e)
 	}
 	return e, found, err
 }
 
 // kindOf returns the kind of an entity; empty when it is unknown.
-func (t *writeTx) kindOf(ctx context.Context, id spaces.EntityID) (spaces.EntityKind, error) {
+func (t *entityTx) kind(ctx context.Context, id spaces.EntityID) (spaces.EntityKind, error) {
 	if k, ok := t.cache.kinds[id]; ok {
 		return k, nil
 	}
@@ -81,9 +86,9 @@ func (t *writeTx) kindOf(ctx context.Context, id spaces.EntityID) (spaces.Entity
 	return e.Kind, err
 }
 
-// newest returns e with what the identity says of it. An update that leaves a
+// mergeIdentity returns e with what the identity says of it. An update that leaves a
 // field empty says nothing about it, nor does an id that stands for a name.
-func newest(e spaces.Entity, i spaces.Identity) spaces.Entity {
+func mergeIdentity(e spaces.Entity, i spaces.Identity) spaces.Entity {
 	e.Kind, e.Handle = cmp.Or(i.Kind, e.Kind, spaces.Human), cmp.Or(i.Handle, e.Handle)
 	if i.Name != "" && (i.Name != i.User || e.Name == "") {
 		e.Name, e.Portrait = i.Name, i.Portrait
@@ -115,16 +120,16 @@ func entitiesOf(ctx context.Context, src engine.Reader, ids []spaces.EntityID) (
 // are known to be that one: the account of an adapter is its agent's. Binding
 // again moves the identity.
 func (b BridgeStore) Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error {
-	return b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		what := spaces.Human
 		if agent, ours := id.IsAgent(); ours {
 			what, i.Name = spaces.Agent, string(agent)
 		}
-		if err := t.Run(ctx, insertNobody, string(id), string(what), i.Name, i.Handle); err != nil {
+		if err := t.Run(ctx, insertEntity, string(id), string(what), i.Name, i.Handle); err != nil {
 			return fmt.Errorf("bind identity on %s: %w", i.Platform, err)
 		}
-		delete(t.cache.people, keyOf(i))
-		t.cache.regroup()
+		delete(t.cache.identities, identityKeyOf(i))
+		t.cache.forgetMembers()
 		if err := t.Run(ctx, upsertIdentity, i.Platform, i.Scope, i.User, string(id)); err != nil {
 			return fmt.Errorf("bind identity on %s: %w", i.Platform, err)
 		}
@@ -134,15 +139,15 @@ func (b BridgeStore) Bind(ctx context.Context, i spaces.Identity, id spaces.Enti
 
 // Agents makes the names of our agents known, or changes them.
 func (b BridgeStore) Agents(ctx context.Context, agents []spaces.Entity) error {
-	return b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, a := range agents {
 			if err := t.Run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait); err != nil {
 				return fmt.Errorf("name agent %s: %w", a.ID, err)
 			}
 		}
-		clear(t.cache.people)
+		clear(t.cache.identities)
 		clear(t.cache.kinds)
-		t.cache.regroup()
+		t.cache.forgetMembers()
 		return nil
 	})
 }

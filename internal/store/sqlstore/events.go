@@ -17,18 +17,27 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 	selectEvent engine.Query = `select ` + eventColumns + ` from events e where e.id = $1`
 	eventsAfter engine.Query = `select ` + eventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5 + 0`
-	eventIDAt    engine.Query = `select id from events where space = $1 and branch = $2 and seq = $3`
-	eventOnLine  engine.Query = `select seq from events where id = $1 and space = $2 and branch = $3`
-	eventActor   engine.Query = `select actor from events where id = $1`
-	eventChainAt engine.Query = `select id, chain from events where space = $1 and branch = $2 and seq = $3`
+	eventIDAt     engine.Query = `select id from events where space = $1 and branch = $2 and seq = $3`
+	eventOnBranch engine.Query = `select seq from events where id = $1 and space = $2 and branch = $3`
+	eventActor    engine.Query = `select actor from events where id = $1`
+	eventChainAt  engine.Query = `select id, chain from events where space = $1 and branch = $2 and seq = $3`
 )
+
+// An eventTx appends events to branches.
+type eventTx struct {
+	*writeTx
+	branch *branchTx
+	entity *entityTx
+	file   *fileTx
+	space  *spaceTx
+}
 
 // append adds e to the end of its branch. It gives e its id, unless it has one,
 // its seq, its readers, its parents, unless they are named, and its root, and
 // moves the head. An event that does not fit is refused with
 // [spaces.ErrTimelineDecoherence] before anything is written.
-func (t *writeTx) append(ctx context.Context, e *spaces.Event) error {
-	stored, err := t.arrange(ctx, e)
+func (t *eventTx) append(ctx context.Context, e *spaces.Event) error {
+	stored, err := t.prepare(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -40,15 +49,15 @@ func (t *writeTx) append(ctx context.Context, e *spaces.Event) error {
 
 // arrange gives e its place at the end of its branch and moves the head there. The
 // caller stores it.
-func (t *writeTx) arrange(ctx context.Context, e *spaces.Event) (p preparedEvent, err error) {
-	l, err := t.line(ctx, e.Space, e.Branch)
+func (t *eventTx) prepare(ctx context.Context, e *spaces.Event) (p preparedEvent, err error) {
+	l, err := t.branch.load(ctx, e.Space, e.Branch)
 	if err != nil {
 		return p, err
 	}
-	if err := t.cohere(ctx, l, *e); err != nil {
+	if err := t.checkCoherence(ctx, l, *e); err != nil {
 		return p, err
 	}
-	r, err := t.room(ctx, e.Space)
+	r, err := t.space.load(ctx, e.Space)
 	if err != nil {
 		return p, err
 	}
@@ -60,7 +69,7 @@ func (t *writeTx) arrange(ctx context.Context, e *spaces.Event) (p preparedEvent
 		e.Parents = []spaces.EventID{l.Head}
 	}
 	if r.Kind == spaces.Room {
-		if err := t.joinIn(ctx, r, e); err != nil {
+		if err := t.applyToSpace(ctx, r, e); err != nil {
 			return p, err
 		}
 	}
@@ -70,7 +79,7 @@ func (t *writeTx) arrange(ctx context.Context, e *spaces.Event) (p preparedEvent
 		return p, err
 	}
 	l.Chain = spaces.Link(l.Chain, *e, body)
-	t.move(l, *e)
+	t.branch.setHead(l, *e)
 	return preparedEvent{e, body, l.Chain}, nil
 }
 
@@ -99,7 +108,7 @@ func (p preparedEvent) own() []any {
 
 // joinIn does what an event does to its room beside the log: members, readers,
 // the run of agents' messages.
-func (t *writeTx) joinIn(ctx context.Context, r *spaceState, e *spaces.Event) error {
+func (t *eventTx) applyToSpace(ctx context.Context, r *spaceState, e *spaces.Event) error {
 	if e.Root == "" {
 		e.Root = e.ID
 	}
@@ -107,48 +116,48 @@ func (t *writeTx) joinIn(ctx context.Context, r *spaceState, e *spaces.Event) er
 		e.Readers = r.readers
 		return nil // a fork happens to nobody
 	}
-	if err := t.fold(ctx, r, e.Body, e.Actor, e.Seq); err != nil {
+	if err := t.space.foldMembers(ctx, r, e.Body, e.Actor, e.Seq); err != nil {
 		return err
 	}
 	e.Readers = r.readers
-	if err := t.reword(ctx, e.Body); err != nil {
+	if err := t.dropEmbedding(ctx, e.Body); err != nil {
 		return err
 	}
 	if b, deleted := e.Body.(spaces.Deleted); deleted {
-		return t.unshow(ctx, b.Target)
+		return t.file.dropMessage(ctx, b.Target)
 	}
 	if b, said := e.Body.(spaces.Said); said && !b.Past {
-		return t.countRun(ctx, r, e.Actor)
+		return t.countAgentRun(ctx, r, e.Actor)
 	}
 	return nil
 }
 
 // countRun counts the messages of agents since a person last spoke.
-func (t *writeTx) countRun(ctx context.Context, r *spaceState, actor spaces.EntityID) error {
+func (t *eventTx) countAgentRun(ctx context.Context, r *spaceState, actor spaces.EntityID) error {
 	if _, ours := actor.IsAgent(); ours {
 		r.AgentRun++
-		t.touch(r)
+		t.space.markDirty(r)
 		return nil
 	}
 	if r.AgentRun == 0 || actor == "" {
 		return nil
 	}
-	if k, err := t.kindOf(ctx, actor); err != nil || k != spaces.Human {
+	if k, err := t.entity.kind(ctx, actor); err != nil || k != spaces.Human {
 		return err
 	}
 	r.AgentRun = 0
-	t.touch(r)
+	t.space.markDirty(r)
 	return nil
 }
 
 // cohere checks that e fits the line.
-func (t *writeTx) cohere(ctx context.Context, l *branchState, e spaces.Event) error {
+func (t *eventTx) checkCoherence(ctx context.Context, l *branchState, e spaces.Event) error {
 	if l == nil {
 		return spaces.Cohere(nil, e, nil)
 	}
 	var trouble error
 	verdict := spaces.Cohere(&l.Branch, e, func(id spaces.EventID) bool {
-		known, err := t.onLine(ctx, &l.Branch, id)
+		known, err := t.branch.contains(ctx, &l.Branch, id)
 		if err != nil {
 			trouble = err
 		}
@@ -162,11 +171,11 @@ func (t *writeTx) cohere(ctx context.Context, l *branchState, e spaces.Event) er
 
 // onLine reports whether an event is part of a branch's history, its own or the
 // part it shares with the branch it left.
-func (t *writeTx) onLine(ctx context.Context, b *spaces.Branch, id spaces.EventID) (bool, error) {
+func (t *branchTx) contains(ctx context.Context, b *spaces.Branch, id spaces.EventID) (bool, error) {
 	limit := b.HeadSeq
 	for {
 		var seq int64
-		found, err := engine.ScanRow(ctx, t, eventOnLine, []any{string(id), string(b.Space), string(b.ID)}, &seq)
+		found, err := engine.ScanRow(ctx, t, eventOnBranch, []any{string(id), string(b.Space), string(b.ID)}, &seq)
 		if err != nil {
 			return false, err
 		}
@@ -177,7 +186,7 @@ func (t *writeTx) onLine(ctx context.Context, b *spaces.Branch, id spaces.EventI
 			return false, nil
 		}
 		limit = min(limit, b.ForkSeq)
-		parent, err := t.line(ctx, b.Space, b.From)
+		parent, err := t.load(ctx, b.Space, b.From)
 		if err != nil || parent == nil {
 			return false, err
 		}
@@ -185,8 +194,8 @@ func (t *writeTx) onLine(ctx context.Context, b *spaces.Branch, id spaces.EventI
 	}
 }
 
-// idAt returns the id of a room's event at seq, empty when there is none.
-func idAt(ctx context.Context, src engine.Reader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
+// eventIDAtSeq returns the id of a room's event at seq, empty when there is none.
+func eventIDAtSeq(ctx context.Context, src engine.Reader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
 	if seq == 0 {
 		return "", nil
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // A WriteTx is the argument of a write.
-type WriteTx = writeTx
+type WriteTx = storeTx
 
 // Write runs do as the ports do.
 func (s *Store) Write(ctx context.Context, do func(ctx context.Context, t *WriteTx) error) error {
@@ -22,29 +22,29 @@ func (s *Store) WriteFrequent(ctx context.Context, do func(ctx context.Context, 
 }
 
 // FollowUp runs do after the write; see [Tx.Follow].
-func (t *writeTx) FollowUp(do func(ctx context.Context, t *WriteTx) error, then func()) {
+func (t *storeTx) FollowUp(do func(ctx context.Context, t *WriteTx) error, then func()) {
 	t.follow(do, then)
 }
 
 // Do runs one statement.
-func (t *writeTx) Do(ctx context.Context, statement string, args ...any) error {
+func (t *storeTx) Do(ctx context.Context, statement string, args ...any) error {
 	return t.Run(ctx, engine.Query(statement), args...)
 }
 
 // Take records a batch within a write.
-func (t *writeTx) Take(ctx context.Context, batch spaces.IngestBatch) error {
-	i := ingestTx{writeTx: t, batch: batch}
-	return i.record(ctx)
+func (t *storeTx) Take(ctx context.Context, batch spaces.IngestBatch) error {
+	i := ingestTx{storeTx: t, batch: batch}
+	return i.storeBatch(ctx)
 }
 
 // Offer keeps a version of the acts within a write.
-func (t *writeTx) Offer(ctx context.Context, m spaces.ToolManifest, at time.Time) error {
-	k := stepTx{writeTx: t, c: spaces.StepCommit{At: at}}
-	return k.offered(ctx, m)
+func (t *storeTx) Offer(ctx context.Context, m spaces.ToolManifest, at time.Time) error {
+	k := stepTx{storeTx: t, commit: spaces.StepCommit{At: at}}
+	return k.storeManifest(ctx, m)
 }
 
 // Stays has the write committed although it returns an error.
-func (t *writeTx) Stays() { t.CommitRefusal() }
+func (t *storeTx) Stays() { t.CommitRefusal() }
 
 // Count returns the first column of the first row of a statement's answer.
 func (s *Store) Count(ctx context.Context, statement string, args ...any) (n int, err error) {

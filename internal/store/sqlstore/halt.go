@@ -50,8 +50,8 @@ const (
 // Halt implements [shell.Journal].
 func (s AgentStore) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
 	var done spaces.StopResult
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
-		done, err = t.halt(ctx, h)
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
+		done, err = t.stop.stop(ctx, h)
 		return err
 	})
 	if err != nil {
@@ -60,7 +60,14 @@ func (s AgentStore) Halt(ctx context.Context, h spaces.StopRequest) (spaces.Stop
 	return done, nil
 }
 
-func (t *writeTx) halt(ctx context.Context, h spaces.StopRequest) (done spaces.StopResult, err error) {
+// A stopTx stops runs for a person.
+type stopTx struct {
+	*writeTx
+	outbox *outboxTx
+	wait   *waitTx
+}
+
+func (t *stopTx) stop(ctx context.Context, h spaces.StopRequest) (done spaces.StopResult, err error) {
 	q, key := openRunsHere, []any{string(h.Space), string(h.Agent)}
 	if h.Run != "" {
 		q, key = openRun, []any{string(h.Run)}
@@ -72,12 +79,12 @@ func (t *writeTx) halt(ctx context.Context, h spaces.StopRequest) (done spaces.S
 		return done, err
 	}
 	for _, run := range done.Runs {
-		if err := t.haltRun(ctx, run, h); err != nil {
+		if err := t.stopRun(ctx, run, h); err != nil {
 			return done, fmt.Errorf("run %s: %w", run.Run, err)
 		}
 	}
 	if h.Run != "" {
-		if done.Waits, err = t.forgetRunWait(ctx, h.Run); err != nil {
+		if done.Waits, err = t.wait.dropOfRun(ctx, h.Run); err != nil {
 			return done, err
 		}
 	}
@@ -90,18 +97,18 @@ func (t *writeTx) halt(ctx context.Context, h spaces.StopRequest) (done spaces.S
 				return done, err
 			}
 		}
-		if done.Waits, err = t.forgetWaits(ctx, h.Space, h.Agent); err != nil {
+		if done.Waits, err = t.wait.dropInSpace(ctx, h.Space, h.Agent); err != nil {
 			return done, err
 		}
 	}
 	if h.Unsent {
-		done.Unsent, err = t.unsend(ctx, h)
+		done.Unsent, err = t.cancelUnsent(ctx, h)
 	}
 	return done, err
 }
 
 // haltRun stops one run and the chains it answers to, and says so in its room.
-func (t *writeTx) haltRun(ctx context.Context, run spaces.StoppedRun, h spaces.StopRequest) error {
+func (t *stopTx) stopRun(ctx context.Context, run spaces.StoppedRun, h spaces.StopRequest) error {
 	reach := haltedRun
 	if h.Unsent {
 		reach = haltedUnsent
@@ -119,12 +126,12 @@ func (t *writeTx) haltRun(ctx context.Context, run spaces.StoppedRun, h spaces.S
 	if _, err := engine.ScanRow(ctx, t, runThread, []any{string(run.Run)}, &thread); err != nil {
 		return err
 	}
-	return t.announce(ctx, run.Space, systemNotice{key: "halt|" + string(run.Run), thread: thread, text: h.Say, at: h.At})
+	return t.outbox.announce(ctx, run.Space, systemNotice{key: "halt|" + string(run.Run), thread: thread, text: h.Say, at: h.At})
 }
 
 // unsend cancels what nobody has begun to send. What is on the wire cannot be
 // called back; if it comes back unsent it is cancelled then.
-func (t *writeTx) unsend(ctx context.Context, h spaces.StopRequest) (cancelled int, err error) {
+func (t *stopTx) cancelUnsent(ctx context.Context, h spaces.StopRequest) (cancelled int, err error) {
 	q, key := unsentOfRoom, []any{string(h.Space), string(h.Agent)}
 	if h.Run != "" {
 		q, key = unsentOfRun, []any{string(h.Run)}
@@ -140,7 +147,7 @@ func (t *writeTx) unsend(ctx context.Context, h spaces.StopRequest) (cancelled i
 			}
 			continue
 		}
-		if err := t.cancel(ctx, o, h.At); err != nil {
+		if err := t.outbox.cancel(ctx, o, h.At); err != nil {
 			return cancelled, err
 		}
 		cancelled++
@@ -149,7 +156,7 @@ func (t *writeTx) unsend(ctx context.Context, h spaces.StopRequest) (cancelled i
 }
 
 // cancel ends an action because a person stopped what it came from.
-func (t *writeTx) cancel(ctx context.Context, o pendingAction, at time.Time) error {
+func (t *outboxTx) cancel(ctx context.Context, o pendingAction, at time.Time) error {
 	o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "A person stopped this before it was sent."
-	return t.conclude(ctx, o, at)
+	return t.finish(ctx, o, at)
 }

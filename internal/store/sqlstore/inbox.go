@@ -59,7 +59,7 @@ const (
 	maxCrashes  = 3    // of a cycle, before it is given up and its row is dead (I10)
 	maxRows     = 1000 // judged in one claim
 
-	wornOut = "attempts " // begins why a row is dead after them; the last one's stop reason follows
+	attemptsReason = "attempts " // begins why a row is dead after them; the last one's stop reason follows
 )
 
 // An inboxKey is where a mind reads: one room.
@@ -94,9 +94,9 @@ func scanEntry(r engine.Row) (e inboxEntry, err error) {
 	return e, err
 }
 
-// knocks reports whether an event of that kind is put before the gate. The
+// needsGate reports whether an event of that kind is put before the gate. The
 // others are seen in the room when a mind looks there.
-func knocks(k spaces.Kind) bool {
+func needsGate(k spaces.Kind) bool {
 	switch k {
 	case spaces.KindSaid, spaces.KindEdited, spaces.KindDeleted, spaces.KindReacted, spaces.KindUnreacted:
 		return true
@@ -105,13 +105,19 @@ func knocks(k spaces.Kind) bool {
 	}
 }
 
+// An inboxTx stores inbox rows and the decisions of the gate about them.
+type inboxTx struct {
+	*writeTx
+	space *spaceTx
+}
+
 // knock writes an inbox row for every mind uplinked to the space, but for the
 // agent's own doing, and returns those minds.
-func (t *writeTx) knock(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
-	if e.Branch != spaces.Primary || !knocks(e.Body.Kind()) {
+func (t *inboxTx) deliver(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
+	if e.Branch != spaces.Primary || !needsGate(e.Body.Kind()) {
 		return nil, nil
 	}
-	r, err := t.room(ctx, e.Space)
+	r, err := t.space.load(ctx, e.Space)
 	if err != nil {
 		return nil, err
 	}

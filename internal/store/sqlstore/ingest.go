@@ -30,17 +30,17 @@ func (b BridgeStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.
 		}
 		return claims
 	}
-	err := b.s.writeFrequent(ctx, func(ctx context.Context, t *writeTx) error {
-		i := ingestTx{writeTx: t, batch: in}
-		if err := i.record(ctx); err != nil {
+	err := b.s.writeFrequent(ctx, func(ctx context.Context, t *storeTx) error {
+		i := ingestTx{storeTx: t, batch: in}
+		if err := i.storeBatch(ctx); err != nil {
 			return err
 		}
-		rec = i.done
+		rec = i.result
 		if in.Claims != nil && len(rec.Wakes) > 0 {
 			var left []spaces.PendingWork
 			var woken []spaces.Wake
-			t.follow(func(ctx context.Context, t *writeTx) (err error) {
-				left, woken, err = t.claims(ctx, i.done.Wakes, wanted)
+			t.follow(func(ctx context.Context, t *storeTx) (err error) {
+				left, woken, err = t.claim.claimAll(ctx, i.result.Wakes, wanted)
 				return err
 			}, func() { rec.Wakes, rec.Woken = left, woken })
 		}
@@ -54,24 +54,24 @@ func (b BridgeStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.
 
 // An ingestTx is a batch on its way into the log.
 type ingestTx struct {
-	*writeTx
-	batch  spaces.IngestBatch
-	done   spaces.IngestResult
-	common bool // of the item under way
+	*storeTx
+	batch     spaces.IngestBatch
+	result    spaces.IngestResult
+	sharedIDs bool // of the item under way
 
-	heard       spaces.Ref // the message of the item before, or of the one under way
-	chat, title string     // of the item under way: where it happened, and how its thread is called
+	lastRef               spaces.Ref // the message of the item before, or of the one under way
+	fromChat, threadTitle string     // of the item under way: where it happened, and how its thread is called
 
-	hushed string // why the item under way wakes nobody; empty when the gate judges it
+	ignoreReason string // why the item under way wakes nobody; empty when the gate judges it
 }
 
-func (i *ingestTx) record(ctx context.Context) error {
+func (i *ingestTx) storeBatch(ctx context.Context) error {
 	for _, it := range i.batch.Items {
 		if it.Event.Branch == "" {
 			it.Event.Branch = spaces.Primary
 		}
-		it.Event.RecvAt, i.hushed = i.batch.At, it.Hushed
-		if err := i.item(ctx, it); err != nil {
+		it.Event.RecvAt, i.ignoreReason = i.batch.At, it.Hushed
+		if err := i.storeItem(ctx, it); err != nil {
 			return err
 		}
 	}
@@ -82,7 +82,7 @@ func (i *ingestTx) record(ctx context.Context) error {
 }
 
 // claims gives out the wakes that are wanted at once, and returns who is left.
-func (t *writeTx) claims(ctx context.Context, ws []spaces.PendingWork, wanted func([]spaces.PendingWork) []spaces.Claim) (left []spaces.PendingWork, woken []spaces.Wake, err error) {
+func (t *claimTx) claimAll(ctx context.Context, ws []spaces.PendingWork, wanted func([]spaces.PendingWork) []spaces.Claim) (left []spaces.PendingWork, woken []spaces.Wake, err error) {
 	left = slices.Clone(ws)
 	for _, c := range wanted(ws) {
 		wake, err := t.claim(ctx, c)
@@ -97,33 +97,33 @@ func (t *writeTx) claims(ctx context.Context, ws []spaces.PendingWork, wanted fu
 	return left, woken, nil
 }
 
-func (i *ingestTx) item(ctx context.Context, it spaces.IngestItem) error {
-	i.common, i.chat, i.title = it.Common, it.Chat, it.ThreadTitle
-	if err := i.standing(ctx, &it); err != nil {
+func (i *ingestTx) storeItem(ctx context.Context, it spaces.IngestItem) error {
+	i.sharedIDs, i.fromChat, i.threadTitle = it.Common, it.Chat, it.ThreadTitle
+	if err := i.redirectToRoom(ctx, &it); err != nil {
 		return err
 	}
-	r, err := i.room(ctx, it.Event.Space)
+	r, err := i.space.load(ctx, it.Event.Space)
 	if err != nil {
 		return err
 	}
 	if r == nil {
-		return i.stray(ctx, it.Event)
+		return i.storeStray(ctx, it.Event)
 	}
 	if it.Alike != "" {
-		if err := i.sight(ctx, &it); err != nil {
+		if err := i.assignSharedSource(ctx, &it); err != nil {
 			return err
 		}
 	}
-	known, err := i.duplicate(ctx, it)
+	known, err := i.isDuplicate(ctx, it)
 	if err != nil {
 		return err
 	}
-	if known || (it.Common || it.Alike != "") && r.speaks(it) {
-		i.done.Duplicates++
-		return i.alias(ctx, it)
+	if known || (it.Common || it.Alike != "") && r.isOwnMessage(it) {
+		i.result.Duplicates++
+		return i.storeAlias(ctx, it)
 	}
 	if it.Event.Actor == "" {
-		if it.Event.Actor, err = i.author(ctx, it); err != nil {
+		if it.Event.Actor, err = i.resolveAuthor(ctx, it); err != nil {
 			return err
 		}
 	}
@@ -133,62 +133,62 @@ func (i *ingestTx) item(ctx context.Context, it spaces.IngestItem) error {
 // movedAway is why what happens to a message wakes nobody in the room where it stands.
 const movedAway = "its chat is in another room now"
 
-// standing sends what happens to a message that was said while its chat was in another
+// redirectToRoom sends what happens to a message that was said while its chat was in another
 // room to that room: there it is shown, and there it is taken back.
-func (i *ingestTx) standing(ctx context.Context, it *spaces.IngestItem) error {
+func (i *ingestTx) redirectToRoom(ctx context.Context, it *spaces.IngestItem) error {
 	id, ref := spaces.Target(it.Event.Body)
 	if id != "" || ref.IsZero() {
 		return nil
 	}
-	if id, err := i.messageAt(ctx, it.Event.Space, ref); err != nil || id != "" {
+	if id, err := i.findMessage(ctx, it.Event.Space, ref); err != nil || id != "" {
 		return err
 	}
-	found, err := engine.ScanRow(ctx, i.writeTx, messageRoom, []any{ref.Account, ref.Chat, ref.Message}, &it.Event.Space)
+	found, err := engine.ScanRow(ctx, i, messageRoom, []any{ref.Account, ref.Chat, ref.Message}, &it.Event.Space)
 	if found {
-		i.hushed = movedAway
+		i.ignoreReason = movedAway
 	}
 	return err
 }
 
-// author returns who did it. What somebody was called long ago does not change
+// resolveAuthor returns who did it. What somebody was called long ago does not change
 // what they are called now.
-func (i *ingestTx) author(ctx context.Context, it spaces.IngestItem) (spaces.EntityID, error) {
+func (i *ingestTx) resolveAuthor(ctx context.Context, it spaces.IngestItem) (spaces.EntityID, error) {
 	if b, said := it.Event.Body.(spaces.Said); said && b.Past && it.From.User != "" {
-		if e, found, err := i.known(ctx, it.From); err != nil || found {
+		if e, found, err := i.entity.find(ctx, it.From); err != nil || found {
 			return e.ID, err
 		}
 	}
-	return i.person(ctx, it.From)
+	return i.entity.resolve(ctx, it.From)
 }
 
-// speaks reports whether an item is what another account of the room said: the
+// isOwnMessage reports whether an item is what another account of the room said: the
 // record has it from the action.
-func (r *spaceState) speaks(it spaces.IngestItem) bool {
-	return it.From.User != "" && knocks(it.Event.Body.Kind()) &&
+func (r *spaceState) isOwnMessage(it spaces.IngestItem) bool {
+	return it.From.User != "" && needsGate(it.Event.Body.Kind()) &&
 		slices.ContainsFunc(r.chats, func(c chatState) bool { return c.account == it.From.Platform+":"+it.From.User })
 }
 
-// alias notes by which name a further account knows a message of the record.
-func (i *ingestTx) alias(ctx context.Context, it spaces.IngestItem) error {
+// storeAlias notes by which name a further account knows a message of the record.
+func (i *ingestTx) storeAlias(ctx context.Context, it spaces.IngestItem) error {
 	if !it.Common && it.Alike == "" || it.Ref.IsZero() || it.Event.Body.Kind() != spaces.KindSaid {
 		return nil
 	}
 	var id spaces.EventID
-	found, err := engine.ScanRow(ctx, i.writeTx, eventOfSource, []any{string(it.Event.Space), it.Event.Source}, &id)
+	found, err := engine.ScanRow(ctx, i, eventOfSource, []any{string(it.Event.Space), it.Event.Source}, &id)
 	if err != nil || !found {
 		return err
 	}
 	return i.Run(ctx, insertMessage, it.Ref.Account, it.Ref.Chat, it.Ref.Message, string(it.Event.Space), string(id), 0, 0)
 }
 
-// messageAt returns the event of the message at ref, also when another account of
+// findMessage returns the event of the message at ref, also when another account of
 // the room was the one that told of it and the name is common to all.
-func (i *ingestTx) messageAt(ctx context.Context, space spaces.SpaceID, ref spaces.Ref) (spaces.EventID, error) {
-	id, err := messageAt(ctx, i.writeTx, space, ref)
-	if err != nil || id != "" || !i.common || ref.IsZero() {
+func (i *ingestTx) findMessage(ctx context.Context, space spaces.SpaceID, ref spaces.Ref) (spaces.EventID, error) {
+	id, err := messageAt(ctx, i, space, ref)
+	if err != nil || id != "" || !i.sharedIDs || ref.IsZero() {
 		return id, err
 	}
-	r, err := i.room(ctx, space)
+	r, err := i.space.load(ctx, space)
 	if err != nil || r == nil {
 		return "", err
 	}
@@ -196,7 +196,7 @@ func (i *ingestTx) messageAt(ctx context.Context, space spaces.SpaceID, ref spac
 		if c.id != ref.Chat || c.account == ref.Account || platformOf(c.account) != platformOf(ref.Account) {
 			continue
 		}
-		if id, err = messageAt(ctx, i.writeTx, space, spaces.Ref{Account: c.account, Chat: c.id, Message: ref.Message}); err != nil || id != "" {
+		if id, err = messageAt(ctx, i, space, spaces.Ref{Account: c.account, Chat: c.id, Message: ref.Message}); err != nil || id != "" {
 			return id, err
 		}
 	}
@@ -208,22 +208,22 @@ func platformOf(account string) string {
 	return platform
 }
 
-// duplicate reports whether the item is in the record already: by its source, because
+// isDuplicate reports whether the item is in the record already: by its source, because
 // it is the echo of a message of ours, or because it was heard while its chat was in
 // another room. Several rooms of a chat hear a message together; the past is read into
 // whichever room asks for it.
-func (i *ingestTx) duplicate(ctx context.Context, it spaces.IngestItem) (bool, error) {
+func (i *ingestTx) isDuplicate(ctx context.Context, it spaces.IngestItem) (bool, error) {
 	ref, elsewhere := it.Ref, 0
 	b, said := it.Event.Body.(spaces.Said)
 	if !said {
 		ref = spaces.Ref{} // an edit names the message it is about
 	}
-	if said && !b.Past && ref != i.heard {
+	if said && !b.Past && ref != i.lastRef {
 		elsewhere = 1
 	}
-	i.heard = ref
+	i.lastRef = ref
 	var bySource, byRef bool
-	_, err := engine.ScanRow(ctx, i.writeTx, alreadyKnown,
+	_, err := engine.ScanRow(ctx, i, alreadyKnown,
 		[]any{string(it.Event.Space), it.Event.Source, ref.Account, ref.Chat, ref.Message, elsewhere}, &bySource, &byRef)
 	return bySource || byRef, err
 }

@@ -23,10 +23,17 @@ values ($1, 'inner', $2, '', 'none', 0, 1, $3) on conflict (id) do nothing`
 // insertUpToFour insert as many events as their place says.
 var insertUpToFour = [...]engine.Query{insertEvent, insertTwo, insertThree, insertFour}
 
+// An innerTx appends to the inner logs of minds.
+type innerTx struct {
+	*writeTx
+	branch *branchTx
+	event  *eventTx
+}
+
 // inner appends bodies to a mind's own log, in order.
-func (t *writeTx) inner(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.Body) error {
+func (t *innerTx) append(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.Body) error {
 	for few := range slices.Chunk(bodies, len(insertUpToFour)) {
-		if err := t.innerFew(ctx, m, at, few); err != nil {
+		if err := t.appendChunk(ctx, m, at, few); err != nil {
 			return fmt.Errorf("append to inner log of %s: %w", m, err)
 		}
 	}
@@ -34,10 +41,10 @@ func (t *writeTx) inner(ctx context.Context, m spaces.Mind, at time.Time, bodies
 }
 
 // innerFew appends as many as one statement takes.
-func (t *writeTx) innerFew(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.Body) error {
+func (t *innerTx) appendChunk(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.Body) error {
 	var values []any
 	for n, b := range bodies {
-		p, err := t.arrange(ctx, &spaces.Event{
+		p, err := t.event.prepare(ctx, &spaces.Event{
 			Space: m.Inner(), Branch: m.Branch(), Object: innerObject(b), Actor: m.Agent.Entity(), At: at, RecvAt: at, Body: b,
 		})
 		if err != nil {
@@ -54,15 +61,15 @@ func (t *writeTx) innerFew(ctx context.Context, m spaces.Mind, at time.Time, bod
 
 // mind makes sure of the inner space of an agent and of the branch that is the
 // mind (SEQ-01).
-func (t *writeTx) mind(ctx context.Context, m spaces.Mind, at time.Time) error {
-	l, err := t.line(ctx, m.Inner(), m.Branch())
+func (t *innerTx) ensureMind(ctx context.Context, m spaces.Mind, at time.Time) error {
+	l, err := t.branch.load(ctx, m.Inner(), m.Branch())
 	if err != nil || l != nil {
 		return err
 	}
 	if err := t.Run(ctx, insertInner, string(m.Inner()), string(m.Agent), engine.ToMillis(at)); err != nil {
 		return fmt.Errorf("create inner space of %s: %w", m.Agent, err)
 	}
-	return t.newLine(ctx, spaces.Branch{Space: m.Inner(), ID: m.Branch()})
+	return t.branch.create(ctx, spaces.Branch{Space: m.Inner(), ID: m.Branch()})
 }
 
 // innerObject returns the object of the inner space that folds the body (SEQ-03).

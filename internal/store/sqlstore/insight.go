@@ -168,7 +168,7 @@ func answered(ctx context.Context, src engine.Reader, m spaces.Mind, e inboxEntr
 	x := activity.MessageOutcome{Agent: m.Agent, Reason: e.Reason, Tries: e.Attempts + e.Crashes, Run: e.Cycle, Woke: e.Cycle != ""}
 	if e.State == spaces.RowDead {
 		x.GaveUp, x.Stop = true, spaces.StopCoordinator // it crashed again and again
-		if stop, ok := strings.CutPrefix(e.Reason, wornOut); ok {
+		if stop, ok := strings.CutPrefix(e.Reason, attemptsReason); ok {
 			x.Stop = spaces.StopReason(stop)
 		}
 	}

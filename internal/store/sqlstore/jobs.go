@@ -54,7 +54,7 @@ func scanJob(r engine.Row) (j jobs.Job, err error) {
 // Add implements [jobs.Desk].
 func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, error) {
 	var added *jobs.Job
-	err := v.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
+	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
 		added, err = engine.FirstRow(ctx, t, insertJob, []any{j.Kind, j.Subject, engine.NonNilBytes(j.Args), j.Done, j.Total, j.Unit, engine.NonNilBytes(j.Cursor), j.Note, engine.ToMillis(at)}, scanJob)
 		return err
 	})
@@ -69,7 +69,7 @@ func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, e
 	if waiting, err := engine.AllRows(ctx, v.s.engine, openJobs, []any{c.ID}, scanJob); err != nil || len(waiting) == 0 {
 		return nil, err // a look without the writer: mostly there is nothing
 	}
-	err = v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err = v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		open, err := engine.AllRows(ctx, t, openJobs, []any{c.ID}, scanJob)
 		if err != nil {
 			return err
@@ -107,9 +107,9 @@ func jobOf(ctx context.Context, src engine.Reader, id int64) (jobs.Job, error) {
 	return *found, nil
 }
 
-// held returns a job as it stands, or [jobs.ErrLost] when somebody else has it.
-func (t *writeTx) held(ctx context.Context, j jobs.Job) (jobs.Job, error) {
-	now, err := jobOf(ctx, t, j.ID)
+// heldJob returns a job as it stands, or [jobs.ErrLost] when somebody else has it.
+func heldJob(ctx context.Context, src engine.Reader, j jobs.Job) (jobs.Job, error) {
+	now, err := jobOf(ctx, src, j.ID)
 	if errors.Is(err, jobs.ErrUnknown) || err == nil && (now.State != jobs.Running || now.Epoch != j.Epoch) {
 		err = jobs.ErrLost
 	}
@@ -119,8 +119,8 @@ func (t *writeTx) held(ctx context.Context, j jobs.Job) (jobs.Job, error) {
 // Save implements [jobs.Ledger].
 func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.Time) error {
 	var want jobs.State
-	err := v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		now, err := t.held(ctx, j)
+	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		now, err := heldJob(ctx, t, j)
 		if err != nil {
 			return err
 		}
@@ -144,8 +144,8 @@ func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at ti
 
 // End implements [jobs.Ledger].
 func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Time) error {
-	err := v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		now, err := t.held(ctx, j)
+	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		now, err := heldJob(ctx, t, j)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Tim
 
 // Ask implements [jobs.Desk].
 func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Time) (j jobs.Job, err error) {
-	err = v.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err = v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		now, err := jobOf(ctx, t, id)
 		if err != nil {
 			return err
@@ -180,7 +180,7 @@ func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Ti
 }
 
 // ask changes a job to what is wanted of it, or tells the one who has it.
-func ask(ctx context.Context, t *writeTx, j jobs.Job, want jobs.State, at time.Time) error {
+func ask(ctx context.Context, t *storeTx, j jobs.Job, want jobs.State, at time.Time) error {
 	switch {
 	case j.State == want:
 		return nil

@@ -13,19 +13,19 @@ const (
 	selectRoot engine.Query = `select messages, tokens, stopped from roots where root = $1`
 	// maxMembers bounds the members the gate is shown, beside those who act.
 	maxMembers = 256
-	// smallRoom bounds the members of a room that are kept in memory.
-	smallRoom = 32
+	// maxCachedMembers bounds the members of a room that are kept in memory.
+	maxCachedMembers = 32
 )
 
 // judge has the gate judge the due rows of a mind in a space, as far as the
 // event at last, stores its verdicts, and returns those that wake, claimed for
 // the cycle.
-func (t *writeTx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]inboxEntry, spaces.Uplink, error) {
-	due, err := t.due(ctx, c, last)
+func (t *claimTx) runGate(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]inboxEntry, spaces.Uplink, error) {
+	due, err := t.inbox.dueRows(ctx, c, last)
 	if err != nil || len(due) == 0 {
 		return nil, spaces.Uplink{}, err
 	}
-	j, err := t.judged(ctx, c, due)
+	j, err := t.gateInput(ctx, c, due)
 	if err != nil {
 		return nil, spaces.Uplink{}, fmt.Errorf("read what the gate needs: %w", err)
 	}
@@ -40,18 +40,18 @@ func (t *writeTx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleI
 			return nil, j.Uplink, fmt.Errorf("no verdict on row %d of %s", e.Seq, c.Space)
 		}
 		e.Reason = v.Reason
-		if err := t.store(ctx, &e, v, cycle); err != nil {
+		if err := t.inbox.storeDecision(ctx, &e, v, cycle); err != nil {
 			return nil, j.Uplink, fmt.Errorf("store verdict on row %d: %w", e.Seq, err)
 		}
 		if v.Wake {
 			woken = append(woken, e)
-		} else if err := t.refused(ctx, e, j.Waits, v.Reason, c.At); err != nil {
+		} else if err := t.wait.settleIgnored(ctx, e, j.Waits, v.Reason, c.At); err != nil {
 			return nil, j.Uplink, err
 		}
 		if v.Say == "" {
 			continue
 		}
-		if err := t.announce(ctx, c.Space, systemNotice{key: v.Once, thread: e.event.Thread, text: v.Say, at: c.At}); err != nil {
+		if err := t.outbox.announce(ctx, c.Space, systemNotice{key: v.Once, thread: e.event.Thread, text: v.Say, at: c.At}); err != nil {
 			return nil, j.Uplink, err
 		}
 	}
@@ -61,7 +61,7 @@ func (t *writeTx) judge(ctx context.Context, c spaces.Claim, cycle spaces.CycleI
 // due returns the rows of a mind in a space whose time has come, as far as the
 // event at last. Where the last look left nothing, and nothing came since, it
 // does not look again.
-func (t *writeTx) due(ctx context.Context, c spaces.Claim, last int64) ([]inboxEntry, error) {
+func (t *inboxTx) dueRows(ctx context.Context, c spaces.Claim, last int64) ([]inboxEntry, error) {
 	here := inboxKey{c.Mind, c.Space}
 	if t.cache.handled[here] {
 		return nil, nil
@@ -77,20 +77,20 @@ func (t *writeTx) due(ctx context.Context, c spaces.Claim, last int64) ([]inboxE
 	return due, nil
 }
 
-func (t *writeTx) store(ctx context.Context, e *inboxEntry, v spaces.GateDecision, cycle spaces.CycleID) error {
+func (t *inboxTx) storeDecision(ctx context.Context, e *inboxEntry, v spaces.GateDecision, cycle spaces.CycleID) error {
 	key := []any{string(e.Mind.Agent), string(e.Mind.Circle), string(e.Space), e.Seq, v.Reason}
 	if !v.Wake {
 		return t.Run(ctx, ignoreRow, key...)
 	}
 	e.State, e.Cycle = spaces.RowClaimed, cycle
-	delete(t.cache.payers, cycle)
+	delete(t.cache.accounts, cycle)
 	return t.Run(ctx, claimRow, append(key, string(cycle))...)
 }
 
 // judged collects all the gate may want to know.
-func (t *writeTx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) (j spaces.GateInput, err error) {
+func (t *claimTx) gateInput(ctx context.Context, c spaces.Claim, due []inboxEntry) (j spaces.GateInput, err error) {
 	m, space := c.Mind, c.Space
-	r, err := t.room(ctx, space)
+	r, err := t.space.load(ctx, space)
 	if err != nil {
 		return j, err
 	}
@@ -101,10 +101,10 @@ func (t *writeTx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) 
 	if j.Uplink, err = uplinkOf(ctx, t, m, space); err != nil {
 		return j, err
 	}
-	if j.Members, err = t.present(ctx, space, due); err != nil {
+	if j.Members, err = t.space.membersForGate(ctx, space, due); err != nil {
 		return j, err
 	}
-	if r.waits {
+	if r.hasWaits {
 		if j.Waits, err = engine.AllRows(ctx, t, mindWaits, []any{string(m.Agent), string(m.Circle), string(space)}, scanWait); err != nil {
 			return j, err
 		}
@@ -114,7 +114,7 @@ func (t *writeTx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) 
 	for _, e := range due {
 		j.Rows = append(j.Rows, e.InboxRow)
 		j.Events = append(j.Events, e.event)
-		if err := t.about(ctx, &j, e); err != nil {
+		if err := t.addTargets(ctx, &j, e); err != nil {
 			return j, err
 		}
 	}
@@ -123,8 +123,8 @@ func (t *writeTx) judged(ctx context.Context, c spaces.Claim, due []inboxEntry) 
 
 // present returns the members of a space: those longest there, and in any case
 // those whose doing is judged.
-func (t *writeTx) present(ctx context.Context, space spaces.SpaceID, due []inboxEntry) ([]spaces.Member, error) {
-	members, err := t.roster(ctx, space)
+func (t *spaceTx) membersForGate(ctx context.Context, space spaces.SpaceID, due []inboxEntry) ([]spaces.Member, error) {
+	members, err := t.members(ctx, space)
 	if err != nil || len(members) < maxMembers {
 		return members, err
 	}
@@ -150,20 +150,20 @@ func (t *writeTx) present(ctx context.Context, space spaces.SpaceID, due []inbox
 
 // roster returns the members of a space, at most maxMembers. The caller only
 // reads them.
-func (t *writeTx) roster(ctx context.Context, space spaces.SpaceID) ([]spaces.Member, error) {
-	if members, ok := t.cache.rosters[space]; ok {
+func (t *spaceTx) members(ctx context.Context, space spaces.SpaceID) ([]spaces.Member, error) {
+	if members, ok := t.cache.members[space]; ok {
 		return members, nil
 	}
 	members, err := membersOf(ctx, t, space, maxMembers)
-	if err == nil && len(members) <= smallRoom {
-		t.cache.rosters[space] = members
+	if err == nil && len(members) <= maxCachedMembers {
+		t.cache.members[space] = members
 	}
 	return members, err
 }
 
 // about adds who wrote the messages an event is about, and what its chain has
 // used so far.
-func (t *writeTx) about(ctx context.Context, j *spaces.GateInput, e inboxEntry) error {
+func (t *claimTx) addTargets(ctx context.Context, j *spaces.GateInput, e inboxEntry) error {
 	target, _ := spaces.Target(e.event.Body)
 	for _, id := range []spaces.EventID{e.event.ReplyTo, target} {
 		if _, ok := j.ReplyTos[id]; ok || id == "" {
@@ -189,13 +189,13 @@ func (t *writeTx) about(ctx context.Context, j *spaces.GateInput, e inboxEntry) 
 	if _, ok := j.Roots[e.root]; ok || fresh {
 		return nil // a fresh root has used nothing
 	}
-	tally, err := t.used(ctx, e.root)
+	tally, err := t.usage.chainUsage(ctx, e.root)
 	j.Roots[e.root] = tally
 	return err
 }
 
 // used returns what a chain has used so far.
-func (t *writeTx) used(ctx context.Context, root spaces.EventID) (tally spaces.ChainUsage, err error) {
+func (t *usageTx) chainUsage(ctx context.Context, root spaces.EventID) (tally spaces.ChainUsage, err error) {
 	_, err = engine.ScanRow(ctx, t, selectRoot, []any{string(root)}, &tally.Messages, &tally.Tokens, &tally.Stopped)
 	return tally, err
 }

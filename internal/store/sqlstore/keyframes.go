@@ -20,15 +20,15 @@ values ($1, $2, (select coalesce(max(n), 0) + 1 from keyframes where agent = $1 
 // Cut implements [shell.Journal]. The keyframe's number is the next of its mind,
 // whatever k says.
 func (s AgentStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		if err := t.alone(ctx, k.Mind, holder, k.At); err != nil {
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.cycle.checkSoleHolder(ctx, k.Mind, holder, k.At); err != nil {
 			return err
 		}
 		err := t.Run(ctx, insertKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), engine.EncodeList(k.Refs), k.Tokens, k.Upto, k.Cause, engine.ToMillis(k.At), []byte(k.Text), k.Plan)
 		if err != nil {
 			return err
 		}
-		return t.inner(ctx, k.Mind, k.At, c)
+		return t.inner.append(ctx, k.Mind, k.At, c)
 	})
 	if err != nil {
 		return fmt.Errorf("cut %s: %w", k.Mind, err)
@@ -37,7 +37,7 @@ func (s AgentStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c
 }
 
 // alone fails when a lease of the mind is in other hands than the holder's.
-func (t *writeTx) alone(ctx context.Context, m spaces.Mind, holder string, at time.Time) error {
+func (t *cycleTx) checkSoleHolder(ctx context.Context, m spaces.Mind, holder string, at time.Time) error {
 	leases, err := engine.AllRows(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), t.SharedMillis(at)}, func(r engine.Row) (l spaces.Lease, err error) {
 		return l, r.Scan(&l.Holder, &l.Space, engine.ScanTime(&l.Expires))
 	})

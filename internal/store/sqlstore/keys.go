@@ -35,7 +35,7 @@ func scanKey(r engine.Row) (k console.Key, err error) {
 
 // AddKey implements [console.Keys]. Keys that are over go with it.
 func (k TokenStore) AddKey(ctx context.Context, n console.Key) error {
-	err := k.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := k.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if err := t.Run(ctx, dropStale, engine.ToMillis(n.Created)); err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (k TokenStore) one(ctx context.Context, q engine.Query, arg string) (consol
 
 // UseKey implements [console.Keys].
 func (k TokenStore) UseKey(ctx context.Context, id string, at time.Time) error {
-	err := k.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := k.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, useKey, id, engine.ToMillis(at))
 		if err == nil && n == 0 {
 			return console.ErrSpent
@@ -85,7 +85,7 @@ func (k TokenStore) UseKey(ctx context.Context, id string, at time.Time) error {
 
 // DropKey implements [console.Keys].
 func (k TokenStore) DropKey(ctx context.Context, id string) error {
-	err := k.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := k.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, dropKey, id)
 		if err == nil && n == 0 {
 			return console.ErrUnknown

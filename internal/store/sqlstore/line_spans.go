@@ -28,7 +28,7 @@ var _ activity.ConnHistory = BridgeStore{}
 
 // StateChanged implements [activity.Logbook]. What is older than ninety days goes.
 func (b BridgeStore) StateChanged(ctx context.Context, s activity.ConnPeriod) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if !s.First {
 			if err := t.Run(ctx, seenLine, s.Line, engine.ToMillis(s.From)); err != nil {
 				return err
@@ -47,7 +47,7 @@ func (b BridgeStore) StateChanged(ctx context.Context, s activity.ConnPeriod) er
 
 // StillInState implements [activity.Logbook].
 func (b BridgeStore) StillInState(ctx context.Context, line string, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.Run(ctx, seenLine, line, engine.ToMillis(at)) })
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.Run(ctx, seenLine, line, engine.ToMillis(at)) })
 	if err != nil {
 		return fmt.Errorf("note that %s was seen: %w", line, err)
 	}

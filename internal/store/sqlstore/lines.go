@@ -15,7 +15,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8)`
 	moveHead engine.Query = `update branches set head = $3, head_seq = $4, chain = $5, last_at = $6 where space = $1 and id = $2`
 )
 
-type lineKey struct {
+type branchKey struct {
 	space  spaces.SpaceID
 	branch spaces.BranchID
 }
@@ -24,13 +24,18 @@ type lineKey struct {
 type branchState struct {
 	spaces.Branch
 	lastAt int64 // when the head was recorded
-	moved  bool
+	dirty  bool
+}
+
+// A branchTx reads and moves the heads of branches.
+type branchTx struct {
+	*writeTx
 }
 
 // line returns a branch, or nil when there is none.
-func (t *writeTx) line(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID) (*branchState, error) {
-	key := lineKey{space, branch}
-	if l, ok := t.cache.lines[key]; ok {
+func (t *branchTx) load(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID) (*branchState, error) {
+	key := branchKey{space, branch}
+	if l, ok := t.cache.branches[key]; ok {
 		return l, nil
 	}
 	l := &branchState{Branch: spaces.Branch{Space: space, ID: branch}}
@@ -42,46 +47,25 @@ func (t *writeTx) line(ctx context.Context, space spaces.SpaceID, branch spaces.
 	if !found {
 		return nil, nil
 	}
-	t.cache.lines[key] = l
+	t.cache.branches[key] = l
 	return l, nil
 }
 
 // newLine stores a branch that did not exist.
-func (t *writeTx) newLine(ctx context.Context, b spaces.Branch) error {
+func (t *branchTx) create(ctx context.Context, b spaces.Branch) error {
 	err := t.Run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, engine.NonNilBytes(b.Chain), 0)
 	if err != nil {
 		return fmt.Errorf("create branch %s of %s: %w", b.ID, b.Space, err)
 	}
-	t.cache.lines[lineKey{b.Space, b.ID}] = &branchState{Branch: b}
+	t.cache.branches[branchKey{b.Space, b.ID}] = &branchState{Branch: b}
 	return nil
 }
 
 // move makes e the head of the line. The table follows at the end of the job.
-func (t *writeTx) move(l *branchState, e spaces.Event) {
+func (t *branchTx) setHead(l *branchState, e spaces.Event) {
 	l.Head, l.HeadSeq, l.lastAt = e.ID, e.Seq, engine.ToMillis(e.RecvAt)
-	if !l.moved {
-		l.moved = true
-		t.cache.unsaved = append(t.cache.unsaved, l)
+	if !l.dirty {
+		l.dirty = true
+		t.cache.movedBranches = append(t.cache.movedBranches, l)
 	}
-}
-
-// Flush implements [TableCache]: it writes the heads of branches and the columns of
-// spaces that the running write has changed.
-func (t *writeTx) Flush(ctx context.Context) error {
-	for _, l := range t.cache.unsaved {
-		l.moved = false
-		err := t.Run(ctx, moveHead, string(l.Space), string(l.ID), string(l.Head), l.HeadSeq, l.Chain, l.lastAt)
-		if err != nil {
-			return fmt.Errorf("move head of %s: %w", l.Space, err)
-		}
-	}
-	t.cache.unsaved = t.cache.unsaved[:0]
-	for _, r := range t.cache.unstored {
-		r.changed = false
-		if err := t.Run(ctx, updateRoom, string(r.ID), r.AgentRun, r.readers); err != nil {
-			return fmt.Errorf("update %s: %w", r.ID, err)
-		}
-	}
-	t.cache.unstored = t.cache.unstored[:0]
-	return nil
 }

@@ -24,11 +24,11 @@ where hash >= $1 and hash < $1 || '􏿿' order by last_used desc, hash limit $2 
 // milliseconds: a message does not pay for it.
 const noteEvery = int64(time.Hour / time.Millisecond)
 
-// offered keeps the acts that the cycle was offered, with the first cycle that was
+// storeManifest keeps the acts that the cycle was offered, with the first cycle that was
 // offered them, and notes from time to time that they are in use.
-func (k *stepTx) offered(ctx context.Context, m spaces.ToolManifest) error {
-	now := engine.ToMillis(k.c.At)
-	if noted, known := k.cache.offered[m.Hash]; m.Hash == "" || known && now < noted+noteEvery {
+func (k *stepTx) storeManifest(ctx context.Context, m spaces.ToolManifest) error {
+	now := engine.ToMillis(k.commit.At)
+	if noted, known := k.cache.manifests[m.Hash]; m.Hash == "" || known && now < noted+noteEvery {
 		return nil
 	}
 	var body any
@@ -42,7 +42,7 @@ func (k *stepTx) offered(ctx context.Context, m spaces.ToolManifest) error {
 	if err := k.Run(ctx, noteOffered, m.Hash, now, body); err != nil {
 		return fmt.Errorf("keep acts %s: %w", m.Hash, err)
 	}
-	k.cache.offered[m.Hash] = now
+	k.cache.manifests[m.Hash] = now
 	return nil
 }
 

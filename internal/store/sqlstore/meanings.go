@@ -40,8 +40,8 @@ func (s AgentStore) Meanings(ctx context.Context, space spaces.SpaceID, model st
 // Mean implements [shell.Meanings].
 func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 	stale := false
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		if err := t.spend(ctx, m.At, "", m.Space, m.Usage); err != nil { // whatever becomes of it
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.usage.addDaily(ctx, m.At, "", m.Space, m.Usage); err != nil { // whatever becomes of it
 			return err
 		}
 		var err error
@@ -69,7 +69,7 @@ func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 }
 
 // reword forgets where the words of a message stood that an event changes.
-func (t *writeTx) reword(ctx context.Context, b spaces.Body) error {
+func (t *eventTx) dropEmbedding(ctx context.Context, b spaces.Body) error {
 	switch b.Kind() {
 	case spaces.KindEdited, spaces.KindTranscribed, spaces.KindDeleted:
 	default:

@@ -43,15 +43,15 @@ func (h *setHash) toggle(id spaces.EntityID) setHash {
 
 // fold keeps the members table equal to the fold of the room's events
 // ([spaces.Members]), and the set of readers with it.
-func (t *writeTx) fold(ctx context.Context, r *spaceState, body spaces.Body, actor spaces.EntityID, seq int64) error {
+func (t *spaceTx) foldMembers(ctx context.Context, r *spaceState, body spaces.Body, actor spaces.EntityID, seq int64) error {
 	if b, ok := body.(spaces.Said); ok && actor != "" && !b.Past {
-		return t.join(ctx, r, actor, seq)
+		return t.addMember(ctx, r, actor, seq)
 	}
 	if b, ok := body.(spaces.Joined); ok {
-		return t.join(ctx, r, b.Who, seq)
+		return t.addMember(ctx, r, b.Who, seq)
 	}
 	if b, ok := body.(spaces.Left); ok {
-		return t.leave(ctx, r, b.Who)
+		return t.removeMember(ctx, r, b.Who)
 	}
 	return nil // every other body leaves the members alone
 }
@@ -59,7 +59,7 @@ func (t *writeTx) fold(ctx context.Context, r *spaceState, body spaces.Body, act
 // maxKnown is how many members of a room are kept in memory.
 const maxKnown = 4096
 
-func (t *writeTx) join(ctx context.Context, r *spaceState, who spaces.EntityID, seq int64) error {
+func (t *spaceTx) addMember(ctx context.Context, r *spaceState, who spaces.EntityID, seq int64) error {
 	if r.members[who] {
 		return nil
 	}
@@ -73,30 +73,30 @@ func (t *writeTx) join(ctx context.Context, r *spaceState, who spaces.EntityID, 
 	if n == 0 {
 		return nil
 	}
-	delete(t.cache.rosters, r.ID)
-	return t.readersNow(ctx, r, who, true)
+	delete(t.cache.members, r.ID)
+	return t.updateReaders(ctx, r, who, true)
 }
 
-func (t *writeTx) leave(ctx context.Context, r *spaceState, who spaces.EntityID) error {
+func (t *spaceTx) removeMember(ctx context.Context, r *spaceState, who spaces.EntityID) error {
 	delete(r.members, who)
-	delete(t.cache.rosters, r.ID)
+	delete(t.cache.members, r.ID)
 	n, err := t.Exec(ctx, deleteMember, string(r.ID), string(who))
 	if err != nil || n == 0 {
 		return err
 	}
-	return t.readersNow(ctx, r, who, false)
+	return t.updateReaders(ctx, r, who, false)
 }
 
 // readersNow gives the room the set it had, with who added or removed. The same
 // set keeps its number.
-func (t *writeTx) readersNow(ctx context.Context, r *spaceState, who spaces.EntityID, added bool) error {
-	next, size := r.set.toggle(who), r.size+1
+func (t *spaceTx) updateReaders(ctx context.Context, r *spaceState, who spaces.EntityID, added bool) error {
+	next, size := r.readersHash.toggle(who), r.readersSize+1
 	if !added {
-		size = r.size - 1
+		size = r.readersSize - 1
 	}
-	t.touch(r)
+	t.markDirty(r)
 	if size == 0 {
-		r.readers, r.set, r.size = 0, setHash{}, 0
+		r.readers, r.readersHash, r.readersSize = 0, setHash{}, 0
 		return nil
 	}
 	var id int64
@@ -107,12 +107,12 @@ func (t *writeTx) readersNow(ctx context.Context, r *spaceState, who spaces.Enti
 	if err != nil {
 		return fmt.Errorf("number readers of %s: %w", r.ID, err)
 	}
-	r.readers, r.set, r.size = id, next, size
+	r.readers, r.readersHash, r.readersSize = id, next, size
 	return nil
 }
 
-// everyone is the limit of a list that has none.
-const everyone = math.MaxInt32
+// noLimit is the limit of a list that has none.
+const noLimit = math.MaxInt32
 
 // membersOf reads the first members of a space, those longest there first.
 func membersOf(ctx context.Context, src engine.Reader, space spaces.SpaceID, limit int) ([]spaces.Member, error) {
@@ -122,7 +122,7 @@ func membersOf(ctx context.Context, src engine.Reader, space spaces.SpaceID, lim
 }
 
 // among returns those of the people who are members of a space, in their order.
-func (t *writeTx) among(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
+func (t *spaceTx) filterPresent(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
 	here := map[identityKey]bool{}
 	err := engine.EachRow(ctx, t, selectPresent, []any{string(space)}, func(row engine.Row) error {
 		var k identityKey
@@ -133,5 +133,5 @@ func (t *writeTx) among(ctx context.Context, space spaces.SpaceID, who []spaces.
 	if err != nil {
 		return nil, fmt.Errorf("read who is in %s: %w", space, err)
 	}
-	return slices.DeleteFunc(slices.Clone(who), func(i spaces.Identity) bool { return !here[keyOf(i)] }), nil
+	return slices.DeleteFunc(slices.Clone(who), func(i spaces.Identity) bool { return !here[identityKeyOf(i)] }), nil
 }

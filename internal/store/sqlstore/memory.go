@@ -28,14 +28,14 @@ func (s AgentStore) Forget(ctx context.Context, m spaces.Mind, id string, at tim
 		!slices.ContainsFunc(has.Plans, func(t spaces.Timer) bool { return t.Name() == id }) {
 		return false, nil
 	}
-	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		if err := t.inner(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
+	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.inner.append(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
 			return err
 		}
 		if err := t.Run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id); err != nil {
 			return err
 		}
-		return t.addTo(ctx, metaMemories, 1)
+		return t.addToMeta(ctx, metaMemories, 1)
 	})
 	if err != nil {
 		return false, fmt.Errorf("forget %s of %s: %w", id, m, err)
@@ -55,11 +55,11 @@ func (s AgentStore) Correct(ctx context.Context, m spaces.Mind, id, fact string,
 		return false, nil
 	}
 	x := kept[i]
-	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		if err := t.inner(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true}); err != nil {
+	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.inner.append(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true}); err != nil {
 			return err
 		}
-		return t.addTo(ctx, metaMemories, 1)
+		return t.addToMeta(ctx, metaMemories, 1)
 	})
 	if err != nil {
 		return false, fmt.Errorf("correct %s of %s: %w", id, m, err)

@@ -45,18 +45,13 @@ func numberOf(ctx context.Context, src engine.Reader, name string) (int64, error
 	return strconv.ParseInt(value, 10, 64)
 }
 
-// addTo adds to a value that is a number.
-func (t *writeTx) addTo(ctx context.Context, name string, n int64) error {
-	return t.Run(ctx, addMeta, name, strconv.FormatInt(n, 10))
-}
-
 // Name returns what tells this record from all others that share a server beside it.
 // Whoever asks first gives it its name, which every process reads from then on; a copy
 // has that of its original.
 func (s *Store) Name(ctx context.Context) (name string, err error) {
 	name, err = metaOf(ctx, s.engine, metaRecord)
 	if err == nil && name == "" {
-		err = s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.Run(ctx, beginMeta, metaRecord, s.opts.NewID()) })
+		err = s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.Run(ctx, beginMeta, metaRecord, s.opts.NewID()) })
 		if err == nil {
 			name, err = metaOf(ctx, s.engine, metaRecord)
 		}

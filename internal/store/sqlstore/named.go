@@ -31,7 +31,7 @@ func (b BridgeStore) ResolveMentions(ctx context.Context, account string, messag
 		if _, ours := who.IsAgent(); ours || people == activity.MaxNamed {
 			continue
 		}
-		here, err := b.namedOn(ctx, platformOf(account), e.Space, who, kin)
+		here, err := b.memberIdentities(ctx, platformOf(account), e.Space, who, kin)
 		if err != nil {
 			return nil, false, fmt.Errorf("read who %s names: %w", message, err)
 		}
@@ -43,10 +43,10 @@ func (b BridgeStore) ResolveMentions(ctx context.Context, account string, messag
 	return out, said.Broadcast, nil
 }
 
-// namedOn returns by which identities a platform knows somebody, if they are a
+// memberIdentities returns by which identities a platform knows somebody, if they are a
 // member of the room. One who is known there by a kin's identity is named in the
 // words as where they were written.
-func (b BridgeStore) namedOn(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.Identity, error) {
+func (b BridgeStore) memberIdentities(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.Identity, error) {
 	known, err := engine.AllRows(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r engine.Row) (i spaces.Identity, err error) {
 		return i, r.Scan(&i.Platform, &i.Scope, &i.User, &i.Kind, &i.Name, &i.Handle)
 	})

@@ -21,7 +21,7 @@ values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $
 
 // Post implements [activity.Notices].
 func (b BridgeStore) Post(ctx context.Context, n activity.Notice) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
 			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At))
 	})
@@ -52,8 +52,8 @@ type systemNotice struct {
 }
 
 // announce puts an announcement into every chat of a room that can be reached.
-func (t *writeTx) announce(ctx context.Context, room spaces.SpaceID, a systemNotice) error {
-	r, err := t.room(ctx, room)
+func (t *outboxTx) announce(ctx context.Context, room spaces.SpaceID, a systemNotice) error {
+	r, err := t.space.load(ctx, room)
 	if err != nil || r == nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (t *writeTx) announce(ctx context.Context, room spaces.SpaceID, a systemNot
 		if !c.live {
 			continue
 		}
-		thread, _, err := t.threadIn(ctx, r, a.thread, c)
+		thread, _, err := t.thread.inChat(ctx, r, a.thread, c)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (b BridgeStore) Load(ctx context.Context) (activity.PairingState, error) {
 
 // Amend implements [activity.Pairings].
 func (b BridgeStore) Amend(ctx context.Context, change func(*activity.PairingState)) error {
-	return b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		d, err := loadDesk(ctx, t)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (b BridgeStore) Amend(ctx context.Context, change func(*activity.PairingSta
 		if err := t.Run(ctx, storeMeta, metaDesk, string(text)); err != nil {
 			return fmt.Errorf("store pairings: %w", err)
 		}
-		if err := t.appoint(ctx, d); err != nil {
+		if err := t.entity.replacePairedRoles(ctx, d); err != nil {
 			return fmt.Errorf("store roles: %w", err)
 		}
 		return nil

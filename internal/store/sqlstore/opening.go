@@ -34,26 +34,26 @@ where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' an
 // chat that has another id by now leads to the room it is in, which stays as it is.
 func (b BridgeStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error) {
 	var place spaces.Placement
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		if r, err := t.movedOn(ctx, o); err != nil || r != nil {
-			place = placed(r)
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if r, err := t.chat.findMoved(ctx, o); err != nil || r != nil {
+			place = placementOf(r)
 			return err
 		}
-		r, err := t.findOrCreate(ctx, o)
+		r, err := t.room.findOrCreate(ctx, o)
 		if err != nil {
 			return err
 		}
 		for _, c := range o.Chats {
-			if err := t.link(ctx, r, c, o); err != nil {
+			if err := t.chat.addToSpace(ctx, r, c, o); err != nil {
 				return err
 			}
 		}
 		for _, a := range o.Agents {
-			if err := t.seat(ctx, r, a, o); err != nil {
+			if err := t.room.addAgent(ctx, r, a, o); err != nil {
 				return err
 			}
 		}
-		place = placed(r)
+		place = placementOf(r)
 		return nil
 	})
 	if err != nil {
@@ -62,8 +62,8 @@ func (b BridgeStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Pla
 	return place, nil
 }
 
-// placed returns where a room's chats lead; nowhere for none.
-func placed(r *spaceState) spaces.Placement {
+// placementOf returns where a room's chats lead; nowhere for none.
+func placementOf(r *spaceState) spaces.Placement {
 	if r == nil {
 		return spaces.Placement{}
 	}
@@ -72,12 +72,12 @@ func placed(r *spaceState) spaces.Placement {
 
 // movedOn finds the room of a chat that has another id by now: what is told late, or
 // twice, of the former one belongs there.
-func (t *writeTx) movedOn(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
+func (t *chatTx) findMoved(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	if o.Key != "" || len(o.Chats) == 0 {
 		return nil, nil
 	}
 	c := o.Chats[0]
-	if known, err := t.mapped(ctx, c.Account, c.Chat); err != nil || len(known) > 0 {
+	if known, err := t.spacesOf(ctx, c.Account, c.Chat); err != nil || len(known) > 0 {
 		return nil, err
 	}
 	var id spaces.SpaceID
@@ -88,10 +88,21 @@ func (t *writeTx) movedOn(ctx context.Context, o spaces.OpenRequest) (*spaceStat
 	if err != nil || !slices.ContainsFunc(moves, func(m spaces.Migrated) bool { return m.Account == c.Account && m.From == c.Chat }) {
 		return nil, err
 	}
-	return t.room(ctx, id)
+	return t.space.load(ctx, id)
 }
 
-func (t *writeTx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
+// A roomTx creates and changes spaces and their agents.
+type roomTx struct {
+	*writeTx
+	branch *branchTx
+	cycle  *cycleTx
+	event  *eventTx
+	space  *spaceTx
+	uplink *uplinkTx
+	wait   *waitTx
+}
+
+func (t *roomTx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	var id spaces.SpaceID
 	found, err := false, error(nil)
 	if o.Key != "" {
@@ -106,29 +117,29 @@ func (t *writeTx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*spac
 	if !found {
 		return t.create(ctx, o)
 	}
-	r, err := t.room(ctx, id)
+	r, err := t.space.load(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return r, t.renew(ctx, r, o)
+	return r, t.update(ctx, r, o)
 }
 
-func (t *writeTx) create(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
+func (t *roomTx) create(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	id := spaces.SpaceID(t.newID())
 	circle, wake := cmp.Or(o.Circle, spaces.OwnCircle(id)), cmp.Or(o.Wake, spaces.WakeAuto)
 	err := t.Run(ctx, insertSpace, string(id), o.Name, string(circle), string(wake), o.Direct, o.Closed, engine.NullString(o.Key), engine.ToMillis(o.At))
 	if err != nil {
 		return nil, err
 	}
-	if err := t.newLine(ctx, spaces.Branch{Space: id, ID: spaces.Primary}); err != nil {
+	if err := t.branch.create(ctx, spaces.Branch{Space: id, ID: spaces.Primary}); err != nil {
 		return nil, err
 	}
-	return t.room(ctx, id)
+	return t.space.load(ctx, id)
 }
 
 // renew brings a room up to what the opening asks. What the opening leaves
 // empty stays.
-func (t *writeTx) renew(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
+func (t *roomTx) update(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
 	want := r.Space
 	want.Direct, want.Closed, want.Configured = o.Direct, o.Closed, r.Configured || o.Key != ""
 	want.Name, want.Wake, want.Circle = cmp.Or(o.Name, want.Name), cmp.Or(o.Wake, want.Wake), cmp.Or(o.Circle, want.Circle)
@@ -153,16 +164,16 @@ func (t *writeTx) renew(ctx context.Context, r *spaceState, o spaces.OpenRequest
 
 // changeCircle gives the room's agents their minds in its new circle. What
 // waited for the old ones waits for the new ones.
-func (t *writeTx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
+func (t *roomTx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
 	for _, old := range r.minds {
 		if old.Circle == r.Circle {
 			continue
 		}
-		if err := t.unlink(ctx, old, r, o.At); err != nil {
+		if err := t.uplink.disconnect(ctx, old, r, o.At); err != nil {
 			return err
 		}
 		next := spaces.Mind{Agent: old.Agent, Circle: r.Circle}
-		if err := t.uplink(ctx, next, r, o.At); err != nil {
+		if err := t.uplink.connect(ctx, next, r, o.At); err != nil {
 			return err
 		}
 		clear(t.cache.handled)
@@ -175,12 +186,12 @@ func (t *writeTx) changeCircle(ctx context.Context, r *spaceState, o spaces.Open
 
 // link maps a chat to the room and records it, once. A chat that moved on from the room
 // under another id is meant by that: a configuration may name the former one for ever.
-func (t *writeTx) link(ctx context.Context, r *spaceState, c spaces.Mapping, o spaces.OpenRequest) error {
-	known, err := t.mapped(ctx, c.Account, c.Chat)
+func (t *chatTx) addToSpace(ctx context.Context, r *spaceState, c spaces.Mapping, o spaces.OpenRequest) error {
+	known, err := t.spacesOf(ctx, c.Account, c.Chat)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(known, func(m mappedSpace) bool { return m.space == r.ID }) {
+	if !slices.ContainsFunc(known, func(m chatSpace) bool { return m.space == r.ID }) {
 		moves, err := movesOf(ctx, t, r.ID)
 		if err != nil {
 			return err
@@ -198,13 +209,13 @@ func (t *writeTx) link(ctx context.Context, r *spaceState, c spaces.Mapping, o s
 	if n == 0 {
 		return t.Run(ctx, renewMapping, c.Account, c.Chat, string(r.ID), c.Relay, c.Title)
 	}
-	return t.note(ctx, r.ID, spaces.Linked{Account: c.Account, Chat: c.Chat}, o.At)
+	return t.appendFact(ctx, r.ID, spaces.Linked{Account: c.Account, Chat: c.Chat}, o.At)
 }
 
 // seat makes an agent a member of the room and uplinks its mind there.
-func (t *writeTx) seat(ctx context.Context, r *spaceState, a spaces.AgentID, o spaces.OpenRequest) error {
-	t.cache.regroup()
-	if err := t.Run(ctx, insertNobody, string(a.Entity()), string(spaces.Agent), string(a), ""); err != nil {
+func (t *roomTx) addAgent(ctx context.Context, r *spaceState, a spaces.AgentID, o spaces.OpenRequest) error {
+	t.cache.forgetMembers()
+	if err := t.Run(ctx, insertEntity, string(a.Entity()), string(spaces.Agent), string(a), ""); err != nil {
 		return err
 	}
 	member, err := engine.QueryBool(ctx, t, isMember, string(r.ID), string(a.Entity()))
@@ -216,9 +227,9 @@ func (t *writeTx) seat(ctx context.Context, r *spaceState, a spaces.AgentID, o s
 			Space: r.ID, Branch: spaces.Primary, Object: spaces.ChatObject, Actor: a.Entity(), At: o.At, RecvAt: o.At,
 			Body: spaces.Joined{Who: a.Entity()},
 		}
-		if err := t.append(ctx, &e); err != nil {
+		if err := t.event.append(ctx, &e); err != nil {
 			return err
 		}
 	}
-	return t.uplink(ctx, spaces.Mind{Agent: a, Circle: r.Circle}, r, o.At)
+	return t.uplink.connect(ctx, spaces.Mind{Agent: a, Circle: r.Circle}, r, o.At)
 }

@@ -74,14 +74,14 @@ func scanOrder(r engine.Row) (o pendingAction, err error) {
 
 // Claim implements [activity.Outbox].
 func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
-	head, late, _, err := b.next(ctx, account)
-	if now := b.s.clock().ToShared(at); err != nil || !reached(head, now) && !reached(late, now) {
+	head, late, _, err := b.nextDue(ctx, account)
+	if now := b.s.clock().ToShared(at); err != nil || !isDue(head, now) && !isDue(late, now) {
 		return nil, err
 	}
 	var claimed []spaces.Action
-	err = b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		if reached(late, t.Clock().ToShared(at)) {
-			if err := t.expire(ctx, account, at); err != nil {
+	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if isDue(late, t.Clock().ToShared(at)) {
+			if err := t.outbox.expireDue(ctx, account, at); err != nil {
 				return err
 			}
 		}
@@ -110,14 +110,14 @@ func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, li
 }
 
 // expire ends the actions whose time is over.
-func (t *writeTx) expire(ctx context.Context, account string, at time.Time) error {
+func (t *outboxTx) expireDue(ctx context.Context, account string, at time.Time) error {
 	late, err := engine.AllRows(ctx, t, lateActions, []any{account, t.SharedMillis(at)}, scanOrder)
 	if err != nil {
 		return err
 	}
 	for _, o := range late {
 		o.State, o.Code, o.reason = spaces.ActionExpired, "expired", "It could not be delivered in time and is no longer sent."
-		if err := t.conclude(ctx, o, at); err != nil {
+		if err := t.finish(ctx, o, at); err != nil {
 			return err
 		}
 	}
@@ -126,7 +126,7 @@ func (t *writeTx) expire(ctx context.Context, account string, at time.Time) erro
 
 // Next implements [activity.Outbox].
 func (b BridgeStore) Next(ctx context.Context, account string) (due time.Time, waiting bool, err error) {
-	head, late, waiting, err := b.next(ctx, account)
+	head, late, waiting, err := b.nextDue(ctx, account)
 	if head == nil || late != nil && *late < *head {
 		head = late
 	}
@@ -142,23 +142,23 @@ func (b BridgeStore) Next(ctx context.Context, account string) (due time.Time, w
 // distant is when something is due that no time makes due.
 var distant = time.Unix(1<<40, 0)
 
-// next returns when the first head of a lane is due and when the first action
+// nextDue returns when the first head of a lane is due and when the first action
 // that waits anywhere in a lane expires; nil for never. It also reports whether any
 // waits at all.
-func (b BridgeStore) next(ctx context.Context, account string) (head, late *int64, waiting bool, err error) {
+func (b BridgeStore) nextDue(ctx context.Context, account string) (head, late *int64, waiting bool, err error) {
 	if _, err := engine.ScanRow(ctx, b.s.engine, nextAction, []any{account}, &head, &late, &waiting); err != nil {
 		return nil, nil, false, fmt.Errorf("read next action of %s: %w", account, err)
 	}
 	return head, late, waiting, nil
 }
 
-// reached reports whether a stored instant is not later than at.
-func reached(ms *int64, at time.Time) bool { return ms != nil && !engine.FromMillis(*ms).After(at) }
+// isDue reports whether a stored instant is not later than at.
+func isDue(ms *int64, at time.Time) bool { return ms != nil && !engine.FromMillis(*ms).After(at) }
 
 // Recover implements [activity.Outbox]. What may be repeated without harm, or by
 // its policy, is ready again; what was repeated too often is held like the rest.
 func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		left, err := engine.AllRows(ctx, t, leftActions, []any{account}, scanOrder)
 		if err != nil {
 			return err
@@ -183,11 +183,11 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 			}
 			if again && o.Attempts <= maxRecoveries {
 				o.State, o.Resent, o.NotBefore = spaces.ActionReady, true, t.Clock().ToShared(ready)
-				err = t.saveAt(ctx, o, time.Time{})
+				err = t.outbox.save(ctx, o, time.Time{})
 			} else {
 				o.State, o.Code = spaces.ActionUnknown, "unknown"
 				o.reason = "The process ended while this was being sent. Nobody can tell whether it arrived, so it is not sent again."
-				err = t.conclude(ctx, o, at)
+				err = t.outbox.finish(ctx, o, at)
 			}
 			if err != nil {
 				return err
@@ -203,7 +203,7 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 
 // ShiftDue implements [activity.Outbox].
 func (b BridgeStore) ShiftDue(ctx context.Context, account string, by time.Duration, at time.Time) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if !t.Clock().Own.IsZero() { // what waits goes by the server's clock
 			return nil
 		}
@@ -215,8 +215,8 @@ func (b BridgeStore) ShiftDue(ctx context.Context, account string, by time.Durat
 	return nil
 }
 
-// firstFile is the part of a message's first file: files stand behind all words.
-const firstFile = 1 << 16
+// firstFilePart is the part of a message's first file: files stand behind all words.
+const firstFilePart = 1 << 16
 
 // MessageRefs implements [activity.Outbox].
 func (b BridgeStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
@@ -227,7 +227,7 @@ func (b BridgeStore) MessageRefs(ctx context.Context, account, chat string, mess
 		var f spaces.Ref
 		var part int
 		err := r.Scan(&f.Account, &f.Chat, &f.Message, &part)
-		if part >= firstFile {
+		if part >= firstFilePart {
 			files = append(files, f)
 		} else {
 			words = append(words, f)

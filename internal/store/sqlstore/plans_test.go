@@ -19,7 +19,7 @@ var whole = []string{
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
 	"idleMinds", "idleActions", "leasesLost", "openProblems", "firstMigration", "waitingByAccount", "openJobs", "newestJobs",
-	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "nobodyDeaf", "mappings", "newestRefusals", "waiting", "besideSuspect",
+	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "keyedRooms", "liveUplinks", "openSpans", "forgetDisconnected", "mappings", "newestRefusals", "waiting", "besideSuspect",
 	"takenSeats", "leftCycles",
 }
 

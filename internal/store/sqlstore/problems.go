@@ -49,7 +49,7 @@ func scanProblem(r engine.Row) (p alerts.Alert, err error) {
 
 // Keep implements [problems.Store].
 func (p AlertStore) Keep(ctx context.Context, changed []alerts.Alert) error {
-	return p.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return p.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, c := range changed {
 			if err := keepProblem(ctx, t, c); err != nil {
 				return fmt.Errorf("keep problem %s of %s: %w", c.Code, c.Subject, err)
@@ -59,7 +59,7 @@ func (p AlertStore) Keep(ctx context.Context, changed []alerts.Alert) error {
 	})
 }
 
-func keepProblem(ctx context.Context, t *writeTx, c alerts.Alert) error {
+func keepProblem(ctx context.Context, t *storeTx, c alerts.Alert) error {
 	if c.ID == 0 {
 		return t.Run(ctx, insertProblem, string(c.Code), string(c.Severity), c.Subject, c.Evidence, engine.ToMillis(c.Opened), engine.ToMillis(c.Seen), c.Count,
 			engine.ToMillis(c.Well), engine.ToMillis(c.Closed), c.Told, c.Over)
@@ -69,7 +69,7 @@ func keepProblem(ctx context.Context, t *writeTx, c alerts.Alert) error {
 
 // Ack implements [problems.Store].
 func (p AlertStore) Ack(ctx context.Context, id alerts.ID, until time.Time) error {
-	return p.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return p.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, ackProblem, int64(id), engine.ToMillis(until))
 		if err == nil && n == 0 {
 			err = alerts.ErrUnknown

@@ -37,7 +37,7 @@ func (s AgentStore) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space,
 			err = engine.ErrUnknown
 		}
 		if err == nil {
-			members, err = membersOf(ctx, src, id, everyone)
+			members, err = membersOf(ctx, src, id, noLimit)
 		}
 		return err
 	})

@@ -80,7 +80,7 @@ func (x redactionScope) within(c cycleTimes) bool {
 // redactShown redacts the cycles and keyframes that were shown an event, if there are
 // any, and returns where it may be repeated.
 func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.RedactionRequest) (x redactionScope, found bool, err error) {
-	cycles, err := shownTo(ctx, s.s, cyclesShown, m, e.Event, scanBegun)
+	cycles, err := cyclesShownEvent(ctx, s.s, cyclesShown, m, e.Event, scanBegun)
 	if err != nil {
 		return x, false, fmt.Errorf("find turns that show %s: %w", e.Event, err)
 	}
@@ -94,7 +94,9 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 	}
 	back, err := s.ledTo(ctx, m, e.Event)
 	if err == nil {
-		err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.takeBack(ctx, m, back, s.s.opts.Now()) })
+		err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			return t.frame.hideMessage(ctx, m, back, s.s.opts.Now())
+		})
 	}
 	if err != nil {
 		return x, false, fmt.Errorf("take back %s in %s: %w", e.Event, m, err)
@@ -128,7 +130,7 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 
 // ShownTo implements [shell.Journal].
 func (s AgentStore) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error) {
-	found, err := shownTo(ctx, s.s, mindsShown, m, e, func(r engine.Row) (spaces.Mind, error) {
+	found, err := cyclesShownEvent(ctx, s.s, mindsShown, m, e, func(r engine.Row) (spaces.Mind, error) {
 		other := spaces.Mind{Agent: m.Agent}
 		return other, r.Scan(&other.Circle)
 	})
@@ -222,7 +224,7 @@ func scanBegun(r engine.Row) (c cycleTimes, err error) {
 }
 
 func (s AgentStore) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
-	if err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error { return t.redactCycle(ctx, id, redact) }); err != nil {
+	if err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.frame.redactCycle(ctx, id, redact) }); err != nil {
 		return fmt.Errorf("redact cycle %s: %w", id, err)
 	}
 	return nil
@@ -233,7 +235,7 @@ func (s AgentStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hu
 	if text == k.Text {
 		return nil
 	}
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, redactKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), k.N, []byte(text))
 	})
 	if err != nil {
@@ -242,7 +244,14 @@ func (s AgentStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hu
 	return nil
 }
 
-func (t *writeTx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+// A frameTx drops old frames, removes deleted text from what minds were shown, and
+// indexes which cycle was shown which message.
+type frameTx struct {
+	*writeTx
+	inner *innerTx
+}
+
+func (t *frameTx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
 	turns, err := turnsOf(ctx, t, id)
 	if err != nil {
 		return err

@@ -62,14 +62,14 @@ func (s AgentStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.Eve
 
 // takeBack notes that a mind is not to be shown a message any more, and forgets what
 // it remembered because of it (SECURITY S14).
-func (t *writeTx) takeBack(ctx context.Context, m spaces.Mind, c derivedFrom, at time.Time) error {
+func (t *frameTx) hideMessage(ctx context.Context, m spaces.Mind, c derivedFrom, at time.Time) error {
 	for _, id := range c.words {
 		if err := t.Run(ctx, insertRedacted, string(m.Agent), string(m.Circle), string(id)); err != nil {
 			return fmt.Errorf("note that %s is deleted: %w", id, err)
 		}
 	}
 	for _, id := range c.memories {
-		if err := t.inner(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
+		if err := t.inner.append(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
 			return err
 		}
 	}

@@ -47,8 +47,8 @@ func (b BridgeStore) Refusals(ctx context.Context, limit int) ([]activity.Reject
 
 // hush keeps a message of somebody who writes too fast from the gate, but not from
 // those who read: its rows are decided before anybody is woken.
-func (t *writeTx) hush(ctx context.Context, e spaces.Event, why string) error {
-	r, err := t.room(ctx, e.Space)
+func (t *inboxTx) ignoreForAll(ctx context.Context, e spaces.Event, why string) error {
+	r, err := t.space.load(ctx, e.Space)
 	if err != nil || r == nil {
 		return err
 	}

@@ -27,63 +27,71 @@ values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $
 // relayTTL is how long people's words may wait to be carried to another chat.
 const relayTTL = time.Hour
 
-// relay orders what a person did in one chat of a room for its other chats, with
+// relayEvent orders what a person did in one chat of a room for its other chats, with
 // the event that records it (SEQ-96). What arrives there has a place of its own in
 // the record, so that its echo is no event and nothing goes round.
-func (i *ingestTx) relay(ctx context.Context, e spaces.Event) error {
-	r, err := i.room(ctx, e.Space)
+func (i *ingestTx) relayEvent(ctx context.Context, e spaces.Event) error {
+	r, err := i.space.load(ctx, e.Space)
 	if err != nil || len(r.chats) < 2 {
 		return err
 	}
-	c, ok := carried(e, i.batch.Files)
-	if !ok || !r.relays(c.from.Account, c.from.Chat) {
+	c, ok := relayedBodyOf(e, i.batch.Files)
+	if !ok || !r.relaysFrom(c.from.Account, c.from.Chat) {
 		return nil
 	}
 	if _, ours := e.Actor.IsAgent(); ours {
 		return nil
 	}
-	if c.original {
-		if copied, err := engine.QueryBool(ctx, i.writeTx, isCopy, c.from.Account, c.from.Chat, c.from.Message, string(e.Space)); err != nil || copied {
+	if c.onlyOriginal {
+		if copied, err := engine.QueryBool(ctx, i, isCopy, c.from.Account, c.from.Chat, c.from.Message, string(e.Space)); err != nil || copied {
 			return err // somebody changed a copy, not what was said
 		}
 	}
 	if c.kind != spaces.ActSend {
-		if past, err := i.past(ctx, c.target); err != nil || past {
+		if past, err := i.relay.isHistory(ctx, c.target); err != nil || past {
 			return err
 		}
 	}
-	if stands, err := i.overtaken(ctx, e, &c); err != nil || !stands {
+	if stands, err := i.applyEarlierChanges(ctx, e, &c); err != nil || !stands {
 		return err
 	}
 	if c.kind == spaces.ActDelete {
-		if err := i.withdraw(ctx, r, &c, e.RecvAt); err != nil {
+		if err := i.relay.withdrawCopies(ctx, r, &c, e.RecvAt); err != nil {
 			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)
 		}
 	}
 	if c.kind == spaces.ActEdit && c.text == "" {
-		if had, err := i.bare(ctx, &c); err != nil || !had {
+		if had, err := i.textOfFiles(ctx, &c); err != nil || !had {
 			return err
 		}
 	}
 	if c.kind == spaces.ActEdit {
-		if err := i.reword(ctx, r, &c, e.RecvAt); err != nil {
+		if err := i.editQueuedCopies(ctx, r, &c, e.RecvAt); err != nil {
 			return fmt.Errorf("reword copies of %s: %w", c.target, err)
 		}
 	}
 	if c.kind != spaces.ActSend || c.text != "" {
 		words := c
 		words.files = nil
-		waiting, err := i.spread(ctx, r, e, words, "relay|"+string(e.ID), e.RecvAt)
+		waiting, err := i.relay.copyToChats(ctx, r, e, words, "relay|"+string(e.ID), e.RecvAt)
 		if err != nil {
 			return err
 		}
-		i.done.Waiting = engine.AppendNew(i.done.Waiting, waiting...)
+		i.result.Waiting = engine.AppendNew(i.result.Waiting, waiting...)
 	}
 	return i.relayFiles(ctx, r, e, c)
 }
 
+// A relayTx queues copies of messages for the other chats of a space.
+type relayTx struct {
+	*writeTx
+	outbox *outboxTx
+	space  *spaceTx
+	thread *threadTx
+}
+
 // past reports whether a message is of the past, of which nobody knows a copy.
-func (t *writeTx) past(ctx context.Context, id spaces.EventID) (bool, error) {
+func (t *relayTx) isHistory(ctx context.Context, id spaces.EventID) (bool, error) {
 	e, err := eventOf(ctx, t, id)
 	if err != nil || e == nil {
 		return false, err
@@ -94,7 +102,7 @@ func (t *writeTx) past(ctx context.Context, id spaces.EventID) (bool, error) {
 
 // withdraw ends what has not left yet of a message that was deleted, and has the
 // deletion spare the chats in which nothing of it stands or is on its way.
-func (t *writeTx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
+func (t *relayTx) withdrawCopies(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
 	if err := t.Run(ctx, dropFileRelays, string(c.target)); err != nil {
 		return err
 	}
@@ -106,7 +114,7 @@ func (t *writeTx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, a
 		}
 		for _, o := range waiting {
 			o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "The message was deleted before this was sent."
-			if err := t.conclude(ctx, o, at); err != nil {
+			if err := t.outbox.finish(ctx, o, at); err != nil {
 				return err
 			}
 		}
@@ -118,42 +126,42 @@ func (t *writeTx) withdraw(ctx context.Context, r *spaceState, c *relayedBody, a
 			return err
 		}
 		if !stands {
-			c.spares = append(c.spares, to)
+			c.skip = append(c.skip, to)
 		}
 	}
 	return nil
 }
 
-// bare gives an edit that took all words of a message what its copies say then: what it
+// textOfFiles gives an edit that took all words of a message what its copies say then: what it
 // carries and does not travel by itself, or nothing. It reports whether there were words.
-func (i *ingestTx) bare(ctx context.Context, c *relayedBody) (had bool, err error) {
-	e, err := eventOf(ctx, i.writeTx, c.target)
+func (i *ingestTx) textOfFiles(ctx context.Context, c *relayedBody) (had bool, err error) {
+	e, err := eventOf(ctx, i, c.target)
 	if err != nil || e == nil {
 		return false, err
 	}
 	said, _ := e.Body.(spaces.Said)
 	had, said.Text = said.Text != "", ""
-	c.text = worded(said, i.batch.Files)
+	c.text = textWithFiles(said, i.batch.Files)
 	return had, nil
 }
 
-// reword has what has not left yet of a message that was edited leave with the new words,
+// editQueuedCopies has what has not left yet of a message that was edited leave with the new words,
 // and the edit spare the chats to which they come so.
-func (i *ingestTx) reword(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
-	e, err := eventOf(ctx, i.writeTx, c.target)
+func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
+	e, err := eventOf(ctx, i, c.target)
 	if err != nil || e == nil {
 		return err
 	}
 	said, _ := e.Body.(spaces.Said)
 	said.Text = c.text
 	for _, to := range r.chats {
-		waiting, err := engine.AllRows(ctx, i.writeTx, copiesWaiting, []any{to.account, to.id, string(c.target)}, scanOrder)
+		waiting, err := engine.AllRows(ctx, i, copiesWaiting, []any{to.account, to.id, string(c.target)}, scanOrder)
 		if err != nil {
 			return err
 		}
 		newest := false
 		for _, o := range waiting {
-			text, expires := worded(said, i.batch.Files), o.Expires
+			text, expires := textWithFiles(said, i.batch.Files), o.Expires
 			if o.Kind == spaces.ActEdit {
 				text, expires = c.text, at.Add(relayTTL)
 			} else if o.Kind != spaces.ActSend || len(o.Files) > 0 || strings.Contains(string(o.ID), "|file ") {
@@ -164,7 +172,7 @@ func (i *ingestTx) reword(ctx context.Context, r *spaceState, c *relayedBody, at
 			}
 			if text == "" && o.Kind == spaces.ActSend {
 				o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "Its words were taken back before this was sent."
-				err = i.conclude(ctx, o, at)
+				err = i.outbox.finish(ctx, o, at)
 			} else {
 				err = i.Run(ctx, rewordCopy, string(o.ID), []byte(text), engine.ToMillis(expires))
 			}
@@ -173,20 +181,20 @@ func (i *ingestTx) reword(ctx context.Context, r *spaceState, c *relayedBody, at
 			}
 		}
 		if newest {
-			c.spares = append(c.spares, to)
+			c.skip = append(c.skip, to)
 		}
 	}
 	return nil
 }
 
-// relays reports whether what people say in a chat travels to the room's others.
-func (r *spaceState) relays(account, id string) bool {
+// relaysFrom reports whether what people say in a chat travels to the room's others.
+func (r *spaceState) relaysFrom(account, id string) bool {
 	return slices.ContainsFunc(r.chats, func(at chatState) bool { return at.relay && at.account == account && at.id == id })
 }
 
 // spread orders a cargo for every chat of the room but the one it comes from, once
 // each for the name, and returns their accounts.
-func (t *writeTx) spread(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, name string, at time.Time) (waiting []string, err error) {
+func (t *relayTx) copyToChats(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, name string, at time.Time) (waiting []string, err error) {
 	who, _, err := entityOf(ctx, t, e.Actor)
 	if err != nil {
 		return nil, err
@@ -198,10 +206,10 @@ func (t *writeTx) spread(ctx context.Context, r *spaceState, e spaces.Event, c r
 		}
 	}
 	for n, to := range r.chats {
-		if !to.relay || !to.live || r.same(to, chatState{account: c.from.Account, id: c.from.Chat}) || r.toldBefore(n) || slices.Contains(c.spares, to) {
+		if !to.relay || !to.live || r.sameChat(to, chatState{account: c.from.Account, id: c.from.Chat}) || r.reachedBefore(n) || slices.Contains(c.skip, to) {
 			continue
 		}
-		there, rooms, err := t.threadIn(ctx, r, thread, to)
+		there, rooms, err := t.thread.inChat(ctx, r, thread, to)
 		if err != nil {
 			return nil, err
 		}
@@ -218,22 +226,22 @@ func (t *writeTx) spread(ctx context.Context, r *spaceState, e spaces.Event, c r
 
 // A relayedBody is what is carried of an event.
 type relayedBody struct {
-	from     spaces.Ref // where it happened
-	kind     spaces.ActionKind
-	text     string
-	target   spaces.EventID
-	original bool          // only what is done to the message itself, not to a copy, is carried
-	files    []spaces.File // that go behind the words
-	spares   []chatState   // to which it does not go
+	from         spaces.Ref // where it happened
+	kind         spaces.ActionKind
+	text         string
+	target       spaces.EventID
+	onlyOriginal bool          // only what is done to the message itself, not to a copy, is carried
+	files        []spaces.File // that go behind the words
+	skip         []chatState   // to which it does not go
 }
 
-// carried returns what other chats of the room are told of an event; false when
+// relayedBodyOf returns what other chats of the room are told of an event; false when
 // that is nothing. With files those of a message travel by themselves, and the
 // words do not name them.
-func carried(e spaces.Event, files bool) (relayedBody, bool) {
+func relayedBodyOf(e spaces.Event, files bool) (relayedBody, bool) {
 	switch b := e.Body.(type) {
 	case spaces.Said:
-		c := relayedBody{from: b.Ref, kind: spaces.ActSend, text: worded(b, files), target: e.ReplyTo}
+		c := relayedBody{from: b.Ref, kind: spaces.ActSend, text: textWithFiles(b, files), target: e.ReplyTo}
 		for _, a := range b.Attachments {
 			if files && a.ID != "" {
 				c.files = append(c.files, spaces.File{Account: b.Ref.Account, Attachment: a})
@@ -241,9 +249,9 @@ func carried(e spaces.Event, files bool) (relayedBody, bool) {
 		}
 		return c, c.text != "" || len(c.files) > 0
 	case spaces.Edited:
-		return relayedBody{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, original: true}, b.Target != ""
+		return relayedBody{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, onlyOriginal: true}, b.Target != ""
 	case spaces.Deleted:
-		return relayedBody{from: b.Ref, kind: spaces.ActDelete, target: b.Target, original: true}, b.Target != ""
+		return relayedBody{from: b.Ref, kind: spaces.ActDelete, target: b.Target, onlyOriginal: true}, b.Target != ""
 	case spaces.Reacted:
 		return relayedBody{from: b.Ref, kind: spaces.ActReact, text: b.Emoji, target: b.Target}, b.Target != ""
 	case spaces.Unreacted:
@@ -256,9 +264,9 @@ func carried(e spaces.Event, files bool) (relayedBody, bool) {
 	return relayedBody{}, false
 }
 
-// worded returns the words of a message with what it carries named after them,
+// textWithFiles returns the words of a message with what it carries named after them,
 // but for files that travel by themselves.
-func worded(b spaces.Said, files bool) string {
+func textWithFiles(b spaces.Said, files bool) string {
 	parts := make([]string, 0, 1+len(b.Attachments))
 	if b.Text != "" {
 		parts = append(parts, b.Text)

@@ -24,7 +24,7 @@ const (
 // that no lane of words ever waits for bytes.
 func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody) error {
 	for n, f := range c.files {
-		known, found, err := fileOf(ctx, i.writeTx, f.Account, f.ID)
+		known, found, err := fileOf(ctx, i, f.Account, f.ID)
 		if err != nil {
 			return fmt.Errorf("look up file of %s: %w", e.ID, err)
 		}
@@ -34,17 +34,17 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 			}
 			continue
 		}
-		waiting, err := i.relayFile(ctx, r, e, c, n, known, e.RecvAt)
+		waiting, err := i.relay.copyFile(ctx, r, e, c, n, known, e.RecvAt)
 		if err != nil {
 			return err
 		}
-		i.done.Waiting = engine.AppendNew(i.done.Waiting, waiting...)
+		i.result.Waiting = engine.AppendNew(i.result.Waiting, waiting...)
 	}
 	return nil
 }
 
 // relayFile orders the n-th file of a cargo, or a line that says why it does not come.
-func (t *writeTx) relayFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known activity.FileRecord, at time.Time) ([]string, error) {
+func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known activity.FileRecord, at time.Time) ([]string, error) {
 	f := c.files[n]
 	alone := relayedBody{from: c.from, kind: spaces.ActSend, target: c.target}
 	if known.State == activity.FileStored {
@@ -53,12 +53,12 @@ func (t *writeTx) relayFile(ctx context.Context, r *spaceState, e spaces.Event, 
 	} else {
 		alone.text = "📎 " + f.Title() + " did not come along: " + known.Reason + "."
 	}
-	return t.spread(ctx, r, e, alone, "relay|"+string(e.ID)+"|file "+strconv.Itoa(n), at)
+	return t.copyToChats(ctx, r, e, alone, "relay|"+string(e.ID)+"|file "+strconv.Itoa(n), at)
 }
 
 // fileSettled orders a file for all chats that waited for it, and returns the
 // accounts that have something to carry now.
-func (t *writeTx) fileSettled(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
+func (t *relayTx) fileFetched(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
 	type place struct {
 		event spaces.EventID
 		n     int
@@ -78,15 +78,15 @@ func (t *writeTx) fileSettled(ctx context.Context, o activity.FetchResult) (wait
 		if e == nil {
 			continue // forgotten meanwhile
 		}
-		r, err := t.room(ctx, e.Space)
+		r, err := t.space.load(ctx, e.Space)
 		if err != nil {
 			return nil, err
 		}
-		c, ok := carried(*e, true)
-		if r == nil || !ok || p.n >= len(c.files) || !r.relays(c.from.Account, c.from.Chat) {
+		c, ok := relayedBodyOf(*e, true)
+		if r == nil || !ok || p.n >= len(c.files) || !r.relaysFrom(c.from.Account, c.from.Chat) {
 			continue
 		}
-		more, err := t.relayFile(ctx, r, *e, c, p.n, known, o.At)
+		more, err := t.copyFile(ctx, r, *e, c, p.n, known, o.At)
 		if err != nil {
 			return nil, err
 		}

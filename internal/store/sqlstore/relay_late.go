@@ -20,15 +20,15 @@ const (
 	maxOvertaking = 256
 )
 
-// overtaken changes what is carried of a message by what was done to it before it came:
+// applyEarlierChanges changes what is carried of a message by what was done to it before it came:
 // platforms bring again what they could not bring at first. It reports whether the message
 // stands; one that is deleted by now is carried nowhere.
-func (i *ingestTx) overtaken(ctx context.Context, e spaces.Event, c *relayedBody) (stands bool, err error) {
+func (i *ingestTx) applyEarlierChanges(ctx context.Context, e spaces.Event, c *relayedBody) (stands bool, err error) {
 	said, ok := e.Body.(spaces.Said)
 	if !ok || i.batch.At.Sub(e.At) < overtakenAfter {
 		return true, nil
 	}
-	changes, err := engine.AllRows(ctx, i.writeTx, lateChanges, []any{string(e.Space), string(e.Branch), e.Seq - maxOvertaking, e.Seq}, scanEvent)
+	changes, err := engine.AllRows(ctx, i, lateChanges, []any{string(e.Space), string(e.Branch), e.Seq - maxOvertaking, e.Seq}, scanEvent)
 	if err != nil {
 		return false, fmt.Errorf("read what was done before %s came: %w", e.ID, err)
 	}
@@ -38,7 +38,7 @@ func (i *ingestTx) overtaken(ctx context.Context, e spaces.Event, c *relayedBody
 		}
 		if b, edited := x.Body.(spaces.Edited); edited && b.Target == "" && b.Ref == c.from {
 			said.Text = b.Text
-			c.text = worded(said, i.batch.Files)
+			c.text = textWithFiles(said, i.batch.Files)
 		}
 	}
 	return true, nil

@@ -35,7 +35,7 @@ where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles
 
 // takeUp hands out the cycle that is open there already, or gives it up when it
 // has crashed too often. It returns nil when there is nothing to take up.
-func (t *writeTx) takeUp(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
+func (t *claimTx) resume(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
 	var y spaces.Cycle
 	var crashes int
 	var timer string
@@ -44,16 +44,16 @@ func (t *writeTx) takeUp(ctx context.Context, c spaces.Claim, p leaseState) (*sp
 	if err != nil || !found {
 		return nil, err
 	}
-	l, err := t.lease(ctx, c, p)
+	l, err := t.takeLease(ctx, c, p)
 	if err != nil {
 		return nil, err
 	}
 	y.Epoch = l.Epoch
-	if p.broken(c) {
+	if p.resumesOwn(c) {
 		if err := t.Run(ctx, goOn, string(y.ID), y.Epoch); err != nil {
 			return nil, err
 		}
-		return t.again(ctx, y, l, timer)
+		return t.resumedWake(ctx, y, l, timer)
 	}
 	if err := t.Run(ctx, crashCycle, string(y.ID), y.Epoch); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func (t *writeTx) takeUp(ctx context.Context, c spaces.Claim, p leaseState) (*sp
 		return nil, err
 	}
 	if crashes+1 >= maxCrashes {
-		return nil, t.giveUp(ctx, y, c.At)
+		return nil, t.abandonCrashed(ctx, y, c.At)
 	}
-	return t.again(ctx, y, l, timer)
+	return t.resumedWake(ctx, y, l, timer)
 }
 
 // suspectTime is how long a suspect runs alone: what ends a process does so soon.
@@ -73,27 +73,27 @@ const suspectTime = 5 * time.Second
 // waits reports whether an open cycle is to be taken up later. When a process ends,
 // nobody knows which of its cycles was the cause. Those that two ends have met are
 // taken up one after the other, so that the third meets the one that is.
-func (t *writeTx) waits(ctx context.Context, c spaces.Claim, p leaseState) (bool, error) {
-	if p.broken(c) {
+func (t *claimTx) isDeferred(ctx context.Context, c spaces.Claim, p leaseState) (bool, error) {
+	if p.resumesOwn(c) {
 		return false, nil
 	}
-	return engine.QueryBool(ctx, t, besideSuspect, string(p.open), maxCrashes-1, t.SharedMillis(c.At.Add(-suspectTime)))
+	return engine.QueryBool(ctx, t, besideSuspect, string(p.openCycle), maxCrashes-1, t.SharedMillis(c.At.Add(-suspectTime)))
 }
 
-// uncharge takes back what ends of processes are held against a cycle.
-func (k *stepTx) uncharge(ctx context.Context) error {
+// resetCrashes takes back what ends of processes are held against a cycle.
+func (k *stepTx) resetCrashes(ctx context.Context) error {
 	if k.crashes <= 0 {
 		return nil
 	}
-	if err := k.Run(ctx, unchargeCycle, string(k.c.Step.Cycle)); err != nil {
+	if err := k.Run(ctx, unchargeCycle, string(k.commit.Step.Cycle)); err != nil {
 		return err
 	}
-	return k.Run(ctx, unchargeRows, string(k.c.Step.Cycle))
+	return k.Run(ctx, unchargeRows, string(k.commit.Step.Cycle))
 }
 
 // handOver leaves the open cycles of a process that stops to the next one: that is
 // no crash of theirs. The last one leaves whatever is leased.
-func (t *writeTx) handOver(ctx context.Context, process string) error {
+func (t *recoveryTx) uncountCrashes(ctx context.Context, process string) error {
 	if alone, err := t.IsLastWriter(ctx); err != nil {
 		return err
 	} else if alone {
@@ -106,7 +106,7 @@ func (t *writeTx) handOver(ctx context.Context, process string) error {
 }
 
 // again collects what an open cycle has done so far.
-func (t *writeTx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
+func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
 	w := &spaces.Wake{Cycle: y, Lease: l, Resumed: true}
 	entries, err := engine.AllRows(ctx, t, cycleRows, []any{string(y.ID)}, scanEntry)
 	if err != nil {
@@ -145,25 +145,25 @@ func (t *writeTx) again(ctx context.Context, y spaces.Cycle, l spaces.Lease, tim
 
 // giveUp ends a cycle that crashed too often. Its rows have met the same crashes, for
 // they join with commits, and are dead.
-func (t *writeTx) giveUp(ctx context.Context, y spaces.Cycle, at time.Time) error {
+func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
 	clear(t.cache.handled)
 	if err := t.Run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
 		return err
 	}
-	if err := t.breakOff(ctx, y, spaces.StopCoordinator, detail, at); err != nil {
+	if err := t.cycle.abandon(ctx, y, spaces.StopCoordinator, detail, at); err != nil {
 		return err
 	}
-	t.lg.Warn("cycle given up", "cycle", y.ID, "mind", y.Mind.String(), "space", y.Space)
+	t.log.Warn("cycle given up", "cycle", y.ID, "mind", y.Mind.String(), "space", y.Space)
 	return nil
 }
 
 // breakOff ends a cycle that nobody will go on with. Its rows have been seen to.
-func (t *writeTx) breakOff(ctx context.Context, y spaces.Cycle, stop spaces.StopReason, detail string, at time.Time) error {
-	if err := t.inner(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: stop, Detail: detail}); err != nil {
+func (t *cycleTx) abandon(ctx context.Context, y spaces.Cycle, stop spaces.StopReason, detail string, at time.Time) error {
+	if err := t.inner.append(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: stop, Detail: detail}); err != nil {
 		return err
 	}
-	own, err := t.line(ctx, y.Mind.Inner(), y.Mind.Branch())
+	own, err := t.branch.load(ctx, y.Mind.Inner(), y.Mind.Branch())
 	if err != nil {
 		return err
 	}

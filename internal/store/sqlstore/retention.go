@@ -39,8 +39,8 @@ type expiredFrame struct {
 // only those showed. It reports whether there may be more. Cycles that are open,
 // and those after them, are left.
 func (s AgentStore) ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error) {
-	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) (err error) {
-		more, err = t.shedFrames(ctx, engine.ToMillis(before), limit)
+	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
+		more, err = t.frame.dropFrames(ctx, engine.ToMillis(before), limit)
 		return err
 	})
 	if err != nil {
@@ -49,8 +49,8 @@ func (s AgentStore) ShedFrames(ctx context.Context, before time.Time, limit int)
 	return more, nil
 }
 
-func (t *writeTx) shedFrames(ctx context.Context, before int64, limit int) (more bool, err error) {
-	from, id, err := t.framesShed(ctx)
+func (t *frameTx) dropFrames(ctx context.Context, before int64, limit int) (more bool, err error) {
+	from, id, err := t.lastDropped(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -62,7 +62,7 @@ func (t *writeTx) shedFrames(ctx context.Context, before int64, limit int) (more
 	}
 	newest := map[spaces.Mind]int64{} // keyframes that those cycles were shown
 	for _, a := range old {
-		if err := t.shedCycle(ctx, a, newest); err != nil {
+		if err := t.dropFramesOf(ctx, a, newest); err != nil {
 			return false, fmt.Errorf("cycle %s: %w", a.id, err)
 		}
 	}
@@ -76,7 +76,7 @@ func (t *writeTx) shedFrames(ctx context.Context, before int64, limit int) (more
 }
 
 // shedCycle lets go of one cycle's frames and notes the keyframe of the newest.
-func (t *writeTx) shedCycle(ctx context.Context, a expiredFrame, newest map[spaces.Mind]int64) error {
+func (t *frameTx) dropFramesOf(ctx context.Context, a expiredFrame, newest map[spaces.Mind]int64) error {
 	if a.last < 0 {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (t *writeTx) shedCycle(ctx context.Context, a expiredFrame, newest map[spac
 }
 
 // framesShed returns the cycle up to which frames were let go.
-func (t *writeTx) framesShed(ctx context.Context) (started int64, id string, err error) {
+func (t *frameTx) lastDropped(ctx context.Context) (started int64, id string, err error) {
 	at, err := metaOf(ctx, t, metaFrames)
 	if err != nil || at == "" {
 		return 0, "", err

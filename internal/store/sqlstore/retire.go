@@ -60,8 +60,8 @@ func (b BridgeStore) Retire(ctx context.Context, here []spaces.AgentID, at time.
 	}
 	found = slices.DeleteFunc(found, func(y spaces.Cycle) bool { return slices.Contains(here, y.Mind.Agent) })
 	for _, y := range found {
-		err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-			return t.leaveBehind(ctx, y.Mind, y.Space, goneDetail, at)
+		err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			return t.cycle.abandonLeft(ctx, y.Mind, y.Space, goneDetail, at)
 		})
 		if err != nil {
 			return fmt.Errorf("end cycle %s: %w", y.ID, err)
@@ -71,7 +71,7 @@ func (b BridgeStore) Retire(ctx context.Context, here []spaces.AgentID, at time.
 }
 
 // leaveBehind ends the cycle of a mind in a room that it leaves, unless somebody runs it.
-func (t *writeTx) leaveBehind(ctx context.Context, m spaces.Mind, space spaces.SpaceID, why string, at time.Time) error {
+func (t *cycleTx) abandonLeft(ctx context.Context, m spaces.Mind, space spaces.SpaceID, why string, at time.Time) error {
 	y, err := engine.FirstRow(ctx, t, leftCycle, []any{string(m.Agent), string(m.Circle), string(space), t.SharedMillis(at)}, scanCycle)
 	if err != nil || y == nil {
 		return err
@@ -80,21 +80,21 @@ func (t *writeTx) leaveBehind(ctx context.Context, m spaces.Mind, space spaces.S
 	if err := t.Run(ctx, leaveClaimed, string(y.ID), why); err != nil {
 		return err
 	}
-	return t.breakOff(ctx, *y, spaces.StopNoCapableAgent, why, at)
+	return t.abandon(ctx, *y, spaces.StopNoCapableAgent, why, at)
 }
 
 // Fill seats agents in the rooms of an account that came from no entry of their own and
 // that nobody is in any more; in the direct ones alone, or in all.
 func (b BridgeStore) Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (filled int, err error) {
-	empty, err := engine.AllRows(ctx, b.s.engine, emptyRooms, []any{account, least(direct)}, engine.ScanValue[spaces.SpaceID])
+	empty, err := engine.AllRows(ctx, b.s.engine, emptyRooms, []any{account, minDirect(direct)}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return 0, fmt.Errorf("list rooms nobody is in: %w", err)
 	}
 	for _, id := range empty {
-		err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-			r, err := t.room(ctx, id)
+		err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			r, err := t.space.load(ctx, id)
 			for i := 0; err == nil && r != nil && i < len(agents); i++ {
-				err = t.seat(ctx, r, agents[i], spaces.OpenRequest{At: at})
+				err = t.room.addAgent(ctx, r, agents[i], spaces.OpenRequest{At: at})
 			}
 			return err
 		})
@@ -108,17 +108,17 @@ func (b BridgeStore) Fill(ctx context.Context, account string, agents []spaces.A
 // Rouse gives the rooms of an account that came from no entry of their own what wakes
 // agents there: the direct ones alone, or all.
 func (b BridgeStore) Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (changed int, err error) {
-	other, err := engine.AllRows(ctx, b.s.engine, otherWakes, []any{account, least(direct), string(wake)}, engine.ScanValue[spaces.SpaceID])
+	other, err := engine.AllRows(ctx, b.s.engine, otherWakes, []any{account, minDirect(direct), string(wake)}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return 0, fmt.Errorf("list rooms that wake otherwise: %w", err)
 	}
 	for _, id := range other {
-		err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-			r, err := t.room(ctx, id)
+		err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			r, err := t.space.load(ctx, id)
 			if err != nil || r == nil {
 				return err
 			}
-			return t.renew(ctx, r, spaces.OpenRequest{Wake: wake, Direct: r.Direct, Closed: r.Closed})
+			return t.room.update(ctx, r, spaces.OpenRequest{Wake: wake, Direct: r.Direct, Closed: r.Closed})
 		})
 		if err != nil {
 			return 0, fmt.Errorf("change what wakes in room %s: %w", id, err)
@@ -127,8 +127,8 @@ func (b BridgeStore) Rouse(ctx context.Context, account string, wake spaces.Wake
 	return len(other), nil
 }
 
-// least is the smallest value of the column direct that is meant.
-func least(direct bool) int {
+// minDirect is the smallest value of the column direct that is meant.
+func minDirect(direct bool) int {
 	if direct {
 		return 1
 	}

@@ -36,8 +36,8 @@ func (b BridgeStore) Role(ctx context.Context, who spaces.Identity) (spaces.Auth
 
 // Appoint replaces the roles that the configuration gives on a platform.
 func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		clear(t.cache.powers)
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		clear(t.cache.roles)
 		if err := t.Run(ctx, dropConfig, platform); err != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces
 }
 
 // appoint gives those who were let in the roles they were let in with.
-func (t *writeTx) appoint(ctx context.Context, d activity.PairingState) error {
-	clear(t.cache.powers)
+func (t *entityTx) replacePairedRoles(ctx context.Context, d activity.PairingState) error {
+	clear(t.cache.roles)
 	if err := t.Run(ctx, dropPaired); err != nil {
 		return err
 	}
@@ -73,10 +73,10 @@ func (t *writeTx) appoint(ctx context.Context, d activity.PairingState) error {
 
 // authority returns what a run may do that these rows woke: what all of the
 // people behind them may ask for (SECURITY S2, "Whose authority").
-func (t *writeTx) authority(ctx context.Context, woken []inboxEntry, waits []spaces.Wait) (spaces.Authority, error) {
+func (t *entityTx) authorityOf(ctx context.Context, woken []inboxEntry, waits []spaces.Wait) (spaces.Authority, error) {
 	least := spaces.OfOwner
 	for _, e := range woken {
-		role, err := t.power(ctx, e.event.Actor)
+		role, err := t.roleOf(ctx, e.event.Actor)
 		if err != nil {
 			return spaces.OfStranger, err
 		}
@@ -96,8 +96,8 @@ func (t *writeTx) authority(ctx context.Context, woken []inboxEntry, waits []spa
 }
 
 // power returns what somebody's words may ask for.
-func (t *writeTx) power(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
-	if role, ok := t.cache.powers[who]; ok {
+func (t *entityTx) roleOf(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
+	if role, ok := t.cache.roles[who]; ok {
 		return role, nil
 	}
 	role := spaces.OfMember
@@ -109,6 +109,6 @@ func (t *writeTx) power(ctx context.Context, who spaces.EntityID) (spaces.Author
 		role = spaces.OfMember // a program never asks for more (SECURITY S19)
 	}
 	role = max(role, spaces.OfMember)
-	t.cache.powers[who] = role
+	t.cache.roles[who] = role
 	return role, nil
 }

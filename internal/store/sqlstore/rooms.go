@@ -24,15 +24,15 @@ const (
 // A spaceState is a space as the writer has it, with what an event there touches.
 type spaceState struct {
 	spaces.Space
-	readers int64 // the set that can read it now; 0 is the empty one
-	set     setHash
-	size    int
-	minds   []spaces.Mind // with a live uplink
-	chats   []chatState   // where what is said here goes
-	members map[spaces.EntityID]bool
-	waits   bool      // some agent waits here for an answer
-	checkAt time.Time // when its spans may be due for a checkpoint; zero until looked at
-	changed bool
+	readers     int64 // the set that can read it now; 0 is the empty one
+	readersHash setHash
+	readersSize int
+	minds       []spaces.Mind // with a live uplink
+	chats       []chatState   // where what is said here goes
+	members     map[spaces.EntityID]bool
+	hasWaits    bool      // some agent waits here for an answer
+	checkAt     time.Time // when its spans may be due for a checkpoint; zero until looked at
+	dirty       bool
 }
 
 // A chatState is one conversation on one account.
@@ -47,9 +47,14 @@ func (r *spaceState) reachable() bool {
 	return slices.ContainsFunc(r.chats, func(c chatState) bool { return c.live })
 }
 
+// A spaceTx loads spaces with their agents and chats.
+type spaceTx struct {
+	*writeTx
+}
+
 // room returns a space, or nil when there is none.
-func (t *writeTx) room(ctx context.Context, id spaces.SpaceID) (*spaceState, error) {
-	if r, ok := t.cache.rooms[id]; ok {
+func (t *spaceTx) load(ctx context.Context, id spaces.SpaceID) (*spaceState, error) {
+	if r, ok := t.cache.spaces[id]; ok {
 		return r, nil
 	}
 	s, found, err := spaceOf(ctx, t, id)
@@ -57,22 +62,22 @@ func (t *writeTx) room(ctx context.Context, id spaces.SpaceID) (*spaceState, err
 		return nil, err
 	}
 	r := &spaceState{Space: s, members: map[spaces.EntityID]bool{}}
-	if err := t.fill(ctx, r); err != nil {
+	if err := t.loadState(ctx, r); err != nil {
 		return nil, fmt.Errorf("read %s: %w", id, err)
 	}
-	t.cache.rooms[id] = r
+	t.cache.spaces[id] = r
 	return r, nil
 }
 
-func (t *writeTx) fill(ctx context.Context, r *spaceState) error {
-	if _, err := engine.ScanRow(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.set, &r.size, &r.waits); err != nil {
+func (t *spaceTx) loadState(ctx context.Context, r *spaceState) error {
+	if _, err := engine.ScanRow(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.readersHash, &r.readersSize, &r.hasWaits); err != nil {
 		return err
 	}
-	return t.relist(ctx, r)
+	return t.reloadChats(ctx, r)
 }
 
 // relist reads again who is uplinked to the room and which chats it has.
-func (t *writeTx) relist(ctx context.Context, r *spaceState) (err error) {
+func (t *spaceTx) reloadChats(ctx context.Context, r *spaceState) (err error) {
 	key := []any{string(r.ID)}
 	if r.minds, err = engine.AllRows(ctx, t, liveMinds, key, scanMind); err != nil {
 		return err
@@ -86,10 +91,10 @@ func (t *writeTx) relist(ctx context.Context, r *spaceState) (err error) {
 func scanMind(r engine.Row) (m spaces.Mind, err error) { return m, r.Scan(&m.Agent, &m.Circle) }
 
 // touch has the room's own columns written at the end of the job.
-func (t *writeTx) touch(r *spaceState) {
-	if !r.changed {
-		r.changed = true
-		t.cache.unstored = append(t.cache.unstored, r)
+func (t *spaceTx) markDirty(r *spaceState) {
+	if !r.dirty {
+		r.dirty = true
+		t.cache.changedSpaces = append(t.cache.changedSpaces, r)
 	}
 }
 

@@ -51,8 +51,8 @@ where y.id = saw.cycle and y.agent = $1 and y.circle = $2 order by y.started, y.
 where y.id = saw.cycle and y.agent = $1 and y.circle <> $2 order by y.circle`
 )
 
-// shownTo asks one of the questions above about a message and a mind.
-func shownTo[T any](ctx context.Context, s *Store, q engine.Query, m spaces.Mind, e spaces.EventID, scan func(engine.Row) (T, error)) ([]T, error) {
+// cyclesShownEvent asks one of the questions above about a message and a mind.
+func cyclesShownEvent[T any](ctx context.Context, s *Store, q engine.Query, m spaces.Mind, e spaces.EventID, scan func(engine.Row) (T, error)) ([]T, error) {
 	horizon, err := s.see(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("enter what was shown: %w", err)
@@ -94,22 +94,22 @@ func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 		}
 	}
 	past := fresh[len(fresh)-1].started
-	return past, s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		t.cache.horizon = nil
+	return past, s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		t.cache.shownHorizon = nil
 		return t.Run(ctx, storeMeta, metaSeen, strconv.FormatInt(past, 10))
 	})
 }
 
 // behind notes a cycle that begins before the horizon: nobody would look for it there.
-func (t *writeTx) behind(ctx context.Context, y *spaces.Cycle) error {
-	if t.cache.horizon == nil {
+func (t *cycleTx) noteUnindexed(ctx context.Context, y *spaces.Cycle) error {
+	if t.cache.shownHorizon == nil {
 		horizon, err := numberOf(ctx, t, metaSeen)
 		if err != nil {
 			return err
 		}
-		t.cache.horizon = &horizon
+		t.cache.shownHorizon = &horizon
 	}
-	if engine.ToMillis(y.Started) > *t.cache.horizon {
+	if engine.ToMillis(y.Started) > *t.cache.shownHorizon {
 		return nil
 	}
 	return t.Run(ctx, insertUnseen, string(y.ID))
@@ -126,9 +126,9 @@ func (s *Store) enter(ctx context.Context, some []shownCycle) error {
 			return err
 		}
 	}
-	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, g := range some {
-			if err := t.enter(ctx, g); err != nil {
+			if err := t.frame.indexShown(ctx, g); err != nil {
 				return err
 			}
 		}
@@ -149,7 +149,7 @@ func (s *Store) refsOf(ctx context.Context, id spaces.CycleID) ([]spaces.EventID
 	return slices.Compact(refs), err
 }
 
-func (t *writeTx) enter(ctx context.Context, g shownCycle) error {
+func (t *frameTx) indexShown(ctx context.Context, g shownCycle) error {
 	if g.open {
 		return t.Run(ctx, insertUnseen, string(g.cycle))
 	}

@@ -12,7 +12,7 @@ import (
 // Serve notes that a room is of a server that has an entry of the configuration, for
 // those who cannot ask the platform.
 func (b BridgeStore) Serve(ctx context.Context, space spaces.SpaceID, entry string) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, storeMeta, metaServer+string(space), entry)
 	})
 	if err != nil {

@@ -21,9 +21,9 @@ const (
 // Settle implements [activity.Outbox]. An action that is settled already stays
 // as it is: the caller repeats a settlement whose answer it did not get.
 func (b BridgeStore) Settle(ctx context.Context, at time.Time, settlements []activity.SendResult) error {
-	err := b.s.writeFrequent(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.writeFrequent(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, s := range settlements {
-			if err := t.settle(ctx, at, s); err != nil {
+			if err := t.outbox.settle(ctx, at, s); err != nil {
 				return fmt.Errorf("action %s: %w", s.Action, err)
 			}
 		}
@@ -35,7 +35,16 @@ func (b BridgeStore) Settle(ctx context.Context, at time.Time, settlements []act
 	return nil
 }
 
-func (t *writeTx) settle(ctx context.Context, at time.Time, s activity.SendResult) error {
+// An outboxTx changes the state of actions.
+type outboxTx struct {
+	*writeTx
+	space  *spaceTx
+	thread *threadTx
+	event  *eventTx
+	wait   *waitTx
+}
+
+func (t *outboxTx) settle(ctx context.Context, at time.Time, s activity.SendResult) error {
 	found, err := engine.FirstRow(ctx, t, oneAction, []any{string(s.Action)}, scanOrder)
 	if err != nil {
 		return err
@@ -44,25 +53,25 @@ func (t *writeTx) settle(ctx context.Context, at time.Time, s activity.SendResul
 		return engine.ErrUnknown
 	}
 	o := *found
-	if ended(o.State) {
-		t.lg.Warn("action is settled already", "action", o.ID, "state", o.State, "settlement", s.State)
+	if isFinal(o.State) {
+		t.log.Warn("action is settled already", "action", o.ID, "state", o.State, "settlement", s.State)
 		return nil
 	}
 	switch s.State {
 	case spaces.ActionSent, spaces.ActionSending:
-		return t.accept(ctx, o, s, at)
+		return t.acceptPart(ctx, o, s, at)
 	case spaces.ActionReady:
-		return t.putBack(ctx, o, s, at)
+		return t.retryLater(ctx, o, s, at)
 	case spaces.ActionUnknown, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
 		o.State, o.Code, o.reason = s.State, s.Code, s.Reason
-		return t.conclude(ctx, o, at)
+		return t.finish(ctx, o, at)
 	}
 	return fmt.Errorf("no settlement is called %q", s.State)
 }
 
-// ended reports whether nothing more can become of an action. One whose outcome
+// isFinal reports whether nothing more can become of an action. One whose outcome
 // is unknown may still be told.
-func ended(s spaces.ActionState) bool {
+func isFinal(s spaces.ActionState) bool {
 	switch s {
 	case spaces.ActionSent, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
 		return true
@@ -73,7 +82,7 @@ func ended(s spaces.ActionState) bool {
 }
 
 // accept counts one part as delivered, and with the last one the action.
-func (t *writeTx) accept(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+func (t *outboxTx) acceptPart(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
 	if s.Part > 0 && s.Part <= o.Part {
 		return nil // stored before; the caller did not learn of it
 	}
@@ -84,7 +93,7 @@ func (t *writeTx) accept(ctx context.Context, o pendingAction, s activity.SendRe
 		}
 		part := o.Part
 		if s.File {
-			part += firstFile
+			part += firstFilePart
 		}
 		err := t.Run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
 		if err != nil {
@@ -105,20 +114,20 @@ func (t *writeTx) accept(ctx context.Context, o pendingAction, s activity.SendRe
 	o.State, o.Part, o.Attempts, o.Resent, o.Code, o.reason = s.State, o.Part+1, 0, false, "", ""
 	if s.State == spaces.ActionSending {
 		o.Attempts = 1 // of the next part, which is under way
-		return t.saveAt(ctx, o, time.Time{})
+		return t.save(ctx, o, time.Time{})
 	}
-	if err := t.saveAt(ctx, o, at); err != nil {
+	if err := t.save(ctx, o, at); err != nil {
 		return err
 	}
 	if o.Kind != spaces.ActSend || o.Agent == "" {
 		return nil
 	}
-	return t.tell(ctx, o, spaces.Delivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
+	return t.appendOutcome(ctx, o, spaces.Delivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
 }
 
 // putBack readies an action for another time, unless a person has stopped the
 // run that decided it. Without a code there was no attempt.
-func (t *writeTx) putBack(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+func (t *outboxTx) retryLater(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
 	var halted int
 	if _, err := engine.ScanRow(ctx, t, isHalted, []any{string(o.Cycle)}, &halted); err != nil {
 		return err
@@ -132,34 +141,34 @@ func (t *writeTx) putBack(ctx context.Context, o pendingAction, s activity.SendR
 		o.Attempts = max(o.Attempts-1, 0)
 	}
 	o.Chat = cmp.Or(s.MovedTo, o.Chat)
-	return t.saveAt(ctx, o, time.Time{})
+	return t.save(ctx, o, time.Time{})
 }
 
 // conclude ends an action that did not arrive, or that nobody can judge, and
 // tells so in its room.
-func (t *writeTx) conclude(ctx context.Context, o pendingAction, at time.Time) error {
-	if err := t.saveAt(ctx, o, at); err != nil {
+func (t *outboxTx) finish(ctx context.Context, o pendingAction, at time.Time) error {
+	if err := t.save(ctx, o, at); err != nil {
 		return err
 	}
 	if o.Agent == "" {
 		return nil
 	}
-	if err := t.undelivered(ctx, o, at); err != nil {
+	if err := t.wait.settleUndelivered(ctx, o, at); err != nil {
 		return err
 	}
-	return t.tell(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
+	return t.appendOutcome(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
 }
 
 // tell appends what became of an action to its room, caused by its message.
-func (t *writeTx) tell(ctx context.Context, o pendingAction, fact spaces.Body, at time.Time) error {
-	return t.append(ctx, &spaces.Event{
+func (t *outboxTx) appendOutcome(ctx context.Context, o pendingAction, fact spaces.Body, at time.Time) error {
+	return t.event.append(ctx, &spaces.Event{
 		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: cmp.Or(o.RoomThread, o.Thread), At: at, RecvAt: at,
 		Cause: o.Event, Root: o.root, Depth: o.depth, Body: fact,
 	})
 }
 
 // saveAt stores an action; settled is when it ended, zero as long as it has not.
-func (t *writeTx) saveAt(ctx context.Context, o pendingAction, settled time.Time) error {
+func (t *outboxTx) save(ctx context.Context, o pendingAction, settled time.Time) error {
 	err := t.Run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, engine.CeilMillis(o.NotBefore), engine.EncodeList(o.Refs), o.Resent,
 		o.Code, o.reason, t.SharedMillis(settled))
 	if err != nil {

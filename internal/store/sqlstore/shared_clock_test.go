@@ -47,7 +47,7 @@ func TestFilesAreDueByTheSharedClock(t *testing.T) {
 	s := &Store{engine: &recordingEngine{session: written}}
 	var err error
 	s.writer, err = engine.StartWriter(t.Context(), s.engine, nil, func(tx *engine.Tx) engine.TableCache {
-		s.tx = newWriteTx(tx, Options{})
+		s.tx = newStoreTx(tx, Options{})
 		return s.tx
 	})
 	testutil.OK(t, err)
@@ -56,8 +56,8 @@ func TestFilesAreDueByTheSharedClock(t *testing.T) {
 		return slices.ContainsFunc(written.args, func(v any) bool { at, ok := v.(int64); return ok && at-n < 60_000 && n-at < 60_000 })
 	}
 	said := spaces.Said{Ref: spaces.Ref{Account: "telegram:42", Chat: "1", Message: "2"}, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1"}}}
-	err = s.write(t.Context(), func(ctx context.Context, x *writeTx) error {
-		return x.want(ctx, spaces.Event{ID: "e", Space: "s", RecvAt: own}, said)
+	err = s.write(t.Context(), func(ctx context.Context, x *storeTx) error {
+		return x.file.addWanted(ctx, spaces.Event{ID: "e", Space: "s", RecvAt: own}, said)
 	})
 	testutil.OK(t, err)
 	shared := engine.ToMillis(own.Add(-time.Hour))
@@ -65,8 +65,8 @@ func TestFilesAreDueByTheSharedClock(t *testing.T) {
 		t.Errorf("a file is stored with %v, want it due at %d", written.args, shared)
 	}
 	written.args = nil
-	err = s.write(t.Context(), func(ctx context.Context, x *writeTx) error {
-		return x.voice(ctx, activity.FetchResult{File: activity.PendingFile{Account: "telegram:42", ID: "f2", Kind: "voice"}, At: own})
+	err = s.write(t.Context(), func(ctx context.Context, x *storeTx) error {
+		return x.fetch.queueTranscription(ctx, activity.FetchResult{File: activity.PendingFile{Account: "telegram:42", ID: "f2", Kind: "voice"}, At: own})
 	})
 	testutil.OK(t, err)
 	if at, ok := written.args[3].(int64); len(written.args) != 4 || !ok || at-shared > 60_000 {

@@ -28,9 +28,14 @@ type unreferencedFile struct {
 	bytes               int64
 }
 
+// A fileTx stores which message shows which file, and drops the files that no message shows.
+type fileTx struct {
+	*writeTx
+}
+
 // unshow forgets the files that only a deleted message showed. Their bytes are
 // taken off the disk after the commit, see [activity.Sweeper].
-func (t *writeTx) unshow(ctx context.Context, message spaces.EventID) error {
+func (t *fileTx) dropMessage(ctx context.Context, message spaces.EventID) error {
 	if message == "" {
 		return nil
 	}
@@ -41,14 +46,14 @@ func (t *writeTx) unshow(ctx context.Context, message spaces.EventID) error {
 		return fmt.Errorf("find files of %s: %w", message, err)
 	}
 	for _, o := range alone {
-		if err := t.unshelve(ctx, o); err != nil {
+		if err := t.drop(ctx, o); err != nil {
 			return fmt.Errorf("forget file of %s: %w", message, err)
 		}
 	}
 	return t.Run(ctx, dropShowings, string(message))
 }
 
-func (t *writeTx) unshelve(ctx context.Context, o unreferencedFile) error {
+func (t *fileTx) drop(ctx context.Context, o unreferencedFile) error {
 	for _, q := range []engine.Query{dropAttachment, dropVoice, dropFileWaits} {
 		if err := t.Run(ctx, q, o.account, o.file); err != nil {
 			return err
@@ -57,21 +62,21 @@ func (t *writeTx) unshelve(ctx context.Context, o unreferencedFile) error {
 	if o.hash == "" {
 		return nil
 	}
-	return t.abandon(ctx, o.hash, o.bytes)
+	return t.releaseContent(ctx, o.hash, o.bytes)
 }
 
 // abandon has a content swept, of which so many bytes are counted, unless another
 // file has it, too.
-func (t *writeTx) abandon(ctx context.Context, hash string, counted int64) error {
+func (t *fileTx) releaseContent(ctx context.Context, hash string, counted int64) error {
 	if still, err := engine.QueryBool(ctx, t, contentStored, hash); err != nil || still {
 		return err
 	}
 	if counted > 0 {
-		if err := t.addTo(ctx, metaShelved, -counted); err != nil {
+		if err := t.addToMeta(ctx, metaShelved, -counted); err != nil {
 			return err
 		}
 	}
-	return t.addTo(ctx, metaUnshelved, 1)
+	return t.addToMeta(ctx, metaUnshelved, 1)
 }
 
 // Holds implements [activity.Stock].

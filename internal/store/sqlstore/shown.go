@@ -18,9 +18,9 @@ const (
 	redactShown  engine.Query = `update steps set shown = $3 where cycle = $1 and n = $2`
 )
 
-// shown returns the columns of what a step's frame was made of: it, the remote
+// frameColumns returns the columns of what a step's frame was made of: it, the remote
 // events it shows beside its keyframe and turns, and the name of its system text.
-func (k *stepTx) shown(ctx context.Context, f *spaces.FrameSources) ([]any, error) {
+func (k *stepTx) frameColumns(ctx context.Context, f *spaces.FrameSources) ([]any, error) {
 	if f == nil {
 		return []any{nil, "[]", ""}, nil
 	}
@@ -37,7 +37,7 @@ func (k *stepTx) shown(ctx context.Context, f *spaces.FrameSources) ([]any, erro
 }
 
 // redactFrames passes what the frames of a cycle were made of through redact.
-func (t *writeTx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+func (t *frameTx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
 	frames, err := engine.AllRows(ctx, t, shownSteps, []any{string(id)}, scanShown)
 	if err != nil {
 		return err

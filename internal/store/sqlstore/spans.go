@@ -32,8 +32,16 @@ type spanMark struct {
 	id  spaces.EventID // empty when the event has not come yet
 }
 
+// A spanTx opens and closes connection spans.
+type spanTx struct {
+	*writeTx
+	branch *branchTx
+	inner  *innerTx
+	space  *spaceTx
+}
+
 // openAt opens a span of an uplink from a place on, unless one is open.
-func (t *writeTx) openAt(ctx context.Context, m spaces.Mind, space spaces.SpaceID, from spanMark, why spaces.SpanReason, at time.Time) error {
+func (t *spanTx) open(ctx context.Context, m spaces.Mind, space spaces.SpaceID, from spanMark, why spaces.SpanReason, at time.Time) error {
 	var id int64
 	found, err := engine.ScanRow(ctx, t, insertSpan, []any{string(m.Agent), string(m.Circle), string(space), from.seq, string(from.id), engine.ToMillis(at), string(why)}, &id)
 	if err != nil {
@@ -42,28 +50,28 @@ func (t *writeTx) openAt(ctx context.Context, m spaces.Mind, space spaces.SpaceI
 	if !found {
 		return nil
 	}
-	return t.inner(ctx, m, at, spaces.SpanChanged{Span: id, Space: space, What: "opened", Reason: why, Event: from.id, Seq: from.seq})
+	return t.inner.append(ctx, m, at, spaces.SpanChanged{Span: id, Space: space, What: "opened", Reason: why, Event: from.id, Seq: from.seq})
 }
 
 // closeAt closes a span at the last place it covers.
-func (t *writeTx) closeAt(ctx context.Context, s spaces.ConnectionSpan, to spanMark, why spaces.SpanReason, at time.Time) error {
+func (t *spanTx) close(ctx context.Context, s spaces.ConnectionSpan, to spanMark, why spaces.SpanReason, at time.Time) error {
 	if to.seq < s.From {
 		to = spanMark{seq: s.From - 1} // it covered nothing
 	}
 	if err := t.Run(ctx, closeSpan, s.ID, to.seq, string(to.id), engine.ToMillis(at), string(why)); err != nil {
 		return fmt.Errorf("close span of %s in %s: %w", s.Mind, s.Space, err)
 	}
-	return t.inner(ctx, s.Mind, at, spaces.SpanChanged{Span: s.ID, Space: s.Space, What: "closed", Reason: why, Event: to.id, Seq: to.seq})
+	return t.inner.append(ctx, s.Mind, at, spaces.SpanChanged{Span: s.ID, Space: s.Space, What: "closed", Reason: why, Event: to.id, Seq: to.seq})
 }
 
 // disconnect closes the open spans of a space at its head.
-func (t *writeTx) disconnect(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
-	l, err := t.line(ctx, r.ID, spaces.Primary)
+func (t *spanTx) closeAll(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
+	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
 	if err != nil {
 		return err
 	}
 	for _, m := range r.minds {
-		if err := t.cut(ctx, m, r.ID, spanMark{l.HeadSeq, l.Head}, why, at); err != nil {
+		if err := t.closeOf(ctx, m, r.ID, spanMark{l.HeadSeq, l.Head}, why, at); err != nil {
 			return err
 		}
 	}
@@ -71,13 +79,13 @@ func (t *writeTx) disconnect(ctx context.Context, r *spaceState, why spaces.Span
 }
 
 // cut closes the open span of one uplink, if there is one.
-func (t *writeTx) cut(ctx context.Context, m spaces.Mind, space spaces.SpaceID, to spanMark, why spaces.SpanReason, at time.Time) error {
+func (t *spanTx) closeOf(ctx context.Context, m spaces.Mind, space spaces.SpaceID, to spanMark, why spaces.SpanReason, at time.Time) error {
 	open, err := engine.AllRows(ctx, t, openSpan, []any{string(space), string(m.Agent), string(m.Circle)}, scanSpan)
 	if err != nil {
 		return err
 	}
 	for _, s := range open {
-		if err := t.closeAt(ctx, s, to, why, at); err != nil {
+		if err := t.close(ctx, s, to, why, at); err != nil {
 			return err
 		}
 	}
@@ -85,30 +93,30 @@ func (t *writeTx) cut(ctx context.Context, m spaces.Mind, space spaces.SpaceID, 
 }
 
 // connect opens spans of every uplink of a space from its next event on.
-func (t *writeTx) connect(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
-	l, err := t.line(ctx, r.ID, spaces.Primary)
+func (t *spanTx) openAll(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
+	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
 	if err != nil {
 		return err
 	}
 	for _, m := range r.minds {
-		if err := t.openAt(ctx, m, r.ID, spanMark{seq: l.HeadSeq + 1}, why, at); err != nil {
+		if err := t.open(ctx, m, r.ID, spanMark{seq: l.HeadSeq + 1}, why, at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// daily is how often an open span is checkpointed, while something happens there.
-const daily = 24 * time.Hour
+// spanCheckpointEvery is how often an open span is checkpointed, while something happens there.
+const spanCheckpointEvery = 24 * time.Hour
 
 // stir begins new spans when a room that was silent for long hears something,
 // and checkpoints those that have been open for a day.
-func (t *writeTx) stir(ctx context.Context, e spaces.Event) error {
-	l, err := t.line(ctx, e.Space, spaces.Primary)
+func (t *spanTx) refresh(ctx context.Context, e spaces.Event) error {
+	l, err := t.branch.load(ctx, e.Space, spaces.Primary)
 	if err != nil || l == nil {
 		return err
 	}
-	r, err := t.room(ctx, e.Space)
+	r, err := t.space.load(ctx, e.Space)
 	if err != nil {
 		return err
 	}
@@ -120,12 +128,12 @@ func (t *writeTx) stir(ctx context.Context, e spaces.Event) error {
 	if err != nil {
 		return err
 	}
-	r.checkAt = e.RecvAt.Add(daily)
+	r.checkAt = e.RecvAt.Add(spanCheckpointEvery)
 	for _, s := range open { // none: not connected, the room stirs unheard
 		if idle {
-			err = t.reopen(ctx, s, l, e.RecvAt)
+			err = t.reopenAfterIdle(ctx, s, l, e.RecvAt)
 		} else {
-			err = t.checkpointSpan(ctx, r, s, l, e.RecvAt)
+			err = t.checkpoint(ctx, r, s, l, e.RecvAt)
 		}
 		if err != nil {
 			return err
@@ -136,24 +144,24 @@ func (t *writeTx) stir(ctx context.Context, e spaces.Event) error {
 
 // reopen ends a span where the silence had lasted long enough, or began in the middle of
 // it, and begins the next one.
-func (t *writeTx) reopen(ctx context.Context, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
+func (t *spanTx) reopenAfterIdle(ctx context.Context, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
 	last := engine.FromMillis(l.lastAt).Add(t.idle)
 	if last.Before(s.Opened) {
 		last = s.Opened
 	}
-	if err := t.closeAt(ctx, s, spanMark{l.HeadSeq, l.Head}, spaces.SpanIdle, last); err != nil {
+	if err := t.close(ctx, s, spanMark{l.HeadSeq, l.Head}, spaces.SpanIdle, last); err != nil {
 		return err
 	}
-	return t.openAt(ctx, s.Mind, s.Space, spanMark{seq: l.HeadSeq + 1}, spaces.SpanStirred, at)
+	return t.open(ctx, s.Mind, s.Space, spanMark{seq: l.HeadSeq + 1}, spaces.SpanStirred, at)
 }
 
 // checkpointSpan marks how far a span has come, once a day.
-func (t *writeTx) checkpointSpan(ctx context.Context, r *spaceState, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
+func (t *spanTx) checkpoint(ctx context.Context, r *spaceState, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
 	due := s.Opened
 	if s.Checked.After(due) {
 		due = s.Checked
 	}
-	due = due.Add(daily)
+	due = due.Add(spanCheckpointEvery)
 	if at.Before(due) {
 		if due.Before(r.checkAt) {
 			r.checkAt = due
@@ -163,7 +171,7 @@ func (t *writeTx) checkpointSpan(ctx context.Context, r *spaceState, s spaces.Co
 	if err := t.Run(ctx, checkSpan, s.ID, engine.ToMillis(at)); err != nil {
 		return fmt.Errorf("checkpoint span of %s in %s: %w", s.Mind, s.Space, err)
 	}
-	return t.inner(ctx, s.Mind, at, spaces.SpanChanged{
+	return t.inner.append(ctx, s.Mind, at, spaces.SpanChanged{
 		Span: s.ID, Space: s.Space, What: "checkpointed", Reason: spaces.SpanCheckpoint, Event: l.Head, Seq: l.HeadSeq,
 	})
 }

@@ -46,7 +46,7 @@ type Store struct {
 	engine   engine.Engine
 	opts     Options
 	writer   *engine.Writer // nil: read only
-	tx       *writeTx
+	tx       *storeTx
 	close    sync.Once
 	closeErr error // result of Close
 }
@@ -65,19 +65,19 @@ func Open(ctx context.Context, e engine.Engine, o Options) (*Store, error) {
 
 func (s *Store) open(ctx context.Context) (err error) {
 	s.writer, err = engine.StartWriter(ctx, s.engine, s.opts.Logger, func(t *engine.Tx) engine.TableCache {
-		s.tx = newWriteTx(t, s.opts)
+		s.tx = newStoreTx(t, s.opts)
 		return s.tx
 	})
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if c, several := s.engine.(engine.Cluster); several {
-			if err := t.bury(ctx, c, true); err != nil {
+			if err := t.recovery.removeDead(ctx, c, true); err != nil {
 				return err
 			}
 		}
-		return revive(ctx, t, s.opts.Lives)
+		return t.recovery.start(ctx, s.opts.Lives)
 	})
 }
 
@@ -98,20 +98,20 @@ func (s *Store) Close(ctx context.Context) error {
 
 // leave is the last write of a clean stop: what this process has leased is free for
 // the others at once.
-func (s *Store) leave(ctx context.Context, t *writeTx) error {
+func (s *Store) leave(ctx context.Context, t *storeTx) error {
 	id := s.Process()
-	if err := t.handOver(ctx, id); err != nil {
+	if err := t.recovery.uncountCrashes(ctx, id); err != nil {
 		return err
 	}
 	if id != "" {
-		if err := t.free(ctx, id); err != nil {
+		if err := t.recovery.releaseLeases(ctx, id); err != nil {
 			return err
 		}
 	}
 	if !s.opts.Lives {
 		return nil
 	}
-	return rest(ctx, t)
+	return t.recovery.stop(ctx)
 }
 
 // Crash ends the store as the end of its process would: nothing is put in order.
@@ -146,7 +146,7 @@ func (s *Store) FullAt() time.Time { return s.writer.FullAt() }
 func (s *Store) clock() engine.Clock { return s.writer.Clock() }
 
 // A writeFunc is one write: stored whole or not at all.
-type writeFunc func(ctx context.Context, t *writeTx) error
+type writeFunc func(ctx context.Context, t *storeTx) error
 
 // write runs do in a transaction that is committed when write returns nil. It stops
 // waiting when ctx ends, but not once do has begun.

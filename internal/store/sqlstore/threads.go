@@ -33,103 +33,103 @@ where e.space = $1 and e.branch || '' = 'main' and e.thread = $2 and e.thread <>
 
 // A threadMapping is how one chat of a room calls one of the room's threads.
 type threadMapping struct {
-	thread spaces.ThreadID // as the room calls it
-	at     chatKey
-	there  spaces.ThreadID
-	root   spaces.EventID // on which it hangs
-	title  string
-	began  bool // in this chat
+	thread     spaces.ThreadID // as the room calls it
+	chat       chatKey
+	chatThread spaces.ThreadID
+	rootEvent  spaces.EventID // on which it hangs
+	title      string
+	began      bool // in this chat
 }
 
 // A chatKey is a chat, whichever of our accounts is in it.
 type chatKey struct{ platform, chat string }
 
-func spotOf(account, chat string) chatKey { return chatKey{platformOf(account), chat} }
+func chatKeyOf(account, chat string) chatKey { return chatKey{platformOf(account), chat} }
 
-func scanTie(r engine.Row) (t threadMapping, err error) {
-	return t, r.Scan(&t.thread, &t.at.platform, &t.at.chat, &t.there, &t.root, &t.title, &t.began)
+func scanThreadMapping(r engine.Row) (t threadMapping, err error) {
+	return t, r.Scan(&t.thread, &t.chat.platform, &t.chat.chat, &t.chatThread, &t.rootEvent, &t.title, &t.began)
 }
 
-// thread gives an event the thread of the room that it belongs to. Chats call a
+// assignThread gives an event the thread of the room that it belongs to. Chats call a
 // thread each in their own way: the room calls it as that one does in which it
 // began. It returns the tie that the event makes, if it is the first to show it.
-func (i *ingestTx) thread(ctx context.Context, e *spaces.Event) (made *threadMapping, err error) {
-	r, err := i.room(ctx, e.Space)
-	if err != nil || r == nil || len(r.chats) < 2 || e.Branch != spaces.Primary || i.chat == "" {
+func (i *ingestTx) assignThread(ctx context.Context, e *spaces.Event) (made *threadMapping, err error) {
+	r, err := i.space.load(ctx, e.Space)
+	if err != nil || r == nil || len(r.chats) < 2 || e.Branch != spaces.Primary || i.fromChat == "" {
 		return nil, err
 	}
 	if e.Thread == "" {
-		return nil, i.chained(ctx, e)
+		return nil, i.threadOfReply(ctx, e)
 	}
-	here := spotOf(i.batch.Account, i.chat)
-	known, err := engine.FirstRow(ctx, i.writeTx, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanTie)
+	here := chatKeyOf(i.batch.Account, i.fromChat)
+	known, err := engine.FirstRow(ctx, i, tieHere, []any{string(e.Space), here.platform, here.chat, string(e.Thread)}, scanThreadMapping)
 	if err != nil {
 		return nil, fmt.Errorf("find thread %s: %w", e.Thread, err)
 	}
 	if known != nil {
-		return nil, i.enterThread(ctx, e, *known)
+		return nil, i.joinThread(ctx, e, *known)
 	}
 	if e.Body.Kind() != spaces.KindSaid {
 		return nil, nil
 	}
-	made = &threadMapping{thread: e.Thread, at: here, there: e.Thread, title: i.title, began: true}
-	return made, i.begin(ctx, e, made)
+	made = &threadMapping{thread: e.Thread, chat: here, chatThread: e.Thread, title: i.threadTitle, began: true}
+	return made, i.startThread(ctx, e, made)
 }
 
-// enterThread puts an event into a thread that the room has, and learns its name.
-func (i *ingestTx) enterThread(ctx context.Context, e *spaces.Event, known threadMapping) error {
+// joinThread puts an event into a thread that the room has, and learns its name.
+func (i *ingestTx) joinThread(ctx context.Context, e *spaces.Event, known threadMapping) error {
 	e.Thread = known.thread
-	if i.title == "" || i.title == known.title {
+	if i.threadTitle == "" || i.threadTitle == known.title {
 		return nil
 	}
-	return i.Run(ctx, nameThread, string(e.Space), string(known.thread), i.title)
+	return i.Run(ctx, nameThread, string(e.Space), string(known.thread), i.threadTitle)
 }
 
-// begin completes a new tie: the thread hangs on the message that its chat calls
+// startThread completes a new tie: the thread hangs on the message that its chat calls
 // like it, and is the one that hangs there already, if it began elsewhere.
-func (i *ingestTx) begin(ctx context.Context, e *spaces.Event, made *threadMapping) (err error) {
-	made.root, err = i.messageAt(ctx, e.Space, spaces.Ref{Account: i.batch.Account, Chat: i.chat, Message: string(made.there)})
+func (i *ingestTx) startThread(ctx context.Context, e *spaces.Event, made *threadMapping) (err error) {
+	made.rootEvent, err = i.findMessage(ctx, e.Space, spaces.Ref{Account: i.batch.Account, Chat: i.fromChat, Message: string(made.chatThread)})
 	if err != nil {
 		return err
 	}
-	if made.root != "" {
-		elsewhere, err := engine.FirstRow(ctx, i.writeTx, tieOnRoot, []any{string(e.Space), string(made.root)}, scanTie)
+	if made.rootEvent != "" {
+		elsewhere, err := engine.FirstRow(ctx, i, tieOnRoot, []any{string(e.Space), string(made.rootEvent)}, scanThreadMapping)
 		if err != nil {
-			return fmt.Errorf("find thread on %s: %w", made.root, err)
+			return fmt.Errorf("find thread on %s: %w", made.rootEvent, err)
 		}
 		if elsewhere != nil {
 			made.thread, made.title, made.began = elsewhere.thread, elsewhere.title, false
 		}
 	}
 	if made.began {
-		namesakes, err := engine.AllRows(ctx, i.writeTx, tiesOf, []any{string(e.Space), string(made.thread)}, scanTie)
+		namesakes, err := engine.AllRows(ctx, i, tiesOf, []any{string(e.Space), string(made.thread)}, scanThreadMapping)
 		if err != nil {
 			return err
 		}
 		if len(namesakes) > 0 {
-			made.thread = spaces.ThreadID(string(made.there) + "@" + i.chat)
+			made.thread = spaces.ThreadID(string(made.chatThread) + "@" + i.fromChat)
 		}
 	}
 	e.Thread = made.thread
 	return nil
 }
 
-// chained puts what answers a message of a thread into it, in a chat that shows
+// threadOfReply puts what answers a message of a thread into it, in a chat that shows
 // the thread as a chain of answers.
-func (i *ingestTx) chained(ctx context.Context, e *spaces.Event) error {
+func (i *ingestTx) threadOfReply(ctx context.Context, e *spaces.Event) error {
 	if e.Body.Kind() != spaces.KindSaid || e.ReplyTo == "" {
 		return nil
 	}
 	var answered spaces.ThreadID
-	if _, err := engine.ScanRow(ctx, i.writeTx, threadOf, []any{string(e.ReplyTo)}, &answered); err != nil || answered == "" {
+	if _, err := engine.ScanRow(ctx, i, threadOf, []any{string(e.ReplyTo)}, &answered); err != nil || answered == "" {
 		return err
 	}
-	ties, err := engine.AllRows(ctx, i.writeTx, tiesOf, []any{string(e.Space), string(answered)}, scanTie)
+	ties, err := engine.AllRows(ctx, i, tiesOf, []any{string(e.Space), string(answered)}, scanThreadMapping)
 	if err != nil || len(ties) == 0 {
 		return err
 	}
 	for _, t := range ties {
-		if t.at == spotOf(i.batch.Account, i.chat) {
+		if t.chat == chatKeyOf(i.batch.Account, i.fromChat) {
 			return nil
 		}
 	}
@@ -137,33 +137,38 @@ func (i *ingestTx) chained(ctx context.Context, e *spaces.Event) error {
 	return nil
 }
 
-// keep stores a tie that the event e made. Where the thread hangs on no message, it
+// storeThread stores a tie that the event e made. Where the thread hangs on no message, it
 // hangs on e.
-func (i *ingestTx) keep(ctx context.Context, made *threadMapping, e spaces.Event) error {
+func (i *ingestTx) storeThread(ctx context.Context, made *threadMapping, e spaces.Event) error {
 	if made == nil {
 		return nil
 	}
-	root := cmp.Or(made.root, e.ID)
-	err := i.Run(ctx, insertTie, string(e.Space), string(made.thread), made.at.platform, made.at.chat, string(made.there), string(root), made.title, made.began)
+	root := cmp.Or(made.rootEvent, e.ID)
+	err := i.Run(ctx, insertTie, string(e.Space), string(made.thread), made.chat.platform, made.chat.chat, string(made.chatThread), string(root), made.title, made.began)
 	if err != nil {
-		return fmt.Errorf("keep thread %s: %w", made.there, err)
+		return fmt.Errorf("keep thread %s: %w", made.chatThread, err)
 	}
 	return nil
 }
 
+// A threadTx maps threads of a space to threads of its chats.
+type threadTx struct {
+	*writeTx
+}
+
 // threadIn returns the thread of a room as one of its chats knows it, if it began
 // there. Elsewhere it is the room's, for whoever sends to find its place.
-func (t *writeTx) threadIn(ctx context.Context, r *spaceState, thread spaces.ThreadID, c chatState) (there, rooms spaces.ThreadID, err error) {
+func (t *threadTx) inChat(ctx context.Context, r *spaceState, thread spaces.ThreadID, c chatState) (there, rooms spaces.ThreadID, err error) {
 	if thread == "" || len(r.chats) < 2 {
 		return thread, "", nil
 	}
-	ties, err := engine.AllRows(ctx, t, tiesOf, []any{string(r.ID), string(thread)}, scanTie)
+	ties, err := engine.AllRows(ctx, t, tiesOf, []any{string(r.ID), string(thread)}, scanThreadMapping)
 	if err != nil {
 		return "", "", fmt.Errorf("find thread %s: %w", thread, err)
 	}
 	for _, tie := range ties {
-		if tie.began && tie.at == spotOf(c.account, c.id) {
-			return tie.there, "", nil
+		if tie.began && tie.chat == chatKeyOf(c.account, c.id) {
+			return tie.chatThread, "", nil
 		}
 	}
 	if len(ties) > 0 {
@@ -178,7 +183,7 @@ func (t *writeTx) threadIn(ctx context.Context, r *spaceState, thread spaces.Thr
 
 // ThreadAnchor implements [activity.Outbox].
 func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.ThreadAnchor, err error) {
-	ties, err := engine.AllRows(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	ties, err := engine.AllRows(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanThreadMapping)
 	if err != nil {
 		return m, fmt.Errorf("find thread %s: %w", thread, err)
 	}
@@ -186,11 +191,11 @@ func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, spa
 		return m, nil
 	}
 	for _, t := range ties {
-		if t.at == spotOf(account, chat) {
-			m.There = t.there
+		if t.chat == chatKeyOf(account, chat) {
+			m.There = t.chatThread
 		}
 	}
-	words, files, err := b.MessageRefs(ctx, account, chat, ties[0].root)
+	words, files, err := b.MessageRefs(ctx, account, chat, ties[0].rootEvent)
 	if err != nil {
 		return m, err
 	}
@@ -205,7 +210,7 @@ func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, spa
 
 // ThreadTitle implements [activity.Outbox].
 func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (title string, err error) {
-	tie, err := engine.FirstRow(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanTie)
+	tie, err := engine.FirstRow(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanThreadMapping)
 	if err != nil {
 		return "", fmt.Errorf("find thread %s: %w", thread, err)
 	}
@@ -215,9 +220,9 @@ func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thre
 	if tie.title != "" {
 		return tie.title, nil
 	}
-	root, err := eventOf(ctx, b.s.engine, tie.root)
+	root, err := eventOf(ctx, b.s.engine, tie.rootEvent)
 	if err == nil && root != nil {
-		title, err = standing(ctx, b.s.engine, *root)
+		title, err = currentText(ctx, b.s.engine, *root)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read what thread %s hangs on: %w", thread, err)
@@ -225,8 +230,8 @@ func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thre
 	return title, nil
 }
 
-// standing returns the words of a message as they stand; none once it was deleted.
-func standing(ctx context.Context, src engine.Reader, e spaces.Event) (string, error) {
+// currentText returns the words of a message as they stand; none once it was deleted.
+func currentText(ctx context.Context, src engine.Reader, e spaces.Event) (string, error) {
 	said, _ := e.Body.(spaces.Said)
 	deleted, err := deletedSince(ctx, src, e.Space, e.Seq)
 	if err != nil || deleted[e.ID] || deleted[said.Ref] {

@@ -82,13 +82,13 @@ func (s AgentStore) Due(ctx context.Context, at time.Time, holder string, ttl ti
 		return nil, nil // a look without the writer: mostly there is nothing
 	}
 	var fired []spaces.Wake
-	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		due, err := dueOf(ctx, t, t.SharedMillis(at), limit, here)
 		if err != nil {
 			return err
 		}
 		for _, timer := range due {
-			w, err := t.fire(ctx, timer, at, holder, ttl)
+			w, err := t.timer.fire(ctx, timer, at, holder, ttl)
 			if err != nil {
 				return err
 			}
@@ -123,11 +123,18 @@ func dueOf(ctx context.Context, src engine.Reader, at int64, limit int, here fun
 	}
 }
 
+// A timerTx fires timers.
+type timerTx struct {
+	*writeTx
+	claim *claimTx
+	span  *spanTx
+}
+
 // fire turns a timer into a claimed cycle without a space.
-func (t *writeTx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
+func (t *timerTx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
 	c := spaces.Claim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
-	p, err := t.place(ctx, c.Mind, "", at)
-	if err != nil || p.leased || p.open != "" {
+	p, err := t.claim.leaseState(ctx, c.Mind, "", at)
+	if err != nil || p.leased || p.openCycle != "" {
 		return nil, err // an earlier wake runs, or waits to be resumed first
 	}
 	w := &spaces.Wake{Cycle: spaces.Cycle{
@@ -140,21 +147,21 @@ func (t *writeTx) fire(ctx context.Context, timer spaces.Timer, at time.Time, ho
 	if err := t.Run(ctx, fireTimer, timer.ID, string(y.ID), engine.ToMillis(at)); err != nil {
 		return nil, err
 	}
-	if err := t.recur(ctx, timer, at); err != nil {
+	if err := t.scheduleNext(ctx, timer, at); err != nil {
 		return nil, err
 	}
 	if w.Timer, err = timerOf(ctx, t, timer.ID); err != nil {
 		return nil, err
 	}
-	if err := t.rouse(ctx, timer, at); err != nil {
+	if err := t.span.openAwake(ctx, timer, at); err != nil {
 		return nil, err
 	}
-	return w, t.start(ctx, c, p, w)
+	return w, t.claim.storeCycle(ctx, c, p, w)
 }
 
 // recur sets the next timer of a plan, behind now: what was missed while nobody
 // looked is made up for by one firing. A plan whose line no day fits any more ends.
-func (t *writeTx) recur(ctx context.Context, timer spaces.Timer, at time.Time) error {
+func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.Timer, at time.Time) error {
 	if timer.Cron == "" {
 		return nil
 	}

@@ -15,26 +15,26 @@ func (i *ingestTx) translate(ctx context.Context, it spaces.IngestItem) (err err
 	e := it.Event
 	switch b := e.Body.(type) {
 	case spaces.Said:
-		return i.said(ctx, it, b)
+		return i.translateMessage(ctx, it, b)
 	case spaces.Joined, spaces.Left:
-		return i.moved(ctx, it)
+		return i.translateMembership(ctx, it)
 	case spaces.Edited:
-		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
 	case spaces.Deleted:
-		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
 	case spaces.Reacted:
-		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
 	case spaces.Unreacted:
-		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
 	case spaces.Pinned:
-		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
 	case spaces.Unpinned:
-		b.Target, b.Ref, err = i.target(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
 	case spaces.Renamed, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Failed,
 		spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought, spaces.ToolCalled,
@@ -45,14 +45,14 @@ func (i *ingestTx) translate(ctx context.Context, it spaces.IngestItem) (err err
 	if err != nil {
 		return err
 	}
-	_, err = i.enter(ctx, e)
+	_, err = i.appendEvent(ctx, e)
 	return err
 }
 
-func (i *ingestTx) said(ctx context.Context, it spaces.IngestItem, b spaces.Said) error {
+func (i *ingestTx) translateMessage(ctx context.Context, it spaces.IngestItem, b spaces.Said) error {
 	e := it.Event
 	for _, m := range it.Mentions {
-		id, err := i.person(ctx, m)
+		id, err := i.entity.resolve(ctx, m)
 		if err != nil {
 			return err
 		}
@@ -68,48 +68,48 @@ func (i *ingestTx) said(ctx context.Context, it spaces.IngestItem, b spaces.Said
 	}
 	var err error
 	if e.ReplyTo == "" {
-		if e.ReplyTo, err = i.messageAt(ctx, e.Space, b.ReplyRef); err != nil {
+		if e.ReplyTo, err = i.findMessage(ctx, e.Space, b.ReplyRef); err != nil {
 			return err
 		}
 	}
 	if e.ReplyTo == "" && it.ReplyFrom.User != "" {
-		if e.ReplyTo, err = i.sentBy(ctx, it); err != nil {
+		if e.ReplyTo, err = i.findRepliedTo(ctx, it); err != nil {
 			return err
 		}
 	}
 	if it.ByReply && e.ReplyTo != "" {
 		var asked spaces.EntityID
-		if _, err := engine.ScanRow(ctx, i.writeTx, eventActor, []any{string(e.ReplyTo)}, &asked); err != nil {
+		if _, err := engine.ScanRow(ctx, i, eventActor, []any{string(e.ReplyTo)}, &asked); err != nil {
 			return err
 		}
 		_, b.ToUs = asked.IsAgent()
 	}
 	e.Body = b
-	id, err := i.enter(ctx, e)
+	id, err := i.appendEvent(ctx, e)
 	if err != nil || b.Ref.IsZero() || id == "" {
 		return err
 	}
 	e.ID = id
-	if err := i.want(ctx, e, b); err != nil {
+	if err := i.file.addWanted(ctx, e, b); err != nil {
 		return err
 	}
 	return i.Run(ctx, insertMessage, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
 }
 
-// moved appends one joined or left for each person the item names.
-func (i *ingestTx) moved(ctx context.Context, it spaces.IngestItem) error {
+// translateMembership appends one joined or left for each person the item names.
+func (i *ingestTx) translateMembership(ctx context.Context, it spaces.IngestItem) error {
 	if len(it.Who) == 0 {
-		_, err := i.enter(ctx, it.Event)
+		_, err := i.appendEvent(ctx, it.Event)
 		return err
 	}
 	if it.Present {
 		var err error
-		if it.Who, err = i.among(ctx, it.Event.Space, it.Who); err != nil || len(it.Who) == 0 {
+		if it.Who, err = i.space.filterPresent(ctx, it.Event.Space, it.Who); err != nil || len(it.Who) == 0 {
 			return err
 		}
 	}
 	for n, who := range it.Who {
-		id, err := i.person(ctx, who)
+		id, err := i.entity.resolve(ctx, who)
 		if err != nil {
 			return err
 		}
@@ -132,21 +132,21 @@ func (i *ingestTx) moved(ctx context.Context, it spaces.IngestItem) error {
 				e.Source += "/" + strconv.Itoa(n)
 			}
 		}
-		if _, err := i.enter(ctx, e); err != nil {
+		if _, err := i.appendEvent(ctx, e); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// target finds the message a body is about, by id or by its platform's name.
-func (i *ingestTx) target(ctx context.Context, space spaces.SpaceID, id spaces.EventID, own, item spaces.Ref) (spaces.EventID, spaces.Ref, error) {
+// findTarget finds the message a body is about, by id or by its platform's name.
+func (i *ingestTx) findTarget(ctx context.Context, space spaces.SpaceID, id spaces.EventID, own, item spaces.Ref) (spaces.EventID, spaces.Ref, error) {
 	if own.IsZero() {
 		own = item
 	}
 	if id != "" {
 		return id, own, nil
 	}
-	id, err := i.messageAt(ctx, space, own)
+	id, err := i.findMessage(ctx, space, own)
 	return id, own, err
 }

@@ -46,14 +46,24 @@ func uplinkOf(ctx context.Context, src engine.Reader, m spaces.Mind, space space
 	return u, err
 }
 
+// An uplinkTx connects minds to spaces.
+type uplinkTx struct {
+	*writeTx
+	branch *branchTx
+	inner  *innerTx
+	space  *spaceTx
+	span   *spanTx
+	wait   *waitTx
+}
+
 // uplink connects a mind to a room from now on: what was said before is no news
 // to it, and what was deleted while it was away is still to be taken from it. An uplink
 // that is there stays as it is.
-func (t *writeTx) uplink(ctx context.Context, m spaces.Mind, r *spaceState, at time.Time) error {
-	if err := t.mind(ctx, m, at); err != nil {
+func (t *uplinkTx) connect(ctx context.Context, m spaces.Mind, r *spaceState, at time.Time) error {
+	if err := t.inner.ensureMind(ctx, m, at); err != nil {
 		return err
 	}
-	l, err := t.line(ctx, r.ID, spaces.Primary)
+	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
 	if err != nil {
 		return err
 	}
@@ -64,28 +74,28 @@ func (t *writeTx) uplink(ctx context.Context, m spaces.Mind, r *spaceState, at t
 	if n == 0 {
 		return nil
 	}
-	if err := t.relist(ctx, r); err != nil {
+	if err := t.space.reloadChats(ctx, r); err != nil {
 		return err
 	}
-	return t.openAt(ctx, m, r.ID, spanMark{seq: l.HeadSeq + 1}, spaces.SpanLinked, at)
+	return t.span.open(ctx, m, r.ID, spanMark{seq: l.HeadSeq + 1}, spaces.SpanLinked, at)
 }
 
 // unlink ends the uplink of a mind for good.
-func (t *writeTx) unlink(ctx context.Context, m spaces.Mind, r *spaceState, at time.Time) error {
-	l, err := t.line(ctx, r.ID, spaces.Primary)
+func (t *uplinkTx) disconnect(ctx context.Context, m spaces.Mind, r *spaceState, at time.Time) error {
+	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
 	if err != nil {
 		return err
 	}
-	if err := t.cut(ctx, m, r.ID, spanMark{l.HeadSeq, l.Head}, spaces.SpanUnlinked, at); err != nil {
+	if err := t.span.closeOf(ctx, m, r.ID, spanMark{l.HeadSeq, l.Head}, spaces.SpanUnlinked, at); err != nil {
 		return err
 	}
 	if err := t.Run(ctx, endUplink, string(m.Agent), string(m.Circle), string(r.ID)); err != nil {
 		return fmt.Errorf("unlink %s from %s: %w", m, r.ID, err)
 	}
-	if _, err := t.forgetWaits(ctx, r.ID, m.Agent); err != nil {
+	if _, err := t.wait.dropInSpace(ctx, r.ID, m.Agent); err != nil {
 		return err
 	}
-	return t.relist(ctx, r)
+	return t.space.reloadChats(ctx, r)
 }
 
 // Uplinks implements [shell.Record].
@@ -109,8 +119,8 @@ func (s AgentStore) Across(ctx context.Context, m spaces.Mind, who spaces.Entity
 // Renew has every mind of a room begin afresh there: what stands in its log until
 // now is shown only when it is looked up. Nothing is deleted.
 func (s AgentStore) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
-		l, err := t.line(ctx, space, spaces.Primary)
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		l, err := t.branch.load(ctx, space, spaces.Primary)
 		if err != nil {
 			return err
 		}
@@ -133,7 +143,7 @@ func (s AgentStore) Mute(ctx context.Context, m spaces.MuteRequest) (changed []s
 		muted = 0
 	}
 	key := []any{string(m.Space), string(m.Agent), muted}
-	err = s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if changed, err = engine.AllRows(ctx, t, unlikeMuted, key, engine.ScanValue[spaces.AgentID]); err != nil {
 			return err
 		}

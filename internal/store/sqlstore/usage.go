@@ -35,34 +35,34 @@ where i.cycle = $1 and i.cycle <> ''`
 	spentOn       engine.Query = `select agent, space, prompt, cached, output from usage where day = $1`
 )
 
-// charge adds what the step took to the day's tallies and to every chain the
+// chargeUsage adds what the step took to the day's tallies and to every chain the
 // cycle answers to.
-func (k *stepTx) charge(ctx context.Context) error {
-	u := k.c.Step.Usage
-	room := k.space
+func (k *stepTx) chargeUsage(ctx context.Context) error {
+	u := k.commit.Step.Usage
+	room := k.trigger
 	if room == "" && u != (spaces.Usage{}) { // that of what woke it
-		if _, err := engine.ScanRow(ctx, k.writeTx, timerSpace, []any{string(k.c.Step.Cycle)}, &room); err != nil {
+		if _, err := engine.ScanRow(ctx, k, timerSpace, []any{string(k.commit.Step.Cycle)}, &room); err != nil {
 			return fmt.Errorf("find the room of a timer: %w", err)
 		}
 	}
-	if err := k.spend(ctx, k.c.At, k.mind.Agent, room, u); err != nil {
+	if err := k.usage.addDaily(ctx, k.commit.At, k.mind.Agent, room, u); err != nil {
 		return err
 	}
-	if u.Total() == 0 && k.spoke == 0 {
+	if u.Total() == 0 && k.sent == 0 {
 		return nil
 	}
-	charged, err := k.payers(ctx, k.c.Step.Cycle)
+	charged, err := k.usage.accountsOf(ctx, k.commit.Step.Cycle)
 	if err != nil {
 		return fmt.Errorf("find who is answered: %w", err)
 	}
 	if err := k.chargePeople(ctx, charged.people, u.Total()); err != nil {
 		return err
 	}
-	if k.space != "" {
-		return k.chargeRoots(ctx, charged.roots, u.Total())
+	if k.trigger != "" {
+		return k.chargeChains(ctx, charged.roots, u.Total())
 	}
 	// A wake without a space begins chains of its own, one a message.
-	for _, e := range k.done.Events {
+	for _, e := range k.result.Events {
 		if _, said := e.Body.(spaces.Said); !said {
 			continue
 		}
@@ -73,9 +73,15 @@ func (k *stepTx) charge(ctx context.Context) error {
 	return nil
 }
 
+// A usageTx counts tokens for days, chains and people.
+type usageTx struct {
+	*writeTx
+	entity *entityTx
+}
+
 // spend adds what was used in a room to the day's tallies; no agent stands for what
 // was used beside one's steps.
-func (t *writeTx) spend(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
+func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
 	if u == (spaces.Usage{}) {
 		return nil
 	}
@@ -92,17 +98,17 @@ func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, tok
 		if tokens == 0 {
 			break
 		}
-		if err := k.Run(ctx, chargeSender, engine.DayNumber(k.c.At), string(who), tokens); err != nil {
+		if err := k.Run(ctx, chargeSender, engine.DayNumber(k.commit.At), string(who), tokens); err != nil {
 			return fmt.Errorf("count for senders: %w", err)
 		}
 	}
 	return nil
 }
 
-// chargeRoots counts tokens and what the cycle said for the chains it answers.
-func (k *stepTx) chargeRoots(ctx context.Context, roots []spaces.EventID, tokens int) error {
+// chargeChains counts tokens and what the cycle said for the chains it answers.
+func (k *stepTx) chargeChains(ctx context.Context, roots []spaces.EventID, tokens int) error {
 	for _, root := range roots {
-		if err := k.Run(ctx, chargeRoot, string(root), k.spoke, tokens); err != nil {
+		if err := k.Run(ctx, chargeRoot, string(root), k.sent, tokens); err != nil {
 			return fmt.Errorf("count for chain %s: %w", root, err)
 		}
 	}
@@ -118,8 +124,8 @@ type usageAccounts struct {
 
 // payers returns whom a cycle is counted for. Its rows and waits change only when it
 // takes more, and then they are looked up again.
-func (t *writeTx) payers(ctx context.Context, id spaces.CycleID) (p usageAccounts, err error) {
-	if p, ok := t.cache.payers[id]; ok {
+func (t *usageTx) accountsOf(ctx context.Context, id spaces.CycleID) (p usageAccounts, err error) {
+	if p, ok := t.cache.accounts[id]; ok {
 		return p, nil
 	}
 	rows, err := engine.AllRows(ctx, t, payingRows, []any{string(id)}, func(r engine.Row) (e inboxEntry, err error) {
@@ -128,16 +134,16 @@ func (t *writeTx) payers(ctx context.Context, id spaces.CycleID) (p usageAccount
 	if err != nil {
 		return p, err
 	}
-	if p, err = t.pays(ctx, id, rows); err != nil || len(rows) > 0 {
+	if p, err = t.setAccounts(ctx, id, rows); err != nil || len(rows) > 0 {
 		return p, err
 	}
 	_, err = engine.ScanRow(ctx, t, timerPayers, []any{string(id)}, engine.ScanList(&p.people))
-	t.cache.payers[id] = p
+	t.cache.accounts[id] = p
 	return p, err
 }
 
 // pays notes whom a cycle with these rows is counted for.
-func (t *writeTx) pays(ctx context.Context, id spaces.CycleID, rows []inboxEntry) (p usageAccounts, err error) {
+func (t *usageTx) setAccounts(ctx context.Context, id spaces.CycleID, rows []inboxEntry) (p usageAccounts, err error) {
 	actors := make([]spaces.EntityID, len(rows))
 	for n, e := range rows {
 		p.roots, actors[n] = append(p.roots, e.root), e.event.Actor
@@ -147,7 +153,7 @@ func (t *writeTx) pays(ctx context.Context, id spaces.CycleID, rows []inboxEntry
 	slices.Sort(actors)
 	p.roots = slices.Compact(p.roots)
 	for _, who := range slices.Compact(actors) {
-		kind, err := t.kindOf(ctx, who)
+		kind, err := t.entity.kind(ctx, who)
 		if err != nil {
 			return p, err
 		}
@@ -155,12 +161,12 @@ func (t *writeTx) pays(ctx context.Context, id spaces.CycleID, rows []inboxEntry
 			p.people = append(p.people, who)
 		}
 	}
-	t.cache.payers[id] = p
+	t.cache.accounts[id] = p
 	return p, nil
 }
 
-// debts are the chains that a cycle goes on with after waits, as rows nobody sent.
-func debts(waits []spaces.Wait) []inboxEntry {
+// chainEntries are the chains that a cycle goes on with after waits, as rows nobody sent.
+func chainEntries(waits []spaces.Wait) []inboxEntry {
 	rows := make([]inboxEntry, len(waits))
 	for i := range waits {
 		rows[i].root = waits[i].Root
@@ -171,7 +177,7 @@ func debts(waits []spaces.Wait) []inboxEntry {
 // Stop marks causal chains as stopped by a person: nothing they lead to wakes
 // anybody again.
 func (s AgentStore) Stop(ctx context.Context, roots ...spaces.EventID) error {
-	return s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	return s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, root := range roots {
 			if err := t.Run(ctx, stopRoot, string(root)); err != nil {
 				return fmt.Errorf("stop chain %s: %w", root, err)

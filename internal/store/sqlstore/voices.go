@@ -21,7 +21,7 @@ where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file l
 )
 
 // voice notes a file that may be heard.
-func (t *writeTx) voice(ctx context.Context, o activity.FetchResult) error {
+func (t *fetchTx) queueTranscription(ctx context.Context, o activity.FetchResult) error {
 	if !activity.IsVoice(o.File.Kind) {
 		return nil
 	}
@@ -49,18 +49,18 @@ func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Ti
 
 // Complete implements [activity.Voices].
 func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResult) error {
-	err := b.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), engine.CeilMillis(t.Clock().ToShared(h.Due)))
 		if err != nil {
 			return err
 		}
-		if err := t.spend(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // whatever became of it
+		if err := t.usage.addDaily(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // whatever became of it
 			return err
 		}
 		if n == 0 || h.State != activity.VoiceHeard || h.Text == "" {
 			return nil
 		}
-		return t.heard(ctx, h)
+		return t.fetch.appendTranscription(ctx, h)
 	})
 	if err != nil {
 		return fmt.Errorf("settle voice of %s: %w", h.Voice.Event, err)
@@ -69,7 +69,7 @@ func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResul
 }
 
 // heard tells the room what was said in a voice of it.
-func (t *writeTx) heard(ctx context.Context, h activity.TranscriptionResult) error {
+func (t *fetchTx) appendTranscription(ctx context.Context, h activity.TranscriptionResult) error {
 	m, err := eventOf(ctx, t, h.Voice.Event)
 	if err != nil || m == nil {
 		return err
@@ -78,7 +78,7 @@ func (t *writeTx) heard(ctx context.Context, h activity.TranscriptionResult) err
 	if !ok {
 		return nil
 	}
-	return t.append(ctx, &spaces.Event{
+	return t.event.append(ctx, &spaces.Event{
 		Space: m.Space, Branch: spaces.Primary, Object: m.Object, Thread: m.Thread, At: h.At, RecvAt: h.At,
 		Cause: m.ID, Root: m.Root, Depth: m.Depth, Source: "voice|" + h.Voice.Account + "|" + h.Voice.ID,
 		Body: spaces.Transcribed{Target: m.ID, Ref: said.Ref, File: h.Voice.ID, Text: h.Text, Model: h.Model},

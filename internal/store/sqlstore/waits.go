@@ -45,18 +45,18 @@ func scanWait(r engine.Row) (w spaces.Wait, err error) {
 		&w.Root, &w.Depth, engine.ScanTime(&w.Started), engine.ScanTime(&w.Due), &w.Outcome, engine.ScanList(&w.Answers))
 }
 
-// await stores what the run expects from now on of a message that asks.
-func (k *stepTx) await(ctx context.Context, a *spaces.WaitSpec, e spaces.Event) error {
+// storeWait stores what the run expects from now on of a message that asks.
+func (k *stepTx) storeWait(ctx context.Context, a *spaces.WaitSpec, e spaces.Event) error {
 	if a == nil {
 		return nil
 	}
-	r, err := k.room(ctx, e.Space)
+	r, err := k.space.load(ctx, e.Space)
 	if err != nil {
 		return err
 	}
-	r.waits = true
-	err = k.Run(ctx, insertWait, string(k.c.Step.Cycle), string(k.mind.Agent), string(k.mind.Circle), string(e.Space), string(e.Thread), string(e.ID), e.Seq,
-		a.Call, engine.EncodeList(a.Who), a.People, string(e.Root), e.Depth, engine.ToMillis(k.c.At), engine.CeilMillis(k.Clock().ToShared(a.Due)))
+	r.hasWaits = true
+	err = k.Run(ctx, insertWait, string(k.commit.Step.Cycle), string(k.mind.Agent), string(k.mind.Circle), string(e.Space), string(e.Thread), string(e.ID), e.Seq,
+		a.Call, engine.EncodeList(a.Who), a.People, string(e.Root), e.Depth, engine.ToMillis(k.commit.At), engine.CeilMillis(k.Clock().ToShared(a.Due)))
 	if err != nil {
 		return fmt.Errorf("store wait: %w", err)
 	}
@@ -65,9 +65,9 @@ func (k *stepTx) await(ctx context.Context, a *spaces.WaitSpec, e spaces.Event) 
 
 // ends returns what a mind waits for in a room that is over, or whose time is up,
 // and gives it to the cycle.
-func (t *writeTx) ends(ctx context.Context, m spaces.Mind, space spaces.SpaceID, cycle spaces.CycleID, at time.Time) ([]spaces.Wait, error) {
-	r, err := t.room(ctx, space)
-	if err != nil || r == nil || !r.waits {
+func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.SpaceID, cycle spaces.CycleID, at time.Time) ([]spaces.Wait, error) {
+	r, err := t.space.load(ctx, space)
+	if err != nil || r == nil || !r.hasWaits {
 		return nil, err
 	}
 	waits, err := engine.AllRows(ctx, t, endedWaits, []any{string(m.Agent), string(m.Circle), string(space), t.SharedMillis(at)}, scanWait)
@@ -79,7 +79,7 @@ func (t *writeTx) ends(ctx context.Context, m spaces.Mind, space spaces.SpaceID,
 		if w.Outcome == "" {
 			w.Outcome = spaces.WaitTimeout
 		}
-		goesOn, err := t.goesOn(ctx, w)
+		goesOn, err := t.mayContinue(ctx, w)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (t *writeTx) ends(ctx context.Context, m spaces.Mind, space spaces.SpaceID,
 		} else {
 			by = ""
 		}
-		if err := t.told(ctx, w, by); err != nil {
+		if err := t.markTold(ctx, w, by); err != nil {
 			return nil, err
 		}
 	}
@@ -98,43 +98,43 @@ func (t *writeTx) ends(ctx context.Context, m spaces.Mind, space spaces.SpaceID,
 
 // goesOn reports whether a chain may go on with the end of a wait: nobody stopped
 // it, and it is not too deep. An answer has passed the gate already.
-func (t *writeTx) goesOn(ctx context.Context, w spaces.Wait) (bool, error) {
-	tally, err := t.used(ctx, w.Root)
+func (t *waitTx) mayContinue(ctx context.Context, w spaces.Wait) (bool, error) {
+	tally, err := t.usage.chainUsage(ctx, w.Root)
 	return !tally.Stopped && (w.Outcome == spaces.WaitReplied || w.Depth < spaces.MaxDepth), err
 }
 
 // told ends a wait for good: it has woken a cycle, or wakes none.
-func (t *writeTx) told(ctx context.Context, w spaces.Wait, cycle spaces.CycleID) error {
+func (t *waitTx) markTold(ctx context.Context, w spaces.Wait, cycle spaces.CycleID) error {
 	if err := t.Run(ctx, tellWait, string(w.Cycle), string(w.Outcome), string(cycle)); err != nil {
 		return fmt.Errorf("end wait of %s: %w", w.Cycle, err)
 	}
-	delete(t.cache.payers, cycle)
-	return t.recount(ctx, w.Space)
+	delete(t.cache.accounts, cycle)
+	return t.refresh(ctx, w.Space)
 }
 
 // recount looks whether anybody still waits in a room.
-func (t *writeTx) recount(ctx context.Context, space spaces.SpaceID) error {
-	r, err := t.room(ctx, space)
+func (t *waitTx) refresh(ctx context.Context, space spaces.SpaceID) error {
+	r, err := t.space.load(ctx, space)
 	if err != nil || r == nil {
 		return err
 	}
-	r.waits, err = engine.QueryBool(ctx, t, roomWaits, string(space))
+	r.hasWaits, err = engine.QueryBool(ctx, t, roomWaits, string(space))
 	return err
 }
 
 // forgetWaits ends what agents wait for in a room, all of them where none is named,
 // and returns how much there was. Nobody is woken by it.
-func (t *writeTx) forgetWaits(ctx context.Context, space spaces.SpaceID, agent spaces.AgentID) (int, error) {
+func (t *waitTx) dropInSpace(ctx context.Context, space spaces.SpaceID, agent spaces.AgentID) (int, error) {
 	n, err := t.Exec(ctx, dropWaits, string(space), string(agent))
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	return int(n), t.recount(ctx, space)
+	return int(n), t.refresh(ctx, space)
 }
 
 // forgetRunWait ends what one run waits for, and its chain, and returns how much
 // there was.
-func (t *writeTx) forgetRunWait(ctx context.Context, run spaces.CycleID) (int, error) {
+func (t *waitTx) dropOfRun(ctx context.Context, run spaces.CycleID) (int, error) {
 	var space spaces.SpaceID
 	var root spaces.EventID
 	found, err := engine.ScanRow(ctx, t, dropRunWait, []any{string(run)}, &space, &root)
@@ -144,7 +144,7 @@ func (t *writeTx) forgetRunWait(ctx context.Context, run spaces.CycleID) (int, e
 	if err := t.Run(ctx, stopRoot, string(root)); err != nil {
 		return 0, err
 	}
-	return 1, t.recount(ctx, space)
+	return 1, t.refresh(ctx, space)
 }
 
 // Waits implements [shell.Record].

@@ -2,35 +2,121 @@ package sqlstore
 
 import (
 	"context"
-	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// A writeTx is a write transaction with what the writer remembers of the tables.
+// A writeTx is what all parts of a [storeTx] share: the transaction, what the writer
+// has cached of the tables, and the options of the store.
 type writeTx struct {
 	*engine.Tx
-	cache *cache
+	cache *tableCache
 	newID func() string
 	now   func() time.Time
 	idle  time.Duration
-	lg    *slog.Logger
+	log   *slog.Logger
 }
 
-func newWriteTx(t *engine.Tx, o Options) *writeTx {
-	return &writeTx{Tx: t, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, lg: o.Logger}
+// addToMeta adds to a number in the table meta.
+func (t *writeTx) addToMeta(ctx context.Context, name string, n int64) error {
+	return t.Run(ctx, addMeta, name, strconv.FormatInt(n, 10))
 }
 
-// Reset implements [TableCache].
-func (t *writeTx) Reset() { t.cache.clear() }
+// A storeTx is a write transaction, with one part for each aggregate. It is made once
+// for a store and belongs to the goroutine of its writer.
+type storeTx struct {
+	*writeTx
 
-// Invalidate implements [TableCache].
-func (t *writeTx) Invalidate() { t.cache.news() }
+	branch   *branchTx
+	entity   *entityTx
+	file     *fileTx
+	space    *spaceTx
+	thread   *threadTx
+	usage    *usageTx
+	wait     *waitTx
+	inbox    *inboxTx
+	event    *eventTx
+	fetch    *fetchTx
+	inner    *innerTx
+	frame    *frameTx
+	outbox   *outboxTx
+	relay    *relayTx
+	span     *spanTx
+	stop     *stopTx
+	uplink   *uplinkTx
+	chat     *chatTx
+	cycle    *cycleTx
+	recovery *recoveryTx
+	room     *roomTx
+	claim    *claimTx
+	timer    *timerTx
+}
 
-// Trim implements [TableCache].
-func (t *writeTx) Trim() { t.cache.trim() }
+// newStoreTx joins the parts. A part uses those above it and none below.
+func newStoreTx(t *engine.Tx, o Options) *storeTx {
+	w := &writeTx{Tx: t, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, log: o.Logger}
+	s := &storeTx{writeTx: w}
+	s.branch = &branchTx{w}
+	s.entity = &entityTx{w}
+	s.file = &fileTx{w}
+	s.space = &spaceTx{w}
+	s.thread = &threadTx{w}
+	s.usage = &usageTx{w, s.entity}
+	s.wait = &waitTx{w, s.entity, s.space, s.usage}
+	s.inbox = &inboxTx{w, s.space}
+	s.event = &eventTx{w, s.branch, s.entity, s.file, s.space}
+	s.fetch = &fetchTx{w, s.event, s.file}
+	s.inner = &innerTx{w, s.branch, s.event}
+	s.outbox = &outboxTx{w, s.space, s.thread, s.event, s.wait}
+	s.frame = &frameTx{w, s.inner}
+	s.relay = &relayTx{w, s.outbox, s.space, s.thread}
+	s.span = &spanTx{w, s.branch, s.inner, s.space}
+	s.stop = &stopTx{w, s.outbox, s.wait}
+	s.uplink = &uplinkTx{w, s.branch, s.inner, s.space, s.span, s.wait}
+	s.chat = &chatTx{w, s.event, s.space, s.span}
+	s.cycle = &cycleTx{w, s.branch, s.inner}
+	s.recovery = &recoveryTx{w, s.branch, s.span}
+	s.room = &roomTx{w, s.branch, s.cycle, s.event, s.space, s.uplink, s.wait}
+	s.claim = &claimTx{w, s.branch, s.cycle, s.inbox, s.inner, s.entity, s.outbox, s.space, s.usage, s.wait}
+	s.timer = &timerTx{w, s.claim, s.span}
+	return s
+}
 
-// follow runs do after all writes of the group; see [Tx.Follow].
-func (t *writeTx) follow(do writeFunc, then func()) {
+// Reset implements [engine.TableCache].
+func (t *storeTx) Reset() { t.cache.forgetAll() }
+
+// Invalidate implements [engine.TableCache].
+func (t *storeTx) Invalidate() { t.cache.forgetShared() }
+
+// Trim implements [engine.TableCache].
+func (t *storeTx) Trim() { t.cache.trimToBounds() }
+
+// Flush implements [engine.TableCache]: it writes the heads of branches and the columns
+// of spaces that the running write has changed.
+func (t *storeTx) Flush(ctx context.Context) error {
+	for _, b := range t.cache.movedBranches {
+		b.dirty = false
+		err := t.Run(ctx, moveHead, string(b.Space), string(b.ID), string(b.Head), b.HeadSeq, b.Chain, b.lastAt)
+		if err != nil {
+			return fmt.Errorf("move head of %s: %w", b.Space, err)
+		}
+	}
+	t.cache.movedBranches = t.cache.movedBranches[:0]
+	for _, s := range t.cache.changedSpaces {
+		s.dirty = false
+		if err := t.Run(ctx, updateRoom, string(s.ID), s.AgentRun, s.readers); err != nil {
+			return fmt.Errorf("update %s: %w", s.ID, err)
+		}
+	}
+	t.cache.changedSpaces = t.cache.changedSpaces[:0]
+	return nil
+}
+
+// follow runs do after all writes of the group; see [engine.Tx.Follow].
+func (t *storeTx) follow(do writeFunc, then func()) {
 	t.Follow(func(ctx context.Context, _ *engine.Tx) error { return do(ctx, t) }, then)
 }

@@ -18,7 +18,7 @@ const (
 
 // Yield implements [shell.Inbox].
 func (s AgentStore) Yield(ctx context.Context, l spaces.Lease) error {
-	err := s.s.write(ctx, func(ctx context.Context, t *writeTx) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		place := []any{string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)}
 		n, err := t.Exec(ctx, yieldLease, append(place, l.Holder, l.Epoch)...)
 		switch {
