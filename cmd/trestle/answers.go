@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log/slog"
 	"net/url"
 	"strings"
 	"time"
@@ -78,8 +80,8 @@ func there[T any](ctx context.Context, conf *config.Config, path string) (a T, e
 	return a, err
 }
 
-// answers is [console.Options.Answers] of a running process.
-func (s *Server) answers(ctx context.Context, command string, q url.Values) (any, error) {
+// answerCommand is the [Server.Answers] of every process that a command starts.
+func answerCommand(ctx context.Context, s *Server, command string, q url.Values) (any, error) {
 	tell, ok := tellers[strings.TrimSpace(command)]
 	if !ok {
 		return nil, console.ErrUnknown
@@ -91,4 +93,11 @@ func (s *Server) answers(ctx context.Context, command string, q url.Values) (any
 		return held, nil
 	}
 	return tell(ctx, o, q)
+}
+
+// newServer prepares a process that answers commands, too; nothing is opened.
+func newServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
+	s := newProcess(c, log, lines, platforms)
+	s.Answers = answerCommand
+	return s
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -116,37 +115,4 @@ func nothing(err error, what, where, remedy string) error {
 	return err
 }
 
-// settings is a configuration as the API shows it.
-type settings struct {
-	conf  func() *config.Config       // the one in force
-	entry func(spaces.SpaceID) string // that a space comes from, as far as it is known
-}
-
 var _ console.Settings = settings{}
-
-// Rows implements [console.Settings].
-func (s settings) Rows() []console.SettingRow {
-	var rows []console.SettingRow
-	for _, r := range s.conf().Rows(config.ShowOptions{All: true}) {
-		rows = append(rows, console.SettingRow{Path: r.Path, Value: r.Value, Origin: r.Origin})
-	}
-	return rows
-}
-
-// Schema implements [console.Settings].
-func (s settings) Schema() []byte { return config.Schema() }
-
-// Budget implements [console.Settings].
-func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
-	return s.conf().SettingsFor(string(agent), s.entry(space)).Budget.PerCycle
-}
-
-// Price implements [console.Settings].
-func (s settings) Price(agent spaces.AgentID) (console.Price, bool) { return priceOf(s.conf(), agent) }
-
-// priceOf returns what tokens of an agent's model cost; false when nobody said so.
-func priceOf(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
-	p := c.SettingsFor(string(agent), "").Price
-	p.Cached = cmp.Or(p.Cached, p.Input)
-	return console.Price(p), p.Input > 0 || p.Output > 0
-}

@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -156,4 +159,15 @@ func (s *Server) addBackup(ctx context.Context, q backupRequest) (backupAdded, e
 	a, err := backupJob{s.store, s.config().Data}.add(ctx, q.File)
 	s.bells.Ring(backupBell)
 	return a, err
+}
+
+// digest returns the size of a file and the hash of what is in it.
+func digest(file string) (size int64, sum string, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, "", err
+	}
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }

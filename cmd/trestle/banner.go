@@ -3,29 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"time"
 )
-
-// banner says in one line what runs, and where it is looked at.
-func (s *Server) banner() string {
-	text := "trestle " + buildinfo.Current().Version
-	if s.listenAt != "" {
-		text += "   console http://" + s.listenAt
-	}
-	return text + "   data " + s.config().Data
-}
-
-// door returns where the console is, with a key that opens one browser within
-// ten minutes where one can be made.
-func (s *Server) door(ctx context.Context) string {
-	address := "http://" + nearest(s.listenAt)
-	made, err := s.console.NewLink(ctx)
-	if err != nil {
-		return address
-	}
-	return address + made.Path + "   (once, within 10 minutes; `trestle open --data " + s.config().Data + "` makes another)"
-}
 
 // A firstStep is one of the three things a new installation lacks.
 type firstStep struct {

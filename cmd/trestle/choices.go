@@ -90,3 +90,12 @@ func (p *CLI) chooseMind(ctx context.Context, m spaces.Mind) error {
 	}
 	return &apperr.Error{What: fmt.Sprintf("there is no %s %q", what, given), Where: given, Remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), Code: apperr.Failed}
 }
+
+// alternatives lists words, the last behind "or".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}

@@ -50,7 +50,7 @@ func (p *CLI) backfillHere(ctx context.Context, s *sqlstore.Store, q backfillReq
 		return err
 	}
 	lg := p.logger(slog.LevelWarn)
-	work := backfillJob{s, lg, newProcess(conf, lg, io.Discard, true).calls(ctx, chats), func() *config.Config { return conf }}
+	work := backfillJob{s, lg, newServer(conf, lg, io.Discard, true).calls(ctx, chats), func() *config.Config { return conf }}
 	added, err := work.add(ctx, q, chats)
 	if err != nil {
 		return err

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -168,15 +166,4 @@ func copyHere(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, fu
 		return err
 	}
 	return noteBackup(conf.Data, backedUp{At: time.Now(), Bytes: size, SHA256: sum})
-}
-
-// digest returns the size of a file and the hash of what is in it.
-func digest(file string) (size int64, sum string, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return 0, "", err
-	}
-	h := sha256.New()
-	size, err = io.Copy(h, f)
-	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }

@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"log/slog"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -96,44 +91,4 @@ func notInForce(wrong error) (found []adapters.Diagnosis) {
 		found = append(found, doctor.Fail(string(alerts.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))
 	}
 	return found
-}
-
-// report examines the parts that are wanted.
-func (x *examination) report(ctx context.Context, o doctor.Options) (doctor.Report, error) {
-	parts := x.parts()
-	if err := knownParts(o.Parts, parts); err != nil {
-		return doctor.Report{}, err
-	}
-	return doctor.Examine(ctx, parts, o), nil
-}
-
-func knownParts(named []string, parts []doctor.Check) error {
-	var known []string
-	for _, part := range parts {
-		known = append(known, part.Name)
-	}
-	for _, name := range named {
-		if !slices.Contains(known, name) {
-			return &apperr.Error{What: fmt.Sprintf("there is no part %q", name), Where: "doctor", Remedy: "parts are " + strings.Join(known, ", "), Code: apperr.Usage}
-		}
-	}
-	return nil
-}
-
-// examination is one run of the doctor over a configuration.
-type examination struct {
-	*Server  // for its wiring; it runs nothing
-	conf     *config.Config
-	absolute func(path string) string
-	running  *control.Client // nil when no process serves the data folder
-	there    examinedThere
-	now      time.Time
-}
-
-func newExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
-	x := &examination{Server: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
-	if c, ok := control.DialSocket(ctx, control.SocketPath(conf)); ok {
-		x.running = c
-	}
-	return x
 }

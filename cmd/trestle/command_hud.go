@@ -96,14 +96,6 @@ func shownNothing(mind string) *apperr.Error {
 	return &apperr.Error{What: "this mind has not been shown anything", Where: "hud " + mind, Remedy: "see trestle status for the minds there are", Code: apperr.Failed}
 }
 
-func mindNamed(name string) (spaces.Mind, error) {
-	m, ok := spaces.ParseMind(name)
-	if !ok {
-		return m, &apperr.Error{What: fmt.Sprintf("%q names no mind", name), Where: "mind " + name, Remedy: "write agent/circle, such as ada/home; see trestle status", Code: apperr.Usage}
-	}
-	return m, nil
-}
-
 func (a hudAnswer) print(w io.Writer) {
 	if a.Keyframe != "" {
 		fmt.Fprintf(w, "── keyframe ──\n%s\n", a.Keyframe)

@@ -2,21 +2,17 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -44,10 +40,10 @@ func (p *CLI) importTelegram(ctx context.Context, file, adapter, chat string) er
 		return err
 	}
 	q := importRequest{File: p.absolute(file)}
-	if err := q.through(conf, adapter); err != nil {
+	if err := chooseAccount(&q, conf, adapter); err != nil {
 		return err
 	}
-	if err := q.choose(ctx, chat); err != nil {
+	if err := chooseChat(ctx, &q, chat); err != nil {
 		return err
 	}
 	return p.addJob(ctx, "/import", q, func(ctx context.Context, s *sqlstore.Store) error {
@@ -60,8 +56,8 @@ func (p *CLI) importTelegram(ctx context.Context, file, adapter, chat string) er
 	})
 }
 
-// through finds the account whose chat is imported.
-func (q *importRequest) through(conf *config.Config, adapter string) error {
+// chooseAccount finds the account whose chat is imported.
+func chooseAccount(q *importRequest, conf *config.Config, adapter string) error {
 	var names []string
 	for _, a := range conf.Adapters {
 		if a.Type != "telegram" || adapter != "" && a.Name != adapter {
@@ -84,8 +80,8 @@ func (q *importRequest) through(conf *config.Config, adapter string) error {
 	return nil
 }
 
-// choose reads the export through and picks the chat.
-func (q *importRequest) choose(ctx context.Context, chat string) error {
+// chooseChat reads the export through and picks the chat.
+func chooseChat(ctx context.Context, q *importRequest, chat string) error {
 	file, err := os.Open(q.File)
 	if err != nil {
 		return &apperr.Error{What: "the file cannot be read", Where: q.File, Remedy: "name the result.json of an export", Code: apperr.Usage}
@@ -133,30 +129,4 @@ func exportList(chats []telegram.Exported) string {
 		fmt.Fprintf(&b, "  %s  %q, %d messages\n", id, textout.EscapeControls(e.Name), e.Messages)
 	}
 	return strings.TrimRight(b.String(), "\n")
-}
-
-// addImport adds the job; the runner of this process does it.
-func (s *Server) addImport(ctx context.Context, q importRequest) (jobs.Snapshot, error) {
-	j, err := importJob{s.store, s.log, true, s.config}.add(ctx, q)
-	s.bells.Ring(jobsBell)
-	return jobs.Shown(j), err
-}
-
-// unmapped is the failure for a chat that belongs to no space.
-func unmapped(err error, chat string) error {
-	if !errors.Is(err, activity.ErrUnmapped) {
-		return err
-	}
-	return &apperr.Error{
-		What: "the chat belongs to no space yet", Where: "chat " + chat,
-		Remedy: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", Code: apperr.Failed,
-	}
-}
-
-// subject is what the job is called.
-func (q *importRequest) subject() string {
-	if q.Export.Name != "" {
-		return q.Export.Name
-	}
-	return filepath.Base(q.File)
 }

@@ -21,12 +21,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// jobRequest asks for what is to become of a job.
-type jobRequest struct {
-	ID   int64      `json:"id"`
-	Want jobs.State `json:"want"`
-}
-
 func jobsCommand(p *CLI) *cobra.Command {
 	limit := 20
 	c := &cobra.Command{
@@ -260,20 +254,4 @@ func (p *CLI) wantJob(ctx context.Context, id int64, want jobs.State) (j jobs.Sn
 		},
 	})
 	return j, err
-}
-
-func jobFailure(err error, id int64) error {
-	where := fmt.Sprintf("job %d", id)
-	switch {
-	case errors.Is(err, jobs.ErrUnknown):
-		return &apperr.Error{What: "there is no such job", Where: where, Remedy: "see trestle jobs", Code: apperr.Failed}
-	case errors.Is(err, jobs.ErrOver):
-		return &apperr.Error{What: "the job is over", Where: where, Remedy: "what is done stays done; begin a new one to do more", Code: apperr.Failed}
-	}
-	return err
-}
-
-func (s *Server) askJob(ctx context.Context, q jobRequest) (jobs.Snapshot, error) {
-	j, err := jobsBackend{s: s}.Ask(ctx, q.ID, q.Want)
-	return jobs.Shown(j), jobFailure(err, q.ID)
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,20 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
-	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
-
-// A memoryChange has a mind forget something or, with a fact, have that in place of
-// what it remembers. It is answered as it was asked for.
-type memoryChange struct {
-	Mind string  `json:"mind"`
-	ID   string  `json:"id"`
-	Fact *string `json:"fact,omitempty"`
-}
 
 func forgetCommand(p *CLI) *cobra.Command {
 	return &cobra.Command{
@@ -75,14 +64,6 @@ func (p *CLI) changeMemory(ctx context.Context, path string, q memoryChange) err
 	})
 }
 
-// A memoryEditor changes what minds remember; see [console.Process].
-type memoryEditor interface {
-	Forget(ctx context.Context, m spaces.Mind, id string) (bool, error)
-	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
-}
-
-var _ memoryEditor = consoleBackend{}
-
 // offlineMemoryEditor are those of a record that no process serves.
 type offlineMemoryEditor struct {
 	record sqlstore.AgentStore
@@ -101,43 +82,4 @@ func (k offlineMemoryEditor) Correct(ctx context.Context, m spaces.Mind, id, fac
 		return false, err
 	}
 	return k.record.Correct(ctx, m, id, fact, time.Now())
-}
-
-// factFor returns a fact as a mind may keep it.
-func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
-	fact = strings.TrimSpace(fact)
-	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
-		return "", &apperr.Error{What: wrong, Where: "memory of " + m.String(), Remedy: better, Code: apperr.Usage}
-	}
-	return fact, nil
-}
-
-// do carries the change out.
-func (q memoryChange) do(ctx context.Context, of memoryEditor) error {
-	m, err := mindNamed(q.Mind)
-	if err != nil {
-		return err
-	}
-	var had bool
-	things := "memory, timer or plan"
-	if q.Fact == nil {
-		had, err = of.Forget(ctx, m, q.ID)
-	} else {
-		things = "memory"
-		had, err = of.Correct(ctx, m, q.ID, *q.Fact)
-	}
-	if err == nil && !had {
-		return &apperr.Error{What: "there is no " + things + " of that id", Where: m.String() + " " + q.ID, Remedy: "see trestle memory " + m.String(), Code: apperr.Failed}
-	}
-	return err
-}
-
-func (s *Server) forget(ctx context.Context, q memoryChange) (memoryChange, error) {
-	q.Fact = nil
-	return q, q.do(ctx, consoleBackend{s})
-}
-
-func (s *Server) correct(ctx context.Context, q memoryChange) (memoryChange, error) {
-	q.Fact = cmp.Or(q.Fact, new(""))
-	return q, q.do(ctx, consoleBackend{s})
 }

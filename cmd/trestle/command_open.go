@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"time"
@@ -47,15 +46,6 @@ func (p *CLI) open(ctx context.Context) error {
 	}
 	a := openAnswer{"http://" + nearest(h.Listen) + made.Path, made.Expires}
 	return p.answer(a, func(w io.Writer) { fmt.Fprintln(w, a.URL) })
-}
-
-// nearest returns an address of this machine that reaches a listener.
-func nearest(listen string) string {
-	host, port, err := net.SplitHostPort(listen)
-	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return net.JoinHostPort("127.0.0.1", port)
-	}
-	return listen
 }
 
 func tokenCommand(p *CLI) *cobra.Command {

@@ -20,7 +20,6 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/systemd"
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 func runCommand(p *CLI) *cobra.Command {
@@ -65,7 +64,7 @@ func (p *CLI) serve(ctx context.Context) error {
 	if p.quiet {
 		lines = io.Discard
 	}
-	s := newProcess(conf, p.logger(level), lines, true)
+	s := newServer(conf, p.logger(level), lines, true)
 	s.manager = systemd.New(p.lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
@@ -165,7 +164,7 @@ func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	s := newProcess(conf, p.logger(slog.LevelWarn), io.Discard, false)
+	s := newServer(conf, p.logger(slog.LevelWarn), io.Discard, false)
 	room, unknown := s.findRoom(talk.Room)
 	if unknown == nil {
 		fmt.Fprint(p.errs, s.howToWake(room))
@@ -177,29 +176,6 @@ func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
 		return unknown
 	}
 	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
-}
-
-// howToWake says how the agents of a room are woken where plain words wake none of
-// them; else nothing.
-func (p *components) howToWake(room config.Space) string {
-	pair := len(room.Agents) == 1 && len(room.Chats) == 0
-	direct := pair && room.Key == homeRoom
-	var names []string
-	for _, id := range room.Agents {
-		a, ok := p.config().Agent(id)
-		if !ok {
-			continue
-		}
-		wake := p.config().SettingsFor(id, room.Key).Wake
-		if wake == spaces.WakeAll || direct && wake != spaces.WakeNone || pair && wake == spaces.WakeAuto {
-			return ""
-		}
-		names = append(names, "@"+a.Name)
-	}
-	if len(names) == 0 {
-		return ""
-	}
-	return "in " + room.Key + " agents answer when they are named: " + strings.Join(names, ", ") + "\n"
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.

@@ -102,7 +102,7 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, model
 	if err != nil {
 		return nil, err
 	}
-	s = newProcess(conf, p.logger(slog.LevelError), io.Discard, true)
+	s = newServer(conf, p.logger(slog.LevelError), io.Discard, true)
 	s.times, s.hold, s.listener = hurried(), demoHold, ln
 	if modelURL == "" {
 		s.models = func(config.Model) llm.Model { return demo.Model{} }

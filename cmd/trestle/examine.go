@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
@@ -246,4 +250,44 @@ func (t *examinedThere) clocks() []clockskew.Offset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.read
+}
+
+// report examines the parts that are wanted.
+func (x *examination) report(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+	parts := x.parts()
+	if err := knownParts(o.Parts, parts); err != nil {
+		return doctor.Report{}, err
+	}
+	return doctor.Examine(ctx, parts, o), nil
+}
+
+func knownParts(named []string, parts []doctor.Check) error {
+	var known []string
+	for _, part := range parts {
+		known = append(known, part.Name)
+	}
+	for _, name := range named {
+		if !slices.Contains(known, name) {
+			return &apperr.Error{What: fmt.Sprintf("there is no part %q", name), Where: "doctor", Remedy: "parts are " + strings.Join(known, ", "), Code: apperr.Usage}
+		}
+	}
+	return nil
+}
+
+// examination is one run of the doctor over a configuration.
+type examination struct {
+	*Server  // for its wiring; it runs nothing
+	conf     *config.Config
+	absolute func(path string) string
+	running  *control.Client // nil when no process serves the data folder
+	there    examinedThere
+	now      time.Time
+}
+
+func newExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
+	x := &examination{Server: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
+	if c, ok := control.DialSocket(ctx, control.SocketPath(conf)); ok {
+		x.running = c
+	}
+	return x
 }

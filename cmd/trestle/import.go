@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -172,4 +175,30 @@ func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *co
 		}
 	}
 	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Allow: listed(c, account.Key()), Logger: log}), nil
+}
+
+// addImport adds the job; the runner of this process does it.
+func (s *Server) addImport(ctx context.Context, q importRequest) (jobs.Snapshot, error) {
+	j, err := importJob{s.store, s.log, true, s.config}.add(ctx, q)
+	s.bells.Ring(jobsBell)
+	return jobs.Shown(j), err
+}
+
+// unmapped is the failure for a chat that belongs to no space.
+func unmapped(err error, chat string) error {
+	if !errors.Is(err, activity.ErrUnmapped) {
+		return err
+	}
+	return &apperr.Error{
+		What: "the chat belongs to no space yet", Where: "chat " + chat,
+		Remedy: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", Code: apperr.Failed,
+	}
+}
+
+// subject is what the job is called.
+func (q *importRequest) subject() string {
+	if q.Export.Name != "" {
+		return q.Export.Name
+	}
+	return filepath.Base(q.File)
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
@@ -68,4 +71,15 @@ func (p *CLI) migrating() *storeopen.MigrationProgress {
 		m.Out = io.Discard
 	}
 	return m
+}
+
+// reloadAsked returns a channel of wishes to read the configuration again: SIGHUP,
+// but where the program has a terminal, whose end the signal is.
+func reloadAsked(i inputKind) (asked <-chan os.Signal, forget func()) {
+	if i == inputTerminal {
+		return nil, func() {}
+	}
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
 }

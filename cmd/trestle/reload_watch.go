@@ -4,11 +4,9 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -37,17 +35,6 @@ type reloader struct {
 	seen  string // the files' fingerprint when they were last read
 	since string // another one that the last look found
 	owed  bool   // what was read has not been applied whole
-}
-
-// reloadAsked returns a channel of wishes to read the configuration again: SIGHUP,
-// but where the program has a terminal, whose end the signal is.
-func reloadAsked(i inputKind) (asked <-chan os.Signal, forget func()) {
-	if i == inputTerminal {
-		return nil, func() {}
-	}
-	c := make(chan os.Signal, 1)
-	signal.Notify(c, syscall.SIGHUP)
-	return c, func() { signal.Stop(c) }
 }
 
 // newReloader returns a reloader of what p is made of. source is where its

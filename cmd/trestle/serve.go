@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -48,8 +49,11 @@ type Server struct {
 	manager   systemd.Notifier
 	scheduled atomic.Bool // the scheduler was started
 	console   *console.Console
-	lost      chan error // told once when the record is given to others
-	rewound   string     // what the database had lost at the start; empty when nothing
+	// Answers answers the reading commands that other machines ask for by name, as
+	// with -o json; [console.ErrUnknown] for any other. Default: all are unknown.
+	Answers func(ctx context.Context, s *Server, command string, q url.Values) (any, error)
+	lost    chan error // told once when the record is given to others
+	rewound string     // what the database had lost at the start; empty when nothing
 	// ready is closed when everything that can run does.
 	ready chan struct{}
 	// reloader takes over a changed configuration; nil where none is.
@@ -180,7 +184,6 @@ func (s *Server) serve(ctx context.Context, beside func(context.Context) error) 
 	s.boot.Trust()
 	s.boot.Phase("Phase 2 (extensions)")
 	s.extend(ctx, g)
-	g.Go(func() error { return shrink(ctx, allocated, giveBack, func() { dropText() }) })
 	if beside != nil {
 		g.Go(func() error {
 			if err := beside(ctx); err != nil {

@@ -115,12 +115,3 @@ func needsSubcommand(c *cobra.Command, _ []string) error {
 	}
 	return misuse(c, "the command needs another word: "+alternatives(words), "")
 }
-
-// alternatives lists words, the last behind "or".
-func alternatives(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"net"
+	"net/url"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
@@ -23,7 +28,7 @@ func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Ke
 func (s *Server) newConsole() *console.Console {
 	return console.New(console.Options{
 		Record: s.store.Console(), Keys: s.store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.store.Jobs(), s}, Settings: settings{s.config, s.keyOf}, Live: liveEvents{s.bus},
-		Tools: s.shell.Catalogue().Manifest, Answers: s.answers, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
+		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
 	})
 }
 
@@ -149,4 +154,74 @@ func (w jobsBackend) Ask(ctx context.Context, id int64, want jobs.State) (jobs.J
 		w.s.bells.Ring(jobsBell)
 	}
 	return j, err
+}
+
+// banner says in one line what runs, and where it is looked at.
+func (s *Server) banner() string {
+	text := "trestle " + buildinfo.Current().Version
+	if s.listenAt != "" {
+		text += "   console http://" + s.listenAt
+	}
+	return text + "   data " + s.config().Data
+}
+
+// door returns where the console is, with a key that opens one browser within
+// ten minutes where one can be made.
+func (s *Server) door(ctx context.Context) string {
+	address := "http://" + nearest(s.listenAt)
+	made, err := s.console.NewLink(ctx)
+	if err != nil {
+		return address
+	}
+	return address + made.Path + "   (once, within 10 minutes; `trestle open --data " + s.config().Data + "` makes another)"
+}
+
+// settings is a configuration as the API shows it.
+type settings struct {
+	conf  func() *config.Config       // the one in force
+	entry func(spaces.SpaceID) string // that a space comes from, as far as it is known
+}
+
+// Rows implements [console.Settings].
+func (s settings) Rows() []console.SettingRow {
+	var rows []console.SettingRow
+	for _, r := range s.conf().Rows(config.ShowOptions{All: true}) {
+		rows = append(rows, console.SettingRow{Path: r.Path, Value: r.Value, Origin: r.Origin})
+	}
+	return rows
+}
+
+// Schema implements [console.Settings].
+func (s settings) Schema() []byte { return config.Schema() }
+
+// Budget implements [console.Settings].
+func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
+	return s.conf().SettingsFor(string(agent), s.entry(space)).Budget.PerCycle
+}
+
+// Price implements [console.Settings].
+func (s settings) Price(agent spaces.AgentID) (console.Price, bool) { return priceOf(s.conf(), agent) }
+
+// priceOf returns what tokens of an agent's model cost; false when nobody said so.
+func priceOf(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
+	p := c.SettingsFor(string(agent), "").Price
+	p.Cached = cmp.Or(p.Cached, p.Input)
+	return console.Price(p), p.Input > 0 || p.Output > 0
+}
+
+// answerCommand answers a reading command where the process has an answer for it.
+func (s *Server) answerCommand(ctx context.Context, command string, q url.Values) (any, error) {
+	if s.Answers == nil {
+		return nil, console.ErrUnknown
+	}
+	return s.Answers(ctx, s, command, q)
+}
+
+// nearest returns an address of this machine that reaches a listener.
+func nearest(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
 }

@@ -3,10 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
@@ -42,4 +45,26 @@ func (p *components) runJobs(ctx context.Context) error {
 		g.Go(func() error { return p.newRunner(kinds).Run(ctx, rings) })
 	}
 	return g.Wait()
+}
+
+// jobRequest asks for what is to become of a job.
+type jobRequest struct {
+	ID   int64      `json:"id"`
+	Want jobs.State `json:"want"`
+}
+
+func jobFailure(err error, id int64) error {
+	where := fmt.Sprintf("job %d", id)
+	switch {
+	case errors.Is(err, jobs.ErrUnknown):
+		return &apperr.Error{What: "there is no such job", Where: where, Remedy: "see trestle jobs", Code: apperr.Failed}
+	case errors.Is(err, jobs.ErrOver):
+		return &apperr.Error{What: "the job is over", Where: where, Remedy: "what is done stays done; begin a new one to do more", Code: apperr.Failed}
+	}
+	return err
+}
+
+func (s *Server) askJob(ctx context.Context, q jobRequest) (jobs.Snapshot, error) {
+	j, err := jobsBackend{s: s}.Ask(ctx, q.ID, q.Want)
+	return jobs.Shown(j), jobFailure(err, q.ID)
 }

@@ -291,3 +291,26 @@ func (s *Server) quiet(ctx context.Context) error {
 		}
 	}
 }
+
+// howToWake says how the agents of a room are woken where plain words wake none of
+// them; else nothing.
+func (p *components) howToWake(room config.Space) string {
+	pair := len(room.Agents) == 1 && len(room.Chats) == 0
+	direct := pair && room.Key == homeRoom
+	var names []string
+	for _, id := range room.Agents {
+		a, ok := p.config().Agent(id)
+		if !ok {
+			continue
+		}
+		wake := p.config().SettingsFor(id, room.Key).Wake
+		if wake == spaces.WakeAll || direct && wake != spaces.WakeNone || pair && wake == spaces.WakeAuto {
+			return ""
+		}
+		names = append(names, "@"+a.Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "in " + room.Key + " agents answer when they are named: " + strings.Join(names, ", ") + "\n"
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A memoryChange has a mind forget something or, with a fact, have that in place of
+// what it remembers. It is answered as it was asked for.
+type memoryChange struct {
+	Mind string  `json:"mind"`
+	ID   string  `json:"id"`
+	Fact *string `json:"fact,omitempty"`
+}
+
+// A memoryEditor changes what minds remember; see [console.Process].
+type memoryEditor interface {
+	Forget(ctx context.Context, m spaces.Mind, id string) (bool, error)
+	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
+}
+
+var _ memoryEditor = consoleBackend{}
+
+// factFor returns a fact as a mind may keep it.
+func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
+	fact = strings.TrimSpace(fact)
+	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
+		return "", &apperr.Error{What: wrong, Where: "memory of " + m.String(), Remedy: better, Code: apperr.Usage}
+	}
+	return fact, nil
+}
+
+// do carries the change out.
+func (q memoryChange) do(ctx context.Context, of memoryEditor) error {
+	m, err := mindNamed(q.Mind)
+	if err != nil {
+		return err
+	}
+	var had bool
+	things := "memory, timer or plan"
+	if q.Fact == nil {
+		had, err = of.Forget(ctx, m, q.ID)
+	} else {
+		things = "memory"
+		had, err = of.Correct(ctx, m, q.ID, *q.Fact)
+	}
+	if err == nil && !had {
+		return &apperr.Error{What: "there is no " + things + " of that id", Where: m.String() + " " + q.ID, Remedy: "see trestle memory " + m.String(), Code: apperr.Failed}
+	}
+	return err
+}
+
+func (s *Server) forget(ctx context.Context, q memoryChange) (memoryChange, error) {
+	q.Fact = nil
+	return q, q.do(ctx, consoleBackend{s})
+}
+
+func (s *Server) correct(ctx context.Context, q memoryChange) (memoryChange, error) {
+	q.Fact = cmp.Or(q.Fact, new(""))
+	return q, q.do(ctx, consoleBackend{s})
+}
+
+func mindNamed(name string) (spaces.Mind, error) {
+	m, ok := spaces.ParseMind(name)
+	if !ok {
+		return m, &apperr.Error{What: fmt.Sprintf("%q names no mind", name), Where: "mind " + name, Remedy: "write agent/circle, such as ada/home; see trestle status", Code: apperr.Usage}
+	}
+	return m, nil
+}
