@@ -171,3 +171,35 @@ func digest(file string) (size int64, sum string, err error) {
 	size, err = io.Copy(h, f)
 	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }
+
+// putInPlace copies the file beside its place first, so that there is never half
+// a record, nor one that does not know what was dealt with after it.
+func putInPlace(ctx context.Context, file, dir string, dealt time.Time) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	place := filepath.Join(dir, sqlite.FileName)
+	err := copyFile(file, place+".restoring")
+	if err == nil {
+		err = sqlite.NoteDealt(ctx, place+".restoring", dealt)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(place+".restoring"))
+	}
+	return rename(place+".restoring", place)
+}
+
+// copyFile writes a copy that is on disk when it returns.
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

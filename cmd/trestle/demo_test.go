@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -34,7 +35,7 @@ import (
 func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network, named := new(fake.Network), 0
-		w := &world{t: t, network: network}
+		var minted atomic.Int64
 		client := network.Client()
 		defer client.CloseIdleConnections()
 		ctx, stop := context.WithCancel(t.Context())
@@ -53,10 +54,13 @@ func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
 		p.in = mustOpen(t, os.DevNull)
 		s, err := p.demoProcess(ctx, stage, t.TempDir(), "")
 		testutil.OK(t, err)
-		s.client, s.mint = client, w.newID
-		g.Go(func() error { return w.live(ctx, s) })
+		s.client, s.mint = client, func() string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", minted.Add(1)) }
+		g.Go(func() error {
+			return s.RunInMemory(ctx, func(context.Context, *errgroup.Group, http.Handler) error { return nil })
+		})
 		g.Go(func() error { return p.showDemo(ctx, s, stage) })
-		pass(39 * time.Second)
+		<-time.After(39 * time.Second)
+		synctest.Wait()
 		stop()
 		if err := g.Wait(); err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)

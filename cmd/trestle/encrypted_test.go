@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
@@ -91,11 +92,11 @@ spaces:
 
 	for name, c := range map[string]correspondent{"telegram": telegram, "slack": slack, "discord": discord} {
 		c.says("first", []byte("row,seat\n1,A\n"))
-		eventually(t, name+" is not answered, or its file not fetched", func() bool { return strings.Contains(c.heard(), "first") && c.server.saw("files") > 0 })
+		waitUntil(t, name+" is not answered, or its file not fetched", func() bool { return strings.Contains(c.heard(), "first") && c.server.saw("files") > 0 })
 		c.sever()
 		m.CloseClientConnections()
 		c.says("second", nil)
-		eventually(t, name+" is not heard after the connection was cut", func() bool { return strings.Contains(c.heard(), "second") })
+		waitUntil(t, name+" is not heard after the connection was cut", func() bool { return strings.Contains(c.heard(), "second") })
 		if c.server.saw("HTTP/2.0") == 0 {
 			t.Errorf("%s: nothing came over HTTP/2: %v", name, c.server.seen)
 		}
@@ -166,7 +167,7 @@ func slackCorrespondent(t *testing.T) (correspondent, string) {
 	return correspondent{
 		server: encrypted(t, p), sever: func() {
 			app.Sever()
-			eventually(t, "slack has no sockets again", func() bool { return app.Sockets() == 2 })
+			waitUntil(t, "slack has no sockets again", func() bool { return app.Sockets() == 2 })
 		},
 		says: func(words string, file []byte) {
 			s := fakeslack.Said{}
@@ -208,4 +209,18 @@ func discordCorrespondent(t *testing.T) (correspondent, string) {
 			return all
 		},
 	}, room.ID.String()
+}
+
+// waitUntil fails the test with wrong unless happened comes true within thirty seconds.
+func waitUntil(t *testing.T, wrong string, happened func() bool) {
+	t.Helper()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for deadline := time.After(30 * time.Second); !happened(); {
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatal(wrong)
+		}
+	}
 }

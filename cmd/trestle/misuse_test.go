@@ -4,17 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // ECOSYSTEM 3.1: each wrong input gets one error that says where it is and what to
@@ -70,29 +65,6 @@ func TestChatInNoRoomMakesNoRecord(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(s.folder, "data")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a data folder was made: %v", err)
-	}
-}
-
-// ECOSYSTEM 4: a changed file does not take away that platforms cannot call us, and
-// nobody writes into the configuration that others read.
-func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
-	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ln.Close() })
-	c := &config.Config{WebhookListen: ln.Addr().String()}
-	s := newProcess(c, slog.New(slog.DiscardHandler), &screen{}, true)
-	s.lineup.hired = make(chan *accountConn)
-	g, ctx := errgroup.WithContext(context.WithoutCancel(t.Context()))
-	s.serveHooks(ctx, g)
-	if len(c.Problems) != 0 {
-		t.Errorf("written into the configuration: %+v", c.Problems)
-	}
-	s.current.Store((&config.Config{}).Over(c))
-	all := s.problems()
-	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Fault.Remedy, "another port") {
-		t.Errorf("after a reload the problems are %+v", all)
 	}
 }
 

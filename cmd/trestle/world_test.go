@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,12 +17,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -180,28 +177,9 @@ func (w *world) boot() {
 // live runs the process without its socket and its web page: real listeners
 // would keep the bubble's time from moving.
 func (w *world) live(ctx context.Context, s *Server) error {
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.config().Data, NewID: w.newID, Logger: s.log, Lives: true})
-	if err != nil {
-		return err
-	}
-	s.store = store
-	s.border = s.newBorder()
-	s.mapping = activity.NewSpaceMapping(s.border, s.border)
-	s.openFiles()
-	if err := s.core(ctx); err != nil {
-		return err
-	}
-	s.boot.Trust()
-	s.telemetry = s.newTelemetry(ctx)
-	s.shell = s.newShell()
-	s.makeLines(true)
-	g, gctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.telemetry.Run(gctx) })
-	if err := w.door.listens(gctx, g, w, &s.hooks); err != nil {
-		return err
-	}
-	s.extend(gctx, g)
-	return errors.Join(g.Wait(), store.Close(context.WithoutCancel(ctx)))
+	return s.RunInMemory(ctx, func(ctx context.Context, g *errgroup.Group, h http.Handler) error {
+		return w.door.listens(ctx, g, w, h)
+	})
 }
 
 func (w *world) stop() {
