@@ -83,19 +83,19 @@ type ackRequest struct {
 	Seconds int64     `json:"seconds"`
 }
 
-// acked is the answer of `trestle problems ack`.
-type acked struct {
+// ackResult is the answer of `trestle problems ack`.
+type ackResult struct {
 	Quiet []string  `json:"quiet"` // what is quiet now
 	Until time.Time `json:"until"`
 }
 
 // serveUnkept lists the problems that the record cannot take.
 func (s *Server) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
-	held, _ := s.unkept.Held()
+	held, _ := s.unstored.Held()
 	control.WriteJSON(rw, http.StatusOK, append([]alerts.Alert{}, held...))
 }
 
-func (s *Server) ack(ctx context.Context, q ackRequest) (a acked, err error) {
+func (s *Server) ack(ctx context.Context, q ackRequest) (a ackResult, err error) {
 	now := time.Now()
 	a.Until = now.Add(time.Duration(q.Seconds) * time.Second).UTC()
 	a.Quiet, err = s.takeOn(ctx, q.ID, a.Until, now)

@@ -17,7 +17,7 @@ const alarmTTL = time.Hour
 // newWatch returns what looks for problems and tells of them.
 func (s *Server) newWatch() *alerts.Monitor {
 	a := s.config().Alarms
-	w := &alerts.Monitor{Store: s.store.Problems(), Reserve: &s.unkept, Logger: s.log, Looks: []alerts.Probe{s.lookAtRecord(), s.lookAtProcesses()}}
+	w := &alerts.Monitor{Store: s.store.Problems(), Reserve: &s.unstored, Logger: s.log, Looks: []alerts.Probe{s.lookAtRecord(), s.lookAtProcesses()}}
 	for _, look := range s.ownLooks() {
 		w.Looks = append(w.Looks, s.everywhere(look))
 	}
@@ -33,7 +33,7 @@ func (s *Server) newWatch() *alerts.Monitor {
 
 // troubles is what an operator must know of: what the record has, and what it
 // cannot take.
-func (p *components) troubles() alerts.Store { return p.unkept.Over(p.store.Problems()) }
+func (p *components) troubles() alerts.Store { return p.unstored.Over(p.store.Problems()) }
 
 // ownLooks look for what every process sees of itself alone.
 func (s *Server) ownLooks() []alerts.Probe {

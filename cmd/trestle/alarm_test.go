@@ -248,7 +248,7 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		}
 		look()
 		testutil.Same(t, "seen", map[alerts.Code]string{alerts.OutboxOld: "telegram:999"}, seen)
-		testutil.OK(t, noteBackup(w.process.config().Data, backedUp{At: time.Now().Add(-48 * time.Hour)}))
+		testutil.OK(t, writeBackupNote(w.process.config().Data, backupNote{At: time.Now().Add(-48 * time.Hour)}))
 		w.process.misfit("spaces.ops", errors.New("no such agent"))
 		look()
 		want := map[alerts.Code]string{alerts.OutboxOld: "telegram:999", alerts.BackupOld: "the record", alerts.Misconfigured: "spaces.ops"}

@@ -21,7 +21,7 @@ type readContext struct {
 	sqlstore.ReadModel
 	conf *config.Config
 	// health says how the process stands; nil where nothing runs.
-	health func(context.Context) (*health, error)
+	health func(context.Context) (*console.Health, error)
 	// unkept lists the problems that the process holds since the record cannot
 	// take them; none where nothing runs.
 	unkept func(context.Context) ([]alerts.Alert, error)
@@ -60,7 +60,9 @@ func consult[T any](ctx context.Context, p *CLI, command string, q url.Values) (
 	}
 	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
 		o := readContext{ReadModel: r, conf: conf}
-		o.health = func(ctx context.Context) (*health, error) { return there[*health](ctx, conf, "/health") }
+		o.health = func(ctx context.Context) (*console.Health, error) {
+			return there[*console.Health](ctx, conf, "/health")
+		}
 		o.unkept = func(ctx context.Context) ([]alerts.Alert, error) {
 			return there[[]alerts.Alert](ctx, conf, control.UnstoredProblemsPath)
 		}
@@ -87,9 +89,9 @@ func answerCommand(ctx context.Context, s *Server, command string, q url.Values)
 		return nil, console.ErrUnknown
 	}
 	o := readContext{ReadModel: s.store.Console(), conf: s.config()}
-	o.health = func(context.Context) (*health, error) { return new(s.health()), nil }
+	o.health = func(context.Context) (*console.Health, error) { return new(s.health()), nil }
 	o.unkept = func(context.Context) ([]alerts.Alert, error) {
-		held, _ := s.unkept.Held()
+		held, _ := s.unstored.Held()
 		return held, nil
 	}
 	return tell(ctx, o, q)
@@ -97,7 +99,7 @@ func answerCommand(ctx context.Context, s *Server, command string, q url.Values)
 
 // newServer prepares a process that answers commands, too; nothing is opened.
 func newServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
-	s := newProcess(c, log, lines, platforms)
+	s := NewServer(c, log, lines, platforms)
 	s.Answers = answerCommand
 	return s
 }

@@ -37,7 +37,7 @@ func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) err
 		if err != nil {
 			return err
 		}
-		as := settings{func() *config.Config { return c }, func(id spaces.SpaceID) string { return entries[id] }}
+		as := consoleSettings{func() *config.Config { return c }, func(id spaces.SpaceID) string { return entries[id] }}
 		acts := func() spaces.ToolManifest {
 			return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest()
 		}
@@ -115,4 +115,4 @@ func nothing(err error, what, where, remedy string) error {
 	return err
 }
 
-var _ console.Settings = settings{}
+var _ console.Settings = consoleSettings{}

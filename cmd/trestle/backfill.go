@@ -68,16 +68,16 @@ func (p *components) historian(ctx context.Context, account string) (adapters.Hi
 	for _, f := range p.fellows() {
 		for _, its := range f.Accounts {
 			if its == account { // who receives there does not matter: history is read by asking
-				return p.calls(ctx, []spaces.Mapping{{Account: account}})(ctx, account)
+				return p.connectReaders(ctx, []spaces.Mapping{{Account: account}})(ctx, account)
 			}
 		}
 	}
 	return nil, fmt.Errorf("no account %s is connected now", account)
 }
 
-// calls connects, without a line to receive by, the accounts that chats are on,
+// connectReaders connects, without a line to receive by, the accounts that chats are on,
 // and returns who can read their history.
-func (p *components) calls(ctx context.Context, chats []spaces.Mapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
+func (p *components) connectReaders(ctx context.Context, chats []spaces.Mapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
 	for _, a := range p.config().Adapters {
 		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.Mapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
@@ -214,7 +214,7 @@ func (w backfillJob) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 
 // addBackfill adds the job; the runner of this process does it.
 func (s *Server) addBackfill(ctx context.Context, q backfillRequest) (jobs.Snapshot, error) {
-	chats, err := chatsOf(ctx, s.store, q.Space)
+	chats, err := spaceChats(ctx, s.store, q.Space)
 	if err != nil {
 		return jobs.Snapshot{}, err
 	}
@@ -223,8 +223,8 @@ func (s *Server) addBackfill(ctx context.Context, q backfillRequest) (jobs.Snaps
 	return jobs.Shown(j), err
 }
 
-// chatsOf returns the live chats of the space of that name, entry or id.
-func chatsOf(ctx context.Context, store *sqlstore.Store, name string) ([]spaces.Mapping, error) {
+// spaceChats returns the live chats of the space of that name, entry or id.
+func spaceChats(ctx context.Context, store *sqlstore.Store, name string) ([]spaces.Mapping, error) {
 	all, err := store.Border().Chats(ctx, "", "")
 	if err != nil {
 		return nil, err

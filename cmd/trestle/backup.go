@@ -34,9 +34,9 @@ type backupRequest struct {
 	Partial string `json:"partial,omitempty"`
 }
 
-// backupAdded is the job, and the file by which others see that they have the same
+// backupResult is the job, and the file by which others see that they have the same
 // folder before them.
-type backupAdded struct {
+type backupResult struct {
 	jobs.Snapshot
 	Partial string `json:"partial"`
 }
@@ -50,7 +50,7 @@ type backupJob struct {
 	data  string // the data folder
 }
 
-func (w backupJob) add(ctx context.Context, file string) (a backupAdded, err error) {
+func (w backupJob) add(ctx context.Context, file string) (a backupResult, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
 	if err != nil {
 		return a, fmt.Errorf("begin a backup: %w", err)
@@ -77,7 +77,7 @@ func (w backupJob) work(ctx context.Context, t *jobs.Task) error {
 	p := t.Job.Progress
 	if begun := len(p.Cursor) > 0; begun {
 		p.Cursor, p.Done = nil, 0
-		if err := errors.Join(unlessGone(os.Remove(q.Partial)), t.Save(ctx, p)); err != nil {
+		if err := errors.Join(ignoreMissing(os.Remove(q.Partial)), t.Save(ctx, p)); err != nil {
 			return err
 		}
 		return errCutOff
@@ -88,17 +88,17 @@ func (w backupJob) work(ctx context.Context, t *jobs.Task) error {
 	}
 	p.Cursor, p.Total = []byte("copying"), size/1000
 	if err := t.Save(ctx, p); err != nil {
-		return errors.Join(err, unlessGone(os.Remove(q.Partial)))
+		return errors.Join(err, ignoreMissing(os.Remove(q.Partial)))
 	}
 	if err := w.copy(ctx, t, q); err != nil {
-		return errors.Join(err, unlessGone(os.Remove(q.Partial)))
+		return errors.Join(err, ignoreMissing(os.Remove(q.Partial)))
 	}
-	size, sum, err := digest(q.File)
+	size, sum, err := fileDigest(q.File)
 	if err != nil {
 		return err
 	}
 	p.Done, p.Total = size/1000, size/1000
-	return errors.Join(noteBackup(w.data, backedUp{At: time.Now(), Bytes: size, SHA256: sum}), t.Save(ctx, p))
+	return errors.Join(writeBackupNote(w.data, backupNote{At: time.Now(), Bytes: size, SHA256: sum}), t.Save(ctx, p))
 }
 
 // copy writes the copy beside its place, says how far it is, and puts it there.
@@ -115,7 +115,7 @@ func (w backupJob) copy(ctx context.Context, t *jobs.Task, q backupRequest) erro
 			if err != nil {
 				return err
 			}
-			return putBackup(q)
+			return publishBackup(q)
 		case <-tick.C:
 			p := t.Job.Progress
 			if info, err := os.Stat(q.Partial); err == nil {
@@ -130,24 +130,24 @@ func (w backupJob) copy(ctx context.Context, t *jobs.Task, q backupRequest) erro
 	}
 }
 
-// putBackup gives a whole copy its name. It overwrites nothing.
-func putBackup(q backupRequest) error {
+// publishBackup gives a whole copy its name. It overwrites nothing.
+func publishBackup(q backupRequest) error {
 	if _, err := os.Lstat(q.File); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", q.File, fs.ErrExist)
 	}
-	return rename(q.Partial, q.File)
+	return renameDurably(q.Partial, q.File)
 }
 
-// rename gives a whole file its name, and makes sure that the name is on disk: what is
+// renameDurably gives a whole file its name, and makes sure that the name is on disk: what is
 // said to be there outlives a power cut.
-func rename(from, to string) error {
+func renameDurably(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
 	return sqlite.SyncDir(filepath.Dir(to))
 }
 
-func unlessGone(err error) error {
+func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -155,14 +155,14 @@ func unlessGone(err error) error {
 }
 
 // addBackup adds the job; the runner of this process does it.
-func (s *Server) addBackup(ctx context.Context, q backupRequest) (backupAdded, error) {
+func (s *Server) addBackup(ctx context.Context, q backupRequest) (backupResult, error) {
 	a, err := backupJob{s.store, s.config().Data}.add(ctx, q.File)
 	s.bells.Ring(backupBell)
 	return a, err
 }
 
-// digest returns the size of a file and the hash of what is in it.
-func digest(file string) (size int64, sum string, err error) {
+// fileDigest returns the size of a file and the hash of what is in it.
+func fileDigest(file string) (size int64, sum string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return 0, "", err
@@ -172,9 +172,9 @@ func digest(file string) (size int64, sum string, err error) {
 	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// putInPlace copies the file beside its place first, so that there is never half
+// placeDatabase copies the file beside its place first, so that there is never half
 // a record, nor one that does not know what was dealt with after it.
-func putInPlace(ctx context.Context, file, dir string, dealt time.Time) error {
+func placeDatabase(ctx context.Context, file, dir string, dealt time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func putInPlace(ctx context.Context, file, dir string, dealt time.Time) error {
 	if err != nil {
 		return errors.Join(err, os.Remove(place+".restoring"))
 	}
-	return rename(place+".restoring", place)
+	return renameDurably(place+".restoring", place)
 }
 
 // copyFile writes a copy that is on disk when it returns.

@@ -7,37 +7,37 @@ import (
 	"time"
 )
 
-// backupNote is the file in the data folder that says when the record was last
+// backupNoteFile is the file in the data folder that says when the record was last
 // backed up. The record itself is not written for it: a backup needs no lock.
-const backupNote = "backup.json"
+const backupNoteFile = "backup.json"
 
-// backedUp is what the note holds.
-type backedUp struct {
+// backupNote is what the note holds.
+type backupNote struct {
 	At     time.Time `json:"at"`
 	Bytes  int64     `json:"bytes"`
 	SHA256 string    `json:"sha256"`
 }
 
-// noteBackup writes the note, whole or not at all.
-func noteBackup(data string, b backedUp) error {
+// writeBackupNote writes the note, whole or not at all.
+func writeBackupNote(data string, b backupNote) error {
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(data, backupNote)
+	file := filepath.Join(data, backupNoteFile)
 	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
 		return err
 	}
-	return rename(file+".new", file)
+	return renameDurably(file+".new", file)
 }
 
 // lastBackup returns when the record was last backed up; zero when nobody knows.
 func lastBackup(data string) time.Time {
-	text, err := os.ReadFile(filepath.Join(data, backupNote))
+	text, err := os.ReadFile(filepath.Join(data, backupNoteFile))
 	if err != nil {
 		return time.Time{}
 	}
-	var b backedUp
+	var b backupNote
 	if json.Unmarshal(text, &b) != nil {
 		return time.Time{}
 	}

@@ -4,20 +4,22 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // A firstStep is one of the three things a new installation lacks.
 type firstStep struct {
 	name string
 	how  string // while it is not done
-	done func(h health) string
+	done func(h console.Health) string
 }
 
 // firstSteps are what makes a process useful, each with how to tell that it is
 // done: what it returns is empty until then.
 func firstSteps() []firstStep {
 	return []firstStep{
-		{"a model", "set OPENAI_BASE_URL or OPENAI_API_KEY, or model: in trestle.yaml; until then a stand-in answers", func(h health) string {
+		{"a model", "set OPENAI_BASE_URL or OPENAI_API_KEY, or model: in trestle.yaml; until then a stand-in answers", func(h console.Health) string {
 			for _, x := range h.Extensions {
 				if x.Kind == "model" && x.Healthy && x.State != "offline" {
 					return "configured"
@@ -25,8 +27,8 @@ func firstSteps() []firstStep {
 			}
 			return ""
 		}},
-		{"a room", "", func(health) string { return homeRoom + " is here already: trestle chat" }},
-		{"a platform", "trestle init asks for one, or set TELEGRAM_BOT_TOKEN", func(h health) string {
+		{"a room", "", func(console.Health) string { return homeRoom + " is here already: trestle chat" }},
+		{"a platform", "trestle init asks for one, or set TELEGRAM_BOT_TOKEN", func(h console.Health) string {
 			for _, x := range h.Extensions {
 				if x.Kind == "adapter" && x.Name != localName && x.Healthy {
 					return x.Name + " connected as " + x.Handle
@@ -79,7 +81,7 @@ func (p *CLI) guide(ctx context.Context, s *Server) error {
 
 // showSteps writes a line for each step that has been done since the last time,
 // and on the first time for the others, too.
-func (p *CLI) showSteps(h health, steps []firstStep, done map[int]bool, first bool) {
+func (p *CLI) showSteps(h console.Health, steps []firstStep, done map[int]bool, first bool) {
 	for i, step := range steps {
 		how := step.done(h)
 		if done[i] || (how == "" && !first) {

@@ -24,7 +24,7 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	address := server.URL(server.Database(t))
 	minds := hears(t, address, mindsCall)
-	s := newProcess(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
+	s := NewServer(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
 	testutil.OK(t, s.openBells(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

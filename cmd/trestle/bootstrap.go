@@ -20,18 +20,12 @@ type startupReporter struct {
 	out io.Writer // gets one line a stage
 
 	mu     sync.Mutex // guards report
-	report bootReport
+	report console.Boot
 }
-
-// bootReport is what became of a start, and stageResult of one stage of it.
-type (
-	bootReport  = console.Boot
-	stageResult = console.Stage
-)
 
 // newBootstrap begins a start. Its lines go to out.
 func newBootstrap(out io.Writer) *startupReporter {
-	return &startupReporter{out: out, report: bootReport{StartedAt: time.Now(), Stages: []stageResult{}, Failed: []string{}}}
+	return &startupReporter{out: out, report: console.Boot{StartedAt: time.Now(), Stages: []console.Stage{}, Failed: []string{}}}
 }
 
 // Stage runs one stage and returns its error. A stage that returns errSkipped
@@ -39,7 +33,7 @@ func newBootstrap(out io.Writer) *startupReporter {
 func (b *startupReporter) Stage(name string, do func() error) error {
 	began := time.Now()
 	err := do()
-	r := stageResult{Stage: name, Status: "success", DurationMS: time.Since(began).Milliseconds()}
+	r := console.Stage{Stage: name, Status: "success", DurationMS: time.Since(began).Milliseconds()}
 	switch {
 	case errors.Is(err, errSkipped):
 		r.Status, err = "skipped", nil
@@ -68,31 +62,31 @@ func (b *startupReporter) say(format string, args ...any) {
 }
 
 // Core notes that phase 1 is over.
-func (b *startupReporter) Core() { b.note(func(r *bootReport) { r.CoreReady = true }) }
+func (b *startupReporter) Core() { b.note(func(r *console.Boot) { r.CoreReady = true }) }
 
 // Trust notes that the gate was passed: from here on the network may be used.
-func (b *startupReporter) Trust() { b.note(func(r *bootReport) { r.TrustPassed = true }) }
+func (b *startupReporter) Trust() { b.note(func(r *console.Boot) { r.TrustPassed = true }) }
 
 // Ready notes that the start is over.
 func (b *startupReporter) Ready() {
-	b.note(func(r *bootReport) {
+	b.note(func(r *console.Boot) {
 		r.ReadyAt = new(time.Now())
 		r.TotalDurationMS = r.ReadyAt.Sub(r.StartedAt).Milliseconds()
 	})
 }
 
-func (b *startupReporter) note(change func(*bootReport)) {
+func (b *startupReporter) note(change func(*console.Boot)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(&b.report)
 }
 
 // Report returns what became of the start so far.
-func (b *startupReporter) Report() bootReport {
+func (b *startupReporter) Report() console.Boot {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	r := b.report
-	r.Stages = append([]stageResult{}, r.Stages...)
+	r.Stages = append([]console.Stage{}, r.Stages...)
 	r.Failed = append([]string{}, r.Failed...)
 	if r.ReadyAt == nil {
 		r.TotalDurationMS = time.Since(r.StartedAt).Milliseconds()

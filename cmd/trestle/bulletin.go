@@ -46,8 +46,8 @@ func bulletinOf(m engine.Process) (b peerStatus) {
 	return b
 }
 
-// crewOf reads what all processes told.
-func crewOf(all []engine.Process) []peer {
+// decodePeers reads what all processes told.
+func decodePeers(all []engine.Process) []peer {
 	crew := make([]peer, len(all))
 	for i, m := range all {
 		crew[i] = peer{m, bulletinOf(m)}
@@ -195,8 +195,8 @@ func disagreements(own peer, others []peer) (all []alerts.Observation) {
 	return all
 }
 
-// shownProcess is a process as health and status show it.
-func shownProcess(f peer) console.Peer {
+// consolePeer is a process as health and status show it.
+func consolePeer(f peer) console.Peer {
 	x := console.Peer{Host: f.Host, PID: f.PID, Version: f.Program, Since: f.Since, Roles: []string{}, Has: append([]string{}, f.Owned...)}
 	for _, r := range f.Roles {
 		x.Roles = append(x.Roles, string(r))

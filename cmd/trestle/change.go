@@ -49,6 +49,6 @@ func (p *CLI) change(ctx context.Context, c mutation) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, lastly(ctx, store.Close)) }()
+	defer func() { err = errors.Join(err, withGrace(ctx, store.Close)) }()
 	return c.alone(ctx, store)
 }

@@ -126,7 +126,7 @@ func TestChatNamesWhoActs(t *testing.T) {
 		s.write(t, text, 0o600)
 		conf, err := s.program(nil, io.Discard, io.Discard).load()
 		testutil.OK(t, err)
-		place := &localRoom{parts: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, false).components, room: conf.Spaces[0]}
+		place := &localRoom{parts: NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, false).components, room: conf.Spaces[0]}
 		var got []string
 		for _, shown := range []local.RoomEvent{
 			local.Posted{Text: "hi"}, local.Posted{From: "Ada", Text: "hi"}, local.Posted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.Reacted{Emoji: "👍"},

@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
@@ -55,7 +56,7 @@ func (p *CLI) checkStart(ctx context.Context) (err error) {
 	return nil
 }
 
-func verdict(r bootReport) string {
+func verdict(r console.Boot) string {
 	if len(r.Failed) == 0 {
 		return "everything starts; nothing was received, sent or changed"
 	}

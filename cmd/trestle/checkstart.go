@@ -18,7 +18,7 @@ func (s *Server) tryStart(ctx context.Context, data string) (err error) {
 	if err := s.openStore(ctx); err != nil {
 		return storeopen.OpenError(err, data)
 	}
-	defer func() { err = errors.Join(err, lastly(ctx, s.store.Close), s.closeBells()) }()
+	defer func() { err = errors.Join(err, withGrace(ctx, s.store.Close), s.closeBells()) }()
 	if err := s.core(ctx); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -51,7 +52,7 @@ func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 	for _, k := range known {
 		words = append(words, string(k))
 	}
-	return misuse(c, fmt.Sprintf("%s %q", none, given), cmp.Or(config.DidYouMean(given, words), "name one of "+alternatives(words)))
+	return misuse(c, fmt.Sprintf("%s %q", none, given), cmp.Or(config.DidYouMean(given, words), "name one of "+textout.JoinOr(words)))
 }
 
 // chooseAgent refuses an agent that is and was in no space.
@@ -89,13 +90,4 @@ func (p *CLI) chooseMind(ctx context.Context, m spaces.Mind) error {
 		words = append(words, word)
 	}
 	return &apperr.Error{What: fmt.Sprintf("there is no %s %q", what, given), Where: given, Remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), Code: apperr.Failed}
-}
-
-// alternatives lists words, the last behind "or".
-func alternatives(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

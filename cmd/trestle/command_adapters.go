@@ -58,18 +58,18 @@ type adapterRow struct {
 // adapterRows joins what the configuration names with what the running process
 // says and what the record knows. h is nil when nothing runs here; another process
 // of the crew may serve an account then.
-func adapterRows(conf *config.Config, h *health, crew []engine.Process, accounts []console.Account) []adapterRow {
+func adapterRows(conf *config.Config, h *console.Health, crew []engine.Process, accounts []console.Account) []adapterRow {
 	rows := []adapterRow{}
 	for _, a := range conf.Adapters {
 		r := adapterRow{Name: a.Name, Type: a.Type, State: "stopped"}
 		if a.Misconfigured {
 			r.State, r.Reason = "misconfigured", reasonIn(conf, "adapters."+a.Name)
 		}
-		switch by := servedBy(crew, a.Name); {
+		switch by := processServing(crew, a.Name); {
 		case h != nil:
 			r.live(*h)
 		case by != nil && !a.Misconfigured:
-			r.State, r.Healthy, r.Since, r.Reason = string(activity.LineStandby), true, stamp(by.Since), by.String()+" serves it"
+			r.State, r.Healthy, r.Since, r.Reason = string(activity.LineStandby), true, optionalTime(by.Since), by.String()+" serves it"
 		}
 		r.remember(conf, accounts)
 		rows = append(rows, r)
@@ -86,7 +86,7 @@ func reasonIn(conf *config.Config, entry string) string {
 }
 
 // live takes over what the running process says.
-func (r *adapterRow) live(h health) {
+func (r *adapterRow) live(h console.Health) {
 	for _, x := range h.Extensions {
 		if x.Kind == "adapter" && x.Name == r.Name {
 			r.State, r.Healthy, r.Since, r.Heard, r.Handle, r.Reason, r.Account = x.State, x.Healthy, x.Since, x.Heard, x.Handle, x.Reason, x.Account
@@ -109,9 +109,9 @@ func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 		if a.Account != r.Account {
 			continue
 		}
-		r.Said, r.Waiting = stamp(a.Said), a.Waiting
+		r.Said, r.Waiting = optionalTime(a.Said), a.Waiting
 		if r.Heard == nil {
-			r.Heard = stamp(a.Heard)
+			r.Heard = optionalTime(a.Heard)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func (a *adapterAnswer) add(room console.Room, s spaces.ConnectionSpan) {
 		i = len(a.Rooms)
 		a.Rooms = append(a.Rooms, connectionHistory{Space: s.Space, Name: room.Space.Name, Mind: s.Mind.String()})
 	}
-	a.Rooms[i].Spans = append(a.Rooms[i].Spans, connectedSpan{s.Opened, stamp(s.Closed), s.Opener, s.Closer})
+	a.Rooms[i].Spans = append(a.Rooms[i].Spans, connectedSpan{s.Opened, optionalTime(s.Closed), s.Opener, s.Closer})
 }
 
 func (a *adapterAnswer) print(w io.Writer, at timeFormat) {

@@ -45,12 +45,12 @@ func (p *CLI) backfillHere(ctx context.Context, s *sqlstore.Store, q backfillReq
 	if err != nil {
 		return err
 	}
-	chats, err := chatsOf(ctx, s, q.Space)
+	chats, err := spaceChats(ctx, s, q.Space)
 	if err != nil {
 		return err
 	}
 	lg := p.logger(slog.LevelWarn)
-	work := backfillJob{s, lg, newServer(conf, lg, io.Discard, true).calls(ctx, chats), func() *config.Config { return conf }}
+	work := backfillJob{s, lg, newServer(conf, lg, io.Discard, true).connectReaders(ctx, chats), func() *config.Config { return conf }}
 	added, err := work.add(ctx, q, chats)
 	if err != nil {
 		return err

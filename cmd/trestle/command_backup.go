@@ -75,7 +75,7 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 		if held, err := os.ReadDir(filepath.Join(conf.Data, filesFolder)); err == nil && len(held) > 0 {
 			a.Beside = filepath.Join(conf.Data, filesFolder)
 		}
-		if a.Bytes, a.SHA256, err = digest(full); err != nil {
+		if a.Bytes, a.SHA256, err = fileDigest(full); err != nil {
 			return err
 		}
 		return p.answer(a, func(w io.Writer) {
@@ -91,7 +91,7 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 // that cannot write where this one can, such as a service in a sandbox, has it
 // done here all the same, without a job.
 func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
-	var a backupAdded
+	var a backupResult
 	begun := false // here
 	err := p.change(ctx, mutation{
 		path: "/backup", ask: backupRequest{File: full}, answer: &a,
@@ -119,7 +119,7 @@ func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r sqlstore.Rea
 // copiedThere follows the job of a running process. Where nothing of what it writes
 // is seen here, neither the copy nor, before that, what becomes it, it is given up
 // and false is returned.
-func (p *CLI) copiedThere(ctx context.Context, a backupAdded, full string) (bool, error) {
+func (p *CLI) copiedThere(ctx context.Context, a backupResult, full string) (bool, error) {
 	_, apart := os.Stat(a.Partial)
 	if apart != nil {
 		_, apart = os.Stat(full)
@@ -151,19 +151,19 @@ func (p *CLI) awaitBackup(ctx context.Context, id int64) error {
 // copyHere copies the record beside whoever writes it.
 func copyHere(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
 	q := backupRequest{File: full, Partial: full + ".partial"}
-	err := unlessGone(os.Remove(q.Partial))
+	err := ignoreMissing(os.Remove(q.Partial))
 	if err == nil {
 		err = errors.Join(r.Backup(ctx, q.Partial), ctx.Err())
 	}
 	if err == nil {
-		err = putBackup(q)
+		err = publishBackup(q)
 	}
 	if err != nil {
-		return errors.Join(err, unlessGone(os.Remove(q.Partial)))
+		return errors.Join(err, ignoreMissing(os.Remove(q.Partial)))
 	}
-	size, sum, err := digest(full)
+	size, sum, err := fileDigest(full)
 	if err != nil {
 		return err
 	}
-	return noteBackup(conf.Data, backedUp{At: time.Now(), Bytes: size, SHA256: sum})
+	return writeBackupNote(conf.Data, backupNote{At: time.Now(), Bytes: size, SHA256: sum})
 }

@@ -70,7 +70,7 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 	changed := []string{}
 	if fix {
 		parts := newExamination(ctx, conf, p.absolute).parts()
-		if err := knownParts(o.Parts, parts); err != nil {
+		if err := checkParts(o.Parts, parts); err != nil {
 			return r, err
 		}
 		if changed, err = doctor.Fix(ctx, parts, o); err != nil {

@@ -86,7 +86,7 @@ func tellJobs(ctx context.Context, o readContext, q url.Values) (any, error) {
 		}
 		j, err := o.Jobs().Job(ctx, id)
 		if err != nil {
-			return nil, jobFailure(err, id)
+			return nil, jobError(err, id)
 		}
 		return jobs.Shown(j), nil
 	}
@@ -250,7 +250,7 @@ func (p *CLI) wantJob(ctx context.Context, id int64, want jobs.State) (j jobs.Sn
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
 			done, err := s.Jobs().Ask(ctx, id, want, time.Now())
 			j = jobs.Shown(done)
-			return jobFailure(err, id)
+			return jobError(err, id)
 		},
 	})
 	return j, err

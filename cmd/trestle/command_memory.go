@@ -35,7 +35,7 @@ func memoryCommand(p *CLI) *cobra.Command {
 }
 
 func (p *CLI) memory(ctx context.Context, name string, q url.Values) error {
-	m, err := mindNamed(name)
+	m, err := parseMindName(name)
 	if err != nil {
 		return err
 	}

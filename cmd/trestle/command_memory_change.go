@@ -37,7 +37,7 @@ func correctCommand(p *CLI) *cobra.Command {
 }
 
 func (p *CLI) changeMemory(ctx context.Context, path string, q memoryChange) error {
-	if _, err := mindNamed(q.Mind); err != nil {
+	if _, err := parseMindName(q.Mind); err != nil {
 		return err
 	}
 	var done memoryChange
@@ -77,7 +77,7 @@ func (k offlineMemoryEditor) Forget(ctx context.Context, m spaces.Mind, id strin
 
 // Correct implements [memoryKeeper].
 func (k offlineMemoryEditor) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
-	fact, err := factFor(k.conf, m, fact)
+	fact, err := checkFact(k.conf, m, fact)
 	if err != nil {
 		return false, err
 	}

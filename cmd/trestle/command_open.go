@@ -33,7 +33,7 @@ func (p *CLI) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var h health
+	var h console.Health
 	if err := c.Get(ctx, "/health", &h); err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (p *CLI) open(ctx context.Context) error {
 	if err := c.Post(ctx, "/api/links", struct{}{}, &made); err != nil {
 		return err
 	}
-	a := openAnswer{"http://" + nearest(h.Listen) + made.Path, made.Expires}
+	a := openAnswer{"http://" + localAddress(h.Listen) + made.Path, made.Expires}
 	return p.answer(a, func(w io.Writer) { fmt.Fprintln(w, a.URL) })
 }
 

@@ -55,10 +55,10 @@ func problemRows(all []alerts.Alert, now time.Time) []problemRow {
 	for _, p := range all {
 		r := problemRow{
 			ID: p.ID, Code: p.Code, Severity: p.Severity, Subject: p.Subject, What: p.What(), Evidence: p.Evidence, Remedy: p.Remedy(),
-			Opened: p.Opened, Seen: p.Seen, Count: p.Count, Closed: stamp(p.Closed), Told: p.Told,
+			Opened: p.Opened, Seen: p.Seen, Count: p.Count, Closed: optionalTime(p.Closed), Told: p.Told,
 		}
 		if p.Quiet(now) {
-			r.Quiet = stamp(p.Acked)
+			r.Quiet = optionalTime(p.Acked)
 		}
 		rows = append(rows, r)
 	}
@@ -138,7 +138,7 @@ func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 	if err != nil || length <= 0 {
 		return &apperr.Error{What: fmt.Sprintf("%q is no length of time", span), Where: "--for", Remedy: "write 30m, 2h or 7d", Code: apperr.Usage}
 	}
-	var a acked
+	var a ackResult
 	if err := p.post(ctx, "/problems/ack", ackRequest{alerts.ID(n), int64(length.Seconds())}, &a); err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func (q replayQuestion) weights() (*hud.Weights, error) {
 		by, err := strconv.ParseFloat(factor, 64)
 		value := w.Named(name)
 		if err != nil || value == nil {
-			return nil, &apperr.Error{What: fmt.Sprintf("%s=%s names no weight and factor", name, factor), Where: "--weigh", Remedy: "name one of " + alternatives(hud.WeightNames()), Code: apperr.Usage}
+			return nil, &apperr.Error{What: fmt.Sprintf("%s=%s names no weight and factor", name, factor), Where: "--weigh", Remedy: "name one of " + textout.JoinOr(hud.WeightNames()), Code: apperr.Usage}
 		}
 		*value *= by
 	}

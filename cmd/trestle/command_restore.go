@@ -33,7 +33,7 @@ func (p *CLI) checkBackup(ctx context.Context, file string) error {
 	full := p.absolute(file)
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
 	var err error
-	if a.Bytes, a.SHA256, err = digest(full); err != nil {
+	if a.Bytes, a.SHA256, err = fileDigest(full); err != nil {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "name a file that trestle backup wrote", Code: apperr.Failed}
 	}
 	if a.Findings, _, err = auditBackup(ctx, full); ctx.Err() != nil {
@@ -168,11 +168,11 @@ func (p *CLI) restore(ctx context.Context, conf *config.Config, file string, dea
 	if err != nil {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "use another backup, and see trestle backup --check", Code: apperr.Failed}
 	}
-	if err := putInPlace(ctx, full, conf.Data, dealt); err != nil {
+	if err := placeDatabase(ctx, full, conf.Data, dealt); err != nil {
 		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "see that there is room and that the folder can be written", Code: apperr.Failed}
 	}
 	a := restoredAnswer{backupAnswer{File: file, Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
-	if a.Bytes, a.SHA256, err = digest(full); err != nil {
+	if a.Bytes, a.SHA256, err = fileDigest(full); err != nil {
 		return err
 	}
 	if beside > 0 {

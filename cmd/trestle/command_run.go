@@ -76,7 +76,7 @@ func (p *CLI) serve(ctx context.Context) error {
 		return s.run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
 	}
 	if room, err := s.findRoom(""); err == nil {
-		fmt.Fprint(p.errs, s.howToWake(room))
+		fmt.Fprint(p.errs, s.wakeHint(room))
 	}
 	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, terminal.ChatOptions{}) })
 }
@@ -88,15 +88,15 @@ func (p *CLI) sit(ctx context.Context, s *Server, talk terminal.ChatOptions) (er
 	case <-ctx.Done():
 		return nil
 	}
-	place, err := s.enter(ctx, talk.Room)
+	place, err := s.enterRoom(ctx, talk.Room)
 	if ctx.Err() != nil && err != nil {
 		return nil // stopped before anybody sat down
 	}
 	if err != nil {
 		return err
 	}
-	place.who = personNamed(talk.As)
-	defer func() { err = errors.Join(err, lastly(ctx, place.Leave)) }()
+	place.who = terminalPerson(talk.As)
+	defer func() { err = errors.Join(err, withGrace(ctx, place.Leave)) }()
 	behind, err := terminal.NewTraceView(ctx, s.store.Console(), place.account, place.room.Key, talk.Show)
 	if ctx.Err() != nil && err != nil {
 		return nil // stopped before anybody spoke
@@ -104,7 +104,7 @@ func (p *CLI) sit(ctx context.Context, s *Server, talk terminal.ChatOptions) (er
 	if err != nil {
 		return err
 	}
-	return p.talk(ctx, place, s.quiet, p.greeting(s, place), behind)
+	return p.talk(ctx, place, s.waitQuiet, p.greeting(s, place), behind)
 }
 
 func (p *CLI) greeting(s *Server, place *localRoom) string {
@@ -167,7 +167,7 @@ func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
 	s := newServer(conf, p.logger(slog.LevelWarn), io.Discard, false)
 	room, unknown := s.findRoom(talk.Room)
 	if unknown == nil {
-		fmt.Fprint(p.errs, s.howToWake(room))
+		fmt.Fprint(p.errs, s.wakeHint(room))
 	}
 	if c, running := control.DialSocket(ctx, s.socket()); running { // which may know other rooms
 		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.Room, room.Key))

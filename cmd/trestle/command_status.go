@@ -21,17 +21,17 @@ import (
 )
 
 type statusAnswer struct {
-	Version  string          `json:"version"`
-	Data     string          `json:"data"`
-	Running  bool            `json:"running"`
-	Health   *health         `json:"health"` // null when nothing runs
-	Adapters []adapterRow    `json:"adapters"`
-	Minds    []mindRow       `json:"minds"`                // those first that ran last
-	More     bool            `json:"more_minds,omitempty"` // than these; all with --all
-	Tally    console.Totals  `json:"tally"`
-	Jobs     []jobs.Snapshot `json:"jobs"`     // that are not over
-	Problems []problemRow    `json:"problems"` // that are open, the worst first
-	Entries  []extension     `json:"misconfigured"`
+	Version  string              `json:"version"`
+	Data     string              `json:"data"`
+	Running  bool                `json:"running"`
+	Health   *console.Health     `json:"health"` // null when nothing runs
+	Adapters []adapterRow        `json:"adapters"`
+	Minds    []mindRow           `json:"minds"`                // those first that ran last
+	More     bool                `json:"more_minds,omitempty"` // than these; all with --all
+	Tally    console.Totals      `json:"tally"`
+	Jobs     []jobs.Snapshot     `json:"jobs"`     // that are not over
+	Problems []problemRow        `json:"problems"` // that are open, the worst first
+	Entries  []console.Component `json:"misconfigured"`
 
 	Processes []console.Peer `json:"processes,omitempty"` // that share a database, the oldest first
 }
@@ -82,7 +82,7 @@ func tellStatus(ctx context.Context, o readContext, q url.Values) (any, error) {
 
 // status says how everything stands; all has it list every mind.
 func (o readContext) status(ctx context.Context, all bool) (a statusAnswer, err error) {
-	a = statusAnswer{Version: buildinfo.Current().Version, Data: o.conf.Data, Entries: problemExtensions(o.conf.Problems)}
+	a = statusAnswer{Version: buildinfo.Current().Version, Data: o.conf.Data, Entries: problemComponents(o.conf.Problems)}
 	if a.Health, err = o.health(ctx); err != nil {
 		return a, err
 	}
@@ -103,8 +103,8 @@ func (a *statusAnswer) read(ctx context.Context, o readContext, now time.Time) (
 	if err != nil {
 		return err
 	}
-	for _, f := range crewOf(crew) {
-		a.Processes = append(a.Processes, shownProcess(f))
+	for _, f := range decodePeers(crew) {
+		a.Processes = append(a.Processes, consolePeer(f))
 	}
 	accounts, err := r.Accounts(ctx)
 	if err != nil {

@@ -52,7 +52,7 @@ func (s *Server) controlHandler() http.Handler {
 func (s *Server) say(ctx context.Context, q control.SayRequest) (control.EmptyAnswer, error) {
 	room, err := s.findRoom(q.Space)
 	if err == nil {
-		_, err = s.rooms.Say(ctx, personNamed(q.As), local.Line{Chat: room.Key, Text: q.Text})
+		_, err = s.rooms.Say(ctx, terminalPerson(q.As), local.Line{Chat: room.Key, Text: q.Text})
 	}
 	return control.EmptyAnswer{}, err
 }
@@ -61,7 +61,7 @@ func (s *Server) say(ctx context.Context, q control.SayRequest) (control.EmptyAn
 func (s *Server) sayQuiet(ctx context.Context, q control.QuietRequest) (control.EmptyAnswer, error) {
 	room, err := s.findRoom(q.Space)
 	if err == nil {
-		err = s.quiet(ctx)
+		err = s.waitQuiet(ctx)
 	}
 	if err == nil {
 		err = s.rooms.Typing(ctx, room.Key, control.QuietMark+q.Mark)
@@ -71,7 +71,7 @@ func (s *Server) sayQuiet(ctx context.Context, q control.QuietRequest) (control.
 
 // serveChat seats the caller in a room for as long as it listens.
 func (s *Server) serveChat(rw http.ResponseWriter, r *http.Request) {
-	place, err := s.enter(r.Context(), r.URL.Query().Get("space"))
+	place, err := s.enterRoom(r.Context(), r.URL.Query().Get("space"))
 	if err != nil {
 		control.WriteError(rw, err)
 		return
@@ -88,7 +88,7 @@ func (s *Server) serveChat(rw http.ResponseWriter, r *http.Request) {
 
 // leave gives a seat up although the caller has gone.
 func (s *Server) leave(ctx context.Context, place *localRoom) {
-	if err := lastly(ctx, place.Leave); err != nil {
+	if err := withGrace(ctx, place.Leave); err != nil {
 		s.log.Warn("room not left", "space", place.room.Key, "error", err)
 	}
 }

@@ -192,7 +192,7 @@ type demoRecord struct {
 func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *Server, stage *demo.Platforms) {
 	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", buildinfo.Current().Version)
 	if s.listenAt != "" {
-		fmt.Fprintf(w, "  console   %s\n", s.door(ctx))
+		fmt.Fprintf(w, "  console   %s\n", s.loginAddress(ctx))
 	}
 	if s.models == nil {
 		fmt.Fprintf(w, "  model     %s at %s\n", s.config().Model.Name, s.config().Model.BaseURL)
@@ -274,7 +274,7 @@ func (p *CLI) demoInput(t *timelineWriter) (in typing, restore func(), err error
 // sayTyped has the person in the demo's room say what is typed. A read cannot
 // be interrupted, so one may be left behind when the program ends.
 func sayTyped(ctx context.Context, s *Server, in typing) error {
-	place, err := s.enter(ctx, demoRoom)
+	place, err := s.enterRoom(ctx, demoRoom)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
@@ -95,7 +96,7 @@ func (x *examination) examineDatabase(ctx context.Context) doctor.DataDir {
 func (x *examination) examineConsole(ctx context.Context) []adapters.Diagnosis {
 	c := doctor.Console{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
 	if x.running != nil {
-		var h health
+		var h console.Health
 		if err := x.running.Get(ctx, "/health", &h); err != nil {
 			return []adapters.Diagnosis{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
 		}
@@ -176,7 +177,7 @@ func (x *examination) servedElsewhere(ctx context.Context, name string) bool {
 	}
 	defer func() { _ = r.Close() }() // it was only read
 	crew, err := r.Members(ctx)
-	return err != nil || servedBy(crew, name) != nil
+	return err != nil || processServing(crew, name) != nil
 }
 
 func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string, served bool) []adapters.Diagnosis {
@@ -255,13 +256,13 @@ func (t *examinedThere) clocks() []clockskew.Offset {
 // report examines the parts that are wanted.
 func (x *examination) report(ctx context.Context, o doctor.Options) (doctor.Report, error) {
 	parts := x.parts()
-	if err := knownParts(o.Parts, parts); err != nil {
+	if err := checkParts(o.Parts, parts); err != nil {
 		return doctor.Report{}, err
 	}
 	return doctor.Examine(ctx, parts, o), nil
 }
 
-func knownParts(named []string, parts []doctor.Check) error {
+func checkParts(named []string, parts []doctor.Check) error {
 	var known []string
 	for _, part := range parts {
 		known = append(known, part.Name)
@@ -285,7 +286,7 @@ type examination struct {
 }
 
 func newExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
-	x := &examination{Server: newProcess(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
+	x := &examination{Server: NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
 	if c, ok := control.DialSocket(ctx, control.SocketPath(conf)); ok {
 		x.running = c
 	}

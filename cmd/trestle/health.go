@@ -16,17 +16,10 @@ import (
 // (ECOSYSTEM 1, rule 4).
 const heardWithin = 90 * time.Second
 
-// health is how everything stands, and extension one part of it that may fail
-// alone; the console shows both.
-type (
-	health    = console.Health
-	extension = console.Component
-)
-
 // health says how everything stands now.
-func (s *Server) health() health {
+func (s *Server) health() console.Health {
 	r := s.boot.Report()
-	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
+	h := console.Health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
 	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(alerts.NotTaken, "")))
 	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
@@ -34,11 +27,11 @@ func (s *Server) health() health {
 	for _, l := range s.lineup.all() {
 		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, s.idle.of(alerts.NotSent, l.name)))
 	}
-	h.Extensions = append(h.Extensions, problemExtensions(s.problems())...)
+	h.Extensions = append(h.Extensions, problemComponents(s.problems())...)
 	h.Extensions = append(h.Extensions, s.reloader.extensions()...)
 	if all := s.known.Load(); all != nil {
 		for _, f := range *all {
-			h.Processes = append(h.Processes, shownProcess(f))
+			h.Processes = append(h.Processes, consolePeer(f))
 		}
 	}
 	h.Summarise(r.ReadyAt != nil)
@@ -48,10 +41,10 @@ func (s *Server) health() health {
 // lineExtension says how an account stands. It is healthy when it was heard
 // lately, whatever it believes of itself, and sends what is due; idle says what it
 // does not send.
-func lineExtension(s activity.ConnStatus, now time.Time, idle string) extension {
-	x := extension{
+func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Component {
+	x := console.Component{
 		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
-		Since: stamp(s.Since), Heard: stamp(s.Heard),
+		Since: optionalTime(s.Since), Heard: optionalTime(s.Heard),
 		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.LineStandby,
 	}
 	switch {
@@ -63,30 +56,30 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) extension 
 	return x
 }
 
-// problemExtensions lists the entries that cannot run as they are written.
-func problemExtensions(problems []config.Problem) []extension {
-	var all []extension
+// problemComponents lists the entries that cannot run as they are written.
+func problemComponents(problems []config.Problem) []console.Component {
+	var all []console.Component
 	for _, p := range problems {
-		all = append(all, extension{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.String()})
+		all = append(all, console.Component{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.String()})
 	}
 	return all
 }
 
-func modelExtension(m config.Model, failure string) extension {
+func modelExtension(m config.Model, failure string) console.Component {
 	switch {
 	case failure != "":
-		return extension{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}
+		return console.Component{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}
 	case m.Offline:
-		return extension{Name: "model", Kind: "model", State: "offline", Healthy: true, Reason: "no endpoint is configured; the built-in stand-in answers"}
+		return console.Component{Name: "model", Kind: "model", State: "offline", Healthy: true, Reason: "no endpoint is configured; the built-in stand-in answers"}
 	}
-	return extension{Name: "model", Kind: "model", State: "configured", Healthy: true}
+	return console.Component{Name: "model", Kind: "model", State: "configured", Healthy: true}
 }
 
 // recordExtensions says that the record takes nothing, while that is so
 // (DELIVERY 2.7, "Disk full"), or that a commit does not come to its end.
-func (s *Server) recordExtensions(now time.Time) []extension {
-	x := extension{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
-	_, why := s.unkept.Held()
+func (s *Server) recordExtensions(now time.Time) []console.Component {
+	x := console.Component{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
+	_, why := s.unstored.Held()
 	busy := s.store.BusyFor()
 	switch {
 	case errors.Is(why, engine.ErrFull) || now.Sub(s.store.FullAt()) < fullLately:
@@ -97,13 +90,13 @@ func (s *Server) recordExtensions(now time.Time) []extension {
 	default:
 		return nil
 	}
-	return []extension{x}
+	return []console.Component{x}
 }
 
 // schedulerExtension says how the minds stand; idle says what work of theirs nobody
 // takes up.
-func schedulerExtension(started, here bool, idle string) extension {
-	x := extension{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}
+func schedulerExtension(started, here bool, idle string) console.Component {
+	x := console.Component{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}
 	switch {
 	case !here:
 		x.State, x.Healthy = "elsewhere", true
@@ -115,8 +108,8 @@ func schedulerExtension(started, here bool, idle string) extension {
 	return x
 }
 
-// stamp returns a time for JSON, or nil for none.
-func stamp(t time.Time) *time.Time {
+// optionalTime returns a time for JSON, or nil for none.
+func optionalTime(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

@@ -17,14 +17,15 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // part returns what health says of one part.
-func part(t *testing.T, h health, name string) extension {
+func part(t *testing.T, h console.Health, name string) console.Component {
 	t.Helper()
-	i := slices.IndexFunc(h.Extensions, func(x extension) bool { return x.Name == name })
+	i := slices.IndexFunc(h.Extensions, func(x console.Component) bool { return x.Name == name })
 	if i < 0 {
 		t.Fatalf("health does not name %s: %+v", name, h.Extensions)
 	}
@@ -130,7 +131,7 @@ type spy struct {
 	mu     sync.Mutex // guards early and calls
 	early  []string
 	calls  int
-	report func() bootReport
+	report func() console.Boot
 }
 
 func (s *spy) saw(what string) {
@@ -169,7 +170,7 @@ func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
 			c, err := config.Load(config.Source{Folder: folder, Data: filepath.Join(folder, "data"), Lookup: func(string) (string, bool) { return "", false }})
 			testutil.OK(t, err)
 			over := &textWatch{want: map[bool]string{true: "Bootstrap [ready]", false: "Trust Gate failed"}[test.passes], seen: make(chan struct{})}
-			p := newProcess(c, slog.New(slog.DiscardHandler), over, true)
+			p := NewServer(c, slog.New(slog.DiscardHandler), over, true)
 			watcher := &spy{report: p.boot.Report}
 			p.client = &http.Client{Transport: watcher}
 			p.models = func(config.Model) llm.Model { return watcher }

@@ -28,8 +28,8 @@ type memoryEditor interface {
 
 var _ memoryEditor = consoleBackend{}
 
-// factFor returns a fact as a mind may keep it.
-func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
+// checkFact returns a fact as a mind may keep it.
+func checkFact(conf *config.Config, m spaces.Mind, fact string) (string, error) {
 	fact = strings.TrimSpace(fact)
 	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
 		return "", &apperr.Error{What: wrong, Where: "memory of " + m.String(), Remedy: better, Code: apperr.Usage}
@@ -39,7 +39,7 @@ func factFor(conf *config.Config, m spaces.Mind, fact string) (string, error) {
 
 // do carries the change out.
 func (q memoryChange) do(ctx context.Context, of memoryEditor) error {
-	m, err := mindNamed(q.Mind)
+	m, err := parseMindName(q.Mind)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Server) correct(ctx context.Context, q memoryChange) (memoryChange, err
 	return q, q.do(ctx, consoleBackend{s})
 }
 
-func mindNamed(name string) (spaces.Mind, error) {
+func parseMindName(name string) (spaces.Mind, error) {
 	m, ok := spaces.ParseMind(name)
 	if !ok {
 		return m, &apperr.Error{What: fmt.Sprintf("%q names no mind", name), Where: "mind " + name, Remedy: "write agent/circle, such as ada/home; see trestle status", Code: apperr.Usage}

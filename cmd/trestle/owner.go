@@ -23,8 +23,8 @@ const (
 // accountThing names the right to serve the account of an entry.
 func accountThing(name string) string { return "adapter " + name }
 
-// servedBy returns the process that serves the account of an entry; nil when none does.
-func servedBy(crew []engine.Process, name string) *engine.Process {
+// processServing returns the process that serves the account of an entry; nil when none does.
+func processServing(crew []engine.Process, name string) *engine.Process {
 	i := slices.IndexFunc(crew, func(m engine.Process) bool { return slices.Contains(m.Owned, accountThing(name)) })
 	if i < 0 {
 		return nil
@@ -67,7 +67,7 @@ func (p *components) gain(ctx context.Context, thing string, other func(engine.P
 
 // disown gives a thing back when what was done with it has ended.
 func (p *components) disown(ctx context.Context, thing string) {
-	if err := lastly(ctx, func(ctx context.Context) error { return p.store.Disown(ctx, thing) }); err != nil {
+	if err := withGrace(ctx, func(ctx context.Context) error { return p.store.Disown(ctx, thing) }); err != nil {
 		p.log.Warn("not given back, it passes on later", "thing", thing, "error", err)
 	}
 }
@@ -92,7 +92,7 @@ func (p *components) inherit(ctx context.Context) error {
 			p.log.Warn("dead processes not given up", "error", err)
 		}
 		if living != nil {
-			p.known.Store(new(crewOf(living)))
+			p.known.Store(new(decodePeers(living)))
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestManagerIsAskedToWaitWhileTheSchemaComesUp(t *testing.T) {
 	for name, want := range map[string]int{"schema_migration": 10, "recovery": 0} {
 		socket, heard := testservers.ServiceManager(t)
 		synctest.Test(t, func(t *testing.T) {
-			s := newProcess(new(config.Config), slog.New(slog.DiscardHandler), io.Discard, true)
+			s := NewServer(new(config.Config), slog.New(slog.DiscardHandler), io.Discard, true)
 			s.manager = systemd.New(func(name string) (string, bool) { return socket, name == "NOTIFY_SOCKET" }, 1)
 			if err := s.patient(t.Context(), name, func() error { <-time.After(95 * time.Second); return io.EOF }); !errors.Is(err, io.EOF) {
 				t.Errorf("%s: the stage says %v", name, err)

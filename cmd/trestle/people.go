@@ -19,7 +19,7 @@ func (p *components) attendant() *activity.CommandHandler {
 			return a.Name
 		},
 		Price: func(id spaces.AgentID) activity.TokenPrice {
-			price, _ := priceOf(p.config(), id)
+			price, _ := agentPrice(p.config(), id)
 			return activity.TokenPrice{Input: price.Input, Cached: price.Cached, Output: price.Output}
 		},
 	}

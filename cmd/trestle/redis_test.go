@@ -51,7 +51,7 @@ func opened(t *testing.T, database, redis string) *Server {
 	testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
 	c, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 	testutil.OK(t, err)
-	s := newProcess(c, slog.New(slog.DiscardHandler), io.Discard, true)
+	s := NewServer(c, slog.New(slog.DiscardHandler), io.Discard, true)
 	testutil.OK(t, s.openStore(t.Context()))
 	t.Cleanup(func() { testutil.OK(t, errors.Join(s.store.Close(context.WithoutCancel(t.Context())), s.closeBells())) })
 	s.shell = s.newShell()

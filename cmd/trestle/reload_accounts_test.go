@@ -210,7 +210,7 @@ func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 			}
 		}
 		holds("at first", w.process.components)
-		beside := newProcess(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).components
+		beside := NewServer(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).components
 		beside.border = w.process.border
 		testutil.OK(t, beside.learnServers(t.Context(), []spaces.PendingWork{{Space: rooms[0].Space}}))
 		holds("beside the process that serves it", beside)

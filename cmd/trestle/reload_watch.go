@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // lookAgain is how often the files of a configuration are looked at. A change is
@@ -162,10 +163,10 @@ func (r *reloader) Invalid() []config.Finding {
 }
 
 // extensions says in the health report that the file on disk is not in force.
-func (r *reloader) extensions() []extension {
-	var all []extension
+func (r *reloader) extensions() []console.Component {
+	var all []console.Component
 	for _, f := range r.Invalid() {
-		all = append(all, extension{Name: "configuration", Kind: "entry", State: "misconfigured", Reason: "the changed file is not in force: " + f.Where + ": " + f.What})
+		all = append(all, console.Component{Name: "configuration", Kind: "entry", State: "misconfigured", Reason: "the changed file is not in force: " + f.Where + ": " + f.What})
 	}
 	return all
 }

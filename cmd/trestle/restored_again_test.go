@@ -44,7 +44,7 @@ func (w *world) restores(file string, until time.Time) {
 	w.t.Helper()
 	w.end()
 	w.dir = w.t.TempDir()
-	testutil.OK(w.t, putInPlace(w.t.Context(), file, filepath.Join(w.dir, "data"), until))
+	testutil.OK(w.t, placeDatabase(w.t.Context(), file, filepath.Join(w.dir, "data"), until))
 }
 
 // copies counts what was posted for each of these words, over both platforms.
@@ -151,7 +151,7 @@ func TestWhoWroteWhileNothingRanIsAnsweredAfterARestore(t *testing.T) {
 		w.discord.rooms["porch"].Says(w.discord.people["Nova"], "Nova waits", fakediscord.Said{})
 		pass(time.Hour)
 		w.dir = t.TempDir()
-		testutil.OK(t, putInPlace(t.Context(), file, filepath.Join(w.dir, "data"), down))
+		testutil.OK(t, placeDatabase(t.Context(), file, filepath.Join(w.dir, "data"), down))
 		w.start()
 		testutil.Same(t, "posted before", sent, w.copies("heard from Maya", "heard from Nova"))
 		for words, n := range w.copies("Maya waits", "Nova waits") {

@@ -30,7 +30,7 @@ func TestARestoredRecordReadsAgainWhatPlatformsKeep(t *testing.T) {
 		}
 		w.end()
 		w.dir = t.TempDir()
-		testutil.OK(t, putInPlace(t.Context(), file, filepath.Join(w.dir, "data"), time.Now()))
+		testutil.OK(t, placeDatabase(t.Context(), file, filepath.Join(w.dir, "data"), time.Now()))
 		w.start()
 		said := map[string]int{}
 		for _, words := range []string{"from Telegram", "from Slack", "from Discord"} {

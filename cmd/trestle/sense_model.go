@@ -136,12 +136,12 @@ var failingStates = map[alerts.Code]string{
 
 // modelExtensions says how the configured model stands, and which endpoints of agents
 // cannot be asked.
-func (p *components) modelExtensions(now time.Time) []extension {
-	all := []extension{modelExtension(p.config().Model, p.modelFailed())}
+func (p *components) modelExtensions(now time.Time) []console.Component {
+	all := []console.Component{modelExtension(p.config().Model, p.modelFailed())}
 	p.sensed.Range(func(_, e any) bool {
 		for _, s := range e.(*endpointHealth).see(now) {
 			state, fails := failingStates[s.Code]
-			x := extension{Name: s.Subject, Kind: "model", State: state, Reason: s.Evidence}
+			x := console.Component{Name: s.Subject, Kind: "model", State: state, Reason: s.Evidence}
 			switch {
 			case fails && x.Name == all[0].Name:
 				all[0] = x
@@ -151,6 +151,6 @@ func (p *components) modelExtensions(now time.Time) []extension {
 		}
 		return true
 	})
-	slices.SortFunc(all[1:], func(a, b extension) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(all[1:], func(a, b console.Component) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -61,8 +61,8 @@ type Server struct {
 	idle     idleTracker // work that nobody takes up
 }
 
-// newProcess prepares a process; nothing is opened.
-func newProcess(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
+// NewServer prepares a process; nothing is opened.
+func NewServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
 	s := &Server{
 		components: &components{log: log, opening: latch.New(), bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{mint: storeopen.NewID, nonce: newNonce}},
 		boot:       newBootstrap(lines), platforms: platforms, ready: make(chan struct{}), lost: make(chan error, 1),
@@ -81,7 +81,7 @@ func (s *Server) run(ctx context.Context, beside func(context.Context) error) (e
 	if err := s.openStore(ctx); err != nil {
 		return s.unopened(ctx, err)
 	}
-	defer func() { err = errors.Join(err, lastly(ctx, s.store.Close), s.closeBells()) }()
+	defer func() { err = errors.Join(err, withGrace(ctx, s.store.Close), s.closeBells()) }()
 	if err := s.core(ctx); err != nil {
 		return s.unopened(ctx, err)
 	}
@@ -303,8 +303,8 @@ func over(err error) error {
 	return err
 }
 
-// lastly does what is owed even when ctx has ended, within a grace.
-func lastly(ctx context.Context, do func(context.Context) error) error {
+// withGrace does what is owed even when ctx has ended, within a grace.
+func withGrace(ctx context.Context, do func(context.Context) error) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 	defer cancel()
 	return do(last)

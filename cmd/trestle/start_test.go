@@ -14,6 +14,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -75,7 +76,7 @@ func TestCheckStartsEverythingAndChangesNothing(t *testing.T) {
 		t.Errorf("with a wrong token: exit %s: %s%s", code, out, errs)
 	}
 	local.serve(t)
-	if report := answerOf[bootReport](t, local, "run", "--check", "-o", "json"); len(report.Failed) > 0 {
+	if report := answerOf[console.Boot](t, local, "run", "--check", "-o", "json"); len(report.Failed) > 0 {
 		t.Errorf("beside a running process: %+v", report)
 	}
 }
@@ -111,9 +112,9 @@ func TestStepsAreTickedOnceEach(t *testing.T) {
 	var out strings.Builder
 	p := &CLI{out: &out}
 	steps, done := firstSteps(), map[int]bool{}
-	h := health{Extensions: []extension{{Name: "model", Kind: "model", State: "offline", Healthy: true}, {Name: "local", Kind: "adapter", Healthy: true}}}
+	h := console.Health{Extensions: []console.Component{{Name: "model", Kind: "model", State: "offline", Healthy: true}, {Name: "local", Kind: "adapter", Healthy: true}}}
 	p.showSteps(h, steps, done, true)
-	h.Extensions = append(h.Extensions, extension{Name: "telegram", Kind: "adapter", Healthy: true, Handle: "ada_bot"})
+	h.Extensions = append(h.Extensions, console.Component{Name: "telegram", Kind: "adapter", Healthy: true, Handle: "ada_bot"})
 	h.Extensions[0].State = "configured"
 	p.showSteps(h, steps, done, false)
 	p.showSteps(h, steps, done, false)

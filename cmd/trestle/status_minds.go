@@ -70,7 +70,7 @@ func mindRows(conf *config.Config, minds []console.Mind, names map[spaces.SpaceI
 
 // mindCost is what a mind's tokens of the day cost; nil when no price is known.
 func mindCost(conf *config.Config, m console.Mind) *float64 {
-	price, known := priceOf(conf, m.Mind.Agent)
+	price, known := agentPrice(conf, m.Mind.Agent)
 	if !known {
 		return nil
 	}

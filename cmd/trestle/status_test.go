@@ -23,9 +23,9 @@ func pasteable(now time.Time) statusAnswer {
 	before := func(d time.Duration) *time.Time { return new(now.Add(-d)) }
 	a := statusAnswer{
 		Version: "0.4.0", Data: "./data", Running: true,
-		Health: &health{
+		Health: &console.Health{
 			Status: "degraded", CoreReady: true, TrustPassed: true, StartedAt: *before(76 * time.Hour), Listen: "127.0.0.1:7420",
-			Extensions: []extension{{Name: "model", Kind: "model", State: "misconfigured", Reason: "no such host"}},
+			Extensions: []console.Component{{Name: "model", Kind: "model", State: "misconfigured", Reason: "no such host"}},
 		},
 		Adapters: []adapterRow{
 			{Name: "telegram", State: "connected", Healthy: true, Since: before(76 * time.Hour), Heard: before(12 * time.Second), Said: before(time.Minute)},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
@@ -113,5 +114,5 @@ func needsSubcommand(c *cobra.Command, _ []string) error {
 	for _, below := range c.Commands() {
 		words = append(words, below.Name())
 	}
-	return misuse(c, "the command needs another word: "+alternatives(words), "")
+	return misuse(c, "the command needs another word: "+textout.JoinOr(words), "")
 }

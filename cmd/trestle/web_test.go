@@ -11,6 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // PRD-5.3-5, PRD-5.3-A3: what failed is named, and healthy means that it hears.
@@ -32,7 +33,7 @@ func TestHealthNamesWhatFailed(t *testing.T) {
 		{"conflict", lost, true, "degraded"},
 		{"still starting", connected, false, "starting"},
 	} {
-		h := health{TrustPassed: true, Extensions: []extension{lineExtension(test.status, now, "")}}
+		h := console.Health{TrustPassed: true, Extensions: []console.Component{lineExtension(test.status, now, "")}}
 		h.Summarise(test.started)
 		if h.Status != test.want {
 			t.Errorf("%s: %s, want %s", test.name, h.Status, test.want)
@@ -58,7 +59,7 @@ func TestBootReportHasEveryStage(t *testing.T) {
 	b.Trust()
 	b.Ready()
 	got := b.Report()
-	want := []stageResult{{Stage: "one", Status: "success"}, {Stage: "two", Status: "skipped"}, {Stage: "three", Status: "failed", Error: "unexpected EOF"}}
+	want := []console.Stage{{Stage: "one", Status: "success"}, {Stage: "two", Status: "skipped"}, {Stage: "three", Status: "failed", Error: "unexpected EOF"}}
 	if diff := cmp.Diff(want, got.Stages, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "DurationMS" }, cmp.Ignore())); diff != "" {
 		t.Errorf("stages (-want +got):\n%s", diff)
 	}

@@ -32,24 +32,24 @@ const homeRoom = "home"
 
 // components is everything a running process is made of.
 type components struct {
-	current atomic.Pointer[config.Config] // see config and apply
-	log     *slog.Logger
-	store   *sqlstore.Store
-	unkept  alerts.MemoryBuffer // see troubles
-	border  notifyingStore
-	mapping *activity.SpaceMapping
-	bus     *inproc.Bus
-	bells   notifier
-	far     remoteNotifier // those of other processes; nil where the record is a file
-	redis   *redis.Client  // the same, where there is one
-	shell   *shell.Shell
-	rooms   *local.Rooms
-	lineup  accountSet
-	known   atomic.Pointer[[]peer]                       // the processes of the installation; nil where there is one
-	files   *blobs.Dir                                   // nil: files are not fetched
-	folder  string                                       // what marks it; empty where no other process has one
-	scribe  atomic.Pointer[activity.TranscriptionWorker] // nil: voices are not heard
-	hooks   webhookMux                                   // what is called at webhook_listen
+	current  atomic.Pointer[config.Config] // see config and apply
+	log      *slog.Logger
+	store    *sqlstore.Store
+	unstored alerts.MemoryBuffer // see troubles
+	border   notifyingStore
+	mapping  *activity.SpaceMapping
+	bus      *inproc.Bus
+	bells    notifier
+	far      remoteNotifier // those of other processes; nil where the record is a file
+	redis    *redis.Client  // the same, where there is one
+	shell    *shell.Shell
+	rooms    *local.Rooms
+	lineup   accountSet
+	known    atomic.Pointer[[]peer]                       // the processes of the installation; nil where there is one
+	files    *blobs.Dir                                   // nil: files are not fetched
+	folder   string                                       // what marks it; empty where no other process has one
+	scribe   atomic.Pointer[activity.TranscriptionWorker] // nil: voices are not heard
+	hooks    webhookMux                                   // what is called at webhook_listen
 
 	presence *typingNotifier
 	spaceKeys

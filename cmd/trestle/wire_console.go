@@ -27,7 +27,7 @@ func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Ke
 // newConsole makes the console of a process whose shell is there.
 func (s *Server) newConsole() *console.Console {
 	return console.New(console.Options{
-		Record: s.store.Console(), Keys: s.store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.store.Jobs(), s}, Settings: settings{s.config, s.keyOf}, Live: liveEvents{s.bus},
+		Record: s.store.Console(), Keys: s.store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.store.Jobs(), s}, Settings: consoleSettings{s.config, s.keyOf}, Live: liveEvents{s.bus},
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.log,
 	})
 }
@@ -69,7 +69,7 @@ func (d consoleBackend) Adapters() []console.Adapter {
 	for _, l := range d.s.lineup.all() {
 		st := l.Status()
 		all = append(all, console.Adapter{
-			Name: st.Name, Account: st.Account, Handle: st.Handle, State: string(st.State), Since: stamp(st.Since), Heard: stamp(st.Heard),
+			Name: st.Name, Account: st.Account, Handle: st.Handle, State: string(st.State), Since: optionalTime(st.Since), Heard: optionalTime(st.Heard),
 			Reason: st.Reason, Paused: st.Paused, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
 		})
 	}
@@ -123,7 +123,7 @@ func (d consoleBackend) Forget(ctx context.Context, m spaces.Mind, id string) (b
 
 // Correct implements [console.Process].
 func (d consoleBackend) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
-	fact, err := factFor(d.s.config(), m, fact)
+	fact, err := checkFact(d.s.config(), m, fact)
 	if err != nil {
 		return false, err
 	}
@@ -165,10 +165,10 @@ func (s *Server) banner() string {
 	return text + "   data " + s.config().Data
 }
 
-// door returns where the console is, with a key that opens one browser within
+// loginAddress returns where the console is, with a key that opens one browser within
 // ten minutes where one can be made.
-func (s *Server) door(ctx context.Context) string {
-	address := "http://" + nearest(s.listenAt)
+func (s *Server) loginAddress(ctx context.Context) string {
+	address := "http://" + localAddress(s.listenAt)
 	made, err := s.console.NewLink(ctx)
 	if err != nil {
 		return address
@@ -176,14 +176,14 @@ func (s *Server) door(ctx context.Context) string {
 	return address + made.Path + "   (once, within 10 minutes; `trestle open --data " + s.config().Data + "` makes another)"
 }
 
-// settings is a configuration as the API shows it.
-type settings struct {
+// consoleSettings is a configuration as the API shows it.
+type consoleSettings struct {
 	conf  func() *config.Config       // the one in force
 	entry func(spaces.SpaceID) string // that a space comes from, as far as it is known
 }
 
 // Rows implements [console.Settings].
-func (s settings) Rows() []console.SettingRow {
+func (s consoleSettings) Rows() []console.SettingRow {
 	var rows []console.SettingRow
 	for _, r := range s.conf().Rows(config.ShowOptions{All: true}) {
 		rows = append(rows, console.SettingRow{Path: r.Path, Value: r.Value, Origin: r.Origin})
@@ -192,18 +192,20 @@ func (s settings) Rows() []console.SettingRow {
 }
 
 // Schema implements [console.Settings].
-func (s settings) Schema() []byte { return config.Schema() }
+func (s consoleSettings) Schema() []byte { return config.Schema() }
 
 // Budget implements [console.Settings].
-func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
+func (s consoleSettings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
 	return s.conf().SettingsFor(string(agent), s.entry(space)).Budget.PerCycle
 }
 
 // Price implements [console.Settings].
-func (s settings) Price(agent spaces.AgentID) (console.Price, bool) { return priceOf(s.conf(), agent) }
+func (s consoleSettings) Price(agent spaces.AgentID) (console.Price, bool) {
+	return agentPrice(s.conf(), agent)
+}
 
-// priceOf returns what tokens of an agent's model cost; false when nobody said so.
-func priceOf(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
+// agentPrice returns what tokens of an agent's model cost; false when nobody said so.
+func agentPrice(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
 	p := c.SettingsFor(string(agent), "").Price
 	p.Cached = cmp.Or(p.Cached, p.Input)
 	return console.Price(p), p.Input > 0 || p.Output > 0
@@ -217,8 +219,8 @@ func (s *Server) answerCommand(ctx context.Context, command string, q url.Values
 	return s.Answers(ctx, s, command, q)
 }
 
-// nearest returns an address of this machine that reaches a listener.
-func nearest(listen string) string {
+// localAddress returns an address of this machine that reaches a listener.
+func localAddress(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		return net.JoinHostPort("127.0.0.1", port)

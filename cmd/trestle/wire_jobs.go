@@ -53,7 +53,7 @@ type jobRequest struct {
 	Want jobs.State `json:"want"`
 }
 
-func jobFailure(err error, id int64) error {
+func jobError(err error, id int64) error {
 	where := fmt.Sprintf("job %d", id)
 	switch {
 	case errors.Is(err, jobs.ErrUnknown):
@@ -66,5 +66,5 @@ func jobFailure(err error, id int64) error {
 
 func (s *Server) askJob(ctx context.Context, q jobRequest) (jobs.Snapshot, error) {
 	j, err := jobsBackend{s: s}.Ask(ctx, q.ID, q.Want)
-	return jobs.Shown(j), jobFailure(err, q.ID)
+	return jobs.Shown(j), jobError(err, q.ID)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -24,9 +25,9 @@ var you = adapters.Person{ID: "you", Kind: adapters.Human, Name: "you"}
 // localAccount is the account of the terminal's rooms in the record.
 const localAccount = "local:local"
 
-// personNamed returns who speaks at the terminal under a name; under none it is
+// terminalPerson returns who speaks at the terminal under a name; under none it is
 // the operator. Somebody else has no role but that of whoever is in the room.
-func personNamed(name string) adapters.Person {
+func terminalPerson(name string) adapters.Person {
 	if name == "" {
 		return you
 	}
@@ -73,7 +74,7 @@ func (p *components) findRoom(name string) (config.Space, error) {
 	}
 	return config.Space{}, &apperr.Error{
 		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
-		Remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), Code: apperr.Failed,
+		Remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+textout.JoinOr(known)), Code: apperr.Failed,
 	}
 }
 
@@ -136,9 +137,9 @@ func (p *components) localReception(named map[spaces.SpaceID][]spaces.AgentID) a
 	}
 }
 
-// enter seats the terminal in a room: from here on the room's messages are
+// enterRoom seats the terminal in a room: from here on the room's messages are
 // shown there, too. Whoever enters leaves.
-func (p *components) enter(ctx context.Context, name string) (*localRoom, error) {
+func (p *components) enterRoom(ctx context.Context, name string) (*localRoom, error) {
 	s, err := p.findRoom(name)
 	if err != nil {
 		return nil, err
@@ -262,10 +263,10 @@ func (s *localRoom) line(shown local.RoomEvent) control.HeardLine {
 	panic("terminal: an unknown thing is shown")
 }
 
-// quiet waits until nothing is under way that the terminal could still be shown:
+// waitQuiet waits until nothing is under way that the terminal could still be shown:
 // no row waits, no cycle is open, nothing is to be sent to its rooms. It looks at
 // the record, so that nothing can be missed between two parts.
-func (s *Server) quiet(ctx context.Context) error {
+func (s *Server) waitQuiet(ctx context.Context) error {
 	here, err := s.rooms.Connect(ctx)
 	if err != nil {
 		return err
@@ -292,9 +293,9 @@ func (s *Server) quiet(ctx context.Context) error {
 	}
 }
 
-// howToWake says how the agents of a room are woken where plain words wake none of
+// wakeHint says how the agents of a room are woken where plain words wake none of
 // them; else nothing.
-func (p *components) howToWake(room config.Space) string {
+func (p *components) wakeHint(room config.Space) string {
 	pair := len(room.Agents) == 1 && len(room.Chats) == 0
 	direct := pair && room.Key == homeRoom
 	var names []string

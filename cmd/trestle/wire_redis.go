@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/pubsub/redis"
@@ -53,15 +54,15 @@ func (s clusterBus) Publish(kind, content string, metadata map[string]any, at ti
 }
 
 // redisExtensions says how the server is, where there is one.
-func (s *Server) redisExtensions() []extension {
+func (s *Server) redisExtensions() []console.Component {
 	if s.redis == nil {
 		return nil
 	}
-	x := extension{Name: "redis", Kind: "redis", State: "connected", Healthy: true}
+	x := console.Component{Name: "redis", Kind: "redis", State: "connected", Healthy: true}
 	if since, why := s.redis.Trouble(); why != nil {
-		x.State, x.Healthy, x.Reason, x.Since = "lost", false, why.Error(), stamp(since)
+		x.State, x.Healthy, x.Reason, x.Since = "lost", false, why.Error(), optionalTime(since)
 	}
-	return []extension{x}
+	return []console.Component{x}
 }
 
 // examineRedis asks the configured server for real.

@@ -155,7 +155,7 @@ func (w *world) start() {
 func (w *world) boot() {
 	w.t.Helper()
 	c := w.load()
-	s := newProcess(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
+	s := NewServer(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.testSeams = testSeams{
 		mint: w.newID, nonce: func() string { return "NONCE" }, client: w.client,
 		models: func(config.Model) llm.Model { return &llm.Retry{Model: w.thinks(), Attempts: 1} },

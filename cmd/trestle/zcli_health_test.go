@@ -16,6 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -50,10 +51,10 @@ adapters:
   none: {type: telegram, token: "no token at all", api_url: %q}
 `, url, url, url), 0o600)
 	s.serve(t)
-	console := "http://" + answerOf[statusAnswer](t, s, "status", "-o", "json").Health.Listen
+	address := "http://" + answerOf[statusAnswer](t, s, "status", "-o", "json").Health.Listen
 	token, _, _ := s.do(t, "", "token", "add", "test", "-q")
 	token = strings.TrimSpace(token)
-	h := fetched[health](t, console+"/health", token)
+	h := fetched[console.Health](t, address+"/health", token)
 	if h.Status != "degraded" || !h.CoreReady || !h.TrustPassed || h.Deferred.AllHealthy || h.Deferred.ChannelsConnected != 2 {
 		t.Errorf("health is %+v", h)
 	}
@@ -62,7 +63,7 @@ adapters:
 			t.Errorf("%s: %+v, want healthy %v", name, x, healthy)
 		}
 	}
-	b := fetched[bootReport](t, console+"/health/bootstrap", token)
+	b := fetched[console.Boot](t, address+"/health/bootstrap", token)
 	if !slices.Equal(b.Failed, []string{"adapter_dead", "channel_connect"}) || b.ReadyAt == nil || b.TotalDurationMS != b.ReadyAt.Sub(b.StartedAt).Milliseconds() {
 		t.Errorf("report is %+v", b)
 	}
@@ -145,9 +146,9 @@ func TestSecondSignalEndsTheProgramAtOnce(t *testing.T) {
 }
 
 // componentNamed returns the part of that name of a health answer.
-func componentNamed(t *testing.T, h health, name string) extension {
+func componentNamed(t *testing.T, h console.Health, name string) console.Component {
 	t.Helper()
-	i := slices.IndexFunc(h.Extensions, func(x extension) bool { return x.Name == name })
+	i := slices.IndexFunc(h.Extensions, func(x console.Component) bool { return x.Name == name })
 	if i < 0 {
 		t.Fatalf("health does not name %s: %+v", name, h.Extensions)
 	}

@@ -99,7 +99,7 @@ func TestDiscordsHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 func (w *world) cutBackfill(room string, messages int64) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	chats, err := chatsOf(ctx, w.process.store, room)
+	chats, err := spaceChats(ctx, w.process.store, room)
 	testutil.OK(w.t, err)
 	work := backfillJob{w.process.store, w.process.log, w.process.historian, w.process.config}
 	j, err := work.add(ctx, backfillRequest{room, time.Now().Add(-30 * 24 * time.Hour)}, chats)

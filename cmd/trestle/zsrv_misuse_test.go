@@ -22,7 +22,7 @@ func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = ln.Close() })
 	c := &config.Config{WebhookListen: ln.Addr().String()}
-	s := newProcess(c, slog.New(slog.DiscardHandler), io.Discard, true)
+	s := NewServer(c, slog.New(slog.DiscardHandler), io.Discard, true)
 	s.lineup.hired = make(chan *accountConn)
 	g, ctx := errgroup.WithContext(context.WithoutCancel(t.Context()))
 	s.serveHooks(ctx, g)

@@ -42,3 +42,12 @@ func OrDash(text string) string { return cmp.Or(text, "-") }
 // EscapeControls shows control characters, but for line breaks and tabs, as escapes
 // (SECURITY S18).
 func EscapeControls(text string) string { return console.Plain(text) }
+
+// JoinOr lists words, the last behind "or".
+func JoinOr(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
