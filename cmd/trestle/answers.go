@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -83,23 +84,23 @@ func there[T any](ctx context.Context, conf *config.Config, path string) (a T, e
 }
 
 // answerCommand is the [Server.Answers] of every process that a command starts.
-func answerCommand(ctx context.Context, s *Server, command string, q url.Values) (any, error) {
+func answerCommand(ctx context.Context, s *server.Server, command string, q url.Values) (any, error) {
 	tell, ok := tellers[strings.TrimSpace(command)]
 	if !ok {
 		return nil, console.ErrUnknown
 	}
-	o := readContext{ReadModel: s.store.Console(), conf: s.config()}
-	o.health = func(context.Context) (*console.Health, error) { return new(s.health()), nil }
+	o := readContext{ReadModel: s.Store.Console(), conf: s.Config()}
+	o.health = func(context.Context) (*console.Health, error) { return new(s.Health()), nil }
 	o.unkept = func(context.Context) ([]alerts.Alert, error) {
-		held, _ := s.unstored.Held()
+		held, _ := s.Unstored.Held()
 		return held, nil
 	}
 	return tell(ctx, o, q)
 }
 
 // newServer prepares a process that answers commands, too; nothing is opened.
-func newServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
-	s := NewServer(c, log, lines, platforms)
+func newServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *server.Server {
+	s := server.NewServer(c, log, lines, platforms)
 	s.Answers = answerCommand
 	return s
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -37,7 +38,7 @@ func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) err
 		if err != nil {
 			return err
 		}
-		as := consoleSettings{func() *config.Config { return c }, func(id spaces.SpaceID) string { return entries[id] }}
+		as := server.ConsoleSettings{Current: func() *config.Config { return c }, EntryOf: func(id spaces.SpaceID) string { return entries[id] }}
 		acts := func() spaces.ToolManifest {
 			return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest()
 		}
@@ -115,4 +116,4 @@ func nothing(err error, what, where, remedy string) error {
 	return err
 }
 
-var _ console.Settings = consoleSettings{}
+var _ console.Settings = server.ConsoleSettings{}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -27,10 +28,10 @@ func firstSteps() []firstStep {
 			}
 			return ""
 		}},
-		{"a room", "", func(console.Health) string { return homeRoom + " is here already: trestle chat" }},
+		{"a room", "", func(console.Health) string { return server.HomeRoom + " is here already: trestle chat" }},
 		{"a platform", "trestle init asks for one, or set TELEGRAM_BOT_TOKEN", func(h console.Health) string {
 			for _, x := range h.Extensions {
-				if x.Kind == "adapter" && x.Name != localName && x.Healthy {
+				if x.Kind == "adapter" && x.Name != server.LocalName && x.Healthy {
 					return x.Name + " connected as " + x.Handle
 				}
 			}
@@ -40,11 +41,11 @@ func firstSteps() []firstStep {
 }
 
 // announce says that everything is up, and where, and stays until ctx is done.
-func (p *CLI) announce(ctx context.Context, s *Server) error {
+func (p *CLI) announce(ctx context.Context, s *server.Server) error {
 	select {
-	case <-s.ready:
+	case <-s.Ready:
 		if !p.quiet {
-			fmt.Fprintln(p.out, s.banner())
+			fmt.Fprintln(p.out, s.Banner())
 		}
 		<-ctx.Done()
 	case <-ctx.Done():
@@ -58,15 +59,15 @@ const guideTick = time.Second
 // guide shows the three steps to whoever started with nothing configured, and a
 // line for each that is done from then on. It stays until ctx is done: a first
 // run does not end by itself.
-func (p *CLI) guide(ctx context.Context, s *Server) error {
+func (p *CLI) guide(ctx context.Context, s *server.Server) error {
 	select {
-	case <-s.ready:
+	case <-s.Ready:
 	case <-ctx.Done():
 		return nil
 	}
-	fmt.Fprintln(p.out, s.banner()+"   nothing is configured yet")
+	fmt.Fprintln(p.out, s.Banner()+"   nothing is configured yet")
 	steps, done := firstSteps(), map[int]bool{}
-	p.showSteps(s.health(), steps, done, true)
+	p.showSteps(s.Health(), steps, done, true)
 	tick := time.NewTicker(guideTick)
 	defer tick.Stop()
 	for {
@@ -74,7 +75,7 @@ func (p *CLI) guide(ctx context.Context, s *Server) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			p.showSteps(s.health(), steps, done, false)
+			p.showSteps(s.Health(), steps, done, false)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -49,6 +50,6 @@ func (p *CLI) change(ctx context.Context, c mutation) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, withGrace(ctx, store.Close)) }()
+	defer func() { err = errors.Join(err, server.WithGrace(ctx, store.Close)) }()
 	return c.alone(ctx, store)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
@@ -126,12 +127,12 @@ func TestChatNamesWhoActs(t *testing.T) {
 		s.write(t, text, 0o600)
 		conf, err := s.program(nil, io.Discard, io.Discard).load()
 		testutil.OK(t, err)
-		place := &localRoom{parts: NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, false).components, room: conf.Spaces[0]}
+		place := &server.LocalRoom{Parts: server.NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, false).Components, Room: conf.Spaces[0]}
 		var got []string
 		for _, shown := range []local.RoomEvent{
 			local.Posted{Text: "hi"}, local.Posted{From: "Ada", Text: "hi"}, local.Posted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.Reacted{Emoji: "👍"},
 		} {
-			got = append(got, terminal.LineText(place.line(shown), true))
+			got = append(got, terminal.LineText(place.Line(shown), true))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("shown in\n%s(-want +got):\n%s", text, diff)

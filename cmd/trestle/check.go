@@ -43,10 +43,10 @@ func (p *CLI) checkStart(ctx context.Context) (err error) {
 		lines = p.hidden().Writer(p.errs)
 	}
 	s := newServer(conf, p.logger(slog.LevelWarn), lines, true)
-	if err := s.tryStart(ctx, data); err != nil {
+	if err := s.TryStart(ctx, data); err != nil {
 		return err
 	}
-	r := s.boot.Report()
+	r := s.Boot.Report()
 	if err := p.answer(r, func(w io.Writer) { fmt.Fprintln(w, verdict(r)) }); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -65,11 +66,11 @@ func adapterRows(conf *config.Config, h *console.Health, crew []engine.Process, 
 		if a.Misconfigured {
 			r.State, r.Reason = "misconfigured", reasonIn(conf, "adapters."+a.Name)
 		}
-		switch by := processServing(crew, a.Name); {
+		switch by := server.ProcessServing(crew, a.Name); {
 		case h != nil:
 			r.live(*h)
 		case by != nil && !a.Misconfigured:
-			r.State, r.Healthy, r.Since, r.Reason = string(activity.LineStandby), true, optionalTime(by.Since), by.String()+" serves it"
+			r.State, r.Healthy, r.Since, r.Reason = string(activity.LineStandby), true, server.OptionalTime(by.Since), by.String()+" serves it"
 		}
 		r.remember(conf, accounts)
 		rows = append(rows, r)
@@ -109,9 +110,9 @@ func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 		if a.Account != r.Account {
 			continue
 		}
-		r.Said, r.Waiting = optionalTime(a.Said), a.Waiting
+		r.Said, r.Waiting = server.OptionalTime(a.Said), a.Waiting
 		if r.Heard == nil {
-			r.Heard = optionalTime(a.Heard)
+			r.Heard = server.OptionalTime(a.Heard)
 		}
 	}
 }
@@ -224,7 +225,7 @@ func (a *adapterAnswer) add(room console.Room, s spaces.ConnectionSpan) {
 		i = len(a.Rooms)
 		a.Rooms = append(a.Rooms, connectionHistory{Space: s.Space, Name: room.Space.Name, Mind: s.Mind.String()})
 	}
-	a.Rooms[i].Spans = append(a.Rooms[i].Spans, connectedSpan{s.Opened, optionalTime(s.Closed), s.Opener, s.Closer})
+	a.Rooms[i].Spans = append(a.Rooms[i].Spans, connectedSpan{s.Opened, server.OptionalTime(s.Closed), s.Opener, s.Closer})
 }
 
 func (a *adapterAnswer) print(w io.Writer, at timeFormat) {

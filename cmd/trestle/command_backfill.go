@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -34,26 +35,26 @@ func (p *CLI) backfill(ctx context.Context, space, since string) error {
 	if from.IsZero() {
 		from = time.Unix(0, 0)
 	}
-	q := backfillRequest{space, from}
+	q := server.BackfillRequest{Space: space, Since: from}
 	return p.addJob(ctx, "/backfill", q, func(ctx context.Context, s *sqlstore.Store) error { return p.backfillHere(ctx, s, q) })
 }
 
 // backfillHere reads the history in this process, because no other is connected
 // to the platforms.
-func (p *CLI) backfillHere(ctx context.Context, s *sqlstore.Store, q backfillRequest) error {
+func (p *CLI) backfillHere(ctx context.Context, s *sqlstore.Store, q server.BackfillRequest) error {
 	conf, err := p.load()
 	if err != nil {
 		return err
 	}
-	chats, err := spaceChats(ctx, s, q.Space)
+	chats, err := server.SpaceChats(ctx, s, q.Space)
 	if err != nil {
 		return err
 	}
 	lg := p.logger(slog.LevelWarn)
-	work := backfillJob{s, lg, newServer(conf, lg, io.Discard, true).connectReaders(ctx, chats), func() *config.Config { return conf }}
-	added, err := work.add(ctx, q, chats)
+	work := server.BackfillJob{Store: s, Logger: lg, Reader: newServer(conf, lg, io.Discard, true).ConnectReaders(ctx, chats), Config: func() *config.Config { return conf }}
+	added, err := work.Add(ctx, q, chats)
 	if err != nil {
 		return err
 	}
-	return p.doHere(ctx, s, added, work.work, p.asAnswer())
+	return p.doHere(ctx, s, added, work.Work, p.asAnswer())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -72,10 +73,10 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 			return &apperr.Error{What: err.Error(), Where: file, Remedy: "see that there is room and that the folder can be written; nothing is left of it", Code: apperr.Failed}
 		}
 		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
-		if held, err := os.ReadDir(filepath.Join(conf.Data, filesFolder)); err == nil && len(held) > 0 {
-			a.Beside = filepath.Join(conf.Data, filesFolder)
+		if held, err := os.ReadDir(filepath.Join(conf.Data, server.FilesFolder)); err == nil && len(held) > 0 {
+			a.Beside = filepath.Join(conf.Data, server.FilesFolder)
 		}
-		if a.Bytes, a.SHA256, err = fileDigest(full); err != nil {
+		if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
 			return err
 		}
 		return p.answer(a, func(w io.Writer) {
@@ -91,18 +92,18 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 // that cannot write where this one can, such as a service in a sandbox, has it
 // done here all the same, without a job.
 func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
-	var a backupResult
+	var a server.BackupResult
 	begun := false // here
 	err := p.change(ctx, mutation{
-		path: "/backup", ask: backupRequest{File: full}, answer: &a,
+		path: "/backup", ask: server.BackupRequest{File: full}, answer: &a,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
-			w := backupJob{s, conf.Data}
-			added, err := w.add(ctx, full)
+			w := server.BackupJob{Store: s, DataDir: conf.Data}
+			added, err := w.Add(ctx, full)
 			if err != nil {
 				return err
 			}
 			begun = true
-			return p.doHere(ctx, s, added.Job, w.work, p.progress())
+			return p.doHere(ctx, s, added.Job, w.Work, p.progress())
 		},
 	})
 	if begun {
@@ -119,7 +120,7 @@ func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r sqlstore.Rea
 // copiedThere follows the job of a running process. Where nothing of what it writes
 // is seen here, neither the copy nor, before that, what becomes it, it is given up
 // and false is returned.
-func (p *CLI) copiedThere(ctx context.Context, a backupResult, full string) (bool, error) {
+func (p *CLI) copiedThere(ctx context.Context, a server.BackupResult, full string) (bool, error) {
 	_, apart := os.Stat(a.Partial)
 	if apart != nil {
 		_, apart = os.Stat(full)
@@ -150,20 +151,20 @@ func (p *CLI) awaitBackup(ctx context.Context, id int64) error {
 
 // copyHere copies the record beside whoever writes it.
 func copyHere(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
-	q := backupRequest{File: full, Partial: full + ".partial"}
-	err := ignoreMissing(os.Remove(q.Partial))
+	q := server.BackupRequest{File: full, Partial: full + ".partial"}
+	err := server.IgnoreMissing(os.Remove(q.Partial))
 	if err == nil {
 		err = errors.Join(r.Backup(ctx, q.Partial), ctx.Err())
 	}
 	if err == nil {
-		err = publishBackup(q)
+		err = server.PublishBackup(q)
 	}
 	if err != nil {
-		return errors.Join(err, ignoreMissing(os.Remove(q.Partial)))
+		return errors.Join(err, server.IgnoreMissing(os.Remove(q.Partial)))
 	}
-	size, sum, err := fileDigest(full)
+	size, sum, err := server.FileDigest(full)
 	if err != nil {
 		return err
 	}
-	return writeBackupNote(conf.Data, backupNote{At: time.Now(), Bytes: size, SHA256: sum})
+	return server.WriteBackupNote(conf.Data, server.BackupNote{At: time.Now(), Bytes: size, SHA256: sum})
 }

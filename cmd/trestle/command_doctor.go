@@ -9,6 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -69,8 +70,8 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 	}
 	changed := []string{}
 	if fix {
-		parts := newExamination(ctx, conf, p.absolute).parts()
-		if err := checkParts(o.Parts, parts); err != nil {
+		parts := server.NewExamination(ctx, conf, p.absolute).Parts()
+		if err := server.CheckParts(o.Parts, parts); err != nil {
 			return r, err
 		}
 		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
@@ -80,7 +81,7 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 			return r, err
 		}
 	}
-	r, err = newExamination(ctx, conf, p.absolute).report(ctx, o)
+	r, err = server.NewExamination(ctx, conf, p.absolute).Report(ctx, o)
 	r.Changed = changed
 	return r, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -33,7 +34,7 @@ func hudCommand(p *CLI) *cobra.Command {
 			"--diff what is different from another. The JSON is then the frame, or an object with `from` and `to`.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if which != (frameChoice{}) {
-				if _, err := parseMindName(args[0]); err != nil {
+				if _, err := server.ParseMindName(args[0]); err != nil {
 					return err
 				}
 				return p.frame(c.Context(), args[0], which)
@@ -53,7 +54,7 @@ func hudCommand(p *CLI) *cobra.Command {
 }
 
 func (p *CLI) hud(ctx context.Context, name string, cycles int) error {
-	if _, err := parseMindName(name); err != nil {
+	if _, err := server.ParseMindName(name); err != nil {
 		return err
 	}
 	a, err := consult[hudAnswer](ctx, p, "hud", url.Values{"mind": {name}, "cycles": {strconv.Itoa(cycles)}})
@@ -66,7 +67,7 @@ func (p *CLI) hud(ctx context.Context, name string, cycles int) error {
 // tellHUD says what a mind has before it.
 func tellHUD(ctx context.Context, o readContext, q url.Values) (any, error) {
 	name := q.Get("mind")
-	m, err := parseMindName(name)
+	m, err := server.ParseMindName(name)
 	if err != nil {
 		return nil, err
 	}

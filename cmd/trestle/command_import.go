@@ -11,6 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -39,7 +40,7 @@ func (p *CLI) importTelegram(ctx context.Context, file, adapter, chat string) er
 	if err != nil {
 		return err
 	}
-	q := importRequest{File: p.absolute(file)}
+	q := server.ImportRequest{File: p.absolute(file)}
 	if err := chooseAccount(&q, conf, adapter); err != nil {
 		return err
 	}
@@ -47,17 +48,17 @@ func (p *CLI) importTelegram(ctx context.Context, file, adapter, chat string) er
 		return err
 	}
 	return p.addJob(ctx, "/import", q, func(ctx context.Context, s *sqlstore.Store) error {
-		w := importJob{store: s, log: p.logger(slog.LevelWarn), config: func() *config.Config { return conf }}
-		added, err := w.add(ctx, q)
+		w := server.ImportJob{Store: s, Log: p.logger(slog.LevelWarn), Config: func() *config.Config { return conf }}
+		added, err := w.Add(ctx, q)
 		if err != nil {
 			return err
 		}
-		return p.doHere(ctx, s, added, w.work, p.asAnswer())
+		return p.doHere(ctx, s, added, w.Work, p.asAnswer())
 	})
 }
 
 // chooseAccount finds the account whose chat is imported.
-func chooseAccount(q *importRequest, conf *config.Config, adapter string) error {
+func chooseAccount(q *server.ImportRequest, conf *config.Config, adapter string) error {
 	var names []string
 	for _, a := range conf.Adapters {
 		if a.Type != "telegram" || adapter != "" && a.Name != adapter {
@@ -81,7 +82,7 @@ func chooseAccount(q *importRequest, conf *config.Config, adapter string) error 
 }
 
 // chooseChat reads the export through and picks the chat.
-func chooseChat(ctx context.Context, q *importRequest, chat string) error {
+func chooseChat(ctx context.Context, q *server.ImportRequest, chat string) error {
 	file, err := os.Open(q.File)
 	if err != nil {
 		return &apperr.Error{What: "the file cannot be read", Where: q.File, Remedy: "name the result.json of an export", Code: apperr.Usage}

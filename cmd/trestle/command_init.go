@@ -20,6 +20,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/doctor"
@@ -147,7 +148,7 @@ func (s *initWizard) try(ctx context.Context, plan *setup.Plan) error {
 func (s *initWizard) tryAccount(ctx context.Context, a setup.Account) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
-	ad, err := s.blank().newAdapter(config.Adapter{
+	ad, err := s.blank().NewAdapter(config.Adapter{
 		Name: a.Name, Type: a.Type, APIURL: string(a.APIURL.Value),
 		Token: a.Credential("token"), BotToken: a.Credential("bot_token"), AppToken: a.Credential("app_token"), SigningSecret: a.Credential("signing_secret"),
 	})
@@ -178,7 +179,7 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.Model) error {
 		}
 	}
 	m.Name = cmp.Or(m.Name, config.DefaultModel)
-	client, err := s.blank().openEndpoint(config.Model{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
+	client, err := s.blank().OpenEndpoint(config.Model{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
 	if err != nil {
 		return err
 	}
@@ -196,9 +197,9 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.Model) error {
 }
 
 // blank is what makes clients of platforms and models, and nothing else.
-func (s *initWizard) blank() *components {
-	p := &components{log: slog.New(slog.DiscardHandler), opening: latch.New()}
-	p.current.Store(&config.Config{})
+func (s *initWizard) blank() *server.Components {
+	p := &server.Components{Log: slog.New(slog.DiscardHandler), Opening: latch.New()}
+	p.Current.Store(&config.Config{})
 	return p
 }
 

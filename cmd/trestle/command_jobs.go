@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -86,7 +87,7 @@ func tellJobs(ctx context.Context, o readContext, q url.Values) (any, error) {
 		}
 		j, err := o.Jobs().Job(ctx, id)
 		if err != nil {
-			return nil, jobError(err, id)
+			return nil, server.JobError(err, id)
 		}
 		return jobs.Shown(j), nil
 	}
@@ -246,11 +247,11 @@ func (p *CLI) askJob(ctx context.Context, text string, want jobs.State) error {
 // wantJob asks that a job become what is wanted, and returns it as it is then.
 func (p *CLI) wantJob(ctx context.Context, id int64, want jobs.State) (j jobs.Snapshot, err error) {
 	err = p.change(ctx, mutation{
-		path: "/jobs", ask: jobRequest{id, want}, answer: &j,
+		path: "/jobs", ask: server.JobRequest{ID: id, Want: want}, answer: &j,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
 			done, err := s.Jobs().Ask(ctx, id, want, time.Now())
 			j = jobs.Shown(done)
-			return jobError(err, id)
+			return server.JobError(err, id)
 		},
 	})
 	return j, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -35,7 +36,7 @@ func memoryCommand(p *CLI) *cobra.Command {
 }
 
 func (p *CLI) memory(ctx context.Context, name string, q url.Values) error {
-	m, err := parseMindName(name)
+	m, err := server.ParseMindName(name)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -20,7 +21,7 @@ func forgetCommand(p *CLI) *cobra.Command {
 		Long: "Have a mind forget a memory, timer or plan, as if it had forgotten by itself: it is not shown it in later frames. What was said stays said; " +
 			"to take words out of everything, delete the message.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.changeMemory(c.Context(), "/forget", memoryChange{Mind: args[0], ID: args[1]})
+			return p.changeMemory(c.Context(), "/forget", server.MemoryChange{Mind: args[0], ID: args[1]})
 		},
 	}
 }
@@ -31,16 +32,16 @@ func correctCommand(p *CLI) *cobra.Command {
 		Long: "Have a mind remember a fact in place of what a memory says: it is shown the new words from then on. The memory keeps where it came from " +
 			"and who may learn it.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.changeMemory(c.Context(), "/correct", memoryChange{args[0], args[1], new(strings.Join(args[2:], " "))})
+			return p.changeMemory(c.Context(), "/correct", server.MemoryChange{Mind: args[0], ID: args[1], Fact: new(strings.Join(args[2:], " "))})
 		},
 	}
 }
 
-func (p *CLI) changeMemory(ctx context.Context, path string, q memoryChange) error {
-	if _, err := parseMindName(q.Mind); err != nil {
+func (p *CLI) changeMemory(ctx context.Context, path string, q server.MemoryChange) error {
+	if _, err := server.ParseMindName(q.Mind); err != nil {
 		return err
 	}
-	var done memoryChange
+	var done server.MemoryChange
 	err := p.change(ctx, mutation{
 		path: path, ask: q, answer: &done,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
@@ -49,7 +50,7 @@ func (p *CLI) changeMemory(ctx context.Context, path string, q memoryChange) err
 				return err
 			}
 			done = q
-			return q.do(ctx, offlineMemoryEditor{s.Shell(), conf})
+			return q.Do(ctx, offlineMemoryEditor{s.Shell(), conf})
 		},
 	})
 	if err != nil {
@@ -77,7 +78,7 @@ func (k offlineMemoryEditor) Forget(ctx context.Context, m spaces.Mind, id strin
 
 // Correct implements [memoryKeeper].
 func (k offlineMemoryEditor) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
-	fact, err := checkFact(k.conf, m, fact)
+	fact, err := server.CheckFact(k.conf, m, fact)
 	if err != nil {
 		return false, err
 	}

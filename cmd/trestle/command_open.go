@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
@@ -44,7 +45,7 @@ func (p *CLI) open(ctx context.Context) error {
 	if err := c.Post(ctx, "/api/links", struct{}{}, &made); err != nil {
 		return err
 	}
-	a := openAnswer{"http://" + localAddress(h.Listen) + made.Path, made.Expires}
+	a := openAnswer{"http://" + server.LocalAddress(h.Listen) + made.Path, made.Expires}
 	return p.answer(a, func(w io.Writer) { fmt.Fprintln(w, a.URL) })
 }
 

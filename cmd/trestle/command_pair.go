@@ -9,11 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 )
 
 func pairCommand(p *CLI) *cobra.Command {
-	var q pairRequest
+	var q server.PairRequest
 	var owner, admin bool
 	var revoke string
 	c := &cobra.Command{
@@ -29,7 +30,7 @@ func pairCommand(p *CLI) *cobra.Command {
 			case revoke != "" && len(args) > 0:
 				return &apperr.Error{What: "--revoke stands alone", Where: "pair", Remedy: "trestle pair --revoke " + revoke, Code: apperr.Usage}
 			case revoke != "":
-				return p.revokePairing(c.Context(), revokeRequest{revoke})
+				return p.revokePairing(c.Context(), server.RevokeRequest{Who: revoke})
 			case len(args) == 0 && (q.Role != "" || q.Circle != ""):
 				return &apperr.Error{What: "nobody is named: a role and a circle, they are for whom a code or a chat names", Where: "pair", Remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", Code: apperr.Usage}
 			case len(args) == 0:
@@ -51,8 +52,8 @@ func pairCommand(p *CLI) *cobra.Command {
 	return c
 }
 
-func (p *CLI) pair(ctx context.Context, q pairRequest) error {
-	var a admittedPerson
+func (p *CLI) pair(ctx context.Context, q server.PairRequest) error {
+	var a server.AdmittedPerson
 	if err := p.post(ctx, "/pair", q, &a); err != nil {
 		return err
 	}
@@ -69,8 +70,8 @@ func (p *CLI) pair(ctx context.Context, q pairRequest) error {
 	})
 }
 
-func (p *CLI) revokePairing(ctx context.Context, q revokeRequest) error {
-	var gone []admittedPerson
+func (p *CLI) revokePairing(ctx context.Context, q server.RevokeRequest) error {
+	var gone []server.AdmittedPerson
 	if err := p.post(ctx, "/pair/revoke", q, &gone); err != nil {
 		return err
 	}
@@ -82,14 +83,14 @@ func (p *CLI) revokePairing(ctx context.Context, q revokeRequest) error {
 }
 
 func (p *CLI) listPairings(ctx context.Context) error {
-	var all pairingLists
+	var all server.PairingLists
 	if err := p.get(ctx, "/pair", &all); err != nil {
 		return err
 	}
 	return p.answer(all, func(w io.Writer) { showPairings(w, all) })
 }
 
-func showPairings(w io.Writer, all pairingLists) {
+func showPairings(w io.Writer, all server.PairingLists) {
 	if len(all.Waiting)+len(all.Admitted)+len(all.Refused) == 0 {
 		fmt.Fprintln(w, "nobody waits and nobody was let in by code; chats that the configuration names let their members in")
 		return
@@ -116,7 +117,7 @@ func times(n int64) string {
 }
 
 // whoIs names somebody, or a whole chat, that is or was let in.
-func whoIs(a admittedPerson) string {
+func whoIs(a server.AdmittedPerson) string {
 	if a.User == "" {
 		return "everybody"
 	}

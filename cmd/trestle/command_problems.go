@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -55,10 +56,10 @@ func problemRows(all []alerts.Alert, now time.Time) []problemRow {
 	for _, p := range all {
 		r := problemRow{
 			ID: p.ID, Code: p.Code, Severity: p.Severity, Subject: p.Subject, What: p.What(), Evidence: p.Evidence, Remedy: p.Remedy(),
-			Opened: p.Opened, Seen: p.Seen, Count: p.Count, Closed: optionalTime(p.Closed), Told: p.Told,
+			Opened: p.Opened, Seen: p.Seen, Count: p.Count, Closed: server.OptionalTime(p.Closed), Told: p.Told,
 		}
 		if p.Quiet(now) {
-			r.Quiet = optionalTime(p.Acked)
+			r.Quiet = server.OptionalTime(p.Acked)
 		}
 		rows = append(rows, r)
 	}
@@ -138,8 +139,8 @@ func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 	if err != nil || length <= 0 {
 		return &apperr.Error{What: fmt.Sprintf("%q is no length of time", span), Where: "--for", Remedy: "write 30m, 2h or 7d", Code: apperr.Usage}
 	}
-	var a ackResult
-	if err := p.post(ctx, "/problems/ack", ackRequest{alerts.ID(n), int64(length.Seconds())}, &a); err != nil {
+	var a server.AckResult
+	if err := p.post(ctx, "/problems/ack", server.AckRequest{ID: alerts.ID(n), Seconds: int64(length.Seconds())}, &a); err != nil {
 		return err
 	}
 	return p.answer(a, func(w io.Writer) {

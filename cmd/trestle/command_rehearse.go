@@ -16,6 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
@@ -110,14 +111,14 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.His
 	if err != nil {
 		return shell.Options{}, err
 	}
-	set := shellSettings(agent, conf.SettingsFor(agent.ID, entry))
+	set := server.ShellSettings(agent, conf.SettingsFor(agent.ID, entry))
 	set.ModelName = cmp.Or(v.model, set.ModelName)
 	if v.budget > 0 {
 		set.ContextTokens, set.MaxOutput = v.budget, min(set.MaxOutput, v.budget/4)
 	}
 	return shell.Options{
 		Record: past, Agents: []shell.Agent{as}, Settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set },
-		Counter: new(hud.Counter), Holder: "rehearsal", NewID: storeopen.NewID, Nonce: newNonce, Logger: slog.New(slog.DiscardHandler),
+		Counter: new(hud.Counter), Holder: "rehearsal", NewID: storeopen.NewID, Nonce: server.NewNonce, Logger: slog.New(slog.DiscardHandler),
 	}, nil
 }
 

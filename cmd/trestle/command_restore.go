@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -33,7 +34,7 @@ func (p *CLI) checkBackup(ctx context.Context, file string) error {
 	full := p.absolute(file)
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
 	var err error
-	if a.Bytes, a.SHA256, err = fileDigest(full); err != nil {
+	if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "name a file that trestle backup wrote", Code: apperr.Failed}
 	}
 	if a.Findings, _, err = auditBackup(ctx, full); ctx.Err() != nil {
@@ -62,7 +63,7 @@ func auditBackup(ctx context.Context, file string) (findings []string, beside in
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := copyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
+	if err := server.CopyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
 		return nil, 0, err
 	}
 	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: storeopen.NewID, CheckFor: time.Hour})
@@ -168,15 +169,15 @@ func (p *CLI) restore(ctx context.Context, conf *config.Config, file string, dea
 	if err != nil {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "use another backup, and see trestle backup --check", Code: apperr.Failed}
 	}
-	if err := placeDatabase(ctx, full, conf.Data, dealt); err != nil {
+	if err := server.PlaceDatabase(ctx, full, conf.Data, dealt); err != nil {
 		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "see that there is room and that the folder can be written", Code: apperr.Failed}
 	}
 	a := restoredAnswer{backupAnswer{File: file, Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
-	if a.Bytes, a.SHA256, err = fileDigest(full); err != nil {
+	if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
 		return err
 	}
 	if beside > 0 {
-		a.Beside = filepath.Join(conf.Data, filesFolder)
+		a.Beside = filepath.Join(conf.Data, server.FilesFolder)
 	}
 	return p.answer(a, func(w io.Writer) { a.print(w, conf.Data) })
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -65,54 +66,54 @@ func (p *CLI) serve(ctx context.Context) error {
 		lines = io.Discard
 	}
 	s := newServer(conf, p.logger(level), lines, true)
-	s.manager = systemd.New(p.lookup, os.Getpid())
+	s.Manager = systemd.New(p.lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
-	s.reloader = newReloader(s.components, p.source(), p.loadFrom, reload)
+	s.Reloader = server.NewReloader(s.Components, p.source(), p.loadFrom, reload)
 	switch {
 	case len(conf.Adapters) == 0 && !alone && len(conf.Roles) == 0:
-		return s.run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
+		return s.Run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
 	case !alone:
-		return s.run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
+		return s.Run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
 	}
-	if room, err := s.findRoom(""); err == nil {
-		fmt.Fprint(p.errs, s.wakeHint(room))
+	if room, err := s.FindRoom(""); err == nil {
+		fmt.Fprint(p.errs, s.WakeHint(room))
 	}
-	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, terminal.ChatOptions{}) })
+	return s.Run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, terminal.ChatOptions{}) })
 }
 
 // sit seats whoever is at stdin in a room and lets them talk.
-func (p *CLI) sit(ctx context.Context, s *Server, talk terminal.ChatOptions) (err error) {
+func (p *CLI) sit(ctx context.Context, s *server.Server, talk terminal.ChatOptions) (err error) {
 	select {
-	case <-s.ready:
+	case <-s.Ready:
 	case <-ctx.Done():
 		return nil
 	}
-	place, err := s.enterRoom(ctx, talk.Room)
+	place, err := s.EnterRoom(ctx, talk.Room)
 	if ctx.Err() != nil && err != nil {
 		return nil // stopped before anybody sat down
 	}
 	if err != nil {
 		return err
 	}
-	place.who = terminalPerson(talk.As)
-	defer func() { err = errors.Join(err, withGrace(ctx, place.Leave)) }()
-	behind, err := terminal.NewTraceView(ctx, s.store.Console(), place.account, place.room.Key, talk.Show)
+	place.Who = server.TerminalPerson(talk.As)
+	defer func() { err = errors.Join(err, server.WithGrace(ctx, place.Leave)) }()
+	behind, err := terminal.NewTraceView(ctx, s.Store.Console(), place.Account, place.Room.Key, talk.Show)
 	if ctx.Err() != nil && err != nil {
 		return nil // stopped before anybody spoke
 	}
 	if err != nil {
 		return err
 	}
-	return p.talk(ctx, place, s.waitQuiet, p.greeting(s, place), behind)
+	return p.talk(ctx, place, s.WaitQuiet, p.greeting(s, place), behind)
 }
 
-func (p *CLI) greeting(s *Server, place *localRoom) string {
-	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", buildinfo.Current().Version, place.room.Name, cmp.Or(strings.Join(place.agents(), ", "), "nobody"))
+func (p *CLI) greeting(s *server.Server, place *server.LocalRoom) string {
+	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", buildinfo.Current().Version, place.Room.Name, cmp.Or(strings.Join(place.Agents(), ", "), "nobody"))
 	switch {
-	case s.modelFailed() != "":
-		text += "\nThe model is misconfigured (" + s.modelFailed() + "); the built-in offline model answers."
-	case s.config().Model.Offline:
+	case s.ModelFailed() != "":
+		text += "\nThe model is misconfigured (" + s.ModelFailed() + "); the built-in offline model answers."
+	case s.Config().Model.Offline:
 		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL or OPENAI_API_KEY for a real one."
 	}
 	return text
@@ -165,17 +166,17 @@ func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	s := newServer(conf, p.logger(slog.LevelWarn), io.Discard, false)
-	room, unknown := s.findRoom(talk.Room)
+	room, unknown := s.FindRoom(talk.Room)
 	if unknown == nil {
-		fmt.Fprint(p.errs, s.wakeHint(room))
+		fmt.Fprint(p.errs, s.WakeHint(room))
 	}
-	if c, running := control.DialSocket(ctx, s.socket()); running { // which may know other rooms
+	if c, running := control.DialSocket(ctx, s.Socket()); running { // which may know other rooms
 		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.Room, room.Key))
 	}
 	if unknown != nil {
 		return unknown
 	}
-	return s.run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
+	return s.Run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.
@@ -205,7 +206,7 @@ func (p *CLI) chatOver(ctx context.Context, c *control.Client, conf *config.Conf
 			return err
 		}
 		defer func() { _ = record.Close() }() // it was only read
-		if behind, err = terminal.NewTraceView(ctx, record, localAccount, room, talk.Show); err != nil {
+		if behind, err = terminal.NewTraceView(ctx, record, server.LocalAccount, room, talk.Show); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -82,7 +83,7 @@ func tellStatus(ctx context.Context, o readContext, q url.Values) (any, error) {
 
 // status says how everything stands; all has it list every mind.
 func (o readContext) status(ctx context.Context, all bool) (a statusAnswer, err error) {
-	a = statusAnswer{Version: buildinfo.Current().Version, Data: o.conf.Data, Entries: problemComponents(o.conf.Problems)}
+	a = statusAnswer{Version: buildinfo.Current().Version, Data: o.conf.Data, Entries: server.ProblemComponents(o.conf.Problems)}
 	if a.Health, err = o.health(ctx); err != nil {
 		return a, err
 	}
@@ -103,8 +104,8 @@ func (a *statusAnswer) read(ctx context.Context, o readContext, now time.Time) (
 	if err != nil {
 		return err
 	}
-	for _, f := range decodePeers(crew) {
-		a.Processes = append(a.Processes, consolePeer(f))
+	for _, f := range server.DecodePeers(crew) {
+		a.Processes = append(a.Processes, server.ConsolePeer(f))
 	}
 	accounts, err := r.Accounts(ctx)
 	if err != nil {

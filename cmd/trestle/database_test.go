@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
@@ -72,7 +73,7 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	if out, errs, code := second.do(t, "hello\n", "run"); code != apperr.TryAgain || !strings.Contains(out+errs, "serves the rooms of the terminal") {
 		t.Errorf("a second process: exit %s: %s%s", code, out, errs)
 	}
-	if a := answerOf[statusAnswer](t, s, "status", "-o", "json"); len(a.Processes) != 1 || !slices.Contains(a.Processes[0].Has, accountThing(localName)) {
+	if a := answerOf[statusAnswer](t, s, "status", "-o", "json"); len(a.Processes) != 1 || !slices.Contains(a.Processes[0].Has, server.AccountThing(server.LocalName)) {
 		t.Errorf("processes are %+v, want the one that serves the terminal's rooms", a.Processes)
 	}
 	if out, errs, code := second.do(t, "", "migrate"); code != apperr.Done || !strings.Contains(out, "schema") {

@@ -22,6 +22,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -64,10 +65,10 @@ func (p *CLI) demo(ctx context.Context, modelURL string) (err error) {
 		if err != nil {
 			return err
 		}
-		if s.listener != nil {
-			defer func() { _ = s.listener.Close() }() // it may have been served, and is closed
+		if s.Listener != nil {
+			defer func() { _ = s.Listener.Close() }() // it may have been served, and is closed
 		}
-		return s.run(ctx, func(ctx context.Context) error { return p.showDemo(ctx, s, stage) })
+		return s.Run(ctx, func(ctx context.Context) error { return p.showDemo(ctx, s, stage) })
 	})
 	return g.Wait()
 }
@@ -79,7 +80,7 @@ func listenLocally(ctx context.Context, address string) (net.Listener, error) {
 
 // demoProcess prepares the process of a demo: the program's own, with short
 // times and, unless there is a real endpoint, the demo's model.
-func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, modelURL string) (s *Server, err error) {
+func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, modelURL string) (s *server.Server, err error) {
 	endpoint, err := p.demoModel(ctx, modelURL)
 	if err != nil {
 		return nil, err
@@ -103,9 +104,9 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, model
 		return nil, err
 	}
 	s = newServer(conf, p.logger(slog.LevelError), io.Discard, true)
-	s.times, s.hold, s.listener = hurried(), demoHold, ln
+	s.Times, s.Hold, s.Listener = hurried(), demoHold, ln
 	if modelURL == "" {
-		s.models = func(config.Model) llm.Model { return demo.Model{} }
+		s.Models = func(config.Model) llm.Model { return demo.Model{} }
 	}
 	return s, nil
 }
@@ -144,16 +145,16 @@ func (p *CLI) demoAddress(ctx context.Context) (address string, ln net.Listener,
 
 // showDemo plays the story and tells of it until ctx is done or the person at
 // the terminal leaves.
-func (p *CLI) showDemo(ctx context.Context, s *Server, stage *demo.Platforms) error {
+func (p *CLI) showDemo(ctx context.Context, s *server.Server, stage *demo.Platforms) error {
 	select {
-	case <-s.ready:
+	case <-s.Ready:
 	case <-ctx.Done():
 		return nil
 	}
-	live := s.bus.Open(1024)
+	live := s.Bus.Open(1024)
 	defer live.Close()
 	t := &timelineWriter{json: p.output == "json" || p.output == "jsonl", out: p.out, began: time.Now()}
-	narrator := &demo.Narrator{Record: demoRecord{s.store.Console(), s.store.Shell()}, Live: live, Tell: t.tell}
+	narrator := &demo.Narrator{Record: demoRecord{s.Store.Console(), s.Store.Shell()}, Live: live, Tell: t.tell}
 	play := &demo.Player{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
 	in, restore, err := p.demoInput(t)
 	if err != nil {
@@ -189,13 +190,13 @@ type demoRecord struct {
 	sqlstore.AgentStore
 }
 
-func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *Server, stage *demo.Platforms) {
+func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *server.Server, stage *demo.Platforms) {
 	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", buildinfo.Current().Version)
-	if s.listenAt != "" {
-		fmt.Fprintf(w, "  console   %s\n", s.loginAddress(ctx))
+	if s.ListenAt != "" {
+		fmt.Fprintf(w, "  console   %s\n", s.LoginAddress(ctx))
 	}
-	if s.models == nil {
-		fmt.Fprintf(w, "  model     %s at %s\n", s.config().Model.Name, s.config().Model.BaseURL)
+	if s.Models == nil {
+		fmt.Fprintf(w, "  model     %s at %s\n", s.Config().Model.Name, s.Config().Model.BaseURL)
 	} else {
 		fmt.Fprintf(w, "  model     offline: a scripted stand-in, it only knows this demo\n")
 		if found := demo.Found(ctx, http.DefaultClient, p.endpoints); found != "" {
@@ -203,7 +204,7 @@ func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *Server, stage *dem
 		}
 	}
 	fmt.Fprintf(w, "  rooms     %s       * served by trestle itself\n", stage.Legend())
-	fmt.Fprintf(w, "  join      trestle chat %s --data %s", demoRoom, s.config().Data)
+	fmt.Fprintf(w, "  join      trestle chat %s --data %s", demoRoom, s.Config().Data)
 	if p.input() != inputNone {
 		fmt.Fprintf(w, "   or type here: you are in %s, and @Ada wakes her", demoRoom)
 	}
@@ -273,11 +274,11 @@ func (p *CLI) demoInput(t *timelineWriter) (in typing, restore func(), err error
 
 // sayTyped has the person in the demo's room say what is typed. A read cannot
 // be interrupted, so one may be left behind when the program ends.
-func sayTyped(ctx context.Context, s *Server, in typing) error {
-	place, err := s.enterRoom(ctx, demoRoom)
+func sayTyped(ctx context.Context, s *server.Server, in typing) error {
+	place, err := s.EnterRoom(ctx, demoRoom)
 	if err != nil {
 		return err
 	}
-	defer s.leave(ctx, place)
+	defer s.Leave(ctx, place)
 	return terminal.ForEachMessage(ctx, in.next, func(text string) error { return place.Say(ctx, text) })
 }

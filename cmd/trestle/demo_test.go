@@ -54,7 +54,7 @@ func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
 		p.in = mustOpen(t, os.DevNull)
 		s, err := p.demoProcess(ctx, stage, t.TempDir(), "")
 		testutil.OK(t, err)
-		s.client, s.mint = client, func() string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", minted.Add(1)) }
+		s.Client, s.Mint = client, func() string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", minted.Add(1)) }
 		g.Go(func() error {
 			return s.RunInMemory(ctx, func(context.Context, *errgroup.Group, http.Handler) error { return nil })
 		})
@@ -144,18 +144,18 @@ func TestDemoServesTheAddressThatItFound(t *testing.T) {
 		p.lookup = func(string) (string, bool) { return "", false }
 		s, err := p.demoProcess(t.Context(), stage, t.TempDir(), "")
 		testutil.OK(t, err)
-		found := s.config().Listen
+		found := s.Config().Listen
 		if ln, err := listenLocally(t.Context(), found); !errors.Is(err, syscall.EADDRINUSE) {
 			t.Errorf("somebody else listens on %s: %v, %v", found, ln, err)
 		}
 		if where == "another" && found == config.DefaultListen {
 			t.Errorf("both demos listen on %s", found)
 		}
-		s.console = console.New(console.Options{Logger: s.log})
+		s.Console = console.New(console.Options{Logger: s.Log})
 		ctx, stop := context.WithCancel(t.Context())
 		g := new(errgroup.Group)
-		if err := s.listen(ctx, g); err != nil || s.listenAt != found {
-			t.Errorf("it serves %q, want %q: %v", s.listenAt, found, err)
+		if err := s.Listen(ctx, g); err != nil || s.ListenAt != found {
+			t.Errorf("it serves %q, want %q: %v", s.ListenAt, found, err)
 		}
 		t.Cleanup(func() {
 			stop()

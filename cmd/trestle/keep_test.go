@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/blobs"
@@ -163,7 +164,7 @@ func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
 	if err != nil || len(wanted) != 1 {
 		t.Fatalf("%d files are wanted, %v", len(wanted), err)
 	}
-	folder, err := blobs.Open(filepath.Join(data, filesFolder))
+	folder, err := blobs.Open(filepath.Join(data, server.FilesFolder))
 	testutil.OK(t, err)
 	hash, size, err := folder.Put(strings.NewReader("bytes"))
 	testutil.OK(t, err)
@@ -171,11 +172,11 @@ func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
 	if err = errors.Join(err, store.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, code := s.do(t, "", "backup", "some.db"); code != apperr.Done || !strings.Contains(out, "not in it: copy "+filepath.Join(data, filesFolder)) {
+	if out, errs, code := s.do(t, "", "backup", "some.db"); code != apperr.Done || !strings.Contains(out, "not in it: copy "+filepath.Join(data, server.FilesFolder)) {
 		t.Errorf("exit %s: %s%s", code, out, errs)
 	}
 	there := filepath.Join(s.folder, "elsewhere")
-	if restored := answerOf[backupAnswer](t, s, "restore", "some.db", "--data", there, "-o", "json"); restored.Beside != filepath.Join(there, filesFolder) {
+	if restored := answerOf[backupAnswer](t, s, "restore", "some.db", "--data", there, "-o", "json"); restored.Beside != filepath.Join(there, server.FilesFolder) {
 		t.Errorf("restored %+v", restored)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -70,7 +71,7 @@ func mindRows(conf *config.Config, minds []console.Mind, names map[spaces.SpaceI
 
 // mindCost is what a mind's tokens of the day cost; nil when no price is known.
 func mindCost(conf *config.Config, m console.Mind) *float64 {
-	price, known := agentPrice(conf, m.Mind.Agent)
+	price, known := server.AgentPrice(conf, m.Mind.Agent)
 	if !known {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -84,7 +85,7 @@ const storyToken = "7001:world-token"
 func newStory(t *testing.T) *story {
 	t.Helper()
 	var y story
-	y.config, y.record, y.names = TellStory(t)
+	y.config, y.record, y.names = server.TellStory(t)
 	return &y
 }
 

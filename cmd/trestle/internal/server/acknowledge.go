@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+// ackFor is how long a problem is quiet when nobody says.
+const ackFor = 2 * time.Hour
+
+// operators returns the chats of an adapter in which problems are told.
+func (p *Components) operators(adapter string) []string {
+	var chats []string
+	for _, c := range p.Config().Alarms.Chats {
+		if c.Adapter == adapter {
+			chats = append(chats, c.Chat)
+		}
+	}
+	return chats
+}
+
+// acknowledge takes on what was told, in the words of a chat: a number for one
+// problem alone, and a length of time.
+func (p *Components) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
+	id, span := alerts.ID(0), ackFor
+	for word := range strings.FieldsSeq(strings.ToLower(words)) {
+		if n, err := strconv.ParseInt(strings.TrimPrefix(word, "#"), 10, 64); err == nil {
+			id = alerts.ID(n)
+			continue
+		}
+		if d, err := config.ParseSpan(word); err == nil && d > 0 {
+			span = d
+		}
+	}
+	taken, err := p.takeOn(ctx, id, at.Add(span), at)
+	switch {
+	case errors.Is(err, alerts.ErrUnknown):
+		return fmt.Sprintf("There is no open problem %d.", id), nil
+	case err != nil:
+		return "", err
+	case len(taken) == 0:
+		return "No problem is open.", nil
+	}
+	return fmt.Sprintf("Quiet for %s: %s.", alerts.Span(span), strings.Join(taken, ", ")), nil
+}
+
+// takeOn makes one open problem quiet until then, or all of them, and returns
+// what they are.
+func (p *Components) takeOn(ctx context.Context, id alerts.ID, until, at time.Time) ([]string, error) {
+	store := p.troubles()
+	all, err := store.Problems(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	var taken []string
+	for _, open := range alerts.Worst(all) {
+		if id != 0 && open.ID != id {
+			continue
+		}
+		if err := store.Ack(ctx, open.ID, until); err != nil {
+			return taken, err
+		}
+		taken = append(taken, fmt.Sprintf("%s %s", open.Code, open.What()))
+	}
+	if id != 0 && len(taken) == 0 {
+		return nil, alerts.ErrUnknown
+	}
+	return taken, nil
+}
+
+type AckRequest struct {
+	ID      alerts.ID `json:"id"`
+	Seconds int64     `json:"seconds"`
+}
+
+// AckResult is the answer of `trestle problems ack`.
+type AckResult struct {
+	Quiet []string  `json:"quiet"` // what is quiet now
+	Until time.Time `json:"until"`
+}
+
+// serveUnkept lists the problems that the record cannot take.
+func (s *Server) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
+	held, _ := s.Unstored.Held()
+	control.WriteJSON(rw, http.StatusOK, append([]alerts.Alert{}, held...))
+}
+
+func (s *Server) ack(ctx context.Context, q AckRequest) (a AckResult, err error) {
+	now := time.Now()
+	a.Until = now.Add(time.Duration(q.Seconds) * time.Second).UTC()
+	a.Quiet, err = s.takeOn(ctx, q.ID, a.Until, now)
+	if errors.Is(err, alerts.ErrUnknown) {
+		err = &apperr.Error{What: "there is no such open problem", Where: fmt.Sprintf("problem %d", q.ID), Remedy: "trestle problems lists those that are open", Code: apperr.Failed}
+	}
+	return a, err
+}

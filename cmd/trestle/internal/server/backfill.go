@@ -1,0 +1,257 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// backfillKind is the kind of jobs that read a platform's history.
+const backfillKind = "backfill"
+
+// BackfillRequest asks for what was said in a space since a time.
+type BackfillRequest struct {
+	Space string    `json:"space"` // its name, its entry in the configuration, or its id
+	Since time.Time `json:"since"`
+}
+
+// backfillArgs are the job's: the chats whose history is read.
+type backfillArgs struct {
+	Since time.Time      `json:"since"`
+	Chats []backfillChat `json:"chats"`
+}
+
+type backfillChat struct {
+	Account adapters.Account `json:"account"`
+	Chat    string           `json:"chat"`
+}
+
+// backfillCursor is how far a backfill is.
+type backfillCursor struct {
+	Chat    int                         `json:"chat"` // the place among the chats
+	Page    []byte                      `json:"page"` // of that chat; nil: its beginning
+	Done    int64                       `json:"done"`
+	Outcome activity.HistoryImportCount `json:"outcome"`
+}
+
+// BackfillJob is the work of reading history into a record.
+type BackfillJob struct {
+	Store  *sqlstore.Store
+	Logger *slog.Logger
+	Reader func(ctx context.Context, account string) (adapters.HistoryReader, error)
+	Config func() *config.Config
+}
+
+// historian returns who can read the history of an account's chats.
+func (p *Components) historian(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	for _, l := range p.lineup.all() {
+		if l.Status().Account != account {
+			continue
+		}
+		if h, ok := l.adapter.(adapters.HistoryReader); ok {
+			return h, nil
+		}
+		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
+	}
+	for _, f := range p.fellows() {
+		for _, its := range f.Accounts {
+			if its == account { // who receives there does not matter: history is read by asking
+				return p.ConnectReaders(ctx, []spaces.Mapping{{Account: account}})(ctx, account)
+			}
+		}
+	}
+	return nil, fmt.Errorf("no account %s is connected now", account)
+}
+
+// ConnectReaders connects, without a line to receive by, the accounts that chats are on,
+// and returns who can read their history.
+func (p *Components) ConnectReaders(ctx context.Context, chats []spaces.Mapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
+	for _, a := range p.Config().Adapters {
+		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.Mapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
+			continue
+		}
+		ad, err := p.NewAdapter(a)
+		h, reads := ad.(adapters.HistoryReader)
+		if err != nil || !reads {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, firstJoin)
+		account, err := ad.Connect(ctx)
+		cancel()
+		if err != nil {
+			failed[a.Type] = fmt.Errorf("connect %s: %w", a.Name, err)
+			continue
+		}
+		readers[account.Key()] = h
+	}
+	return func(_ context.Context, account string) (adapters.HistoryReader, error) {
+		platform, _, _ := strings.Cut(account, ":")
+		switch h := readers[account]; {
+		case h != nil:
+			return h, nil
+		case failed[platform] != nil:
+			return nil, failed[platform]
+		}
+		return nil, fmt.Errorf("no configured account is %s and can read history", account)
+	}
+}
+
+// Add records the job, once it is clear which chats can be read.
+func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.Mapping) (jobs.Job, error) {
+	args, why := backfillArgs{Since: q.Since}, ""
+	for _, m := range named {
+		if _, err := w.Reader(ctx, m.Account); err != nil {
+			why = err.Error()
+			w.Logger.Info("chat not read", "account", m.Account, "chat", m.Chat, "reason", why)
+			continue
+		}
+		platform, id, _ := strings.Cut(m.Account, ":")
+		args.Chats = append(args.Chats, backfillChat{adapters.Account{Platform: platform, ID: id}, m.Chat})
+	}
+	if len(args.Chats) == 0 {
+		return jobs.Job{}, &apperr.Error{
+			What: "no chat of the space has a history that can be read: " + why, Where: "space " + q.Space,
+			Remedy: "Slack and Discord keep history; of Telegram use trestle import telegram", Code: apperr.Failed,
+		}
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return jobs.Job{}, fmt.Errorf("encode backfill: %w", err)
+	}
+	return w.Store.Jobs().Add(ctx, jobs.Job{Kind: backfillKind, Subject: q.Space, Args: raw, Progress: jobs.Progress{Unit: "messages"}}, time.Now())
+}
+
+// Work does a backfill job: chat after chat, saved after every page.
+func (w BackfillJob) Work(ctx context.Context, t *jobs.Task) error {
+	var args backfillArgs
+	var at backfillCursor
+	if err := json.Unmarshal(t.Job.Args, &args); err != nil {
+		return fmt.Errorf("decode backfill: %w", err)
+	}
+	if len(t.Job.Cursor) > 0 {
+		if err := json.Unmarshal(t.Job.Cursor, &at); err != nil {
+			return fmt.Errorf("decode cursor of a backfill: %w", err)
+		}
+	}
+	for ; at.Chat < len(args.Chats); at.Chat, at.Page = at.Chat+1, nil {
+		if err := w.read(ctx, t, args, &at); err != nil {
+			return err
+		}
+	}
+	w.Logger.Info("history read", "space", t.Job.Subject, "new", at.Outcome.New, "known", at.Outcome.Known)
+	return nil
+}
+
+// How long a job waits for its account, and how often it looks.
+const (
+	accountWait = 5 * time.Minute
+	accountLook = time.Second
+)
+
+// connected returns who can read the history of an account's chats. It waits for the
+// account: after a start jobs go on before everybody has joined.
+func (w BackfillJob) connected(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	look := time.NewTicker(accountLook)
+	defer look.Stop()
+	for began := time.Now(); ; {
+		h, err := w.Reader(ctx, account)
+		if err == nil || time.Since(began) >= accountWait {
+			return h, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-look.C:
+		}
+	}
+}
+
+// read reads one chat from where it was left.
+func (w BackfillJob) read(ctx context.Context, t *jobs.Task, args backfillArgs, at *backfillCursor) error {
+	chat := args.Chats[at.Chat]
+	history, err := w.connected(ctx, chat.Account.Key())
+	if err != nil {
+		return err
+	}
+	in, err := pastWay(ctx, w.Store, w.Logger, w.Config(), chat.Account, chat.Chat)
+	if err != nil {
+		return err
+	}
+	stretch := adapters.HistoryRange{Chat: chat.Chat, From: args.Since, Cursor: at.Page}
+	return history.History(ctx, stretch, func(ctx context.Context, p adapters.HistoryPage) error {
+		outcome, err := in.Recall(ctx, p.Updates)
+		if err != nil {
+			return err
+		}
+		at.Page, at.Done, at.Outcome = p.Cursor, at.Done+int64(outcome.New+outcome.Known), at.Outcome.Add(outcome)
+		next := *at
+		if p.Cursor == nil { // the chat is read: after a crash the next one is
+			next.Chat++
+		}
+		cursor, err := json.Marshal(next)
+		if err != nil {
+			return fmt.Errorf("encode cursor of a backfill: %w", err)
+		}
+		progress := t.Job.Progress
+		progress.Done, progress.Cursor = at.Done, cursor
+		progress.Note = fmt.Sprintf("%d new, %d known", at.Outcome.New, at.Outcome.Known)
+		return t.Save(ctx, progress)
+	})
+}
+
+// addBackfill adds the job; the runner of this process does it.
+func (s *Server) addBackfill(ctx context.Context, q BackfillRequest) (jobs.Snapshot, error) {
+	chats, err := SpaceChats(ctx, s.Store, q.Space)
+	if err != nil {
+		return jobs.Snapshot{}, err
+	}
+	j, err := BackfillJob{s.Store, s.Log, s.historian, s.Config}.Add(ctx, q, chats)
+	s.bells.Ring(jobsBell)
+	return jobs.Shown(j), err
+}
+
+// SpaceChats returns the live chats of the space of that name, entry or id.
+func SpaceChats(ctx context.Context, store *sqlstore.Store, name string) ([]spaces.Mapping, error) {
+	all, err := store.Border().Chats(ctx, "", "")
+	if err != nil {
+		return nil, err
+	}
+	configured, err := store.Border().Configured(ctx)
+	if err != nil {
+		return nil, err
+	}
+	matches := map[spaces.SpaceID]bool{spaces.SpaceID(name): true}
+	for _, c := range configured {
+		matches[c.Space] = matches[c.Space] || c.Key == name
+	}
+	var found []spaces.Mapping
+	for _, m := range all {
+		if !matches[m.Space] {
+			room, _, err := store.Shell().Space(ctx, m.Space)
+			if err != nil {
+				return nil, err
+			}
+			matches[m.Space] = name != "" && room.Name == name
+		}
+		if matches[m.Space] && m.Live {
+			found = append(found, m)
+		}
+	}
+	if len(found) == 0 {
+		return nil, &apperr.Error{What: fmt.Sprintf("no space %q has a chat that can be reached", name), Where: "backfill", Remedy: "see trestle spaces", Code: apperr.Failed}
+	}
+	return found, nil
+}

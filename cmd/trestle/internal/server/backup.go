@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+)
+
+// BackupKind is the kind of job that copies the record.
+const BackupKind = "backup"
+
+// backupTick is how often a copy says how far it is.
+const backupTick = time.Second
+
+// ErrCutOff is why a backup that had begun before is not gone on with.
+var ErrCutOff = errors.New("it was cut off, or this record is its copy; nothing is left of it")
+
+// BackupRequest names the file that a copy goes to.
+type BackupRequest struct {
+	File string `json:"file"` // absolute
+	// Partial is where it is written until it is whole. Whoever adds the job names it.
+	Partial string `json:"partial,omitempty"`
+}
+
+// BackupResult is the job, and the file by which others see that they have the same
+// folder before them.
+type BackupResult struct {
+	jobs.Snapshot
+	Partial string `json:"partial"`
+}
+
+// BackupJob does jobs that copy the record. There is never half a copy under the
+// name that was asked for. A job that is cut off fails, and begins anew when it is
+// resumed: the copy of a record holds the job that made it, and must not be copied
+// again when it is restored.
+type BackupJob struct {
+	Store   *sqlstore.Store
+	DataDir string // the data folder
+}
+
+func (w BackupJob) Add(ctx context.Context, file string) (a BackupResult, err error) {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
+	if err != nil {
+		return a, fmt.Errorf("begin a backup: %w", err)
+	}
+	a.Partial = f.Name()
+	err = f.Close()
+	args, failed := json.Marshal(BackupRequest{file, a.Partial})
+	if err = errors.Join(err, failed); err == nil {
+		a.Job, err = w.Store.Jobs().Add(ctx, jobs.Job{Kind: BackupKind, Subject: filepath.Base(file), Args: args, Progress: jobs.Progress{Unit: "kB"}}, time.Now())
+	}
+	if err != nil {
+		return a, errors.Join(fmt.Errorf("add a backup: %w", err), os.Remove(a.Partial))
+	}
+	a.Snapshot = jobs.Shown(a.Job)
+	return a, nil
+}
+
+// Work does one backup.
+func (w BackupJob) Work(ctx context.Context, t *jobs.Task) error {
+	var q BackupRequest
+	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
+		return fmt.Errorf("decode backup: %w", err)
+	}
+	p := t.Job.Progress
+	if begun := len(p.Cursor) > 0; begun {
+		p.Cursor, p.Done = nil, 0
+		if err := errors.Join(IgnoreMissing(os.Remove(q.Partial)), t.Save(ctx, p)); err != nil {
+			return err
+		}
+		return ErrCutOff
+	}
+	size, err := w.Store.Size(ctx)
+	if err != nil {
+		return err
+	}
+	p.Cursor, p.Total = []byte("copying"), size/1000
+	if err := t.Save(ctx, p); err != nil {
+		return errors.Join(err, IgnoreMissing(os.Remove(q.Partial)))
+	}
+	if err := w.copy(ctx, t, q); err != nil {
+		return errors.Join(err, IgnoreMissing(os.Remove(q.Partial)))
+	}
+	size, sum, err := FileDigest(q.File)
+	if err != nil {
+		return err
+	}
+	p.Done, p.Total = size/1000, size/1000
+	return errors.Join(WriteBackupNote(w.DataDir, BackupNote{At: time.Now(), Bytes: size, SHA256: sum}), t.Save(ctx, p))
+}
+
+// copy writes the copy beside its place, says how far it is, and puts it there.
+func (w BackupJob) copy(ctx context.Context, t *jobs.Task, q BackupRequest) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	written := make(chan error, 1)
+	go func() { written <- w.Store.Console().Backup(ctx, q.Partial) }() // waited for below
+	tick := time.NewTicker(backupTick)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-written:
+			if err != nil {
+				return err
+			}
+			return PublishBackup(q)
+		case <-tick.C:
+			p := t.Job.Progress
+			if info, err := os.Stat(q.Partial); err == nil {
+				p.Done = info.Size() / 1000
+			}
+			if err := t.Save(ctx, p); err != nil {
+				cancel()
+				<-written //nolint:errcheck // it was told to end
+				return err
+			}
+		}
+	}
+}
+
+// PublishBackup gives a whole copy its name. It overwrites nothing.
+func PublishBackup(q BackupRequest) error {
+	if _, err := os.Lstat(q.File); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", q.File, fs.ErrExist)
+	}
+	return renameDurably(q.Partial, q.File)
+}
+
+// renameDurably gives a whole file its name, and makes sure that the name is on disk: what is
+// said to be there outlives a power cut.
+func renameDurably(from, to string) error {
+	if err := os.Rename(from, to); err != nil {
+		return err
+	}
+	return sqlite.SyncDir(filepath.Dir(to))
+}
+
+func IgnoreMissing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// addBackup adds the job; the runner of this process does it.
+func (s *Server) addBackup(ctx context.Context, q BackupRequest) (BackupResult, error) {
+	a, err := BackupJob{s.Store, s.Config().Data}.Add(ctx, q.File)
+	s.bells.Ring(backupBell)
+	return a, err
+}
+
+// FileDigest returns the size of a file and the hash of what is in it.
+func FileDigest(file string) (size int64, sum string, err error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return 0, "", err
+	}
+	h := sha256.New()
+	size, err = io.Copy(h, f)
+	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
+}
+
+// PlaceDatabase copies the file beside its place first, so that there is never half
+// a record, nor one that does not know what was dealt with after it.
+func PlaceDatabase(ctx context.Context, file, dir string, dealt time.Time) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	place := filepath.Join(dir, sqlite.FileName)
+	err := CopyFile(file, place+".restoring")
+	if err == nil {
+		err = sqlite.NoteDealt(ctx, place+".restoring", dealt)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(place+".restoring"))
+	}
+	return renameDurably(place+".restoring", place)
+}
+
+// CopyFile writes a copy that is on disk when it returns.
+func CopyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}

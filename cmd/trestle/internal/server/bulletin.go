@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+)
+
+// bulletinEvery is how often a process looks whether it has something new to tell
+// the others.
+const bulletinEvery = 5 * time.Second
+
+// roleGrace is how long work may be nobody's before that is told: processes start, and
+// change by turns.
+const roleGrace = 30 * time.Second
+
+// A peerStatus is what a process tells the others of itself. One that a process of
+// another version wrote may lack a part.
+type peerStatus struct {
+	Roles    []config.Role        `json:"roles,omitempty"`
+	Folder   string               `json:"folder,omitempty"`   // what marks its folder of files
+	Bells    string               `json:"bells,omitempty"`    // where it rings for others
+	Accounts map[string]string    `json:"accounts,omitempty"` // those it serves, by their entries
+	Seen     []alerts.Observation `json:"seen,omitempty"`     // what is wrong with itself
+}
+
+// A peer is a process of the installation with what it told last.
+type peer struct {
+	engine.Process
+	peerStatus
+}
+
+// bulletinOf reads what a process told. Nothing is what one says that has just
+// begun, or that is of a version to come.
+func bulletinOf(m engine.Process) (b peerStatus) {
+	_ = json.Unmarshal([]byte(m.Bulletin), &b) // what cannot be read was not told
+	return b
+}
+
+// DecodePeers reads what all processes told.
+func DecodePeers(all []engine.Process) []peer {
+	crew := make([]peer, len(all))
+	for i, m := range all {
+		crew[i] = peer{m, bulletinOf(m)}
+	}
+	return crew
+}
+
+// fellows returns the other processes as they were a moment ago.
+func (p *Components) fellows() []peer {
+	all := p.known.Load()
+	if all == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(*all), func(f peer) bool { return f.ID == p.Store.Process() })
+}
+
+// tell has the others know how this process is, until ctx is done.
+func (s *Server) tell(ctx context.Context) error {
+	if s.Store.Process() == "" {
+		return nil
+	}
+	tick := time.NewTicker(bulletinEvery)
+	defer tick.Stop()
+	said := ""
+	for {
+		text, err := json.Marshal(s.bulletin(ctx))
+		if err == nil && string(text) != said {
+			if err = s.Store.Publish(ctx, string(text)); err == nil {
+				said = string(text)
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Log.Warn("other processes not told", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// bulletin says how this process is now.
+func (s *Server) bulletin(ctx context.Context) peerStatus {
+	b := peerStatus{Roles: s.Config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.Config()), Accounts: map[string]string{}}
+	for _, l := range s.lineup.all() {
+		if st := l.Status(); l.other.Load() == nil && st.Account != "" && l.name != LocalName {
+			b.Accounts[l.name] = st.Account
+		}
+	}
+	for _, look := range s.ownLooks() {
+		seen, err := look.See(ctx)
+		if err == nil { // else nothing is concluded
+			b.Seen = append(b.Seen, seen...)
+		}
+	}
+	return b
+}
+
+// bellsOf names where a process rings for others, without what opens it.
+func bellsOf(c *config.Config) string {
+	if u, err := url.Parse(string(c.Redis)); err == nil && c.Redis != "" {
+		return "redis " + u.Host + u.Path
+	}
+	return "the database"
+}
+
+// everywhere has a look see what other processes see of themselves, too.
+func (s *Server) everywhere(look alerts.Probe) alerts.Probe {
+	own := look.See
+	look.See = func(ctx context.Context) ([]alerts.Observation, error) {
+		all, err := own(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range s.fellows() {
+			for _, seen := range f.Seen {
+				same := func(x alerts.Observation) bool { return x.Code == seen.Code && x.Subject == seen.Subject }
+				if slices.Contains(look.Codes, seen.Code) && !slices.ContainsFunc(all, same) {
+					all = append(all, seen)
+				}
+			}
+		}
+		return all, nil
+	}
+	return look
+}
+
+// lookAtProcesses sees whether the processes of an installation fit together.
+func (s *Server) lookAtProcesses() alerts.Probe {
+	idle := firstSeen{}
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.Disagree},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			own := peer{engine.Process{Program: buildinfo.Current().Version}, peerStatus{Roles: s.Config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.Config())}}
+			return idle.since(time.Now(), disagreements(own, s.fellows())), nil
+		},
+	}
+}
+
+// firstSeen is since when there was work that nobody does, by what was seen.
+type firstSeen map[string]time.Time
+
+// since leaves out of what is seen now the work that was nobody's for a moment.
+func (l firstSeen) since(now time.Time, seen []alerts.Observation) (told []alerts.Observation) {
+	for what := range l {
+		if !slices.ContainsFunc(seen, func(x alerts.Observation) bool { return x.Evidence == what }) {
+			delete(l, what)
+		}
+	}
+	for _, x := range seen {
+		if x.Subject == rolesSubject {
+			if _, known := l[x.Evidence]; !known {
+				l[x.Evidence] = now
+			}
+			if now.Sub(l[x.Evidence]) < roleGrace {
+				continue
+			}
+		}
+		told = append(told, x)
+	}
+	return told
+}
+
+// rolesSubject is what a sighting of work that nobody does is about.
+const rolesSubject = "roles"
+
+// disagreements says what others have otherwise, and what nobody does.
+func disagreements(own peer, others []peer) (all []alerts.Observation) {
+	differ := func(subject string, of func(peer) string) {
+		i := slices.IndexFunc(others, func(f peer) bool { return of(f) != "" && of(f) != of(own) })
+		if i >= 0 && of(own) != "" {
+			all = append(all, alerts.Observation{Code: alerts.Disagree, Subject: subject, Evidence: fmt.Sprintf("%s: %s; here: %s", others[i], of(others[i]), of(own))})
+		}
+	}
+	differ("versions", func(f peer) string { return f.Program })
+	differ("doorbells", func(f peer) string { return f.Bells })
+	differ("folders of files", func(f peer) string { return f.Folder })
+	for _, r := range config.Roles() {
+		does := func(f peer) bool { return len(f.Roles) == 0 || slices.Contains(f.Roles, r) }
+		if !does(own) && !slices.ContainsFunc(others, does) {
+			all = append(all, alerts.Observation{Code: alerts.Disagree, Subject: rolesSubject, Evidence: "no process has the role " + string(r)})
+		}
+	}
+	return all
+}
+
+// ConsolePeer is a process as health and status show it.
+func ConsolePeer(f peer) console.Peer {
+	x := console.Peer{Host: f.Host, PID: f.PID, Version: f.Program, Since: f.Since, Roles: []string{}, Has: append([]string{}, f.Owned...)}
+	for _, r := range f.Roles {
+		x.Roles = append(x.Roles, string(r))
+	}
+	return x
+}

@@ -1,0 +1,32 @@
+package server
+
+import (
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// drafts show what agents are about to say by the ways out that this process has.
+// An account that another process sends for shows none.
+type drafts struct{ parts *Components }
+
+var _ shell.DraftDisplay = drafts{}
+
+// Shows implements [shell.Drafts].
+func (d drafts) Shows(account, chat string, message bool) bool {
+	out := d.parts.egress(account)
+	return out != nil && out.Shows(chat, message)
+}
+
+// Show implements [shell.Drafts].
+func (d drafts) Show(x spaces.Draft) {
+	if out := d.parts.egress(x.Account); out != nil {
+		out.Show(x)
+	}
+}
+
+// Over implements [shell.Drafts].
+func (d drafts) Over(x spaces.Draft) {
+	if out := d.parts.egress(x.Account); out != nil {
+		out.Over(x.ID)
+	}
+}

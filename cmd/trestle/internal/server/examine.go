@@ -1,0 +1,294 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/clockskew"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// Parts returns what there is to examine, in the order of the report.
+func (x *examination) Parts() []doctor.Check {
+	setup := x.setup()
+	all := []doctor.Check{
+		{Name: "config", Examine: setup.Examine, Fix: setup.Fix},
+		{Name: "data", Examine: x.examineRecord, Last: true},
+	}
+	if x.conf.Listen != "" {
+		all = append(all, doctor.Check{Name: "console", Examine: x.examineConsole})
+	}
+	if x.conf.Redis != "" {
+		all = append(all, doctor.Check{Name: "redis", Examine: x.examineRedis})
+	}
+	all = append(all, x.endpoints()...)
+	for _, a := range x.conf.Adapters {
+		if !a.Misconfigured {
+			all = append(all, doctor.Check{Name: a.Name, Examine: func(ctx context.Context) []adapters.Diagnosis { return x.examineAccount(ctx, a) }})
+		}
+	}
+	return all
+}
+
+func (x *examination) setup() doctor.Setup {
+	s := doctor.Setup{Folder: x.conf.Data, Summary: x.conf.Name() + ": " + x.conf.Holds()}
+	for _, f := range x.conf.Problems {
+		s.Entries = append(s.Entries, doctor.BrokenEntry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Remedy})
+	}
+	for _, w := range x.conf.Warnings {
+		c := doctor.Warning{What: strings.TrimPrefix(w.Entry+": "+w.Fault.What, ": "), Mend: w.Fault.Remedy, Grave: w.Grave}
+		if w.Open != "" {
+			c.File, c.Name = x.absolute(w.Open), w.Open
+		}
+		s.Warnings = append(s.Warnings, c)
+	}
+	return s
+}
+
+func (x *examination) examineRecord(ctx context.Context) []adapters.Diagnosis {
+	clocks := slices.Concat(x.clock.Readings(), x.there.clocks())
+	if x.conf.Database != "" {
+		return x.examineDatabase(ctx).Examine(clocks, x.now)
+	}
+	r, err := sqlite.DataDirCheck{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
+	switch {
+	case errors.Is(err, sqlite.ErrReadOnly):
+		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(storeopen.FixReadOnly, " (TRS-R10)"))}
+	case err != nil:
+		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
+	}
+	r.Answers, r.Backup, r.MaxAge = x.running != nil, LastBackup(x.conf.Data), x.conf.Alarms.BackupAge
+	return r.Examine(clocks, x.now)
+}
+
+// examineDatabase looks at the server that keeps the record. Its backups are made
+// with its own tools, and nobody tells us of them.
+func (x *examination) examineDatabase(ctx context.Context) doctor.DataDir {
+	r := doctor.DataDir{Folder: x.conf.Data}
+	if info, err := os.Stat(x.conf.Data); err == nil {
+		r.Mode = info.Mode().Perm()
+	}
+	postgres.Examine(ctx, string(x.conf.Database), &r)
+	return r
+}
+
+func (x *examination) examineConsole(ctx context.Context) []adapters.Diagnosis {
+	c := doctor.Console{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
+	if x.running != nil {
+		var h console.Health
+		if err := x.running.Get(ctx, "/health", &h); err != nil {
+			return []adapters.Diagnosis{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
+		}
+		c.Listen = h.Listen
+	}
+	return c.Examine(ctx)
+}
+
+// endpoints returns a part for each model that is asked.
+func (x *examination) endpoints() []doctor.Check {
+	var all []doctor.Check
+	add := func(name, entry string, m config.Model, s config.Settings) {
+		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.Counter).Count}
+		all = append(all, doctor.Check{Name: name, Examine: func(ctx context.Context) []adapters.Diagnosis {
+			if m.Offline && x.Models == nil {
+				return []adapters.Diagnosis{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
+			}
+			var err error
+			if e.Model, err = x.endpoint(m); err != nil {
+				return []adapters.Diagnosis{doctor.Fail("TRS-C01", entry+" is misconfigured: "+err.Error(), "correct "+entry+".base_url")}
+			}
+			return e.Examine(ctx)
+		}})
+	}
+	add("model", "model", x.conf.Model, x.conf.SettingsFor("", ""))
+	for _, a := range x.conf.Agents {
+		if a.Model != x.conf.Model && !a.Misconfigured {
+			add("agents."+a.ID, "agents."+a.ID+".model", a.Model, x.conf.SettingsFor(a.ID, ""))
+		}
+	}
+	return all
+}
+
+// tagsAlone reports whether every agent of a model asks for acts in its text.
+func tagsAlone(c *config.Config, m config.Model) bool {
+	of := slices.DeleteFunc(slices.Clone(c.Agents), func(a config.Agent) bool { return a.Model != m })
+	return len(of) > 0 && !slices.ContainsFunc(of, func(a config.Agent) bool { return c.SettingsFor(a.ID, "").Dialect != "tags" })
+}
+
+// endpoint returns a model's client without its patience: a doctor wants to
+// hear of failures.
+func (x *examination) endpoint(m config.Model) (llm.Model, error) {
+	if x.Models != nil {
+		return x.Models(m), nil
+	}
+	return x.OpenEndpoint(m)
+}
+
+// examineAccount looks at one account, in the process that serves it or else
+// from here.
+func (x *examination) examineAccount(ctx context.Context, a config.Adapter) []adapters.Diagnosis {
+	if x.running != nil {
+		found, err := x.there.over(ctx, x.running, a.Name)
+		if err == nil && len(found) > 0 {
+			return found
+		}
+		if err != nil {
+			return []adapters.Diagnosis{doctor.Fail("TRS-R08", "the running process does not examine "+a.Name+": "+err.Error(), "see its log")}
+		}
+	}
+	ad, err := x.NewAdapter(a)
+	if err != nil {
+		return []adapters.Diagnosis{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
+	}
+	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name), x.servedElsewhere(ctx, a.Name))
+}
+
+// servedElsewhere reports whether a process of the installation serves the account,
+// though none serves this data folder. Where the database does not say, one may.
+func (x *examination) servedElsewhere(ctx context.Context, name string) bool {
+	if x.conf.Database == "" {
+		return false
+	}
+	r, err := storeopen.OpenReadOnly(ctx, x.conf)
+	if err != nil {
+		found := x.examineDatabase(ctx)
+		return found.Exists || found.Refused != ""
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	crew, err := r.Members(ctx)
+	return err != nil || ProcessServing(crew, name) != nil
+}
+
+func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string, served bool) []adapters.Diagnosis {
+	e, ok := ad.(adapters.Diagnoser)
+	if !ok {
+		return []adapters.Diagnosis{doctor.Fine("this platform has no examination")}
+	}
+	return e.Examine(ctx, chats, served)
+}
+
+// namedChats returns the chats of an adapter that the configuration names.
+func namedChats(c *config.Config, adapter string) []string {
+	var ids []string
+	for _, s := range c.Spaces {
+		for _, chat := range s.Chats {
+			if chat.Adapter == adapter && !s.Misconfigured && !slices.Contains(ids, chat.Chat) {
+				ids = append(ids, chat.Chat)
+			}
+		}
+	}
+	return ids
+}
+
+// examined is the answer of GET /doctor on the control socket: what the running
+// process finds of one of its accounts. Nothing is found of one that it does
+// not serve.
+type examined struct {
+	Findings []adapters.Diagnosis `json:"findings"`
+	Clocks   []clockskew.Offset   `json:"clocks"`
+}
+
+// serveDoctor examines an account with the client that serves it, or would where
+// another process does.
+func (s *Server) serveDoctor(rw http.ResponseWriter, r *http.Request) {
+	name := r.URL.Query().Get("part")
+	answer := examined{Findings: []adapters.Diagnosis{}}
+	if l := s.lineOf(name); l != nil {
+		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.Config(), name), l.Status().State == activity.LineStandby)
+	}
+	answer.Clocks = s.clock.Readings()
+	control.WriteJSON(rw, http.StatusOK, answer)
+}
+
+// examinedThere collects what a running process read off its clocks.
+type examinedThere struct {
+	mu   sync.Mutex // guards read
+	read []clockskew.Offset
+}
+
+// over asks the running process for its findings.
+func (t *examinedThere) over(ctx context.Context, c *control.Client, name string) ([]adapters.Diagnosis, error) {
+	var a examined
+	if err := c.Get(ctx, "/doctor?part="+url.QueryEscape(name), &a); err != nil {
+		if f, ok := errors.AsType[*apperr.Error](err); ok {
+			err = errors.New(f.What)
+		}
+		return nil, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.read = a.Clocks
+	return a.Findings, nil
+}
+
+// examine examines, as trestle doctor does, the configuration in force.
+func (s *Server) examine(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+	return NewExamination(ctx, s.Config(), func(path string) string { return path }).Report(ctx, o)
+}
+
+func (t *examinedThere) clocks() []clockskew.Offset {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.read
+}
+
+// Report examines the parts that are wanted.
+func (x *examination) Report(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+	parts := x.Parts()
+	if err := CheckParts(o.Parts, parts); err != nil {
+		return doctor.Report{}, err
+	}
+	return doctor.Examine(ctx, parts, o), nil
+}
+
+func CheckParts(named []string, parts []doctor.Check) error {
+	var known []string
+	for _, part := range parts {
+		known = append(known, part.Name)
+	}
+	for _, name := range named {
+		if !slices.Contains(known, name) {
+			return &apperr.Error{What: fmt.Sprintf("there is no part %q", name), Where: "doctor", Remedy: "parts are " + strings.Join(known, ", "), Code: apperr.Usage}
+		}
+	}
+	return nil
+}
+
+// examination is one run of the doctor over a configuration.
+type examination struct {
+	*Server  // for its wiring; it runs nothing
+	conf     *config.Config
+	absolute func(path string) string
+	running  *control.Client // nil when no process serves the data folder
+	there    examinedThere
+	now      time.Time
+}
+
+func NewExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
+	x := &examination{Server: NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
+	if c, ok := control.DialSocket(ctx, control.SocketPath(conf)); ok {
+		x.running = c
+	}
+	return x
+}

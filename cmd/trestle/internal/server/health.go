@@ -1,0 +1,117 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+)
+
+// heardWithin is how lately a platform must have been heard to be healthy
+// (ECOSYSTEM 1, rule 4).
+const heardWithin = 90 * time.Second
+
+// Health says how everything stands now.
+func (s *Server) Health() console.Health {
+	r := s.Boot.Report()
+	h := console.Health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.ListenAt}
+	now := time.Now()
+	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.Config().Does(config.RunsMinds), s.idle.of(alerts.NotTaken, "")))
+	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
+	h.Extensions = append(h.Extensions, s.redisExtensions()...)
+	for _, l := range s.lineup.all() {
+		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, s.idle.of(alerts.NotSent, l.name)))
+	}
+	h.Extensions = append(h.Extensions, ProblemComponents(s.problems())...)
+	h.Extensions = append(h.Extensions, s.Reloader.extensions()...)
+	if all := s.known.Load(); all != nil {
+		for _, f := range *all {
+			h.Processes = append(h.Processes, ConsolePeer(f))
+		}
+	}
+	h.Summarise(r.ReadyAt != nil)
+	return h
+}
+
+// lineExtension says how an account stands. It is healthy when it was heard
+// lately, whatever it believes of itself, and sends what is due; idle says what it
+// does not send.
+func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Component {
+	x := console.Component{
+		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
+		Since: OptionalTime(s.Since), Heard: OptionalTime(s.Heard),
+		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.LineStandby,
+	}
+	switch {
+	case s.Paused != "":
+		x.Healthy, x.Reason = false, s.Paused
+	case x.Healthy && idle != "":
+		x.Healthy, x.Reason = false, "messages are due and are not sent: "+idle
+	}
+	return x
+}
+
+// ProblemComponents lists the entries that cannot run as they are written.
+func ProblemComponents(problems []config.Problem) []console.Component {
+	var all []console.Component
+	for _, p := range problems {
+		all = append(all, console.Component{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.String()})
+	}
+	return all
+}
+
+func modelExtension(m config.Model, failure string) console.Component {
+	switch {
+	case failure != "":
+		return console.Component{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}
+	case m.Offline:
+		return console.Component{Name: "model", Kind: "model", State: "offline", Healthy: true, Reason: "no endpoint is configured; the built-in stand-in answers"}
+	}
+	return console.Component{Name: "model", Kind: "model", State: "configured", Healthy: true}
+}
+
+// recordExtensions says that the record takes nothing, while that is so
+// (DELIVERY 2.7, "Disk full"), or that a commit does not come to its end.
+func (s *Server) recordExtensions(now time.Time) []console.Component {
+	x := console.Component{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
+	_, why := s.Unstored.Held()
+	busy := s.Store.BusyFor()
+	switch {
+	case errors.Is(why, engine.ErrFull) || now.Sub(s.Store.FullAt()) < fullLately:
+	case why != nil:
+		x.State, x.Reason = "refusing", why.Error()
+	case busy > stuckCommit:
+		x.State, x.Reason = "stuck", "a commit has not ended for "+busy.Round(time.Second).String()+": nothing is taken in until it has"
+	default:
+		return nil
+	}
+	return []console.Component{x}
+}
+
+// schedulerExtension says how the minds stand; idle says what work of theirs nobody
+// takes up.
+func schedulerExtension(started, here bool, idle string) console.Component {
+	x := console.Component{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}
+	switch {
+	case !here:
+		x.State, x.Healthy = "elsewhere", true
+	case !started:
+		x.State = "stopped"
+	case idle != "":
+		x.State, x.Healthy, x.Reason = "stalled", false, "work is due and nobody takes it up: "+idle
+	}
+	return x
+}
+
+// OptionalTime returns a time for JSON, or nil for none.
+func OptionalTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return new(t.UTC())
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const importKind = "import"
+
+// ImportRequest is what an import needs to know; it is the job's arguments.
+type ImportRequest struct {
+	File    string            `json:"file"`
+	Adapter string            `json:"adapter"` // its entry in the configuration
+	Account string            `json:"account"` // the bot's id
+	Chat    string            `json:"chat"`    // as the bot knows it
+	Export  telegram.Exported `json:"export"`
+	// Before leaves out what was said then or later: where ids tell nothing, what we
+	// heard ourselves is known by its time. Zero: everything is taken.
+	Before time.Time `json:"before,omitzero"`
+}
+
+// importCursor is how far an import is.
+type importCursor struct {
+	Done    int64                       `json:"done"`
+	Outcome activity.HistoryImportCount `json:"outcome"`
+}
+
+// ImportJob is the work of importing into a record.
+type ImportJob struct {
+	Store  *sqlstore.Store
+	Log    *slog.Logger
+	served bool // this process does jobs all the time, and may be at this one
+	Config func() *config.Config
+}
+
+// twinsLooked is how many of the newest jobs are looked at for the same import.
+const twinsLooked = 50
+
+// Add records the job, once it is clear where its messages go.
+func (w ImportJob) Add(ctx context.Context, q ImportRequest) (jobs.Job, error) {
+	places, err := w.Store.Border().Place(ctx, "telegram:"+q.Account, q.Chat)
+	if err != nil {
+		return jobs.Job{}, unmapped(err, q.Chat)
+	}
+	if !q.Export.Shared() {
+		if q.Before, err = w.firstHeard(ctx, places[0].Space); err != nil {
+			return jobs.Job{}, err
+		}
+	}
+	args, err := json.Marshal(q)
+	if err != nil {
+		return jobs.Job{}, fmt.Errorf("encode import: %w", err)
+	}
+	newest, err := w.Store.Jobs().Jobs(ctx, 0, twinsLooked)
+	if err != nil {
+		return jobs.Job{}, err
+	}
+	for _, j := range newest {
+		if waits := j.State == jobs.Ready || w.served && j.State == jobs.Running; waits && j.Kind == importKind && bytes.Equal(j.Args, args) {
+			return j, nil // called again, it goes on where it was
+		}
+	}
+	return w.Store.Jobs().Add(ctx, jobs.Job{
+		Kind: importKind, Subject: q.subject(), Args: args, Progress: jobs.Progress{Total: q.Export.Messages, Unit: "messages"},
+	}, time.Now())
+}
+
+// firstHeard returns when somebody first said something in a space that we heard
+// ourselves; zero if nobody has.
+func (w ImportJob) firstHeard(ctx context.Context, space spaces.SpaceID) (time.Time, error) {
+	for after := int64(0); ; {
+		events, err := w.Store.Shell().Events(ctx, space, spaces.Primary, after, 500)
+		if err != nil || len(events) == 0 {
+			return time.Time{}, err
+		}
+		for _, e := range events {
+			if said, ok := e.Body.(spaces.Said); ok && !said.Past {
+				return e.At, nil
+			}
+			after = e.Seq
+		}
+	}
+}
+
+func (w ImportJob) Work(ctx context.Context, t *jobs.Task) error {
+	var q ImportRequest
+	var at importCursor
+	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
+		return fmt.Errorf("decode import: %w", err)
+	}
+	if len(t.Job.Cursor) > 0 {
+		if err := json.Unmarshal(t.Job.Cursor, &at); err != nil {
+			return fmt.Errorf("decode cursor of an import: %w", err)
+		}
+	}
+	in, err := pastWay(ctx, w.Store, w.Log, w.Config(), adapters.Account{Platform: "telegram", ID: q.Account}, q.Chat)
+	if err != nil {
+		return err
+	}
+	file, err := os.Open(q.File)
+	if err != nil {
+		return fmt.Errorf("open the export: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	err = telegram.ReadExport(ctx, file, telegram.ExportQuery{Export: q.Export, Chat: q.Chat, Skip: at.Done}, func(ctx context.Context, page []adapters.Update, done int64) error {
+		outcome, err := in.Recall(ctx, q.early(page))
+		if err != nil {
+			return err
+		}
+		at = importCursor{done, at.Outcome.Add(outcome)}
+		return w.save(ctx, t, at)
+	})
+	if err == nil {
+		w.Log.Info("export imported", "chat", q.Chat, "new", at.Outcome.New, "known", at.Outcome.Known, "skipped", at.Outcome.Skipped)
+	}
+	return err
+}
+
+func (w ImportJob) save(ctx context.Context, t *jobs.Task, at importCursor) error {
+	cursor, err := json.Marshal(at)
+	if err != nil {
+		return fmt.Errorf("encode cursor of an import: %w", err)
+	}
+	p := t.Job.Progress
+	p.Done, p.Cursor = at.Done, cursor
+	p.Note = fmt.Sprintf("%d new, %d known", at.Outcome.New, at.Outcome.Known)
+	return t.Save(ctx, p)
+}
+
+// early leaves out what we heard ourselves, where no id tells.
+func (q *ImportRequest) early(page []adapters.Update) []adapters.Update {
+	if q.Before.IsZero() {
+		return page
+	}
+	return slices.DeleteFunc(page, func(u adapters.Update) bool { return !u.At.Before(q.Before) })
+}
+
+// pastWay returns a way into the record for what was said before in a chat. The
+// agent that was there first is who has spoken for the account.
+func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.Account, chat string) (*activity.Ingress, error) {
+	border := store.Border()
+	mapping := activity.NewSpaceMapping(border, border)
+	places, err := mapping.Resolve(ctx, account.Key(), chat)
+	if err != nil {
+		return nil, fmt.Errorf("recall chat %s: %w", chat, err)
+	}
+	named := map[spaces.SpaceID][]spaces.AgentID{}
+	for _, p := range places {
+		_, members, err := store.Shell().Space(ctx, p.Space)
+		if err != nil {
+			return nil, err
+		}
+		named[p.Space] = nil
+		for _, m := range members {
+			if agent, ours := m.ID.IsAgent(); ours {
+				named[p.Space] = append(named[p.Space], agent)
+			}
+		}
+	}
+	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Allow: listed(c, account.Key()), Logger: log}), nil
+}
+
+// addImport adds the job; the runner of this process does it.
+func (s *Server) addImport(ctx context.Context, q ImportRequest) (jobs.Snapshot, error) {
+	j, err := ImportJob{s.Store, s.Log, true, s.Config}.Add(ctx, q)
+	s.bells.Ring(jobsBell)
+	return jobs.Shown(j), err
+}
+
+// unmapped is the failure for a chat that belongs to no space.
+func unmapped(err error, chat string) error {
+	if !errors.Is(err, activity.ErrUnmapped) {
+		return err
+	}
+	return &apperr.Error{
+		What: "the chat belongs to no space yet", Where: "chat " + chat,
+		Remedy: "name it under spaces and start `trestle run` once, or write to the bot there; then import again", Code: apperr.Failed,
+	}
+}
+
+// subject is what the job is called.
+func (q *ImportRequest) subject() string {
+	if q.Export.Name != "" {
+		return q.Export.Name
+	}
+	return filepath.Base(q.File)
+}

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+)
+
+// RunInMemory runs a process that reaches nothing outside itself but what its test
+// seams give it: no control socket, no console, no gate. listen has g serve what
+// platforms call. Tests play a process so where real listeners would keep the time
+// of a bubble from moving.
+func (s *Server) RunInMemory(ctx context.Context, listen func(ctx context.Context, g *errgroup.Group, h http.Handler) error) error {
+	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.Config().Data, NewID: s.Mint, Logger: s.Log, Lives: true})
+	if err != nil {
+		return err
+	}
+	s.Store = store
+	s.border = s.newBorder()
+	s.mapping = activity.NewSpaceMapping(s.border, s.border)
+	s.openFiles()
+	if err := s.core(ctx); err != nil {
+		return err
+	}
+	s.Boot.Trust()
+	s.telemetry = s.newTelemetry(ctx)
+	s.shell = s.newShell()
+	s.makeLines(true)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.telemetry.Run(gctx) })
+	if err := listen(gctx, g, &s.hooks); err != nil {
+		return err
+	}
+	s.extend(gctx, g)
+	return errors.Join(g.Wait(), store.Close(context.WithoutCancel(ctx)))
+}

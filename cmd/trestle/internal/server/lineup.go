@@ -1,0 +1,229 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+)
+
+// An accountConn is one account that is served: with what the health page asks of it,
+// and how it is given up.
+type accountConn struct {
+	*activity.Connection
+	name    string
+	adapter adapters.Adapter
+	entry   config.Adapter // it was made from; none for the terminal
+	leave   chan struct{}  // closed when it shall not be served any more
+	gone    chan struct{}  // closed when nothing serves it any more
+
+	other     atomic.Pointer[engine.Process]       // who serves the account now; nil: this process, or nobody
+	collector atomic.Pointer[activity.FileFetcher] // of the files of its messages; nil before it has joined, or for good
+}
+
+// newLine makes the line of an account. join says what it serves.
+func (p *Components) newLine(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
+	return &accountConn{
+		Connection: activity.NewLine(ad, p.border, join, p.lineOptions(name)),
+		name:       name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
+	}
+}
+
+// lineOptions are those of an account's line.
+func (p *Components) lineOptions(name string) activity.ConnectionOptions {
+	o := p.Times[name]
+	o.Name, o.Logger = name, p.Log
+	if name != LocalName {
+		o.Logbook = p.border
+	}
+	return o
+}
+
+// firstOutcome waits until the account has connected, or says why it has not.
+func (l *accountConn) firstOutcome(ctx context.Context) error {
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(firstJoin)
+	for {
+		select {
+		case <-l.Joined():
+			return nil
+		case <-l.leave:
+			return errors.New("not served any more")
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-late:
+			return errors.New("not connected yet; trying on")
+		case <-look.C:
+			if l.other.Load() != nil {
+				return errSkipped
+			}
+			if st := l.Status(); st.State != activity.LineConnected && st.Reason != "" {
+				return errors.New(st.Reason)
+			}
+		}
+	}
+}
+
+// An accountSet is the accounts that are served now: the terminal's first, the others
+// in the order in which they came.
+type accountSet struct {
+	now   atomic.Pointer[[]*accountConn] // replaced whole
+	hired chan *accountConn              // to be served from now on; nil where only the terminal is
+}
+
+// all returns the lines of now, which the caller must not change.
+func (u *accountSet) all() []*accountConn {
+	if now := u.now.Load(); now != nil {
+		return *now
+	}
+	return nil
+}
+
+// set replaces the lines. One goroutine at a time does: the one that starts, then
+// the one that takes over a changed configuration.
+func (u *accountSet) set(lines []*accountConn) { u.now.Store(&lines) }
+
+// open prepares the line of a configured account and returns it; nil for one
+// that cannot be served, which is then a misfit.
+func (p *Components) open(a config.Adapter) *accountConn {
+	if a.Misconfigured {
+		return nil
+	}
+	ad, err := p.NewAdapter(a)
+	if err == nil {
+		err = p.hooks.add(ad)
+	}
+	if err != nil {
+		p.misfit(adapterEntry(a), err)
+		return nil
+	}
+	l := p.newLine(a.Name, ad, p.joinPlatform(a.Name, ad, p.unpaced(a)))
+	l.entry = a
+	p.lineup.set(append(slices.Clip(p.lineup.all()), l))
+	return l
+}
+
+// adapterEntry is where an account stands in the configuration.
+func adapterEntry(a config.Adapter) string { return "adapters." + a.Name }
+
+// man serves an account until ctx is done or the account is let go, as soon as no
+// other process does.
+func (p *Components) man(ctx context.Context, l *accountConn) error {
+	defer close(l.gone)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		return p.alone(ctx, AccountThing(l.name), l.standBy, func(ctx context.Context) error {
+			l.other.Store(nil)
+			return l.Run(ctx)
+		})
+	})
+	g.Go(func() error { return p.collect(ctx, l) })
+	g.Go(func() error { return p.offer(ctx, l) })
+	g.Go(func() error {
+		select {
+		case <-l.leave:
+			cancel()
+		case <-ctx.Done():
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+// crew serves the accounts that come after the start, until ctx is done.
+func (p *Components) crew(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for {
+		select {
+		case <-ctx.Done():
+			return g.Wait()
+		case l := <-p.lineup.hired:
+			g.Go(func() error { return p.man(ctx, l) })
+		}
+	}
+}
+
+// letGo ends the lines whose entries are not those of the configuration any
+// more, and returns when what they had in hand has ended.
+func (p *Components) letGo(ctx context.Context, next *config.Config) error {
+	var stay, gone []*accountConn
+	for _, l := range p.lineup.all() {
+		if l.name == LocalName || slices.ContainsFunc(next.Adapters, func(a config.Adapter) bool { return sameAccount(a, l.entry) }) {
+			stay = append(stay, l)
+		} else {
+			gone = append(gone, l)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	p.lineup.set(stay)
+	for _, l := range gone {
+		p.hooks.drop(l.adapter)
+		close(l.leave)
+		p.Log.Info("account is not served any more as it was", "adapter", l.name)
+	}
+	for _, l := range gone {
+		select {
+		case <-l.gone:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		p.forgetAccount(l)
+	}
+	return nil
+}
+
+// sameAccount reports whether an entry is served as another was. Who may talk
+// there is asked anew with every message.
+func sameAccount(a, b config.Adapter) bool {
+	a.Admit = b.Admit
+	return a == b
+}
+
+// forgetAccount notes that the account of a line that has gone is connected no
+// longer.
+func (p *Components) forgetAccount(l *accountConn) {
+	p.Opening.Lock()
+	defer p.Opening.Unlock()
+	account := l.Status().Account
+	p.joined = slices.DeleteFunc(p.joined, func(j connectedAccount) bool { return j.adapter == l.name && j.account == account })
+	own := slices.DeleteFunc(slices.Clone(p.accounts()), func(a adapters.Account) bool { return a.Key() == account })
+	p.own.Store(&own)
+}
+
+// hire serves the configured accounts that nobody serves yet. What was wrong with
+// an entry before is forgotten.
+func (p *Components) hire(ctx context.Context) error {
+	if p.lineup.hired == nil {
+		return nil
+	}
+	for _, a := range p.Config().Adapters {
+		if p.lineOf(a.Name) != nil {
+			continue
+		}
+		p.pardon(adapterEntry(a))
+		l := p.open(a)
+		if l == nil {
+			continue
+		}
+		select {
+		case p.lineup.hired <- l:
+			p.Log.Info("account is served from now on", "adapter", l.name)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+)
+
+// R-23, BLU-11: who an agent names with @ is called on the platform: by handle,
+// or by id who has none; nobody else, and nobody from code.
+func TestWhoAnAgentNamesIsCalled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		args := "{\"text\":\"@Kai and @Tom Lee, not @Nobody nor `@Maya`\"}"
+		w := newWorld(t, "admit: open\nphases: one\n",
+			llmtest.Step{Response: llm.Response{Calls: []llm.Call{{ID: "1", Name: "send_message", Args: args}}}},
+			llmtest.Step{Always: true, Response: llm.Response{Text: "Responded to Kai about names. Named them. Nothing pending."}})
+		defer w.stop()
+		w.addChat("home", "supergroup", []string{"Kai", "Maya"})
+		tom := w.telegram.AddPerson(fake.Profile{Name: "Tom", LastName: "Lee"})
+		for _, p := range []*fake.Person{w.people["Maya"], tom} {
+			w.chats["home"].Says(p, "hello", fake.Said{})
+		}
+		w.says(w.chats["home"], w.people["Kai"], "@ada_bot who is here?", 0, 0)
+		w.settle()
+		sent := w.chats["home"].Sent()
+		if len(sent) != 1 {
+			t.Fatalf("sent %+v", sent)
+		}
+		var handles, ids int
+		for _, e := range sent[0].Entities {
+			switch e.Type {
+			case "mention":
+				handles++
+			case "text_link", "text_mention":
+				ids++
+			}
+		}
+		if got, want := sent[0].Text, "@kai and @Tom Lee, not @Nobody nor @Maya"; got != want || ids != 1 || handles == 0 {
+			t.Errorf("sent %q with %+v, want %q with a mention by handle and one by id", got, sent[0].Entities, want)
+		}
+	})
+}

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+)
+
+// ownerPoll is how often a process looks whether something is free that another
+// one has, and whether others have died.
+const ownerPoll = time.Second
+
+// Things that one process of an installation has at a time, beside its accounts.
+const (
+	dutyProblems = "duty problems" // looking for them and telling of them
+	dutyVoices   = "duty voices"   // having them heard
+	dutyFrames   = "duty frames"   // letting go of old ones
+)
+
+// AccountThing names the right to serve the account of an entry.
+func AccountThing(name string) string { return "adapter " + name }
+
+// ProcessServing returns the process that serves the account of an entry; nil when none does.
+func ProcessServing(crew []engine.Process, name string) *engine.Process {
+	i := slices.IndexFunc(crew, func(m engine.Process) bool { return slices.Contains(m.Owned, AccountThing(name)) })
+	if i < 0 {
+		return nil
+	}
+	return &crew[i]
+}
+
+// alone runs do while this process has a thing. It waits for that as long as
+// another one has it, and calls other with who does, which may be nil.
+func (p *Components) alone(ctx context.Context, thing string, other func(engine.Process), do func(context.Context) error) error {
+	if !p.gain(ctx, thing, other) {
+		return nil
+	}
+	defer p.disown(ctx, thing)
+	return do(ctx)
+}
+
+// gain returns true once a thing is this process's, and false when ctx is done
+// before that.
+func (p *Components) gain(ctx context.Context, thing string, other func(engine.Process)) bool {
+	tick := time.NewTicker(ownerPoll)
+	defer tick.Stop()
+	for {
+		has, mine, err := p.Store.Own(ctx, thing)
+		switch {
+		case mine:
+			return true
+		case err != nil && ctx.Err() == nil:
+			p.Log.Warn("owner not known", "thing", thing, "error", err)
+		case err == nil && other != nil:
+			other(has)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// disown gives a thing back when what was done with it has ended.
+func (p *Components) disown(ctx context.Context, thing string) {
+	if err := WithGrace(ctx, func(ctx context.Context) error { return p.Store.Disown(ctx, thing) }); err != nil {
+		p.Log.Warn("not given back, it passes on later", "thing", thing, "error", err)
+	}
+}
+
+// inherit gives up processes that have died, so that this one gets what they had
+// leased, and knows of those that live, until ctx is done. A record that one
+// process alone writes has none.
+func (p *Components) inherit(ctx context.Context) error {
+	if p.Store.Process() == "" {
+		return nil
+	}
+	tick := time.NewTicker(ownerPoll)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		living, err := p.Store.RemoveDead(ctx)
+		if err != nil && ctx.Err() == nil {
+			p.Log.Warn("dead processes not given up", "error", err)
+		}
+		if living != nil {
+			p.known.Store(new(DecodePeers(living)))
+		}
+	}
+}
+
+// standBy notes that another process serves the line's account.
+func (l *accountConn) standBy(has engine.Process) {
+	if has.ID != "" {
+		l.other.Store(&has)
+	}
+}
+
+// Status returns how the line stands now, also while another process has it.
+func (l *accountConn) Status() activity.ConnStatus {
+	st := l.Connection.Status()
+	if has := l.other.Load(); has != nil {
+		st.State, st.Since, st.Reason = activity.LineStandby, has.Since, has.String()+" serves it"
+	}
+	return st
+}

@@ -1,0 +1,204 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// PairRequest lets in a person by their code, or a whole chat by its name.
+type PairRequest struct {
+	Code   string `json:"code,omitempty"`
+	Chat   string `json:"chat,omitempty"` // adapter:chat
+	Circle string `json:"circle,omitempty"`
+	Role   string `json:"role,omitempty"` // member, admin, owner; empty: member
+}
+
+// RevokeRequest shuts somebody, or a chat, out.
+type RevokeRequest struct {
+	Who string `json:"who"` // adapter:user or adapter:chat
+}
+
+// AdmittedPerson is somebody, or a chat, that is let in.
+type AdmittedPerson struct {
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user"` // empty: the whole chat
+	Name    string    `json:"name,omitempty"`
+	Circle  string    `json:"circle,omitempty"`
+	Role    string    `json:"role"`
+	At      time.Time `json:"at"`
+}
+
+// waitingPerson is somebody who was shown a code.
+type waitingPerson struct {
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user"`
+	Name    string    `json:"name,omitempty"`
+	Expires time.Time `json:"expires"`
+}
+
+// refusedSender is somebody who was turned away.
+type refusedSender struct {
+	Account string    `json:"account"`
+	Chat    string    `json:"chat"`
+	User    string    `json:"user,omitempty"`
+	Kind    string    `json:"kind"`
+	Count   int64     `json:"count"`
+	Last    time.Time `json:"last"`
+}
+
+// PairingLists is who waits, who is let in, and who was turned away lately.
+type PairingLists struct {
+	Waiting  []waitingPerson  `json:"waiting"`
+	Admitted []AdmittedPerson `json:"admitted"`
+	Refused  []refusedSender  `json:"refused"`
+}
+
+// refusedShown is how many of those turned away are listed.
+const refusedShown = 20
+
+func (s *Server) servePairings(rw http.ResponseWriter, r *http.Request) {
+	all, err := s.pairings(r.Context())
+	if err != nil {
+		control.WriteError(rw, err)
+		return
+	}
+	control.WriteJSON(rw, http.StatusOK, all)
+}
+
+// approver lets people in by the default form of a room.
+func (p *Components) approver() activity.AccessManager {
+	c := p.Config()
+	return activity.AccessManager{
+		Pairings: p.border, Mapping: p.mapping, Notices: p.border,
+		Room: activity.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+	}
+}
+
+// pair lets in the person with a code, or a chat.
+func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, error) {
+	g := activity.AccessGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
+	switch q.Role {
+	case "", spaces.OfMember.String():
+	case spaces.OfAdmin.String():
+		g.Role = spaces.OfAdmin
+	case spaces.OfOwner.String():
+		g.Role = spaces.OfOwner
+	default:
+		return AdmittedPerson{}, &apperr.Error{What: "there is no role " + q.Role, Where: "pair", Remedy: "member, admin or owner", Code: apperr.Usage}
+	}
+	if q.Chat != "" {
+		return p.pairChat(ctx, q.Chat, g)
+	}
+	a, err := p.approver().Approve(ctx, q.Code, g, time.Now())
+	switch {
+	case errors.Is(err, activity.ErrNoPairing):
+		return AdmittedPerson{}, &apperr.Error{What: "nobody is waiting with this code", Where: "pair " + q.Code, Remedy: "ask them to write to the bot again; a code is good for ten minutes", Code: apperr.Failed}
+	case errors.Is(err, activity.ErrDeskLocked):
+		return AdmittedPerson{}, &apperr.Error{What: "too many wrong codes were tried", Where: "pair " + q.Code, Remedy: "try again in an hour", Code: apperr.TryAgain}
+	case err != nil:
+		return AdmittedPerson{}, err
+	}
+	return shownAdmission(a), nil
+}
+
+// pairChat lets in a whole chat. A role is a person's.
+func (p *Components) pairChat(ctx context.Context, chat string, g activity.AccessGrant) (AdmittedPerson, error) {
+	if g.Role != spaces.OfMember {
+		return AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
+	}
+	account, id, err := p.onAccount(chat)
+	if err != nil {
+		return AdmittedPerson{}, err
+	}
+	platform, _, _ := strings.Cut(account, ":")
+	if wrong := config.NoChat(platform, id); wrong != nil {
+		return AdmittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
+	}
+	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
+	if err != nil {
+		return AdmittedPerson{}, err
+	}
+	return shownAdmission(a), nil
+}
+
+// revoke shuts out a person or a chat, at once.
+func (p *Components) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPerson, error) {
+	account, id, err := p.onAccount(q.Who)
+	if err != nil {
+		return nil, err
+	}
+	gone, err := p.approver().Revoke(ctx, account, id)
+	if errors.Is(err, activity.ErrNotAdmitted) {
+		return nil, &apperr.Error{What: "nobody is let in under this name", Where: "pair --revoke " + q.Who, Remedy: "see trestle pair; who a named chat lets in is said by the configuration", Code: apperr.Failed}
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Opening.Lock()
+	defer p.Opening.Unlock()
+	for _, j := range p.joined {
+		j.in.Forget()
+	}
+	var all []AdmittedPerson
+	for _, a := range gone {
+		all = append(all, shownAdmission(a))
+	}
+	return all, nil
+}
+
+// onAccount reads "adapter:id" and returns the account that the adapter is.
+func (p *Components) onAccount(text string) (account, id string, err error) {
+	adapter, id, ok := strings.Cut(text, ":")
+	if !ok || id == "" {
+		return "", "", &apperr.Error{What: text + " names nobody", Where: "pair", Remedy: "write adapter:id, such as telegram:-1001234", Code: apperr.Usage}
+	}
+	p.Opening.Lock()
+	defer p.Opening.Unlock()
+	i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.adapter == adapter })
+	if l := p.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
+		return "", "", &apperr.Error{What: l.other.Load().String() + " serves the adapter " + adapter, Where: "pair " + text, Remedy: "say it there, in its data folder", Code: apperr.TryAgain}
+	}
+	if i < 0 {
+		return "", "", &apperr.Error{What: "the adapter " + adapter + " is not connected", Where: "pair " + text, Remedy: "see trestle status", Code: apperr.TryAgain}
+	}
+	return p.joined[i].account, id, nil
+}
+
+// pairings lists who waits, who is let in, and who was turned away.
+func (p *Components) pairings(ctx context.Context) (PairingLists, error) {
+	waiting, admitted, err := p.approver().Lists(ctx, time.Now())
+	if err != nil {
+		return PairingLists{}, err
+	}
+	refused, err := p.border.Refusals(ctx, refusedShown)
+	if err != nil {
+		return PairingLists{}, err
+	}
+	all := PairingLists{Waiting: []waitingPerson{}, Admitted: []AdmittedPerson{}, Refused: []refusedSender{}}
+	for _, w := range waiting {
+		all.Waiting = append(all.Waiting, waitingPerson{w.Account, w.Chat, w.User, w.Name, w.Expires})
+	}
+	for _, a := range admitted {
+		all.Admitted = append(all.Admitted, shownAdmission(a))
+	}
+	for _, r := range refused {
+		all.Refused = append(all.Refused, refusedSender{r.Account, r.Chat, r.User, r.Kind, r.Count, r.Last})
+	}
+	return all, nil
+}
+
+func shownAdmission(a activity.Approval) AdmittedPerson {
+	return AdmittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle), max(a.Role, spaces.OfMember).String(), a.At}
+}

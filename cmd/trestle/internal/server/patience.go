@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/systemd"
+)
+
+const (
+	askAgain = 10 * time.Second
+	patience = time.Minute
+)
+
+// patient is a stage of the opening of a record. While the schema comes up to date it
+// asks the service manager to wait: for a large record that takes longer than a
+// manager waits by itself, and a copy that is cut off is begun again.
+func (s *Server) patient(ctx context.Context, name string, do func() error) error {
+	if name != "schema_migration" || !s.Manager.Listening() {
+		return s.Boot.Stage(name, do)
+	}
+	ask := func() { s.tellManager(context.WithoutCancel(ctx), systemd.Longer(patience)) }
+	ask()
+	over := make(chan struct{})
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer close(over)
+	asking.Go(func() {
+		tick := time.NewTicker(askAgain)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				ask()
+			case <-over:
+				return
+			}
+		}
+	})
+	return s.Boot.Stage(name, do)
+}
+
+// tellMigrating tells the service manager how far an older record is.
+func (s *Server) tellMigrating(ctx context.Context, m engine.Migration) {
+	s.tellManager(ctx, systemd.Status(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
+}
+
+// tellManager tells the service manager lines, where there is one.
+func (s *Server) tellManager(ctx context.Context, lines ...string) {
+	if err := s.Manager.Tell(ctx, lines...); err != nil {
+		s.Log.Warn("service manager not told", "error", err)
+	}
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// attendant does what people ask of the program itself in any chat.
+func (p *Components) attendant() *activity.CommandHandler {
+	return &activity.CommandHandler{
+		Roles: p.border, Reins: runControl{p}, Insight: p.border, Platforms: p.platforms, Ack: p.acknowledge,
+		Name: func(id spaces.AgentID) string {
+			a, _ := p.Config().Agent(string(id))
+			return a.Name
+		},
+		Price: func(id spaces.AgentID) activity.TokenPrice {
+			price, _ := AgentPrice(p.Config(), id)
+			return activity.TokenPrice{Input: price.Input, Cached: price.Cached, Output: price.Output}
+		},
+	}
+}
+
+// runControl are the shell and the record as people's commands take hold of them.
+type runControl struct{ *Components }
+
+// Halt ends what agents do.
+func (r runControl) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
+	defer r.ringLines()
+	return r.shell.Cancel(ctx, h)
+}
+
+// Renew has the agents of a room begin afresh.
+func (r runControl) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
+	return r.Store.Shell().Renew(ctx, space, at)
+}
+
+// Mute has agents be silent in a room, or lifts it.
+func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error) {
+	changed, err := r.Store.Shell().Mute(ctx, m)
+	if err == nil {
+		r.Log.Info("muted", "space", m.Space, "agents", changed, "lifted", m.Lifted)
+	}
+	return changed, err
+}
+
+// platforms names what the program is connected to, as people call it.
+func (p *Components) platforms() []string {
+	var on []string
+	for _, name := range []string{"telegram", "slack", "discord"} {
+		for _, l := range p.lineup.all() {
+			if s := l.Status(); s.State == activity.LineConnected && strings.HasPrefix(s.Account, name+":") {
+				on = append(on, strings.ToUpper(name[:1])+name[1:])
+				break
+			}
+		}
+	}
+	return on
+}
+
+// appoint gives the people of the configuration their roles on the platform of
+// an account.
+func (p *Components) appoint(ctx context.Context, adapter, account string) error {
+	c := p.Config()
+	platform, _, _ := strings.Cut(account, ":")
+	var all []spaces.RoleGrant
+	for _, list := range []struct {
+		who  []config.Person
+		role spaces.Authority
+	}{{c.Owners, spaces.OfOwner}, {c.Admins, spaces.OfAdmin}} {
+		for _, s := range senders(c.Appointed(list.who, adapter)) {
+			who := spaces.Identity{Platform: platform, Scope: s.Scope, User: s.User}
+			all = append(all, spaces.RoleGrant{Who: who, Role: list.role})
+		}
+	}
+	return p.border.Appoint(ctx, platform, all)
+}
+
+// kin returns by which identity the platform of an account knows people of others.
+func (p *Components) kin(adapter, platform string) activity.IdentityLookup {
+	return func(i spaces.Identity) (spaces.Identity, bool) {
+		who, ok := p.Config().Kin(i.Platform, i.Scope, i.User, adapter)
+		return spaces.Identity{Platform: platform, Scope: who.Scope, User: who.User}, ok
+	}
+}
+
+// listed returns whom the configuration lists on the platform of an account.
+func listed(c *config.Config, account string) []activity.SenderID {
+	platform, _, _ := strings.Cut(account, ":")
+	for _, a := range c.Adapters {
+		if a.Type == platform {
+			return senders(c.Appointed(c.Allow, a.Name))
+		}
+	}
+	return nil
+}
+
+// senders returns people as the border knows them.
+func senders(people []config.Person) []activity.SenderID {
+	var all []activity.SenderID
+	for _, x := range people {
+		all = append(all, activity.SenderID{Scope: x.Scope, User: x.User})
+	}
+	return all
+}

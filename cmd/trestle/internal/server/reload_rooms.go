@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// noLonger is why an agent or a chat is taken out of a room.
+const noLonger = "the configuration does not name it here any more"
+
+// settle makes the record's rooms those of the configuration, as far as that
+// needs no platform.
+func (p *Components) settle(ctx context.Context) error {
+	p.Opening.Lock()
+	defer p.Opening.Unlock()
+	if _, err := p.seed(ctx); err != nil {
+		return err
+	}
+	return p.dismiss(ctx)
+}
+
+// dismiss takes out of the configured rooms which agents and which chats of the
+// connected accounts the configuration does not name there any more. A room
+// whose entry is gone keeps its log and nobody. p.opening is held.
+func (p *Components) dismiss(ctx context.Context) error {
+	rooms, err := p.border.Configured(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rooms {
+		entry, there := p.entry(r.Key)
+		if entry.Misconfigured || (!there && r.Key == HomeRoom) {
+			continue // a slip of the pen sends nobody away; the home room is no entry
+		}
+		d := spaces.Removal{Space: r.Space, Reason: noLonger, At: time.Now()}
+		for _, a := range r.Agents {
+			if !slices.Contains(entry.Agents, string(a)) {
+				d.Agents = append(d.Agents, a)
+			}
+		}
+		if d.Chats, err = p.unnamedChats(ctx, r, entry); err != nil {
+			return err
+		}
+		if len(d.Agents) == 0 && len(d.Chats) == 0 {
+			continue
+		}
+		if err := p.border.Dismiss(ctx, d); err != nil {
+			return err
+		}
+		p.Log.Info("taken out of a room", "space", r.Key, "agents", len(d.Agents), "chats", len(d.Chats))
+		p.mapping.Forget()
+	}
+	return p.retire(ctx)
+}
+
+// retire takes agents that the configuration has no more out of every room, ends what
+// they have left behind, and has those who join such chats now join the ones that
+// nobody is in any more. What wakes agents in chats without an entry is what the file
+// says now. p.opening is held.
+func (p *Components) retire(ctx context.Context) error {
+	c, at := p.Config(), time.Now()
+	here := make([]spaces.AgentID, len(c.Agents))
+	for i, a := range c.Agents {
+		here[i] = spaces.AgentID(a.ID)
+	}
+	away, err := p.border.Strangers(ctx, here)
+	if err != nil {
+		return err
+	}
+	for _, d := range away {
+		d.Reason, d.At = noLonger, at
+		if err := p.border.Dismiss(ctx, d); err != nil {
+			return err
+		}
+		p.Log.Info("taken out of a room", "space", string(d.Space), "agents", len(d.Agents))
+	}
+	if err := p.border.Retire(ctx, here, at); err != nil {
+		return err
+	}
+	for _, j := range p.joined {
+		if j.adapter == LocalName {
+			continue
+		}
+		direct := len(p.servers(j.adapter)) > 0 // a server's channels have what its entry says
+		if _, err := p.border.Rouse(ctx, j.account, c.SettingsFor("", "").Wake, direct); err != nil {
+			return err
+		}
+		n, err := p.border.Fill(ctx, j.account, p.running(c.DefaultAgents), direct, at)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			p.Log.Info("chats have other agents", "account", j.account, "chats", n)
+		}
+	}
+	return nil
+}
+
+// entry returns the configured room of that key.
+func (p *Components) entry(key string) (config.Space, bool) {
+	for _, s := range slices.Concat(p.Config().Spaces, p.localRooms()) {
+		if s.Key == key {
+			return s, true
+		}
+	}
+	return config.Space{}, false
+}
+
+// unnamedChats returns the chats of a room, on connected accounts, that its
+// entry does not name, under their present ids or those they moved from.
+func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.Space) ([]spaces.Mapping, error) {
+	var gone []spaces.Mapping
+	for _, c := range r.Chats {
+		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
+		if i < 0 || p.joined[i].adapter == LocalName {
+			continue
+		}
+		if !slices.Contains(entry.Chats, config.Chat{Adapter: p.joined[i].adapter, Chat: c.Chat}) {
+			gone = append(gone, c)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	moves, err := p.border.Moves(ctx, r.Space)
+	if err != nil {
+		return nil, fmt.Errorf("chats of %s: %w", r.Key, err)
+	}
+	return slices.DeleteFunc(gone, func(c spaces.Mapping) bool {
+		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
+		return slices.ContainsFunc(formerIDs(c, moves), func(id string) bool {
+			return slices.Contains(entry.Chats, config.Chat{Adapter: p.joined[i].adapter, Chat: id})
+		})
+	}), nil
+}
+
+// formerIDs lists the ids that a chat had before it moved to its present one.
+func formerIDs(c spaces.Mapping, moves []spaces.Migrated) []string {
+	var ids []string
+	now := c.Chat
+	for _, m := range slices.Backward(moves) {
+		if m.Account == c.Account && m.To == now {
+			now = m.From
+			ids = append(ids, now)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,172 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// lookAgain is how often the files of a configuration are looked at. A change is
+// read once it has lasted from one look to the next, so that a file is not read
+// while an editor writes it.
+const lookAgain = time.Second
+
+// A reloader reads the configuration again when its files change or somebody
+// asks. An invalid one changes nothing; [reloader.Invalid] then says why.
+type reloader struct {
+	source  config.Source
+	load    func(config.Source) (*config.Config, error)
+	current func() *config.Config
+	apply   func(context.Context, *config.Config) error
+	asked   <-chan os.Signal // nil: nobody asks
+	log     *slog.Logger
+
+	mu      sync.Mutex // guards invalid
+	invalid []config.Finding
+
+	// What follows belongs to Run.
+	files []string
+	seen  string // the files' fingerprint when they were last read
+	since string // another one that the last look found
+	owed  bool   // what was read has not been applied whole
+}
+
+// NewReloader returns a reloader of what p is made of. source is where its
+// configuration came from, and load reads one.
+func NewReloader(p *Components, source config.Source, load func(config.Source) (*config.Config, error), asked <-chan os.Signal) *reloader {
+	return &reloader{source: source, load: load, current: p.Config, apply: p.apply, asked: asked, log: p.Log}
+}
+
+// Run looks until ctx is done and returns nil.
+func (r *reloader) Run(ctx context.Context) error {
+	r.files = r.watched(r.current())
+	r.seen = config.Fingerprint(r.files)
+	look := time.NewTicker(lookAgain)
+	defer look.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-r.asked:
+			r.log.Info("the configuration is to be read again")
+			r.reload(ctx)
+		case <-look.C:
+			if r.settled() {
+				r.reload(ctx)
+			}
+		}
+	}
+}
+
+// settled reports whether the files have changed, and not since the last look.
+func (r *reloader) settled() bool {
+	now := config.Fingerprint(r.files)
+	before := r.since
+	r.since = now
+	return (now != r.seen && now == before) || r.owed
+}
+
+// watched lists the files to look at: those the configuration was read from, or
+// the one that would be read if it were there.
+func (r *reloader) watched(c *config.Config) []string {
+	var files []string
+	if c != nil {
+		files = c.Files()
+	}
+	if c == nil || c.Path == "" {
+		files = append(files, filepath.Join(r.source.Folder, config.File))
+	}
+	return files
+}
+
+// reload reads the configuration and has it applied.
+func (r *reloader) reload(ctx context.Context) {
+	before := r.current()
+	from := r.source
+	if before.Path != "" {
+		from.Path = before.Path // a file that is gone is a mistake, not a wish for none
+	}
+	r.seen = config.Fingerprint(r.files)
+	next, err := r.load(from)
+	for _, file := range r.watched(next) {
+		if !slices.Contains(r.files, file) {
+			r.files = append(r.files, file)
+			r.seen = config.Fingerprint(r.files)
+		}
+	}
+	if wrong := worse(before, next, err); len(wrong) > 0 {
+		r.refuse(wrong)
+		return
+	}
+	r.refuse(nil)
+	changes := config.Compare(before, next)
+	for _, c := range changes {
+		effect := "now"
+		if c.AtStart {
+			effect = "at the next start"
+		}
+		r.log.Info("configuration changed", "key", c.Path, "was", c.Was, "is", c.Now, "counts", effect)
+	}
+	if len(changes) == 0 && !r.owed {
+		r.log.Info("configuration read again; nothing has changed")
+		return
+	}
+	if err := r.apply(ctx, next); err != nil && ctx.Err() == nil {
+		r.owed = true
+		r.log.Error("the changed configuration is not in force everywhere; trying again", "error", err)
+		return
+	}
+	r.owed = false
+	r.files = r.watched(next)
+	r.seen = config.Fingerprint(r.files)
+}
+
+// worse lists what stops the next configuration from being used: whatever stops
+// a start, and entries that ran and would not any more.
+func worse(before, next *config.Config, err error) []config.Finding {
+	var wrong []config.Finding
+	for _, f := range config.Findings(next, err) {
+		known := slices.ContainsFunc(before.Problems, func(p config.Problem) bool { return p.Entry == f.Entry && p.Fault.What == f.What })
+		if f.Level == config.Fatal || (f.Level == config.Misconfigured && !known) {
+			wrong = append(wrong, f)
+		}
+	}
+	return wrong
+}
+
+// refuse notes why the changed configuration is not in force, or that it is.
+func (r *reloader) refuse(wrong []config.Finding) {
+	for _, f := range wrong {
+		r.log.Error("the changed configuration is invalid and not in force", "where", f.Where, "entry", f.Entry, "what", f.What, "do", f.Do)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.invalid = wrong
+}
+
+// Invalid lists what is wrong with the changed configuration that is not in
+// force; nothing when the one on disk is. It may be called at any time; r may be nil.
+func (r *reloader) Invalid() []config.Finding {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.invalid
+}
+
+// extensions says in the health report that the file on disk is not in force.
+func (r *reloader) extensions() []console.Component {
+	var all []console.Component
+	for _, f := range r.Invalid() {
+		all = append(all, console.Component{Name: "configuration", Kind: "entry", State: "misconfigured", Reason: "the changed file is not in force: " + f.Where + ": " + f.What})
+	}
+	return all
+}

@@ -1,0 +1,296 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
+)
+
+var updateScenes = flag.Bool("update-scenes", false, "rewrite the expected parts of the scenes")
+
+// TestScenes plays every conversation in testdata/scenes through the whole
+// pipeline: the fake Telegram, the adapter, the border, SQLite, the shell, the
+// HUD, and a scripted model, in a bubble of fake time. The first lines of a
+// scene say which requirements it proves.
+//
+// A scene is a txtar file:
+//
+//	-- config --   agents, spaces and limits, as in trestle.yaml; telegram is there already
+//	-- updates --  what people do, a line each; see [scene.do]
+//	-- model --    what the model answers, a line each; see [scriptLine]
+//	-- log --      what the spaces' logs hold afterwards
+//	-- inner --    what the minds' inner logs hold
+//	-- sent --     what stands in the chats
+//	-- drafts --   what was shown in them that is no message
+//	-- frame --    the last frame the model was shown; "-- frame 2 --" is the second
+//
+// Sections after model are compared when they are there; -update-scenes
+// rewrites them, and the difference is reviewed like code.
+func TestScenes(t *testing.T) {
+	files, err := filepath.Glob("testdata/scenes/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenes found: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			testutil.OK(t, err)
+			before := txtar.Format(archive)
+			synctest.Test(t, func(t *testing.T) { playScene(t, archive) })
+			if after := txtar.Format(archive); *updateScenes && !bytes.Equal(before, after) && !t.Failed() {
+				testutil.OK(t, os.WriteFile(file, after, 0o644))
+			}
+		})
+	}
+}
+
+// playScene runs one scene and compares, or with -update-scenes replaces, what
+// it expects.
+func playScene(t *testing.T, a *txtar.Archive) {
+	t.Helper()
+	parts := map[string]string{}
+	for _, f := range a.Files {
+		parts[f.Name] = string(f.Data)
+	}
+	w := newWorld(t, parts["config"], script(t, parts["model"])...)
+	s := &scene{world: w, parts: parts, labels: map[string]int64{}}
+	for line := range strings.Lines(parts["updates"]) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			s.do(t, line)
+		}
+	}
+	w.settle()
+	for i, f := range a.Files {
+		got, known := w.render(f.Name)
+		got = w.slack.named(got)
+		if !known {
+			continue
+		}
+		if *updateScenes {
+			a.Files[i].Data = []byte(got)
+		} else if diff := cmp.Diff(string(f.Data), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
+		}
+	}
+	if n := w.model.Left(); n > 0 {
+		t.Errorf("%d answers of the model were never asked for", n)
+	}
+	w.stop()
+}
+
+// A scene is a world with the names its lines use.
+type scene struct {
+	*world
+	parts  map[string]string // of the scene's file, by name
+	labels map[string]int64  // message ids by label
+}
+
+// The lines of -- updates --. A line that begins with "& " is followed at once
+// by the next; after every other line the world comes to rest first.
+//
+//	chat NAME direct|group|forum|supergroup PERSON…
+//	topic CHAT NAME
+//	PERSON@CHAT: text            PERSON@CHAT/TOPIC =label re other: text
+//	edit PERSON@CHAT label: text
+//	react PERSON@CHAT label: 👍  pin PERSON@CHAT label
+//	joins PERSON@CHAT            leaves PERSON@CHAT
+//	rename PERSON@CHAT: title    promote PERSON@CHAT (the bot, by them)
+//	file PERSON@CHAT: name.csv
+//	kick CHAT                    add CHAT               migrate CHAT
+//	pair PERSON [ROLE]           pair telegram:CHAT
+//	wait 5m                      restart                & stop … start
+//	reload NAME                  takes over the section "config NAME" while it runs
+//	fault METHOD REFUSE-STATUS [RETRY-AFTER]
+var sceneLine = regexp.MustCompile(`^(?:(slash|edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
+
+func (s *scene) do(t *testing.T, line string) {
+	t.Helper()
+	line, burst := strings.CutPrefix(line, "& ")
+	words := strings.Fields(line)
+	switch m := sceneLine.FindStringSubmatch(line); {
+	case words[0] == "chat":
+		s.addChat(words[1], words[2], words[3:])
+	case words[0] == "topic":
+		s.addTopic(words[1], words[2])
+	case words[0] == "wait":
+		d, err := time.ParseDuration(words[1])
+		testutil.OK(t, err)
+		pass(d)
+	case words[0] == "reload":
+		s.reload(s.parts["config "+words[1]])
+	case words[0] == "restart":
+		s.restart()
+	case words[0] == "stop": // what is said until the start arrives together
+		s.end()
+	case words[0] == "start":
+		s.start()
+	case words[0] == "kick", words[0] == "add", words[0] == "migrate":
+		s.membership(words[0], words[1])
+	case words[0] == "pair":
+		s.pairs(words[1], words[2:])
+	case words[0] == "fault":
+		s.fault(words[1:])
+	case words[0] == "lose":
+		s.discord.lose(words[1])
+	case m != nil && s.slack.has(m[3]):
+		s.slack.person(t, m)
+	case m != nil && s.discord.has(m[3]):
+		s.discord.acts(t, m)
+	case m != nil:
+		s.person(t, m)
+	default:
+		t.Fatalf("the scene has a line nobody understands: %s", line)
+	}
+	if !burst {
+		s.settle()
+	}
+}
+
+func (s *scene) person(t *testing.T, m []string) {
+	t.Helper()
+	verb, who, where, topic, text := m[1], m[2], m[3], m[4], m[8]
+	label, reply, about := strings.TrimPrefix(m[5], " ="), strings.TrimPrefix(m[6], " re "), strings.TrimSpace(m[7])
+	text = strings.ReplaceAll(text, `\n`, "\n")
+	chat, person := s.chats[where], s.people[who]
+	if chat == nil {
+		t.Fatalf("no chat %q", where)
+	}
+	if person == nil {
+		person = s.addPerson(who)
+	}
+	switch verb {
+	case "edit":
+		chat.Edits(s.message(about), text)
+	case "react":
+		chat.Reacts(person, s.message(about), text)
+	case "pin":
+		chat.Pins(person, s.message(about))
+	case "joins":
+		chat.Joins(person)
+	case "leaves":
+		chat.Leaves(person, person)
+	case "rename":
+		chat.Renames(person, text)
+	case "promote":
+		chat.Promotes(person, s.bot)
+	case "file":
+		chat.Says(person, "", fake.Said{File: &fake.File{Kind: "document", Name: text, MIME: "text/csv", Data: []byte("a,b")}})
+	default:
+		id := s.says(chat, person, text, s.message(reply), s.topics[where+"/"+topic])
+		if label != "" {
+			s.labels[label] = id
+		}
+	}
+}
+
+// message returns the message that a scene names by its label, or by its number
+// in the chat: copies have no label.
+func (s *scene) message(name string) int64 {
+	if n, err := strconv.ParseInt(name, 10, 64); err == nil {
+		return n
+	}
+	return s.labels[name]
+}
+
+// script reads -- model --: what the agents' model answers, a line each, in the
+// order it is asked by that agent.
+func script(t *testing.T, text string) []llmtest.Step {
+	t.Helper()
+	var steps []llmtest.Step
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			steps = append(steps, scriptLine(t, line, len(steps)))
+		}
+	}
+	return steps
+}
+
+var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly|grows)(?: (\S+))?: ?(.*)$`)
+
+// scriptLine reads one line:
+//
+//	ada thinks: free text
+//	ada acts: send_message {"text":"hi"} && note {"text":"x"} || text beside the acts
+//	ada rests: Responded to Kai about lunch. …
+//	ada fails: timeout
+//	ada slowly 5s: send_message {"text":"hi"}
+//	ada grows 1s: send_message {"text":"hi"}   four words a second
+func scriptLine(t *testing.T, line string, n int) llmtest.Step {
+	t.Helper()
+	m := scriptForm.FindStringSubmatch(line)
+	if m == nil {
+		t.Fatalf("the script has a line nobody understands: %s", line)
+	}
+	agent, verb, arg, rest := m[1], m[2], m[3], strings.ReplaceAll(m[4], `\n`, "\n")
+	thinking := verb == "thinks"
+	step := llmtest.Step{When: func(r llm.Request) bool {
+		return strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")") && (!thinking || r.NoCalls) && (verb == "fails" || thinking == r.NoCalls)
+	}}
+	switch verb {
+	case "thinks", "rests":
+		step.Response = llmtest.Says(rest).Response
+	case "fails":
+		step.Err = llmtest.Fails(kindNamed(t, rest)).Err
+	default:
+		calls, beside, _ := strings.Cut(rest, " || ")
+		for i, call := range strings.Split(calls, " && ") {
+			name, args, _ := strings.Cut(call, " ")
+			step.Response.Calls = append(step.Response.Calls, llm.Call{ID: fmt.Sprintf("call%d_%d", n+1, i+1), Name: name, Args: args})
+		}
+		step.Response.Text, step.Response.Finish = beside, llm.Called
+	}
+	if verb == "grows" {
+		gap, err := time.ParseDuration(arg)
+		testutil.OK(t, err)
+		step.Gap = gap
+	}
+	if verb != "slowly" {
+		arg = "1s" // so that whatever the last step set off is over
+	}
+	return delayed(t, step, arg)
+}
+
+func kindNamed(t *testing.T, name string) llm.Kind {
+	t.Helper()
+	for k := llm.Unavailable; k <= llm.TooLong; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	t.Fatalf("the model has no failure %q", name)
+	return 0
+}
+
+// delayed gives the step's answer only after a while.
+func delayed(t *testing.T, step llmtest.Step, wait string) llmtest.Step {
+	t.Helper()
+	d, err := time.ParseDuration(wait)
+	testutil.OK(t, err)
+	res, failure := step.Response, step.Err
+	step.Do = func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		select {
+		case <-time.After(d):
+			return res, failure
+		case <-ctx.Done():
+			return llm.Response{}, llm.Interrupted(ctx)
+		}
+	}
+	return step
+}

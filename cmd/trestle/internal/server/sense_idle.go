@@ -1,0 +1,151 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+)
+
+const (
+	// idleLong is how long work may be due before it is told that nobody takes it up.
+	idleLong = 2 * time.Minute
+	// idleWatched is how long it must have been seen to be due, by this process: what
+	// piled up while nothing ran, or by another clock, is not idle yet.
+	idleWatched = 30 * time.Second
+)
+
+// An idleWork is work that is due, as it was seen once.
+type idleWork struct {
+	alerts.Observation
+	mark string // of the oldest of it
+}
+
+// idleTracker are what was seen to be due, over several looks. It is safe for concurrent
+// use.
+type idleTracker struct {
+	mu   sync.Mutex // guards what follows
+	seen map[idleWork]time.Time
+	told []alerts.Observation
+}
+
+// look notes what is due now, and returns those whose oldest piece has been due and
+// watched for long enough.
+func (l *idleTracker) look(now time.Time, due []idleWork) []alerts.Observation {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := l.seen
+	l.seen, l.told = map[idleWork]time.Time{}, nil
+	for _, d := range due {
+		key := d
+		key.Evidence = ""
+		first, known := before[key]
+		if !known {
+			first = now
+		}
+		l.seen[key] = first
+		if now.Sub(first) >= idleWatched {
+			l.told = append(l.told, d.Observation)
+		}
+	}
+	return slices.Clone(l.told)
+}
+
+// of returns what was seen last of a code and a subject; where that is empty, of any
+// and which.
+func (l *idleTracker) of(code alerts.Code, subject string) (evidence string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.told, func(s alerts.Observation) bool { return s.Code == code && (subject == "" || s.Subject == subject) })
+	switch {
+	case i < 0:
+		return ""
+	case subject == "":
+		return l.told[i].Subject + ", " + l.told[i].Evidence
+	}
+	return l.told[i].Evidence
+}
+
+// lookAtIdleWork sees work that is due, that this process could take up, and that
+// nobody does although nothing known holds it back.
+func (s *Server) lookAtIdleWork() alerts.Probe {
+	return alerts.Probe{Codes: []alerts.Code{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
+		now := time.Now()
+		if s.Store == nil || !s.Boot.Report().TrustPassed || len(s.recordExtensions(now)) > 0 {
+			return s.idle.look(now, nil), nil
+		}
+		found, err := s.Store.Problems().Idle(ctx, now.Add(idleWatched-idleLong), now)
+		if err != nil {
+			return nil, err
+		}
+		return s.idle.look(now, slices.Concat(s.idleAgents(found.Minds), s.idleAccounts(found.Queues))), nil
+	}}
+}
+
+// idleAgents returns the agents whose work nobody takes up, when minds run here. A mind
+// that has as much under way as it may is busy.
+func (s *Server) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
+	c := s.Config()
+	if !s.scheduled.Load() || !c.Does(config.RunsMinds) {
+		return nil
+	}
+	agents := map[string]alerts.UnclaimedMind{}
+	var names []string
+	for _, m := range minds {
+		agent, there := c.Agent(m.Agent)
+		if !there || agent.Misconfigured || m.Runs > 0 && m.Runs >= leastParallel(c, m.Agent) {
+			continue
+		}
+		sum, known := agents[m.Agent]
+		if !known {
+			names, sum.Since = append(names, m.Agent), m.Since
+		}
+		sum.Rooms += m.Rooms
+		if m.Since.Before(sum.Since) {
+			sum.Since = m.Since
+		}
+		agents[m.Agent] = sum
+	}
+	for _, name := range names {
+		of := agents[name]
+		evidence := fmt.Sprintf("in %d rooms, since %s", of.Rooms, textout.FormatTime(of.Since))
+		if of.Rooms == 1 {
+			evidence = "in a room, since " + textout.FormatTime(of.Since)
+		}
+		all = append(all, idleWork{alerts.Observation{Code: alerts.NotTaken, Subject: "agents." + name, Evidence: evidence}, of.Since.UTC().String()})
+	}
+	return all
+}
+
+// leastParallel returns how many runs of one mind an agent may have, where it may have
+// the fewest.
+func leastParallel(c *config.Config, agent string) int {
+	least := c.SettingsFor(agent, "").Parallel
+	for _, s := range c.Spaces {
+		least = min(least, c.SettingsFor(agent, s.Key).Parallel)
+	}
+	for _, s := range c.Servers {
+		least = min(least, c.SettingsFor(agent, s.Key).Parallel)
+	}
+	return least
+}
+
+// idleAccounts returns the accounts that are served here and well, and for which
+// something could be sent that is not.
+func (s *Server) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
+	for _, q := range queues {
+		for _, l := range s.lineup.all() {
+			if st := l.Status(); st.Account == q.Account && st.State == activity.LineConnected && st.Paused == "" {
+				evidence := fmt.Sprintf("%d could be sent, the oldest since %s", q.Waiting, textout.FormatTime(q.Since))
+				all = append(all, idleWork{alerts.Observation{Code: alerts.NotSent, Subject: l.name, Evidence: evidence}, fmt.Sprint(q.First, q.Since.UTC())})
+			}
+		}
+	}
+	return all
+}

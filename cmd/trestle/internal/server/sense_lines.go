@@ -1,0 +1,73 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+)
+
+// lookAtLines sees how the accounts stand.
+func (s *Server) lookAtLines() alerts.Probe {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.Credentials, alerts.Conflict, alerts.Deaf},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
+			for _, l := range s.lineup.all() {
+				if seen, bad := lineProblem(l.Status(), s.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
+					all = append(all, seen)
+				}
+			}
+			return all, nil
+		},
+	}
+}
+
+// lineProblem says what is wrong with an account. It is deaf when it was not
+// heard for too long, whatever it believes of itself (I13).
+func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Observation, bad bool) {
+	seen = alerts.Observation{Subject: st.Name, Evidence: st.Reason}
+	heard := st.Heard
+	if heard.Before(started) {
+		heard = started
+	}
+	switch {
+	case st.State == activity.LineStandby: // whoever serves it sees it
+		return seen, false
+	case st.State == activity.LineMisconfigured:
+		seen.Code = alerts.Credentials
+	case st.Paused != "":
+		seen.Code, seen.Evidence = alerts.Credentials, st.Paused
+	case st.State == activity.LineConflict:
+		seen.Code = alerts.Conflict
+	case now.Sub(heard) > heardWithin:
+		seen.Code = alerts.Deaf
+		if seen.Evidence == "" {
+			seen.Evidence = fmt.Sprintf("the platform has said nothing since %s", textout.FormatTime(heard))
+		}
+	default:
+		return seen, false
+	}
+	return seen, true
+}
+
+// lookAtEntries sees what does not run as it is written, and that the file on
+// disk is not the one in force.
+func (s *Server) lookAtEntries() alerts.Probe {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.Misconfigured, alerts.BadReload},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
+			for _, p := range s.problems() {
+				all = append(all, alerts.Observation{Code: alerts.Misconfigured, Subject: p.Entry, Evidence: p.Fault.What})
+			}
+			for _, f := range s.Reloader.Invalid() {
+				all = append(all, alerts.Observation{Code: alerts.BadReload, Subject: "configuration", Evidence: f.Where + ": " + f.What})
+			}
+			return all, nil
+		},
+	}
+}

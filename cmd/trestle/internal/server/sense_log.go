@@ -1,0 +1,29 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/redact"
+)
+
+// lookAtLog sees whether somebody tried to log a credential (SECURITY S16).
+func (s *Server) lookAtLog() alerts.Probe {
+	var known int64
+	var last time.Time
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.LoggedSecret},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			now := time.Now()
+			if n := redact.Caught(s.Log.Handler()); n > known {
+				known, last = n, now
+			}
+			if last.IsZero() || now.Sub(last) > lately {
+				return nil, nil
+			}
+			return []alerts.Observation{{Code: alerts.LoggedSecret, Subject: "this process", Evidence: fmt.Sprintf("%d so far", known)}}, nil
+		},
+	}
+}

@@ -1,0 +1,156 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/shell"
+)
+
+// Signs of an endpoint that reads less than it is sent. No tokenizer makes one
+// token of so many bytes of ordinary text, and no two prompts of different
+// lengths have the same number of tokens again and again.
+const (
+	thinTokens = 10   // bytes for each token
+	apart      = 0.05 // by how much two prompts differ in length at least
+	convinced  = 3    // answers in a row
+	downAfter  = time.Minute
+	wordy      = 5 // answers in a row, for words alone may now and then be meant
+)
+
+// endpointHealth follows what becomes of the calls of one endpoint.
+type endpointHealth struct {
+	name string // of the model's entry
+
+	mu     sync.Mutex // guards what follows
+	failed error      // of the newest call; nil when it was answered
+	since  time.Time  // when calls began to fail
+	bad    int        // calls since the last answer that were rejected
+	thin   int        // answers in a row that show a cut
+	size   int        // of the last request that was answered, in bytes
+	read   int        // tokens the endpoint said it had read of it
+	words  int        // answers since the last act that were words which nobody sees
+}
+
+// saw takes in one call.
+func (e *endpointHealth) saw(r llm.Request, resp llm.Response, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil {
+		if e.failed == nil {
+			e.since = time.Now()
+		}
+		if e.failed = err; llm.KindOf(err) == llm.Rejected {
+			e.bad++
+		}
+		return
+	}
+	e.failed, e.bad = nil, 0
+	switch {
+	case len(resp.Calls) > 0:
+		e.words = 0
+	case shell.IsUnheard(r, resp):
+		e.words++
+	}
+	if resp.Usage.Estimated || resp.Usage.Prompt <= 0 {
+		return
+	}
+	size := r.Size()
+	longer := float64(max(size, e.size)-min(size, e.size)) > apart*float64(max(size, 1))
+	if size/resp.Usage.Prompt > thinTokens || resp.Usage.Prompt == e.read && longer {
+		e.thin++
+	} else {
+		e.thin = 0
+	}
+	e.size, e.read = size, resp.Usage.Prompt
+}
+
+// see returns what is wrong with the endpoint now.
+func (e *endpointHealth) see(now time.Time) []alerts.Observation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var all []alerts.Observation
+	add := func(code alerts.Code, evidence string) {
+		all = append(all, alerts.Observation{Code: code, Subject: e.name, Evidence: evidence})
+	}
+	if e.thin >= convinced {
+		add(alerts.Truncates, fmt.Sprintf("of a prompt of %s it read %d tokens", console.Size(int64(e.size)), e.read))
+	}
+	if e.words >= wordy {
+		add(alerts.NoActs, fmt.Sprintf("its last %d answers were words alone", e.words))
+	}
+	if e.failed == nil {
+		return all
+	}
+	switch llm.KindOf(e.failed) {
+	case llm.Denied:
+		add(alerts.ModelKey, e.failed.Error())
+	case llm.NoModel:
+		add(alerts.NoModel, e.failed.Error())
+	case llm.Unavailable, llm.Timeout, llm.Garbled:
+		if now.Sub(e.since) >= downAfter {
+			add(alerts.ModelDown, e.failed.Error())
+		}
+	case llm.Rejected:
+		if e.bad >= convinced {
+			add(alerts.Rejects, e.failed.Error())
+		}
+	case llm.Limited, llm.TooLong: // of one request, not of the endpoint
+	}
+	return all
+}
+
+// lookAtModels sees what became of the calls of every endpoint.
+func (p *Components) lookAtModels() alerts.Probe {
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
+			p.sensed.Range(func(_, e any) bool {
+				all = append(all, e.(*endpointHealth).see(time.Now())...)
+				return true
+			})
+			return all, nil
+		},
+	}
+}
+
+// sense returns what follows the calls of an endpoint, which an entry names.
+func (p *Components) sense(entry string, m config.Model) *endpointHealth {
+	e, _ := p.sensed.LoadOrStore(m, &endpointHealth{name: entry})
+	return e.(*endpointHealth)
+}
+
+// failingStates are what an endpoint is called that cannot be asked.
+var failingStates = map[alerts.Code]string{
+	alerts.ModelKey: "refused", alerts.NoModel: "missing", alerts.ModelDown: "down", alerts.Rejects: "rejects",
+}
+
+// modelExtensions says how the configured model stands, and which endpoints of agents
+// cannot be asked.
+func (p *Components) modelExtensions(now time.Time) []console.Component {
+	all := []console.Component{modelExtension(p.Config().Model, p.ModelFailed())}
+	p.sensed.Range(func(_, e any) bool {
+		for _, s := range e.(*endpointHealth).see(now) {
+			state, fails := failingStates[s.Code]
+			x := console.Component{Name: s.Subject, Kind: "model", State: state, Reason: s.Evidence}
+			switch {
+			case fails && x.Name == all[0].Name:
+				all[0] = x
+			case fails:
+				all = append(all, x)
+			}
+		}
+		return true
+	})
+	slices.SortFunc(all[1:], func(a, b console.Component) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}

@@ -1,0 +1,209 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// What counts as too much, too old, too slow.
+const (
+	lately     = 10 * time.Minute // for refused acts and deliveries of unknown outcome
+	manyDenied = 10
+	waitsLong  = 5 * time.Minute
+	slowCommit = 2 * time.Second
+	// stuckCommit is from when a commit that has not ended is told.
+	stuckCommit = 5 * time.Second
+	lostLately  = 5 * time.Minute
+	fullLately  = time.Minute // since a write found the disk full; it is tried again sooner
+	nearBudget  = 0.8
+	skewFresh   = time.Hour // a reading older than this says nothing of now
+)
+
+// lookAtRecord sees what the figures of the record say.
+func (s *Server) lookAtRecord() alerts.Probe {
+	var lost int64
+	var lostAt time.Time
+	first := true
+	return alerts.Probe{
+		Codes: []alerts.Code{
+			alerts.OutboxOld, alerts.Unknown, alerts.DenialBurst, alerts.BudgetNear, alerts.BudgetSpent,
+			alerts.StoreSlow, alerts.LeaseLost, alerts.BackupOld,
+		},
+		See: func(ctx context.Context) ([]alerts.Observation, error) {
+			now := time.Now()
+			v, err := s.Store.Problems().Vitals(ctx, now.Add(-lately), now)
+			if err != nil {
+				return nil, err
+			}
+			if v.Lost > lost && !first {
+				lostAt = now
+			}
+			lost, first = v.Lost, false
+			all, err := s.seeOutbox(ctx, v, now)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, s.seeBudgets(v)...)
+			all = append(all, s.seeBackup(v, now)...)
+			if v.Slowest > slowCommit {
+				all = append(all, alerts.Observation{Code: alerts.StoreSlow, Subject: "the record", Evidence: fmt.Sprintf("a commit took %.1f s", v.Slowest.Seconds())})
+			}
+			if !lostAt.IsZero() && now.Sub(lostAt) < lostLately {
+				all = append(all, alerts.Observation{Code: alerts.LeaseLost, Subject: "this process", Evidence: "last at " + textout.FormatTime(lostAt)})
+			}
+			for _, d := range v.Denials {
+				if d.N >= manyDenied {
+					all = append(all, alerts.Observation{Code: alerts.DenialBurst, Subject: "agents." + d.Name, Evidence: fmt.Sprintf("%d in ten minutes", d.N)})
+				}
+			}
+			return all, nil
+		},
+	}
+}
+
+// lookAtServer sees whether the server of the record had lost what it had confirmed to
+// this process, which the others may not know of.
+func (s *Server) lookAtServer() alerts.Probe {
+	return alerts.Probe{Codes: []alerts.Code{alerts.Rewound}, See: func(context.Context) ([]alerts.Observation, error) {
+		if s.rewound == "" {
+			return nil, nil
+		}
+		return []alerts.Observation{{Code: alerts.Rewound, Subject: "database", Evidence: s.rewound}}, nil
+	}}
+}
+
+// seeOutbox sees what waits too long, and what nobody knows the outcome of.
+func (s *Server) seeOutbox(ctx context.Context, v alerts.Metrics, now time.Time) (all []alerts.Observation, err error) {
+	see := func(code alerts.Code, account, evidence string) {
+		name, failed := s.adapterOf(ctx, account)
+		all, err = append(all, alerts.Observation{Code: code, Subject: name, Evidence: evidence}), errors.Join(err, failed)
+	}
+	for _, q := range v.Queues {
+		if now.Sub(q.Oldest) > waitsLong {
+			see(alerts.OutboxOld, q.Account, fmt.Sprintf("%d wait, the oldest since %s", q.Waiting, textout.FormatTime(q.Oldest)))
+		}
+	}
+	for _, u := range v.Unknown {
+		see(alerts.Unknown, u.Name, fmt.Sprintf("%d in ten minutes", u.N))
+	}
+	return all, err
+}
+
+// adapterOf names the adapter of an account, or else the account. While nobody
+// serves it, it has the name that it was served by last.
+func (p *Components) adapterOf(ctx context.Context, account string) (string, error) {
+	for _, l := range p.lineup.all() {
+		if l.Status().Account == account {
+			return l.name, nil
+		}
+	}
+	for _, f := range p.fellows() {
+		for name, its := range f.Accounts {
+			if its == account {
+				return name, nil
+			}
+		}
+	}
+	line, err := p.Store.Console().LineOf(ctx, account)
+	return cmp.Or(line, account), err
+}
+
+// seeBudgets sees which budgets of the day are nearly or wholly spent.
+func (s *Server) seeBudgets(v alerts.Metrics) []alerts.Observation {
+	all, agents, rooms := 0, map[string]int{}, map[string]int{}
+	for _, x := range v.Spent {
+		all += x.Tokens
+		agents[x.Agent] += x.Tokens
+		rooms[x.Space] += x.Tokens
+	}
+	c := s.Config()
+	found := spentOf("budget.per_day", all, c.SettingsFor("", "").Budget.PerDay)
+	for agent, n := range agents {
+		found = append(found, spentOf("budget.agent_per_day of "+agent, n, c.SettingsFor(agent, "").Budget.AgentPerDay)...)
+	}
+	for room, n := range rooms {
+		key := s.keyOf(spaces.SpaceID(room))
+		found = append(found, spentOf("budget.space_per_day of "+cmp.Or(key, room), n, c.SettingsFor("", key).Budget.SpacePerDay)...)
+	}
+	return found
+}
+
+// spentOf compares what was spent with a budget; 0 is no limit.
+func spentOf(name string, spent, budget int) []alerts.Observation {
+	seen := alerts.Observation{Code: alerts.BudgetSpent, Subject: name, Evidence: fmt.Sprintf("%d of %d tokens", spent, budget)}
+	switch {
+	case budget <= 0 || float64(spent) < nearBudget*float64(budget):
+		return nil
+	case spent < budget:
+		seen.Code = alerts.BudgetNear
+	}
+	return []alerts.Observation{seen}
+}
+
+// seeBackup sees that the last backup is too long ago.
+func (s *Server) seeBackup(v alerts.Metrics, now time.Time) []alerts.Observation {
+	c := s.Config()
+	if c.Alarms.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
+		return nil
+	}
+	last := LastBackup(c.Data)
+	evidence := "the last one was made at " + textout.FormatTime(last)
+	if last.IsZero() {
+		last, evidence = v.Began, "none was ever made"
+	}
+	if last.IsZero() || now.Sub(last) <= c.Alarms.BackupAge {
+		return nil
+	}
+	return []alerts.Observation{{Code: alerts.BackupOld, Subject: "the record", Evidence: evidence}}
+}
+
+// lookAtMachine sees the disk, and the clock beside those of others.
+func (s *Server) lookAtMachine() alerts.Probe {
+	disk := s.disk
+	if disk == nil {
+		disk = sqlite.Disk
+	}
+	return alerts.Probe{
+		Codes: []alerts.Code{alerts.DiskLow, alerts.ClockSkew},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			var all []alerts.Observation
+			free, total, err := disk(s.Config().Data)
+			if err != nil {
+				return nil, err
+			}
+			r := doctor.DataDir{Free: free, Total: total}
+			evidence := fmt.Sprintf("%s free, %.1f %%", doctor.Bytes(free), 100*r.Share())
+			full := time.Since(s.Store.FullAt()) < fullLately
+			if full {
+				evidence += "; nothing can be written"
+			}
+			if full || r.Share() < doctor.LowDisk {
+				all = append(all, alerts.Observation{Code: alerts.DiskLow, Subject: "the data folder", Evidence: evidence})
+			}
+			for _, c := range s.clock.Readings() {
+				if c.Off.Abs() > doctor.MaxSkew && time.Since(c.At) < skewFresh {
+					all = append(all, alerts.Observation{Code: alerts.ClockSkew, Subject: c.Host, Evidence: fmt.Sprintf("theirs is %s from ours", c.Off)})
+				}
+			}
+			return all, nil
+		},
+	}
+}
+
+// entryOf names the entry of an agent's model: its own, or the one of all.
+func entryOf(c *config.Config, a config.Agent) string {
+	if a.Model == c.Model {
+		return "model"
+	}
+	return "agents." + a.ID + ".model"
+}

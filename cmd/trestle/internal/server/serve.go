@@ -1,0 +1,334 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/latch"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/systemd"
+)
+
+// The times of a start and a stop.
+const (
+	stopGrace  = 10 * time.Second // for work in hand, after a signal
+	goneGrace  = time.Second      // for it when others have the record
+	firstJoin  = 10 * time.Second // for an adapter to connect before the start goes on without it
+	closeGrace = 5 * time.Second  // for the record to be closed, and for what else comes last
+)
+
+// A Server serves a configuration: it boots, runs and stops everything.
+type Server struct {
+	*Components
+	Boot *startupReporter
+	// platforms is false for a terminal that must not disturb them.
+	platforms bool
+	ListenAt  string // where the console is served; empty when it is not
+	// Listener is where the configuration says to listen, opened by whoever made the
+	// process, who closes it if the process never serves. Nil: the process opens it.
+	Listener  net.Listener
+	Manager   systemd.Notifier
+	scheduled atomic.Bool // the scheduler was started
+	Console   *console.Console
+	// Answers answers the reading commands that other machines ask for by name, as
+	// with -o json; [console.ErrUnknown] for any other. Default: all are unknown.
+	Answers func(ctx context.Context, s *Server, command string, q url.Values) (any, error)
+	lost    chan error // told once when the record is given to others
+	rewound string     // what the database had lost at the start; empty when nothing
+	// Ready is closed when everything that can run does.
+	Ready chan struct{}
+	// Reloader takes over a changed configuration; nil where none is.
+	Reloader *reloader
+	idle     idleTracker // work that nobody takes up
+}
+
+// NewServer prepares a process; nothing is opened.
+func NewServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
+	s := &Server{
+		Components: &Components{Log: log, Opening: latch.New(), Bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}},
+		Boot:       newBootstrap(lines), platforms: platforms, Ready: make(chan struct{}), lost: make(chan error, 1),
+	}
+	s.Current.Store(c)
+	return s
+}
+
+// Run boots and serves until ctx is done or beside returns; beside runs next to
+// the rest once the core is ready and may be nil.
+func (s *Server) Run(ctx context.Context, beside func(context.Context) error) (err error) {
+	s.Boot.Phase("Phase 1 (core)")
+	if err := s.Boot.Stage("config_load", s.loaded); err != nil {
+		return err
+	}
+	if err := s.openStore(ctx); err != nil {
+		return s.unopened(ctx, err)
+	}
+	defer func() { err = errors.Join(err, WithGrace(ctx, s.Store.Close), s.closeBells()) }()
+	if err := s.core(ctx); err != nil {
+		return s.unopened(ctx, err)
+	}
+	return s.serve(ctx, beside)
+}
+
+// loaded says what the configuration names that cannot run. The file was read
+// before: this stage stands for it in the report.
+func (s *Server) loaded() error {
+	for _, p := range s.Config().Problems {
+		s.Log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.String())
+	}
+	for _, w := range s.Config().Warnings {
+		s.Log.Warn("configuration", "entry", w.Entry, "reason", w.Fault.String())
+	}
+	return nil
+}
+
+// openStore opens the record, in stages of their own.
+func (s *Server) openStore(ctx context.Context) error {
+	settings := s.Config().SettingsFor("", "")
+	m := &storeopen.MigrationProgress{Out: s.Boot.out, Printer: jobs.NewShower(s.Boot.out, jobs.Lines)}
+	store, err := storeopen.OpenStore(ctx, s.Config(), storeopen.OpenOptions{
+		Logger: s.Log, IdleSpan: settings.Spans.Idle, Exclusive: !s.platforms, RunsAgents: true, OnLost: func(err error) { s.lost <- err },
+		RunStage:    func(name string, do func() error) error { return s.patient(ctx, name, do) },
+		OnMigration: func(now engine.Migration) { m.Show(now); s.tellMigrating(ctx, now) },
+		OnRewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
+	})
+	if err != nil {
+		return err
+	}
+	s.Store = store
+	if err := m.AddJob(ctx, store, s.Log); err != nil {
+		s.Log.Warn("migration not kept among the jobs", "error", err)
+	}
+	if err := s.openBells(ctx); err != nil {
+		return errors.Join(err, store.Close(ctx))
+	}
+	s.border = s.newBorder()
+	s.mapping = activity.NewSpaceMapping(s.border, s.border)
+	s.openFiles()
+	return nil
+}
+
+// entitled ends everything when other processes may write the record: what this
+// one sends from then on they may send, too.
+func (s *Server) entitled(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.lost:
+		return &apperr.Error{What: err.Error(), Where: "database", Remedy: "start again; what was decided is sent by whoever has the record", Code: apperr.TryAgain}
+	}
+}
+
+// core is the rest of phase 1: everything that needs no network.
+func (s *Server) core(ctx context.Context) error {
+	if err := s.Boot.Stage("seed_system_data", func() error { return errors.Join(s.recallServers(ctx), s.settle(ctx)) }); err != nil {
+		return err
+	}
+	s.Boot.Core()
+	return nil
+}
+
+// unopened is why the record cannot be used; to be stopped meanwhile is no failure.
+func (s *Server) unopened(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return storeopen.OpenError(err, storeopen.LocationName(s.Config()))
+}
+
+// serve passes the gate, starts what may fail alone, and runs it all.
+func (s *Server) serve(ctx context.Context, beside func(context.Context) error) error {
+	trusted := s.Boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
+	s.telemetry = s.newTelemetry(ctx)
+	s.shell = s.newShell()
+	s.makeLines(trusted)
+	s.Console = s.newConsole()
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.entitled(ctx) })
+	g.Go(func() error { return s.narrator().Run(ctx) })
+	g.Go(func() error { return s.telemetry.Run(ctx) })
+	s.hearOthers(ctx, g)
+	if err := s.Listen(ctx, g); err != nil {
+		return err
+	}
+	s.control(ctx, g)
+	s.serveHooks(ctx, g)
+	for _, watching := range s.watching() {
+		g.Go(func() error { return watching(ctx) })
+	}
+	if !trusted {
+		s.Boot.Ready()
+		s.Boot.Phase("Trust Gate failed: only the core runs")
+		g.Go(func() error { <-ctx.Done(); return nil })
+		return s.wait(ctx, g)
+	}
+	s.Boot.Phase("Trust Gate passed")
+	s.Boot.Trust()
+	s.Boot.Phase("Phase 2 (extensions)")
+	s.extend(ctx, g)
+	if beside != nil {
+		g.Go(func() error {
+			if err := beside(ctx); err != nil {
+				return err
+			}
+			return errOver
+		})
+	}
+	return s.wait(ctx, g)
+}
+
+// errOver ends a process whose terminal has nothing more to say.
+var errOver = errors.New("the terminal is done")
+
+// makeLines prepares a line for the terminal and for each account.
+func (s *Server) makeLines(trusted bool) {
+	if !s.Config().Does(config.ServesAccounts) {
+		return
+	}
+	s.lineup.set([]*accountConn{s.newLine(LocalName, s.rooms, s.joinLocal)})
+	if !s.platforms || !trusted {
+		return
+	}
+	s.lineup.hired = make(chan *accountConn)
+	for _, a := range s.Config().Adapters {
+		s.open(a)
+	}
+}
+
+// extend starts what may fail one by one. Adapters are waited for side by side,
+// and for a bounded time.
+func (s *Server) extend(ctx context.Context, g *errgroup.Group) {
+	_ = s.Boot.Stage("model", s.tryModel) // the report has the error
+	for _, later := range []string{"skill_sources", "tool_sync", "semantic_embeddings"} {
+		_ = s.Boot.Stage(later, func() error { return errSkipped }) // there is nothing of the kind to load
+	}
+	_ = s.Boot.Stage("scheduler_init", func() error {
+		s.scheduled.Store(true)
+		for _, part := range s.working() {
+			g.Go(func() error { return part(ctx) })
+		}
+		if s.Reloader != nil {
+			g.Go(func() error { return s.Reloader.Run(ctx) })
+		}
+		return nil
+	})
+	g.Go(func() error {
+		_ = s.Boot.Stage("channel_connect", func() error { return s.connect(ctx, g) }) // the lines go on trying
+		_ = s.Boot.Stage("ready", func() error { s.Boot.Ready(); return nil })
+		close(s.Ready)
+		return nil
+	})
+}
+
+// working are the parts that this process has by its roles.
+func (s *Server) working() []func(context.Context) error {
+	all := []func(context.Context) error{s.inherit, s.tell, s.sweep}
+	if s.Config().Does(config.RunsMinds) {
+		all = append(all, s.shell.Run, s.presence.Run,
+			func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) },
+			func(ctx context.Context) error { return s.alone(ctx, dutyFrames, nil, s.shedFrames) })
+	}
+	if s.Config().Does(config.ServesAccounts) {
+		all = append(all, s.runJobs, s.crew)
+	}
+	return all
+}
+
+// connect starts every line and returns once each has connected or said why it
+// has not. Its error names those that have not.
+func (s *Server) connect(ctx context.Context, g *errgroup.Group) error {
+	lines := s.lineup.all()
+	failed := make([]error, len(lines))
+	var joins sync.WaitGroup
+	for i, l := range lines {
+		g.Go(func() error { return s.man(ctx, l) })
+		joins.Go(func() {
+			if err := s.Boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) }); err != nil {
+				failed[i] = fmt.Errorf("%s: %w", l.name, err)
+			}
+		})
+	}
+	joins.Wait()
+	return errors.Join(failed...)
+}
+
+// wait ends with the group, and at the latest a grace after ctx. What failed first
+// is why.
+func (s *Server) wait(ctx context.Context, g *errgroup.Group) error {
+	ended := make(chan error, 1)
+	go func() { ended <- g.Wait() }()
+	select {
+	case err := <-ended:
+		return over(err)
+	case <-ctx.Done():
+	}
+	var why error = &apperr.Error{What: "work in hand did not end in time", Where: "stop", Remedy: "nothing is lost: the next start goes on with it", Code: apperr.Failed}
+	grace := stopGrace
+	if gone, ok := errors.AsType[*apperr.Error](context.Cause(ctx)); ok {
+		why = gone
+		if gone.Code == apperr.TryAgain { // it may write no more: what is in hand cannot be recorded
+			grace = goneGrace
+		}
+	}
+	select {
+	case err := <-ended:
+		return over(err)
+	case <-time.After(grace):
+		return why
+	}
+}
+
+func over(err error) error {
+	if errors.Is(err, errOver) {
+		return nil
+	}
+	return err
+}
+
+// WithGrace does what is owed even when ctx has ended, within a grace.
+func WithGrace(ctx context.Context, do func(context.Context) error) error {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
+	defer cancel()
+	return do(last)
+}
+
+// Listen serves the console.
+func (s *Server) Listen(ctx context.Context, g *errgroup.Group) error {
+	if s.Config().Listen == "" || !s.platforms || !s.Config().Does(config.ShowsConsole) {
+		return nil
+	}
+	ln, err := s.Listener, error(nil)
+	if ln == nil {
+		ln, err = new(net.ListenConfig).Listen(ctx, "tcp", s.Config().Listen)
+	}
+	if err != nil {
+		code := apperr.BadConfig
+		if errors.Is(err, syscall.EADDRINUSE) { // by a process that is about to end, perhaps
+			code = apperr.TryAgain
+		}
+		return &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Where: "listen: " + s.Config().Listen, Remedy: "stop what uses it, or set listen to another port", Code: code}
+	}
+	s.ListenAt = ln.Addr().String()
+	g.Go(func() error { return control.ServeHTTP(ctx, ln, s.Console.Handler()) })
+	return nil
+}
+
+func (s *Server) Socket() string { return control.SocketPath(s.Config()) }

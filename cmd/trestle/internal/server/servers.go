@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// listing bounds the time to list the chats of an account's servers.
+const listing = 30 * time.Second
+
+// openServers opens a space for each chat of the servers that the configuration
+// names, as if we had just been let in there, and brings those that are open up
+// to the server's form. Chats that come later are opened when we are; one that
+// cannot be listed now, when somebody speaks in it.
+func (p *Components) openServers(ctx context.Context, ad adapters.Adapter, j connectedAccount) {
+	lister, ok := ad.(adapters.ChatLister)
+	servers := p.servers(j.adapter)
+	if !ok || len(servers) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, listing)
+	defer cancel()
+	for _, group := range slices.Sorted(maps.Keys(servers)) {
+		chats, err := lister.Chats(ctx, group)
+		if err != nil {
+			p.Log.Warn("channels not listed", "server", group, "error", err)
+			continue
+		}
+		var b adapters.Batch
+		for _, c := range chats {
+			b.Updates = append(b.Updates, adapters.Update{ID: "listed", Key: "listed:" + c.ID, Chat: c, At: time.Now(), Body: adapters.ChatGained{}})
+		}
+		if err := j.in.Accept(ctx, b); err != nil {
+			p.Log.Warn("channels not opened", "server", group, "error", err)
+			continue
+		}
+		if err := p.reform(ctx, j, group, servers[group], chats); err != nil {
+			p.Log.Warn("channels not as the server's entry has them", "server", group, "error", err)
+		}
+	}
+}
+
+// reopenServers is openServers for the accounts that have joined.
+func (p *Components) reopenServers(ctx context.Context) {
+	p.Opening.Lock()
+	all := slices.Clone(p.joined)
+	p.Opening.Unlock()
+	for _, l := range p.lineup.all() {
+		i := slices.IndexFunc(all, func(j connectedAccount) bool { return j.adapter == l.name })
+		if i >= 0 {
+			p.openServers(ctx, l.adapter, all[i])
+		}
+	}
+}
+
+// allServers returns the forms of the servers of each account.
+func (p *Components) allServers() map[string]map[string]activity.RoomDefaults {
+	all := map[string]map[string]activity.RoomDefaults{}
+	for _, a := range p.Config().Adapters {
+		all[a.Name] = p.servers(a.Name)
+	}
+	return all
+}
+
+func sameRooms(a, b map[string]activity.RoomDefaults) bool {
+	return maps.EqualFunc(a, b, func(x, y activity.RoomDefaults) bool {
+		return x.Circle == y.Circle && x.Wake == y.Wake && slices.Equal(x.Agents, y.Agents)
+	})
+}
+
+// reform gives the spaces of a server's chats its form. A chat that stands in a
+// room of the configuration has that room's form, and is left alone.
+func (p *Components) reform(ctx context.Context, j connectedAccount, group string, form activity.RoomDefaults, chats []adapters.Chat) error {
+	rooms, err := p.border.Admitted(ctx, j.account)
+	if err != nil {
+		return err
+	}
+	for _, r := range rooms {
+		i := slices.IndexFunc(r.Chats, func(m spaces.Mapping) bool {
+			return m.Account == j.account && slices.ContainsFunc(chats, func(c adapters.Chat) bool { return c.ID == m.Chat })
+		})
+		if i < 0 {
+			continue
+		}
+		if err := p.ofServer(ctx, r.Space, j.adapter+":"+group); err != nil {
+			return err
+		}
+		if err := p.reformRoom(ctx, r, r.Chats[i], form); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reformRoom gives one space, which is chat's, a form.
+func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.Mapping, form activity.RoomDefaults) error {
+	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.Mapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
+	asIs := (form.Circle == "" || form.Circle == r.Circle) && form.Wake == r.Wake
+	for _, a := range form.Agents {
+		asIs = asIs && slices.Contains(r.Agents, a)
+	}
+	if !asIs {
+		if _, err := p.mapping.Open(ctx, o); err != nil {
+			return fmt.Errorf("give space %s its form: %w", r.Space, err)
+		}
+	}
+	d := spaces.Removal{Space: r.Space, Reason: noLonger, At: time.Now()}
+	for _, a := range r.Agents {
+		if !slices.Contains(form.Agents, a) {
+			d.Agents = append(d.Agents, a)
+		}
+	}
+	if len(d.Agents) == 0 {
+		return nil
+	}
+	p.Log.Info("taken out of a room", "space", string(r.Space), "agents", len(d.Agents))
+	return p.border.Dismiss(ctx, d)
+}

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/imagescale"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/shell"
+)
+
+// maxPicture bounds the bytes of a picture that is looked at.
+const maxPicture = 20 << 20
+
+// imageLoader shows agents the pictures among the files that were fetched, one at a
+// time: making one smaller takes memory.
+type imageLoader struct {
+	shelf    activity.FileIndex
+	cupboard activity.BlobStore
+	turn     chan struct{} // holds one token while somebody looks
+}
+
+var _ shell.ImageSource = imageLoader{}
+
+func newSight(s activity.FileIndex, c activity.BlobStore) imageLoader {
+	return imageLoader{s, c, make(chan struct{}, 1)}
+}
+
+// Picture returns a file as a picture of at most that size.
+func (s imageLoader) Picture(ctx context.Context, account, file string, side int) (llm.Image, error) {
+	known, found, err := s.shelf.File(ctx, account, file)
+	switch {
+	case err != nil:
+		return llm.Image{}, fmt.Errorf("find picture: %w", err)
+	case !found || known.State == activity.FileMissing:
+		return llm.Image{}, errors.New("the picture is not here")
+	case known.State == activity.FileWanted:
+		return llm.Image{}, shell.ErrComing
+	case known.Bytes > maxPicture:
+		return llm.Image{}, fmt.Errorf("the picture has %d bytes", known.Bytes)
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return llm.Image{}, context.Cause(ctx)
+	}
+	kept, err := s.cupboard.Take(known.Hash)
+	if err != nil {
+		return llm.Image{}, err
+	}
+	content, err := io.ReadAll(io.LimitReader(kept, maxPicture))
+	if err := errors.Join(err, kept.Close()); err != nil {
+		return llm.Image{}, fmt.Errorf("read picture: %w", err)
+	}
+	p, err := imagescale.Fit(content, side)
+	if err != nil {
+		return llm.Image{}, err
+	}
+	return llm.Image{Media: p.Media, Data: p.Data, Tokens: p.Tokens()}, nil
+}

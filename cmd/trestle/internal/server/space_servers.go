@@ -1,0 +1,68 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// ofServer notes of which entry of a server a space is, also for processes that do not
+// serve the server's account and for the next start.
+func (p *Components) ofServer(ctx context.Context, id spaces.SpaceID, key string) error {
+	if p.keyOf(id) == key {
+		return nil
+	}
+	if err := p.border.Serve(ctx, id, key); err != nil {
+		return err
+	}
+	p.remember(id, key)
+	return nil
+}
+
+// recallServers learns of which servers the spaces are that are in the record.
+func (p *Components) recallServers(ctx context.Context) error {
+	of, err := p.border.Served(ctx)
+	for id, key := range of {
+		p.remember(id, key)
+	}
+	return err
+}
+
+// learnServers does so for the spaces in which something waits: another process may
+// have opened them since.
+func (p *Components) learnServers(ctx context.Context, ws []spaces.PendingWork) error {
+	if len(p.Config().Servers) == 0 {
+		return nil
+	}
+	for _, w := range ws {
+		if p.keyOf(w.Space) != "" {
+			continue
+		}
+		key, err := p.border.ServedBy(ctx, w.Space)
+		if err != nil {
+			return err
+		}
+		if key != "" {
+			p.remember(w.Space, key)
+		}
+	}
+	return nil
+}
+
+// serverAwareQueue is the shell's inbox. Where a space comes from is known before anything is
+// claimed in it.
+type serverAwareQueue struct {
+	sqlstore.AgentStore
+	learn func(context.Context, []spaces.PendingWork) error
+}
+
+// Waiting lists what waits, as the record does.
+func (i serverAwareQueue) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
+	ws, err := i.AgentStore.Waiting(ctx, at, limit)
+	if err != nil {
+		return nil, err
+	}
+	return ws, i.learn(ctx, ws)
+}

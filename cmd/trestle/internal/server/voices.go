@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// hears reports whether the configuration names a model that hears voices.
+func (p *Components) hears() bool {
+	c := p.Config()
+	return c.SettingsFor("", "").Voice.Model != "" && !c.Model.Offline && p.files != nil
+}
+
+// write has voices heard and their words written down until ctx is done.
+func (p *Components) write(ctx context.Context) error {
+	if !p.hears() {
+		return nil
+	}
+	hearer, name := p.hearer, p.Config().SettingsFor("", "").Voice.Model
+	if hearer == nil {
+		endpoint, err := p.OpenEndpoint(p.Config().Model)
+		if err != nil {
+			p.Log.Error("voices are not heard", "error", err)
+			return nil
+		}
+		hearer = transcriptionEndpoint{endpoint, name}
+	}
+	s := activity.NewScribe(p.border, p.files, hearer, activity.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.Log})
+	p.scribe.Store(s)
+	return s.Run(ctx)
+}
+
+// mayHear reports whether the day's budgets have room for a voice. One that is
+// spent leaves voices as they are.
+func (p *Components) mayHear(ctx context.Context, v activity.VoiceMessage, at time.Time) (bool, error) {
+	spent, err := p.Store.Shell().Spent(ctx, at, "", v.Space)
+	if err != nil {
+		return false, err
+	}
+	b := p.Config().SettingsFor("", p.keyOf(v.Space)).Budget
+	return (b.PerDay == 0 || spent.All < b.PerDay) && (b.SpacePerDay == 0 || spent.Space < b.SpacePerDay), nil
+}
+
+// transcriptionEndpoint is an endpoint's model that hears voices.
+type transcriptionEndpoint struct {
+	endpoint *openai.Client
+	model    string
+}
+
+var _ activity.Transcriber = transcriptionEndpoint{}
+
+// Transcribe asks the endpoint.
+func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.Usage, error) {
+	text, u, err := h.endpoint.Transcribe(ctx, h.model, name, recording, size)
+	if e, ok := errors.AsType[*llm.Error](err); ok && !e.Kind.Retryable() && e.Kind != llm.Denied {
+		err = fmt.Errorf("%w: %w", activity.ErrInaudible, err)
+	}
+	usage := spaces.Usage{Prompt: u.Prompt, Output: u.Output}
+	if err == nil {
+		usage.Calls = 1
+	}
+	return text, usage, err
+}
+
+// transcriptionStatus know which voices are still to be heard.
+type transcriptionStatus struct{ voices activity.TranscriptionQueue }
+
+var _ shell.TranscriptionStatus = transcriptionStatus{}
+
+// Coming reports whether a file is a voice whose words are still to come.
+func (e transcriptionStatus) Coming(ctx context.Context, account string, file spaces.Attachment) (bool, error) {
+	if !activity.IsVoice(file.Kind) || file.ID == "" {
+		return false, nil
+	}
+	return e.voices.Waits(ctx, account, file.ID, time.Now())
+}

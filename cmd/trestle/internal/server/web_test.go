@@ -1,0 +1,77 @@
+package server
+
+import (
+	"io"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// PRD-5.3-5, PRD-5.3-A3: what failed is named, and healthy means that it hears.
+func TestHealthNamesWhatFailed(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	connected := activity.ConnStatus{Name: "telegram", State: activity.LineConnected, Heard: now.Add(-time.Minute)}
+	deaf := activity.ConnStatus{Name: "telegram", State: activity.LineConnected, Heard: now.Add(-2 * time.Minute)}
+	paused := activity.ConnStatus{Name: "telegram", State: activity.LineConnected, Heard: now, Paused: "the token was refused"}
+	lost := activity.ConnStatus{Name: "telegram", State: activity.LineConflict, Heard: now, Reason: "somebody else polls"}
+	for _, test := range []struct {
+		name    string
+		status  activity.ConnStatus
+		started bool
+		want    string
+	}{
+		{"heard lately", connected, true, "healthy"},
+		{"deaf", deaf, true, "degraded"},
+		{"cannot send", paused, true, "degraded"},
+		{"conflict", lost, true, "degraded"},
+		{"still starting", connected, false, "starting"},
+	} {
+		h := console.Health{TrustPassed: true, Extensions: []console.Component{lineExtension(test.status, now, "")}}
+		h.Summarise(test.started)
+		if h.Status != test.want {
+			t.Errorf("%s: %s, want %s", test.name, h.Status, test.want)
+		}
+	}
+	if x := modelExtension(config.Model{}, "no such host"); x.Healthy || x.Reason != "no such host" {
+		t.Errorf("model is %+v", x)
+	}
+}
+
+// PRD-5.4-3, PRD-5.4-A3
+func TestBootReportHasEveryStage(t *testing.T) {
+	b := newBootstrap(io.Discard)
+	_ = b.Stage("one", func() error { return nil })
+	_ = b.Stage("two", func() error { return errSkipped })
+	if err := b.Stage("three", func() error { return io.ErrUnexpectedEOF }); err == nil {
+		t.Error("a failed stage returned nothing")
+	}
+	if b.Report().ReadyAt != nil {
+		t.Error("ready before the end")
+	}
+	b.Core()
+	b.Trust()
+	b.Ready()
+	got := b.Report()
+	want := []console.Stage{{Stage: "one", Status: "success"}, {Stage: "two", Status: "skipped"}, {Stage: "three", Status: "failed", Error: "unexpected EOF"}}
+	if diff := cmp.Diff(want, got.Stages, cmp.FilterPath(func(p cmp.Path) bool { return p.String() == "DurationMS" }, cmp.Ignore())); diff != "" {
+		t.Errorf("stages (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"three"}, got.Failed); diff != "" || got.ReadyAt == nil || !got.CoreReady || !got.TrustPassed {
+		t.Errorf("report is %+v", got)
+	}
+}
+
+// SECURITY S18
+func TestTerminalShowsNoControlCharacters(t *testing.T) {
+	got := terminal.LineText(control.HeardLine{Kind: "posted", Who: "Ada", Text: "a\x1b[31mb\x07\u009bc\r\nd\te"}, true)
+	if want := "Ada: a\\x1b[31mb\\x07\\x9bc\\x0d\nd\te"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/systemd"
+)
+
+// well reports whether nothing fails that nobody has taken on.
+func (s *Server) well(ctx context.Context) bool {
+	now := time.Now()
+	all, err := s.troubles().Problems(ctx, now)
+	return err == nil && !alerts.Unwell(all, now) && s.Boot.Report().TrustPassed
+}
+
+// beat asks the dead man's switch while all is well, until ctx is done.
+func (s *Server) beat(ctx context.Context) error {
+	url := s.Config().Alarms.DeadMan
+	if url == "" {
+		return nil
+	}
+	return (&alerts.Heartbeat{URL: string(url), Client: s.caller(), Well: s.well, Logger: s.Log}).Run(ctx)
+}
+
+// reportUp tells the service manager how the program is, until ctx is done. The
+// watchdog is fed only while the record answers.
+func (s *Server) reportUp(ctx context.Context) error {
+	n := s.Manager
+	if !n.Listening() {
+		return nil
+	}
+	every := 10 * time.Second
+	if w := n.Watchdog(); w > 0 {
+		every = min(every, w/2)
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	up, ready, said := s.Ready, false, ""
+	for {
+		var lines []string
+		if !ready && s.Boot.Report().ReadyAt != nil { // with the gate shut as well: the core runs
+			ready = true
+			lines = append(lines, systemd.Ready)
+		}
+		if status := s.statusLine(ctx); status != said {
+			said = status
+			lines = append(lines, systemd.Status(status))
+		}
+		if _, _, err := s.Store.Shell().NextTimer(ctx); err == nil && n.Watchdog() > 0 {
+			lines = append(lines, systemd.Alive)
+		}
+		if len(lines) > 0 {
+			s.tellManager(ctx, lines...)
+		}
+		select {
+		case <-up:
+			up = nil
+		case <-tick.C:
+		case <-ctx.Done():
+			s.tellManager(context.WithoutCancel(ctx), systemd.Stopping)
+			return nil
+		}
+	}
+}
+
+// statusLine says in a line how the program is.
+func (s *Server) statusLine(ctx context.Context) string {
+	h := s.Health()
+	line := fmt.Sprintf("%s; %s connected", h.Status, console.Count(h.Deferred.ChannelsConnected, "account"))
+	all, err := s.troubles().Problems(ctx, time.Now())
+	if err != nil {
+		return line
+	}
+	open := alerts.Worst(all)
+	if len(open) > 0 {
+		line += fmt.Sprintf("; %s: %s %s", console.Count(len(open), "problem"), open[0].Code, open[0].What())
+	}
+	return line
+}

@@ -1,0 +1,53 @@
+package server
+
+import (
+	"context"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// notifyingStore is the record as the lines see it, with a bell on what they must
+// notice at once.
+type notifyingStore struct {
+	sqlstore.BridgeStore
+	ring  func()
+	shell func() *shell.Shell // made after the record is open
+
+	thinks bool // minds run in this process
+}
+
+// newBorder joins the open record with the bells.
+func (p *Components) newBorder() notifyingStore {
+	return notifyingStore{p.Store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.Config().Does(config.RunsMinds)}
+}
+
+// Record makes a batch durable, and wakes with the same commit the minds that are
+// free.
+func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error) {
+	var claims []spaces.Claim
+	if b.thinks {
+		in.Claims = func(ws []spaces.PendingWork) []spaces.Claim {
+			claims = b.shell().Claims(ws)
+			return claims
+		}
+	}
+	done, err := b.BridgeStore.Record(ctx, in)
+	b.shell().Claimed(claims, done.Woken, err)
+	if len(done.Waiting) > 0 {
+		b.ring()
+	}
+	return done, err
+}
+
+// Post stores a notice and rings for it.
+func (b notifyingStore) Post(ctx context.Context, n activity.Notice) error {
+	if err := b.BridgeStore.Post(ctx, n); err != nil {
+		return err
+	}
+	b.ring()
+	return nil
+}

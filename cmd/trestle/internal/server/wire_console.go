@@ -1,0 +1,229 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/url"
+	"time"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// keptEvents is how many live events a reader that was away can catch up with.
+const keptEvents = 1024
+
+// newBus makes the bus of this process. Its ids are behind those of every
+// earlier process.
+func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Keep: keptEvents} }
+
+// newConsole makes the console of a process whose shell is there.
+func (s *Server) newConsole() *console.Console {
+	return console.New(console.Options{
+		Record: s.Store.Console(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf}, Live: liveEvents{s.Bus},
+		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
+	})
+}
+
+func (s *Server) narrator() *console.LiveEventSource {
+	return &console.LiveEventSource{Record: s.Store.Console(), Bus: s.Bus, Logger: s.Log}
+}
+
+// access says from where the console may be called, as the configuration in
+// force has it.
+func (p *Components) access() console.Access {
+	c := p.Config()
+	return console.Access{Token: string(c.Token), Hosts: c.Hosts, Proxies: c.Proxies}
+}
+
+// liveEvents is the bus as the console reads it.
+type liveEvents struct{ bus *inproc.Bus }
+
+// Open implements [console.Live].
+func (l liveEvents) Open(room int) pubsub.Stream { return l.bus.Open(room) }
+
+// Resume implements [console.Live].
+func (l liveEvents) Resume(id int64, room int) pubsub.Stream { return l.bus.Resume(id, room) }
+
+// consoleBackend is the running program as the console asks it.
+type consoleBackend struct{ s *Server }
+
+var _ console.Process = consoleBackend{}
+
+// Health implements [console.Process].
+func (d consoleBackend) Health() console.Health { return d.s.Health() }
+
+// Boot implements [console.Process].
+func (d consoleBackend) Boot() console.Boot { return d.s.Boot.Report() }
+
+// Adapters implements [console.Process].
+func (d consoleBackend) Adapters() []console.Adapter {
+	var all []console.Adapter
+	for _, l := range d.s.lineup.all() {
+		st := l.Status()
+		all = append(all, console.Adapter{
+			Name: st.Name, Account: st.Account, Handle: st.Handle, State: string(st.State), Since: OptionalTime(st.Since), Heard: OptionalTime(st.Heard),
+			Reason: st.Reason, Paused: st.Paused, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
+		})
+	}
+	return all
+}
+
+// Problems implements [console.Process].
+func (d consoleBackend) Problems(ctx context.Context) ([]console.Problem, error) {
+	found, err := d.s.troubles().Problems(ctx, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	var open []console.Problem
+	for _, p := range alerts.Worst(found) {
+		open = append(open, console.Problem{
+			Code: string(p.Code), Severity: string(p.Severity), Subject: p.Subject, Says: p.What(), Evidence: p.Evidence,
+			Remedy: p.Remedy(), Opened: p.Opened, Seen: p.Seen, Count: p.Count,
+		})
+	}
+	return open, nil
+}
+
+// Pairings implements [console.Process].
+func (d consoleBackend) Pairings(ctx context.Context) ([]console.Pairing, error) {
+	at, err := d.s.border.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var waiting []console.Pairing
+	for _, p := range at.Pending {
+		if p.Expires.After(time.Now()) {
+			waiting = append(waiting, console.Pairing{Account: p.Account, Chat: p.Chat, User: p.User, Name: p.Name, Expires: p.Expires})
+		}
+	}
+	return waiting, nil
+}
+
+// Cancel implements [console.Process].
+func (d consoleBackend) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
+	done, err := runControl{d.s.Components}.Halt(ctx, spaces.StopRequest{Run: run, Unsent: true, Say: "Stopped by a person."})
+	return len(done.Runs) > 0, err
+}
+
+// Forget implements [console.Process]. Minds of other processes look when they are
+// rung, and within a second when the ring was lost.
+func (d consoleBackend) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
+	had, err := d.s.shell.Forget(ctx, m, id)
+	d.recollect(had)
+	return had, err
+}
+
+// Correct implements [console.Process].
+func (d consoleBackend) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
+	fact, err := CheckFact(d.s.Config(), m, fact)
+	if err != nil {
+		return false, err
+	}
+	had, err := d.s.shell.Correct(ctx, m, id, fact)
+	d.recollect(had)
+	return had, err
+}
+
+// recollect has other processes look at what their minds remember.
+func (d consoleBackend) recollect(changed bool) {
+	if changed && d.s.far != nil {
+		d.s.far.Ring(forgetBell)
+	}
+}
+
+// jobsBackend is the jobs of the record as the console sees and steers them.
+type jobsBackend struct {
+	jobs.Reader
+	s *Server
+}
+
+var _ console.Jobs = jobsBackend{}
+
+// Ask implements [console.Jobs].
+func (w jobsBackend) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error) {
+	j, err := w.s.Store.Jobs().Ask(ctx, id, want, time.Now())
+	if err == nil {
+		w.s.bells.Ring(jobsBell)
+	}
+	return j, err
+}
+
+// Banner says in one line what runs, and where it is looked at.
+func (s *Server) Banner() string {
+	text := "trestle " + buildinfo.Current().Version
+	if s.ListenAt != "" {
+		text += "   console http://" + s.ListenAt
+	}
+	return text + "   data " + s.Config().Data
+}
+
+// LoginAddress returns where the console is, with a key that opens one browser within
+// ten minutes where one can be made.
+func (s *Server) LoginAddress(ctx context.Context) string {
+	address := "http://" + LocalAddress(s.ListenAt)
+	made, err := s.Console.NewLink(ctx)
+	if err != nil {
+		return address
+	}
+	return address + made.Path + "   (once, within 10 minutes; `trestle open --data " + s.Config().Data + "` makes another)"
+}
+
+// ConsoleSettings is a configuration as the API shows it.
+type ConsoleSettings struct {
+	Current func() *config.Config       // the one in force
+	EntryOf func(spaces.SpaceID) string // that a space comes from, as far as it is known
+}
+
+// Rows implements [console.Settings].
+func (s ConsoleSettings) Rows() []console.SettingRow {
+	var rows []console.SettingRow
+	for _, r := range s.Current().Rows(config.ShowOptions{All: true}) {
+		rows = append(rows, console.SettingRow{Path: r.Path, Value: r.Value, Origin: r.Origin})
+	}
+	return rows
+}
+
+// Schema implements [console.Settings].
+func (s ConsoleSettings) Schema() []byte { return config.Schema() }
+
+// Budget implements [console.Settings].
+func (s ConsoleSettings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
+	return s.Current().SettingsFor(string(agent), s.EntryOf(space)).Budget.PerCycle
+}
+
+// Price implements [console.Settings].
+func (s ConsoleSettings) Price(agent spaces.AgentID) (console.Price, bool) {
+	return AgentPrice(s.Current(), agent)
+}
+
+// AgentPrice returns what tokens of an agent's model cost; false when nobody said so.
+func AgentPrice(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
+	p := c.SettingsFor(string(agent), "").Price
+	p.Cached = cmp.Or(p.Cached, p.Input)
+	return console.Price(p), p.Input > 0 || p.Output > 0
+}
+
+// answerCommand answers a reading command where the process has an answer for it.
+func (s *Server) answerCommand(ctx context.Context, command string, q url.Values) (any, error) {
+	if s.Answers == nil {
+		return nil, console.ErrUnknown
+	}
+	return s.Answers(ctx, s, command, q)
+}
+
+// LocalAddress returns an address of this machine that reaches a listener.
+func LocalAddress(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
+}

@@ -1,0 +1,70 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+)
+
+// newRunner makes what does the long work of this process. Every change of a
+// job is a live event.
+func (p *Components) newRunner(kinds map[string]jobs.Handler) *jobs.Runner {
+	return &jobs.Runner{
+		Ledger: p.Store.Jobs(), Kinds: kinds, Holder: cmp.Or(p.Store.Process(), storeopen.NewID()), Logger: p.Log.With("part", "jobs"),
+		Changed: func(j jobs.Job) {
+			clusterBus{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
+				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,
+			}, time.Now())
+		},
+	}
+}
+
+// These are rung when there may be something new to do.
+const (
+	jobsBell   = "jobs"
+	backupBell = "backups"
+)
+
+// runJobs does jobs until ctx is done. A backup does not wait for a long import.
+func (p *Components) runJobs(ctx context.Context) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for bell, kinds := range map[string]map[string]jobs.Handler{
+		jobsBell:   {importKind: ImportJob{p.Store, p.Log, true, p.Config}.Work, backfillKind: BackfillJob{p.Store, p.Log, p.historian, p.Config}.Work},
+		backupBell: {BackupKind: BackupJob{p.Store, p.Config().Data}.Work},
+	} {
+		rings, stop := p.bells.Listen(bell)
+		defer stop()
+		g.Go(func() error { return p.newRunner(kinds).Run(ctx, rings) })
+	}
+	return g.Wait()
+}
+
+// JobRequest asks for what is to become of a job.
+type JobRequest struct {
+	ID   int64      `json:"id"`
+	Want jobs.State `json:"want"`
+}
+
+func JobError(err error, id int64) error {
+	where := fmt.Sprintf("job %d", id)
+	switch {
+	case errors.Is(err, jobs.ErrUnknown):
+		return &apperr.Error{What: "there is no such job", Where: where, Remedy: "see trestle jobs", Code: apperr.Failed}
+	case errors.Is(err, jobs.ErrOver):
+		return &apperr.Error{What: "the job is over", Where: where, Remedy: "what is done stays done; begin a new one to do more", Code: apperr.Failed}
+	}
+	return err
+}
+
+func (s *Server) askJob(ctx context.Context, q JobRequest) (jobs.Snapshot, error) {
+	j, err := jobsBackend{s: s}.Ask(ctx, q.ID, q.Want)
+	return jobs.Shown(j), JobError(err, q.ID)
+}

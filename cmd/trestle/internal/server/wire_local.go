@@ -1,0 +1,317 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// you is the person at the terminal.
+var you = adapters.Person{ID: "you", Kind: adapters.Human, Name: "you"}
+
+// LocalAccount is the account of the terminal's rooms in the record.
+const LocalAccount = "local:local"
+
+// TerminalPerson returns who speaks at the terminal under a name; under none it is
+// the operator. Somebody else has no role but that of whoever is in the room.
+func TerminalPerson(name string) adapters.Person {
+	if name == "" {
+		return you
+	}
+	return adapters.Person{ID: "as:" + strings.ToLower(name), Kind: adapters.Human, Name: name}
+}
+
+// newRooms makes the adapter for the terminal's rooms. The agent that joins
+// everywhere by default is who people speak to with @.
+func newRooms(c *config.Config) *local.Rooms {
+	handle := ""
+	if len(c.DefaultAgents) > 0 {
+		handle = c.DefaultAgents[0]
+	}
+	return local.New(local.Options{NewID: storeopen.NewID, Handle: handle})
+}
+
+// localRooms returns the rooms a terminal can join: every configured space, or
+// the one at home.
+func (p *Components) localRooms() []config.Space {
+	var all []config.Space
+	for _, s := range p.Config().Spaces {
+		if !s.Misconfigured {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 {
+		all = append(all, config.Space{Key: HomeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.Config().DefaultAgents})
+	}
+	return all
+}
+
+// FindRoom returns the room a terminal asks for; an empty name is the first.
+func (p *Components) FindRoom(name string) (config.Space, error) {
+	rooms := p.localRooms()
+	if name == "" {
+		return rooms[0], nil
+	}
+	var known []string
+	for _, s := range rooms {
+		if s.Key == name {
+			return s, nil
+		}
+		known = append(known, s.Key)
+	}
+	return config.Space{}, &apperr.Error{
+		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
+		Remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+textout.JoinOr(known)), Code: apperr.Failed,
+	}
+}
+
+// seed makes sure of the agents and of every configured room, so that they are
+// there before any platform is. It returns the rooms with their agents.
+func (p *Components) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
+	var agents []spaces.Entity
+	for _, a := range p.Config().Agents {
+		id := spaces.AgentID(a.ID)
+		agents = append(agents, spaces.Entity{ID: id.Entity(), Kind: spaces.Agent, Name: a.Name, Handle: a.ID})
+	}
+	if err := p.border.Agents(ctx, agents); err != nil {
+		return nil, err
+	}
+	named := map[spaces.SpaceID][]spaces.AgentID{}
+	for _, s := range p.localRooms() {
+		o := p.localForm(s)
+		placed, err := p.mapping.Open(ctx, o)
+		if err != nil {
+			return nil, fmt.Errorf("open space %s: %w", s.Key, err)
+		}
+		p.remember(placed.Space, s.Key)
+		named[placed.Space] = o.Agents
+	}
+	return named, nil
+}
+
+// localForm is how a room is opened for the terminal. Whose chats are not elsewhere,
+// its members are known; who sits alone with an agent at home, talks to it.
+func (p *Components) localForm(s config.Space) spaces.OpenRequest {
+	o, _ := p.form(s, "", "")
+	o.Closed = len(s.Chats) == 0
+	o.Direct = o.Closed && s.Key == HomeRoom && len(o.Agents) == 1
+	return o
+}
+
+// joinLocal returns the two ways of the terminal's rooms.
+func (p *Components) joinLocal(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+	p.Opening.Lock()
+	defer p.Opening.Unlock()
+	named, err := p.seed(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	operator := spaces.RoleGrant{Who: spaces.Identity{Platform: account.Platform, User: you.ID}, Role: spaces.OfOwner}
+	if err := p.border.Appoint(ctx, account.Platform, []spaces.RoleGrant{operator}); err != nil {
+		return nil, nil, err
+	}
+	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
+	p.joined = append(p.joined, connectedAccount{LocalName, account.Key(), in})
+	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Face: p.face, Logger: p.Log.With("adapter", LocalName)})
+	return in, out, nil
+}
+
+// localReception says who may talk in the terminal's rooms. Every one of them is
+// named: whoever sits at the terminal is the operator.
+func (p *Components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
+	return activity.IngressOptions{
+		Admit: activity.AdmitDeny, Named: named, Attendant: p.attendant(), Bell: p.ringFor(LocalName), Logger: p.Log.With("adapter", LocalName),
+	}
+}
+
+// EnterRoom seats the terminal in a room: from here on the room's messages are
+// shown there, too. Whoever enters leaves.
+func (p *Components) EnterRoom(ctx context.Context, name string) (*LocalRoom, error) {
+	s, err := p.FindRoom(name)
+	if err != nil {
+		return nil, err
+	}
+	home := p.lineOf(LocalName)
+	if home == nil {
+		return nil, &apperr.Error{What: "this process serves no rooms: its roles leave out adapters", Where: "trestle chat " + name, Remedy: "talk in the data folder of a process that does; see trestle status", Code: apperr.Failed}
+	}
+	if has := home.other.Load(); has != nil {
+		return nil, &apperr.Error{What: has.String() + " serves the rooms of the terminal", Where: "trestle chat " + name, Remedy: "talk there, or stop that process: this one takes over", Code: apperr.TryAgain}
+	}
+	account, err := p.rooms.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kind, o := adapters.Group, p.localForm(s)
+	if o.Direct {
+		kind = adapters.Direct
+	}
+	p.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
+	o.Chats = []spaces.Mapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
+	if _, err := p.mapping.Open(ctx, o); err != nil {
+		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
+	}
+	if err := p.mapping.Live(ctx, account.Key(), s.Key, true, "", time.Now()); err != nil {
+		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
+	}
+	sub, err := p.rooms.Subscribe(s.Key, 4096)
+	if err != nil {
+		return nil, err
+	}
+	return &LocalRoom{Parts: p, Account: account.Key(), Room: s, sub: sub, Who: you}, nil
+}
+
+// LocalRoom is a terminal in a room.
+type LocalRoom struct {
+	Parts   *Components
+	Account string
+	Room    config.Space
+	sub     *local.Subscription
+	Who     adapters.Person // who speaks there
+}
+
+// Say has the person at the terminal say a line and returns once it is durable.
+func (s *LocalRoom) Say(ctx context.Context, text string) error {
+	_, err := s.Parts.rooms.Say(ctx, s.Who, local.Line{Chat: s.Room.Key, Text: text})
+	return err
+}
+
+// Leave gives the seat up. A room that has other chats does not keep sending to
+// a terminal nobody looks at; a room of the terminal alone stays as it is.
+func (s *LocalRoom) Leave(ctx context.Context) error {
+	s.sub.Close()
+	if len(s.Room.Chats) == 0 {
+		return nil
+	}
+	return s.Parts.mapping.Live(ctx, s.Account, s.Room.Key, false, "the terminal was closed", time.Now())
+}
+
+// Agents returns the names of the room's agents.
+func (s *LocalRoom) Agents() (names []string) {
+	for _, a := range s.Parts.Config().Agents {
+		if slices.Contains(s.Room.Agents, a.ID) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// speaker returns who is shown before words that were posted under a name. People's
+// words from another chat say themselves whose they are.
+func (s *LocalRoom) speaker(name string) string {
+	switch {
+	case name == "":
+		return s.own()
+	case slices.ContainsFunc(s.Parts.Config().Agents, func(a config.Agent) bool { return a.Name == name }):
+		return name
+	}
+	return ""
+}
+
+// own returns who is shown to do what has nobody's name on it: the only agent, or
+// the account that several share.
+func (s *LocalRoom) own() string {
+	if names := s.Agents(); len(names) == 1 {
+		return names[0]
+	}
+	return "Trestle"
+}
+
+// Hear returns the next thing seen in the room.
+func (s *LocalRoom) Hear(ctx context.Context) (control.HeardLine, error) {
+	shown, err := s.sub.Next(ctx)
+	if err != nil {
+		return control.HeardLine{}, err
+	}
+	return s.Line(shown), nil
+}
+
+// Line is what a terminal shows of something seen.
+func (s *LocalRoom) Line(shown local.RoomEvent) control.HeardLine {
+	switch v := shown.(type) {
+	case local.Posted:
+		return control.HeardLine{Kind: "posted", Who: s.speaker(v.From), Text: v.Text}
+	case local.Said:
+		return control.HeardLine{Kind: "said", Who: v.From.Name, Text: v.Text}
+	case local.Edited:
+		return control.HeardLine{Kind: "edited", Who: s.own(), Text: v.Text}
+	case local.Deleted:
+		return control.HeardLine{Kind: "deleted", Who: s.own(), Text: ""}
+	case local.Reacted:
+		return control.HeardLine{Kind: "reacted", Who: s.own(), Text: v.Emoji}
+	case local.Typing:
+		if mark, ok := strings.CutPrefix(v.Thread, control.QuietMark); ok {
+			return control.HeardLine{Kind: "quiet", Text: mark}
+		}
+		return control.HeardLine{Kind: "typing", Who: s.own()}
+	case local.Dropped:
+		return control.HeardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
+	}
+	panic("terminal: an unknown thing is shown")
+}
+
+// WaitQuiet waits until nothing is under way that the terminal could still be shown:
+// no row waits, no cycle is open, nothing is to be sent to its rooms. It looks at
+// the record, so that nothing can be missed between two parts.
+func (s *Server) WaitQuiet(ctx context.Context) error {
+	here, err := s.rooms.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for {
+		n, err := s.Store.Console().Tally(ctx, time.Now())
+		if err != nil {
+			return err
+		}
+		unsent, err := s.Store.Console().Unsent(ctx, here.Key())
+		if err != nil {
+			return err
+		}
+		if n.Inbox == 0 && n.Open == 0 && unsent == 0 && s.shell.Idle() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-look.C:
+		}
+	}
+}
+
+// WakeHint says how the agents of a room are woken where plain words wake none of
+// them; else nothing.
+func (p *Components) WakeHint(room config.Space) string {
+	pair := len(room.Agents) == 1 && len(room.Chats) == 0
+	direct := pair && room.Key == HomeRoom
+	var names []string
+	for _, id := range room.Agents {
+		a, ok := p.Config().Agent(id)
+		if !ok {
+			continue
+		}
+		wake := p.Config().SettingsFor(id, room.Key).Wake
+		if wake == spaces.WakeAll || direct && wake != spaces.WakeNone || pair && wake == spaces.WakeAuto {
+			return ""
+		}
+		names = append(names, "@"+a.Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "in " + room.Key + " agents answer when they are named: " + strings.Join(names, ", ") + "\n"
+}

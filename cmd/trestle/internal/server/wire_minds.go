@@ -1,0 +1,179 @@
+package server
+
+import (
+	"cmp"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/offline"
+	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// agents returns the agents that can run, with their models.
+func (p *Components) agents() []shell.Agent {
+	p.modelFailure.Store("")
+	clients := map[config.Model]llm.Model{}
+	var all []shell.Agent
+	for _, a := range p.Config().Agents {
+		if a.Misconfigured {
+			continue
+		}
+		if client, known := p.clients[a.Model].(*llm.Retry); known {
+			clients[a.Model] = client // it keeps what it knows of its endpoint
+		}
+		if clients[a.Model] == nil {
+			clients[a.Model] = p.model(entryOf(p.Config(), a), a.Model)
+		}
+		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model], Embedder: p.embedder(a)})
+	}
+	p.clients = clients
+	p.sensed.Range(func(m, _ any) bool {
+		if clients[m.(config.Model)] == nil { // no agent has it any more
+			p.sensed.Delete(m)
+		}
+		return true
+	})
+	return all
+}
+
+// model returns the client of an endpoint: one for each credential, so that a
+// refused key pauses itself alone. Where there is no usable endpoint the
+// built-in model answers, and health says so.
+func (p *Components) model(entry string, m config.Model) llm.Model {
+	switch {
+	case p.Models != nil:
+		return p.Models(m)
+	case m.Offline:
+		return offline.Model{}
+	}
+	client, err := p.OpenEndpoint(m)
+	if err != nil {
+		p.modelFailure.Store(err.Error())
+		return offline.Model{}
+	}
+	return &llm.Retry{Model: llm.CallObserver{Model: client, Saw: p.saw(p.sense(entry, m))}}
+}
+
+// OpenEndpoint makes the client of an endpoint. It calls nobody.
+func (p *Components) OpenEndpoint(m config.Model) (*openai.Client, error) {
+	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: p.clock.Around})
+}
+
+// newShell makes the agents' shell over the record.
+func (p *Components) newShell() *shell.Shell {
+	view := p.Store.Shell()
+	o := shell.Options{
+		Inbox: serverAwareQueue{view, p.learnServers}, Journal: directSendStore{view, p.egress, p.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
+		Agents: p.agents(), Settings: p.shellSettings, Bus: clusterBus{p}, Presence: newPresence(p), Drafts: drafts{p},
+		Counter: new(hud.Counter), Holder: cmp.Or(p.Store.Process(), p.Mint()), NewID: p.Mint, Nonce: p.nonce, Logger: p.Log,
+	}
+	if p.files != nil {
+		o.Sight = newSight(p.border, p.files)
+		o.Files = p.Config().SettingsFor("", "").Attachments.Send
+		if p.hears() {
+			o.Ears = transcriptionStatus{p.border}
+		}
+	}
+	return shell.New(o)
+}
+
+// settingsKey names the settings of an agent in an entry of a configuration.
+type settingsKey struct {
+	of           *config.Config
+	agent, entry string
+}
+
+// shellSettings returns the settings of an agent in a space. Those of each entry
+// are worked out once for a configuration.
+func (p *Components) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.Settings {
+	key := settingsKey{p.Config(), string(agent), p.keyOf(space)}
+	if known, ok := p.settings.Load(key); ok {
+		return known.(shell.Settings)
+	}
+	a, _ := key.of.Agent(key.agent)
+	s := ShellSettings(a, key.of.SettingsFor(key.agent, key.entry))
+	s.Told, s.Wake = key.of.Has(key.entry), key.of.WakeOf(key.agent, key.entry)
+	p.settings.Store(key, s)
+	return s
+}
+
+// focusWeights are what the words for `focus` mean, and usualPriority is the
+// `render_priority` that changes nothing.
+var focusWeights = map[string]float64{"low": 0.5, "normal": 1, "high": 2}
+
+const usualPriority = 5
+
+// ShellSettings says in the shell's words what the configuration says.
+func ShellSettings(a config.Agent, s config.Settings) shell.Settings {
+	return shell.Settings{
+		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
+		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
+		Without: without(s), GreetPlainly: !s.Greeting.LookUp,
+		OnePhase: s.Phases == "one", Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits", WaitTimeout: s.Wait.Timeout,
+		Histories: hud.HistoryLimits{
+			Origin: s.CrossSpace.OriginLimit, Target: s.CrossSpace.TargetLimit,
+			LongOrigin: s.CrossSpace.LongOriginLimit, LongTarget: s.CrossSpace.LongTargetLimit,
+		},
+		Parallel: s.Parallel, Expires: s.Expires, OnUnknown: s.OnUnknown, RecallTokens: s.RecallTokens, Across: s.Across,
+		Pictures: s.Images.Most, PictureSide: s.Images.Side,
+		HighWater: s.HighWater, LowWater: s.LowWater, FullCycles: s.Consciousness.FullCycles, MinCycles: s.Consciousness.MinRecentCycles,
+		LogTokens: s.Consciousness.MaxTokens, SingleCycles: s.Consciousness.SingleCycles, GroupSize: s.Consciousness.GroupSize,
+		SpansShown: s.Spans.Limit, SpanBeside: !s.Spans.IncludeActive, KeepRecent: s.Chat.KeepRecent, SummariseFrom: s.Chat.SummariseAbove,
+		Threads:    hud.ConversationWeights{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
+		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
+		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars, Onboarding: s.Prompts.Onboarding,
+		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: cheap(a, s.Summary.Model), MeaningModel: cheap(a, s.Relevance.Embeddings),
+		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
+		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
+	}
+}
+
+// cheap returns who is asked beside the agent's own model: nobody where that answers
+// without an endpoint.
+func cheap(a config.Agent, name string) string {
+	if a.Model.Offline {
+		return ""
+	}
+	return name
+}
+
+// embedder returns who says where words stand: the endpoint of the agent's model,
+// asked through connections of its own; nil when it is not to be asked.
+func (p *Components) embedder(a config.Agent) llm.Embedder {
+	if cheap(a, p.Config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
+		return nil
+	}
+	client, err := p.OpenEndpoint(a.Model)
+	if err != nil {
+		p.Log.Error("lines are not found by meaning", "agent", a.ID, "error", err)
+		return nil
+	}
+	return client
+}
+
+// without returns the acts that the configuration takes from an agent (PRD-6.1-3).
+// Who may not speak may neither answer nor send a file.
+func without(s config.Settings) []string {
+	var off []string
+	for _, a := range []struct {
+		on   bool
+		acts []string
+	}{
+		{s.Acts.SendMessage, []string{"send_message", "send_reply"}},
+		{s.Acts.SendMessage && s.Acts.SendFile, []string{"send_file"}},
+		{s.Acts.React, []string{"react"}},
+		{s.Acts.EditMessage, []string{"edit_message"}},
+		{s.Acts.DeleteMessage, []string{"delete_message"}},
+		{s.Acts.ReadMessages, []string{"read_messages"}},
+		{s.Acts.Search, []string{"search"}},
+		{s.Acts.SetUp && s.Acts.SendMessage, []string{"set_up"}},
+	} {
+		if !a.on {
+			off = append(off, a.acts...)
+		}
+	}
+	return off
+}

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/pubsub/redis"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// wakeNote is a mind with something to look at, as processes tell one another of it.
+type wakeNote struct {
+	Mind  spaces.Mind    `json:"mind"`
+	Space spaces.SpaceID `json:"space"`
+}
+
+// callEach lets any process that has room look after minds.
+func callEach(others pubsub.WorkDispatcher, ws []spaces.PendingWork) {
+	for _, w := range ws {
+		note, err := json.Marshal(wakeNote{w.Mind, w.Space})
+		if err != nil {
+			panic("trestle: a mind has no JSON: " + err.Error())
+		}
+		others.Call(mindsCall, string(note))
+	}
+}
+
+// attendMind answers a call for a mind: this process's shell looks after it. The
+// record says whether there is still something to do, and who does it. The answer is
+// over with the commit of the cycle (CON-36).
+func (s *Server) attendMind(ctx context.Context, note string) error {
+	var m wakeNote
+	if err := json.Unmarshal([]byte(note), &m); err != nil {
+		return fmt.Errorf("read call: %w", err)
+	}
+	return s.shell.Serve(ctx, spaces.PendingWork{Mind: m.Mind, Space: m.Space})
+}
+
+// clusterBus publishes what happens in this process, here and in others.
+type clusterBus struct{ p *Components }
+
+// Publish implements [notify.Publisher].
+func (s clusterBus) Publish(kind, content string, metadata map[string]any, at time.Time) {
+	s.p.Bus.Publish(kind, content, metadata, at)
+	if s.p.redis != nil {
+		s.p.redis.Show(pubsub.Event{Type: kind, Content: content, Metadata: metadata, At: at})
+	}
+}
+
+// redisExtensions says how the server is, where there is one.
+func (s *Server) redisExtensions() []console.Component {
+	if s.redis == nil {
+		return nil
+	}
+	x := console.Component{Name: "redis", Kind: "redis", State: "connected", Healthy: true}
+	if since, why := s.redis.Trouble(); why != nil {
+		x.State, x.Healthy, x.Reason, x.Since = "lost", false, why.Error(), OptionalTime(since)
+	}
+	return []console.Component{x}
+}
+
+// examineRedis asks the configured server for real.
+func (x *examination) examineRedis(ctx context.Context) []adapters.Diagnosis {
+	client, err := redis.Open(redis.Options{URL: string(x.conf.Redis), Process: "doctor"})
+	if err == nil {
+		err = client.Ping(ctx)
+		_ = client.Close() // it was only asked
+	}
+	if err != nil {
+		return []adapters.Diagnosis{doctor.Warn("TRS-R12", "redis cannot be used: "+err.Error(), "see that the server runs and that the address and the password are right; nothing is lost meanwhile")}
+	}
+	return []adapters.Diagnosis{doctor.Fine("answers, and takes what it is told")}
+}

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/redact"
+	"github.com/trestle-bridge/trestle/internal/telemetry"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// newTelemetry makes what tells other programs how this one is doing. Where
+// traces cannot go, that entry does not run, and everything else does.
+func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
+	var exporter telemetry.Exporter
+	if t := s.Config().Telemetry; t.Traces != "" {
+		var err error
+		if exporter, err = telemetry.NewExporter(ctx, string(t.Traces)); err != nil {
+			s.misfit("telemetry", err)
+		}
+	}
+	known := new(redact.Registry)
+	known.Know(s.Config().Secrets()...)
+	return telemetry.New(telemetry.Options{
+		See: s.figures, Live: func(room int) pubsub.Stream { return s.Bus.Open(room) }, Run: s.traced,
+		Exporter: exporter, Content: s.Config().Telemetry.Content, Scrub: known.Scrub, Version: buildinfo.Current().Version, Logger: s.Log,
+	})
+}
+
+// figures is how the process stands, for a scrape.
+func (s *Server) figures(ctx context.Context) (telemetry.Metrics, error) {
+	now := time.Now()
+	t, err := s.Store.Console().Tally(ctx, now)
+	if err != nil {
+		return telemetry.Metrics{}, err
+	}
+	open, err := consoleBackend{s}.Problems(ctx)
+	if err != nil {
+		return telemetry.Metrics{}, err
+	}
+	f := telemetry.Metrics{
+		Inbox: t.Inbox, Open: t.Open, Outbox: t.Outbox, Oldest: t.Oldest, Unknown: t.Unknown, Failed: t.Failed,
+		Waits: t.Waits, Timers: t.Timers, Tokens: t.Tokens, Bytes: t.Bytes,
+	}
+	for _, p := range open {
+		f.Problems = append(f.Problems, telemetry.Problem{Code: p.Code, Subject: p.Subject, Severity: p.Severity})
+	}
+	for _, l := range s.lineup.all() {
+		st := l.Status()
+		a := telemetry.Account{
+			Name: st.Name, Connected: st.State == activity.LineConnected, Heard: st.Heard, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
+		}
+		if hook, ok := l.adapter.(adapters.WebhookReceiver); ok {
+			a.Calls = hook.RefusedCalls()
+		}
+		f.Accounts = append(f.Accounts, a)
+	}
+	return f, nil
+}
+
+// traced reads a run for its trace.
+func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.Run, error) {
+	r, err := s.Store.Console().Run(ctx, string(id))
+	if err != nil {
+		return telemetry.Run{}, err
+	}
+	a, _ := s.Config().Agent(string(r.Cycle.Mind.Agent))
+	return telemetry.Run{
+		Cycle: r.Cycle, Events: r.Events, Steps: r.Steps, Turns: r.Turns, Actions: r.Actions, Model: a.Model.Name, Agent: a.Name,
+	}, nil
+}
+
+// saw returns what takes in the calls of an endpoint: what tells problems from
+// them, and what counts them.
+func (p *Components) saw(sense *endpointHealth) func(llm.Request, llm.Response, time.Duration, error) {
+	return func(r llm.Request, resp llm.Response, took time.Duration, err error) {
+		sense.saw(r, resp, err)
+		if p.telemetry == nil {
+			return
+		}
+		outcome := "answered"
+		if err != nil {
+			outcome = llm.KindOf(err).String()
+		}
+		p.telemetry.Called(telemetry.Call{
+			Model: r.Model, Took: took, Prompt: resp.Usage.Prompt, Cached: resp.Usage.Cached, Output: resp.Usage.Output, Outcome: outcome,
+		})
+	}
+}
