@@ -1,16 +1,13 @@
+// Command trestle lets LLM agents live in chats.
+//
+// It promises that stdout holds answers and nothing else, that the exit code tells
+// the result of the command, and that no output holds a credential.
 package main
 
 import (
-	"context"
 	"os"
 
-	"github.com/trestle-bridge/trestle/internal/demo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/cli"
 )
 
-func main() {
-	p := &CLI{
-		in: os.Stdin, out: os.Stdout, errs: os.Stderr,
-		lookup: os.LookupEnv, environ: os.Environ(), endpoints: demo.Local(),
-	}
-	os.Exit(int(p.run(context.Background(), os.Args[1:])))
-}
+func main() { os.Exit(cli.Main()) }

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// fullDisk takes nothing.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+// DESIGN 1: stdout holds answers. One that could not be written was not given,
+// whatever its form.
+func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
+	for _, form := range []string{"text", "json", "jsonl"} {
+		var errs strings.Builder
+		p := &CLI{In: strings.NewReader(""), Out: fullDisk{}, Err: &errs, Lookup: func(string) (string, bool) { return "", false }}
+		if code := p.Run(t.Context(), []string{"version", "-o", form}); code != apperr.Failed || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: exit %v: %q", form, code, errs.String())
+		}
+	}
+}
+
+// SECURITY S18: nothing that a model, a person or a platform chose steers the
+// terminal of whoever reads an answer, in whichever field it stands.
+func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
+	const evil = "\x1b[2J\u009b31m\u202e"
+	var out strings.Builder
+	p := &CLI{Out: &out, output: "text"}
+	a := console.RunAnswer{RunRow: console.RunRow{Run: "r", Mind: evil, Wake: evil, Detail: evil}}
+	a.Denials = []console.DenialRow{{}}
+	a.Denials[0].Act, a.Denials[0].Code = evil, evil
+	if err := p.answer(a, func(w io.Writer) {
+		explain(w, a, nil)
+		textout.WriteTable(w, [][]string{{"NAME", "WHAT"}, {evil, "\v\f\n\t" + evil}})
+		fmt.Fprint(w, evil)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if at := strings.IndexFunc(out.String(), func(r rune) bool {
+		return r < ' ' && r != '\n' || r >= 0x7f && r < 0xa0 || r == '\u202e'
+	}); at >= 0 {
+		t.Errorf("%q", out.String())
+	}
+	if lines := strings.Count(out.String(), "\n"); lines != 5 {
+		t.Errorf("%d lines: what stands in a cell made another: %q", lines, out.String())
+	}
+}
+
+// ECOSYSTEM 1, rule 1: the patch fits the file, line ends and all.
+func TestPatchOfAConfigurationIsExact(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte("data: ./data\r\nmax_space_actions: 2\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs screen
+	if code := alone(folder, &out, &errs).Run(t.Context(), []string{"config", "migrate"}); code != apperr.Done {
+		t.Fatalf("exit %s: %s", code, &errs)
+	}
+	if want := "-max_space_actions: 2\r\n+max_space_acts: 2\r\n"; !strings.Contains(out.String(), want) {
+		t.Errorf("%q is not in %q", want, out.String())
+	}
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// remoteLimit is how long another machine may take to answer.
+const remoteLimit = 30 * time.Second
+
+// ask reads the answer of a path of the console's API into a: of the machine
+// that --remote names, or made from the record here, so that every command says
+// the same wherever it looks.
+func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) error {
+	if len(query) > 0 {
+		path += "?" + query.Encode()
+	}
+	if p.remote != "" {
+		return p.askRemote(ctx, path, a)
+	}
+	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r sqlstore.ReadModel) error {
+		entries, err := r.Entries(ctx)
+		if err != nil {
+			return err
+		}
+		as := server.ConsoleSettings{Current: func() *config.Config { return c }, EntryOf: func(id spaces.SpaceID) string { return entries[id] }}
+		acts := func() spaces.ToolManifest {
+			return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest()
+		}
+		api := console.New(console.Options{Record: r, Settings: as, Tools: acts, Logger: slog.New(slog.DiscardHandler)}).Socket()
+		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
+		if err != nil {
+			return err
+		}
+		w := &answerWriter{header: http.Header{}, code: http.StatusOK}
+		api.ServeHTTP(w, q)
+		return control.DecodeAnswer(path, w.code, w.body.Bytes(), a)
+	}))
+}
+
+// answerWriter takes an answer of the API without a network.
+type answerWriter struct {
+	header http.Header
+	code   int
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (w *answerWriter) Header() http.Header { return w.header }
+
+// WriteHeader implements [http.ResponseWriter].
+func (w *answerWriter) WriteHeader(code int) { w.code = code }
+
+// Write implements [http.ResponseWriter].
+func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
+
+// remoteRequest asks a path of another machine, with the token of the environment.
+func (p *CLI) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
+	base, err := url.Parse(p.remote)
+	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
+		return nil, &apperr.Error{What: "the address is no URL", Where: "--remote " + p.remote, Remedy: "write https://host, with the path before /api if there is one", Code: apperr.Usage}
+	}
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.remote, "/")+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	if token, ok := p.Lookup("TRESTLE_TOKEN"); ok && token != "" {
+		q.Header.Set("Authorization", "Bearer "+token)
+	}
+	return q, nil
+}
+
+// askRemote asks another machine.
+func (p *CLI) askRemote(ctx context.Context, path string, a any) error {
+	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
+	defer cancel()
+	q, err := p.remoteRequest(ctx, path)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(q)
+	if err != nil {
+		if broken, ok := errors.AsType[*url.Error](err); ok {
+			err = broken.Err // the address is told beside it
+		}
+		return &apperr.Error{What: "the other machine does not answer: " + err.Error(), Where: "--remote " + p.remote, Remedy: "see that it runs and can be reached", Code: apperr.TryAgain}
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(http.MaxBytesReader(nil, resp.Body, 64<<20)); err != nil {
+		return &apperr.Error{What: "the answer of the other machine broke off: " + err.Error(), Where: "--remote " + p.remote, Remedy: "ask again", Code: apperr.TryAgain}
+	}
+	return control.DecodeAnswer(path, resp.StatusCode, body.Bytes(), a)
+}
+
+// nothing turns errNothing into a failure for people.
+func nothing(err error, what, where, remedy string) error {
+	if errors.Is(err, control.ErrNotFound) {
+		return &apperr.Error{What: what, Where: where, Remedy: remedy, Code: apperr.Failed}
+	}
+	return err
+}
+
+var _ console.Settings = server.ConsoleSettings{}

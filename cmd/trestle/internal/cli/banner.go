@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// A firstStep is one of the three things a new installation lacks.
+type firstStep struct {
+	name string
+	how  string // while it is not done
+	done func(h console.Health) string
+}
+
+// firstSteps are what makes a process useful, each with how to tell that it is
+// done: what it returns is empty until then.
+func firstSteps() []firstStep {
+	return []firstStep{
+		{"a model", "set OPENAI_BASE_URL or OPENAI_API_KEY, or model: in trestle.yaml; until then a stand-in answers", func(h console.Health) string {
+			for _, x := range h.Extensions {
+				if x.Kind == "model" && x.Healthy && x.State != "offline" {
+					return "configured"
+				}
+			}
+			return ""
+		}},
+		{"a room", "", func(console.Health) string { return server.HomeRoom + " is here already: trestle chat" }},
+		{"a platform", "trestle init asks for one, or set TELEGRAM_BOT_TOKEN", func(h console.Health) string {
+			for _, x := range h.Extensions {
+				if x.Kind == "adapter" && x.Name != server.LocalName && x.Healthy {
+					return x.Name + " connected as " + x.Handle
+				}
+			}
+			return ""
+		}},
+	}
+}
+
+// announce says that everything is up, and where, and stays until ctx is done.
+func (p *CLI) announce(ctx context.Context, s *server.Server) error {
+	select {
+	case <-s.Ready:
+		if !p.quiet {
+			fmt.Fprintln(p.Out, s.Banner())
+		}
+		<-ctx.Done()
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// guideTick is how often the three steps are looked at.
+const guideTick = time.Second
+
+// guide shows the three steps to whoever started with nothing configured, and a
+// line for each that is done from then on. It stays until ctx is done: a first
+// run does not end by itself.
+func (p *CLI) guide(ctx context.Context, s *server.Server) error {
+	select {
+	case <-s.Ready:
+	case <-ctx.Done():
+		return nil
+	}
+	fmt.Fprintln(p.Out, s.Banner()+"   nothing is configured yet")
+	steps, done := firstSteps(), map[int]bool{}
+	p.showSteps(s.Health(), steps, done, true)
+	tick := time.NewTicker(guideTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+			p.showSteps(s.Health(), steps, done, false)
+		}
+	}
+}
+
+// showSteps writes a line for each step that has been done since the last time,
+// and on the first time for the others, too.
+func (p *CLI) showSteps(h console.Health, steps []firstStep, done map[int]bool, first bool) {
+	for i, step := range steps {
+		how := step.done(h)
+		if done[i] || (how == "" && !first) {
+			continue
+		}
+		mark, text := "[ ]", step.how
+		if how != "" {
+			mark, text, done[i] = "[x]", how, true
+		}
+		fmt.Fprintf(p.Out, "  %s %d %-11s %s\n", mark, i+1, step.name, text)
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+)
+
+// A columnPair is what two lives of a run have at the same place; empty where one of
+// them has nothing.
+type columnPair struct{ what, was, now string }
+
+// alongside puts the lines of two lives beside each other: those of a kind that
+// follow in the same order stand in one row.
+func alongside(was, now []transcriptLine) []columnPair {
+	lengths := make([][]int, len(was)+1) // of the longest common rows from here on
+	for i := range lengths {
+		lengths[i] = make([]int, len(now)+1)
+	}
+	for i := range slices.Backward(was) {
+		for k := range slices.Backward(now) {
+			lengths[i][k] = max(lengths[i+1][k], lengths[i][k+1])
+			if was[i].What == now[k].What {
+				lengths[i][k] = max(lengths[i][k], lengths[i+1][k+1]+1)
+			}
+		}
+	}
+	var pairs []columnPair
+	i, k := 0, 0
+	for i < len(was) || k < len(now) {
+		switch {
+		case i < len(was) && k < len(now) && was[i].What == now[k].What:
+			pairs = append(pairs, columnPair{was[i].What, was[i].Text, now[k].Text})
+			i, k = i+1, k+1
+		case k == len(now) || i < len(was) && lengths[i+1][k] >= lengths[i][k+1]:
+			pairs = append(pairs, columnPair{was[i].What, was[i].Text, ""})
+			i++
+		default:
+			pairs = append(pairs, columnPair{now[k].What, "", now[k].Text})
+			k++
+		}
+	}
+	return pairs
+}
+
+// mintedIDs are the ids of messages an agent sent, which differ each time.
+var mintedIDs = regexp.MustCompile(`~[0-9a-z]{4,}`)
+
+// row writes two texts in columns beside each other, with a mark when they differ.
+func row(w io.Writer, what, was, now string) {
+	mark := " "
+	was, now = mintedIDs.ReplaceAllString(was, "~…"), mintedIDs.ReplaceAllString(now, "~…")
+	if what != "" && was != now {
+		mark = "≠"
+	}
+	left, right := folded(was), folded(now)
+	for n := range max(len(left), len(right), 1) {
+		at := func(lines []string) string {
+			if n < len(lines) {
+				return lines[n]
+			}
+			return ""
+		}
+		cell := at(left)
+		cell += strings.Repeat(" ", max(0, columnWidth-utf8.RuneCountInString(cell)))
+		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%s %-6s %s │ %s", mark, what, cell, at(right)), " "))
+		mark, what = " ", ""
+	}
+}
+
+// folded returns a text in lines no longer than a column.
+func folded(text string) []string {
+	var lines []string
+	for line := range strings.Lines(textout.EscapeControls(text)) {
+		runes := []rune(strings.TrimRight(line, "\n"))
+		for len(runes) > columnWidth {
+			at := columnWidth
+			for k := at; k > columnWidth/2; k-- {
+				if runes[k] == ' ' {
+					at = k
+					break
+				}
+			}
+			lines = append(lines, string(runes[:at]))
+			runes = runes[at:]
+			if runes[0] == ' ' {
+				runes = runes[1:]
+			}
+		}
+		lines = append(lines, string(runes))
+	}
+	return lines
+}

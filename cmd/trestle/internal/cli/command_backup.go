@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+)
+
+type backupAnswer struct {
+	File    string  `json:"file"`
+	Bytes   int64   `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+	SHA256  string  `json:"sha256"`
+	// Beside is the folder of the files that people posted, which belong to the record
+	// and are not in the copy; empty without any.
+	Beside string `json:"beside,omitempty"`
+}
+
+func backupCommand(p *CLI) *cobra.Command {
+	check := false
+	c := &cobra.Command{
+		Use: "backup FILE", Short: "write a copy of the record, also while it is in use", Args: cobra.ExactArgs(1),
+		Long: "Write a complete, consistent copy of the record to FILE, also while a process uses it. It is a job of that process, or of\n" +
+			"this one where none runs; FILE is there once the copy is whole. With --check, FILE is a copy made earlier: it is opened\n" +
+			"beside the record, brought to the present schema, and audited, and nothing is changed.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if check {
+				return p.checkBackup(c.Context(), args[0])
+			}
+			return p.backup(c.Context(), args[0])
+		},
+	}
+	c.Flags().BoolVar(&check, "check", false, "see whether FILE, an earlier backup, is whole and can be restored")
+	return c
+}
+
+// backup copies the record and says what came of it.
+func (p *CLI) backup(ctx context.Context, file string) error {
+	full := p.absolute(file)
+	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
+		return &apperr.Error{What: "the file exists already", Where: file, Remedy: "name a new one; a backup overwrites nothing", Code: apperr.Usage}
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error { // an older record is left as it is
+		if conf.Database != "" {
+			return &apperr.Error{What: "the record is in Postgres", Where: "database", Remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, Code: apperr.Usage}
+		}
+		began := time.Now()
+		err := p.copyAside(ctx, conf, r, full)
+		_, interrupted := errors.AsType[*reportedError](err)
+		_, said := errors.AsType[*apperr.Error](err)
+		switch {
+		case interrupted, said:
+			return err
+		case ctx.Err() != nil:
+			return &reportedError{apperr.Interrupted}
+		case err != nil:
+			return &apperr.Error{What: err.Error(), Where: file, Remedy: "see that there is room and that the folder can be written; nothing is left of it", Code: apperr.Failed}
+		}
+		a := backupAnswer{File: file, Seconds: time.Since(began).Seconds()}
+		if held, err := os.ReadDir(filepath.Join(conf.Data, server.FilesFolder)); err == nil && len(held) > 0 {
+			a.Beside = filepath.Join(conf.Data, server.FilesFolder)
+		}
+		if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
+			return err
+		}
+		return p.answer(a, func(w io.Writer) {
+			fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s\n", a.File, console.Size(a.Bytes), a.Seconds, a.SHA256)
+			if a.Beside != "" {
+				fmt.Fprintf(w, "the files that people posted are not in it: copy %s, too\n", a.Beside)
+			}
+		})
+	})
+}
+
+// copyAside has the record copied by the process that serves it, or here. One
+// that cannot write where this one can, such as a service in a sandbox, has it
+// done here all the same, without a job.
+func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
+	var a server.BackupResult
+	begun := false // here
+	err := p.change(ctx, mutation{
+		path: "/backup", ask: server.BackupRequest{File: full}, answer: &a,
+		alone: func(ctx context.Context, s *sqlstore.Store) error {
+			w := server.BackupJob{Store: s, DataDir: conf.Data}
+			added, err := w.Add(ctx, full)
+			if err != nil {
+				return err
+			}
+			begun = true
+			return p.doHere(ctx, s, added.Job, w.Work, p.progress())
+		},
+	})
+	if begun {
+		return err
+	}
+	if err == nil {
+		if there, err := p.copiedThere(ctx, a, full); there || err != nil {
+			return err
+		}
+	}
+	return copyHere(ctx, conf, r, full)
+}
+
+// copiedThere follows the job of a running process. Where nothing of what it writes
+// is seen here, neither the copy nor, before that, what becomes it, it is given up
+// and false is returned.
+func (p *CLI) copiedThere(ctx context.Context, a server.BackupResult, full string) (bool, error) {
+	_, apart := os.Stat(a.Partial)
+	if apart != nil {
+		_, apart = os.Stat(full)
+	}
+	if apart == nil {
+		return true, p.awaitBackup(ctx, a.ID)
+	}
+	_, err := p.wantJob(ctx, a.ID, jobs.Cancelled)
+	if j, unread := p.readJob(ctx, a.ID); unread == nil && j.State.Over() {
+		return false, nil // it may have ended by itself
+	}
+	return false, err
+}
+
+// awaitBackup follows the job of a running process.
+func (p *CLI) awaitBackup(ctx context.Context, id int64) error {
+	j, err := p.followJob(ctx, id, p.progress())
+	switch {
+	case err != nil:
+		return err
+	case j.State == jobs.Done:
+		return nil
+	case j.Error != "":
+		return errors.New(j.Error)
+	}
+	return fmt.Errorf("the job is %s", j.State)
+}
+
+// copyHere copies the record beside whoever writes it.
+func copyHere(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
+	q := server.BackupRequest{File: full, Partial: full + ".partial"}
+	err := server.IgnoreMissing(os.Remove(q.Partial))
+	if err == nil {
+		err = errors.Join(r.Backup(ctx, q.Partial), ctx.Err())
+	}
+	if err == nil {
+		err = server.PublishBackup(q)
+	}
+	if err != nil {
+		return errors.Join(err, server.IgnoreMissing(os.Remove(q.Partial)))
+	}
+	size, sum, err := server.FileDigest(full)
+	if err != nil {
+		return err
+	}
+	return server.WriteBackupNote(conf.Data, server.BackupNote{At: time.Now(), Bytes: size, SHA256: sum})
+}

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+)
+
+func configCommand(p *CLI) *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "check or show the configuration"}
+	check := &cobra.Command{
+		Use: "check", Short: "read the configuration and say what is wrong with it", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return p.checkConfig() },
+	}
+	var o config.ShowOptions
+	show := &cobra.Command{
+		Annotations: fromAPI(), Use: "show", Short: "print the configuration that counts, without secrets", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.showConfig(c.Context(), o) },
+	}
+	show.Flags().BoolVar(&o.Origin, "origin", false, "show where each value was written")
+	show.Flags().BoolVar(&o.All, "all", false, "show settings that nobody changed, too")
+	schema := &cobra.Command{
+		Use: "schema", Short: "print the JSON schema of the file, for editors", Args: cobra.NoArgs,
+		Long: "Print the JSON schema of the file. Editors complete and check a file that begins with\n\n  " + config.SchemaLine + "\n\nwhen the schema stands beside it: trestle config schema > " + config.SchemaFile,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := p.Out.Write(config.Schema())
+			return err
+		},
+	}
+	migrate := &cobra.Command{
+		Use: "migrate", Short: "print what brings the file up to date, as a patch; nothing is written", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return p.migrateConfig() },
+	}
+	c.AddCommand(check, show, schema, migrate)
+	return c
+}
+
+// checkedConfig is the answer of `config check -o json`.
+type checkedConfig struct {
+	File     string           `json:"file,omitempty"` // empty: the environment
+	Sound    bool             `json:"sound"`
+	Findings []config.Finding `json:"findings"`
+}
+
+func (p *CLI) checkConfig() error {
+	c, err := p.load()
+	code := apperr.Done
+	switch {
+	case err != nil:
+		code = apperr.BadConfig
+	case !c.Sound():
+		code = apperr.Failed
+	}
+	answer := checkedConfig{Sound: code == apperr.Done, Findings: append([]config.Finding{}, config.Findings(c, err)...)}
+	if c != nil {
+		answer.File = c.Path
+	}
+	if err := p.answer(answer, func(w io.Writer) { reportConfig(w, c, err) }); err != nil || code == apperr.Done {
+		return err
+	}
+	return &reportedError{code}
+}
+
+// reportConfig writes what was found in a configuration: first what stops the
+// program, then the entries that cannot run, then what should not stay.
+func reportConfig(w io.Writer, c *config.Config, err error) {
+	invalid, fatal := errors.AsType[*config.InvalidError](err)
+	if fatal {
+		config.WriteFaults(w, invalid.Text, invalid.Faults)
+	}
+	if c == nil {
+		return
+	}
+	c.WriteProblems(w)
+	c.WriteWarnings(w)
+	if !fatal && c.Sound() {
+		fmt.Fprintf(w, "%s is fine: %s\n", c.Name(), c.Holds())
+	}
+}
+
+// showConfig prints the configuration and, apart from it, what people decided
+// while the program ran: that stands in the record and never competes with a key.
+func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
+	var all []config.Row
+	if p.remote != "" {
+		var err error
+		if all, err = consult[[]config.Row](ctx, p, "config show", url.Values{"all": {strconv.FormatBool(o.All)}}); err != nil {
+			return err
+		}
+	} else {
+		c, err := p.load()
+		if err != nil {
+			return err
+		}
+		if all, err = shownRows(ctx, c, o); err != nil {
+			return err
+		}
+	}
+	return answerRows(p, all, func(w io.Writer) {
+		own := len(all)
+		if i := slices.IndexFunc(all, func(r config.Row) bool { return r.Origin == ofRecord }); i >= 0 {
+			own = i
+		}
+		config.WriteRows(w, all[:own], o)
+		if own < len(all) {
+			fmt.Fprintln(w, "\nlearned, in the record:")
+			config.WriteRows(w, all[own:], o)
+		}
+	})
+}
+
+// shownRows lists the configuration and, behind it, what the record holds.
+func shownRows(ctx context.Context, c *config.Config, o config.ShowOptions) ([]config.Row, error) {
+	learned, err := learnedRows(ctx, c)
+	return append(c.Rows(o), learned...), err
+}
+
+// tellConfig lists the configuration in force.
+func tellConfig(ctx context.Context, o readContext, q url.Values) (any, error) {
+	return shownRows(ctx, o.conf, config.ShowOptions{All: q.Get("all") == "true"})
+}
+
+// ofRecord is the origin of what was learned.
+const ofRecord = "record"
+
+// learnedRows lists what the record holds beside the configuration; nothing
+// where there is no record yet, or none that this program reads.
+func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err error) {
+	if storeopen.IsMissing(c) {
+		return nil, nil
+	}
+	store, err := storeopen.OpenReadOnly(ctx, c)
+	if errors.Is(err, engine.ErrOlder) || errors.Is(err, engine.ErrNewer) {
+		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
+	}
+	if err != nil {
+		return nil, storeopen.ReadError(err, c)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	desk, chats, err := store.Learned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	add := func(path, value string) { rows = append(rows, config.Row{Path: path, Value: value, Origin: ofRecord}) }
+	for _, a := range desk.Admitted {
+		add("learned.pairings."+a.Account+"."+a.User, strings.TrimSpace(fmt.Sprintf("%s, let in %s %s", a.Name, textout.FormatTime(a.At), inCircle(string(a.Circle)))))
+	}
+	for _, m := range chats {
+		add("learned.chats."+m.Account+"."+m.Chat, m.Title)
+	}
+	return rows, nil
+}
+
+func inCircle(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "into the circle " + name
+}
+
+// migrateConfig prints the patch that takes known-old keys out of the file.
+func (p *CLI) migrateConfig() error {
+	c, err := p.load()
+	if err != nil {
+		return err
+	}
+	m := c.Migration()
+	if p.output == "text" {
+		_, err = io.WriteString(p.hidden().Answers(p.Out), m.Patch) // as it is: a program reads it
+	} else {
+		err = p.answer(m, nil)
+	}
+	if err != nil {
+		return err
+	}
+	for _, step := range m.ByHand {
+		fmt.Fprintf(p.Err, "by hand: %s\n", step)
+	}
+	if m.Patch == "" && len(m.ByHand) == 0 && !p.quiet {
+		fmt.Fprintln(p.Err, "nothing to migrate")
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/doctor"
+)
+
+func doctorCommand(p *CLI) *cobra.Command {
+	var o doctor.Options
+	least, fix := "fail", false
+	c := &cobra.Command{
+		Use: "doctor [PART…]", Short: "examine the configuration, the record, the model and each platform for real; say what to do",
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := chooseCode(c, o.Only); err != nil {
+				return err
+			}
+			o.Parts = args
+			return p.examine(c.Context(), o, fix, least)
+		},
+	}
+	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended from here: the modes of files")
+	c.Flags().StringVar(&o.Only, "only", "", "show the findings of one code alone, such as TRS-T02")
+	c.Flags().StringVar(&least, "min", least, "exit 1 at findings of this level or worse: warn or fail")
+	return c
+}
+
+// examine runs the examination, through the process that serves the data folder
+// where there is one: only it can look at accounts without getting in its way.
+func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
+	level := adapters.Severity(least)
+	if level != adapters.Warning && level != adapters.Failure {
+		return &apperr.Error{What: "--min is warn or fail", Where: "doctor", Remedy: "choose one of them", Code: apperr.Usage}
+	}
+	r, err := p.examined(ctx, o, fix)
+	if err != nil {
+		return err
+	}
+	if err := p.answer(r, func(w io.Writer) { r.Print(p.hidden().Writer(w)) }); err != nil {
+		return err
+	}
+	if r.Reaches(level) {
+		return &reportedError{apperr.Failed}
+	}
+	return nil
+}
+
+// examined examines what the configuration names. Where the file was spoilt while a
+// process runs, that process examines what it goes on with (ECOSYSTEM 4); the spoilt
+// file is a finding then, and nothing can be mended.
+func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.Report, err error) {
+	conf, wrong := p.load()
+	if wrong != nil {
+		c, running := p.stillServed(ctx, wrong)
+		if !running || fix {
+			return r, wrong
+		}
+		err = c.Post(ctx, "/doctor", o, &r)
+		r.Findings = slices.Insert(r.Findings, 0, o.Of("config", notInForce(wrong))...)
+		return r, err
+	}
+	changed := []string{}
+	if fix {
+		parts := server.NewExamination(ctx, conf, p.absolute).Parts()
+		if err := server.CheckParts(o.Parts, parts); err != nil {
+			return r, err
+		}
+		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
+			return r, &apperr.Error{What: err.Error(), Where: "doctor --fix", Remedy: "run it as the user who owns the files", Code: apperr.Failed}
+		}
+		if conf, err = p.load(); err != nil { // it knows the modes of its files
+			return r, err
+		}
+	}
+	r, err = server.NewExamination(ctx, conf, p.absolute).Report(ctx, o)
+	r.Changed = changed
+	return r, err
+}
+
+// notInForce is what is found of a configuration that cannot be used.
+func notInForce(wrong error) (found []adapters.Diagnosis) {
+	for _, f := range config.Findings(nil, wrong) {
+		found = append(found, doctor.Fail(string(alerts.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))
+	}
+	return found
+}

@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func explainCommand(p *CLI) *cobra.Command {
+	silence, frame := false, false
+	c := &cobra.Command{
+		Annotations: fromAPI(), Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it",
+		Long: "Tell a run: what woke it, what it was shown, what its frame was made of, each step with its acts and their results, what\n" +
+			"was refused, what was sent, and what it cost. With --silence SPACE EVENT: why nobody answered an event.",
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case silence && len(args) != 2:
+				return misuse(c, "--silence needs SPACE EVENT", "")
+			case silence:
+				return nil
+			}
+			return cobra.ExactArgs(1)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if silence {
+				return p.explainSilence(c.Context(), args[0], args[1])
+			}
+			if frame || strings.Contains(args[0], ":") { // who names a step asks for it
+				return p.explainWithFrame(c.Context(), args[0])
+			}
+			return p.explain(c.Context(), args[0])
+		},
+	}
+	c.Flags().BoolVar(&silence, "silence", false, "why did nobody answer this? takes a space and the number of an event in it")
+	c.Flags().BoolVar(&frame, "frame", false, "print the frame of its last step as well: the exact bytes the model was sent. RUN:STEP prints that of another step")
+	c.MarkFlagsMutuallyExclusive("silence", "frame")
+	return c
+}
+
+// explainWithFrame explains a run and prints one of its frames: of RUN:STEP, or
+// of its last step.
+func (p *CLI) explainWithFrame(ctx context.Context, where string) error {
+	run, _, _ := strings.Cut(where, ":")
+	a, err := p.readRun(ctx, run)
+	if err != nil {
+		return err
+	}
+	f, err := p.frameOf(ctx, a.Mind, where)
+	if err != nil {
+		return err
+	}
+	if p.output == "text" {
+		if err := p.explain(ctx, string(f.Run)); err != nil {
+			return err
+		}
+	}
+	return p.answer(f, func(w io.Writer) {
+		for _, line := range frameLines(f) {
+			fmt.Fprintln(w, line)
+		}
+	})
+}
+
+// readRun reads one run from the API.
+func (p *CLI) readRun(ctx context.Context, id string) (a console.RunAnswer, err error) {
+	err = p.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
+	return a, noRun(err, id)
+}
+
+// noRun turns errNothing into the failure of a run that there is not.
+func noRun(err error, id string) error {
+	return nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
+}
+
+func (p *CLI) explain(ctx context.Context, id string) error {
+	a, err := p.readRun(ctx, id)
+	if err != nil {
+		return err
+	}
+	said, err := consult[map[spaces.EventID]string](ctx, p, "explain", url.Values{"run": {string(a.Run)}})
+	if err != nil {
+		return err
+	}
+	return p.answer(a, func(w io.Writer) { explain(w, a, said) })
+}
+
+// tellSaid says what the events said that a run was shown, and who.
+func tellSaid(ctx context.Context, o readContext, q url.Values) (any, error) {
+	run, err := o.Run(ctx, q.Get("run"))
+	if err != nil {
+		return nil, err
+	}
+	names, err := o.Names(ctx, console.Actors(run.Events))
+	said := map[spaces.EventID]string{}
+	for _, e := range run.Events {
+		said[e.ID] = textout.OrDash(cmp.Or(names[e.Actor].Name, string(e.Actor))) + ": " + saidIn(e.Body)
+	}
+	return said, err
+}
+
+// explain tells the story of a run: wake, frame, steps, acts, receipts, end.
+func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
+	fmt.Fprintf(w, "run %s of %s in %s, woken by %s at %s\n", a.Run, a.Mind, textout.OrDash(string(a.Space)), a.Wake, textout.FormatTime(a.Started))
+	for _, row := range a.Shown {
+		what := cmp.Or(said[row.Event], textout.OrDash(string(row.Actor))+" "+string(row.Kind))
+		fmt.Fprintf(w, "  shown    #%d %s %s\n", row.Seq, textout.OrDash(row.Reason), what)
+	}
+	explainFrame(w, a.Plan)
+	for _, s := range a.Steps {
+		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out\n", s.N, s.Phase, textout.OrDash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output)
+		for _, act := range s.Acts {
+			fmt.Fprintf(w, "  act      %s %s\n", act.Name, compact(act.Args))
+			outcome := "ok"
+			if !act.OK {
+				outcome = "refused"
+			}
+			fmt.Fprintf(w, "  result   %s%s%s\n", outcome, console.Because(act.Note), costOfAct(act.ExecutionMS, act.Usage))
+		}
+	}
+	for _, d := range a.Denials {
+		fmt.Fprintf(w, "  denied   %s: %s (%s) %s\n", d.Act, d.Reason, d.Code, d.Hint)
+	}
+	for _, d := range a.Deliveries {
+		fmt.Fprintf(w, "  %-8s %s to %s/%s%s%s\n", d.State, d.Kind, d.Account, d.Chat, receipts(d.Receipts), console.Because(strings.TrimSpace(d.Code+" "+d.Problem)))
+	}
+	for _, x := range a.Lost {
+		fmt.Fprintf(w, "  lost     its beginning may stand in %s/%s, with a … at its end: nobody can tell, and it is not taken back\n", x.Account, x.Chat)
+	}
+	for _, x := range a.Waits {
+		what := "waits"
+		if x.Run != a.Run {
+			what = "awaited"
+		}
+		fmt.Fprintf(w, "  %-8s %s, of #%d in %s that run %s asked%s\n", what, cmp.Or(string(x.Outcome), "until "+textout.FormatTime(x.Due)), x.Seq, x.Space, x.Run, answersOf(x.Answers))
+	}
+	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
+		stopOf(a.RunRow), console.Because(a.Detail), a.Tokens, costOf(a), a.Calls, len(a.Denials))
+	if a.Rest != "" {
+		fmt.Fprintf(w, "  rest     %s\n", a.Rest)
+	}
+}
+
+// answersOf tells what became of each who was asked.
+func answersOf(answers []spaces.WaitAnswer) string {
+	var each []string
+	for _, x := range answers {
+		each = append(each, strings.TrimSpace(textout.OrDash(string(x.Who))+" "+string(x.Outcome)+" "+string(x.Event)))
+	}
+	return console.Because(strings.Join(each, ", "))
+}
+
+// explainFrame tells what the last frame was made of.
+func explainFrame(w io.Writer, raw json.RawMessage) {
+	var plan hud.Plan
+	if json.Unmarshal(raw, &plan) != nil || len(plan.Items) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  frame    %d of %d tokens\n", plan.Tokens, plan.Budget)
+	for _, item := range plan.Items {
+		fmt.Fprintf(w, "           %-8s %6d  %s\n", item.Form, item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, item.What, item.Why}, " ")))
+	}
+	for _, item := range plan.Shed {
+		fmt.Fprintf(w, "           left out %6d  %s\n", item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, item.What, item.Why}, " ")))
+	}
+}
+
+// receipts name the messages that a platform made of an action.
+func receipts(refs []spaces.Ref) string {
+	var all []string
+	for _, r := range refs {
+		all = append(all, r.Message)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ", message " + strings.Join(all, " ")
+}
+
+func stopOf(r console.RunRow) string {
+	if r.Stop == "" {
+		return "still " + string(r.State)
+	}
+	return string(r.Stop)
+}
+
+// costOf says what a run cost; a price that nobody configured is said to be so.
+func costOf(a console.RunAnswer) string {
+	if a.Cost == nil {
+		return "price unknown (set price.input and price.output)"
+	}
+	return "cost " + strconv.FormatFloat(*a.Cost, 'f', 6, 64)
+}
+
+// costOfAct says how long an act took and what a model was asked for its sake;
+// nothing where it took no time.
+func costOfAct(took int64, u spaces.Usage) (text string) {
+	if took > 0 {
+		text = fmt.Sprintf(", took %d ms", took)
+	}
+	if u.Calls > 0 {
+		text += fmt.Sprintf(", %d tokens in (%d cached), %d out", u.Prompt, u.Cached, u.Output)
+	}
+	return text
+}
+
+// compact is JSON in one line.
+func compact(raw json.RawMessage) string {
+	var line bytes.Buffer
+	if json.Compact(&line, raw) != nil {
+		return string(raw)
+	}
+	return line.String()
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// hudAnswer is what a mind has before it: its keyframe and the turns since.
+type hudAnswer struct {
+	Mind     string                  `json:"mind"`
+	Keyframe string                  `json:"keyframe,omitempty"`
+	Turns    []spaces.TranscriptTurn `json:"turns"`
+	Tokens   int                     `json:"tokens"`
+	// Runs are the runs that the turns belong to, one for each turn.
+	Runs []spaces.CycleID `json:"runs"`
+}
+
+func hudCommand(p *CLI) *cobra.Command {
+	var cycles int
+	var which frameChoice
+	c := &cobra.Command{
+		Annotations: fromAPI(), Use: "hud MIND", Short: "print what a mind (agent/circle) has before it: its keyframe and what it was shown since", Args: cobra.ExactArgs(1),
+		Long: "Print what a mind (agent/circle) has before it: its keyframe and what it was shown since. With --at the exact frame of one step: " +
+			"a run, by its id or the beginning of it, and its last step, or `RUN:STEP`. --plan tells what the mind's newest frame, or that one, was made of; " +
+			"--diff what is different from another. The JSON is then the frame, or an object with `from` and `to`.",
+		RunE: func(c *cobra.Command, args []string) error {
+			if which != (frameChoice{}) {
+				if _, err := server.ParseMindName(args[0]); err != nil {
+					return err
+				}
+				return p.frame(c.Context(), args[0], which)
+			}
+			return p.hud(c.Context(), args[0], cycles)
+		},
+	}
+	c.Flags().StringVar(&which.at, "at", "", "the frame of this run, as RUN or RUN:STEP")
+	c.Flags().StringVar(&which.against, "diff", "", "what is different from this frame, as RUN or RUN:STEP")
+	c.Flags().BoolVar(&which.plan, "plan", false, "what the frame was made of: elements, forms, tokens, and what was left out")
+	c.Flags().IntVar(&cycles, "cycles", 10, "newest cycles to print")
+	c.MarkFlagsMutuallyExclusive("diff", "plan")
+	for _, ofFrame := range []string{"at", "diff", "plan"} {
+		c.MarkFlagsMutuallyExclusive(ofFrame, "cycles")
+	}
+	return c
+}
+
+func (p *CLI) hud(ctx context.Context, name string, cycles int) error {
+	if _, err := server.ParseMindName(name); err != nil {
+		return err
+	}
+	a, err := consult[hudAnswer](ctx, p, "hud", url.Values{"mind": {name}, "cycles": {strconv.Itoa(cycles)}})
+	if err != nil {
+		return err
+	}
+	return p.answer(a, a.print)
+}
+
+// tellHUD says what a mind has before it.
+func tellHUD(ctx context.Context, o readContext, q url.Values) (any, error) {
+	name := q.Get("mind")
+	m, err := server.ParseMindName(name)
+	if err != nil {
+		return nil, err
+	}
+	cycles, err := strconv.Atoi(q.Get("cycles"))
+	if err != nil || cycles < 1 {
+		return nil, &apperr.Error{What: "there is no such number of cycles", Where: "hud --cycles", Remedy: "write 1 or more", Code: apperr.Usage}
+	}
+	keyframe, turns, err := o.Turns(ctx, m, cycles)
+	if err != nil {
+		return nil, err
+	}
+	if keyframe == nil && len(turns) == 0 {
+		return nil, shownNothing(name)
+	}
+	a := hudAnswer{Mind: m.String(), Turns: turns}
+	if keyframe != nil {
+		a.Keyframe, a.Tokens = keyframe.Text, keyframe.Tokens
+	}
+	for _, t := range turns {
+		a.Tokens += t.Tokens
+		a.Runs = append(a.Runs, t.Cycle)
+	}
+	return a, nil
+}
+
+func shownNothing(mind string) *apperr.Error {
+	return &apperr.Error{What: "this mind has not been shown anything", Where: "hud " + mind, Remedy: "see trestle status for the minds there are", Code: apperr.Failed}
+}
+
+func (a hudAnswer) print(w io.Writer) {
+	if a.Keyframe != "" {
+		fmt.Fprintf(w, "── keyframe ──\n%s\n", a.Keyframe)
+	}
+	last := spaces.CycleID("")
+	for i, t := range a.Turns {
+		if a.Runs[i] != last {
+			last = a.Runs[i]
+			fmt.Fprintf(w, "── cycle %s ──\n", last)
+		}
+		fmt.Fprintf(w, "[%s]", t.Role)
+		if t.Text != "" {
+			fmt.Fprintf(w, " %s", t.Text)
+		}
+		for _, c := range t.Calls {
+			fmt.Fprintf(w, " %s(%s)", c.Name, c.Args)
+		}
+		fmt.Fprintf(w, "\n")
+	}
+	if a.Tokens > 0 { // the endpoint may have counted none of it yet
+		fmt.Fprintf(w, "── %d tokens ──\n", a.Tokens)
+	}
+}

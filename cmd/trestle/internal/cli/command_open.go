@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+type openAnswer struct {
+	URL     string    `json:"url"`
+	Expires time.Time `json:"expires"`
+}
+
+func openCommand(p *CLI) *cobra.Command {
+	return &cobra.Command{
+		Use: "open", Short: "print a link that opens the console in a browser, once, for ten minutes", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.open(c.Context()) },
+	}
+}
+
+func (p *CLI) open(ctx context.Context) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	var h console.Health
+	if err := c.Get(ctx, "/health", &h); err != nil {
+		return err
+	}
+	if h.Listen == "" {
+		return &apperr.Error{What: "the running process serves no console", Where: "listen", Remedy: "set listen in the configuration, such as 127.0.0.1:7420", Code: apperr.Failed}
+	}
+	var made console.NewLink
+	if err := c.Post(ctx, "/api/links", struct{}{}, &made); err != nil {
+		return err
+	}
+	a := openAnswer{"http://" + server.LocalAddress(h.Listen) + made.Path, made.Expires}
+	return p.answer(a, func(w io.Writer) { fmt.Fprintln(w, a.URL) })
+}
+
+func tokenCommand(p *CLI) *cobra.Command {
+	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs"}
+	c.AddCommand(
+		&cobra.Command{
+			Use: "add NAME", Short: "make a token and print it, this once", Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return p.addToken(c.Context(), args[0]) },
+		},
+		&cobra.Command{
+			Use: "list", Short: "list the tokens", Args: cobra.NoArgs,
+			RunE: func(c *cobra.Command, _ []string) error { return p.listTokens(c.Context()) },
+		},
+		&cobra.Command{
+			Use: "revoke ID", Short: "end a token, and the browsers it opened, at once", Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return p.revokeToken(c.Context(), args[0]) },
+		})
+	return c
+}
+
+func (p *CLI) addToken(ctx context.Context, name string) error {
+	var made console.NewToken
+	if err := p.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
+		return err
+	}
+	return p.answer(made, func(w io.Writer) {
+		fmt.Fprintln(w, made.Secret)
+		if !p.quiet {
+			fmt.Fprintf(p.Err, "this is token %s; it is not shown again\n", made.ID)
+		}
+	})
+}
+
+func (p *CLI) listTokens(ctx context.Context) error {
+	var a console.TokensAnswer
+	if err := p.get(ctx, "/api/tokens", &a); err != nil {
+		return err
+	}
+	return answerRows(p, a.Tokens, func(w io.Writer) {
+		rows := [][]string{{"TOKEN", "NAME", "MADE", "LAST USED"}}
+		for _, t := range a.Tokens {
+			rows = append(rows, []string{t.ID, t.Name, textout.FormatTime(t.Created), textout.FormatTime(t.Used)})
+		}
+		textout.WriteTable(w, rows)
+	})
+}
+
+// revokedToken is the answer of `trestle token revoke`.
+type revokedToken struct {
+	Revoked string `json:"revoked"` // its id
+}
+
+func (p *CLI) revokeToken(ctx context.Context, id string) error {
+	c, err := p.running(ctx)
+	if err != nil {
+		return err
+	}
+	err = c.Call(ctx, http.MethodDelete, "/api/tokens/"+url.PathEscape(id), nil, &control.EmptyAnswer{})
+	if err = nothing(err, fmt.Sprintf("there is no token %q", id), "token revoke", "trestle token list"); err != nil {
+		return err
+	}
+	return p.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", id) })
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// A reportFile is one file of a support bundle: what a command answers.
+type reportFile struct {
+	Name string `json:"name"`
+	What string `json:"what"`
+	args []string
+}
+
+// chapters are what a bundle holds: how things stand, never what people said.
+func chapters() []reportFile {
+	return []reportFile{
+		{"version.json", "the versions of the program and of its schema", []string{"version"}},
+		{"config.json", "the configuration with where each value was written; credentials as ***", []string{"config", "show", "--all"}},
+		{"status.json", "parts, minds and what is under way", []string{"status"}},
+		{"doctor.json", "what an examination finds", []string{"doctor"}},
+		{"problems.json", "open problems", []string{"problems"}},
+		{"adapters.json", "accounts and their connections", []string{"adapters"}},
+		{"jobs.json", "long work", []string{"jobs"}},
+		{"runs.json", "the newest runs: times, tokens, stop reasons", []string{"runs", "--limit", "100"}},
+	}
+}
+
+type reportAnswer struct {
+	File  string       `json:"file"`
+	Bytes int          `json:"bytes"`
+	Holds []reportFile `json:"holds"`
+}
+
+func reportCommand(p *CLI) *cobra.Command {
+	file := ""
+	c := &cobra.Command{
+		Use: "report", Short: "write a support bundle without credentials and without anybody's words", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return p.report(c.Context(), file) },
+	}
+	c.Flags().StringVar(&file, "out", "", "where to write it (default trestle-report-DATE.tar.gz)")
+	return c
+}
+
+func (p *CLI) report(ctx context.Context, file string) error {
+	if _, err := p.load(); err != nil { // stands in place of each answer that it keeps from being made
+		if _, running := p.stillServed(ctx, err); !running {
+			apperr.Report(p.hidden().Writer(p.Err), err)
+		}
+	}
+	now := time.Now()
+	file = cmp.Or(file, "trestle-report-"+now.UTC().Format("20060102-150405")+".tar.gz")
+	held := chapters()
+	a := reportAnswer{File: file, Holds: held}
+	if p.output == "text" {
+		for _, c := range held {
+			fmt.Fprintf(p.Out, "%-14s %s\n", c.Name, c.What)
+		}
+	}
+	bundle, err := p.bind(ctx, held, now)
+	if err != nil {
+		return err
+	}
+	a.Bytes = len(bundle)
+	if err := writeNew(p.absolute(file), bundle); err != nil {
+		return &apperr.Error{What: err.Error(), Where: file, Remedy: "name a new file in a folder that can be written", Code: apperr.Failed}
+	}
+	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, console.Size(int64(a.Bytes))) })
+}
+
+// bind makes the bundle of what the commands answer.
+func (p *CLI) bind(ctx context.Context, held []reportFile, now time.Time) ([]byte, error) {
+	var bundle bytes.Buffer
+	zipped := gzip.NewWriter(&bundle)
+	files := tar.NewWriter(zipped)
+	for _, c := range held {
+		text := p.chapterText(ctx, c)
+		err := files.WriteHeader(&tar.Header{Name: "trestle-report/" + c.Name, Mode: 0o600, Size: int64(len(text)), ModTime: now})
+		if err != nil {
+			return nil, err
+		}
+		if _, err := files.Write(text); err != nil {
+			return nil, err
+		}
+	}
+	err := errors.Join(files.Close(), zipped.Close())
+	return bundle.Bytes(), err
+}
+
+// chapterText is what a command answers, and why it did not where it failed. It
+// is scrubbed once more: whoever reads the bundle is a stranger.
+func (p *CLI) chapterText(ctx context.Context, c reportFile) []byte {
+	var text bytes.Buffer
+	own := *p
+	clean := p.hidden().Writer(&text)
+	own.In, own.Out, own.Err = bytes.NewReader(nil), clean, clean
+	own.Run(ctx, append([]string{"-o", "json", "--config", p.configPath, "--data", p.dataPath}, c.args...))
+	return text.Bytes()
+}
+
+// writeNew writes a file that nobody else can read and that did not exist.
+func writeNew(file string, text []byte) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}

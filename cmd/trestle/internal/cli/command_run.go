@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
+	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/systemd"
+)
+
+func runCommand(p *CLI) *cobra.Command {
+	var play, check bool
+	var modelURL string
+	c := &cobra.Command{
+		Use: "run", Short: "serve what is configured; with nothing configured, talk in this terminal", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			switch {
+			case play && check:
+				return &apperr.Error{What: "--demo and --check are two ways to start", Where: "run", Remedy: "choose one of them", Code: apperr.Usage}
+			case check:
+				return p.checkStart(c.Context())
+			case play:
+				return p.demo(c.Context(), modelURL)
+			case modelURL != "":
+				return &apperr.Error{What: "--model belongs to --demo", Where: "run --model", Remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", Code: apperr.Usage}
+			}
+			return p.serve(c.Context())
+		},
+	}
+	c.Flags().BoolVar(&play, "demo", false, "play a small life on fake platforms of this machine; needs no token and keeps nothing")
+	c.Flags().BoolVar(&check, "check", false, "start everything on a copy of the record, receive and send nothing, say what failed, and exit")
+	c.Flags().StringVar(&p.roles, "roles", "", "what this process does, of several that share a database: some of adapters,minds,console (default all)")
+	c.Flags().StringVar(&modelURL, "model", "", "with --demo: a real model endpoint in place of the scripted one")
+	return c
+}
+
+func (p *CLI) serve(ctx context.Context) error {
+	conf, err := p.load()
+	if err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	input := p.input()
+	alone := len(conf.Adapters) == 0 && input != inputNone && len(conf.Roles) == 0
+	level, lines := slog.LevelInfo, p.hidden().Writer(p.Err)
+	if alone && input == inputTerminal && !p.verbose { // the log would write into the conversation
+		level, lines = slog.LevelError, io.Discard
+	}
+	if p.quiet {
+		lines = io.Discard
+	}
+	s := newServer(conf, p.logger(level), lines, true)
+	s.Manager = systemd.New(p.Lookup, os.Getpid())
+	reload, forget := reloadAsked(input)
+	defer forget()
+	s.Reloader = server.NewReloader(s.Components, p.source(), p.loadFrom, reload)
+	switch {
+	case len(conf.Adapters) == 0 && !alone && len(conf.Roles) == 0:
+		return s.Run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
+	case !alone:
+		return s.Run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
+	}
+	if room, err := s.FindRoom(""); err == nil {
+		fmt.Fprint(p.Err, s.WakeHint(room))
+	}
+	return s.Run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, terminal.ChatOptions{}) })
+}
+
+// sit seats whoever is at stdin in a room and lets them talk.
+func (p *CLI) sit(ctx context.Context, s *server.Server, talk terminal.ChatOptions) (err error) {
+	select {
+	case <-s.Ready:
+	case <-ctx.Done():
+		return nil
+	}
+	place, err := s.EnterRoom(ctx, talk.Room)
+	if ctx.Err() != nil && err != nil {
+		return nil // stopped before anybody sat down
+	}
+	if err != nil {
+		return err
+	}
+	place.Who = server.TerminalPerson(talk.As)
+	defer func() { err = errors.Join(err, server.WithGrace(ctx, place.Leave)) }()
+	behind, err := terminal.NewTraceView(ctx, s.Store.Console(), place.Account, place.Room.Key, talk.Show)
+	if ctx.Err() != nil && err != nil {
+		return nil // stopped before anybody spoke
+	}
+	if err != nil {
+		return err
+	}
+	return p.talk(ctx, place, s.WaitQuiet, p.greeting(s, place), behind)
+}
+
+func (p *CLI) greeting(s *server.Server, place *server.LocalRoom) string {
+	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", buildinfo.Current().Version, place.Room.Name, cmp.Or(strings.Join(place.Agents(), ", "), "nobody"))
+	switch {
+	case s.ModelFailed() != "":
+		text += "\nThe model is misconfigured (" + s.ModelFailed() + "); the built-in offline model answers."
+	case s.Config().Model.Offline:
+		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL or OPENAI_API_KEY for a real one."
+	}
+	return text
+}
+
+// talk connects stdin and stdout with a chair. What stands behind the answers is
+// shown in a terminal under them, and else on stderr: stdout is the answer.
+func (p *CLI) talk(ctx context.Context, c terminal.Room, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
+	if p.input() == inputTerminal {
+		return terminal.TalkTerminal(ctx, c, p.In.(*os.File), p.Out, greeting, behind)
+	}
+	return terminal.TalkLines(ctx, c, p.In, p.Out, func(ctx context.Context) error {
+		if err := quiet(ctx); err != nil {
+			return err
+		}
+		lines, err := behind.News(ctx)
+		for _, l := range lines {
+			fmt.Fprintln(p.Err, l)
+		}
+		return err
+	})
+}
+
+func chatCommand(p *CLI) *cobra.Command {
+	var talk terminal.ChatOptions
+	c := &cobra.Command{
+		Use: "chat [SPACE]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				talk.Room = args[0]
+			}
+			if err := talk.Check(); err != nil {
+				return err
+			}
+			return p.chat(c.Context(), talk)
+		},
+	}
+	c.Flags().StringVar(&talk.As, "as", "", "speak under this name, as somebody else than the operator")
+	c.Flags().StringSliceVar(&talk.Show, "show", nil, "show under each answer what the frame was made of (hud), what was decided (steps)")
+	return c
+}
+
+// chat talks through the process that serves the data folder; where there is
+// none it runs one for itself that leaves the platforms alone.
+func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
+	conf, err := p.load()
+	if err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	s := newServer(conf, p.logger(slog.LevelWarn), io.Discard, false)
+	room, unknown := s.FindRoom(talk.Room)
+	if unknown == nil {
+		fmt.Fprint(p.Err, s.WakeHint(room))
+	}
+	if c, running := control.DialSocket(ctx, s.Socket()); running { // which may know other rooms
+		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.Room, room.Key))
+	}
+	if unknown != nil {
+		return unknown
+	}
+	return s.Run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
+}
+
+// chatOver talks over the socket of a running process, in the room of that key.
+func (p *CLI) chatOver(ctx context.Context, c *control.Client, conf *config.Config, talk terminal.ChatOptions, room string) (err error) {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	far := terminal.NewRemoteRoom(c, talk)
+	var dropped error
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		dropped = c.Stream(ctx, "/chat?space="+url.QueryEscape(talk.Room), func(body io.Reader) error { return far.ReadStream(ctx, body) })
+	}()
+	select {
+	case <-over:
+		return dropped
+	case <-far.Opened:
+	}
+	defer func() {
+		leave()
+		<-over
+	}()
+	var behind *terminal.TraceView
+	if len(talk.Show) > 0 {
+		record, err := storeopen.OpenReadOnly(ctx, conf)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = record.Close() }() // it was only read
+		if behind, err = terminal.NewTraceView(ctx, record, server.LocalAccount, room, talk.Show); err != nil {
+			return err
+		}
+	}
+	return p.talk(ctx, far, far.WaitQuiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
+}

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+func runsCommand(p *CLI) *cobra.Command {
+	var by apiFilter
+	var stop string
+	c := &cobra.Command{
+		Annotations: fromAPI(), Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := chooseStop(c, stop); err != nil {
+				return err
+			}
+			q, err := by.query(c.Context(), p)
+			if err != nil {
+				return err
+			}
+			q.Set("stop", stop)
+			return p.runs(c.Context(), q)
+		},
+	}
+	by.flags(c)
+	by.spaceFlag(c)
+	by.agentFlag(c)
+	c.Flags().StringVar(&stop, "stop", "", "only those that ended so: completed, silent, budget_exhausted, …")
+	c.AddCommand(&cobra.Command{
+		Annotations: fromAPI(), Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			a, err := p.readRun(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return p.answer(a, func(w io.Writer) { printRun(w, a) })
+		},
+	})
+	return c
+}
+
+func (p *CLI) runs(ctx context.Context, q url.Values) error {
+	var a struct {
+		Runs []console.RunRow `json:"runs"`
+	}
+	if err := p.ask(ctx, "/api/runs", q, &a); err != nil {
+		return err
+	}
+	called, err := p.spaceNames(ctx)
+	if err != nil {
+		return err
+	}
+	return answerRows(p, a.Runs, func(w io.Writer) { printRuns(w, a.Runs, called) })
+}
+
+// printRun writes the figures of a run.
+func printRun(w io.Writer, a console.RunAnswer) {
+	budget := "no limit"
+	if a.Budget > 0 {
+		budget = strconv.Itoa(a.Budget)
+	}
+	textout.WriteTable(w, [][]string{
+		{"run", string(a.Run)},
+		{"mind", a.Mind},
+		{"space", textout.OrDash(string(a.Space))},
+		{"woken by", a.Wake},
+		{"stop", stopOf(a.RunRow) + console.Because(a.Detail)},
+		{"started", textout.FormatTime(a.Started)},
+		{"ended", textout.FormatTime(a.Ended)},
+		{"seconds", strconv.FormatFloat(a.Seconds, 'f', 2, 64)},
+		{"calls", strconv.Itoa(a.Calls)},
+		{"tokens", fmt.Sprintf("%d: %d in, of which %d cached; %d out; budget %s", a.Tokens, a.Usage.Prompt, a.Usage.Cached, a.Usage.Output, budget)},
+		{"cost", costOf(a)},
+		{"denials", strconv.Itoa(len(a.Denials))},
+		{"sent", strconv.Itoa(len(a.Deliveries))},
+		{"tools", textout.OrDash(a.Manifest)},
+		{"rest", textout.OrDash(a.Rest)},
+	})
+}
+
+func printRuns(w io.Writer, rows []console.RunRow, called func(spaces.SpaceID) string) {
+	if len(rows) == 0 {
+		fmt.Fprintln(w, "no run")
+		return
+	}
+	lines := [][]string{{"RUN", "MIND", "SPACE", "WAKE", "STOP", "CALLS", "TOKENS", "DENIALS", "STARTED", "SECONDS"}}
+	for _, r := range rows {
+		lines = append(lines, []string{
+			string(r.Run), r.Mind, called(r.Space), r.Wake, cmp.Or(string(r.Stop), string(r.State)), strconv.Itoa(r.Calls), strconv.Itoa(r.Tokens),
+			strconv.Itoa(r.Denials), textout.FormatTime(r.Started), strconv.FormatFloat(r.Seconds, 'f', 2, 64),
+		})
+	}
+	textout.WriteTable(w, lines)
+}
+
+// saidIn returns the words of an event, or its kind.
+func saidIn(b spaces.Body) string {
+	switch b := b.(type) {
+	case spaces.Said:
+		return strconv.Quote(b.Text)
+	case spaces.Edited:
+		return "edited to " + strconv.Quote(b.Text)
+	case spaces.Transcribed:
+		return "heard " + strconv.Quote(b.Text)
+	case spaces.Reacted:
+		return "reacted " + b.Emoji
+	case spaces.Renamed:
+		return "renamed to " + strconv.Quote(b.Title)
+	case spaces.Failed:
+		return string(b.State) + console.Because(b.Reason)
+	case spaces.Gap:
+		return "gap" + console.Because(b.Reason)
+	case spaces.Unreadable:
+		return "unreadable" + console.Because(b.Reason)
+	case spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned, spaces.Unpinned, spaces.Migrated,
+		spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought,
+		spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
+		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
+		return string(b.Kind())
+	}
+	panic("explain: an unknown body")
+}

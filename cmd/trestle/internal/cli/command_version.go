@@ -1,0 +1,26 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+)
+
+func versionCommand(p *CLI) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			v := buildinfo.Current()
+			return p.answer(v, func(w io.Writer) {
+				fmt.Fprintf(w, "trestle %s", v.Version)
+				if v.Commit != "" {
+					fmt.Fprintf(w, " (%.12s)", v.Commit)
+				}
+				fmt.Fprintf(w, " %s %s schema %d\n", v.Go, v.System, v.Schema)
+			})
+		},
+	}
+}

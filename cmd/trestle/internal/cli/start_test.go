@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/testutil"
+)
+
+// onTelegram serves a Telegram with one bot on the loopback until the test ends
+// and returns it with its address.
+func onTelegram(t *testing.T, token string) (*fake.Telegram, string) {
+	t.Helper()
+	telegram := fake.NewTelegram(fake.Options{})
+	telegram.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	testutil.OK(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- fake.Serve(ctx, ln, telegram) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return telegram, "http://" + ln.Addr().String()
+}
+
+func sumOf(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	testutil.OK(t, err)
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// ECOSYSTEM 3.2, 9: --check starts everything, receives and sends nothing, and
+// leaves the record as it was, also beside a running process.
+func TestCheckStartsEverythingAndChangesNothing(t *testing.T) {
+	telegram, url := onTelegram(t, "7001:right")
+	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7001:right\nTELEGRAM_API_URL=" + url}
+	local := stage{folder: s.folder}
+	local.done(t, "hello\n", "chat")
+	record := filepath.Join(s.folder, "data", "trestle.db")
+	before := sumOf(t, record)
+	out, errs, code := s.do(t, "", "run", "--check")
+	if code != apperr.Done || !strings.Contains(out, "everything starts") || !strings.Contains(errs, "[adapter_telegram] completed") {
+		t.Errorf("exit %s: %s%s", code, out, errs)
+	}
+	if sumOf(t, record) != before {
+		t.Error("the record has changed")
+	}
+	methods := map[string]bool{}
+	for _, c := range telegram.Ledger().Calls {
+		methods[c.Method] = true
+	}
+	if len(methods) != 1 || !methods["getMe"] {
+		t.Errorf("the platform was asked %v, want getMe alone", methods)
+	}
+
+	s.env = "TELEGRAM_BOT_TOKEN=7001:wrong\nTELEGRAM_API_URL=" + url
+	out, errs, code = s.do(t, "", "run", "--check")
+	if code != apperr.Failed || !strings.Contains(out, "1 of") || !strings.Contains(errs, "[adapter_telegram] failed") {
+		t.Errorf("with a wrong token: exit %s: %s%s", code, out, errs)
+	}
+	local.serve(t)
+	if report := answerOf[console.Boot](t, local, "run", "--check", "-o", "json"); len(report.Failed) > 0 {
+		t.Errorf("beside a running process: %+v", report)
+	}
+}
+
+// ECOSYSTEM 5: run with nothing configured stays up and shows three steps; each
+// is ticked when it is done.
+func TestFirstRunStaysUpAndShowsThreeSteps(t *testing.T) {
+	s := stage0(t)
+	banner := &watch{want: "3 a platform", seen: make(chan struct{})}
+	out, errs := &screen{}, &screen{}
+	p := s.program(nil, io.MultiWriter(out, banner), errs)
+	p.In = mustOpen(t, os.DevNull)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan apperr.ExitCode, 1)
+	go func() { ended <- p.Run(ctx, []string{"run"}) }()
+	select {
+	case <-banner.seen:
+	case code := <-ended:
+		t.Fatalf("it ended with %s: %s", code, errs)
+	}
+	for _, want := range []string{"nothing is configured yet", "[ ] 1 a model", "[x] 2 a room", "[ ] 3 a platform", "console http://127.0.0.1:"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	stop()
+	if code := <-ended; code != apperr.Done {
+		t.Errorf("it ended with %s: %s", code, errs)
+	}
+}
+
+func TestStepsAreTickedOnceEach(t *testing.T) {
+	var out strings.Builder
+	p := &CLI{Out: &out}
+	steps, done := firstSteps(), map[int]bool{}
+	h := console.Health{Extensions: []console.Component{{Name: "model", Kind: "model", State: "offline", Healthy: true}, {Name: "local", Kind: "adapter", Healthy: true}}}
+	p.showSteps(h, steps, done, true)
+	h.Extensions = append(h.Extensions, console.Component{Name: "telegram", Kind: "adapter", Healthy: true, Handle: "ada_bot"})
+	h.Extensions[0].State = "configured"
+	p.showSteps(h, steps, done, false)
+	p.showSteps(h, steps, done, false)
+	var marks []string
+	for line := range strings.Lines(out.String()) {
+		marks = append(marks, line[2:7])
+	}
+	if want := []string{"[ ] 1", "[x] 2", "[ ] 3", "[x] 1", "[x] 3"}; !slices.Equal(marks, want) {
+		t.Errorf("ticks are %q, want %q", marks, want)
+	}
+}
