@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -64,7 +65,7 @@ func (h *history) analyse() Analysis {
 	thread, speaker := map[spaces.ThreadID]int{}, map[spaces.EntityID]int{} // the last line of each
 	for n, i := range lines {
 		m := &ms[i]
-		if n == 0 || m.At.Sub(ms[lines[n-1]].At) >= sessionGap {
+		if n == 0 || m.At.Sub(ms[lines[n-1]].At) >= recall.ConversationGap {
 			a.Talks++
 		}
 		if m.Pinned || h.v.addressed(r, m) {

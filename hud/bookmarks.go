@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -37,8 +38,8 @@ func readBookmarkQuery(input string) bookmarkQuery {
 			words = append(words, word)
 		}
 	}
-	topic := asking(strings.Join(words, " "))
-	q.terms = topic.words()
+	topic := recall.NewQuery(strings.Join(words, " "))
+	q.terms = topic.Terms()
 	return q
 }
 
@@ -86,10 +87,10 @@ func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view
 		return false
 	case b.At.Before(q.since) || !q.before.IsZero() && !b.At.Before(q.before):
 		return false
-	case len(q.terms) == 0 || overlap(b.Label, q.terms) > 0:
+	case len(q.terms) == 0 || recall.Overlap(b.Label, q.terms) > 0:
 		return true
 	}
-	return slices.ContainsFunc(view, func(i int) bool { return overlap(seat.Room.Chat.Messages[i].Text, q.terms) > 0 })
+	return slices.ContainsFunc(view, func(i int) bool { return recall.Overlap(seat.Room.Chat.Messages[i].Text, q.terms) > 0 })
 }
 
 // inView returns where a bookmark was set, and the lines that were in view and
@@ -119,7 +120,7 @@ func (v *View) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
 		}
 		var lines []int
 		for k, m := range slices.Backward(s.Room.Chat.Messages) {
-			if m.Pinned && !m.Deleted && (len(q.terms) == 0 || overlap(m.Text, q.terms) > 0) && len(lines) < maxPinned {
+			if m.Pinned && !m.Deleted && (len(q.terms) == 0 || recall.Overlap(m.Text, q.terms) > 0) && len(lines) < maxPinned {
 				lines = append(lines, k)
 			}
 		}

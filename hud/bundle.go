@@ -3,6 +3,8 @@ package hud
 import (
 	"slices"
 	"time"
+
+	"github.com/trestle-bridge/trestle/hud/recall"
 )
 
 // A SpanBundle is what a cut made of the lines of one connection span (SEQ-35,
@@ -107,7 +109,7 @@ func (h *history) told(chosen []Chosen) []SpanBundle {
 			if k < 0 {
 				continue
 			}
-			if last[k] == 0 || ms[i].At.Sub(ms[last[k]-1].At) >= sessionGap {
+			if last[k] == 0 || ms[i].At.Sub(ms[last[k]-1].At) >= recall.ConversationGap {
 				bs[k].Talks++
 			}
 			last[k] = max(last[k], i+1)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -123,7 +124,7 @@ func TestAReplyAcrossSpansBringsAStub(t *testing.T) {
 	w, id, old := weeks(t)
 	first := w.add(id, "nova", spaces.Said{Text: "my neighbour had it"}, replyTo(old.ID))
 	w.add(id, "kai", spaces.Said{Text: "then I shall ask the neighbour tomorrow"}, replyTo(first.ID))
-	h := w.v.history(&w.v.Seats[0], searchQuery{}, func(spaces.EventID) bool { return false }, 4_000, 0)
+	h := w.v.history(&w.v.Seats[0], recall.Query{}, func(spaces.EventID) bool { return false }, 4_000, 0)
 	h.total = len(w.v.Seats[0].Room.Chat.Messages)
 	last := h.total - 1
 	section := func(lines ...int) (string, []spaces.EventID) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -131,7 +132,7 @@ func (c *compactRenderer) below(q, i int) bool {
 	if !sameDay(&ms[q], &ms[i]) {
 		return false
 	}
-	return c.excerpt || ms[i].At.Sub(ms[q].At) < sessionGap && !c.missing(q, i)
+	return c.excerpt || ms[i].At.Sub(ms[q].At) < recall.ConversationGap && !c.missing(q, i)
 }
 
 // quote appends the beginning of a message that is answered and shown nowhere: a
@@ -170,7 +171,7 @@ func (c *compactRenderer) lead(i int, m *spaces.Message) {
 		before = &ms[c.last]
 	}
 	switch {
-	case before == nil || !sameDay(before, m) || !c.excerpt && m.At.Sub(before.At) >= sessionGap:
+	case before == nil || !sameDay(before, m) || !c.excerpt && m.At.Sub(before.At) >= recall.ConversationGap:
 		c.b = c.appendWhen(c.b, before, m)
 		c.sender = ""
 	case c.missing(c.last, i):

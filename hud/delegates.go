@@ -6,7 +6,7 @@ import "github.com/trestle-bridge/trestle/spaces"
 // least first, the active room last (GTS-06).
 func (v *View) delegates(absorbed, kept []spaces.ClosedCycle, tokens int) []Delegate {
 	q := v.query("")
-	terms := q.words()
+	terms := q.Terms()
 	left := map[spaces.EventID]struct{}{}
 	for _, ts := range [][]spaces.ClosedCycle{kept, {{Turns: v.Current}}} {
 		for i := range ts {

@@ -1,6 +1,11 @@
 package hud
 
-import "github.com/trestle-bridge/trestle/spaces"
+import (
+	"math"
+	"strconv"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
 
 // A FormName is how much of an element is shown.
 type FormName string
@@ -51,4 +56,20 @@ type Delegate interface {
 	Section(chosen []Chosen) (text string, refs []spaces.EventID)
 	// Overhead returns the tokens of the section around its elements, at most.
 	Overhead() int
+}
+
+// recency falls from 1 to about a half as the rank, counted from the newest, reaches
+// half, and on towards 0.2.
+func recency(rank, half int) float64 {
+	return 0.2 + 0.8*math.Exp2(-float64(rank)/float64(half)*1.415)
+}
+
+// reason describes for a plan what a value was computed from.
+func reason(relevance float64, rank int, more ...string) string {
+	b := strconv.AppendFloat(append(make([]byte, 0, 64), "relevance "...), relevance, 'f', 2, 64)
+	b = strconv.AppendInt(append(b, ", rank "...), int64(rank), 10)
+	for _, m := range more {
+		b = append(append(b, ", "...), m...)
+	}
+	return string(b)
 }

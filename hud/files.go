@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -97,10 +98,10 @@ func (v *View) filesText(filter string) (string, []spaces.EventID) {
 	if s == nil {
 		return noRoom, nil
 	}
-	q := asking(filter)
-	terms := q.words()
+	q := recall.NewQuery(filter)
+	terms := q.Terms()
 	filed := slices.DeleteFunc(s.Room.filed(), func(i int) bool {
-		return len(terms) > 0 && overlap(s.Room.fileWords(i), terms) == 0
+		return len(terms) > 0 && recall.Overlap(s.Room.fileWords(i), terms) == 0
 	})
 	if len(filed) == 0 {
 		return "FILES: none", nil

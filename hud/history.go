@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -40,7 +41,7 @@ type history struct {
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
-func (v *View) history(s *RoomView, q searchQuery, leave func(spaces.EventID) bool, tokens, reserve int) *history {
+func (v *View) history(s *RoomView, q recall.Query, leave func(spaces.EventID) bool, tokens, reserve int) *history {
 	h := &history{v: v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: v.newest(), talks: map[int32]float64{}}
 	end := len(s.Room.Chat.Messages)
 	if s.Uplink.Space == v.Active {
@@ -48,23 +49,24 @@ func (v *View) history(s *RoomView, q searchQuery, leave func(spaces.EventID) bo
 	}
 	h.total = end
 	best := 0.0
-	var hits []searchHit // in the order of the lines
-	v.rank([]*RoomView{s}, q, nil, func(x searchHit) {
+	var hits []recall.Hit // in the order of the lines
+	weights := v.weights()
+	recall.Rank(v.searchRooms([]*RoomView{s}), q, &weights, nil, func(x recall.Hit) {
 		hits = append(hits, x)
-		best = max(best, x.score)
-		t := s.Room.index.lines[x.line].session
-		h.talks[t], h.nearest = max(h.talks[t], x.near), max(h.nearest, x.near)
+		best = max(best, x.Score)
+		t := s.Room.index.Conversation(x.Line)
+		h.talks[t], h.nearest = max(h.talks[t], x.Near), max(h.nearest, x.Near)
 	})
 	h.picked = h.candidates(hits, end)
 	h.elements = make([]Element, len(h.picked))
 	spent, floor := 0, h.floor(h.picked)
 	for k, i := range slices.Backward(h.picked) {
 		rel := 0.0
-		for len(hits) > 0 && hits[len(hits)-1].line > i {
+		for len(hits) > 0 && hits[len(hits)-1].Line > i {
 			hits = hits[:len(hits)-1]
 		}
-		if n := len(hits); n > 0 && hits[n-1].line == i && best > 0 {
-			rel = hits[n-1].score / best
+		if n := len(hits); n > 0 && hits[n-1].Line == i && best > 0 {
+			rel = hits[n-1].Score / best
 		}
 		e := &h.elements[k]
 		*e = h.element(k, rel, end-1-i)
@@ -98,7 +100,7 @@ func (h *history) shows(i int) bool {
 }
 
 // candidates returns the lines to look at, ascending.
-func (h *history) candidates(hits []searchHit, end int) []int {
+func (h *history) candidates(hits []recall.Hit, end int) []int {
 	picked := make([]int, 0, min(end, h.most))
 	for i := end - 1; i >= 0 && len(picked) < h.most/2; i-- {
 		if h.shows(i) {
@@ -107,12 +109,12 @@ func (h *history) candidates(hits []searchHit, end int) []int {
 	}
 	if len(hits) > h.most/2 {
 		hits = slices.Clone(hits)
-		sortHits(hits)
+		recall.SortHits(hits, h.v.searchRooms([]*RoomView{h.seat}))
 		hits = hits[:h.most/2]
 	}
 	for _, x := range hits {
-		if x.line < end && h.shows(x.line) {
-			picked = append(picked, x.line)
+		if x.Line < end && h.shows(x.Line) {
+			picked = append(picked, x.Line)
 		}
 	}
 	slices.Sort(picked)
@@ -141,7 +143,7 @@ func (h *history) element(k int, rel float64, rank int) Element {
 	age := h.age(i)
 	talk, share := h.talk(i)
 	value := (baseWeight*age.worth()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, i, tokens)
-	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank, string(age), string(talk)), lines: h.picked[k : k+1 : k+1]}
+	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: reason(rel, rank, string(age), string(talk)), lines: h.picked[k : k+1 : k+1]}
 	e.Forms = make([]Form, 0, len(historyClips))
 	for k, limit := range historyClips {
 		f := Form{Name: formNames[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -77,12 +78,13 @@ func (v *View) byRelevance(s *RoomView, es []entry) []int {
 	if words.Len() == 0 {
 		return nil
 	}
-	var hits []searchHit
-	v.rank([]*RoomView{s}, asking(words.String()), nil, func(h searchHit) { hits = append(hits, h) })
-	sortHits(hits)
+	var hits []recall.Hit
+	rooms, weights := v.searchRooms([]*RoomView{s}), v.weights()
+	recall.Rank(rooms, recall.NewQuery(words.String()), &weights, nil, func(h recall.Hit) { hits = append(hits, h) })
+	recall.SortHits(hits, rooms)
 	var order []int
 	for _, h := range hits {
-		if i, ok := at[s.Room.Chat.Messages[h.line].ID]; ok {
+		if i, ok := at[s.Room.Chat.Messages[h.Line].ID]; ok {
 			order = append(order, i)
 		}
 	}

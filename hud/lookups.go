@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -96,10 +97,10 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 }
 
 func listed(head string, lines []string, filter string) string {
-	q := asking(filter)
-	terms := q.words()
+	q := recall.NewQuery(filter)
+	terms := q.Terms()
 	if len(terms) > 0 {
-		lines = slices.DeleteFunc(lines, func(l string) bool { return overlap(l, terms) == 0 })
+		lines = slices.DeleteFunc(lines, func(l string) bool { return recall.Overlap(l, terms) == 0 })
 	}
 	if len(lines) == 0 {
 		return head + ": none"
@@ -168,24 +169,26 @@ type Query struct {
 // Search renders the lines that answer the query best, in order within each
 // room, every one with its id.
 func Search(v *View, q Query) (string, []spaces.EventID) {
-	var found []searchHit
+	var found []recall.Hit
 	seats := slices.DeleteFunc(v.all(), func(s *RoomView) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
-	v.rank(seats, asking(q.Text), nil, func(h searchHit) {
-		if !h.seat.Room.Chat.Messages[h.line].At.Before(q.Since) {
+	rooms, weights := v.searchRooms(seats), v.weights()
+	recall.Rank(rooms, recall.NewQuery(q.Text), &weights, nil, func(h recall.Hit) {
+		if !seats[h.Room].Room.Chat.Messages[h.Line].At.Before(q.Since) {
 			found = append(found, h)
 		}
 	})
-	sortHits(found)
+	recall.SortHits(found, rooms)
 	if len(found) == 0 {
 		return "Nothing was found.", nil
 	}
 	spent := 0
 	lines := map[string][]int{}
 	for n, f := range found {
-		if spent += v.lineTokens(f.seat, f.line) + 8; n == q.Limit || spent > v.lookTokens() && n > 0 {
+		s := seats[f.Room]
+		if spent += v.lineTokens(s, f.Line) + 8; n == q.Limit || spent > v.lookTokens() && n > 0 {
 			break
 		}
-		lines[f.seat.Short] = append(lines[f.seat.Short], f.line)
+		lines[s.Short] = append(lines[s.Short], f.Line)
 	}
 	var parts []string
 	var refs []spaces.EventID

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -177,7 +178,8 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 
 // scores returns what every line is found to be worth, to the last bit.
 func scores(v *View, words string) (all []float64) {
-	v.rank(v.all(), v.query(words), nil, func(h searchHit) { all = append(all, float64(h.line), h.score, h.near) })
+	weights := v.weights()
+	recall.Rank(v.searchRooms(v.all()), v.query(words), &weights, nil, func(h recall.Hit) { all = append(all, float64(h.Line), h.Score, h.Near) })
 	return all
 }
 

@@ -1,9 +1,11 @@
 package hud
 
 import (
-	"cmp"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,19 +22,92 @@ type Recalled struct {
 // left out. An answer is recalled with the question it answers.
 func (v *View) Recall(words string, budget int) []Recalled {
 	q := v.query(words)
-	if len(q.terms) == 0 && q.meaning == nil || budget <= 0 {
+	if q.Empty() || budget <= 0 {
 		return nil
 	}
 	seats := v.all()
-	rooms, all := v.searched(seats)
-	top := newBest(min(maxRecalled, 40+budget/5, all))
-	v.rank(seats, q, top.takes, func(h searchHit) {
-		if rooms[h.room].lines[h.line] == lineOpen {
-			top.add(scoredLine{lineRef{h.room, h.line}, h.score})
-		}
+	found := recall.Search(&recall.Request{
+		Rooms: v.searchRooms(seats), Query: q, Weights: v.weights(), Budget: budget, Shown: v.eachRefs,
+		Tokens: func(room, line int) int { return v.lineTokens(seats[room], line) },
 	})
-	p := selector{v: v, w: v.weights(), budget: budget, rooms: rooms}
-	return v.within(p.pick(top.items), budget)
+	rs := make([]Recalled, len(found))
+	for i, l := range found {
+		s := seats[l.Room]
+		rs[i] = Recalled{s.Uplink.Space, s.Room.Chat.Messages[l.Number].ID, l.Number}
+	}
+	return v.within(rs, budget)
+}
+
+// searchRooms returns the rooms of the seats as they are searched.
+func (v *View) searchRooms(seats []*RoomView) []recall.Room {
+	rooms := make([]recall.Room, len(seats))
+	for i, s := range seats {
+		rooms[i] = recall.Room{Space: s.Uplink.Space, Index: s.Room.index, Focus: v.focus(s), Foreign: s.across, Fresh: s.Uplink.Fresh}
+		if s.across {
+			rooms[i].Visible = s.shows
+		}
+	}
+	return rooms
+}
+
+func (v *View) weights() recall.Weights {
+	if v.Weights == nil {
+		return recall.DefaultWeights()
+	}
+	return *v.Weights
+}
+
+// query returns the query for the words that woke the agent; without words, for the
+// newest ones it was shown.
+func (v *View) query(words string) recall.Query {
+	if words == "" {
+		words = v.newestWords()
+	}
+	return recall.ParseQuery(words, v.newest(), v.Asked)
+}
+
+// newest returns the time of the newest event in a room of the mind.
+func (v *View) newest() time.Time {
+	var at time.Time
+	for i := range v.Seats {
+		if last := v.Seats[i].Room.Chat.Last; last.After(at) {
+			at = last
+		}
+	}
+	return at
+}
+
+// newestWords returns the words of others that the newest turn with any shows.
+func (v *View) newestWords() string {
+	if text := v.wordsOf(v.Current); text != "" {
+		return text
+	}
+	for _, c := range slices.Backward(v.Closed) {
+		if text := v.wordsOf(c.Turns); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func (v *View) wordsOf(turns []spaces.TranscriptTurn) string {
+	for i := len(turns) - 1; i >= 0; i-- {
+		t := &turns[i]
+		if t.Role != spaces.RoleUser || len(t.Refs) == 0 {
+			continue
+		}
+		var b strings.Builder
+		for _, id := range t.Refs[max(0, len(t.Refs)-3):] {
+			if _, m := v.find(id); m != nil {
+				b.WriteString(m.Text)
+				b.WriteByte('\n')
+			}
+		}
+		if b.Len() > 0 {
+			return b.String()
+		}
+	}
+	return ""
 }
 
 // lineTokens returns the exact tokens of a line standing alone, as long as it
@@ -98,11 +173,4 @@ func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.Event
 		dst, refs = c.b, c.refs
 	}
 	return dst[:len(dst)-1], refs // without the last line's end
-}
-
-// sortHits sorts the best first; of equals, those of the first room and line.
-func sortHits(hits []searchHit) {
-	slices.SortFunc(hits, func(a, b searchHit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seat.Uplink.Space, b.seat.Uplink.Space), cmp.Compare(a.line, b.line))
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -21,15 +22,12 @@ type Room struct {
 	met     bool // they are who stands in the room after its last event
 	cast    speakerNames
 	changes []editEvent // in seq order
-	index   index
+	index   *recall.Index
 	urls    map[string]int   // how often each stands in the room
 	linked  map[int][]string // by message
 	files   []int            // messages that carry files, those deleted since too
 	gauges  []messageCache   // of each message
 	named   nameCache
-	// meanings say where messages stand; it is empty where nobody asks for that, and
-	// may end before the last message.
-	meanings []spaces.EmbeddingVector
 
 	witness  spaces.ReaderProof
 	reworded map[int][]int64 // by message, the seqs of what changed its words
@@ -49,7 +47,9 @@ type editEvent struct {
 
 // NewRoom returns an empty room; fold its events with [Room.Apply].
 func NewRoom(s spaces.Space) *Room {
-	return &Room{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
+	r := &Room{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
+	r.index = recall.NewIndex(r.Chat, func(id spaces.EntityID) string { return r.cast.who(id).label })
+	return r
 }
 
 // Space returns the space the room was last told.
@@ -163,12 +163,9 @@ func (r *Room) amended(e spaces.Event, i int) {
 func (r *Room) rewrite(i int) {
 	m := &r.Chat.Messages[i]
 	r.gauges[i] = messageCache{}
-	r.index.link(r, i)
+	r.index.LinkReply(i)
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
-	}
-	if i < len(r.meanings) {
-		r.meanings[i] = nil
 	}
 	for _, u := range r.linked[i] {
 		if r.urls[u]--; r.urls[u] == 0 {
@@ -177,7 +174,7 @@ func (r *Room) rewrite(i int) {
 	}
 	delete(r.linked, i)
 	r.noteURLs(i)
-	r.index.forget(i)
+	r.index.MarkChanged(i)
 }
 
 func (r *Room) noteURLs(i int) {
@@ -188,6 +185,14 @@ func (r *Room) noteURLs(i int) {
 		r.urls[s]++
 	}
 }
+
+// SetEmbeddings stores the embeddings of messages; those of unknown or deleted
+// messages are ignored.
+func (r *Room) SetEmbeddings(es []spaces.Embedding) { r.index.SetEmbeddings(es) }
+
+// WithoutEmbedding returns the oldest messages whose embeddings are missing, at most
+// limit of them. Only the newest messages of a room are compared, so only they need one.
+func (r *Room) WithoutEmbedding(limit int) []*spaces.Message { return r.index.WithoutEmbedding(limit) }
 
 // HasURL reports whether the URL stands verbatim in a message of the room (S6).
 func (r *Room) HasURL(url string) bool { return r.urls[url] > 0 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -116,9 +117,9 @@ func (v *View) memoryList(terms []string) *section {
 		return l
 	}
 	for i, m := range v.Self.Memories.All {
-		rel := overlap(m.Fact, terms)
+		rel := recall.Overlap(m.Fact, terms)
 		value := valueMemory * (0.5 + rel) * recency(len(v.Self.Memories.All)-1-i, 100)
-		l.elements = append(l.elements, v.entry("memories", memoryLine(m), value, why(rel, len(v.Self.Memories.All)-1-i)))
+		l.elements = append(l.elements, v.entry("memories", memoryLine(m), value, reason(rel, len(v.Self.Memories.All)-1-i)))
 	}
 	return l
 }
@@ -157,9 +158,9 @@ func (v *View) noteList(terms []string) *section {
 	}
 	all := v.Self.Notes.All
 	for i, n := range all {
-		rel := overlap(n.Text, terms)
+		rel := recall.Overlap(n.Text, terms)
 		value := valueNote * (0.3 + rel) * recency(len(all)-1-i, 20)
-		e := v.entry("notes", noteLine(n, noLimit), value, why(rel, len(all)-1-i))
+		e := v.entry("notes", noteLine(n, noLimit), value, reason(rel, len(all)-1-i))
 		if short := noteLine(n, 120); short != e.Forms[0].Text {
 			e.Forms = append(e.Forms, v.form(OneLine, short, 0.5))
 		}

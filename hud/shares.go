@@ -40,17 +40,16 @@ func (v *View) shares() ConversationWeights {
 // talk tells what the conversation of line i is to the question, and what the line
 // is worth for that. Where nothing was asked, or nothing answers, all are kept.
 func (h *history) talk(i int) (conversationScore, float64) {
-	x, s := &h.seat.Room.index, h.v.shares()
+	x, s := h.seat.Room.index, h.v.shares()
 	if len(h.talks) == 0 {
 		return talkKept, s.Keep
 	}
-	t := x.lines[i].session
-	switch part := h.talks[t] / h.nearest; {
+	switch part := h.talks[x.Conversation(i)] / h.nearest; {
 	case part >= talkAbout:
 		return talkKept, s.Keep
 	case part < talkTouches:
 		return talkOther, s.Summary
-	case int32(i) == x.sessions[t].first || int32(i) == x.sessions[t].last:
+	case x.AtEdge(i):
 		return talkPartial, s.Keep
 	}
 	return talkPartial, s.Partial

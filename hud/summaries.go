@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -57,7 +58,7 @@ func (v *View) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) E
 	name := "Cycle " + strconv.FormatInt(c.N, 10)
 	rel := v.answered(c, terms)
 	e := Element{
-		Area: "summaries", What: name, Why: why(rel, rank),
+		Area: "summaries", What: name, Why: reason(rel, rank),
 		Value: valueSummary * (0.4 + rel) * recency(rank, 15),
 		Forms: []Form{v.form(Full, name+": "+gutter(c.Rest), 1)},
 	}
@@ -69,7 +70,7 @@ func (v *View) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) E
 
 // answered is how well the beginning of a cycle's account answers the terms (CON-26).
 func (v *View) answered(c *spaces.ClosedCycle, terms []string) float64 {
-	return overlap(clip(c.Rest, v.Limits.withDefaults().Snippet), terms)
+	return recall.Overlap(clip(c.Rest, v.Limits.withDefaults().Snippet), terms)
 }
 
 // groupElement makes one element of many old cycles: the range, how many, and
@@ -85,7 +86,7 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 	}
 	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	e := Element{
-		Area: "summaries", What: name, Why: why(rel, rank),
+		Area: "summaries", What: name, Why: reason(rel, rank),
 		Value: valueGroup * (0.4 + rel) * recency(rank, 15),
 	}
 	head := name + " (" + strconv.Itoa(len(cs)) + ")"

@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -101,7 +102,7 @@ type View struct {
 	Current     []spaces.TranscriptTurn // of the open cycle
 	Limits      Limits
 	Counter     *Counter
-	Weights     *Weights // nil: the default ones
+	Weights     *recall.Weights // nil: the default ones
 	// Asked is where the words stand that old lines are recalled by; nil: unknown, and
 	// no line is found by its meaning.
 	Asked spaces.EmbeddingVector

@@ -37,8 +37,9 @@ var rows = []row{
 	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},
 	{"activity", []string{"adapters", "spaces", "internal/failpoint"}, "the only package that knows both worlds, so the only one that translates"},
 	{"internal/cron", nil, "when something recurs has nothing to do with what it is"},
-	{"hud", []string{"spaces"}, "the view is a pure function of the record"},
-	{"shell", []string{"spaces", "hud", "internal/cron", "internal/latch", "internal/llm", "internal/failpoint"}, "the only package that talks to a model; it reaches platforms through the record alone"},
+	{"hud/recall", []string{"spaces"}, "retrieval is a pure function of chats and a query; it renders nothing"},
+	{"hud", []string{"spaces", "hud/recall"}, "the view is a pure function of the record"},
+	{"shell", []string{"spaces", "hud", "hud/recall", "internal/cron", "internal/latch", "internal/llm", "internal/failpoint"}, "the only package that talks to a model; it reaches platforms through the record alone"},
 	{"migrations/...", nil, "the schema is text; the store that opens the database runs it"},
 
 	{"internal/failpoint", nil, "a fault point may stand anywhere, so it may depend on nothing"},

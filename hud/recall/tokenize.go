@@ -1,13 +1,13 @@
-package hud
+package recall
 
 import (
 	"unicode"
 	"unicode/utf8"
 )
 
-// eachTerm calls f with every term of text, in order: words in small letters,
-// lightly stemmed, without stop words; for scripts without spaces, pairs of
-// characters. The bytes are good until the next call.
+// eachTerm calls f with every term of text, in order: lower-case words, lightly
+// stemmed, without stop words; for scripts without spaces, pairs of characters. The
+// bytes are valid until f returns. It returns scratch, perhaps grown, for reuse.
 func eachTerm(text string, scratch []byte, f func(term []byte)) []byte {
 	w := scratch[:0]
 	var ideograph rune
@@ -29,7 +29,7 @@ func eachTerm(text string, scratch []byte, f func(term []byte)) []byte {
 				w = append(w, c)
 			case c >= 'A' && c <= 'Z':
 				w = append(w, c|0x20)
-			default: // also of don't, kai's: what follows is a word of its own, and mostly too short
+			default: // an apostrophe too: what follows it is a separate word, mostly a stop word
 				flush()
 			}
 			continue
@@ -57,7 +57,7 @@ func eachTerm(text string, scratch []byte, f func(term []byte)) []byte {
 	return w[:0]
 }
 
-// stem strips the endings that English words take most, in place.
+// stem removes the most frequent English endings, in place.
 func stem(w []byte) []byte {
 	n := len(w)
 	ends := func(s string) bool { return n > len(s)+2 && string(w[n-len(s):]) == s }
@@ -90,6 +90,7 @@ func stem(w []byte) []byte {
 	return w
 }
 
+// undouble removes one letter of a double consonant at the end.
 func undouble(w []byte) []byte {
 	n := len(w)
 	if n > 3 && w[n-1] == w[n-2] && w[n-1] != 'l' && w[n-1] != 's' && w[n-1] != 'z' {
@@ -98,7 +99,7 @@ func undouble(w []byte) []byte {
 	return w
 }
 
-// stopWord reports whether w, stemmed, says too little to look for.
+// stopWord reports whether the stemmed word w is too frequent to be searched for.
 func stopWord(w []byte) bool {
 	if len(w) == 1 && w[0] < utf8.RuneSelf && (w[0] < '0' || w[0] > '9') {
 		return true

@@ -1,4 +1,4 @@
-package hud
+package recall
 
 import (
 	"slices"
@@ -19,7 +19,7 @@ func TestAHeapGivesBackInOrder(t *testing.T) {
 		}
 		h.items[0] += rapid.IntRange(0, 9).Draw(rt, "later")
 		got, want := []int(nil), slices.Sorted(slices.Values(h.items))
-		h.settle(0)
+		h.siftDown(0)
 		for len(h.items) > 0 {
 			got = append(got, h.pop())
 		}

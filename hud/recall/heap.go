@@ -1,20 +1,21 @@
-package hud
+package recall
 
-// A priorityQueue keeps the item that comes before all others at the top: its first one. That
-// of the standard library calls through an interface for each comparison, and boxes
-// what is pushed and popped, for hundreds of lines a message.
+// A priorityQueue is a binary heap; the item before all others is its first one.
+// container/heap would call through an interface for each comparison and box each
+// item pushed and popped, for hundreds of lines per search.
 type priorityQueue[T any] struct {
 	items  []T
 	before func(a, b *T) bool
 }
 
-// init brings items that were put into the heap as they came into its order.
+// init establishes the order of the heap after items were set.
 func (h *priorityQueue[T]) init() {
 	for i := len(h.items)/2 - 1; i >= 0; i-- {
-		h.settle(i)
+		h.siftDown(i)
 	}
 }
 
+// push adds an item.
 func (h *priorityQueue[T]) push(item T) {
 	h.items = append(h.items, item)
 	for i := len(h.items) - 1; i > 0; {
@@ -27,17 +28,17 @@ func (h *priorityQueue[T]) push(item T) {
 	}
 }
 
-// pop takes out the top.
+// pop removes and returns the first item.
 func (h *priorityQueue[T]) pop() T {
 	top, last := h.items[0], len(h.items)-1
 	h.items[0] = h.items[last]
 	h.items = h.items[:last]
-	h.settle(0)
+	h.siftDown(0)
 	return top
 }
 
-// settle puts item i where it belongs, once it comes later than it did.
-func (h *priorityQueue[T]) settle(i int) {
+// siftDown restores the order after item i was changed to come later.
+func (h *priorityQueue[T]) siftDown(i int) {
 	for {
 		first := i
 		for k := 2*i + 1; k <= 2*i+2 && k < len(h.items); k++ {

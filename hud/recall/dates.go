@@ -1,4 +1,4 @@
-package hud
+package recall
 
 import (
 	"strconv"
@@ -6,26 +6,25 @@ import (
 	"time"
 )
 
-// A dateRange is a time that somebody asked about, from its first moment to the first
-// after it.
+// A dateRange is a time that a query names: from is part of it, to is not.
 type dateRange struct{ from, to time.Time }
 
-// Lines told about a time are told in it or soon after.
+// Lines about a time are written in it or soon after.
 const (
 	dateBefore = 24 * time.Hour
 	dateAfter  = 4 * 24 * time.Hour
 )
 
-// near reports whether what was said at that time may be about the stretch.
+// near reports whether a line written at that time may be about the range.
 func (s dateRange) near(at time.Time) bool {
 	return !s.from.IsZero() && at.After(s.from.Add(-dateBefore)) && at.Before(s.to.Add(dateAfter))
 }
 
 var monthNames = []string{"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
 
-// month reads the name of a month, or its first three letters; 0 is none. May is
-// left out where it stands in small letters, as a word of its own.
-func month(word string) time.Month {
+// parseMonth parses the name of a month or its first three letters; 0 is none. A
+// lower-case may, and mar, are no months: they are words or names.
+func parseMonth(word string) time.Month {
 	small := strings.ToLower(word)
 	if len(small) < 3 || small == "may" && word != "May" || small == "mar" {
 		return 0
@@ -38,9 +37,9 @@ func month(word string) time.Month {
 	return 0
 }
 
-// dated finds the time that a text names, seen from now; zero when it names none:
-// a day, a month or a year, and a few ways to say when before now.
-func dated(text string, now time.Time) dateRange {
+// findDates returns the time that a text names, relative to now: a day, a month, a
+// year, or words like yesterday and last week. It is zero when the text names none.
+func findDates(text string, now time.Time) dateRange {
 	var year, day int
 	var m time.Month
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n,.;:!?\"'()", r) })
@@ -50,7 +49,7 @@ func dated(text string, now time.Time) dateRange {
 				return dateRange{at, at.AddDate(0, 0, 1)}
 			}
 		}
-		if found := month(w); found > 0 {
+		if found := parseMonth(w); found > 0 {
 			m = found
 			continue
 		}
@@ -62,19 +61,19 @@ func dated(text string, now time.Time) dateRange {
 		case err != nil:
 		case n >= 1900 && n < 2200 && len(number) == 4:
 			year = n
-		case n >= 1 && n <= 31 && (i > 0 && month(words[i-1]) > 0 || i+1 < len(words) && (month(words[i+1]) > 0 || words[i+1] == "of")):
+		case n >= 1 && n <= 31 && (i > 0 && parseMonth(words[i-1]) > 0 || i+1 < len(words) && (parseMonth(words[i+1]) > 0 || words[i+1] == "of")):
 			day = n
 		}
 	}
 	if year == 0 && m == 0 {
-		return ago(strings.ToLower(text), now)
+		return relativeRange(strings.ToLower(text), now)
 	}
-	return calendar(year, m, day, now)
+	return calendarRange(year, m, day, now)
 }
 
-// calendar returns a day, month or year; without a year it is the last such month
-// before now.
-func calendar(year int, m time.Month, day int, now time.Time) dateRange {
+// calendarRange returns a day, month or year; without a year it is the last such
+// month before now.
+func calendarRange(year int, m time.Month, day int, now time.Time) dateRange {
 	switch {
 	case m == 0:
 		from := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -92,10 +91,10 @@ func calendar(year int, m time.Month, day int, now time.Time) dateRange {
 	return dateRange{from, from.AddDate(0, 1, 0)}
 }
 
-// ago returns a time told by how long before now it was.
-func ago(text string, now time.Time) dateRange {
+// relativeRange returns the time that words like yesterday name.
+func relativeRange(text string, now time.Time) dateRange {
 	today := now.UTC().Truncate(24 * time.Hour)
-	for _, way := range []struct {
+	for _, r := range []struct {
 		words    string
 		from, to int // days from today
 	}{
@@ -108,8 +107,8 @@ func ago(text string, now time.Time) dateRange {
 		{"this month", -30, 1},
 		{"last month", -61, -28},
 	} {
-		if strings.Contains(text, way.words) {
-			return dateRange{today.AddDate(0, 0, way.from), today.AddDate(0, 0, way.to)}
+		if strings.Contains(text, r.words) {
+			return dateRange{today.AddDate(0, 0, r.from), today.AddDate(0, 0, r.to)}
 		}
 	}
 	return dateRange{}
