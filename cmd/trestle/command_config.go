@@ -40,11 +40,7 @@ func configCommand(p *CLI) *cobra.Command {
 			return err
 		},
 	}
-	migrate := &cobra.Command{
-		Use: "migrate", Short: "print what brings the file up to date, as a patch; nothing is written", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return p.migrateConfig() },
-	}
-	c.AddCommand(check, show, schema, migrate)
+	c.AddCommand(check, show, schema)
 	return c
 }
 
@@ -169,28 +165,4 @@ func inCircle(name string) string {
 		return ""
 	}
 	return "into the circle " + name
-}
-
-// migrateConfig prints the patch that takes known-old keys out of the file.
-func (p *CLI) migrateConfig() error {
-	c, err := p.load()
-	if err != nil {
-		return err
-	}
-	m := c.Migration()
-	if p.output == "text" {
-		_, err = io.WriteString(p.hidden().Answers(p.out), m.Patch) // as it is: a program reads it
-	} else {
-		err = p.answer(m, nil)
-	}
-	if err != nil {
-		return err
-	}
-	for _, step := range m.ByHand {
-		fmt.Fprintf(p.errs, "by hand: %s\n", step)
-	}
-	if m.Patch == "" && len(m.ByHand) == 0 && !p.quiet {
-		fmt.Fprintln(p.errs, "nothing to migrate")
-	}
-	return nil
 }

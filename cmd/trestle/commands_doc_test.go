@@ -56,7 +56,6 @@ var answerTypes = map[string]string{
 	"init":            "- it asks and writes, and then examines as doctor does",
 	"config":          "- it needs another word",
 	"config check":    "main.checkedConfig",
-	"config migrate":  "config.Migration",
 	"config schema":   "- it is JSON itself, whatever -o says",
 	"import":          "- it needs another word",
 	"backfill":        "jobs.Snapshot",

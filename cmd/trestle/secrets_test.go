@@ -255,7 +255,7 @@ func TestNoCredentialIsInAnyAnswer(t *testing.T) {
 		h.in("chat -v", errs)
 	}
 	for _, line := range []string{
-		"config check", "config check -o json", "config show --all --origin", "config show -o json", "config migrate", "config schema",
+		"config check", "config check -o json", "config show --all --origin", "config show -o json", "config schema",
 		"status", "status -o json", "doctor", "doctor -o json", "spaces -o json", "runs -o json", "problems -o json", "adapters -o json", "run --check -v", "run --config nowhere.yaml",
 	} {
 		out, errs, _ := s.do(t, "", strings.Fields(line)...)

@@ -220,12 +220,7 @@ func (d *decoder) checkLayer(path string, written settingsLayer, all ...settings
 	d.contradictions(path, written, all...)
 	for _, k := range settingKeys {
 		at, wrote := written[k.name]
-		switch {
-		case wrote && k.value.later:
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Error{
-				At: at.at, What: k.name + " changes nothing in this version", Remedy: "remove it, or leave it for a later version",
-			}})
-		case wrote && k.value.top && path != "":
+		if wrote && k.value.top && path != "" {
 			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Error{
 				At: at.at, What: k.name + " changes nothing here: it is the same for every agent and space", Remedy: "write it at the top of the file",
 			}})

@@ -51,9 +51,8 @@ type Config struct {
 	// settings are the file's own words on settings; see [Config.SettingsFor].
 	settings settingsLayer
 
-	doc       *document
-	renamings []keyRename // known-old keys that were found
-	files     []string    // it was read from; its own first
+	doc   *document
+	files []string // it was read from; its own first
 }
 
 // PersonLink is one person on several platforms.

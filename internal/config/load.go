@@ -75,10 +75,6 @@ func Load(l Source) (*Config, error) {
 			root.put([]string{flag.key}, &node{kind: scalarNode, text: flag.text, origin: Origin{Flag: "--" + flag.key}})
 		}
 	}
-	for _, r := range modernise(root, formers) {
-		c.renamings = append(c.renamings, r)
-		c.Warnings = append(c.Warnings, r.warning())
-	}
 	c.doc = &document{root, text}
 	d.decode(root)
 	d.warnOfSecrets(mode)

@@ -60,7 +60,7 @@ type Settings struct {
 	Read    struct{ Limit int }
 	Wait    struct{ Timeout time.Duration }
 	Memory  struct{ MaxChars int }
-	Prompts struct{ MemoryFramework, ToolContract, AntiPatterns, Capabilities, Onboarding int }
+	Prompts struct{ Onboarding int }
 
 	// Price is what a million tokens of the model cost; 0 is unknown.
 	Price struct{ Input, Cached, Output float64 }

@@ -79,10 +79,6 @@ var settingKeys = []settingKey{
 	{"read.limit", "50", "messages one read shows", whole(func(s *Settings) *int { return &s.Read.Limit }, 1)},
 	{"wait.timeout", "5m", "how long an agent waits for a reply", span(func(s *Settings) *time.Duration { return &s.Wait.Timeout })},
 	{"memory.max_chars", "200", "characters of one memory", whole(func(s *Settings) *int { return &s.Memory.MaxChars }, 1)},
-	{"prompts.memory_framework", "800", "tokens of the text about memory", later(tokens(func(s *Settings) *int { return &s.Prompts.MemoryFramework }, 0))},
-	{"prompts.tool_contract", "600", "tokens of the text about tools", later(tokens(func(s *Settings) *int { return &s.Prompts.ToolContract }, 0))},
-	{"prompts.anti_patterns", "200", "tokens of the text about what not to do", later(tokens(func(s *Settings) *int { return &s.Prompts.AntiPatterns }, 0))},
-	{"prompts.capabilities", "600", "tokens of the text about abilities", later(tokens(func(s *Settings) *int { return &s.Prompts.Capabilities }, 0))},
 	{"prompts.onboarding", "800", "tokens of a request that setting up a room may take; 0: it is neither offered nor done", tokens(func(s *Settings) *int { return &s.Prompts.Onboarding }, 0)},
 
 	{"expires", "1h", "age at which an unsent message is dropped; 0 is never", span(func(s *Settings) *time.Duration { return &s.Expires })},

@@ -24,20 +24,12 @@ type value struct {
 	words []string // of oneWord
 	least int      // of wholeNumber and someTokens
 	start bool     // counts from the next start on; else at once
-	later bool     // nothing reads it yet
 	top   bool     // agents and spaces have no word of their own on it
 }
 
 // atStart returns the value as one that only a start reads.
 func atStart(v value) value {
 	v.start = true
-	return v
-}
-
-// later returns the value of a key whose part is not built: it may be written,
-// and whoever does is told that it changes nothing.
-func later(v value) value {
-	v.later = true
 	return v
 }
 
@@ -71,12 +63,9 @@ func (k settingKey) mustSet(s *Settings, text string) {
 	}
 }
 
-// says returns what the key means, and whether and where it does anything.
+// says returns what the key means, and whether it counts at the top only.
 func (k settingKey) says() string {
-	switch {
-	case k.value.later:
-		return k.meaning + " (changes nothing in this version)"
-	case k.value.top:
+	if k.value.top {
 		return k.meaning + " (at the top only)"
 	}
 	return k.meaning

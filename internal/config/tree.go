@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -74,27 +73,6 @@ func (n *node) get(key string) *node {
 		}
 	}
 	return nil
-}
-
-// at returns the value at a path of keys, or nil.
-func (n *node) at(path []string) *node {
-	for _, key := range path {
-		n = n.get(key)
-	}
-	return n
-}
-
-// remove takes the entry at a path of keys out and returns its value with the
-// place of its key; nil when there is none.
-func (n *node) remove(path []string) (*node, Origin) {
-	holder, last := n.at(path[:len(path)-1]), path[len(path)-1]
-	i := slices.IndexFunc(holder.entries, func(e entry) bool { return e.key == last })
-	if i < 0 {
-		return nil, Origin{}
-	}
-	taken := holder.entries[i]
-	holder.entries = slices.Delete(slices.Clone(holder.entries), i, i+1)
-	return taken.value, taken.origin
 }
 
 // put sets the value at a path of keys, making mappings on the way.
