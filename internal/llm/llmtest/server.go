@@ -44,7 +44,7 @@ type Server struct {
 
 	ledger ledger
 	cache  prefixCache
-	memory transcriptCache
+	tools  toolCache
 	bodies sync.Pool // of *bytes.Buffer
 }
 
@@ -135,11 +135,11 @@ func forget(messages []llm.Message, n int) {
 
 // read decodes a body. Nothing of the result aliases it.
 func (s *Server) read(body []byte) (wireRequest, error) {
-	req, err := decode(body, &s.memory)
+	req, err := decodeRequest(body)
 	if err != nil {
 		return wireRequest{}, err
 	}
-	req.tools, err = s.memory.tools.of(req.RawTools)
+	req.tools, err = s.tools.decode(req.RawTools)
 	if err != nil {
 		return wireRequest{}, err
 	}
@@ -147,12 +147,12 @@ func (s *Server) read(body []byte) (wireRequest, error) {
 	return req, nil
 }
 
-// violation is what [Check] says of a request.
+// violation returns the result of [Check] for a request.
 func (s *Server) violation(req *wireRequest) error {
 	if req.tools.bad != nil {
 		return req.tools.bad
 	}
-	return req.last.checker.violation()
+	return checkMessages(req.Messages)
 }
 
 // answer waits, fails as the plan says, or asks the model.

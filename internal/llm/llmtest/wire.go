@@ -16,23 +16,14 @@ type wireRequest struct {
 	Stream   bool
 	Usage    bool            // stream_options.include_usage
 	RawTools json.RawMessage // may alias the body
-	last     *turn           // of the transcript
-	tools    *knownTools
+	tools    *decodedTools
 }
 
 var errNoRequest = errors.New("the body is no chat completion request")
 
-// decode reads body: fast if it has the plain form that our own client writes,
-// else by encoding/json.
-func decode(body []byte, known *transcriptCache) (wireRequest, error) {
-	if w, ok := decodePlain(body, known); ok {
-		return w, nil
-	}
-	return decodeAny(body, known)
-}
-
-// decodeAny reads every form of a request that the API allows for text.
-func decodeAny(body []byte, known *transcriptCache) (wireRequest, error) {
+// decodeRequest decodes every form of a request that the API allows for text and
+// pictures. Only RawTools aliases the body.
+func decodeRequest(body []byte) (wireRequest, error) {
 	var b struct {
 		Model         string            `json:"model"`
 		Messages      []json.RawMessage `json:"messages"`
@@ -49,7 +40,7 @@ func decodeAny(body []byte, known *transcriptCache) (wireRequest, error) {
 	if json.Unmarshal(body, &b) != nil {
 		return wireRequest{}, errNoRequest
 	}
-	w := wireRequest{Stream: b.Stream, Usage: b.StreamOptions.IncludeUsage, RawTools: b.Tools, last: &known.begin}
+	w := wireRequest{Stream: b.Stream, Usage: b.StreamOptions.IncludeUsage, RawTools: b.Tools}
 	w.Model, w.CacheKey, w.MaxOutput = b.Model, b.CacheKey, max(b.MaxTokens, b.MaxCompletion)
 	w.NoCalls = string(b.ToolChoice) == `"none"`
 	for _, raw := range b.Messages {
@@ -58,7 +49,6 @@ func decodeAny(body []byte, known *transcriptCache) (wireRequest, error) {
 			return wireRequest{}, errNoRequest
 		}
 		w.Messages = append(w.Messages, m)
-		w.last = known.follow(w.last, raw, m)
 	}
 	return w, nil
 }
