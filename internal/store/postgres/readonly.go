@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -30,7 +29,7 @@ func Look(ctx context.Context, url string) (sqlstore.ReadModel, error) {
 // checkSchema compares the schema of the record with the one this program knows.
 func (e *postgresEngine) checkSchema(ctx context.Context) error {
 	want := Schema()
-	have, left, err := schemaOf(ctx, e.pool)
+	have, err := schemaOf(ctx, e.pool)
 	switch {
 	case err != nil:
 		return err
@@ -40,13 +39,9 @@ func (e *postgresEngine) checkSchema(ctx context.Context) error {
 		return engine.NewerError(have, want, programOf(ctx, e.pool))
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", engine.ErrOlder, have, want)
-	case len(left) > 0:
-		return fmt.Errorf("%w: steps %v of its schema were not taken", engine.ErrOlder, left)
 	}
 	return nil
 }
 
 // Schema returns the version of the schema that this program writes.
-func Schema() int64 { return slices.Max(steps()) }
-
-func steps() []int64 { return migrations.Steps(migrations.Postgres, "postgres") }
+func Schema() int64 { return migrations.Latest(migrations.Postgres) }

@@ -153,8 +153,6 @@ func OpenError(err error, place string) error {
 		f.Remedy, f.Code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), apperr.TryAgain
 	case errors.Is(err, engine.ErrNewer):
 		f.Remedy = FixNewer
-	case errors.Is(err, engine.ErrLacks):
-		f.Remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, engine.ErrFull) && place == "database":
 		f.Remedy, f.Code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", apperr.TryAgain
 	case errors.Is(err, engine.ErrFull), errors.Is(err, syscall.ENOSPC):
