@@ -86,6 +86,6 @@ func (h *history) analyse() Analysis {
 		thread[m.Thread], speaker[m.Sender] = i, i
 	}
 	a.Edges = a.Edges[max(0, len(a.Edges)-maxEdges):]
-	a.Density = score(float64(a.Lines) / float64(a.Talks))
+	a.Density = roundScore(float64(a.Lines) / float64(a.Talks))
 	return a
 }

@@ -46,7 +46,7 @@ func readBookmarkQuery(input string) bookmarkQuery {
 // contextText lists the bookmarks that answer a query, newest last, and the
 // pinned messages. Asked for some of them, it shows each with the messages that
 // were in view when it was set: what it is associated with (SEQ-03, SEQ-94).
-func (v *View) contextText(self *spaces.InnerState, input string) (string, []spaces.EventID) {
+func (r *roomReader) contextText(self *spaces.InnerState, input string) (string, []spaces.EventID) {
 	q := readBookmarkQuery(input)
 	var lines []string
 	var refs []spaces.EventID
@@ -54,18 +54,18 @@ func (v *View) contextText(self *spaces.InnerState, input string) (string, []spa
 	all := self.Bookmarks.Bookmarks
 	for i := range slices.Backward(all) {
 		b := &all[i]
-		seat, view := v.inView(b)
-		if !v.answers(q, b, seat, view) {
+		seat, view := r.inView(b)
+		if !r.answers(q, b, seat, view) {
 			continue
 		}
-		line := v.bookmarkLine(b)
+		line := bookmarkLine(r.v, b)
 		var shows []spaces.EventID
 		if input != "" && len(view) > 0 {
 			var text string
-			text, shows = v.block(seat, view)
+			text, shows = r.lines(seat, view)
 			line += "\n" + text
 		}
-		if spent += v.Counter.Count(line); len(lines) == maxEntries || len(lines) > 0 && spent > v.lookTokens() {
+		if spent += r.v.Counter.Count(line); len(lines) == maxEntries || len(lines) > 0 && spent > r.tokens {
 			break
 		}
 		lines, refs = append(lines, line), append(refs, shows...)
@@ -75,13 +75,13 @@ func (v *View) contextText(self *spaces.InnerState, input string) (string, []spa
 	if len(lines) > 0 {
 		text = "BOOKMARKS (" + bookmarkHint + "):\n" + strings.Join(lines, "\n")
 	}
-	pinned, shows := v.pinned(q)
+	pinned, shows := r.pinned(q)
 	return text + pinned, append(refs, shows...)
 }
 
 // answers reports whether a bookmark is asked for: by its label, or by the words
 // of what was in view.
-func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view []int) bool {
+func (r *roomReader) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view []int) bool {
 	switch {
 	case q.room != "" && (seat == nil || seat.Short != q.room):
 		return false
@@ -95,8 +95,8 @@ func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view
 
 // inView returns where a bookmark was set, and the lines that were in view and
 // still can be shown, in order.
-func (v *View) inView(b *spaces.Bookmark) (*RoomView, []int) {
-	seat := v.Seat(b.Space)
+func (r *roomReader) inView(b *spaces.Bookmark) (*RoomView, []int) {
+	seat := r.v.Seat(b.Space)
 	if seat == nil {
 		return nil, nil
 	}
@@ -112,9 +112,9 @@ func (v *View) inView(b *spaces.Bookmark) (*RoomView, []int) {
 
 // pinned lists the messages that stand pinned in the rooms asked for, the newest
 // of each.
-func (v *View) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
-	for i := range v.Seats {
-		s := &v.Seats[i]
+func (r *roomReader) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
+	for i := range r.v.Seats {
+		s := &r.v.Seats[i]
 		if !s.Uplink.Live || q.room != "" && s.Short != q.room {
 			continue
 		}
@@ -128,7 +128,7 @@ func (v *View) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
 			continue
 		}
 		slices.Reverse(lines)
-		block, shows := v.block(s, lines)
+		block, shows := r.lines(s, lines)
 		text, refs = text+"\n\nPINNED in "+block, append(refs, shows...)
 	}
 	return text, refs

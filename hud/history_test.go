@@ -50,7 +50,7 @@ func TestAnElementPaysForTheStubOfWhatItAnswers(t *testing.T) {
 	w.add(id, "kai", spaces.Said{Text: "too early"}, replyTo(e.ID))
 	s := w.v.Seat(id)
 	s.Uplink.Cursor = s.Room.Upto()
-	h := w.v.history(s, w.v.query("train"), func(spaces.EventID) bool { return false }, 1000, 0)
+	h := (&keyframeBuilder{v: w.v}).history(s, w.v.query("train"), func(spaces.EventID) bool { return false }, 1000, 0)
 	last := h.elements[len(h.elements)-1]
 	if len(last.lines) != 1 || last.lines[0] != 2 {
 		t.Fatalf("the last element has lines %v", last.lines)

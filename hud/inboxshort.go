@@ -13,18 +13,20 @@ import (
 // of new lines does not fit, from mild to strict.
 var inboxClips = []int{noLimit, 4000, 1000, 250, 80}
 
-// shortInbox renders the entries within budget tokens, counted exactly. It
+// shorten renders the entries within budget tokens, counted exactly. It
 // appends to head.
-func (v *View) shortInbox(head []byte, s *RoomView, label string, es []entry, budget int) ([]byte, []spaces.EventID) {
+func (w *inboxWriter) shorten(head []byte, budget int) ([]byte, []spaces.EventID) {
+	v, es := w.v, w.entries
 	budget -= messageOverhead + v.Counter.Count(string(head))
-	keep := make([]int, len(es)) // limit of each line, 0 for left out
+	keep := make([]int, len(es))
+	w.limits = keep
 	spent := 0
 	try := func(i, most, ceiling int) bool {
 		for _, limit := range inboxClips {
 			if limit > most {
 				continue
 			}
-			n := 1 + v.Counter.Count(string(v.appendEntry(nil, s, label, &es[i], limit)))
+			n := 1 + v.Counter.Count(string(w.appendEntry(nil, &es[i], limit)))
 			if spent+n <= ceiling {
 				spent += n
 				keep[i] = limit
@@ -50,7 +52,7 @@ func (v *View) shortInbox(head []byte, s *RoomView, label string, es []entry, bu
 			break
 		}
 	}
-	for _, i := range v.byRelevance(s, es) {
+	for _, i := range w.byRelevance() {
 		if keep[i] == 0 && !try(i, 1000, budget*7/8) {
 			break
 		}
@@ -60,11 +62,12 @@ func (v *View) shortInbox(head []byte, s *RoomView, label string, es []entry, bu
 			break
 		}
 	}
-	return v.joinShort(head, s, label, es, keep, budget+messageOverhead+v.Counter.Count(string(head)))
+	return w.joinKept(head, budget+messageOverhead+v.Counter.Count(string(head)))
 }
 
 // byRelevance returns the entries that answer the words of the triggers, best first.
-func (v *View) byRelevance(s *RoomView, es []entry) []int {
+func (w *inboxWriter) byRelevance() []int {
+	v, s, es := w.v, w.seat, w.entries
 	var words strings.Builder
 	at := map[spaces.EventID]int{}
 	for i := range es {
@@ -91,17 +94,18 @@ func (v *View) byRelevance(s *RoomView, es []entry) []int {
 	return order
 }
 
-// joinShort writes the kept lines, with one line for every run left out. Should
+// joinKept renders the kept lines, with one line for every run left out. Should
 // those make it too long, the least pressing kept lines go too.
-func (v *View) joinShort(head []byte, s *RoomView, label string, es []entry, keep []int, budget int) ([]byte, []spaces.EventID) {
+func (w *inboxWriter) joinKept(head []byte, budget int) ([]byte, []spaces.EventID) {
+	es, keep := w.entries, w.limits
 	for {
 		b := slices.Clone(head)
 		var refs []spaces.EventID
 		for i := 0; i < len(es); {
 			b = append(b, '\n')
 			if keep[i] > 0 {
-				b = v.appendEntry(b, s, label, &es[i], keep[i])
-				refs = es[i].refer(refs)
+				b = w.appendEntry(b, &es[i], keep[i])
+				refs = es[i].appendRef(refs)
 				i++
 				continue
 			}
@@ -111,7 +115,7 @@ func (v *View) joinShort(head []byte, s *RoomView, label string, es []entry, kee
 			}
 			b = appendElided(b, es[from:i])
 		}
-		if messageOverhead+v.Counter.Count(string(b)) <= budget || !dropOne(es, keep) {
+		if messageOverhead+w.v.Counter.Count(string(b)) <= budget || !w.dropOne() {
 			return b, refs
 		}
 	}
@@ -119,7 +123,8 @@ func (v *View) joinShort(head []byte, s *RoomView, label string, es []entry, kee
 
 // dropOne leaves out the oldest line that neither woke nor addresses the agent,
 // then the oldest of the others.
-func dropOne(es []entry, keep []int) bool {
+func (w *inboxWriter) dropOne() bool {
+	es, keep := w.entries, w.limits
 	for _, pressing := range []bool{false, true} {
 		for i := range es {
 			if keep[i] > 0 && !es[i].trigger && es[i].personal == pressing {
