@@ -134,7 +134,7 @@ func (s settings) Rows() []console.SettingRow {
 }
 
 // Schema implements [console.Settings].
-func (s settings) Schema() []byte { return config.Schema() }
+func (s settings) Schema() []byte { return config.JSONSchema() }
 
 // Budget implements [console.Settings].
 func (s settings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {

@@ -104,7 +104,7 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.His
 		if err != nil {
 			return shell.Options{}, &apperr.Error{What: err.Error(), Where: "model of " + agent.Name, Remedy: "see trestle doctor", Code: apperr.Failed}
 		}
-		as.Model = &llm.Retry{Model: client}
+		as.Model = &llm.RetryingModel{Model: client}
 	}
 	entry, err := past.Entry(ctx, past.Run().Cycle.Space)
 	if err != nil {

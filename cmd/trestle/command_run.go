@@ -181,7 +181,7 @@ func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
 
 // howToWake says how the agents of a room are woken where plain words wake none of
 // them; else nothing.
-func (p *components) howToWake(room config.Space) string {
+func (p *components) howToWake(room config.SpaceEntry) string {
 	pair := len(room.Agents) == 1 && len(room.Chats) == 0
 	direct := pair && room.Key == homeRoom
 	var names []string

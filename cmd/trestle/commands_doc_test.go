@@ -60,7 +60,7 @@ var answerTypes = map[string]string{
 	"import":          "- it needs another word",
 	"backfill":        "jobs.Snapshot",
 	"import telegram": "jobs.Snapshot",
-	"config show":     "[]config.Row",
+	"config show":     "[]config.ShownValue",
 	"memory":          "console.MemoryAnswer",
 	"memory forget":   "main.memoryChange",
 	"memory correct":  "main.memoryChange",

@@ -98,14 +98,14 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, model
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	conf, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+	conf, err := config.Load(config.LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		return nil, err
 	}
 	s = newProcess(conf, p.logger(slog.LevelError), io.Discard, true)
 	s.times, s.hold, s.listener = hurried(), demoHold, ln
 	if modelURL == "" {
-		s.models = func(config.Model) llm.Model { return demo.Model{} }
+		s.models = func(config.ModelEndpoint) llm.Model { return demo.Model{} }
 	}
 	return s, nil
 }

@@ -70,7 +70,7 @@ func (p *components) ringFor(adapter string) func([]spaces.PendingWork) {
 
 // ringMinds tells the minds of this process, if it has any.
 func (p *components) ringMinds(ws []spaces.PendingWork) {
-	if p.config().Does(config.RunsMinds) {
+	if p.config().HasRole(config.RoleMinds) {
 		p.shell.Ring(ws)
 	}
 }

@@ -28,7 +28,7 @@ func (s *Server) health() health {
 	r := s.boot.Report()
 	h := health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.listenAt}
 	now := time.Now()
-	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.config().Does(config.RunsMinds), s.idle.of(alerts.NotTaken, "")))
+	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.config().HasRole(config.RoleMinds), s.idle.of(alerts.NotTaken, "")))
 	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
 	h.Extensions = append(h.Extensions, s.redisExtensions()...)
 	for _, l := range s.lineup.all() {
@@ -64,15 +64,15 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) extension 
 }
 
 // problemExtensions lists the entries that cannot run as they are written.
-func problemExtensions(problems []config.Problem) []extension {
+func problemExtensions(problems []config.EntryProblem) []extension {
 	var all []extension
 	for _, p := range problems {
-		all = append(all, extension{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.String()})
+		all = append(all, extension{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Err.String()})
 	}
 	return all
 }
 
-func modelExtension(m config.Model, failure string) extension {
+func modelExtension(m config.ModelEndpoint, failure string) extension {
 	switch {
 	case failure != "":
 		return extension{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}

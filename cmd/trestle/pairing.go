@@ -123,7 +123,7 @@ func (p *components) pairChat(ctx context.Context, chat string, g activity.Acces
 		return admittedPerson{}, err
 	}
 	platform, _, _ := strings.Cut(account, ":")
-	if wrong := config.NoChat(platform, id); wrong != nil {
+	if wrong := config.CheckChatID(platform, id); wrong != nil {
 		return admittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
 	}
 	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())

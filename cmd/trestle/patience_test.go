@@ -38,7 +38,7 @@ func aManager(t *testing.T) (socket string, heard func() []string) {
 	}()
 	return socket, func() []string {
 		t.Helper()
-		if err := managerAt(socket).Tell(t.Context(), "over"); err != nil {
+		if err := managerAt(socket).Notify(t.Context(), "over"); err != nil {
 			t.Error(err)
 		}
 		lines := <-all
@@ -49,7 +49,7 @@ func aManager(t *testing.T) (socket string, heard func() []string) {
 	}
 }
 
-func managerAt(socket string) systemd.Notifier {
+func managerAt(socket string) systemd.ServiceNotifier {
 	return systemd.New(func(name string) (string, bool) { return socket, name == "NOTIFY_SOCKET" }, 1)
 }
 

@@ -28,7 +28,7 @@ type CLI struct {
 	folder  string // paths start here; empty is the working folder
 	lookup  func(string) (string, bool)
 	environ []string
-	known   *redact.Registry // see hidden
+	known   *redact.SecretRegistry // see hidden
 	// endpoints are where a demo looks for a local model to offer.
 	endpoints []string
 
@@ -171,8 +171,8 @@ func (p *CLI) alone(ctx context.Context) error {
 	return err
 }
 
-func (p *CLI) source() config.Source {
-	return config.Source{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.folder, Lookup: p.lookup, Environ: p.environ}
+func (p *CLI) source() config.LoadOptions {
+	return config.LoadOptions{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.folder, Lookup: p.lookup, Environ: p.environ}
 }
 
 // answer writes the answer of a command: by text, or v as JSON. Nothing that
@@ -224,9 +224,9 @@ func (p *CLI) logger(level slog.Level) *slog.Logger {
 }
 
 // hidden is what keeps credentials out of everything that p says.
-func (p *CLI) hidden() *redact.Registry {
+func (p *CLI) hidden() *redact.SecretRegistry {
 	if p.known == nil {
-		p.known = new(redact.Registry)
+		p.known = new(redact.SecretRegistry)
 	}
 	return p.known
 }
@@ -235,7 +235,7 @@ func (p *CLI) hidden() *redact.Registry {
 // whatever is wrong with the rest.
 func (p *CLI) load() (*config.Config, error) { return p.loadFrom(p.source()) }
 
-func (p *CLI) loadFrom(from config.Source) (*config.Config, error) {
+func (p *CLI) loadFrom(from config.LoadOptions) (*config.Config, error) {
 	c, err := config.Load(from)
 	if c != nil {
 		p.hidden().Know(c.Secrets()...)

@@ -54,7 +54,7 @@ func sinceFlag(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	d, err := config.ParseSpan(text)
+	d, err := config.ParseDuration(text)
 	if err != nil || d < 0 {
 		return time.Time{}, &apperr.Error{What: fmt.Sprintf("%q is no length of time", text), Where: "--since", Remedy: "write 90s, 5m, 2h or 7d", Code: apperr.Usage}
 	}

@@ -16,7 +16,7 @@ import (
 // repeated.
 func (p *components) apply(ctx context.Context, next *config.Config) error {
 	before := p.allServers()
-	next = next.Over(p.config())
+	next = next.KeepStartValues(p.config())
 	if err := p.letGo(ctx, next); err != nil {
 		return fmt.Errorf("let go of accounts: %w", err)
 	}

@@ -45,7 +45,7 @@ type Server struct {
 	// listener is where the configuration says to listen, opened by whoever made the
 	// process, who closes it if the process never serves. Nil: the process opens it.
 	listener  net.Listener
-	manager   systemd.Notifier
+	manager   systemd.ServiceNotifier
 	scheduled atomic.Bool // the scheduler was started
 	console   *console.Console
 	lost      chan error // told once when the record is given to others
@@ -88,10 +88,10 @@ func (s *Server) run(ctx context.Context, beside func(context.Context) error) (e
 // before: this stage stands for it in the report.
 func (s *Server) loaded() error {
 	for _, p := range s.config().Problems {
-		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.String())
+		s.log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Err.String())
 	}
 	for _, w := range s.config().Warnings {
-		s.log.Warn("configuration", "entry", w.Entry, "reason", w.Fault.String())
+		s.log.Warn("configuration", "entry", w.Entry, "reason", w.Err.String())
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ var errOver = errors.New("the terminal is done")
 
 // makeLines prepares a line for the terminal and for each account.
 func (s *Server) makeLines(trusted bool) {
-	if !s.config().Does(config.ServesAccounts) {
+	if !s.config().HasRole(config.RoleAdapters) {
 		return
 	}
 	s.lineup.set([]*accountConn{s.newLine(localName, s.rooms, s.joinLocal)})
@@ -238,12 +238,12 @@ func (s *Server) extend(ctx context.Context, g *errgroup.Group) {
 // working are the parts that this process has by its roles.
 func (s *Server) working() []func(context.Context) error {
 	all := []func(context.Context) error{s.inherit, s.tell, s.sweep}
-	if s.config().Does(config.RunsMinds) {
+	if s.config().HasRole(config.RoleMinds) {
 		all = append(all, s.shell.Run, s.presence.Run,
 			func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) },
 			func(ctx context.Context) error { return s.alone(ctx, dutyFrames, nil, s.shedFrames) })
 	}
-	if s.config().Does(config.ServesAccounts) {
+	if s.config().HasRole(config.RoleAdapters) {
 		all = append(all, s.runJobs, s.crew)
 	}
 	return all
@@ -309,7 +309,7 @@ func lastly(ctx context.Context, do func(context.Context) error) error {
 
 // listen serves the console.
 func (s *Server) listen(ctx context.Context, g *errgroup.Group) error {
-	if s.config().Listen == "" || !s.platforms || !s.config().Does(config.ShowsConsole) {
+	if s.config().Listen == "" || !s.platforms || !s.config().HasRole(config.RoleConsole) {
 		return nil
 	}
 	ln, err := s.listener, error(nil)

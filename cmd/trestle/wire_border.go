@@ -22,7 +22,7 @@ type notifyingStore struct {
 
 // newBorder joins the open record with the bells.
 func (p *components) newBorder() notifyingStore {
-	return notifyingStore{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.config().Does(config.RunsMinds)}
+	return notifyingStore{p.store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.config().HasRole(config.RoleMinds)}
 }
 
 // Record makes a batch durable, and wakes with the same commit the minds that are

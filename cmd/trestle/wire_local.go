@@ -45,21 +45,21 @@ func newRooms(c *config.Config) *local.Rooms {
 
 // localRooms returns the rooms a terminal can join: every configured space, or
 // the one at home.
-func (p *components) localRooms() []config.Space {
-	var all []config.Space
+func (p *components) localRooms() []config.SpaceEntry {
+	var all []config.SpaceEntry
 	for _, s := range p.config().Spaces {
 		if !s.Misconfigured {
 			all = append(all, s)
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, config.Space{Key: homeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.config().DefaultAgents})
+		all = append(all, config.SpaceEntry{Key: homeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.config().DefaultAgents})
 	}
 	return all
 }
 
 // findRoom returns the room a terminal asks for; an empty name is the first.
-func (p *components) findRoom(name string) (config.Space, error) {
+func (p *components) findRoom(name string) (config.SpaceEntry, error) {
 	rooms := p.localRooms()
 	if name == "" {
 		return rooms[0], nil
@@ -71,7 +71,7 @@ func (p *components) findRoom(name string) (config.Space, error) {
 		}
 		known = append(known, s.Key)
 	}
-	return config.Space{}, &apperr.Error{
+	return config.SpaceEntry{}, &apperr.Error{
 		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
 		Remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+alternatives(known)), Code: apperr.Failed,
 	}
@@ -103,7 +103,7 @@ func (p *components) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.Agen
 
 // localForm is how a room is opened for the terminal. Whose chats are not elsewhere,
 // its members are known; who sits alone with an agent at home, talks to it.
-func (p *components) localForm(s config.Space) spaces.OpenRequest {
+func (p *components) localForm(s config.SpaceEntry) spaces.OpenRequest {
 	o, _ := p.form(s, "", "")
 	o.Closed = len(s.Chats) == 0
 	o.Direct = o.Closed && s.Key == homeRoom && len(o.Agents) == 1
@@ -177,7 +177,7 @@ func (p *components) enter(ctx context.Context, name string) (*localRoom, error)
 type localRoom struct {
 	parts   *components
 	account string
-	room    config.Space
+	room    config.SpaceEntry
 	sub     *local.Subscription
 	who     adapters.Person // who speaks there
 }
@@ -214,7 +214,7 @@ func (s *localRoom) speaker(name string) string {
 	switch {
 	case name == "":
 		return s.own()
-	case slices.ContainsFunc(s.parts.config().Agents, func(a config.Agent) bool { return a.Name == name }):
+	case slices.ContainsFunc(s.parts.config().Agents, func(a config.AgentEntry) bool { return a.Name == name }):
 		return name
 	}
 	return ""

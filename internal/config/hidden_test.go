@@ -18,7 +18,7 @@ import (
 // nothing around it, and is in no output. One with a blank in it is refused.
 func TestATokenCannotBreakTheFile(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, File)
+	path := filepath.Join(dir, DefaultFile)
 	for _, yaml := range []string{
 		"adapters: {telegram: {type: telegram, token: ${TOKEN}, api_url: \"\"}}\nadmit: deny\n",
 		"adapters:\n  telegram:\n    type: telegram\n    token: ${TOKEN}\nadmit: deny\n",
@@ -31,7 +31,7 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 				rt.Fatal(err)
 			}
 			lookup, environ := environment("")
-			c, err := Load(Source{Folder: dir, Environ: environ, Lookup: func(name string) (string, bool) {
+			c, err := Load(LoadOptions{Folder: dir, Environ: environ, Lookup: func(name string) (string, bool) {
 				if name == "TOKEN" {
 					return token, true
 				}
@@ -130,11 +130,11 @@ func FuzzLoad(f *testing.F) {
 	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text, env string) {
-		file := filepath.Join(dir, File)
+		file := filepath.Join(dir, DefaultFile)
 		testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		lookup, environ := environment(env)
-		c, err := Load(Source{Path: file, Folder: dir, Lookup: lookup, Environ: environ})
-		findings := Findings(c, err)
+		c, err := Load(LoadOptions{Path: file, Folder: dir, Lookup: lookup, Environ: environ})
+		findings := ListFindings(c, err)
 		if c == nil && len(findings) == 0 {
 			t.Error("no configuration and no reason")
 		}
@@ -142,7 +142,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		said(new(strings.Builder), c, err)
-		if changes := Compare(c, c); len(changes) > 0 {
+		if changes := CompareConfigs(c, c); len(changes) > 0 {
 			t.Errorf("it differs from itself: %+v", changes)
 		}
 		WriteRows(io.Discard, c.Rows(ShowOptions{All: true, Origin: true}), ShowOptions{Origin: true})

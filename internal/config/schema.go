@@ -11,13 +11,13 @@ import (
 // configuration.
 const SchemaFile = "trestle.schema.json"
 
-// Schema returns the JSON schema of the file, generated from the tables that the
+// JSONSchema returns the JSON schema of the file, generated from the tables that the
 // file is read with. What occurs in several places is a definition.
-func Schema() []byte {
-	root, settings := sectionSchema(form{of: topKeys, settings: true}), settingsSchema()
+func JSONSchema() []byte {
+	root, settings := sectionSchema(keyForm{of: topKeys, settings: true}), settingsSchema()
 	root.Schema = "http://json-schema.org/draft-07/schema#"
 	root.ID = "https://github.com/trestle-bridge/trestle/blob/main/docs/" + SchemaFile
-	root.Title = "Trestle configuration (" + File + ")"
+	root.Title = "Trestle configuration (" + DefaultFile + ")"
 	root.Definitions = map[string]*schema{
 		"reference": {
 			Type: "string", Pattern: `\$\{[^}\n]+\}`,
@@ -25,15 +25,15 @@ func Schema() []byte {
 		},
 		// YAML reads some texts, such as the id of a chat, as numbers.
 		"text": {AnyOf: []*schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}},
-		"list": {AnyOf: []*schema{{Type: "array", Items: ref("text")}, {Type: "string"}, {Type: "null"}}},
-		"flag": {AnyOf: []*schema{{Type: "boolean"}, {Type: "string", Enum: []string{"yes", "no", "on", "off"}}, ref("reference")}},
+		"list": {AnyOf: []*schema{{Type: "array", Items: refTo("text")}, {Type: "string"}, {Type: "null"}}},
+		"flag": {AnyOf: []*schema{{Type: "boolean"}, {Type: "string", Enum: []string{"yes", "no", "on", "off"}}, refTo("reference")}},
 		"tokens": {AnyOf: []*schema{
-			{Type: "integer"}, {Type: "string", Pattern: `^([0-9][0-9_]*[kM]?( tokens)?|off)$`}, ref("reference"),
+			{Type: "integer"}, {Type: "string", Pattern: `^([0-9][0-9_]*[kM]?( tokens)?|off)$`}, refTo("reference"),
 		}},
 		"duration": {AnyOf: []*schema{
-			{Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)$`}, {Type: "integer", Minimum: new(0), Maximum: new(0)}, ref("reference"),
+			{Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)$`}, {Type: "integer", Minimum: new(0), Maximum: new(0)}, refTo("reference"),
 		}},
-		"model":    {AnyOf: []*schema{{Type: "string"}, sectionSchema(form{of: modelKeys}), {Type: "null"}}},
+		"model":    {AnyOf: []*schema{{Type: "string"}, sectionSchema(keyForm{of: modelKeys}), {Type: "null"}}},
 		"settings": settings, "setting_names": {Enum: slices.Sorted(maps.Keys(settings.Properties))},
 	}
 	text, err := json.MarshalIndent(root, "", " ")
@@ -67,19 +67,19 @@ type schema struct {
 	Definitions map[string]*schema `json:"definitions,omitempty"`
 }
 
-// ref returns a reference to a definition. Draft 7 ignores everything beside a
+// refTo returns a reference to a definition. Draft 7 ignores everything beside a
 // $ref: what has a description as well holds it in AllOf.
-func ref(definition string) *schema { return &schema{Ref: "#/definitions/" + definition} }
+func refTo(definition string) *schema { return &schema{Ref: "#/definitions/" + definition} }
 
 // sectionSchema describes a mapping with the keys of a form.
-func sectionSchema(f form) *schema {
+func sectionSchema(f keyForm) *schema {
 	s := &schema{Type: "object", Properties: map[string]*schema{}}
 	for _, k := range f.of {
 		s.Properties[k.name] = k.schema()
 	}
 	if f.settings {
-		s.AllOf = []*schema{ref("settings")}
-		s.PropertyNames = &schema{AnyOf: []*schema{ref("setting_names"), {Enum: slices.Sorted(maps.Keys(s.Properties))}}}
+		s.AllOf = []*schema{refTo("settings")}
+		s.PropertyNames = &schema{AnyOf: []*schema{refTo("setting_names"), {Enum: slices.Sorted(maps.Keys(s.Properties))}}}
 	} else {
 		s.Additional = false
 	}
@@ -101,28 +101,28 @@ func settingsSchema() *schema {
 			s.Properties[group] = members
 		}
 		members.Properties[below] = k.schema()
-		s.Properties[k.name] = &schema{AllOf: []*schema{ref("settings/properties/" + group + "/properties/" + below)}, Hidden: true}
+		s.Properties[k.name] = &schema{AllOf: []*schema{refTo("settings/properties/" + group + "/properties/" + below)}, Hidden: true}
 	}
 	return s
 }
 
-func (k key) schema() *schema {
+func (k keyRow) schema() *schema {
 	s := &schema{}
 	switch k.form.kind {
 	case aText, aSecret:
-		s.AllOf = []*schema{ref("text")}
+		s.AllOf = []*schema{refTo("text")}
 	case aNumber:
 		s.AnyOf = []*schema{{Type: "integer"}, {Type: "string"}}
 	case aWord:
-		s.AnyOf = []*schema{{Type: "string", Enum: k.form.words}, ref("reference"), {Type: "null"}}
+		s.AnyOf = []*schema{{Type: "string", Enum: k.form.words}, refTo("reference"), {Type: "null"}}
 	case aFlag:
-		s.AllOf = []*schema{ref("flag")}
+		s.AllOf = []*schema{refTo("flag")}
 	case aList:
-		s.AllOf = []*schema{ref("list")}
+		s.AllOf = []*schema{refTo("list")}
 	case aSection:
 		switch {
 		case k.name == "model":
-			s.AllOf = []*schema{ref("model")}
+			s.AllOf = []*schema{refTo("model")}
 		case k.form.shorter:
 			s.AnyOf = []*schema{{Type: "string"}, sectionSchema(k.form), {Type: "null"}}
 		default:
@@ -131,8 +131,8 @@ func (k key) schema() *schema {
 	case entries:
 		s = &schema{Type: "object", Additional: &schema{AnyOf: []*schema{sectionSchema(k.form), {Type: "null"}}}}
 	}
-	s.Description = plain(k.meaning)
-	s.Default = plain(k.fallback)
+	s.Description = withoutBackticks(k.meaning)
+	s.Default = withoutBackticks(k.fallback)
 	return s
 }
 
@@ -140,29 +140,29 @@ func (k settingKey) schema() *schema {
 	s := &schema{}
 	switch k.value.kind {
 	case oneWord:
-		s.AnyOf = []*schema{{Type: "string", Enum: k.value.words}, ref("reference")}
+		s.AnyOf = []*schema{{Type: "string", Enum: k.value.words}, refTo("reference")}
 	case aName:
-		s.AllOf = []*schema{ref("text")}
+		s.AllOf = []*schema{refTo("text")}
 	case wholeNumber:
-		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, ref("reference")}
+		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, refTo("reference")}
 	case someTokens:
-		s.AllOf, s.Minimum = []*schema{ref("tokens")}, &k.value.least
+		s.AllOf, s.Minimum = []*schema{refTo("tokens")}, &k.value.least
 	case aShare:
-		s.AnyOf = []*schema{{Type: "number", Minimum: new(0), Maximum: new(1)}, ref("reference")}
+		s.AnyOf = []*schema{{Type: "number", Minimum: new(0), Maximum: new(1)}, refTo("reference")}
 	case anAmount:
-		s.AnyOf = []*schema{{Type: "number", Minimum: new(0)}, ref("reference")}
+		s.AnyOf = []*schema{{Type: "number", Minimum: new(0)}, refTo("reference")}
 	case yesOrNo:
-		s.AllOf = []*schema{ref("flag")}
+		s.AllOf = []*schema{refTo("flag")}
 	case someTime:
-		s.AllOf = []*schema{ref("duration")}
+		s.AllOf = []*schema{refTo("duration")}
 	}
-	s.Description = plain(k.says())
+	s.Description = withoutBackticks(k.description())
 	s.Default = k.fallback
 	return s
 }
 
-// plain takes the marks of Markdown out of a text.
-func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
+// withoutBackticks takes the marks of Markdown out of a text.
+func withoutBackticks(text string) string { return strings.ReplaceAll(text, "`", "") }
 
 // SchemaLine is the first line of a file that editors complete.
 const SchemaLine = "# yaml-language-server: $schema=./" + SchemaFile

@@ -55,7 +55,7 @@ func decodeRequest(body []byte) (wireRequest, error) {
 
 func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 	var m struct {
-		Role      llm.Role        `json:"role"`
+		Role      llm.MessageRole `json:"role"`
 		Content   json.RawMessage `json:"content"`
 		CallID    string          `json:"tool_call_id"`
 		ToolCalls []struct {
@@ -74,7 +74,7 @@ func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 		return llm.Message{}, err
 	}
 	for _, c := range m.ToolCalls {
-		out.Calls = append(out.Calls, llm.Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
+		out.Calls = append(out.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
 	}
 	return out, nil
 }
@@ -102,7 +102,7 @@ func decodeContent(raw json.RawMessage, into *llm.Message) error {
 		head, data, _ := strings.Cut(p.Image.URL, ";base64,")
 		content, err := base64.StdEncoding.DecodeString(data)
 		if media, inline := strings.CutPrefix(head, "data:"); err == nil && inline {
-			into.Pictures = append(into.Pictures, llm.Image{Media: media, Data: content})
+			into.Pictures = append(into.Pictures, llm.ModelImage{Media: media, Data: content})
 			continue
 		}
 		return errNoRequest

@@ -45,7 +45,7 @@ func TestRequestsAreReadInEveryForm(t *testing.T) {
 		{Request: llm.Request{Model: "m", Messages: user("a\n\"b\" \\ < ❤ 😀 /")}, Stream: true, Usage: true},
 		{Request: llm.Request{Model: "m", MaxOutput: 7}, RawTools: json.RawMessage("null")},
 		{Request: llm.Request{Model: "m", NoCalls: true, MaxOutput: 9, CacheKey: "k", Messages: []llm.Message{
-			{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "x", Args: `{"k":1}`}}}, {Role: llm.Result, CallID: "a"},
+			{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "x", Args: `{"k":1}`}}}, {Role: llm.Result, CallID: "a"},
 		}}, RawTools: raw},
 		{Request: llm.Request{Messages: user("ab")}},
 		{Request: llm.Request{Messages: user("a")}, Stream: true, Usage: true},

@@ -165,7 +165,7 @@ func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.Timer, at time.
 	if timer.Cron == "" {
 		return nil
 	}
-	due, err := cron.Next(timer.Cron, t.Clock().ToShared(at))
+	due, err := cron.NextTime(timer.Cron, t.Clock().ToShared(at))
 	if err != nil {
 		return nil //nolint:nilerr // it fired for the last time
 	}
