@@ -10,13 +10,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 )
 
 // A readContext is what a reading command looks at: a configuration, the record,
 // and the process that serves it.
 type readContext struct {
-	sqlstore.ReadModel
+	readmodel.ReadModel
 	conf *config.Config
 	// health says how the process stands; nil where nothing runs.
 	health func(context.Context) (*health, error)
@@ -56,7 +56,7 @@ func consult[T any](ctx context.Context, p *CLI, command string, q url.Values) (
 		err := p.askRemote(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer)
 		return answer, nothing(err, "the other machine does not know this command", "--remote "+p.remote, "see that its trestle is as new as this one")
 	}
-	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
+	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error {
 		o := readContext{ReadModel: r, conf: conf}
 		o.health = func(ctx context.Context) (*health, error) { return there[*health](ctx, conf, "/health") }
 		o.unkept = func(ctx context.Context) ([]alerts.Alert, error) {

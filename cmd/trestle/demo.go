@@ -27,6 +27,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -185,7 +186,7 @@ func (p *CLI) showDemo(ctx context.Context, s *Server, stage *demo.Platforms) er
 
 // demoRecord is the record as a narrator reads it.
 type demoRecord struct {
-	sqlstore.ReadModel
+	readmodel.ReadModel
 	sqlstore.AgentStore
 }
 

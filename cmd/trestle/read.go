@@ -11,12 +11,12 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 )
 
 // look opens the record for reading, beside a running process or without one,
 // and hands it to see.
-func (p *CLI) look(ctx context.Context, see func(c *config.Config, r sqlstore.ReadModel) error) (err error) {
+func (p *CLI) look(ctx context.Context, see func(c *config.Config, r readmodel.ReadModel) error) (err error) {
 	conf, err := p.load()
 	if err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -14,16 +14,16 @@ import (
 // with [record.ErrNewer] when a newer program wrote it, and with
 // [record.ErrOlder] when this program would first have to migrate it. The caller
 // closes it.
-func Look(ctx context.Context, url string) (sqlstore.ReadModel, error) {
+func Look(ctx context.Context, url string) (readmodel.ReadModel, error) {
 	e := &postgresEngine{opts: Options{URL: url}.withDefaults()}
 	err := e.connect(ctx)
 	if err == nil {
 		err = e.checkSchema(ctx)
 	}
 	if err != nil {
-		return sqlstore.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), err), e.Close())
+		return readmodel.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), err), e.Close())
 	}
-	return sqlstore.Look(e), nil
+	return readmodel.OpenReadOnly(e), nil
 }
 
 // checkSchema compares the schema of the record with the one this program knows.

@@ -20,6 +20,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -73,7 +74,7 @@ func OpenStore(ctx context.Context, c *config.Config, o OpenOptions) (*sqlstore.
 
 // OpenReadOnly opens the record that a configuration names for reading, beside
 // whoever writes it.
-func OpenReadOnly(ctx context.Context, c *config.Config) (sqlstore.ReadModel, error) {
+func OpenReadOnly(ctx context.Context, c *config.Config) (readmodel.ReadModel, error) {
 	if c.Database == "" {
 		return sqlite.Look(ctx, c.Data)
 	}
