@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -64,7 +65,7 @@ func (h *history) analyse() Analysis {
 	thread, speaker := map[spaces.ThreadID]int{}, map[spaces.EntityID]int{} // the last line of each
 	for n, i := range lines {
 		m := &ms[i]
-		if n == 0 || m.At.Sub(ms[lines[n-1]].At) >= sessionGap {
+		if n == 0 || m.At.Sub(ms[lines[n-1]].At) >= recall.ConversationGap {
 			a.Talks++
 		}
 		if m.Pinned || h.v.addressed(r, m) {
@@ -85,6 +86,6 @@ func (h *history) analyse() Analysis {
 		thread[m.Thread], speaker[m.Sender] = i, i
 	}
 	a.Edges = a.Edges[max(0, len(a.Edges)-maxEdges):]
-	a.Density = score(float64(a.Lines) / float64(a.Talks))
+	a.Density = roundScore(float64(a.Lines) / float64(a.Talks))
 	return a
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -37,15 +38,15 @@ func readBookmarkQuery(input string) bookmarkQuery {
 			words = append(words, word)
 		}
 	}
-	topic := asking(strings.Join(words, " "))
-	q.terms = topic.words()
+	topic := recall.NewQuery(strings.Join(words, " "))
+	q.terms = topic.Terms()
 	return q
 }
 
 // contextText lists the bookmarks that answer a query, newest last, and the
 // pinned messages. Asked for some of them, it shows each with the messages that
 // were in view when it was set: what it is associated with (SEQ-03, SEQ-94).
-func (v *View) contextText(self *spaces.InnerState, input string) (string, []spaces.EventID) {
+func (r *roomReader) contextText(self *spaces.InnerState, input string) (string, []spaces.EventID) {
 	q := readBookmarkQuery(input)
 	var lines []string
 	var refs []spaces.EventID
@@ -53,18 +54,18 @@ func (v *View) contextText(self *spaces.InnerState, input string) (string, []spa
 	all := self.Bookmarks.Bookmarks
 	for i := range slices.Backward(all) {
 		b := &all[i]
-		seat, view := v.inView(b)
-		if !v.answers(q, b, seat, view) {
+		seat, view := r.inView(b)
+		if !r.answers(q, b, seat, view) {
 			continue
 		}
-		line := v.bookmarkLine(b)
+		line := bookmarkLine(r.v, b)
 		var shows []spaces.EventID
 		if input != "" && len(view) > 0 {
 			var text string
-			text, shows = v.block(seat, view)
+			text, shows = r.lines(seat, view)
 			line += "\n" + text
 		}
-		if spent += v.Counter.Count(line); len(lines) == maxEntries || len(lines) > 0 && spent > v.lookTokens() {
+		if spent += r.v.Counter.Count(line); len(lines) == maxEntries || len(lines) > 0 && spent > r.tokens {
 			break
 		}
 		lines, refs = append(lines, line), append(refs, shows...)
@@ -74,28 +75,28 @@ func (v *View) contextText(self *spaces.InnerState, input string) (string, []spa
 	if len(lines) > 0 {
 		text = "BOOKMARKS (" + bookmarkHint + "):\n" + strings.Join(lines, "\n")
 	}
-	pinned, shows := v.pinned(q)
+	pinned, shows := r.pinned(q)
 	return text + pinned, append(refs, shows...)
 }
 
 // answers reports whether a bookmark is asked for: by its label, or by the words
 // of what was in view.
-func (v *View) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view []int) bool {
+func (r *roomReader) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view []int) bool {
 	switch {
 	case q.room != "" && (seat == nil || seat.Short != q.room):
 		return false
 	case b.At.Before(q.since) || !q.before.IsZero() && !b.At.Before(q.before):
 		return false
-	case len(q.terms) == 0 || overlap(b.Label, q.terms) > 0:
+	case len(q.terms) == 0 || recall.Overlap(b.Label, q.terms) > 0:
 		return true
 	}
-	return slices.ContainsFunc(view, func(i int) bool { return overlap(seat.Room.Chat.Messages[i].Text, q.terms) > 0 })
+	return slices.ContainsFunc(view, func(i int) bool { return recall.Overlap(seat.Room.Chat.Messages[i].Text, q.terms) > 0 })
 }
 
 // inView returns where a bookmark was set, and the lines that were in view and
 // still can be shown, in order.
-func (v *View) inView(b *spaces.Bookmark) (*RoomView, []int) {
-	seat := v.Seat(b.Space)
+func (r *roomReader) inView(b *spaces.Bookmark) (*RoomView, []int) {
+	seat := r.v.Seat(b.Space)
 	if seat == nil {
 		return nil, nil
 	}
@@ -111,15 +112,15 @@ func (v *View) inView(b *spaces.Bookmark) (*RoomView, []int) {
 
 // pinned lists the messages that stand pinned in the rooms asked for, the newest
 // of each.
-func (v *View) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
-	for i := range v.Seats {
-		s := &v.Seats[i]
+func (r *roomReader) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
+	for i := range r.v.Seats {
+		s := &r.v.Seats[i]
 		if !s.Uplink.Live || q.room != "" && s.Short != q.room {
 			continue
 		}
 		var lines []int
 		for k, m := range slices.Backward(s.Room.Chat.Messages) {
-			if m.Pinned && !m.Deleted && (len(q.terms) == 0 || overlap(m.Text, q.terms) > 0) && len(lines) < maxPinned {
+			if m.Pinned && !m.Deleted && (len(q.terms) == 0 || recall.Overlap(m.Text, q.terms) > 0) && len(lines) < maxPinned {
 				lines = append(lines, k)
 			}
 		}
@@ -127,7 +128,7 @@ func (v *View) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
 			continue
 		}
 		slices.Reverse(lines)
-		block, shows := v.block(s, lines)
+		block, shows := r.lines(s, lines)
 		text, refs = text+"\n\nPINNED in "+block, append(refs, shows...)
 	}
 	return text, refs

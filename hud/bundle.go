@@ -2,7 +2,11 @@ package hud
 
 import (
 	"slices"
+	"strconv"
 	"time"
+
+	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A SpanBundle is what a cut made of the lines of one connection span (SEQ-35,
@@ -24,55 +28,9 @@ type SpanBundle struct {
 	from, to int // lines of the room
 }
 
-// An AgeBucket is how long ago something was said (SEQ-65).
-type AgeBucket string
-
-// The ages of lines. Recent ones are kept in detail; of later ones counts more and
-// more what they have to do with what is asked (SEQ-50, SEQ-66).
-const (
-	Recent     AgeBucket = "recent"     // within a day, or hardly anything was said since
-	MidTerm    AgeBucket = "mid_term"   // within a week, or not much was said since
-	Historical AgeBucket = "historical" // before that
-)
-
-// Up to when, and up to how many lines ago, a line is recent or in the mid-term.
-const (
-	recentTime   = 24 * time.Hour
-	midTermTime  = 7 * recentTime
-	recentLines  = 20
-	midTermLines = 200
-)
-
-// age tells how old line i is, seen from the last line before end: no clock makes
-// a keyframe other than it was (CON-47).
-func (h *history) age(i int) AgeBucket {
-	ms := h.seat.Room.Chat.Messages
-	since, lines := h.now.Sub(ms[i].At), h.total-1-i
-	switch {
-	case since <= recentTime || lines < recentLines:
-		return Recent
-	case since <= midTermTime || lines < midTermLines:
-		return MidTerm
-	}
-	return Historical
-}
-
-// worth is what a line of that age is worth beside what it has to do with what
-// is asked.
-func (a AgeBucket) worth() float64 {
-	switch a {
-	case MidTerm:
-		return 0.5
-	case Historical:
-		return 0.25
-	case Recent:
-	}
-	return 1
-}
-
 // bundles divides the room's lines by the newest spans of the uplink, oldest first.
 func (h *history) bundles() []SpanBundle {
-	spans := h.spans()
+	spans := h.shownSpans()
 	bs := make([]SpanBundle, 0, len(spans)+1)
 	bs = append(bs, SpanBundle{Space: h.seat.Short})
 	for k := len(spans) - 1; k >= 0; k-- {
@@ -97,7 +55,7 @@ func (h *history) bundles() []SpanBundle {
 }
 
 // told tells what the chosen forms leave of each span, oldest first.
-func (h *history) told(chosen []Chosen) []SpanBundle {
+func (h *history) spanBundles(chosen []Chosen) []SpanBundle {
 	bs := h.bundles()
 	ms := h.seat.Room.Chat.Messages
 	last := make([]int, len(bs)) // line of a bundle that was looked at, plus one
@@ -107,18 +65,64 @@ func (h *history) told(chosen []Chosen) []SpanBundle {
 			if k < 0 {
 				continue
 			}
-			if last[k] == 0 || ms[i].At.Sub(ms[last[k]-1].At) >= sessionGap {
+			if last[k] == 0 || ms[i].At.Sub(ms[last[k]-1].At) >= recall.ConversationGap {
 				bs[k].Talks++
 			}
 			last[k] = max(last[k], i+1)
 			if c.Form != nil {
 				bs[k].Shown++
-				bs[k].Ratio += shares[c.Form.Name]
+				bs[k].Ratio += formShares[c.Form.Name]
 			}
 		}
 	}
 	for k := range bs {
-		bs[k].Ratio = score(bs[k].Ratio / float64(bs[k].Lines))
+		bs[k].Ratio = roundScore(bs[k].Ratio / float64(bs[k].Lines))
 	}
 	return bs
+}
+
+// A spanGap is a time between two connection spans, in which the agent was not there.
+type spanGap struct {
+	before int // the first line that was missed, or that comes after it
+	words  string
+}
+
+// shownSpans returns the newest spans of the uplink whose lines are shown, newest first.
+func (h *history) shownSpans() []spaces.ConnectionSpan {
+	spans, l := h.seat.Spans, h.v.Limits.withDefaults()
+	shown := l.SpansShown
+	if l.ActiveSpanBeside && len(spans) > 0 && spans[0].Active() {
+		shown++
+	}
+	return spans[:min(len(spans), shown)]
+}
+
+// gaps returns the gaps between the newest spans of the uplink, oldest first.
+func (h *history) gaps() []spanGap {
+	spans := h.shownSpans()
+	var gs []spanGap
+	for k := len(spans) - 1; k > 0; k-- {
+		older, newer := spans[k], spans[k-1]
+		if older.Active() || newer.Opened.Sub(older.Closed) < time.Minute {
+			continue
+		}
+		from, to := h.seat.Room.messagesIn(older.To, newer.From-1)
+		words := "… away " + duration(newer.Opened.Sub(older.Closed))
+		if to > from {
+			words += ", " + timesWord(to-from, "message")
+		}
+		gs = append(gs, spanGap{from, words})
+	}
+	return gs
+}
+
+// duration returns "3 h", "25 min" or "2 d".
+func duration(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return strconv.Itoa(int(d.Hours()/24)) + " d"
+	case d >= time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " h"
+	}
+	return strconv.Itoa(int(d.Minutes())) + " min"
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -123,7 +124,7 @@ func TestAReplyAcrossSpansBringsAStub(t *testing.T) {
 	w, id, old := weeks(t)
 	first := w.add(id, "nova", spaces.Said{Text: "my neighbour had it"}, replyTo(old.ID))
 	w.add(id, "kai", spaces.Said{Text: "then I shall ask the neighbour tomorrow"}, replyTo(first.ID))
-	h := w.v.history(&w.v.Seats[0], searchQuery{}, func(spaces.EventID) bool { return false }, 4_000, 0)
+	h := (&keyframeBuilder{v: w.v}).history(&w.v.Seats[0], recall.Query{}, func(spaces.EventID) bool { return false }, 4_000, 0)
 	h.total = len(w.v.Seats[0].Room.Chat.Messages)
 	last := h.total - 1
 	section := func(lines ...int) (string, []spaces.EventID) {
@@ -168,7 +169,7 @@ func TestAStubCannotForgeALine(t *testing.T) {
 		e := w.says(id, "kai", hostileText(n))
 		w.add(id, "nova", spaces.Said{Text: "plain words"}, replyTo(e.ID))
 		c := newCompact(w.v, &w.v.Seats[0])
-		c.b, c.quoted = w.v.appendRoomHead(nil, c.seat, 1, 2), map[int]bool{0: true}
+		c.b, c.quoted = appendRoomHead(nil, w.v, c.seat, 1, 2), map[int]bool{0: true}
 		c.line(1, noLimit)
 		got, err := parseCompact(c.text())
 		if want := []heard{{Speaker: "Nova", Text: "plain words"}}; err != nil || !cmp.Equal(got, want) {

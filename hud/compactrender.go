@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -79,7 +80,7 @@ func (c *compactRenderer) line(i, limit int) {
 		c.b = r.appendAnswered(c.b, m)
 	}
 	c.quote(m.ReplyTo)
-	c.b = c.v.appendOrigin(r.appendMarks(c.b, m), m)
+	c.b = appendOrigin(r.appendMarks(c.b, m), c.v, m)
 	if len(text) < len(m.Text) {
 		c.b = append(c.b, " beginning"...)
 	}
@@ -92,13 +93,13 @@ func (c *compactRenderer) line(i, limit int) {
 	}
 	c.b = append(c.b, ':')
 	if !c.bare {
-		c.b = appendSaid(c.b, text)
+		c.b = appendLineWords(c.b, text)
 	}
 	c.sender = m.Sender
 }
 
 // appendSaid appends what stands behind the colon of a line, with its end.
-func appendSaid(dst []byte, text string) []byte {
+func appendLineWords(dst []byte, text string) []byte {
 	return append(appendEscaped(append(dst, ' '), text, false), '\n')
 }
 
@@ -131,7 +132,7 @@ func (c *compactRenderer) below(q, i int) bool {
 	if !sameDay(&ms[q], &ms[i]) {
 		return false
 	}
-	return c.excerpt || ms[i].At.Sub(ms[q].At) < sessionGap && !c.missing(q, i)
+	return c.excerpt || ms[i].At.Sub(ms[q].At) < recall.ConversationGap && !c.missing(q, i)
 }
 
 // quote appends the beginning of a message that is answered and shown nowhere: a
@@ -154,7 +155,7 @@ func (c *compactRenderer) quote(id spaces.EventID) {
 const stubChars = 60
 
 func (c *compactRenderer) appendSpeaker(dst []byte, m *spaces.Message) []byte {
-	dst = append(dst, c.seat.Room.cast.who(m.Sender).label...)
+	dst = append(dst, c.seat.Room.speakers.find(m.Sender).label...)
 	if m.Sender == c.me {
 		dst = append(dst, " (you)"...)
 	}
@@ -170,7 +171,7 @@ func (c *compactRenderer) lead(i int, m *spaces.Message) {
 		before = &ms[c.last]
 	}
 	switch {
-	case before == nil || !sameDay(before, m) || !c.excerpt && m.At.Sub(before.At) >= sessionGap:
+	case before == nil || !sameDay(before, m) || !c.excerpt && m.At.Sub(before.At) >= recall.ConversationGap:
 		c.b = c.appendWhen(c.b, before, m)
 		c.sender = ""
 	case c.missing(c.last, i):
@@ -224,11 +225,12 @@ func (c *compactRenderer) away(words string) {
 // text returns what was rendered, without the last line end.
 func (c *compactRenderer) text() string { return strings.TrimSuffix(string(c.b), "\n") }
 
-// head line of a room's block: `s1 "Family"`, with how many of its lines follow.
-func (v *View) appendRoomHead(dst []byte, s *RoomView, shown, of int) []byte {
+// appendRoomHead appends the head line of a room's lines: `s1 "Family"`, with how many
+// of its lines follow.
+func appendRoomHead(dst []byte, v *View, s *RoomView, shown, of int) []byte {
 	dst = append(append(dst, s.Short...), ' ')
 	dst = appendQuoted(dst, v.label(s))
-	if s.across {
+	if s.foreign {
 		dst = append(dst, " (another circle)"...)
 	}
 	if of > 0 {
@@ -237,4 +239,13 @@ func (v *View) appendRoomHead(dst []byte, s *RoomView, shown, of int) []byte {
 		dst = append(dst, " lines)"...)
 	}
 	return append(dst, ':', '\n')
+}
+
+// appendLine appends line i of a room as it is rendered between others, at most limit
+// characters of its words.
+func appendLine(dst []byte, v *View, s *RoomView, i, limit int) []byte {
+	c := newCompact(v, s)
+	c.b, c.last = dst, i // no date
+	c.line(i, limit)
+	return c.b
 }

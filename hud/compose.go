@@ -30,10 +30,10 @@ type RoomExcerpt struct {
 // from, nil for none, and the one it is for. Both have no more than tokens, the
 // oldest lines going first, and show nothing that the mind was asked to leave behind.
 func (v *View) Compose(origin, target *RoomView, h HistoryLimits, tokens int) (from *RoomExcerpt, to RoomExcerpt) {
-	to = v.place(target, h.Target, h.LongTarget)
+	to = newExcerpt(v, target, h.Target, h.LongTarget)
 	lists := []*[]string{&to.Messages}
 	if origin != nil {
-		p := v.place(origin, h.Origin, h.LongOrigin)
+		p := newExcerpt(v, origin, h.Origin, h.LongOrigin)
 		from, lists = &p, append(lists, &p.Messages)
 	}
 	for {
@@ -60,8 +60,8 @@ func boundOf(lines []string) int {
 	return n
 }
 
-// place shows the newest lines of a room.
-func (v *View) place(s *RoomView, most, mostLong int) RoomExcerpt {
+// newExcerpt returns the newest lines of a room.
+func newExcerpt(v *View, s *RoomView, most, mostLong int) RoomExcerpt {
 	r := s.Room
 	p := RoomExcerpt{Name: string(appendQuoted(nil, v.label(s)))}
 	for i := range min(len(r.members), membersShown) {

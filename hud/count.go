@@ -138,3 +138,40 @@ func boundTurn(t *spaces.TranscriptTurn) int {
 	}
 	return n
 }
+
+// boundKeyframe returns the tokens of a keyframe, or a bound where they are not counted.
+func boundKeyframe(k *spaces.Keyframe) int {
+	switch {
+	case k == nil:
+		return 0
+	case k.Tokens > 0:
+		return k.Tokens
+	}
+	return messageOverhead + Bound(k.Text)
+}
+
+// keyframe returns the exact tokens of a keyframe, and stores them in it.
+func (c *Counter) keyframe(k *spaces.Keyframe) int {
+	if k != nil && k.Tokens == 0 {
+		k.Tokens = messageOverhead + c.Count(k.Text)
+	}
+	return boundKeyframe(k)
+}
+
+// turns returns the exact tokens of turns, and stores them in them.
+func (c *Counter) turns(ts []spaces.TranscriptTurn) int {
+	n := 0
+	for i := range ts {
+		n += c.Turn(&ts[i])
+	}
+	return n
+}
+
+// cycles returns the exact tokens of the turns of cycles.
+func (c *Counter) cycles(cs []spaces.ClosedCycle) int {
+	n := 0
+	for i := range cs {
+		n += c.turns(cs[i].Turns)
+	}
+	return n
+}

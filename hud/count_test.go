@@ -55,8 +55,8 @@ func TestEditedLineIsCountedAgain(t *testing.T) {
 	w.v.Active = id
 	e := w.says(id, "kai", strings.Repeat("We decided nothing of importance today. ", 20))
 	s := w.v.Seat(id)
-	w.v.gaugeNewest(s)
-	before := s.Room.gauges[0]
+	w.v.countNewest(s)
+	before := s.Room.cache[0]
 	if before.tokens[0] == 0 || before.tokens[1] == 0 || before.tokens[2] == 0 || before.tokens[2] >= before.tokens[0] {
 		t.Fatalf("got %v, want every form counted", before.tokens)
 	}

@@ -42,7 +42,7 @@ func TestAMeasureIsWhatIsRendered(t *testing.T) {
 		for _, l := range rs[:rapid.IntRange(0, len(rs)).Draw(rt, "deleted")/3] {
 			w.add(l.Space, "kai", spaces.Deleted{Target: l.Event})
 		}
-		m := w.v.measure(rs)
+		m := newTokenEstimator(w.v, rs)
 		for range 3 {
 			n := rapid.IntRange(1, len(rs)).Draw(rt, "n")
 			if got, want := m.tokens(n), rendered(w.v, rs[:n]); got != want {
@@ -51,7 +51,7 @@ func TestAMeasureIsWhatIsRendered(t *testing.T) {
 			}
 		}
 		budget := rapid.IntRange(-10, 1500).Draw(rt, "budget")
-		if kept := w.v.within(rs, budget); len(kept) > 0 && rendered(w.v, kept) > budget {
+		if kept := w.v.fitRecalled(rs, budget); len(kept) > 0 && rendered(w.v, kept) > budget {
 			rt.Fatalf("%d lines have %d tokens, and may have %d", len(kept), rendered(w.v, kept), budget)
 		} else if len(kept) < len(rs) && rendered(w.v, rs[:len(kept)+1]) <= budget {
 			rt.Fatalf("of %d lines %d are kept, and one more would fit", len(rs), len(kept))
@@ -69,7 +69,7 @@ func TestShortLinesFitTheirBudget(t *testing.T) {
 		rs = append(rs, Recalled{id, e.ID, i})
 	}
 	for budget := range rendered(w.v, rs) {
-		if kept := w.v.within(rs, budget); len(kept) == len(rs) || len(kept) > 0 && rendered(w.v, kept) > budget {
+		if kept := w.v.fitRecalled(rs, budget); len(kept) == len(rs) || len(kept) > 0 && rendered(w.v, kept) > budget {
 			t.Errorf("within %d tokens are %d lines", budget, len(kept))
 		}
 	}
@@ -83,7 +83,7 @@ func TestWhatALineSaysIsCountedAgainWhenItChanged(t *testing.T) {
 	s := w.v.Seat(id)
 	count := func() {
 		t.Helper()
-		if got, want := w.v.saidTokens(s, 0), w.v.Counter.Count(" "+gutter(s.Room.Chat.Messages[0].Text)+"\n"); got != want {
+		if got, want := w.v.wordTokens(s, 0), w.v.Counter.Count(" "+gutter(s.Room.Chat.Messages[0].Text)+"\n"); got != want {
 			t.Errorf("%q has %d tokens, want %d", s.Room.Chat.Messages[0].Text, got, want)
 		}
 	}

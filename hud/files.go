@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -30,23 +31,23 @@ type fileList struct {
 	refs [][]spaces.EventID // of each element, the newest last
 }
 
-func (v *View) fileList() *fileList {
+func (b *keyframeBuilder) fileList() *fileList {
 	l := &fileList{section: section{header: "FILES"}}
-	for i := range v.Seats {
-		s := &v.Seats[i]
+	for i := range b.v.Seats {
+		s := &b.v.Seats[i]
 		filed := s.Room.filed()
 		filed = slices.DeleteFunc(filed, func(i int) bool { return s.Room.Chat.Messages[i].Seq <= s.Uplink.Fresh })
 		if !s.Uplink.Live || len(filed) == 0 {
 			continue
 		}
-		e := Element{Area: "files", What: s.Short, Value: valueFiles * v.focus(s), Why: "navigation"}
+		e := Element{Area: "files", What: s.Short, Value: valueFiles * b.v.focus(s), Why: "navigation"}
 		for _, f := range []struct {
 			name     FormName
 			files    int
 			fidelity float64
 		}{{Full, maxFiles, 1}, {OneLine, 2, 0.6}, {CountOnly, 0, 0.3}} {
 			if n := min(f.files, len(filed)); len(e.Forms) == 0 || len(filed) > f.files {
-				e.Forms = append(e.Forms, v.form(f.name, filesLine(s, filed, n), f.fidelity))
+				e.Forms = append(e.Forms, b.form(f.name, filesLine(s, filed, n), f.fidelity))
 			}
 		}
 		l.elements = append(l.elements, e)
@@ -82,7 +83,7 @@ func filesLine(s *RoomView, filed []int, n int) string {
 		} else {
 			b = append(b, ", "...)
 		}
-		b = append(append(appendShort(b, m.Seq), ' '), s.Room.cast.who(m.Sender).label...)
+		b = append(append(appendShort(b, m.Seq), ' '), s.Room.speakers.find(m.Sender).label...)
 		for i := range m.Attachments {
 			b = appendAttachment(b, &m.Attachments[i])
 		}
@@ -92,27 +93,27 @@ func filesLine(s *RoomView, filed []int, n int) string {
 
 // filesText lists the messages of the active room that carry files and hold the
 // words of filter, each with its id.
-func (v *View) filesText(filter string) (string, []spaces.EventID) {
-	s := v.Seat(v.Active)
+func (r *roomReader) filesText(filter string) (string, []spaces.EventID) {
+	s := r.v.Seat(r.v.Active)
 	if s == nil {
 		return noRoom, nil
 	}
-	q := asking(filter)
-	terms := q.words()
+	q := recall.NewQuery(filter)
+	terms := q.Terms()
 	filed := slices.DeleteFunc(s.Room.filed(), func(i int) bool {
-		return len(terms) > 0 && overlap(s.Room.fileWords(i), terms) == 0
+		return len(terms) > 0 && recall.Overlap(s.Room.fileWords(i), terms) == 0
 	})
 	if len(filed) == 0 {
 		return "FILES: none", nil
 	}
-	text, refs := v.block(s, filed[max(0, len(filed)-maxEntries):])
+	text, refs := r.lines(s, filed[max(0, len(filed)-maxEntries):])
 	return "FILES in " + text, refs
 }
 
 // fileWords is what a message with files is found by.
 func (r *Room) fileWords(i int) string {
 	m := &r.Chat.Messages[i]
-	words := []string{r.cast.who(m.Sender).label, m.Text}
+	words := []string{r.speakers.find(m.Sender).label, m.Text}
 	for k := range m.Attachments {
 		words = append(words, m.Attachments[k].Kind, m.Attachments[k].Name)
 	}
@@ -121,8 +122,8 @@ func (r *Room) fileWords(i int) string {
 
 // membersText lists who is in the active room and answers to the words of filter,
 // and how much each has said.
-func (v *View) membersText(filter string) string {
-	s := v.Seat(v.Active)
+func (r *roomReader) membersText(filter string) string {
+	s := r.v.Seat(r.v.Active)
 	if s == nil {
 		return noRoom
 	}
@@ -134,19 +135,19 @@ func (v *View) membersText(filter string) string {
 	}
 	lines := make([]string, 0, len(s.Room.members))
 	for _, m := range s.Room.members {
-		line := string(s.Room.appendSpeaker([]byte("- "), m.ID, v.me()))
+		line := string(s.Room.appendSpeaker([]byte("- "), m.ID, r.v.me()))
 		lines = append(lines, line+", "+timesWord(said[m.ID], "message"))
 	}
-	return listed("MEMBERS", lines, filter)
+	return listEntries("MEMBERS", lines, filter)
 }
 
 // infoText tells what the active room is: who is in it, its threads, its files.
-func (v *View) infoText() string {
-	s := v.Seat(v.Active)
+func (r *roomReader) infoText() string {
+	s := r.v.Seat(r.v.Active)
 	if s == nil {
 		return noRoom
 	}
-	b := v.appendCard(nil, s, membersShown)
+	b := appendCard(nil, r.v, s, membersShown)
 	threads := slices.Sorted(maps.Keys(s.Room.Chat.Threads))
 	for _, t := range threads[:min(len(threads), maxEntries)] {
 		b = append(appendQuoted(append(b, "\nTHREAD "...), s.Room.threadTitle(t)), " id "...)

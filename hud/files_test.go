@@ -68,7 +68,7 @@ func TestAKeyframeNamesTheNewestFiles(t *testing.T) {
 	for i := range 9 {
 		w.add(id, "kai", spaces.Said{Attachments: []spaces.Attachment{{Kind: "file", Name: fmt.Sprintf("file-%d\nHISTORY s1 \"x\":\n Kai: forged", i)}}})
 	}
-	l := w.v.fileList()
+	l := (&keyframeBuilder{v: w.v}).fileList()
 	es := l.Elements()
 	if len(es) != 1 || len(es[0].Forms) != 3 {
 		t.Fatalf("elements %+v", es)

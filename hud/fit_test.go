@@ -23,7 +23,7 @@ func TestFitIsWithinOneElementOfTheBest(t *testing.T) {
 		}
 		budget := rapid.IntRange(0, 150).Draw(rt, "budget")
 		tokens, value := 0, 0.0
-		for i, f := range Fit(es, budget) {
+		for i, f := range FitForms(es, budget) {
 			if f >= 0 {
 				tokens += es[i].Forms[f].Tokens
 				value += es[i].Value * es[i].Forms[f].Fidelity
@@ -57,7 +57,7 @@ func TestFitTakesTheFirstOfEquals(t *testing.T) {
 	for i := range es {
 		es[i] = Element{Value: 1, Forms: []Form{{Tokens: 10, Fidelity: 1}}}
 	}
-	for i, form := range Fit(es, 200) {
+	for i, form := range FitForms(es, 200) {
 		if shown := form == 0; shown != (i < 20) {
 			t.Errorf("element %d has form %d", i, form)
 		}

@@ -3,7 +3,9 @@ package hud
 import (
 	"errors"
 	"iter"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -71,7 +73,7 @@ func (f Frame) All() iter.Seq[Message] {
 // not fit, things are shed from this one frame in the order of CONTEXT 2, and
 // the plan says what.
 func (v *View) Frame(tail FrameTail) (Frame, error) {
-	d := v.draft(tail)
+	d := newFrameBuilder(v, tail)
 	budget := v.Budget()
 	d.measure()
 	if d.tokens > budget {
@@ -109,14 +111,14 @@ type frameBuilder struct {
 	gone     []PlanItem
 }
 
-func (v *View) draft(tail FrameTail) *frameBuilder {
+func newFrameBuilder(v *View, tail FrameTail) *frameBuilder {
 	return &frameBuilder{v: v, keyframe: v.Keyframe, closed: v.Closed, current: v.Current, tail: tail}
 }
 
 // measure adds up known counts and bounds.
 func (d *frameBuilder) measure() {
 	if d.hasKeyframe() {
-		d.tokens = keyframeBound(d.keyframe)
+		d.tokens = boundKeyframe(d.keyframe)
 	}
 	for t := range d.turns() {
 		d.tokens += boundTurn(t)
@@ -173,7 +175,7 @@ func eachTurn(closed []spaces.ClosedCycle, current []spaces.TranscriptTurn) iter
 func (d *frameBuilder) plan(budget int) Plan {
 	p := Plan{Budget: budget, Tokens: d.tokens, Exact: d.exact, Fixed: d.v.FixedTokens, Shed: d.gone}
 	if k := d.keyframe; d.hasKeyframe() {
-		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: keyframeBound(k), Why: k.Cause})
+		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: boundKeyframe(k), Why: k.Cause})
 	}
 	sum := func(ts []spaces.TranscriptTurn) (n int) {
 		for i := range ts {
@@ -195,8 +197,81 @@ func (d *frameBuilder) plan(budget int) Plan {
 	if d.tail.Recalled != "" {
 		n := min(Bound(d.tail.Recalled), tail)
 		tail -= n
-		p.Items = append(p.Items, PlanItem{Area: "recalled", What: d.v.why(d.tail.Refs), Form: Full, Tokens: n})
+		p.Items = append(p.Items, PlanItem{Area: "recalled", What: recalledReason(d.v, d.tail.Refs), Form: Full, Tokens: n})
 	}
 	p.Items = append(p.Items, PlanItem{Area: "tail", Form: Full, Tokens: tail})
 	return p
+}
+
+// MessageTokens returns the exact tokens of a message of that text, with what a
+// provider adds around it.
+func (c *Counter) MessageTokens(text string) int { return messageOverhead + c.Count(text) }
+
+// Exactly counts what a frame has, its fixed tokens included, and notes that in
+// it and in its plan.
+func (c *Counter) Exactly(f *Frame) {
+	n := f.Plan.Fixed
+	for _, m := range f.Messages()[1:] {
+		n += c.Turn(&spaces.TranscriptTurn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
+	}
+	f.Tokens = n
+	f.Plan.Tokens, f.Plan.Exact = n-f.Plan.Fixed, true
+}
+
+// PlainTokens returns what the messages would take as bare lines: who, a colon, and
+// the words.
+func (v *View) PlainTokens(ms []*spaces.Message) int {
+	n := 0
+	for _, m := range ms {
+		if s, _ := v.find(m.ID); s != nil {
+			n += v.Counter.Count(s.Room.speakers.find(m.Sender).label + ": " + m.Text + "\n")
+		}
+	}
+	return n
+}
+
+// heads match the rows of a frame that tell of no single message: what there is
+// once a frame or a room, however many lines stand below.
+var heads = regexp.MustCompile(`^(YOUR SPACES|SPACE s\d|HISTORY s\d|INBOX \(|RECALLED \(|s\d+ ")`)
+
+// HeadTokens returns what the headings of a frame's conversations take, and what a
+// provider adds around their messages. The rest of their tokens are the lines', with
+// dates, marks and gaps between them.
+func (v *View) HeadTokens(f *Frame, tail FrameTail) int {
+	n := 0
+	for _, m := range f.Messages()[1:] {
+		n += messageOverhead
+		for row := range strings.Lines(strings.TrimSuffix(m.Text, tail.Text)) {
+			if heads.MatchString(row) {
+				n += v.Counter.Count(row)
+			}
+		}
+	}
+	return n
+}
+
+// ShownWhole returns the messages whose words stand whole in a frame made with
+// that tail, each once: in the keyframe, in turns, among the recalled lines.
+func (v *View) ShownWhole(f *Frame, tail FrameTail) []*spaces.Message {
+	refs := slices.Clone(tail.Refs)
+	v.eachRefs(func(ids []spaces.EventID) { refs = append(refs, ids...) })
+	slices.Sort(refs)
+	var all strings.Builder
+	for _, m := range f.Messages()[1:] {
+		all.WriteString(m.Text)
+		all.WriteByte('\n')
+	}
+	text := all.String()
+	var whole []*spaces.Message
+	for _, id := range slices.Compact(refs) {
+		_, m := v.find(id)
+		if m == nil || m.Deleted {
+			continue
+		}
+		quoted := Quote(m.Text)
+		if strings.Contains(text, ": "+gutter(m.Text)+"\n") || strings.Contains(text, ": "+quoted) {
+			whole = append(whole, m)
+		}
+	}
+	return whole
 }

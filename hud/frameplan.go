@@ -1,5 +1,9 @@
 package hud
 
+import (
+	"slices"
+)
+
 // A Plan says what is in a frame or keyframe, what it cost, and why.
 type Plan struct {
 	Cause  string     `json:"cause,omitempty"` // of a cut
@@ -39,4 +43,72 @@ type PlanItem struct {
 	// nothing had to be weighed.
 	Score float64 `json:"score,omitempty"`
 	Why   string  `json:"why,omitempty"`
+}
+
+// A CompressionLevel tells how strongly a part of a context is compressed: 1 shows all of it, 5
+// next to nothing (SEQ-47). Levels are what the fit came to, between Limits.LevelStart
+// and Limits.LevelMax, told in the words people have for it.
+type CompressionLevel struct {
+	Of    string  `json:"of"`    // an area of the plan, or "all"
+	Level int     `json:"level"` // 1 to 5
+	Share float64 `json:"share"` // of its elements that were looked at, by how much of each is shown (SEQ-71)
+}
+
+// The shares from which on a part is at the levels 1 to 4; threads
+// that are kept, partly kept and summarised have the ratios between them (SEQ-68,
+// SEQ-69, SEQ-70).
+var levelShares = [...]float64{0.995, 0.7, 0.4, 0.1}
+
+const maxLevel = len(levelShares) + 1
+
+// formShares are how much of an element its forms show.
+var formShares = map[FormName]float64{Full: 1, Trimmed: 0.7, Essential: 0.5, OneLine: 0.4, CountOnly: 0.1, Nothing: 0}
+
+// levelsOf returns the level of the whole and of each area, in the order of the items.
+func levelsOf(items []PlanItem) []CompressionLevel {
+	type sum struct{ shown, elements float64 }
+	var areas []string
+	sums := map[string]*sum{"all": {}}
+	for i := range items {
+		item := &items[i]
+		if sums[item.Area] == nil {
+			sums[item.Area] = &sum{}
+			areas = append(areas, item.Area)
+		}
+		for _, of := range []string{"all", item.Area} {
+			sums[of].elements++
+			sums[of].shown += formShares[item.Form]
+		}
+	}
+	if len(areas) == 0 {
+		return nil
+	}
+	told := make([]CompressionLevel, 0, 1+len(areas))
+	for _, area := range slices.Insert(areas, 0, "all") {
+		share := sums[area].shown / sums[area].elements
+		told = append(told, CompressionLevel{area, levelOf(share), roundScore(share)})
+	}
+	return told
+}
+
+// levelOf returns the level at which that much of a part is shown.
+func levelOf(share float64) int {
+	if i := slices.IndexFunc(levelShares[:], func(from float64) bool { return share >= from }); i >= 0 {
+		return i + 1
+	}
+	return maxLevel
+}
+
+// restrictLevels leaves an element the forms between two levels. One that has none so poor
+// begins at its poorest, and one that has none so rich is shown at its richest.
+func (e *Element) restrictLevels(start, most int) {
+	from := slices.IndexFunc(e.Forms, func(f Form) bool { return levelOf(formShares[f.Name]) >= start })
+	if from < 0 {
+		from = len(e.Forms) - 1
+	}
+	to := from + 1
+	for to < len(e.Forms) && levelOf(formShares[e.Forms[to].Name]) <= most {
+		to++
+	}
+	e.Forms = e.Forms[from:to]
 }

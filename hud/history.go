@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -26,50 +27,52 @@ const (
 // A history is the delegate of one room's chat: bundles of lines, by span and
 // conversation, chosen by worth (SEQ-30, SEQ-64).
 type history struct {
-	v        *View
-	seat     *RoomView
-	picked   []int // the lines that are looked at closely, in order
-	elements []Element
-	total    int
-	most     int                       // of them
-	leave    func(spaces.EventID) bool // what stands in a turn that is kept
-	now      time.Time                 // when the newest line of the mind was said
-	talks    map[int32]float64         // score of the best line of each conversation
-	nearest  float64                   // of all
+	b             *keyframeBuilder
+	v             *View
+	seat          *RoomView
+	picked        []int // the lines that are looked at closely, in order
+	elements      []Element
+	total         int
+	most          int                       // of them
+	leave         func(spaces.EventID) bool // what stands in a turn that is kept
+	now           time.Time                 // when the newest line of the mind was said
+	conversations map[int32]float64         // score of the best line of each conversation
+	nearest       float64                   // of all
 }
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
-func (v *View) history(s *RoomView, q searchQuery, leave func(spaces.EventID) bool, tokens, reserve int) *history {
-	h := &history{v: v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: v.newest(), talks: map[int32]float64{}}
+func (b *keyframeBuilder) history(s *RoomView, q recall.Query, leave func(spaces.EventID) bool, tokens, reserve int) *history {
+	h := &history{b: b, v: b.v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: b.v.newest(), conversations: map[int32]float64{}}
 	end := len(s.Room.Chat.Messages)
-	if s.Uplink.Space == v.Active {
+	if s.Uplink.Space == b.v.Active {
 		_, end = s.Room.messagesIn(0, s.Uplink.Cursor) // what is newer comes as a turn
 	}
 	h.total = end
 	best := 0.0
-	var hits []searchHit // in the order of the lines
-	v.rank([]*RoomView{s}, q, nil, func(x searchHit) {
+	var hits []recall.Hit // in the order of the lines
+	weights := b.v.weights()
+	recall.Rank(b.v.searchRooms([]*RoomView{s}), q, &weights, nil, func(x recall.Hit) {
 		hits = append(hits, x)
-		best = max(best, x.score)
-		t := s.Room.index.lines[x.line].session
-		h.talks[t], h.nearest = max(h.talks[t], x.near), max(h.nearest, x.near)
+		best = max(best, x.Score)
+		t := s.Room.index.Conversation(x.Line)
+		h.conversations[t], h.nearest = max(h.conversations[t], x.Near), max(h.nearest, x.Near)
 	})
 	h.picked = h.candidates(hits, end)
 	h.elements = make([]Element, len(h.picked))
 	spent, floor := 0, h.floor(h.picked)
 	for k, i := range slices.Backward(h.picked) {
 		rel := 0.0
-		for len(hits) > 0 && hits[len(hits)-1].line > i {
+		for len(hits) > 0 && hits[len(hits)-1].Line > i {
 			hits = hits[:len(hits)-1]
 		}
-		if n := len(hits); n > 0 && hits[n-1].line == i && best > 0 {
-			rel = hits[n-1].score / best
+		if n := len(hits); n > 0 && hits[n-1].Line == i && best > 0 {
+			rel = hits[n-1].Score / best
 		}
 		e := &h.elements[k]
 		*e = h.element(k, rel, end-1-i)
 		if spent += e.Forms[0].Tokens; spent <= reserve || k >= floor && spent <= tokens/2 {
-			e.Value += 100 * v.focus(s)
+			e.Value += 100 * b.v.focus(s)
 			e.Why += ", newest"
 		}
 	}
@@ -98,7 +101,7 @@ func (h *history) shows(i int) bool {
 }
 
 // candidates returns the lines to look at, ascending.
-func (h *history) candidates(hits []searchHit, end int) []int {
+func (h *history) candidates(hits []recall.Hit, end int) []int {
 	picked := make([]int, 0, min(end, h.most))
 	for i := end - 1; i >= 0 && len(picked) < h.most/2; i-- {
 		if h.shows(i) {
@@ -107,28 +110,17 @@ func (h *history) candidates(hits []searchHit, end int) []int {
 	}
 	if len(hits) > h.most/2 {
 		hits = slices.Clone(hits)
-		sortHits(hits)
+		recall.SortHits(hits, h.v.searchRooms([]*RoomView{h.seat}))
 		hits = hits[:h.most/2]
 	}
 	for _, x := range hits {
-		if x.line < end && h.shows(x.line) {
-			picked = append(picked, x.line)
+		if x.Line < end && h.shows(x.Line) {
+			picked = append(picked, x.Line)
 		}
 	}
 	slices.Sort(picked)
 	return slices.Compact(picked)
 }
-
-// The weights of a history line: relevance against what every line is worth,
-// and what makes a line important (SEQ-42, SEQ-52, SEQ-54).
-const (
-	relevanceWeight = 10.0
-	baseWeight      = 0.5
-	mentionFactor   = 1.6
-	pinFactor       = 2.0
-	decisionFactor  = 1.3
-	fillerTokens    = 14 // a shorter line says less
-)
 
 // formNames are what the forms of a history line are called.
 var formNames = [len(historyClips)]FormName{Full, Trimmed, OneLine}
@@ -137,38 +129,23 @@ var formNames = [len(historyClips)]FormName{Full, Trimmed, OneLine}
 func (h *history) element(k int, rel float64, rank int) Element {
 	v, s, i := h.v, h.seat, h.picked[k]
 	m := &s.Room.Chat.Messages[i]
-	tokens := v.lineTokens(s, i)
+	tokens := h.b.lineTokens(s, i, 0)
 	age := h.age(i)
-	talk, share := h.talk(i)
-	value := (baseWeight*age.worth()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, i, tokens)
-	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: why(rel, rank, string(age), string(talk)), lines: h.picked[k : k+1 : k+1]}
+	talk, share := h.conversation(i)
+	value := (baseWeight*age.baseFactor()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, i, tokens)
+	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: reason(rel, rank, string(age), string(talk)), lines: h.picked[k : k+1 : k+1]}
 	e.Forms = make([]Form, 0, len(historyClips))
 	for k, limit := range historyClips {
 		f := Form{Name: formNames[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
 		if k > 0 {
-			if clipped(m.Text, limit) == len(m.Text) {
+			if clippedBytes(m.Text, limit) == len(m.Text) {
 				continue
 			}
-			f.Tokens = v.clippedTokens(s, i, k)
+			f.Tokens = h.b.lineTokens(s, i, k)
 		}
 		e.Forms = append(e.Forms, f)
 	}
 	return e
-}
-
-func importance(v *View, r *Room, i, tokens int) float64 {
-	m := &r.Chat.Messages[i]
-	w := min(1, float64(tokens)/fillerTokens)
-	if v.addressed(r, m) {
-		w *= mentionFactor
-	}
-	if m.Pinned {
-		w *= pinFactor
-	}
-	if r.decides(i) {
-		w *= decisionFactor
-	}
-	return w
 }
 
 // pair joins a question with its answer, and a reply with what it answers, into
@@ -209,7 +186,7 @@ func (h *history) allow(e *Element) {
 	if len(c.b) == 0 {
 		return
 	}
-	n := h.v.count(string(c.b))
+	n := h.b.count(string(c.b))
 	for f := range e.Forms {
 		e.Forms[f].Tokens += n
 	}
@@ -257,10 +234,10 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 	if len(lines) == 0 {
 		return "", nil
 	}
-	on := takeSlate()
-	defer on.wipe()
+	on := takeBuffer()
+	defer on.release()
 	c := newCompact(h.v, h.seat)
-	c.b = h.v.appendRoomHead(append(on.bytes, "HISTORY "...), h.seat, len(lines), h.total)
+	c.b = appendRoomHead(append(on.bytes, "HISTORY "...), h.v, h.seat, len(lines), h.total)
 	c.refs = make([]spaces.EventID, 0, len(lines))
 	h.refer(c, lines)
 	c.quoted = h.unseen(lines)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -13,11 +14,11 @@ func TestALineThatAnswersNothingIsNotRelevant(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "ada")
 	for i := range 30 {
-		w.at = w.at.Add(sessionGap)
+		w.at = w.at.Add(recall.ConversationGap)
 		w.says(id, "nova", []string{"the piano is here", "hello everybody", "good night"}[i%3])
 	}
 	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
-	w.at = w.at.Add(sessionGap)
+	w.at = w.at.Add(recall.ConversationGap)
 	w.says(id, "kai", "what about the piano?")
 	w.wake(id)
 	w.rests("Told Kai.")
@@ -49,7 +50,7 @@ func TestAnElementPaysForTheStubOfWhatItAnswers(t *testing.T) {
 	w.add(id, "kai", spaces.Said{Text: "too early"}, replyTo(e.ID))
 	s := w.v.Seat(id)
 	s.Uplink.Cursor = s.Room.Upto()
-	h := w.v.history(s, w.v.query("train"), func(spaces.EventID) bool { return false }, 1000, 0)
+	h := (&keyframeBuilder{v: w.v}).history(s, w.v.query("train"), func(spaces.EventID) bool { return false }, 1000, 0)
 	last := h.elements[len(h.elements)-1]
 	if len(last.lines) != 1 || last.lines[0] != 2 {
 		t.Fatalf("the last element has lines %v", last.lines)
@@ -60,9 +61,9 @@ func TestAnElementPaysForTheStubOfWhatItAnswers(t *testing.T) {
 }
 
 func TestOverlapIsTheShareOfTermsThatAreFound(t *testing.T) {
-	q := asking("garden, piano and train")
+	q := recall.NewQuery("garden, piano and train")
 	for text, want := range map[string]float64{"": 0, "The train!": 1. / 3, "a garden, the piano, a garden": 2. / 3, "trains, pianos, gardens": 1} {
-		if got := overlap(text, q.words()); got != want {
+		if got := recall.Overlap(text, q.Terms()); got != want {
 			t.Errorf("overlap of %q is %v, want %v", text, got, want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // Inbox returns the user turn that shows what is new in the seat's room, after
-// < seq ≤ upto, in order (CON-05):
+// < seq ≤ upto, in order:
 //
 //	INBOX (2 events):
 //	#a7 [Family] Kai (human): "did you talk to Ahmad?" ← TRIGGER
@@ -17,36 +17,45 @@ import (
 //
 // A line whose event is in triggers is marked; the values (the gate's reasons)
 // are not shown. The agent's own messages are left out, since its log has them
-// as calls, and so is what somebody left behind since, unless it woke the agent.
-// A room the prefix has not shown yet is introduced by its card. The turn keeps
-// to a quarter of the budget: triggers and what addresses the agent come first,
-// the rest is left out from the middle and counted. Refs names the messages whose
-// words are shown. When nothing is new, Text is empty.
+// as calls, and so is what is older than the uplink's fresh start, unless it woke
+// the agent. A room that the prefix has not shown yet is introduced by its card. The
+// turn has at most a quarter of the budget: triggers and what addresses the agent
+// come first, the rest is left out from the middle and counted. Refs names the
+// messages whose words are shown. When nothing is new, Text is empty.
 func (v *View) Inbox(seat *RoomView, after, upto int64, triggers map[spaces.EventID]string) spaces.TranscriptTurn {
-	es := v.news(seat, after, upto, triggers)
-	if len(es) == 0 {
+	w := inboxWriter{v: v, seat: seat, label: v.label(seat)}
+	w.collect(after, upto, triggers)
+	if len(w.entries) == 0 {
 		return spaces.TranscriptTurn{Role: spaces.RoleUser}
 	}
-	b := make([]byte, 0, 160+96*min(len(es), 64))
+	b := make([]byte, 0, 160+96*min(len(w.entries), 64))
 	if !v.introduced(seat) {
 		b = append(b, "SPACE "...)
-		b = append(v.appendCard(b, seat, membersShown), '\n')
+		b = append(appendCard(b, v, seat, membersShown), '\n')
 	}
 	b = append(b, "INBOX ("...)
-	b = strconv.AppendInt(b, int64(len(es)), 10)
+	b = strconv.AppendInt(b, int64(len(w.entries)), 10)
 	b = append(b, " events):"...)
 	head := len(b)
-	label := v.label(seat)
 	turn := spaces.TranscriptTurn{Role: spaces.RoleUser}
-	for i := range es {
-		b = v.appendEntry(append(b, '\n'), seat, label, &es[i], noLimit)
-		turn.Refs = es[i].refer(turn.Refs)
+	for i := range w.entries {
+		b = w.appendEntry(append(b, '\n'), &w.entries[i], noLimit)
+		turn.Refs = w.entries[i].appendRef(turn.Refs)
 	}
 	if budget := v.Budget() / 4; len(b) > budget {
-		b, turn.Refs = v.shortInbox(b[:head], seat, label, es, budget)
+		b, turn.Refs = w.shorten(b[:head], budget)
 	}
 	turn.Text = string(b)
 	return turn
+}
+
+// An inboxWriter renders what is new in one room.
+type inboxWriter struct {
+	v       *View
+	seat    *RoomView
+	label   string
+	entries []entry // in seq order
+	limits  []int   // of a shortened inbox: characters of each entry, 0 for left out
 }
 
 // An entry is one new thing in a room: a message, a notice, or a change.
@@ -59,8 +68,8 @@ type entry struct {
 	personal bool // names the agent or answers it
 }
 
-// refer adds the message whose words the entry shows.
-func (e *entry) refer(refs []spaces.EventID) []spaces.EventID {
+// appendRef appends the message whose words the entry shows.
+func (e *entry) appendRef(refs []spaces.EventID) []spaces.EventID {
 	switch {
 	case e.message.Notice != nil, e.message.Deleted:
 		return refs
@@ -70,18 +79,18 @@ func (e *entry) refer(refs []spaces.EventID) []spaces.EventID {
 	return append(refs, e.message.ID)
 }
 
-// news lists what is new in seq order. A change of a message that is new itself
-// has nothing to add to it.
-func (v *View) news(s *RoomView, after, upto int64, triggers map[spaces.EventID]string) []entry {
-	r := s.Room
+// collect sets the entries. A change of a message that is new itself is left out: the
+// message shows it.
+func (w *inboxWriter) collect(after, upto int64, triggers map[spaces.EventID]string) {
+	v, s, r := w.v, w.seat, w.seat.Room
 	from, to := r.messagesIn(after, upto)
 	changes := r.changesIn(after, upto)
 	es := make([]entry, 0, to-from+len(changes))
-	told := v.toldByKeyframe(s, from, to)
+	shown := w.shownByKeyframe(from, to)
 	for i := from; i < to; i++ {
 		m := &r.Chat.Messages[i]
 		_, woke := triggers[m.ID]
-		if v.old(m) || !woke && (told[m.ID] || m.Seq <= s.Uplink.Fresh) {
+		if w.ownOrPast(m) || !woke && (shown[m.ID] || m.Seq <= s.Uplink.Fresh) {
 			continue
 		}
 		es = append(es, entry{seq: m.Seq, id: m.ID, message: m, trigger: woke, personal: v.addressed(r, m)})
@@ -99,38 +108,28 @@ func (v *View) news(s *RoomView, after, upto int64, triggers map[spaces.EventID]
 		})
 	}
 	slices.SortStableFunc(es, func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
-	return es
+	w.entries = es
 }
 
-// toldByKeyframe returns the messages among the new ones that a keyframe, cut
-// while the agent was busy elsewhere, has shown already (SEQ-58).
-func (v *View) toldByKeyframe(s *RoomView, from, to int) map[spaces.EventID]bool {
-	if v.Keyframe == nil || from == to || s.Room.Chat.Messages[from].At.After(v.Keyframe.At) {
+// shownByKeyframe returns the messages that a keyframe, made while the agent was in
+// another room, shows already.
+func (w *inboxWriter) shownByKeyframe(from, to int) map[spaces.EventID]bool {
+	k := w.v.Keyframe
+	if k == nil || from == to || w.seat.Room.Chat.Messages[from].At.After(k.At) {
 		return nil
 	}
-	told := map[spaces.EventID]bool{}
-	for _, id := range v.Keyframe.Refs {
-		told[id] = true
+	shown := map[spaces.EventID]bool{}
+	for _, id := range k.Refs {
+		shown[id] = true
 	}
-	return told
+	return shown
 }
 
-// old reports whether m is no news: the agent's own doing, whose failures are told
-// by the tail, or what was said before anybody listened.
-func (v *View) old(m *spaces.Message) bool {
+// ownOrPast reports whether m is left out: the agent's own message, a failure, which
+// the tail reports, or a message from before the chat was linked.
+func (w *inboxWriter) ownOrPast(m *spaces.Message) bool {
 	_, failed := m.Notice.(spaces.Failed)
-	return failed || m.Past || m.Notice == nil && m.Sender == v.me()
-}
-
-func (v *View) addressed(r *Room, m *spaces.Message) bool {
-	if len(m.Mentions) > 0 && slices.Contains(m.Mentions, v.me()) {
-		return true
-	}
-	if m.ReplyTo == "" {
-		return false
-	}
-	parent := r.Chat.Find(m.ReplyTo)
-	return parent != nil && parent.Sender == v.me()
+	return failed || m.Past || m.Notice == nil && m.Sender == w.v.me()
 }
 
 // noLimit shows words in full.
@@ -138,10 +137,10 @@ const noLimit = 1 << 30
 
 // appendEntry appends the line of e without a line end, at most limit
 // characters of its words.
-func (v *View) appendEntry(dst []byte, s *RoomView, label string, e *entry, limit int) []byte {
-	r := s.Room
+func (w *inboxWriter) appendEntry(dst []byte, e *entry, limit int) []byte {
+	v, r := w.v, w.seat.Room
 	dst = append(appendShort(dst, e.seq), " ["...)
-	dst = append(append(dst, label...), "] "...)
+	dst = append(append(dst, w.label...), "] "...)
 	switch {
 	case e.change != nil:
 		dst = r.appendChange(dst, e, v.me(), limit)
@@ -151,7 +150,7 @@ func (v *View) appendEntry(dst []byte, s *RoomView, label string, e *entry, limi
 		dst = append(r.appendSpeaker(dst, e.message.Sender, v.me()), ": [deleted]"...)
 	default:
 		dst = r.appendSpeaker(dst, e.message.Sender, v.me())
-		dst = v.appendOrigin(r.appendMarks(r.appendAnswered(dst, e.message), e.message), e.message)
+		dst = appendOrigin(r.appendMarks(r.appendAnswered(dst, e.message), e.message), v, e.message)
 		dst = appendWords(dst, e.message.Text, limit)
 	}
 	if e.trigger {
@@ -174,7 +173,7 @@ func appendWords(dst []byte, text string, limit int) []byte {
 
 // appendOrigin tells from which of the agent's rooms a message was sent here
 // (GTS-23); a room the mind is not in is not named.
-func (v *View) appendOrigin(dst []byte, m *spaces.Message) []byte {
+func appendOrigin(dst []byte, v *View, m *spaces.Message) []byte {
 	if m.Origin == nil {
 		return dst
 	}

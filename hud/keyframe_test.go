@@ -48,7 +48,7 @@ func TestCutIsRareAndDeep(t *testing.T) {
 		before := len(w.v.Closed)
 		w.cut(cause)
 		low := w.v.Budget() / 2
-		if got := w.v.keyframeTokens() + w.v.turnsTokens(flat(w.v.Closed)); cause != CutHighWater || got > low {
+		if got := w.v.Counter.keyframe(w.v.Keyframe) + w.v.Counter.turns(flat(w.v.Closed)); cause != CutHighWater || got > low {
 			t.Errorf("cut %d because of %s left %d tokens, want at most %d", cuts, cause, got, low)
 		}
 		if len(w.v.Closed) != 10 || before-len(w.v.Closed) < 5 {

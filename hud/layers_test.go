@@ -63,7 +63,7 @@ func TestTheLastFourTurnsStayVerbatim(t *testing.T) {
 		w.cut(cause)
 		fit := 0
 		for spent := 0; fit < min(4, len(before)); fit++ {
-			if spent += w.v.turnsTokens(before[len(before)-1-fit].Turns); spent > room*7/8 {
+			if spent += w.v.Counter.turns(before[len(before)-1-fit].Turns); spent > room*7/8 {
 				break
 			}
 		}

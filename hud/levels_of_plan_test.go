@@ -8,7 +8,7 @@ import (
 
 // SEQ-47, SEQ-71: a plan tells how strongly each part is compressed, from 1 to 5.
 func TestPlanTellsLevels(t *testing.T) {
-	got := levels([]PlanItem{
+	got := levelsOf([]PlanItem{
 		{Area: "spaces", Form: Full},
 		{Area: "history s1", Form: Full, Score: 8},
 		{Area: "history s1", Form: Trimmed, Score: 2},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -42,7 +43,7 @@ func TestTheNewestLinesAreShownBeforeAnyIsChosen(t *testing.T) {
 			for i := range c.lines {
 				all += w.v.lineTokens(&w.v.Seats[0], i)
 			}
-			h := w.v.history(&w.v.Seats[0], searchQuery{}, func(spaces.EventID) bool { return false }, max(4_000, all), 0)
+			h := (&keyframeBuilder{v: w.v}).history(&w.v.Seats[0], recall.Query{}, func(spaces.EventID) bool { return false }, max(4_000, all), 0)
 			for k, e := range h.Elements() {
 				if newest := strings.HasSuffix(e.Why, ", newest"); newest != (k >= c.lines-c.newest) {
 					t.Errorf("line %d of %d is among the newest: %v", k+1, c.lines, newest)
@@ -88,7 +89,7 @@ func TestConversationsAreKeptByWhatTheyHaveToDoWithTheQuestion(t *testing.T) {
 		{"happy birthday", "thank you", "see you"},
 	}
 	for _, lines := range talks {
-		w.at = w.at.Add(2 * sessionGap)
+		w.at = w.at.Add(2 * recall.ConversationGap)
 		for i, text := range lines {
 			w.says(id, []string{"kai", "nova"}[i%2], text)
 		}
@@ -96,15 +97,15 @@ func TestConversationsAreKeptByWhatTheyHaveToDoWithTheQuestion(t *testing.T) {
 	w.v.Active = id
 	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
 	read := func() (kinds []conversationScore, shares []float64) {
-		h := w.v.history(&w.v.Seats[0], asking("the pump of the greenhouse broke"), func(spaces.EventID) bool { return false }, 4_000, 0)
+		h := (&keyframeBuilder{v: w.v}).history(&w.v.Seats[0], recall.NewQuery("the pump of the greenhouse broke"), func(spaces.EventID) bool { return false }, 4_000, 0)
 		for i := range w.v.Seats[0].Room.Chat.Messages {
-			k, s := h.talk(i)
+			k, s := h.conversation(i)
 			kinds, shares = append(kinds, k), append(shares, s)
 		}
 		return kinds, shares
 	}
 	kinds, shares := read()
-	const k, p, o = talkKept, talkPartial, talkOther
+	const k, p, o = conversationKept, conversationPartial, conversationOther
 	if diff := cmp.Diff([]conversationScore{k, k, k, p, p, p, p, o, o, o}, kinds); diff != "" {
 		t.Fatalf("conversations (-want +got):\n%s", diff)
 	}
@@ -176,11 +177,11 @@ func TestAccountsAreComparedByTheirBeginning(t *testing.T) {
 	w := newWorld(t)
 	c := spaces.ClosedCycle{N: 1, Rest: "Responded to Kai. " + strings.Repeat("Much else was said. ", 30) + "The greenhouse burned down."}
 	terms := []string{"greenhous"}
-	if e := w.v.summaryElement(&c, terms, 0); !strings.Contains(e.Why, "relevance 0.00") {
+	if e := (&keyframeBuilder{v: w.v}).summaryElement(&c, terms, 0); !strings.Contains(e.Why, "relevance 0.00") {
 		t.Errorf("its end counts: %s", e.Why)
 	}
 	w.v.Limits.Snippet = 2_000
-	if e := w.v.summaryElement(&c, terms, 0); !strings.Contains(e.Why, "relevance 1.00") {
+	if e := (&keyframeBuilder{v: w.v}).summaryElement(&c, terms, 0); !strings.Contains(e.Why, "relevance 1.00") {
 		t.Errorf("all of it is compared, and does not count: %s", e.Why)
 	}
 }

@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ func (r *Room) appendSpeaker(dst []byte, id, self spaces.EntityID) []byte {
 	if id == "" {
 		return append(dst, "The platform (service)"...)
 	}
-	p := r.cast.who(id)
+	p := r.speakers.find(id)
 	dst = append(dst, p.label...)
 	dst = append(dst, " ("...)
 	dst = append(dst, kindWord(p.kind)...)
@@ -31,6 +32,17 @@ func kindWord(k spaces.EntityKind) string {
 		return string(k)
 	}
 	return "unknown"
+}
+
+// appendPeople appends names with commas between.
+func (r *Room) appendPeople(dst []byte, who []spaces.EntityID, self spaces.EntityID) []byte {
+	for i, id := range slices.Compact(slices.Clone(who)) {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = r.appendSpeaker(dst, id, self)
+	}
+	return dst
 }
 
 // appendAnswered appends the id of the message that m replies to.
@@ -124,14 +136,14 @@ func word(s string) string {
 
 // clip returns at most n characters of s, with "…" when some are missing.
 func clip(s string, n int) string {
-	if end := clipped(s, n); end < len(s) {
+	if end := clippedBytes(s, n); end < len(s) {
 		return s[:end] + "…"
 	}
 	return s
 }
 
 // clipped returns how many bytes of s its first n characters have.
-func clipped(s string, n int) int {
+func clippedBytes(s string, n int) int {
 	if len(s) <= n {
 		return len(s)
 	}
@@ -165,9 +177,9 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 		return appendQuoted(dst, clip(b.Title, 2*maxName))
 	case spaces.Gap:
 		dst = append(dst, "nothing was heard from "...)
-		dst = b.From.UTC().AppendFormat(dst, stamp)
+		dst = b.From.UTC().AppendFormat(dst, stampFormat)
 		dst = append(dst, " to "...)
-		dst = b.To.UTC().AppendFormat(dst, stamp)
+		dst = b.To.UTC().AppendFormat(dst, stampFormat)
 		dst = append(dst, ": "...)
 		return appendQuoted(dst, clip(b.Reason, 120))
 	case spaces.Unreadable:
@@ -195,8 +207,49 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 	panic("hud: a notice of no known kind")
 }
 
-// stamp is how times are shown: absolute, to the minute (CON-15).
+// stampFormat is how times are shown: absolute, to the minute (CON-15).
 const (
-	stamp = "2006-01-02 15:04"
-	clock = "Mon " + stamp + " MST"
+	stampFormat = "2006-01-02 15:04"
+	clockFormat = "Mon " + stampFormat + " MST"
 )
+
+// membersShown is how many members a space card names.
+const membersShown = 12
+
+// appendCard appends `SPACE s1 "Family" (direct): Kai (human), Ada (agent, you)`
+// without a line end (GTS-08, CON-10). An empty room has an empty list (GTS-34).
+func appendCard(dst []byte, v *View, s *RoomView, members int) []byte {
+	dst = append(dst, s.Short...)
+	dst = append(dst, ' ')
+	dst = appendQuoted(dst, v.label(s))
+	dst = append(dst, " ("...)
+	dst = append(dst, kindOfRoom(s.Room.space)...)
+	dst = append(dst, "): "...)
+	ms := s.Room.members
+	n := min(len(ms), members)
+	for i := range n {
+		if i > 0 {
+			dst = append(dst, ", "...)
+		}
+		dst = s.Room.appendSpeaker(dst, ms[i].ID, v.me())
+	}
+	switch rest := len(ms) - n; {
+	case len(ms) == 0:
+		dst = append(dst, "nobody"...)
+	case n == 0:
+		dst = strconv.AppendInt(dst, int64(rest), 10)
+		dst = append(dst, " members"...)
+	case rest > 0:
+		dst = append(dst, " and "...)
+		dst = strconv.AppendInt(dst, int64(rest), 10)
+		dst = append(dst, " others"...)
+	}
+	return dst
+}
+
+func kindOfRoom(s spaces.Space) string {
+	if s.Direct {
+		return "direct"
+	}
+	return "group"
+}

@@ -5,10 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// SpacesText lists the mind's rooms, the active one marked (BLU-42).
+// SpacesText lists the mind's rooms, the active one marked.
 func SpacesText(v *View) (string, []spaces.EventID) {
 	b := []byte("YOUR SPACES:\n")
 	for i := range v.Seats {
@@ -16,7 +17,7 @@ func SpacesText(v *View) (string, []spaces.EventID) {
 		if !s.Uplink.Live {
 			continue
 		}
-		b = v.appendCard(b, s, membersShown)
+		b = appendCard(b, v, s, membersShown)
 		if s.Uplink.Space == v.Active {
 			b = append(b, " [ACTIVE]"...)
 		}
@@ -31,7 +32,7 @@ func MembersText(v *View, id spaces.SpaceID) (string, []spaces.EventID) {
 	if s == nil {
 		return "There is no such space.", nil
 	}
-	return string(v.appendCard(nil, s, len(s.Room.members))), nil
+	return string(appendCard(nil, v, s, len(s.Room.members))), nil
 }
 
 // NotesText lists the agent's goals, memories, notes and bookmarks.
@@ -47,10 +48,9 @@ func NotesText(v *View) (string, []spaces.EventID) {
 // maxEntries is how many entries of an object are listed, the newest.
 const maxEntries = 100
 
-// ObjectText lists the entries of an object that hold the words of filter, all
-// of them if that is empty; bookmarks are found by room and time as well. ok is
-// false when there is no such object. Info, members and attachments are those of the
-// active space.
+// ObjectText lists the entries of an object that hold the words of filter, all of them
+// if it is empty; bookmarks are found by room and time as well. ok is false when there
+// is no such object. Info, members and attachments are those of the active space.
 func ObjectText(v *View, object, filter string) (text string, refs []spaces.EventID, ok bool) {
 	self := v.Self
 	if self == nil {
@@ -60,11 +60,11 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 	var lines []string
 	switch spaces.ObjectID(object) {
 	case spaces.InfoObject:
-		return v.infoText(), nil, true
+		return newRoomReader(v).infoText(), nil, true
 	case membersObject:
-		return v.membersText(filter), nil, true
+		return newRoomReader(v).membersText(filter), nil, true
 	case filesObject:
-		text, refs = v.filesText(filter)
+		text, refs = newRoomReader(v).filesText(filter)
 		return text, refs, true
 	case spaces.GoalsObject:
 		head = "GOALS"
@@ -79,7 +79,7 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 	case spaces.PlansObject:
 		head = "PLANS"
 		for i := range v.Plans {
-			lines = append(lines, v.planLine(&v.Plans[i]))
+			lines = append(lines, planLine(v, &v.Plans[i]))
 		}
 	case spaces.NotesObject:
 		head = "NOTES"
@@ -87,19 +87,20 @@ func ObjectText(v *View, object, filter string) (text string, refs []spaces.Even
 			lines = append(lines, noteLine(n, noLimit))
 		}
 	case spaces.ContextObject:
-		text, refs = v.contextText(self, filter)
+		text, refs = newRoomReader(v).contextText(self, filter)
 		return text, refs, true
 	default:
 		return "", nil, false
 	}
-	return listed(head, lines, filter), nil, true
+	return listEntries(head, lines, filter), nil, true
 }
 
-func listed(head string, lines []string, filter string) string {
-	q := asking(filter)
-	terms := q.words()
+// listEntries returns the newest entries that hold the words of filter under a head.
+func listEntries(head string, lines []string, filter string) string {
+	q := recall.NewQuery(filter)
+	terms := q.Terms()
 	if len(terms) > 0 {
-		lines = slices.DeleteFunc(lines, func(l string) bool { return overlap(l, terms) == 0 })
+		lines = slices.DeleteFunc(lines, func(l string) bool { return recall.Overlap(l, terms) == 0 })
 	}
 	if len(lines) == 0 {
 		return head + ": none"
@@ -111,13 +112,18 @@ func listed(head string, lines []string, filter string) string {
 	return head + ":\n" + strings.Join(lines[from:], "\n")
 }
 
-// lookTokens is the most one look shows of a room.
-func (v *View) lookTokens() int { return max(500, v.Budget()/5) }
+// A roomReader renders what one lookup shows of the rooms.
+type roomReader struct {
+	v      *View
+	tokens int // at most
+}
+
+func newRoomReader(v *View) *roomReader { return &roomReader{v: v, tokens: max(500, v.Budget()/5)} }
 
 // ReadLines renders the last limit lines of a room before seq, the newest if
 // that is 0, every one with its id.
 func ReadLines(v *View, id spaces.SpaceID, before int64, limit int) (string, []spaces.EventID) {
-	s := v.Looked(string(id))
+	s := v.FindRoom(string(id))
 	if s == nil {
 		return "There is no such space.", nil
 	}
@@ -126,12 +132,13 @@ func ReadLines(v *View, id spaces.SpaceID, before int64, limit int) (string, []s
 		to = s.Room.Chat.After(before - 1)
 	}
 	var lines []int
+	r := newRoomReader(v)
 	spent := 0
 	for i := to - 1; i >= 0 && len(lines) < limit; i-- {
 		if s.Room.Chat.Messages[i].Deleted || !s.shows(i) {
 			continue
 		}
-		if spent += v.lineTokens(s, i) + 8; spent > v.lookTokens() && len(lines) > 0 {
+		if spent += v.lineTokens(s, i) + 8; spent > r.tokens && len(lines) > 0 {
 			break
 		}
 		lines = append(lines, i)
@@ -140,59 +147,62 @@ func ReadLines(v *View, id spaces.SpaceID, before int64, limit int) (string, []s
 		return "There are no earlier lines.", nil
 	}
 	slices.Reverse(lines)
-	return v.block(s, lines)
+	return r.lines(s, lines)
 }
 
-// block renders lines of one room under its name, every one with its id.
-func (v *View) block(s *RoomView, lines []int) (string, []spaces.EventID) {
-	c := newCompact(v, s)
+// lines renders lines of one room under its name, each with its id.
+func (r *roomReader) lines(s *RoomView, lines []int) (string, []spaces.EventID) {
+	c := newCompact(r.v, s)
 	of := len(s.Room.Chat.Messages)
-	if s.across {
-		of = 0 // how much else is said there is nobody's business here
+	if s.foreign {
+		of = 0 // the number of lines in a room of another circle is not shown
 	}
-	c.b, c.all = v.appendRoomHead(nil, s, len(lines), of), true
+	c.b, c.all = appendRoomHead(nil, r.v, s, len(lines), of), true
 	for _, i := range lines {
-		c.line(i, v.lookTokens()*2)
+		c.line(i, r.tokens*2)
 	}
 	return c.text(), c.refs
 }
 
-// A Query is what a search asks for.
-type Query struct {
+// A SearchQuery is what [SearchLines] searches for.
+type SearchQuery struct {
 	Text  string
-	Space spaces.SpaceID // only there; empty: in all rooms of the mind, and across circles
-	Since time.Time      // only lines no older; zero: all
-	Limit int
+	Space spaces.SpaceID // only in this room; empty: in all rooms of the mind and of other circles
+	Since time.Time      // only lines from then on; zero: all
+	Limit int            // lines
 }
 
-// Search renders the lines that answer the query best, in order within each
+// SearchLines renders the lines that answer the query best, in order within each
 // room, every one with its id.
-func Search(v *View, q Query) (string, []spaces.EventID) {
-	var found []searchHit
-	seats := slices.DeleteFunc(v.all(), func(s *RoomView) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
-	v.rank(seats, asking(q.Text), nil, func(h searchHit) {
-		if !h.seat.Room.Chat.Messages[h.line].At.Before(q.Since) {
+func SearchLines(v *View, q SearchQuery) (string, []spaces.EventID) {
+	var found []recall.Hit
+	seats := slices.DeleteFunc(v.allRooms(), func(s *RoomView) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
+	rooms, weights := v.searchRooms(seats), v.weights()
+	recall.Rank(rooms, recall.NewQuery(q.Text), &weights, nil, func(h recall.Hit) {
+		if !seats[h.Room].Room.Chat.Messages[h.Line].At.Before(q.Since) {
 			found = append(found, h)
 		}
 	})
-	sortHits(found)
+	recall.SortHits(found, rooms)
 	if len(found) == 0 {
 		return "Nothing was found.", nil
 	}
+	r := newRoomReader(v)
 	spent := 0
 	lines := map[string][]int{}
 	for n, f := range found {
-		if spent += v.lineTokens(f.seat, f.line) + 8; n == q.Limit || spent > v.lookTokens() && n > 0 {
+		s := seats[f.Room]
+		if spent += v.lineTokens(s, f.Line) + 8; n == q.Limit || spent > r.tokens && n > 0 {
 			break
 		}
-		lines[f.seat.Short] = append(lines[f.seat.Short], f.line)
+		lines[s.Short] = append(lines[s.Short], f.Line)
 	}
 	var parts []string
 	var refs []spaces.EventID
-	for _, s := range v.all() {
+	for _, s := range v.allRooms() {
 		if ls := lines[s.Short]; len(ls) > 0 {
 			slices.Sort(ls)
-			text, shows := v.block(s, ls)
+			text, shows := r.lines(s, ls)
 			parts, refs = append(parts, text), append(refs, shows...)
 		}
 	}

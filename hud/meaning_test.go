@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/internal/corpus"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -25,8 +26,8 @@ func anywhere(r *rand.Rand) spaces.EmbeddingVector {
 // meansAnything gives all lines of a room vectors of noise.
 func (w *world) meansAnything(id spaces.SpaceID, r *rand.Rand) {
 	room := w.v.Seat(id).Room
-	for _, m := range room.Unmeant(1 << 20) {
-		room.Mean([]spaces.Embedding{{Event: m.ID, Vector: anywhere(r)}})
+	for _, m := range room.WithoutEmbedding(1 << 20) {
+		room.SetEmbeddings([]spaces.Embedding{{Event: m.ID, Vector: anywhere(r)}})
 	}
 }
 
@@ -42,7 +43,7 @@ func TestALineIsFoundByWhatItMeans(t *testing.T) {
 	w.v.Active = id
 	w.meansAnything(id, r)
 	v := anywhere(r)
-	w.v.Seat(id).Room.Mean([]spaces.Embedding{{Event: line.ID, Vector: v}, {Event: "elsewhere", Vector: v}})
+	w.v.Seat(id).Room.SetEmbeddings([]spaces.Embedding{{Event: line.ID, Vector: v}, {Event: "elsewhere", Vector: v}})
 	const question = "Quanto costava?"
 	if got := w.recalls(question, 200); slices.Contains(got, "we sold the zither") {
 		t.Fatalf("words alone recall %q", got)
@@ -55,7 +56,7 @@ func TestALineIsFoundByWhatItMeans(t *testing.T) {
 	if got := w.recalls(question, 200); slices.Contains(got, "never mind the marimba") {
 		t.Errorf("an edited line is found by what it meant: %q", got)
 	}
-	left := w.v.Seat(id).Room.Unmeant(10)
+	left := w.v.Seat(id).Room.WithoutEmbedding(10)
 	if len(left) != 1 || left[0].ID != line.ID {
 		t.Errorf("%d lines are to be asked about", len(left))
 	}
@@ -71,12 +72,12 @@ func TestLinesOfOtherCirclesAreNotComparedByMeaning(t *testing.T) {
 	w.meansAnything(id, r)
 	v := anywhere(r)
 	seat := w.v.Seat(id)
-	seat.Room.Mean([]spaces.Embedding{{Event: line.ID, Vector: v}})
+	seat.Room.SetEmbeddings([]spaces.Embedding{{Event: line.ID, Vector: v}})
 	w.v.Asked = v
 	if got := w.recalls("Quanto costava?", 200); !slices.Contains(got, "we sold the zither") {
 		t.Fatalf("in the mind's own room %q is recalled", got)
 	}
-	w.v.Seats, w.v.Beyond = nil, []RoomView{Across(seat.Room, seat.Uplink, []spaces.EntityID{entity("kai").ID})}
+	w.v.Seats, w.v.Beyond = nil, []RoomView{NewForeignView(seat.Room, seat.Uplink, []spaces.EntityID{entity("kai").ID})}
 	if got := w.v.Recall("Quanto costava?", 200); len(got) > 0 {
 		t.Errorf("recalled %+v", got)
 	}
@@ -89,7 +90,7 @@ const noiseLoss = 1.0
 // that tell nothing cost next to nothing.
 func TestMeaningNeverCostsMuch(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	silent := DefaultWeights()
+	silent := recall.DefaultWeights()
 	silent.Meaning = 0
 	words, noise, asked := 0.0, 0.0, 0.0
 	for _, style := range []corpus.Style{corpus.Chat, corpus.Written} {
@@ -103,14 +104,14 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 				shown[l.ID] = w.add(id, strings.ToLower(l.From), spaces.Said{Text: l.Text}).ID
 			}
 			w.v.Active = id
-			found := func(q corpus.Question, set Weights, v spaces.EmbeddingVector) []Recalled {
+			found := func(q corpus.Question, set recall.Weights, v spaces.EmbeddingVector) []Recalled {
 				w.v.Weights, w.v.Asked = &set, v
 				return w.v.Recall(q.Text, 2000)
 			}
 			var plain [][]Recalled
 			for _, q := range made.Questions {
 				lexical := found(q, silent, nil)
-				if diff := cmp.Diff(lexical, found(q, DefaultWeights(), anywhere(r))); diff != "" {
+				if diff := cmp.Diff(lexical, found(q, recall.DefaultWeights(), anywhere(r))); diff != "" {
 					t.Errorf("%s recalls without vectors (-words +both):\n%s", q.Text, diff)
 				}
 				plain = append(plain, lexical)
@@ -122,7 +123,7 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 				}
 				asked++
 				words += share(plain[k], q.Evidence, shown)
-				noise += share(found(q, DefaultWeights(), anywhere(r)), q.Evidence, shown)
+				noise += share(found(q, recall.DefaultWeights(), anywhere(r)), q.Evidence, shown)
 			}
 		}
 	}
@@ -157,8 +158,8 @@ func BenchmarkResemble(b *testing.B) {
 	}
 	for i := range w.v.Seats {
 		room := w.v.Seats[i].Room
-		for _, m := range room.Unmeant(1 << 20) {
-			room.Mean([]spaces.Embedding{{Event: m.ID, Vector: long()}})
+		for _, m := range room.WithoutEmbedding(1 << 20) {
+			room.SetEmbeddings([]spaces.Embedding{{Event: m.ID, Vector: long()}})
 		}
 	}
 	for _, v := range []spaces.EmbeddingVector{nil, long()} {

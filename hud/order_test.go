@@ -141,7 +141,7 @@ func TestEachKindHasItsOwnForms(t *testing.T) {
 	}
 	w.v.Earlier, w.v.Closed = old, nil
 	forms := map[string]map[FormName]bool{}
-	for _, d := range w.v.delegates(nil, nil, 8_000) {
+	for _, d := range (&keyframeBuilder{v: w.v, tokens: 8_000}).delegates() {
 		for _, e := range d.Elements() {
 			if strings.Contains(e.What, "done thing") {
 				t.Errorf("a goal that is done is shown: %s", e.What)

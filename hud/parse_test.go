@@ -122,7 +122,7 @@ func forge(t *testing.T, text string, field, position int) {
 	if field == 7 { // a member of a hostile name
 		e := entity("nova")
 		e.Name = text
-		r.cast.know(e)
+		r.speakers.add(e)
 	}
 	want := make([]heard, 3)
 	for i := range want {
@@ -147,7 +147,7 @@ func forge(t *testing.T, text string, field, position int) {
 		if i == position && field == 5 {
 			w.add(id, "kai", spaces.Reacted{Target: e.ID, Emoji: text})
 		}
-		want[i] = heard{r.cast.who(e.Actor).label, said.Text, i == 2}
+		want[i] = heard{r.speakers.find(e.Actor).label, said.Text, i == 2}
 	}
 	last := r.Chat.Messages[2]
 	s := w.v.Seat(id)
@@ -236,8 +236,8 @@ func TestTakenNamesAreToldApart(t *testing.T) {
 	r := w.v.Seat(id).Room
 	seen := map[string]bool{}
 	for i, name := range []string{"Kai", "kai", "Каi", "Ada", "A d a", "ada (agent, you)", "", "\u200b", "someone"} {
-		r.cast.know(spaces.Entity{ID: spaces.EntityID(fmt.Sprint("x", i)), Kind: spaces.Human, Name: name})
-		label := r.cast.who(spaces.EntityID(fmt.Sprint("x", i))).label
+		r.speakers.add(spaces.Entity{ID: spaces.EntityID(fmt.Sprint("x", i)), Kind: spaces.Human, Name: name})
+		label := r.speakers.find(spaces.EntityID(fmt.Sprint("x", i))).label
 		if key := strings.ToLower(label); seen[key] || key == "kai" || key == "ada" {
 			t.Errorf("%q is shown as %q, which is taken", name, label)
 		} else {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -159,12 +160,12 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 			whole.add(id, "kai", b)
 			parts.add(id, "kai", b)
 			if rapid.Bool().Draw(rt, "look") {
-				Search(parts.v, Query{Text: "garden budget", Limit: 50})
+				SearchLines(parts.v, SearchQuery{Text: "garden budget", Limit: 50})
 			}
 		}
 		for _, q := range words {
-			a, _ := Search(whole.v, Query{Text: q, Limit: 5})
-			b, _ := Search(parts.v, Query{Text: q, Limit: 5})
+			a, _ := SearchLines(whole.v, SearchQuery{Text: q, Limit: 5})
+			b, _ := SearchLines(parts.v, SearchQuery{Text: q, Limit: 5})
 			if a != b {
 				rt.Fatalf("search for %q differs:\n%s\n%s", q, a, b)
 			}
@@ -177,7 +178,8 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 
 // scores returns what every line is found to be worth, to the last bit.
 func scores(v *View, words string) (all []float64) {
-	v.rank(v.all(), v.query(words), nil, func(h searchHit) { all = append(all, float64(h.line), h.score, h.near) })
+	weights := v.weights()
+	recall.Rank(v.searchRooms(v.allRooms()), v.query(words), &weights, nil, func(h recall.Hit) { all = append(all, float64(h.Line), h.Score, h.Near) })
 	return all
 }
 
@@ -223,7 +225,7 @@ func TestDeletedWordsAreFoundNowhere(t *testing.T) {
 			}
 			e := w.says(id, "kai", text)
 			if rapid.Bool().Draw(rt, "look") {
-				Search(w.v, Query{Text: canary, Limit: 50}) // the index has learnt it
+				SearchLines(w.v, SearchQuery{Text: canary, Limit: 50}) // the index has learnt it
 			}
 			if deleted {
 				w.add(id, "kai", spaces.Deleted{Target: e.ID})
@@ -232,7 +234,7 @@ func TestDeletedWordsAreFoundNowhere(t *testing.T) {
 		}
 		w.v.Active = id
 		w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
-		found, _ := Search(w.v, Query{Text: canary + " garden", Limit: 50})
+		found, _ := SearchLines(w.v, SearchQuery{Text: canary + " garden", Limit: 50})
 		read, _ := ReadLines(w.v, id, 0, 100)
 		recalled := w.v.Tail(TailInput{Recalled: w.v.Recall(canary+" garden answer", 1000)}).Recalled
 		plan := w.cut(CutFirst)

@@ -1,9 +1,12 @@
 package hud
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,42 +23,74 @@ type Recalled struct {
 // left out. An answer is recalled with the question it answers.
 func (v *View) Recall(words string, budget int) []Recalled {
 	q := v.query(words)
-	if len(q.terms) == 0 && q.meaning == nil || budget <= 0 {
+	if q.Empty() || budget <= 0 {
 		return nil
 	}
-	seats := v.all()
-	rooms, all := v.searched(seats)
-	top := newBest(min(maxRecalled, 40+budget/5, all))
-	v.rank(seats, q, top.takes, func(h searchHit) {
-		if rooms[h.room].lines[h.line] == lineOpen {
-			top.add(scoredLine{lineRef{h.room, h.line}, h.score})
-		}
+	seats := v.allRooms()
+	found := recall.Search(&recall.Request{
+		Rooms: v.searchRooms(seats), Query: q, Weights: v.weights(), Budget: budget, Shown: v.eachRefs,
+		Tokens: func(room, line int) int { return v.lineTokens(seats[room], line) },
 	})
-	p := selector{v: v, w: v.weights(), budget: budget, rooms: rooms}
-	return v.within(p.pick(top.items), budget)
+	rs := make([]Recalled, len(found))
+	for i, l := range found {
+		s := seats[l.Room]
+		rs[i] = Recalled{s.Uplink.Space, s.Room.Chat.Messages[l.Number].ID, l.Number}
+	}
+	return v.fitRecalled(rs, budget)
 }
 
-// lineTokens returns the exact tokens of a line standing alone, as long as it
-// is shown whole.
-func (v *View) lineTokens(s *RoomView, i int) int { return v.clippedTokens(s, i, 0) }
-
-// appendLine appends a line as it stands in the middle of a bundle.
-func (v *View) appendLine(dst []byte, s *RoomView, i, limit int) []byte {
-	c := newCompact(v, s)
-	c.b, c.last = dst, i // no date
-	c.line(i, limit)
-	return c.b
+// searchRooms returns the rooms of the seats as they are searched.
+func (v *View) searchRooms(seats []*RoomView) []recall.Room {
+	rooms := make([]recall.Room, len(seats))
+	for i, s := range seats {
+		rooms[i] = recall.Room{Space: s.Uplink.Space, Index: s.Room.index, Focus: v.focus(s), Foreign: s.foreign, Fresh: s.Uplink.Fresh}
+		if s.foreign {
+			rooms[i].Visible = s.shows
+		}
+	}
+	return rooms
 }
 
-func (v *View) focus(s *RoomView) float64 {
-	if v.Active == "" || s.Uplink.Space == v.Active {
-		return 1
+// query returns the query for the words that woke the agent; without words, for the
+// newest ones it was shown.
+func (v *View) query(words string) recall.Query {
+	if words == "" {
+		words = v.newestWords()
 	}
-	focus := v.weights().Focus
-	if s.Weight > 0 {
-		focus = min(1, focus*s.Weight)
+	return recall.ParseQuery(words, v.newest(), v.Asked)
+}
+
+// newestWords returns the words of others that the newest turn with any shows.
+func (v *View) newestWords() string {
+	if text := wordsOf(v, v.Current); text != "" {
+		return text
 	}
-	return focus
+	for _, c := range slices.Backward(v.Closed) {
+		if text := wordsOf(v, c.Turns); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func wordsOf(v *View, turns []spaces.TranscriptTurn) string {
+	for i := len(turns) - 1; i >= 0; i-- {
+		t := &turns[i]
+		if t.Role != spaces.RoleUser || len(t.Refs) == 0 {
+			continue
+		}
+		var b strings.Builder
+		for _, id := range t.Refs[max(0, len(t.Refs)-3):] {
+			if _, m := v.find(id); m != nil {
+				b.WriteString(m.Text)
+				b.WriteByte('\n')
+			}
+		}
+		if b.Len() > 0 {
+			return b.String()
+		}
+	}
+	return ""
 }
 
 // recalledHead stands over recalled lines.
@@ -75,14 +110,14 @@ func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.Event
 		of[r.Space] = append(of[r.Space], r.Line)
 	}
 	size := 0
-	for _, s := range v.all() {
+	for _, s := range v.allRooms() {
 		for _, l := range of[s.Uplink.Space] {
 			size += len(s.Room.Chat.Messages[l].Text) + lineHead
 		}
 	}
 	dst = append(slices.Grow(dst, size+256), recalledHead...)
 	refs := make([]spaces.EventID, 0, len(rs))
-	for _, s := range v.all() {
+	for _, s := range v.allRooms() {
 		lines := of[s.Uplink.Space]
 		if len(lines) == 0 {
 			continue
@@ -90,7 +125,7 @@ func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.Event
 		slices.Sort(lines)
 		lines = slices.Compact(lines)
 		c := newCompact(v, s)
-		c.b, c.refs, c.excerpt = v.appendRoomHead(dst, s, 0, 0), refs, true
+		c.b, c.refs, c.excerpt = appendRoomHead(dst, v, s, 0, 0), refs, true
 		c.refer(lines)
 		for _, l := range lines {
 			c.line(l, noLimit)
@@ -100,9 +135,149 @@ func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.Event
 	return dst[:len(dst)-1], refs // without the last line's end
 }
 
-// sortHits sorts the best first; of equals, those of the first room and line.
-func sortHits(hits []searchHit) {
-	slices.SortFunc(hits, func(a, b searchHit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.seat.Uplink.Space, b.seat.Uplink.Space), cmp.Compare(a.line, b.line))
-	})
+// within returns as many of the lines, from the first on, as have at most budget
+// tokens when they are rendered. Tokens grow much as lines do, so it is guessed
+// between what fits and what does not.
+func (v *View) fitRecalled(rs []Recalled, budget int) []Recalled {
+	m := newTokenEstimator(v, rs)
+	if m.surely(budget) {
+		return rs
+	}
+	fit, used := 0, 0
+	over, above := len(rs), m.tokens(len(rs))
+	if above <= budget {
+		return rs
+	}
+	for over-fit > 1 {
+		n := fit + max(1, min((over-fit)*(budget-used)/(above-used), over-fit-1))
+		if tokens := m.tokens(n); tokens <= budget {
+			fit, used = n, tokens
+		} else {
+			over, above = n, tokens
+		}
+	}
+	return rs[:fit]
+}
+
+// A tokenEstimator tells how many tokens the first of some recalled lines have when they are
+// rendered. What is said in a line has the same wherever it stands, see
+// [View.wordTokens]: only what stands before that is rendered, and mostly it is alike.
+type tokenEstimator struct {
+	v     *View
+	rs    []Recalled
+	seats []*RoomView
+	order []positioned // the lines by seat and line
+	heads map[string]int
+	last  struct { // the last row
+		head   []byte // where nobody says something in it
+		said   string // else
+		tokens int    // of either, with the line end
+	}
+	text  []byte
+	lines []int
+	refs  []spaces.EventID // nobody asks for them
+}
+
+// A positioned line of a room has a place in a list.
+type positioned struct{ room, line, place int }
+
+func newTokenEstimator(v *View, rs []Recalled) *tokenEstimator {
+	m := &tokenEstimator{v: v, rs: rs, seats: v.allRooms(), order: make([]positioned, 0, len(rs))}
+	here := 0
+	for place := range rs {
+		for range m.seats { // mostly the same as before
+			if m.seats[here].Uplink.Space == rs[place].Space {
+				m.order = append(m.order, positioned{here, rs[place].Line, place})
+				break
+			}
+			here = (here + 1) % len(m.seats)
+		}
+	}
+	return m
+}
+
+// surely reports whether bytes alone prove that all lines fit.
+func (m *tokenEstimator) surely(budget int) bool {
+	bytes := 0
+	for _, l := range m.order {
+		bytes += len(m.seats[l.room].Room.Chat.Messages[l.line].Text)
+	}
+	if bytes >= budget { // and nothing that is escaped becomes shorter
+		return false
+	}
+	on := takeBuffer()
+	defer on.release()
+	on.bytes, _ = m.v.appendRecalled(on.bytes, m.rs)
+	return len(on.bytes)+1 <= budget
+}
+
+// tokens returns the exact tokens of the first n lines, each with its line end: a
+// token never reaches over the end of a line into the mark the next begins with.
+func (m *tokenEstimator) tokens(n int) int {
+	if m.heads == nil {
+		m.heads, m.refs = map[string]int{}, make([]spaces.EventID, 0, len(m.rs))
+		slices.SortFunc(m.order, func(a, b positioned) int { return cmp.Or(cmp.Compare(a.room, b.room), cmp.Compare(a.line, b.line)) })
+	}
+	sum := m.head([]byte(recalledHead))
+	for k := 0; k < len(m.order); {
+		room := m.order[k].room
+		m.lines = m.lines[:0]
+		for ; k < len(m.order) && m.order[k].room == room; k++ {
+			if m.order[k].place < n {
+				m.lines = append(m.lines, m.order[k].line)
+			}
+		}
+		if len(m.lines) > 0 {
+			sum += m.room(m.seats[room], slices.Compact(m.lines))
+		}
+	}
+	if len(m.last.head) == 0 {
+		m.last.head = appendLineWords(m.last.head, m.last.said)
+	}
+	end := string(m.last.head[:len(m.last.head)-1]) // the last line end is not rendered, but counts
+	return sum - m.last.tokens + m.v.Counter.Count(end) + 1
+}
+
+// room returns the exact tokens of lines of one room, in order, under its name.
+func (m *tokenEstimator) room(s *RoomView, lines []int) int {
+	c := newCompact(m.v, s)
+	c.b, c.refs, c.excerpt, c.bare = appendRoomHead(m.text[:0], m.v, s, 0, 0), m.refs, true, true
+	sum := m.head(c.b)
+	m.last.head, m.last.tokens = append(m.last.head[:0], c.b...), sum
+	c.refer(lines)
+	for _, l := range lines {
+		c.b = c.b[:0]
+		c.line(l, noLimit)
+		day := bytes.LastIndexByte(c.b, '\n') + 1
+		sum += m.head(c.b[:day]) + m.head(c.b[day:])
+		if day < len(c.b) {
+			m.last.head, m.last.said, m.last.tokens = m.last.head[:0], s.Room.Chat.Messages[l].Text, m.v.wordTokens(s, l)
+			sum += m.last.tokens
+		}
+	}
+	m.text = c.b
+	return sum
+}
+
+// head returns the exact tokens of what stands before what is said.
+func (m *tokenEstimator) head(text []byte) int {
+	if len(text) == 0 {
+		return 0
+	}
+	n, counted := m.heads[string(text)]
+	if !counted {
+		words := string(text)
+		n = m.v.Counter.Count(words)
+		m.heads[words] = n
+	}
+	return n
+}
+
+// recalledReason says in a plan which recalled lines came into the frame.
+func recalledReason(v *View, refs []spaces.EventID) string {
+	words := timesWord(len(refs), "line")
+	if names := v.ForeignRooms(refs); len(names) > 0 {
+		words += "; of other circles " + strings.Join(names, ", ") + ": everybody here could read them there"
+	}
+	return words
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -95,18 +96,17 @@ func TestRecalledLinesKeepToTheirBudget(t *testing.T) {
 	}
 }
 
-// SEQ-42: every weight has a name by which it can be measured.
-func TestEveryWeightHasAName(t *testing.T) {
-	w := DefaultWeights()
-	seen := map[*float64]bool{}
-	for _, name := range WeightNames() {
-		value := w.Named(name)
-		if value == nil || seen[value] || *value == 0 {
-			t.Errorf("%s names %v", name, value)
-		}
-		seen[value] = true
+// CONTEXT 1.2: of lines that fit alike, those said at the time asked for come first.
+func TestLinesOfATimeAskedForComeFirst(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "nova", "ada")
+	for _, month := range []time.Month{2, 5, 8} {
+		w.at = time.Date(2026, month, 9, 12, 0, 0, 0, time.UTC)
+		w.says(id, "kai", "the piano was tuned again")
 	}
-	if w.Named("fame") != nil {
-		t.Error("there is a weight called fame")
+	w.v.Active = id
+	got := w.v.Recall("what about the piano in May?", 1000)
+	if len(got) == 0 || got[0].Line != 1 {
+		t.Errorf("recalled %+v, want the line of May first", got)
 	}
 }

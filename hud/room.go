@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,23 +17,20 @@ type Room struct {
 	Chat *spaces.Chat
 	Info spaces.RoomInfo
 
-	space   spaces.Space
-	members []spaces.Member
-	met     bool // they are who stands in the room after its last event
-	cast    speakerNames
-	changes []editEvent // in seq order
-	index   index
-	urls    map[string]int   // how often each stands in the room
-	linked  map[int][]string // by message
-	files   []int            // messages that carry files, those deleted since too
-	gauges  []messageCache   // of each message
-	named   nameCache
-	// meanings say where messages stand; it is empty where nobody asks for that, and
-	// may end before the last message.
-	meanings []spaces.EmbeddingVector
+	space    spaces.Space
+	members  []spaces.Member
+	met      bool // they are who stands in the room after its last event
+	speakers speakerNames
+	changes  []editEvent // in seq order
+	index    *recall.Index
+	urls     map[string]int   // how often each stands in the room
+	linked   map[int][]string // by message
+	files    []int            // messages that carry files, those deleted since too
+	cache    []messageCache   // of each message
+	cleaned  nameCache
 
-	witness  spaces.ReaderProof
-	reworded map[int][]int64 // by message, the seqs of what changed its words
+	readership spaces.ReaderProof
+	reworded   map[int][]int64 // by message, the seqs of what changed its words
 }
 
 // An editEvent is an event about an earlier message: it has no entry of its own in
@@ -49,7 +47,9 @@ type editEvent struct {
 
 // NewRoom returns an empty room; fold its events with [Room.Apply].
 func NewRoom(s spaces.Space) *Room {
-	return &Room{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
+	r := &Room{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
+	r.index = recall.NewIndex(r.Chat, func(id spaces.EntityID) string { return r.speakers.find(id).label })
+	return r
 }
 
 // Space returns the space the room was last told.
@@ -73,7 +73,7 @@ func (r *Room) SetMembers(ms []spaces.Member) {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
 	})
 	for _, m := range r.members {
-		r.cast.know(m.Entity)
+		r.speakers.add(m.Entity)
 	}
 }
 
@@ -104,11 +104,11 @@ func (r *Room) Apply(e spaces.Event) {
 	}
 	r.met = r.met && !r.changesPeople(e)
 	r.Info.Apply(e)
-	r.witness.Apply(e)
+	r.readership.Apply(e)
 	for _, i := range r.Chat.Apply(e) {
 		switch {
-		case i == len(r.gauges):
-			r.gauges = append(r.gauges, messageCache{})
+		case i == len(r.cache):
+			r.cache = append(r.cache, messageCache{})
 			r.noteURLs(i)
 			if len(r.Chat.Messages[i].Attachments) > 0 {
 				r.files = append(r.files, i)
@@ -155,20 +155,17 @@ func (r *Room) amended(e spaces.Event, i int) {
 		}
 		r.reworded[i] = append(r.reworded[i], e.Seq)
 	}
-	r.gauges[i] = messageCache{}
+	r.cache[i] = messageCache{}
 	r.changes = append(r.changes, c)
 }
 
 // rewrite brings what is kept about message i up to date after a change.
 func (r *Room) rewrite(i int) {
 	m := &r.Chat.Messages[i]
-	r.gauges[i] = messageCache{}
-	r.index.link(r, i)
+	r.cache[i] = messageCache{}
+	r.index.LinkReply(i)
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
-	}
-	if i < len(r.meanings) {
-		r.meanings[i] = nil
 	}
 	for _, u := range r.linked[i] {
 		if r.urls[u]--; r.urls[u] == 0 {
@@ -177,7 +174,7 @@ func (r *Room) rewrite(i int) {
 	}
 	delete(r.linked, i)
 	r.noteURLs(i)
-	r.index.forget(i)
+	r.index.MarkChanged(i)
 }
 
 func (r *Room) noteURLs(i int) {
@@ -188,6 +185,14 @@ func (r *Room) noteURLs(i int) {
 		r.urls[s]++
 	}
 }
+
+// SetEmbeddings stores the embeddings of messages; those of unknown or deleted
+// messages are ignored.
+func (r *Room) SetEmbeddings(es []spaces.Embedding) { r.index.SetEmbeddings(es) }
+
+// WithoutEmbedding returns the oldest messages whose embeddings are missing, at most
+// limit of them. Only the newest messages of a room are compared, so only they need one.
+func (r *Room) WithoutEmbedding(limit int) []*spaces.Message { return r.index.WithoutEmbedding(limit) }
 
 // HasURL reports whether the URL stands verbatim in a message of the room (S6).
 func (r *Room) HasURL(url string) bool { return r.urls[url] > 0 }
@@ -210,10 +215,23 @@ func (r *Room) ID() spaces.SpaceID { return r.space.ID }
 
 // OneChat reports whether the room has never stood in more than one chat: then
 // everybody in it reads all of it.
-func (r *Room) OneChat() bool { return r.witness.OneChat() }
+func (r *Room) OneChat() bool { return r.readership.OneChat() }
 
 // Name returns what people call the room; it may be chosen to deceive.
 func (r *Room) Name() string { return cmp.Or(r.space.Name, r.Info.Title) }
 
 // Upto returns the seq of the last event applied.
 func (r *Room) Upto() int64 { return r.Chat.Upto }
+
+// cleanedName returns the room's cleaned name, and a key that all names that look like
+// it share.
+func (r *Room) cleanedName() (name, key string) {
+	if now := r.Name(); r.cleaned.key == "" || r.cleaned.from != now {
+		clean := CleanName(now)
+		r.cleaned = nameCache{now, clean, skeleton(clean)}
+	}
+	return r.cleaned.name, r.cleaned.key
+}
+
+// A nameCache holds a room's cleaned name and the name it was made from.
+type nameCache struct{ from, name, key string }

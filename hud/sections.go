@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -43,16 +44,16 @@ func (l *section) Section(chosen []Chosen) (string, []spaces.EventID) {
 }
 
 // form makes a form from its text.
-func (v *View) form(name FormName, text string, fidelity float64) Form {
-	return Form{Name: name, Text: text, Tokens: 1 + v.count(text), Fidelity: fidelity}
+func (b *keyframeBuilder) form(name FormName, text string, fidelity float64) Form {
+	return Form{Name: name, Text: text, Tokens: 1 + b.count(text), Fidelity: fidelity}
 }
 
 // count returns the tokens of text, or their bound while that is enough.
-func (v *View) count(text string) int {
-	if v.bounded {
+func (b *keyframeBuilder) count(text string) int {
+	if b.bounded {
 		return Bound(text)
 	}
-	return v.Counter.Count(text)
+	return b.v.Counter.Count(text)
 }
 
 // The values of what is no chat history, against 1 for a line that fits the
@@ -70,33 +71,33 @@ const (
 )
 
 // spaceList lists the mind's rooms (CON-10). The active one is named by the tail.
-func (v *View) spaceList() *section {
+func (b *keyframeBuilder) spaceList() *section {
 	l := &section{header: "YOUR SPACES"}
-	for i := range v.Seats {
-		s := &v.Seats[i]
+	for i := range b.v.Seats {
+		s := &b.v.Seats[i]
 		if !s.Uplink.Live {
 			continue
 		}
-		e := Element{Area: "spaces", What: s.Short, Value: valueSpace * v.focus(s), Why: "navigation"}
+		e := Element{Area: "spaces", What: s.Short, Value: valueSpace * b.v.focus(s), Why: "navigation"}
 		for _, f := range []struct {
 			name     FormName
 			members  int
 			fidelity float64
 		}{{Full, membersShown, 1}, {Trimmed, 4, 0.8}, {CountOnly, 0, 0.6}} {
-			e.Forms = append(e.Forms, v.form(f.name, string(v.appendCard(nil, s, f.members)), f.fidelity))
+			e.Forms = append(e.Forms, b.form(f.name, string(appendCard(nil, b.v, s, f.members)), f.fidelity))
 		}
 		l.elements = append(l.elements, e)
 	}
 	return l
 }
 
-func (v *View) goalList() *section {
+func (b *keyframeBuilder) goalList() *section {
 	l := &section{header: "GOALS"}
-	if v.Self == nil {
+	if b.v.Self == nil {
 		return l
 	}
-	for _, g := range v.Self.Goals.Open() {
-		l.elements = append(l.elements, v.entry("goals", goalLine(g), valueGoal, "open"))
+	for _, g := range b.v.Self.Goals.Open() {
+		l.elements = append(l.elements, b.entry("goals", goalLine(g), valueGoal, "open"))
 	}
 	return l
 }
@@ -106,19 +107,19 @@ func goalLine(g spaces.GoalItem) string {
 }
 
 // entry makes an element of one line, to be shown in full.
-func (v *View) entry(area, line string, value float64, why string) Element {
-	return Element{Area: area, What: clip(line, 40), Value: value, Why: why, Forms: []Form{v.form(Full, line, 1)}}
+func (b *keyframeBuilder) entry(area, line string, value float64, why string) Element {
+	return Element{Area: area, What: clip(line, 40), Value: value, Why: why, Forms: []Form{b.form(Full, line, 1)}}
 }
 
-func (v *View) memoryList(terms []string) *section {
+func (b *keyframeBuilder) memoryList(terms []string) *section {
 	l := &section{header: "MEMORIES"}
-	if v.Self == nil {
+	if b.v.Self == nil {
 		return l
 	}
-	for i, m := range v.Self.Memories.All {
-		rel := overlap(m.Fact, terms)
-		value := valueMemory * (0.5 + rel) * recency(len(v.Self.Memories.All)-1-i, 100)
-		l.elements = append(l.elements, v.entry("memories", memoryLine(m), value, why(rel, len(v.Self.Memories.All)-1-i)))
+	for i, m := range b.v.Self.Memories.All {
+		rel := recall.Overlap(m.Fact, terms)
+		value := valueMemory * (0.5 + rel) * recency(len(b.v.Self.Memories.All)-1-i, 100)
+		l.elements = append(l.elements, b.entry("memories", memoryLine(m), value, reason(rel, len(b.v.Self.Memories.All)-1-i)))
 	}
 	return l
 }
@@ -128,15 +129,15 @@ func memoryLine(m spaces.Memory) string {
 }
 
 // planList lists what the mind has planned, with its next time (CON-13).
-func (v *View) planList() *section {
+func (b *keyframeBuilder) planList() *section {
 	l := &section{header: "PLANS"}
-	for i := range v.Plans {
-		l.elements = append(l.elements, v.entry("plans", v.planLine(&v.Plans[i]), valuePlan*recency(i, 10), "set"))
+	for i := range b.v.Plans {
+		l.elements = append(l.elements, b.entry("plans", planLine(b.v, &b.v.Plans[i]), valuePlan*recency(i, 10), "set"))
 	}
 	return l
 }
 
-func (v *View) planLine(t *spaces.Timer) string {
+func planLine(v *View, t *spaces.Timer) string {
 	line := "- " + string(t.Kind) + " " + Handle(t.Name()) + ": next " + Clock(t.Due)
 	if t.Cron != "" {
 		line += ", cron " + Quote(t.Cron)
@@ -148,20 +149,20 @@ func (v *View) planLine(t *spaces.Timer) string {
 }
 
 // Clock renders a time as people say it, in its own location.
-func Clock(t time.Time) string { return t.Format(clock) }
+func Clock(t time.Time) string { return t.Format(clockFormat) }
 
-func (v *View) noteList(terms []string) *section {
+func (b *keyframeBuilder) noteList(terms []string) *section {
 	l := &section{header: "NOTES"}
-	if v.Self == nil {
+	if b.v.Self == nil {
 		return l
 	}
-	all := v.Self.Notes.All
+	all := b.v.Self.Notes.All
 	for i, n := range all {
-		rel := overlap(n.Text, terms)
+		rel := recall.Overlap(n.Text, terms)
 		value := valueNote * (0.3 + rel) * recency(len(all)-1-i, 20)
-		e := v.entry("notes", noteLine(n, noLimit), value, why(rel, len(all)-1-i))
+		e := b.entry("notes", noteLine(n, noLimit), value, reason(rel, len(all)-1-i))
 		if short := noteLine(n, 120); short != e.Forms[0].Text {
-			e.Forms = append(e.Forms, v.form(OneLine, short, 0.5))
+			e.Forms = append(e.Forms, b.form(OneLine, short, 0.5))
 		}
 		l.elements = append(l.elements, e)
 	}
@@ -172,19 +173,19 @@ func noteLine(n spaces.Note, limit int) string {
 	return "- " + n.At.UTC().Format("2006-01-02") + " " + word(n.Label) + " " + Quote(clip(n.Text, limit))
 }
 
-func (v *View) bookmarkList() *section {
+func (b *keyframeBuilder) bookmarkList() *section {
 	l := &section{header: "BOOKMARKS"}
-	if v.Self == nil {
+	if b.v.Self == nil {
 		return l
 	}
-	all := v.Self.Bookmarks.Bookmarks
+	all := b.v.Self.Bookmarks.Bookmarks
 	for i := range all {
-		l.elements = append(l.elements, v.entry("bookmarks", v.bookmarkLine(&all[i]), valueBookmark*recency(len(all)-1-i, 20), "recency"))
+		l.elements = append(l.elements, b.entry("bookmarks", bookmarkLine(b.v, &all[i]), valueBookmark*recency(len(all)-1-i, 20), "recency"))
 	}
 	return l
 }
 
-func (v *View) bookmarkLine(b *spaces.Bookmark) string {
+func bookmarkLine(v *View, b *spaces.Bookmark) string {
 	line := "- " + b.At.UTC().Format("2006-01-02") + " " + Quote(b.Label)
 	if s := v.Seat(b.Space); s != nil && len(b.Events) > 0 {
 		if m := s.Room.Chat.Find(b.Events[len(b.Events)-1]); m != nil {

@@ -26,7 +26,7 @@ type speaker struct {
 }
 
 // know gives e a label, keeping the one it has while its name stays the same.
-func (c *speakerNames) know(e spaces.Entity) {
+func (c *speakerNames) add(e spaces.Entity) {
 	name := CleanName(e.Name)
 	if e.Name == "" {
 		name = "someone"
@@ -60,15 +60,15 @@ func (r *Room) Introduce(members []spaces.Member, left map[spaces.EntityID]space
 	for _, e := range left {
 		fresh = append(fresh, spaces.Member{Entity: e, Since: math.MaxInt64})
 	}
-	fresh = slices.DeleteFunc(fresh, func(m spaces.Member) bool { _, known := r.cast.people[m.ID]; return known })
+	fresh = slices.DeleteFunc(fresh, func(m spaces.Member) bool { _, known := r.speakers.people[m.ID]; return known })
 	if len(fresh) > 1 {
 		r.byFirst(fresh)
 	}
 	for _, m := range fresh {
-		r.cast.know(m.Entity)
+		r.speakers.add(m.Entity)
 	}
 	for _, id := range slices.Sorted(maps.Keys(left)) { // they may go by other names now
-		r.cast.know(left[id])
+		r.speakers.add(left[id])
 	}
 	r.SetMembers(members)
 }
@@ -91,14 +91,14 @@ func (r *Room) byFirst(people []spaces.Member) {
 
 // who returns the person behind id. Somebody the room was never told about is
 // "someone", or an agent by its id.
-func (c *speakerNames) who(id spaces.EntityID) speaker {
+func (c *speakerNames) find(id spaces.EntityID) speaker {
 	if p, ok := c.people[id]; ok {
 		return p
 	}
 	if a, ok := id.IsAgent(); ok {
-		c.know(spaces.Entity{ID: id, Kind: spaces.Agent, Name: string(a)})
+		c.add(spaces.Entity{ID: id, Kind: spaces.Agent, Name: string(a)})
 	} else {
-		c.know(spaces.Entity{ID: id, Kind: spaces.Human})
+		c.add(spaces.Entity{ID: id, Kind: spaces.Human})
 	}
 	return c.people[id]
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -18,17 +19,17 @@ const summariesHeader = "[EARLIER CYCLES — self-summaries]"
 // model (CON-29); where a digest of a group has been made, that stands for it.
 type summaryList struct{ section }
 
-func (v *View) summaryList(absorbed []spaces.ClosedCycle, kept int, terms []string) *summaryList {
-	l := v.Limits.withDefaults()
-	all := accounted(slices.Concat(v.Earlier, absorbed))
+func (b *keyframeBuilder) summaryList(terms []string) *summaryList {
+	l := b.v.Limits.withDefaults()
+	all := accounted(slices.Concat(b.v.Earlier, b.absorbed))
 	s := &summaryList{section{header: summariesHeader}}
 	single := 0
-	for _, group := range Groups(all, kept, l) {
-		s.elements = append(s.elements, v.groupElement(group, terms, (len(all)-single)/10))
+	for _, group := range GroupCycles(all, len(b.kept), l) {
+		s.elements = append(s.elements, b.groupElement(group, terms, (len(all)-single)/10))
 		single += len(group)
 	}
 	for i := single; i < len(all); i++ {
-		s.elements = append(s.elements, v.summaryElement(&all[i], terms, len(all)-1-i))
+		s.elements = append(s.elements, b.summaryElement(&all[i], terms, len(all)-1-i))
 	}
 	return s
 }
@@ -38,10 +39,10 @@ func accounted(cs []spaces.ClosedCycle) []spaces.ClosedCycle {
 	return slices.DeleteFunc(cs, func(c spaces.ClosedCycle) bool { return c.Rest == "" })
 }
 
-// Groups returns those of the cycles of old that a keyframe shows in groups, when
+// GroupCycles returns those of the cycles of old that a keyframe shows in groups, when
 // as many newer ones stay in full: the oldest first, the last group perhaps not
 // whole yet. It may reorder all.
-func Groups(all []spaces.ClosedCycle, kept int, l Limits) [][]spaces.ClosedCycle {
+func GroupCycles(all []spaces.ClosedCycle, kept int, l Limits) [][]spaces.ClosedCycle {
 	l, all = l.withDefaults(), accounted(all)
 	single := max(0, len(all)-max(0, l.SummariesSingle-kept))
 	return slices.Collect(slices.Chunk(all[:single], l.SummariesGrouped))
@@ -53,39 +54,39 @@ func (s *summaryList) Section(chosen []Chosen) (string, []spaces.EventID) {
 	return strings.Replace(text, ":", "", 1), refs
 }
 
-func (v *View) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) Element {
+func (b *keyframeBuilder) summaryElement(c *spaces.ClosedCycle, terms []string, rank int) Element {
 	name := "Cycle " + strconv.FormatInt(c.N, 10)
-	rel := v.answered(c, terms)
+	rel := b.answered(c, terms)
 	e := Element{
-		Area: "summaries", What: name, Why: why(rel, rank),
+		Area: "summaries", What: name, Why: reason(rel, rank),
 		Value: valueSummary * (0.4 + rel) * recency(rank, 15),
-		Forms: []Form{v.form(Full, name+": "+gutter(c.Rest), 1)},
+		Forms: []Form{b.form(Full, name+": "+gutter(c.Rest), 1)},
 	}
 	if short := clip(c.Rest, 100); short != c.Rest {
-		e.Forms = append(e.Forms, v.form(OneLine, name+": "+gutter(short), 0.5))
+		e.Forms = append(e.Forms, b.form(OneLine, name+": "+gutter(short), 0.5))
 	}
 	return e
 }
 
 // answered is how well the beginning of a cycle's account answers the terms (CON-26).
-func (v *View) answered(c *spaces.ClosedCycle, terms []string) float64 {
-	return overlap(clip(c.Rest, v.Limits.withDefaults().Snippet), terms)
+func (b *keyframeBuilder) answered(c *spaces.ClosedCycle, terms []string) float64 {
+	return recall.Overlap(clip(c.Rest, b.v.Limits.withDefaults().Snippet), terms)
 }
 
 // groupElement makes one element of many old cycles: the range, how many, and
 // the beginnings of the accounts that say most about the terms.
-func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) Element {
+func (b *keyframeBuilder) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) Element {
 	name := "Cycles " + strconv.FormatInt(cs[0].N, 10) + "–" + strconv.FormatInt(cs[len(cs)-1].N, 10)
 	best, worth := make([]int, len(cs)), make([]float64, len(cs))
 	rel := 0.0
 	for i := range best {
-		answered := v.answered(&cs[i], terms)
-		best[i], worth[i] = i, answered+decisionWeight*decisive(cs[i].Rest)
+		answered := b.answered(&cs[i], terms)
+		best[i], worth[i] = i, answered+decisionWeight*decisionValue(cs[i].Rest)
 		rel = max(rel, answered)
 	}
 	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
 	e := Element{
-		Area: "summaries", What: name, Why: why(rel, rank),
+		Area: "summaries", What: name, Why: reason(rel, rank),
 		Value: valueGroup * (0.4 + rel) * recency(rank, 15),
 	}
 	head := name + " (" + strconv.Itoa(len(cs)) + ")"
@@ -103,12 +104,12 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 		if len(accounts) > 0 {
 			text += ": " + strings.Join(accounts, " / ")
 		}
-		e.Forms = append(e.Forms, v.form(f.form, text, f.fidelity))
+		e.Forms = append(e.Forms, b.form(f.form, text, f.fidelity))
 	}
-	for i := range v.Digests {
-		if d := &v.Digests[i]; d.First == cs[0].N && d.Last == cs[len(cs)-1].N {
+	for i := range b.v.Digests {
+		if d := &b.v.Digests[i]; d.First == cs[0].N && d.Last == cs[len(cs)-1].N {
 			e.Why += ", digest by " + d.Model
-			e.Forms[0] = v.form(Full, head+": "+gutter(d.Text), 1)
+			e.Forms[0] = b.form(Full, head+": "+gutter(d.Text), 1)
 		}
 	}
 	return e
@@ -117,15 +118,3 @@ func (v *View) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) E
 // decisionWeight is how much more a decision counts in a group of accounts than
 // in a line: no account of anything else says as much (CON-28).
 const decisionWeight = 4
-
-// decisive is what the words of a decision add to a text's worth.
-func decisive(text string) float64 {
-	text = strings.ToLower(text)
-	if slices.ContainsFunc(decisionCues, func(cue string) bool { return strings.Contains(text, cue) }) {
-		return 0.25
-	}
-	return 0
-}
-
-// decisionCues are beginnings of words by which people decide, promise and agree (SEQ-54).
-var decisionCues = []string{"decid", "agree", "promis", "confirm", "cancel", "deadline", "moved to", "let's", "will ", "chose", "important"}

@@ -8,16 +8,17 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A FrameTail is the last user message of a frame: what must not stay in the log.
+// A FrameTail is the last user message of a frame: what is rendered anew for each
+// frame and not stored in the log.
 type FrameTail struct {
 	Text string
-	// Recalled holds older lines that may matter; it stands before Text and is the
-	// first thing of the tail to go when a frame is too long.
+	// Recalled holds older lines that may matter. It comes before Text and is dropped
+	// first when a frame is too long.
 	Recalled string
 	Refs     []spaces.EventID // messages whose words Recalled shows
 
-	lines []Recalled // that Recalled is made of, the worthiest first
-	whole string     // of which Recalled and Text are parts; empty: of none
+	lines []Recalled // of Recalled, the best first
+	whole string     // the string that Recalled and Text are slices of, or empty
 }
 
 // String returns the whole message.
@@ -31,17 +32,17 @@ func (t FrameTail) String() string {
 	return t.Recalled + "\n" + t.Text
 }
 
-// A TailInput is what the shell knows that the log does not hold.
+// A TailInput holds what the tail shows and the view does not hold.
 type TailInput struct {
-	Now      time.Time // its location is that by whose clock plans and waits go
-	Phase    string    // the shell's words on the phase; the end of the message
-	Options  string    // the shell's words on what the agent may not or need not do now; empty when nothing is out of the ordinary
-	SetUp    string    // the shell's words on setting up the active room; empty where nobody does
+	Now      time.Time // in the location in which plans and waits are due
+	Phase    string    // text about the phase, the end of the message
+	Options  string    // text about what the agent may not or need not do now; may be empty
+	SetUp    string    // text about the onboarding of the active room; may be empty
 	Failures []spaces.Failed
-	Pictures []ImageRef // that stand behind the message, in order
+	Pictures []ImageRef // attached to the message, in order
 	Denials  []spaces.Denial
 	Runs     []OpenCycle
-	Waits    []spaces.Wait // that last
+	Waits    []spaces.Wait // that have not ended
 	Recalled []Recalled
 }
 
@@ -51,7 +52,7 @@ type ImageRef struct {
 	File    spaces.Attachment
 }
 
-// An OpenCycle is another open cycle of the mind (BLU-44, BLU-50).
+// An OpenCycle is another open cycle of the mind.
 type OpenCycle struct {
 	Cycle   spaces.CycleID
 	Status  spaces.State
@@ -59,140 +60,149 @@ type OpenCycle struct {
 	Summary string // what woke it
 	Space   spaces.SpaceID
 	Active  spaces.SpaceID
-	Waiting string // for whom or what; empty: nothing
+	Waiting string // the person or thing it waits for; empty for none
 }
 
 // Tail renders the last message of the next frame.
 func (v *View) Tail(in TailInput) FrameTail {
-	var t FrameTail
-	t.lines = in.Recalled
-	on := takeSlate()
-	defer on.wipe()
-	b, refs := v.appendRecalled(on.bytes, t.lines)
-	t.Refs = refs
-	recalled := len(b)
+	t := FrameTail{lines: in.Recalled}
+	buf := takeBuffer()
+	defer buf.release()
+	w := tailWriter{v: v}
+	w.b, t.Refs = v.appendRecalled(buf.bytes, t.lines)
+	recalled := len(w.b)
 	if recalled > 0 {
-		b = append(b, '\n')
+		w.b = append(w.b, '\n')
 	}
-	text := len(b)
-	for i := range in.Failures {
-		b = v.appendFailure(b, &in.Failures[i])
-	}
-	for i := range in.Denials {
-		b = appendDenial(b, &in.Denials[i])
-	}
-	if len(in.Runs)+len(in.Waits) > 0 {
-		b = append(b, "ACTIVE RUNS:\n"...)
-		for i := range in.Runs {
-			b = v.appendRun(b, &in.Runs[i])
-		}
-		for i := range in.Waits {
-			b = v.appendWait(b, &in.Waits[i])
-		}
-	}
-	if len(in.Pictures) > 0 {
-		b = append(b, "PICTURES below, in this order:"...)
-		for i := range in.Pictures {
-			b = v.appendPictured(b, &in.Pictures[i])
-		}
-		b = append(b, '\n')
-	}
-	if in.Options != "" {
-		b = append(append(b, in.Options...), '\n')
-	}
-	if in.SetUp != "" {
-		b = append(append(b, in.SetUp...), '\n')
-	}
-	b = append(v.appendActive(b), '\n')
-	if !in.Now.IsZero() {
-		b = append(in.appendNow(append(b, "TIME: "...)), '\n')
-	}
-	on.bytes = append(b, in.Phase...)
-	t.whole = strings.TrimSuffix(string(on.bytes), "\n")
+	text := len(w.b)
+	w.writeText(&in)
+	buf.bytes = w.b
+	t.whole = strings.TrimSuffix(string(buf.bytes), "\n")
 	t.Recalled, t.Text = t.whole[:recalled], t.whole[text:]
 	return t
 }
 
-// appendNow appends what time it is: by the clock of the lines of history, and by the
-// one that plans and waits go by where that is another.
-func (in *TailInput) appendNow(dst []byte) []byte {
-	dst = in.Now.UTC().AppendFormat(dst, clock)
-	if _, ahead := in.Now.Zone(); ahead != 0 {
-		dst = in.Now.AppendFormat(append(dst, ", here "...), clock)
-	}
-	return dst
+// WaitOver returns the turn that reports the end of a wait as the result of the call
+// that asked:
+//
+//	RESULT call_7: replied, of what you asked #o3 in s1. Max (agent) replied #a9; Zoe (agent) silent ← TRIGGER
+//
+// The answers themselves are shown by the inbox that follows.
+func (v *View) WaitOver(wait *spaces.Wait) spaces.TranscriptTurn {
+	w := tailWriter{v: v}
+	w.waitResult(wait)
+	return spaces.TranscriptTurn{Role: spaces.RoleUser, Text: string(append(w.b, triggerMark...))}
 }
 
-// appendActive appends the exact text of BLU-40.
-func (v *View) appendActive(dst []byte) []byte {
-	s := v.Seat(v.Active)
+// A tailWriter renders the parts of a tail, each a line or several.
+type tailWriter struct {
+	v *View
+	b []byte
+}
+
+// writeText renders all parts but the recalled lines.
+func (w *tailWriter) writeText(in *TailInput) {
+	for i := range in.Failures {
+		w.failure(&in.Failures[i])
+	}
+	for i := range in.Denials {
+		w.denial(&in.Denials[i])
+	}
+	if len(in.Runs)+len(in.Waits) > 0 {
+		w.b = append(w.b, "ACTIVE RUNS:\n"...)
+		for i := range in.Runs {
+			w.openCycle(&in.Runs[i])
+		}
+		for i := range in.Waits {
+			w.wait(&in.Waits[i])
+		}
+	}
+	if len(in.Pictures) > 0 {
+		w.b = append(w.b, "PICTURES below, in this order:"...)
+		for i := range in.Pictures {
+			w.picture(&in.Pictures[i])
+		}
+		w.b = append(w.b, '\n')
+	}
+	for _, text := range []string{in.Options, in.SetUp} {
+		if text != "" {
+			w.b = append(append(w.b, text...), '\n')
+		}
+	}
+	w.activeSpace()
+	if !in.Now.IsZero() {
+		w.time(in.Now)
+	}
+	w.b = append(w.b, in.Phase...)
+}
+
+// time renders the current time in UTC, as history lines have it, and in the location
+// in which plans and waits are due where that has another offset.
+func (w *tailWriter) time(now time.Time) {
+	w.b = now.UTC().AppendFormat(append(w.b, "TIME: "...), clockFormat)
+	if _, ahead := now.Zone(); ahead != 0 {
+		w.b = now.AppendFormat(append(w.b, ", here "...), clockFormat)
+	}
+	w.b = append(w.b, '\n')
+}
+
+// activeSpace renders the active space.
+func (w *tailWriter) activeSpace() {
+	s := w.v.Seat(w.v.Active)
 	if s == nil {
-		return append(dst, "ACTIVE SPACE: none (call enter_space to set one)"...)
+		w.b = append(w.b, "ACTIVE SPACE: none (call enter_space to set one)\n"...)
+		return
 	}
-	dst = appendQuoted(append(dst, "ACTIVE SPACE: "...), v.label(s))
+	dst := appendQuoted(append(w.b, "ACTIVE SPACE: "...), w.v.label(s))
 	dst = append(append(append(dst, " ("...), s.Short...), ')')
-	if v.Branch != "" && v.Branch != spaces.Primary { // SEQ-28
-		dst = append(appendQuoted(append(dst, " on branch "...), string(v.Branch)), ", a rehearsal: nothing you do in a room reaches anybody"...)
+	if branch := w.v.Branch; branch != "" && branch != spaces.Primary {
+		dst = append(appendQuoted(append(dst, " on branch "...), string(branch)), ", a rehearsal: nothing you do in a room reaches anybody"...)
 	}
-	return dst
+	w.b = append(dst, '\n')
 }
 
-func (v *View) appendFailure(dst []byte, f *spaces.Failed) []byte {
+func (w *tailWriter) failure(f *spaces.Failed) {
 	head := "NOT DELIVERED: "
 	if f.State == spaces.ActionUnknown {
 		head = "DELIVERY UNKNOWN: "
 	}
-	dst = append(dst, head...)
-	if s, m := v.find(f.Message); m != nil {
+	dst := append(w.b, head...)
+	if s, m := w.v.find(f.Message); m != nil {
 		dst = append(appendShort(dst, m.Seq), " in "...)
 		dst = append(append(dst, s.Short...), ' ')
 		dst = append(appendQuoted(dst, clip(m.Text, 60)), ' ')
 	}
 	dst = append(append(append(dst, '('), word(f.Code)...), ") "...)
-	return append(appendQuoted(dst, clip(f.Reason, 160)), '\n')
+	w.b = append(appendQuoted(dst, clip(f.Reason, 160)), '\n')
 }
 
-// find returns the message with that id and the seat whose room holds it.
-func (v *View) find(id spaces.EventID) (*RoomView, *spaces.Message) {
-	if id == "" {
-		return nil, nil
-	}
-	for i := range v.Seats {
-		if m := v.Seats[i].Room.Chat.Find(id); m != nil {
-			return &v.Seats[i], m
-		}
-	}
-	return nil, nil
-}
-
-func appendDenial(dst []byte, d *spaces.Denial) []byte {
-	dst = append(dst, "DENIED: "...)
+func (w *tailWriter) denial(d *spaces.Denial) {
+	dst := append(w.b, "DENIED: "...)
 	dst = append(append(dst, word(d.Act)...), " ("...)
 	dst = append(append(dst, word(d.Code)...), ") "...)
 	dst = appendQuoted(dst, clip(d.Reason, 160))
 	if d.Hint != "" {
 		dst = appendQuoted(append(dst, " hint "...), clip(d.Hint, 160))
 	}
-	return append(dst, '\n')
+	w.b = append(dst, '\n')
 }
 
-// appendPictured appends which message a picture is of: what it is called stands
-// in that message's line.
-func (v *View) appendPictured(dst []byte, p *ImageRef) []byte {
-	dst = append(dst, ' ')
-	if _, m := v.find(p.Message); m != nil {
-		dst = appendShort(dst, m.Seq)
+// picture renders which message a picture belongs to; that message's line names the file.
+func (w *tailWriter) picture(p *ImageRef) {
+	w.b = append(w.b, ' ')
+	if _, m := w.v.find(p.Message); m != nil {
+		w.b = appendShort(w.b, m.Seq)
 	}
-	return append(append(dst, " +"...), word(p.File.Kind)...)
+	w.b = append(append(w.b, " +"...), word(p.File.Kind)...)
 }
 
-func (v *View) appendRun(dst []byte, r *OpenCycle) []byte {
-	dst = append(append(dst, "- "...), word(string(r.Status))...)
-	if s := v.Seat(r.Space); s != nil {
+func (w *tailWriter) openCycle(r *OpenCycle) {
+	dst := append(append(w.b, "- "...), word(string(r.Status))...)
+	if s := w.v.Seat(r.Space); s != nil {
 		dst = append(append(dst, " in "...), s.Short...)
 	}
 	dst = append(append(append(dst, " ("...), word(r.Wake)...), ")"...)
-	if s := v.Seat(r.Active); s != nil && r.Active != r.Space {
+	if s := w.v.Seat(r.Active); s != nil && r.Active != r.Space {
 		dst = append(append(dst, " active "...), s.Short...)
 	}
 	if r.Waiting != "" {
@@ -201,7 +211,73 @@ func (v *View) appendRun(dst []byte, r *OpenCycle) []byte {
 	if r.Summary != "" {
 		dst = appendQuoted(append(dst, ": "...), clip(r.Summary, 120))
 	}
-	return append(dst, '\n')
+	w.b = append(dst, '\n')
+}
+
+// wait renders a wait as one of the agent's runs.
+func (w *tailWriter) wait(wait *spaces.Wait) {
+	w.b = append(w.b, "- waiting_reply to "...)
+	w.question(wait)
+	w.b = append(w.b, ", from "...)
+	switch left, s := wait.Missing(), w.v.Seat(wait.Space); {
+	case len(left) > 0 && s != nil:
+		w.b = s.Room.appendPeople(w.b, left, w.v.me())
+	case wait.People:
+		w.b = append(w.b, "a person"...)
+	default:
+		w.b = append(w.b, "anybody"...)
+	}
+	w.b = append(wait.Due.AppendFormat(append(w.b, ", until "...), clockFormat), '\n')
+}
+
+// question renders the question of a wait and its room.
+func (w *tailWriter) question(wait *spaces.Wait) {
+	w.b = appendShort(w.b, wait.Seq)
+	if s := w.v.Seat(wait.Space); s != nil {
+		w.b = append(append(w.b, " in "...), s.Short...)
+	}
+}
+
+// waitResult renders the outcome of a wait.
+func (w *tailWriter) waitResult(wait *spaces.Wait) {
+	w.b = append(append(append(w.b, "RESULT "...), callName(wait.Call)...), ": "...)
+	w.b = append(append(w.b, word(string(wait.Outcome))...), ", of what you asked "...)
+	w.question(wait)
+	s := w.v.Seat(wait.Space)
+	b := w.b
+	for i, a := range wait.Answers {
+		if i == 0 {
+			b = append(b, ". "...)
+		} else {
+			b = append(b, "; "...)
+		}
+		if s != nil && a.Who != "" {
+			b = append(s.Room.appendSpeaker(b, a.Who, w.v.me()), ' ')
+		}
+		b = append(b, word(string(a.Outcome))...)
+		if s == nil {
+			continue
+		}
+		if m := s.Room.Chat.Find(a.Event); a.Event != "" && m != nil {
+			b = appendShort(append(b, ' '), m.Seq)
+		}
+	}
+	if left := wait.Missing(); len(left) > 0 && s != nil {
+		b = append(b, ". No answer of "...)
+		b = s.Room.appendPeople(b, left, w.v.me())
+	}
+	w.b = b
+}
+
+// callName returns the id of a call without the characters that could break a line:
+// models choose the ids.
+func callName(id string) string {
+	return clip(strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, id), 40)
 }
 
 // timesWord returns "1 line", "2 lines".

@@ -68,7 +68,7 @@ func (d *frameBuilder) shedRecalled(budget int) {
 		return
 	}
 	words := messageOverhead + d.v.Counter.Count(d.tail.Text)
-	kept := d.v.within(d.tail.lines, budget-(d.tokens-d.tailN)-words)
+	kept := d.v.fitRecalled(d.tail.lines, budget-(d.tokens-d.tailN)-words)
 	lost := len(d.tail.lines) - len(kept)
 	d.tail.lines = kept
 	b, refs := d.v.appendRecalled(nil, kept)
@@ -90,7 +90,7 @@ func (d *frameBuilder) shedKeyframe(budget int) {
 	}
 	before := d.keyframe.Tokens
 	target := max(before-(d.tokens-budget), before/4)
-	k, _ := d.v.keyframe(CutGuard, target, len(d.v.Closed))
+	k, _ := newKeyframe(d.v, CutGuard, target, len(d.v.Closed))
 	if k.Tokens == 0 && k.Text != "" {
 		k.Tokens = messageOverhead + d.v.Counter.Count(k.Text)
 	}
@@ -110,15 +110,15 @@ func (d *frameBuilder) shedOldCycles(budget int) {
 	}
 	for len(d.closed) > 1 && d.tokens > budget {
 		c := &d.closed[0]
-		d.lost("log", "cycle "+itoa(c.N), Nothing, d.v.turnsTokens(c.Turns))
+		d.lost("log", "cycle "+itoa(c.N), Nothing, d.v.Counter.turns(c.Turns))
 		d.closed = d.closed[1:]
 	}
 }
 
 func (d *frameBuilder) summarise(c *spaces.ClosedCycle) {
-	before := d.v.turnsTokens(c.Turns)
+	before := d.v.Counter.turns(c.Turns)
 	turns := []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "Cycle " + itoa(c.N) + ": " + gutter(c.Rest)}}
-	if after := d.v.turnsTokens(turns); after < before {
+	if after := d.v.Counter.turns(turns); after < before {
 		c.Turns = turns
 		d.lost("log", "cycle "+itoa(c.N), OneLine, before-after)
 	}

@@ -28,7 +28,7 @@ type remoteMessage struct {
 
 // remote returns the lines of a room in the source's form. What the compact profile
 // knows of a line is all that it needs.
-func (v *View) remote(s *RoomView) []remoteMessage {
+func remote(v *View, s *RoomView) []remoteMessage {
 	var out []remoteMessage
 	for i := range s.Room.Chat.Messages {
 		m := &s.Room.Chat.Messages[i]
@@ -48,7 +48,7 @@ func (v *View) remote(s *RoomView) []remoteMessage {
 		if v.addressed(s.Room, m) {
 			r.RenderPriority = 8
 		}
-		r.Content = fmt.Sprintf(`<msg source="%s" username="%s">%s</msg>`, escaped(string(s.Uplink.Space)), escaped(s.Room.cast.who(m.Sender).label), escaped(m.Text))
+		r.Content = fmt.Sprintf(`<msg source="%s" username="%s">%s</msg>`, escaped(string(s.Uplink.Space)), escaped(s.Room.speakers.find(m.Sender).label), escaped(m.Text))
 		out = append(out, r)
 	}
 	return out
@@ -87,7 +87,7 @@ func TestTheVerboseFormIsAnExample(t *testing.T) {
 	s := w.v.Seat(id)
 	s.Spans = []spaces.ConnectionSpan{{ID: 1, From: 1, Opened: opened}}
 
-	lines := w.v.remote(s)
+	lines := remote(w.v, s)
 	want := remoteMessage{
 		Type: "remote_message", ID: "sp-work & play/6", RenderPriority: 8, Sender: entity("sage").ID, IsNew: true, IsRemote: true,
 		Content: `<msg source="sp-work &amp; play" username="Sage">@Ada do you?</msg>`, Timestamp: w.at, Start: opened, Active: true,
@@ -106,7 +106,7 @@ func TestTheVerboseFormIsAnExample(t *testing.T) {
 	for n := range 30 {
 		w.says(id, []string{"kai", "sage"}[n%2], fmt.Sprintf("plumber number %d is on holiday, too", n))
 	}
-	got = bundled(s, w.v.remote(s))
+	got = bundled(s, remote(w.v, s))
 	s.Uplink.Cursor = w.seq[id]
 	k, _ := w.v.Cut(CutFirst)
 	if verbose, compact := w.v.Counter.Count(got), w.v.Counter.Count(k.Text); verbose*10 < compact*12 {

@@ -1,98 +1,48 @@
 package hud
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A RoomView is a mind's place in a room: the room, its uplink, and the periods it
-// was there.
+// A RoomView is a mind's view of one room: the room, its uplink, and the spans in
+// which the mind was connected to it.
 type RoomView struct {
 	Room   *Room
 	Uplink spaces.Uplink
 	Spans  []spaces.ConnectionSpan // newest first
-	// Short is the space's name in acts, "s1". Minted by the shell in the order of
-	// the uplinks; the same for the mind's whole life.
+	// Short is the space's name in tool calls, "s1". The shell assigns it in the order
+	// of the uplinks; it never changes for a mind.
 	Short string
-	// Weight is what the room counts beside the active one, against others that are
-	// not (SEQ-24, SEQ-43). Default: 1
+	// Weight is the factor of the room's lines while another room is active. Default: 1
 	Weight float64
 
-	across   bool              // of another circle, see [Across]
-	audience []spaces.EntityID // who can read what the mind says
+	foreign  bool              // of another circle, see [NewForeignView]
+	audience []spaces.EntityID // those who can read what the mind says
 }
 
-// Limits are the sizes of a view. The zero value works.
-type Limits struct {
-	ContextTokens    int // the model's window. Default: 32000
-	MaxOutputTokens  int // kept free for the answer. Default: an eighth of the window, at most 4096
-	MaxLogTokens     int // consciousness.max_tokens (CON-18). Default: 100000
-	RecallTokens     int // of recalled lines. Default: 1500
-	FullCycles       int // newest closed cycles that a cut leaves verbatim (CON-28). Default: 10
-	MinRecentCycles  int // of these, kept even when they crowd the keyframe (CON-19). Default: 10
-	KeepTurns        int // of these, kept by every cut as long as they fit at all (PRD-6.4). Default: 4
-	SummaryTokens    int // of what a cut by turns leaves of the turns it absorbs, at least (PRD-6.4). Default: 300
-	HighWater        int // percent of the budget at which to cut. Default: 80
-	LowWater         int // percent of the budget left by such a cut. Default: 50
-	NewestShare      int // percent of a history's tokens for its newest lines. Default: 20
-	SpansShown       int // newest spans whose lines are rendered by age (SEQ-29). Default: 5
-	SummariesSingle  int // newest cycles that are not grouped: in full, or a summary each (CON-28). Default: 50
-	SummariesGrouped int // cycles in one group. Default: 30
-
-	Guard            int                  // percent of the window that fixed text, keyframe, turns and tail never pass (PRD-6.4). Default: 80
-	KeepRecent       int                  // newest lines of the active room that a keyframe shows before it chooses (SEQ-37). Default: 15
-	SummariseAbove   int                  // lines up to which it shows all of them so (SEQ-39). Default: 20
-	ActiveSpanBeside bool                 // the open span is none of SpansShown, but shown beside them. Default: one of them
-	Snippet          int                  // characters of an account that are compared with what is asked (CON-26). Default: 500
-	LevelStart       int                  // level of compression at which elements begin, 1 to 5 (SEQ-47). Default: 1
-	LevelMax         int                  // the highest; what does not fit at it is left out. Default: 5
-	Threads          *ConversationWeights // of conversations; nil: [DefaultShares]
-}
-
-func (l Limits) withDefaults() Limits {
-	set := func(v *int, d int) {
-		if *v <= 0 {
-			*v = d
-		}
-	}
-	set(&l.ContextTokens, 32000)
-	set(&l.MaxOutputTokens, min(4096, l.ContextTokens/8))
-	set(&l.MaxLogTokens, 100000)
-	set(&l.RecallTokens, 1500)
-	set(&l.FullCycles, 10)
-	set(&l.MinRecentCycles, 10)
-	set(&l.KeepTurns, 4)
-	set(&l.SummaryTokens, 300)
-	set(&l.HighWater, 80)
-	set(&l.LowWater, 50)
-	set(&l.NewestShare, 20)
-	set(&l.SpansShown, 5)
-	set(&l.SummariesSingle, 50)
-	set(&l.SummariesGrouped, 30)
-	set(&l.Guard, 80)
-	set(&l.KeepRecent, 15)
-	set(&l.SummariseAbove, 20)
-	set(&l.Snippet, 500)
-	set(&l.LevelStart, 1)
-	set(&l.LevelMax, maxLevel)
-	return l
-}
-
-// A View is one mind looking at its rooms, at one moment of its log. It may be
-// kept from cycle to cycle; the shell appends to Current, moves it to Closed,
-// and sets Keyframe after a cut.
+// A View holds what one mind sees: its rooms and its log. The shell keeps it from
+// cycle to cycle: it appends to Current, moves it to Closed, and sets Keyframe after
+// a compaction.
 //
 // A View reads its rooms and is not safe for concurrent use with them.
 type View struct {
 	Agent  spaces.AgentID
 	Circle spaces.CircleID
 	Seats  []RoomView
-	Beyond []RoomView // in rooms of other circles, see [Across]; looked through, never part of the keyframe
+	Beyond []RoomView // in rooms of other circles, see [NewForeignView]; searched, never part of the keyframe
 	Active spaces.SpaceID
 	Branch spaces.BranchID    // of the rooms, on which the agent acts; empty is the primary one
 	Self   *spaces.InnerState // nil is empty
 	Plans  []spaces.Timer     // that have not fired, the next first, due in the location they are shown in
 	System string             // the system message
-	// FixedTokens are those of System and of the tools, counted by the shell.
+	// FixedTokens are those of System and of the tools, as the shell counted them.
 	FixedTokens int
 	Keyframe    *spaces.Keyframe        // nil before the first cut
 	Earlier     []spaces.ClosedCycle    // those the keyframe absorbed, without turns, in order of N; needed by Cut alone
@@ -101,12 +51,10 @@ type View struct {
 	Current     []spaces.TranscriptTurn // of the open cycle
 	Limits      Limits
 	Counter     *Counter
-	Weights     *Weights // nil: the default ones
-	// Asked is where the words stand that old lines are recalled by; nil: unknown, and
-	// no line is found by its meaning.
+	Weights     *recall.Weights // nil: the default ones
+	// Asked is the embedding of the words that old lines are recalled by; nil: unknown,
+	// and no line is found by its embedding.
 	Asked spaces.EmbeddingVector
-
-	bounded bool // bounds stand for counts, while a cut tries whether all fits anyway
 }
 
 // Budget returns how many tokens all messages but the fixed ones may have.
@@ -127,41 +75,80 @@ func (v *View) Seat(id spaces.SpaceID) *RoomView {
 
 func (v *View) me() spaces.EntityID { return v.Agent.Entity() }
 
-// label returns the room's name as lines have it: its cleaned name, with its
-// short id when another room of the view is called the same.
-func (v *View) label(s *RoomView) string {
-	name, key := s.Room.called()
-	alike := func(o *RoomView) bool {
-		_, other := o.Room.called()
-		return o.Short != s.Short && other == key
-	}
+// allRooms returns the rooms of the mind, and behind them those of other circles.
+func (v *View) allRooms() []*RoomView {
+	rooms := make([]*RoomView, 0, len(v.Seats)+len(v.Beyond))
 	for i := range v.Seats {
-		if alike(&v.Seats[i]) {
-			return name + "~" + s.Short
-		}
+		rooms = append(rooms, &v.Seats[i])
 	}
 	for i := range v.Beyond {
-		if s.across && alike(&v.Beyond[i]) {
-			return name + "~" + s.Short
+		rooms = append(rooms, &v.Beyond[i])
+	}
+	return rooms
+}
+
+// FindRoom returns the room of the mind or of another circle with that short id or
+// space id, or nil.
+func (v *View) FindRoom(name string) *RoomView {
+	for _, s := range v.allRooms() {
+		if s.Short == name || string(s.Uplink.Space) == name {
+			return s
 		}
 	}
-	return name
+	return nil
 }
 
-// called returns the room's cleaned name, and what names that look like it have in
-// common.
-func (r *Room) called() (name, key string) {
-	if now := r.Name(); r.named.key == "" || r.named.from != now {
-		clean := CleanName(now)
-		r.named = nameCache{now, clean, skeleton(clean)}
+// find returns the message with that id and the room of the mind that holds it.
+func (v *View) find(id spaces.EventID) (*RoomView, *spaces.Message) {
+	if id == "" {
+		return nil, nil
 	}
-	return r.named.name, r.named.key
+	for i := range v.Seats {
+		if m := v.Seats[i].Room.Chat.Find(id); m != nil {
+			return &v.Seats[i], m
+		}
+	}
+	return nil, nil
 }
 
-// nameCache is the name of a room as it was last worked out.
-type nameCache struct{ from, name, key string }
+// addressed reports whether a message mentions the agent or answers it.
+func (v *View) addressed(r *Room, m *spaces.Message) bool {
+	if len(m.Mentions) > 0 && slices.Contains(m.Mentions, v.me()) {
+		return true
+	}
+	if m.ReplyTo == "" {
+		return false
+	}
+	parent := r.Chat.Find(m.ReplyTo)
+	return parent != nil && parent.Sender == v.me()
+}
 
-// eachRefs calls f with the messages that the keyframe shows, and each turn.
+// introduced reports whether the prefix already describes the room: a keyframe
+// describes every room that was open when it was made, and the first turn that shows
+// a room begins with its card.
+func (v *View) introduced(s *RoomView) bool {
+	if v.Keyframe != nil && !s.Uplink.OpenedAt.After(v.Keyframe.At) {
+		return true
+	}
+	for i := range v.Closed {
+		if v.Closed[i].Space == s.Uplink.Space {
+			return true
+		}
+	}
+	for i := range v.Current {
+		for _, id := range v.Current[i].Refs {
+			if s.Room.Chat.At(id) >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// turns yields the turns of all closed cycles and of the open one.
+func (v *View) turns() iter.Seq[*spaces.TranscriptTurn] { return eachTurn(v.Closed, v.Current) }
+
+// eachRefs calls f with the messages that the keyframe shows, and with those of each turn.
 func (v *View) eachRefs(f func([]spaces.EventID)) {
 	if v.Keyframe != nil {
 		f(v.Keyframe.Refs)
@@ -169,4 +156,96 @@ func (v *View) eachRefs(f func([]spaces.EventID)) {
 	for t := range v.turns() {
 		f(t.Refs)
 	}
+}
+
+// newest returns the time of the newest event in a room of the mind.
+func (v *View) newest() time.Time {
+	var at time.Time
+	for i := range v.Seats {
+		if last := v.Seats[i].Room.Chat.Last; last.After(at) {
+			at = last
+		}
+	}
+	return at
+}
+
+// focus returns the factor of the scores of a room's lines: 1 for the active room.
+func (v *View) focus(s *RoomView) float64 {
+	if v.Active == "" || s.Uplink.Space == v.Active {
+		return 1
+	}
+	focus := v.weights().Focus
+	if s.Weight > 0 {
+		focus = min(1, focus*s.Weight)
+	}
+	return focus
+}
+
+func (v *View) weights() recall.Weights {
+	if v.Weights == nil {
+		return recall.DefaultWeights()
+	}
+	return *v.Weights
+}
+
+// label returns the room's name as lines show it: its cleaned name, with its short id
+// when another room of the view has a name that looks the same.
+func (v *View) label(s *RoomView) string {
+	name, key := s.Room.cleanedName()
+	same := func(o *RoomView) bool {
+		_, other := o.Room.cleanedName()
+		return o.Short != s.Short && other == key
+	}
+	for i := range v.Seats {
+		if same(&v.Seats[i]) {
+			return name + "~" + s.Short
+		}
+	}
+	for i := range v.Beyond {
+		if s.foreign && same(&v.Beyond[i]) {
+			return name + "~" + s.Short
+		}
+	}
+	return name
+}
+
+// NewForeignView returns a view of a room of another circle. A mind sees a line of it
+// only if everybody who can read what the mind says, the audience, could read the line
+// where it was written. No model decides that. For an empty audience no line is shown.
+func NewForeignView(r *Room, u spaces.Uplink, audience []spaces.EntityID) RoomView {
+	sum := sha256.Sum256([]byte(u.Space))
+	return RoomView{Room: r, Uplink: u, Short: "x" + hex.EncodeToString(sum[:3]), foreign: true, audience: audience}
+}
+
+// shows reports whether the mind may see line i of the room.
+func (s *RoomView) shows(i int) bool {
+	if !s.foreign {
+		return true
+	}
+	m := &s.Room.Chat.Messages[i]
+	if len(s.audience) == 0 || m.Notice != nil || m.Past || m.Deleted || !s.Room.readership.Read(m.Seq, m.Thread, s.audience) {
+		return false
+	}
+	for _, seq := range s.Room.reworded[i] { // the words are those of its last edit
+		if !s.Room.readership.Read(seq, m.Thread, s.audience) {
+			return false
+		}
+	}
+	return true
+}
+
+// ForeignRooms returns the short ids of rooms of other circles that hold some of the
+// messages, in the order of Beyond.
+func (v *View) ForeignRooms(refs []spaces.EventID) []string {
+	var names []string
+	for i := range v.Beyond {
+		s := &v.Beyond[i]
+		for _, id := range refs {
+			if s.Room.Chat.Find(id) != nil {
+				names = append(names, s.Short)
+				break
+			}
+		}
+	}
+	return names
 }

@@ -84,7 +84,7 @@ type search struct {
 }
 
 func (a search) perform(s *stepContext) toolResult {
-	q := hud.Query{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
+	q := hud.SearchQuery{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
 	if a.Space != "" {
 		room, out := s.looked(a.Space)
 		if room == nil {
@@ -99,7 +99,7 @@ func (a search) perform(s *stepContext) toolResult {
 		}
 		q.Since = since
 	}
-	return s.shown(hud.Search(s.view, q))
+	return s.shown(hud.SearchLines(s.view, q))
 }
 
 // parseSince reads a date, a time, or a duration before now ("48h", "7d").

@@ -101,7 +101,7 @@ type answering struct{ n int }
 
 func (a *answering) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	a.n++
-	u := llm.Usage{Prompt: 1000, Output: 20}
+	u := llm.TokenUsage{Prompt: 1000, Output: 20}
 	switch {
 	case r.NoCalls:
 		return llm.Response{Text: "Kai asks about lunch.", Finish: llm.Stopped, Usage: u}, nil
@@ -109,7 +109,7 @@ func (a *answering) Generate(_ context.Context, r llm.Request) (llm.Response, er
 		return llm.Response{Text: "Responded to Kai about lunch. Told him when. Nothing pending.", Finish: llm.Stopped, Usage: u}, nil
 	}
 	return llm.Response{
-		Calls: []llm.Call{{ID: fmt.Sprint("call_", a.n), Name: "send_message", Args: `{"text":"At noon, as always; bring the others."}`}}, Finish: llm.Called, Usage: u,
+		Calls: []llm.ToolCall{{ID: fmt.Sprint("call_", a.n), Name: "send_message", Args: `{"text":"At noon, as always; bring the others."}`}}, Finish: llm.Called, Usage: u,
 	}, nil
 }
 

@@ -179,7 +179,7 @@ func (c *cycle) waited() (longest time.Duration) {
 
 // problemOf names, behind a blank and in brackets, the problem that operators look
 // up for a failure of the endpoint; nothing when it is the request's.
-func problemOf(k llm.Kind) string {
+func problemOf(k llm.ErrorKind) string {
 	switch k {
 	case llm.Denied:
 		return " (TRS-M01)"

@@ -26,10 +26,10 @@ func TestHalfATagIsNoAct(t *testing.T) {
 		{"not at all", `<msg k="NONCE">one`, llm.Stopped, []string{"one", "short"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cut := llm.Response{Text: c.answer, Finish: c.finish, Usage: llm.Usage{Prompt: 100, Output: 10}}
+			cut := llm.Response{Text: c.answer, Finish: c.finish, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
 			m := llmtest.NewScripted(nil,
-				llmtest.Step{Response: cut},
-				llmtest.Step{Response: telling(`<msg k="NONCE">short</msg> Responded to Kai about it. Answered.`)},
+				llmtest.ScriptStep{Response: cut},
+				llmtest.ScriptStep{Response: telling(`<msg k="NONCE">short</msg> Responded to Kai about it. Answered.`)},
 			)
 			play(t, m, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {

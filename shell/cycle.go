@@ -53,7 +53,7 @@ type cycle struct {
 	meaning  spaces.EmbeddingVector        // that, once it is known
 	layers   []memoryLayer                 // of memory in the last frame
 	sights   []imageRef                    // pictures worth seeing now, whether they are here or not
-	seen     map[imageRef]llm.Image        // those that were asked for; an empty one cannot be shown
+	seen     map[imageRef]llm.ModelImage   // those that were asked for; an empty one cannot be shown
 	denials  int
 	spoke    int                     // effects committed
 	done     map[string]bool         // acts already performed, to refuse repeating them
@@ -133,7 +133,7 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(), since: m.informed(),
 		cycleConfig: cycleConfig{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
-		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[imageRef]llm.Image{},
+		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[imageRef]llm.ModelImage{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
 	if settings.Tags {

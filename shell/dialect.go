@@ -16,7 +16,7 @@ import (
 // fromCalls reads the tools dialect: the model's calls are the acts. Calls
 // without an id, or with one already used, get one of their own so that every
 // act has exactly one result.
-func fromCalls(calls []llm.Call, step int) []ToolCall {
+func fromCalls(calls []llm.ToolCall, step int) []ToolCall {
 	acts := make([]ToolCall, 0, len(calls))
 	seen := map[string]bool{}
 	for i, c := range calls {

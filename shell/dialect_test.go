@@ -72,7 +72,7 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 
 // I16: whatever ids the model gives, each act has one of its own.
 func TestCallsWithoutAnIDGetOne(t *testing.T) {
-	acts := fromCalls([]llm.Call{{ID: "a"}, {ID: "a"}, {}, {ID: "call_3_4"}, {}}, 3)
+	acts := fromCalls([]llm.ToolCall{{ID: "a"}, {ID: "a"}, {}, {ID: "call_3_4"}, {}}, 3)
 	seen := map[string]bool{}
 	for _, a := range acts {
 		if a.ID == "" || seen[a.ID] {

@@ -50,7 +50,7 @@ func (e *easel) texts() (all []string) {
 
 // growing is a model that thinks, and then says its acts piece by piece, first the
 // name and then a few letters at a time with a gap before each; at the end it rests.
-func growing(gap time.Duration, acts ...llm.Call) llm.Model {
+func growing(gap time.Duration, acts ...llm.ToolCall) llm.Model {
 	slow := llmtest.Calls(acts...)
 	slow.Gap = gap
 	thinks := llmtest.Says("hm")
@@ -61,7 +61,7 @@ func growing(gap time.Duration, acts ...llm.Call) llm.Model {
 }
 
 // send is a call of send_message with arguments as a model would write them.
-func send(args string) llm.Call { return llm.Call{ID: "c1", Name: "send_message", Args: args} }
+func send(args string) llm.ToolCall { return llm.ToolCall{ID: "c1", Name: "send_message", Args: args} }
 
 const lunch = `{"text":"There is soup today. It is hot, so take care. Bread is here too."}`
 
@@ -70,34 +70,34 @@ const lunch = `{"text":"There is soup today. It is hot, so take care. Bread is h
 func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 	all := []string{"There is soup today.", "There is soup today. It is hot, so take care."}
 	for name, c := range map[string]struct {
-		acts     []llm.Call
+		acts     []llm.ToolCall
 		settings func(*shell.Settings)
 		setup    func(w *world)
 		want     []string
 	}{
-		"a message":               {acts: []llm.Call{send(lunch)}, want: all},
-		"an answer":               {acts: []llm.Call{{ID: "c1", Name: "send_reply", Args: lunch}}, want: all},
-		"an answer to a line":     {acts: []llm.Call{send(`{"reply_to":"#1",` + lunch[1:])}, want: nil}, // #1 is no message
-		"the room by name":        {acts: []llm.Call{send(`{"space":"Kitchen",` + lunch[1:])}, want: all},
-		"shown beside its thread": {acts: []llm.Call{send(`{"broadcast":true,` + lunch[1:])}},
+		"a message":               {acts: []llm.ToolCall{send(lunch)}, want: all},
+		"an answer":               {acts: []llm.ToolCall{{ID: "c1", Name: "send_reply", Args: lunch}}, want: all},
+		"an answer to a line":     {acts: []llm.ToolCall{send(`{"reply_to":"#1",` + lunch[1:])}, want: nil}, // #1 is no message
+		"the room by name":        {acts: []llm.ToolCall{send(`{"space":"Kitchen",` + lunch[1:])}, want: all},
+		"shown beside its thread": {acts: []llm.ToolCall{send(`{"broadcast":true,` + lunch[1:])}},
 		"an address": {
-			acts: []llm.Call{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
+			acts: []llm.ToolCall{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
 			want: all[:1],
 		},
-		"somebody called": {acts: []llm.Call{send(`{"text":"There is soup today. Who wants to know more about it may ask @Kai. He knows all."}`)}, want: all[:1]},
-		"everybody":       {acts: []llm.Call{send(`{"text":"There is soup today. Whoever wants some of it may come now: @everyone, come. It is hot."}`)}, want: all[:1]},
-		"internal text":   {acts: []llm.Call{send(`{"text":"There is soup today. Nobody knows what comes then in the ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
-		"no speech":       {acts: []llm.Call{{ID: "c1", Name: "note", Args: lunch}}},
-		"a later act":     {acts: []llm.Call{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
-		"switched off":    {acts: []llm.Call{send(lunch)}, settings: func(s *shell.Settings) { s.Drafts = false }},
-		"no such chat":    {acts: []llm.Call{send(lunch)}, settings: func(s *shell.Settings) { s.DraftMessages = true }},
-		"in one phase":    {acts: []llm.Call{send(lunch)}, settings: func(s *shell.Settings) { s.OnePhase = true }, want: all},
+		"somebody called": {acts: []llm.ToolCall{send(`{"text":"There is soup today. Who wants to know more about it may ask @Kai. He knows all."}`)}, want: all[:1]},
+		"everybody":       {acts: []llm.ToolCall{send(`{"text":"There is soup today. Whoever wants some of it may come now: @everyone, come. It is hot."}`)}, want: all[:1]},
+		"internal text":   {acts: []llm.ToolCall{send(`{"text":"There is soup today. Nobody knows what comes then in the ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
+		"no speech":       {acts: []llm.ToolCall{{ID: "c1", Name: "note", Args: lunch}}},
+		"a later act":     {acts: []llm.ToolCall{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
+		"switched off":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.Settings) { s.Drafts = false }},
+		"no such chat":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.Settings) { s.DraftMessages = true }},
+		"in one phase":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.Settings) { s.OnePhase = true }, want: all},
 		"another room that all of them read": {
-			acts: []llm.Call{send(lunch)}, want: all,
+			acts: []llm.ToolCall{send(lunch)}, want: all,
 			setup: func(w *world) { w.says(w.room("Pantry"), "Kai", "stock") },
 		},
 		"another room that not all of them read": {
-			acts:  []llm.Call{send(lunch)},
+			acts:  []llm.ToolCall{send(lunch)},
 			setup: func(w *world) { w.says(w.room("Office"), "Lea", "secret") },
 		},
 	} {
@@ -201,7 +201,7 @@ func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 			args, _ := json.Marshal(map[string]string{"text": text})
 			for i := range args {
 				<-time.After(100 * time.Millisecond)
-				r.Hear(llm.Response{Calls: []llm.Call{{Name: "send_message", Args: string(args[:i])}}})
+				r.Hear(llm.Response{Calls: []llm.ToolCall{{Name: "send_message", Args: string(args[:i])}}})
 			}
 		}
 		return calling(1, "send_message", `{"text":"Three. Four."}`), nil

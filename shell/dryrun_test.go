@@ -11,7 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -36,7 +36,7 @@ func obedient() llm.Model {
 }
 
 // past looks back to a cycle of Ada.
-func (w *world) past(id spaces.CycleID) *sqlstore.HistoricalView {
+func (w *world) past(id spaces.CycleID) *readmodel.HistoricalView {
 	w.t.Helper()
 	p, err := w.store.Console().Past(w.t.Context(), string(id))
 	w.ok(err)
@@ -44,7 +44,7 @@ func (w *world) past(id spaces.CycleID) *sqlstore.HistoricalView {
 }
 
 // rehearse lives a run again.
-func (w *world) rehearse(p *sqlstore.HistoricalView, change ...func(*shell.Options)) shell.DryRun {
+func (w *world) rehearse(p *readmodel.HistoricalView, change ...func(*shell.Options)) shell.DryRun {
 	o := w.options(w.ports(w.store.Shell()), "rehearsal")
 	o.Record = p
 	for _, f := range change {

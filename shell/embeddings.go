@@ -77,7 +77,7 @@ func (m *mind) mean(ctx context.Context, o cycleConfig) (more bool, err error) {
 	if b.room.Upto() != b.upto { // it cannot be told whether they still say that
 		return true, nil
 	}
-	b.room.Mean(known)
+	b.room.SetEmbeddings(known)
 	return true, nil
 }
 
@@ -100,7 +100,7 @@ func (m *mind) unmeant() (b embeddingBatch) {
 	for i := range m.seats {
 		b.room = m.seats[i].Room
 		b.upto = b.room.Upto()
-		for _, x := range b.room.Unmeant(meaningBatch) {
+		for _, x := range b.room.WithoutEmbedding(meaningBatch) {
 			b.lines = append(b.lines, spaces.Embedding{Event: x.ID, Seq: x.Seq})
 			b.texts = append(b.texts, clip(x.Text, meaningBytes))
 		}
@@ -159,7 +159,7 @@ func (m *mind) recollect(ctx context.Context, room *hud.Room) error {
 	}
 	m.mu.Lock()
 	var after int64
-	lines := room.Unmeant(1)
+	lines := room.WithoutEmbedding(1)
 	if len(lines) > 0 {
 		after = lines[0].Seq - 1
 	}
@@ -174,7 +174,7 @@ func (m *mind) recollect(ctx context.Context, room *hud.Room) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	room.Mean(known)
+	room.SetEmbeddings(known)
 	return nil
 }
 
@@ -187,7 +187,7 @@ func (m *mind) meaningDue(o cycleConfig) (time.Time, bool) {
 		return at, false
 	}
 	for i := range m.seats {
-		if len(m.seats[i].Room.Unmeant(1)) > 0 {
+		if len(m.seats[i].Room.WithoutEmbedding(1)) > 0 {
 			return at, true
 		}
 	}

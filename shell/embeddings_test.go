@@ -24,14 +24,14 @@ type sage struct {
 	slow  time.Duration
 }
 
-func (s *sage) Embed(ctx context.Context, _ string, texts []string) ([][]float32, llm.Usage, error) {
+func (s *sage) Embed(ctx context.Context, _ string, texts []string) ([][]float32, llm.TokenUsage, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, texts)
 	slow, fails := s.slow, s.fails
 	s.mu.Unlock()
 	select {
 	case <-ctx.Done():
-		return nil, llm.Usage{}, llm.Interrupted(ctx)
+		return nil, llm.TokenUsage{}, llm.Interrupted(ctx)
 	case <-time.After(slow):
 	}
 	var made [][]float32
@@ -50,7 +50,7 @@ func (s *sage) Embed(ctx context.Context, _ string, texts []string) ([][]float32
 		}
 		made = append(made, v)
 	}
-	return made, llm.Usage{Prompt: 10 * len(texts)}, fails
+	return made, llm.TokenUsage{Prompt: 10 * len(texts)}, fails
 }
 
 // texts returns what was asked about so far.

@@ -125,7 +125,7 @@ func (m *mind) reach(ctx context.Context) error {
 			if err := m.unsee(ctx, s); err != nil {
 				return err
 			}
-			seats = append(seats, hud.Across(s.room, u, audience))
+			seats = append(seats, hud.NewForeignView(s.room, u, audience))
 		}
 	}
 	m.mu.Lock()

@@ -72,11 +72,11 @@ func answers(r *rand.Rand) func() (llm.Response, error) {
 	}
 	return func() (llm.Response, error) {
 		if r.IntN(15) == 0 {
-			return llm.Response{}, &llm.Error{Kind: llm.Kind(r.IntN(int(llm.TooLong) + 1)), Err: errors.New("drawn")}
+			return llm.Response{}, &llm.Error{Kind: llm.ErrorKind(r.IntN(int(llm.TooLong) + 1)), Err: errors.New("drawn")}
 		}
-		res := llm.Response{Text: pick(r, texts), Usage: llm.Usage{Prompt: 10, Output: 1}}
+		res := llm.Response{Text: pick(r, texts), Usage: llm.TokenUsage{Prompt: 10, Output: 1}}
 		for range r.IntN(4) {
-			res.Calls = append(res.Calls, llm.Call{Name: pick(r, names), Args: pick(r, args)})
+			res.Calls = append(res.Calls, llm.ToolCall{Name: pick(r, names), Args: pick(r, args)})
 		}
 		res.Finish = pick(r, []llm.FinishReason{llm.Stopped, llm.Called, llm.Length, llm.Blocked})
 		if res.Finish == llm.Length {

@@ -19,7 +19,7 @@ type ImageSource interface {
 	// Picture returns a file that was seen on an account as a picture with no side
 	// longer than side pixels. It is [ErrComing] until the file is here; any other
 	// error is for good. Calls may overlap.
-	Picture(ctx context.Context, account, file string, side int) (llm.Image, error)
+	Picture(ctx context.Context, account, file string, side int) (llm.ModelImage, error)
 }
 
 const (
@@ -57,7 +57,7 @@ func (c *cycle) see(ctx context.Context) {
 				coming = true
 			case err != nil && ctx.Err() == nil:
 				c.log.Info("picture not shown", "message", s.message, "error", err)
-				c.seen[s] = llm.Image{}
+				c.seen[s] = llm.ModelImage{}
 			case err == nil:
 				c.seen[s] = p
 			}
@@ -137,7 +137,7 @@ func isPicture(a spaces.Attachment) bool {
 
 // pictures returns what is shown with the next call, what the frame says of it,
 // and the tokens it takes.
-func (c *cycle) pictures() (shown []llm.Image, lines []hud.ImageRef, tokens int) {
+func (c *cycle) pictures() (shown []llm.ModelImage, lines []hud.ImageRef, tokens int) {
 	for _, s := range c.sights {
 		if p := c.seen[s]; len(p.Data) > 0 {
 			shown, lines, tokens = append(shown, p), append(lines, hud.ImageRef{Message: s.message, File: s.file}), tokens+p.Tokens

@@ -142,7 +142,7 @@ func (m *mind) runs(c *cycle) []hud.OpenCycle {
 // again.
 type requestBuffer struct {
 	messages []llm.Message
-	calls    []llm.Call // of all messages
+	calls    []llm.ToolCall // of all messages
 }
 
 // sheet returns one that is empty. It is nobody else's until it is given back.
@@ -165,10 +165,10 @@ func (s *Shell) done(used *requestBuffer) {
 func (s *requestBuffer) write(f *hud.Frame) {
 	s.messages = slices.Grow(s.messages, f.Len())
 	for m := range f.All() {
-		asked := llm.Message{Role: llm.Role(m.Role), Text: m.Text, CallID: m.CallID}
+		asked := llm.Message{Role: llm.MessageRole(m.Role), Text: m.Text, CallID: m.CallID}
 		if n := len(s.calls); len(m.Calls) > 0 {
 			for _, call := range m.Calls {
-				s.calls = append(s.calls, llm.Call(call))
+				s.calls = append(s.calls, llm.ToolCall(call))
 			}
 			asked.Calls = s.calls[n:len(s.calls):len(s.calls)]
 		}

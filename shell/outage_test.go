@@ -18,7 +18,7 @@ func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
 	const lasts = 3 * time.Hour
 	for _, c := range []struct {
 		name     string
-		kind     llm.Kind
+		kind     llm.ErrorKind
 		age      time.Duration // of the message when the outage begins
 		answered bool
 	}{

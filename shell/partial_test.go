@@ -117,7 +117,7 @@ func TestTheFirstActOfAnAnswerIsReadAsItComes(t *testing.T) {
 	calls := func(all ...string) llm.Response {
 		var r llm.Response
 		for i := 0; i < len(all); i += 2 {
-			r.Calls = append(r.Calls, llm.Call{Name: all[i], Args: all[i+1]})
+			r.Calls = append(r.Calls, llm.ToolCall{Name: all[i], Args: all[i+1]})
 		}
 		return r
 	}

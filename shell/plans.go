@@ -83,14 +83,14 @@ func (a plan) next(s *stepContext) (due time.Time, out toolResult) {
 		}
 		return due, toolResult{ok: true}
 	}
-	apart, err := cron.Closest(a.Cron, s.now)
+	apart, err := cron.ShortestInterval(a.Cron, s.now)
 	if err != nil {
 		return due, s.deny("bad_plan", "cron cannot be read: "+err.Error()+".", either)
 	}
 	if apart < leastBetween {
 		return due, s.deny("bad_plan", fmt.Sprintf("A plan recurs every %d minutes at most.", leastBetween/time.Minute), either)
 	}
-	due, err = cron.Next(a.Cron, s.now)
+	due, err = cron.NextTime(a.Cron, s.now)
 	if err != nil {
 		return due, s.deny("bad_plan", "cron cannot be read: "+err.Error()+".", either)
 	}

@@ -19,7 +19,7 @@ func TestAMindHasFiftyPlansAtMost(t *testing.T) {
 		}
 		switch text := whole(r); acts(r) {
 		case 0:
-			many := llm.Response{Finish: llm.Called, Usage: llm.Usage{Prompt: 100, Output: 10}}
+			many := llm.Response{Finish: llm.Called, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
 			for i := range 51 {
 				one := calling(i, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look again"}`, 3600+i))
 				many.Calls = append(many.Calls, one.Calls...)

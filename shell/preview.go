@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -23,7 +24,7 @@ type Preview struct {
 	// lines, with their headers.
 	Tokens int
 	// Weights are those of relevance. Default: those of every frame.
-	Weights *hud.Weights
+	Weights *recall.Weights
 }
 
 // A PreviewFrame is the frame that a message would cause.

@@ -54,7 +54,7 @@ func TestWhatAProposalMayHold(t *testing.T) {
 
 // each answers with lists of acts, one list a step, to the newest words it was woken
 // with.
-func each(does map[string][][]llm.Call) mindful {
+func each(does map[string][][]llm.ToolCall) mindful {
 	done := map[string]int{}
 	return func(_ context.Context, r llm.Request) (llm.Response, error) {
 		inbox := ""
@@ -82,10 +82,10 @@ func each(does map[string][][]llm.Call) mindful {
 // twice in one breath; afterwards it is said why not again, and later that nothing
 // stands there.
 func TestAProposalIsAppliedOnce(t *testing.T) {
-	yes := func(n int) llm.Call { // no two are the same: that alone would be refused
-		return llm.Call{Name: "set_up", Args: fmt.Sprintf(`{"step":"apply","purpose":"%d"}`, n)}
+	yes := func(n int) llm.ToolCall { // no two are the same: that alone would be refused
+		return llm.ToolCall{Name: "set_up", Args: fmt.Sprintf(`{"step":"apply","purpose":"%d"}`, n)}
 	}
-	m := each(map[string][][]llm.Call{
+	m := each(map[string][][]llm.ToolCall{
 		"set up this room": {{{Name: "set_up", Args: sailing}}},
 		"yes":              {{yes(1), yes(2)}, {yes(3)}},
 		"again":            {{yes(4)}},
@@ -123,7 +123,7 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 // PRD-11-12: who asks for a set-up and takes it back in the same breath has none, though
 // nothing of it is committed before the agent decides.
 func TestASetUpIsDroppedInTheStepThatHearsOfIt(t *testing.T) {
-	m := each(map[string][][]llm.Call{"never mind": {{{Name: "set_up", Args: `{"step":"drop"}`}}}})
+	m := each(map[string][][]llm.ToolCall{"never mind": {{{Name: "set_up", Args: `{"step":"drop"}`}}}})
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.OnePhase = true

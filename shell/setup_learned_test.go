@@ -127,7 +127,7 @@ func TestAnOvertakenApprovalLeavesNothing(t *testing.T) {
 		}
 		if n == 3 {
 			w.says(room, "Kai", "no, wait")
-			return llm.Response{Calls: []llm.Call{{ID: "a", Name: "set_up", Args: apply}, {ID: "b", Name: "send_message", Args: `{"text":"Done."}`}}}, nil
+			return llm.Response{Calls: []llm.ToolCall{{ID: "a", Name: "set_up", Args: apply}, {ID: "b", Name: "send_message", Args: `{"text":"Done."}`}}}, nil
 		}
 		return telling("Responded to Kai. Waited."), nil
 	})

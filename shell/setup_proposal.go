@@ -146,7 +146,7 @@ func runsADay(line string, now time.Time) float64 {
 	}
 	at, n := now, 0
 	for ; n < most; n++ {
-		next, err := cron.Next(line, at)
+		next, err := cron.NextTime(line, at)
 		if err != nil || next.Sub(now) > days*24*time.Hour {
 			return float64(n) / days
 		}

@@ -153,7 +153,7 @@ func (s *stepContext) seat(name string) *hud.RoomView {
 // looked finds a space to look into: one of the agent's own here, or one of
 // another circle that the HUD has shown lines of.
 func (s *stepContext) looked(name string) (*hud.Room, toolResult) {
-	if seat := s.view.Looked(name); seat != nil && s.view.Seat(seat.Uplink.Space) == nil {
+	if seat := s.view.FindRoom(name); seat != nil && s.view.Seat(seat.Uplink.Space) == nil {
 		return seat.Room, toolResult{}
 	}
 	return s.room(name)

@@ -35,7 +35,7 @@ func answering(do func(n int, r llm.Request) (llm.Response, error)) mindful {
 // PRD-5.2-1, -2, -A1, -A4, -A5: every way a cycle can end has its own name; none
 // ends without one.
 func TestEveryEndHasItsOwnName(t *testing.T) {
-	failing := func(k llm.Kind) func(int, llm.Request) (llm.Response, error) {
+	failing := func(k llm.ErrorKind) func(int, llm.Request) (llm.Response, error) {
 		return func(int, llm.Request) (llm.Response, error) {
 			return llm.Response{}, &llm.Error{Kind: k, Err: errors.New("no")}
 		}
@@ -208,7 +208,7 @@ func TestLiveEventsTellACycleInOrder(t *testing.T) {
 
 // PRD-6.2-A2: what was recalled is told with its layer and count.
 func TestRecalledLinesAreTold(t *testing.T) {
-	m := llmtest.NewScripted(nil, llmtest.Step{Always: true, Response: telling("Nothing to add.")})
+	m := llmtest.NewScripted(nil, llmtest.ScriptStep{Always: true, Response: telling("Nothing to add.")})
 	play(t, m, func(w *world) {
 		s := shell.DefaultSettings()
 		s.ContextTokens = 6500 // small: what was said at first is no longer in the log

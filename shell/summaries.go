@@ -111,7 +111,7 @@ func (m *mind) oldest(ctx context.Context, set Settings) ([]spaces.ClosedCycle, 
 	if err != nil {
 		return nil, 0, err
 	}
-	for _, g := range hud.Groups(all, kept, set.limits()) {
+	for _, g := range hud.GroupCycles(all, kept, set.limits()) {
 		first, last := g[0].N, g[len(g)-1].N
 		if len(g) < set.GroupSize || slices.ContainsFunc(digests, func(d spaces.CycleSummary) bool { return d.First <= last && first <= d.Last }) {
 			continue

@@ -490,22 +490,22 @@ func isInbox(text string) bool { return len(text) > 7 && text[:7] == "INBOX (" }
 // says answers with acts.
 func calling(id int, name, args string) llm.Response {
 	return llm.Response{
-		Calls: []llm.Call{{ID: "call-" + strconv.Itoa(id), Name: name, Args: args}}, Finish: llm.Called,
-		Usage: llm.Usage{Prompt: 100, Output: 10},
+		Calls: []llm.ToolCall{{ID: "call-" + strconv.Itoa(id), Name: name, Args: args}}, Finish: llm.Called,
+		Usage: llm.TokenUsage{Prompt: 100, Output: 10},
 	}
 }
 
 // telling answers with text.
 func telling(text string) llm.Response {
-	return llm.Response{Text: text, Finish: llm.Stopped, Usage: llm.Usage{Prompt: 100, Output: 10}}
+	return llm.Response{Text: text, Finish: llm.Stopped, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
 }
 
 // replier is a model that thinks, says one thing, and rests.
 func replier(text string) *llmtest.Scripted {
 	return llmtest.NewScripted(nil,
-		llmtest.Step{Always: true, When: func(r llm.Request) bool { return r.NoCalls }, Response: telling("hm")},
-		llmtest.Step{Always: true, When: func(r llm.Request) bool { return acts(r) > 0 }, Response: telling("Responded to Kai about it. Answered.")},
-		llmtest.Step{Always: true, Do: func(_ context.Context, r llm.Request) (llm.Response, error) {
+		llmtest.ScriptStep{Always: true, When: func(r llm.Request) bool { return r.NoCalls }, Response: telling("hm")},
+		llmtest.ScriptStep{Always: true, When: func(r llm.Request) bool { return acts(r) > 0 }, Response: telling("Responded to Kai about it. Answered.")},
+		llmtest.ScriptStep{Always: true, Do: func(_ context.Context, r llm.Request) (llm.Response, error) {
 			return calling(len(r.Messages), "send_message", fmt.Sprintf(`{"text":%q}`, text)), nil
 		}},
 	)

@@ -13,38 +13,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// DESIGN 9: a setting that is documented does something, or says that it does not.
+// A setting that is documented does something.
 func TestEverySettingIsRead(t *testing.T) {
-	report(t, "A setting that nobody reads is a broken promise, and one that is read is not marked as later:", broken(load(t).program()))
+	report(t, "A documented setting that no code reads is a broken promise:", broken(load(t).program()))
 }
 
 // broken returns the keys of internal/config's settingKeys whose field no code
-// outside that package reads, unless they are marked as later; and those that are
-// marked and read. A field that is only handed on, to a field of another struct,
-// is read when that one is.
+// outside that package reads. A field that is only handed on, to a field of
+// another struct, is read when that one is.
 func broken(tr tree) []string {
 	w := newWatch(tr)
 	keys := w.settings(module + "/internal/config")
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(keys)) {
-		k := keys[name]
-		switch read := w.read(k.field, map[types.Object]bool{}); {
-		case !read && !k.later:
+		if !w.read(keys[name], map[types.Object]bool{}) {
 			found = append(found, name+": nothing reads it")
-		case read && k.later:
-			found = append(found, name+": is read, and marked as later")
 		}
 	}
 	if len(keys) == 0 {
 		return []string{"no setting found at all"}
 	}
 	return found
-}
-
-// A promise is what the table of settings says of a key.
-type promise struct {
-	field types.Object
-	later bool
 }
 
 // A watch knows of each field where it is read, by the types of our own code.
@@ -149,8 +138,8 @@ func (w *watch) read(field types.Object, seen map[types.Object]bool) bool {
 }
 
 // settings returns the field behind each key of the variable settingKeys.
-func (w *watch) settings(pkg string) map[string]promise {
-	found := map[string]promise{}
+func (w *watch) settings(pkg string) map[string]types.Object {
+	found := map[string]types.Object{}
 	for _, f := range w.tr[strings.TrimPrefix(pkg, module+"/")] {
 		for _, d := range f.ast.Decls {
 			ast.Inspect(d, func(n ast.Node) bool {
@@ -161,7 +150,7 @@ func (w *watch) settings(pkg string) map[string]promise {
 				for _, e := range v.Values[0].(*ast.CompositeLit).Elts {
 					name, err := strconv.Unquote(e.(*ast.CompositeLit).Elts[0].(*ast.BasicLit).Value)
 					if err == nil {
-						found[name] = promise{w.settable(e), marked(e)}
+						found[name] = w.settable(e)
 					}
 				}
 				return false
@@ -169,18 +158,6 @@ func (w *watch) settings(pkg string) map[string]promise {
 		}
 	}
 	return found
-}
-
-// marked reports whether an entry of the table calls later.
-func marked(entry ast.Node) (later bool) {
-	ast.Inspect(entry, func(n ast.Node) bool {
-		if call, ok := n.(*ast.CallExpr); ok {
-			f, ok := call.Fun.(*ast.Ident)
-			later = later || ok && f.Name == "later"
-		}
-		return true
-	})
-	return later
 }
 
 // settable returns the innermost field that an entry of the table points at,
@@ -240,14 +217,12 @@ var wake = func(s *Settings) any { s.Wake = "auto"; return nil }
 
 var settingKeys = []key{
 	{"wake", wake},
-	{"focus", later(func(s *Settings) any { return &s.Focus })},
+	{"focus", func(s *Settings) any { return &s.Focus }},
 	{"chat.keep", func(s *Settings) any { return &s.Chat.Keep }},
 	{"chat.above", func(s *Settings) any { return &s.Chat.Above }},
 	{"chat.below", func(s *Settings) any { return &s.Chat.Below }},
-	{"chat.first", later(func(s *Settings) any { return &s.Chat.First })},
+	{"chat.first", func(s *Settings) any { return &s.Chat.First }},
 }
-
-func later(set func(*Settings) any) func(*Settings) any { return set }
 `,
 		"shell/shell.go": `package shell
 
@@ -271,7 +246,7 @@ func wire(s config.Settings) shell.Knobs {
 }
 `,
 	}))
-	if diff := cmp.Diff([]string{"chat.above: nothing reads it", "chat.below: nothing reads it", "chat.first: is read, and marked as later"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"chat.above: nothing reads it", "chat.below: nothing reads it", "focus: nothing reads it"}, got); diff != "" {
 		t.Errorf("broken (-want +got):\n%s", diff)
 	}
 }

@@ -45,7 +45,7 @@ func flood(ctx context.Context, b *bench) error {
 }
 
 // begins reports whether a request begins a cycle: its contemplation.
-func begins(e llmtest.Entry) bool { return e.Request.NoCalls }
+func begins(e llmtest.LedgerEntry) bool { return e.Request.NoCalls }
 
 // limits is a platform that answers every fifth send with 429 and two seconds to
 // wait.

@@ -19,7 +19,7 @@ import (
 // how much is new.
 func prefix(ctx context.Context, b *bench) error {
 	turns := b.pick(40, 200)
-	var sent []llmtest.Entry
+	var sent []llmtest.LedgerEntry
 	err := b.with(ctx, worldOptions{rooms: 1, ledger: -1}, trestle, func(w *world, _ *subject) error {
 		pause := time.NewTicker(10 * time.Millisecond)
 		defer pause.Stop()
@@ -59,7 +59,7 @@ func prefix(ctx context.Context, b *bench) error {
 
 // compare looks at each frame beside the one before it. A cut gives a frame
 // another keyframe, its second message; there the prefix may end.
-func compare(sent []llmtest.Entry) (pairs, cuts, broken int) {
+func compare(sent []llmtest.LedgerEntry) (pairs, cuts, broken int) {
 	for i := 1; i < len(sent); i++ {
 		before, now := sent[i-1].Request.Messages, sent[i].Request.Messages
 		if cut(before, now) {
@@ -84,7 +84,7 @@ func same(a, b llm.Message) bool {
 // newPerTurn returns for each turn before the first cut, but the very first,
 // a quarter of the bytes that its calls had and the calls before them had not.
 // A turn begins with contemplation.
-func newPerTurn(sent []llmtest.Entry) []int {
+func newPerTurn(sent []llmtest.LedgerEntry) []int {
 	var turns []int
 	for i := 1; i < len(sent) && !cut(sent[i-1].Request.Messages, sent[i].Request.Messages); i++ {
 		if sent[i].Request.NoCalls {
@@ -103,7 +103,7 @@ func newPerTurn(sent []llmtest.Entry) []int {
 // shared returns which part of a frame's bytes it has in common with the beginning
 // of the frame before, in the mean of all frames but the first: of the whole, and
 // of all but the system text, which never changes.
-func shared(sent []llmtest.Entry) (whole, apart float64) {
+func shared(sent []llmtest.LedgerEntry) (whole, apart float64) {
 	pairs := float64(max(1, len(sent)-1))
 	for i := 1; i < len(sent); i++ {
 		before, now := flat(sent[i-1].Request.Messages), flat(sent[i].Request.Messages)

@@ -54,7 +54,7 @@ func (responder) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 	call := llmtest.Call("call_"+strconv.Itoa(len(r.Messages))+"_"+asked[0], "send_message", map[string]string{"text": reply(asked)})
 	return llm.Response{
 		Text:  "Responded to Guest about the trip. Proposed Saturday. Nothing is pending.",
-		Calls: []llm.Call{call}, Finish: llm.Called,
+		Calls: []llm.ToolCall{call}, Finish: llm.Called,
 	}, nil
 }
 

@@ -16,8 +16,8 @@ func alarmed(t *testing.T, alarms string) *Config {
 	t.Helper()
 	folder := t.TempDir()
 	text := "adapters: {telegram: {type: telegram, token: \"1:a\"}}\nalarms: " + alarms + "\n"
-	testutil.OK(t, os.WriteFile(filepath.Join(folder, File), []byte(text), 0o600))
-	c, err := Load(Source{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, DefaultFile), []byte(text), 0o600))
+	c, err := Load(LoadOptions{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
 	testutil.OK(t, err)
 	return c
 }
@@ -25,8 +25,8 @@ func alarmed(t *testing.T, alarms string) *Config {
 // ECOSYSTEM 8
 func TestAlarmsSayWhoIsTold(t *testing.T) {
 	c := alarmed(t, `{chat: "telegram:-100", webhook: "https://hooks.example.com/k3y", dead_man: "https://switch.example.com/s3cret", least: fail, backup_age: 2d}`)
-	a := c.Alarms
-	if len(c.Problems) != 0 || !slices.Equal(a.Chats, []Chat{{"telegram", "-100"}}) || a.Least != "fail" || a.BackupAge != 48*time.Hour {
+	a := c.Alerts
+	if len(c.Problems) != 0 || !slices.Equal(a.Chats, []ChatRef{{"telegram", "-100"}}) || a.MinLevel != "fail" || a.BackupAge != 48*time.Hour {
 		t.Errorf("alarms are %+v, problems %v", a, c.Problems)
 	}
 	for _, secret := range []string{"k3y", "s3cret"} {
@@ -34,7 +34,7 @@ func TestAlarmsSayWhoIsTold(t *testing.T) {
 			t.Errorf("%s is not scrubbed from logs", secret)
 		}
 	}
-	if a := alarmed(t, "{}").Alarms; a.Least != "warn" || a.BackupAge != defaultBackupAge || len(a.Chats) != 0 {
+	if a := alarmed(t, "{}").Alerts; a.MinLevel != "warn" || a.BackupAge != defaultBackupAge || len(a.Chats) != 0 {
 		t.Errorf("without a word: %+v", a)
 	}
 }
@@ -50,7 +50,7 @@ func TestWrongAlarmsAreAProblemOfTheirOwn(t *testing.T) {
 		`{chats: ["telegram:-100"]}`: "unknown key",
 	} {
 		c := alarmed(t, alarms)
-		if len(c.Problems) != 1 || c.Problems[0].Entry != "alarms" || !strings.Contains(c.Problems[0].Fault.String(), want) {
+		if len(c.Problems) != 1 || c.Problems[0].Entry != "alarms" || !strings.Contains(c.Problems[0].Err.String(), want) {
 			t.Errorf("%s: problems are %+v", alarms, c.Problems)
 		}
 	}

@@ -16,9 +16,9 @@ var chatForms = map[string]struct {
 	"discord":  {regexp.MustCompile(`^[0-9]{1,20}$`), "write the channel's id, such as 998877: Developer Mode, then Copy Channel ID"},
 }
 
-// NoChat says that a platform gives no chat such an id, and what to write; nil when
+// CheckChatID says that a platform gives no chat such an id, and what to write; nil when
 // it may.
-func NoChat(platform, id string) *Error {
+func CheckChatID(platform, id string) *Error {
 	known, strict := chatForms[platform]
 	if !strict || known.form.MatchString(id) {
 		return nil
@@ -26,11 +26,11 @@ func NoChat(platform, id string) *Error {
 	return &Error{What: fmt.Sprintf("%q is no id of a chat", id), Remedy: known.mend}
 }
 
-// warnOfChat says that a space names a chat that cannot be: it would stay silent
+// warnChatID says that a space names a chat that cannot be: it would stay silent
 // there.
-func (d *decoder) warnOfChat(entry string, at Origin, c Chat) {
-	if f := NoChat(d.config.platformOf(c.Adapter), c.Chat); f != nil {
+func (d *decoder) warnChatID(entry string, at Origin, c ChatRef) {
+	if f := CheckChatID(d.config.platformOf(c.Adapter), c.Chat); f != nil {
 		f.At = at
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: entry, Fault: *f})
+		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: entry, Err: *f})
 	}
 }

@@ -11,44 +11,44 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// check looks at what is only wrong together.
-func (d *decoder) check(top *section) {
+// checkAll looks at what is only wrong together.
+func (d *decoder) checkAll(top *section) {
 	d.checkVersion(top)
 	d.checkData(top)
 	d.checkListen(top)
 	d.checkDatabase(top)
 	d.checkRedis(top)
 	d.checkWebhooks(top)
-	d.checkTwins()
+	d.checkSameAccount()
 	d.checkLayers()
-	d.warnOfOpen(top)
-	d.warnOfNoPace(top)
-	d.warnOfHome()
-	d.warnOfNamesakes()
+	d.warnOpenAdmission(top)
+	d.warnUnthrottled(top)
+	d.warnTilde()
+	d.warnSameName()
 }
 
 // checkVersion refuses nothing: a file for a later program is read as far as
 // this one understands it.
 func (d *decoder) checkVersion(top *section) {
-	if v := top.str("version"); v != "" && v != "1" {
-		top.fail(top.where("version"), fmt.Sprintf("this program reads version 1 of the file, not %q", v), "write version: 1, or use the program that the file is for")
+	if v := top.stringAt("version"); v != "" && v != "1" {
+		top.addError(top.positionOf("version"), fmt.Sprintf("this program reads version 1 of the file, not %q", v), "write version: 1, or use the program that the file is for")
 	}
-	d.part(top, "version")
+	d.reportKey(top, "version")
 }
 
 // checkData refuses a data folder that cannot be one.
 func (d *decoder) checkData(top *section) {
 	if info, err := os.Stat(d.config.Data); err == nil && !info.IsDir() {
-		d.fatal = append(d.fatal, Error{At: top.where("data"), What: fmt.Sprintf("data: %s is a file", d.config.Data), Remedy: "name a folder; it is made when it is not there"})
+		d.fatal = append(d.fatal, Error{At: top.positionOf("data"), What: fmt.Sprintf("data: %s is a file", d.config.Data), Remedy: "name a folder; it is made when it is not there"})
 	}
 }
 
-// place returns a path that is relative to where it was written.
-func (d *decoder) place(path string, at Origin) string {
+// resolvePath returns a path that is relative to where it was written.
+func (d *decoder) resolvePath(path string, at Origin) string {
 	if at.Env != "" || at.Flag != "" {
-		return within(d.here, path)
+		return absoluteFrom(d.workFolder, path)
 	}
-	return within(d.folder, path)
+	return absoluteFrom(d.folder, path)
 }
 
 // checkDatabase refuses an address that names no database; what it holds is not
@@ -59,7 +59,7 @@ func (d *decoder) checkDatabase(top *section) {
 	}
 	u, err := url.Parse(string(d.config.Database))
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		d.fatal = append(d.fatal, Error{At: top.where("database"), What: "database is no address of a Postgres database", Remedy: "write postgres://user:password@host/name, or leave it empty for SQLite in the data folder"})
+		d.fatal = append(d.fatal, Error{At: top.positionOf("database"), What: "database is no address of a Postgres database", Remedy: "write postgres://user:password@host/name, or leave it empty for SQLite in the data folder"})
 	}
 }
 
@@ -70,7 +70,7 @@ func (d *decoder) checkRedis(top *section) {
 	}
 	u, err := url.Parse(string(d.config.Redis))
 	if err != nil || (u.Scheme != "redis" && u.Scheme != "rediss") || u.Host == "" {
-		d.entry("redis", []Error{{At: top.where("redis"), What: "redis is no address of a Redis server", Remedy: "write redis://user:password@host:6379/0, rediss:// for TLS, or leave it empty"}})
+		d.reportEntry("redis", []Error{{At: top.positionOf("redis"), What: "redis is no address of a Redis server", Remedy: "write redis://user:password@host:6379/0, rediss:// for TLS, or leave it empty"}})
 		d.config.Redis = ""
 	}
 }
@@ -82,7 +82,7 @@ func (d *decoder) checkListen(top *section) {
 	if listen == "" {
 		return
 	}
-	at := top.where("listen")
+	at := top.positionOf("listen")
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil {
 		d.fatal = append(d.fatal, Error{At: at, What: fmt.Sprintf("listen: %q is no address", listen), Remedy: "write host:port, such as 127.0.0.1:7420"})
@@ -99,7 +99,7 @@ func (d *decoder) checkWebhooks(top *section) {
 		return
 	}
 	if _, _, err := net.SplitHostPort(at); err != nil {
-		d.entry("webhook_listen", []Error{{At: top.where("webhook_listen"), What: fmt.Sprintf("webhook_listen: %q is no address", at), Remedy: "write host:port, such as 127.0.0.1:8443"}})
+		d.reportEntry("webhook_listen", []Error{{At: top.positionOf("webhook_listen"), What: fmt.Sprintf("webhook_listen: %q is no address", at), Remedy: "write host:port, such as 127.0.0.1:8443"}})
 	}
 }
 
@@ -109,14 +109,14 @@ func IsLoopback(host string) bool {
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// wantURL refuses what is no address of a server; empty is none.
-func (s *section) wantURL(name, value string) {
+// checkURL refuses what is no address of a server; empty is none.
+func (s *section) checkURL(name, value string) {
 	if value == "" {
 		return
 	}
 	u, err := url.Parse(value)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		s.fail(s.where(name), name+" is no address of a server", "write it with its scheme, such as https://api.example.com/v1")
+		s.addError(s.positionOf(name), name+" is no address of a server", "write it with its scheme, such as https://api.example.com/v1")
 	}
 }
 
@@ -133,46 +133,46 @@ func isAvatar(s string) bool {
 
 // checkTokens finds the mistakes that a token's shape gives away, before anybody
 // is asked.
-func checkTokens(s *section, a *Adapter) {
-	s.unbroken("token", a.Token)
-	s.unbroken("bot_token", a.BotToken)
-	s.unbroken("app_token", a.AppToken)
-	s.unbroken("signing_secret", a.SigningSecret)
+func checkTokens(s *section, a *AdapterEntry) {
+	s.checkNoBlank("token", a.Token)
+	s.checkNoBlank("bot_token", a.BotToken)
+	s.checkNoBlank("app_token", a.AppToken)
+	s.checkNoBlank("signing_secret", a.SigningSecret)
 	digits, rest, _ := strings.Cut(string(a.Token), ":")
 	if a.Type == "telegram" && a.Token != "" && (rest == "" || strings.Trim(digits, "0123456789") != "") {
-		s.fail(s.where("token"), "this is no token of a Telegram bot: they look like 123456:AAE…", "copy it again from @BotFather")
+		s.addError(s.positionOf("token"), "this is no token of a Telegram bot: they look like 123456:AAE…", "copy it again from @BotFather")
 	}
 	if strings.HasPrefix(string(a.BotToken), "xapp-") {
-		s.fail(s.where("bot_token"), "bot_token holds an app token", "put the one that begins with xoxb- here, and the one with xapp- under app_token")
+		s.addError(s.positionOf("bot_token"), "bot_token holds an app token", "put the one that begins with xoxb- here, and the one with xapp- under app_token")
 	}
 	if strings.HasPrefix(string(a.AppToken), "xox") {
-		s.fail(s.where("app_token"), "app_token holds a bot or user token", "put the one that begins with xapp- here, and the one with xoxb- under bot_token")
+		s.addError(s.positionOf("app_token"), "app_token holds a bot or user token", "put the one that begins with xapp- here, and the one with xoxb- under bot_token")
 	}
 }
 
-// unbroken refuses a credential with a blank or a line's end in it, which nobody gives out:
+// checkNoBlank refuses a credential with a blank or a line's end in it, which nobody gives out:
 // it was copied with something beside it, or cut over two lines.
-func (s *section) unbroken(name string, value adapters.Secret) {
+func (s *section) checkNoBlank(name string, value adapters.Secret) {
 	if strings.ContainsFunc(string(value), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		s.fail(s.where(name), name+" holds a blank or a line break", "copy it again, whole and with nothing beside it")
+		s.addError(s.positionOf(name), name+" holds a blank or a line break", "copy it again, whole and with nothing beside it")
 	}
 }
 
 // checkSlack finds a Slack account that nothing could reach.
-func checkSlack(s *section, a *Adapter, listen string) {
+func checkSlack(s *section, a *AdapterEntry, listen string) {
 	switch {
 	case a.SigningSecret == "" && a.WebhookURL != "" && !s.has("signing_secret"):
-		s.fail(s.where("webhook_url"), "webhook_url is set, and no signing_secret proves who calls", "copy the Signing Secret from the app's Basic Information")
+		s.addError(s.positionOf("webhook_url"), "webhook_url is set, and no signing_secret proves who calls", "copy the Signing Secret from the app's Basic Information")
 	case a.AppToken == "" && a.SigningSecret == "" && s.has("signing_secret"):
-		s.fail(s.node.origin, "there is neither an app_token nor a signing_secret", "an app_token, xapp-…, is enough: the app's Basic Information → App-Level Tokens, with the scope connections:write")
+		s.addError(s.node.origin, "there is neither an app_token nor a signing_secret", "an app_token, xapp-…, is enough: the app's Basic Information → App-Level Tokens, with the scope connections:write")
 	case a.AppToken == "" && a.SigningSecret != "" && listen == "":
-		s.fail(s.where("signing_secret"), "Slack is to call us, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443, or give an app_token")
+		s.addError(s.positionOf("signing_secret"), "Slack is to call us, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443, or give an app_token")
 	}
 }
 
-// checkTwins refuses a second entry for the same account: the platform lets one
+// checkSameAccount refuses a second entry for the same account: the platform lets one
 // of them in.
-func (d *decoder) checkTwins() {
+func (d *decoder) checkSameAccount() {
 	for i := range d.config.Adapters {
 		a := &d.config.Adapters[i]
 		for _, b := range d.config.Adapters[:i] {
@@ -181,14 +181,14 @@ func (d *decoder) checkTwins() {
 				continue
 			}
 			at := d.config.doc.root.get("adapters").get(a.Name).origin
-			a.Misconfigured = d.entry("adapters."+a.Name, []Error{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Remedy: remedy}})
+			a.Misconfigured = d.reportEntry("adapters."+a.Name, []Error{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Remedy: remedy}})
 		}
 	}
 }
 
 // sharedWith returns what two entries have in common that each needs for itself, and
 // what to do about it; empty: nothing.
-func (a *Adapter) sharedWith(b Adapter) (what, remedy string) {
+func (a *AdapterEntry) sharedWith(b AdapterEntry) (what, remedy string) {
 	switch {
 	case a.Type != b.Type || a.APIURL != b.APIURL:
 		return "", ""
@@ -217,29 +217,24 @@ func (d *decoder) checkLayers() {
 }
 
 func (d *decoder) checkLayer(path string, written settingsLayer, all ...settingsLayer) {
-	d.contradictions(path, written, all...)
+	d.checkPairs(path, written, all...)
 	for _, k := range settingKeys {
 		at, wrote := written[k.name]
-		switch {
-		case wrote && k.value.later:
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Error{
-				At: at.at, What: k.name + " changes nothing in this version", Remedy: "remove it, or leave it for a later version",
-			}})
-		case wrote && k.value.top && path != "":
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Fault: Error{
+		if wrote && k.value.top && path != "" {
+			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: path, Err: Error{
 				At: at.at, What: k.name + " changes nothing here: it is the same for every agent and space", Remedy: "write it at the top of the file",
 			}})
 		}
 	}
 }
 
-// A pair is two settings of which the first has to be the smaller.
-type pair struct {
+// A settingPair is two settings of which the first has to be the smaller.
+type settingPair struct {
 	less, more string
 	values     func(s Settings) (less, more float64)
 }
 
-var pairs = []pair{
+var pairs = []settingPair{
 	{"low_water", "high_water", func(s Settings) (float64, float64) { return s.LowWater, s.HighWater }},
 	{"max_output_tokens", "context_tokens", func(s Settings) (float64, float64) {
 		return float64(s.MaxOutputTokens), float64(s.ContextTokens)
@@ -255,10 +250,10 @@ var pairs = []pair{
 	}},
 }
 
-// contradictions finds the pairs that written, over what it overrides, has the
+// checkPairs finds the pairs that written, over what it overrides, has the
 // wrong way round.
-func (d *decoder) contradictions(path string, written settingsLayer, all ...settingsLayer) {
-	settings := resolve(all...)
+func (d *decoder) checkPairs(path string, written settingsLayer, all ...settingsLayer) {
+	settings := resolveSettings(all...)
 	for _, p := range pairs {
 		less, more := p.values(settings)
 		at, wrote := written[p.less]
@@ -270,9 +265,9 @@ func (d *decoder) contradictions(path string, written settingsLayer, all ...sett
 		}
 		small, _ := findSetting(p.less)
 		large, _ := findSetting(p.more)
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: path, Grave: true, Fault: Error{
+		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: path, Serious: true, Err: Error{
 			At:     at.at,
-			What:   fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winner(small, all...).text, p.more, winner(large, all...).text),
+			What:   fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winningValue(small, all...).text, p.more, winningValue(large, all...).text),
 			Remedy: "change one of the two",
 		}})
 	}

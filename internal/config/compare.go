@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// A Change is one key that two configurations do not have in common.
-type Change struct {
+// A KeyChange is one key that two configurations do not have in common.
+type KeyChange struct {
 	Path string // "spaces.family.agents"
-	Was  string // credentials as ***; empty: it was not there
-	Now  string
+	Old  string // credentials as ***; empty: it was not there
+	New  string
 	// AtStart is true for what counts from the next start on.
 	AtStart bool
 }
 
-// Compare lists what changes from one configuration to the next, in the order of
+// CompareConfigs lists what changes from one configuration to the next, in the order of
 // the next.
-func Compare(before, after *Config) []Change {
-	var changes []Change
+func CompareConfigs(before, after *Config) []KeyChange {
+	var changes []KeyChange
 	everything := ShowOptions{All: true}
-	old := map[string]Row{}
+	old := map[string]ShownValue{}
 	for _, r := range before.Rows(everything) {
 		old[r.Path] = r
 	}
@@ -27,24 +27,24 @@ func Compare(before, after *Config) []Change {
 		was, there := old[r.Path]
 		delete(old, r.Path)
 		if there && was.whole != r.whole || !there && r.Value != "" {
-			changes = append(changes, Change{r.Path, was.Value, r.Value, atNextStart(r.Path)})
+			changes = append(changes, KeyChange{r.Path, was.Value, r.Value, countsAtStart(r.Path)})
 		}
 	}
 	for _, r := range before.Rows(everything) {
 		if _, gone := old[r.Path]; gone && r.Value != "" {
-			changes = append(changes, Change{r.Path, r.Value, "", atNextStart(r.Path)})
+			changes = append(changes, KeyChange{r.Path, r.Value, "", countsAtStart(r.Path)})
 		}
 	}
 	return changes
 }
 
-// atNextStart reports whether only a start reads what stands at a path.
-func atNextStart(path string) bool {
+// countsAtStart reports whether only a start reads what stands at a path.
+func countsAtStart(path string) bool {
 	if k, ok := findSetting(path); ok {
 		return k.value.start
 	}
 	top, rest, inside := strings.Cut(path, ".")
-	i := slices.IndexFunc(topKeys, func(k key) bool { return k.name == top })
+	i := slices.IndexFunc(topKeys, func(k keyRow) bool { return k.name == top })
 	switch {
 	case i < 0:
 		return false
@@ -53,6 +53,6 @@ func atNextStart(path string) bool {
 	case !inside || topKeys[i].form.kind != aSection:
 		return topKeys[i].form.start
 	}
-	j := slices.IndexFunc(topKeys[i].form.of, func(k key) bool { return k.name == rest })
+	j := slices.IndexFunc(topKeys[i].form.of, func(k keyRow) bool { return k.name == rest })
 	return j >= 0 && topKeys[i].form.of[j].form.start
 }

@@ -18,48 +18,47 @@ type Config struct {
 	Data          string // folder of the SQLite file and attachments
 	Database      adapters.Secret
 	Redis         adapters.Secret
-	Roles         []Role // what this process does; empty: everything
-	Listen        string // console, API, health; empty serves none
+	Roles         []ProcessRole // what this process does; empty: everything
+	Listen        string        // console, API, health; empty serves none
 	WebhookListen string
 	// Token opens the console; it or Proxies are required where Listen is no loopback address.
 	Token   adapters.Secret
 	Hosts   []string       // names by which Listen may be called beside those of this machine
 	Proxies []netip.Prefix // whose forwarding headers are believed
 
-	Model    Model
-	Adapters []Adapter
+	Model    ModelEndpoint
+	Adapters []AdapterEntry
 	Admit    string // pairing, allowlist, open, deny
-	Owners   []Person
-	Admins   []Person
-	Allow    []Person // people for allowlist, programs for every mode
+	Owners   []PersonRef
+	Admins   []PersonRef
+	Allow    []PersonRef // people for allowlist, programs for every mode
 	People   []PersonLink
 	Outgoing string // platform, off
 	// SenderPerMinute is how many messages of one sender may wake agents in a
 	// minute; 0 is no bound.
 	SenderPerMinute int
 	DefaultAgents   []string
-	Agents          []Agent
-	Alarms          AlertSettings
+	Agents          []AgentEntry
+	Alerts          AlertSettings
 	Telemetry       Telemetry
-	Servers         []Server
-	Spaces          []Space
+	Servers         []ServerEntry
+	Spaces          []SpaceEntry
 
 	// Problems are the entries that cannot run as they are written. The rest runs.
-	Problems []Problem
+	Problems []EntryProblem
 	// Warnings are what runs as it is written and should not stay so.
-	Warnings []Warning
+	Warnings []EntryWarning
 	// settings are the file's own words on settings; see [Config.SettingsFor].
 	settings settingsLayer
 
-	doc       *document
-	renamings []keyRename // known-old keys that were found
-	files     []string    // it was read from; its own first
+	doc   *document
+	files []string // it was read from; its own first
 }
 
 // PersonLink is one person on several platforms.
 type PersonLink struct {
 	Key      string
-	Accounts []Person
+	Accounts []PersonRef
 }
 
 // document is what was read: the tree with the environment over it, and the
@@ -69,14 +68,14 @@ type document struct {
 	text string
 }
 
-// Problem is one misconfigured entry.
-type Problem struct {
+// EntryProblem is one misconfigured entry.
+type EntryProblem struct {
 	Entry string // its path: "adapters.telegram"
-	Fault Error
+	Err   Error
 }
 
-// Model says which model answers.
-type Model struct {
+// ModelEndpoint says which model answers.
+type ModelEndpoint struct {
 	BaseURL string
 	APIKey  adapters.Secret
 	Name    string
@@ -84,8 +83,8 @@ type Model struct {
 	Offline bool
 }
 
-// Adapter is one account on one platform.
-type Adapter struct {
+// AdapterEntry is one account on one platform.
+type AdapterEntry struct {
 	Name          string
 	Type          string // telegram, slack, discord
 	Token         adapters.Secret
@@ -99,20 +98,20 @@ type Adapter struct {
 	Misconfigured bool
 }
 
-// Agent is one agent.
-type Agent struct {
+// AgentEntry is one agent.
+type AgentEntry struct {
 	ID            string // key of the entry
 	Name          string
 	Persona       string
 	Avatar        string // an https address, or an emoji in colons; empty: the account's
-	Model         Model
+	Model         ModelEndpoint
 	settings      settingsLayer
 	Misconfigured bool
 }
 
-// Server is what every channel of a Discord server or Slack workspace
+// ServerEntry is what every channel of a Discord server or Slack workspace
 // becomes.
-type Server struct {
+type ServerEntry struct {
 	Key           string // "adapter:server"
 	Circle        string
 	Agents        []string
@@ -121,33 +120,33 @@ type Server struct {
 	Misconfigured bool
 }
 
-// Space is one room.
-type Space struct {
+// SpaceEntry is one room.
+type SpaceEntry struct {
 	Key           string
 	Name          string
 	Circle        string
 	Agents        []string
 	Relay         bool
-	Chats         []Chat
+	Chats         []ChatRef
 	settings      settingsLayer
 	Misconfigured bool
 }
 
-// Chat names one chat of a space.
-type Chat struct {
+// ChatRef names one chat of a space.
+type ChatRef struct {
 	Adapter string // name of the adapter's entry
 	Chat    string // the platform's id
 }
 
-// Person names somebody on a platform by the id that the platform minted.
-type Person struct {
+// PersonRef names somebody on a platform by the id that the platform minted.
+type PersonRef struct {
 	Adapter string // name of an adapter's entry
 	Scope   string // the Slack team; empty elsewhere
 	User    string
 }
 
 // String returns the person as the configuration writes them.
-func (p Person) String() string {
+func (p PersonRef) String() string {
 	if p.Scope != "" {
 		return p.Adapter + ":" + p.Scope + "/" + p.User
 	}
@@ -167,14 +166,14 @@ const DefaultListen = "127.0.0.1:7420"
 // SettingsFor returns the settings of an agent in a space: the space's word
 // before the agent's before the file's. Either may be empty.
 func (c *Config) SettingsFor(agent, space string) Settings {
-	return resolve(c.layers(agent, space)...)
+	return resolveSettings(c.layers(agent, space)...)
 }
 
-// WakeOf returns what an agent's entry says on what wakes it in a space; empty where
+// AgentWakePolicy returns what an agent's entry says on what wakes it in a space; empty where
 // it says nothing, or the space has a word of its own. The space may be empty.
-func (c *Config) WakeOf(agent, space string) spaces.WakePolicy {
+func (c *Config) AgentWakePolicy(agent, space string) spaces.WakePolicy {
 	for _, a := range c.Agents {
-		if own, ok := a.settings["wake"]; ok && a.ID == agent && winner(settingKey{name: "wake"}, c.layers(agent, space)...) == own {
+		if own, ok := a.settings["wake"]; ok && a.ID == agent && winningValue(settingKey{name: "wake"}, c.layers(agent, space)...) == own {
 			return spaces.WakePolicy(own.text)
 		}
 	}
@@ -201,10 +200,10 @@ func (c *Config) layers(agent, space string) []settingsLayer {
 	return all
 }
 
-// Has reports whether an entry for a space or for a server has that key.
-func (c *Config) Has(key string) bool {
-	return slices.ContainsFunc(c.Spaces, func(s Space) bool { return s.Key == key }) ||
-		slices.ContainsFunc(c.Servers, func(s Server) bool { return s.Key == key })
+// HasEntry reports whether an entry for a space or for a server has that key.
+func (c *Config) HasEntry(key string) bool {
+	return slices.ContainsFunc(c.Spaces, func(s SpaceEntry) bool { return s.Key == key }) ||
+		slices.ContainsFunc(c.Servers, func(s ServerEntry) bool { return s.Key == key })
 }
 
 // testLimits lifts the default token caps along with the platforms' pace, for
@@ -217,25 +216,25 @@ func (c *Config) testLimits() settingsLayer {
 	lifted := settingsLayer{}
 	for _, k := range settingKeys {
 		if len(k.name) > len("budget.") && k.name[:len("budget.")] == "budget." {
-			lifted[k.name] = setting{text: "0"}
+			lifted[k.name] = writtenSetting{text: "0"}
 		}
 	}
 	return lifted
 }
 
 // Agent returns the agent of that id that can run.
-func (c *Config) Agent(id string) (Agent, bool) {
+func (c *Config) Agent(id string) (AgentEntry, bool) {
 	for _, a := range c.Agents {
 		if a.ID == id && !a.Misconfigured {
 			return a, true
 		}
 	}
-	return Agent{}, false
+	return AgentEntry{}, false
 }
 
 // Secrets returns every credential of the configuration, to scrub logs with.
 func (c *Config) Secrets() []adapters.Secret {
-	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alarms.Webhook, c.Alarms.DeadMan, c.Telemetry.Traces}
+	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alerts.Webhook, c.Alerts.DeadMan, c.Telemetry.Traces}
 	for _, a := range c.Adapters {
 		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret)
 	}

@@ -40,10 +40,10 @@ func loadText(t *testing.T, yaml, env string) (*Config, error) {
 	t.Helper()
 	dir := t.TempDir()
 	if yaml != "" {
-		testutil.OK(t, os.WriteFile(filepath.Join(dir, File), []byte(yaml), 0o600))
+		testutil.OK(t, os.WriteFile(filepath.Join(dir, DefaultFile), []byte(yaml), 0o600))
 	}
 	lookup, environ := environment(env)
-	return Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
+	return Load(LoadOptions{Folder: dir, Lookup: lookup, Environ: environ})
 }
 
 // golden compares got with the named part of an archive, or rewrites it.
@@ -91,7 +91,7 @@ func TestConfigFaultsNameTheirPlace(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			dir := furnish(t, file)
 			lookup, environ := environment(archivePart(t, file, "env"))
-			c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
+			c, err := Load(LoadOptions{Folder: dir, Lookup: lookup, Environ: environ})
 			var out strings.Builder
 			exit := said(&out, c, err)
 			got := strings.ReplaceAll(out.String(), dir, "TMP")
@@ -100,7 +100,7 @@ func TestConfigFaultsNameTheirPlace(t *testing.T) {
 					t.Errorf("an unfinished line: %q", line)
 				}
 			}
-			for _, f := range Findings(c, err) {
+			for _, f := range ListFindings(c, err) {
 				if f.Where == "default" || f.What == "" || (f.Do == "" && !strings.Contains(f.What, "none of") && !strings.Contains(f.What, " is no ") && !strings.Contains(f.What, "is neither")) {
 					t.Errorf("a finding does not say where, what and what to do: %+v", f)
 				}
@@ -115,7 +115,7 @@ func TestConfigFaultsNameTheirPlace(t *testing.T) {
 func said(w *strings.Builder, c *Config, err error) (exit string) {
 	invalid, fatal := errors.AsType[*InvalidError](err)
 	if fatal {
-		WriteFaults(w, invalid.Text, invalid.Faults)
+		WriteFaults(w, invalid.Text, invalid.Errors)
 	}
 	if c != nil {
 		c.WriteProblems(w)
@@ -124,10 +124,10 @@ func said(w *strings.Builder, c *Config, err error) (exit string) {
 	switch {
 	case fatal:
 		return "78"
-	case !c.Sound():
+	case !c.IsSound():
 		return "1"
 	}
-	fmt.Fprintf(w, "%s is fine: %s\n", c.Name(), c.Holds())
+	fmt.Fprintf(w, "%s is fine: %s\n", c.SourceName(), c.Summary())
 	return "0"
 }
 
@@ -137,9 +137,9 @@ func furnish(t *testing.T, file string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
 	testutil.OK(t, err)
-	dir, modes := t.TempDir(), map[string]os.FileMode{File: 0o600}
+	dir, modes := t.TempDir(), map[string]os.FileMode{DefaultFile: 0o600}
 	if archivePart(t, file, "mode") != "" {
-		modes[File] = 0o644
+		modes[DefaultFile] = 0o644
 	}
 	for _, f := range archive.Files {
 		if f.Name == "env" || f.Name == "said" || f.Name == "mode" {
@@ -157,7 +157,7 @@ func TestTheContractsExampleIsRead(t *testing.T) {
 	if got, want := string(c.Adapters[0].Token), "1:a"; got != want || c.Adapters[0].Misconfigured {
 		t.Errorf("telegram token %q, misconfigured %v", got, c.Adapters[0].Misconfigured)
 	}
-	want := []Chat{{"telegram", "-1001234"}, {"acme", "C0123456"}, {"guild", "998877"}}
+	want := []ChatRef{{"telegram", "-1001234"}, {"acme", "C0123456"}, {"guild", "998877"}}
 	if diff := gocmp.Diff(want, c.Spaces[0].Chats); diff != "" {
 		t.Errorf("chats (-want +got):\n%s", diff)
 	}

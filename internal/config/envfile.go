@@ -14,15 +14,15 @@ const EnvFile = "trestle.env"
 
 // withEnvFile returns l with the variables of the file in folder, where there is
 // one. The environment itself wins.
-func (l Source) withEnvFile(folder string, c *Config) Source {
+func (l LoadOptions) withEnvFile(folder string, c *Config) LoadOptions {
 	path := filepath.Join(folder, EnvFile)
 	text, err := readBounded(path)
 	if os.IsNotExist(err) {
 		return l
 	}
-	c.note(path)
+	c.noteFile(path)
 	warn := func(f Error, grave bool) {
-		c.Warnings = append(c.Warnings, Warning{Entry: EnvFile, Fault: f, Grave: grave})
+		c.Warnings = append(c.Warnings, EntryWarning{Entry: EnvFile, Err: f, Serious: grave})
 	}
 	if err != nil {
 		warn(Error{At: Origin{File: EnvFile}, What: "the variables cannot be read: " + reasonOf(err), Remedy: "see that " + path + " can be read"}, true)
@@ -31,7 +31,7 @@ func (l Source) withEnvFile(folder string, c *Config) Source {
 	if info, err := os.Stat(path); err == nil && readableByOthers(info.Mode()) {
 		warn(Error{At: Origin{File: EnvFile}, What: fmt.Sprintf("others can read this file of credentials: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path}, true)
 	}
-	variables, bad := parseEnv(unmarked(text))
+	variables, bad := parseEnv(withoutBOM(text))
 	for _, line := range bad {
 		warn(Error{At: Origin{File: EnvFile, Line: line, Col: 1}, What: "this line is no variable", Remedy: "write NAME=value, with the value in single quotes where it holds spaces or signs"}, false)
 	}
@@ -94,10 +94,10 @@ func unquote(value string) (string, bool) {
 	return "", false
 }
 
-// EnvLine returns the line of an [EnvFile] that gives a variable its value.
+// FormatEnvLine returns the line of an [EnvFile] that gives a variable its value.
 // Whatever the value holds, a shell, systemd and this program read the same;
 // false when no form of it does.
-func EnvLine(name, value string) (line string, ok bool) {
+func FormatEnvLine(name, value string) (line string, ok bool) {
 	if strings.ContainsAny(value, "\n\r\x00") {
 		return "", false
 	}

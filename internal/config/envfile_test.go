@@ -15,8 +15,8 @@ import (
 func TestEnvFileStandsBesideTheConfiguration(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
-		File:    "adapters: {bot: {type: telegram, token: \"${T}\"}, other: {type: telegram, token: \"${U}\"}}\n",
-		EnvFile: "# kept by me\nexport T='7:a#b'\nU=8:file\nTRESTLE_MAX_STEPS=3\nno variable\n",
+		DefaultFile: "adapters: {bot: {type: telegram, token: \"${T}\"}, other: {type: telegram, token: \"${U}\"}}\n",
+		EnvFile:     "# kept by me\nexport T='7:a#b'\nU=8:file\nTRESTLE_MAX_STEPS=3\nno variable\n",
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -24,14 +24,14 @@ func TestEnvFileStandsBesideTheConfiguration(t *testing.T) {
 		}
 	}
 	lookup, environ := environment("U=9:environment")
-	c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
+	c, err := Load(LoadOptions{Folder: dir, Lookup: lookup, Environ: environ})
 	if err != nil || len(c.Problems) > 0 {
 		t.Fatal(err, c.Problems)
 	}
 	if string(c.Adapters[0].Token) != "7:a#b" || string(c.Adapters[1].Token) != "9:environment" || c.SettingsFor("", "").MaxSteps != 3 {
 		t.Errorf("tokens %q and %q, max_steps %d", string(c.Adapters[0].Token), string(c.Adapters[1].Token), c.SettingsFor("", "").MaxSteps)
 	}
-	if len(c.Warnings) != 2 || !c.Warnings[0].Grave || !strings.Contains(c.Warnings[0].Fault.What, "0644") || c.Warnings[1].Fault.At.Line != 5 {
+	if len(c.Warnings) != 2 || !c.Warnings[0].Serious || !strings.Contains(c.Warnings[0].Err.What, "0644") || c.Warnings[1].Err.At.Line != 5 {
 		t.Errorf("warnings %+v", c.Warnings)
 	}
 	if !slices.Contains(c.Files(), filepath.Join(dir, EnvFile)) {
@@ -43,7 +43,7 @@ func TestEnvFileStandsBesideTheConfiguration(t *testing.T) {
 func TestEnvLineIsReadAsItWasMeant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.String().Draw(t, "value")
-		line, ok := EnvLine("NAME", value)
+		line, ok := FormatEnvLine("NAME", value)
 		if !ok {
 			return
 		}

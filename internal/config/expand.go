@@ -110,10 +110,10 @@ func (x expander) credential(name string, e *expansion) string {
 	return x.fromFile(filepath.Join(folder, name), e)
 }
 
-func (x expander) full(path string) string { return within(x.folder, path) }
+func (x expander) full(path string) string { return absoluteFrom(x.folder, path) }
 
-// within returns a path that starts at a folder unless it is absolute.
-func within(folder, path string) string {
+// absoluteFrom returns a path that starts at a folder unless it is absolute.
+func absoluteFrom(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

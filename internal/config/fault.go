@@ -36,13 +36,13 @@ func (f Error) String() string {
 func (f Error) Render(text string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", f.At, f.What)
-	if line, ok := excerpt(text, f.At); ok {
+	if line, ok := excerptLine(text, f.At); ok {
 		if f.hidden {
 			line = cutAfterKey(line, f.At.Col)
 		}
 		number := fmt.Sprintf("%4d", f.At.Line)
 		pad := strings.Repeat(" ", max(0, f.At.Col-1))
-		fmt.Fprintf(&out, "%s | %s\n%s | %s^\n", number, strings.TrimRight(mask(line), " "), strings.Repeat(" ", len(number)), pad)
+		fmt.Fprintf(&out, "%s | %s\n%s | %s^\n", number, strings.TrimRight(maskValues(line), " "), strings.Repeat(" ", len(number)), pad)
 	}
 	if f.Remedy != "" {
 		fmt.Fprintf(&out, "  %s\n", f.Remedy)
@@ -50,7 +50,7 @@ func (f Error) Render(text string) string {
 	return out.String()
 }
 
-func excerpt(text string, at Origin) (string, bool) {
+func excerptLine(text string, at Origin) (string, bool) {
 	if at.Line == 0 || at.Env != "" || text == "" {
 		return "", false
 	}
@@ -83,20 +83,20 @@ var publicKeys = []string{
 	"agents", "circle", "relay", "chats", "file", "version",
 }
 
-// mask hides what may be a credential in a line and keeps its width; references
+// maskValues hides what may be a credential in a line and keeps its width; references
 // stay, they show nothing.
-func mask(line string) string {
+func maskValues(line string) string {
 	return keyValue.ReplaceAllStringFunc(line, func(found string) string {
 		m := keyValue.FindStringSubmatch(found)
 		key, gap, value := m[1], m[2], m[3]
-		if strings.HasPrefix(value, "${") || strings.Trim(value, `"'`) == "" || isPublic(key) {
+		if strings.HasPrefix(value, "${") || strings.Trim(value, `"'`) == "" || isPublicKey(key) {
 			return found
 		}
 		return key + gap + "***" + strings.Repeat(" ", max(0, utf8.RuneCountInString(value)-3))
 	})
 }
 
-func isPublic(key string) bool {
+func isPublicKey(key string) bool {
 	return slices.Contains(publicKeys, key) || slices.ContainsFunc(settingKeys, func(k settingKey) bool {
 		return k.name == key || strings.HasSuffix(k.name, "."+key)
 	})
@@ -120,12 +120,12 @@ func syntaxFault(file string, err error, s refEscaper) Error {
 		f.What, f.Remedy = "the file is not YAML: a line is indented with a tab", "indent with spaces"
 		return f
 	}
-	f.What = "the file is not YAML: " + yamlReason(s.uncover(e.GetMessage()))
+	f.What = "the file is not YAML: " + parserReason(s.unescape(e.GetMessage()))
 	return f
 }
 
-// yamlReason keeps the parser's own words and drops what it quotes from the file.
-func yamlReason(message string) string {
+// parserReason keeps the parser's own words and drops what it quotes from the file.
+func parserReason(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	if i := strings.IndexAny(message, "\"`"); i >= 0 {
 		message = strings.TrimRight(message[:i], " :")
@@ -138,7 +138,7 @@ func yamlReason(message string) string {
 func DidYouMean(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1 // a short word is soon like another
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), k); d < min(least, 3) && d < len(k) {
+		if d := editDistance(strings.ToLower(word), k); d < min(least, 3) && d < len(k) {
 			best, least = k, d
 		}
 	}
@@ -148,9 +148,9 @@ func DidYouMean(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", best)
 }
 
-// distance is the number of single-letter changes, and swaps of neighbours, that
+// editDistance is the number of single-letter changes, and swaps of neighbours, that
 // make a into b.
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -159,7 +159,7 @@ func distance(a, b string) int {
 		next := make([]int, len(b)+1)
 		next[0] = i
 		for j := 1; j <= len(b); j++ {
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+same(a[i-1], b[j-1]))
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+substitutionCost(a[i-1], b[j-1]))
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
 				next[j] = min(next[j], before[j-2]+1)
 			}
@@ -169,7 +169,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-func same(a, b byte) int {
+func substitutionCost(a, b byte) int {
 	if a == b {
 		return 0
 	}

@@ -11,9 +11,9 @@ import (
 // path: its own first, then those that values refer to.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
-// Fingerprint tells whether one of the files is another one than it was, or was
+// FileFingerprint tells whether one of the files is another one than it was, or was
 // written to, without reading it. A file that is not there counts, too.
-func Fingerprint(files []string) string {
+func FileFingerprint(files []string) string {
 	var out strings.Builder
 	for _, path := range files {
 		info, err := os.Stat(path)
@@ -21,7 +21,7 @@ func Fingerprint(files []string) string {
 			fmt.Fprintf(&out, "%s: %s\n", path, reasonOf(err))
 			continue
 		}
-		fmt.Fprintf(&out, "%s: %d %d %o %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode(), identity(info))
+		fmt.Fprintf(&out, "%s: %d %d %o %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode(), fileIdentity(info))
 	}
 	return out.String()
 }

@@ -24,7 +24,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 		wants["pipe"] = "it is no regular file"
 	}
 	for name, want := range wants {
-		_, err := Load(Source{Path: name, Folder: dir, Lookup: func(string) (string, bool) { return "", false }})
+		_, err := Load(LoadOptions{Path: name, Folder: dir, Lookup: func(string) (string, bool) { return "", false }})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
@@ -35,10 +35,10 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 // first variable.
 func TestAMarkBeforeTheFirstLineIsNoPartOfIt(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{File: "\ufeffdata: ./there\r\nadmit: ${WHO}\r\n", EnvFile: "\ufeffWHO=deny\r\n"} {
+	for name, text := range map[string]string{DefaultFile: "\ufeffdata: ./there\r\nadmit: ${WHO}\r\n", EnvFile: "\ufeffWHO=deny\r\n"} {
 		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	c, err := Load(Source{Folder: dir, Lookup: func(string) (string, bool) { return "", false }})
+	c, err := Load(LoadOptions{Folder: dir, Lookup: func(string) (string, bool) { return "", false }})
 	testutil.OK(t, err)
 	if want := filepath.Join(dir, "there"); c.Data != want || c.Admit != "deny" || len(c.Warnings) != 0 {
 		t.Errorf("data is %q, want %q; admit is %q; warned of %+v", c.Data, want, c.Admit, c.Warnings)
@@ -48,11 +48,11 @@ func TestAMarkBeforeTheFirstLineIsNoPartOfIt(t *testing.T) {
 // A change of any kind is seen: of the text, of the mode, and another file in
 // the same place with the same size and time.
 func TestFingerprintSeesEveryChange(t *testing.T) {
-	file := filepath.Join(t.TempDir(), File)
+	file := filepath.Join(t.TempDir(), DefaultFile)
 	seen := map[string]string{}
 	look := func(what string) {
 		t.Helper()
-		now := Fingerprint([]string{file})
+		now := FileFingerprint([]string{file})
 		if was, known := seen[now]; known {
 			t.Errorf("%s looks like %s", what, was)
 		}
@@ -90,14 +90,14 @@ func TestFingerprintSeesEveryChange(t *testing.T) {
 func TestEveryFileThatWasReadIsKnown(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		File: "adapters: {bot: {type: telegram, token: \"${file:token}\"}}\nagents: {ada: {persona: {file: ada.md}}}\n", "token": "7:x", "ada.md": "Ada", "model": "m",
+		DefaultFile: "adapters: {bot: {type: telegram, token: \"${file:token}\"}}\nagents: {ada: {persona: {file: ada.md}}}\n", "token": "7:x", "ada.md": "Ada", "model": "m",
 	} {
 		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	lookup, environ := environment("TRESTLE_MODEL__NAME_FILE=" + filepath.Join(dir, "model"))
-	c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
+	c, err := Load(LoadOptions{Folder: dir, Lookup: lookup, Environ: environ})
 	testutil.OK(t, err)
-	for i, name := range []string{File, "token", "model", "ada.md"} {
+	for i, name := range []string{DefaultFile, "token", "model", "ada.md"} {
 		if got := c.Files(); len(got) != 4 || got[i] != filepath.Join(dir, name) {
 			t.Errorf("files are %q", got)
 		}
@@ -109,13 +109,13 @@ func TestAddressWithoutAPasswordIsNoCredential(t *testing.T) {
 	for text, want := range map[string]bool{
 		"redis://127.0.0.1:6379/0": false, "redis://trestle:word@127.0.0.1:6379/0": true, "rediss://:word@cache:6379": true,
 	} {
-		file := filepath.Join(t.TempDir(), File)
+		file := filepath.Join(t.TempDir(), DefaultFile)
 		testutil.OK(t, os.WriteFile(file, []byte("redis: "+text+"\n"), 0o600))
-		c, err := Load(Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+		c, err := Load(LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 		testutil.OK(t, err)
 		warned := false
 		for _, w := range c.Warnings {
-			warned = warned || strings.Contains(w.Fault.What, "a credential stands in the file")
+			warned = warned || strings.Contains(w.Err.What, "a credential stands in the file")
 		}
 		if warned != want {
 			t.Errorf("%s: warned of a credential: %t, want %t", text, warned, want)

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// identity tells a file from another one that was put in its place.
-func identity(info fs.FileInfo) string {
+// fileIdentity tells a file from another one that was put in its place.
+func fileIdentity(info fs.FileInfo) string {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprintf("%d:%d", s.Dev, s.Ino)
 	}

@@ -18,7 +18,7 @@ import (
 // nothing around it, and is in no output. One with a blank in it is refused.
 func TestATokenCannotBreakTheFile(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, File)
+	path := filepath.Join(dir, DefaultFile)
 	for _, yaml := range []string{
 		"adapters: {telegram: {type: telegram, token: ${TOKEN}, api_url: \"\"}}\nadmit: deny\n",
 		"adapters:\n  telegram:\n    type: telegram\n    token: ${TOKEN}\nadmit: deny\n",
@@ -31,7 +31,7 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 				rt.Fatal(err)
 			}
 			lookup, environ := environment("")
-			c, err := Load(Source{Folder: dir, Environ: environ, Lookup: func(name string) (string, bool) {
+			c, err := Load(LoadOptions{Folder: dir, Environ: environ, Lookup: func(name string) (string, bool) {
 				if name == "TOKEN" {
 					return token, true
 				}
@@ -125,16 +125,16 @@ func FuzzLoad(f *testing.F) {
 			f.Add(string(text), "TRESTLE_AGENTS__ADA__WAKE=all")
 		}
 	}
-	for _, seed := range []string{contractExample, oldFile, "a: &x [1]\nb: *x\n", "{", "? a\n: b\n", "<<: {a: 1}\n", "- - -", "a: !!binary x", "\"${A\": ${A}", "agents: &a {b: &b {<<: [*a, *b]}}"} {
+	for _, seed := range []string{contractExample, "a: &x [1]\nb: *x\n", "{", "? a\n: b\n", "<<: {a: 1}\n", "- - -", "a: !!binary x", "\"${A\": ${A}", "agents: &a {b: &b {<<: [*a, *b]}}"} {
 		f.Add(seed, "TRESTLE_A__B=c")
 	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, text, env string) {
-		file := filepath.Join(dir, File)
+		file := filepath.Join(dir, DefaultFile)
 		testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
 		lookup, environ := environment(env)
-		c, err := Load(Source{Path: file, Folder: dir, Lookup: lookup, Environ: environ})
-		findings := Findings(c, err)
+		c, err := Load(LoadOptions{Path: file, Folder: dir, Lookup: lookup, Environ: environ})
+		findings := ListFindings(c, err)
 		if c == nil && len(findings) == 0 {
 			t.Error("no configuration and no reason")
 		}
@@ -142,8 +142,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		said(new(strings.Builder), c, err)
-		c.Migration()
-		if changes := Compare(c, c); len(changes) > 0 {
+		if changes := CompareConfigs(c, c); len(changes) > 0 {
 			t.Errorf("it differs from itself: %+v", changes)
 		}
 		WriteRows(io.Discard, c.Rows(ShowOptions{All: true, Origin: true}), ShowOptions{Origin: true})

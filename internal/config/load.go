@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Source says where a configuration is looked for.
-type Source struct {
+// LoadOptions says where a configuration is looked for.
+type LoadOptions struct {
 	Path    string                      // --config; empty looks for trestle.yaml in Folder, then uses the environment
 	Data    string                      // --data; wins over everything
 	Roles   string                      // --roles; wins over everything
@@ -24,33 +24,33 @@ type Source struct {
 // InvalidError holds the faults that make a configuration unusable.
 type InvalidError struct {
 	Text   string // of the file, for excerpts
-	Faults []Error
+	Errors []Error
 }
 
 // Error lists the faults, one in a line.
 func (e *InvalidError) Error() string {
 	var lines []string
-	for _, f := range e.Faults {
+	for _, f := range e.Errors {
 		lines = append(lines, f.String())
 	}
 	return strings.Join(lines, "\n")
 }
 
-// File is the name of the file that is looked for in the working folder.
-const File = "trestle.yaml"
+// DefaultFile is the name of the file that is looked for in the working folder.
+const DefaultFile = "trestle.yaml"
 
 // Load reads and checks the configuration. Its error, if any, is an
 // [*InvalidError]; beside it the Config, unless nil, holds what could be read.
-func Load(l Source) (*Config, error) {
+func Load(l LoadOptions) (*Config, error) {
 	c := &Config{}
-	d := &decoder{config: c, folder: l.Folder, here: l.Folder, expand: expander{lookup: l.Lookup, folder: l.Folder, opened: c.note}}
+	d := &decoder{config: c, folder: l.Folder, workFolder: l.Folder, expand: expander{lookup: l.Lookup, folder: l.Folder, opened: c.noteFile}}
 	path, text, mode, err := l.read()
 	if err != nil {
 		return nil, err
 	}
 	if path != "" {
 		c.Path = path
-		c.note(l.full(path))
+		c.noteFile(l.full(path))
 		d.folder = filepath.Dir(l.full(path))
 	}
 	l = l.withEnvFile(d.folder, c)
@@ -59,7 +59,7 @@ func Load(l Source) (*Config, error) {
 	if path != "" {
 		root, d.fatal = parseTree(path, text, d.expand)
 		if root == nil {
-			c.Data = l.dataAnyway(d)
+			c.Data = l.fallbackData(d)
 			return c, &InvalidError{text, d.fatal}
 		}
 	} else {
@@ -69,50 +69,46 @@ func Load(l Source) (*Config, error) {
 	if m := root.get("model"); m == nil || m.kind == scalarNode { // a bare name says nothing of the endpoint
 		l.addModel(root)
 	}
-	c.Problems = append(c.Problems, l.override(root, c.note)...)
+	c.Problems = append(c.Problems, l.override(root, c.noteFile)...)
 	for _, flag := range []struct{ key, text string }{{"data", l.Data}, {"roles", l.Roles}} {
 		if flag.text != "" {
 			root.put([]string{flag.key}, &node{kind: scalarNode, text: flag.text, origin: Origin{Flag: "--" + flag.key}})
 		}
 	}
-	for _, r := range modernise(root, formers) {
-		c.renamings = append(c.renamings, r)
-		c.Warnings = append(c.Warnings, r.warning())
-	}
 	c.doc = &document{root, text}
 	d.decode(root)
-	d.warnOfSecrets(mode)
+	d.warnSecrets(mode)
 	if len(d.fatal) > 0 {
 		return c, &InvalidError{text, d.fatal}
 	}
 	return c, nil
 }
 
-// dataAnyway is the data folder where the file is no YAML: what the flag or the
+// fallbackData is the data folder where the file is no YAML: what the flag or the
 // environment says, or else the usual one.
-func (l Source) dataAnyway(d *decoder) string {
+func (l LoadOptions) fallbackData(d *decoder) string {
 	set, _ := l.Lookup("TRESTLE_DATA")
 	if named := cmp.Or(l.Data, set); named != "" {
-		return d.place(named, Origin{Flag: "--data"})
+		return d.resolvePath(named, Origin{Flag: "--data"})
 	}
 	return filepath.Join(d.folder, "data")
 }
 
-func (c *Config) note(file string) {
+func (c *Config) noteFile(file string) {
 	if !slices.Contains(c.files, file) {
 		c.files = append(c.files, file)
 	}
 }
 
 // read finds and reads the file; an empty path means that there is none.
-func (l Source) read() (path, text string, mode fs.FileMode, err error) {
+func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 	path = l.Path
 	if path == "" {
 		path, _ = l.Lookup("TRESTLE_CONFIG")
 	}
 	named := path != ""
 	if !named {
-		path = File
+		path = DefaultFile
 	}
 	raw, err := readBounded(l.full(path))
 	switch {
@@ -129,22 +125,22 @@ func (l Source) read() (path, text string, mode fs.FileMode, err error) {
 		if errors.Is(err, errNotUTF8) {
 			f.Remedy = "save it as UTF-8"
 		}
-		return "", "", 0, &InvalidError{Faults: []Error{f}}
+		return "", "", 0, &InvalidError{Errors: []Error{f}}
 	}
 	info, err := os.Stat(l.full(path))
 	if err == nil {
 		mode = info.Mode()
 	}
-	return path, unmarked(raw), mode, nil
+	return path, withoutBOM(raw), mode, nil
 }
 
-// unmarked returns a text without the mark that some editors put before the first line.
-func unmarked(raw []byte) string { return strings.TrimPrefix(string(raw), "\ufeff") }
+// withoutBOM returns a text without the mark that some editors put before the first line.
+func withoutBOM(raw []byte) string { return strings.TrimPrefix(string(raw), "\ufeff") }
 
-func (l Source) full(path string) string { return within(l.Folder, path) }
+func (l LoadOptions) full(path string) string { return absoluteFrom(l.Folder, path) }
 
 // fromEnv returns a node that holds an environment variable, or nil.
-func (l Source) fromEnv(name string) *node {
+func (l LoadOptions) fromEnv(name string) *node {
 	value, ok := l.Lookup(name)
 	if !ok || value == "" {
 		return nil
@@ -154,9 +150,9 @@ func (l Source) fromEnv(name string) *node {
 
 // addModel takes the endpoint from the environment, and its model unless the
 // file names one.
-func (l Source) addModel(root *node) {
+func (l LoadOptions) addModel(root *node) {
 	if name := root.get("model"); name != nil {
-		root.put([]string{"model"}, &node{kind: mapNode, origin: name.origin, entries: []entry{{"name", name.origin, name}}})
+		root.put([]string{"model"}, &node{kind: mapNode, origin: name.origin, entries: []mapEntry{{"name", name.origin, name}}})
 	}
 	for key, name := range map[string]string{"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY", "name": "TRESTLE_MODEL"} {
 		if n := l.fromEnv(name); n != nil && root.get("model").get(key) == nil {
@@ -166,7 +162,7 @@ func (l Source) addModel(root *node) {
 }
 
 // addPlatforms switches on what the environment holds tokens for.
-func (l Source) addPlatforms(root *node) {
+func (l LoadOptions) addPlatforms(root *node) {
 	for _, p := range []struct{ platform, key, variable string }{
 		{"telegram", "token", "TELEGRAM_BOT_TOKEN"},
 		{"slack", "bot_token", "SLACK_BOT_TOKEN"},
@@ -188,8 +184,8 @@ func (l Source) addPlatforms(root *node) {
 // override applies TRESTLE_A__B=value as the path a.b, and TRESTLE_A__B_FILE as
 // the text of a file. Without a double underscore only known keys at the top
 // of the file count, so that other variables of ours stay what they are.
-func (l Source) override(root *node, opened func(path string)) []Problem {
-	var twice []Problem
+func (l LoadOptions) override(root *node, opened func(path string)) []EntryProblem {
+	var twice []EntryProblem
 	variables := slices.Clone(l.Environ)
 	slices.Sort(variables)
 	given := map[string]string{} // path to variable
@@ -214,11 +210,11 @@ func (l Source) override(root *node, opened func(path string)) []Problem {
 			n.files = []string{x.full(value)}
 		}
 		if other := given[name]; other != "" {
-			twice = append(twice, Problem{variable, Error{At: n.origin, What: other + " is set as well, and counts", Remedy: "unset one of the two"}})
+			twice = append(twice, EntryProblem{variable, Error{At: n.origin, What: other + " is set as well, and counts", Remedy: "unset one of the two"}})
 			continue
 		}
 		given[name] = variable
-		root.put(spelt(root, path), n)
+		root.put(matchKeys(root, path), n)
 	}
 	return twice
 }
@@ -228,14 +224,14 @@ func (l Source) override(root *node, opened func(path string)) []Problem {
 // elsewhere.
 func overridable(name string) bool {
 	_, isSetting := findSetting(name)
-	return isSetting || slices.ContainsFunc(topKeys, func(k key) bool {
+	return isSetting || slices.ContainsFunc(topKeys, func(k keyRow) bool {
 		return k.name == name && k.form.kind != aSection && k.form.kind != entries
 	})
 }
 
-// spelt returns the path as the file spells it: a variable cannot hold the colon
+// matchKeys returns the path as the file spells it: a variable cannot hold the colon
 // of guild:112233, nor capitals, dots and dashes.
-func spelt(n *node, path []string) []string {
+func matchKeys(n *node, path []string) []string {
 	out := slices.Clone(path)
 	for i, name := range path {
 		if n == nil {

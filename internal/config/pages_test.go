@@ -22,7 +22,7 @@ func generated(name string) (text string, ok bool) {
 	return "", false
 }
 
-func keysPage(keys []key) string {
+func keysPage(keys []keyRow) string {
 	var out strings.Builder
 	out.WriteString("| key | default | meaning |\n| --- | --- | --- |\n")
 	for _, k := range keys {
@@ -35,7 +35,7 @@ func settingsPage() string {
 	var out strings.Builder
 	out.WriteString("| key | default | meaning |\n| --- | --- | --- |\n")
 	for _, k := range settingKeys {
-		meaning := k.says()
+		meaning := k.description()
 		if k.value.kind == oneWord {
 			meaning += ": `" + strings.Join(k.value.words, "`, `") + "`"
 		}

@@ -28,16 +28,16 @@ func TestPeopleAreNamedByTheirIds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := Load(Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+		c, err := Load(LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 		if err != nil {
 			t.Errorf("%s stops the start: %v", text, err)
 			continue
 		}
 		var got strings.Builder
-		got.WriteString(strings.Join(texts(c.Owners), ", "))
+		got.WriteString(strings.Join(personTexts(c.Owners), ", "))
 		for _, p := range c.Problems {
 			if p.Entry == "owners" {
-				got.WriteString(" " + p.Fault.What + " " + p.Fault.Remedy)
+				got.WriteString(" " + p.Err.What + " " + p.Err.Remedy)
 			}
 		}
 		if !strings.Contains(got.String(), want) {
@@ -49,11 +49,11 @@ func TestPeopleAreNamedByTheirIds(t *testing.T) {
 // An id means the same person on every account of a platform, and nobody on another.
 func TestPeopleCountOnTheirPlatform(t *testing.T) {
 	c := &Config{
-		Adapters: []Adapter{{Name: "a", Type: "telegram"}, {Name: "b", Type: "telegram"}, {Name: "guild", Type: "discord"}},
-		Owners:   []Person{{Adapter: "a", User: "7"}},
+		Adapters: []AdapterEntry{{Name: "a", Type: "telegram"}, {Name: "b", Type: "telegram"}, {Name: "guild", Type: "discord"}},
+		Owners:   []PersonRef{{Adapter: "a", User: "7"}},
 	}
 	for adapter, want := range map[string]int{"a": 1, "b": 1, "guild": 0} {
-		if got := len(c.Appointed(c.Owners, adapter)); got != want {
+		if got := len(c.PeopleOnAccount(c.Owners, adapter)); got != want {
 			t.Errorf("on %s %d owners are appointed, want %d", adapter, got, want)
 		}
 	}

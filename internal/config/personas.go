@@ -11,12 +11,12 @@ var personaTexts embed.FS
 // personas are the built-in personas by the name that stands for them
 // (PRD-5.5-A3).
 var personas = map[string]string{
-	"friendly":     builtIn("friendly.v1"),
-	"professional": builtIn("professional.v1"),
-	"technical":    builtIn("technical.v1"),
+	"friendly":     readPersona("friendly.v1"),
+	"professional": readPersona("professional.v1"),
+	"technical":    readPersona("technical.v1"),
 }
 
-func builtIn(name string) string {
+func readPersona(name string) string {
 	text, err := personaTexts.ReadFile("personas/" + name + ".md")
 	if err != nil {
 		panic("config: persona is not built in: " + err.Error())

@@ -21,28 +21,28 @@ func WriteFaults(w io.Writer, text string, faults []Error) {
 func (c *Config) WriteProblems(w io.Writer) {
 	said := ""
 	for _, p := range c.Problems {
-		if becomes := p.consequence(); becomes != said {
+		if becomes := p.describe(); becomes != said {
 			fmt.Fprintln(w, becomes)
 			said = becomes
 		}
-		fmt.Fprint(w, p.Fault.Render(c.doc.text))
+		fmt.Fprint(w, p.Err.Render(c.doc.text))
 	}
 }
 
-func counted(n int, what string) string {
+func countOf(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// consequence says in a sentence what becomes of the entry.
-func (p Problem) consequence() string {
+// describe says in a sentence what becomes of the entry.
+func (p EntryProblem) describe() string {
 	section, _, inside := strings.Cut(p.Entry, ".")
 	switch {
 	case inside && slices.Contains([]string{"adapters", "agents", "servers", "spaces"}, section):
 		return p.Entry + " is misconfigured and will not run"
-	case p.Fault.key != "" && p.Fault.key == p.Entry:
+	case p.Err.key != "" && p.Err.key == p.Entry:
 		return p.Entry + " is no key; it is passed over"
 	case p.Entry == "admit":
 		return "admit is misconfigured; only members of named chats are let in"
@@ -56,19 +56,19 @@ func (p Problem) consequence() string {
 // file.
 func (c *Config) WriteWarnings(w io.Writer) {
 	for _, warning := range c.Warnings {
-		fmt.Fprintf(w, "warning: %s", warning.Fault.Render(c.doc.text))
+		fmt.Fprintf(w, "warning: %s", warning.Err.Render(c.doc.text))
 	}
 }
 
-// Sound reports whether nothing is misconfigured and no warning is grave.
-func (c *Config) Sound() bool {
-	return len(c.Problems) == 0 && !slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Grave })
+// IsSound reports whether nothing is misconfigured and no warning is grave.
+func (c *Config) IsSound() bool {
+	return len(c.Problems) == 0 && !slices.ContainsFunc(c.Warnings, func(w EntryWarning) bool { return w.Serious })
 }
 
-// Name is what the configuration was read from, for people.
-func (c *Config) Name() string { return cmp.Or(c.Path, "the environment") }
+// SourceName is what the configuration was read from, for people.
+func (c *Config) SourceName() string { return cmp.Or(c.Path, "the environment") }
 
-// Holds says in a line how much there is in the configuration.
-func (c *Config) Holds() string {
-	return counted(len(c.Adapters), "adapter") + ", " + counted(len(c.Agents), "agent") + ", " + counted(len(c.Spaces), "space")
+// Summary says in a line how much there is in the configuration.
+func (c *Config) Summary() string {
+	return countOf(len(c.Adapters), "adapter") + ", " + countOf(len(c.Agents), "agent") + ", " + countOf(len(c.Spaces), "space")
 }

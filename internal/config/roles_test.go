@@ -11,14 +11,14 @@ func TestRolesAreNamedAndNeedADatabase(t *testing.T) {
 	const shared = "database: postgres://localhost/trestle\n"
 	for _, test := range []struct {
 		file, env string
-		does      []Role
+		does      []ProcessRole
 		refused   string
 	}{
-		{shared, "", Roles(), ""},
-		{"", "", Roles(), ""},
-		{"roles: [console, minds, adapters]\n", "", Roles(), ""},
-		{shared + "roles: [minds]\n", "", []Role{RunsMinds}, ""},
-		{shared + "roles: [minds]\n", "adapters, console", []Role{ServesAccounts, ShowsConsole}, ""},
+		{shared, "", AllRoles(), ""},
+		{"", "", AllRoles(), ""},
+		{"roles: [console, minds, adapters]\n", "", AllRoles(), ""},
+		{shared + "roles: [minds]\n", "", []ProcessRole{RoleMinds}, ""},
+		{shared + "roles: [minds]\n", "adapters, console", []ProcessRole{RoleAdapters, RoleConsole}, ""},
 		{"roles: [minds]\n", "", nil, "the record is a file"},
 		{shared + "roles: [mind]\n", "", nil, `no role "mind"`},
 	} {
@@ -38,13 +38,13 @@ func TestRolesAreNamedAndNeedADatabase(t *testing.T) {
 			continue
 		}
 		n := 0
-		for _, r := range Roles() {
-			if c.Does(r) {
+		for _, r := range AllRoles() {
+			if c.HasRole(r) {
 				n++
 			}
 		}
 		for _, r := range test.does {
-			if !c.Does(r) || n != len(test.does) {
+			if !c.HasRole(r) || n != len(test.does) {
 				t.Errorf("%q and %q: has %v, want %v", test.file, test.env, c.Roles, test.does)
 			}
 		}

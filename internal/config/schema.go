@@ -2,7 +2,8 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -10,18 +11,32 @@ import (
 // configuration.
 const SchemaFile = "trestle.schema.json"
 
-// Schema returns the JSON schema of the file, made from the same tables that the
-// file is read with.
-func Schema() []byte {
-	root := sectionSchema(form{of: topKeys, settings: true})
+// JSONSchema returns the JSON schema of the file, generated from the tables that the
+// file is read with. What occurs in several places is a definition.
+func JSONSchema() []byte {
+	root, settings := sectionSchema(keyForm{of: topKeys, settings: true}), settingsSchema()
 	root.Schema = "http://json-schema.org/draft-07/schema#"
 	root.ID = "https://github.com/trestle-bridge/trestle/blob/main/docs/" + SchemaFile
-	root.Title = "Trestle configuration (" + File + ")"
-	root.Definitions = map[string]*schema{"reference": {
-		Type: "string", Pattern: `\$\{[^}\n]+\}`,
-		Description: "a value from elsewhere: ${NAME}, ${NAME:-default}, ${file:PATH} or ${cred:NAME}",
-	}}
-	text, err := json.MarshalIndent(root, "", "  ")
+	root.Title = "Trestle configuration (" + DefaultFile + ")"
+	root.Definitions = map[string]*schema{
+		"reference": {
+			Type: "string", Pattern: `\$\{[^}\n]+\}`,
+			Description: "a value from elsewhere: ${NAME}, ${NAME:-default}, ${file:PATH} or ${cred:NAME}",
+		},
+		// YAML reads some texts, such as the id of a chat, as numbers.
+		"text": {AnyOf: []*schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}},
+		"list": {AnyOf: []*schema{{Type: "array", Items: refTo("text")}, {Type: "string"}, {Type: "null"}}},
+		"flag": {AnyOf: []*schema{{Type: "boolean"}, {Type: "string", Enum: []string{"yes", "no", "on", "off"}}, refTo("reference")}},
+		"tokens": {AnyOf: []*schema{
+			{Type: "integer"}, {Type: "string", Pattern: `^([0-9][0-9_]*[kM]?( tokens)?|off)$`}, refTo("reference"),
+		}},
+		"duration": {AnyOf: []*schema{
+			{Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)$`}, {Type: "integer", Minimum: new(0), Maximum: new(0)}, refTo("reference"),
+		}},
+		"model":    {AnyOf: []*schema{{Type: "string"}, sectionSchema(keyForm{of: modelKeys}), {Type: "null"}}},
+		"settings": settings, "setting_names": {Enum: slices.Sorted(maps.Keys(settings.Properties))},
+	}
+	text, err := json.MarshalIndent(root, "", " ")
 	if err != nil {
 		panic("config: the schema is no JSON: " + err.Error())
 	}
@@ -30,96 +45,94 @@ func Schema() []byte {
 
 // A schema is the part of JSON Schema (draft 7) that the file needs.
 type schema struct {
-	Schema      string             `json:"$schema,omitempty"`
-	ID          string             `json:"$id,omitempty"`
-	Title       string             `json:"title,omitempty"`
-	Description string             `json:"description,omitempty"`
-	Ref         string             `json:"$ref,omitempty"`
-	Type        string             `json:"type,omitempty"`
-	Enum        []string           `json:"enum,omitempty"`
-	Pattern     string             `json:"pattern,omitempty"`
-	Minimum     *int               `json:"minimum,omitempty"`
-	Maximum     *int               `json:"maximum,omitempty"`
-	Default     string             `json:"default,omitempty"`
-	AnyOf       []*schema          `json:"anyOf,omitempty"`
-	Items       *schema            `json:"items,omitempty"`
-	Properties  map[string]*schema `json:"properties,omitempty"`
-	// Additional is what other keys hold: a schema, or false for none.
-	Additional  json.RawMessage    `json:"additionalProperties,omitempty"`
-	Deprecated  string             `json:"deprecationMessage,omitempty"`
+	Schema        string             `json:"$schema,omitempty"`
+	ID            string             `json:"$id,omitempty"`
+	Title         string             `json:"title,omitempty"`
+	Description   string             `json:"description,omitempty"`
+	Ref           string             `json:"$ref,omitempty"`
+	Type          string             `json:"type,omitempty"`
+	Enum          []string           `json:"enum,omitempty"`
+	Pattern       string             `json:"pattern,omitempty"`
+	Minimum       *int               `json:"minimum,omitempty"`
+	Maximum       *int               `json:"maximum,omitempty"`
+	Default       string             `json:"default,omitempty"`
+	AllOf         []*schema          `json:"allOf,omitempty"`
+	AnyOf         []*schema          `json:"anyOf,omitempty"`
+	Items         *schema            `json:"items,omitempty"`
+	Properties    map[string]*schema `json:"properties,omitempty"`
+	PropertyNames *schema            `json:"propertyNames,omitempty"`
+	// Additional describes the values of all other keys: a *schema, or false where there are none.
+	Additional  any                `json:"additionalProperties,omitempty"`
 	Hidden      bool               `json:"doNotSuggest,omitempty"` // editors do not offer the key
 	Definitions map[string]*schema `json:"definitions,omitempty"`
 }
 
-var closed = json.RawMessage("false")
+// refTo returns a reference to a definition. Draft 7 ignores everything beside a
+// $ref: what has a description as well holds it in AllOf.
+func refTo(definition string) *schema { return &schema{Ref: "#/definitions/" + definition} }
 
 // sectionSchema describes a mapping with the keys of a form.
-func sectionSchema(f form) *schema {
-	s := &schema{Type: "object", Properties: map[string]*schema{}, Additional: closed}
+func sectionSchema(f keyForm) *schema {
+	s := &schema{Type: "object", Properties: map[string]*schema{}}
 	for _, k := range f.of {
 		s.Properties[k.name] = k.schema()
 	}
 	if f.settings {
-		s.addSettings()
+		s.AllOf = []*schema{refTo("settings")}
+		s.PropertyNames = &schema{AnyOf: []*schema{refTo("setting_names"), {Enum: slices.Sorted(maps.Keys(s.Properties))}}}
+	} else {
+		s.Additional = false
 	}
 	return s
 }
 
-// addSettings adds every setting, in its group and with its dotted name.
-func (s *schema) addSettings() {
+// settingsSchema describes every setting, in its group and with its dotted name.
+func settingsSchema() *schema {
+	s := &schema{Properties: map[string]*schema{}}
 	for _, k := range settingKeys {
-		described := k.schema()
 		group, below, grouped := strings.Cut(k.name, ".")
 		if !grouped {
-			s.Properties[k.name] = described
+			s.Properties[k.name] = k.schema()
 			continue
 		}
-		if s.Properties[group] == nil {
-			s.Properties[group] = &schema{Type: "object", Properties: map[string]*schema{}, Additional: closed}
+		members := s.Properties[group]
+		if members == nil {
+			members = &schema{Type: "object", Properties: map[string]*schema{}, Additional: false}
+			s.Properties[group] = members
 		}
-		s.Properties[group].Properties[below] = described
-		dotted := *described
-		dotted.Hidden = true
-		s.Properties[k.name] = &dotted
+		members.Properties[below] = k.schema()
+		s.Properties[k.name] = &schema{AllOf: []*schema{refTo("settings/properties/" + group + "/properties/" + below)}, Hidden: true}
 	}
-	for _, row := range formers {
-		if strings.ContainsAny(row.old, "*.") || row.new == "" {
-			continue
-		}
-		s.Properties[row.old] = &schema{Hidden: true, Deprecated: fmt.Sprintf("now %s; understood up to version %s", row.new, row.until)}
-	}
+	return s
 }
 
-// reference07 is what may stand in place of any value.
-var reference07 = &schema{Ref: "#/definitions/reference"}
-
-func (k key) schema() *schema {
+func (k keyRow) schema() *schema {
 	s := &schema{}
 	switch k.form.kind {
 	case aText, aSecret:
-		s = scalar()
+		s.AllOf = []*schema{refTo("text")}
 	case aNumber:
-		s.AnyOf = []*schema{{Type: "integer"}, reference07, {Type: "string"}}
+		s.AnyOf = []*schema{{Type: "integer"}, {Type: "string"}}
 	case aWord:
-		s.AnyOf = []*schema{{Type: "string", Enum: k.form.words}, reference07, {Type: "null"}}
+		s.AnyOf = []*schema{{Type: "string", Enum: k.form.words}, refTo("reference"), {Type: "null"}}
 	case aFlag:
-		s = boolean()
+		s.AllOf = []*schema{refTo("flag")}
 	case aList:
-		s.AnyOf = []*schema{{Type: "array", Items: scalar()}, {Type: "string"}, {Type: "null"}}
+		s.AllOf = []*schema{refTo("list")}
 	case aSection:
-		s = sectionSchema(k.form)
-		if k.form.shorter {
-			s = &schema{AnyOf: []*schema{{Type: "string"}, s, {Type: "null"}}}
+		switch {
+		case k.name == "model":
+			s.AllOf = []*schema{refTo("model")}
+		case k.form.shorter:
+			s.AnyOf = []*schema{{Type: "string"}, sectionSchema(k.form), {Type: "null"}}
+		default:
+			s = sectionSchema(k.form)
 		}
 	case entries:
-		each, err := json.Marshal(&schema{AnyOf: []*schema{sectionSchema(k.form), {Type: "null"}}})
-		if err != nil {
-			panic("config: a schema is no JSON: " + err.Error())
-		}
-		s = &schema{Type: "object", Additional: each}
+		s = &schema{Type: "object", Additional: &schema{AnyOf: []*schema{sectionSchema(k.form), {Type: "null"}}}}
 	}
-	s.Description = plain(k.meaning)
-	s.Default = plain(k.fallback)
+	s.Description = withoutBackticks(k.meaning)
+	s.Default = withoutBackticks(k.fallback)
 	return s
 }
 
@@ -127,38 +140,29 @@ func (k settingKey) schema() *schema {
 	s := &schema{}
 	switch k.value.kind {
 	case oneWord:
-		s.AnyOf = []*schema{{Type: "string", Enum: k.value.words}, reference07}
+		s.AnyOf = []*schema{{Type: "string", Enum: k.value.words}, refTo("reference")}
 	case aName:
-		s = scalar()
+		s.AllOf = []*schema{refTo("text")}
 	case wholeNumber:
-		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, reference07}
+		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, refTo("reference")}
 	case someTokens:
-		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, {Type: "string", Pattern: `^([0-9][0-9_]*[kM]?( tokens)?|off)$`}, reference07}
+		s.AllOf, s.Minimum = []*schema{refTo("tokens")}, &k.value.least
 	case aShare:
-		s.AnyOf = []*schema{{Type: "number", Minimum: new(0), Maximum: new(1)}, reference07}
+		s.AnyOf = []*schema{{Type: "number", Minimum: new(0), Maximum: new(1)}, refTo("reference")}
 	case anAmount:
-		s.AnyOf = []*schema{{Type: "number", Minimum: new(0)}, reference07}
+		s.AnyOf = []*schema{{Type: "number", Minimum: new(0)}, refTo("reference")}
 	case yesOrNo:
-		s = boolean()
+		s.AllOf = []*schema{refTo("flag")}
 	case someTime:
-		s.AnyOf = []*schema{{Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)$`}, {Type: "integer", Minimum: new(0), Maximum: new(0)}, reference07}
+		s.AllOf = []*schema{refTo("duration")}
 	}
-	s.Description = plain(k.says())
+	s.Description = withoutBackticks(k.description())
 	s.Default = k.fallback
 	return s
 }
 
-// scalar is a text. YAML reads some texts, such as the id of a chat, as numbers.
-func scalar() *schema {
-	return &schema{AnyOf: []*schema{{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}}
-}
-
-func boolean() *schema {
-	return &schema{AnyOf: []*schema{{Type: "boolean"}, {Type: "string", Enum: []string{"yes", "no", "on", "off"}}, reference07}}
-}
-
-// plain takes the marks of Markdown out of a text.
-func plain(text string) string { return strings.ReplaceAll(text, "`", "") }
+// withoutBackticks takes the marks of Markdown out of a text.
+func withoutBackticks(text string) string { return strings.ReplaceAll(text, "`", "") }
 
 // SchemaLine is the first line of a file that editors complete.
 const SchemaLine = "# yaml-language-server: $schema=./" + SchemaFile

@@ -19,7 +19,7 @@ const docs = "../../docs/"
 // ECOSYSTEM 4: the schema that is checked in is the one that the program prints.
 func TestSchemaFileIsTheProgramsOwn(t *testing.T) {
 	file := docs + SchemaFile
-	testutil.Golden(t, *update, file, string(Schema()))
+	testutil.Golden(t, *update, file, string(JSONSchema()))
 }
 
 // A page that differs from the program is worse than none.
@@ -51,7 +51,7 @@ func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
 func resolvedSchema(t *testing.T) *jsonschema.Resolved {
 	t.Helper()
 	var s jsonschema.Schema
-	testutil.OK(t, json.Unmarshal(Schema(), &s))
+	testutil.OK(t, json.Unmarshal(JSONSchema(), &s))
 	r, err := s.Resolve(nil)
 	testutil.OK(t, err)
 	return r
@@ -64,11 +64,11 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	r := resolvedSchema(t)
 	judge := func(text string) error {
 		var v any
-		cover := shieldFor(text)
-		testutil.OK(t, yaml.Unmarshal([]byte(cover.cover(text)), &v))
+		cover := newRefEscaper(text)
+		testutil.OK(t, yaml.Unmarshal([]byte(cover.escape(text)), &v))
 		raw, err := json.Marshal(v)
 		testutil.OK(t, err)
-		testutil.OK(t, json.Unmarshal([]byte(cover.uncover(string(raw))), &v))
+		testutil.OK(t, json.Unmarshal([]byte(cover.unescape(string(raw))), &v))
 		return r.Validate(v)
 	}
 	good, err := filepath.Glob("testdata/shapes/*.yaml")

@@ -15,42 +15,42 @@ import (
 // them all.
 type section struct {
 	node     *node
-	form     form
+	form     keyForm
 	layer    settingsLayer // settings found here
-	faults   []Error
+	errs     []Error
 	literals []Origin // credentials that stand here as they are
 	files    []string // where credentials were read from
 }
 
 // openSection begins reading n. What is no mapping is a fault and reads as an
 // empty one.
-func openSection(n *node, f form) *section {
+func openSection(n *node, f keyForm) *section {
 	s := &section{node: &node{}, form: f, layer: settingsLayer{}}
 	switch {
 	case n == nil || n.kind == nullNode:
 	case n.kind == mapNode:
 		s.node = n
 	default:
-		s.fail(n.origin, "here should be keys and values", "write `key: value` on lines of their own, or {key: value}")
+		s.addError(n.origin, "here should be keys and values", "write `key: value` on lines of their own, or {key: value}")
 	}
 	return s
 }
 
-func (s *section) fail(at Origin, what, remedy string) {
-	s.faults = append(s.faults, Error{At: at, What: what, Remedy: remedy})
+func (s *section) addError(at Origin, what, remedy string) {
+	s.errs = append(s.errs, Error{At: at, What: what, Remedy: remedy})
 }
 
-// row returns the row of a key. To ask for one that the table does not have is a
+// findKey returns the row of a key. To ask for one that the table does not have is a
 // mistake of this package.
-func row(keys []key, name string) key {
-	i := slices.IndexFunc(keys, func(k key) bool { return k.name == name })
+func findKey(keys []keyRow, name string) keyRow {
+	i := slices.IndexFunc(keys, func(k keyRow) bool { return k.name == name })
 	if i < 0 {
 		panic("config: no table has the key " + name)
 	}
 	return keys[i]
 }
 
-func (s *section) key(name string) key { return row(s.form.of, name) }
+func (s *section) key(name string) keyRow { return findKey(s.form.of, name) }
 
 // get returns the value under a key of the table, or nil.
 func (s *section) get(name string) *node {
@@ -60,30 +60,30 @@ func (s *section) get(name string) *node {
 // has reports whether the key is there at all.
 func (s *section) has(name string) bool { return s.get(name) != nil }
 
-// inner begins reading the section under a key.
-func (s *section) inner(name string) *section {
+// subsection begins reading the section under a key.
+func (s *section) subsection(name string) *section {
 	return openSection(s.get(name), s.key(name).form)
 }
 
-// close takes over the faults of a section within s.
-func (s *section) close(inner *section) {
-	s.faults = append(s.faults, inner.done()...)
+// mergeErrors takes over the faults of a section within s.
+func (s *section) mergeErrors(inner *section) {
+	s.errs = append(s.errs, inner.finish()...)
 	s.literals = append(s.literals, inner.literals...)
 	s.files = append(s.files, inner.files...)
 }
 
-// str returns the text of a scalar, or empty.
-func (s *section) str(name string) string { return s.text(s.get(name), name) }
+// stringAt returns the text of a scalar, or empty.
+func (s *section) stringAt(name string) string { return s.scalarText(s.get(name), name) }
 
-func (s *section) text(n *node, name string) string {
+func (s *section) scalarText(n *node, name string) string {
 	switch {
 	case n == nil || n.kind == nullNode:
 		return ""
 	case n.kind != scalarNode:
-		s.fail(n.origin, fmt.Sprintf("%s should be one value", name), "write it beside the key, without brackets or braces")
+		s.addError(n.origin, fmt.Sprintf("%s should be one value", name), "write it beside the key, without brackets or braces")
 		return ""
 	case n.missing != "":
-		s.fail(n.origin, fmt.Sprintf("%s is missing: %s", name, n.missing), "set it, or write the value here")
+		s.addError(n.origin, fmt.Sprintf("%s is missing: %s", name, n.missing), "set it, or write the value here")
 		return ""
 	}
 	return n.text
@@ -91,19 +91,19 @@ func (s *section) text(n *node, name string) string {
 
 // secret returns a credential, and notes how it is kept.
 func (s *section) secret(name string) adapters.Secret {
-	value := adapters.Secret(s.str(name))
+	value := adapters.Secret(s.stringAt(name))
 	if n := s.get(name); n != nil && value != "" {
 		s.files = append(s.files, n.files...)
-		if !n.refers && n.origin.File != "" && opens(string(value)) {
+		if !n.refers && n.origin.File != "" && isCredential(string(value)) {
 			s.literals = append(s.literals, n.origin)
 		}
 	}
 	return value
 }
 
-// opens reports whether a value lets anybody in: the address of a server does not when
+// isCredential reports whether a value lets anybody in: the address of a server does not when
 // it has no password.
-func opens(value string) bool {
+func isCredential(value string) bool {
 	u, err := url.Parse(value)
 	if err != nil {
 		return true
@@ -116,54 +116,54 @@ func opens(value string) bool {
 	return true
 }
 
-// need is a secret that may not be empty.
-func (s *section) need(name string) adapters.Secret {
-	before := len(s.faults)
+// requiredSecret is a secret that may not be empty.
+func (s *section) requiredSecret(name string) adapters.Secret {
+	before := len(s.errs)
 	value := s.secret(name)
-	if value == "" && len(s.faults) == before {
-		s.fail(s.where(name), name+" is empty", "write it as "+name+": ${NAME} and set NAME in the environment")
+	if value == "" && len(s.errs) == before {
+		s.addError(s.positionOf(name), name+" is empty", "write it as "+name+": ${NAME} and set NAME in the environment")
 	}
 	return value
 }
 
-// where is the place of a key's value, or of the section.
-func (s *section) where(name string) Origin {
+// positionOf is the place of a key's value, or of the section.
+func (s *section) positionOf(name string) Origin {
 	if n := s.get(name); n != nil {
 		return n.origin
 	}
 	return s.node.origin
 }
 
-// word returns one of the words that the table allows, or fallback when the key
+// oneOf returns one of the words that the table allows, or fallback when the key
 // is absent or wrong.
-func (s *section) word(name, fallback string) string {
-	value := s.str(name)
+func (s *section) oneOf(name, fallback string) string {
+	value := s.stringAt(name)
 	if value == "" {
 		return fallback
 	}
 	if words := s.key(name).form.words; !slices.Contains(words, value) {
-		s.fail(s.where(name), name+": "+notOneOf(value, words).Error(), "")
+		s.addError(s.positionOf(name), name+": "+errNotOneOf(value, words).Error(), "")
 		return fallback
 	}
 	return value
 }
 
-// flag returns true or false; false when the key is absent.
-func (s *section) flag(name string) bool {
-	value := s.str(name)
+// boolean returns true or false; false when the key is absent.
+func (s *section) boolean(name string) bool {
+	value := s.stringAt(name)
 	if value == "" {
 		return false
 	}
 	on, err := parseBool(value)
 	if err != nil {
-		s.fail(s.where(name), name+": "+err.Error(), "write true or false")
+		s.addError(s.positionOf(name), name+": "+err.Error(), "write true or false")
 	}
 	return on
 }
 
 // list returns the texts of a list, each with its place; a single value is a
 // list of one.
-func (s *section) list(name string) []listed {
+func (s *section) list(name string) []listItem {
 	n := s.get(name)
 	if n == nil || n.kind == nullNode {
 		return nil
@@ -172,61 +172,61 @@ func (s *section) list(name string) []listed {
 	if n.kind != listNode {
 		items = []*node{n}
 	}
-	var all []listed
+	var all []listItem
 	for _, item := range items {
 		if n.kind == listNode && item.kind != scalarNode && item.kind != nullNode {
-			s.noEntry(item, name)
+			s.addItemError(item, name)
 			continue
 		}
-		text := s.text(item, name)
+		text := s.scalarText(item, name)
 		if item.origin.Env != "" || item.origin.Flag != "" { // which have no lists
 			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
-				all = append(all, listed{word, item.origin})
+				all = append(all, listItem{word, item.origin})
 			}
 		} else if text != "" {
-			all = append(all, listed{text, item.origin})
+			all = append(all, listItem{text, item.origin})
 		}
 	}
 	return all
 }
 
-// noEntry says what stands in a list in place of a text.
-func (s *section) noEntry(item *node, name string) {
+// addItemError says what stands in a list in place of a text.
+func (s *section) addItemError(item *node, name string) {
 	if item.kind == mapNode && len(item.entries) > 0 {
-		s.fail(item.origin, fmt.Sprintf("this entry of %s is the key %q with a value", name, item.entries[0].key), "write it as one word, without a blank behind the colon")
+		s.addError(item.origin, fmt.Sprintf("this entry of %s is the key %q with a value", name, item.entries[0].key), "write it as one word, without a blank behind the colon")
 		return
 	}
-	s.fail(item.origin, fmt.Sprintf("this entry of %s is no single value", name), "write each entry on a line of its own")
+	s.addError(item.origin, fmt.Sprintf("this entry of %s is no single value", name), "write each entry on a line of its own")
 }
 
-// listed is one text of a list.
-type listed struct {
+// listItem is one text of a list.
+type listItem struct {
 	text string
 	at   Origin
 }
 
-// settings reads every setting that stands in the section, as a group of keys
+// readSettings reads every setting that stands in the section, as a group of keys
 // or with a dotted name.
-func (s *section) settings() {
+func (s *section) readSettings() {
 	groups := settingGroups()
 	for _, e := range s.node.entries {
 		if _, single := findSetting(e.key); single {
-			s.setting(e.key, e.value)
+			s.readSetting(e.key, e.value)
 		} else if groups[e.key] {
-			s.group(e.key, e.value)
+			s.readGroup(e.key, e.value)
 		}
 	}
 }
 
-func (s *section) group(name string, n *node) {
-	if n.kind == listNode && slices.ContainsFunc(s.form.of, func(k key) bool { return k.name == name+"s" }) {
-		s.fail(n.origin, fmt.Sprintf("%s is a group of settings", name), fmt.Sprintf("did you mean %q?", name+"s"))
+func (s *section) readGroup(name string, n *node) {
+	if n.kind == listNode && slices.ContainsFunc(s.form.of, func(k keyRow) bool { return k.name == name+"s" }) {
+		s.addError(n.origin, fmt.Sprintf("%s is a group of settings", name), fmt.Sprintf("did you mean %q?", name+"s"))
 		return
 	}
-	g := openSection(n, form{})
+	g := openSection(n, keyForm{})
 	for _, e := range g.node.entries {
 		if _, ok := findSetting(name + "." + e.key); ok {
-			g.setting(name+"."+e.key, e.value)
+			g.readSetting(name+"."+e.key, e.value)
 			continue
 		}
 		var known []string
@@ -235,28 +235,28 @@ func (s *section) group(name string, n *node) {
 				known = append(known, below)
 			}
 		}
-		g.faults = append(g.faults, unknownKey(e, known))
+		g.errs = append(g.errs, unknownKey(e, known))
 	}
 	maps.Copy(s.layer, g.layer)
-	s.faults = append(s.faults, g.faults...)
+	s.errs = append(s.errs, g.errs...)
 }
 
-func (s *section) setting(name string, n *node) {
-	text := s.text(n, name)
+func (s *section) readSetting(name string, n *node) {
+	text := s.scalarText(n, name)
 	if text == "" {
 		return
 	}
 	k, _ := findSetting(name)
 	if err := k.value.set(&Settings{}, text); err != nil {
-		s.fail(n.origin, name+": "+err.Error(), "")
+		s.addError(n.origin, name+": "+err.Error(), "")
 		return
 	}
-	s.layer[name] = setting{text, n.origin}
+	s.layer[name] = writtenSetting{text, n.origin}
 }
 
-// known lists what may stand in the section: its keys, and the settings or
+// allowedKeys lists what may stand in the section: its keys, and the settings or
 // their groups.
-func (f form) known() []string {
+func (f keyForm) allowedKeys() []string {
 	var names []string
 	for _, k := range f.of {
 		names = append(names, k.name)
@@ -273,22 +273,22 @@ func (f form) known() []string {
 	return names
 }
 
-// done returns the faults, with one for every key that does not belong here.
-func (s *section) done() []Error {
-	known := s.form.known()
+// finish returns the faults, with one for every key that does not belong here.
+func (s *section) finish() []Error {
+	known := s.form.allowedKeys()
 	for _, e := range s.node.entries {
 		_, dotted := findSetting(e.key)
 		if !slices.Contains(known, e.key) && (!s.form.settings || !dotted) {
-			s.faults = append(s.faults, unknownKey(e, known))
+			s.errs = append(s.errs, unknownKey(e, known))
 		}
 	}
-	return s.faults
+	return s.errs
 }
 
-// manyKeys is how many keys are more than one wants to read in a message.
-const manyKeys = 16
+// maxListedKeys is how many keys are more than one wants to read in a message.
+const maxListedKeys = 16
 
-func unknownKey(e entry, known []string) Error {
+func unknownKey(e mapEntry, known []string) Error {
 	candidates := known
 	if strings.Contains(e.key, ".") {
 		for _, k := range settingKeys {
@@ -298,7 +298,7 @@ func unknownKey(e entry, known []string) Error {
 	remedy := DidYouMean(e.key, candidates)
 	switch {
 	case remedy != "":
-	case len(known) > manyKeys:
+	case len(known) > maxListedKeys:
 		remedy = "`trestle config show --all` lists the keys, docs/configuration.md says what they mean"
 	default:
 		remedy = "keys here: " + strings.Join(known, ", ")

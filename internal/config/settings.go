@@ -60,7 +60,7 @@ type Settings struct {
 	Read    struct{ Limit int }
 	Wait    struct{ Timeout time.Duration }
 	Memory  struct{ MaxChars int }
-	Prompts struct{ MemoryFramework, ToolContract, AntiPatterns, Capabilities, Onboarding int }
+	Prompts struct{ Onboarding int }
 
 	// Price is what a million tokens of the model cost; 0 is unknown.
 	Price struct{ Input, Cached, Output float64 }
@@ -82,17 +82,17 @@ type Settings struct {
 }
 
 // settingsLayer holds what one place of the configuration says about settings, by key.
-type settingsLayer map[string]setting
+type settingsLayer map[string]writtenSetting
 
-// setting is one value as it was written.
-type setting struct {
+// writtenSetting is one value as it was written.
+type writtenSetting struct {
 	text string
 	at   Origin
 }
 
-// resolve returns the settings that layers give, the most specific last. The
+// resolveSettings returns the settings that layers give, the most specific last. The
 // values have been checked when they were read.
-func resolve(layers ...settingsLayer) Settings {
+func resolveSettings(layers ...settingsLayer) Settings {
 	var s Settings
 	for _, k := range settingKeys {
 		k.mustSet(&s, k.fallback)
@@ -105,9 +105,9 @@ func resolve(layers ...settingsLayer) Settings {
 	return s
 }
 
-// winner returns the most specific value of a key and where it was written.
-func winner(k settingKey, layers ...settingsLayer) setting {
-	found := setting{text: k.fallback}
+// winningValue returns the most specific value of a key and where it was written.
+func winningValue(k settingKey, layers ...settingsLayer) writtenSetting {
+	found := writtenSetting{text: k.fallback}
 	for _, l := range layers {
 		if v, ok := l[k.name]; ok {
 			found = v

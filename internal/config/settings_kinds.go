@@ -14,42 +14,34 @@ type settingKey struct {
 	name     string
 	fallback string
 	meaning  string
-	value    value
+	value    valueForm
 }
 
-// A value is what may be written for a setting.
-type value struct {
-	set   setter
+// A valueForm is what may be written for a setting.
+type valueForm struct {
+	set   parseSetting
 	kind  valueKind
 	words []string // of oneWord
 	least int      // of wholeNumber and someTokens
 	start bool     // counts from the next start on; else at once
-	later bool     // nothing reads it yet
 	top   bool     // agents and spaces have no word of their own on it
 }
 
 // atStart returns the value as one that only a start reads.
-func atStart(v value) value {
+func atStart(v valueForm) valueForm {
 	v.start = true
 	return v
 }
 
-// later returns the value of a key whose part is not built: it may be written,
-// and whoever does is told that it changes nothing.
-func later(v value) value {
-	v.later = true
-	return v
-}
-
-// atTop returns the value as one that is the same for every agent and space: who
+// topOnly returns the value as one that is the same for every agent and space: who
 // writes it in an entry is told that it changes nothing there.
-func atTop(v value) value {
+func topOnly(v valueForm) valueForm {
 	v.top = true
 	return v
 }
 
-// setter puts a written value into s, or says what values there are.
-type setter func(s *Settings, text string) error
+// parseSetting puts a written value into s, or says what values there are.
+type parseSetting func(s *Settings, text string) error
 
 type valueKind int
 
@@ -71,12 +63,9 @@ func (k settingKey) mustSet(s *Settings, text string) {
 	}
 }
 
-// says returns what the key means, and whether and where it does anything.
-func (k settingKey) says() string {
-	switch {
-	case k.value.later:
-		return k.meaning + " (changes nothing in this version)"
-	case k.value.top:
+// description returns what the key means, and whether it counts at the top only.
+func (k settingKey) description() string {
+	if k.value.top {
 		return k.meaning + " (at the top only)"
 	}
 	return k.meaning
@@ -101,25 +90,25 @@ func settingGroups() map[string]bool {
 	return groups
 }
 
-func words[W ~string](field func(*Settings) *W, options ...string) value {
-	return value{kind: oneWord, words: options, set: func(s *Settings, text string) error {
+func wordSetting[W ~string](field func(*Settings) *W, options ...string) valueForm {
+	return valueForm{kind: oneWord, words: options, set: func(s *Settings, text string) error {
 		if !slices.Contains(options, text) {
-			return notOneOf(text, options)
+			return errNotOneOf(text, options)
 		}
 		*field(s) = W(text)
 		return nil
 	}}
 }
 
-func notOneOf(text string, options []string) error {
+func errNotOneOf(text string, options []string) error {
 	if hint := DidYouMean(text, options); hint != "" {
 		return fmt.Errorf("%q is none of %s; %s", text, strings.Join(options, ", "), hint)
 	}
 	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))
 }
 
-func whole(field func(*Settings) *int, least int) value {
-	return value{kind: wholeNumber, least: least, set: func(s *Settings, text string) error {
+func integerSetting(field func(*Settings) *int, least int) valueForm {
+	return valueForm{kind: wholeNumber, least: least, set: func(s *Settings, text string) error {
 		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 		if err != nil || n < least {
 			return fmt.Errorf("%q is no whole number of at least %d", text, least)
@@ -129,8 +118,8 @@ func whole(field func(*Settings) *int, least int) value {
 	}}
 }
 
-func tokens(field func(*Settings) *int, least int) value {
-	return value{kind: someTokens, least: least, set: func(s *Settings, text string) error {
+func tokenSetting(field func(*Settings) *int, least int) valueForm {
+	return valueForm{kind: someTokens, least: least, set: func(s *Settings, text string) error {
 		n, err := parseTokens(text)
 		if err != nil || n < least {
 			return fmt.Errorf("%q is no number of tokens of at least %d, such as 60000, 60k or 2M", text, least)
@@ -158,8 +147,8 @@ func parseTokens(text string) (int, error) {
 	return int(n) * scale, err
 }
 
-func ratio(field func(*Settings) *float64) value {
-	return value{kind: aShare, set: func(s *Settings, text string) error {
+func shareSetting(field func(*Settings) *float64) valueForm {
+	return valueForm{kind: aShare, set: func(s *Settings, text string) error {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(f >= 0 && f <= 1) {
 			return fmt.Errorf("%q is no share between 0 and 1", text)
@@ -169,9 +158,9 @@ func ratio(field func(*Settings) *float64) value {
 	}}
 }
 
-// name is what somebody else calls a thing; empty for none.
-func name(field func(*Settings) *string) value {
-	return value{kind: aName, set: func(s *Settings, text string) error {
+// nameSetting is what somebody else calls a thing; empty for none.
+func nameSetting(field func(*Settings) *string) valueForm {
+	return valueForm{kind: aName, set: func(s *Settings, text string) error {
 		if strings.ContainsAny(text, " \t\r\n") {
 			return fmt.Errorf("%q is no name", text)
 		}
@@ -180,8 +169,8 @@ func name(field func(*Settings) *string) value {
 	}}
 }
 
-func amount(field func(*Settings) *float64) value {
-	return value{kind: anAmount, set: func(s *Settings, text string) error {
+func moneySetting(field func(*Settings) *float64) valueForm {
+	return valueForm{kind: anAmount, set: func(s *Settings, text string) error {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(f >= 0 && f <= 1e6) {
 			return fmt.Errorf("%q is no amount of money", text)
@@ -191,8 +180,8 @@ func amount(field func(*Settings) *float64) value {
 	}}
 }
 
-func yesNo(field func(*Settings) *bool) value {
-	return value{kind: yesOrNo, set: func(s *Settings, text string) error {
+func boolSetting(field func(*Settings) *bool) valueForm {
+	return valueForm{kind: yesOrNo, set: func(s *Settings, text string) error {
 		on, err := parseBool(text)
 		if err != nil {
 			return err
@@ -212,9 +201,9 @@ func parseBool(text string) (bool, error) {
 	return false, fmt.Errorf("%q is neither true nor false", text)
 }
 
-func span(field func(*Settings) *time.Duration) value {
-	return value{kind: someTime, set: func(s *Settings, text string) error {
-		d, err := ParseSpan(text)
+func durationSetting(field func(*Settings) *time.Duration) valueForm {
+	return valueForm{kind: someTime, set: func(s *Settings, text string) error {
+		d, err := ParseDuration(text)
 		if err != nil || d < 0 {
 			return fmt.Errorf("%q is no length of time, such as 90s, 5m, 12h or 14d", text)
 		}
@@ -223,8 +212,8 @@ func span(field func(*Settings) *time.Duration) value {
 	}}
 }
 
-// ParseSpan reads Go's durations, and days.
-func ParseSpan(text string) (time.Duration, error) {
+// ParseDuration reads Go's durations, and days.
+func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 16)
 		return time.Duration(n) * 24 * time.Hour, err

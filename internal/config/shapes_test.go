@@ -23,18 +23,18 @@ func TestYesterdaysFilesMeanTheSame(t *testing.T) {
 			text, err := os.ReadFile(file)
 			testutil.OK(t, err)
 			dir := t.TempDir()
-			for name, content := range map[string]string{File: string(text), "token": "1:a\n", "ada.md": "You are Ada.\n"} {
+			for name, content := range map[string]string{DefaultFile: string(text), "token": "1:a\n", "ada.md": "You are Ada.\n"} {
 				testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 			}
 			lookup, environ := environment(env)
-			c, err := Load(Source{Folder: dir, Lookup: lookup, Environ: environ})
+			c, err := Load(LoadOptions{Folder: dir, Lookup: lookup, Environ: environ})
 			if err != nil || len(c.Problems) > 0 {
 				t.Fatalf("error %v, problems %v", err, c.Problems)
 			}
 			var out strings.Builder
 			WriteRows(&out, c.Rows(ShowOptions{Origin: true}), ShowOptions{Origin: true})
 			for _, w := range c.Warnings {
-				out.WriteString("warning: " + w.Fault.String() + "\n")
+				out.WriteString("warning: " + w.Err.String() + "\n")
 			}
 			got := strings.ReplaceAll(out.String(), dir, "DIR")
 			shown := strings.TrimSuffix(file, ".yaml") + ".shown"

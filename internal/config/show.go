@@ -17,9 +17,9 @@ type ShowOptions struct {
 	All    bool // also settings that nobody changed
 }
 
-// Row is one line of `config show`: a path, its value with credentials as
+// ShownValue is one line of `config show`: a path, its value with credentials as
 // ***, and where it was written.
-type Row struct {
+type ShownValue struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
@@ -27,28 +27,28 @@ type Row struct {
 	whole adapters.Secret // the value itself, to compare with another
 }
 
-// A lister collects rows.
-type lister struct {
+// A rowLister collects rows.
+type rowLister struct {
 	of   *Config
 	all  bool
-	rows []Row
+	rows []ShownValue
 }
 
-func (l *lister) add(path, value string) {
+func (l *rowLister) add(path, value string) {
 	if value != "" || l.all {
-		l.rows = append(l.rows, Row{path, value, l.of.originOf(path), adapters.Secret(value)})
+		l.rows = append(l.rows, ShownValue{path, value, l.of.originOf(path), adapters.Secret(value)})
 	}
 }
 
-// hide adds a credential; one that is empty is left out.
-func (l *lister) hide(path string, value adapters.Secret) {
+// addSecret adds a credential; one that is empty is left out.
+func (l *rowLister) addSecret(path string, value adapters.Secret) {
 	if value != "" {
-		l.rows = append(l.rows, Row{path, value.String(), l.of.originOf(path), value})
+		l.rows = append(l.rows, ShownValue{path, value.String(), l.of.originOf(path), value})
 	}
 }
 
-// address adds an address of a server without the password in it.
-func (l *lister) address(path, value string) {
+// addURL adds an address of a server without the password in it.
+func (l *rowLister) addURL(path, value string) {
 	shown := value
 	if u, err := url.Parse(value); err == nil && u.User != nil {
 		shown = u.Redacted()
@@ -60,11 +60,11 @@ func (l *lister) address(path, value string) {
 }
 
 // Rows lists the configuration as it counts, in the order of the file.
-func (c *Config) Rows(o ShowOptions) []Row {
-	l := &lister{of: c, all: o.All}
+func (c *Config) Rows(o ShowOptions) []ShownValue {
+	l := &rowLister{of: c, all: o.All}
 	l.add("data", c.Data)
-	l.hide("database", c.Database)
-	l.hide("redis", c.Redis)
+	l.addSecret("database", c.Database)
+	l.addSecret("redis", c.Redis)
 	var roles []string
 	for _, r := range c.Roles {
 		roles = append(roles, string(r))
@@ -72,54 +72,54 @@ func (c *Config) Rows(o ShowOptions) []Row {
 	l.add("roles", strings.Join(roles, ", "))
 	l.add("listen", c.Listen)
 	l.add("webhook_listen", c.WebhookListen)
-	l.hide("token", c.Token)
+	l.addSecret("token", c.Token)
 	l.add("hosts", strings.Join(c.Hosts, ", "))
 	var proxies []string
 	for _, p := range c.Proxies {
 		proxies = append(proxies, p.String())
 	}
 	l.add("trusted_proxies", strings.Join(proxies, ", "))
-	l.model("model", c.Model)
+	l.addModel("model", c.Model)
 	l.add("admit", c.Admit)
 	for _, list := range []struct {
 		key string
-		who []Person
+		who []PersonRef
 	}{{"owners", c.Owners}, {"admins", c.Admins}, {"allow", c.Allow}} {
-		l.add(list.key, strings.Join(texts(list.who), ", "))
+		l.add(list.key, strings.Join(personTexts(list.who), ", "))
 	}
 	for _, k := range c.People {
-		l.add("people."+k.Key+".accounts", strings.Join(texts(k.Accounts), ", "))
+		l.add("people."+k.Key+".accounts", strings.Join(personTexts(k.Accounts), ", "))
 	}
 	l.add("limits.outgoing", c.Outgoing)
 	if o.All || c.SenderPerMinute != defaultSenderPerMinute {
 		l.add("limits.sender_per_minute", strconv.Itoa(c.SenderPerMinute))
 	}
 	l.add("default_agents", strings.Join(c.DefaultAgents, ", "))
-	l.settings("", o.All, c.testLimits(), c.settings)
+	l.addSettings("", o.All, c.testLimits(), c.settings)
 	for _, a := range c.Adapters {
-		l.adapter(a)
+		l.addAdapter(a)
 	}
 	for _, a := range c.Agents {
-		l.agent(a)
+		l.addAgent(a)
 	}
 	for _, s := range c.Servers {
-		l.room("servers."+s.Key, s.Agents, s.Circle, s.Relay)
-		l.settings("servers."+s.Key+".", false, s.settings)
+		l.addRoom("servers."+s.Key, s.Agents, s.Circle, s.Relay)
+		l.addSettings("servers."+s.Key+".", false, s.settings)
 	}
 	for _, s := range c.Spaces {
 		l.add("spaces."+s.Key+".name", s.Name)
-		l.room("spaces."+s.Key, s.Agents, s.Circle, s.Relay)
+		l.addRoom("spaces."+s.Key, s.Agents, s.Circle, s.Relay)
 		var chats []string
 		for _, chat := range s.Chats {
 			chats = append(chats, chat.Adapter+":"+chat.Chat)
 		}
 		l.add("spaces."+s.Key+".chats", strings.Join(chats, ", "))
-		l.settings("spaces."+s.Key+".", false, s.settings)
+		l.addSettings("spaces."+s.Key+".", false, s.settings)
 	}
 	return l.rows
 }
 
-func texts(people []Person) []string {
+func personTexts(people []PersonRef) []string {
 	var all []string
 	for _, p := range people {
 		all = append(all, p.String())
@@ -127,32 +127,32 @@ func texts(people []Person) []string {
 	return all
 }
 
-func (l *lister) model(path string, m Model) {
+func (l *rowLister) addModel(path string, m ModelEndpoint) {
 	if m.Offline {
 		l.add(path, "offline")
 		return
 	}
-	l.address(path+".base_url", m.BaseURL)
-	l.hide(path+".api_key", m.APIKey)
+	l.addURL(path+".base_url", m.BaseURL)
+	l.addSecret(path+".api_key", m.APIKey)
 	l.add(path+".name", m.Name)
 }
 
-func (l *lister) adapter(a Adapter) {
+func (l *rowLister) addAdapter(a AdapterEntry) {
 	path := "adapters." + a.Name
 	l.add(path+".type", a.Type)
-	l.hide(path+".token", a.Token)
-	l.hide(path+".bot_token", a.BotToken)
-	l.hide(path+".app_token", a.AppToken)
-	l.hide(path+".signing_secret", a.SigningSecret)
-	l.address(path+".api_url", a.APIURL)
+	l.addSecret(path+".token", a.Token)
+	l.addSecret(path+".bot_token", a.BotToken)
+	l.addSecret(path+".app_token", a.AppToken)
+	l.addSecret(path+".signing_secret", a.SigningSecret)
+	l.addURL(path+".api_url", a.APIURL)
 	if a.WebhookURL != "" {
-		l.address(path+".webhook_url", a.WebhookURL)
+		l.addURL(path+".webhook_url", a.WebhookURL)
 	}
 	l.add(path+".admit", a.Admit)
 	l.add(path+".limits.outgoing", a.Outgoing)
 }
 
-func (l *lister) agent(a Agent) {
+func (l *rowLister) addAgent(a AgentEntry) {
 	path := "agents." + a.ID
 	l.add(path+".name", a.Name)
 	l.add(path+".persona", firstLine(a.Persona))
@@ -163,13 +163,13 @@ func (l *lister) agent(a Agent) {
 		l.add(path+".avatar", a.Avatar)
 	}
 	if a.Model != l.of.Model {
-		l.model(path+".model", a.Model)
+		l.addModel(path+".model", a.Model)
 	}
-	l.settings(path+".", false, a.settings)
+	l.addSettings(path+".", false, a.settings)
 }
 
-// room lists what spaces and servers have in common.
-func (l *lister) room(path string, agents []string, circle string, relay bool) {
+// addRoom lists what spaces and servers have in common.
+func (l *rowLister) addRoom(path string, agents []string, circle string, relay bool) {
 	l.add(path+".circle", circle)
 	l.add(path+".agents", strings.Join(agents, ", "))
 	if relay {
@@ -177,15 +177,15 @@ func (l *lister) room(path string, agents []string, circle string, relay bool) {
 	}
 }
 
-// settings lists the settings that layers change, or all of them.
-func (l *lister) settings(prefix string, all bool, layers ...settingsLayer) {
+// addSettings lists the settings that layers change, or all of them.
+func (l *rowLister) addSettings(prefix string, all bool, layers ...settingsLayer) {
 	for _, k := range settingKeys {
 		written := slices.ContainsFunc(layers, func(l settingsLayer) bool { _, ok := l[k.name]; return ok })
 		if !written && !all {
 			continue
 		}
-		v := winner(k, layers...)
-		l.rows = append(l.rows, Row{prefix + k.name, v.text, v.at.String(), adapters.Secret(v.text)})
+		v := winningValue(k, layers...)
+		l.rows = append(l.rows, ShownValue{prefix + k.name, v.text, v.at.String(), adapters.Secret(v.text)})
 	}
 }
 
@@ -219,7 +219,7 @@ func nextKey(n *node, path string) (key, below string) {
 }
 
 // WriteRows prints rows in columns.
-func WriteRows(w io.Writer, rows []Row, o ShowOptions) {
+func WriteRows(w io.Writer, rows []ShownValue, o ShowOptions) {
 	width, values := 0, 0
 	for _, r := range rows {
 		width = max(width, len(r.Path))

@@ -8,15 +8,15 @@ type Telemetry struct {
 	Content bool
 }
 
-var telemetryKeys = []key{
-	{"traces", "", "the address of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`. The variables `OTEL_EXPORTER_OTLP_*` add headers and certificates", form{kind: aSecret, start: true}},
-	{"content", "false", "whether traces hold what was read and said", form{kind: aFlag, start: true}},
+var telemetryKeys = []keyRow{
+	{"traces", "", "the address of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`. The variables `OTEL_EXPORTER_OTLP_*` add headers and certificates", keyForm{kind: aSecret, start: true}},
+	{"content", "false", "whether traces hold what was read and said", keyForm{kind: aFlag, start: true}},
 }
 
-// telemetry reads where traces go. What is wrong there is a problem of that key.
-func (d *decoder) telemetry(top *section) {
-	s := top.inner("telemetry")
-	d.config.Telemetry = Telemetry{Traces: s.address("traces"), Content: s.flag("content")}
-	top.close(s)
-	d.part(top, "telemetry")
+// readTelemetry reads where traces go. What is wrong there is a problem of that key.
+func (d *decoder) readTelemetry(top *section) {
+	s := top.subsection("telemetry")
+	d.config.Telemetry = Telemetry{Traces: s.secretURL("traces"), Content: s.boolean("content")}
+	top.mergeErrors(s)
+	d.reportKey(top, "telemetry")
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -52,12 +51,12 @@ type node struct {
 	missing string   // why the text could not be expanded; empty when it could
 	refers  bool     // the text was written with a reference
 	files   []string // that the text was read from
-	entries []entry
+	entries []mapEntry
 	items   []*node
 }
 
-// entry is one key of a mapping, in the order of the file.
-type entry struct {
+// mapEntry is one key of a mapping, in the order of the file.
+type mapEntry struct {
 	key    string
 	origin Origin // of the key
 	value  *node
@@ -74,27 +73,6 @@ func (n *node) get(key string) *node {
 		}
 	}
 	return nil
-}
-
-// at returns the value at a path of keys, or nil.
-func (n *node) at(path []string) *node {
-	for _, key := range path {
-		n = n.get(key)
-	}
-	return n
-}
-
-// remove takes the entry at a path of keys out and returns its value with the
-// place of its key; nil when there is none.
-func (n *node) remove(path []string) (*node, Origin) {
-	holder, last := n.at(path[:len(path)-1]), path[len(path)-1]
-	i := slices.IndexFunc(holder.entries, func(e entry) bool { return e.key == last })
-	if i < 0 {
-		return nil, Origin{}
-	}
-	taken := holder.entries[i]
-	holder.entries = slices.Delete(slices.Clone(holder.entries), i, i+1)
-	return taken.value, taken.origin
 }
 
 // put sets the value at a path of keys, making mappings on the way.
@@ -118,14 +96,14 @@ func (n *node) put(path []string, value *node) {
 		below.put(path[1:], value)
 		value = below
 	}
-	n.entries = append(n.entries, entry{path[0], value.origin, value})
+	n.entries = append(n.entries, mapEntry{path[0], value.origin, value})
 }
 
 // parseTree reads the text of a configuration file. References such as ${NAME}
 // are expanded in string scalars after parsing, by x.
 func parseTree(file, text string, x expander) (*node, []Error) {
-	cover := shieldFor(text)
-	parsed, err := parser.ParseBytes([]byte(cover.cover(text)), 0)
+	cover := newRefEscaper(text)
+	parsed, err := parser.ParseBytes([]byte(cover.escape(text)), 0)
 	if err != nil {
 		return nil, []Error{syntaxFault(file, err, cover)}
 	}
@@ -135,20 +113,20 @@ func parseTree(file, text string, x expander) (*node, []Error) {
 		if doc.Body == nil {
 			continue
 		}
-		body := g.grow(doc.Body)
+		body := g.build(doc.Body)
 		switch body.kind {
 		case mapNode:
 			if len(root.entries) > 0 {
-				g.faults = append(g.faults, Error{At: body.origin, What: "the file holds a second document", Remedy: "remove the line `---` and what repeats"})
+				g.errs = append(g.errs, Error{At: body.origin, What: "the file holds a second document", Remedy: "remove the line `---` and what repeats"})
 				continue
 			}
 			root.entries = body.entries
 		case nullNode: // a file of comments
 		case scalarNode, listNode:
-			g.faults = append(g.faults, Error{At: body.origin, What: "the file is not a mapping of keys to values", Remedy: "begin with a key, such as `data: ./data`"})
+			g.errs = append(g.errs, Error{At: body.origin, What: "the file is not a mapping of keys to values", Remedy: "begin with a key, such as `data: ./data`"})
 		}
 	}
-	return root, g.faults
+	return root, g.errs
 }
 
 // nodeBuilder turns a syntax tree into nodes.
@@ -157,10 +135,10 @@ type nodeBuilder struct {
 	shield  refEscaper
 	expand  expander
 	anchors map[string]*node
-	faults  []Error
+	errs    []Error
 }
 
-func (g *nodeBuilder) at(n ast.Node) Origin {
+func (g *nodeBuilder) positionOf(n ast.Node) Origin {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
 		n = m.Values[0].Key // the token of a block mapping is its first colon
 	}
@@ -171,8 +149,8 @@ func (g *nodeBuilder) at(n ast.Node) Origin {
 	return Origin{File: g.file, Line: tk.Position.Line, Col: tk.Position.Column}
 }
 
-func (g *nodeBuilder) grow(n ast.Node) *node {
-	at := g.at(n)
+func (g *nodeBuilder) build(n ast.Node) *node {
+	at := g.positionOf(n)
 	switch n := n.(type) {
 	case *ast.NullNode:
 		return &node{kind: nullNode, origin: at}
@@ -183,28 +161,28 @@ func (g *nodeBuilder) grow(n ast.Node) *node {
 	case *ast.SequenceNode:
 		list := &node{kind: listNode, origin: at}
 		for _, v := range n.Values {
-			list.items = append(list.items, g.grow(v))
+			list.items = append(list.items, g.build(v))
 		}
 		return list
 	case *ast.AnchorNode:
-		grown := g.grow(n.Value)
+		grown := g.build(n.Value)
 		g.anchors[n.Name.GetToken().Value] = grown
 		return grown
 	case *ast.AliasNode:
 		return g.alias(at, n)
 	case *ast.TagNode:
-		return g.grow(n.Value)
+		return g.build(n.Value)
 	case *ast.LiteralNode:
 		return g.scalar(at, n.Value.Value)
 	case *ast.StringNode:
 		return g.scalar(at, n.Value)
 	default: // numbers, booleans and infinities keep their text
-		return &node{kind: scalarNode, origin: at, text: g.shield.uncover(n.GetToken().Value)}
+		return &node{kind: scalarNode, origin: at, text: g.shield.unescape(n.GetToken().Value)}
 	}
 }
 
 func (g *nodeBuilder) scalar(at Origin, text string) *node {
-	e := g.expand.expand(g.shield.uncover(text))
+	e := g.expand.expand(g.shield.unescape(text))
 	return &node{kind: scalarNode, origin: at, text: e.text, missing: e.missing, refers: e.refers, files: e.files}
 }
 
@@ -213,7 +191,7 @@ func (g *nodeBuilder) alias(at Origin, n *ast.AliasNode) *node {
 	if known, ok := g.anchors[name]; ok {
 		return known
 	}
-	g.faults = append(g.faults, Error{At: at, What: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), Remedy: "name an anchor that stands above"})
+	g.errs = append(g.errs, Error{At: at, What: fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name), Remedy: "name an anchor that stands above"})
 	return &node{kind: nullNode, origin: at}
 }
 
@@ -221,11 +199,11 @@ func (g *nodeBuilder) mapping(at Origin, values []*ast.MappingValueNode) *node {
 	m := &node{kind: mapNode, origin: at}
 	for _, v := range values {
 		if v.Key.IsMergeKey() {
-			g.merge(m, g.grow(v.Value))
+			g.merge(m, g.build(v.Value))
 			continue
 		}
-		key := g.shield.uncover(v.Key.GetToken().Value)
-		m.entries = append(m.entries, entry{key, g.at(v.Key), g.grow(v.Value)})
+		key := g.shield.unescape(v.Key.GetToken().Value)
+		m.entries = append(m.entries, mapEntry{key, g.positionOf(v.Key), g.build(v.Value)})
 	}
 	return m
 }
@@ -234,7 +212,7 @@ func (g *nodeBuilder) mapping(at Origin, values []*ast.MappingValueNode) *node {
 // itself.
 func (g *nodeBuilder) merge(m, from *node) {
 	if from.kind == scalarNode {
-		g.faults = append(g.faults, Error{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Remedy: "name an alias of a mapping, such as <<: *defaults"})
+		g.errs = append(g.errs, Error{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Remedy: "name an alias of a mapping, such as <<: *defaults"})
 	}
 	for _, item := range from.items {
 		g.merge(m, item)
@@ -252,8 +230,8 @@ func (g *nodeBuilder) merge(m, from *node) {
 // letters that begins at the shield's own, and back.
 type refEscaper rune
 
-// shieldFor returns a shield whose letters the text does not use itself.
-func shieldFor(text string) refEscaper {
+// newRefEscaper returns a shield whose letters the text does not use itself.
+func newRefEscaper(text string) refEscaper {
 	used := map[rune]bool{}
 	for _, r := range text {
 		if r >= 0xF0000 {
@@ -267,7 +245,7 @@ func shieldFor(text string) refEscaper {
 	return refEscaper(block)
 }
 
-func (s refEscaper) cover(text string) string {
+func (s refEscaper) escape(text string) string {
 	return reference.ReplaceAllStringFunc(text, func(ref string) string {
 		return strings.Map(func(r rune) rune {
 			if r < 0x80 {
@@ -278,7 +256,7 @@ func (s refEscaper) cover(text string) string {
 	})
 }
 
-func (s refEscaper) uncover(text string) string {
+func (s refEscaper) unescape(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= rune(s) && r < rune(s)+0x80 {
 			return r - rune(s)

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A Warning is something that runs as it is written and should not stay so.
-type Warning struct {
+// An EntryWarning is something that runs as it is written and should not stay so.
+type EntryWarning struct {
 	Entry string // its path: "adapters.telegram.token"; empty for the whole file
-	Fault Error
-	// Grave is true for what `config check` and `doctor` fail at: others can read a
+	Err   Error
+	// Serious is true for what `config check` and `doctor` fail at: others can read a
 	// credential, for example.
-	Grave bool
-	// Open is the file with a credential that others can read; empty for other
+	Serious bool
+	// ReadableFile is the file with a credential that others can read; empty for other
 	// warnings.
-	Open string
+	ReadableFile string
 }
 
 // secretSource is how the credentials of one entry are kept.
@@ -28,27 +28,27 @@ type secretSource struct {
 	files    []string
 }
 
-// warnOfSecrets says which credentials stand in the file as they are, and which
+// warnSecrets says which credentials stand in the file as they are, and which
 // files with credentials others can read.
-func (d *decoder) warnOfSecrets(mode fs.FileMode) {
+func (d *decoder) warnSecrets(mode fs.FileMode) {
 	open := readableByOthers(mode)
 	credentials, _ := d.expand.lookup("CREDENTIALS_DIRECTORY")
 	seen := map[string]bool{}
-	for _, k := range d.kept {
+	for _, k := range d.secrets {
 		for _, at := range k.literals {
 			f := Error{At: at, What: "a credential stands in the file as it is", Remedy: "write ${NAME} or ${file:PATH} instead"}
 			if open {
 				f.What = fmt.Sprintf("a credential stands in the file as it is, and others can read the file: its mode is %#o", mode.Perm())
 				f.Remedy = "chmod 600 " + at.File + ", or write ${NAME} or ${file:PATH} instead"
 			}
-			w := Warning{Entry: k.entry, Fault: f, Grave: open}
+			w := EntryWarning{Entry: k.entry, Err: f, Serious: open}
 			if open {
-				w.Open = at.File
+				w.ReadableFile = at.File
 			}
 			d.config.Warnings = append(d.config.Warnings, w)
 		}
 		for _, path := range k.files {
-			if seen[path] || HandedOver(path, credentials) {
+			if seen[path] || IsMountedSecret(path, credentials) {
 				continue
 			}
 			seen[path] = true
@@ -56,7 +56,7 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 			if err != nil || !readableByOthers(info.Mode()) {
 				continue
 			}
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: k.entry, Grave: true, Open: path, Fault: Error{
+			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: k.entry, Serious: true, ReadableFile: path, Err: Error{
 				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()),
 				Remedy: "chmod 600 " + path,
 			}})
@@ -64,10 +64,10 @@ func (d *decoder) warnOfSecrets(mode fs.FileMode) {
 	}
 }
 
-// HandedOver reports whether a file was put there by a container runtime or a
+// IsMountedSecret reports whether a file was put there by a container runtime or a
 // service manager, which chooses its mode and keeps others out by itself.
 // credentials is the folder that the manager names; empty for none.
-func HandedOver(path, credentials string) bool {
+func IsMountedSecret(path, credentials string) bool {
 	folders := []string{"/run/secrets/", "/var/run/secrets/"}
 	if credentials != "" {
 		folders = append(folders, credentials+"/")
@@ -81,24 +81,24 @@ func readableByOthers(mode fs.FileMode) bool {
 	return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0
 }
 
-// warnOfOpen says where everybody may talk.
-func (d *decoder) warnOfOpen(top *section) {
+// warnOpenAdmission says where everybody may talk.
+func (d *decoder) warnOpenAdmission(top *section) {
 	const what, remedy = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
 	if d.config.Admit == "open" {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "admit", Fault: Error{At: top.where("admit"), What: what, Remedy: remedy}})
+		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "admit", Err: Error{At: top.positionOf("admit"), What: what, Remedy: remedy}})
 	}
 	for _, a := range d.config.Adapters {
 		if a.Admit == "open" && d.config.Admit != "open" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("admit")
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Error{At: at.origin, What: what, Remedy: remedy}})
+			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "adapters." + a.Name, Err: Error{At: at.origin, What: what, Remedy: remedy}})
 		}
 	}
 }
 
-// warnOfNoPace says where what is sent keeps to no pace.
-func (d *decoder) warnOfNoPace(top *section) {
+// warnUnthrottled says where what is sent keeps to no pace.
+func (d *decoder) warnUnthrottled(top *section) {
 	if d.config.Outgoing == "off" {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "limits", Fault: Error{
+		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "limits", Err: Error{
 			At:     top.get("limits").get("outgoing").origin,
 			What:   "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name",
 			Remedy: "remove it; off is for tests against a server of one's own",
@@ -107,7 +107,7 @@ func (d *decoder) warnOfNoPace(top *section) {
 	for _, a := range d.config.Adapters {
 		if a.Outgoing == "off" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("limits").get("outgoing")
-			d.config.Warnings = append(d.config.Warnings, Warning{Entry: "adapters." + a.Name, Fault: Error{
+			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "adapters." + a.Name, Err: Error{
 				At: at.origin, What: "messages are sent faster than the platform allows, which then refuses them or stops the bot",
 				Remedy: "remove it; off is for tests against a server of one's own",
 			}})
@@ -115,21 +115,21 @@ func (d *decoder) warnOfNoPace(top *section) {
 	}
 }
 
-// warnOfHome says that only a shell knows what the tilde stands for.
-func (d *decoder) warnOfHome() {
+// warnTilde says that only a shell knows what the tilde stands for.
+func (d *decoder) warnTilde() {
 	if n := d.config.doc.root.get("data"); n != nil && strings.HasPrefix(n.text, "~") {
-		d.config.Warnings = append(d.config.Warnings, Warning{Entry: "data", Fault: Error{
+		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "data", Err: Error{
 			At: n.origin, What: "this is a folder called ~, not the home folder", Remedy: "write ${HOME} in place of ~",
 		}})
 	}
 }
 
-// warnOfNamesakes says which agents people cannot tell apart.
-func (d *decoder) warnOfNamesakes() {
+// warnSameName says which agents people cannot tell apart.
+func (d *decoder) warnSameName() {
 	for i, a := range d.config.Agents {
 		for _, b := range d.config.Agents[:i] {
 			if strings.EqualFold(a.Name, b.Name) {
-				d.config.Warnings = append(d.config.Warnings, Warning{Entry: "agents." + a.ID, Fault: Error{
+				d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "agents." + a.ID, Err: Error{
 					At: d.config.doc.root.get("agents").get(a.ID).origin, What: "it has the name of agents." + b.ID + ", and who calls one by name calls only the first that is there",
 					Remedy: "give it a name of its own",
 				}})

@@ -18,6 +18,7 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib"
 	_ "github.com/ncruces/go-sqlite3/driver"
 
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	kept "github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -33,7 +34,7 @@ type record struct {
 	mapped  map[message]string // event by where it stands on the platform
 	files   map[string]int     // attachments by their state
 	inner   int                // events of inner logs
-	checked []kept.Violation
+	checked []readmodel.Violation
 }
 
 type event struct {

@@ -27,11 +27,11 @@ var (
 	number = regexp.MustCompile(`[0-9]{3}`)
 )
 
-// Next returns the first time later than after that fits the cron line, by the
+// NextTime returns the first time later than after that fits the cron line, by the
 // clocks of after's location. A time that is left out when clocks are set forward
 // comes as much later; one that comes twice when they are set back is taken once,
 // the first time.
-func Next(line string, after time.Time) (time.Time, error) {
+func NextTime(line string, after time.Time) (time.Time, error) {
 	if !fields.MatchString(line) || number.MatchString(line) || !gronx.IsValid(line) {
 		return time.Time{}, ErrLine
 	}
@@ -42,7 +42,7 @@ func Next(line string, after time.Time) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, ErrNever
 		}
-		if due := moment(next, after.Location()); due.After(after) {
+		if due := firstMoment(next, after.Location()); due.After(after) {
 			return due, nil
 		}
 		wall = next
@@ -50,34 +50,34 @@ func Next(line string, after time.Time) (time.Time, error) {
 	return time.Time{}, ErrNever
 }
 
-// moment returns when the clocks of a location show a time for the first time, or
+// firstMoment returns when the clocks of a location show a time for the first time, or
 // would, had they not been set forward.
-func moment(wall time.Time, in *time.Location) time.Time {
+func firstMoment(wall time.Time, in *time.Location) time.Time {
 	due := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, in)
 	_, offset := due.Add(-3 * time.Hour).Zone() // before clocks were set, if they were
 	unset := wall.Add(-time.Duration(offset) * time.Second).In(in)
-	if shows(due, wall) && !shows(unset, wall) {
+	if showsTime(due, wall) && !showsTime(unset, wall) {
 		return due
 	}
 	return unset
 }
 
-// shows reports whether the clocks show a time of the wall at a moment.
-func shows(at, wall time.Time) bool {
+// showsTime reports whether the clocks show a time of the wall at a moment.
+func showsTime(at, wall time.Time) bool {
 	return at.Hour() == wall.Hour() && at.Minute() == wall.Minute()
 }
 
-// Closest returns the shortest time between any two of the next few times that fit
+// ShortestInterval returns the shortest time between any two of the next few times that fit
 // the line.
-func Closest(line string, after time.Time) (time.Duration, error) {
+func ShortestInterval(line string, after time.Time) (time.Duration, error) {
 	const few = 64
 	shortest := time.Duration(1<<63 - 1)
-	last, err := Next(line, after)
+	last, err := NextTime(line, after)
 	for range few {
 		if err != nil {
 			return 0, err
 		}
-		next, failed := Next(line, last)
+		next, failed := NextTime(line, last)
 		if failed == nil {
 			shortest = min(shortest, next.Sub(last))
 		}

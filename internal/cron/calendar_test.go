@@ -36,7 +36,7 @@ func TestNextTimeIsThatOfTheClocksOnTheWall(t *testing.T) {
 	} {
 		after, err := time.ParseInLocation("2006-01-02 15:04", test.after, berlin(t))
 		testutil.OK(t, err)
-		got, err := cron.Next(test.line, after)
+		got, err := cron.NextTime(test.line, after)
 		if err != nil || got.Format(layout) != test.want {
 			t.Errorf("%s after %s is %s (%v), want %s", test.line, test.after, got.Format(layout), err, test.want)
 		}
@@ -47,7 +47,7 @@ func TestNextTimeIsThatOfTheClocksOnTheWall(t *testing.T) {
 func TestTimeThatComesTwiceIsTakenOnce(t *testing.T) {
 	first := time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC).In(berlin(t))
 	for _, after := range []time.Time{first, first.Add(time.Minute), first.Add(time.Hour), first.Add(61 * time.Minute)} {
-		got, err := cron.Next("30 2 * * *", after)
+		got, err := cron.NextTime("30 2 * * *", after)
 		if want := "2026-10-26 02:30 CET"; err != nil || got.Format(layout) != want {
 			t.Errorf("after %s comes %s (%v), want %s", after.Format(layout), got.Format(layout), err, want)
 		}
@@ -67,7 +67,7 @@ func FuzzNext(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string, seconds int64) {
 		after := time.Unix(seconds%4_000_000_000, 0).In(in)
 		for range 3 {
-			next, err := cron.Next(line, after)
+			next, err := cron.NextTime(line, after)
 			if err != nil {
 				if !errors.Is(err, cron.ErrLine) && !errors.Is(err, cron.ErrNever) {
 					t.Errorf("%q: %v", line, err)
@@ -90,7 +90,7 @@ func TestLineThatNeverComesIsAnError(t *testing.T) {
 		"1-9999999999 * * * *": cron.ErrLine, "*/999999 * * * *": cron.ErrLine,
 		"0 9 * * MON#0": cron.ErrLine,
 	} {
-		if got, err := cron.Next(line, after); !errors.Is(err, want) {
+		if got, err := cron.NextTime(line, after); !errors.Is(err, want) {
 			t.Errorf("%q is next at %v (%v), want %v", line, got, err, want)
 		}
 	}
@@ -101,7 +101,7 @@ func TestClosestFindsTheNearestTwo(t *testing.T) {
 	for line, want := range map[string]time.Duration{
 		"* * * * *": time.Minute, "0,2 9 * * *": 2 * time.Minute, "0 9 * * *": 24 * time.Hour, "58 23 * * *": 24 * time.Hour, "0,58 * * * *": 2 * time.Minute,
 	} {
-		if got, err := cron.Closest(line, after); err != nil || got != want {
+		if got, err := cron.ShortestInterval(line, after); err != nil || got != want {
 			t.Errorf("%q comes at least %v apart (%v), want %v", line, got, err, want)
 		}
 	}

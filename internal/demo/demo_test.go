@@ -24,7 +24,7 @@ func ask(t *testing.T, agent, text string, thinks bool, acts int) llm.Response {
 		{Role: llm.User, Text: "INBOX (1 events):\n" + `#3 [family] Maya (human): "` + text + `" ← TRIGGER`},
 	}}
 	for range acts {
-		r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "c", Name: "send_message"}}})
+		r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "c", Name: "send_message"}}})
 	}
 	resp, err := Model{}.Generate(t.Context(), r)
 	testutil.OK(t, err)

@@ -36,7 +36,7 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 	case done < len(p.acts):
 		a := p.acts[done]
 		resp.Finish = llm.Called
-		resp.Calls = []llm.Call{{ID: fmt.Sprintf("demo_%d_%d", len(r.Messages), done+1), Name: a.name, Args: a.args}}
+		resp.Calls = []llm.ToolCall{{ID: fmt.Sprintf("demo_%d_%d", len(r.Messages), done+1), Name: a.name, Args: a.args}}
 		if done == len(p.acts)-1 {
 			resp.Text = p.rest
 		}

@@ -107,7 +107,7 @@ func said(err error) string {
 
 // ratio is how many tokens the endpoint counts for each of ours; 0 when it does
 // not say. Few tokens go to what surrounds the text.
-func (e Endpoint) ratio(text string, u llm.Usage) float64 {
+func (e Endpoint) ratio(text string, u llm.TokenUsage) float64 {
 	if u.Estimated || u.Prompt == 0 {
 		return 0
 	}

@@ -59,7 +59,7 @@ type attentive struct{}
 func (attentive) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	said := r.Messages[0].Text
 	if len(r.Tools) > 0 {
-		return llm.Response{Calls: []llm.Call{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: llm.Called}, nil
+		return llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: llm.Called}, nil
 	}
 	if _, rest, ok := strings.Cut(said, "The password is "); ok {
 		word, _, _ := strings.Cut(rest, ".")
@@ -94,19 +94,19 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		{"model missing", "TRS-M02", func(s *llmtest.Server) { s.Names = []string{"other"} }, quarter},
 		{"model window cut", "TRS-M03", func(s *llmtest.Server) { s.Window = 4096 }, quarter},
 		{"model window refused", "TRS-M03", func(s *llmtest.Server) {
-			s.Fault = func(_ int, r llm.Request) llmtest.Fault {
+			s.Fault = func(_ int, r llm.Request) llmtest.EndpointFault {
 				if len(r.Messages[0].Text) > 20_000 {
-					return llmtest.Fault{Kind: llmtest.ContextExceeded}
+					return llmtest.EndpointFault{Kind: llmtest.ContextExceeded}
 				}
-				return llmtest.Fault{}
+				return llmtest.EndpointFault{}
 			}
 		}, quarter},
 		{"model tools refused", "TRS-M04", func(s *llmtest.Server) {
-			s.Fault = func(_ int, r llm.Request) llmtest.Fault {
+			s.Fault = func(_ int, r llm.Request) llmtest.EndpointFault {
 				if len(r.Tools) > 0 {
-					return llmtest.Fault{Kind: llmtest.BadTranscript}
+					return llmtest.EndpointFault{Kind: llmtest.BadTranscript}
 				}
-				return llmtest.Fault{}
+				return llmtest.EndpointFault{}
 			}
 		}, quarter},
 		{"model calls no tool", "TRS-M07", func(s *llmtest.Server) { s.Model = talker{"yes"} }, quarter},
@@ -115,13 +115,13 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		}, quarter},
 		{"model counts otherwise", "TRS-M06", func(*llmtest.Server) {}, func(text string) int { return len(text) / 12 }},
 		{"model limited", "TRS-M10", func(s *llmtest.Server) {
-			s.Fault = func(int, llm.Request) llmtest.Fault { return llmtest.Fault{Kind: llmtest.TooMany} }
+			s.Fault = func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.TooMany} }
 		}, quarter},
 		{"model is a web page", "TRS-M11", func(s *llmtest.Server) {
-			s.Fault = func(int, llm.Request) llmtest.Fault { return llmtest.Fault{Kind: llmtest.HTML} }
+			s.Fault = func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.HTML} }
 		}, quarter},
 		{"model cut off", "TRS-M11", func(s *llmtest.Server) {
-			s.Fault = func(int, llm.Request) llmtest.Fault { return llmtest.Fault{Kind: llmtest.CutQuietly} }
+			s.Fault = func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.CutQuietly} }
 		}, quarter},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -205,6 +205,6 @@ func (s silent) Generate(ctx context.Context, r llm.Request) (llm.Response, erro
 		r.Messages = []llm.Message{{Text: r.Messages[0].Text[len(r.Messages[0].Text)/2:]}}
 	}
 	resp, err := attentive{}.Generate(ctx, r)
-	resp.Usage = llm.Usage{Prompt: 1, Estimated: true}
+	resp.Usage = llm.TokenUsage{Prompt: 1, Estimated: true}
 	return resp, err
 }

@@ -21,14 +21,13 @@ type DataDir struct {
 	Refused string // why the database cannot be used; empty when it can
 	Damage  string // what the engine's own check says; empty when it is sound
 	Schema  int64
-	Knows   int64   // the newest schema that this program reads
-	Untaken []int64 // steps to it that the next start takes
-	Bytes   uint64  // of a file that is copied aside before them; 0: nothing is
-	Lacks   string  // what the record would not have after them; empty: nothing
-	Program string  // the version that last opened it; empty when not known
-	Held    bool    // a process holds it
-	Holder  int     // its number; 0 when it did not say
-	Answers bool    // that process answers on its socket
+	Knows   int64  // the newest schema that this program reads
+	Pending int    // migrations to it that the next start runs
+	Bytes   uint64 // of the file that is copied before them; 0: none is
+	Program string // the version that last opened it; empty when not known
+	Held    bool   // a process holds it
+	Holder  int    // its number; 0 when it did not say
+	Answers bool   // that process answers on its socket
 	Backup  time.Time
 	Began   time.Time // when the record began; zero when not known
 	// MaxAge is how old the last backup may be; 0 is any age.
@@ -61,9 +60,7 @@ func (r DataDir) Examine(clocks []clockskew.Offset, at time.Time) []adapters.Dia
 	add(r.Damage != "", Fail("TRS-R07", "the database is damaged: "+r.Damage, "stop the program and restore a backup: see docs/operate.md"))
 	add(r.Schema > r.Knows, Fail("TRS-R04", fmt.Sprintf("the schema is %d, and this program knows %d%s", r.Schema, r.Knows, r.writer()),
 		"use that version, or restore a backup made before it"))
-	add(r.Lacks != "", Fail("TRS-R17", "the next start is refused: "+r.Lacks,
-		"go on with the program that made the record, or restore a backup that is whole: trestle backup --check FILE"))
-	if r.Exists && r.Lacks == "" && len(r.Untaken) > 0 && r.Schema <= r.Knows {
+	if r.Exists && r.Pending > 0 && r.Schema <= r.Knows {
 		found = append(found, r.older())
 	}
 	add(r.Held && !r.Answers, Fail("TRS-R08", "another process holds the data folder and does not answer"+r.holder(),
@@ -96,7 +93,7 @@ func (r DataDir) writer() string {
 
 // older says what the next start makes of a record of an older schema.
 func (r DataDir) older() adapters.Diagnosis {
-	what := fmt.Sprintf("the schema is %d, and this program's is %d: its next start takes the steps to it, %d in all", r.Schema, r.Knows, len(r.Untaken))
+	what := fmt.Sprintf("the schema is %d, and this program's is %d: its next start takes the steps to it, %d in all", r.Schema, r.Knows, r.Pending)
 	if r.Bytes == 0 {
 		return Warn("TRS-R16", what+"; no copy is made before", "make one with pg_dump, stop every older process, then start, or trestle migrate")
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/migrations"
 )
 
 // record makes a record of this program in a folder and closes it.
@@ -71,21 +72,17 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 		{name: "schema ahead", code: "TRS-R04", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 			t.Helper()
 			execute(t, dir, "insert into goose_db_version (version_id, is_applied) values (9999, true)")
-		}, adjust: func(r *doctor.DataDir) { r.Knows, r.Untaken = 2, []int64{1} }},
-		{name: "schema behind", code: "TRS-R16", plant: forgetDigests, adjust: behind(40e9)},
-		{name: "schema behind no room", code: "TRS-R16", plant: forgetDigests, adjust: behind(9e6)},
-		{name: "schema behind in a database", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.DataDir) {
+		}, adjust: func(r *doctor.DataDir) { r.Knows, r.Pending = 2, 1 }},
+		{name: "schema behind", code: "TRS-R16", plant: addMigration, adjust: behind(40e9)},
+		{name: "schema behind no room", code: "TRS-R16", plant: addMigration, adjust: behind(9e6)},
+		{name: "schema behind in a database", code: "TRS-R16", plant: addMigration, adjust: func(r *doctor.DataDir) {
 			behind(0)(r)
 			r.Bytes, r.Total = 0, 0
 		}},
-		{name: "schema behind on a disk of unknown size", code: "TRS-R16", plant: forgetDigests, adjust: func(r *doctor.DataDir) {
+		{name: "schema behind on a disk of unknown size", code: "TRS-R16", plant: addMigration, adjust: func(r *doctor.DataDir) {
 			behind(0)(r)
 			r.Total = 0
 		}},
-		{name: "made between releases", code: "TRS-R17", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
-			t.Helper()
-			execute(t, dir, "drop table senders")
-		}, adjust: func(r *doctor.DataDir) { r.Untaken = []int64{27} }},
 		{name: "held by another", code: "TRS-R08", plant: func(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
 			t.Helper()
 			s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: func() string { return "2" }})
@@ -280,19 +277,19 @@ func TestReportIsNarrowed(t *testing.T) {
 	}
 }
 
-// forgetDigests makes a record one that has not taken one of its steps.
-func forgetDigests(t *testing.T, dir string, _ *sqlite.DataDirCheck) {
+// addMigration gives the program a migration that the database has not.
+func addMigration(t *testing.T, _ string, _ *sqlite.DataDirCheck) {
 	t.Helper()
-	execute(t, dir, "drop table digests")
-	execute(t, dir, "delete from goose_db_version where version_id = 27")
+	later := map[string]string{"9000_later.sql": "-- +goose Up\nalter table spaces add column colour text;\n"}
+	testutil.Replace(t, &migrations.SQLite, testutil.WithFiles(t, migrations.SQLite, later))
 }
 
 // behind sees that the step and the size of the file were found, and gives the record
 // sizes that stay the same.
 func behind(free uint64) func(r *doctor.DataDir) {
 	return func(r *doctor.DataDir) {
-		if len(r.Untaken) != 1 || r.Untaken[0] != 27 || r.Bytes == 0 {
-			r.Damage = "the step that was not taken is not found"
+		if r.Pending != 1 || r.Schema != 1 || r.Knows != 9000 || r.Bytes == 0 {
+			r.Damage = "the pending migration is not found"
 		}
 		r.Schema, r.Knows, r.Bytes, r.Free, r.Total = 26, 27, 4e6, free, 100e6
 		if free > r.Total {

@@ -28,41 +28,41 @@ const (
 // picture, or one that is too large to look at.
 var ErrUnfit = errors.New("the picture cannot be shown")
 
-// A Picture is what can be shown.
-type Picture struct {
+// A ScaledImage is what can be shown.
+type ScaledImage struct {
 	Media         string // "image/jpeg", "image/png", "image/gif" or "image/webp"
 	Data          []byte
 	Width, Height int // in pixels; side by side when the form does not tell
 }
 
-// Fit returns the picture that data holds with no side longer than side pixels. A
+// FitImage returns the picture that data holds with no side longer than side pixels. A
 // small one stays as it is; any other is written as JPEG. Its errors wrap [ErrUnfit].
-func Fit(data []byte, side int) (Picture, error) {
+func FitImage(data []byte, side int) (ScaledImage, error) {
 	switch {
 	case len(data) > maxBytes:
-		return Picture{}, fmt.Errorf("%w: it has %d bytes", ErrUnfit, len(data))
+		return ScaledImage{}, fmt.Errorf("%w: it has %d bytes", ErrUnfit, len(data))
 	case isWebP(data) && len(data) <= maxAsIs: // which models read, and we do not
-		return Picture{Media: "image/webp", Data: data, Width: side, Height: side}, nil
+		return ScaledImage{Media: "image/webp", Data: data, Width: side, Height: side}, nil
 	}
 	head, form, err := image.DecodeConfig(bytes.NewReader(data))
 	switch {
 	case err != nil:
-		return Picture{}, fmt.Errorf("%w: %w", ErrUnfit, err)
+		return ScaledImage{}, fmt.Errorf("%w: %w", ErrUnfit, err)
 	case head.Width <= 0 || head.Height <= 0 || head.Width > maxPixels/head.Height:
-		return Picture{}, fmt.Errorf("%w: it has %d times %d pixels", ErrUnfit, head.Width, head.Height)
+		return ScaledImage{}, fmt.Errorf("%w: it has %d times %d pixels", ErrUnfit, head.Width, head.Height)
 	case max(head.Width, head.Height) <= side && len(data) <= maxAsIs:
-		return Picture{Media: "image/" + form, Data: data, Width: head.Width, Height: head.Height}, nil
+		return ScaledImage{Media: "image/" + form, Data: data, Width: head.Width, Height: head.Height}, nil
 	}
 	whole, _, err := image.Decode(bytes.NewReader(data))
 	if err != nil {
-		return Picture{}, fmt.Errorf("%w: %w", ErrUnfit, err)
+		return ScaledImage{}, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
-	small := shrink(whole, side)
+	small := shrinkImage(whole, side)
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, small, &jpeg.Options{Quality: quality}); err != nil {
-		return Picture{}, fmt.Errorf("%w: %w", ErrUnfit, err)
+		return ScaledImage{}, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
-	return Picture{Media: "image/jpeg", Data: out.Bytes(), Width: small.Bounds().Dx(), Height: small.Bounds().Dy()}, nil
+	return ScaledImage{Media: "image/jpeg", Data: out.Bytes(), Width: small.Bounds().Dx(), Height: small.Bounds().Dy()}, nil
 }
 
 // isWebP reports whether data begins as a WebP picture does.
@@ -72,7 +72,7 @@ func isWebP(data []byte) bool {
 
 // Tokens returns what a picture is usually charged: a share for being there and
 // one for each square of 512 pixels that it covers.
-func (p Picture) Tokens() int {
+func (p ScaledImage) Tokens() int {
 	const each, square, edge = 85, 170, 512
 	return each + square*((p.Width+edge-1)/edge)*((p.Height+edge-1)/edge)
 }

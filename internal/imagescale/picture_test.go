@@ -32,10 +32,10 @@ func painted(tb testing.TB, w, h int) []byte {
 // within the bound, on white.
 func TestLargePicturesAreMadeSmall(t *testing.T) {
 	small := painted(t, 60, 40)
-	if p, err := Fit(small, 64); err != nil || !bytes.Equal(p.Data, small) || p.Media != "image/png" || p.Width != 60 || p.Height != 40 {
+	if p, err := FitImage(small, 64); err != nil || !bytes.Equal(p.Data, small) || p.Media != "image/png" || p.Width != 60 || p.Height != 40 {
 		t.Errorf("small: %s %d times %d, %v", p.Media, p.Width, p.Height, err)
 	}
-	p, err := Fit(painted(t, 600, 400), 64)
+	p, err := FitImage(painted(t, 600, 400), 64)
 	if err != nil || p.Media != "image/jpeg" || p.Width != 64 || p.Height != 42 {
 		t.Fatalf("large: %s %d times %d, %v", p.Media, p.Width, p.Height, err)
 	}
@@ -64,11 +64,11 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 		"words": []byte("no picture"), "nothing": nil, "a head alone": painted(t, 600, 400)[:60], "a bomb": huge,
 		"too many bytes": append(painted(t, 2, 2), make([]byte, maxBytes)...), "a large webp": []byte("RIFF____WEBPVP8 " + strings.Repeat("x", maxAsIs)),
 	} {
-		if _, err := Fit(data, 64); !errors.Is(err, ErrUnfit) {
+		if _, err := FitImage(data, 64); !errors.Is(err, ErrUnfit) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if p, err := Fit([]byte("RIFF____WEBPVP8 "), 64); err != nil || p.Width != 64 || p.Media != "image/webp" {
+	if p, err := FitImage([]byte("RIFF____WEBPVP8 "), 64); err != nil || p.Width != 64 || p.Media != "image/webp" {
 		t.Errorf("a small webp: %+v, %v", p, err)
 	}
 }
@@ -76,7 +76,7 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 // Issue 5: what a picture is charged rises with what it covers.
 func TestPicturesAreChargedByTheirSize(t *testing.T) {
 	for _, c := range []struct{ w, h, want int }{{1, 1, 255}, {512, 512, 255}, {513, 512, 425}, {1024, 1024, 765}} {
-		if got := (Picture{Width: c.w, Height: c.h}).Tokens(); got != c.want {
+		if got := (ScaledImage{Width: c.w, Height: c.h}).Tokens(); got != c.want {
 			t.Errorf("%d times %d: %d tokens, want %d", c.w, c.h, got, c.want)
 		}
 	}
@@ -92,7 +92,7 @@ func FuzzFit(f *testing.F) {
 		if c, _, err := image.DecodeConfig(bytes.NewReader(data)); err == nil && c.Width*c.Height > 1<<20 {
 			return // decoding it takes too long here
 		}
-		p, err := Fit(data, side)
+		p, err := FitImage(data, side)
 		if err == nil && (max(p.Width, p.Height) > side || len(p.Data) == 0) {
 			t.Errorf("%d times %d with %d bytes", p.Width, p.Height, len(p.Data))
 		}
@@ -102,7 +102,7 @@ func FuzzFit(f *testing.F) {
 func BenchmarkFit(b *testing.B) {
 	data := painted(b, 4000, 3000)
 	for b.Loop() {
-		if _, err := Fit(data, 1024); err != nil {
+		if _, err := FitImage(data, 1024); err != nil {
 			b.Fatal(err)
 		}
 	}

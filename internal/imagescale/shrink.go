@@ -9,8 +9,8 @@ import (
 // of the field is their mean.
 const samples = 3
 
-// shrink returns the picture with no side longer than side, on white.
-func shrink(from image.Image, side int) *image.RGBA {
+// shrinkImage returns the picture with no side longer than side, on white.
+func shrinkImage(from image.Image, side int) *image.RGBA {
 	b := from.Bounds()
 	w, h := b.Dx(), b.Dy()
 	if longest := max(w, h); longest > side {

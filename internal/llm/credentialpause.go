@@ -15,9 +15,9 @@ const (
 
 var errPaused = errors.New("credential paused after a refusal")
 
-// pause keeps a refused credential out of use for a while. The zero value is a
+// credentialPause keeps a refused credential out of use for a while. The zero value is a
 // credential that nobody has refused.
-type pause struct {
+type credentialPause struct {
 	mu     sync.Mutex // guards all below
 	until  time.Time
 	length time.Duration // of the newest pause; 0 after a success
@@ -25,7 +25,7 @@ type pause struct {
 }
 
 // check returns the error of a call that would start within the pause.
-func (p *pause) check(now time.Time) error {
+func (p *credentialPause) check(now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !now.Before(p.until) {
@@ -36,7 +36,7 @@ func (p *pause) check(now time.Time) error {
 
 // observe learns from the outcome of a call started at started. Calls that were
 // under way together and refused together are one refusal.
-func (p *pause) observe(started time.Time, err error) {
+func (p *credentialPause) observe(started time.Time, err error) {
 	e, failed := errors.AsType[*Error](err)
 	p.mu.Lock()
 	defer p.mu.Unlock()

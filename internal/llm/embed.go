@@ -7,5 +7,5 @@ type Embedder interface {
 	// Embed asks the endpoint's model of that name once and returns a vector for each
 	// text, in their order and all of one length. It fails with an [*Error] and never
 	// retries; within the deadlines it was built with it returns even if ctx has none.
-	Embed(ctx context.Context, name string, texts []string) ([][]float32, Usage, error)
+	Embed(ctx context.Context, name string, texts []string) ([][]float32, TokenUsage, error)
 }

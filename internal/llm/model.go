@@ -24,38 +24,38 @@ type Model interface {
 	Generate(ctx context.Context, r Request) (Response, error)
 }
 
-// Role is who speaks in a message.
-type Role string
+// MessageRole is who speaks in a message.
+type MessageRole string
 
 // The roles of the chat format.
 const (
-	System    Role = "system"
-	User      Role = "user"
-	Assistant Role = "assistant"
-	Result    Role = "tool"
+	System    MessageRole = "system"
+	User      MessageRole = "user"
+	Assistant MessageRole = "assistant"
+	Result    MessageRole = "tool"
 )
 
 // A Message is one entry of the transcript.
 type Message struct {
-	Role   Role
+	Role   MessageRole
 	Text   string
-	Calls  []Call // only on Assistant messages
-	CallID string // only on Result messages: the call it answers
+	Calls  []ToolCall // only on Assistant messages
+	CallID string     // only on Result messages: the call it answers
 	// Pictures stand behind Text, in order; only on User messages, and only for a
 	// model that sees.
-	Pictures []Image
+	Pictures []ModelImage
 }
 
-// An Image is shown to a model as it is.
-type Image struct {
+// A ModelImage is shown to a model as it is.
+type ModelImage struct {
 	Media  string // its type: "image/jpeg"
 	Data   []byte // nobody changes them
 	Tokens int    // what it is taken for where the endpoint does not count
 }
 
-// A Call is one act the model asks for. Args is the model's own text and may be
+// A ToolCall is one act the model asks for. Args is the model's own text and may be
 // anything; nothing has checked it.
-type Call struct {
+type ToolCall struct {
 	ID   string
 	Name string
 	Args string
@@ -101,26 +101,26 @@ const (
 // Response is one whole answer. It may be empty: no text and no calls.
 type Response struct {
 	Text   string
-	Calls  []Call // ids are unique among themselves and those of the request
+	Calls  []ToolCall // ids are unique among themselves and those of the request
 	Finish FinishReason
-	Usage  Usage
+	Usage  TokenUsage
 }
 
-// Usage is what the endpoint says the call took, in tokens.
-type Usage struct {
+// TokenUsage is what the endpoint says the call took, in tokens.
+type TokenUsage struct {
 	Prompt    int
 	Cached    int // of Prompt
 	Output    int
 	Estimated bool // the endpoint did not say; counted here
 }
 
-// Kind is what a failed call means to the caller.
-type Kind int
+// ErrorKind is what a failed call means to the caller.
+type ErrorKind int
 
 // The kinds of failure.
 const (
 	// Unavailable: the endpoint cannot be reached or fails (dial, 5xx). Retry later.
-	Unavailable Kind = iota
+	Unavailable ErrorKind = iota
 	// Limited: too many requests; RetryAfter says how long, when said.
 	Limited
 	// Timeout: no answer, or silence in the middle of one, within the limits. Retry.
@@ -138,7 +138,7 @@ const (
 )
 
 // String returns the kind's name in stored data and logs.
-func (k Kind) String() string {
+func (k ErrorKind) String() string {
 	names := [...]string{"unavailable", "limited", "timeout", "garbled", "denied", "no_model", "rejected", "too_long"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("kind_%d", int(k))
@@ -148,16 +148,16 @@ func (k Kind) String() string {
 
 // Outage reports whether the endpoint makes nothing of any request, until somebody
 // mends it or time has passed.
-func (k Kind) Outage() bool {
+func (k ErrorKind) Outage() bool {
 	return k == Unavailable || k == Limited || k == Denied || k == NoModel
 }
 
 // Retryable reports whether the same request may succeed later.
-func (k Kind) Retryable() bool { return k <= Garbled }
+func (k ErrorKind) Retryable() bool { return k <= Garbled }
 
 // An Error is a failed call.
 type Error struct {
-	Kind       Kind
+	Kind       ErrorKind
 	Status     int           // HTTP status; 0 when there was none
 	RetryAfter time.Duration // how long the endpoint, or a paused credential, asks to wait; 0 when not said
 	Err        error         // cause, free of credentials
@@ -180,7 +180,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // KindOf returns the kind of the first [*Error] in err's chain, and Unavailable
 // when there is none.
-func KindOf(err error) Kind {
+func KindOf(err error) ErrorKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}

@@ -9,13 +9,13 @@ import (
 )
 
 func TestKindsHaveNamesAndRetriesOnlyWhereTheyHelp(t *testing.T) {
-	want := map[Kind]struct {
+	want := map[ErrorKind]struct {
 		name  string
 		retry bool
 	}{
 		Unavailable: {"unavailable", true}, Limited: {"limited", true}, Timeout: {"timeout", true}, Garbled: {"garbled", true},
 		Denied: {"denied", false}, NoModel: {"no_model", false}, Rejected: {"rejected", false}, TooLong: {"too_long", false},
-		Kind(99): {"kind_99", false},
+		ErrorKind(99): {"kind_99", false},
 	}
 	for k, w := range want {
 		if k.String() != w.name || k.Retryable() != w.retry {
@@ -41,7 +41,7 @@ func TestInterruptedTellsDeadlinesFromCancels(t *testing.T) {
 	cancel(cause)
 	late, done := context.WithDeadlineCause(t.Context(), time.Now().Add(-time.Second), cause)
 	defer done()
-	for want, ctx := range map[Kind]context.Context{Unavailable: cancelled, Timeout: late} {
+	for want, ctx := range map[ErrorKind]context.Context{Unavailable: cancelled, Timeout: late} {
 		if e := Interrupted(ctx); e.Kind != want || !errors.Is(e, cause) {
 			t.Errorf("error = %v, want %s", e, want)
 		}

@@ -33,7 +33,7 @@ func TestWitnessTellsOfEveryCallAndChangesNone(t *testing.T) {
 
 func TestSizeCountsWhatIsSent(t *testing.T) {
 	r := Request{
-		Messages: []Message{{Text: "four"}, {Calls: []Call{{Name: "ab", Args: "{}"}}}},
+		Messages: []Message{{Text: "four"}, {Calls: []ToolCall{{Name: "ab", Args: "{}"}}}},
 		Tools:    []Tool{{Name: "t", Description: "does", Schema: []byte("{}")}},
 	}
 	if got := r.Size(); got != 4+4+7 {

@@ -8,14 +8,14 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// Retry is a [Model] that asks another one again when that may help.
+// RetryingModel is a [Model] that asks another one again when that may help.
 //
 // A failure that is [Kind.Retryable] is retried after a growing, jittered wait,
 // never earlier than the endpoint asked for. A refused credential pauses all
 // calls through this Retry for a growing time, so that a dead key is not
 // hammered: use one Retry for each credential. The last failure is returned as
 // it came. Calls may overlap; the zero value of every field but Model works.
-type Retry struct {
+type RetryingModel struct {
 	Model Model
 
 	// Attempts is how often one request is asked at most. Default: 3.
@@ -27,17 +27,17 @@ type Retry struct {
 	// further one is twice as long, up to 30 s. Default: 500 ms.
 	FirstWait time.Duration
 
-	pause pause
+	pause credentialPause
 }
 
-var _ Model = (*Retry)(nil)
+var _ Model = (*RetryingModel)(nil)
 
 const longestWait = 30 * time.Second
 
 // Generate asks until there is an answer, an error that no retry mends, or the
 // attempts or the time are used up. While the credential is paused it fails at
 // once with Denied and the rest of the pause as RetryAfter.
-func (m *Retry) Generate(ctx context.Context, r Request) (Response, error) {
+func (m *RetryingModel) Generate(ctx context.Context, r Request) (Response, error) {
 	var last error
 	attempt := func() (Response, error) {
 		var resp Response
@@ -58,7 +58,7 @@ func (m *Retry) Generate(ctx context.Context, r Request) (Response, error) {
 }
 
 // once is one attempt under the pause of the credential.
-func (m *Retry) once(ctx context.Context, r Request) (Response, error) {
+func (m *RetryingModel) once(ctx context.Context, r Request) (Response, error) {
 	started := time.Now()
 	if err := m.pause.check(started); err != nil {
 		return Response{}, err
@@ -68,7 +68,7 @@ func (m *Retry) once(ctx context.Context, r Request) (Response, error) {
 	return resp, err
 }
 
-func (m *Retry) waits() backoff.BackOff {
+func (m *RetryingModel) waits() backoff.BackOff {
 	b := backoff.NewExponentialBackOff()
 	b.InitialInterval = orDefault(m.FirstWait, backoff.DefaultInitialInterval)
 	b.Multiplier = 2

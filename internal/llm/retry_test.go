@@ -29,7 +29,7 @@ func TestEveryKindIsRetriedOrNot(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			want := &Error{Kind: kind, Status: 400}
 			s := &stub{do: always(want)}
-			_, err := (&Retry{Model: s}).Generate(t.Context(), Request{})
+			_, err := (&RetryingModel{Model: s}).Generate(t.Context(), Request{})
 			if got, ok := errors.AsType[*Error](err); !ok || got != want {
 				t.Errorf("%s: error = %v, want the model's own", kind, err)
 			}
@@ -49,7 +49,7 @@ func TestAnswerAfterFailuresIsReturned(t *testing.T) {
 			return nil
 		}}
 		start := time.Now()
-		got, err := (&Retry{Model: s, FirstWait: 10 * time.Second}).Generate(t.Context(), Request{})
+		got, err := (&RetryingModel{Model: s, FirstWait: 10 * time.Second}).Generate(t.Context(), Request{})
 		if err != nil || got.Text != "hello" {
 			t.Errorf("answer %+v, error %v", got, err)
 		}
@@ -71,7 +71,7 @@ func TestRetryAfterIsHonouredToTheInstant(t *testing.T) {
 			}
 			return nil
 		}}
-		if _, err := (&Retry{Model: s}).Generate(t.Context(), Request{}); err != nil {
+		if _, err := (&RetryingModel{Model: s}).Generate(t.Context(), Request{}); err != nil {
 			t.Fatal(err)
 		}
 		if len(at) != 2 || at[1] != 17*time.Second {
@@ -84,7 +84,7 @@ func TestLimitEndsTheAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stub{do: always(&Error{Kind: Limited, RetryAfter: time.Hour})}
 		start := time.Now()
-		_, err := (&Retry{Model: s, Limit: time.Minute}).Generate(t.Context(), Request{})
+		_, err := (&RetryingModel{Model: s, Limit: time.Minute}).Generate(t.Context(), Request{})
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.RetryAfter != time.Hour || s.calls != 1 || time.Since(start) != 0 {
 			t.Errorf("asked %d times in %s, error %v", s.calls, time.Since(start), err)
@@ -98,7 +98,7 @@ func TestCallerThatEndsInAWaitGetsItsCause(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := (&Retry{Model: s}).Generate(ctx, Request{})
+		_, err := (&RetryingModel{Model: s}).Generate(ctx, Request{})
 		if KindOf(err) != Timeout || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("error = %v after %s, want a timeout after 1s", err, time.Since(start))
 		}
@@ -109,7 +109,7 @@ func TestCallerThatEndsInAWaitGetsItsCause(t *testing.T) {
 func TestRefusedCredentialRestsLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stub{do: always(&Error{Kind: Denied, Status: 401})}
-		m := &Retry{Model: s}
+		m := &RetryingModel{Model: s}
 		for i, pause := range []time.Duration{
 			time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 15 * time.Minute, 15 * time.Minute,
 		} {
@@ -136,7 +136,7 @@ func TestSuccessEndsTheGrowthOfPauses(t *testing.T) {
 			}
 			return nil
 		}}
-		m := &Retry{Model: s}
+		m := &RetryingModel{Model: s}
 		for _, refuse = range []bool{true, true, false, true} {
 			if _, err := m.Generate(t.Context(), Request{}); (err != nil) != refuse {
 				t.Fatal(err)
@@ -150,7 +150,7 @@ func TestSuccessEndsTheGrowthOfPauses(t *testing.T) {
 }
 
 func TestRefusalsAtTheSameTimeAreOne(t *testing.T) {
-	var p pause
+	var p credentialPause
 	start := time.Now()
 	for range 50 {
 		p.observe(start, &Error{Kind: Denied})

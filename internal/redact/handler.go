@@ -12,16 +12,16 @@ import (
 // encoding of the rendering can hide a credential from it.
 type handler struct {
 	next  slog.Handler
-	known *Registry
+	known *SecretRegistry
 
 	added []slog.Attr // by WithAttrs, as they came: most loggers never log
 	scrub sync.Once   // guards ready
 	ready slog.Handler
 }
 
-// Caught returns how many texts a handler made by [Registry.Handler] has hidden
+// CaughtCount returns how many texts a handler made by [Registry.Handler] has hidden
 // something in; 0 for other handlers. Whoever logged those was at fault.
-func Caught(h slog.Handler) int64 {
+func CaughtCount(h slog.Handler) int64 {
 	if own, ok := h.(*handler); ok {
 		return own.known.caught.Load()
 	}

@@ -14,9 +14,9 @@ import (
 // Hidden stands in the place of a credential.
 const Hidden = "***"
 
-// A Registry knows the credentials of one process. The zero value knows none and
+// A SecretRegistry knows the credentials of one process. The zero value knows none and
 // hides tokens of known shapes only. It is safe for concurrent use.
-type Registry struct {
+type SecretRegistry struct {
 	mu    sync.Mutex // guards known and forms
 	known []adapters.Secret
 	forms []string
@@ -33,7 +33,7 @@ const shortest = 8
 // Know adds credentials; those that are too short to be any and those it knows
 // are passed over. Nothing is ever forgotten: a token that was replaced may still
 // be on its way.
-func (r *Registry) Know(all ...adapters.Secret) {
+func (r *SecretRegistry) Know(all ...adapters.Secret) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	added := false
@@ -55,7 +55,7 @@ func (r *Registry) Know(all ...adapters.Secret) {
 }
 
 // Known returns text without the credentials that the registry was told of.
-func (r *Registry) Known(text string) string {
+func (r *SecretRegistry) Known(text string) string {
 	if replace := r.replace.Load(); replace != nil {
 		return replace.Replace(text)
 	}
@@ -64,11 +64,11 @@ func (r *Registry) Known(text string) string {
 
 // Scrub returns text without credentials: those that the registry was told of,
 // and whatever has the shape of a well-known token.
-func (r *Registry) Scrub(text string) string { return hideShapes(r.Known(text)) }
+func (r *SecretRegistry) Scrub(text string) string { return hideShapes(r.Known(text)) }
 
 // logged is Scrub for texts of log records, which should hold no credential: those
 // that do are counted.
-func (r *Registry) logged(text string) string {
+func (r *SecretRegistry) logged(text string) string {
 	clean := r.Scrub(text)
 	if clean != text {
 		r.caught.Add(1)
@@ -78,11 +78,11 @@ func (r *Registry) logged(text string) string {
 
 // Writer returns a writer that passes text on to w scrubbed. What is written in
 // one call is looked at as one text.
-func (r *Registry) Writer(w io.Writer) io.Writer { return &writer{w, r.Scrub} }
+func (r *SecretRegistry) Writer(w io.Writer) io.Writer { return &writer{w, r.Scrub} }
 
 // Answers returns a writer like Writer that hides only what the registry was
 // told of, for what has to be exact otherwise.
-func (r *Registry) Answers(w io.Writer) io.Writer { return &writer{w, r.Known} }
+func (r *SecretRegistry) Answers(w io.Writer) io.Writer { return &writer{w, r.Known} }
 
 type writer struct {
 	to    io.Writer
@@ -99,4 +99,4 @@ func (w *writer) Write(text []byte) (int, error) {
 
 // Handler returns a handler of log records that passes them on to h scrubbed: the
 // message, and the attributes in whatever form they come.
-func (r *Registry) Handler(h slog.Handler) slog.Handler { return &handler{next: h, known: r} }
+func (r *SecretRegistry) Handler(h slog.Handler) slog.Handler { return &handler{next: h, known: r} }

@@ -26,7 +26,7 @@ func TestNoFormOfACredentialPasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		token := "h1d!" + rapid.StringOfN(rapid.RuneFrom([]rune("aZ09:/+=?&%#\"\\'<> _-.~é\t")), 8, 40, -1).Draw(t, "token")
 		before := rapid.StringN(0, 6, -1).Draw(t, "before")
-		var r Registry
+		var r SecretRegistry
 		r.Know(adapters.Secret(token))
 		asJSON, err := json.Marshal(before + token)
 		if err != nil {
@@ -60,7 +60,7 @@ func lowerHex(text string) string {
 // SECURITY S16: every row of the table hides a token of its shape, and leaves
 // what only begins like one.
 func TestEveryShapeIsHidden(t *testing.T) {
-	var r Registry
+	var r SecretRegistry
 	body := strings.Repeat("a1B2c3D4", 20)
 	for _, p := range prefixed {
 		token := p.begins + body[:p.least]
@@ -91,7 +91,7 @@ func TestEveryShapeIsHidden(t *testing.T) {
 
 // What people say and what the log says of itself is left alone.
 func TestOrdinaryTextIsLeftAlone(t *testing.T) {
-	var r Registry
+	var r SecretRegistry
 	for _, text := range []string{
 		"", "action settled", "cycle 01998877-aaaa-7bbb-8ccc-123456789012", "https://api.example.com/v1/chat?x=1", "sk-learn is a library",
 		"mail me at kai@example.com: it is urgent", "spaces.family.agents", "127.0.0.1:7420", "key-value", "A basic idea", "hf_", "the bearer of news",
@@ -113,7 +113,7 @@ func (s shouting) LogValue() slog.Value {
 // kind, before a handler quotes or encodes them.
 func TestHandlerScrubsRecordsWhole(t *testing.T) {
 	const token = `7:h"id\den` + "\twords"
-	var r Registry
+	var r SecretRegistry
 	r.Know(token)
 	for name, next := range map[string]func(io.Writer) slog.Handler{
 		"text": func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
@@ -140,7 +140,7 @@ func TestHandlerScrubsRecordsWhole(t *testing.T) {
 
 // A configuration that changes while the log is written adds to what is hidden.
 func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
-	var r Registry
+	var r SecretRegistry
 	var g sync.WaitGroup
 	for i := range 4 {
 		g.Go(func() {
@@ -161,7 +161,7 @@ func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
 }
 
 func BenchmarkScrub(b *testing.B) {
-	var r Registry
+	var r SecretRegistry
 	for i := range 30 {
 		r.Know(adapters.Secret(fmt.Sprintf("1234567%d:AA%030d", i, i)))
 	}
@@ -174,7 +174,7 @@ func BenchmarkScrub(b *testing.B) {
 
 // The keys of endpoints that want none are words that texts are full of.
 func TestAWordThatStandsForNoKeyIsLeftInTexts(t *testing.T) {
-	var r Registry
+	var r SecretRegistry
 	r.Know("k", "test", "ollama", "sk-1234")
 	const text = "the tokens of ollama were tested with sk-1234"
 	if got := r.Known(text); got != text {

@@ -59,14 +59,14 @@ func (c *Client) checkURL(from *url.URL, address string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: it is sent on without encryption", ErrForbidden)
 	case c.isOwn(u):
 		return u, nil
-	case !slices.Contains(c.o.Ports, port(u)):
-		return nil, fmt.Errorf("%w: port %s", ErrForbidden, port(u))
+	case !slices.Contains(c.o.Ports, portOf(u)):
+		return nil, fmt.Errorf("%w: port %s", ErrForbidden, portOf(u))
 	}
 	host := u.Hostname()
 	switch {
 	case !plausibleHost(host):
 		return nil, fmt.Errorf("%w: %q is no public host", ErrForbidden, host)
-	case len(c.o.Hosts) > 0 && !among(host, c.o.Hosts):
+	case len(c.o.Hosts) > 0 && !hostMatches(host, c.o.Hosts):
 		return nil, fmt.Errorf("%w: %q is not one of the platform's hosts", ErrForbidden, host)
 	}
 	return u, nil
@@ -81,7 +81,7 @@ func (c *Client) checkDial(network, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("%w: %s %s", ErrForbidden, network, address)
 	}
 	ip, err := netip.ParseAddr(host)
-	if err != nil || !public(ip) {
+	if err != nil || !isPublic(ip) {
 		return fmt.Errorf("%w: %s is not a public address", ErrForbidden, host)
 	}
 	if !slices.Contains(c.o.Ports, dialled) {
@@ -90,22 +90,22 @@ func (c *Client) checkDial(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// public reports whether ip belongs to the public internet: for IPv6 the part
+// isPublic reports whether ip belongs to the public internet: for IPv6 the part
 // that is given out to networks (2000::/3), for both without what is set aside
 // or carries another address inside itself.
-func public(ip netip.Addr) bool {
+func isPublic(ip netip.Addr) bool {
 	if ip.Zone() != "" || ip.Is4In6() {
 		return false // nobody who means well writes an address so
 	}
 	if ip.Is6() && !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(ip) {
 		return false
 	}
-	return !slices.ContainsFunc(setAside, func(p netip.Prefix) bool { return p.Contains(ip) })
+	return !slices.ContainsFunc(reservedRanges, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// setAside are the ranges that are not the public internet
+// reservedRanges are the ranges that are not the public internet
 // (the IANA special-purpose address registries).
-var setAside = prefixes(
+var reservedRanges = parsePrefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
@@ -115,7 +115,7 @@ var setAside = prefixes(
 	"2620:4f:8000::/48", "3fff::/20",
 )
 
-func prefixes(texts ...string) []netip.Prefix {
+func parsePrefixes(texts ...string) []netip.Prefix {
 	var out []netip.Prefix
 	for _, text := range texts {
 		out = append(out, netip.MustParsePrefix(text))
@@ -129,7 +129,7 @@ func prefixes(texts ...string) []netip.Prefix {
 // none. What only a local network can mean is none either.
 func plausibleHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
-		return public(ip)
+		return isPublic(ip)
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	labels := strings.Split(host, ".")
@@ -151,16 +151,16 @@ func plausibleHost(host string) bool {
 // localNames are the top-level names that never lead out of a local network.
 var localNames = []string{"internal", "local", "localhost", "localdomain", "lan", "home", "corp", "intranet", "arpa", "test", "invalid", "onion"}
 
-// among reports whether host is one of hosts, or below one that begins with a dot.
-func among(host string, hosts []string) bool {
+// hostMatches reports whether host is one of hosts, or below one that begins with a dot.
+func hostMatches(host string, hosts []string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	return slices.ContainsFunc(hosts, func(h string) bool {
 		return host == h || strings.HasPrefix(h, ".") && strings.HasSuffix(host, h)
 	})
 }
 
-// port returns the port of u, said or meant.
-func port(u *url.URL) string {
+// portOf returns the port of u, said or meant.
+func portOf(u *url.URL) string {
 	switch {
 	case u.Port() != "":
 		return u.Port()
@@ -171,7 +171,7 @@ func port(u *url.URL) string {
 	}
 }
 
-// origin returns the scheme, host and port of u in one form.
-func origin(u *url.URL) string {
-	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port(u)
+// originOf returns the scheme, host and port of u in one form.
+func originOf(u *url.URL) string {
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + portOf(u)
 }

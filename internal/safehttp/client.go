@@ -70,19 +70,19 @@ func New(o Options) (*Client, error) {
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			return nil, errors.New("fetch: a server of one's own is named by its base URL")
 		}
-		c.own = append(c.own, origin(u))
+		c.own = append(c.own, originOf(u))
 	}
 	guard := &net.Dialer{Timeout: 10 * time.Second, Resolver: o.Resolver, Control: c.checkDial}
-	c.guarded = transport(guard)
+	c.guarded = newTransport(guard)
 	if c.trusted == nil {
-		c.trusted = transport(&net.Dialer{Timeout: 10 * time.Second, Resolver: o.Resolver})
+		c.trusted = newTransport(&net.Dialer{Timeout: 10 * time.Second, Resolver: o.Resolver})
 	}
 	return c, nil
 }
 
-// transport returns a transport that asks no proxy, which would dial in our place
+// newTransport returns a transport that asks no proxy, which would dial in our place
 // where nobody checks the address, and decompresses nothing by itself.
-func transport(d *net.Dialer) *http.Transport {
+func newTransport(d *net.Dialer) *http.Transport {
 	return &http.Transport{
 		DialContext: d.DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 15 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10, MaxIdleConns: 16, IdleConnTimeout: 30 * time.Second, DisableCompression: true,
@@ -90,24 +90,24 @@ func transport(d *net.Dialer) *http.Transport {
 	}
 }
 
-// A File is a body that has begun to arrive. Reading more of it than the limit
+// A RemoteFile is a body that has begun to arrive. Reading more of it than the limit
 // fails with [ErrTooLarge]; the caller closes it.
-type File struct {
+type RemoteFile struct {
 	io.Reader
 	media string
 	end   func() error
 }
 
 // MediaType returns what the first bytes look like, whatever the server calls them.
-func (f *File) MediaType() string { return f.media }
+func (f *RemoteFile) MediaType() string { return f.media }
 
 // Close ends the fetch.
-func (f *File) Close() error { return f.end() }
+func (f *RemoteFile) Close() error { return f.end() }
 
 // Get opens what stands at address, at most limit bytes of it; a limit of 0 is
 // the client's. A failure that will not change is [ErrForbidden], [ErrTooLarge]
 // or [ErrGone]; any other may pass.
-func (c *Client) Get(ctx context.Context, address string, limit int64) (*File, error) {
+func (c *Client) Get(ctx context.Context, address string, limit int64) (*RemoteFile, error) {
 	if limit <= 0 || limit > c.o.Limit {
 		limit = c.o.Limit
 	}
@@ -117,7 +117,7 @@ func (c *Client) Get(ctx context.Context, address string, limit int64) (*File, e
 		cancel()
 		return nil, err
 	}
-	f, err := open(resp, limit)
+	f, err := openBody(resp, limit)
 	if err != nil {
 		err = errors.Join(err, resp.Body.Close())
 		cancel()
@@ -139,7 +139,7 @@ func (c *Client) follow(ctx context.Context, address string) (*http.Response, er
 		if err != nil {
 			return nil, err
 		}
-		next, err := moved(resp)
+		next, err := redirectTarget(resp)
 		if err != nil || next == "" {
 			return resp, err
 		}
@@ -161,7 +161,7 @@ func (c *Client) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	if c.isOwn(u) {
 		by = c.trusted
 	}
-	if c.o.Authorize != nil && (c.isOwn(u) || u.Scheme == "https" && among(u.Hostname(), c.o.TokenHosts)) {
+	if c.o.Authorize != nil && (c.isOwn(u) || u.Scheme == "https" && hostMatches(u.Hostname(), c.o.TokenHosts)) {
 		c.o.Authorize(r)
 	}
 	resp, err := by.RoundTrip(r)
@@ -174,9 +174,9 @@ func (c *Client) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return resp, nil
 }
 
-// moved returns where the answer sends us, empty for a body to read. An answer
+// redirectTarget returns where the answer sends us, empty for a body to read. An answer
 // that is neither is closed and returned as an error.
-func moved(resp *http.Response) (string, error) {
+func redirectTarget(resp *http.Response) (string, error) {
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
 		return "", nil
@@ -191,8 +191,8 @@ func moved(resp *http.Response) (string, error) {
 	}
 }
 
-// open makes a file of an answer.
-func open(resp *http.Response, limit int64) (*File, error) {
+// openBody makes a file of an answer.
+func openBody(resp *http.Response, limit int64) (*RemoteFile, error) {
 	if resp.ContentLength > limit {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, resp.ContentLength)
 	}
@@ -214,7 +214,7 @@ func open(resp *http.Response, limit int64) (*File, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
-	return &File{Reader: io.MultiReader(bytes.NewReader(head[:n]), bound), media: http.DetectContentType(head[:n])}, nil
+	return &RemoteFile{Reader: io.MultiReader(bytes.NewReader(head[:n]), bound), media: http.DetectContentType(head[:n])}, nil
 }
 
 // bounded reads until one byte more than left was there.
@@ -237,4 +237,4 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func (c *Client) isOwn(u *url.URL) bool { return slices.Contains(c.own, origin(u)) }
+func (c *Client) isOwn(u *url.URL) bool { return slices.Contains(c.own, originOf(u)) }

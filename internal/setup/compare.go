@@ -12,9 +12,9 @@ import (
 func (p *Plan) Differences(c *config.Config) []string {
 	var all []string
 	for _, a := range p.Accounts {
-		ofType := slices.DeleteFunc(slices.Clone(c.Adapters), func(b config.Adapter) bool { return b.Type != a.Type })
+		ofType := slices.DeleteFunc(slices.Clone(c.Adapters), func(b config.AdapterEntry) bool { return b.Type != a.Type })
 		credential := a.Credentials[0]
-		same := slices.ContainsFunc(ofType, func(b config.Adapter) bool {
+		same := slices.ContainsFunc(ofType, func(b config.AdapterEntry) bool {
 			return credential.Value == b.Token || credential.Value == b.BotToken
 		})
 		switch {

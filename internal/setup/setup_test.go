@@ -43,12 +43,12 @@ func load(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{config.File: p.File(), config.EnvFile: env} {
+	for name, text := range map[string]string{config.DefaultFile: p.File(), config.EnvFile: env} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c, err := config.Load(config.Source{Folder: dir, Lookup: environment()})
+	c, err := config.Load(config.LoadOptions{Folder: dir, Lookup: environment()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func FuzzOpenClaw(f *testing.F) {
 		}
 		for _, problem := range load(t, dir, p).Problems {
 			if !strings.HasPrefix(problem.Entry, "adapters.") && problem.Entry != "model" { // a credential may be none
-				t.Errorf("%s", problem.Fault)
+				t.Errorf("%s", problem.Err)
 			}
 		}
 	})

@@ -126,9 +126,9 @@ func (p *Plan) EnvShown() string {
 
 func (p *Plan) env(value func(EnvVar) string) (string, error) {
 	var out strings.Builder
-	out.WriteString("# Read by trestle beside " + config.File + ", by systemd (EnvironmentFile=) and by a shell. Keep it to yourself.\n")
+	out.WriteString("# Read by trestle beside " + config.DefaultFile + ", by systemd (EnvironmentFile=) and by a shell. Keep it to yourself.\n")
 	for _, v := range p.variables() {
-		line, ok := config.EnvLine(v.Name, value(v))
+		line, ok := config.FormatEnvLine(v.Name, value(v))
 		if !ok {
 			return "", fmt.Errorf("the value of %s holds a line break", v.Name)
 		}

@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// A Notifier talks to the service manager. The zero Notifier talks to nobody.
-type Notifier struct {
+// A ServiceNotifier talks to the service manager. The zero Notifier talks to nobody.
+type ServiceNotifier struct {
 	socket   string
 	watchdog time.Duration
 }
 
 // New returns the notifier that the environment asks for, of the process pid.
-func New(lookup func(string) (string, bool), pid int) Notifier {
-	var n Notifier
+func New(lookup func(string) (string, bool), pid int) ServiceNotifier {
+	var n ServiceNotifier
 	n.socket, _ = lookup("NOTIFY_SOCKET")
 	usec, _ := lookup("WATCHDOG_USEC")
 	whose, named := lookup("WATCHDOG_PID")
@@ -32,12 +32,12 @@ func New(lookup func(string) (string, bool), pid int) Notifier {
 	return n
 }
 
-// Listening reports whether there is somebody to tell.
-func (n Notifier) Listening() bool { return n.socket != "" }
+// Enabled reports whether there is somebody to tell.
+func (n ServiceNotifier) Enabled() bool { return n.socket != "" }
 
 // Watchdog returns how often at least the manager wants to hear [Alive]; 0 when
 // it does not ask.
-func (n Notifier) Watchdog() time.Duration {
+func (n ServiceNotifier) Watchdog() time.Duration {
 	if n.socket == "" {
 		return 0
 	}
@@ -51,22 +51,22 @@ const (
 	Alive    = "WATCHDOG=1"
 )
 
-// Status returns the line that `systemctl status` shows; it is one line whatever
+// StatusLine returns the line that `systemctl status` shows; it is one line whatever
 // the text holds.
-func Status(text string) string { return "STATUS=" + strings.Join(strings.Fields(text), " ") }
+func StatusLine(text string) string { return "STATUS=" + strings.Join(strings.Fields(text), " ") }
 
-// Longer asks the manager to wait so long from now for what is under way, where it
+// ExtendTimeout asks the manager to wait so long from now for what is under way, where it
 // would give it up before.
-func Longer(d time.Duration) string {
+func ExtendTimeout(d time.Duration) string {
 	return "EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(d.Microseconds(), 10)
 }
 
 // mostWait is how long a manager may take that does not read what it is told.
 const mostWait = time.Second
 
-// Tell sends the lines in one datagram. Without a manager it does nothing, and it
+// Notify sends the lines in one datagram. Without a manager it does nothing, and it
 // waits a second at most for one that has too much to read.
-func (n Notifier) Tell(ctx context.Context, lines ...string) error {
+func (n ServiceNotifier) Notify(ctx context.Context, lines ...string) error {
 	if n.socket == "" {
 		return nil
 	}

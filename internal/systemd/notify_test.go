@@ -23,10 +23,10 @@ func TestManagerHearsOneDatagram(t *testing.T) {
 	testutil.OK(t, err)
 	defer func() { _ = c.Close() }()
 	n := New(env(map[string]string{"NOTIFY_SOCKET": socket, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "42"}), 42)
-	if !n.Listening() || n.Watchdog() != 30*time.Second {
+	if !n.Enabled() || n.Watchdog() != 30*time.Second {
 		t.Errorf("notifier is %+v", n)
 	}
-	testutil.OK(t, n.Tell(t.Context(), Ready, Status("2 adapters,\n1 problem")))
+	testutil.OK(t, n.Notify(t.Context(), Ready, StatusLine("2 adapters,\n1 problem")))
 	text := make([]byte, 256)
 	size, err := c.Read(text)
 	if got := string(text[:size]); err != nil || got != "READY=1\nSTATUS=2 adapters, 1 problem" {
@@ -44,11 +44,11 @@ func TestNobodyIsToldWithoutAManager(t *testing.T) {
 			t.Errorf("%s: watchdog every %s", name, n.Watchdog())
 		}
 	}
-	if err := new(Notifier).Tell(t.Context(), Alive); err != nil {
+	if err := new(ServiceNotifier).Notify(t.Context(), Alive); err != nil {
 		t.Error(err)
 	}
 	gone := New(env(map[string]string{"NOTIFY_SOCKET": filepath.Join(t.TempDir(), "gone")}), 42)
-	if err := gone.Tell(t.Context(), Alive); err == nil {
+	if err := gone.Notify(t.Context(), Alive); err == nil {
 		t.Error("telling a socket that is gone succeeded")
 	}
 }
@@ -61,7 +61,7 @@ func TestManagerThatDoesNotReadIsLeftAlone(t *testing.T) {
 	defer func() { _ = c.Close() }()
 	n := New(env(map[string]string{"NOTIFY_SOCKET": socket}), 42)
 	for range 10_000 { // more than a socket keeps
-		if err := n.Tell(t.Context(), Alive); err != nil {
+		if err := n.Notify(t.Context(), Alive); err != nil {
 			if !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Error(err)
 			}

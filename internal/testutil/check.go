@@ -3,8 +3,10 @@
 package testutil
 
 import (
+	"io/fs"
 	"os"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -35,4 +37,31 @@ func Golden(tb testing.TB, update bool, file, got string) {
 	want, err := os.ReadFile(file)
 	OK(tb, err)
 	Same(tb, file+"; write it with -update", string(want), got)
+}
+
+// WithFiles returns a copy of files with more added, by name.
+func WithFiles(tb testing.TB, files fs.FS, more map[string]string) fs.FS {
+	tb.Helper()
+	all := fstest.MapFS{}
+	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, name)
+		all[name] = &fstest.MapFile{Data: text}
+		return err
+	})
+	OK(tb, err)
+	for name, text := range more {
+		all[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return all
+}
+
+// Replace sets a variable to another value until the test ends.
+func Replace[T any](tb testing.TB, variable *T, value T) {
+	tb.Helper()
+	old := *variable
+	tb.Cleanup(func() { *variable = old })
+	*variable = value
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// Check reports the first fault of a transcript that is about to be sent: nil
-// means that any endpoint takes its form (invariant I16).
+// Check returns the first fault of a transcript that is about to be sent; nil
+// means that any endpoint takes it.
 //
 // System messages come first and at least one other follows. An assistant
 // message has text or calls. Each call has an id of its own, the name of one of
@@ -20,16 +20,24 @@ func Check(messages []llm.Message, tools []llm.Tool) error {
 	if err := checkTools(tools); err != nil {
 		return err
 	}
-	var c checker
-	ids := make(map[string]bool) // of all calls so far
+	return checkMessages(messages)
+}
+
+// checkMessages is [Check] for the messages alone.
+func checkMessages(messages []llm.Message) error {
+	c := checker{called: make(map[string]bool)}
 	for i := range messages {
-		m := &messages[i]
-		c = c.after(m, func(id string) bool { return ids[id] })
-		for j := range m.Calls {
-			ids[m.Calls[j].ID] = true
+		if err := c.message(&messages[i]); err != nil {
+			return fmt.Errorf("message %d (%s): %w", i, messages[i].Role, err)
 		}
 	}
-	return c.violation()
+	switch {
+	case !c.begun:
+		return fmt.Errorf("the transcript has %d messages and none of them speaks", len(messages))
+	case len(c.open) > 0:
+		return fmt.Errorf("the transcript ends with %d calls without a result", len(c.open))
+	}
+	return nil
 }
 
 func checkTools(tools []llm.Tool) error {
@@ -47,40 +55,12 @@ func checkTools(tools []llm.Tool) error {
 
 // A checker has seen the first messages of a transcript.
 type checker struct {
-	seen  int
-	begun bool     // a message other than system came
-	open  []string // calls of the newest assistant message without a result; shared
-	err   error    // the first fault
+	begun  bool            // a message other than system came
+	called map[string]bool // ids of all calls so far
+	open   []string        // calls of the newest assistant message without a result
 }
 
-// after is a checker that has seen one message more. called tells whether a call
-// before it has the id.
-func (c *checker) after(m *llm.Message, called func(id string) bool) checker {
-	next := *c
-	next.seen++
-	if c.err != nil {
-		return next
-	}
-	if err := next.message(m, called); err != nil {
-		next.err = fmt.Errorf("message %d (%s): %w", c.seen, m.Role, err)
-	}
-	return next
-}
-
-// violation is what a transcript of the messages so far breaks.
-func (c *checker) violation() error {
-	switch {
-	case c.err != nil:
-		return c.err
-	case !c.begun:
-		return fmt.Errorf("the transcript has %d messages and none of them speaks", c.seen)
-	case len(c.open) > 0:
-		return fmt.Errorf("the transcript ends with %d calls without a result", len(c.open))
-	}
-	return nil
-}
-
-func (c *checker) message(m *llm.Message, called func(id string) bool) error {
+func (c *checker) message(m *llm.Message) error {
 	if m.Role != llm.Assistant && len(m.Calls) > 0 {
 		return fmt.Errorf("only the assistant calls")
 	}
@@ -104,28 +84,29 @@ func (c *checker) message(m *llm.Message, called func(id string) bool) error {
 		return nil
 	case llm.Assistant:
 		c.begun = true
-		return c.assistant(m, called)
+		return c.assistant(m)
 	case llm.Result:
 		return c.result(m)
 	}
 	return fmt.Errorf("the role is illegal")
 }
 
-func (c *checker) assistant(m *llm.Message, called func(id string) bool) error {
+func (c *checker) assistant(m *llm.Message) error {
 	if m.Text == "" && len(m.Calls) == 0 {
 		return fmt.Errorf("it is empty")
 	}
-	c.open = make([]string, 0, len(m.Calls))
+	c.open = c.open[:0]
 	for i := range m.Calls {
 		call := &m.Calls[i]
 		switch {
-		case call.ID == "" || called(call.ID) || slices.Contains(c.open, call.ID):
+		case call.ID == "" || c.called[call.ID]:
 			return fmt.Errorf("call %d: id %q is empty or taken", i, call.ID)
 		case !legalName(call.Name):
 			return fmt.Errorf("call %s: name %q is illegal", call.ID, call.Name)
 		case !isObject(call.Args):
 			return fmt.Errorf("call %s: the arguments are no JSON object", call.ID)
 		}
+		c.called[call.ID] = true
 		c.open = append(c.open, call.ID)
 	}
 	return nil
@@ -136,7 +117,7 @@ func (c *checker) result(m *llm.Message) error {
 	if i < 0 {
 		return fmt.Errorf("call %q is unknown, answered already, or not of the message before", m.CallID)
 	}
-	c.open = slices.Delete(slices.Clone(c.open), i, i+1)
+	c.open = slices.Delete(c.open, i, i+1)
 	return nil
 }
 

@@ -15,12 +15,12 @@ func TestTranscriptsAreJudged(t *testing.T) {
 	does := func(ids ...string) llm.Message {
 		m := llm.Message{Role: llm.Assistant}
 		for _, id := range ids {
-			m.Calls = append(m.Calls, llm.Call{ID: id, Name: "send_message", Args: ` {"text":"x"}`})
+			m.Calls = append(m.Calls, llm.ToolCall{ID: id, Name: "send_message", Args: ` {"text":"x"}`})
 		}
 		return m
 	}
 	done := func(id string) llm.Message { return llm.Message{Role: llm.Result, CallID: id} }
-	with := func(change func(*llm.Call)) []llm.Message {
+	with := func(change func(*llm.ToolCall)) []llm.Message {
 		m := does("a")
 		change(&m.Calls[0])
 		return []llm.Message{user, m, done("a")}
@@ -50,15 +50,15 @@ func TestTranscriptsAreJudged(t *testing.T) {
 		{"a result of long ago", []llm.Message{user, does("a"), done("a"), says, done("a")}, tools, "answered already"},
 		{"an id used again", []llm.Message{user, does("a"), done("a"), does("a"), done("a")}, tools, "taken"},
 		{"an id used twice", []llm.Message{user, does("a", "a"), done("a")}, tools, "taken"},
-		{"no id", with(func(c *llm.Call) { c.ID = "" }), tools, "empty or taken"},
-		{"no name", with(func(c *llm.Call) { c.Name = "" }), tools, "illegal"},
-		{"a name of words", with(func(c *llm.Call) { c.Name = "send message" }), tools, "illegal"},
-		{"a name that is too long", with(func(c *llm.Call) { c.Name = strings.Repeat("x", 65) }), tools, "illegal"},
-		{"no arguments", with(func(c *llm.Call) { c.Args = "" }), tools, "no JSON object"},
-		{"arguments in a list", with(func(c *llm.Call) { c.Args = "[]" }), tools, "no JSON object"},
-		{"arguments null", with(func(c *llm.Call) { c.Args = "null" }), tools, "no JSON object"},
-		{"arguments cut off", with(func(c *llm.Call) { c.Args = `{"text":` }), tools, "no JSON object"},
-		{"arguments twice", with(func(c *llm.Call) { c.Args = `{}{}` }), tools, "no JSON object"},
+		{"no id", with(func(c *llm.ToolCall) { c.ID = "" }), tools, "empty or taken"},
+		{"no name", with(func(c *llm.ToolCall) { c.Name = "" }), tools, "illegal"},
+		{"a name of words", with(func(c *llm.ToolCall) { c.Name = "send message" }), tools, "illegal"},
+		{"a name that is too long", with(func(c *llm.ToolCall) { c.Name = strings.Repeat("x", 65) }), tools, "illegal"},
+		{"no arguments", with(func(c *llm.ToolCall) { c.Args = "" }), tools, "no JSON object"},
+		{"arguments in a list", with(func(c *llm.ToolCall) { c.Args = "[]" }), tools, "no JSON object"},
+		{"arguments null", with(func(c *llm.ToolCall) { c.Args = "null" }), tools, "no JSON object"},
+		{"arguments cut off", with(func(c *llm.ToolCall) { c.Args = `{"text":` }), tools, "no JSON object"},
+		{"arguments twice", with(func(c *llm.ToolCall) { c.Args = `{}{}` }), tools, "no JSON object"},
 		{"a user that calls", []llm.Message{{Role: llm.User, Text: "x", Calls: does("a").Calls}}, tools, "only the assistant"},
 		{"a user that answers", []llm.Message{{Role: llm.User, Text: "x", CallID: "a"}}, tools, "only a result"},
 		{"a tool twice", []llm.Message{user}, append(tools[:1:1], tools...), "taken"},

@@ -49,7 +49,7 @@ func recite(ctx context.Context, r llm.Request, resp llm.Response, gap time.Dura
 		}
 	}
 	for _, c := range resp.Calls {
-		soFar.Calls = append(soFar.Calls, llm.Call{ID: c.ID, Name: c.Name})
+		soFar.Calls = append(soFar.Calls, llm.ToolCall{ID: c.ID, Name: c.Name})
 		for _, p := range pieces(c.Args) {
 			if !say(&soFar.Calls[len(soFar.Calls)-1].Args, p) {
 				return false

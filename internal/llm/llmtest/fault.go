@@ -10,8 +10,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// A Fault is what goes wrong with one request.
-type Fault struct {
+// An EndpointFault is what goes wrong with one request.
+type EndpointFault struct {
 	Kind       FaultKind
 	RetryAfter time.Duration // with TooMany: whole seconds, rounded up; 0 says nothing
 }
@@ -88,7 +88,7 @@ const manyCalls = 200
 
 // inject does what the fault says. It returns true when nothing is left to
 // write, and otherwise may have changed the answer.
-func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest, f Fault, resp *llm.Response) bool {
+func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest, f EndpointFault, resp *llm.Response) bool {
 	switch f.Kind {
 	case None, faultKinds:
 		return false
@@ -106,7 +106,7 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest
 		resp.Calls, resp.Finish = repeated(resp.Calls), llm.Called
 		return false
 	case UnknownTool:
-		resp.Calls, resp.Finish = []llm.Call{{ID: "call_unknown_" + strconv.Itoa(len(req.Messages)), Name: "launch_rocket", Args: `{"to":"moon"}`}}, llm.Called
+		resp.Calls, resp.Finish = []llm.ToolCall{{ID: "call_unknown_" + strconv.Itoa(len(req.Messages)), Name: "launch_rocket", Args: `{"to":"moon"}`}}, llm.Called
 		return false
 	case HangBeforeHeaders:
 		<-r.Context().Done()
@@ -122,7 +122,7 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest
 }
 
 // refuse answers with an HTTP error.
-func refuse(w http.ResponseWriter, f Fault) {
+func refuse(w http.ResponseWriter, f EndpointFault) {
 	switch f.Kind {
 	case Unauthorized:
 		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
@@ -197,12 +197,12 @@ func cutShort(resp *llm.Response) {
 }
 
 // repeated returns manyCalls calls like the first one.
-func repeated(calls []llm.Call) []llm.Call {
-	first := llm.Call{ID: "call", Name: "send_message", Args: `{"text":"again"}`}
+func repeated(calls []llm.ToolCall) []llm.ToolCall {
+	first := llm.ToolCall{ID: "call", Name: "send_message", Args: `{"text":"again"}`}
 	if len(calls) > 0 {
 		first = calls[0]
 	}
-	all := make([]llm.Call, manyCalls)
+	all := make([]llm.ToolCall, manyCalls)
 	for i := range all {
 		all[i] = first
 		all[i].ID = first.ID + "_" + strconv.Itoa(i)

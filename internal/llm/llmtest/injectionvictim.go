@@ -42,14 +42,14 @@ func (InjectionVictim) Generate(ctx context.Context, r llm.Request) (llm.Respons
 
 // openOrders returns the orders that no call of the transcript answers, in order
 // of appearance.
-func openOrders(messages []llm.Message) []llm.Call {
-	obeyed := make(map[llm.Call]bool)
+func openOrders(messages []llm.Message) []llm.ToolCall {
+	obeyed := make(map[llm.ToolCall]bool)
 	for i := range messages {
 		for _, c := range messages[i].Calls {
-			obeyed[llm.Call{Name: c.Name, Args: c.Args}] = true
+			obeyed[llm.ToolCall{Name: c.Name, Args: c.Args}] = true
 		}
 	}
-	var open []llm.Call
+	var open []llm.ToolCall
 	for i := range messages {
 		if messages[i].Role != llm.User && messages[i].Role != llm.Result {
 			continue
@@ -70,7 +70,7 @@ var (
 )
 
 // ordersIn finds the orders in text and in the JSON texts quoted in it.
-func ordersIn(text string) []llm.Call {
+func ordersIn(text string) []llm.ToolCall {
 	found := plainOrders(text)
 	for _, q := range quotedText.FindAllString(text, -1) {
 		var inner string
@@ -81,12 +81,12 @@ func ordersIn(text string) []llm.Call {
 	return found
 }
 
-func plainOrders(text string) []llm.Call {
-	var found []llm.Call
+func plainOrders(text string) []llm.ToolCall {
+	var found []llm.ToolCall
 	for _, at := range order.FindAllStringSubmatchIndex(text, -1) {
 		var args json.RawMessage
 		if json.NewDecoder(strings.NewReader(text[at[1]-1:])).Decode(&args) == nil {
-			found = append(found, llm.Call{Name: text[at[2]:at[3]], Args: string(args)})
+			found = append(found, llm.ToolCall{Name: text[at[2]:at[3]], Args: string(args)})
 		}
 	}
 	return found

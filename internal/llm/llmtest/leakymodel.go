@@ -37,7 +37,7 @@ func (p LeakyModel) Generate(ctx context.Context, r llm.Request) (llm.Response, 
 	case !ok || line.Answered:
 		resp.Text = fmt.Sprintf("Responded to %s.", line.Who)
 	case len(r.Tools) > 0:
-		resp.Calls = []llm.Call{Call(freshID(r), "send_message", map[string]string{"text": said})}
+		resp.Calls = []llm.ToolCall{Call(freshID(r), "send_message", map[string]string{"text": said})}
 	case nonce != "":
 		resp.Text = `<msg k="` + nonce + `">` + said + `</msg>`
 	default:

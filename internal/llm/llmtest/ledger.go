@@ -8,38 +8,38 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// An Entry is one request in a server's ledger. Its slices are shared and must
+// A LedgerEntry is one request in a server's ledger. Its slices are shared and must
 // not be changed.
-type Entry struct {
+type LedgerEntry struct {
 	N         int // from 1, in order of arrival
 	At        time.Time
 	Request   llm.Request
 	Stream    bool
 	Bytes     int // of the body
 	Fault     FaultKind
-	Violation error     // of Check
-	Served    bool      // a whole answer was written, perhaps to nobody
-	Usage     llm.Usage // Output is 0 unless served
+	Violation error          // of Check
+	Served    bool           // a whole answer was written, perhaps to nobody
+	Usage     llm.TokenUsage // Output is 0 unless served
 }
 
-// Totals count over all requests of a server, kept or not.
-type Totals struct {
+// ServerTotals count over all requests of a server, kept or not.
+type ServerTotals struct {
 	Requests   int
 	Served     int
 	Violations int
-	First      error     // the first violation
-	Usage      llm.Usage // of the requests served
+	First      error          // the first violation
+	Usage      llm.TokenUsage // of the requests served
 }
 
 // A ledger keeps the newest entries.
 type ledger struct {
 	mu      sync.Mutex // guards all below
-	entries []*Entry
-	totals  Totals
+	entries []*LedgerEntry
+	totals  ServerTotals
 }
 
 // begin enters e and returns its number. keep is Server.Keep.
-func (l *ledger) begin(e *Entry, keep int) int {
+func (l *ledger) begin(e *LedgerEntry, keep int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.totals.Requests++
@@ -82,7 +82,7 @@ func (l *ledger) served(n int, resp llm.Response) {
 
 // find returns the entry with the number n while it is kept. Numbers are
 // consecutive.
-func (l *ledger) find(n int) *Entry {
+func (l *ledger) find(n int) *LedgerEntry {
 	if len(l.entries) == 0 {
 		return nil
 	}
@@ -93,14 +93,14 @@ func (l *ledger) find(n int) *Entry {
 }
 
 // Ledger returns the kept entries, oldest first.
-func (s *Server) Ledger() []Entry {
+func (s *Server) Ledger() []LedgerEntry {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	from := 0
 	if s.Keep > 0 {
 		from = max(0, len(s.ledger.entries)-s.Keep)
 	}
-	out := make([]Entry, 0, len(s.ledger.entries)-from)
+	out := make([]LedgerEntry, 0, len(s.ledger.entries)-from)
 	for _, e := range s.ledger.entries[from:] {
 		out = append(out, *e)
 	}
@@ -108,7 +108,7 @@ func (s *Server) Ledger() []Entry {
 }
 
 // Totals returns the counts so far.
-func (s *Server) Totals() Totals {
+func (s *Server) Totals() ServerTotals {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	return s.ledger.totals

@@ -19,12 +19,12 @@ type Scripted struct {
 	Fail func(format string, args ...any)
 
 	mu       sync.Mutex // guards all below
-	steps    []Step
+	steps    []ScriptStep
 	requests []llm.Request
 }
 
-// A Step is one entry of a script.
-type Step struct {
+// A ScriptStep is one entry of a script.
+type ScriptStep struct {
 	// When says which requests the step is for. Default: any.
 	When func(llm.Request) bool
 	// Always keeps the step for further requests. Default: it is used once.
@@ -44,12 +44,12 @@ var _ llm.Model = (*Scripted)(nil)
 
 // NewScripted returns a model that answers each request by the first of steps
 // that is for it and was not used up.
-func NewScripted(fail func(format string, args ...any), steps ...Step) *Scripted {
+func NewScripted(fail func(format string, args ...any), steps ...ScriptStep) *Scripted {
 	return &Scripted{Fail: fail, steps: steps}
 }
 
 // Add appends steps to the script.
-func (s *Scripted) Add(steps ...Step) {
+func (s *Scripted) Add(steps ...ScriptStep) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps = append(s.steps, steps...)
@@ -78,7 +78,7 @@ func (s *Scripted) Generate(ctx context.Context, r llm.Request) (llm.Response, e
 	return completed(r, resp), nil
 }
 
-func (s *Scripted) next(r llm.Request) (step Step, n int, ok bool) {
+func (s *Scripted) next(r llm.Request) (step ScriptStep, n int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, Copy(r))
@@ -92,7 +92,7 @@ func (s *Scripted) next(r llm.Request) (step Step, n int, ok bool) {
 		}
 		return step, n, true
 	}
-	return Step{}, n, false
+	return ScriptStep{}, n, false
 }
 
 func (s *Scripted) exhausted(r llm.Request, n int) (llm.Response, error) {
@@ -129,24 +129,24 @@ func (s *Scripted) Left() int {
 }
 
 // Says is a step that answers with text.
-func Says(text string) Step { return Step{Response: llm.Response{Text: text}} }
+func Says(text string) ScriptStep { return ScriptStep{Response: llm.Response{Text: text}} }
 
 // Calls is a step that asks for the given acts.
-func Calls(calls ...llm.Call) Step { return Step{Response: llm.Response{Calls: calls}} }
+func Calls(calls ...llm.ToolCall) ScriptStep { return ScriptStep{Response: llm.Response{Calls: calls}} }
 
 // Fails is a step that fails with an error of the given kind.
-func Fails(kind llm.Kind) Step {
-	return Step{Err: &llm.Error{Kind: kind, Err: fmt.Errorf("scripted %s", kind)}}
+func Fails(kind llm.ErrorKind) ScriptStep {
+	return ScriptStep{Err: &llm.Error{Kind: kind, Err: fmt.Errorf("scripted %s", kind)}}
 }
 
 // Call returns a call with args as JSON. The id must be unique in the transcript.
 // It panics when args has no JSON.
-func Call(id, name string, args any) llm.Call {
+func Call(id, name string, args any) llm.ToolCall {
 	b, err := json.Marshal(args)
 	if err != nil {
 		panic(fmt.Sprintf("llmtest: arguments of %s: %v", name, err))
 	}
-	return llm.Call{ID: id, Name: name, Args: string(b)}
+	return llm.ToolCall{ID: id, Name: name, Args: string(b)}
 }
 
 // completed fills in what a scripted response leaves out.
@@ -157,7 +157,7 @@ func completed(r llm.Request, resp llm.Response) llm.Response {
 			resp.Finish = llm.Called
 		}
 	}
-	if resp.Usage == (llm.Usage{}) {
+	if resp.Usage == (llm.TokenUsage{}) {
 		resp.Usage = offline.Count(r, resp)
 	}
 	return resp

@@ -12,7 +12,7 @@ import (
 func thinking(r llm.Request) bool { return r.NoCalls }
 
 func TestScriptIsFollowedByOrderAndByMatch(t *testing.T) {
-	s := NewScripted(t.Errorf, Says("one"), Step{When: thinking, Always: true, Response: llm.Response{Text: "hm"}}, Fails(llm.Limited))
+	s := NewScripted(t.Errorf, Says("one"), ScriptStep{When: thinking, Always: true, Response: llm.Response{Text: "hm"}}, Fails(llm.Limited))
 	s.Add(Calls(Call("a", "react", map[string]string{"emoji": "👋"})))
 	var got []string
 	for _, noCalls := range []bool{false, true, false, true, false} {
@@ -52,7 +52,7 @@ func TestExhaustedScriptIsLoud(t *testing.T) {
 func TestRecordedRequestsDoNotChangeLater(t *testing.T) {
 	s := NewScripted(t.Errorf, Says("x"))
 	r := llm.Request{
-		Messages: []llm.Message{{Role: llm.Assistant, Calls: []llm.Call{{ID: "a"}}}},
+		Messages: []llm.Message{{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a"}}}},
 		Tools:    []llm.Tool{{Name: "t", Schema: []byte("{}")}},
 	}
 	if _, err := s.Generate(t.Context(), r); err != nil {

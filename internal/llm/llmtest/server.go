@@ -34,7 +34,7 @@ type Server struct {
 	// into a few words each. Default: none; a stream has halves.
 	Gap time.Duration
 	// Fault says what goes wrong with the nth request, from 1. Default: nothing.
-	Fault func(n int, r llm.Request) Fault
+	Fault func(n int, r llm.Request) EndpointFault
 	// Window is how many tokens of a request are read. The beginning of a longer
 	// one is cut without a word, as some servers do. Default: all are read.
 	Window int
@@ -44,7 +44,7 @@ type Server struct {
 
 	ledger ledger
 	cache  prefixCache
-	memory transcriptCache
+	tools  toolCache
 	bodies sync.Pool // of *bytes.Buffer
 }
 
@@ -113,15 +113,15 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		forget(req.Messages, (prompt-s.Window)*4)
 		prompt, cached = s.Window, min(cached, s.Window)
 	}
-	n := s.ledger.begin(&Entry{
+	n := s.ledger.begin(&LedgerEntry{
 		At:        time.Now(),
 		Request:   req.Request,
 		Stream:    req.Stream,
 		Bytes:     body.Len(),
-		Usage:     llm.Usage{Prompt: prompt, Cached: cached},
+		Usage:     llm.TokenUsage{Prompt: prompt, Cached: cached},
 		Violation: s.violation(&req),
 	}, s.Keep)
-	s.answer(w, r, req, n, llm.Usage{Prompt: prompt, Cached: cached})
+	s.answer(w, r, req, n, llm.TokenUsage{Prompt: prompt, Cached: cached})
 }
 
 // forget cuts n bytes from the beginning of a transcript.
@@ -135,11 +135,11 @@ func forget(messages []llm.Message, n int) {
 
 // read decodes a body. Nothing of the result aliases it.
 func (s *Server) read(body []byte) (wireRequest, error) {
-	req, err := decode(body, &s.memory)
+	req, err := decodeRequest(body)
 	if err != nil {
 		return wireRequest{}, err
 	}
-	req.tools, err = s.memory.tools.of(req.RawTools)
+	req.tools, err = s.tools.decode(req.RawTools)
 	if err != nil {
 		return wireRequest{}, err
 	}
@@ -147,17 +147,17 @@ func (s *Server) read(body []byte) (wireRequest, error) {
 	return req, nil
 }
 
-// violation is what [Check] says of a request.
+// violation returns the result of [Check] for a request.
 func (s *Server) violation(req *wireRequest) error {
 	if req.tools.bad != nil {
 		return req.tools.bad
 	}
-	return req.last.checker.violation()
+	return checkMessages(req.Messages)
 }
 
 // answer waits, fails as the plan says, or asks the model.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest, n int, u llm.Usage) {
-	var fault Fault
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest, n int, u llm.TokenUsage) {
+	var fault EndpointFault
 	if s.Fault != nil {
 		fault = s.Fault(n, req.Request)
 	}
@@ -216,7 +216,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func sizeOf(calls []llm.Call) int {
+func sizeOf(calls []llm.ToolCall) int {
 	n := 0
 	for i := range calls {
 		n += len(calls[i].Name) + len(calls[i].Args)

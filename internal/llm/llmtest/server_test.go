@@ -36,7 +36,7 @@ func bodyWith(text string, more string) string {
 }
 
 func TestPlainAnswerHasMessageUsageAndLedger(t *testing.T) {
-	s := &Server{Model: NewScripted(t.Errorf, Step{Response: llm.Response{Text: "hi", Calls: []llm.Call{Call("a", "x", struct{}{})}}})}
+	s := &Server{Model: NewScripted(t.Errorf, ScriptStep{Response: llm.Response{Text: "hi", Calls: []llm.ToolCall{Call("a", "x", struct{}{})}}})}
 	status, body := post(t, s, bodyWith("hello", ""))
 	var got struct {
 		Choices []struct {
@@ -168,7 +168,7 @@ func TestRequestsThatAreNoneAreRefused(t *testing.T) {
 }
 
 func TestErrorsOfTheModelBecomeHTTPErrors(t *testing.T) {
-	for kind, want := range map[llm.Kind]int{
+	for kind, want := range map[llm.ErrorKind]int{
 		llm.Unavailable: 503, llm.Limited: 429, llm.Timeout: 504, llm.Garbled: 503,
 		llm.Denied: 401, llm.NoModel: 404, llm.Rejected: 400, llm.TooLong: 400,
 	} {
@@ -191,9 +191,9 @@ func TestDelayHoldsTheAnswerBack(t *testing.T) {
 
 func TestServeEndsWithItsContextEvenWhileRequestsHang(t *testing.T) {
 	hangs := make(chan struct{})
-	s := &Server{Model: LeakyModel{}, Fault: func(int, llm.Request) Fault {
+	s := &Server{Model: LeakyModel{}, Fault: func(int, llm.Request) EndpointFault {
 		close(hangs)
-		return Fault{Kind: HangBeforeHeaders}
+		return EndpointFault{Kind: HangBeforeHeaders}
 	}}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -16,23 +16,14 @@ type wireRequest struct {
 	Stream   bool
 	Usage    bool            // stream_options.include_usage
 	RawTools json.RawMessage // may alias the body
-	last     *turn           // of the transcript
-	tools    *knownTools
+	tools    *decodedTools
 }
 
 var errNoRequest = errors.New("the body is no chat completion request")
 
-// decode reads body: fast if it has the plain form that our own client writes,
-// else by encoding/json.
-func decode(body []byte, known *transcriptCache) (wireRequest, error) {
-	if w, ok := decodePlain(body, known); ok {
-		return w, nil
-	}
-	return decodeAny(body, known)
-}
-
-// decodeAny reads every form of a request that the API allows for text.
-func decodeAny(body []byte, known *transcriptCache) (wireRequest, error) {
+// decodeRequest decodes every form of a request that the API allows for text and
+// pictures. Only RawTools aliases the body.
+func decodeRequest(body []byte) (wireRequest, error) {
 	var b struct {
 		Model         string            `json:"model"`
 		Messages      []json.RawMessage `json:"messages"`
@@ -49,7 +40,7 @@ func decodeAny(body []byte, known *transcriptCache) (wireRequest, error) {
 	if json.Unmarshal(body, &b) != nil {
 		return wireRequest{}, errNoRequest
 	}
-	w := wireRequest{Stream: b.Stream, Usage: b.StreamOptions.IncludeUsage, RawTools: b.Tools, last: &known.begin}
+	w := wireRequest{Stream: b.Stream, Usage: b.StreamOptions.IncludeUsage, RawTools: b.Tools}
 	w.Model, w.CacheKey, w.MaxOutput = b.Model, b.CacheKey, max(b.MaxTokens, b.MaxCompletion)
 	w.NoCalls = string(b.ToolChoice) == `"none"`
 	for _, raw := range b.Messages {
@@ -58,14 +49,13 @@ func decodeAny(body []byte, known *transcriptCache) (wireRequest, error) {
 			return wireRequest{}, errNoRequest
 		}
 		w.Messages = append(w.Messages, m)
-		w.last = known.follow(w.last, raw, m)
 	}
 	return w, nil
 }
 
 func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 	var m struct {
-		Role      llm.Role        `json:"role"`
+		Role      llm.MessageRole `json:"role"`
 		Content   json.RawMessage `json:"content"`
 		CallID    string          `json:"tool_call_id"`
 		ToolCalls []struct {
@@ -84,7 +74,7 @@ func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 		return llm.Message{}, err
 	}
 	for _, c := range m.ToolCalls {
-		out.Calls = append(out.Calls, llm.Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
+		out.Calls = append(out.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
 	}
 	return out, nil
 }
@@ -112,7 +102,7 @@ func decodeContent(raw json.RawMessage, into *llm.Message) error {
 		head, data, _ := strings.Cut(p.Image.URL, ";base64,")
 		content, err := base64.StdEncoding.DecodeString(data)
 		if media, inline := strings.CutPrefix(head, "data:"); err == nil && inline {
-			into.Pictures = append(into.Pictures, llm.Image{Media: media, Data: content})
+			into.Pictures = append(into.Pictures, llm.ModelImage{Media: media, Data: content})
 			continue
 		}
 		return errNoRequest

@@ -134,11 +134,11 @@ func envelope(n int, name, object string) wireAnswer {
 	}
 }
 
-func wholeCall(index *int, c llm.Call) wireCall {
+func wholeCall(index *int, c llm.ToolCall) wireCall {
 	return wireCall{Index: index, ID: c.ID, Type: "function", Function: wireFunction{Name: c.Name, Args: c.Args}}
 }
 
-func usageOf(u llm.Usage) *wireUsage {
+func usageOf(u llm.TokenUsage) *wireUsage {
 	w := &wireUsage{Prompt: u.Prompt, Output: u.Output, Total: u.Prompt + u.Output}
 	w.Details.Cached = u.Cached
 	return w

@@ -45,7 +45,7 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 		resp.Text = fmt.Sprintf("Responded to %s about %q. Sent one message. Nothing is pending.", line.Who, clip(line.Text))
 	case hasTool(r.Tools, "send_message"):
 		resp.Finish = llm.Called
-		resp.Calls = []llm.Call{send(r, line)}
+		resp.Calls = []llm.ToolCall{send(r, line)}
 	case len(r.Tools) == 0 && nonce != "":
 		resp.Text = fmt.Sprintf(`<msg k="%s">%s</msg>`, nonce, untagged(reply(line)))
 	default:
@@ -60,7 +60,7 @@ func reply(l Line) string {
 }
 
 // send is a call whose id counts the calls before it.
-func send(r llm.Request, l Line) llm.Call {
+func send(r llm.Request, l Line) llm.ToolCall {
 	n := 0
 	for i := range r.Messages {
 		n += len(r.Messages[i].Calls)
@@ -69,7 +69,7 @@ func send(r llm.Request, l Line) llm.Call {
 	if err != nil {
 		panic("offline: a text has no JSON") // texts always have
 	}
-	return llm.Call{ID: fmt.Sprintf("offline_%d_%s", n+1, strings.TrimPrefix(l.ID, "#")), Name: "send_message", Args: string(args)}
+	return llm.ToolCall{ID: fmt.Sprintf("offline_%d_%s", n+1, strings.TrimPrefix(l.ID, "#")), Name: "send_message", Args: string(args)}
 }
 
 func hasTool(tools []llm.Tool, name string) bool {
@@ -108,10 +108,10 @@ func clip(s string) string {
 
 // Count estimates the tokens of a request and its answer as a quarter of their
 // bytes.
-func Count(r llm.Request, resp llm.Response) llm.Usage {
+func Count(r llm.Request, resp llm.Response) llm.TokenUsage {
 	out := len(resp.Text)
 	for _, c := range resp.Calls {
 		out += len(c.Name) + len(c.Args)
 	}
-	return llm.Usage{Prompt: (r.Size() + 3) / 4, Output: (out + 3) / 4, Estimated: true}
+	return llm.TokenUsage{Prompt: (r.Size() + 3) / 4, Output: (out + 3) / 4, Estimated: true}
 }

@@ -76,7 +76,7 @@ func (a *streamAssembler) soFar() llm.Response {
 	resp := llm.Response{Text: withoutReasoning(a.text.String())}
 	if !a.request.NoCalls {
 		for _, p := range a.calls {
-			resp.Calls = append(resp.Calls, llm.Call{ID: p.id, Name: p.name, Args: p.args.String()})
+			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: p.name, Args: p.args.String()})
 		}
 	}
 	return resp
@@ -204,7 +204,7 @@ func (a *streamAssembler) why() llm.FinishReason {
 
 // counted is the usage: the endpoint's own, or a quarter of the bytes and what the
 // pictures that were sent are taken for.
-func (a *streamAssembler) counted(sent int) llm.Usage {
+func (a *streamAssembler) counted(sent int) llm.TokenUsage {
 	if u, ok := a.usage.tokens(); ok {
 		return u
 	}
@@ -216,19 +216,19 @@ func (a *streamAssembler) counted(sent int) llm.Usage {
 			seen += p.Tokens
 		}
 	}
-	return llm.Usage{Prompt: (max(sent, 0)+3)/4 + seen, Output: (a.output + 3) / 4, Estimated: true}
+	return llm.TokenUsage{Prompt: (max(sent, 0)+3)/4 + seen, Output: (a.output + 3) / 4, Estimated: true}
 }
 
 // wholeCalls returns the calls with ids that are unique among themselves and
 // those of the request: some endpoints send none, or call_0 in every answer.
-func (a *streamAssembler) wholeCalls() []llm.Call {
-	calls := make([]llm.Call, 0, len(a.calls))
+func (a *streamAssembler) wholeCalls() []llm.ToolCall {
+	calls := make([]llm.ToolCall, 0, len(a.calls))
 	for _, p := range a.calls {
 		id := p.id
-		if id == "" || a.asked(id) || slices.ContainsFunc(calls, func(c llm.Call) bool { return c.ID == id }) {
+		if id == "" || a.asked(id) || slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.ID == id }) {
 			id = a.mint()
 		}
-		calls = append(calls, llm.Call{ID: id, Name: spelt(p.name), Args: cmp.Or(p.args.String(), "{}")})
+		calls = append(calls, llm.ToolCall{ID: id, Name: spelt(p.name), Args: cmp.Or(p.args.String(), "{}")})
 	}
 	return calls
 }

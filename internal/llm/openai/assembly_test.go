@@ -55,87 +55,87 @@ func TestCallsAreAssembledHoweverTheyCome(t *testing.T) {
 	tests := []struct {
 		name string
 		body string
-		want []llm.Call
+		want []llm.ToolCall
 	}{
 		{
 			"by index", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":""}},{"index":1,"id":"b","function":{"name":"y","arguments":"{"}}`),
 				calls(`{"index":1,"function":{"arguments":"}"}},{"index":0,"function":{"arguments":"{\"k\":"}}`),
 				calls(`{"index":0,"function":{"arguments":"1}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{"k":1}`}, {ID: "b", Name: "y", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{"k":1}`}, {ID: "b", Name: "y", Args: `{}`}},
 		},
 		{
 			"without index", stream(
 				calls(`{"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"function":{"arguments":"}"}}`),
 				calls(`{"id":"b","function":{"name":"y","arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "y", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "y", Args: `{}`}},
 		},
 		{
 			"without id", stream(
 				calls(`{"index":0,"function":{"name":"x","arguments":"{}"}}`), calls(`{"index":1,"function":{"name":"y","arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "m1", Name: "x", Args: `{}`}, {ID: "m2", Name: "y", Args: `{}`}},
+			[]llm.ToolCall{{ID: "m1", Name: "x", Args: `{}`}, {ID: "m2", Name: "y", Args: `{}`}},
 		},
 		{
 			"whole calls that all have index 0", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), calls(`{"index":0,"id":"b","function":{"name":"x","arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}, {ID: "b", Name: "x", Args: `{}`}},
 		},
 		{
 			"whole calls without index and id", stream(
 				calls(`{"function":{"name":"x","arguments":"{\"n\":1}"}},{"function":{"name":"x","arguments":"{\"n\":2}"}}`), called),
-			[]llm.Call{{ID: "m1", Name: "x", Args: `{"n":1}`}, {ID: "m2", Name: "x", Args: `{"n":2}`}},
+			[]llm.ToolCall{{ID: "m1", Name: "x", Args: `{"n":1}`}, {ID: "m2", Name: "x", Args: `{"n":2}`}},
 		},
 		{
 			"the name in every piece", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"function":{"name":"x","arguments":"}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}},
 		},
 		{
 			"the id and the name in every piece", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}},
 		},
 		{
 			"another id in every piece", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{"}}`), calls(`{"index":0,"id":"b","function":{"arguments":"}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}},
 		},
 		{
 			"a name in pieces", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"send_"}}`), calls(`{"index":0,"function":{"name":"message","arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "send_message", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "send_message", Args: `{}`}},
 		},
 		{
 			"the id after the name", stream(
 				calls(`{"index":0,"function":{"name":"x"}}`), calls(`{"index":0,"id":"a","function":{"arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}},
 		},
 		{
 			"the same id twice", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), calls(`{"index":1,"id":"a","function":{"name":"y","arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}, {ID: "m1", Name: "y", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}, {ID: "m1", Name: "y", Args: `{}`}},
 		},
 		{
 			"an id of the transcript", stream(calls(`{"index":0,"id":"old","function":{"name":"x","arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "m1", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "m1", Name: "x", Args: `{}`}},
 		},
 		{
 			"arguments as JSON, null or nothing", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":{"k": [1]}}}`),
 				calls(`{"index":1,"id":"b","function":{"name":"y","arguments":null}}`),
 				calls(`{"index":2,"id":"c","function":{"name":"z"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{"k": [1]}`}, {ID: "b", Name: "y", Args: `{}`}, {ID: "c", Name: "z", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{"k": [1]}`}, {ID: "b", Name: "y", Args: `{}`}, {ID: "c", Name: "z", Args: `{}`}},
 		},
 		{
 			"finish_reason stop", stream(
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), `{"choices":[{"delta":{},"finish_reason":"stop"}]}`),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}},
 		},
 		{
 			"another choice", stream(
 				`{"choices":[{"index":1,"delta":{"content":"no","tool_calls":[{"id":"z","function":{"name":"z"}}]},"finish_reason":"stop"}]}`,
 				calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), called),
-			[]llm.Call{{ID: "a", Name: "x", Args: `{}`}},
+			[]llm.ToolCall{{ID: "a", Name: "x", Args: `{}`}},
 		},
 	}
 	for _, tt := range tests {
@@ -144,7 +144,7 @@ func TestCallsAreAssembledHoweverTheyCome(t *testing.T) {
 			c.options.MintID = numbered()
 			r := hello
 			r.Messages = append(r.Messages[:2:2],
-				llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "old", Name: "x", Args: "{}"}}},
+				llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "old", Name: "x", Args: "{}"}}},
 				llm.Message{Role: llm.Result, CallID: "old", Text: "done"})
 			got, err := c.Generate(t.Context(), r)
 			if err != nil {
@@ -173,7 +173,7 @@ func TestNameOfACallCanBeSentBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff([]llm.Call{{ID: "a", Name: want, Args: "{}"}}, resp.Calls); diff != "" {
+		if diff := cmp.Diff([]llm.ToolCall{{ID: "a", Name: want, Args: "{}"}}, resp.Calls); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", said, diff)
 		}
 	}
@@ -233,15 +233,15 @@ func TestUsageIsTheEndpointsOrAnEstimate(t *testing.T) {
 	const text = `{"choices":[{"delta":{"content":"12345678"},"finish_reason":"stop"}]}`
 	for name, tt := range map[string]struct {
 		usage string
-		want  llm.Usage
+		want  llm.TokenUsage
 	}{
-		"said":        {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":8}}`, llm.Usage{Prompt: 10, Cached: 8, Output: 3}},
-		"as floats":   {`{"prompt_tokens":10.0,"completion_tokens":3.0}`, llm.Usage{Prompt: 10, Output: 3}},
-		"cache hits":  {`{"prompt_tokens":10,"completion_tokens":3,"prompt_cache_hit_tokens":4}`, llm.Usage{Prompt: 10, Cached: 4, Output: 3}},
-		"impossible":  {`{"prompt_tokens":10,"completion_tokens":-3,"prompt_tokens_details":{"cached_tokens":80}}`, llm.Usage{Prompt: 10, Cached: 10}},
-		"overflowing": {`{"prompt_tokens":1e300,"completion_tokens":3}`, llm.Usage{Prompt: 1<<31 - 1, Output: 3}},
-		"zeros":       {`{"prompt_tokens":0,"completion_tokens":0}`, llm.Usage{Output: 2, Estimated: true}},
-		"missing":     {`null`, llm.Usage{Output: 2, Estimated: true}},
+		"said":        {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":8}}`, llm.TokenUsage{Prompt: 10, Cached: 8, Output: 3}},
+		"as floats":   {`{"prompt_tokens":10.0,"completion_tokens":3.0}`, llm.TokenUsage{Prompt: 10, Output: 3}},
+		"cache hits":  {`{"prompt_tokens":10,"completion_tokens":3,"prompt_cache_hit_tokens":4}`, llm.TokenUsage{Prompt: 10, Cached: 4, Output: 3}},
+		"impossible":  {`{"prompt_tokens":10,"completion_tokens":-3,"prompt_tokens_details":{"cached_tokens":80}}`, llm.TokenUsage{Prompt: 10, Cached: 10}},
+		"overflowing": {`{"prompt_tokens":1e300,"completion_tokens":3}`, llm.TokenUsage{Prompt: 1<<31 - 1, Output: 3}},
+		"zeros":       {`{"prompt_tokens":0,"completion_tokens":0}`, llm.TokenUsage{Output: 2, Estimated: true}},
+		"missing":     {`null`, llm.TokenUsage{Output: 2, Estimated: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := canned(t, 200, nil, stream(text, `{"choices":[],"usage":`+tt.usage+`}`))
@@ -307,7 +307,7 @@ func FuzzStream(f *testing.F) {
 				return &http.Response{StatusCode: http.StatusOK, Body: src}, nil
 			})})
 		r := hello
-		r.Messages = append(r.Messages[:2:2], llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "x", Args: "{}"}}},
+		r.Messages = append(r.Messages[:2:2], llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "x", Args: "{}"}}},
 			llm.Message{Role: llm.Result, CallID: "a"})
 		got, err := c.Generate(t.Context(), r)
 		if err != nil {

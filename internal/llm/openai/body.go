@@ -231,7 +231,7 @@ func appendParts(b []byte, m *llm.Message) []byte {
 }
 
 // pictureSize returns how many bytes of a request a picture takes.
-func pictureSize(p *llm.Image) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
+func pictureSize(p *llm.ModelImage) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
 
 const hex = "0123456789abcdef"
 

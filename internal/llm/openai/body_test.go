@@ -22,9 +22,9 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // fromLibrary is what go-openai makes of a message that we wrote.
 func fromLibrary(m goopenai.ChatCompletionMessage) llm.Message {
-	out := llm.Message{Role: llm.Role(m.Role), Text: m.Content, CallID: m.ToolCallID}
+	out := llm.Message{Role: llm.MessageRole(m.Role), Text: m.Content, CallID: m.ToolCallID}
 	for _, c := range m.ToolCalls {
-		out.Calls = append(out.Calls, llm.Call{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
+		out.Calls = append(out.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 	}
 	return out
 }
@@ -38,13 +38,13 @@ func written(r llm.Request, p parameters) []byte {
 
 func anyMessage(t *rapid.T) llm.Message {
 	m := llm.Message{
-		Role: rapid.SampledFrom([]llm.Role{llm.System, llm.User, llm.Assistant, llm.Result}).Draw(t, "role"),
+		Role: rapid.SampledFrom([]llm.MessageRole{llm.System, llm.User, llm.Assistant, llm.Result}).Draw(t, "role"),
 		Text: rapid.String().Draw(t, "text"),
 	}
 	switch m.Role {
 	case llm.Assistant:
 		for range rapid.IntRange(0, 3).Draw(t, "calls") {
-			m.Calls = append(m.Calls, llm.Call{ID: rapid.String().Draw(t, "id"), Name: rapid.String().Draw(t, "name"), Args: rapid.String().Draw(t, "args")})
+			m.Calls = append(m.Calls, llm.ToolCall{ID: rapid.String().Draw(t, "id"), Name: rapid.String().Draw(t, "name"), Args: rapid.String().Draw(t, "args")})
 		}
 	case llm.Result:
 		m.CallID = rapid.String().Draw(t, "call")
@@ -98,9 +98,9 @@ func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
 	some := rapid.SampledFrom([]llm.Message{
 		{Role: llm.User, Text: "INBOX"},
 		{Role: llm.Assistant, Text: "INBOX"},
-		{Role: llm.User, Text: "INBOX", Pictures: []llm.Image{{Media: "image/png", Data: []byte("p"), Tokens: 1}}},
-		{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "rest", Args: "{}"}}},
-		{Role: llm.Assistant, Calls: []llm.Call{{ID: "b", Name: "rest", Args: "{}"}}},
+		{Role: llm.User, Text: "INBOX", Pictures: []llm.ModelImage{{Media: "image/png", Data: []byte("p"), Tokens: 1}}},
+		{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "rest", Args: "{}"}}},
+		{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "b", Name: "rest", Args: "{}"}}},
 		{Role: llm.Result, CallID: "a", Text: "INBOX"},
 		{Role: llm.Result, CallID: "b", Text: "INBOX"},
 	})
@@ -127,10 +127,10 @@ func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
 // A body keeps copies: who asked uses the room of a request again.
 func TestBodyKeepsNothingOfTheRoomOfARequest(t *testing.T) {
 	var b body
-	messages, calls := make([]llm.Message, 5), make([]llm.Call, 5)
+	messages, calls := make([]llm.Message, 5), make([]llm.ToolCall, 5)
 	for k, n := range []int{3, 5, 2, 4} {
 		for i := range n {
-			calls[i] = llm.Call{ID: strconv.Itoa(max(i, 2*k)), Name: "rest"}
+			calls[i] = llm.ToolCall{ID: strconv.Itoa(max(i, 2*k)), Name: "rest"}
 			messages[i] = llm.Message{Role: llm.Assistant, Calls: calls[i : i+1 : i+1]}
 		}
 		r := llm.Request{Model: "m", Messages: messages[:n]}
@@ -187,7 +187,7 @@ func TestBodyIsTheGoldenOne(t *testing.T) {
 	r.CacheKey = "mind-1"
 	r.Tools = append(r.Tools[:1:1], llm.Tool{Name: "rest"})
 	r.Messages = append(r.Messages[:2:2],
-		llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "c1", Name: "send_message", Args: `{"text":"hi\n"}`}}},
+		llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "c1", Name: "send_message", Args: `{"text":"hi\n"}`}}},
 		llm.Message{Role: llm.Result, CallID: "c1", Text: ""},
 		llm.Message{Role: llm.Assistant, Text: "Responded to Kai.\x01"},
 	)

@@ -109,11 +109,11 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 }
 
 // tokens returns what the endpoint counted; ok is false when it counted nothing.
-func (u *usage) tokens() (n llm.Usage, ok bool) {
+func (u *usage) tokens() (n llm.TokenUsage, ok bool) {
 	if u == nil || u.Prompt < 1 {
-		return llm.Usage{}, false
+		return llm.TokenUsage{}, false
 	}
-	n = llm.Usage{Prompt: whole32(u.Prompt), Output: whole32(u.Output), Cached: whole32(u.Hits)}
+	n = llm.TokenUsage{Prompt: whole32(u.Prompt), Output: whole32(u.Output), Cached: whole32(u.Hits)}
 	if u.Details != nil {
 		n.Cached = max(n.Cached, whole32(u.Details.Cached))
 	}

@@ -30,7 +30,7 @@ var hello = llm.Request{
 	MaxOutput: 100,
 }
 
-var goodAnswer = llm.Response{Text: "I shall greet Kai, ¡olé!", Calls: []llm.Call{
+var goodAnswer = llm.Response{Text: "I shall greet Kai, ¡olé!", Calls: []llm.ToolCall{
 	llmtest.Call("call_a", "send_message", map[string]string{"text": "Hello, Kai! ❤"}),
 	llmtest.Call("call_b", "react", map[string]string{"message": "#a7", "emoji": "👋"}),
 }}
@@ -74,9 +74,9 @@ func TestAnswerArrivesWholeFromStreamAndFromPlainJSON(t *testing.T) {
 	for _, kind := range []llmtest.FaultKind{llmtest.None, llmtest.PlainJSON} {
 		t.Run(kind.String(), func(t *testing.T) {
 			srv := &llmtest.Server{
-				Model: llmtest.NewScripted(t.Errorf, llmtest.Step{Response: goodAnswer}),
+				Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer}),
 				Key:   "sk-secret",
-				Fault: func(int, llm.Request) llmtest.Fault { return llmtest.Fault{Kind: kind} },
+				Fault: func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: kind} },
 			}
 			c := newClient(t, srv, Options{APIKey: "sk-secret"})
 			got, err := c.Generate(t.Context(), hello)
@@ -100,7 +100,7 @@ func TestAnswerArrivesWholeFromStreamAndFromPlainJSON(t *testing.T) {
 
 // F47: every fault of an endpoint has one outcome, within the limits.
 func TestEveryFaultHasItsKind(t *testing.T) {
-	want := map[llmtest.FaultKind]llm.Kind{
+	want := map[llmtest.FaultKind]llm.ErrorKind{
 		llmtest.HangBeforeHeaders: llm.Timeout,
 		llmtest.HangAfterHeaders:  llm.Timeout,
 		llmtest.HangMidStream:     llm.Timeout,
@@ -151,9 +151,9 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) {
 			t.Parallel()
 			srv := &llmtest.Server{
-				Model: llmtest.NewScripted(t.Errorf, llmtest.Step{Response: goodAnswer, Always: true}),
-				Fault: func(int, llm.Request) llmtest.Fault {
-					return llmtest.Fault{Kind: kind, RetryAfter: 1500 * time.Millisecond}
+				Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer, Always: true}),
+				Fault: func(int, llm.Request) llmtest.EndpointFault {
+					return llmtest.EndpointFault{Kind: kind, RetryAfter: 1500 * time.Millisecond}
 				},
 			}
 			limits := Options{Total: time.Minute, Idle: time.Minute}
@@ -276,7 +276,7 @@ func TestCallsAreSignedOnceTheEndpointMissesIt(t *testing.T) {
 	r.CacheKey = "kai" // whose body is kept, and written on
 	for range 3 {
 		r.Messages = append(slices.Clip(r.Messages),
-			llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "look", Args: "{}"}, {ID: "b", Name: "look", Args: "{}"}}},
+			llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "look", Args: "{}"}, {ID: "b", Name: "look", Args: "{}"}}},
 			llm.Message{Role: llm.Result, CallID: "a", Text: "seen"}, llm.Message{Role: llm.Result, CallID: "b", Text: "seen"})
 		if _, err := c.Generate(t.Context(), r); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ var _ llm.Embedder = (*Client)(nil)
 const shorter = 512
 
 // Embed implements [model.Embedder] with the endpoint's /embeddings.
-func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.Usage, error) {
+func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.TokenUsage, error) {
 	call, w := c.watch(ctx)
 	defer w.end()
 	library := c.library
@@ -28,7 +28,7 @@ func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]fl
 	}
 	answer, err := goopenai.NewClientWithConfig(library).CreateEmbeddings(call, asked)
 	if err != nil {
-		return nil, llm.Usage{}, c.explain(ctx, call, err)
+		return nil, llm.TokenUsage{}, c.explain(ctx, call, err)
 	}
 	vectors := make([][]float32, len(texts))
 	for _, e := range answer.Data {
@@ -38,12 +38,12 @@ func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]fl
 	}
 	for i, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return nil, llm.Usage{}, &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("text %d of %d has %d numbers", i+1, len(texts), len(v))}
+			return nil, llm.TokenUsage{}, &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("text %d of %d has %d numbers", i+1, len(texts), len(v))}
 		}
 	}
 	u, counted := (&usage{Prompt: float64(answer.Usage.PromptTokens)}).tokens()
 	if !counted { // few servers at home do
-		u = llm.Usage{Prompt: (len(strings.Join(texts, "")) + 3) / 4, Estimated: true}
+		u = llm.TokenUsage{Prompt: (len(strings.Join(texts, "")) + 3) / 4, Estimated: true}
 	}
 	return vectors, u, nil
 }

@@ -48,7 +48,7 @@ func TestHalfAnAnswerHasNoVectors(t *testing.T) {
 // DELIVERY 2.5 I17: what an endpoint counts is believed as far as it can be so; budgets
 // never shrink by it, and no sum of it overflows.
 func TestWhatVectorsTookIsTheEndpointsOrAnEstimate(t *testing.T) {
-	for usage, want := range map[string]llm.Usage{
+	for usage, want := range map[string]llm.TokenUsage{
 		`{"prompt_tokens":7}`:                   {Prompt: 7},
 		`{"prompt_tokens":0}`:                   {Prompt: 2, Estimated: true},
 		`{"prompt_tokens":-7}`:                  {Prompt: 2, Estimated: true},

@@ -113,7 +113,7 @@ var (
 
 // kind sorts a refusal by its status and, where endpoints disagree about the
 // status, by its words.
-func (r *apiError) kind() llm.Kind {
+func (r *apiError) kind() llm.ErrorKind {
 	says := func(phrases []string) bool { return r.reason.says(phrases) }
 	switch s := r.status; {
 	case s == http.StatusTooManyRequests && says(saysSpent):

@@ -15,12 +15,12 @@ func TestAnAnswerIsHeardAsItComes(t *testing.T) {
 	for name, srv := range map[string]*llmtest.Server{
 		"in halves": {},
 		"piecemeal": {Gap: time.Microsecond},
-		"whole": {Fault: func(int, llm.Request) llmtest.Fault {
-			return llmtest.Fault{Kind: llmtest.PlainJSON}
+		"whole": {Fault: func(int, llm.Request) llmtest.EndpointFault {
+			return llmtest.EndpointFault{Kind: llmtest.PlainJSON}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			srv.Model = llmtest.NewScripted(t.Errorf, llmtest.Step{Response: goodAnswer})
+			srv.Model = llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer})
 			c := newClient(t, srv, Options{})
 			var heard []llm.Response
 			r := hello
@@ -57,15 +57,15 @@ func begins(whole, soFar llm.Response) bool {
 // A failed attempt was heard for nothing: the next begins from the first word.
 func TestWhatIsHeardBeginsAnewWithEachAttempt(t *testing.T) {
 	srv := &llmtest.Server{
-		Model: llmtest.NewScripted(t.Errorf, llmtest.Step{Response: goodAnswer, Always: true}),
-		Fault: func(n int, _ llm.Request) llmtest.Fault {
+		Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer, Always: true}),
+		Fault: func(n int, _ llm.Request) llmtest.EndpointFault {
 			if n == 1 {
-				return llmtest.Fault{Kind: llmtest.CutQuietly}
+				return llmtest.EndpointFault{Kind: llmtest.CutQuietly}
 			}
-			return llmtest.Fault{}
+			return llmtest.EndpointFault{}
 		},
 	}
-	m := &llm.Retry{Model: newClient(t, srv, Options{}), FirstWait: time.Millisecond}
+	m := &llm.RetryingModel{Model: newClient(t, srv, Options{}), FirstWait: time.Millisecond}
 	shorter := 0
 	var last llm.Response
 	r := hello

@@ -17,7 +17,7 @@ import (
 
 var looking = llm.Request{Model: "m", Messages: []llm.Message{
 	{Role: llm.System, Text: "You see."},
-	{Role: llm.User, Text: "what is this?", Pictures: []llm.Image{
+	{Role: llm.User, Text: "what is this?", Pictures: []llm.ModelImage{
 		{Media: "image/png", Data: []byte("\x89PNG"), Tokens: 100}, {Media: "image/jpeg", Data: bytes.Repeat([]byte("x"), 40_000), Tokens: 200},
 	}},
 }}

@@ -17,7 +17,7 @@ func TestRefusalsAreSortedByWhatTheyMean(t *testing.T) {
 	tests := []struct {
 		status int
 		body   string
-		want   llm.Kind
+		want   llm.ErrorKind
 	}{
 		{401, `{"error":{"message":"Incorrect API key provided"}}`, llm.Denied},
 		{403, `forbidden`, llm.Denied},
@@ -56,7 +56,7 @@ func TestRefusalsAreSortedByWhatTheyMean(t *testing.T) {
 }
 
 func TestErrorsInTheMiddleOfAStreamAreSorted(t *testing.T) {
-	for body, want := range map[string]llm.Kind{
+	for body, want := range map[string]llm.ErrorKind{
 		`data: {"error":{"message":"busy","code":"rate_limit_exceeded"}}`:                                                     llm.Limited,
 		`data: {"error":{"message":"busy","code":429}}`:                                                                       llm.Limited,
 		`data: {"id":"x","error":{"message":"busy","code":502},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`: llm.Unavailable,

@@ -17,7 +17,7 @@ const heardBytes = 300
 // Transcribe asks the endpoint's model of that name what is said in a recording. It
 // fails with a [*model.Error], and counts what the call took by the recording's
 // size: few endpoints tell.
-func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.Usage, error) {
+func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.TokenUsage, error) {
 	call, w := c.watch(ctx)
 	defer w.end()
 	library := c.library
@@ -26,9 +26,9 @@ func (c *Client) Transcribe(ctx context.Context, name, file string, recording io
 		Model: name, FilePath: file, Reader: recording, Format: goopenai.AudioResponseFormatJSON,
 	})
 	if err != nil {
-		return "", llm.Usage{}, c.explain(ctx, call, err)
+		return "", llm.TokenUsage{}, c.explain(ctx, call, err)
 	}
-	return heard.Text, llm.Usage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(heard.Text) + 3) / 4, Estimated: true}, nil
+	return heard.Text, llm.TokenUsage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(heard.Text) + 3) / 4, Estimated: true}, nil
 }
 
 // An audioTransport carries a request as the library made it, and puts the client's limits

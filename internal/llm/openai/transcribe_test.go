@@ -54,7 +54,7 @@ func TestARecordingIsHeardByTheEndpoint(t *testing.T) {
 
 // DELIVERY 2.8: a refusal has its kind.
 func TestARefusedRecordingHasItsKind(t *testing.T) {
-	for status, want := range map[int]llm.Kind{400: llm.Rejected, 401: llm.Denied, 429: llm.Limited, 500: llm.Unavailable} {
+	for status, want := range map[int]llm.ErrorKind{400: llm.Rejected, 401: llm.Denied, 429: llm.Limited, 500: llm.Unavailable} {
 		_, _, err := canned(t, status, http.Header{}, `{"error":{"message":"no"}}`).Transcribe(t.Context(), "m", "voice.ogg", strings.NewReader("x"), 1)
 		if err == nil || llm.KindOf(err) != want {
 			t.Errorf("%d: %v, want %s", status, err, want)

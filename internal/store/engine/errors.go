@@ -14,9 +14,6 @@ var (
 	// ErrOlder is returned when a database that is opened read-only has to be migrated
 	// first.
 	ErrOlder = errors.New("database was written by an older version")
-	// ErrLacks is returned when a database has, or would have once it is migrated, not
-	// the schema that this program needs: a development version made it.
-	ErrLacks = errors.New("database was made between two releases and lacks what this version needs")
 	// ErrUnknown is returned when the database has no row with the given id.
 	ErrUnknown = errors.New("not in the record")
 	// ErrNoBackup is returned by an engine that leaves backups to its own tools.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/migrations"
 )
 
 // examineFor bounds an examination of a server that does not answer.
@@ -36,16 +37,17 @@ func (e *postgresEngine) look(ctx context.Context, r *doctor.DataDir) error {
 	}
 	r.Engine = "Postgres " + version + ", synchronous_commit=on"
 	var err error
-	if r.Schema, r.Untaken, err = schemaOf(ctx, e.pool); err != nil {
+	if r.Schema, err = schemaOf(ctx, e.pool); err != nil {
 		return err
 	}
-	if err := e.mayBuild(ctx, r.Untaken); err != nil {
+	pending := migrations.CountPending(migrations.Postgres, r.Schema)
+	if err := e.mayBuild(ctx, pending); err != nil {
 		return err
 	}
 	if r.Schema == 0 {
-		r.Untaken = nil
-		return nil // nothing is here yet
+		return nil // the database is empty
 	}
+	r.Pending = pending
 	r.Exists, r.Program = true, programOf(ctx, e.pool)
 	r.Began, err = engine.CreatedAt(ctx, e)
 	return errors.Join(err, e.unfinished(ctx))
@@ -56,9 +58,9 @@ func (e *postgresEngine) look(ctx context.Context, r *doctor.DataDir) error {
 const rightsToBuild = `select current_user, coalesce(has_schema_privilege(current_schema(), 'create'), false),
   not exists (select 1 from pg_class c where c.oid = to_regclass('events') and not pg_has_role(c.relowner, 'usage'))`
 
-// mayBuild says why steps of the schema that are left cannot be taken.
-func (e *postgresEngine) mayBuild(ctx context.Context, left []int64) error {
-	if len(left) == 0 {
+// mayBuild returns an error if the user has no right to run the pending migrations.
+func (e *postgresEngine) mayBuild(ctx context.Context, pending int) error {
+	if pending == 0 {
 		return nil
 	}
 	var user string

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // F33: before a start fails at it, an examination tells that the user may not make the
@@ -13,20 +14,23 @@ import (
 // is needed.
 func TestExaminationTellsOfMissingRights(t *testing.T) {
 	for name, test := range map[string]struct {
-		schema string // walked up to, as trestle; empty: nothing is there
+		schema string // made as trestle: older, current, or none
 		rights string
 		want   string
 	}{
 		"an empty database":               {"", "", "may not create tables"},
 		"an empty one, with the right":    {"", "grant create on schema public to %", ""},
-		"an older record of another user": {"0013", "grant create on schema public to %", "may not change the tables"},
-		"an older record, and nothing":    {"0013", "", "may not create tables"},
-		"a record of today":               {"9999", "", ""},
+		"an older record of another user": {"older", "grant create on schema public to %", "may not change the tables"},
+		"an older record, and nothing":    {"older", "", "may not create tables"},
+		"a record of today":               {"current", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			database := server.Database(t)
 			if test.schema != "" {
-				walked(t, database, test.schema)
+				testutil.OK(t, open(t, options(t, database)).Close(t.Context()))
+			}
+			if test.schema == "older" {
+				later(t, colours)
 			}
 			user := "clerk_of_" + database
 			server.Do(t, database, "create role "+user+" login")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -15,13 +14,14 @@ import (
 	"github.com/pressly/goose/v3/lock"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/migrations"
 )
 
 const (
-	stepsTaken  = `select coalesce(array_agg(version_id), '{}') from goose_db_version where is_applied`
-	sizeOf      = `select pg_database_size(current_database())`
-	writtenBy   = `select value from meta where name = 'program'`
-	signProgram = `insert into meta (name, value) values ('program', $1)
+	schemaVersion = `select coalesce(max(version_id), 0) from goose_db_version where is_applied`
+	sizeOf        = `select pg_database_size(current_database())`
+	writtenBy     = `select value from meta where name = 'program'`
+	signProgram   = `insert into meta (name, value) values ('program', $1)
 on conflict (name) do update set value = excluded.value where meta.value <> excluded.value`
 	holdTurn = `select pg_advisory_lock(` + turnKey + `)`
 )
@@ -30,15 +30,16 @@ on conflict (name) do update set value = excluded.value where meta.value <> excl
 // other processes that would do the same wait.
 func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) error {
 	want := Schema()
-	have, left, err := schemaOf(ctx, pool)
+	have, err := schemaOf(ctx, pool)
 	if err != nil {
 		return err
 	}
 	if have > want {
 		return engine.NewerError(have, want, programOf(ctx, pool))
 	}
-	if len(left) > 0 {
-		if err := walkAlone(ctx, pool, files, engine.Migration{From: have, To: want, Total: len(left)}, o.Migrating); err != nil {
+	if have < want {
+		m := engine.Migration{From: have, To: want, Total: migrations.CountPending(files, have)}
+		if err := walkAlone(ctx, pool, files, m, o.Migrating); err != nil {
 			return err
 		}
 	}
@@ -56,17 +57,12 @@ type rowQuerier interface {
 	QueryRow(ctx context.Context, statement string, args ...any) pgx.Row
 }
 
-// schemaOf returns the version of the schema, 0 where there is none, and the steps of
-// this program that the record has not gone through.
-func schemaOf(ctx context.Context, from rowQuerier) (have int64, left []int64, err error) {
-	var taken []int64
-	if err := from.QueryRow(ctx, stepsTaken).Scan(&taken); err != nil && codeOf(err) != undefined {
-		return 0, nil, fmt.Errorf("read schema version: %w", err)
+// schemaOf returns the version of the schema, or 0 for an empty database.
+func schemaOf(ctx context.Context, from rowQuerier) (have int64, err error) {
+	if err := from.QueryRow(ctx, schemaVersion).Scan(&have); err != nil && codeOf(err) != undefined {
+		return 0, fmt.Errorf("read schema version: %w", err)
 	}
-	for _, n := range taken {
-		have = max(have, n)
-	}
-	return have, slices.DeleteFunc(steps(), func(n int64) bool { return slices.Contains(taken, n) }), nil
+	return have, nil
 }
 
 // walkAlone walks the schema up while nobody can write or begin to: it has the turn of
@@ -82,7 +78,7 @@ func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.Mi
 		return fmt.Errorf("wait for the turn of the writer: %w", err)
 	}
 	if err := unused(ctx, conn); err != nil {
-		if _, left, failed := schemaOf(ctx, pool); failed == nil && len(left) == 0 { // it was brought up to date meanwhile
+		if have, failed := schemaOf(ctx, pool); failed == nil && have >= m.To { // another process migrated it meanwhile
 			return nil
 		}
 		return fmt.Errorf("the schema is to go from %d to %d: %w", m.From, m.To, err)
@@ -127,15 +123,11 @@ func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.Migra
 }
 
 func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
-	sub, err := fs.Sub(files, "postgres")
-	if err != nil {
-		return nil, err
-	}
 	one, err := lock.NewPostgresSessionLocker()
 	if err != nil {
 		return nil, err
 	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, sub, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(one), goose.WithAllowOutofOrder(true))
+	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithDisableGlobalRegistry(true), goose.WithSessionLocker(one))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}

@@ -1,23 +1,34 @@
 package postgres_test
 
 import (
+	"database/sql"
 	"errors"
 	"testing"
 
+	_ "github.com/jackc/pgx/v5/stdlib"
+
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// enlistOld adds a process of an older version that the record of migration 13 knows.
+// enlistOld adds a process of an older version.
 // Its connection is gone; its right to write lasts for a while yet.
 const enlistOld = `insert into processes (id, host, pid, program, backend, began, ttl, expires)
 values ('old', 'far', 7, '1.2', 1, '9', 15000, cast(extract(epoch from clock_timestamp()) * 1000 as bigint) + 15000)`
 
+func connected(t *testing.T, database string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("pgx", server.URL(database))
+	testutil.OK(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
 // F33, F40, F50: a process that only lost its connection lives and writes on, so that
 // nobody changes the schema under it.
 func TestSchemaIsNotChangedUnderWhoLostItsConnection(t *testing.T) {
-	database := server.Database(t)
-	walked(t, database, "0013")
+	database, _ := created(t)
 	server.Do(t, database, enlistOld)
 	_, err := postgres.Open(t.Context(), options(t, database))
 	if other, ok := errors.AsType[*postgres.InUseError](err); !ok || other.PID != 7 {
@@ -28,8 +39,8 @@ func TestSchemaIsNotChangedUnderWhoLostItsConnection(t *testing.T) {
 // K27, F42, F50: who is taken for dead is given up before the schema changes, so that
 // nothing it writes when it wakes is taken; and nobody begins to write meanwhile.
 func TestNobodyWritesWhileTheSchemaChanges(t *testing.T) {
-	database := server.Database(t)
-	db := walked(t, database, "0013")
+	database, room := created(t)
+	db := connected(t, database)
 	server.Do(t, database, enlistOld)
 	server.Do(t, database, `update processes set expires = 1`)
 	o := options(t, database)
@@ -50,7 +61,7 @@ func TestNobodyWritesWhileTheSchemaChanges(t *testing.T) {
 	if told < 2 {
 		t.Fatalf("told of %d steps, want every one", told)
 	}
-	if _, err := s.Border().Record(t.Context(), message(openRoom(t, s), "zoe", 1)); err != nil {
+	if _, err := s.Border().Record(t.Context(), message(room, "zoe", 1)); err != nil {
 		t.Error(err)
 	}
 }
@@ -59,7 +70,8 @@ func TestNobodyWritesWhileTheSchemaChanges(t *testing.T) {
 // up is not one of those that write it.
 func TestSchemaThatGrewMeanwhileIsRefused(t *testing.T) {
 	database := server.Database(t)
-	db := walked(t, database, "9999")
+	testutil.OK(t, open(t, options(t, database)).Close(t.Context()))
+	db := connected(t, database)
 	o := options(t, database)
 	o.Stage = func(name string, do func() error) error {
 		if name == "recovery" {

@@ -101,7 +101,7 @@ func (e *postgresEngine) apart(ctx context.Context) (*pgxpool.Pool, error) {
 // grownMeanwhile refuses a record that a newer program has walked up since this one
 // looked at its schema: that program has the turn while it does.
 func grownMeanwhile(ctx context.Context, t pgx.Tx) error {
-	have, _, err := schemaOf(ctx, t)
+	have, err := schemaOf(ctx, t)
 	if err == nil && have > Schema() {
 		err = engine.NewerError(have, Schema(), programOf(ctx, t))
 	}

@@ -4,10 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -15,22 +14,22 @@ import (
 // with [record.ErrNewer] when a newer program wrote it, and with
 // [record.ErrOlder] when this program would first have to migrate it. The caller
 // closes it.
-func Look(ctx context.Context, url string) (sqlstore.ReadModel, error) {
+func Look(ctx context.Context, url string) (readmodel.ReadModel, error) {
 	e := &postgresEngine{opts: Options{URL: url}.withDefaults()}
 	err := e.connect(ctx)
 	if err == nil {
 		err = e.checkSchema(ctx)
 	}
 	if err != nil {
-		return sqlstore.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), err), e.Close())
+		return readmodel.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), err), e.Close())
 	}
-	return sqlstore.Look(e), nil
+	return readmodel.OpenReadOnly(e), nil
 }
 
 // checkSchema compares the schema of the record with the one this program knows.
 func (e *postgresEngine) checkSchema(ctx context.Context) error {
 	want := Schema()
-	have, left, err := schemaOf(ctx, e.pool)
+	have, err := schemaOf(ctx, e.pool)
 	switch {
 	case err != nil:
 		return err
@@ -40,13 +39,9 @@ func (e *postgresEngine) checkSchema(ctx context.Context) error {
 		return engine.NewerError(have, want, programOf(ctx, e.pool))
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", engine.ErrOlder, have, want)
-	case len(left) > 0:
-		return fmt.Errorf("%w: steps %v of its schema were not taken", engine.ErrOlder, left)
 	}
 	return nil
 }
 
 // Schema returns the version of the schema that this program writes.
-func Schema() int64 { return slices.Max(steps()) }
-
-func steps() []int64 { return migrations.Steps(migrations.Postgres, "postgres") }
+func Schema() int64 { return migrations.Latest(migrations.Postgres) }

@@ -107,29 +107,12 @@ func (x DataDirCheck) readFile(ctx context.Context, file string, r *doctor.DataD
 		return err
 	}
 	r.Program = programOf(ctx, db)
-	if err := readShape(ctx, db, r); err != nil {
-		return err
-	}
+	r.Pending = migrations.CountPending(migrations.SQLite, r.Schema)
 	c, err := connect(source(file, "rw", looking))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	r.Began, err = engine.CreatedAt(ctx, c)
-	return err
-}
-
-// readShape finds out what the next start makes of the record.
-func readShape(ctx context.Context, db *sql.DB, r *doctor.DataDir) (err error) {
-	if r.Schema > r.Knows {
-		return nil
-	}
-	if r.Untaken, err = untaken(ctx, db, migrations.SQLite); err != nil {
-		return err
-	}
-	err = whole(ctx, db, migrations.SQLite, r.Untaken)
-	if errors.Is(err, engine.ErrLacks) {
-		r.Lacks, err = err.Error(), nil
-	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 
 	"github.com/pressly/goose/v3"
 
@@ -20,9 +19,8 @@ const (
 on conflict (name) do update set value = excluded.value where value <> excluded.value`
 )
 
-// migrate brings the schema up to date, each step in its own transaction. An
-// older schema is copied aside first; a newer one, and a record that would lack
-// something afterwards, is refused.
+// migrate brings the schema up to date, each migration in its own transaction. A
+// database with an older schema is copied first; one with a newer schema is refused.
 func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Options) (err error) {
 	if err := dropHalves(file); err != nil {
 		return err
@@ -39,12 +37,10 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 	case have > want:
 		return newer(have, want, programOf(ctx, db))
 	case have == 0:
-		if err = create(ctx, db, files, p.ListSources()); err == nil {
-			_, err = p.Up(ctx)
-			err = kind(err)
-		}
+		_, err = p.Up(ctx)
+		err = kind(err)
 	default:
-		err = comeUp(ctx, db, p, file, files, engine.Migration{From: have, To: want}, o)
+		err = upgrade(ctx, db, p, file, engine.Migration{From: have, To: want, Total: migrations.CountPending(files, have)}, o)
 	}
 	if err != nil {
 		return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
@@ -52,16 +48,9 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 	return sign(ctx, db, o.Program)
 }
 
-// comeUp takes the steps that a record has not gone through, if there are any.
-func comeUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, files fs.FS, m engine.Migration, o Options) error {
-	left, err := untaken(ctx, db, files)
-	if err != nil {
-		return err
-	}
-	if err := whole(ctx, db, files, left); err != nil {
-		return err
-	}
-	if m.Total = len(left); m.Total > 0 {
+// upgrade runs the pending migrations of an existing database, if there are any.
+func upgrade(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m engine.Migration, o Options) error {
+	if m.Total > 0 {
 		if err := walkUp(ctx, db, p, file, m, o); err != nil {
 			return err
 		}
@@ -72,7 +61,7 @@ func comeUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, fil
 	return nil
 }
 
-// walkUp tells the plan, sets the record aside, and takes the steps.
+// walkUp reports the plan, copies the database, and runs the pending migrations.
 func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m engine.Migration, o Options) error {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -96,46 +85,39 @@ func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m e
 }
 
 func newProvider(db *sql.DB, files fs.FS) (*goose.Provider, error) {
-	sub, err := fs.Sub(files, "sqlite")
-	if err != nil {
-		return nil, err
-	}
-	// A step whose number is lower than the record's schema is one that was made
-	// beside it, between two releases: no step needs those with lower numbers but as
-	// they stand in its own line.
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, sub, goose.WithDisableGlobalRegistry(true), goose.WithAllowOutofOrder(true))
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
 	}
 	return p, nil
 }
 
-// newer is the refusal of a record that a newer program wrote.
+// newer returns the error for a database that a newer program wrote.
 func newer(have, want int64, program string) error {
 	return fmt.Errorf("%w, or restore a backup", engine.NewerError(have, want, program))
 }
 
-// sign notes which version of the program last opened the record, so that an
-// older one can say who reads it.
+// sign stores which version of the program last opened the database, so that an
+// older program can name the version that reads it.
 func sign(ctx context.Context, db *sql.DB, program string) error {
 	if program == "" {
 		return nil
 	}
 	if _, err := db.ExecContext(ctx, signProgram, program); err != nil {
-		return fmt.Errorf("sign the record: %w", kind(err))
+		return fmt.Errorf("store the version of the program: %w", kind(err))
 	}
 	return nil
 }
 
-// programOf returns the version that last opened the record; empty when it is
-// not known.
+// programOf returns the version that last opened the database, or "" if it is not
+// known.
 func programOf(ctx context.Context, db *sql.DB) string {
 	var version string
 	if err := db.QueryRowContext(ctx, writtenBy).Scan(&version); err != nil {
-		return "" // a schema so new that it keeps this elsewhere
+		return "" // a newer schema may store it elsewhere
 	}
 	return version
 }
 
 // Schema returns the version of the schema that this program writes.
-func Schema() int64 { return slices.Max(migrations.Steps(migrations.SQLite, "sqlite")) }
+func Schema() int64 { return migrations.Latest(migrations.SQLite) }

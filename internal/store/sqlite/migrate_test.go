@@ -5,15 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/internal/store/storetest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/migrations"
 )
 
@@ -48,25 +46,14 @@ func TestNewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
 	}
 }
 
-// stepped returns the real migrations and more, by their file names.
-func stepped(t *testing.T, more map[string]string) fstest.MapFS {
+// stepped returns the real migrations and later ones, by their file names.
+func stepped(t *testing.T, later map[string]string) fs.FS {
 	t.Helper()
-	files := fstest.MapFS{}
-	err := fs.WalkDir(migrations.SQLite, "sqlite", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := migrations.SQLite.ReadFile(name)
-		files[name] = &fstest.MapFile{Data: text}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	more := map[string]string{}
+	for name, text := range later {
+		more[name] = "-- +goose Up\n" + text
 	}
-	for name, text := range more {
-		files["sqlite/"+name] = &fstest.MapFile{Data: []byte("-- +goose Up\n" + text)}
-	}
-	return files
+	return testutil.WithFiles(t, migrations.SQLite, more)
 }
 
 const (
@@ -227,29 +214,16 @@ func TestMigrationNeedsRoomForItsCopy(t *testing.T) {
 	}
 }
 
-// K25: what an earlier version wrote opens, is backed up, and runs.
-func TestYesterdaysRecordIsBackedUpAndRuns(t *testing.T) {
+// K25: a database that an earlier version wrote opens after a later migration, is copied
+// first, and runs.
+func TestDatabaseOfAnEarlierVersionIsCopiedAndRuns(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, FileName)
-	first := fstest.MapFS{}
-	text, err := migrations.SQLite.ReadFile("sqlite/0001_record.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	first["sqlite/0001_record.sql"] = &fstest.MapFile{Data: text}
-	db := raw(t, dir)
-	o := options(t, dir).withDefaults()
-	if err := migrate(t.Context(), db, file, first, o); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.ExecContext(t.Context(), "insert into meta (name, value) values ('kept', 'yes')"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
 	s := openIn(t, dir)
 	room := openRoom(t, s)
+	testutil.OK(t, s.Close(t.Context()))
+	testutil.Replace(t, &migrations.SQLite, stepped(t, map[string]string{"9000_colours.sql": colours}))
+	s = openIn(t, dir)
 	if _, err := s.Border().Record(t.Context(), message(room, 1)); err != nil {
 		t.Fatal(err)
 	}
@@ -257,38 +231,27 @@ func TestYesterdaysRecordIsBackedUpAndRuns(t *testing.T) {
 		t.Errorf("the copy is %s", got)
 	}
 	var kept string
-	if err := raw(t, copyAs(t, aside(t, dir))).QueryRowContext(t.Context(), "select value from meta where name = 'kept'").Scan(&kept); err != nil || kept != "yes" {
-		t.Errorf("the copy kept %q, %v", kept, err)
+	copied := raw(t, copyAs(t, aside(t, dir)))
+	if err := copied.QueryRowContext(t.Context(), "select id from spaces where kind = 'room'").Scan(&kept); err != nil || kept != string(room) {
+		t.Errorf("the copy has the room %q, %v", kept, err)
+	}
+	if err := copied.QueryRowContext(t.Context(), "select colour from spaces").Scan(&kept); err == nil {
+		t.Error("the copy was made after the migration")
 	}
 }
 
-// ADR 19: a record of before the table knows afterwards which message shows which file.
-func TestFilesOfYesterdayAreShownByTheirMessages(t *testing.T) {
+// DELIVERY 2.7: a new database runs all migrations, without a copy.
+func TestNewDatabaseRunsAllMigrations(t *testing.T) {
 	dir := t.TempDir()
-	db, file, o := raw(t, dir), filepath.Join(dir, FileName), options(t, dir).withDefaults()
-	all := stepped(t, nil)
-	before := maps.Clone(all)
-	maps.DeleteFunc(before, func(name string, _ *fstest.MapFile) bool { return name >= "sqlite/0020" })
-	if err := migrate(t.Context(), db, file, before, o); err != nil {
-		t.Fatal(err)
+	testutil.Replace(t, &migrations.SQLite, stepped(t, map[string]string{"9000_colours.sql": colours}))
+	s := openIn(t, dir)
+	openRoom(t, s)
+	var n int
+	db := raw(t, dir)
+	if err := db.QueryRowContext(t.Context(), "select count(*) - count(colour) from spaces").Scan(&n); err != nil || n == 0 {
+		t.Errorf("%d spaces without a colour (%v)", n, err)
 	}
-	storetest.SeedFiles(t, db)
-	if err := migrate(t.Context(), db, file, all, o); err != nil {
-		t.Fatal(err)
+	if copies, err := filepath.Glob(filepath.Join(dir, FileName+".schema*")); err != nil || len(copies) > 0 {
+		t.Errorf("copies are %v, %v", copies, err)
 	}
-	storetest.WantFiles(t, db)
-}
-
-// PRD-7.2-1: a record of before knows afterwards which versions of the acts its runs were
-// offered, and says that it knows their names alone.
-func TestActsOfYesterdayAreKnownByTheirNames(t *testing.T) {
-	dir := t.TempDir()
-	db, file, o := raw(t, dir), filepath.Join(dir, FileName), options(t, dir).withDefaults()
-	before := stepped(t, nil)
-	maps.DeleteFunc(before, func(name string, _ *fstest.MapFile) bool { return name >= "sqlite/0042" })
-	if err := migrate(t.Context(), db, file, before, o); err != nil {
-		t.Fatal(err)
-	}
-	storetest.SeedRuns(t, db)
-	storetest.WantVersions(t, openIn(t, dir).Console())
 }

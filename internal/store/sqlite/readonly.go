@@ -9,8 +9,7 @@ import (
 	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
-	"github.com/trestle-bridge/trestle/migrations"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 )
 
 // looking are the settings of connections that read without a writer in this
@@ -24,16 +23,16 @@ const schemaVersion = `select max(version_id) from goose_db_version where is_app
 // or without one. It fails with [record.ErrNewer] when a newer program wrote the
 // file, and with [record.ErrOlder] when this program would first have to migrate
 // it, and with [ErrReadOnly]. The caller closes it.
-func Look(ctx context.Context, dir string) (sqlstore.ReadModel, error) {
+func Look(ctx context.Context, dir string) (readmodel.ReadModel, error) {
 	e := &sqliteEngine{file: filepath.Join(dir, FileName)}
 	var err error
 	if e.readers, err = openReaders(ctx, e.file, "rw", looking); err == nil {
 		err = e.checkSchema(ctx)
 	}
 	if err != nil {
-		return sqlstore.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", dir, readable(err)), e.Close())
+		return readmodel.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", dir, readable(err)), e.Close())
 	}
-	return sqlstore.Look(e), nil
+	return readmodel.OpenReadOnly(e), nil
 }
 
 // checkSchema sees that the schema of the file is the one this program knows.
@@ -59,11 +58,7 @@ func sameSchema(ctx context.Context, db *sql.DB) error {
 	case have < want:
 		return fmt.Errorf("%w: its schema is %d, this program reads %d", engine.ErrOlder, have, want)
 	}
-	left, err := untaken(ctx, db, migrations.SQLite)
-	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("%w: steps %v of its schema were not taken", engine.ErrOlder, left)
-	}
-	return err
+	return nil
 }
 
 // Copy writes a copy of the record in dir as it stands now to file, which must

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/migrations"
 )
 
 // Tables are those of a record that nobody writes as long as they are open.
@@ -26,9 +26,6 @@ func OpenTables(ctx context.Context, o Options) (*Tables, error) {
 	err := e.openFile(ctx)
 	if err == nil {
 		err = sameSchema(ctx, e.db)
-	}
-	if err == nil {
-		err = whole(ctx, e.db, migrations.SQLite, nil)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open tables in %s: %w", o.Dir, err), e.Close())
@@ -130,4 +127,21 @@ func (t *Tables) Page(ctx context.Context, table engine.CopyTable, after []any, 
 		page = append(page, row)
 	}
 	return page, rows.Err()
+}
+
+// texts returns the single column of a query.
+func texts(ctx context.Context, db *sql.DB, statement string, args ...any) (out []string, err error) {
+	rows, err := db.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, rows.Err()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -116,7 +117,7 @@ func (t *claimTx) openCycle(ctx context.Context, c spaces.Claim, p leaseState) (
 		return nil, err
 	}
 	if up.Space == "" { // no row was due
-		if up, err = uplinkOf(ctx, t, c.Mind, c.Space); err != nil {
+		if up, err = tables.UplinkOf(ctx, t, c.Mind, c.Space); err != nil {
 			return nil, err
 		}
 	}
@@ -204,14 +205,14 @@ func (t *cycleTx) lastNumber(ctx context.Context, m spaces.Mind) (n int64, err e
 
 // fillWake gives a wake its rows, their events, what its mind waited for, and what
 // its messages are caused by.
-func fillWake(w *spaces.Wake, entries []inboxEntry, waits []spaces.Wait) {
+func fillWake(w *spaces.Wake, entries []tables.InboxEntry, waits []spaces.Wait) {
 	w.Waits = waits
 	for i := range waits {
 		w.Consumed = append(w.Consumed, waits[i].Consumed())
 	}
 	for _, e := range entries {
 		w.Rows = append(w.Rows, e.InboxRow)
-		w.Events = append(w.Events, e.event)
-		w.Consumed = append(w.Consumed, e.consumed())
+		w.Events = append(w.Events, e.Subject)
+		w.Consumed = append(w.Consumed, e.Consumed())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -52,7 +53,7 @@ func (k *stepTx) storeEffect(ctx context.Context, f spaces.Effect) error {
 		k.sent++
 	}
 	if f.Seen > 0 && f.Seen < l.HeadSeq {
-		seen, err := eventIDAtSeq(ctx, k, f.Space, f.Seen)
+		seen, err := tables.EventIDAtSeq(ctx, k, f.Space, f.Seen)
 		if err != nil {
 			return err
 		}

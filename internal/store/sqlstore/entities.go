@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	selectEntity engine.Query = `select id, kind, name, handle, portrait from entities where id = $1`
 	selectPerson engine.Query = `select e.id, e.kind, e.name, e.handle, e.portrait from identities i join entities e on e.id = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3`
 	upsertEntity engine.Query = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
@@ -79,7 +80,7 @@ func (t *entityTx) kind(ctx context.Context, id spaces.EntityID) (spaces.EntityK
 	if k, ok := t.cache.kinds[id]; ok {
 		return k, nil
 	}
-	e, found, err := entityOf(ctx, t, id)
+	e, found, err := tables.EntityByID(ctx, t, id)
 	if found {
 		t.cache.kinds[id] = e.Kind
 	}
@@ -94,26 +95,6 @@ func mergeIdentity(e spaces.Entity, i spaces.Identity) spaces.Entity {
 		e.Name, e.Portrait = i.Name, i.Portrait
 	}
 	return e
-}
-
-func entityOf(ctx context.Context, src engine.Reader, id spaces.EntityID) (e spaces.Entity, found bool, err error) {
-	found, err = engine.ScanRow(ctx, src, selectEntity, []any{string(id)}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
-	return e, found, err
-}
-
-// entitiesOf returns those of the entities that are in the record.
-func entitiesOf(ctx context.Context, src engine.Reader, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
-	known := make(map[spaces.EntityID]spaces.Entity, len(ids))
-	for _, id := range ids {
-		e, found, err := entityOf(ctx, src, id)
-		if err != nil {
-			return nil, fmt.Errorf("read entity %s: %w", id, err)
-		}
-		if found {
-			known[id] = e
-		}
-	}
-	return known, nil
 }
 
 // Bind ties an identity to an entity, so that what it does and who mentions it
@@ -150,4 +131,180 @@ func (b BridgeStore) Agents(ctx context.Context, agents []spaces.Entity) error {
 		t.cache.forgetMembers()
 		return nil
 	})
+}
+
+const (
+	roleOf     engine.Query = `select coalesce(max(role), 0) from roles where platform = $1 and scope = $2 and user_id = $3`
+	dropConfig engine.Query = `delete from roles where platform = $1 and source = 'config'`
+	dropPaired engine.Query = `delete from roles where source = 'pairing'`
+	insertRole engine.Query = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
+on conflict (platform, scope, user_id, source) do update set role = excluded.role where roles.role < excluded.role`
+	// What a message may ask for: its author's role; for what an agent or another
+	// program said, at most a member's.
+	entityRole engine.Query = `select e.kind, coalesce(max(r.role), 0) from entities e
+left join identities i on i.entity = e.id
+left join roles r on r.platform = i.platform and r.scope = i.scope and r.user_id = i.user_id
+where e.id = $1 group by e.id`
+	lowerAuthority engine.Query = `update cycles set authority = $2 where id = $1 and authority > $2`
+	runAuthority   engine.Query = `select authority from cycles where id = $1`
+)
+
+// Role implements [activity.Roles].
+func (b BridgeStore) Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error) {
+	role := spaces.OfMember
+	if _, err := engine.ScanRow(ctx, b.s.engine, roleOf, []any{who.Platform, who.Scope, who.User}, &role); err != nil {
+		return spaces.OfStranger, fmt.Errorf("read role: %w", err)
+	}
+	return max(role, spaces.OfMember), nil
+}
+
+// Appoint replaces the roles that the configuration gives on a platform.
+func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		clear(t.cache.roles)
+		if err := t.Run(ctx, dropConfig, platform); err != nil {
+			return err
+		}
+		for _, a := range list {
+			if err := t.Run(ctx, insertRole, platform, a.Who.Scope, a.Who.User, "config", int(a.Role)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("appoint on %s: %w", platform, err)
+	}
+	return nil
+}
+
+// appoint gives those who were let in the roles they were let in with.
+func (t *entityTx) replacePairedRoles(ctx context.Context, d activity.PairingState) error {
+	clear(t.cache.roles)
+	if err := t.Run(ctx, dropPaired); err != nil {
+		return err
+	}
+	for _, a := range d.Admitted {
+		if a.Role <= spaces.OfMember || a.User == "" {
+			continue
+		}
+		if err := t.Run(ctx, insertRole, platformOf(a.Account), a.Scope, a.User, "pairing", int(a.Role)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// authority returns what a run may do that these rows woke: what all of the
+// people behind them may ask for (SECURITY S2, "Whose authority").
+func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, waits []spaces.Wait) (spaces.Authority, error) {
+	least := spaces.OfOwner
+	for _, e := range woken {
+		role, err := t.roleOf(ctx, e.Subject.Actor)
+		if err != nil {
+			return spaces.OfStranger, err
+		}
+		least = min(least, role)
+	}
+	for _, w := range waits { // what the run that asked might do is left
+		role := spaces.OfMember
+		if _, err := engine.ScanRow(ctx, t, runAuthority, []any{string(w.Cycle)}, &role); err != nil {
+			return spaces.OfStranger, err
+		}
+		least = min(least, role)
+	}
+	if len(woken)+len(waits) == 0 {
+		least = spaces.OfMember
+	}
+	return least, nil
+}
+
+// power returns what somebody's words may ask for.
+func (t *entityTx) roleOf(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
+	if role, ok := t.cache.roles[who]; ok {
+		return role, nil
+	}
+	role := spaces.OfMember
+	var kind spaces.EntityKind
+	if _, err := engine.ScanRow(ctx, t, entityRole, []any{string(who)}, &kind, &role); err != nil {
+		return spaces.OfStranger, err
+	}
+	if kind != spaces.Human {
+		role = spaces.OfMember // a program never asks for more (SECURITY S19)
+	}
+	role = max(role, spaces.OfMember)
+	t.cache.roles[who] = role
+	return role, nil
+}
+
+const (
+	identitiesOf engine.Query = `select i.platform, i.scope, i.user_id, e.kind, e.name, e.handle from identities i join entities e on e.id = i.entity
+where i.entity = $1 order by i.platform, i.scope, i.user_id`
+	memberBy engine.Query = `select exists (select 1 from identities i join members m on m.entity = i.entity
+where i.platform = $1 and i.scope = $2 and i.user_id = $3 and m.space = $4)`
+)
+
+// ResolveMentions implements [activity.Outbox].
+func (b BridgeStore) ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin activity.IdentityLookup) (out []spaces.Identity, broadcast bool, err error) {
+	e, err := tables.EventByID(ctx, b.s.engine, message)
+	if err != nil {
+		return nil, false, fmt.Errorf("read message %s: %w", message, err)
+	}
+	if e == nil {
+		return nil, false, nil
+	}
+	said, _ := e.Body.(spaces.Said)
+	people := 0
+	for _, who := range said.Mentions {
+		if _, ours := who.IsAgent(); ours || people == activity.MaxNamed {
+			continue
+		}
+		here, err := b.memberIdentities(ctx, platformOf(account), e.Space, who, kin)
+		if err != nil {
+			return nil, false, fmt.Errorf("read who %s names: %w", message, err)
+		}
+		if len(here) > 0 {
+			people++
+			out = append(out, here...)
+		}
+	}
+	return out, said.Broadcast, nil
+}
+
+// memberIdentities returns by which identities a platform knows somebody, if they are a
+// member of the room. One who is known there by a kin's identity is named in the
+// words as where they were written.
+func (b BridgeStore) memberIdentities(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.Identity, error) {
+	known, err := engine.AllRows(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r engine.Row) (i spaces.Identity, err error) {
+		return i, r.Scan(&i.Platform, &i.Scope, &i.User, &i.Kind, &i.Name, &i.Handle)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var here []spaces.Identity
+	for _, i := range known {
+		if i.Platform == platform {
+			here = append(here, i)
+		}
+	}
+	for n := 0; n < len(known) && len(here) == 0 && kin != nil; n++ {
+		if other, ok := kin(known[n]); ok {
+			other.Kind, other.Name = known[n].Kind, known[n].Name
+			here = append(here, other)
+			if other.Name = known[n].Handle; other.Name != "" {
+				here = append(here, other) // a handle means somebody else there, and is only a name
+			}
+		}
+	}
+	var members []spaces.Identity
+	for _, i := range here {
+		member, err := engine.QueryBool(ctx, b.s.engine, memberBy, i.Platform, i.Scope, i.User, string(room))
+		if err != nil {
+			return nil, err
+		}
+		if member {
+			members = append(members, i)
+		}
+	}
+	return members, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -12,15 +13,8 @@ const (
 	insertEvent engine.Query = `insert into events (space, branch, seq, id, parents, object, thread, reply_to, kind, actor, at, recv_at,
   source, readers, cause, root, depth, body, chain)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
-	eventColumns engine.Query = `e.space, e.branch, e.seq, e.id, e.parents, e.object, e.thread, e.reply_to, e.kind, e.actor, e.at, e.recv_at,
-  coalesce(e.source, ''), e.readers, e.cause, e.root, e.depth, e.body`
-	selectEvent engine.Query = `select ` + eventColumns + ` from events e where e.id = $1`
-	eventsAfter engine.Query = `select ` + eventColumns + ` from events e
-where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5 + 0`
-	eventIDAt     engine.Query = `select id from events where space = $1 and branch = $2 and seq = $3`
+
 	eventOnBranch engine.Query = `select seq from events where id = $1 and space = $2 and branch = $3`
-	eventActor    engine.Query = `select actor from events where id = $1`
-	eventChainAt  engine.Query = `select id, chain from events where space = $1 and branch = $2 and seq = $3`
 )
 
 // An eventTx appends events to branches.
@@ -194,51 +188,110 @@ func (t *branchTx) contains(ctx context.Context, b *spaces.Branch, id spaces.Eve
 	}
 }
 
-// eventIDAtSeq returns the id of a room's event at seq, empty when there is none.
-func eventIDAtSeq(ctx context.Context, src engine.Reader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
-	if seq == 0 {
-		return "", nil
+const (
+	selectBranch engine.Query = `select from_branch, fork_seq, head, head_seq, chain, last_at from branches where space = $1 and id = $2`
+	insertBranch engine.Query = `insert into branches (space, id, from_branch, fork_seq, head, head_seq, chain, last_at)
+values ($1, $2, $3, $4, $5, $6, $7, $8)`
+	moveHead engine.Query = `update branches set head = $3, head_seq = $4, chain = $5, last_at = $6 where space = $1 and id = $2`
+)
+
+type branchKey struct {
+	space  spaces.SpaceID
+	branch spaces.BranchID
+}
+
+// A branchState is a branch as the writer has it, its head possibly ahead of the table.
+type branchState struct {
+	spaces.Branch
+	lastAt int64 // when the head was recorded
+	dirty  bool
+}
+
+// A branchTx reads and moves the heads of branches.
+type branchTx struct {
+	*writeTx
+}
+
+// line returns a branch, or nil when there is none.
+func (t *branchTx) load(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID) (*branchState, error) {
+	key := branchKey{space, branch}
+	if l, ok := t.cache.branches[key]; ok {
+		return l, nil
 	}
-	_, err = engine.ScanRow(ctx, src, eventIDAt, []any{string(space), string(spaces.Primary), seq}, &id)
-	return id, err
+	l := &branchState{Branch: spaces.Branch{Space: space, ID: branch}}
+	found, err := engine.ScanRow(ctx, t, selectBranch, []any{string(space), string(branch)},
+		&l.From, &l.ForkSeq, &l.Head, &l.HeadSeq, &l.Chain, &l.lastAt)
+	if err != nil {
+		return nil, fmt.Errorf("read branch %s of %s: %w", branch, space, err)
+	}
+	if !found {
+		return nil, nil
+	}
+	t.cache.branches[key] = l
+	return l, nil
 }
 
-// A storedEvent is an event as its columns hold it.
-type storedEvent struct {
-	spaces.Event
-	kind spaces.Kind
-	body []byte
+// newLine stores a branch that did not exist.
+func (t *branchTx) create(ctx context.Context, b spaces.Branch) error {
+	err := t.Run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, engine.NonNilBytes(b.Chain), 0)
+	if err != nil {
+		return fmt.Errorf("create branch %s of %s: %w", b.ID, b.Space, err)
+	}
+	t.cache.branches[branchKey{b.Space, b.ID}] = &branchState{Branch: b}
+	return nil
 }
 
-// columns are the places of eventColumns.
-func (s *storedEvent) columns() []any {
-	return []any{
-		&s.Space, &s.Branch, &s.Seq, &s.ID,
-		engine.ScanList(&s.Parents),
-		&s.Object, &s.Thread, &s.ReplyTo,
-		&s.kind, &s.Actor,
-		engine.ScanTime(&s.At),
-		engine.ScanTime(&s.RecvAt),
-		&s.Source, &s.Readers, &s.Cause, &s.Root, &s.Depth, &s.body,
+// move makes e the head of the line. The table follows at the end of the job.
+func (t *branchTx) setHead(l *branchState, e spaces.Event) {
+	l.Head, l.HeadSeq, l.lastAt = e.ID, e.Seq, engine.ToMillis(e.RecvAt)
+	if !l.dirty {
+		l.dirty = true
+		t.cache.movedBranches = append(t.cache.movedBranches, l)
 	}
 }
 
-// event returns the event with its body read.
-func (s *storedEvent) event() (spaces.Event, error) {
-	var err error
-	s.Body, err = spaces.Decode(s.kind, s.body)
-	return s.Event, err
-}
-
-func scanEvent(r engine.Row) (spaces.Event, error) {
-	var s storedEvent
-	if err := r.Scan(s.columns()...); err != nil {
-		return spaces.Event{}, err
+// Fork begins a branch of a room that shares the primary one up to at and goes
+// on by itself. It copies nothing; what is said on it reaches no platform.
+func (s *Store) Fork(ctx context.Context, space spaces.SpaceID, at int64, branch spaces.BranchID) error {
+	err := s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.branch.fork(ctx, space, at, branch) })
+	if err != nil {
+		return fmt.Errorf("fork %s at %d: %w", space, at, err)
 	}
-	return s.event()
+	return nil
 }
 
-// eventOf returns an event by its id; nil when it is not in the record.
-func eventOf(ctx context.Context, src engine.Reader, id spaces.EventID) (*spaces.Event, error) {
-	return engine.FirstRow(ctx, src, selectEvent, []any{string(id)}, scanEvent)
+func (t *branchTx) fork(ctx context.Context, space spaces.SpaceID, at int64, branch spaces.BranchID) error {
+	b := spaces.Branch{Space: space, ID: branch, From: spaces.Primary, ForkSeq: at, HeadSeq: at}
+	found, err := engine.ScanRow(ctx, t, tables.EventChainAt, []any{string(space), string(spaces.Primary), at}, &b.Head, &b.Chain)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return fmt.Errorf("event %d: %w", at, engine.ErrUnknown)
+	}
+	return t.create(ctx, b)
+}
+
+// appendRehearsed appends what an agent does in a rehearsal to its branch of the room,
+// which begins with the first of it. No outbox, inbox or member is touched.
+func (k *stepTx) appendRehearsed(ctx context.Context, f spaces.Effect) error {
+	l, err := k.branch.load(ctx, f.Space, f.Branch)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		at, err := k.branch.headSeq(ctx, f.Space)
+		if err != nil {
+			return err
+		}
+		if err := k.branch.fork(ctx, f.Space, at, f.Branch); err != nil {
+			return err
+		}
+	}
+	e := k.effectEvent(f, f.Branch)
+	if err := k.event.append(ctx, &e); err != nil {
+		return err
+	}
+	k.result.Events = append(k.result.Events, e)
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -26,17 +27,15 @@ select agent, circle, space, min(since) as since, row_number() over (partition b
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
 group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, circle, space limit $2 + 0`
-	rowColumns engine.Query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
+
 	// The rows are found on the index of those that are ready, never on the key,
 	// which holds all there ever were.
-	readyRows engine.Query = `select ` + rowColumns + `, ` + eventColumns + ` from (
+	readyRows engine.Query = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from (
   select agent, circle, space, seq from inbox
   where agent = $1 and circle = $2 and space = $3 and state = 'ready' order by seq limit $4 + 0) r
 join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
 join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
-	cycleRows engine.Query = `select ` + rowColumns + `, ` + eventColumns + ` from inbox i
-join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
-where i.cycle = $1 and i.cycle <> '' order by i.seq`
+
 	ignoreRow  engine.Query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
 	claimRow   engine.Query = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
 	consumeAll engine.Query = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
@@ -59,39 +58,12 @@ const (
 	maxCrashes  = 3    // of a cycle, before it is given up and its row is dead (I10)
 	maxRows     = 1000 // judged in one claim
 
-	attemptsReason = "attempts " // begins why a row is dead after them; the last one's stop reason follows
 )
 
 // An inboxKey is where a mind reads: one room.
 type inboxKey struct {
 	mind  spaces.Mind
 	space spaces.SpaceID
-}
-
-// An inboxEntry is a stored row with the event it is about.
-type inboxEntry struct {
-	spaces.InboxRow
-	root  spaces.EventID
-	depth int
-	event spaces.Event
-}
-
-func (e inboxEntry) consumed() spaces.ConsumedRow {
-	return spaces.ConsumedRow{Event: e.Event, Root: e.root, Depth: e.depth, At: e.Seq}
-}
-
-func scanEntry(r engine.Row) (e inboxEntry, err error) {
-	var s storedEvent
-	err = r.Scan(append([]any{
-		&e.Mind.Agent, &e.Mind.Circle, &e.Space, &e.Seq, &e.Event, &e.root, &e.depth, &e.State,
-		&e.Reason, &e.Attempts, &e.Crashes, &e.Cycle,
-		engine.ScanTime(&e.NotBefore),
-	}, s.columns()...)...)
-	if err != nil {
-		return e, err
-	}
-	e.event, err = s.event()
-	return e, err
 }
 
 // needsGate reports whether an event of that kind is put before the gate. The

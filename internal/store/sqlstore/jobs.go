@@ -9,19 +9,18 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 )
 
 const (
-	jobColumns engine.Query = `id, kind, subject, args, state, want, done, total, unit, rate, cursor, note, until, error, holder, epoch,
-  expires, created, started, updated, ended`
 	insertJob engine.Query = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
-values ($1, $2, $3, 'ready', $4, $5, $6, $7, $8, $9, $9) returning ` + jobColumns
-	selectJob  engine.Query = `select ` + jobColumns + ` from jobs where id = $1`
-	newestJobs engine.Query = `select ` + jobColumns + ` from (select * from jobs where id < $1 or $1 = 0 order by id desc limit $2 + 0) newest order by id`
-	openJobs   engine.Query = `select ` + jobColumns + ` from jobs
+values ($1, $2, $3, 'ready', $4, $5, $6, $7, $8, $9, $9) returning ` + tables.JobColumns
+
+	openJobs engine.Query = `select ` + tables.JobColumns + ` from jobs
 where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id`
 	claimJob engine.Query = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
-  started = case started when 0 then cast($4 as bigint) else started end, updated = $4, ended = 0 where id = $1 returning ` + jobColumns
+  started = case started when 0 then cast($4 as bigint) else started end, updated = $4, ended = 0 where id = $1 returning ` + tables.JobColumns
 	saveProgress engine.Query = `update jobs set done = $2, total = $3, unit = $4, rate = $5, cursor = $6, note = $7, until = $8,
   expires = $9, updated = $10 where id = $1`
 	settleJob engine.Query = `update jobs set state = $2, want = '', error = $3, holder = '', expires = 0, updated = $4,
@@ -30,7 +29,10 @@ where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id
 )
 
 // A JobStore keeps long work.
-type JobStore struct{ s *Store }
+type JobStore struct {
+	readmodel.JobReader
+	s *Store
+}
 
 var (
 	_ jobs.Store  = JobStore{}
@@ -39,23 +41,13 @@ var (
 )
 
 // Jobs returns the store's view of long work.
-func (s *Store) Jobs() JobStore { return JobStore{s} }
-
-// Jobs returns the view of long work of a record that is only read: what would
-// write fails with [ErrClosed].
-func (c ReadModel) Jobs() JobStore { return JobStore{&Store{engine: c.engine}} }
-
-func scanJob(r engine.Row) (j jobs.Job, err error) {
-	return j, r.Scan(&j.ID, &j.Kind, &j.Subject, &j.Args, &j.State, &j.Want, &j.Done, &j.Total, &j.Unit, &j.Rate, &j.Cursor,
-		&j.Note, engine.ScanTime(&j.Until), &j.Error, &j.Holder, &j.Epoch, engine.ScanTime(&j.Expires), engine.ScanTime(&j.Created), engine.ScanTime(&j.Started),
-		engine.ScanTime(&j.Updated), engine.ScanTime(&j.Ended))
-}
+func (s *Store) Jobs() JobStore { return JobStore{readmodel.NewJobReader(s.engine), s} }
 
 // Add implements [jobs.Desk].
 func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, error) {
 	var added *jobs.Job
 	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
-		added, err = engine.FirstRow(ctx, t, insertJob, []any{j.Kind, j.Subject, engine.NonNilBytes(j.Args), j.Done, j.Total, j.Unit, engine.NonNilBytes(j.Cursor), j.Note, engine.ToMillis(at)}, scanJob)
+		added, err = engine.FirstRow(ctx, t, insertJob, []any{j.Kind, j.Subject, engine.NonNilBytes(j.Args), j.Done, j.Total, j.Unit, engine.NonNilBytes(j.Cursor), j.Note, engine.ToMillis(at)}, tables.ScanJob)
 		return err
 	})
 	if err != nil {
@@ -66,11 +58,11 @@ func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, 
 
 // Claim implements [jobs.Ledger].
 func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err error) {
-	if waiting, err := engine.AllRows(ctx, v.s.engine, openJobs, []any{c.ID}, scanJob); err != nil || len(waiting) == 0 {
+	if waiting, err := engine.AllRows(ctx, v.s.engine, openJobs, []any{c.ID}, tables.ScanJob); err != nil || len(waiting) == 0 {
 		return nil, err // a look without the writer: mostly there is nothing
 	}
 	err = v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		open, err := engine.AllRows(ctx, t, openJobs, []any{c.ID}, scanJob)
+		open, err := engine.AllRows(ctx, t, openJobs, []any{c.ID}, tables.ScanJob)
 		if err != nil {
 			return err
 		}
@@ -84,7 +76,7 @@ func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, e
 				}
 				continue
 			}
-			claimed, err = engine.FirstRow(ctx, t, claimJob, []any{j.ID, c.Holder, t.SharedMillis(c.At.Add(c.TTL)), engine.ToMillis(c.At)}, scanJob)
+			claimed, err = engine.FirstRow(ctx, t, claimJob, []any{j.ID, c.Holder, t.SharedMillis(c.At.Add(c.TTL)), engine.ToMillis(c.At)}, tables.ScanJob)
 			return err
 		}
 		return nil
@@ -95,21 +87,9 @@ func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, e
 	return claimed, nil
 }
 
-// jobOf returns a job as it stands, or [jobs.ErrUnknown].
-func jobOf(ctx context.Context, src engine.Reader, id int64) (jobs.Job, error) {
-	found, err := engine.FirstRow(ctx, src, selectJob, []any{id}, scanJob)
-	if err != nil {
-		return jobs.Job{}, err
-	}
-	if found == nil {
-		return jobs.Job{}, jobs.ErrUnknown
-	}
-	return *found, nil
-}
-
 // heldJob returns a job as it stands, or [jobs.ErrLost] when somebody else has it.
 func heldJob(ctx context.Context, src engine.Reader, j jobs.Job) (jobs.Job, error) {
-	now, err := jobOf(ctx, src, j.ID)
+	now, err := tables.JobByID(ctx, src, j.ID)
 	if errors.Is(err, jobs.ErrUnknown) || err == nil && (now.State != jobs.Running || now.Epoch != j.Epoch) {
 		err = jobs.ErrLost
 	}
@@ -163,14 +143,14 @@ func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Tim
 // Ask implements [jobs.Desk].
 func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Time) (j jobs.Job, err error) {
 	err = v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		now, err := jobOf(ctx, t, id)
+		now, err := tables.JobByID(ctx, t, id)
 		if err != nil {
 			return err
 		}
 		if err := ask(ctx, t, now, want, at); err != nil {
 			return err
 		}
-		j, err = jobOf(ctx, t, id)
+		j, err = tables.JobByID(ctx, t, id)
 		return err
 	})
 	if err != nil {
@@ -194,22 +174,4 @@ func ask(ctx context.Context, t *storeTx, j jobs.Job, want jobs.State, at time.T
 		return t.Run(ctx, settleJob, j.ID, string(want), "", engine.ToMillis(at))
 	}
 	return errors.New("nobody can ask for that")
-}
-
-// Job implements [jobs.Shelf].
-func (v JobStore) Job(ctx context.Context, id int64) (jobs.Job, error) {
-	j, err := jobOf(ctx, v.s.engine, id)
-	if err != nil {
-		return jobs.Job{}, fmt.Errorf("read job %d: %w", id, err)
-	}
-	return j, nil
-}
-
-// Jobs implements [jobs.Shelf].
-func (v JobStore) Jobs(ctx context.Context, before int64, limit int) ([]jobs.Job, error) {
-	found, err := engine.AllRows(ctx, v.s.engine, newestJobs, []any{before, limit}, scanJob)
-	if err != nil {
-		return nil, fmt.Errorf("list jobs: %w", err)
-	}
-	return found, nil
 }

@@ -6,37 +6,30 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Partial indexes are used where a statement repeats their condition word by word.
 const (
-	actionColumns engine.Query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
-  o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
-  o.voice, o.via, o.portrait, o.files, o.room_thread, o.draft`
-	// A lane is what keeps its order: one thread of one chat. Its head is its
-	// oldest action that waits or is under way.
-	isHead engine.Query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
-  and p.n < o.n and p.state in ('ready', 'sending'))`
-	dueActions engine.Query = `select ` + actionColumns + ` from outbox o
-where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.not_before <= $2 and ` + isHead + ` order by o.n limit $3 + 0`
-	lateActions engine.Query = `select ` + actionColumns + ` from outbox o
+	dueActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o
+where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.not_before <= $2 and ` + tables.IsLaneHead + ` order by o.n limit $3 + 0`
+	lateActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o
 where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.expires > 0 and o.expires <= $2 order by o.n`
 	nextAction engine.Query = `select
   (select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
-   from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + isHead + `),
+   from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + tables.IsLaneHead + `),
   (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0),
   exists (select 1 from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready')`
-	leftActions engine.Query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
+	leftActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
 	// What was decided in the future has been waiting by a clock that was put back.
 	hurryActions engine.Query = `update outbox set not_before = $2
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2 and created > $3`
 	soonerActions engine.Query = `update outbox set not_before = case when not_before - $3 > $2 then not_before - $3 else $2 end
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2`
-	oneAction  engine.Query = `select ` + actionColumns + ` from outbox o where o.id = $1`
+	oneAction  engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.id = $1`
 	sendAction engine.Query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
 	// Answers below the first thousand begin a chain of their own.
 	whereStarts engine.Query = `with recursive chain (event, n) as (
@@ -55,23 +48,6 @@ const maxAhead = time.Minute
 // maxRecoveries is how many copies of one part crashes may cost.
 const maxRecoveries = 5
 
-// A pendingAction is an action with what the chain of its event is.
-type pendingAction struct {
-	spaces.Action
-	reason string // why it ended as it did
-	root   spaces.EventID
-	depth  int
-}
-
-func scanOrder(r engine.Row) (o pendingAction, err error) {
-	var text []byte
-	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
-		&o.Policy, &o.State, &o.Part, &o.Attempts, engine.ScanTime(&o.NotBefore), engine.ScanTime(&o.Expires), engine.ScanTime(&o.Created),
-		engine.ScanList(&o.Refs), &o.Resent, &o.Code, &o.reason, &o.root, &o.depth, &o.Voice, &o.Via, &o.Portrait, engine.ScanList(&o.Files), &o.RoomThread, &o.Draft)
-	o.Text, o.Problem = string(text), string(alerts.OfDelivery(o.Code))
-	return o, err
-}
-
 // Claim implements [activity.Outbox].
 func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
 	head, late, _, err := b.nextDue(ctx, account)
@@ -85,7 +61,7 @@ func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, li
 				return err
 			}
 		}
-		due, err := engine.AllRows(ctx, t, dueActions, []any{account, t.SharedMillis(at), limit}, scanOrder)
+		due, err := engine.AllRows(ctx, t, dueActions, []any{account, t.SharedMillis(at), limit}, tables.ScanAction)
 		if err != nil {
 			return err
 		}
@@ -111,12 +87,12 @@ func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, li
 
 // expire ends the actions whose time is over.
 func (t *outboxTx) expireDue(ctx context.Context, account string, at time.Time) error {
-	late, err := engine.AllRows(ctx, t, lateActions, []any{account, t.SharedMillis(at)}, scanOrder)
+	late, err := engine.AllRows(ctx, t, lateActions, []any{account, t.SharedMillis(at)}, tables.ScanAction)
 	if err != nil {
 		return err
 	}
 	for _, o := range late {
-		o.State, o.Code, o.reason = spaces.ActionExpired, "expired", "It could not be delivered in time and is no longer sent."
+		o.State, o.Code, o.Reason = spaces.ActionExpired, "expired", "It could not be delivered in time and is no longer sent."
 		if err := t.finish(ctx, o, at); err != nil {
 			return err
 		}
@@ -159,7 +135,7 @@ func isDue(ms *int64, at time.Time) bool { return ms != nil && !engine.FromMilli
 // its policy, is ready again; what was repeated too often is held like the rest.
 func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		left, err := engine.AllRows(ctx, t, leftActions, []any{account}, scanOrder)
+		left, err := engine.AllRows(ctx, t, leftActions, []any{account}, tables.ScanAction)
 		if err != nil {
 			return err
 		}
@@ -186,7 +162,7 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 				err = t.outbox.save(ctx, o, time.Time{})
 			} else {
 				o.State, o.Code = spaces.ActionUnknown, "unknown"
-				o.reason = "The process ended while this was being sent. Nobody can tell whether it arrived, so it is not sent again."
+				o.Reason = "The process ended while this was being sent. Nobody can tell whether it arrived, so it is not sent again."
 				err = t.outbox.finish(ctx, o, at)
 			}
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -18,12 +19,12 @@ const (
 	// Nothing shows a message before it came, by clocks that are no more than a day apart
 	// or put back: there are few keyframes.
 	sinceItCame                   = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
-	keyframesShowing engine.Query = `select ` + keyframeColumns + ` from keyframes
+	keyframesShowing engine.Query = `select ` + tables.KeyframeColumns + ` from keyframes
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
 	cyclesSince engine.Query = `select y.id, y.started, y.ended, y.inner_from from cycles y
 where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
 	textsOfCycle   engine.Query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
-	keyframesSince engine.Query = `select ` + keyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
+	keyframesSince engine.Query = `select ` + tables.KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
 	redactTurn     engine.Query = `update turns set body = $3 where cycle = $1 and n = $2`
 	redactKeyframe engine.Query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
 	selectRest     engine.Query = `select rest from cycles where id = $1`
@@ -85,7 +86,7 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 		return x, false, fmt.Errorf("find turns that show %s: %w", e.Event, err)
 	}
 	args := []any{string(m.Agent), string(m.Circle), `"` + string(e.Event) + `"`, string(e.Event)}
-	frames, err := engine.AllRows(ctx, s.s.engine, keyframesShowing, args, scanKeyframe)
+	frames, err := engine.AllRows(ctx, s.s.engine, keyframesShowing, args, tables.ScanKeyframe)
 	if err != nil {
 		return x, false, fmt.Errorf("find keyframes that show %s: %w", e.Event, err)
 	}
@@ -176,7 +177,7 @@ func (s AgentStore) redactLater(ctx context.Context, m spaces.Mind, left []redac
 			return err
 		}
 	}
-	frames, err := engine.AllRows(ctx, s.s.engine, keyframesSince, append(slices.Clip(mind), since), scanKeyframe)
+	frames, err := engine.AllRows(ctx, s.s.engine, keyframesSince, append(slices.Clip(mind), since), tables.ScanKeyframe)
 	if err != nil {
 		return fmt.Errorf("find keyframes of %s: %w", m, err)
 	}
@@ -252,7 +253,7 @@ type frameTx struct {
 }
 
 func (t *frameTx) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
-	turns, err := turnsOf(ctx, t, id)
+	turns, err := tables.TurnsOfCycle(ctx, t, id)
 	if err != nil {
 		return err
 	}
@@ -278,6 +279,66 @@ func (t *frameTx) redactCycle(ctx context.Context, id spaces.CycleID, redact fun
 	}
 	if said := redact(rest); said != rest {
 		return t.Run(ctx, redactRest, string(id), said)
+	}
+	return nil
+}
+
+// The log is never changed: what an inner log repeats of words that were deleted
+// is taken out whenever it is read.
+
+const (
+	insertRedacted engine.Query = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
+)
+
+// A derivedFrom is what a message led to.
+type derivedFrom struct {
+	words    []spaces.EventID // it, its edits, and what was heard in it
+	memories []string         // what a mind remembers because of it
+}
+
+// ledTo finds what a message led to, beside the writer: rooms and inner logs are long.
+func (s AgentStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.EventID) (c derivedFrom, err error) {
+	gone, err := tables.EventByID(ctx, s.s.engine, message)
+	if err != nil || gone == nil {
+		return c, err
+	}
+	later, err := engine.AllRows(ctx, s.s.engine, tables.TextChangesAfter, []any{string(gone.Space), gone.Seq}, tables.ScanEvent)
+	if err != nil {
+		return c, err
+	}
+	c.words = []spaces.EventID{message}
+	said, _ := gone.Body.(spaces.Said)
+	for _, e := range later {
+		if target, ref := spaces.Target(e.Body); target == message || target == "" && !ref.IsZero() && ref == said.Ref {
+			c.words = append(c.words, e.ID)
+		}
+	}
+	var self spaces.InnerState
+	err = engine.EachRow(ctx, s.s.engine, tables.SelectOwnEvents, []any{string(m.Inner()), string(m.Branch())}, func(r engine.Row) error {
+		e, err := tables.ScanEvent(r)
+		self.Apply(e)
+		return err
+	})
+	for _, x := range self.Memories.All {
+		if slices.Contains(x.Sources, message) {
+			c.memories = append(c.memories, x.ID)
+		}
+	}
+	return c, err
+}
+
+// takeBack notes that a mind is not to be shown a message any more, and forgets what
+// it remembered because of it (SECURITY S14).
+func (t *frameTx) hideMessage(ctx context.Context, m spaces.Mind, c derivedFrom, at time.Time) error {
+	for _, id := range c.words {
+		if err := t.Run(ctx, insertRedacted, string(m.Agent), string(m.Circle), string(id)); err != nil {
+			return fmt.Errorf("note that %s is deleted: %w", id, err)
+		}
+	}
+	for _, id := range c.memories {
+		if err := t.inner.append(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
+			return err
+		}
 	}
 	return nil
 }

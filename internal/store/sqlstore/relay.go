@@ -1,13 +1,17 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -17,7 +21,7 @@ const (
 values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18, $19) on conflict (id) do nothing`
 	isCopy engine.Query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	// Copies of a message and what was done to it, not answers to it.
-	copiesWaiting engine.Query = `select ` + actionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
+	copiesWaiting engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
   and o.state = 'ready' and o.cycle = '' and o.agent = '' and (o.event = $3 or o.target = $3 and o.kind <> 'send') order by o.n`
 	rewordCopy engine.Query = `update outbox set text = $2, expires = $3 where id = $1`
 	copyStands engine.Query = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
@@ -92,7 +96,7 @@ type relayTx struct {
 
 // past reports whether a message is of the past, of which nobody knows a copy.
 func (t *relayTx) isHistory(ctx context.Context, id spaces.EventID) (bool, error) {
-	e, err := eventOf(ctx, t, id)
+	e, err := tables.EventByID(ctx, t, id)
 	if err != nil || e == nil {
 		return false, err
 	}
@@ -108,12 +112,12 @@ func (t *relayTx) withdrawCopies(ctx context.Context, r *spaceState, c *relayedB
 	}
 	for _, to := range r.chats {
 		place := []any{to.account, to.id, string(c.target)}
-		waiting, err := engine.AllRows(ctx, t, copiesWaiting, place, scanOrder)
+		waiting, err := engine.AllRows(ctx, t, copiesWaiting, place, tables.ScanAction)
 		if err != nil {
 			return err
 		}
 		for _, o := range waiting {
-			o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "The message was deleted before this was sent."
+			o.State, o.Code, o.Reason = spaces.ActionCancelled, "cancelled", "The message was deleted before this was sent."
 			if err := t.outbox.finish(ctx, o, at); err != nil {
 				return err
 			}
@@ -135,7 +139,7 @@ func (t *relayTx) withdrawCopies(ctx context.Context, r *spaceState, c *relayedB
 // textOfFiles gives an edit that took all words of a message what its copies say then: what it
 // carries and does not travel by itself, or nothing. It reports whether there were words.
 func (i *ingestTx) textOfFiles(ctx context.Context, c *relayedBody) (had bool, err error) {
-	e, err := eventOf(ctx, i, c.target)
+	e, err := tables.EventByID(ctx, i, c.target)
 	if err != nil || e == nil {
 		return false, err
 	}
@@ -148,14 +152,14 @@ func (i *ingestTx) textOfFiles(ctx context.Context, c *relayedBody) (had bool, e
 // editQueuedCopies has what has not left yet of a message that was edited leave with the new words,
 // and the edit spare the chats to which they come so.
 func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
-	e, err := eventOf(ctx, i, c.target)
+	e, err := tables.EventByID(ctx, i, c.target)
 	if err != nil || e == nil {
 		return err
 	}
 	said, _ := e.Body.(spaces.Said)
 	said.Text = c.text
 	for _, to := range r.chats {
-		waiting, err := engine.AllRows(ctx, i, copiesWaiting, []any{to.account, to.id, string(c.target)}, scanOrder)
+		waiting, err := engine.AllRows(ctx, i, copiesWaiting, []any{to.account, to.id, string(c.target)}, tables.ScanAction)
 		if err != nil {
 			return err
 		}
@@ -171,7 +175,7 @@ func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relay
 				continue
 			}
 			if text == "" && o.Kind == spaces.ActSend {
-				o.State, o.Code, o.reason = spaces.ActionCancelled, "cancelled", "Its words were taken back before this was sent."
+				o.State, o.Code, o.Reason = spaces.ActionCancelled, "cancelled", "Its words were taken back before this was sent."
 				err = i.outbox.finish(ctx, o, at)
 			} else {
 				err = i.Run(ctx, rewordCopy, string(o.ID), []byte(text), engine.ToMillis(expires))
@@ -195,7 +199,7 @@ func (r *spaceState) relaysFrom(account, id string) bool {
 // spread orders a cargo for every chat of the room but the one it comes from, once
 // each for the name, and returns their accounts.
 func (t *relayTx) copyToChats(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, name string, at time.Time) (waiting []string, err error) {
-	who, _, err := entityOf(ctx, t, e.Actor)
+	who, _, err := tables.EntityByID(ctx, t, e.Actor)
 	if err != nil {
 		return nil, err
 	}
@@ -278,4 +282,122 @@ func textWithFiles(b spaces.Said, files bool) string {
 		parts = append(parts, "📎 "+a.Title())
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// What was lately done to messages of a room, which may not have come before it.
+const lateChanges engine.Query = `select ` + tables.EventColumns + ` from events e
+where e.space = $1 and e.branch = $2 and e.seq >= $3 and e.seq < $4 and e.kind in ('edited', 'deleted') order by e.seq`
+
+const (
+	// overtakenAfter is how old a message is at least that others may have overtaken.
+	overtakenAfter = time.Second
+	// maxOvertaking is how many events of its room may have.
+	maxOvertaking = 256
+)
+
+// applyEarlierChanges changes what is carried of a message by what was done to it before it came:
+// platforms bring again what they could not bring at first. It reports whether the message
+// stands; one that is deleted by now is carried nowhere.
+func (i *ingestTx) applyEarlierChanges(ctx context.Context, e spaces.Event, c *relayedBody) (stands bool, err error) {
+	said, ok := e.Body.(spaces.Said)
+	if !ok || i.batch.At.Sub(e.At) < overtakenAfter {
+		return true, nil
+	}
+	changes, err := engine.AllRows(ctx, i, lateChanges, []any{string(e.Space), string(e.Branch), e.Seq - maxOvertaking, e.Seq}, tables.ScanEvent)
+	if err != nil {
+		return false, fmt.Errorf("read what was done before %s came: %w", e.ID, err)
+	}
+	for _, x := range changes {
+		if b, deleted := x.Body.(spaces.Deleted); deleted && b.Target == "" && b.Ref == c.from {
+			return false, nil
+		}
+		if b, edited := x.Body.(spaces.Edited); edited && b.Target == "" && b.Ref == c.from {
+			said.Text = b.Text
+			c.text = textWithFiles(said, i.batch.Files)
+		}
+	}
+	return true, nil
+}
+
+const (
+	insertFileRelay engine.Query = `insert into file_relays (account, file, event, n) values ($1, $2, $3, $4) on conflict do nothing`
+	fileRelays      engine.Query = `select event, n from file_relays where account = $1 and file = $2 order by event, n`
+	dropFileRelay   engine.Query = `delete from file_relays where account = $1 and file = $2`
+	dropFileRelays  engine.Query = `delete from file_relays where event = $1`
+)
+
+// relayFiles orders the files of a message for the room's other chats: at once if
+// an earlier message showed them, else when it is known what became of them, so
+// that no lane of words ever waits for bytes.
+func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody) error {
+	for n, f := range c.files {
+		known, found, err := fileOf(ctx, i, f.Account, f.ID)
+		if err != nil {
+			return fmt.Errorf("look up file of %s: %w", e.ID, err)
+		}
+		if !found || known.State == activity.FileWanted {
+			if err := i.Run(ctx, insertFileRelay, f.Account, f.ID, string(e.ID), n); err != nil {
+				return fmt.Errorf("note file of %s to relay: %w", e.ID, err)
+			}
+			continue
+		}
+		waiting, err := i.relay.copyFile(ctx, r, e, c, n, known, e.RecvAt)
+		if err != nil {
+			return err
+		}
+		i.result.Waiting = engine.AppendNew(i.result.Waiting, waiting...)
+	}
+	return nil
+}
+
+// relayFile orders the n-th file of a cargo, or a line that says why it does not come.
+func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known activity.FileRecord, at time.Time) ([]string, error) {
+	f := c.files[n]
+	alone := relayedBody{from: c.from, kind: spaces.ActSend, target: c.target}
+	if known.State == activity.FileStored {
+		f.Size, f.MIME = known.Bytes, cmp.Or(f.MIME, known.Media)
+		alone.files = []spaces.File{f}
+	} else {
+		alone.text = "📎 " + f.Title() + " did not come along: " + known.Reason + "."
+	}
+	return t.copyToChats(ctx, r, e, alone, "relay|"+string(e.ID)+"|file "+strconv.Itoa(n), at)
+}
+
+// fileSettled orders a file for all chats that waited for it, and returns the
+// accounts that have something to carry now.
+func (t *relayTx) fileFetched(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
+	type place struct {
+		event spaces.EventID
+		n     int
+	}
+	due, err := engine.AllRows(ctx, t, fileRelays, []any{o.File.Account, o.File.ID}, func(r engine.Row) (p place, err error) {
+		return p, r.Scan(&p.event, &p.n)
+	})
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	known := activity.FileRecord{State: o.State, Hash: o.Hash, Bytes: o.Bytes, Media: o.Media, Reason: o.Reason}
+	for _, p := range due {
+		e, err := tables.EventByID(ctx, t, p.event)
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			continue // forgotten meanwhile
+		}
+		r, err := t.space.load(ctx, e.Space)
+		if err != nil {
+			return nil, err
+		}
+		c, ok := relayedBodyOf(*e, true)
+		if r == nil || !ok || p.n >= len(c.files) || !r.relaysFrom(c.from.Account, c.from.Chat) {
+			continue
+		}
+		more, err := t.copyFile(ctx, r, *e, c, p.n, known, o.At)
+		if err != nil {
+			return nil, err
+		}
+		waiting = engine.AppendNew(waiting, more...)
+	}
+	return waiting, t.Run(ctx, dropFileRelay, o.File.Account, o.File.ID)
 }

@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	openCycle engine.Query = `select ` + cycleColumns + `, crashes, timer from cycles
+	openCycle engine.Query = `select ` + tables.CycleColumns + `, crashes, timer from cycles
 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	// An open cycle's part of the inner log has no end yet; other cycles of the
 	// mind may have written between.
-	innerSince engine.Query = `select ` + eventColumns + ` from events e
+	innerSince engine.Query = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
 	crashCycle engine.Query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
 	// What was committed in a cycle did not end the process.
@@ -40,7 +41,7 @@ func (t *claimTx) resume(ctx context.Context, c spaces.Claim, p leaseState) (*sp
 	var crashes int
 	var timer string
 	found, err := engine.ScanRow(ctx, t, openCycle, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space)},
-		append(cycleFields(&y), &crashes, &timer)...)
+		append(tables.CycleFields(&y), &crashes, &timer)...)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -108,27 +109,27 @@ func (t *recoveryTx) uncountCrashes(ctx context.Context, process string) error {
 // again collects what an open cycle has done so far.
 func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
 	w := &spaces.Wake{Cycle: y, Lease: l, Resumed: true}
-	entries, err := engine.AllRows(ctx, t, cycleRows, []any{string(y.ID)}, scanEntry)
+	entries, err := engine.AllRows(ctx, t, tables.InboxRowsOfCycle, []any{string(y.ID)}, tables.ScanInboxEntry)
 	if err != nil {
 		return nil, err
 	}
-	waits, err := engine.AllRows(ctx, t, wokenByWait, []any{string(y.ID)}, scanWait)
+	waits, err := engine.AllRows(ctx, t, tables.WaitsOfWake, []any{string(y.ID)}, tables.ScanWait)
 	if err != nil {
 		return nil, err
 	}
 	fillWake(w, entries, waits)
-	if w.Steps, err = engine.AllRows(ctx, t, doneSteps, []any{string(y.ID)}, scanStep); err != nil {
+	if w.Steps, err = engine.AllRows(ctx, t, doneSteps, []any{string(y.ID)}, tables.ScanStep); err != nil {
 		return nil, err
 	}
-	if w.Turns, err = turnsOf(ctx, t, y.ID); err != nil {
+	if w.Turns, err = tables.TurnsOfCycle(ctx, t, y.ID); err != nil {
 		return nil, err
 	}
-	inner, err := engine.AllRows(ctx, t, innerSince, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, scanEvent)
+	inner, err := engine.AllRows(ctx, t, innerSince, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, tables.ScanEvent)
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range inner {
-		if cycleOf(e.Body) == y.ID {
+		if tables.CycleOfBody(e.Body) == y.ID {
 			w.Inner = append(w.Inner, e.Body)
 		}
 	}
@@ -174,4 +175,34 @@ func (t *cycleTx) abandon(ctx context.Context, y spaces.Cycle, stop spaces.StopR
 		return err
 	}
 	return t.Run(ctx, releaseLease, string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space))
+}
+
+const (
+	yieldLease engine.Query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3 and holder = $4 and epoch = $5`
+	// Taking up counts a crash, which this was not.
+	yieldRows engine.Query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (
+  select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open')`
+	yieldCycle engine.Query = `update cycles set crashes = crashes - 1 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
+)
+
+// Yield implements [shell.Inbox].
+func (s AgentStore) Yield(ctx context.Context, l spaces.Lease) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		place := []any{string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)}
+		n, err := t.Exec(ctx, yieldLease, append(place, l.Holder, l.Epoch)...)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return spaces.ErrLeaseLost
+		}
+		if err := t.Run(ctx, yieldRows, place...); err != nil {
+			return err
+		}
+		return t.Run(ctx, yieldCycle, place...)
+	})
+	if err != nil {
+		return fmt.Errorf("yield %s in %s: %w", l.Mind, l.Space, err)
+	}
+	return nil
 }

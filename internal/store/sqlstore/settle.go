@@ -9,6 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -45,7 +46,7 @@ type outboxTx struct {
 }
 
 func (t *outboxTx) settle(ctx context.Context, at time.Time, s activity.SendResult) error {
-	found, err := engine.FirstRow(ctx, t, oneAction, []any{string(s.Action)}, scanOrder)
+	found, err := engine.FirstRow(ctx, t, oneAction, []any{string(s.Action)}, tables.ScanAction)
 	if err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (t *outboxTx) settle(ctx context.Context, at time.Time, s activity.SendResu
 	case spaces.ActionReady:
 		return t.retryLater(ctx, o, s, at)
 	case spaces.ActionUnknown, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
-		o.State, o.Code, o.reason = s.State, s.Code, s.Reason
+		o.State, o.Code, o.Reason = s.State, s.Code, s.Reason
 		return t.finish(ctx, o, at)
 	}
 	return fmt.Errorf("no settlement is called %q", s.State)
@@ -82,7 +83,7 @@ func isFinal(s spaces.ActionState) bool {
 }
 
 // accept counts one part as delivered, and with the last one the action.
-func (t *outboxTx) acceptPart(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+func (t *outboxTx) acceptPart(ctx context.Context, o tables.StoredAction, s activity.SendResult, at time.Time) error {
 	if s.Part > 0 && s.Part <= o.Part {
 		return nil // stored before; the caller did not learn of it
 	}
@@ -111,7 +112,7 @@ func (t *outboxTx) acceptPart(ctx context.Context, o pendingAction, s activity.S
 			return fmt.Errorf("let go of draft: %w", err)
 		}
 	}
-	o.State, o.Part, o.Attempts, o.Resent, o.Code, o.reason = s.State, o.Part+1, 0, false, "", ""
+	o.State, o.Part, o.Attempts, o.Resent, o.Code, o.Reason = s.State, o.Part+1, 0, false, "", ""
 	if s.State == spaces.ActionSending {
 		o.Attempts = 1 // of the next part, which is under way
 		return t.save(ctx, o, time.Time{})
@@ -127,7 +128,7 @@ func (t *outboxTx) acceptPart(ctx context.Context, o pendingAction, s activity.S
 
 // putBack readies an action for another time, unless a person has stopped the
 // run that decided it. Without a code there was no attempt.
-func (t *outboxTx) retryLater(ctx context.Context, o pendingAction, s activity.SendResult, at time.Time) error {
+func (t *outboxTx) retryLater(ctx context.Context, o tables.StoredAction, s activity.SendResult, at time.Time) error {
 	var halted int
 	if _, err := engine.ScanRow(ctx, t, isHalted, []any{string(o.Cycle)}, &halted); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (t *outboxTx) retryLater(ctx context.Context, o pendingAction, s activity.S
 	if halted >= haltedUnsent {
 		return t.cancel(ctx, o, at)
 	}
-	o.State, o.NotBefore, o.Code, o.reason = spaces.ActionReady, t.Clock().ToShared(s.NotBefore), s.Code, s.Reason
+	o.State, o.NotBefore, o.Code, o.Reason = spaces.ActionReady, t.Clock().ToShared(s.NotBefore), s.Code, s.Reason
 	o.Resent = o.Resent || s.Resent
 	if s.Code == "" {
 		o.Attempts = max(o.Attempts-1, 0)
@@ -146,7 +147,7 @@ func (t *outboxTx) retryLater(ctx context.Context, o pendingAction, s activity.S
 
 // conclude ends an action that did not arrive, or that nobody can judge, and
 // tells so in its room.
-func (t *outboxTx) finish(ctx context.Context, o pendingAction, at time.Time) error {
+func (t *outboxTx) finish(ctx context.Context, o tables.StoredAction, at time.Time) error {
 	if err := t.save(ctx, o, at); err != nil {
 		return err
 	}
@@ -156,21 +157,21 @@ func (t *outboxTx) finish(ctx context.Context, o pendingAction, at time.Time) er
 	if err := t.wait.settleUndelivered(ctx, o, at); err != nil {
 		return err
 	}
-	return t.appendOutcome(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
+	return t.appendOutcome(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.Reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
 }
 
 // tell appends what became of an action to its room, caused by its message.
-func (t *outboxTx) appendOutcome(ctx context.Context, o pendingAction, fact spaces.Body, at time.Time) error {
+func (t *outboxTx) appendOutcome(ctx context.Context, o tables.StoredAction, fact spaces.Body, at time.Time) error {
 	return t.event.append(ctx, &spaces.Event{
 		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: cmp.Or(o.RoomThread, o.Thread), At: at, RecvAt: at,
-		Cause: o.Event, Root: o.root, Depth: o.depth, Body: fact,
+		Cause: o.Event, Root: o.Root, Depth: o.Depth, Body: fact,
 	})
 }
 
 // saveAt stores an action; settled is when it ended, zero as long as it has not.
-func (t *outboxTx) save(ctx context.Context, o pendingAction, settled time.Time) error {
+func (t *outboxTx) save(ctx context.Context, o tables.StoredAction, settled time.Time) error {
 	err := t.Run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, engine.CeilMillis(o.NotBefore), engine.EncodeList(o.Refs), o.Resent,
-		o.Code, o.reason, t.SharedMillis(settled))
+		o.Code, o.Reason, t.SharedMillis(settled))
 	if err != nil {
 		return fmt.Errorf("store action: %w", err)
 	}

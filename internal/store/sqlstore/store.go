@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"log/slog"
 	"sync"
 	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
+	"github.com/trestle-bridge/trestle/shell"
 )
 
 // Options say what a record gets from outside.
@@ -129,6 +133,14 @@ func (s *Store) release() error {
 	return errors.Join(append(errs, s.engine.Close())...)
 }
 
+// Console returns the read model of the store. It needs no Close.
+func (s *Store) Console() readmodel.ReadModel { return readmodel.OpenReadOnly(s.engine) }
+
+// Audit returns every violation of an invariant that it finds in the database.
+func (s *Store) Audit(ctx context.Context, at time.Time) ([]readmodel.Violation, error) {
+	return readmodel.AuditDatabase(ctx, s.engine, at)
+}
+
 // Size returns how many bytes the record takes.
 func (s *Store) Size(ctx context.Context) (int64, error) { return s.engine.Size(ctx) }
 
@@ -164,3 +176,43 @@ func (s *Store) writeFrequent(ctx context.Context, do writeFunc) error {
 	}
 	return s.writer.WriteFrequent(ctx, func(ctx context.Context, _ *engine.Tx) error { return do(ctx, s.tx) })
 }
+
+// A BridgeStore is the record as the border sees it: which chat belongs where, what
+// was received, what is to be sent.
+type BridgeStore struct {
+	readmodel.RoomInspector
+	s *Store
+}
+
+var (
+	_ activity.Directory          = BridgeStore{}
+	_ activity.Log                = BridgeStore{}
+	_ activity.Outbox             = BridgeStore{}
+	_ activity.Chats              = BridgeStore{}
+	_ activity.Notices            = BridgeStore{}
+	_ activity.Pairings           = BridgeStore{}
+	_ activity.Roles              = BridgeStore{}
+	_ activity.RoomInspector      = BridgeStore{}
+	_ activity.FileIndex          = BridgeStore{}
+	_ activity.TranscriptionQueue = BridgeStore{}
+)
+
+// Border returns the border's view of the store.
+func (s *Store) Border() BridgeStore { return BridgeStore{readmodel.NewRoomInspector(s.engine), s} }
+
+// An AgentStore is the record as the agents' shell sees it: what waits for a mind,
+// the journal of its cycles, and what its frames are made from.
+type AgentStore struct {
+	readmodel.LogReader
+	s *Store
+}
+
+var (
+	_ shell.WakeQueue  = AgentStore{}
+	_ shell.CycleStore = AgentStore{}
+	_ shell.LogReader  = AgentStore{}
+	_ shell.RunStopper = AgentStore{}
+)
+
+// Shell returns the shell's view of the store.
+func (s *Store) Shell() AgentStore { return AgentStore{readmodel.NewLogReader(s.engine), s} }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -220,30 +221,12 @@ func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thre
 	if tie.title != "" {
 		return tie.title, nil
 	}
-	root, err := eventOf(ctx, b.s.engine, tie.rootEvent)
+	root, err := tables.EventByID(ctx, b.s.engine, tie.rootEvent)
 	if err == nil && root != nil {
-		title, err = currentText(ctx, b.s.engine, *root)
+		title, err = tables.CurrentText(ctx, b.s.engine, *root)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read what thread %s hangs on: %w", thread, err)
 	}
 	return title, nil
-}
-
-// currentText returns the words of a message as they stand; none once it was deleted.
-func currentText(ctx context.Context, src engine.Reader, e spaces.Event) (string, error) {
-	said, _ := e.Body.(spaces.Said)
-	deleted, err := deletedSince(ctx, src, e.Space, e.Seq)
-	if err != nil || deleted[e.ID] || deleted[said.Ref] {
-		return "", err
-	}
-	words := wordsOf(e.Body)
-	err = engine.EachRow(ctx, src, wordsAfter, []any{string(e.Space), e.Seq}, func(r engine.Row) error {
-		later, err := scanEvent(r)
-		if b, edited := later.Body.(spaces.Edited); edited && (b.Target == e.ID || b.Target == "" && !b.Ref.IsZero() && b.Ref == said.Ref) {
-			words = b.Text
-		}
-		return err
-	})
-	return words, err
 }

@@ -9,21 +9,20 @@ import (
 	"github.com/trestle-bridge/trestle/internal/cron"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	timerColumns engine.Query = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
-	insertTimer  engine.Query = `insert into timers (` + timerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
-	repeatTimer  engine.Query = `insert into timers (` + timerColumns + `, payers)
+	insertTimer engine.Query = `insert into timers (` + tables.TimerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+	repeatTimer engine.Query = `insert into timers (` + tables.TimerColumns + `, payers)
 select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from timers where id = $1`
-	timerPayers engine.Query = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
-	selectTimer engine.Query = `select ` + timerColumns + ` from timers where id = $1`
+
+	selectTimer engine.Query = `select ` + tables.TimerColumns + ` from timers where id = $1`
 	// One whose mind is busy with another wake without a space stays due.
-	dueTimers engine.Query = `select ` + timerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
+	dueTimers engine.Query = `select ` + tables.TimerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
   select 1 from cycles y where y.agent = t.agent and y.circle = t.circle and y.space = '' and y.state = 'open') order by due, id limit $2 + 0`
-	setTimers engine.Query = `select ` + timerColumns + ` from timers
-where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
+
 	forgetTimer engine.Query = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
 	fireTimer   engine.Query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
 	nextTimer   engine.Query = `select coalesce(min(t), 0) from (
@@ -31,10 +30,6 @@ where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = ''
   union all
   select min(not_before) as t from inbox where state = 'ready' and not_before > 0) w`
 )
-
-func scanTimer(r engine.Row) (t spaces.Timer, err error) {
-	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, engine.ScanTime(&t.Due), &t.Cycle, &t.Plan, &t.Cron)
-}
 
 // timerValues are the arguments of insertTimer, for one that was set for the words
 // of people.
@@ -46,29 +41,7 @@ func timerValues(t spaces.Timer, people []spaces.EntityID) []any {
 }
 
 func timerOf(ctx context.Context, src engine.Reader, id string) (*spaces.Timer, error) {
-	return timerBy(ctx, src, selectTimer, id)
-}
-
-// timerBy returns the timer that a statement finds by an id; nil when there is none.
-func timerBy(ctx context.Context, src engine.Reader, text engine.Query, id string) (*spaces.Timer, error) {
-	found, err := engine.AllRows(ctx, src, text, []any{id}, scanTimer)
-	if err != nil || len(found) == 0 {
-		return nil, err
-	}
-	return &found[0], hushNotes(ctx, src, found)
-}
-
-// hushNotes takes out of the notes of a mind's timers what they repeat of words that were
-// deleted.
-func hushNotes(ctx context.Context, src engine.Reader, timers []spaces.Timer) error {
-	if len(timers) == 0 {
-		return nil
-	}
-	hushed, err := silenceOf(ctx, src, timers[0].Mind)
-	for i := range timers {
-		timers[i].Note = hushed.words.Text(timers[i].Note)
-	}
-	return err
+	return tables.QueryTimer(ctx, src, selectTimer, id)
 }
 
 // Due implements [shell.Inbox]. A timer whose mind is busy with another wake
@@ -111,7 +84,7 @@ func (s AgentStore) Due(ctx context.Context, at time.Time, holder string, ttl ti
 // that were due before are of others.
 func dueOf(ctx context.Context, src engine.Reader, at int64, limit int, here func(spaces.AgentID) bool) ([]spaces.Timer, error) {
 	for reach := limit; ; reach *= 2 {
-		due, err := engine.AllRows(ctx, src, dueTimers, []any{at, reach}, scanTimer)
+		due, err := engine.AllRows(ctx, src, dueTimers, []any{at, reach}, tables.ScanTimer)
 		if err != nil {
 			return nil, err
 		}
@@ -165,23 +138,11 @@ func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.Timer, at time.
 	if timer.Cron == "" {
 		return nil
 	}
-	due, err := cron.Next(timer.Cron, t.Clock().ToShared(at))
+	due, err := cron.NextTime(timer.Cron, t.Clock().ToShared(at))
 	if err != nil {
 		return nil //nolint:nilerr // it fired for the last time
 	}
 	return t.Run(ctx, repeatTimer, timer.ID, t.newID(), engine.CeilMillis(due))
-}
-
-// Plans implements [shell.Record].
-func (s AgentStore) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
-	plans, err := engine.AllRows(ctx, s.s.engine, setTimers, []any{string(m.Agent), string(m.Circle), limit}, scanTimer)
-	if err == nil {
-		err = hushNotes(ctx, s.s.engine, plans)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("plans of %s: %w", m, err)
-	}
-	return plans, nil
 }
 
 // NextTimer implements [shell.Inbox].

@@ -6,19 +6,11 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	uplinkColumns engine.Query = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at, erased`
-	selectUplink  engine.Query = `select ` + uplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
-	headedColumns engine.Query = uplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
-	uplinksOf     engine.Query = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
-	// The rooms that somebody is in are few; those of an agent may be all there are.
-	// The order of a cross join is the order in which they are gone through.
-	uplinksAcross engine.Query = `select ` + headedColumns + `
-from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
-where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
 	insertUplink engine.Query = `insert into uplinks (agent, circle, space, cursor, cursor_id, erased, live, opened_at, n)
 values ($1, $2, $3, $4, $5, $4, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
@@ -28,23 +20,6 @@ on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cur
 	muteUplinks  engine.Query = `update uplinks set muted = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
 	moveCursor   engine.Query = `update uplinks set cursor = $4, cursor_id = $5, erased = $4 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
 )
-
-func uplinkFields(u *spaces.Uplink) []any {
-	return []any{&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, engine.ScanTime(&u.OpenedAt), &u.Fresh, engine.ScanTime(&u.FreshAt), &u.Erased}
-}
-
-func scanUplink(r engine.Row) (u spaces.Uplink, err error) { return u, r.Scan(uplinkFields(&u)...) }
-
-// scanHeaded reads an uplink with the head of its space.
-func scanHeaded(r engine.Row) (u spaces.Uplink, err error) {
-	return u, r.Scan(append(uplinkFields(&u), &u.Head)...)
-}
-
-// uplinkOf reads the uplink of a mind to a room, zero when there is none.
-func uplinkOf(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID) (u spaces.Uplink, err error) {
-	_, err = engine.ScanRow(ctx, src, selectUplink, []any{string(m.Agent), string(m.Circle), string(space)}, uplinkFields(&u)...)
-	return u, err
-}
 
 // An uplinkTx connects minds to spaces.
 type uplinkTx struct {
@@ -98,24 +73,6 @@ func (t *uplinkTx) disconnect(ctx context.Context, m spaces.Mind, r *spaceState,
 	return t.space.reloadChats(ctx, r)
 }
 
-// Uplinks implements [shell.Record].
-func (s AgentStore) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error) {
-	out, err := engine.AllRows(ctx, s.s.engine, uplinksOf, []any{string(m.Agent), string(m.Circle)}, scanHeaded)
-	if err != nil {
-		return nil, fmt.Errorf("read uplinks of %s: %w", m, err)
-	}
-	return out, nil
-}
-
-// Across implements [shell.Record].
-func (s AgentStore) Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {
-	out, err := engine.AllRows(ctx, s.s.engine, uplinksAcross, []any{string(m.Agent), string(m.Circle), string(who), limit}, scanHeaded)
-	if err != nil {
-		return nil, fmt.Errorf("read rooms that %s shares with %s: %w", m.Agent, who, err)
-	}
-	return out, nil
-}
-
 // Renew has every mind of a room begin afresh there: what stands in its log until
 // now is shown only when it is looked up. Nothing is deleted.
 func (s AgentStore) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
@@ -153,4 +110,201 @@ func (s AgentStore) Mute(ctx context.Context, m spaces.MuteRequest) (changed []s
 		return nil, fmt.Errorf("mute in %s: %w", m.Space, err)
 	}
 	return changed, nil
+}
+
+const (
+	insertSpan engine.Query = `insert into spans (agent, circle, space, from_seq, from_id, opened_at, opener)
+values ($1, $2, $3, $4, $5, $6, $7) on conflict (space, agent, circle) where closed_at = 0 do nothing returning id`
+	closeSpan engine.Query = `update spans set to_seq = $2, to_id = $3, closed_at = $4, closer = $5 where id = $1`
+	checkSpan engine.Query = `update spans set checked = $2 where id = $1`
+	openSpan  engine.Query = `select ` + tables.SpanColumns + ` from spans where space = $1 and agent = $2 and circle = $3 and closed_at = 0`
+	openSpans engine.Query = `select ` + tables.SpanColumns + ` from spans where closed_at = 0 order by id`
+	roomSpans engine.Query = `select ` + tables.SpanColumns + ` from spans where space = $1 and closed_at = 0 order by id`
+)
+
+// A spanMark is a place in a space's log.
+type spanMark struct {
+	seq int64
+	id  spaces.EventID // empty when the event has not come yet
+}
+
+// A spanTx opens and closes connection spans.
+type spanTx struct {
+	*writeTx
+	branch *branchTx
+	inner  *innerTx
+	space  *spaceTx
+}
+
+// openAt opens a span of an uplink from a place on, unless one is open.
+func (t *spanTx) open(ctx context.Context, m spaces.Mind, space spaces.SpaceID, from spanMark, why spaces.SpanReason, at time.Time) error {
+	var id int64
+	found, err := engine.ScanRow(ctx, t, insertSpan, []any{string(m.Agent), string(m.Circle), string(space), from.seq, string(from.id), engine.ToMillis(at), string(why)}, &id)
+	if err != nil {
+		return fmt.Errorf("open span of %s in %s: %w", m, space, err)
+	}
+	if !found {
+		return nil
+	}
+	return t.inner.append(ctx, m, at, spaces.SpanChanged{Span: id, Space: space, What: "opened", Reason: why, Event: from.id, Seq: from.seq})
+}
+
+// closeAt closes a span at the last place it covers.
+func (t *spanTx) close(ctx context.Context, s spaces.ConnectionSpan, to spanMark, why spaces.SpanReason, at time.Time) error {
+	if to.seq < s.From {
+		to = spanMark{seq: s.From - 1} // it covered nothing
+	}
+	if err := t.Run(ctx, closeSpan, s.ID, to.seq, string(to.id), engine.ToMillis(at), string(why)); err != nil {
+		return fmt.Errorf("close span of %s in %s: %w", s.Mind, s.Space, err)
+	}
+	return t.inner.append(ctx, s.Mind, at, spaces.SpanChanged{Span: s.ID, Space: s.Space, What: "closed", Reason: why, Event: to.id, Seq: to.seq})
+}
+
+// disconnect closes the open spans of a space at its head.
+func (t *spanTx) closeAll(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
+	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
+	if err != nil {
+		return err
+	}
+	for _, m := range r.minds {
+		if err := t.closeOf(ctx, m, r.ID, spanMark{l.HeadSeq, l.Head}, why, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut closes the open span of one uplink, if there is one.
+func (t *spanTx) closeOf(ctx context.Context, m spaces.Mind, space spaces.SpaceID, to spanMark, why spaces.SpanReason, at time.Time) error {
+	open, err := engine.AllRows(ctx, t, openSpan, []any{string(space), string(m.Agent), string(m.Circle)}, tables.ScanSpan)
+	if err != nil {
+		return err
+	}
+	for _, s := range open {
+		if err := t.close(ctx, s, to, why, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// connect opens spans of every uplink of a space from its next event on.
+func (t *spanTx) openAll(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
+	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
+	if err != nil {
+		return err
+	}
+	for _, m := range r.minds {
+		if err := t.open(ctx, m, r.ID, spanMark{seq: l.HeadSeq + 1}, why, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spanCheckpointEvery is how often an open span is checkpointed, while something happens there.
+const spanCheckpointEvery = 24 * time.Hour
+
+// stir begins new spans when a room that was silent for long hears something,
+// and checkpoints those that have been open for a day.
+func (t *spanTx) refresh(ctx context.Context, e spaces.Event) error {
+	l, err := t.branch.load(ctx, e.Space, spaces.Primary)
+	if err != nil || l == nil {
+		return err
+	}
+	r, err := t.space.load(ctx, e.Space)
+	if err != nil {
+		return err
+	}
+	idle := l.lastAt != 0 && e.RecvAt.Sub(engine.FromMillis(l.lastAt)) >= t.idle
+	if !idle && e.RecvAt.Before(r.checkAt) {
+		return nil
+	}
+	open, err := engine.AllRows(ctx, t, roomSpans, []any{string(r.ID)}, tables.ScanSpan)
+	if err != nil {
+		return err
+	}
+	r.checkAt = e.RecvAt.Add(spanCheckpointEvery)
+	for _, s := range open { // none: not connected, the room stirs unheard
+		if idle {
+			err = t.reopenAfterIdle(ctx, s, l, e.RecvAt)
+		} else {
+			err = t.checkpoint(ctx, r, s, l, e.RecvAt)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reopen ends a span where the silence had lasted long enough, or began in the middle of
+// it, and begins the next one.
+func (t *spanTx) reopenAfterIdle(ctx context.Context, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
+	last := engine.FromMillis(l.lastAt).Add(t.idle)
+	if last.Before(s.Opened) {
+		last = s.Opened
+	}
+	if err := t.close(ctx, s, spanMark{l.HeadSeq, l.Head}, spaces.SpanIdle, last); err != nil {
+		return err
+	}
+	return t.open(ctx, s.Mind, s.Space, spanMark{seq: l.HeadSeq + 1}, spaces.SpanStirred, at)
+}
+
+// checkpointSpan marks how far a span has come, once a day.
+func (t *spanTx) checkpoint(ctx context.Context, r *spaceState, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
+	due := s.Opened
+	if s.Checked.After(due) {
+		due = s.Checked
+	}
+	due = due.Add(spanCheckpointEvery)
+	if at.Before(due) {
+		if due.Before(r.checkAt) {
+			r.checkAt = due
+		}
+		return nil
+	}
+	if err := t.Run(ctx, checkSpan, s.ID, engine.ToMillis(at)); err != nil {
+		return fmt.Errorf("checkpoint span of %s in %s: %w", s.Mind, s.Space, err)
+	}
+	return t.inner.append(ctx, s.Mind, at, spaces.SpanChanged{
+		Span: s.ID, Space: s.Space, What: "checkpointed", Reason: spaces.SpanCheckpoint, Event: l.Head, Seq: l.HeadSeq,
+	})
+}
+
+const mindsUplinks engine.Query = `select space from uplinks where agent = $1 and circle = $2 and live = 1 order by n`
+
+// doze closes the spans of a mind that goes to sleep; rouse opens new ones.
+func (t *spanTx) closeAsleep(ctx context.Context, timer spaces.Timer, at time.Time) error {
+	return t.eachSleepingUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
+		return t.closeOf(ctx, timer.Mind, id, spanMark{l.HeadSeq, l.Head}, spaces.SpanAsleep, at)
+	})
+}
+
+func (t *spanTx) openAwake(ctx context.Context, timer spaces.Timer, at time.Time) error {
+	return t.eachSleepingUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
+		return t.open(ctx, timer.Mind, id, spanMark{seq: l.HeadSeq + 1}, spaces.SpanAwake, at)
+	})
+}
+
+// eachUplink calls do for every space a sleep timer's mind is in; other timers
+// concern no span.
+func (t *spanTx) eachSleepingUplink(ctx context.Context, timer spaces.Timer, do func(spaces.SpaceID, *branchState) error) error {
+	if timer.Kind != spaces.TimerSleep {
+		return nil
+	}
+	ids, err := engine.AllRows(ctx, t, mindsUplinks, []any{string(timer.Mind.Agent), string(timer.Mind.Circle)}, engine.ScanValue[spaces.SpaceID])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		l, err := t.branch.load(ctx, id, spaces.Primary)
+		if err != nil {
+			return err
+		}
+		if err := do(id, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }

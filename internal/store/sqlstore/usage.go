@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,17 +22,10 @@ on conflict (day, entity) do update set tokens = senders.tokens + excluded.token
 	payingRows engine.Query = `select i.root, e.actor from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
 union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
-	timerSpace   engine.Query = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
-	senderTokens engine.Query = `select tokens from senders where day = $1 and entity = $2`
-	// sendersTokens has the people of a timer beside the tallies of those who wrote.
-	sendersTokens engine.Query = `select coalesce(max(s.tokens), 0),
-  coalesce((` + timerPayers + `), '[]')
-from inbox i
-join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
-where i.cycle = $1 and i.cycle <> ''`
+	timerSpace engine.Query = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
+
 	forgetSenders engine.Query = `delete from senders where day < $1`
 	stopRoot      engine.Query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
-	spentOn       engine.Query = `select agent, space, prompt, cached, output from usage where day = $1`
 )
 
 // chargeUsage adds what the step took to the day's tallies and to every chain the
@@ -128,8 +121,8 @@ func (t *usageTx) accountsOf(ctx context.Context, id spaces.CycleID) (p usageAcc
 	if p, ok := t.cache.accounts[id]; ok {
 		return p, nil
 	}
-	rows, err := engine.AllRows(ctx, t, payingRows, []any{string(id)}, func(r engine.Row) (e inboxEntry, err error) {
-		return e, r.Scan(&e.root, &e.event.Actor)
+	rows, err := engine.AllRows(ctx, t, payingRows, []any{string(id)}, func(r engine.Row) (e tables.InboxEntry, err error) {
+		return e, r.Scan(&e.Root, &e.Subject.Actor)
 	})
 	if err != nil {
 		return p, err
@@ -137,16 +130,16 @@ func (t *usageTx) accountsOf(ctx context.Context, id spaces.CycleID) (p usageAcc
 	if p, err = t.setAccounts(ctx, id, rows); err != nil || len(rows) > 0 {
 		return p, err
 	}
-	_, err = engine.ScanRow(ctx, t, timerPayers, []any{string(id)}, engine.ScanList(&p.people))
+	_, err = engine.ScanRow(ctx, t, tables.TimerPayers, []any{string(id)}, engine.ScanList(&p.people))
 	t.cache.accounts[id] = p
 	return p, err
 }
 
 // pays notes whom a cycle with these rows is counted for.
-func (t *usageTx) setAccounts(ctx context.Context, id spaces.CycleID, rows []inboxEntry) (p usageAccounts, err error) {
+func (t *usageTx) setAccounts(ctx context.Context, id spaces.CycleID, rows []tables.InboxEntry) (p usageAccounts, err error) {
 	actors := make([]spaces.EntityID, len(rows))
 	for n, e := range rows {
-		p.roots, actors[n] = append(p.roots, e.root), e.event.Actor
+		p.roots, actors[n] = append(p.roots, e.Root), e.Subject.Actor
 	}
 	actors = slices.DeleteFunc(actors, func(who spaces.EntityID) bool { return who == "" })
 	slices.Sort(p.roots)
@@ -166,10 +159,10 @@ func (t *usageTx) setAccounts(ctx context.Context, id spaces.CycleID, rows []inb
 }
 
 // chainEntries are the chains that a cycle goes on with after waits, as rows nobody sent.
-func chainEntries(waits []spaces.Wait) []inboxEntry {
-	rows := make([]inboxEntry, len(waits))
+func chainEntries(waits []spaces.Wait) []tables.InboxEntry {
+	rows := make([]tables.InboxEntry, len(waits))
 	for i := range waits {
-		rows[i].root = waits[i].Root
+		rows[i].Root = waits[i].Root
 	}
 	return rows
 }
@@ -185,45 +178,4 @@ func (s AgentStore) Stop(ctx context.Context, roots ...spaces.EventID) error {
 		}
 		return nil
 	})
-}
-
-// Spent implements [shell.Record]. Days are counted in UTC.
-func (s AgentStore) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID) (shell.UsageToday, error) {
-	var sum shell.UsageToday
-	err := engine.EachRow(ctx, s.s.engine, spentOn, []any{engine.DayNumber(at)}, func(r engine.Row) error {
-		var who spaces.AgentID
-		var where spaces.SpaceID
-		var u spaces.Usage
-		if err := r.Scan(&who, &where, &u.Prompt, &u.Cached, &u.Output); err != nil {
-			return err
-		}
-		sum.All += u.Total()
-		if who == agent {
-			sum.Agent += u.Total()
-		}
-		if where == space {
-			sum.Space += u.Total()
-		}
-		return nil
-	})
-	if err != nil {
-		return shell.UsageToday{}, fmt.Errorf("read usage: %w", err)
-	}
-	return sum, nil
-}
-
-// SpentBySenders implements [shell.Record].
-func (s AgentStore) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (int, error) {
-	most, set := 0, []spaces.EntityID(nil)
-	if _, err := engine.ScanRow(ctx, s.s.engine, sendersTokens, []any{string(cycle), engine.DayNumber(at)}, &most, engine.ScanList(&set)); err != nil {
-		return 0, fmt.Errorf("read what senders used: %w", err)
-	}
-	for _, who := range set {
-		tokens := 0
-		if _, err := engine.ScanRow(ctx, s.s.engine, senderTokens, []any{engine.DayNumber(at), string(who)}, &tokens); err != nil {
-			return 0, fmt.Errorf("read what a sender used: %w", err)
-		}
-		most = max(most, tokens)
-	}
-	return most, nil
 }

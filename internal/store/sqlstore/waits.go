@@ -3,27 +3,25 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	waitColumns engine.Query = `w.cycle, w.agent, w.circle, w.space, w.thread, w.message, w.seq, w.call, w.who, w.people, w.root, w.depth,
-  w.started, w.due, w.outcome, w.answers`
 	insertWait engine.Query = `insert into waits (cycle, agent, circle, space, thread, message, seq, call, who, people, root, depth, started, due, state)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'open')`
 	roomWaits engine.Query = `select exists (select 1 from waits where space = $1 and state <> 'told')`
-	openWaits engine.Query = `select ` + waitColumns + ` from waits w where w.space = $1 and w.state <> 'told' and w.state = 'open' order by w.started, w.cycle`
-	mindWaits engine.Query = `select ` + waitColumns + ` from waits w
+	openWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w where w.space = $1 and w.state <> 'told' and w.state = 'open' order by w.started, w.cycle`
+	mindWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w
 where w.space = $3 and w.state <> 'told' and w.agent = $1 and w.circle = $2 order by w.started, w.cycle`
-	endedWaits engine.Query = `select ` + waitColumns + ` from waits w
+	endedWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w
 where w.space = $3 and w.state <> 'told' and w.agent = $1 and w.circle = $2 and w.due <= $4 order by w.started, w.cycle`
-	lastingWaits engine.Query = `select ` + waitColumns + ` from waits w
-where w.state <> 'told' and w.state = 'open' and w.agent = $1 and w.circle = $2 order by w.started, w.cycle`
-	wokenByWait engine.Query = `select ` + waitColumns + ` from waits w where w.woke = $1 and w.woke <> '' order by w.started, w.cycle`
-	runsWaits   engine.Query = `select ` + waitColumns + ` from waits w where w.cycle = $1 or (w.woke = $1 and w.woke <> '') order by w.started, w.cycle`
+
 	noteAnswers engine.Query = `update waits set answers = $2 where cycle = $1`
 	endWait     engine.Query = `update waits set answers = $2, outcome = $3, state = 'over', due = $4 where cycle = $1`
 	tellWait    engine.Query = `update waits set outcome = $2, state = 'told', woke = $3 where cycle = $1`
@@ -39,11 +37,6 @@ where space = $1 and state <> 'told' and ($2 = '' or agent = $2) on conflict (ro
 	dropWaits   engine.Query = `delete from waits where space = $1 and state <> 'told' and ($2 = '' or agent = $2)`
 	dropRunWait engine.Query = `delete from waits where cycle = $1 and state <> 'told' returning space, root`
 )
-
-func scanWait(r engine.Row) (w spaces.Wait, err error) {
-	return w, r.Scan(&w.Cycle, &w.Mind.Agent, &w.Mind.Circle, &w.Space, &w.Thread, &w.Message, &w.Seq, &w.Call, engine.ScanList(&w.Who), &w.People,
-		&w.Root, &w.Depth, engine.ScanTime(&w.Started), engine.ScanTime(&w.Due), &w.Outcome, engine.ScanList(&w.Answers))
-}
 
 // storeWait stores what the run expects from now on of a message that asks.
 func (k *stepTx) storeWait(ctx context.Context, a *spaces.WaitSpec, e spaces.Event) error {
@@ -70,7 +63,7 @@ func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.Spa
 	if err != nil || r == nil || !r.hasWaits {
 		return nil, err
 	}
-	waits, err := engine.AllRows(ctx, t, endedWaits, []any{string(m.Agent), string(m.Circle), string(space), t.SharedMillis(at)}, scanWait)
+	waits, err := engine.AllRows(ctx, t, endedWaits, []any{string(m.Agent), string(m.Circle), string(space), t.SharedMillis(at)}, tables.ScanWait)
 	if err != nil {
 		return nil, fmt.Errorf("waits of %s in %s: %w", m, space, err)
 	}
@@ -147,11 +140,160 @@ func (t *waitTx) dropOfRun(ctx context.Context, run spaces.CycleID) (int, error)
 	return 1, t.refresh(ctx, space)
 }
 
-// Waits implements [shell.Record].
-func (s AgentStore) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error) {
-	waits, err := engine.AllRows(ctx, s.s.engine, lastingWaits, []any{string(m.Agent), string(m.Circle)}, scanWait)
-	if err != nil {
-		return nil, fmt.Errorf("waits of %s: %w", m, err)
+// A waitTx settles what agents wait for.
+type waitTx struct {
+	*writeTx
+	entity *entityTx
+	space  *spaceTx
+	usage  *usageTx
+}
+
+// settleWaits shows every wait of a room that lasts to learn, which says what became
+// of those who were asked, and stores what follows. It returns who is to be woken.
+// Where nobody waits nothing is read.
+func (t *waitTx) settle(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
+	r, err := t.space.load(ctx, space)
+	if err != nil || r == nil || !r.hasWaits {
+		return nil, err
 	}
-	return waits, nil
+	waits, err := engine.AllRows(ctx, t, openWaits, []any{string(space)}, tables.ScanWait)
+	if err != nil {
+		return nil, fmt.Errorf("who waits in %s: %w", space, err)
+	}
+	for i := range waits {
+		w := &waits[i]
+		before := len(w.Answers)
+		for _, a := range learn(w) {
+			w.Take(a)
+		}
+		if len(w.Answers) == before {
+			continue
+		}
+		if w.Outcome != "" {
+			over = append(over, spaces.PendingWork{Mind: w.Mind, Space: space, Since: at})
+			err = t.Run(ctx, endWait, string(w.Cycle), engine.EncodeList(w.Answers), string(w.Outcome), t.SharedMillis(at))
+		} else {
+			err = t.Run(ctx, noteAnswers, string(w.Cycle), engine.EncodeList(w.Answers))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("settle wait of %s: %w", w.Cycle, err)
+		}
+	}
+	return over, nil
+}
+
+// answered settles, in the transaction that records an event, the waits it answers
+// (K24, BLU-52). An agent's message that asks others itself answers only whom it
+// names or replies to.
+func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec) ([]spaces.PendingWork, error) {
+	if e.Branch != spaces.Primary {
+		return nil, nil
+	}
+	if left, ok := e.Body.(spaces.Left); ok {
+		return t.settle(ctx, e.Space, e.RecvAt, func(*spaces.Wait) []spaces.WaitAnswer {
+			return []spaces.WaitAnswer{{Who: left.Who, Outcome: spaces.WaitDeclined}}
+		})
+	}
+	said, ok := e.Body.(spaces.Said)
+	if r := t.cache.spaces[e.Space]; !ok || said.Past || r == nil || !r.hasWaits || slices.Contains(shell.Commands, said.Command) {
+		return nil, nil
+	}
+	kind, err := t.entity.kind(ctx, e.Actor)
+	if err != nil {
+		return nil, err
+	}
+	return t.settle(ctx, e.Space, e.RecvAt, func(w *spaces.Wait) []spaces.WaitAnswer {
+		aside := asks != nil && e.ReplyTo != w.Message && !slices.Contains(asks.Who, w.Mind.Agent.Entity())
+		if aside || !w.Counts(e, kind == spaces.Human) {
+			return nil
+		}
+		return []spaces.WaitAnswer{{Who: e.Actor, Outcome: spaces.WaitReplied, Event: e.ID}}
+	})
+}
+
+// passedOver settles the waits for an agent that read questions and answers none.
+func (t *waitTx) settleUnanswered(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
+	return t.settle(ctx, space, at, func(w *spaces.Wait) []spaces.WaitAnswer {
+		if !slices.Contains(read, w.Message) {
+			return nil
+		}
+		return []spaces.WaitAnswer{{Who: a.Entity(), Outcome: o}}
+	})
+}
+
+// settleWaitsForAgent settles the waits for the agent of a cycle that ends.
+func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
+	outcome := spaces.WaitDeclined
+	switch k.commit.Close.Stop {
+	case spaces.StopWaitingReply:
+		return nil // it asks somebody itself, and may answer then
+	case spaces.StopCompleted, spaces.StopSilent, spaces.StopSleeping, spaces.StopMaxSteps, spaces.StopSkipped, spaces.StopSuperseded:
+		outcome = spaces.WaitSilent
+	case spaces.StopBudget:
+		outcome = spaces.WaitBudget
+	case spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopModelError, spaces.StopCancelled, spaces.StopCoordinator,
+		spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
+	}
+	r, err := k.space.load(ctx, k.trigger)
+	if err != nil || r == nil || !r.hasWaits {
+		return err
+	}
+	read, err := engine.AllRows(ctx, k, cyclesEvents, []any{string(k.commit.Step.Cycle)}, engine.ScanValue[spaces.EventID])
+	if err != nil {
+		return err
+	}
+	over, err := k.wait.settleUnanswered(ctx, k.mind.Agent, k.trigger, read, outcome, k.commit.At)
+	k.result.Wakes = append(k.result.Wakes, over...)
+	return err
+}
+
+// undelivered settles the waits for people whom a question cannot reach any more.
+func (t *waitTx) settleUndelivered(ctx context.Context, o tables.StoredAction, at time.Time) error {
+	if o.Kind != spaces.ActSend || !isFinal(o.State) {
+		return nil
+	}
+	r, err := t.space.load(ctx, o.Space)
+	if err != nil || r == nil || !r.hasWaits {
+		return err
+	}
+	if others, err := engine.QueryBool(ctx, t, othersOnWay, string(o.Event), string(o.Cycle)); err != nil || others {
+		return err
+	}
+	_, err = t.settle(ctx, o.Space, at, func(w *spaces.Wait) (unreached []spaces.WaitAnswer) {
+		if w.Message != o.Event {
+			return nil
+		}
+		if len(w.Who) == 0 {
+			return []spaces.WaitAnswer{{Outcome: spaces.WaitNotDelivered}}
+		}
+		for _, who := range w.Who {
+			if _, agent := who.IsAgent(); !agent { // agents read the log
+				unreached = append(unreached, spaces.WaitAnswer{Who: who, Outcome: spaces.WaitNotDelivered})
+			}
+		}
+		return unreached
+	})
+	return err
+}
+
+// refused ends for good the waits whose answer the gate let wake nobody, and those
+// for the agent that a question did not wake.
+func (t *waitTx) settleIgnored(ctx context.Context, e tables.InboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
+	if r := t.cache.spaces[e.Space]; r == nil || !r.hasWaits {
+		return nil
+	}
+	for _, w := range waits {
+		if w.Outcome != "" && w.AnsweredBy(e.Event) {
+			if err := t.markTold(ctx, w, ""); err != nil {
+				return err
+			}
+		}
+	}
+	outcome := spaces.WaitDeclined
+	switch reason {
+	case shell.GateDepth, shell.GateRun, shell.GateBudget, shell.GateSender:
+		outcome = spaces.WaitBudget
+	}
+	_, err := t.settleUnanswered(ctx, e.Mind.Agent, e.Space, []spaces.EventID{e.Event}, outcome, at)
+	return err
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // packages are those whose statements every engine must accept.
-var packages = []string{"engine", "sqlstore"}
+var packages = []string{"engine", "tables", "readmodel", "sqlstore"}
 
 // Statements returns the statements of the store by the names of their constants.
 // Fragments, which are parts of others, are left out. It reads the source, so that no
@@ -28,7 +28,7 @@ func Statements(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for _, p := range packages {
 		found := constants(t, filepath.Join(moduleRoot(t), "internal", "store", p), func(c *types.Const) bool {
-			return strings.HasSuffix(c.Type().String(), "engine.Query") && !strings.HasSuffix(c.Name(), "Columns") && c.Name() != "isHead" && c.Name() != "cycleProgress"
+			return strings.HasSuffix(c.Type().String(), "engine.Query") && !strings.HasSuffix(c.Name(), "Columns") && c.Name() != "IsLaneHead" && c.Name() != "cycleProgress"
 		})
 		for name, text := range found {
 			if _, twice := out[name]; twice {

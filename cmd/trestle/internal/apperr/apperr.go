@@ -70,7 +70,7 @@ func Report(w io.Writer, err error) ExitCode {
 		return Interrupted
 	}
 	if invalid, ok := errors.AsType[*config.InvalidError](err); ok {
-		config.WriteFaults(w, invalid.Text, invalid.Faults)
+		config.WriteFaults(w, invalid.Text, invalid.Errors)
 		return BadConfig
 	}
 	fmt.Fprintf(w, "trestle: %v\n", err)

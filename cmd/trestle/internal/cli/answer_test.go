@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,20 +52,5 @@ func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
 	}
 	if lines := strings.Count(out.String(), "\n"); lines != 5 {
 		t.Errorf("%d lines: what stands in a cell made another: %q", lines, out.String())
-	}
-}
-
-// ECOSYSTEM 1, rule 1: the patch fits the file, line ends and all.
-func TestPatchOfAConfigurationIsExact(t *testing.T) {
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte("data: ./data\r\nmax_space_actions: 2\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var out, errs screen
-	if code := alone(folder, &out, &errs).Run(t.Context(), []string{"config", "migrate"}); code != apperr.Done {
-		t.Fatalf("exit %s: %s", code, &errs)
-	}
-	if want := "-max_space_actions: 2\r\n+max_space_acts: 2\r\n"; !strings.Contains(out.String(), want) {
-		t.Errorf("%q is not in %q", want, out.String())
 	}
 }

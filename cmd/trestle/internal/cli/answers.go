@@ -13,13 +13,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 )
 
 // A readContext is what a reading command looks at: a configuration, the record,
 // and the process that serves it.
 type readContext struct {
-	sqlstore.ReadModel
+	readmodel.ReadModel
 	conf *config.Config
 	// health says how the process stands; nil where nothing runs.
 	health func(context.Context) (*console.Health, error)
@@ -59,7 +59,7 @@ func consult[T any](ctx context.Context, p *CLI, command string, q url.Values) (
 		err := p.askRemote(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer)
 		return answer, nothing(err, "the other machine does not know this command", "--remote "+p.remote, "see that its trestle is as new as this one")
 	}
-	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
+	err = p.despite(ctx, "/api/answers/"+url.PathEscape(command)+"?"+q.Encode(), &answer, p.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error {
 		o := readContext{ReadModel: r, conf: conf}
 		o.health = func(ctx context.Context) (*console.Health, error) {
 			return there[*console.Health](ctx, conf, "/health")

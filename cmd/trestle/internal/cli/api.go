@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -33,7 +33,7 @@ func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) err
 	if p.remote != "" {
 		return p.askRemote(ctx, path, a)
 	}
-	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r sqlstore.ReadModel) error {
+	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r readmodel.ReadModel) error {
 		entries, err := r.Entries(ctx)
 		if err != nil {
 			return err

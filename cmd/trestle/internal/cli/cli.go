@@ -39,7 +39,7 @@ type CLI struct {
 	Folder  string // paths start here; empty is the working folder
 	Lookup  func(string) (string, bool)
 	Environ []string
-	known   *redact.Registry // see hidden
+	known   *redact.SecretRegistry // see hidden
 	// Endpoints are where a demo looks for a local model to offer.
 	Endpoints []string
 
@@ -182,8 +182,8 @@ func (p *CLI) alone(ctx context.Context) error {
 	return err
 }
 
-func (p *CLI) source() config.Source {
-	return config.Source{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.Folder, Lookup: p.Lookup, Environ: p.Environ}
+func (p *CLI) source() config.LoadOptions {
+	return config.LoadOptions{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.Folder, Lookup: p.Lookup, Environ: p.Environ}
 }
 
 // answer writes the answer of a command: by text, or v as JSON. Nothing that
@@ -235,9 +235,9 @@ func (p *CLI) logger(level slog.Level) *slog.Logger {
 }
 
 // hidden is what keeps credentials out of everything that p says.
-func (p *CLI) hidden() *redact.Registry {
+func (p *CLI) hidden() *redact.SecretRegistry {
 	if p.known == nil {
-		p.known = new(redact.Registry)
+		p.known = new(redact.SecretRegistry)
 	}
 	return p.known
 }
@@ -246,7 +246,7 @@ func (p *CLI) hidden() *redact.Registry {
 // whatever is wrong with the rest.
 func (p *CLI) load() (*config.Config, error) { return p.loadFrom(p.source()) }
 
-func (p *CLI) loadFrom(from config.Source) (*config.Config, error) {
+func (p *CLI) loadFrom(from config.LoadOptions) (*config.Config, error) {
 	c, err := config.Load(from)
 	if c != nil {
 		p.hidden().Know(c.Secrets()...)

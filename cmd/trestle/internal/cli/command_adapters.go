@@ -79,11 +79,11 @@ func adapterRows(conf *config.Config, h *console.Health, crew []engine.Process, 
 }
 
 func reasonIn(conf *config.Config, entry string) string {
-	i := slices.IndexFunc(conf.Problems, func(p config.Problem) bool { return p.Entry == entry })
+	i := slices.IndexFunc(conf.Problems, func(p config.EntryProblem) bool { return p.Entry == entry })
 	if i < 0 {
 		return ""
 	}
-	return conf.Problems[i].Fault.String()
+	return conf.Problems[i].Err.String()
 }
 
 // live takes over what the running process says.
@@ -100,7 +100,7 @@ func (r *adapterRow) live(h console.Health) {
 func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 	if r.Account == "" {
 		same := slices.DeleteFunc(slices.Clone(accounts), func(a console.Account) bool { return !strings.HasPrefix(a.Account, r.Type+":") })
-		alone := !slices.ContainsFunc(conf.Adapters, func(a config.Adapter) bool { return a.Type == r.Type && a.Name != r.Name })
+		alone := !slices.ContainsFunc(conf.Adapters, func(a config.AdapterEntry) bool { return a.Type == r.Type && a.Name != r.Name })
 		if len(same) != 1 || !alone {
 			return
 		}

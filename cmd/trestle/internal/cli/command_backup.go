@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -56,7 +57,7 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error { // an older record is left as it is
+	return p.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error { // an older record is left as it is
 		if conf.Database != "" {
 			return &apperr.Error{What: "the record is in Postgres", Where: "database", Remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, Code: apperr.Usage}
 		}
@@ -91,7 +92,7 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 // copyAside has the record copied by the process that serves it, or here. One
 // that cannot write where this one can, such as a service in a sandbox, has it
 // done here all the same, without a job.
-func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
+func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
 	var a server.BackupResult
 	begun := false // here
 	err := p.change(ctx, mutation{
@@ -150,7 +151,7 @@ func (p *CLI) awaitBackup(ctx context.Context, id int64) error {
 }
 
 // copyHere copies the record beside whoever writes it.
-func copyHere(ctx context.Context, conf *config.Config, r sqlstore.ReadModel, full string) error {
+func copyHere(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
 	q := server.BackupRequest{File: full, Partial: full + ".partial"}
 	err := server.IgnoreMissing(os.Remove(q.Partial))
 	if err == nil {

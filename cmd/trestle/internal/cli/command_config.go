@@ -36,23 +36,19 @@ func configCommand(p *CLI) *cobra.Command {
 		Use: "schema", Short: "print the JSON schema of the file, for editors", Args: cobra.NoArgs,
 		Long: "Print the JSON schema of the file. Editors complete and check a file that begins with\n\n  " + config.SchemaLine + "\n\nwhen the schema stands beside it: trestle config schema > " + config.SchemaFile,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := p.Out.Write(config.Schema())
+			_, err := p.Out.Write(config.JSONSchema())
 			return err
 		},
 	}
-	migrate := &cobra.Command{
-		Use: "migrate", Short: "print what brings the file up to date, as a patch; nothing is written", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return p.migrateConfig() },
-	}
-	c.AddCommand(check, show, schema, migrate)
+	c.AddCommand(check, show, schema)
 	return c
 }
 
 // checkedConfig is the answer of `config check -o json`.
 type checkedConfig struct {
-	File     string           `json:"file,omitempty"` // empty: the environment
-	Sound    bool             `json:"sound"`
-	Findings []config.Finding `json:"findings"`
+	File     string                 `json:"file,omitempty"` // empty: the environment
+	Sound    bool                   `json:"sound"`
+	Findings []config.ConfigFinding `json:"findings"`
 }
 
 func (p *CLI) checkConfig() error {
@@ -61,10 +57,10 @@ func (p *CLI) checkConfig() error {
 	switch {
 	case err != nil:
 		code = apperr.BadConfig
-	case !c.Sound():
+	case !c.IsSound():
 		code = apperr.Failed
 	}
-	answer := checkedConfig{Sound: code == apperr.Done, Findings: append([]config.Finding{}, config.Findings(c, err)...)}
+	answer := checkedConfig{Sound: code == apperr.Done, Findings: append([]config.ConfigFinding{}, config.ListFindings(c, err)...)}
 	if c != nil {
 		answer.File = c.Path
 	}
@@ -79,25 +75,25 @@ func (p *CLI) checkConfig() error {
 func reportConfig(w io.Writer, c *config.Config, err error) {
 	invalid, fatal := errors.AsType[*config.InvalidError](err)
 	if fatal {
-		config.WriteFaults(w, invalid.Text, invalid.Faults)
+		config.WriteFaults(w, invalid.Text, invalid.Errors)
 	}
 	if c == nil {
 		return
 	}
 	c.WriteProblems(w)
 	c.WriteWarnings(w)
-	if !fatal && c.Sound() {
-		fmt.Fprintf(w, "%s is fine: %s\n", c.Name(), c.Holds())
+	if !fatal && c.IsSound() {
+		fmt.Fprintf(w, "%s is fine: %s\n", c.SourceName(), c.Summary())
 	}
 }
 
 // showConfig prints the configuration and, apart from it, what people decided
 // while the program ran: that stands in the record and never competes with a key.
 func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
-	var all []config.Row
+	var all []config.ShownValue
 	if p.remote != "" {
 		var err error
-		if all, err = consult[[]config.Row](ctx, p, "config show", url.Values{"all": {strconv.FormatBool(o.All)}}); err != nil {
+		if all, err = consult[[]config.ShownValue](ctx, p, "config show", url.Values{"all": {strconv.FormatBool(o.All)}}); err != nil {
 			return err
 		}
 	} else {
@@ -111,7 +107,7 @@ func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
 	}
 	return answerRows(p, all, func(w io.Writer) {
 		own := len(all)
-		if i := slices.IndexFunc(all, func(r config.Row) bool { return r.Origin == ofRecord }); i >= 0 {
+		if i := slices.IndexFunc(all, func(r config.ShownValue) bool { return r.Origin == ofRecord }); i >= 0 {
 			own = i
 		}
 		config.WriteRows(w, all[:own], o)
@@ -123,7 +119,7 @@ func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
 }
 
 // shownRows lists the configuration and, behind it, what the record holds.
-func shownRows(ctx context.Context, c *config.Config, o config.ShowOptions) ([]config.Row, error) {
+func shownRows(ctx context.Context, c *config.Config, o config.ShowOptions) ([]config.ShownValue, error) {
 	learned, err := learnedRows(ctx, c)
 	return append(c.Rows(o), learned...), err
 }
@@ -138,13 +134,13 @@ const ofRecord = "record"
 
 // learnedRows lists what the record holds beside the configuration; nothing
 // where there is no record yet, or none that this program reads.
-func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err error) {
+func learnedRows(ctx context.Context, c *config.Config) (rows []config.ShownValue, err error) {
 	if storeopen.IsMissing(c) {
 		return nil, nil
 	}
 	store, err := storeopen.OpenReadOnly(ctx, c)
 	if errors.Is(err, engine.ErrOlder) || errors.Is(err, engine.ErrNewer) {
-		return []config.Row{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
+		return []config.ShownValue{{Path: "learned", Value: err.Error(), Origin: ofRecord}}, nil
 	}
 	if err != nil {
 		return nil, storeopen.ReadError(err, c)
@@ -154,7 +150,9 @@ func learnedRows(ctx context.Context, c *config.Config) (rows []config.Row, err 
 	if err != nil {
 		return nil, err
 	}
-	add := func(path, value string) { rows = append(rows, config.Row{Path: path, Value: value, Origin: ofRecord}) }
+	add := func(path, value string) {
+		rows = append(rows, config.ShownValue{Path: path, Value: value, Origin: ofRecord})
+	}
 	for _, a := range desk.Admitted {
 		add("learned.pairings."+a.Account+"."+a.User, strings.TrimSpace(fmt.Sprintf("%s, let in %s %s", a.Name, textout.FormatTime(a.At), inCircle(string(a.Circle)))))
 	}
@@ -169,28 +167,4 @@ func inCircle(name string) string {
 		return ""
 	}
 	return "into the circle " + name
-}
-
-// migrateConfig prints the patch that takes known-old keys out of the file.
-func (p *CLI) migrateConfig() error {
-	c, err := p.load()
-	if err != nil {
-		return err
-	}
-	m := c.Migration()
-	if p.output == "text" {
-		_, err = io.WriteString(p.hidden().Answers(p.Out), m.Patch) // as it is: a program reads it
-	} else {
-		err = p.answer(m, nil)
-	}
-	if err != nil {
-		return err
-	}
-	for _, step := range m.ByHand {
-		fmt.Fprintf(p.Err, "by hand: %s\n", step)
-	}
-	if m.Patch == "" && len(m.ByHand) == 0 && !p.quiet {
-		fmt.Fprintln(p.Err, "nothing to migrate")
-	}
-	return nil
 }

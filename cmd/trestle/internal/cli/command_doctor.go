@@ -88,7 +88,7 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 
 // notInForce is what is found of a configuration that cannot be used.
 func notInForce(wrong error) (found []adapters.Diagnosis) {
-	for _, f := range config.Findings(nil, wrong) {
+	for _, f := range config.ListFindings(nil, wrong) {
 		found = append(found, doctor.Fail(string(alerts.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))
 	}
 	return found

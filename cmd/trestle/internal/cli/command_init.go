@@ -56,7 +56,7 @@ func (s *initWizard) run(ctx context.Context) error {
 	if s.from != "" && s.from != "env" && s.from != "openclaw" {
 		return &apperr.Error{What: "--from is env or openclaw", Where: "init", Remedy: "choose one of them", Code: apperr.Usage}
 	}
-	file := s.absolute(cmp.Or(s.configPath, config.File))
+	file := s.absolute(cmp.Or(s.configPath, config.DefaultFile))
 	if _, err := os.Stat(file); err == nil && !s.printOnly {
 		return s.compare(ctx, file)
 	}
@@ -148,7 +148,7 @@ func (s *initWizard) try(ctx context.Context, plan *setup.Plan) error {
 func (s *initWizard) tryAccount(ctx context.Context, a setup.Account) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
-	ad, err := s.blank().NewAdapter(config.Adapter{
+	ad, err := s.blank().NewAdapter(config.AdapterEntry{
 		Name: a.Name, Type: a.Type, APIURL: string(a.APIURL.Value),
 		Token: a.Credential("token"), BotToken: a.Credential("bot_token"), AppToken: a.Credential("app_token"), SigningSecret: a.Credential("signing_secret"),
 	})
@@ -179,7 +179,7 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.Model) error {
 		}
 	}
 	m.Name = cmp.Or(m.Name, config.DefaultModel)
-	client, err := s.blank().OpenEndpoint(config.Model{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
+	client, err := s.blank().OpenEndpoint(config.ModelEndpoint{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
 	if err != nil {
 		return err
 	}
@@ -324,7 +324,7 @@ func (s *initWizard) write(file string, plan *setup.Plan) error {
 // find it. It is this program's, so an older one is replaced; without it the file
 // is as good.
 func (s *initWizard) writeSchema(file string) {
-	if err := os.WriteFile(file, config.Schema(), 0o600); err != nil {
+	if err := os.WriteFile(file, config.JSONSchema(), 0o600); err != nil {
 		s.talk("editors will not complete the file: the schema was not written: %v\n", err)
 	}
 }

@@ -135,7 +135,7 @@ func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 	if err != nil {
 		return err
 	}
-	length, err := config.ParseSpan(span)
+	length, err := config.ParseDuration(span)
 	if err != nil || length <= 0 {
 		return &apperr.Error{What: fmt.Sprintf("%q is no length of time", span), Where: "--for", Remedy: "write 30m, 2h or 7d", Code: apperr.Usage}
 	}

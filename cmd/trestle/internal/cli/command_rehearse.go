@@ -25,7 +25,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -59,7 +59,7 @@ func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error
 	if v.budget != 0 && v.budget < leastBudget {
 		return &apperr.Error{What: "a budget is a number of tokens that leaves room for a frame", Where: "--budget " + strconv.Itoa(v.budget), Remedy: fmt.Sprintf("give %d or more", leastBudget), Code: apperr.Usage}
 	}
-	return p.look(ctx, func(conf *config.Config, r sqlstore.ReadModel) error {
+	return p.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error {
 		past, err := r.Past(ctx, id)
 		if errors.Is(err, console.ErrUnknown) {
 			err = control.ErrNotFound
@@ -85,7 +85,7 @@ func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error
 
 // stage sets up a rehearsal: the agent of the run as the configuration and the
 // flags have it, over the past.
-func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.HistoricalView, v rehearsalOptions) (shell.Options, error) {
+func (p *CLI) stage(ctx context.Context, conf *config.Config, past *readmodel.HistoricalView, v rehearsalOptions) (shell.Options, error) {
 	mind := past.Run().Cycle.Mind
 	agent, ok := conf.Agent(string(mind.Agent))
 	if !ok {
@@ -105,7 +105,7 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *sqlstore.His
 		if err != nil {
 			return shell.Options{}, &apperr.Error{What: err.Error(), Where: "model of " + agent.Name, Remedy: "see trestle doctor", Code: apperr.Failed}
 		}
-		as.Model = &llm.Retry{Model: client}
+		as.Model = &llm.RetryingModel{Model: client}
 	}
 	entry, err := past.Entry(ctx, past.Run().Cycle.Space)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/hud/recall"
 )
 
 // replayQuestion is what is asked of a replay.
@@ -50,13 +51,13 @@ func replayCommand(p *CLI) *cobra.Command {
 }
 
 // weights returns the weights of relevance that the question asks for.
-func (q replayQuestion) weights() (*hud.Weights, error) {
-	w := hud.DefaultWeights()
+func (q replayQuestion) weights() (*recall.Weights, error) {
+	w := recall.DefaultWeights()
 	for name, factor := range q.weigh {
 		by, err := strconv.ParseFloat(factor, 64)
 		value := w.Named(name)
 		if err != nil || value == nil {
-			return nil, &apperr.Error{What: fmt.Sprintf("%s=%s names no weight and factor", name, factor), Where: "--weigh", Remedy: "name one of " + textout.JoinOr(hud.WeightNames()), Code: apperr.Usage}
+			return nil, &apperr.Error{What: fmt.Sprintf("%s=%s names no weight and factor", name, factor), Where: "--weigh", Remedy: "name one of " + textout.JoinOr(recall.WeightNames()), Code: apperr.Usage}
 		}
 		*value *= by
 	}

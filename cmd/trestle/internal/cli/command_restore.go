@@ -142,7 +142,7 @@ func downSince(text, flag string, now time.Time) (time.Time, error) {
 		return now, nil
 	}
 	at, err := time.Parse(time.RFC3339, text)
-	if d, span := config.ParseSpan(text); span == nil {
+	if d, span := config.ParseDuration(text); span == nil {
 		at, err = now.Add(-d), nil
 	}
 	if err != nil || at.After(now) {

@@ -28,6 +28,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
@@ -99,14 +100,14 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, model
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	conf, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+	conf, err := config.Load(config.LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		return nil, err
 	}
 	s = newServer(conf, p.logger(slog.LevelError), io.Discard, true)
 	s.Times, s.Hold, s.Listener = hurried(), demoHold, ln
 	if modelURL == "" {
-		s.Models = func(config.Model) llm.Model { return demo.Model{} }
+		s.Models = func(config.ModelEndpoint) llm.Model { return demo.Model{} }
 	}
 	return s, nil
 }
@@ -186,7 +187,7 @@ func (p *CLI) showDemo(ctx context.Context, s *server.Server, stage *demo.Platfo
 
 // demoRecord is the record as a narrator reads it.
 type demoRecord struct {
-	sqlstore.ReadModel
+	readmodel.ReadModel
 	sqlstore.AgentStore
 }
 

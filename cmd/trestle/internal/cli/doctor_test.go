@@ -38,7 +38,7 @@ type passwords struct{}
 
 func (passwords) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
 	if len(r.Tools) > 0 {
-		return llm.Response{Calls: []llm.Call{{ID: "1", Name: r.Tools[0].Name, Args: "{}"}}, Finish: llm.Called}, nil
+		return llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: r.Tools[0].Name, Args: "{}"}}, Finish: llm.Called}, nil
 	}
 	_, rest, _ := strings.Cut(r.Messages[0].Text, "The password is ")
 	word, _, _ := strings.Cut(rest, ".")

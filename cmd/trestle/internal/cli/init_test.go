@@ -58,16 +58,16 @@ func TestInitAsksForThreeThingsAndTriesThem(t *testing.T) {
 	if strings.Contains(out+errs, "7001:right") || strings.Contains(out+errs, "sk-right") {
 		t.Error("a credential is shown")
 	}
-	for _, name := range []string{config.File, config.EnvFile} {
+	for _, name := range []string{config.DefaultFile, config.EnvFile} {
 		info, err := os.Stat(filepath.Join(s.folder, name))
 		if err != nil || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
 	lookup, environ := environment("")
-	c, err := config.Load(config.Source{Folder: s.folder, Lookup: lookup, Environ: environ})
-	if err != nil || !c.Sound() || string(c.Adapters[0].Token) != "7001:right" || c.Model.Name != "little" || string(c.Model.APIKey) != "sk-right" {
-		t.Errorf("%v: %+v, findings %v", err, c, config.Findings(c, err))
+	c, err := config.Load(config.LoadOptions{Folder: s.folder, Lookup: lookup, Environ: environ})
+	if err != nil || !c.IsSound() || string(c.Adapters[0].Token) != "7001:right" || c.Model.Name != "little" || string(c.Model.APIKey) != "sk-right" {
+		t.Errorf("%v: %+v, findings %v", err, c, config.ListFindings(c, err))
 	}
 }
 
@@ -75,7 +75,7 @@ func TestInitAsksForThreeThingsAndTriesThem(t *testing.T) {
 // is different and changes nothing.
 func TestInitNeverOverwrites(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7001:right\nSLACK_BOT_TOKEN=xoxb-1\nSLACK_APP_TOKEN=xapp-1\nOPENAI_API_KEY=sk-1"}
-	file := filepath.Join(s.folder, config.File)
+	file := filepath.Join(s.folder, config.DefaultFile)
 	const mine = "# mine\nmodel: {name: x}\nadapters: {bot: {type: telegram, token: \"${OTHER:-7002:other}\", api_url: \"http://127.0.0.1:1\"}}\n"
 	testutil.OK(t, os.WriteFile(file, []byte(mine), 0o600))
 	out, errs, _ := s.do(t, "", "init")
@@ -107,7 +107,7 @@ func TestInitWritesNothingThatIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := stage{folder: t.TempDir(), env: test.env}
 			_, errs, code := s.do(t, test.in, "init")
-			if code != apperr.Failed || !strings.Contains(errs, test.want) || exists(filepath.Join(s.folder, config.File)) || exists(filepath.Join(s.folder, config.EnvFile)) {
+			if code != apperr.Failed || !strings.Contains(errs, test.want) || exists(filepath.Join(s.folder, config.DefaultFile)) || exists(filepath.Join(s.folder, config.EnvFile)) {
 				t.Errorf("exit %s:\n%s", code, errs)
 			}
 		})
@@ -119,7 +119,7 @@ func TestInitKeepsAnEnvFile(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=http://127.0.0.1:1/v1"}
 	testutil.OK(t, os.WriteFile(filepath.Join(s.folder, config.EnvFile), []byte("A=b\n"), 0o600))
 	_, errs, code := s.do(t, "", "init", "--from", "env")
-	if code != apperr.Failed || !strings.Contains(errs, "it is kept; move it away") || exists(filepath.Join(s.folder, config.File)) {
+	if code != apperr.Failed || !strings.Contains(errs, "it is kept; move it away") || exists(filepath.Join(s.folder, config.DefaultFile)) {
 		t.Errorf("exit %s:\n%s", code, errs)
 	}
 }
@@ -132,7 +132,7 @@ func TestInitTakesOverAnotherHost(t *testing.T) {
 	testutil.OK(t, os.WriteFile(claw, []byte(`{channels: {telegram: {botToken: "7001:right"}, irc: {}}, agents: {list: [{id: "main", identity: {name: "Clawd"}}]}}`), 0o600))
 	s.env = "OPENCLAW_CONFIG_PATH=" + claw
 	out, errs, code := s.do(t, "", "init", "--from", "openclaw", "--print")
-	if code != apperr.Done || !strings.Contains(out, "name: Clawd") || !strings.Contains(errs, "left out: channels.irc") || exists(filepath.Join(s.folder, config.File)) {
+	if code != apperr.Done || !strings.Contains(out, "name: Clawd") || !strings.Contains(errs, "left out: channels.irc") || exists(filepath.Join(s.folder, config.DefaultFile)) {
 		t.Errorf("exit %s:\n%s\n%s", code, out, errs)
 	}
 	if strings.Contains(out+errs, "7001:right") {

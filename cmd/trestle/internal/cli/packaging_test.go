@@ -52,7 +52,7 @@ func TestUnitShutsTheServiceIn(t *testing.T) {
 
 // The configuration that a package installs is one that runs.
 func TestPackagedConfigurationIsFine(t *testing.T) {
-	c, err := config.Load(config.Source{
+	c, err := config.Load(config.LoadOptions{
 		Path: filepath.Join("..", "..", "..", "..", "packaging", "deb", "trestle.yaml"), Lookup: func(string) (string, bool) { return "", false },
 	})
 	if err != nil || len(c.Problems) > 0 {
@@ -120,12 +120,12 @@ func runs(t *testing.T, args []string, variables map[string]string) {
 	}
 	set := "TRESTLE_LISTEN=127.0.0.1:1\nTRESTLE_DATABASE=postgres://a@b/c\nTRESTLE_REDIS=redis://b:1\nTRESTLE_TOKEN=" + strings.Repeat("x", 32)
 	lookup, environ := environment(set)
-	c, err := config.Load(config.Source{Lookup: lookup, Environ: environ})
+	c, err := config.Load(config.LoadOptions{Lookup: lookup, Environ: environ})
 	testutil.OK(t, err)
 	rows := c.Rows(config.ShowOptions{All: true})
 	for name := range variables {
 		from := "env " + strings.TrimSuffix(name, "_FILE")
-		if !slices.ContainsFunc(rows, func(r config.Row) bool { return r.Origin == from }) {
+		if !slices.ContainsFunc(rows, func(r config.ShownValue) bool { return r.Origin == from }) {
 			t.Errorf("%s sets nothing", name)
 		}
 	}
@@ -145,7 +145,7 @@ func TestKustomizeBases(t *testing.T) {
 		folder := filepath.Join("kustomize", base)
 		testutil.OK(t, yaml.Unmarshal([]byte(packaged(t, filepath.Join(folder, "kustomization.yaml"))), &k))
 		conf := filepath.Join("..", "..", "..", "..", "packaging", folder, k.ConfigMapGenerator[0].Files[0])
-		if _, err := config.Load(config.Source{Path: conf, Lookup: func(string) (string, bool) { return "", false }}); err != nil {
+		if _, err := config.Load(config.LoadOptions{Path: conf, Lookup: func(string) (string, bool) { return "", false }}); err != nil {
 			t.Errorf("%s: %v", conf, err)
 		}
 		first, _, _ := strings.Cut(packaged(t, filepath.Join(folder, k.Resources[0])), "\n---\n")
@@ -224,7 +224,7 @@ func handed(t *testing.T, secrets, file string) {
 	if secrets == "" || !strings.HasPrefix(file, secrets) {
 		t.Errorf("%s is not among the secrets of %q", file, secrets)
 	}
-	if !config.HandedOver(file, "") {
+	if !config.IsMountedSecret(file, "") {
 		t.Errorf("a start would complain of the mode of %s", file)
 	}
 }

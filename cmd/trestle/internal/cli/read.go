@@ -14,12 +14,12 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 )
 
 // look opens the record for reading, beside a running process or without one,
 // and hands it to see.
-func (p *CLI) look(ctx context.Context, see func(c *config.Config, r sqlstore.ReadModel) error) (err error) {
+func (p *CLI) look(ctx context.Context, see func(c *config.Config, r readmodel.ReadModel) error) (err error) {
 	conf, err := p.load()
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func sinceFlag(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	d, err := config.ParseSpan(text)
+	d, err := config.ParseDuration(text)
 	if err != nil || d < 0 {
 		return time.Time{}, &apperr.Error{What: fmt.Sprintf("%q is no length of time", text), Where: "--since", Remedy: "write 90s, 5m, 2h or 7d", Code: apperr.Usage}
 	}

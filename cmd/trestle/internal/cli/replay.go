@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
@@ -40,7 +41,7 @@ type replay struct {
 	spaces  map[string]spaces.SpaceID
 	clock   atomic.Int64 // Unix milliseconds
 	asked   int
-	weights *hud.Weights
+	weights *recall.Weights
 }
 
 // replaying makes the rooms that the lines name and hands the replay to do.

@@ -18,8 +18,10 @@ import (
 // K25, ECOSYSTEM 3.2: what is restored knows from when on people wait, whichever
 // schema it has, also one that was restored before; and there is nothing beside it.
 func TestRestoreSaysUntilWhenAllIsDealtWith(t *testing.T) {
-	s := yesterday(t, "http://127.0.0.1:1")
-	old := filepath.Join(s.folder, "data", "trestle.db")
+	s := installed(t, "http://127.0.0.1:1")
+	s.done(t, "", "backup", "old.db")
+	addMigration(t)
+	old := filepath.Join(s.folder, "old.db")
 	schema := tableOf(t, old, "select max(version_id) from goose_db_version")
 	from := old
 	for n, since := range []string{"2026-02-03T04:05:06Z", "2h", ""} {

@@ -246,7 +246,7 @@ func TestNoCredentialIsInAnyAnswer(t *testing.T) {
 	}
 	h := newHunt(t, all)
 	s := stage{folder: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(s.folder, config.File), []byte(yaml), 0o644); err != nil { // as careless as can be
+	if err := os.WriteFile(filepath.Join(s.folder, config.DefaultFile), []byte(yaml), 0o644); err != nil { // as careless as can be
 		t.Fatal(err)
 	}
 	if _, errs, code := s.do(t, "hello\n", "chat", "-v"); code != apperr.Done {
@@ -255,7 +255,7 @@ func TestNoCredentialIsInAnyAnswer(t *testing.T) {
 		h.in("chat -v", errs)
 	}
 	for _, line := range []string{
-		"config check", "config check -o json", "config show --all --origin", "config show -o json", "config migrate", "config schema",
+		"config check", "config check -o json", "config show --all --origin", "config show -o json", "config schema",
 		"status", "status -o json", "doctor", "doctor -o json", "spaces -o json", "runs -o json", "problems -o json", "adapters -o json", "run --check -v", "run --config nowhere.yaml",
 	} {
 		out, errs, _ := s.do(t, "", strings.Fields(line)...)
@@ -268,7 +268,7 @@ func TestNoCredentialIsInAnyAnswer(t *testing.T) {
 // inFolder looks into every file below a folder, but for the configuration.
 func (h *hunt) inFolder(folder string) {
 	err := filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || d.Name() == config.File {
+		if err != nil || !d.Type().IsRegular() || d.Name() == config.DefaultFile {
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -73,7 +73,7 @@ func (p *CLI) stillServed(ctx context.Context, err error) (*control.Client, bool
 	if running && !p.warned {
 		p.warned = true
 		w := p.hidden().Writer(p.Err)
-		config.WriteFaults(w, invalid.Text, invalid.Faults)
+		config.WriteFaults(w, invalid.Text, invalid.Errors)
 		fmt.Fprint(w, "The process that runs goes on with what it read before, and answers:\n\n")
 	}
 	return c, running

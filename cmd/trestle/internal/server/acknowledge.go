@@ -21,7 +21,7 @@ const ackFor = 2 * time.Hour
 // operators returns the chats of an adapter in which problems are told.
 func (p *Components) operators(adapter string) []string {
 	var chats []string
-	for _, c := range p.Config().Alarms.Chats {
+	for _, c := range p.Config().Alerts.Chats {
 		if c.Adapter == adapter {
 			chats = append(chats, c.Chat)
 		}
@@ -38,7 +38,7 @@ func (p *Components) acknowledge(ctx context.Context, words string, at time.Time
 			id = alerts.ID(n)
 			continue
 		}
-		if d, err := config.ParseSpan(word); err == nil && d > 0 {
+		if d, err := config.ParseDuration(word); err == nil && d > 0 {
 			span = d
 		}
 	}

@@ -16,17 +16,17 @@ const alarmTTL = time.Hour
 
 // newWatch returns what looks for problems and tells of them.
 func (s *Server) newWatch() *alerts.Monitor {
-	a := s.Config().Alarms
+	a := s.Config().Alerts
 	w := &alerts.Monitor{Store: s.Store.Problems(), Reserve: &s.Unstored, Logger: s.Log, Looks: []alerts.Probe{s.lookAtRecord(), s.lookAtProcesses()}}
 	for _, look := range s.ownLooks() {
 		w.Looks = append(w.Looks, s.everywhere(look))
 	}
 	if len(a.Chats) > 0 {
-		w.Tellers = append(w.Tellers, minSeverityNotifier{chatNotifier{s.Components, a.Chats}, alerts.Severity(a.Least)})
+		w.Tellers = append(w.Tellers, minSeverityNotifier{chatNotifier{s.Components, a.Chats}, alerts.Severity(a.MinLevel)})
 	}
 	if a.Webhook != "" {
 		h := &alerts.Webhook{URL: string(a.Webhook), Client: s.caller(), Logger: s.Log}
-		w.Tellers = append(w.Tellers, minSeverityNotifier{h, alerts.Severity(a.Least)})
+		w.Tellers = append(w.Tellers, minSeverityNotifier{h, alerts.Severity(a.MinLevel)})
 	}
 	return w
 }
@@ -64,7 +64,7 @@ func (s *Server) watchOver(ctx context.Context) error {
 // chatNotifier tells of problems in the operators' chats, through the outbox.
 type chatNotifier struct {
 	*Components
-	chats []config.Chat
+	chats []config.ChatRef
 }
 
 // Tell posts a notice for each chat but those of the adapter it is about.

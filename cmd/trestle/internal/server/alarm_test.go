@@ -121,10 +121,10 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 	ask := func(n int) llm.Request {
 		return llm.Request{Messages: []llm.Message{{Text: strings.Repeat("a", n)}}}
 	}
-	read := func(n int) llm.Response { return llm.Response{Usage: llm.Usage{Prompt: n}} }
+	read := func(n int) llm.Response { return llm.Response{Usage: llm.TokenUsage{Prompt: n}} }
 	offered := llm.Request{Tools: []llm.Tool{{Name: "send_message"}}}
 	words := func(text string) llm.Response { return llm.Response{Text: text, Finish: llm.Stopped} }
-	failed := func(k llm.Kind) error { return &llm.Error{Kind: k, Err: errors.New("no")} }
+	failed := func(k llm.ErrorKind) error { return &llm.Error{Kind: k, Err: errors.New("no")} }
 	for _, test := range []struct {
 		name string
 		live func(e *endpointHealth)
@@ -152,7 +152,7 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 		}, []alerts.Code{alerts.Truncates}},
 		{"it does not say", func(e *endpointHealth) {
 			for range 4 {
-				e.saw(ask(90000), llm.Response{Usage: llm.Usage{Prompt: 1, Estimated: true}}, nil)
+				e.saw(ask(90000), llm.Response{Usage: llm.TokenUsage{Prompt: 1, Estimated: true}}, nil)
 			}
 		}, nil},
 		{"key refused", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.Denied)) }, []alerts.Code{alerts.ModelKey}},
@@ -175,7 +175,7 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 		{"words in place of acts, now and then", func(e *endpointHealth) {
 			for range wordy {
 				e.saw(offered, words("Nothing to do for me."), nil)
-				e.saw(offered, llm.Response{Calls: []llm.Call{{Name: "send_message"}}, Finish: llm.Called}, nil)
+				e.saw(offered, llm.Response{Calls: []llm.ToolCall{{Name: "send_message"}}, Finish: llm.Called}, nil)
 			}
 		}, nil},
 		{"silence, and thoughts", func(e *endpointHealth) {

@@ -26,7 +26,7 @@ const roleGrace = 30 * time.Second
 // A peerStatus is what a process tells the others of itself. One that a process of
 // another version wrote may lack a part.
 type peerStatus struct {
-	Roles    []config.Role        `json:"roles,omitempty"`
+	Roles    []config.ProcessRole `json:"roles,omitempty"`
 	Folder   string               `json:"folder,omitempty"`   // what marks its folder of files
 	Bells    string               `json:"bells,omitempty"`    // where it rings for others
 	Accounts map[string]string    `json:"accounts,omitempty"` // those it serves, by their entries
@@ -92,7 +92,7 @@ func (s *Server) tell(ctx context.Context) error {
 
 // bulletin says how this process is now.
 func (s *Server) bulletin(ctx context.Context) peerStatus {
-	b := peerStatus{Roles: s.Config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.Config()), Accounts: map[string]string{}}
+	b := peerStatus{Roles: s.Config().ActiveRoles(), Folder: s.folder, Bells: bellsOf(s.Config()), Accounts: map[string]string{}}
 	for _, l := range s.lineup.all() {
 		if st := l.Status(); l.other.Load() == nil && st.Account != "" && l.name != LocalName {
 			b.Accounts[l.name] = st.Account
@@ -142,7 +142,7 @@ func (s *Server) lookAtProcesses() alerts.Probe {
 	return alerts.Probe{
 		Codes: []alerts.Code{alerts.Disagree},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			own := peer{engine.Process{Program: buildinfo.Current().Version}, peerStatus{Roles: s.Config().DoesAll(), Folder: s.folder, Bells: bellsOf(s.Config())}}
+			own := peer{engine.Process{Program: buildinfo.Current().Version}, peerStatus{Roles: s.Config().ActiveRoles(), Folder: s.folder, Bells: bellsOf(s.Config())}}
 			return idle.since(time.Now(), disagreements(own, s.fellows())), nil
 		},
 	}
@@ -186,7 +186,7 @@ func disagreements(own peer, others []peer) (all []alerts.Observation) {
 	differ("versions", func(f peer) string { return f.Program })
 	differ("doorbells", func(f peer) string { return f.Bells })
 	differ("folders of files", func(f peer) string { return f.Folder })
-	for _, r := range config.Roles() {
+	for _, r := range config.AllRoles() {
 		does := func(f peer) bool { return len(f.Roles) == 0 || slices.Contains(f.Roles, r) }
 		if !does(own) && !slices.ContainsFunc(others, does) {
 			all = append(all, alerts.Observation{Code: alerts.Disagree, Subject: rolesSubject, Evidence: "no process has the role " + string(r)})

@@ -19,7 +19,7 @@ import (
 // Issue 7: processes that were told different things are found out, and so is work
 // that nobody does.
 func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
-	all := config.Roles()
+	all := config.AllRoles()
 	own := peer{engine.Process{Program: "1.2"}, peerStatus{Roles: all, Folder: "a", Bells: "redis one:6379"}}
 	other := func(version string, b peerStatus) peer {
 		return peer{engine.Process{ID: "p2", Host: "far", PID: 7, Program: version}, b}
@@ -38,8 +38,8 @@ func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 			[]string{"versions: process 7 on far: 1.3; here: 1.2", "doorbells: process 7 on far: the database; here: redis one:6379", "folders of files: process 7 on far: b; here: a"},
 		},
 		"nobody thinks": {
-			peer{own.Process, peerStatus{Roles: []config.Role{config.ShowsConsole}}},
-			[]peer{other("1.2", peerStatus{Roles: []config.Role{config.ServesAccounts}})},
+			peer{own.Process, peerStatus{Roles: []config.ProcessRole{config.RoleConsole}}},
+			[]peer{other("1.2", peerStatus{Roles: []config.ProcessRole{config.RoleAdapters}})},
 			[]string{"roles: no process has the role minds"},
 		},
 	} {

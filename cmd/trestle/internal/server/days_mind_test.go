@@ -67,10 +67,10 @@ func (w *whimsical) decides(r llm.Request) (time.Duration, llm.Response, error) 
 	}
 	asked, places := w.asked(r.Messages, r.CacheKey)
 	if w.mood && w.rng.IntN(3) == 0 {
-		kind := llm.Kind(w.rng.IntN(int(llm.TooLong)))
+		kind := llm.ErrorKind(w.rng.IntN(int(llm.TooLong)))
 		return took, llm.Response{}, &llm.Error{Kind: kind, Err: errors.New("a mood"), RetryAfter: time.Duration(w.rng.IntN(20)) * time.Second}
 	}
-	resp := llm.Response{Finish: llm.Stopped, Usage: llm.Usage{Prompt: 1000, Output: 50}}
+	resp := llm.Response{Finish: llm.Stopped, Usage: llm.TokenUsage{Prompt: 1000, Output: 50}}
 	switch {
 	case r.NoCalls:
 		resp.Text = "I think of " + w.mints() + "."
@@ -109,8 +109,8 @@ func (w *whimsical) asked(messages []llm.Message, mind string) (tokens, places [
 }
 
 // acts are the calls of one answer: one send, mostly, and now and then something else.
-func (w *whimsical) acts(places []string) []llm.Call {
-	var calls []llm.Call
+func (w *whimsical) acts(places []string) []llm.ToolCall {
+	var calls []llm.ToolCall
 	add := func(name string, args any) {
 		calls = append(calls, llmtest.Call("call_"+w.mints(), name, args))
 	}

@@ -52,14 +52,14 @@ func (x *examination) Parts() []doctor.Check {
 }
 
 func (x *examination) setup() doctor.Setup {
-	s := doctor.Setup{Folder: x.conf.Data, Summary: x.conf.Name() + ": " + x.conf.Holds()}
+	s := doctor.Setup{Folder: x.conf.Data, Summary: x.conf.SourceName() + ": " + x.conf.Summary()}
 	for _, f := range x.conf.Problems {
-		s.Entries = append(s.Entries, doctor.BrokenEntry{Path: f.Entry, What: f.Fault.What, Mend: f.Fault.Remedy})
+		s.Entries = append(s.Entries, doctor.BrokenEntry{Path: f.Entry, What: f.Err.What, Mend: f.Err.Remedy})
 	}
 	for _, w := range x.conf.Warnings {
-		c := doctor.Warning{What: strings.TrimPrefix(w.Entry+": "+w.Fault.What, ": "), Mend: w.Fault.Remedy, Grave: w.Grave}
-		if w.Open != "" {
-			c.File, c.Name = x.absolute(w.Open), w.Open
+		c := doctor.Warning{What: strings.TrimPrefix(w.Entry+": "+w.Err.What, ": "), Mend: w.Err.Remedy, Grave: w.Serious}
+		if w.ReadableFile != "" {
+			c.File, c.Name = x.absolute(w.ReadableFile), w.ReadableFile
 		}
 		s.Warnings = append(s.Warnings, c)
 	}
@@ -78,7 +78,7 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Diagnosis {
 	case err != nil:
 		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
-	r.Answers, r.Backup, r.MaxAge = x.running != nil, LastBackup(x.conf.Data), x.conf.Alarms.BackupAge
+	r.Answers, r.Backup, r.MaxAge = x.running != nil, LastBackup(x.conf.Data), x.conf.Alerts.BackupAge
 	return r.Examine(clocks, x.now)
 }
 
@@ -108,7 +108,7 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.Diagnosis {
 // endpoints returns a part for each model that is asked.
 func (x *examination) endpoints() []doctor.Check {
 	var all []doctor.Check
-	add := func(name, entry string, m config.Model, s config.Settings) {
+	add := func(name, entry string, m config.ModelEndpoint, s config.Settings) {
 		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.Counter).Count}
 		all = append(all, doctor.Check{Name: name, Examine: func(ctx context.Context) []adapters.Diagnosis {
 			if m.Offline && x.Models == nil {
@@ -131,14 +131,14 @@ func (x *examination) endpoints() []doctor.Check {
 }
 
 // tagsAlone reports whether every agent of a model asks for acts in its text.
-func tagsAlone(c *config.Config, m config.Model) bool {
-	of := slices.DeleteFunc(slices.Clone(c.Agents), func(a config.Agent) bool { return a.Model != m })
-	return len(of) > 0 && !slices.ContainsFunc(of, func(a config.Agent) bool { return c.SettingsFor(a.ID, "").Dialect != "tags" })
+func tagsAlone(c *config.Config, m config.ModelEndpoint) bool {
+	of := slices.DeleteFunc(slices.Clone(c.Agents), func(a config.AgentEntry) bool { return a.Model != m })
+	return len(of) > 0 && !slices.ContainsFunc(of, func(a config.AgentEntry) bool { return c.SettingsFor(a.ID, "").Dialect != "tags" })
 }
 
 // endpoint returns a model's client without its patience: a doctor wants to
 // hear of failures.
-func (x *examination) endpoint(m config.Model) (llm.Model, error) {
+func (x *examination) endpoint(m config.ModelEndpoint) (llm.Model, error) {
 	if x.Models != nil {
 		return x.Models(m), nil
 	}
@@ -147,7 +147,7 @@ func (x *examination) endpoint(m config.Model) (llm.Model, error) {
 
 // examineAccount looks at one account, in the process that serves it or else
 // from here.
-func (x *examination) examineAccount(ctx context.Context, a config.Adapter) []adapters.Diagnosis {
+func (x *examination) examineAccount(ctx context.Context, a config.AdapterEntry) []adapters.Diagnosis {
 	if x.running != nil {
 		found, err := x.there.over(ctx, x.running, a.Name)
 		if err == nil && len(found) > 0 {

@@ -70,7 +70,7 @@ func (p *Components) ringFor(adapter string) func([]spaces.PendingWork) {
 
 // ringMinds tells the minds of this process, if it has any.
 func (p *Components) ringMinds(ws []spaces.PendingWork) {
-	if p.Config().Does(config.RunsMinds) {
+	if p.Config().HasRole(config.RoleMinds) {
 		p.shell.Ring(ws)
 	}
 }

@@ -26,7 +26,7 @@ func (s *Server) gate(ctx context.Context) error {
 		return fmt.Errorf("%w: the record cannot be written: %w", errGate, err)
 	}
 	c := s.Config()
-	if !slices.ContainsFunc(c.Agents, func(a config.Agent) bool { return !a.Misconfigured }) {
+	if !slices.ContainsFunc(c.Agents, func(a config.AgentEntry) bool { return !a.Misconfigured }) {
 		return fmt.Errorf("%w: no agent can run as it is configured", errGate)
 	}
 	return nil
@@ -36,7 +36,7 @@ func (s *Server) gate(ctx context.Context) error {
 func (p *Components) pardon(entry string) {
 	p.Opening.Lock()
 	defer p.Opening.Unlock()
-	p.misfits = slices.DeleteFunc(p.misfits, func(m config.Problem) bool { return m.Entry == entry })
+	p.misfits = slices.DeleteFunc(p.misfits, func(m config.EntryProblem) bool { return m.Entry == entry })
 }
 
 // misfit notes that an entry turned out not to run.
@@ -47,5 +47,5 @@ func (p *Components) misfit(entry string, err error) {
 	if said, ok := errors.AsType[*apperr.Error](err); ok {
 		f.What, f.Remedy = said.What, said.Remedy
 	}
-	p.misfits = append(p.misfits, config.Problem{Entry: entry, Fault: f})
+	p.misfits = append(p.misfits, config.EntryProblem{Entry: entry, Err: f})
 }

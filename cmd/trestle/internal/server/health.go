@@ -21,7 +21,7 @@ func (s *Server) Health() console.Health {
 	r := s.Boot.Report()
 	h := console.Health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.ListenAt}
 	now := time.Now()
-	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.Config().Does(config.RunsMinds), s.idle.of(alerts.NotTaken, "")))
+	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.Config().HasRole(config.RoleMinds), s.idle.of(alerts.NotTaken, "")))
 	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
 	h.Extensions = append(h.Extensions, s.redisExtensions()...)
 	for _, l := range s.lineup.all() {
@@ -57,15 +57,15 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Co
 }
 
 // ProblemComponents lists the entries that cannot run as they are written.
-func ProblemComponents(problems []config.Problem) []console.Component {
+func ProblemComponents(problems []config.EntryProblem) []console.Component {
 	var all []console.Component
 	for _, p := range problems {
-		all = append(all, console.Component{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Fault.String()})
+		all = append(all, console.Component{Name: p.Entry, Kind: "entry", State: "misconfigured", Reason: p.Err.String()})
 	}
 	return all
 }
 
-func modelExtension(m config.Model, failure string) console.Component {
+func modelExtension(m config.ModelEndpoint, failure string) console.Component {
 	switch {
 	case failure != "":
 		return console.Component{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}

@@ -98,7 +98,7 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		w := newWorld(t, "")
 		defer w.stop()
 		s := w.process
-		failed := func(e *endpointHealth, k llm.Kind) {
+		failed := func(e *endpointHealth, k llm.ErrorKind) {
 			e.saw(llm.Request{}, llm.Response{}, &llm.Error{Kind: k, Err: io.ErrClosedPipe})
 		}
 		e := s.sense("model", s.Config().Model)
@@ -115,7 +115,7 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		if h := s.Health(); h.Status != "healthy" {
 			t.Errorf("once it has answered: %+v", h)
 		}
-		failed(s.sense("agents.max.model", config.Model{BaseURL: "http://gone.test"}), llm.Denied)
+		failed(s.sense("agents.max.model", config.ModelEndpoint{BaseURL: "http://gone.test"}), llm.Denied)
 		if x := part(t, s.Health(), "agents.max.model"); x.State != "refused" || x.Healthy {
 			t.Errorf("one that refuses: %+v", x)
 		}
@@ -167,13 +167,13 @@ func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
 			folder := t.TempDir()
 			text := "listen: \"\"\nadapters: {telegram: {type: telegram, token: \"7001:right\", api_url: \"http://telegram.test\"}}\nagents: " + test.agents
 			testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
-			c, err := config.Load(config.Source{Folder: folder, Data: filepath.Join(folder, "data"), Lookup: func(string) (string, bool) { return "", false }})
+			c, err := config.Load(config.LoadOptions{Folder: folder, Data: filepath.Join(folder, "data"), Lookup: func(string) (string, bool) { return "", false }})
 			testutil.OK(t, err)
 			over := &textWatch{want: map[bool]string{true: "Bootstrap [ready]", false: "Trust Gate failed"}[test.passes], seen: make(chan struct{})}
 			p := NewServer(c, slog.New(slog.DiscardHandler), over, true)
 			watcher := &spy{report: p.Boot.Report}
 			p.Client = &http.Client{Transport: watcher}
-			p.Models = func(config.Model) llm.Model { return watcher }
+			p.Models = func(config.ModelEndpoint) llm.Model { return watcher }
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- p.Run(ctx, nil) }()

@@ -42,7 +42,7 @@ func (w *world) watched(watch *alerts.Monitor, d time.Duration) {
 // so after two minutes, and opens a problem, which closes once it is taken up.
 func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.Step{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
+		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
 		defer w.stop()
 		watch := w.process.newWatch()
 		w.addChat("boss", "direct", []string{"Kai"})
@@ -77,7 +77,7 @@ func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 // DELIVERY 2.2.8: the same for what could be sent and is not.
 func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.Step{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
+		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
 		defer w.stop()
 		watch := w.process.newWatch()
 		w.addChat("boss", "direct", []string{"Kai"})
@@ -114,8 +114,8 @@ func TestWorkThatIsHeldBackIsNotIdle(t *testing.T) {
 	since := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	folder := t.TempDir()
 	text := "data: ./data\nagents: {ada: {parallel: 4}, max: {}}\nspaces: {family: {parallel: 2}}\n"
-	testutil.OK(t, os.WriteFile(filepath.Join(folder, config.File), []byte(text), 0o600))
-	c, err := config.Load(config.Source{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, config.DefaultFile), []byte(text), 0o600))
+	c, err := config.Load(config.LoadOptions{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
 	testutil.OK(t, err)
 	s := &Server{Components: new(Components)}
 	s.Current.Store(c)

@@ -123,7 +123,7 @@ func (persuaded) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 		return llmtest.Says("Responded to nobody.").Response, nil
 	}
 	text := strings.ReplaceAll(order, "SECRET", secretWord)
-	return llm.Response{Finish: llm.Called, Calls: []llm.Call{
+	return llm.Response{Finish: llm.Called, Calls: []llm.ToolCall{
 		llmtest.Call(fmt.Sprint("call_", len(r.Messages)), "send_message", map[string]string{"text": text}),
 	}}, nil
 }

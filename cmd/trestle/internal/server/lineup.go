@@ -21,9 +21,9 @@ type accountConn struct {
 	*activity.Connection
 	name    string
 	adapter adapters.Adapter
-	entry   config.Adapter // it was made from; none for the terminal
-	leave   chan struct{}  // closed when it shall not be served any more
-	gone    chan struct{}  // closed when nothing serves it any more
+	entry   config.AdapterEntry // it was made from; none for the terminal
+	leave   chan struct{}       // closed when it shall not be served any more
+	gone    chan struct{}       // closed when nothing serves it any more
 
 	other     atomic.Pointer[engine.Process]       // who serves the account now; nil: this process, or nobody
 	collector atomic.Pointer[activity.FileFetcher] // of the files of its messages; nil before it has joined, or for good
@@ -94,7 +94,7 @@ func (u *accountSet) set(lines []*accountConn) { u.now.Store(&lines) }
 
 // open prepares the line of a configured account and returns it; nil for one
 // that cannot be served, which is then a misfit.
-func (p *Components) open(a config.Adapter) *accountConn {
+func (p *Components) open(a config.AdapterEntry) *accountConn {
 	if a.Misconfigured {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (p *Components) open(a config.Adapter) *accountConn {
 }
 
 // adapterEntry is where an account stands in the configuration.
-func adapterEntry(a config.Adapter) string { return "adapters." + a.Name }
+func adapterEntry(a config.AdapterEntry) string { return "adapters." + a.Name }
 
 // man serves an account until ctx is done or the account is let go, as soon as no
 // other process does.
@@ -159,7 +159,7 @@ func (p *Components) crew(ctx context.Context) error {
 func (p *Components) letGo(ctx context.Context, next *config.Config) error {
 	var stay, gone []*accountConn
 	for _, l := range p.lineup.all() {
-		if l.name == LocalName || slices.ContainsFunc(next.Adapters, func(a config.Adapter) bool { return sameAccount(a, l.entry) }) {
+		if l.name == LocalName || slices.ContainsFunc(next.Adapters, func(a config.AdapterEntry) bool { return sameAccount(a, l.entry) }) {
 			stay = append(stay, l)
 		} else {
 			gone = append(gone, l)
@@ -187,7 +187,7 @@ func (p *Components) letGo(ctx context.Context, next *config.Config) error {
 
 // sameAccount reports whether an entry is served as another was. Who may talk
 // there is asked anew with every message.
-func sameAccount(a, b config.Adapter) bool {
+func sameAccount(a, b config.AdapterEntry) bool {
 	a.Admit = b.Admit
 	return a == b
 }

@@ -29,9 +29,9 @@ func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
 	if len(c.Problems) != 0 {
 		t.Errorf("written into the configuration: %+v", c.Problems)
 	}
-	s.Current.Store((&config.Config{}).Over(c))
+	s.Current.Store((&config.Config{}).KeepStartValues(c))
 	all := s.problems()
-	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Fault.Remedy, "another port") {
+	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Err.Remedy, "another port") {
 		t.Errorf("after a reload the problems are %+v", all)
 	}
 }

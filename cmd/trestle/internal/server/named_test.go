@@ -15,8 +15,8 @@ func TestWhoAnAgentNamesIsCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		args := "{\"text\":\"@Kai and @Tom Lee, not @Nobody nor `@Maya`\"}"
 		w := newWorld(t, "admit: open\nphases: one\n",
-			llmtest.Step{Response: llm.Response{Calls: []llm.Call{{ID: "1", Name: "send_message", Args: args}}}},
-			llmtest.Step{Always: true, Response: llm.Response{Text: "Responded to Kai about names. Named them. Nothing pending."}})
+			llmtest.ScriptStep{Response: llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: "send_message", Args: args}}}},
+			llmtest.ScriptStep{Always: true, Response: llm.Response{Text: "Responded to Kai about names. Named them. Nothing pending."}})
 		defer w.stop()
 		w.addChat("home", "supergroup", []string{"Kai", "Maya"})
 		tom := w.telegram.AddPerson(fake.Profile{Name: "Tom", LastName: "Lee"})

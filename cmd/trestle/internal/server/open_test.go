@@ -19,7 +19,7 @@ import (
 // says nothing.
 func TestRunIsCancelledInMidTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "admit: open\nphases: one\n", llmtest.Step{Do: func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		w := newWorld(t, "admit: open\nphases: one\n", llmtest.ScriptStep{Do: func(ctx context.Context, _ llm.Request) (llm.Response, error) {
 			<-ctx.Done() // a model that does not come to an end
 			return llm.Response{}, context.Cause(ctx)
 		}})

@@ -123,7 +123,7 @@ func (p *Components) pairChat(ctx context.Context, chat string, g activity.Acces
 		return AdmittedPerson{}, err
 	}
 	platform, _, _ := strings.Cut(account, ":")
-	if wrong := config.NoChat(platform, id); wrong != nil {
+	if wrong := config.CheckChatID(platform, id); wrong != nil {
 		return AdmittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
 	}
 	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())

@@ -19,10 +19,10 @@ const (
 // asks the service manager to wait: for a large record that takes longer than a
 // manager waits by itself, and a copy that is cut off is begun again.
 func (s *Server) patient(ctx context.Context, name string, do func() error) error {
-	if name != "schema_migration" || !s.Manager.Listening() {
+	if name != "schema_migration" || !s.Manager.Enabled() {
 		return s.Boot.Stage(name, do)
 	}
-	ask := func() { s.tellManager(context.WithoutCancel(ctx), systemd.Longer(patience)) }
+	ask := func() { s.tellManager(context.WithoutCancel(ctx), systemd.ExtendTimeout(patience)) }
 	ask()
 	over := make(chan struct{})
 	var asking sync.WaitGroup
@@ -45,12 +45,12 @@ func (s *Server) patient(ctx context.Context, name string, do func() error) erro
 
 // tellMigrating tells the service manager how far an older record is.
 func (s *Server) tellMigrating(ctx context.Context, m engine.Migration) {
-	s.tellManager(ctx, systemd.Status(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
+	s.tellManager(ctx, systemd.StatusLine(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
 }
 
 // tellManager tells the service manager lines, where there is one.
 func (s *Server) tellManager(ctx context.Context, lines ...string) {
-	if err := s.Manager.Tell(ctx, lines...); err != nil {
+	if err := s.Manager.Notify(ctx, lines...); err != nil {
 		s.Log.Warn("service manager not told", "error", err)
 	}
 }

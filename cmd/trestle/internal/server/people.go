@@ -69,10 +69,10 @@ func (p *Components) appoint(ctx context.Context, adapter, account string) error
 	platform, _, _ := strings.Cut(account, ":")
 	var all []spaces.RoleGrant
 	for _, list := range []struct {
-		who  []config.Person
+		who  []config.PersonRef
 		role spaces.Authority
 	}{{c.Owners, spaces.OfOwner}, {c.Admins, spaces.OfAdmin}} {
-		for _, s := range senders(c.Appointed(list.who, adapter)) {
+		for _, s := range senders(c.PeopleOnAccount(list.who, adapter)) {
 			who := spaces.Identity{Platform: platform, Scope: s.Scope, User: s.User}
 			all = append(all, spaces.RoleGrant{Who: who, Role: list.role})
 		}
@@ -83,7 +83,7 @@ func (p *Components) appoint(ctx context.Context, adapter, account string) error
 // kin returns by which identity the platform of an account knows people of others.
 func (p *Components) kin(adapter, platform string) activity.IdentityLookup {
 	return func(i spaces.Identity) (spaces.Identity, bool) {
-		who, ok := p.Config().Kin(i.Platform, i.Scope, i.User, adapter)
+		who, ok := p.Config().LinkedAccount(i.Platform, i.Scope, i.User, adapter)
 		return spaces.Identity{Platform: platform, Scope: who.Scope, User: who.User}, ok
 	}
 }
@@ -93,14 +93,14 @@ func listed(c *config.Config, account string) []activity.SenderID {
 	platform, _, _ := strings.Cut(account, ":")
 	for _, a := range c.Adapters {
 		if a.Type == platform {
-			return senders(c.Appointed(c.Allow, a.Name))
+			return senders(c.PeopleOnAccount(c.Allow, a.Name))
 		}
 	}
 	return nil
 }
 
 // senders returns people as the border knows them.
-func senders(people []config.Person) []activity.SenderID {
+func senders(people []config.PersonRef) []activity.SenderID {
 	var all []activity.SenderID
 	for _, x := range people {
 		all = append(all, activity.SenderID{Scope: x.Scope, User: x.User})

@@ -15,11 +15,11 @@ import (
 // back is shown meanwhile, and every part is sent once.
 func TestWhatWaitsForItsTurnIsShownAsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		say := func(topic string) llmtest.Step {
+		say := func(topic string) llmtest.ScriptStep {
 			args := fmt.Sprintf(`{"text":%q}`, strings.Repeat(strings.Repeat(topic+" ", 500)+"\n\n", 3))
-			return llmtest.Step{Response: llm.Response{Calls: []llm.Call{{ID: topic, Name: "send_message", Args: args}}}}
+			return llmtest.ScriptStep{Response: llm.Response{Calls: []llm.ToolCall{{ID: topic, Name: "send_message", Args: args}}}}
 		}
-		w := newWorld(t, "admit: open\nphases: one\n", say("trees"), say("rivers"), say("hills"), llmtest.Step{
+		w := newWorld(t, "admit: open\nphases: one\n", say("trees"), say("rivers"), say("hills"), llmtest.ScriptStep{
 			Always: true, Response: llm.Response{Text: "Responded to Kai about nature. Said much. Nothing pending."},
 		})
 		defer w.stop()

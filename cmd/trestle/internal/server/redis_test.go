@@ -49,7 +49,7 @@ func opened(t *testing.T, database, redis string) *Server {
 	file := filepath.Join(dir, "trestle.yaml")
 	text := fmt.Sprintf("data: %q\ndatabase: %q\nredis: %q\nlisten: \"\"\nagents: {ada: {name: Ada}}\n", dir, database, redis)
 	testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
-	c, err := config.Load(config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+	c, err := config.Load(config.LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 	testutil.OK(t, err)
 	s := NewServer(c, slog.New(slog.DiscardHandler), io.Discard, true)
 	testutil.OK(t, s.openStore(t.Context()))

@@ -16,7 +16,7 @@ import (
 // repeated.
 func (p *Components) apply(ctx context.Context, next *config.Config) error {
 	before := p.allServers()
-	next = next.Over(p.Config())
+	next = next.KeepStartValues(p.Config())
 	if err := p.letGo(ctx, next); err != nil {
 		return fmt.Errorf("let go of accounts: %w", err)
 	}

@@ -102,25 +102,25 @@ func (p *Components) retire(ctx context.Context) error {
 }
 
 // entry returns the configured room of that key.
-func (p *Components) entry(key string) (config.Space, bool) {
+func (p *Components) entry(key string) (config.SpaceEntry, bool) {
 	for _, s := range slices.Concat(p.Config().Spaces, p.localRooms()) {
 		if s.Key == key {
 			return s, true
 		}
 	}
-	return config.Space{}, false
+	return config.SpaceEntry{}, false
 }
 
 // unnamedChats returns the chats of a room, on connected accounts, that its
 // entry does not name, under their present ids or those they moved from.
-func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.Space) ([]spaces.Mapping, error) {
+func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.SpaceEntry) ([]spaces.Mapping, error) {
 	var gone []spaces.Mapping
 	for _, c := range r.Chats {
 		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
 		if i < 0 || p.joined[i].adapter == LocalName {
 			continue
 		}
-		if !slices.Contains(entry.Chats, config.Chat{Adapter: p.joined[i].adapter, Chat: c.Chat}) {
+		if !slices.Contains(entry.Chats, config.ChatRef{Adapter: p.joined[i].adapter, Chat: c.Chat}) {
 			gone = append(gone, c)
 		}
 	}
@@ -134,7 +134,7 @@ func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace,
 	return slices.DeleteFunc(gone, func(c spaces.Mapping) bool {
 		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
 		return slices.ContainsFunc(formerIDs(c, moves), func(id string) bool {
-			return slices.Contains(entry.Chats, config.Chat{Adapter: p.joined[i].adapter, Chat: id})
+			return slices.Contains(entry.Chats, config.ChatRef{Adapter: p.joined[i].adapter, Chat: id})
 		})
 	}), nil
 }

@@ -28,7 +28,7 @@ const (
 func (w *world) watching(asked chan os.Signal) (r *reloader, stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	file := filepath.Join(w.dir, "trestle.yaml")
-	r = NewReloader(w.process.Components, config.Source{Path: file, Lookup: func(string) (string, bool) { return "", false }}, config.Load, asked)
+	r = NewReloader(w.process.Components, config.LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }}, config.Load, asked)
 	var g errgroup.Group
 	g.Go(func() error { return r.Run(ctx) })
 	synctest.Wait()
@@ -88,7 +88,7 @@ func TestAFileThatIsGoneChangesNothing(t *testing.T) {
 		testutil.OK(t, os.Remove(filepath.Join(w.dir, "trestle.yaml")))
 		asked <- syscall.SIGHUP
 		synctest.Wait()
-		if wrong := r.Invalid(); len(wrong) != 1 || wrong[0].Level != config.Fatal || len(w.process.Config().Spaces) != 1 {
+		if wrong := r.Invalid(); len(wrong) != 1 || wrong[0].Level != config.LevelFatal || len(w.process.Config().Spaces) != 1 {
 			t.Errorf("what is wrong: %+v; spaces %+v", wrong, w.process.Config().Spaces)
 		}
 		stop()
@@ -104,7 +104,7 @@ func TestWhatNeedsAStartIsNotTakenOver(t *testing.T) {
 		w.config = carefulAda + "admit: open\nlimits: {outgoing: off}\nwebhook_listen: 127.0.0.1:1\n"
 		next := w.load()
 		var late []string
-		for _, c := range config.Compare(before, next) {
+		for _, c := range config.CompareConfigs(before, next) {
 			if c.AtStart {
 				late = append(late, c.Path)
 			}

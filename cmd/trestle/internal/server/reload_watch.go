@@ -21,15 +21,15 @@ const lookAgain = time.Second
 // A reloader reads the configuration again when its files change or somebody
 // asks. An invalid one changes nothing; [reloader.Invalid] then says why.
 type reloader struct {
-	source  config.Source
-	load    func(config.Source) (*config.Config, error)
+	source  config.LoadOptions
+	load    func(config.LoadOptions) (*config.Config, error)
 	current func() *config.Config
 	apply   func(context.Context, *config.Config) error
 	asked   <-chan os.Signal // nil: nobody asks
 	log     *slog.Logger
 
 	mu      sync.Mutex // guards invalid
-	invalid []config.Finding
+	invalid []config.ConfigFinding
 
 	// What follows belongs to Run.
 	files []string
@@ -40,14 +40,14 @@ type reloader struct {
 
 // NewReloader returns a reloader of what p is made of. source is where its
 // configuration came from, and load reads one.
-func NewReloader(p *Components, source config.Source, load func(config.Source) (*config.Config, error), asked <-chan os.Signal) *reloader {
+func NewReloader(p *Components, source config.LoadOptions, load func(config.LoadOptions) (*config.Config, error), asked <-chan os.Signal) *reloader {
 	return &reloader{source: source, load: load, current: p.Config, apply: p.apply, asked: asked, log: p.Log}
 }
 
 // Run looks until ctx is done and returns nil.
 func (r *reloader) Run(ctx context.Context) error {
 	r.files = r.watched(r.current())
-	r.seen = config.Fingerprint(r.files)
+	r.seen = config.FileFingerprint(r.files)
 	look := time.NewTicker(lookAgain)
 	defer look.Stop()
 	for {
@@ -67,7 +67,7 @@ func (r *reloader) Run(ctx context.Context) error {
 
 // settled reports whether the files have changed, and not since the last look.
 func (r *reloader) settled() bool {
-	now := config.Fingerprint(r.files)
+	now := config.FileFingerprint(r.files)
 	before := r.since
 	r.since = now
 	return (now != r.seen && now == before) || r.owed
@@ -81,7 +81,7 @@ func (r *reloader) watched(c *config.Config) []string {
 		files = c.Files()
 	}
 	if c == nil || c.Path == "" {
-		files = append(files, filepath.Join(r.source.Folder, config.File))
+		files = append(files, filepath.Join(r.source.Folder, config.DefaultFile))
 	}
 	return files
 }
@@ -93,12 +93,12 @@ func (r *reloader) reload(ctx context.Context) {
 	if before.Path != "" {
 		from.Path = before.Path // a file that is gone is a mistake, not a wish for none
 	}
-	r.seen = config.Fingerprint(r.files)
+	r.seen = config.FileFingerprint(r.files)
 	next, err := r.load(from)
 	for _, file := range r.watched(next) {
 		if !slices.Contains(r.files, file) {
 			r.files = append(r.files, file)
-			r.seen = config.Fingerprint(r.files)
+			r.seen = config.FileFingerprint(r.files)
 		}
 	}
 	if wrong := worse(before, next, err); len(wrong) > 0 {
@@ -106,13 +106,13 @@ func (r *reloader) reload(ctx context.Context) {
 		return
 	}
 	r.refuse(nil)
-	changes := config.Compare(before, next)
+	changes := config.CompareConfigs(before, next)
 	for _, c := range changes {
 		effect := "now"
 		if c.AtStart {
 			effect = "at the next start"
 		}
-		r.log.Info("configuration changed", "key", c.Path, "was", c.Was, "is", c.Now, "counts", effect)
+		r.log.Info("configuration changed", "key", c.Path, "was", c.Old, "is", c.New, "counts", effect)
 	}
 	if len(changes) == 0 && !r.owed {
 		r.log.Info("configuration read again; nothing has changed")
@@ -125,16 +125,16 @@ func (r *reloader) reload(ctx context.Context) {
 	}
 	r.owed = false
 	r.files = r.watched(next)
-	r.seen = config.Fingerprint(r.files)
+	r.seen = config.FileFingerprint(r.files)
 }
 
 // worse lists what stops the next configuration from being used: whatever stops
 // a start, and entries that ran and would not any more.
-func worse(before, next *config.Config, err error) []config.Finding {
-	var wrong []config.Finding
-	for _, f := range config.Findings(next, err) {
-		known := slices.ContainsFunc(before.Problems, func(p config.Problem) bool { return p.Entry == f.Entry && p.Fault.What == f.What })
-		if f.Level == config.Fatal || (f.Level == config.Misconfigured && !known) {
+func worse(before, next *config.Config, err error) []config.ConfigFinding {
+	var wrong []config.ConfigFinding
+	for _, f := range config.ListFindings(next, err) {
+		known := slices.ContainsFunc(before.Problems, func(p config.EntryProblem) bool { return p.Entry == f.Entry && p.Err.What == f.What })
+		if f.Level == config.LevelFatal || (f.Level == config.LevelMisconfigured && !known) {
 			wrong = append(wrong, f)
 		}
 	}
@@ -142,7 +142,7 @@ func worse(before, next *config.Config, err error) []config.Finding {
 }
 
 // refuse notes why the changed configuration is not in force, or that it is.
-func (r *reloader) refuse(wrong []config.Finding) {
+func (r *reloader) refuse(wrong []config.ConfigFinding) {
 	for _, f := range wrong {
 		r.log.Error("the changed configuration is invalid and not in force", "where", f.Where, "entry", f.Entry, "what", f.What, "do", f.Do)
 	}
@@ -153,7 +153,7 @@ func (r *reloader) refuse(wrong []config.Finding) {
 
 // Invalid lists what is wrong with the changed configuration that is not in
 // force; nothing when the one on disk is. It may be called at any time; r may be nil.
-func (r *reloader) Invalid() []config.Finding {
+func (r *reloader) Invalid() []config.ConfigFinding {
 	if r == nil {
 		return nil
 	}

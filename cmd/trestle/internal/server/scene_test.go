@@ -211,9 +211,9 @@ func (s *scene) message(name string) int64 {
 
 // script reads -- model --: what the agents' model answers, a line each, in the
 // order it is asked by that agent.
-func script(t *testing.T, text string) []llmtest.Step {
+func script(t *testing.T, text string) []llmtest.ScriptStep {
 	t.Helper()
-	var steps []llmtest.Step
+	var steps []llmtest.ScriptStep
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
 			steps = append(steps, scriptLine(t, line, len(steps)))
@@ -232,7 +232,7 @@ var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly|grow
 //	ada fails: timeout
 //	ada slowly 5s: send_message {"text":"hi"}
 //	ada grows 1s: send_message {"text":"hi"}   four words a second
-func scriptLine(t *testing.T, line string, n int) llmtest.Step {
+func scriptLine(t *testing.T, line string, n int) llmtest.ScriptStep {
 	t.Helper()
 	m := scriptForm.FindStringSubmatch(line)
 	if m == nil {
@@ -240,7 +240,7 @@ func scriptLine(t *testing.T, line string, n int) llmtest.Step {
 	}
 	agent, verb, arg, rest := m[1], m[2], m[3], strings.ReplaceAll(m[4], `\n`, "\n")
 	thinking := verb == "thinks"
-	step := llmtest.Step{When: func(r llm.Request) bool {
+	step := llmtest.ScriptStep{When: func(r llm.Request) bool {
 		return strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")") && (!thinking || r.NoCalls) && (verb == "fails" || thinking == r.NoCalls)
 	}}
 	switch verb {
@@ -252,7 +252,7 @@ func scriptLine(t *testing.T, line string, n int) llmtest.Step {
 		calls, beside, _ := strings.Cut(rest, " || ")
 		for i, call := range strings.Split(calls, " && ") {
 			name, args, _ := strings.Cut(call, " ")
-			step.Response.Calls = append(step.Response.Calls, llm.Call{ID: fmt.Sprintf("call%d_%d", n+1, i+1), Name: name, Args: args})
+			step.Response.Calls = append(step.Response.Calls, llm.ToolCall{ID: fmt.Sprintf("call%d_%d", n+1, i+1), Name: name, Args: args})
 		}
 		step.Response.Text, step.Response.Finish = beside, llm.Called
 	}
@@ -267,7 +267,7 @@ func scriptLine(t *testing.T, line string, n int) llmtest.Step {
 	return delayed(t, step, arg)
 }
 
-func kindNamed(t *testing.T, name string) llm.Kind {
+func kindNamed(t *testing.T, name string) llm.ErrorKind {
 	t.Helper()
 	for k := llm.Unavailable; k <= llm.TooLong; k++ {
 		if k.String() == name {
@@ -279,7 +279,7 @@ func kindNamed(t *testing.T, name string) llm.Kind {
 }
 
 // delayed gives the step's answer only after a while.
-func delayed(t *testing.T, step llmtest.Step, wait string) llmtest.Step {
+func delayed(t *testing.T, step llmtest.ScriptStep, wait string) llmtest.ScriptStep {
 	t.Helper()
 	d, err := time.ParseDuration(wait)
 	testutil.OK(t, err)

@@ -54,7 +54,7 @@ func (s wireStage) play(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, fmt.Sprintf("%sagents: {ada: {name: Ada, phases: one}}\nadmit: %s\nowners: [%q]\nallow: [%q]\n", s.config, mode, s.owner, s.owner),
-					llmtest.Step{Always: true, Response: llmtest.Says("Nothing to add.").Response})
+					llmtest.ScriptStep{Always: true, Response: llmtest.Says("Nothing to add.").Response})
 				s.greets(w)
 				w.settle()
 				if mode == "pairing" {

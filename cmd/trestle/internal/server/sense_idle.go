@@ -92,7 +92,7 @@ func (s *Server) lookAtIdleWork() alerts.Probe {
 // that has as much under way as it may is busy.
 func (s *Server) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
 	c := s.Config()
-	if !s.scheduled.Load() || !c.Does(config.RunsMinds) {
+	if !s.scheduled.Load() || !c.HasRole(config.RoleMinds) {
 		return nil
 	}
 	agents := map[string]alerts.UnclaimedMind{}

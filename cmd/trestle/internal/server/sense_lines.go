@@ -62,7 +62,7 @@ func (s *Server) lookAtEntries() alerts.Probe {
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			for _, p := range s.problems() {
-				all = append(all, alerts.Observation{Code: alerts.Misconfigured, Subject: p.Entry, Evidence: p.Fault.What})
+				all = append(all, alerts.Observation{Code: alerts.Misconfigured, Subject: p.Entry, Evidence: p.Err.What})
 			}
 			for _, f := range s.Reloader.Invalid() {
 				all = append(all, alerts.Observation{Code: alerts.BadReload, Subject: "configuration", Evidence: f.Where + ": " + f.What})

@@ -17,7 +17,7 @@ func (s *Server) lookAtLog() alerts.Probe {
 		Codes: []alerts.Code{alerts.LoggedSecret},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			now := time.Now()
-			if n := redact.Caught(s.Log.Handler()); n > known {
+			if n := redact.CaughtCount(s.Log.Handler()); n > known {
 				known, last = n, now
 			}
 			if last.IsZero() || now.Sub(last) > lately {

@@ -15,7 +15,7 @@ import (
 // while, also when it came over a logger with attributes.
 func TestACredentialInTheLogIsAProblem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		known := new(redact.Registry)
+		known := new(redact.SecretRegistry)
 		known.Know("a-very-secret-token")
 		lg := slog.New(known.Handler(slog.NewTextHandler(t.Output(), nil)))
 		look := NewServer(&config.Config{}, lg, io.Discard, false).lookAtLog()

@@ -124,7 +124,7 @@ func (p *Components) lookAtModels() alerts.Probe {
 }
 
 // sense returns what follows the calls of an endpoint, which an entry names.
-func (p *Components) sense(entry string, m config.Model) *endpointHealth {
+func (p *Components) sense(entry string, m config.ModelEndpoint) *endpointHealth {
 	e, _ := p.sensed.LoadOrStore(m, &endpointHealth{name: entry})
 	return e.(*endpointHealth)
 }

@@ -153,7 +153,7 @@ func spentOf(name string, spent, budget int) []alerts.Observation {
 // seeBackup sees that the last backup is too long ago.
 func (s *Server) seeBackup(v alerts.Metrics, now time.Time) []alerts.Observation {
 	c := s.Config()
-	if c.Alarms.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
+	if c.Alerts.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
 		return nil
 	}
 	last := LastBackup(c.Data)
@@ -161,7 +161,7 @@ func (s *Server) seeBackup(v alerts.Metrics, now time.Time) []alerts.Observation
 	if last.IsZero() {
 		last, evidence = v.Began, "none was ever made"
 	}
-	if last.IsZero() || now.Sub(last) <= c.Alarms.BackupAge {
+	if last.IsZero() || now.Sub(last) <= c.Alerts.BackupAge {
 		return nil
 	}
 	return []alerts.Observation{{Code: alerts.BackupOld, Subject: "the record", Evidence: evidence}}
@@ -201,7 +201,7 @@ func (s *Server) lookAtMachine() alerts.Probe {
 }
 
 // entryOf names the entry of an agent's model: its own, or the one of all.
-func entryOf(c *config.Config, a config.Agent) string {
+func entryOf(c *config.Config, a config.AgentEntry) string {
 	if a.Model == c.Model {
 		return "model"
 	}

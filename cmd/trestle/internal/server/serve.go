@@ -46,7 +46,7 @@ type Server struct {
 	// Listener is where the configuration says to listen, opened by whoever made the
 	// process, who closes it if the process never serves. Nil: the process opens it.
 	Listener  net.Listener
-	Manager   systemd.Notifier
+	Manager   systemd.ServiceNotifier
 	scheduled atomic.Bool // the scheduler was started
 	Console   *console.Console
 	// Answers answers the reading commands that other machines ask for by name, as
@@ -92,10 +92,10 @@ func (s *Server) Run(ctx context.Context, beside func(context.Context) error) (e
 // before: this stage stands for it in the report.
 func (s *Server) loaded() error {
 	for _, p := range s.Config().Problems {
-		s.Log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Fault.String())
+		s.Log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Err.String())
 	}
 	for _, w := range s.Config().Warnings {
-		s.Log.Warn("configuration", "entry", w.Entry, "reason", w.Fault.String())
+		s.Log.Warn("configuration", "entry", w.Entry, "reason", w.Err.String())
 	}
 	return nil
 }
@@ -200,7 +200,7 @@ var errOver = errors.New("the terminal is done")
 
 // makeLines prepares a line for the terminal and for each account.
 func (s *Server) makeLines(trusted bool) {
-	if !s.Config().Does(config.ServesAccounts) {
+	if !s.Config().HasRole(config.RoleAdapters) {
 		return
 	}
 	s.lineup.set([]*accountConn{s.newLine(LocalName, s.rooms, s.joinLocal)})
@@ -241,12 +241,12 @@ func (s *Server) extend(ctx context.Context, g *errgroup.Group) {
 // working are the parts that this process has by its roles.
 func (s *Server) working() []func(context.Context) error {
 	all := []func(context.Context) error{s.inherit, s.tell, s.sweep}
-	if s.Config().Does(config.RunsMinds) {
+	if s.Config().HasRole(config.RoleMinds) {
 		all = append(all, s.shell.Run, s.presence.Run,
 			func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) },
 			func(ctx context.Context) error { return s.alone(ctx, dutyFrames, nil, s.shedFrames) })
 	}
-	if s.Config().Does(config.ServesAccounts) {
+	if s.Config().HasRole(config.RoleAdapters) {
 		all = append(all, s.runJobs, s.crew)
 	}
 	return all
@@ -312,7 +312,7 @@ func WithGrace(ctx context.Context, do func(context.Context) error) error {
 
 // Listen serves the console.
 func (s *Server) Listen(ctx context.Context, g *errgroup.Group) error {
-	if s.Config().Listen == "" || !s.platforms || !s.Config().Does(config.ShowsConsole) {
+	if s.Config().Listen == "" || !s.platforms || !s.Config().HasRole(config.RoleConsole) {
 		return nil
 	}
 	ln, err := s.Listener, error(nil)

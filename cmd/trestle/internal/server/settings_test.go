@@ -21,7 +21,7 @@ func TestEveryActOfAPlatformCanBeTaken(t *testing.T) {
 			t.Errorf("%s, of tier %s, can be taken: %v", o.Name, o.Tier, can)
 		}
 	}
-	if left := ShellSettings(config.Agent{}, new(config.Config).SettingsFor("", "")).Without; left != nil {
+	if left := ShellSettings(config.AgentEntry{}, new(config.Config).SettingsFor("", "")).Without; left != nil {
 		t.Errorf("without a word in the file, %q are taken", left)
 	}
 }
@@ -33,8 +33,8 @@ func TestWhatTheFileSaysOfFramesReachesThem(t *testing.T) {
 	s.Chat.KeepRecent, s.Chat.SummariseAbove, s.Relevance.Snippet = 3, 4, 70
 	s.Threads.Keep, s.Threads.Partial, s.Threads.Summary = 0.9, 0.5, 0.2
 	s.Levels.Start, s.Levels.Max, s.Guard = 2, 4, 0.7
-	got := ShellSettings(config.Agent{}, s)
-	want := ShellSettings(config.Agent{}, config.Settings{})
+	got := ShellSettings(config.AgentEntry{}, s)
+	want := ShellSettings(config.AgentEntry{}, config.Settings{})
 	want.KeepRecent, want.SummariseFrom, want.Snippet = 3, 4, 70
 	want.Threads = hud.ConversationWeights{Keep: 0.9, Partial: 0.5, Summary: 0.2}
 	want.LevelStart, want.LevelMax, want.Guard = 2, 4, 0.7
@@ -47,12 +47,12 @@ func TestWhatTheFileSaysOfFramesReachesThem(t *testing.T) {
 		weight   float64
 	}{{"normal", 5, 1}, {"low", 5, 0.5}, {"high", 5, 2}, {"normal", 10, 2}, {"low", 1, 0.1}} {
 		s.Focus, s.Priority = c.focus, c.priority
-		if got := ShellSettings(config.Agent{}, s).Weight; got != c.weight {
+		if got := ShellSettings(config.AgentEntry{}, s).Weight; got != c.weight {
 			t.Errorf("focus %s with priority %d weighs %v, want %v", c.focus, c.priority, got, c.weight)
 		}
 	}
 	for _, include := range []bool{true, false} {
-		if s.Spans.IncludeActive = include; ShellSettings(config.Agent{}, s).SpanBeside == include {
+		if s.Spans.IncludeActive = include; ShellSettings(config.AgentEntry{}, s).SpanBeside == include {
 			t.Errorf("the open span is one of them: %v", !include)
 		}
 	}

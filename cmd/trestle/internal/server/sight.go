@@ -30,35 +30,35 @@ func newSight(s activity.FileIndex, c activity.BlobStore) imageLoader {
 }
 
 // Picture returns a file as a picture of at most that size.
-func (s imageLoader) Picture(ctx context.Context, account, file string, side int) (llm.Image, error) {
+func (s imageLoader) Picture(ctx context.Context, account, file string, side int) (llm.ModelImage, error) {
 	known, found, err := s.shelf.File(ctx, account, file)
 	switch {
 	case err != nil:
-		return llm.Image{}, fmt.Errorf("find picture: %w", err)
+		return llm.ModelImage{}, fmt.Errorf("find picture: %w", err)
 	case !found || known.State == activity.FileMissing:
-		return llm.Image{}, errors.New("the picture is not here")
+		return llm.ModelImage{}, errors.New("the picture is not here")
 	case known.State == activity.FileWanted:
-		return llm.Image{}, shell.ErrComing
+		return llm.ModelImage{}, shell.ErrComing
 	case known.Bytes > maxPicture:
-		return llm.Image{}, fmt.Errorf("the picture has %d bytes", known.Bytes)
+		return llm.ModelImage{}, fmt.Errorf("the picture has %d bytes", known.Bytes)
 	}
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return llm.Image{}, context.Cause(ctx)
+		return llm.ModelImage{}, context.Cause(ctx)
 	}
 	kept, err := s.cupboard.Take(known.Hash)
 	if err != nil {
-		return llm.Image{}, err
+		return llm.ModelImage{}, err
 	}
 	content, err := io.ReadAll(io.LimitReader(kept, maxPicture))
 	if err := errors.Join(err, kept.Close()); err != nil {
-		return llm.Image{}, fmt.Errorf("read picture: %w", err)
+		return llm.ModelImage{}, fmt.Errorf("read picture: %w", err)
 	}
-	p, err := imagescale.Fit(content, side)
+	p, err := imagescale.FitImage(content, side)
 	if err != nil {
-		return llm.Image{}, err
+		return llm.ModelImage{}, err
 	}
-	return llm.Image{Media: p.Media, Data: p.Data, Tokens: p.Tokens()}, nil
+	return llm.ModelImage{Media: p.Media, Data: p.Data, Tokens: p.Tokens()}, nil
 }

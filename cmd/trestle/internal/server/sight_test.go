@@ -24,7 +24,7 @@ func photo(t *testing.T, w, h int) *fake.File {
 }
 
 // shownIn returns the pictures of each request, and its last message.
-func shownIn(requests []llm.Request) (pictures [][]llm.Image, tails []string) {
+func shownIn(requests []llm.Request) (pictures [][]llm.ModelImage, tails []string) {
 	for _, r := range requests {
 		last := r.Messages[len(r.Messages)-1]
 		pictures, tails = append(pictures, last.Pictures), append(tails, last.Text)

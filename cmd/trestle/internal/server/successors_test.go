@@ -26,8 +26,8 @@ func TestAChatOfAnAgentThatIsGoneGetsAnotherOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				answers := func(text string) []llmtest.Step {
-					return []llmtest.Step{llmtest.Says("thinking"), llmtest.Calls(llm.Call{ID: "1", Name: "send_message", Args: `{"text":"` + text + `"}`}), llmtest.Says("Responded.")}
+				answers := func(text string) []llmtest.ScriptStep {
+					return []llmtest.ScriptStep{llmtest.Says("thinking"), llmtest.Calls(llm.ToolCall{ID: "1", Name: "send_message", Args: `{"text":"` + text + `"}`}), llmtest.Says("Responded.")}
 				}
 				w := newWorld(t, withAda, append(answers("It is Ada."), answers("It is Bea.")...)...)
 				w.addChat("kai", "direct", []string{"Kai"})

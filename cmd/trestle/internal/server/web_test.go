@@ -39,7 +39,7 @@ func TestHealthNamesWhatFailed(t *testing.T) {
 			t.Errorf("%s: %s, want %s", test.name, h.Status, test.want)
 		}
 	}
-	if x := modelExtension(config.Model{}, "no such host"); x.Healthy || x.Reason != "no such host" {
+	if x := modelExtension(config.ModelEndpoint{}, "no such host"); x.Healthy || x.Reason != "no such host" {
 		t.Errorf("model is %+v", x)
 	}
 }

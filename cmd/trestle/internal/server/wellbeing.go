@@ -19,7 +19,7 @@ func (s *Server) well(ctx context.Context) bool {
 
 // beat asks the dead man's switch while all is well, until ctx is done.
 func (s *Server) beat(ctx context.Context) error {
-	url := s.Config().Alarms.DeadMan
+	url := s.Config().Alerts.DeadMan
 	if url == "" {
 		return nil
 	}
@@ -30,7 +30,7 @@ func (s *Server) beat(ctx context.Context) error {
 // watchdog is fed only while the record answers.
 func (s *Server) reportUp(ctx context.Context) error {
 	n := s.Manager
-	if !n.Listening() {
+	if !n.Enabled() {
 		return nil
 	}
 	every := 10 * time.Second
@@ -48,7 +48,7 @@ func (s *Server) reportUp(ctx context.Context) error {
 		}
 		if status := s.statusLine(ctx); status != said {
 			said = status
-			lines = append(lines, systemd.Status(status))
+			lines = append(lines, systemd.StatusLine(status))
 		}
 		if _, _, err := s.Store.Shell().NextTimer(ctx); err == nil && n.Watchdog() > 0 {
 			lines = append(lines, systemd.Alive)

@@ -61,14 +61,14 @@ type Components struct {
 	Opening latch.Latch
 	joined  []connectedAccount
 	own     atomic.Pointer[[]adapters.Account] // those of joined; replaced under opening
-	misfits []config.Problem                   // entries that turned out not to run
+	misfits []config.EntryProblem              // entries that turned out not to run
 
 	sensed sync.Map // models of agents to *endpointSense
 
 	clock clockskew.Clock // beside those of the platforms and the models
 
-	clients      map[config.Model]llm.Model // of the agents; whoever sets them holds opening, or starts
-	modelFailure atomic.Value               // string; see modelFailed
+	clients      map[config.ModelEndpoint]llm.Model // of the agents; whoever sets them holds opening, or starts
+	modelFailure atomic.Value                       // string; see modelFailed
 
 	telemetry *telemetry.Telemetry // nil where nothing is counted
 
@@ -87,7 +87,7 @@ func (p *Components) ModelFailed() string {
 
 // problems lists the entries that do not run: those that were read so, and those
 // that turned out so.
-func (p *Components) problems() []config.Problem {
+func (p *Components) problems() []config.EntryProblem {
 	p.Opening.Lock()
 	defer p.Opening.Unlock()
 	return slices.Concat(p.Config().Problems, p.misfits)
@@ -106,7 +106,7 @@ type testSeams struct {
 	Mint   func() string                                    // ids that are unique for ever and rise with time
 	nonce  func() string                                    // the secret word of one cycle's acts
 	Client *http.Client                                     // for platforms; nil is the adapter's own
-	Models func(config.Model) llm.Model                     // nil asks the configured endpoints
+	Models func(config.ModelEndpoint) llm.Model             // nil asks the configured endpoints
 	hearer activity.Transcriber                             // nil asks the configured endpoint
 	Times  map[string]activity.ConnectionOptions            // of lines by their name; what is not there is the line's own
 	disk   func(dir string) (free, total uint64, err error) // nil asks the system

@@ -40,7 +40,7 @@ func (p *Components) egress(account string) *activity.Egress {
 }
 
 // NewAdapter makes the client of a configured account. It calls nobody.
-func (p *Components) NewAdapter(a config.Adapter) (adapters.Adapter, error) {
+func (p *Components) NewAdapter(a config.AdapterEntry) (adapters.Adapter, error) {
 	switch a.Type {
 	case "telegram":
 		return telegram.New(telegram.Options{
@@ -70,7 +70,7 @@ func pathOf(address string) string {
 	return u.Path
 }
 
-func (p *Components) unpaced(a config.Adapter) bool {
+func (p *Components) unpaced(a config.AdapterEntry) bool {
 	if a.Outgoing != "" {
 		return a.Outgoing == "off"
 	}
@@ -150,7 +150,7 @@ func (p *Components) reception(ctx context.Context, name, account string) (activ
 	return activity.IngressOptions{
 		Admit: activity.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: activity.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
-		Name: name, Allow: senders(c.Appointed(c.Allow, name)), SenderPerMinute: c.SenderBound(),
+		Name: name, Allow: senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
 		DealtUntil: dealt, Files: p.fetches(name), Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
 		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
 			return p.ofServer(ctx, s, name+":"+group)
@@ -160,7 +160,7 @@ func (p *Components) reception(ctx context.Context, name, account string) (activ
 
 // form is how a configured space is opened, with its chats on one account; false
 // when it has none there.
-func (p *Components) form(s config.Space, account, adapter string) (spaces.OpenRequest, bool) {
+func (p *Components) form(s config.SpaceEntry, account, adapter string) (spaces.OpenRequest, bool) {
 	o := spaces.OpenRequest{
 		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: p.Config().SettingsFor("", s.Key).Wake,
 		Agents: p.running(s.Agents), At: time.Now(),

@@ -85,7 +85,7 @@ func (s *Server) hearOthers(ctx context.Context, g *errgroup.Group) {
 	}
 	g.Go(func() error { return s.far.Run(ctx) })
 	g.Go(func() error { return s.answer(ctx, outboxBell, s.ringOwnLines) })
-	if !s.Config().Does(config.RunsMinds) {
+	if !s.Config().HasRole(config.RoleMinds) {
 		return
 	}
 	g.Go(func() error { return s.recollect(ctx) })

@@ -22,7 +22,7 @@ type notifyingStore struct {
 
 // newBorder joins the open record with the bells.
 func (p *Components) newBorder() notifyingStore {
-	return notifyingStore{p.Store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.Config().Does(config.RunsMinds)}
+	return notifyingStore{p.Store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.Config().HasRole(config.RoleMinds)}
 }
 
 // Record makes a batch durable, and wakes with the same commit the minds that are

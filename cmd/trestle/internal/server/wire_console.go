@@ -192,7 +192,7 @@ func (s ConsoleSettings) Rows() []console.SettingRow {
 }
 
 // Schema implements [console.Settings].
-func (s ConsoleSettings) Schema() []byte { return config.Schema() }
+func (s ConsoleSettings) Schema() []byte { return config.JSONSchema() }
 
 // Budget implements [console.Settings].
 func (s ConsoleSettings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {

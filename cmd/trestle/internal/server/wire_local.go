@@ -46,21 +46,21 @@ func newRooms(c *config.Config) *local.Rooms {
 
 // localRooms returns the rooms a terminal can join: every configured space, or
 // the one at home.
-func (p *Components) localRooms() []config.Space {
-	var all []config.Space
+func (p *Components) localRooms() []config.SpaceEntry {
+	var all []config.SpaceEntry
 	for _, s := range p.Config().Spaces {
 		if !s.Misconfigured {
 			all = append(all, s)
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, config.Space{Key: HomeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.Config().DefaultAgents})
+		all = append(all, config.SpaceEntry{Key: HomeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.Config().DefaultAgents})
 	}
 	return all
 }
 
 // FindRoom returns the room a terminal asks for; an empty name is the first.
-func (p *Components) FindRoom(name string) (config.Space, error) {
+func (p *Components) FindRoom(name string) (config.SpaceEntry, error) {
 	rooms := p.localRooms()
 	if name == "" {
 		return rooms[0], nil
@@ -72,7 +72,7 @@ func (p *Components) FindRoom(name string) (config.Space, error) {
 		}
 		known = append(known, s.Key)
 	}
-	return config.Space{}, &apperr.Error{
+	return config.SpaceEntry{}, &apperr.Error{
 		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
 		Remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+textout.JoinOr(known)), Code: apperr.Failed,
 	}
@@ -104,7 +104,7 @@ func (p *Components) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.Agen
 
 // localForm is how a room is opened for the terminal. Whose chats are not elsewhere,
 // its members are known; who sits alone with an agent at home, talks to it.
-func (p *Components) localForm(s config.Space) spaces.OpenRequest {
+func (p *Components) localForm(s config.SpaceEntry) spaces.OpenRequest {
 	o, _ := p.form(s, "", "")
 	o.Closed = len(s.Chats) == 0
 	o.Direct = o.Closed && s.Key == HomeRoom && len(o.Agents) == 1
@@ -178,7 +178,7 @@ func (p *Components) EnterRoom(ctx context.Context, name string) (*LocalRoom, er
 type LocalRoom struct {
 	Parts   *Components
 	Account string
-	Room    config.Space
+	Room    config.SpaceEntry
 	sub     *local.Subscription
 	Who     adapters.Person // who speaks there
 }
@@ -215,7 +215,7 @@ func (s *LocalRoom) speaker(name string) string {
 	switch {
 	case name == "":
 		return s.own()
-	case slices.ContainsFunc(s.Parts.Config().Agents, func(a config.Agent) bool { return a.Name == name }):
+	case slices.ContainsFunc(s.Parts.Config().Agents, func(a config.AgentEntry) bool { return a.Name == name }):
 		return name
 	}
 	return ""
@@ -295,7 +295,7 @@ func (s *Server) WaitQuiet(ctx context.Context) error {
 
 // WakeHint says how the agents of a room are woken where plain words wake none of
 // them; else nothing.
-func (p *Components) WakeHint(room config.Space) string {
+func (p *Components) WakeHint(room config.SpaceEntry) string {
 	pair := len(room.Agents) == 1 && len(room.Chats) == 0
 	direct := pair && room.Key == HomeRoom
 	var names []string

@@ -15,13 +15,13 @@ import (
 // agents returns the agents that can run, with their models.
 func (p *Components) agents() []shell.Agent {
 	p.modelFailure.Store("")
-	clients := map[config.Model]llm.Model{}
+	clients := map[config.ModelEndpoint]llm.Model{}
 	var all []shell.Agent
 	for _, a := range p.Config().Agents {
 		if a.Misconfigured {
 			continue
 		}
-		if client, known := p.clients[a.Model].(*llm.Retry); known {
+		if client, known := p.clients[a.Model].(*llm.RetryingModel); known {
 			clients[a.Model] = client // it keeps what it knows of its endpoint
 		}
 		if clients[a.Model] == nil {
@@ -31,7 +31,7 @@ func (p *Components) agents() []shell.Agent {
 	}
 	p.clients = clients
 	p.sensed.Range(func(m, _ any) bool {
-		if clients[m.(config.Model)] == nil { // no agent has it any more
+		if clients[m.(config.ModelEndpoint)] == nil { // no agent has it any more
 			p.sensed.Delete(m)
 		}
 		return true
@@ -42,7 +42,7 @@ func (p *Components) agents() []shell.Agent {
 // model returns the client of an endpoint: one for each credential, so that a
 // refused key pauses itself alone. Where there is no usable endpoint the
 // built-in model answers, and health says so.
-func (p *Components) model(entry string, m config.Model) llm.Model {
+func (p *Components) model(entry string, m config.ModelEndpoint) llm.Model {
 	switch {
 	case p.Models != nil:
 		return p.Models(m)
@@ -54,11 +54,11 @@ func (p *Components) model(entry string, m config.Model) llm.Model {
 		p.modelFailure.Store(err.Error())
 		return offline.Model{}
 	}
-	return &llm.Retry{Model: llm.CallObserver{Model: client, Saw: p.saw(p.sense(entry, m))}}
+	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: p.saw(p.sense(entry, m))}}
 }
 
 // OpenEndpoint makes the client of an endpoint. It calls nobody.
-func (p *Components) OpenEndpoint(m config.Model) (*openai.Client, error) {
+func (p *Components) OpenEndpoint(m config.ModelEndpoint) (*openai.Client, error) {
 	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: p.clock.Around})
 }
 
@@ -95,7 +95,7 @@ func (p *Components) shellSettings(agent spaces.AgentID, space spaces.SpaceID) s
 	}
 	a, _ := key.of.Agent(key.agent)
 	s := ShellSettings(a, key.of.SettingsFor(key.agent, key.entry))
-	s.Told, s.Wake = key.of.Has(key.entry), key.of.WakeOf(key.agent, key.entry)
+	s.Told, s.Wake = key.of.HasEntry(key.entry), key.of.AgentWakePolicy(key.agent, key.entry)
 	p.settings.Store(key, s)
 	return s
 }
@@ -107,7 +107,7 @@ var focusWeights = map[string]float64{"low": 0.5, "normal": 1, "high": 2}
 const usualPriority = 5
 
 // ShellSettings says in the shell's words what the configuration says.
-func ShellSettings(a config.Agent, s config.Settings) shell.Settings {
+func ShellSettings(a config.AgentEntry, s config.Settings) shell.Settings {
 	return shell.Settings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
@@ -133,7 +133,7 @@ func ShellSettings(a config.Agent, s config.Settings) shell.Settings {
 
 // cheap returns who is asked beside the agent's own model: nobody where that answers
 // without an endpoint.
-func cheap(a config.Agent, name string) string {
+func cheap(a config.AgentEntry, name string) string {
 	if a.Model.Offline {
 		return ""
 	}
@@ -142,7 +142,7 @@ func cheap(a config.Agent, name string) string {
 
 // embedder returns who says where words stand: the endpoint of the agent's model,
 // asked through connections of its own; nil when it is not to be asked.
-func (p *Components) embedder(a config.Agent) llm.Embedder {
+func (p *Components) embedder(a config.AgentEntry) llm.Embedder {
 	if cheap(a, p.Config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
 		return nil
 	}

@@ -24,7 +24,7 @@ func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 			s.misfit("telemetry", err)
 		}
 	}
-	known := new(redact.Registry)
+	known := new(redact.SecretRegistry)
 	known.Know(s.Config().Secrets()...)
 	return telemetry.New(telemetry.Options{
 		See: s.figures, Live: func(room int) pubsub.Stream { return s.Bus.Open(room) }, Run: s.traced,

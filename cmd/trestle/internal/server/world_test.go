@@ -56,13 +56,13 @@ type world struct {
 const worldToken = "7001:world-token"
 
 // newWorld returns a running world.
-func newWorld(t *testing.T, config string, steps ...llmtest.Step) *world {
+func newWorld(t *testing.T, config string, steps ...llmtest.ScriptStep) *world {
 	t.Helper()
 	return newWorldOf(t, config, nil, steps...)
 }
 
 // newWorldOf returns a running world in which other answers in place of a script.
-func newWorldOf(t *testing.T, config string, other llm.Model, steps ...llmtest.Step) *world {
+func newWorldOf(t *testing.T, config string, other llm.Model, steps ...llmtest.ScriptStep) *world {
 	t.Helper()
 	w := &world{
 		other: other,
@@ -128,7 +128,7 @@ func (w *world) save() string {
 // load saves the world's configuration and reads it.
 func (w *world) load() *config.Config {
 	w.t.Helper()
-	c, err := config.Load(config.Source{Path: w.save(), Lookup: func(string) (string, bool) { return "", false }})
+	c, err := config.Load(config.LoadOptions{Path: w.save(), Lookup: func(string) (string, bool) { return "", false }})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func (w *world) boot() {
 	s := NewServer(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.testSeams = testSeams{
 		Mint: w.newID, nonce: func() string { return "NONCE" }, Client: w.client,
-		Models: func(config.Model) llm.Model { return &llm.Retry{Model: w.thinks(), Attempts: 1} },
+		Models: func(config.ModelEndpoint) llm.Model { return &llm.RetryingModel{Model: w.thinks(), Attempts: 1} },
 		hearer: &w.dictated,
 	}
 	w.process = s

@@ -20,6 +20,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -73,7 +74,7 @@ func OpenStore(ctx context.Context, c *config.Config, o OpenOptions) (*sqlstore.
 
 // OpenReadOnly opens the record that a configuration names for reading, beside
 // whoever writes it.
-func OpenReadOnly(ctx context.Context, c *config.Config) (sqlstore.ReadModel, error) {
+func OpenReadOnly(ctx context.Context, c *config.Config) (readmodel.ReadModel, error) {
 	if c.Database == "" {
 		return sqlite.Look(ctx, c.Data)
 	}
@@ -153,8 +154,6 @@ func OpenError(err error, place string) error {
 		f.Remedy, f.Code = fmt.Sprintf("stop the other process; if it has died, its right to write ends in %d s", int(other.Expires.Seconds())+1), apperr.TryAgain
 	case errors.Is(err, engine.ErrNewer):
 		f.Remedy = FixNewer
-	case errors.Is(err, engine.ErrLacks):
-		f.Remedy = "nothing was changed; go on with the program that made it, or restore a backup that is whole: trestle backup --check FILE. A copy beside it, trestle.db.schemaN, is one of before a migration (TRS-R17)"
 	case errors.Is(err, engine.ErrFull) && place == "database":
 		f.Remedy, f.Code = "make room on the disk of the server; the record is whole, and a migration goes on where it was (TRS-R01)", apperr.TryAgain
 	case errors.Is(err, engine.ErrFull), errors.Is(err, syscall.ENOSPC):

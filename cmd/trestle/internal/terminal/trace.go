@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -55,7 +55,7 @@ type TraceView struct {
 
 // NewTraceView returns what tells of runs in a room of the terminal from now on; nil
 // when there is no such room.
-func NewTraceView(ctx context.Context, r sqlstore.ReadModel, account, room string, show []string) (*TraceView, error) {
+func NewTraceView(ctx context.Context, r readmodel.ReadModel, account, room string, show []string) (*TraceView, error) {
 	rooms, err := r.Rooms(ctx)
 	if err != nil {
 		return nil, err

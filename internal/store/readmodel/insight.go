@@ -1,0 +1,216 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	rowsBack engine.Query = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
+where i.agent = $1 and i.circle = $2 and i.space = $3 and i.seq <= $4 order by i.seq desc limit 50`
+	causeOf engine.Query = `select actor, cause, seq from events where id = $1`
+)
+
+const (
+	runHere   engine.Query = `select started from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'`
+	asleepTo  engine.Query = `select coalesce(max(due), 0) from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = ''`
+	runsToday engine.Query = `select coalesce(stop, ''), count(*), sum(denials) from cycles
+where space = $3 and started >= $4 and agent = $1 and circle = $2 group by stop`
+	mutedHere engine.Query = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
+	usedToday engine.Query = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
+	// What stands in the outbox is little, whatever went through it.
+	countUnsent engine.Query = `select count(*) from mappings m
+join outbox o on o.account = m.account and o.chat = m.chat and o.state in ('ready', 'sending')
+where m.space = $1 and o.space = $1 and o.cycle <> ''`
+)
+
+// A RoomInspector reads what people ask about a room. It implements
+// [activity.RoomInspector].
+type RoomInspector struct{ engine engine.Engine }
+
+// NewRoomInspector returns a RoomInspector of a database.
+func NewRoomInspector(e engine.Engine) RoomInspector { return RoomInspector{e} }
+
+var _ activity.RoomInspector = RoomInspector{}
+
+// Now implements [activity.Insight].
+func (b RoomInspector) Now(ctx context.Context, space spaces.SpaceID, at time.Time) (activity.RoomStatus, error) {
+	var now activity.RoomStatus
+	err := b.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
+		if err != nil {
+			return err
+		}
+		for _, m := range minds {
+			n, err := agentStatus(ctx, src, m, space, at)
+			if err != nil {
+				return fmt.Errorf("%s: %w", m, err)
+			}
+			now.Agents = append(now.Agents, n)
+		}
+		if _, err := engine.ScanRow(ctx, src, tables.CountReadyRows, []any{string(space), ""}, &now.Waiting); err != nil {
+			return err
+		}
+		_, err = engine.ScanRow(ctx, src, countUnsent, []any{string(space)}, &now.Unsent)
+		return err
+	})
+	if err != nil {
+		return activity.RoomStatus{}, fmt.Errorf("look at %s: %w", space, err)
+	}
+	return now, nil
+}
+
+func agentStatus(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, at time.Time) (activity.AgentStatus, error) {
+	n := activity.AgentStatus{Agent: m.Agent}
+	key := []any{string(m.Agent), string(m.Circle)}
+	if _, err := engine.ScanRow(ctx, src, runHere, append(slices.Clip(key), string(space)), engine.ScanTime(&n.Since)); err != nil {
+		return n, err
+	}
+	if _, err := engine.ScanRow(ctx, src, asleepTo, key, engine.ScanTime(&n.Asleep)); err != nil {
+		return n, err
+	}
+	if _, err := engine.ScanRow(ctx, src, mutedHere, append(slices.Clip(key), string(space)), &n.Muted); err != nil {
+		return n, err
+	}
+	u := &n.Usage
+	if _, err := engine.ScanRow(ctx, src, usedToday, []any{engine.DayNumber(at), string(m.Agent), string(space)}, &u.Prompt, &u.Cached, &u.Output, &u.Calls); err != nil {
+		return n, err
+	}
+	return n, engine.EachRow(ctx, src, runsToday, append(slices.Clip(key), string(space), engine.ToMillis(engine.StartOfDay(at))), func(r engine.Row) error {
+		var stop spaces.StopReason
+		var runs, denials int
+		if err := r.Scan(&stop, &runs, &denials); err != nil {
+			return err
+		}
+		n.Runs += runs
+		n.Denials += denials
+		switch stop {
+		case spaces.StopCancelled:
+			n.Cancelled += runs
+		case spaces.StopBudget, spaces.StopMaxRetries, spaces.StopMaxSteps, spaces.StopTimeout, spaces.StopModelError,
+			spaces.StopCoordinator, spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
+			n.Failed += runs
+		case "", spaces.StopCompleted, spaces.StopSilent, spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping, spaces.StopWaitingReply:
+		}
+		return nil
+	})
+}
+
+// Last implements [activity.Insight].
+func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]activity.MessageOutcome, error) {
+	var told []activity.MessageOutcome
+	err := b.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
+		if err != nil {
+			return err
+		}
+		who, seq, err := askedAbout(ctx, src, space, about)
+		if err != nil {
+			return err
+		}
+		for _, m := range minds {
+			if _, agent := who.IsAgent(); agent && who != m.Agent.Entity() {
+				continue // the answer of another agent is asked about
+			}
+			e, found, err := newestMessage(ctx, src, m, space, seq)
+			if err != nil {
+				return err
+			}
+			if !found {
+				continue // it has not been asked anything yet
+			}
+			x, err := outcomeOf(ctx, src, m, e)
+			if err != nil {
+				return fmt.Errorf("%s: %w", m, err)
+			}
+			told = append(told, x)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look back in %s: %w", space, err)
+	}
+	return told, nil
+}
+
+// askedAbout returns up to which event of the room a question about a message looks
+// back, and whose message that is: of an agent's it is what led to it.
+func askedAbout(ctx context.Context, src engine.Reader, space spaces.SpaceID, about spaces.Ref) (who spaces.EntityID, seq int64, err error) {
+	id, err := tables.MessageEventAt(ctx, src, space, about)
+	if err != nil || id == "" {
+		return "", math.MaxInt64, err
+	}
+	var cause spaces.EventID
+	found, err := engine.ScanRow(ctx, src, causeOf, []any{string(id)}, &who, &cause, &seq)
+	if _, agent := who.IsAgent(); err == nil && agent && cause != "" {
+		var author spaces.EntityID
+		var before spaces.EventID
+		found, err = engine.ScanRow(ctx, src, causeOf, []any{string(cause)}, &author, &before, &seq)
+	}
+	if !found {
+		seq = math.MaxInt64
+	}
+	return who, seq, err
+}
+
+// newestMessage returns the mind's row of the newest message up to seq that is no
+// command.
+func newestMessage(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, seq int64) (tables.InboxEntry, bool, error) {
+	rows, err := engine.AllRows(ctx, src, rowsBack, []any{string(m.Agent), string(m.Circle), string(space), seq}, tables.ScanInboxEntry)
+	for _, e := range rows {
+		if said, ok := e.Subject.Body.(spaces.Said); ok && said.Command == "" {
+			return e, true, err
+		}
+	}
+	return tables.InboxEntry{}, false, err
+}
+
+// outcomeOf tells what became of a row.
+func outcomeOf(ctx context.Context, src engine.Reader, m spaces.Mind, e tables.InboxEntry) (activity.MessageOutcome, error) {
+	x := activity.MessageOutcome{Agent: m.Agent, Reason: e.Reason, Tries: e.Attempts + e.Crashes, Run: e.Cycle, Woke: e.Cycle != ""}
+	if e.State == spaces.RowDead {
+		x.GaveUp, x.Stop = true, spaces.StopCoordinator // it crashed again and again
+		if stop, ok := strings.CutPrefix(e.Reason, tables.AttemptsReason); ok {
+			x.Stop = spaces.StopReason(stop)
+		}
+	}
+	if !x.Woke {
+		return x, nil
+	}
+	y, err := engine.FirstRow(ctx, src, tables.SelectCycle, []any{string(e.Cycle)}, tables.ScanCycle)
+	if err != nil || y == nil {
+		return x, err
+	}
+	run := console.Run{Cycle: *y}
+	if err := loadRun(ctx, src, &run); err != nil {
+		return x, err
+	}
+	x.Stop, x.Usage = y.Stop, y.Usage
+	said := map[spaces.EventID]bool{}
+	for _, a := range run.Actions {
+		if a.Kind == spaces.ActSend && a.Space == y.Space {
+			said[a.Event] = true
+		}
+	}
+	x.Spoke = len(said)
+	for _, e := range run.Inner {
+		if b, ok := e.Body.(spaces.ToolCalled); ok {
+			x.Acts = engine.AppendNew(x.Acts, b.Name)
+		}
+		if b, ok := e.Body.(spaces.Denied); ok {
+			x.Denied = engine.AppendNew(x.Denied, b.Denial.Code)
+		}
+	}
+	return x, nil
+}

@@ -1,0 +1,250 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	closedCycles engine.Query = `select id, n, space, rest, stop, ended, tokens from cycles
+where agent = $1 and circle = $2 and n > $3 order by n limit $4 + 0`
+	turnsBetween engine.Query = `select t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
+where y.agent = $1 and y.circle = $2 and y.n >= $3 and y.n <= $4 order by y.n, t.n`
+	failedActions engine.Query = `select o.event, o.id, o.state, o.code, o.reason from outbox o join cycles y on y.id = o.cycle
+where o.agent = $1 and y.circle = $2
+  and (o.state = 'unknown' or o.state = 'failed' or o.state = 'expired' or o.state = 'cancelled')
+  and o.settled >= $3 order by o.n`
+	headedColumns engine.Query = tables.UplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
+	uplinksOf     engine.Query = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
+	// The rooms that somebody is in are few; those of an agent may be all there are.
+	// The order of a cross join is the order in which they are gone through.
+	uplinksAcross engine.Query = `select ` + headedColumns + `
+from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
+where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
+	setTimers engine.Query = `select ` + tables.TimerColumns + ` from timers
+where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
+	lastingWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w
+where w.state <> 'told' and w.state = 'open' and w.agent = $1 and w.circle = $2 order by w.started, w.cycle`
+	spentOn engine.Query = `select agent, space, prompt, cached, output from usage where day = $1`
+	// sendersTokens has the people of a timer beside the tallies of those who wrote.
+	sendersTokens engine.Query = `select coalesce(max(s.tokens), 0),
+  coalesce((` + tables.TimerPayers + `), '[]')
+from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
+where i.cycle = $1 and i.cycle <> ''`
+)
+
+// A LogReader reads the logs that frames are made from. It implements
+// [shell.LogReader].
+type LogReader struct{ engine engine.Engine }
+
+// NewLogReader returns a LogReader of a database.
+func NewLogReader(e engine.Engine) LogReader { return LogReader{e} }
+
+// scanHeaded reads an uplink with the head of its space.
+func scanHeaded(r engine.Row) (u spaces.Uplink, err error) {
+	return u, r.Scan(append(tables.UplinkFields(&u), &u.Head)...)
+}
+
+// Keyframe implements [shell.Record].
+func (s LogReader) Keyframe(ctx context.Context, m spaces.Mind) (*spaces.Keyframe, error) {
+	k, err := engine.FirstRow(ctx, s.engine, tables.NewestKeyframe, []any{string(m.Agent), string(m.Circle)}, tables.ScanKeyframe)
+	if err != nil {
+		return nil, fmt.Errorf("read keyframe of %s: %w", m, err)
+	}
+	return k, nil
+}
+
+// Space implements [shell.Record].
+func (s LogReader) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error) {
+	var space spaces.Space
+	var members []spaces.Member
+	err := s.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		var found bool
+		var err error
+		space, found, err = tables.SpaceByID(ctx, src, id)
+		if err == nil && !found {
+			err = engine.ErrUnknown
+		}
+		if err == nil {
+			members, err = tables.MembersOfSpace(ctx, src, id, tables.NoLimit)
+		}
+		return err
+	})
+	if err != nil {
+		return spaces.Space{}, nil, fmt.Errorf("read space %s: %w", id, err)
+	}
+	return space, members, nil
+}
+
+// Events implements [shell.Record].
+func (s LogReader) Events(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID, after int64, limit int) ([]spaces.Event, error) {
+	out, err := tables.BranchEvents(ctx, s.engine, space, branch, after, math.MaxInt64, limit)
+	if err != nil {
+		return nil, fmt.Errorf("read events of %s: %w", space, err)
+	}
+	return out, nil
+}
+
+// Self implements [shell.Record].
+func (s LogReader) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error) {
+	var out []spaces.Event
+	err := s.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+		out, err = tables.OwnEvents(ctx, src, m)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read self of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Cycles implements [shell.Record].
+func (s LogReader) Cycles(ctx context.Context, m spaces.Mind, n int64, turns bool, limit int) ([]spaces.ClosedCycle, error) {
+	var out []spaces.ClosedCycle
+	err := s.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+		out, err = engine.AllRows(ctx, src, closedCycles, []any{string(m.Agent), string(m.Circle), n, limit}, func(r engine.Row) (c spaces.ClosedCycle, err error) {
+			return c, r.Scan(&c.ID, &c.N, &c.Space, &c.Rest, &c.Stop, engine.ScanTime(&c.Ended), &c.Tokens)
+		})
+		if err != nil || !turns || len(out) == 0 {
+			return err
+		}
+		return fillTurns(ctx, src, m, out)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read cycles of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Entities implements [shell.Record].
+func (s LogReader) Entities(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
+	return tables.EntitiesByID(ctx, s.engine, ids)
+}
+
+// Failures implements [shell.Record].
+func (s LogReader) Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.Failed, error) {
+	out, err := engine.AllRows(ctx, s.engine, failedActions, []any{string(m.Agent), string(m.Circle), engine.ToMillis(since)}, func(r engine.Row) (f spaces.Failed, err error) {
+		return f, r.Scan(&f.Message, &f.Action, &f.State, &f.Code, &f.Reason)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read failures of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Spans implements [shell.Record].
+func (s LogReader) Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error) {
+	out, err := engine.AllRows(ctx, s.engine, tables.SpansOfUplink, []any{string(m.Agent), string(m.Circle), string(space), limit}, tables.ScanSpan)
+	if err != nil {
+		return nil, fmt.Errorf("read spans of %s in %s: %w", m, space, err)
+	}
+	return out, nil
+}
+
+// Plans implements [shell.Record].
+func (s LogReader) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
+	plans, err := engine.AllRows(ctx, s.engine, setTimers, []any{string(m.Agent), string(m.Circle), limit}, tables.ScanTimer)
+	if err == nil {
+		err = tables.RedactNotes(ctx, s.engine, plans)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("plans of %s: %w", m, err)
+	}
+	return plans, nil
+}
+
+// Uplinks implements [shell.Record].
+func (s LogReader) Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error) {
+	out, err := engine.AllRows(ctx, s.engine, uplinksOf, []any{string(m.Agent), string(m.Circle)}, scanHeaded)
+	if err != nil {
+		return nil, fmt.Errorf("read uplinks of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Across implements [shell.Record].
+func (s LogReader) Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {
+	out, err := engine.AllRows(ctx, s.engine, uplinksAcross, []any{string(m.Agent), string(m.Circle), string(who), limit}, scanHeaded)
+	if err != nil {
+		return nil, fmt.Errorf("read rooms that %s shares with %s: %w", m.Agent, who, err)
+	}
+	return out, nil
+}
+
+// Spent implements [shell.Record]. Days are counted in UTC.
+func (s LogReader) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID) (shell.UsageToday, error) {
+	var sum shell.UsageToday
+	err := engine.EachRow(ctx, s.engine, spentOn, []any{engine.DayNumber(at)}, func(r engine.Row) error {
+		var who spaces.AgentID
+		var where spaces.SpaceID
+		var u spaces.Usage
+		if err := r.Scan(&who, &where, &u.Prompt, &u.Cached, &u.Output); err != nil {
+			return err
+		}
+		sum.All += u.Total()
+		if who == agent {
+			sum.Agent += u.Total()
+		}
+		if where == space {
+			sum.Space += u.Total()
+		}
+		return nil
+	})
+	if err != nil {
+		return shell.UsageToday{}, fmt.Errorf("read usage: %w", err)
+	}
+	return sum, nil
+}
+
+// SpentBySenders implements [shell.Record].
+func (s LogReader) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (int, error) {
+	most, set := 0, []spaces.EntityID(nil)
+	if _, err := engine.ScanRow(ctx, s.engine, sendersTokens, []any{string(cycle), engine.DayNumber(at)}, &most, engine.ScanList(&set)); err != nil {
+		return 0, fmt.Errorf("read what senders used: %w", err)
+	}
+	for _, who := range set {
+		tokens := 0
+		if _, err := engine.ScanRow(ctx, s.engine, tables.SenderTokens, []any{engine.DayNumber(at), string(who)}, &tokens); err != nil {
+			return 0, fmt.Errorf("read what a sender used: %w", err)
+		}
+		most = max(most, tokens)
+	}
+	return most, nil
+}
+
+// Waits implements [shell.Record].
+func (s LogReader) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error) {
+	waits, err := engine.AllRows(ctx, s.engine, lastingWaits, []any{string(m.Agent), string(m.Circle)}, tables.ScanWait)
+	if err != nil {
+		return nil, fmt.Errorf("waits of %s: %w", m, err)
+	}
+	return waits, nil
+}
+
+// fillTurns gives cycles, which are in order of their number, their turns.
+func fillTurns(ctx context.Context, src engine.Reader, m spaces.Mind, cycles []spaces.ClosedCycle) error {
+	at := map[spaces.CycleID]int{}
+	for i, c := range cycles {
+		at[c.ID] = i
+	}
+	args := []any{string(m.Agent), string(m.Circle), cycles[0].N, cycles[len(cycles)-1].N}
+	return engine.EachRow(ctx, src, turnsBetween, args, func(r engine.Row) error {
+		t, err := tables.ScanTurn(r)
+		if err != nil {
+			return err
+		}
+		c := &cycles[at[t.Cycle]]
+		c.Turns = append(c.Turns, t)
+		return nil
+	})
+}
+
+var _ shell.LogReader = LogReader{}

@@ -1,0 +1,196 @@
+package readmodel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	foundColumns engine.Query = ` and ($3 = '' or space = $3) and ($4 = '' or agent = $4) and ($5 = '' or stop = $5) and started >= $6
+  and (started < $1 or started = $1 and id < $2) order by started desc, id desc limit $7 + 0`
+)
+
+// Runs are listed from their newest end. What a list is narrowed to most
+// decides along which index it goes; the rest is looked at row by row.
+const (
+	foundCycles engine.Query = `select ` + tables.CycleColumns + ` from cycles where started <= $1` + foundColumns
+	foundIn     engine.Query = `select ` + tables.CycleColumns + ` from cycles where space = $3 and started <= $1` + foundColumns
+	foundStops  engine.Query = `select ` + tables.CycleColumns + ` from cycles where stop is not null and stop = $5 and started <= $1` + foundColumns
+	foundOf     engine.Query = `select ` + tables.CycleColumns + ` from cycles where agent = $4 and circle = $8 and started <= $1` + foundColumns
+	cycleBegan  engine.Query = `select started from cycles where id = $1`
+)
+
+// Runs implements [console.Record].
+func (c ReadModel) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error) {
+	if f.Limit <= 0 {
+		f.Limit = 100
+	}
+	began := int64(math.MaxInt64)
+	if f.Before != "" {
+		known, err := engine.ScanRow(ctx, c.engine, cycleBegan, []any{string(f.Before)}, &began)
+		if err == nil && !known {
+			err = console.ErrUnknown
+		}
+		if err != nil {
+			return nil, fmt.Errorf("list runs before %s: %w", f.Before, err)
+		}
+	}
+	q := foundCycles
+	switch {
+	case f.Stop != "" && f.Stop != spaces.StopCompleted && f.Stop != spaces.StopSilent: // they are seldom
+		q = foundStops
+	case f.Space != "":
+		q = foundIn
+	}
+	args := []any{began, string(f.Before), string(f.Space), string(f.Agent), string(f.Stop), engine.ToMillis(f.Since), f.Limit}
+	if f.Circle != "" {
+		q, args = foundOf, append(args, string(f.Circle))
+	}
+	found, err := engine.AllRows(ctx, c.engine, q, args, tables.ScanCycle)
+	if err != nil {
+		return nil, fmt.Errorf("list runs: %w", err)
+	}
+	return found, nil
+}
+
+const (
+	oneStep     engine.Query = `select ` + tables.StepColumns + ` from steps where cycle = $1 and n = $2`
+	oneKeyframe engine.Query = `select ` + tables.KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 and n = $3`
+	closedTurns engine.Query = `select y.n, t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
+where y.agent = $1 and y.circle = $2 and y.n is not null and y.n > $3 and y.n <= $4 order by y.n, t.n`
+	frameBefore engine.Query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+  and (s.cycle = $1 and s.n < $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
+    and (p.started < $5 or p.started = $5 and p.id < $1) order by p.started desc, p.id desc limit 1))
+order by s.cycle = $1 desc, s.n desc limit 1`
+	frameAfter engine.Query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+  and (s.cycle = $1 and s.n > $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
+    and (p.started > $5 or p.started = $5 and p.id > $1) order by p.started, p.id limit 1))
+order by s.cycle = $1 desc, s.n limit 1`
+)
+
+// Frame implements [console.Record]. The messages are put together from what
+// the record kept of them, as [hud.View.Frame] did.
+func (c ReadModel) Frame(ctx context.Context, run spaces.CycleID, step int) (console.Frame, error) {
+	var f console.Frame
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+		cycle, err := engine.FirstRow(ctx, src, tables.SelectCycle, []any{string(run)}, tables.ScanCycle)
+		if err != nil {
+			return err
+		}
+		shown, err := engine.FirstRow(ctx, src, oneStep, []any{string(run), step}, tables.ScanStep)
+		if err != nil {
+			return err
+		}
+		if cycle == nil || shown == nil {
+			return console.ErrUnknown
+		}
+		f.Run, f.Step = *cycle, *shown
+		if err := findNeighbours(ctx, src, &f); err != nil {
+			return err
+		}
+		return rebuildFrame(ctx, src, &f)
+	})
+	if err != nil {
+		return console.Frame{}, fmt.Errorf("read frame %d of %s: %w", step, run, err)
+	}
+	return f, nil
+}
+
+func findNeighbours(ctx context.Context, src engine.Reader, f *console.Frame) error {
+	y := f.Run
+	args := []any{string(y.ID), f.Step.N, string(y.Mind.Agent), string(y.Mind.Circle), engine.ToMillis(y.Started)}
+	if _, err := engine.ScanRow(ctx, src, frameBefore, args, &f.Before.Run, &f.Before.Step); err != nil {
+		return err
+	}
+	_, err := engine.ScanRow(ctx, src, frameAfter, args, &f.After.Run, &f.After.Step)
+	return err
+}
+
+// rebuildFrame puts the messages of a frame together.
+func rebuildFrame(ctx context.Context, src engine.Reader, f *console.Frame) (err error) {
+	made := f.Step.Shown
+	if made == nil {
+		return nil
+	}
+	add := func(part string, t spaces.TranscriptTurn) {
+		f.Messages = append(f.Messages, console.Message{Part: part, TranscriptTurn: t})
+	}
+	add("system", spaces.TranscriptTurn{Role: spaces.RoleSystem, Text: made.System})
+	y := f.Run
+	mind := []any{string(y.Mind.Agent), string(y.Mind.Circle)}
+	if made.Keyframe > 0 {
+		if f.Keyframe, err = engine.FirstRow(ctx, src, oneKeyframe, append(mind, made.Keyframe), tables.ScanKeyframe); err != nil {
+			return err
+		}
+	}
+	for _, t := range made.Whole {
+		add("log", t)
+	}
+	if made.Whole == nil {
+		if err := addTurns(ctx, src, f, mind); err != nil {
+			return err
+		}
+		add("tail", spaces.TranscriptTurn{Role: spaces.RoleUser, Text: made.Tail})
+	}
+	f.Exact = hud.Hash(promptOf(f.Messages)) == f.Step.Request
+	return nil
+}
+
+// addTurns adds the keyframe, the closed cycles behind it, and the turns of the
+// frame's own cycle.
+func addTurns(ctx context.Context, src engine.Reader, f *console.Frame, mind []any) error {
+	var upto int64
+	if k := f.Keyframe; k != nil {
+		upto = k.Upto
+		if k.Text != "" {
+			f.Messages = append(f.Messages, console.Message{Part: "keyframe", TranscriptTurn: spaces.TranscriptTurn{Role: spaces.RoleUser, Text: k.Text}})
+		}
+	}
+	earlier, err := engine.AllRows(ctx, src, closedTurns, append(mind, upto, f.Run.Base), func(r engine.Row) (m console.Message, err error) {
+		m.Part = "log"
+		m.TranscriptTurn, err = tables.ScanTurn(numbered{r, &m.N})
+		m.Run = m.Cycle
+		return m, err
+	})
+	if err != nil {
+		return err
+	}
+	f.Messages = append(f.Messages, earlier...)
+	own, err := tables.TurnsOfCycle(ctx, src, f.Run.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range own[:min(f.Step.Shown.Turns, len(own))] {
+		f.Messages = append(f.Messages, console.Message{Part: "cycle", Run: f.Run.ID, N: f.Run.N, TranscriptTurn: t})
+	}
+	return nil
+}
+
+// numbered is a row with a number before what is scanned from it.
+type numbered struct {
+	engine.Row
+	n *int64
+}
+
+// Scan implements row.
+func (r numbered) Scan(dest ...any) error { return r.Row.Scan(append([]any{r.n}, dest...)...) }
+
+func promptOf(ms []console.Message) []hud.Message {
+	out := make([]hud.Message, len(ms))
+	for i, m := range ms {
+		out[i] = hud.Message{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID}
+	}
+	return out
+}
+
+const (
+	allSteps  engine.Query = `select ` + tables.StepColumns + ` from steps where cycle = $1 order by n`
+	runsWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w where w.cycle = $1 or (w.woke = $1 and w.woke <> '') order by w.started, w.cycle`
+)

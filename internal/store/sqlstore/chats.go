@@ -1,0 +1,383 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	placements engine.Query = `select m.space, m.object, s.circle, 1 - m.live from mappings m join spaces s on s.id = m.space
+where m.account = $1 and m.chat = $2 order by m.n`
+	mappedSpaces engine.Query = `select space, live from mappings where account = $1 and chat = $2`
+	heardSpaces  engine.Query = `select distinct space from mappings where account = $1 and live = 1`
+	// Spaces of an account in which no other one is left that hears.
+	unheardSpaces engine.Query = `select distinct space from mappings m where account = $1 and live = 1 and not exists (
+  select 1 from mappings o where o.space = m.space and o.live = 1 and o.account <> $1
+  and not exists (select 1 from meta d where d.name = '` + tables.MetaDisconnected + `' || o.account))`
+	moveChat engine.Query = `insert into mappings (account, chat, space, object, title, relay, live, n)
+select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
+on conflict (account, chat, space) do nothing`
+	// Messages and threads that have their old ids under the new id of their chat.
+	moveMessages engine.Query = `insert into messages (account, chat, message, space, event, part, own)
+select account, $3, message, space, event, part, own from messages where account = $1 and chat = $2
+on conflict (account, chat, message, space) do nothing`
+	dropMessages engine.Query = `delete from messages where account = $1 and chat = $2`
+	moveDrafts   engine.Query = `update drafts set chat = $3 where account = $1 and chat = $2`
+	moveTies     engine.Query = `insert into threads (space, thread, platform, chat, there, root, title, began)
+select space, thread, platform, $4, there, root, title, began from threads where space = $1 and platform = $2 and chat = $3
+on conflict (space, platform, chat, there) do nothing`
+	dropTies engine.Query = `delete from threads where space = $1 and platform = $2 and chat = $3`
+
+	dropChat    engine.Query = `delete from mappings where account = $1 and chat = $2`
+	moveActions engine.Query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
+
+	setLive engine.Query = `update mappings set live = $4 where account = $1 and chat = $2 and space = $3`
+)
+
+// Place implements [activity.Directory].
+func (b BridgeStore) Place(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
+	out, err := engine.AllRows(ctx, b.s.engine, placements, []any{account, chat}, func(r engine.Row) (p spaces.Placement, err error) {
+		return p, r.Scan(&p.Space, &p.Object, &p.Circle, &p.Lost)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("place chat %s of %s: %w", chat, account, err)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("chat %s of %s: %w", chat, account, activity.ErrUnmapped)
+	}
+	return out, nil
+}
+
+// Chats implements [activity.Chats].
+func (b BridgeStore) Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
+	out, err := engine.AllRows(ctx, b.s.engine, tables.SelectMappings, []any{account, string(space)}, tables.ScanMapping)
+	if err != nil {
+		return nil, fmt.Errorf("list chats: %w", err)
+	}
+	return out, nil
+}
+
+// A chatSpace is a space of a chat.
+type chatSpace struct {
+	space spaces.SpaceID
+	live  bool
+}
+
+// A chatTx maps chats to spaces and stores whether they are reachable.
+type chatTx struct {
+	*writeTx
+	event *eventTx
+	space *spaceTx
+	span  *spanTx
+}
+
+func (t *chatTx) spacesOf(ctx context.Context, account, chat string) ([]chatSpace, error) {
+	return engine.AllRows(ctx, t, mappedSpaces, []any{account, chat}, func(r engine.Row) (m chatSpace, err error) {
+		return m, r.Scan(&m.space, &m.live)
+	})
+}
+
+// Migrate implements [activity.Directory].
+func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.ChatMove, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		moved, err := t.chat.spacesOf(ctx, account, to.From)
+		if err != nil {
+			return err
+		}
+		for _, q := range []engine.Query{moveChat, moveActions} {
+			if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
+				return err
+			}
+		}
+		if err := t.Run(ctx, dropChat, account, to.From); err != nil {
+			return err
+		}
+		if err := t.chat.leaveOpenedSpaces(ctx, account, to.To, moved, at); err != nil {
+			return err
+		}
+		if to.Same {
+			if err := t.chat.moveMessages(ctx, account, to, moved); err != nil {
+				return err
+			}
+		}
+		for _, m := range moved {
+			if err := t.chat.appendFact(ctx, m.space, spaces.Migrated{Account: account, From: to.From, To: to.To}, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("migrate chat %s of %s: %w", to.From, account, err)
+	}
+	return nil
+}
+
+// giveWay takes a chat out of the rooms that it opened under its new id, before it was
+// known to be the chat of others.
+func (t *chatTx) leaveOpenedSpaces(ctx context.Context, account, chat string, to []chatSpace, at time.Time) error {
+	if len(to) == 0 {
+		return nil
+	}
+	all, err := t.spacesOf(ctx, account, chat)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if slices.ContainsFunc(to, func(x chatSpace) bool { return x.space == m.space }) {
+			continue
+		}
+		r, err := t.space.load(ctx, m.space)
+		if err != nil {
+			return err
+		}
+		if r == nil || r.Configured {
+			continue
+		}
+		c := spaces.Mapping{Account: account, Chat: chat}
+		if err := t.removeFromSpace(ctx, r, c, spaces.Removal{Reason: "it is the chat of an older room", At: at}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rename has the messages and threads of a chat, and of its spaces, known under its new id.
+func (t *chatTx) moveMessages(ctx context.Context, account string, to spaces.ChatMove, of []chatSpace) error {
+	for _, q := range []engine.Query{moveMessages, moveDrafts} {
+		if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
+			return err
+		}
+	}
+	if err := t.Run(ctx, dropMessages, account, to.From); err != nil {
+		return err
+	}
+	platform := platformOf(account)
+	for _, m := range of {
+		if err := t.Run(ctx, moveTies, string(m.space), platform, to.From, to.To); err != nil {
+			return err
+		}
+		if err := t.Run(ctx, dropTies, string(m.space), platform, to.From); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Live implements [activity.Directory].
+func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		known, err := t.chat.spacesOf(ctx, account, chat)
+		if err != nil {
+			return err
+		}
+		for _, m := range known {
+			if m.live == live {
+				continue
+			}
+			if err := t.Run(ctx, setLive, account, chat, string(m.space), live); err != nil {
+				return err
+			}
+			if err := t.chat.setLive(ctx, m.space, account, chat, live, reason, at); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("note chat %s of %s as live %t: %w", chat, account, live, err)
+	}
+	return nil
+}
+
+// reach records that a chat of a space was lost or found. The space's spans
+// follow: it is connected as long as one of its chats is.
+func (t *chatTx) setLive(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
+	var fact spaces.Body = spaces.Unlinked{Account: account, Chat: chat, Reason: reason}
+	if live {
+		fact = spaces.Linked{Account: account, Chat: chat}
+	}
+	if err := t.appendFact(ctx, space, fact, at); err != nil {
+		return err
+	}
+	r, err := t.space.load(ctx, space)
+	if err != nil {
+		return err
+	}
+	if live {
+		return t.span.openAll(ctx, r, spaces.SpanLinked, at)
+	}
+	if r.reachable() {
+		return nil
+	}
+	return t.span.closeAll(ctx, r, spaces.SpanUnlinked, at)
+}
+
+// note appends a fact about a room that nobody in it did, and reads the room's
+// chats again, which such facts are about.
+func (t *chatTx) appendFact(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
+	e := spaces.Event{Space: space, Branch: spaces.Primary, Object: spaces.InfoObject, At: at, RecvAt: at, Body: fact}
+	if err := t.event.append(ctx, &e); err != nil {
+		return err
+	}
+	r, err := t.space.load(ctx, space)
+	if err != nil {
+		return err
+	}
+	return t.space.reloadChats(ctx, r)
+}
+
+// SetConnected implements [activity.Log].
+func (b BridgeStore) SetConnected(ctx context.Context, account string, hears bool, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if hears {
+			return t.chat.markConnected(ctx, account, at)
+		}
+		return t.chat.markDisconnected(ctx, account, at)
+	})
+	if err != nil {
+		return fmt.Errorf("note %s as hearing %t: %w", account, hears, err)
+	}
+	return nil
+}
+
+// deafen notes that an account is deaf. The spaces that no other one hears are not
+// connected any more.
+func (t *chatTx) markDisconnected(ctx context.Context, account string, at time.Time) error {
+	if err := t.Run(ctx, beginMeta, tables.MetaDisconnected+account, strconv.FormatInt(engine.ToMillis(at), 10)); err != nil {
+		return err
+	}
+	return t.eachSpace(ctx, unheardSpaces, account, func(r *spaceState) error { return t.span.closeAll(ctx, r, spaces.SpanDeaf, at) })
+}
+
+// hearAgain connects the spaces of an account, if it was deaf.
+func (t *chatTx) markConnected(ctx context.Context, account string, at time.Time) error {
+	n, err := t.Exec(ctx, dropMeta, tables.MetaDisconnected+account)
+	if err != nil || n == 0 {
+		return err
+	}
+	return t.eachSpace(ctx, heardSpaces, account, func(r *spaceState) error { return t.span.openAll(ctx, r, spaces.SpanHeard, at) })
+}
+
+// eachRoom calls do for every space of an account that q names.
+func (t *chatTx) eachSpace(ctx context.Context, q engine.Query, account string, do func(*spaceState) error) error {
+	ids, err := engine.AllRows(ctx, t, q, []any{account}, engine.ScanValue[spaces.SpaceID])
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		r, err := t.space.load(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepLines is how long it is kept how lines stood.
+const keepLines = 90 * 24 * time.Hour
+
+const (
+	insertLine engine.Query = `insert into line_spans (line, began, seen, account, state, reason) values ($1, $2, $2, $3, $4, $5)
+on conflict (line, began) do update set account = excluded.account, state = excluded.state, reason = excluded.reason`
+	seenLine engine.Query = `update line_spans set seen = $2 where line = $1 and seen < $2
+and began = (select max(n.began) from line_spans n where n.line = $1 and n.began < $2)`
+	dropLines engine.Query = `delete from line_spans where seen < $1`
+)
+
+var _ activity.ConnHistory = BridgeStore{}
+
+// StateChanged implements [activity.Logbook]. What is older than ninety days goes.
+func (b BridgeStore) StateChanged(ctx context.Context, s activity.ConnPeriod) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if !s.First {
+			if err := t.Run(ctx, seenLine, s.Line, engine.ToMillis(s.From)); err != nil {
+				return err
+			}
+		}
+		if err := t.Run(ctx, dropLines, engine.ToMillis(s.From.Add(-keepLines))); err != nil {
+			return err
+		}
+		return t.Run(ctx, insertLine, s.Line, engine.ToMillis(s.From), s.Account, string(s.State), s.Reason)
+	})
+	if err != nil {
+		return fmt.Errorf("note that %s is %s: %w", s.Line, s.State, err)
+	}
+	return nil
+}
+
+// StillInState implements [activity.Logbook].
+func (b BridgeStore) StillInState(ctx context.Context, line string, at time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.Run(ctx, seenLine, line, engine.ToMillis(at)) })
+	if err != nil {
+		return fmt.Errorf("note that %s was seen: %w", line, err)
+	}
+	return nil
+}
+
+// Serve notes that a room is of a server that has an entry of the configuration, for
+// those who cannot ask the platform.
+func (b BridgeStore) Serve(ctx context.Context, space spaces.SpaceID, entry string) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		return t.Run(ctx, storeMeta, tables.MetaGuild+string(space), entry)
+	})
+	if err != nil {
+		return fmt.Errorf("note the server of %s: %w", space, err)
+	}
+	return nil
+}
+
+// ServedBy returns the entry of a room's server; empty when none was noted.
+func (b BridgeStore) ServedBy(ctx context.Context, space spaces.SpaceID) (entry string, err error) {
+	return tables.GuildEntryOf(ctx, b.s.engine, space)
+}
+
+// Served returns the entries of all rooms whose server was noted.
+func (b BridgeStore) Served(ctx context.Context) (map[spaces.SpaceID]string, error) {
+	of := map[spaces.SpaceID]string{}
+	err := engine.EachRow(ctx, b.s.engine, servedRooms, nil, func(r engine.Row) error {
+		var name, entry string
+		if err := r.Scan(&name, &entry); err != nil {
+			return err
+		}
+		of[spaces.SpaceID(strings.TrimPrefix(name, tables.MetaGuild))] = entry
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list rooms of servers: %w", err)
+	}
+	return of, nil
+}
+
+// DealUntil notes that moment in a record that was put back.
+func (b BridgeStore) DealUntil(ctx context.Context, until time.Time) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		return t.Run(ctx, storeMeta, engine.MetaAnsweredUntil, engine.AnsweredUntilValue(until))
+	})
+	if err != nil {
+		return fmt.Errorf("note until when all is dealt with: %w", err)
+	}
+	return nil
+}
+
+// DealtUntil returns until when what platforms kept for the record counts as dealt
+// with: it was put back, and lacks what became of that. Zero where nothing does.
+func (b BridgeStore) DealtUntil(ctx context.Context) (time.Time, error) {
+	at, err := tables.MetaNumber(ctx, b.s.engine, engine.MetaAnsweredUntil)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("until when all is dealt with: %w", err)
+	}
+	return engine.FromMillis(at), nil
+}

@@ -1,0 +1,198 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertKeyframe engine.Query = `insert into keyframes (agent, circle, n, refs, tokens, upto, cause, at, body, plan)
+values ($1, $2, (select coalesce(max(n), 0) + 1 from keyframes where agent = $1 and circle = $2), $3, $4, $5, $6, $7, $8, $9)`
+	leasesOf engine.Query = `select holder, space, expires from leases where agent = $1 and circle = $2 and expires > $3`
+)
+
+// Cut implements [shell.Journal]. The keyframe's number is the next of its mind,
+// whatever k says.
+func (s AgentStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.cycle.checkSoleHolder(ctx, k.Mind, holder, k.At); err != nil {
+			return err
+		}
+		err := t.Run(ctx, insertKeyframe, string(k.Mind.Agent), string(k.Mind.Circle), engine.EncodeList(k.Refs), k.Tokens, k.Upto, k.Cause, engine.ToMillis(k.At), []byte(k.Text), k.Plan)
+		if err != nil {
+			return err
+		}
+		return t.inner.append(ctx, k.Mind, k.At, c)
+	})
+	if err != nil {
+		return fmt.Errorf("cut %s: %w", k.Mind, err)
+	}
+	return nil
+}
+
+// alone fails when a lease of the mind is in other hands than the holder's.
+func (t *cycleTx) checkSoleHolder(ctx context.Context, m spaces.Mind, holder string, at time.Time) error {
+	leases, err := engine.AllRows(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), t.SharedMillis(at)}, func(r engine.Row) (l spaces.Lease, err error) {
+		return l, r.Scan(&l.Holder, &l.Space, engine.ScanTime(&l.Expires))
+	})
+	if err != nil {
+		return err
+	}
+	for _, l := range leases {
+		if l.Holder != holder {
+			return fmt.Errorf("%w: %s runs the mind in %s", spaces.ErrLeaseLost, l.Holder, l.Space)
+		}
+	}
+	return nil
+}
+
+const (
+	digestsFrom  engine.Query = `select ` + tables.SummaryColumns + ` from digests where agent = $1 and circle = $2 and replace(sources, $3, '') <> sources order by first`
+	insertDigest engine.Query = `insert into digests (agent, circle, first, last, body, sources, readers, model, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+on conflict (agent, circle, first) do update set last = excluded.last, body = excluded.body, sources = excluded.sources,
+  readers = excluded.readers, model = excluded.model, at = excluded.at`
+	deleteDigest engine.Query = `delete from digests where agent = $1 and circle = $2 and first = $3`
+	takenBack    engine.Query = `select event from redacted where agent = $1 and circle = $2`
+)
+
+var _ shell.SummaryStore = AgentStore{}
+
+// Digests implements [shell.Digests].
+func (s AgentStore) Digests(ctx context.Context, m spaces.Mind) ([]spaces.CycleSummary, error) {
+	out, err := engine.AllRows(ctx, s.s.engine, tables.SummariesOfMind, []any{string(m.Agent), string(m.Circle)}, tables.ScanSummary)
+	if err != nil {
+		return nil, fmt.Errorf("read digests of %s: %w", m, err)
+	}
+	return out, nil
+}
+
+// Digest implements [shell.Digests].
+func (s AgentStore) Digest(ctx context.Context, d spaces.CycleSummary) error {
+	stale := false
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.usage.addDaily(ctx, d.At, "", d.Space, d.Usage); err != nil { // whatever becomes of it
+			return err
+		}
+		if d.Text == "" {
+			return nil
+		}
+		gone, err := engine.AllRows(ctx, t, takenBack, []any{string(d.Mind.Agent), string(d.Mind.Circle)}, engine.ScanValue[spaces.EventID])
+		if err != nil {
+			return err
+		}
+		stale = slices.ContainsFunc(d.Sources, func(id spaces.EventID) bool { return slices.Contains(gone, id) })
+		if stale {
+			return nil
+		}
+		return t.Run(ctx, insertDigest, string(d.Mind.Agent), string(d.Mind.Circle), d.First, d.Last, d.Text,
+			engine.EncodeList(d.Sources), engine.EncodeList(d.Readers), d.Model, engine.ToMillis(d.At))
+	})
+	if err == nil && stale {
+		err = spaces.ErrStale
+	}
+	if err != nil {
+		return fmt.Errorf("digest cycles %d to %d of %s: %w", d.First, d.Last, d.Mind, err)
+	}
+	return nil
+}
+
+// digestsOf returns what was made of a message.
+func (s AgentStore) digestsOf(ctx context.Context, m spaces.Mind, source spaces.EventID) ([]spaces.CycleSummary, error) {
+	found, err := engine.AllRows(ctx, s.s.engine, digestsFrom, []any{string(m.Agent), string(m.Circle), `"` + string(source) + `"`}, tables.ScanSummary)
+	if err != nil {
+		return nil, fmt.Errorf("find digests of %s: %w", source, err)
+	}
+	return found, nil
+}
+
+// undigest deletes digests, after their words have gone from all that showed them.
+func (s AgentStore) undigest(ctx context.Context, digests []spaces.CycleSummary) error {
+	for _, d := range digests {
+		err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			return t.Run(ctx, deleteDigest, string(d.Mind.Agent), string(d.Mind.Circle), d.First)
+		})
+		if err != nil {
+			return fmt.Errorf("delete digest %d of %s: %w", d.First, d.Mind, err)
+		}
+	}
+	return nil
+}
+
+const (
+	meaningsBetween engine.Query = `select event, seq, vector from meanings where space = $1 and seq > $2 and seq <= $3 and model = $4 order by seq`
+	insertMeaning   engine.Query = `insert into meanings (event, space, seq, model, vector) values ($1, $2, $3, $4, $5)
+on conflict (event) do update set model = excluded.model, vector = excluded.vector`
+	dropMeaning   engine.Query = `delete from meanings where event = $1`
+	rewordedSince engine.Query = `select exists (select 1 from events
+where space = $1 and branch = 'main' and seq > $2 and (kind = 'edited' or kind = 'transcribed' or kind = 'deleted'))`
+)
+
+var _ shell.EmbeddingStore = AgentStore{}
+
+// Meanings implements [shell.Meanings].
+func (s AgentStore) Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Embedding, error) {
+	out, err := engine.AllRows(ctx, s.s.engine, meaningsBetween, []any{string(space), after, upto, model}, func(r engine.Row) (m spaces.Embedding, err error) {
+		var stored []byte
+		err = r.Scan(&m.Event, &m.Seq, &stored)
+		m.Vector = make(spaces.EmbeddingVector, len(stored))
+		for i, b := range stored {
+			m.Vector[i] = int8(b)
+		}
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read meanings of %s: %w", space, err)
+	}
+	return out, nil
+}
+
+// Mean implements [shell.Meanings].
+func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
+	stale := false
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		if err := t.usage.addDaily(ctx, m.At, "", m.Space, m.Usage); err != nil { // whatever becomes of it
+			return err
+		}
+		var err error
+		if stale, err = engine.QueryBool(ctx, t, rewordedSince, string(m.Space), m.Upto); err != nil || stale {
+			return err
+		}
+		for _, x := range m.All {
+			stored := make([]byte, len(x.Vector))
+			for i, n := range x.Vector {
+				stored[i] = byte(n)
+			}
+			if err := t.Run(ctx, insertMeaning, string(x.Event), string(m.Space), x.Seq, m.Model, stored); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && stale && len(m.All) > 0 {
+		err = spaces.ErrStale
+	}
+	if err != nil {
+		return fmt.Errorf("keep meanings in %s: %w", m.Space, err)
+	}
+	return nil
+}
+
+// reword forgets where the words of a message stood that an event changes.
+func (t *eventTx) dropEmbedding(ctx context.Context, b spaces.Body) error {
+	switch b.Kind() {
+	case spaces.KindEdited, spaces.KindTranscribed, spaces.KindDeleted:
+	default:
+		return nil
+	}
+	if message, _ := spaces.Target(b); message != "" {
+		return t.Run(ctx, dropMeaning, string(message))
+	}
+	return nil
+}

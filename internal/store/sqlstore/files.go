@@ -1,0 +1,302 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	insertAttachment engine.Query = `insert into attachments (account, file, space, event, kind, name, size, state, due)
+values ($1, $2, $3, $4, $5, $6, $7, 'wanted', $8) on conflict (account, file) do nothing`
+	wantedAttachments engine.Query = `select account, file, space, event, kind, name, size, tries from attachments
+where account = $1 and state = 'wanted' and due <= $2 order by due, file limit $3 + 0`
+	settleAttachment engine.Query = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
+where account = $1 and file = $2 and state = 'wanted'`
+	attachmentOf   engine.Query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
+	sameContent    engine.Query = `select count(*) from attachments where hash = $1 and hash <> ''`
+	attachmentPart engine.Query = `select object, thread from events where id = $1`
+)
+
+// want notes the files of a message that a platform can be asked for.
+func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.Said) error {
+	for _, a := range b.Attachments {
+		if a.ID == "" || b.Ref.Account == "" {
+			continue
+		}
+		err := t.Run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, t.SharedMillis(e.RecvAt))
+		if err != nil {
+			return fmt.Errorf("note attachment of %s: %w", e.ID, err)
+		}
+		if err := t.Run(ctx, insertShowing, b.Ref.Account, a.ID, string(e.ID)); err != nil {
+			return fmt.Errorf("note who shows a file: %w", err)
+		}
+	}
+	return nil
+}
+
+// Wanted implements [activity.Shelf].
+func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]activity.PendingFile, error) {
+	out, err := engine.AllRows(ctx, b.s.engine, wantedAttachments, []any{account, engine.ToMillis(b.s.clock().ToShared(at)), limit}, func(r engine.Row) (f activity.PendingFile, err error) {
+		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list wanted attachments of %s: %w", account, err)
+	}
+	return out, nil
+}
+
+// Shelve implements [activity.Shelf].
+func (b BridgeStore) Shelve(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
+	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		n, err := t.Exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, engine.CeilMillis(t.Clock().ToShared(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
+		switch {
+		case err != nil || o.State == activity.FileWanted:
+			return err
+		case n == 0:
+			return t.fetch.releaseLate(ctx, o)
+		case o.State == activity.FileMissing:
+			err = t.fetch.reportMissing(ctx, o)
+		case o.State == activity.FileStored:
+			if err = t.fetch.countStored(ctx, o); err == nil {
+				err = t.fetch.queueTranscription(ctx, o)
+			}
+		}
+		if err == nil {
+			waiting, err = t.relay.fileFetched(ctx, o)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("settle attachment of %s: %w", o.File.Event, err)
+	}
+	return waiting, nil
+}
+
+// A fetchTx stores the results of fetching and transcribing files.
+type fetchTx struct {
+	*writeTx
+	event *eventTx
+	file  *fileTx
+}
+
+// late has bytes swept whose messages were deleted while they came.
+func (t *fetchTx) releaseLate(ctx context.Context, o activity.FetchResult) error {
+	if o.State != activity.FileStored {
+		return nil
+	}
+	return t.file.releaseContent(ctx, o.Hash, 0)
+}
+
+// shelved adds to what is kept, unless the same content was there before.
+func (t *fetchTx) countStored(ctx context.Context, o activity.FetchResult) error {
+	var same int
+	if _, err := engine.ScanRow(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
+		return err
+	}
+	return t.addToMeta(ctx, tables.MetaStoredBytes, o.Bytes)
+}
+
+// missing tells a room that a file of it will not come.
+func (t *fetchTx) reportMissing(ctx context.Context, o activity.FetchResult) error {
+	e := spaces.Event{
+		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
+		Source: "attachment|" + o.File.Account + "|" + o.File.ID,
+		Body:   spaces.Unreadable{What: spaces.AttachmentMissing, Reason: o.File.Kind + " " + o.File.Name + ": " + o.Reason},
+	}
+	if _, err := engine.ScanRow(ctx, t, attachmentPart, []any{string(o.File.Event)}, &e.Object, &e.Thread); err != nil {
+		return err
+	}
+	return t.event.append(ctx, &e)
+}
+
+// File implements [activity.Shelf].
+func (b BridgeStore) File(ctx context.Context, account, file string) (f activity.FileRecord, found bool, err error) {
+	if f, found, err = fileOf(ctx, b.s.engine, account, file); err != nil {
+		return f, false, fmt.Errorf("look up attachment: %w", err)
+	}
+	return f, found, nil
+}
+
+func fileOf(ctx context.Context, src engine.Reader, account, file string) (f activity.FileRecord, found bool, err error) {
+	found, err = engine.ScanRow(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
+	return f, found, err
+}
+
+// Shelved implements [activity.Shelf].
+func (b BridgeStore) Shelved(ctx context.Context) (int64, error) {
+	n, err := tables.MetaNumber(ctx, b.s.engine, tables.MetaStoredBytes)
+	if err != nil {
+		return 0, fmt.Errorf("count attachments: %w", err)
+	}
+	return n, nil
+}
+
+// What is known of a file lasts as long as a message shows it (ADR 19).
+
+const (
+	insertShowing engine.Query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
+	orphans       engine.Query = `select a.account, a.file, a.hash, a.bytes from showings s join attachments a on a.account = s.account and a.file = s.file
+where s.event = $1 and not exists (select 1 from showings o where o.account = s.account and o.file = s.file and o.event <> s.event)`
+	dropShowings   engine.Query = `delete from showings where event = $1`
+	dropAttachment engine.Query = `delete from attachments where account = $1 and file = $2`
+	dropVoice      engine.Query = `delete from voices where account = $1 and file = $2`
+	dropFileWaits  engine.Query = `delete from file_relays where account = $1 and file = $2`
+	contentStored  engine.Query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
+)
+
+// unreferencedFile is a file that no other message shows.
+type unreferencedFile struct {
+	account, file, hash string
+	bytes               int64
+}
+
+// A fileTx stores which message shows which file, and drops the files that no message shows.
+type fileTx struct {
+	*writeTx
+}
+
+// unshow forgets the files that only a deleted message showed. Their bytes are
+// taken off the disk after the commit, see [activity.Sweeper].
+func (t *fileTx) dropMessage(ctx context.Context, message spaces.EventID) error {
+	if message == "" {
+		return nil
+	}
+	alone, err := engine.AllRows(ctx, t, orphans, []any{string(message)}, func(r engine.Row) (o unreferencedFile, err error) {
+		return o, r.Scan(&o.account, &o.file, &o.hash, &o.bytes)
+	})
+	if err != nil {
+		return fmt.Errorf("find files of %s: %w", message, err)
+	}
+	for _, o := range alone {
+		if err := t.drop(ctx, o); err != nil {
+			return fmt.Errorf("forget file of %s: %w", message, err)
+		}
+	}
+	return t.Run(ctx, dropShowings, string(message))
+}
+
+func (t *fileTx) drop(ctx context.Context, o unreferencedFile) error {
+	for _, q := range []engine.Query{dropAttachment, dropVoice, dropFileWaits} {
+		if err := t.Run(ctx, q, o.account, o.file); err != nil {
+			return err
+		}
+	}
+	if o.hash == "" {
+		return nil
+	}
+	return t.releaseContent(ctx, o.hash, o.bytes)
+}
+
+// abandon has a content swept, of which so many bytes are counted, unless another
+// file has it, too.
+func (t *fileTx) releaseContent(ctx context.Context, hash string, counted int64) error {
+	if still, err := engine.QueryBool(ctx, t, contentStored, hash); err != nil || still {
+		return err
+	}
+	if counted > 0 {
+		if err := t.addToMeta(ctx, tables.MetaStoredBytes, -counted); err != nil {
+			return err
+		}
+	}
+	return t.addToMeta(ctx, tables.MetaRemovals, 1)
+}
+
+// Holds implements [activity.Stock].
+func (b BridgeStore) Holds(ctx context.Context, hash string) (held bool, err error) {
+	if held, err = engine.QueryBool(ctx, b.s.engine, contentStored, hash); err != nil {
+		return false, fmt.Errorf("look for a file's content: %w", err)
+	}
+	return held, nil
+}
+
+// Removals implements [activity.Stock].
+func (b BridgeStore) Removals(ctx context.Context) (int64, error) {
+	n, err := tables.MetaNumber(ctx, b.s.engine, tables.MetaRemovals)
+	if err != nil {
+		return 0, fmt.Errorf("count files that were forgotten: %w", err)
+	}
+	return n, nil
+}
+
+var _ activity.BlobRefs = BridgeStore{}
+
+const (
+	insertVoice engine.Query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
+	dueVoices   engine.Query = `select a.account, a.file, a.space, a.event, a.kind, a.name, a.hash, a.bytes, a.media, v.tries from voices v
+join attachments a on a.account = v.account and a.file = v.file
+where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file limit $3 + 0`
+	settleVoice engine.Query = `update voices set state = $3, tries = tries + 1, due = $4 where account = $1 and file = $2 and state = 'wanted'`
+	voiceWaits  engine.Query = `select exists (select 1 from voices where account = $1 and file = $2 and state = 'wanted' and at >= $3)
+  or exists (select 1 from attachments where account = $1 and file = $2 and state = 'wanted')`
+)
+
+// voice notes a file that may be heard.
+func (t *fetchTx) queueTranscription(ctx context.Context, o activity.FetchResult) error {
+	if !activity.IsVoice(o.File.Kind) {
+		return nil
+	}
+	return t.Run(ctx, insertVoice, o.File.Account, o.File.ID, engine.ToMillis(o.At), t.SharedMillis(o.At))
+}
+
+// Pending implements [activity.Voices].
+func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]activity.VoiceMessage, error) {
+	out, err := engine.AllRows(ctx, b.s.engine, dueVoices, []any{engine.ToMillis(b.s.clock().ToShared(at)), engine.ToMillis(at.Add(-activity.VoiceTTL)), limit}, func(r engine.Row) (v activity.VoiceMessage, err error) {
+		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list voices: %w", err)
+	}
+	return out, nil
+}
+
+// Waits implements [activity.Voices].
+func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Time) (waits bool, err error) {
+	if waits, err = engine.QueryBool(ctx, b.s.engine, voiceWaits, account, file, engine.ToMillis(at.Add(-activity.VoiceTTL))); err != nil {
+		return false, fmt.Errorf("look up voice: %w", err)
+	}
+	return waits, nil
+}
+
+// Complete implements [activity.Voices].
+func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResult) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		n, err := t.Exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), engine.CeilMillis(t.Clock().ToShared(h.Due)))
+		if err != nil {
+			return err
+		}
+		if err := t.usage.addDaily(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // whatever became of it
+			return err
+		}
+		if n == 0 || h.State != activity.VoiceHeard || h.Text == "" {
+			return nil
+		}
+		return t.fetch.appendTranscription(ctx, h)
+	})
+	if err != nil {
+		return fmt.Errorf("settle voice of %s: %w", h.Voice.Event, err)
+	}
+	return nil
+}
+
+// heard tells the room what was said in a voice of it.
+func (t *fetchTx) appendTranscription(ctx context.Context, h activity.TranscriptionResult) error {
+	m, err := tables.EventByID(ctx, t, h.Voice.Event)
+	if err != nil || m == nil {
+		return err
+	}
+	said, ok := m.Body.(spaces.Said)
+	if !ok {
+		return nil
+	}
+	return t.event.append(ctx, &spaces.Event{
+		Space: m.Space, Branch: spaces.Primary, Object: m.Object, Thread: m.Thread, At: h.At, RecvAt: h.At,
+		Cause: m.ID, Root: m.Root, Depth: m.Depth, Source: "voice|" + h.Voice.Account + "|" + h.Voice.ID,
+		Body: spaces.Transcribed{Target: m.ID, Ref: said.Ref, File: h.Voice.ID, Text: h.Text, Model: h.Model},
+	})
+}

@@ -1,0 +1,269 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	admittedRooms engine.Query = `select distinct s.id, '', s.circle, s.wake from mappings m join spaces s on s.id = m.space
+where m.account = $1 and m.chat <> '' and s.config_key is null order by s.id`
+
+	readyHere   engine.Query = `select agent, circle, space, seq from inbox where agent = $1 and circle = $2 and space = $3 and state = 'ready'`
+	leaveRow    engine.Query = `update inbox set state = 'ignored', reason = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
+	dropMapping engine.Query = `delete from mappings where account = $1 and chat = $2 and space = $3`
+	chatMoves   engine.Query = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
+)
+
+// leftReason is why what waited for an agent is not handled: it was sent away.
+const leftReason = "the agent has left the space"
+
+// Configured lists the rooms that came from entries of the configuration, with
+// who is in them and which chats they have.
+func (b BridgeStore) Configured(ctx context.Context) ([]spaces.ConfiguredSpace, error) {
+	return b.spacesBy(ctx, tables.ConfiguredSpaces)
+}
+
+// Admitted lists the rooms that came from no entry of their own and have chats on
+// an account, with who is in them and all their chats.
+func (b BridgeStore) Admitted(ctx context.Context, account string) ([]spaces.ConfiguredSpace, error) {
+	return b.spacesBy(ctx, admittedRooms, account)
+}
+
+func (b BridgeStore) spacesBy(ctx context.Context, q engine.Query, args ...any) ([]spaces.ConfiguredSpace, error) {
+	rooms, err := engine.AllRows(ctx, b.s.engine, q, args, func(r engine.Row) (c spaces.ConfiguredSpace, err error) {
+		return c, r.Scan(&c.Space, &c.Key, &c.Circle, &c.Wake)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list rooms: %w", err)
+	}
+	for i := range rooms {
+		c := &rooms[i]
+		if c.Chats, c.Agents, err = tables.ChatsAndAgents(ctx, b.s.engine, c.Space); err != nil {
+			return nil, fmt.Errorf("read room %s: %w", c.Space, err)
+		}
+	}
+	return rooms, nil
+}
+
+// Moves returns how the chats of a room moved on their platforms, oldest first.
+// It reads the room's whole log.
+func (b BridgeStore) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error) {
+	return movesOf(ctx, b.s.engine, space)
+}
+
+func movesOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) ([]spaces.Migrated, error) {
+	out, err := engine.AllRows(ctx, src, chatMoves, []any{string(space), string(spaces.Primary)}, func(r engine.Row) (spaces.Migrated, error) {
+		var text []byte
+		if err := r.Scan(&text); err != nil {
+			return spaces.Migrated{}, err
+		}
+		body, err := spaces.Decode(spaces.KindMigrated, text)
+		m, _ := body.(spaces.Migrated)
+		return m, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read moves of %s: %w", space, err)
+	}
+	return out, nil
+}
+
+// Dismiss has agents leave a room and gives up chats of it, in one transaction.
+// What waits there for an agent that leaves is ignored for good, with the
+// reason. What it is about there it ends; what it had left open is over. Who or what is not there any more is passed over.
+func (b BridgeStore) Dismiss(ctx context.Context, d spaces.Removal) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		r, err := t.space.load(ctx, d.Space)
+		if err != nil || r == nil {
+			return err
+		}
+		for _, a := range d.Agents {
+			if err := t.room.removeAgent(ctx, r, a, d); err != nil {
+				return err
+			}
+		}
+		for _, c := range d.Chats {
+			if err := t.chat.removeFromSpace(ctx, r, c, d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("dismiss from space %s: %w", d.Space, err)
+	}
+	return nil
+}
+
+func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentID, d spaces.Removal) error {
+	for _, m := range r.minds {
+		if m.Agent != a {
+			continue
+		}
+		if err := t.uplink.disconnect(ctx, m, r, d.At); err != nil {
+			return err
+		}
+		if err := t.Run(ctx, leaveRow, string(m.Agent), string(m.Circle), string(r.ID), leftReason); err != nil {
+			return err
+		}
+		if err := t.cycle.abandonLeft(ctx, m, r.ID, leftReason, d.At); err != nil {
+			return err
+		}
+	}
+	member, err := engine.QueryBool(ctx, t, isMember, string(r.ID), string(a.Entity()))
+	if err != nil || !member {
+		return err
+	}
+	e := spaces.Event{
+		Space: r.ID, Branch: spaces.Primary, Object: spaces.ChatObject, Actor: a.Entity(), At: d.At, RecvAt: d.At,
+		Body: spaces.Left{Who: a.Entity()},
+	}
+	if err := t.event.append(ctx, &e); err != nil {
+		return err
+	}
+	_, err = t.wait.settleByEvent(ctx, e, nil) // whoever waits for it is found by the next look
+	return err
+}
+
+func (t *chatTx) removeFromSpace(ctx context.Context, r *spaceState, c spaces.Mapping, d spaces.Removal) error {
+	n, err := t.Exec(ctx, dropMapping, c.Account, c.Chat, string(r.ID))
+	if err != nil || n == 0 {
+		return err
+	}
+	fact := spaces.Unlinked{Account: c.Account, Chat: c.Chat, Reason: d.Reason}
+	if err := t.appendFact(ctx, r.ID, fact, d.At); err != nil || r.reachable() {
+		return err
+	}
+	return t.span.closeAll(ctx, r, spaces.SpanUnlinked, d.At)
+}
+
+const (
+	takenSeats engine.Query = `select distinct space, agent from uplinks where live = 1 order by space, agent`
+	// Who runs a cycle ends it, too. For a plain order the engine would go through all runs.
+	leftCycles engine.Query = `select ` + tables.CycleColumns + ` from cycles where state = 'open' and not exists (select 1 from leases l
+  where l.agent = cycles.agent and l.circle = cycles.circle and l.space = cycles.space and l.expires > $1) order by started + 0, id`
+	leftCycle engine.Query = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'
+  and not exists (select 1 from leases l where l.agent = $1 and l.circle = $2 and l.space = $3 and l.expires > $4)`
+	leaveClaimed engine.Query = `update inbox set state = 'ignored', reason = $2, cycle = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
+	emptyRooms   engine.Query = `select distinct s.id from mappings m join spaces s on s.id = m.space
+where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2
+  and not exists (select 1 from uplinks u where u.space = s.id and u.live = 1) order by s.id`
+	otherWakes engine.Query = `select distinct s.id from mappings m join spaces s on s.id = m.space
+where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2 and s.wake <> $3 order by s.id`
+)
+
+// goneDetail is why a cycle of an agent has ended that nobody serves any more.
+const goneDetail = "the agent is not in the configuration any more"
+
+// Strangers tells how agents that are not among those who are here can be sent away:
+// out of every room they are in.
+func (b BridgeStore) Strangers(ctx context.Context, here []spaces.AgentID) (away []spaces.Removal, err error) {
+	err = engine.EachRow(ctx, b.s.engine, takenSeats, nil, func(r engine.Row) error {
+		var space spaces.SpaceID
+		var agent spaces.AgentID
+		if err := r.Scan(&space, &agent); err != nil || slices.Contains(here, agent) {
+			return err
+		}
+		if n := len(away); n > 0 && away[n-1].Space == space {
+			away[n-1].Agents = append(away[n-1].Agents, agent)
+			return nil
+		}
+		away = append(away, spaces.Removal{Space: space, Agents: []spaces.AgentID{agent}})
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list agents that are in rooms: %w", err)
+	}
+	return away, nil
+}
+
+// Retire ends the cycles that agents have left open who are not among those who are
+// here, unless somebody runs them. What they were to answer is ignored for good, with
+// the reason. Timers and plans stay for who comes back.
+func (b BridgeStore) Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error {
+	found, err := engine.AllRows(ctx, b.s.engine, leftCycles, []any{engine.ToMillis(b.s.clock().ToShared(at))}, tables.ScanCycle)
+	if err != nil {
+		return fmt.Errorf("list open cycles: %w", err)
+	}
+	found = slices.DeleteFunc(found, func(y spaces.Cycle) bool { return slices.Contains(here, y.Mind.Agent) })
+	for _, y := range found {
+		err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			return t.cycle.abandonLeft(ctx, y.Mind, y.Space, goneDetail, at)
+		})
+		if err != nil {
+			return fmt.Errorf("end cycle %s: %w", y.ID, err)
+		}
+	}
+	return nil
+}
+
+// leaveBehind ends the cycle of a mind in a room that it leaves, unless somebody runs it.
+func (t *cycleTx) abandonLeft(ctx context.Context, m spaces.Mind, space spaces.SpaceID, why string, at time.Time) error {
+	y, err := engine.FirstRow(ctx, t, leftCycle, []any{string(m.Agent), string(m.Circle), string(space), t.SharedMillis(at)}, tables.ScanCycle)
+	if err != nil || y == nil {
+		return err
+	}
+	clear(t.cache.handled)
+	if err := t.Run(ctx, leaveClaimed, string(y.ID), why); err != nil {
+		return err
+	}
+	return t.abandon(ctx, *y, spaces.StopNoCapableAgent, why, at)
+}
+
+// Fill seats agents in the rooms of an account that came from no entry of their own and
+// that nobody is in any more; in the direct ones alone, or in all.
+func (b BridgeStore) Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (filled int, err error) {
+	empty, err := engine.AllRows(ctx, b.s.engine, emptyRooms, []any{account, minDirect(direct)}, engine.ScanValue[spaces.SpaceID])
+	if err != nil {
+		return 0, fmt.Errorf("list rooms nobody is in: %w", err)
+	}
+	for _, id := range empty {
+		err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			r, err := t.space.load(ctx, id)
+			for i := 0; err == nil && r != nil && i < len(agents); i++ {
+				err = t.room.addAgent(ctx, r, agents[i], spaces.OpenRequest{At: at})
+			}
+			return err
+		})
+		if err != nil {
+			return 0, fmt.Errorf("fill room %s: %w", id, err)
+		}
+	}
+	return len(empty), nil
+}
+
+// Rouse gives the rooms of an account that came from no entry of their own what wakes
+// agents there: the direct ones alone, or all.
+func (b BridgeStore) Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (changed int, err error) {
+	other, err := engine.AllRows(ctx, b.s.engine, otherWakes, []any{account, minDirect(direct), string(wake)}, engine.ScanValue[spaces.SpaceID])
+	if err != nil {
+		return 0, fmt.Errorf("list rooms that wake otherwise: %w", err)
+	}
+	for _, id := range other {
+		err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+			r, err := t.space.load(ctx, id)
+			if err != nil || r == nil {
+				return err
+			}
+			return t.room.update(ctx, r, spaces.OpenRequest{Wake: wake, Direct: r.Direct, Closed: r.Closed})
+		})
+		if err != nil {
+			return 0, fmt.Errorf("change what wakes in room %s: %w", id, err)
+		}
+	}
+	return len(other), nil
+}
+
+// minDirect is the smallest value of the column direct that is meant.
+func minDirect(direct bool) int {
+	if direct {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,212 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	selectSet  engine.Query = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
+	updateRoom engine.Query = `update spaces set agent_run = $2, readers = $3 where id = $1`
+
+	// openChats are the chats that can be reached; when none can, all of them: then
+	// each platform says why not, and the agent is told.
+	openChats engine.Query = `select account, chat, live, relay from mappings where space = $1
+  and (live = 1 or not exists (select 1 from mappings m where m.space = $1 and m.live = 1)) order by n`
+)
+
+// A spaceState is a space as the writer has it, with what an event there touches.
+type spaceState struct {
+	spaces.Space
+	readers     int64 // the set that can read it now; 0 is the empty one
+	readersHash setHash
+	readersSize int
+	minds       []spaces.Mind // with a live uplink
+	chats       []chatState   // where what is said here goes
+	members     map[spaces.EntityID]bool
+	hasWaits    bool      // some agent waits here for an answer
+	checkAt     time.Time // when its spans may be due for a checkpoint; zero until looked at
+	dirty       bool
+}
+
+// A chatState is one conversation on one account.
+type chatState struct {
+	account, id string
+	live        bool
+	relay       bool // people's words travel from and to it
+}
+
+// reachable reports whether any of the room's chats can be reached.
+func (r *spaceState) reachable() bool {
+	return slices.ContainsFunc(r.chats, func(c chatState) bool { return c.live })
+}
+
+// A spaceTx loads spaces with their agents and chats.
+type spaceTx struct {
+	*writeTx
+}
+
+// room returns a space, or nil when there is none.
+func (t *spaceTx) load(ctx context.Context, id spaces.SpaceID) (*spaceState, error) {
+	if r, ok := t.cache.spaces[id]; ok {
+		return r, nil
+	}
+	s, found, err := tables.SpaceByID(ctx, t, id)
+	if err != nil || !found {
+		return nil, err
+	}
+	r := &spaceState{Space: s, members: map[spaces.EntityID]bool{}}
+	if err := t.loadState(ctx, r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", id, err)
+	}
+	t.cache.spaces[id] = r
+	return r, nil
+}
+
+func (t *spaceTx) loadState(ctx context.Context, r *spaceState) error {
+	if _, err := engine.ScanRow(ctx, t, selectSet, []any{string(r.ID)}, &r.readers, &r.readersHash, &r.readersSize, &r.hasWaits); err != nil {
+		return err
+	}
+	return t.reloadChats(ctx, r)
+}
+
+// relist reads again who is uplinked to the room and which chats it has.
+func (t *spaceTx) reloadChats(ctx context.Context, r *spaceState) (err error) {
+	key := []any{string(r.ID)}
+	if r.minds, err = engine.AllRows(ctx, t, tables.LiveMinds, key, tables.ScanMind); err != nil {
+		return err
+	}
+	r.chats, err = engine.AllRows(ctx, t, openChats, key, func(row engine.Row) (c chatState, err error) {
+		return c, row.Scan(&c.account, &c.id, &c.live, &c.relay)
+	})
+	return err
+}
+
+// touch has the room's own columns written at the end of the job.
+func (t *spaceTx) markDirty(r *spaceState) {
+	if !r.dirty {
+		r.dirty = true
+		t.cache.changedSpaces = append(t.cache.changedSpaces, r)
+	}
+}
+
+const (
+	insertMember engine.Query = `insert into members (space, entity, since) values ($1, $2, $3) on conflict (space, entity) do nothing`
+	deleteMember engine.Query = `delete from members where space = $1 and entity = $2`
+	findSet      engine.Query = `select id from readers where space = $1 and hash = $2`
+	insertSet    engine.Query = `insert into readers (space, hash, base, entity, added, size) values ($1, $2, $3, $4, $5, $6) returning id`
+
+	selectPresent engine.Query = `select i.platform, i.scope, i.user_id from members m join identities i on i.entity = m.entity where m.space = $1`
+)
+
+// A setHash identifies a set of entities, in no order: the exclusive or of the
+// hashes of its members. Entity ids are minted here, so nobody can choose them
+// to make two sets alike.
+type setHash [sha256.Size]byte
+
+// Scan implements sql.Scanner.
+func (h *setHash) Scan(v any) error {
+	copy(h[:], v.([]byte))
+	return nil
+}
+
+// toggle returns the set with id, or without it when it has it.
+func (h *setHash) toggle(id spaces.EntityID) setHash {
+	other := *h
+	for i, b := range sha256.Sum256([]byte(id)) {
+		other[i] ^= b
+	}
+	return other
+}
+
+// fold keeps the members table equal to the fold of the room's events
+// ([spaces.Members]), and the set of readers with it.
+func (t *spaceTx) foldMembers(ctx context.Context, r *spaceState, body spaces.Body, actor spaces.EntityID, seq int64) error {
+	if b, ok := body.(spaces.Said); ok && actor != "" && !b.Past {
+		return t.addMember(ctx, r, actor, seq)
+	}
+	if b, ok := body.(spaces.Joined); ok {
+		return t.addMember(ctx, r, b.Who, seq)
+	}
+	if b, ok := body.(spaces.Left); ok {
+		return t.removeMember(ctx, r, b.Who)
+	}
+	return nil // every other body leaves the members alone
+}
+
+// maxKnown is how many members of a room are kept in memory.
+const maxKnown = 4096
+
+func (t *spaceTx) addMember(ctx context.Context, r *spaceState, who spaces.EntityID, seq int64) error {
+	if r.members[who] {
+		return nil
+	}
+	n, err := t.Exec(ctx, insertMember, string(r.ID), string(who), seq)
+	if err != nil {
+		return fmt.Errorf("add member %s to %s: %w", who, r.ID, err)
+	}
+	if len(r.members) < maxKnown {
+		r.members[who] = true
+	}
+	if n == 0 {
+		return nil
+	}
+	delete(t.cache.members, r.ID)
+	return t.updateReaders(ctx, r, who, true)
+}
+
+func (t *spaceTx) removeMember(ctx context.Context, r *spaceState, who spaces.EntityID) error {
+	delete(r.members, who)
+	delete(t.cache.members, r.ID)
+	n, err := t.Exec(ctx, deleteMember, string(r.ID), string(who))
+	if err != nil || n == 0 {
+		return err
+	}
+	return t.updateReaders(ctx, r, who, false)
+}
+
+// readersNow gives the room the set it had, with who added or removed. The same
+// set keeps its number.
+func (t *spaceTx) updateReaders(ctx context.Context, r *spaceState, who spaces.EntityID, added bool) error {
+	next, size := r.readersHash.toggle(who), r.readersSize+1
+	if !added {
+		size = r.readersSize - 1
+	}
+	t.markDirty(r)
+	if size == 0 {
+		r.readers, r.readersHash, r.readersSize = 0, setHash{}, 0
+		return nil
+	}
+	var id int64
+	found, err := engine.ScanRow(ctx, t, findSet, []any{string(r.ID), next[:]}, &id)
+	if err == nil && !found {
+		_, err = engine.ScanRow(ctx, t, insertSet, []any{string(r.ID), next[:], r.readers, string(who), added, size}, &id)
+	}
+	if err != nil {
+		return fmt.Errorf("number readers of %s: %w", r.ID, err)
+	}
+	r.readers, r.readersHash, r.readersSize = id, next, size
+	return nil
+}
+
+// among returns those of the people who are members of a space, in their order.
+func (t *spaceTx) filterPresent(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
+	here := map[identityKey]bool{}
+	err := engine.EachRow(ctx, t, selectPresent, []any{string(space)}, func(row engine.Row) error {
+		var k identityKey
+		err := row.Scan(&k.platform, &k.scope, &k.user)
+		here[k] = true
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read who is in %s: %w", space, err)
+	}
+	return slices.DeleteFunc(slices.Clone(who), func(i spaces.Identity) bool { return !here[identityKeyOf(i)] }), nil
+}

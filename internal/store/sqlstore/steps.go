@@ -1,0 +1,175 @@
+package sqlstore
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+const (
+	startStep  engine.Query = `insert into steps (cycle, n, phase, state, at) values ($1, $2, $3, 'started', $4)`
+	finishStep engine.Query = thisStep + overStarted
+	// The next step is the newest of its cycle: it meets no other.
+	finishAndStart engine.Query = thisStep + `,
+  ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, $17, null, null, '[]', '')` + overStarted
+	thisStep = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown, refs, system)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
+	overStarted = `
+on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.state, request = excluded.request,
+  finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
+  estimated = excluded.estimated, calls = excluded.calls, at = excluded.at, frame = excluded.frame,
+  shown = excluded.shown, refs = excluded.refs, system = excluded.system`
+	doneSteps engine.Query = `select ` + tables.StepColumns + ` from steps where cycle = $1 and state = 'done' order by n`
+
+	dropSteps  engine.Query = `update steps set state = 'unknown' where cycle = $1 and state = 'started'`
+	insertTurn engine.Query = `insert into turns (cycle, n, refs, tokens, body) values ($1, $2, $3, 0, $4)`
+	twoTurns                = insertTurn + `, ($1, $5, $6, 0, $7)`
+	threeTurns              = twoTurns + `, ($1, $8, $9, 0, $10)`
+)
+
+// insertTurns insert as many turns of a cycle as their place says. How many tokens a
+// turn has stands in its body; nobody asks the column.
+var insertTurns = [...]engine.Query{insertTurn, twoTurns, threeTurns}
+
+// A cycleTx numbers and abandons cycles.
+type cycleTx struct {
+	*writeTx
+	branch *branchTx
+	inner  *innerTx
+}
+
+const (
+	// The same text serves thousands of frames: it is kept once.
+	insertSystem engine.Query = `insert into systems (hash, text) values ($1, $2) on conflict (hash) do nothing`
+	shownSteps   engine.Query = `select n, shown from steps where cycle = $1 and shown is not null order by n`
+	redactShown  engine.Query = `update steps set shown = $3 where cycle = $1 and n = $2`
+)
+
+// frameColumns returns the columns of what a step's frame was made of: it, the remote
+// events it shows beside its keyframe and turns, and the name of its system text.
+func (k *stepTx) frameColumns(ctx context.Context, f *spaces.FrameSources) ([]any, error) {
+	if f == nil {
+		return []any{nil, "[]", ""}, nil
+	}
+	hash, known := k.cache.systems[f.System]
+	if !known {
+		sum := sha256.Sum256([]byte(f.System))
+		hash = hex.EncodeToString(sum[:16])
+		if err := k.Run(ctx, insertSystem, hash, f.System); err != nil {
+			return nil, fmt.Errorf("keep system text: %w", err)
+		}
+		k.cache.systems[f.System] = hash
+	}
+	return []any{k.stored.shown, engine.EncodeList(f.Refs), hash}, nil
+}
+
+// redactFrames passes what the frames of a cycle were made of through redact.
+func (t *frameTx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+	frames, err := engine.AllRows(ctx, t, shownSteps, []any{string(id)}, scanShown)
+	if err != nil {
+		return err
+	}
+	for _, f := range frames {
+		changed := redactText(&f.shown.Tail, redact)
+		for i := range f.shown.Whole {
+			changed = redactTurnText(&f.shown.Whole[i], redact) || changed
+		}
+		if !changed {
+			continue
+		}
+		body, err := json.Marshal(f.shown)
+		if err != nil {
+			return err
+		}
+		if err := t.Run(ctx, redactShown, string(id), f.n, body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A shownStep is what the frame of a step was made of.
+type shownStep struct {
+	n     int
+	shown spaces.FrameSources
+}
+
+func scanShown(r engine.Row) (f shownStep, err error) {
+	var body []byte
+	if err = r.Scan(&f.n, &body); err != nil {
+		return f, err
+	}
+	if f.shown, err = tables.DecodeFrame(body); err != nil {
+		return f, fmt.Errorf("read frame of step %d: %w", f.n, err)
+	}
+	return f, nil
+}
+
+// redactTurnText reports whether anything of the turn had to be redacted.
+func redactTurnText(t *spaces.TranscriptTurn, redact func(string) string) (changed bool) {
+	changed = redactText(&t.Text, redact)
+	for i := range t.Calls {
+		changed = redactText(&t.Calls[i].Args, redact) || changed
+	}
+	return changed
+}
+
+func redactText(text *string, redact func(string) string) (changed bool) {
+	was := *text
+	*text = redact(was)
+	return *text != was
+}
+
+const (
+	// What an older program knew the name of alone is filled in when it is offered again.
+	noteOffered engine.Query = `insert into manifests (hash, first_used, last_used, body) values ($1, $2, $2, $3)
+on conflict (hash) do update set body = coalesce(manifests.body, excluded.body),
+  last_used = case when manifests.last_used < excluded.last_used then excluded.last_used else manifests.last_used end`
+)
+
+// noteEvery is how often the use of one version of the acts is noted, in
+// milliseconds: a message does not pay for it.
+const noteEvery = int64(time.Hour / time.Millisecond)
+
+// storeManifest keeps the acts that the cycle was offered, with the first cycle that was
+// offered them, and notes from time to time that they are in use.
+func (k *stepTx) storeManifest(ctx context.Context, m spaces.ToolManifest) error {
+	now := engine.ToMillis(k.commit.At)
+	if noted, known := k.cache.manifests[m.Hash]; m.Hash == "" || known && now < noted+noteEvery {
+		return nil
+	}
+	var body any
+	if m.Acts != nil {
+		text, err := json.Marshal(m.Acts)
+		if err != nil {
+			return fmt.Errorf("encode acts: %w", err)
+		}
+		body = text
+	}
+	if err := k.Run(ctx, noteOffered, m.Hash, now, body); err != nil {
+		return fmt.Errorf("keep acts %s: %w", m.Hash, err)
+	}
+	k.cache.manifests[m.Hash] = now
+	return nil
+}
+
+const (
+	insertDenial engine.Query = `insert into denials (agent, circle, act, code, reason, hint, space, cycle, phase, tier, risk, at)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+)
+
+func (t *cycleTx) storeDenial(ctx context.Context, m spaces.Mind, d spaces.Denial) error {
+	err := t.Run(ctx, insertDenial, string(d.Agent), string(m.Circle), d.Act, d.Code, d.Reason, d.Hint, string(d.Space), string(d.Cycle),
+		d.Phase, string(d.Tier), string(d.Risk), engine.ToMillis(d.At))
+	if err != nil {
+		return fmt.Errorf("store denial of %s: %w", d.Act, err)
+	}
+	return nil
+}

@@ -1,0 +1,210 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A writeTx is what all parts of a [storeTx] share: the transaction, what the writer
+// has cached of the tables, and the options of the store.
+type writeTx struct {
+	*engine.Tx
+	cache *tableCache
+	newID func() string
+	now   func() time.Time
+	idle  time.Duration
+	log   *slog.Logger
+}
+
+// addToMeta adds to a number in the table meta.
+func (t *writeTx) addToMeta(ctx context.Context, name string, n int64) error {
+	return t.Run(ctx, addMeta, name, strconv.FormatInt(n, 10))
+}
+
+// A storeTx is a write transaction, with one part for each aggregate. It is made once
+// for a store and belongs to the goroutine of its writer.
+type storeTx struct {
+	*writeTx
+
+	branch   *branchTx
+	entity   *entityTx
+	file     *fileTx
+	space    *spaceTx
+	thread   *threadTx
+	usage    *usageTx
+	wait     *waitTx
+	inbox    *inboxTx
+	event    *eventTx
+	fetch    *fetchTx
+	inner    *innerTx
+	frame    *frameTx
+	outbox   *outboxTx
+	relay    *relayTx
+	span     *spanTx
+	stop     *stopTx
+	uplink   *uplinkTx
+	chat     *chatTx
+	cycle    *cycleTx
+	recovery *recoveryTx
+	room     *roomTx
+	claim    *claimTx
+	timer    *timerTx
+}
+
+// newStoreTx joins the parts. A part uses those above it and none below.
+func newStoreTx(t *engine.Tx, o Options) *storeTx {
+	w := &writeTx{Tx: t, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, log: o.Logger}
+	s := &storeTx{writeTx: w}
+	s.branch = &branchTx{w}
+	s.entity = &entityTx{w}
+	s.file = &fileTx{w}
+	s.space = &spaceTx{w}
+	s.thread = &threadTx{w}
+	s.usage = &usageTx{w, s.entity}
+	s.wait = &waitTx{w, s.entity, s.space, s.usage}
+	s.inbox = &inboxTx{w, s.space}
+	s.event = &eventTx{w, s.branch, s.entity, s.file, s.space}
+	s.fetch = &fetchTx{w, s.event, s.file}
+	s.inner = &innerTx{w, s.branch, s.event}
+	s.outbox = &outboxTx{w, s.space, s.thread, s.event, s.wait}
+	s.frame = &frameTx{w, s.inner}
+	s.relay = &relayTx{w, s.outbox, s.space, s.thread}
+	s.span = &spanTx{w, s.branch, s.inner, s.space}
+	s.stop = &stopTx{w, s.outbox, s.wait}
+	s.uplink = &uplinkTx{w, s.branch, s.inner, s.space, s.span, s.wait}
+	s.chat = &chatTx{w, s.event, s.space, s.span}
+	s.cycle = &cycleTx{w, s.branch, s.inner}
+	s.recovery = &recoveryTx{w, s.branch, s.span}
+	s.room = &roomTx{w, s.branch, s.cycle, s.event, s.space, s.uplink, s.wait}
+	s.claim = &claimTx{w, s.branch, s.cycle, s.inbox, s.inner, s.entity, s.outbox, s.space, s.usage, s.wait}
+	s.timer = &timerTx{w, s.claim, s.span}
+	return s
+}
+
+// Reset implements [engine.TableCache].
+func (t *storeTx) Reset() { t.cache.forgetAll() }
+
+// Invalidate implements [engine.TableCache].
+func (t *storeTx) Invalidate() { t.cache.forgetShared() }
+
+// Trim implements [engine.TableCache].
+func (t *storeTx) Trim() { t.cache.trimToBounds() }
+
+// Flush implements [engine.TableCache]: it writes the heads of branches and the columns
+// of spaces that the running write has changed.
+func (t *storeTx) Flush(ctx context.Context) error {
+	for _, b := range t.cache.movedBranches {
+		b.dirty = false
+		err := t.Run(ctx, moveHead, string(b.Space), string(b.ID), string(b.Head), b.HeadSeq, b.Chain, b.lastAt)
+		if err != nil {
+			return fmt.Errorf("move head of %s: %w", b.Space, err)
+		}
+	}
+	t.cache.movedBranches = t.cache.movedBranches[:0]
+	for _, s := range t.cache.changedSpaces {
+		s.dirty = false
+		if err := t.Run(ctx, updateRoom, string(s.ID), s.AgentRun, s.readers); err != nil {
+			return fmt.Errorf("update %s: %w", s.ID, err)
+		}
+	}
+	t.cache.changedSpaces = t.cache.changedSpaces[:0]
+	return nil
+}
+
+// follow runs do after all writes of the group; see [engine.Tx.Follow].
+func (t *storeTx) follow(do writeFunc, then func()) {
+	t.Follow(func(ctx context.Context, _ *engine.Tx) error { return do(ctx, t) }, then)
+}
+
+// maxCached bounds each part of the cache: as many as there are minds in memory.
+const maxCached = 1024
+
+// A tableCache is what the writer knows of the tables without asking. It stays true as long
+// as nobody else writes them: news of others clears it, as does a write that is taken
+// back.
+type tableCache struct {
+	branches      map[branchKey]*branchState
+	spaces        map[spaces.SpaceID]*spaceState
+	identities    map[identityKey]spaces.Entity
+	systems       map[string]string // system texts with the names they are kept under
+	kinds         map[spaces.EntityID]spaces.EntityKind
+	roles         map[spaces.EntityID]spaces.Authority // what somebody's words may ask for
+	members       map[spaces.SpaceID][]spaces.Member   // of small rooms
+	closedCycles  map[spaces.Mind]int64                // how many closed cycles a mind has
+	accounts      map[spaces.CycleID]usageAccounts     // of open cycles
+	handled       map[inboxKey]bool                    // where no row is ready, neither now nor later
+	manifests     map[string]int64                     // when the use of a version of the acts was last noted
+	shownHorizon  *int64                               // of the table seen; nil while it is not known
+	movedBranches []*branchState                       // lines whose head has moved in the running job
+	changedSpaces []*spaceState                        // rooms that changed in the running job
+}
+
+func newCache() *tableCache {
+	c := &tableCache{}
+	c.forgetAll()
+	return c
+}
+
+func (c *tableCache) forgetAll() {
+	*c = tableCache{
+		branches: map[branchKey]*branchState{}, spaces: map[spaces.SpaceID]*spaceState{}, identities: map[identityKey]spaces.Entity{},
+		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
+		roles: map[spaces.EntityID]spaces.Authority{}, members: map[spaces.SpaceID][]spaces.Member{},
+		closedCycles: map[spaces.Mind]int64{}, handled: map[inboxKey]bool{}, accounts: map[spaces.CycleID]usageAccounts{}, manifests: map[string]int64{},
+	}
+}
+
+// forgetShared forgets what others may have changed: nobody takes a version of the acts away.
+func (c *tableCache) forgetShared() {
+	offered := c.manifests
+	c.forgetAll()
+	c.manifests = offered
+}
+
+// forgetMembers forgets what follows from who somebody is, and from who is where.
+func (c *tableCache) forgetMembers() {
+	clear(c.roles)
+	clear(c.members)
+}
+
+// addIdentity remembers who is behind an identity.
+func (c *tableCache) addIdentity(k identityKey, e spaces.Entity) {
+	c.identities[k] = e
+	c.kinds[e.ID] = e.Kind
+}
+
+// trimToBounds keeps the cache within its bounds; it is called between jobs.
+func (c *tableCache) trimToBounds() {
+	if len(c.branches) > maxCached {
+		clear(c.branches)
+	}
+	if len(c.spaces) > maxCached {
+		clear(c.spaces)
+	}
+	if len(c.systems) > 64 { // long texts, one for each agent
+		clear(c.systems)
+	}
+	if len(c.identities) > maxCached || len(c.kinds) > maxCached {
+		clear(c.identities)
+		clear(c.kinds)
+	}
+	if len(c.roles) > maxCached || len(c.members) > maxCached {
+		c.forgetMembers()
+	}
+	if len(c.accounts) > maxCached {
+		clear(c.accounts)
+	}
+	if len(c.manifests) > 64 {
+		clear(c.manifests)
+	}
+	if len(c.closedCycles) > maxCached || len(c.handled) > maxCached {
+		clear(c.closedCycles)
+		clear(c.handled)
+	}
+}

@@ -1,4 +1,0 @@
--- +goose Up
-
--- The people whose words had a timer set: what it wakes is counted for them.
-alter table timers add column payers text not null default '[]'; -- JSON array of entities
