@@ -65,7 +65,7 @@ race: chromium postgres redis ## run every test under the race detector, in anot
 	@.ci/race ./...
 
 scene: ## run the conversations of testdata/scenes; UPDATE=1 rewrites what they expect
-	@go test -count=1 -run Scene -timeout 5m ./cmd/trestle/... $(if $(UPDATE),-args -update)
+	@go test -count=1 -run Scene -timeout 5m ./cmd/trestle/internal/server $(if $(UPDATE),-args -update)
 
 fuzz: ## run the fuzz targets for their seeds; FUZZTIME=1m searches for so long in each
 ifndef FUZZTIME
@@ -93,7 +93,7 @@ rolling: ## replace three processes by those of another version and back, under 
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestVersionsChangeByTurns$$' ./internal/crashtest
 
 days: ## play a hundred days of whatever happens, each by its seed; DAYS=17 plays one
-	@DAYS=$(or $(DAYS),0-99) go test -count=1 -run TestDaysOfWhateverHappens -timeout 60m ./cmd/trestle
+	@DAYS=$(or $(DAYS),0-99) go test -count=1 -run TestDaysOfWhateverHappens -timeout 60m ./cmd/trestle/internal/server
 
 hostile: ## render 259,200 hostile texts and read every frame back (some minutes)
 	@HOSTILE=all go test -count=1 -run TestNoFieldCanForgeALine -timeout 20m ./hud

@@ -71,6 +71,7 @@ func (p *CLI) Run(ctx context.Context, args []string) apperr.ExitCode {
 	return apperr.Report(p.hidden().Writer(p.Err), err)
 }
 
+// Command returns the tree of all commands.
 func (p *CLI) Command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "trestle",

@@ -78,6 +78,7 @@ func (p *Components) takeOn(ctx context.Context, id alerts.ID, until, at time.Ti
 	return taken, nil
 }
 
+// AckRequest asks for silence about a problem for some time.
 type AckRequest struct {
 	ID      alerts.ID `json:"id"`
 	Seconds int64     `json:"seconds"`

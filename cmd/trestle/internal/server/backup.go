@@ -50,6 +50,7 @@ type BackupJob struct {
 	DataDir string // the data folder
 }
 
+// Add stores the job of a backup to file, and creates the file it is written to.
 func (w BackupJob) Add(ctx context.Context, file string) (a BackupResult, err error) {
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
 	if err != nil {
@@ -147,6 +148,7 @@ func renameDurably(from, to string) error {
 	return sqlite.SyncDir(filepath.Dir(to))
 }
 
+// IgnoreMissing returns nil for an error that a file is not there, else err.
 func IgnoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -262,6 +262,7 @@ func (x *examination) Report(ctx context.Context, o doctor.Options) (doctor.Repo
 	return doctor.Examine(ctx, parts, o), nil
 }
 
+// CheckParts refuses names that are of no check.
 func CheckParts(named []string, parts []doctor.Check) error {
 	var known []string
 	for _, part := range parts {
@@ -285,6 +286,8 @@ type examination struct {
 	now      time.Time
 }
 
+// NewExamination returns an examination of what a configuration names, through the
+// process that serves its data folder where there is one. absolute resolves paths.
 func NewExamination(ctx context.Context, conf *config.Config, absolute func(string) string) *examination {
 	x := &examination{Server: NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, true), conf: conf, absolute: absolute, now: time.Now()}
 	if c, ok := control.DialSocket(ctx, control.SocketPath(conf)); ok {

@@ -99,6 +99,7 @@ func (w ImportJob) firstHeard(ctx context.Context, space spaces.SpaceID) (time.T
 	}
 }
 
+// Work does an import: batch after batch, with the place in the file stored after each.
 func (w ImportJob) Work(ctx context.Context, t *jobs.Task) error {
 	var q ImportRequest
 	var at importCursor

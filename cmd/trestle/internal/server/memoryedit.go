@@ -67,6 +67,8 @@ func (s *Server) correct(ctx context.Context, q MemoryChange) (MemoryChange, err
 	return q, q.Do(ctx, consoleBackend{s})
 }
 
+// ParseMindName returns the mind of that name, or an error that tells how names are
+// written.
 func ParseMindName(name string) (spaces.Mind, error) {
 	m, ok := spaces.ParseMind(name)
 	if !ok {

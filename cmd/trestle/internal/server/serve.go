@@ -1,3 +1,6 @@
+// Package server joins the parts of a process: the database, a connection for each
+// account, the agents and their models, the console and the control socket. It starts
+// them in the order of the boot report, runs them in one group and stops them together.
 package server
 
 import (
@@ -331,4 +334,5 @@ func (s *Server) Listen(ctx context.Context, g *errgroup.Group) error {
 	return nil
 }
 
+// Socket returns the path of the control socket.
 func (s *Server) Socket() string { return control.SocketPath(s.Config()) }

@@ -53,6 +53,7 @@ type JobRequest struct {
 	Want jobs.State `json:"want"`
 }
 
+// JobError says what people can do about a job that cannot be changed.
 func JobError(err error, id int64) error {
 	where := fmt.Sprintf("job %d", id)
 	switch {
