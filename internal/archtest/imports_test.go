@@ -23,8 +23,8 @@ type row struct {
 var rows = []row{
 	{"adapters", nil, "the contract with a platform is a leaf: an adapter is written without knowing Trestle"},
 	{"adapters/adaptertest", []string{"adapters"}, "the suite sees an adapter only through the contract it checks"},
-	{"adapters/faketest", []string{"adapters/adaptertest", "adapters/fake"}, "what the rigs of all platforms share; only tests use it"},
-	{"adapters/fake/...", []string{"adapters", "adapters/fake/...", "internal/failpoint"}, "a loopback platform speaks the platform's wire format and nothing of ours"},
+	{"adapters/fake/faketest", []string{"adapters/adaptertest", "adapters/fake"}, "what the rigs of all platforms share; only tests use it"},
+	{"adapters/fake/...", []string{"adapters", "adapters/fake", "internal/failpoint"}, "a loopback platform speaks the platform's wire format and nothing of ours"},
 	{"adapters/local/...", []string{"adapters", "internal/failpoint"}, "the terminal's room is an adapter like any other"},
 	{"adapters/markup", nil, "words and looks are the same on every platform; what one shows is an option"},
 	{"adapters/emoji", nil, "what an emoji is called means the same on every platform"},
