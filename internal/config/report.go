@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // WriteFaults writes what is wrong with a configuration, each with its line of
@@ -27,13 +29,6 @@ func (c *Config) WriteProblems(w io.Writer) {
 		}
 		fmt.Fprint(w, p.Err.Render(c.doc.text))
 	}
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // describe says in a sentence what becomes of the entry.
@@ -70,5 +65,5 @@ func (c *Config) SourceName() string { return cmp.Or(c.Path, "the environment") 
 
 // Summary says in a line how much there is in the configuration.
 func (c *Config) Summary() string {
-	return countOf(len(c.Adapters), "adapter") + ", " + countOf(len(c.Agents), "agent") + ", " + countOf(len(c.Spaces), "space")
+	return textformat.CountNoun(len(c.Adapters), "adapter") + ", " + textformat.CountNoun(len(c.Agents), "agent") + ", " + textformat.CountNoun(len(c.Spaces), "space")
 }
