@@ -1,9 +1,18 @@
+// Package config holds everything an operator decides: it finds the file,
+// expands references, lays the environment over it, checks every key and says
+// where each value was written.
+//
+// It promises that a configuration it returns is whole and typed, that each
+// fault names its place and what to do, that one bad entry leaves the others
+// running, and that no credential is in anything it writes. It opens no
+// connection, keeps no state and knows nothing of the parts it configures.
 package config
 
 import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -72,6 +81,18 @@ type document struct {
 type EntryProblem struct {
 	Entry string // its path: "adapters.telegram"
 	Err   Error
+}
+
+// An EntryWarning is something that runs as it is written and should not stay so.
+type EntryWarning struct {
+	Entry string // its path: "adapters.telegram.token"; empty for the whole file
+	Err   Error
+	// Serious is true for what `config check` and `doctor` fail at: others can read a
+	// credential, for example.
+	Serious bool
+	// ReadableFile is the file with a credential that others can read; empty for other
+	// warnings.
+	ReadableFile string
 }
 
 // ModelEndpoint says which model answers.
@@ -153,6 +174,43 @@ func (p PersonRef) String() string {
 	return p.Adapter + ":" + p.User
 }
 
+// AlertSettings say who is told of problems, and of which.
+type AlertSettings struct {
+	Chats     []ChatRef
+	Webhook   adapters.Secret // takes the JSON of Prometheus' Alertmanager
+	DeadMan   adapters.Secret // asked every minute while all is well
+	MinLevel  string          // warn, fail
+	BackupAge time.Duration   // a backup older than this is a problem; 0: none is
+}
+
+// Telemetry says what other programs are told of this one beside /metrics.
+type Telemetry struct {
+	Traces  adapters.Secret // the OTLP endpoint; it may hold a credential
+	Content bool
+}
+
+// A ProcessRole is one kind of work that a process does. Processes that share a database
+// may divide the kinds among themselves.
+type ProcessRole string
+
+// The roles.
+const (
+	RoleAdapters ProcessRole = "adapters" // accounts on platforms, and jobs that read from them
+	RoleMinds    ProcessRole = "minds"    // wakes, cycles, timers, voices
+	RoleConsole  ProcessRole = "console"  // what is served at listen
+)
+
+// AllRoles are all there are, and what a process does that is told nothing else.
+func AllRoles() []ProcessRole { return []ProcessRole{RoleAdapters, RoleMinds, RoleConsole} }
+
+// HasRole reports whether the process has a role.
+func (c *Config) HasRole(r ProcessRole) bool { return len(c.Roles) == 0 || slices.Contains(c.Roles, r) }
+
+// ActiveRoles returns the roles that the process has.
+func (c *Config) ActiveRoles() []ProcessRole {
+	return slices.DeleteFunc(AllRoles(), func(r ProcessRole) bool { return !c.HasRole(r) })
+}
+
 // DefaultCircle is what spaces share that name no circle.
 const DefaultCircle = "home"
 
@@ -162,6 +220,9 @@ const DefaultModel = "gpt-5-mini"
 // DefaultListen is where the console, the API and health are served unless the
 // configuration says otherwise.
 const DefaultListen = "127.0.0.1:7420"
+
+// DefaultPersona is who the agent is where none is configured.
+const DefaultPersona = "You are Ada, a friendly and careful member of this conversation. You answer briefly, you say so when you do not know, and you keep your promises."
 
 // SettingsFor returns the settings of an agent in a space: the space's word
 // before the agent's before the file's. Either may be empty.
@@ -200,12 +261,6 @@ func (c *Config) layers(agent, space string) []settingsLayer {
 	return all
 }
 
-// HasEntry reports whether an entry for a space or for a server has that key.
-func (c *Config) HasEntry(key string) bool {
-	return slices.ContainsFunc(c.Spaces, func(s SpaceEntry) bool { return s.Key == key }) ||
-		slices.ContainsFunc(c.Servers, func(s ServerEntry) bool { return s.Key == key })
-}
-
 // testLimits lifts the default token caps along with the platforms' pace, for
 // tests that drive the program harder than anybody would pay for. Caps that are
 // written in the file stay.
@@ -222,6 +277,12 @@ func (c *Config) testLimits() settingsLayer {
 	return lifted
 }
 
+// HasEntry reports whether an entry for a space or for a server has that key.
+func (c *Config) HasEntry(key string) bool {
+	return slices.ContainsFunc(c.Spaces, func(s SpaceEntry) bool { return s.Key == key }) ||
+		slices.ContainsFunc(c.Servers, func(s ServerEntry) bool { return s.Key == key })
+}
+
 // Agent returns the agent of that id that can run.
 func (c *Config) Agent(id string) (AgentEntry, bool) {
 	for _, a := range c.Agents {
@@ -230,6 +291,67 @@ func (c *Config) Agent(id string) (AgentEntry, bool) {
 		}
 	}
 	return AgentEntry{}, false
+}
+
+// AdmitFor returns who may talk on an account in chats that nobody names.
+func (c *Config) AdmitFor(adapter string) string {
+	for _, a := range c.Adapters {
+		if a.Name == adapter && a.Admit != "" {
+			return a.Admit
+		}
+	}
+	return c.Admit
+}
+
+// SenderLimit returns how many messages of one sender may wake agents in a
+// minute. Tests that lift the platforms' pace lift it too.
+func (c *Config) SenderLimit() int {
+	if c.Outgoing == "off" {
+		return 0
+	}
+	return c.SenderPerMinute
+}
+
+func (c *Config) platformOf(adapter string) string {
+	for _, a := range c.Adapters {
+		if a.Name == adapter {
+			return a.Type
+		}
+	}
+	return ""
+}
+
+// PeopleOnAccount returns the people of a list who are on an account: those listed
+// under its entry, and those of another entry of the same platform, whose ids
+// mean the same person there.
+func (c *Config) PeopleOnAccount(list []PersonRef, adapter string) []PersonRef {
+	var on []PersonRef
+	for _, p := range list {
+		if p.Adapter == adapter || c.platformOf(p.Adapter) == c.platformOf(adapter) {
+			on = append(on, p)
+		}
+	}
+	return on
+}
+
+// LinkedAccount returns what an adapter's platform calls the person whom another calls that;
+// false when nobody has said that they are one.
+func (c *Config) LinkedAccount(platform, scope, user, adapter string) (PersonRef, bool) {
+	for _, k := range c.People {
+		if !slices.ContainsFunc(k.Accounts, func(p PersonRef) bool {
+			return c.platformOf(p.Adapter) == platform && p.Scope == scope && p.User == user
+		}) {
+			continue
+		}
+		on := c.PeopleOnAccount(k.Accounts, adapter)
+		if i := slices.IndexFunc(on, func(p PersonRef) bool { return p.Adapter == adapter }); i > 0 {
+			on = on[i:]
+		}
+		if len(on) > 0 {
+			return on[0], true
+		}
+	}
+	return PersonRef{}, false
 }
 
 // Secrets returns every credential of the configuration, to scrub logs with.
@@ -255,12 +377,12 @@ func (c *Config) Secrets() []adapters.Secret {
 	return slices.DeleteFunc(all, func(s adapters.Secret) bool { return s == "" })
 }
 
-// AdmitFor returns who may talk on an account in chats that nobody names.
-func (c *Config) AdmitFor(adapter string) string {
-	for _, a := range c.Adapters {
-		if a.Name == adapter && a.Admit != "" {
-			return a.Admit
-		}
-	}
-	return c.Admit
+// KeepStartValues returns c as it counts over a configuration that is running: what only a
+// start reads is running's. It shares its parts with both.
+func (c *Config) KeepStartValues(running *Config) *Config {
+	merged := *c
+	merged.Data, merged.Database, merged.Redis = running.Data, running.Database, running.Redis
+	merged.Roles, merged.Listen, merged.WebhookListen = running.Roles, running.Listen, running.WebhookListen
+	merged.Outgoing, merged.Alerts, merged.Telemetry = running.Outgoing, running.Alerts, running.Telemetry
+	return &merged
 }

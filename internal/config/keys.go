@@ -126,3 +126,16 @@ var spaceKeys = []keyRow{
 	{"chats", "", "`adapter:chat`, one or several", keyForm{kind: aList}},
 	{"relay", "false", "`true`: what people say in one of the chats also goes to the others", keyForm{kind: aFlag}},
 }
+
+var alarmKeys = []keyRow{
+	{"chat", "", "`adapter:chat` of the operators, one or several; whoever is in it may answer `ack 2h`. A problem never travels over the adapter it is about", keyForm{kind: aList, start: true}},
+	{"webhook", "", "is sent problems in the JSON of Prometheus' Alertmanager", keyForm{kind: aSecret, start: true}},
+	{"dead_man", "", "an address that is asked every minute while all is well, such as a dead man's switch gives", keyForm{kind: aSecret, start: true}},
+	{"least", "warn", "which problems are told", keyForm{kind: aWord, words: []string{"warn", "fail"}, start: true}},
+	{"backup_age", "7d", "how old the last backup may be; 0 is any age", keyForm{start: true}},
+}
+
+var telemetryKeys = []keyRow{
+	{"traces", "", "the address of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`. The variables `OTEL_EXPORTER_OTLP_*` add headers and certificates", keyForm{kind: aSecret, start: true}},
+	{"content", "false", "whether traces hold what was read and said", keyForm{kind: aFlag, start: true}},
+}

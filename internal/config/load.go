@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 )
+
+// DefaultFile is the name of the file that is looked for in the working folder.
+const DefaultFile = "trestle.yaml"
 
 // LoadOptions says where a configuration is looked for.
 type LoadOptions struct {
@@ -35,9 +39,6 @@ func (e *InvalidError) Error() string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// DefaultFile is the name of the file that is looked for in the working folder.
-const DefaultFile = "trestle.yaml"
 
 // Load reads and checks the configuration. Its error, if any, is an
 // [*InvalidError]; beside it the Config, unless nil, holds what could be read.
@@ -94,12 +95,6 @@ func (l LoadOptions) fallbackData(d *decoder) string {
 	return filepath.Join(d.folder, "data")
 }
 
-func (c *Config) noteFile(file string) {
-	if !slices.Contains(c.files, file) {
-		c.files = append(c.files, file)
-	}
-}
-
 // read finds and reads the file; an empty path means that there is none.
 func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 	path = l.Path
@@ -139,112 +134,66 @@ func withoutBOM(raw []byte) string { return strings.TrimPrefix(string(raw), "\uf
 
 func (l LoadOptions) full(path string) string { return absoluteFrom(l.Folder, path) }
 
-// fromEnv returns a node that holds an environment variable, or nil.
-func (l LoadOptions) fromEnv(name string) *node {
-	value, ok := l.Lookup(name)
-	if !ok || value == "" {
-		return nil
+// maxFile is how large a file may be that holds configuration or one value.
+const maxFile = 1 << 20
+
+// readBounded reads a file of at most [maxFile] bytes. What is no regular file,
+// such as a pipe or a device, may have no end and is refused.
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errFolder
+	case !info.Mode().IsRegular():
+		return nil, errNoFile
+	case info.Size() > maxFile:
+		return nil, errTooLarge
 	}
-	return &node{kind: scalarNode, text: value, origin: Origin{Env: name}}
+	return os.ReadFile(path)
 }
 
-// addModel takes the endpoint from the environment, and its model unless the
-// file names one.
-func (l LoadOptions) addModel(root *node) {
-	if name := root.get("model"); name != nil {
-		root.put([]string{"model"}, &node{kind: mapNode, origin: name.origin, entries: []mapEntry{{"name", name.origin, name}}})
+// What a file is that cannot be read.
+var (
+	errFolder   = errors.New("it is a folder")
+	errNoFile   = errors.New("it is no regular file")
+	errTooLarge = errors.New("it is larger than 1 MiB")
+	errNotUTF8  = errors.New("it is not UTF-8")
+)
+
+// reasonOf returns the bare reason of a file error, without the path.
+func reasonOf(err error) string {
+	if errors.Is(err, os.ErrNotExist) {
+		return "it does not exist"
 	}
-	for key, name := range map[string]string{"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY", "name": "TRESTLE_MODEL"} {
-		if n := l.fromEnv(name); n != nil && root.get("model").get(key) == nil {
-			root.put([]string{"model", key}, n)
-		}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+func (c *Config) noteFile(file string) {
+	if !slices.Contains(c.files, file) {
+		c.files = append(c.files, file)
 	}
 }
 
-// addPlatforms switches on what the environment holds tokens for.
-func (l LoadOptions) addPlatforms(root *node) {
-	for _, p := range []struct{ platform, key, variable string }{
-		{"telegram", "token", "TELEGRAM_BOT_TOKEN"},
-		{"slack", "bot_token", "SLACK_BOT_TOKEN"},
-		{"slack", "app_token", "SLACK_APP_TOKEN"},
-		{"discord", "token", "DISCORD_BOT_TOKEN"},
-	} {
-		if n := l.fromEnv(p.variable); n != nil {
-			root.put([]string{"adapters", p.platform, "type"}, &node{kind: scalarNode, text: p.platform, origin: n.origin})
-			root.put([]string{"adapters", p.platform, p.key}, n)
-		}
-	}
-	for name, variable := range map[string]string{"telegram": "TELEGRAM_API_URL", "slack": "SLACK_API_URL", "discord": "DISCORD_API_URL"} {
-		if n := l.fromEnv(variable); n != nil && root.get("adapters").get(name) != nil {
-			root.put([]string{"adapters", name, "api_url"}, n)
-		}
-	}
-}
+// Files lists every file that the configuration was read from, with the full
+// path: its own first, then those that values refer to.
+func (c *Config) Files() []string { return slices.Clone(c.files) }
 
-// override applies TRESTLE_A__B=value as the path a.b, and TRESTLE_A__B_FILE as
-// the text of a file. Without a double underscore only known keys at the top
-// of the file count, so that other variables of ours stay what they are.
-func (l LoadOptions) override(root *node, opened func(path string)) []EntryProblem {
-	var twice []EntryProblem
-	variables := slices.Clone(l.Environ)
-	slices.Sort(variables)
-	given := map[string]string{} // path to variable
-	for _, v := range variables {
-		variable, value, _ := strings.Cut(v, "=")
-		name, ours := strings.CutPrefix(variable, "TRESTLE_")
-		if !ours || value == "" {
+// FileFingerprint tells whether one of the files is another one than it was, or was
+// written to, without reading it. A file that is not there counts, too.
+func FileFingerprint(files []string) string {
+	var out strings.Builder
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil {
+			fmt.Fprintf(&out, "%s: %s\n", path, reasonOf(err))
 			continue
 		}
-		n := &node{kind: scalarNode, text: value, origin: Origin{Env: variable}}
-		short, isFile := strings.CutSuffix(name, "_FILE")
-		if isFile {
-			name = short
-		}
-		path := strings.Split(strings.ToLower(name), "__")
-		if len(path) == 1 && !overridable(path[0]) {
-			continue
-		}
-		if isFile {
-			x := expander{folder: l.Folder, opened: opened}
-			n.text, n.missing = x.read(value)
-			n.files = []string{x.full(value)}
-		}
-		if other := given[name]; other != "" {
-			twice = append(twice, EntryProblem{variable, Error{At: n.origin, What: other + " is set as well, and counts", Remedy: "unset one of the two"}})
-			continue
-		}
-		given[name] = variable
-		root.put(matchKeys(root, path), n)
+		fmt.Fprintf(&out, "%s: %d %d %o %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode(), fileIdentity(info))
 	}
-	return twice
+	return out.String()
 }
-
-// overridable reports whether TRESTLE_NAME overrides a key at the top.
-// TRESTLE_MODEL is the model's name and TRESTLE_CONFIG the file, each read
-// elsewhere.
-func overridable(name string) bool {
-	_, isSetting := findSetting(name)
-	return isSetting || slices.ContainsFunc(topKeys, func(k keyRow) bool {
-		return k.name == name && k.form.kind != aSection && k.form.kind != entries
-	})
-}
-
-// matchKeys returns the path as the file spells it: a variable cannot hold the colon
-// of guild:112233, nor capitals, dots and dashes.
-func matchKeys(n *node, path []string) []string {
-	out := slices.Clone(path)
-	for i, name := range path {
-		if n == nil {
-			break
-		}
-		for _, e := range n.entries {
-			if e.key != name && inVariable.Replace(strings.ToLower(e.key)) == name {
-				out[i] = e.key
-			}
-		}
-		n = n.get(out[i])
-	}
-	return out
-}
-
-var inVariable = strings.NewReplacer(":", "_", "-", "_", ".", "_", " ", "_")

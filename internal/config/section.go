@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -304,4 +305,32 @@ func unknownKey(e mapEntry, known []string) Error {
 		remedy = "keys here: " + strings.Join(known, ", ")
 	}
 	return Error{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Remedy: remedy, key: e.key, hidden: true}
+}
+
+// number reads a whole number that is not negative.
+func (s *section) number(key string, fallback int) int {
+	text := s.stringAt(key)
+	if text == "" {
+		return fallback
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		s.addError(s.positionOf(key), fmt.Sprintf("%s: %q is no whole number", key, text), "write a number, or 0 for no bound")
+		return fallback
+	}
+	return n
+}
+
+// secretURL is a secret that is a URL, since it may hold one.
+func (s *section) secretURL(name string) adapters.Secret {
+	value := s.secret(name)
+	if value == "" {
+		return ""
+	}
+	u, err := url.Parse(string(value))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		s.addError(s.positionOf(name), name+" is no address", "write https://…")
+		return ""
+	}
+	return value
 }

@@ -1,6 +1,10 @@
 package config
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -114,4 +118,217 @@ func winningValue(k settingKey, layers ...settingsLayer) writtenSetting {
 		}
 	}
 	return found
+}
+
+// settingKey is one key of [settingKeys]: its name, its default as it would be
+// written, what it means, and how a written value reaches [Settings].
+type settingKey struct {
+	name     string
+	fallback string
+	meaning  string
+	value    valueForm
+}
+
+// A valueForm is what may be written for a setting.
+type valueForm struct {
+	set   parseSetting
+	kind  valueKind
+	words []string // of oneWord
+	least int      // of wholeNumber and someTokens
+	start bool     // counts from the next start on; else at once
+	top   bool     // agents and spaces have no word of their own on it
+}
+
+// atStart returns the value as one that only a start reads.
+func atStart(v valueForm) valueForm {
+	v.start = true
+	return v
+}
+
+// topOnly returns the value as one that is the same for every agent and space: who
+// writes it in an entry is told that it changes nothing there.
+func topOnly(v valueForm) valueForm {
+	v.top = true
+	return v
+}
+
+// parseSetting puts a written value into s, or says what values there are.
+type parseSetting func(s *Settings, text string) error
+
+type valueKind int
+
+const (
+	oneWord valueKind = iota
+	wholeNumber
+	someTokens
+	aShare   // a number from 0 to 1
+	anAmount // of money
+	yesOrNo  // true or false
+	someTime // a length of time
+	aName    // of something the endpoint has
+)
+
+// mustSet sets a value that has been checked before.
+func (k settingKey) mustSet(s *Settings, text string) {
+	if err := k.value.set(s, text); err != nil {
+		panic("config: unchecked value of " + k.name + ": " + err.Error())
+	}
+}
+
+// description returns what the key means, and whether it counts at the top only.
+func (k settingKey) description() string {
+	if k.value.top {
+		return k.meaning + " (at the top only)"
+	}
+	return k.meaning
+}
+
+func findSetting(name string) (settingKey, bool) {
+	i := slices.IndexFunc(settingKeys, func(k settingKey) bool { return k.name == name })
+	if i < 0 {
+		return settingKey{}, false
+	}
+	return settingKeys[i], true
+}
+
+// settingGroups returns the names under which settings are grouped: "budget", "chat", …
+func settingGroups() map[string]bool {
+	groups := map[string]bool{}
+	for _, k := range settingKeys {
+		if group, _, ok := strings.Cut(k.name, "."); ok {
+			groups[group] = true
+		}
+	}
+	return groups
+}
+
+func wordSetting[W ~string](field func(*Settings) *W, options ...string) valueForm {
+	return valueForm{kind: oneWord, words: options, set: func(s *Settings, text string) error {
+		if !slices.Contains(options, text) {
+			return errNotOneOf(text, options)
+		}
+		*field(s) = W(text)
+		return nil
+	}}
+}
+
+func errNotOneOf(text string, options []string) error {
+	if hint := DidYouMean(text, options); hint != "" {
+		return fmt.Errorf("%q is none of %s; %s", text, strings.Join(options, ", "), hint)
+	}
+	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))
+}
+
+func integerSetting(field func(*Settings) *int, least int) valueForm {
+	return valueForm{kind: wholeNumber, least: least, set: func(s *Settings, text string) error {
+		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+		if err != nil || n < least {
+			return fmt.Errorf("%q is no whole number of at least %d", text, least)
+		}
+		*field(s) = n
+		return nil
+	}}
+}
+
+func tokenSetting(field func(*Settings) *int, least int) valueForm {
+	return valueForm{kind: someTokens, least: least, set: func(s *Settings, text string) error {
+		n, err := parseTokens(text)
+		if err != nil || n < least {
+			return fmt.Errorf("%q is no number of tokens of at least %d, such as 60000, 60k or 2M", text, least)
+		}
+		*field(s) = n
+		return nil
+	}}
+}
+
+// parseTokens reads 60000, 60_000, 60k, 2M, each also with the word tokens
+// after it, and off for 0.
+func parseTokens(text string) (int, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	text = strings.ReplaceAll(strings.TrimSpace(strings.TrimSuffix(text, "tokens")), "_", "")
+	scale := 1
+	switch {
+	case strings.HasSuffix(text, "k"):
+		scale, text = 1_000, strings.TrimSuffix(text, "k")
+	case strings.HasSuffix(text, "M"):
+		scale, text = 1_000_000, strings.TrimSuffix(text, "M")
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return int(n) * scale, err
+}
+
+func shareSetting(field func(*Settings) *float64) valueForm {
+	return valueForm{kind: aShare, set: func(s *Settings, text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= 0 && f <= 1) {
+			return fmt.Errorf("%q is no share between 0 and 1", text)
+		}
+		*field(s) = f
+		return nil
+	}}
+}
+
+// nameSetting is what somebody else calls a thing; empty for none.
+func nameSetting(field func(*Settings) *string) valueForm {
+	return valueForm{kind: aName, set: func(s *Settings, text string) error {
+		if strings.ContainsAny(text, " \t\r\n") {
+			return fmt.Errorf("%q is no name", text)
+		}
+		*field(s) = text
+		return nil
+	}}
+}
+
+func moneySetting(field func(*Settings) *float64) valueForm {
+	return valueForm{kind: anAmount, set: func(s *Settings, text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= 0 && f <= 1e6) {
+			return fmt.Errorf("%q is no amount of money", text)
+		}
+		*field(s) = f
+		return nil
+	}}
+}
+
+func boolSetting(field func(*Settings) *bool) valueForm {
+	return valueForm{kind: yesOrNo, set: func(s *Settings, text string) error {
+		on, err := parseBool(text)
+		if err != nil {
+			return err
+		}
+		*field(s) = on
+		return nil
+	}}
+}
+
+func parseBool(text string) (bool, error) {
+	switch text {
+	case "true", "yes", "on":
+		return true, nil
+	case "false", "no", "off":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", text)
+}
+
+func durationSetting(field func(*Settings) *time.Duration) valueForm {
+	return valueForm{kind: someTime, set: func(s *Settings, text string) error {
+		d, err := ParseDuration(text)
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q is no length of time, such as 90s, 5m, 12h or 14d", text)
+		}
+		*field(s) = d
+		return nil
+	}}
+}
+
+// ParseDuration reads Go's durations, and days.
+func ParseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
 }

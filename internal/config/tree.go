@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -222,45 +221,4 @@ func (g *nodeBuilder) merge(m, from *node) {
 			m.entries = append(m.entries, e)
 		}
 	}
-}
-
-// A refEscaper moves the references of a file out of the way while it is parsed: in a
-// flow mapping the braces of ${NAME} would end the mapping, and a default may
-// hold anything. Each ASCII character of a reference moves to a block of private
-// letters that begins at the shield's own, and back.
-type refEscaper rune
-
-// newRefEscaper returns a shield whose letters the text does not use itself.
-func newRefEscaper(text string) refEscaper {
-	used := map[rune]bool{}
-	for _, r := range text {
-		if r >= 0xF0000 {
-			used[r&^0x7F] = true
-		}
-	}
-	block := rune(0xF0000)
-	for used[block] {
-		block += 0x80
-	}
-	return refEscaper(block)
-}
-
-func (s refEscaper) escape(text string) string {
-	return reference.ReplaceAllStringFunc(text, func(ref string) string {
-		return strings.Map(func(r rune) rune {
-			if r < 0x80 {
-				return r + rune(s)
-			}
-			return r
-		}, ref)
-	})
-}
-
-func (s refEscaper) unescape(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= rune(s) && r < rune(s)+0x80 {
-			return r - rune(s)
-		}
-		return r
-	}, text)
 }

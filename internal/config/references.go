@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -133,22 +132,43 @@ func (x expander) read(path string) (value, missing string) {
 	return strings.TrimRight(string(text), "\r\n"), ""
 }
 
-// maxFile is how large a file may be that holds configuration or one value.
-const maxFile = 1 << 20
+// A refEscaper moves the references of a file out of the way while it is parsed: in a
+// flow mapping the braces of ${NAME} would end the mapping, and a default may
+// hold anything. Each ASCII character of a reference moves to a block of private
+// letters that begins at the shield's own, and back.
+type refEscaper rune
 
-// readBounded reads a file of at most [maxFile] bytes. What is no regular file,
-// such as a pipe or a device, may have no end and is refused.
-func readBounded(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case info.IsDir():
-		return nil, errFolder
-	case !info.Mode().IsRegular():
-		return nil, errNoFile
-	case info.Size() > maxFile:
-		return nil, errTooLarge
+// newRefEscaper returns a shield whose letters the text does not use itself.
+func newRefEscaper(text string) refEscaper {
+	used := map[rune]bool{}
+	for _, r := range text {
+		if r >= 0xF0000 {
+			used[r&^0x7F] = true
+		}
 	}
-	return os.ReadFile(path)
+	block := rune(0xF0000)
+	for used[block] {
+		block += 0x80
+	}
+	return refEscaper(block)
+}
+
+func (s refEscaper) escape(text string) string {
+	return reference.ReplaceAllStringFunc(text, func(ref string) string {
+		return strings.Map(func(r rune) rune {
+			if r < 0x80 {
+				return r + rune(s)
+			}
+			return r
+		}, ref)
+	})
+}
+
+func (s refEscaper) unescape(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= rune(s) && r < rune(s)+0x80 {
+			return r - rune(s)
+		}
+		return r
+	}, text)
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -174,23 +172,4 @@ func substitutionCost(a, b byte) int {
 		return 0
 	}
 	return 1
-}
-
-// What a file is that cannot be read.
-var (
-	errFolder   = errors.New("it is a folder")
-	errNoFile   = errors.New("it is no regular file")
-	errTooLarge = errors.New("it is larger than 1 MiB")
-	errNotUTF8  = errors.New("it is not UTF-8")
-)
-
-// reasonOf returns the bare reason of a file error, without the path.
-func reasonOf(err error) string {
-	if errors.Is(err, os.ErrNotExist) {
-		return "it does not exist"
-	}
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err.Error()
-	}
-	return err.Error()
 }
