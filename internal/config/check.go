@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// checkAll looks at what is only wrong together.
+// checkAll checks keys in combination and adds warnings.
 func (d *decoder) checkAll(top *section) {
 	d.checkVersion(top)
 	d.checkData(top)
@@ -27,8 +27,13 @@ func (d *decoder) checkAll(top *section) {
 	d.warnSameName()
 }
 
-// checkVersion refuses nothing: a file for a later program is read as far as
-// this one understands it.
+// warn adds a warning that is not serious.
+func (d *decoder) warn(entry string, at Origin, what, remedy string) {
+	d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: entry, Err: Error{At: at, What: what, Remedy: remedy}})
+}
+
+// checkVersion reports another version of the file as a problem; the file is read
+// all the same.
 func (d *decoder) checkVersion(top *section) {
 	if v := top.stringAt("version"); v != "" && v != "1" {
 		top.addError(top.positionOf("version"), fmt.Sprintf("this program reads version 1 of the file, not %q", v), "write version: 1, or use the program that the file is for")
@@ -36,15 +41,15 @@ func (d *decoder) checkVersion(top *section) {
 	d.reportKey(top, "version")
 }
 
-// checkData refuses a data folder that cannot be one.
+// checkData refuses a data folder that is a file.
 func (d *decoder) checkData(top *section) {
 	if info, err := os.Stat(d.config.Data); err == nil && !info.IsDir() {
 		d.fatal = append(d.fatal, Error{At: top.positionOf("data"), What: fmt.Sprintf("data: %s is a file", d.config.Data), Remedy: "name a folder; it is made when it is not there"})
 	}
 }
 
-// checkDatabase refuses an address that names no database; what it holds is not
-// shown.
+// checkDatabase refuses an address that is not one of Postgres. The error does not
+// quote it.
 func (d *decoder) checkDatabase(top *section) {
 	if d.config.Database == "" {
 		return
@@ -55,7 +60,7 @@ func (d *decoder) checkDatabase(top *section) {
 	}
 }
 
-// checkRedis sets an address aside that is none: the program runs without it.
+// checkRedis reports and drops an invalid address: the program runs without Redis.
 func (d *decoder) checkRedis(top *section) {
 	if d.config.Redis == "" {
 		return
@@ -67,8 +72,8 @@ func (d *decoder) checkRedis(top *section) {
 	}
 }
 
-// checkListen refuses an address that others can reach without a token
-// (SECURITY S7).
+// checkListen refuses an address that other machines can reach unless a token of 32
+// bytes or a trusted proxy protects it.
 func (d *decoder) checkListen(top *section) {
 	listen := d.config.Listen
 	if listen == "" {
@@ -95,14 +100,14 @@ func (d *decoder) checkWebhooks(top *section) {
 	}
 }
 
-// IsLoopback reports whether a host, without its port, is this machine alone.
+// IsLoopback reports whether a host, without its port, is a loopback address.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// checkLayers warns of settings that contradict each other, or change nothing, in
-// each layer that writes one of them.
+// checkLayers warns of settings that contradict each other or have no effect, in
+// each layer that sets one of them.
 func (d *decoder) checkLayers() {
 	c := d.config
 	d.checkLayer("", c.settings, c.settings)
@@ -122,14 +127,12 @@ func (d *decoder) checkLayer(path string, written settingsLayer, all ...settings
 	for _, k := range settingKeys {
 		at, wrote := written[k.name]
 		if wrote && k.value.top && path != "" {
-			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: path, Err: Error{
-				At: at.at, What: k.name + " changes nothing here: it is the same for every agent and space", Remedy: "write it at the top of the file",
-			}})
+			d.warn(path, at.at, k.name+" changes nothing here: it is the same for every agent and space", "write it at the top of the file")
 		}
 	}
 }
 
-// A settingPair is two settings of which the first has to be the smaller.
+// A settingPair is two settings of which the first must be smaller.
 type settingPair struct {
 	less, more string
 	values     func(s Settings) (less, more float64)
@@ -151,8 +154,8 @@ var pairs = []settingPair{
 	}},
 }
 
-// checkPairs finds the pairs that written, over what it overrides, has the
-// wrong way round.
+// checkPairs reports the pairs in the wrong order, for a layer over those that it
+// overrides.
 func (d *decoder) checkPairs(path string, written settingsLayer, all ...settingsLayer) {
 	settings := resolveSettings(all...)
 	for _, p := range pairs {
@@ -167,22 +170,20 @@ func (d *decoder) checkPairs(path string, written settingsLayer, all ...settings
 		small, _ := findSetting(p.less)
 		large, _ := findSetting(p.more)
 		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: path, Serious: true, Err: Error{
-			At:     at.at,
-			What:   fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winningValue(small, all...).text, p.more, winningValue(large, all...).text),
-			Remedy: "change one of the two",
+			At: at.at, What: fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winningValue(small, all...).text, p.more, winningValue(large, all...).text), Remedy: "change one of the two",
 		}})
 	}
 }
 
-// secretSource is how the credentials of one entry are kept.
+// secretSource records where the credentials of one entry are stored.
 type secretSource struct {
 	entry    string
 	literals []Origin
 	files    []string
 }
 
-// warnSecrets says which credentials stand in the file as they are, and which
-// files with credentials others can read.
+// warnSecrets warns of credentials that the file contains literally and of files
+// with credentials that other users can read.
 func (d *decoder) warnSecrets(mode fs.FileMode) {
 	open := readableByOthers(mode)
 	credentials, _ := d.expand.lookup("CREDENTIALS_DIRECTORY")
@@ -210,16 +211,15 @@ func (d *decoder) warnSecrets(mode fs.FileMode) {
 				continue
 			}
 			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: k.entry, Serious: true, ReadableFile: path, Err: Error{
-				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()),
-				Remedy: "chmod 600 " + path,
+				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path,
 			}})
 		}
 	}
 }
 
-// IsMountedSecret reports whether a file was put there by a container runtime or a
-// service manager, which chooses its mode and keeps others out by itself.
-// credentials is the folder that the manager names; empty for none.
+// IsMountedSecret reports whether a file is a secret mounted by a container runtime
+// or by systemd, which sets its mode and restricts access. credentials is the folder
+// that systemd names, or "".
 func IsMountedSecret(path, credentials string) bool {
 	folders := []string{"/run/secrets/", "/var/run/secrets/"}
 	if credentials != "" {
@@ -228,64 +228,52 @@ func IsMountedSecret(path, credentials string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) })
 }
 
-// readableByOthers reports whether more than the owner may read a file. Where
-// modes do not say, nobody else may.
+// readableByOthers reports whether users other than the owner may read a file; false
+// on Windows, where the mode does not tell.
 func readableByOthers(mode fs.FileMode) bool {
 	return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0
 }
 
-// warnOpenAdmission says where everybody may talk.
+// warnOpenAdmission warns of admission mode open.
 func (d *decoder) warnOpenAdmission(top *section) {
 	const what, remedy = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
 	if d.config.Admit == "open" {
-		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "admit", Err: Error{At: top.positionOf("admit"), What: what, Remedy: remedy}})
+		d.warn("admit", top.positionOf("admit"), what, remedy)
 	}
 	for _, a := range d.config.Adapters {
 		if a.Admit == "open" && d.config.Admit != "open" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("admit")
-			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "adapters." + a.Name, Err: Error{At: at.origin, What: what, Remedy: remedy}})
+			d.warn("adapters."+a.Name, at.origin, what, remedy)
 		}
 	}
 }
 
-// warnUnthrottled says where what is sent keeps to no pace.
+// warnUnthrottled warns of limits.outgoing: off.
 func (d *decoder) warnUnthrottled(top *section) {
 	if d.config.Outgoing == "off" {
-		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "limits", Err: Error{
-			At:     top.get("limits").get("outgoing").origin,
-			What:   "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name",
-			Remedy: "remove it; off is for tests against a server of one's own",
-		}})
+		d.warn("limits", top.get("limits").get("outgoing").origin, "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name", "remove it; off is for tests against a server of one's own")
 	}
 	for _, a := range d.config.Adapters {
 		if a.Outgoing == "off" {
 			at := d.config.doc.root.get("adapters").get(a.Name).get("limits").get("outgoing")
-			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "adapters." + a.Name, Err: Error{
-				At: at.origin, What: "messages are sent faster than the platform allows, which then refuses them or stops the bot",
-				Remedy: "remove it; off is for tests against a server of one's own",
-			}})
+			d.warn("adapters."+a.Name, at.origin, "messages are sent faster than the platform allows, which then refuses them or stops the bot", "remove it; off is for tests against a server of one's own")
 		}
 	}
 }
 
-// warnTilde says that only a shell knows what the tilde stands for.
+// warnTilde warns of a data folder that begins with ~, which only a shell expands.
 func (d *decoder) warnTilde() {
 	if n := d.config.doc.root.get("data"); n != nil && strings.HasPrefix(n.text, "~") {
-		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "data", Err: Error{
-			At: n.origin, What: "this is a folder called ~, not the home folder", Remedy: "write ${HOME} in place of ~",
-		}})
+		d.warn("data", n.origin, "this is a folder called ~, not the home folder", "write ${HOME} in place of ~")
 	}
 }
 
-// warnSameName says which agents people cannot tell apart.
+// warnSameName warns of agents with the same name.
 func (d *decoder) warnSameName() {
 	for i, a := range d.config.Agents {
 		for _, b := range d.config.Agents[:i] {
 			if strings.EqualFold(a.Name, b.Name) {
-				d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "agents." + a.ID, Err: Error{
-					At: d.config.doc.root.get("agents").get(a.ID).origin, What: "it has the name of agents." + b.ID + ", and who calls one by name calls only the first that is there",
-					Remedy: "give it a name of its own",
-				}})
+				d.warn("agents."+a.ID, d.config.doc.root.get("agents").get(a.ID).origin, "it has the name of agents."+b.ID+", and who calls one by name calls only the first that is there", "give it a name of its own")
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// checkURL refuses what is no address of a server; empty is none.
+// checkURL refuses a value that is not an http or https URL; empty is allowed.
 func (s *section) checkURL(name, value string) {
 	if value == "" {
 		return
@@ -21,8 +21,7 @@ func (s *section) checkURL(name, value string) {
 	}
 }
 
-// isAvatar reports whether platforms take s as the picture of who speaks; empty is
-// the account's own.
+// isAvatar reports whether s is an https URL, an emoji in colons, or empty.
 func isAvatar(s string) bool {
 	if name, ok := strings.CutPrefix(s, ":"); ok {
 		name, ok = strings.CutSuffix(name, ":")
@@ -32,8 +31,8 @@ func isAvatar(s string) bool {
 	return s == "" || err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil
 }
 
-// checkTokens finds the mistakes that a token's shape gives away, before anybody
-// is asked.
+// checkTokens finds mistakes that the form of a token shows, without a request to
+// the platform.
 func checkTokens(s *section, a *AdapterEntry) {
 	s.checkNoBlank("token", a.Token)
 	s.checkNoBlank("bot_token", a.BotToken)
@@ -51,15 +50,15 @@ func checkTokens(s *section, a *AdapterEntry) {
 	}
 }
 
-// checkNoBlank refuses a credential with a blank or a line's end in it, which nobody gives out:
-// it was copied with something beside it, or cut over two lines.
+// checkNoBlank refuses a credential with white space or control characters, which
+// come from incomplete copying.
 func (s *section) checkNoBlank(name string, value adapters.Secret) {
 	if strings.ContainsFunc(string(value), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		s.addError(s.positionOf(name), name+" holds a blank or a line break", "copy it again, whole and with nothing beside it")
 	}
 }
 
-// checkSlack finds a Slack account that nothing could reach.
+// checkSlack refuses a Slack account that could receive no events.
 func checkSlack(s *section, a *AdapterEntry, listen string) {
 	switch {
 	case a.SigningSecret == "" && a.WebhookURL != "" && !s.has("signing_secret"):
@@ -71,12 +70,12 @@ func checkSlack(s *section, a *AdapterEntry, listen string) {
 	}
 }
 
-// checkIncomingCalls finds what keeps a platform from calling us: an address that it does not
-// take, and a secret that is none of its own.
+// checkIncomingCalls checks the webhook address and the signing secret of an
+// account.
 func (d *decoder) checkIncomingCalls(s *section, a *AdapterEntry) {
 	d.checkWebhook(s, a)
 	secret := string(a.SigningSecret)
-	if secret == "" || a.APIURL != "" { // others may prove their calls with secrets of any shape
+	if secret == "" || a.APIURL != "" { // compatible servers may use other secrets
 		return
 	}
 	const remedy = "copy the Signing Secret from the app's Basic Information"
@@ -86,22 +85,20 @@ func (d *decoder) checkIncomingCalls(s *section, a *AdapterEntry) {
 	case len(secret) < minSecretLength:
 		s.addError(s.positionOf("signing_secret"), fmt.Sprintf("signing_secret has %d letters, and Slack's have %d", len(secret), slackSecretLength), remedy)
 	case len(secret) != slackSecretLength, strings.Trim(strings.ToLower(secret), "abcdefghijklmnopqrstuvwxyz0123456789") != "":
-		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "adapters." + a.Name, Err: Error{
-			At: s.positionOf("signing_secret"), What: fmt.Sprintf("signing_secret does not look like one of Slack's: they have %d letters and digits", slackSecretLength), Remedy: remedy,
-		}})
+		d.warn("adapters."+a.Name, s.positionOf("signing_secret"), fmt.Sprintf("signing_secret does not look like one of Slack's: they have %d letters and digits", slackSecretLength), remedy)
 	}
 }
 
 const (
 	slackSecretLength = 32
-	minSecretLength   = 16 // below that somebody may guess it
+	minSecretLength   = 16 // a shorter one could be guessed
 )
 
-// checkWebhook refuses an address that calls could not come to, and warns of one that the
-// platform would not call. Telegram is told the address itself, and its self-hosted servers
-// call http:// too. Slack and Discord were told it on their own pages: what counts here is
-// the path, and one of this machine can only be meant as what a proxy in front passes
-// their calls on to.
+// checkWebhook refuses an address that requests could not reach, and warns of one
+// that the platform would not call. Telegram is given the address itself, and
+// self-hosted Bot API servers also call http. On Slack and Discord the operator
+// enters it on the platform's page: only its path matters here, and a loopback
+// address must be the target of a proxy.
 func (d *decoder) checkWebhook(s *section, a *AdapterEntry) {
 	if a.WebhookURL == "" {
 		return
@@ -114,14 +111,12 @@ func (d *decoder) checkWebhook(s *section, a *AdapterEntry) {
 			s.addError(at, "webhook_url "+what, remedy)
 			return
 		}
-		d.config.Warnings = append(d.config.Warnings, EntryWarning{
-			Entry: "adapters." + a.Name, Err: Error{At: at, What: "webhook_url " + what, Remedy: remedy},
-		})
+		d.warn("adapters."+a.Name, at, "webhook_url "+what, remedy)
 	}
 	switch {
 	case err != nil, u.Host == "", u.Scheme != "https" && u.Scheme != "http":
 		s.addError(at, "webhook_url is no https:// address", remedy)
-	case u.Path == "" && a.Type != "slack", u.Path == "/" && a.Type == "telegram": // Slack's has one that is usual
+	case u.Path == "" && a.Type != "slack", u.Path == "/" && a.Type == "telegram": // Slack has a default path
 		s.addError(at, "webhook_url has no path, by which the account is known", remedy)
 	case u.Scheme == "http" && a.APIURL == "" && (a.Type == "telegram" || !IsLoopback(u.Hostname())):
 		odd("begins with http://, and " + platformNames[a.Type] + " calls https:// addresses only")
@@ -132,8 +127,8 @@ func (d *decoder) checkWebhook(s *section, a *AdapterEntry) {
 
 var platformNames = map[string]string{"telegram": "Telegram", "discord": "Discord", "slack": "Slack"}
 
-// checkSameAccount refuses a second entry for the same account: the platform lets one
-// of them in.
+// checkSameAccount refuses a second entry for the same account, since the platform
+// allows one connection.
 func (d *decoder) checkSameAccount() {
 	for i := range d.config.Adapters {
 		a := &d.config.Adapters[i]
@@ -148,22 +143,21 @@ func (d *decoder) checkSameAccount() {
 	}
 }
 
-// sharedWith returns what two entries have in common that each needs for itself, and
-// what to do about it; empty: nothing.
+// sharedWith returns which credential two entries share although each needs its own,
+// and the fix; "" when there is none.
 func (a *AdapterEntry) sharedWith(b AdapterEntry) (what, remedy string) {
 	switch {
 	case a.Type != b.Type || a.APIURL != b.APIURL:
 		return "", ""
 	case a.Token == b.Token && a.BotToken == b.BotToken && (a.Token != "" || a.BotToken != ""):
 		return "token", "remove one of the two, or give it a bot of its own"
-	case a.AppToken == b.AppToken && a.AppToken != "": // Slack brings each event by any one socket of an app
+	case a.AppToken == b.AppToken && a.AppToken != "": // Slack delivers each event to one socket of an app
 		return "app_token", "make an app of its own for each workspace: of one app, each would take events of the other away"
 	}
 	return "", ""
 }
 
-// chatForms are the ids that platforms give chats. Those of other adapters may be
-// anything.
+// chatForms match the chat ids of each platform. Other adapters allow any id.
 var chatForms = map[string]struct {
 	form *regexp.Regexp
 	mend string
@@ -174,8 +168,8 @@ var chatForms = map[string]struct {
 	"discord":  {regexp.MustCompile(`^[0-9]{1,20}$`), "write the channel's id, such as 998877: Developer Mode, then Copy Channel ID"},
 }
 
-// CheckChatID says that a platform gives no chat such an id, and what to write; nil when
-// it may.
+// CheckChatID returns an error when the platform has no chat ids of that form, else
+// nil.
 func CheckChatID(platform, id string) *Error {
 	known, strict := chatForms[platform]
 	if !strict || known.form.MatchString(id) {
@@ -184,8 +178,7 @@ func CheckChatID(platform, id string) *Error {
 	return &Error{What: fmt.Sprintf("%q is no id of a chat", id), Remedy: known.mend}
 }
 
-// warnChatID says that a space names a chat that cannot be: it would stay silent
-// there.
+// warnChatID warns of a space with an impossible chat id.
 func (d *decoder) warnChatID(entry string, at Origin, c ChatRef) {
 	if f := CheckChatID(d.config.platformOf(c.Adapter), c.Chat); f != nil {
 		f.At = at

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// decoder turns a tree into a [Config]. Only what the program cannot begin
-// without is fatal; any other fault makes its entry misconfigured.
+// A decoder converts a tree to a [Config]. Errors in keys that the program needs to
+// start are fatal; any other error makes its entry misconfigured.
 type decoder struct {
 	config     *Config
-	folder     string // relative paths of the file start here
-	workFolder string // relative paths of the environment and of flags start here
+	folder     string // of relative paths in the file
+	workFolder string // of relative paths in the environment and in flags
 	expand     expander
 	fatal      []Error
 	secrets    []secretSource
@@ -41,7 +41,7 @@ func (d *decoder) decode(root *node) {
 	d.readNetworkAccess(top)
 	c.Admit = top.oneOf("admit", "pairing")
 	if d.reportKey(top, "admit") {
-		c.Admit = "deny" // whoever was meant, it was not said
+		c.Admit = "deny" // an invalid mode admits no one
 	}
 	limits := top.subsection("limits")
 	c.Outgoing = limits.oneOf("outgoing", "platform")
@@ -64,8 +64,8 @@ func (d *decoder) decode(root *node) {
 	d.reportUnknownKeys(top)
 }
 
-// readRoles reads what the process shall do. Whoever divides the work and makes a
-// mistake would have parts of it done by nobody: that stops the start.
+// readRoles reads the roles of this process. Errors are fatal: with a wrong division
+// no process would do a part of the work.
 func (d *decoder) readRoles(top *section) {
 	c := d.config
 	for _, l := range top.list("roles") {
@@ -90,8 +90,8 @@ func roleWords() string {
 	return strings.Join(all, ", ")
 }
 
-// readNetworkAccess reads from where the console may be called. What is wrong there stops
-// the start: nobody is let in by a misunderstanding.
+// readNetworkAccess reads hosts and trusted_proxies. Errors are fatal, so that a
+// mistake opens no access.
 func (d *decoder) readNetworkAccess(top *section) {
 	c := d.config
 	for _, l := range top.list("hosts") {
@@ -115,8 +115,8 @@ func (d *decoder) readNetworkAccess(top *section) {
 	d.makeFatal(top)
 }
 
-// readModel reads a model over what it inherits. What it says on settings goes to
-// the layer around it; perDay is the setting that its limit for a day is.
+// readModel reads a model over the inherited one. Settings in it go to the layer
+// around; perDay names the setting of its daily limit.
 func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDay string, around settingsLayer) ModelEndpoint {
 	m := inherited
 	f := keyForm{of: modelKeys}
@@ -157,8 +157,7 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 	return m
 }
 
-// readAlerts reads who is told of problems. What is wrong there is a problem that
-// the others hear of.
+// readAlerts reads where alerts are sent. Errors are a problem of that key.
 func (d *decoder) readAlerts(top *section) {
 	s := top.subsection("alarms")
 	a := &d.config.Alerts
@@ -182,7 +181,7 @@ func (d *decoder) readAlerts(top *section) {
 	d.reportKey(top, "alarms")
 }
 
-// readTelemetry reads where traces go. What is wrong there is a problem of that key.
+// readTelemetry reads where traces are sent. Errors are a problem of that key.
 func (d *decoder) readTelemetry(top *section) {
 	s := top.subsection("telemetry")
 	d.config.Telemetry = Telemetry{Traces: s.secretURL("traces"), Content: s.boolean("content")}
@@ -190,8 +189,8 @@ func (d *decoder) readTelemetry(top *section) {
 	d.reportKey(top, "telemetry")
 }
 
-// readDefaultAgents reads who joins where nobody is named: those that there are, or else
-// the first agent.
+// readDefaultAgents reads the agents that join chats whose entry names none: the
+// known ones, or else the first agent.
 func (d *decoder) readDefaultAgents(top *section) {
 	for _, l := range top.list("default_agents") {
 		if !slices.Contains(d.agentIDs(), l.text) {
@@ -206,7 +205,7 @@ func (d *decoder) readDefaultAgents(top *section) {
 	}
 }
 
-// readTopSettings reads the settings at the top. One that is wrong has its default.
+// readTopSettings reads the settings at the top. An invalid one keeps its default.
 func (d *decoder) readTopSettings(top *section) {
 	for _, e := range top.node.entries {
 		one := openSection(&node{kind: mapNode, entries: []mapEntry{e}}, keyForm{settings: true})
@@ -217,9 +216,8 @@ func (d *decoder) readTopSettings(top *section) {
 	d.config.settings = top.layer
 }
 
-// reportUnknownKeys says which keys at the top nobody reads. One that seems to mean the
-// record or the address stops the start: a program that goes on without it opens
-// another record.
+// reportUnknownKeys reports unknown keys at the top. One that resembles data,
+// database or listen is fatal: the program would open another database.
 func (d *decoder) reportUnknownKeys(top *section) {
 	for _, f := range top.finish() {
 		near := slices.ContainsFunc([]string{"data", "database", "listen"}, func(k string) bool {
@@ -233,21 +231,21 @@ func (d *decoder) reportUnknownKeys(top *section) {
 	}
 }
 
-// requiredText reads a key that the program cannot begin without.
+// requiredText reads a key whose errors are fatal.
 func (d *decoder) requiredText(top *section, name string) string {
 	value := top.stringAt(name)
 	d.makeFatal(top)
 	return value
 }
 
-// makeFatal makes what was found so far the end of it.
+// makeFatal makes the errors collected so far fatal.
 func (d *decoder) makeFatal(top *section) {
 	d.fatal = append(d.fatal, top.errs...)
 	top.errs = nil
 	d.noteSecrets("", top)
 }
 
-// reportKey makes what was found about one key at the top a problem of that key.
+// reportKey makes the errors collected so far problems of a key at the top.
 func (d *decoder) reportKey(top *section, name string) (misconfigured bool) {
 	faults := top.errs
 	top.errs = nil
@@ -255,7 +253,8 @@ func (d *decoder) reportKey(top *section, name string) (misconfigured bool) {
 	return d.reportEntry(name, faults)
 }
 
-// reportEntry finishes an entry: it is misconfigured when there are faults.
+// reportEntry adds the errors of an entry as problems and reports whether there are
+// any.
 func (d *decoder) reportEntry(path string, faults []Error) (misconfigured bool) {
 	for _, f := range faults {
 		d.config.Problems = append(d.config.Problems, EntryProblem{path, f})
@@ -263,7 +262,7 @@ func (d *decoder) reportEntry(path string, faults []Error) (misconfigured bool) 
 	return len(faults) > 0
 }
 
-// noteSecrets notes how the credentials of a section are kept.
+// noteSecrets records where the credentials of a section are stored.
 func (d *decoder) noteSecrets(path string, s *section) {
 	if len(s.literals) > 0 || len(s.files) > 0 {
 		d.secrets = append(d.secrets, secretSource{path, s.literals, s.files})
@@ -271,7 +270,8 @@ func (d *decoder) noteSecrets(path string, s *section) {
 	s.literals, s.files = nil, nil
 }
 
-// resolvePath returns a path that is relative to where it was written.
+// resolvePath joins a relative path to the folder of the file, or to the working
+// folder when it came from the environment or a flag.
 func (d *decoder) resolvePath(path string, at Origin) string {
 	if at.Env != "" || at.Flag != "" {
 		return absoluteFrom(d.workFolder, path)
@@ -279,9 +279,8 @@ func (d *decoder) resolvePath(path string, at Origin) string {
 	return absoluteFrom(d.folder, path)
 }
 
-// defaultSenderPerMinute is more than people type.
+// defaultSenderPerMinute is more than a person types.
 const defaultSenderPerMinute = 60
 
-// defaultBackupAge is how old the last backup may be unless the configuration
-// says otherwise.
+// defaultBackupAge is the default of alarms.backup_age.
 const defaultBackupAge = 7 * 24 * time.Hour

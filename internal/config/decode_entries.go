@@ -47,18 +47,18 @@ func (d *decoder) readAdapters(n *node) {
 	})
 }
 
-// readCredentials reads what an account of the type needs.
+// readCredentials reads the credentials that an account of the type needs.
 func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
 	var needs, may []string
 	switch a.Type {
 	case "telegram", "discord":
 		needs, may = []string{"token"}, []string{"webhook_url"}
 	case "slack":
-		// With a signing secret Slack calls us; without one we need the token for sockets.
+		// With a signing secret Slack delivers events over HTTP, otherwise over a socket that needs the app token.
 		if needs, may = []string{"bot_token"}, []string{"app_token", "signing_secret", "webhook_url"}; !s.has("signing_secret") {
 			needs, may = []string{"bot_token", "app_token"}, []string{"signing_secret", "webhook_url"}
 		}
-	case "": // nobody knows what it needs, only what cannot be read
+	case "": // without a type only unreadable values are errors
 		for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
 			s.stringAt(name)
 		}
@@ -120,7 +120,8 @@ func (d *decoder) readAgents(n *node) {
 	}
 }
 
-// readPersonaText is a text, the name of a built-in one, or {file: PATH}.
+// readPersonaText reads a persona: a text, the name of a built-in one, or {file:
+// PATH}.
 func (d *decoder) readPersonaText(s *section) string {
 	n := s.get("persona")
 	if n == nil || n.kind != mapNode {
@@ -143,8 +144,7 @@ func (d *decoder) readPersonaText(s *section) string {
 //go:embed personas/*.md
 var personaTexts embed.FS
 
-// personas are the built-in personas by the name that stands for them
-// (PRD-5.5-A3).
+// personas are the built-in personas by name.
 var personas = map[string]string{
 	"friendly":     readPersona("friendly.v1"),
 	"professional": readPersona("professional.v1"),
@@ -190,7 +190,7 @@ func (d *decoder) readSpaces(n *node) {
 	})
 }
 
-// readPeopleLinks reads who is one person on several platforms.
+// readPeopleLinks reads the people who have accounts on several platforms.
 func (d *decoder) readPeopleLinks(n *node) {
 	d.eachEntry("people", n, func(name string, s *section) {
 		v := PersonLink{Key: name}
@@ -205,9 +205,9 @@ func (d *decoder) readPeopleLinks(n *node) {
 	})
 }
 
-// readPeople reads a list of people or programs, "adapter:user" each. A person is
-// never named by what they are called: names can be chosen (SECURITY S1). An
-// entry that names nobody for good gives nobody anything.
+// readPeople reads a list of people or programs, "adapter:user" each, with the id
+// that the platform assigned: display names and handles can be changed by their
+// owner. Invalid items grant nothing.
 func (d *decoder) readPeople(top *section, key string) []PersonRef {
 	var all []PersonRef
 	for _, l := range top.list(key) {
@@ -246,7 +246,7 @@ func (d *decoder) readPerson(top *section, l listItem) (PersonRef, bool) {
 	return PersonRef{}, false
 }
 
-// adapterOf reads "adapter:id".
+// adapterOf parses "adapter:id" and checks that the adapter exists.
 func (d *decoder) adapterOf(s *section, l listItem, form string) (ChatRef, bool) {
 	adapter, chat, ok := strings.Cut(l.text, ":")
 	if !ok || chat == "" {
@@ -265,8 +265,8 @@ func (d *decoder) adapterOf(s *section, l listItem, form string) (ChatRef, bool)
 	return ChatRef{}, false
 }
 
-// readAgentList reads a list of agents and checks that they are there. Without one it is
-// who joins by default.
+// readAgentList reads a list of agents and checks that they exist. The default is
+// default_agents.
 func (d *decoder) readAgentList(s *section) []string {
 	var names []string
 	for _, l := range s.list("agents") {

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// EnvFile is the name of the file of variables that is read beside the
-// configuration. It is for credentials: a shell and a systemd unit read it, too.
+// EnvFile is the name of the file of environment variables that is read beside the
+// configuration. It holds credentials and can also be read by a shell and by a
+// systemd unit.
 const EnvFile = "trestle.env"
 
-// withEnvFile returns l with the variables of the file in folder, where there is
-// one. The environment itself wins.
+// withEnvFile returns l with the variables of the file in folder, if it exists.
+// Variables of the environment override them.
 func (l LoadOptions) withEnvFile(folder string, c *Config) LoadOptions {
 	path := filepath.Join(folder, EnvFile)
 	text, err := readBounded(path)
@@ -52,8 +53,7 @@ func (l LoadOptions) withEnvFile(folder string, c *Config) LoadOptions {
 	return l
 }
 
-// parseEnv reads lines of NAME=value and returns the numbers of those that are
-// none.
+// parseEnv parses lines of NAME=value. bad holds the numbers of invalid lines.
 func parseEnv(text string) (variables map[string]string, bad []int) {
 	variables = map[string]string{}
 	for i, line := range strings.Split(text, "\n") {
@@ -74,8 +74,8 @@ func parseEnv(text string) (variables map[string]string, bad []int) {
 	return variables, bad
 }
 
-// unquote takes the quotes of a shell off a value: nothing is special in single
-// ones, a backslash saves the next letter in double ones.
+// unquote removes shell quotes from a value: single quotes take everything
+// literally, in double quotes a backslash escapes the next character.
 func unquote(value string) (string, bool) {
 	if value == "" || (value[0] != '\'' && value[0] != '"') {
 		return value, true
@@ -94,9 +94,8 @@ func unquote(value string) (string, bool) {
 	return "", false
 }
 
-// FormatEnvLine returns the line of an [EnvFile] that gives a variable its value.
-// Whatever the value holds, a shell, systemd and this program read the same;
-// false when no form of it does.
+// FormatEnvLine returns a line for an [EnvFile] that a shell, systemd and this
+// program parse to the same value; false when no such line exists.
 func FormatEnvLine(name, value string) (line string, ok bool) {
 	if strings.ContainsAny(value, "\n\r\x00") {
 		return "", false
@@ -110,7 +109,7 @@ func FormatEnvLine(name, value string) (line string, ok bool) {
 	return name + `="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(value) + `"`, true
 }
 
-// fromEnv returns a node that holds an environment variable, or nil.
+// fromEnv returns a node with the value of an environment variable, or nil.
 func (l LoadOptions) fromEnv(name string) *node {
 	value, ok := l.Lookup(name)
 	if !ok || value == "" {
@@ -119,8 +118,8 @@ func (l LoadOptions) fromEnv(name string) *node {
 	return &node{kind: scalarNode, text: value, origin: Origin{Env: name}}
 }
 
-// addModel takes the endpoint from the environment, and its model unless the
-// file names one.
+// addModel takes the endpoint from the environment, and the model name too unless
+// the file has one.
 func (l LoadOptions) addModel(root *node) {
 	if name := root.get("model"); name != nil {
 		root.put([]string{"model"}, &node{kind: mapNode, origin: name.origin, entries: []mapEntry{{"name", name.origin, name}}})
@@ -132,7 +131,7 @@ func (l LoadOptions) addModel(root *node) {
 	}
 }
 
-// addPlatforms switches on what the environment holds tokens for.
+// addPlatforms adds an adapter for each platform whose token is in the environment.
 func (l LoadOptions) addPlatforms(root *node) {
 	for _, p := range []struct{ platform, key, variable string }{
 		{"telegram", "token", "TELEGRAM_BOT_TOKEN"},
@@ -152,9 +151,9 @@ func (l LoadOptions) addPlatforms(root *node) {
 	}
 }
 
-// override applies TRESTLE_A__B=value as the path a.b, and TRESTLE_A__B_FILE as
-// the text of a file. Without a double underscore only known keys at the top
-// of the file count, so that other variables of ours stay what they are.
+// override applies TRESTLE_A__B=value to the path a.b, and TRESTLE_A__B_FILE with
+// the text of a file. A name without a double underscore must be a known key at the
+// top of the file; other TRESTLE_ variables are ignored.
 func (l LoadOptions) override(root *node, opened func(path string)) []EntryProblem {
 	var twice []EntryProblem
 	variables := slices.Clone(l.Environ)
@@ -190,9 +189,8 @@ func (l LoadOptions) override(root *node, opened func(path string)) []EntryProbl
 	return twice
 }
 
-// overridable reports whether TRESTLE_NAME overrides a key at the top.
-// TRESTLE_MODEL is the model's name and TRESTLE_CONFIG the file, each read
-// elsewhere.
+// overridable reports whether TRESTLE_NAME overrides a key at the top. TRESTLE_MODEL
+// and TRESTLE_CONFIG are read elsewhere.
 func overridable(name string) bool {
 	_, isSetting := findSetting(name)
 	return isSetting || slices.ContainsFunc(topKeys, func(k keyRow) bool {
@@ -200,8 +198,8 @@ func overridable(name string) bool {
 	})
 }
 
-// matchKeys returns the path as the file spells it: a variable cannot hold the colon
-// of guild:112233, nor capitals, dots and dashes.
+// matchKeys returns the path with the keys of the file: a variable name cannot
+// contain the colon of guild:112233, capitals, dots or dashes.
 func matchKeys(n *node, path []string) []string {
 	out := slices.Clone(path)
 	for i, name := range path {

@@ -11,16 +11,16 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Error is one thing wrong with a configuration.
+// Error is one error in a configuration.
 type Error struct {
 	At     Origin
-	What   string // a sentence without its full stop, free of credentials
-	Remedy string // what to do about it; may be empty
-	key    string // the unknown key it is about, if it is about one
+	What   string // a sentence without full stop and without credentials
+	Remedy string // the fix; may be empty
+	key    string // the unknown key, if it is one
 	hidden bool   // the excerpt stops at the column: what follows may be a credential
 }
 
-// String describes the fault in one line: where, what, what to do.
+// String returns the error in one line: position, what, fix.
 func (f Error) String() string {
 	s := f.At.String() + ": " + f.What
 	if f.Remedy != "" {
@@ -29,8 +29,8 @@ func (f Error) String() string {
 	return s
 }
 
-// Render writes the fault with the line it is about, a mark under the column
-// and the advice below. text is the whole file, or empty outside files.
+// Render returns the error with the line of the file, a mark under the column, and
+// the fix. text is the whole file; it is empty for errors outside files.
 func (f Error) Render(text string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s\n", f.At, f.What)
@@ -60,7 +60,7 @@ func excerptLine(text string, at Origin) (string, bool) {
 	return strings.ReplaceAll(line, "\t", " "), strings.TrimSpace(line) != ""
 }
 
-// cutAfterKey drops what follows the key that begins at the column.
+// cutAfterKey removes what follows the key at the column.
 func cutAfterKey(line string, col int) string {
 	runes := []rune(line)
 	for i := max(0, col-1); i < len(runes); i++ {
@@ -71,18 +71,18 @@ func cutAfterKey(line string, col int) string {
 	return string(runes[:min(len(runes), max(0, col-1))]) + "…"
 }
 
-// keyValue finds a key with the plain or quoted value that stands beside it.
+// keyValue matches a key with the plain or quoted value beside it.
 var keyValue = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?\s*:\s+)("[^"]*"?|'[^']*'?|[^\s,{}\[\]#"'][^\s,}\]]*)`)
 
-// publicKeys are the keys whose values may be shown in an excerpt. Any other
-// value may be a credential, were it only because its key is misspelt.
+// publicKeys are the keys whose values an excerpt may show. Any other value may be a
+// credential, for instance under a misspelt key.
 var publicKeys = []string{
 	"data", "listen", "webhook_listen", "webhook_url", "admit", "owners", "admins", "allow", "accounts", "outgoing", "sender_per_minute", "default_agents", "base_url", "api_url", "type", "name",
 	"agents", "circle", "relay", "chats", "file", "version",
 }
 
-// maskValues hides what may be a credential in a line and keeps its width; references
-// stay, they show nothing.
+// maskValues replaces the values of other keys by *** and keeps the width of the
+// line. References stay.
 func maskValues(line string) string {
 	return keyValue.ReplaceAllStringFunc(line, func(found string) string {
 		m := keyValue.FindStringSubmatch(found)
@@ -100,7 +100,7 @@ func isPublicKey(key string) bool {
 	})
 }
 
-// syntaxFault explains why the text is no YAML.
+// syntaxFault converts a parser error.
 func syntaxFault(file string, err error, s refEscaper) Error {
 	f := Error{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Remedy: "check the indentation and the quotes around this place", hidden: true}
 	e, ok := errors.AsType[yaml.Error](err)
@@ -122,7 +122,8 @@ func syntaxFault(file string, err error, s refEscaper) Error {
 	return f
 }
 
-// parserReason keeps the parser's own words and drops what it quotes from the file.
+// parserReason returns the first line of the parser's message without what it quotes
+// from the file.
 func parserReason(message string) string {
 	message, _, _ = strings.Cut(message, "\n")
 	if i := strings.IndexAny(message, "\"`"); i >= 0 {
@@ -131,10 +132,10 @@ func parserReason(message string) string {
 	return message
 }
 
-// DidYouMean returns "did you mean …?" when one of the known words is near; empty when
-// none is.
+// DidYouMean returns "did you mean …?" with the known word nearest to word, or ""
+// when none is near.
 func DidYouMean(word string, known []string) string {
-	best, least := "", max(1, len(word)/3)+1 // a short word is soon like another
+	best, least := "", max(1, len(word)/3)+1 // short words resemble each other
 	for _, k := range known {
 		if d := editDistance(strings.ToLower(word), k); d < min(least, 3) && d < len(k) {
 			best, least = k, d
@@ -146,8 +147,8 @@ func DidYouMean(word string, known []string) string {
 	return fmt.Sprintf("did you mean %q?", best)
 }
 
-// editDistance is the number of single-letter changes, and swaps of neighbours, that
-// make a into b.
+// editDistance returns the number of insertions, deletions, substitutions and swaps
+// of neighbours that turn a into b.
 func editDistance(a, b string) int {
 	before, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {

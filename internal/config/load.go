@@ -12,26 +12,27 @@ import (
 	"unicode/utf8"
 )
 
-// DefaultFile is the name of the file that is looked for in the working folder.
+// DefaultFile is the name of the configuration file that is looked for in the
+// working folder.
 const DefaultFile = "trestle.yaml"
 
-// LoadOptions says where a configuration is looked for.
+// LoadOptions say where the configuration is read from.
 type LoadOptions struct {
 	Path    string                      // --config; empty looks for trestle.yaml in Folder, then uses the environment
 	Data    string                      // --data; wins over everything
 	Roles   string                      // --roles; wins over everything
 	Folder  string                      // the working folder
-	Lookup  func(string) (string, bool) // one variable of the environment
-	Environ []string                    // all of them, as NAME=value
+	Lookup  func(string) (string, bool) // returns one environment variable
+	Environ []string                    // all variables, as NAME=value
 }
 
-// InvalidError holds the faults that make a configuration unusable.
+// InvalidError holds the errors that make a configuration unusable.
 type InvalidError struct {
 	Text   string // of the file, for excerpts
 	Errors []Error
 }
 
-// Error lists the faults, one in a line.
+// Error lists the errors, one per line.
 func (e *InvalidError) Error() string {
 	var lines []string
 	for _, f := range e.Errors {
@@ -40,8 +41,8 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Load reads and checks the configuration. Its error, if any, is an
-// [*InvalidError]; beside it the Config, unless nil, holds what could be read.
+// Load reads and checks the configuration. Its error, if any, is an [*InvalidError];
+// a Config returned with it holds what could be read.
 func Load(l LoadOptions) (*Config, error) {
 	c := &Config{}
 	d := &decoder{config: c, folder: l.Folder, workFolder: l.Folder, expand: expander{lookup: l.Lookup, folder: l.Folder, opened: c.noteFile}}
@@ -67,7 +68,7 @@ func Load(l LoadOptions) (*Config, error) {
 		root.put([]string{"adapters"}, &node{kind: mapNode})
 		l.addPlatforms(root)
 	}
-	if m := root.get("model"); m == nil || m.kind == scalarNode { // a bare name says nothing of the endpoint
+	if m := root.get("model"); m == nil || m.kind == scalarNode { // a plain model name leaves the endpoint to the environment
 		l.addModel(root)
 	}
 	c.Problems = append(c.Problems, l.override(root, c.noteFile)...)
@@ -85,8 +86,8 @@ func Load(l LoadOptions) (*Config, error) {
 	return c, nil
 }
 
-// fallbackData is the data folder where the file is no YAML: what the flag or the
-// environment says, or else the usual one.
+// fallbackData returns the data folder when the file is not YAML: that of the flag,
+// else of the environment, else the default.
 func (l LoadOptions) fallbackData(d *decoder) string {
 	set, _ := l.Lookup("TRESTLE_DATA")
 	if named := cmp.Or(l.Data, set); named != "" {
@@ -95,7 +96,7 @@ func (l LoadOptions) fallbackData(d *decoder) string {
 	return filepath.Join(d.folder, "data")
 }
 
-// read finds and reads the file; an empty path means that there is none.
+// read finds and reads the file; the path is empty when there is none.
 func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 	path = l.Path
 	if path == "" {
@@ -129,16 +130,16 @@ func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 	return path, withoutBOM(raw), mode, nil
 }
 
-// withoutBOM returns a text without the mark that some editors put before the first line.
+// withoutBOM returns a text without the byte order mark that some editors write.
 func withoutBOM(raw []byte) string { return strings.TrimPrefix(string(raw), "\ufeff") }
 
 func (l LoadOptions) full(path string) string { return absoluteFrom(l.Folder, path) }
 
-// maxFile is how large a file may be that holds configuration or one value.
+// maxFile is the largest size of a file that holds the configuration or one value.
 const maxFile = 1 << 20
 
-// readBounded reads a file of at most [maxFile] bytes. What is no regular file,
-// such as a pipe or a device, may have no end and is refused.
+// readBounded reads a file of at most [maxFile] bytes. It refuses pipes and devices,
+// which may have no end.
 func readBounded(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -154,7 +155,7 @@ func readBounded(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// What a file is that cannot be read.
+// The reasons why a file is refused.
 var (
 	errFolder   = errors.New("it is a folder")
 	errNoFile   = errors.New("it is no regular file")
@@ -162,7 +163,7 @@ var (
 	errNotUTF8  = errors.New("it is not UTF-8")
 )
 
-// reasonOf returns the bare reason of a file error, without the path.
+// reasonOf returns the reason of a file error without the path.
 func reasonOf(err error) string {
 	if errors.Is(err, os.ErrNotExist) {
 		return "it does not exist"
@@ -179,12 +180,12 @@ func (c *Config) noteFile(file string) {
 	}
 }
 
-// Files lists every file that the configuration was read from, with the full
-// path: its own first, then those that values refer to.
+// Files lists the full paths of all files that were read: the configuration first,
+// then those that values refer to.
 func (c *Config) Files() []string { return slices.Clone(c.files) }
 
-// FileFingerprint tells whether one of the files is another one than it was, or was
-// written to, without reading it. A file that is not there counts, too.
+// FileFingerprint returns a text that changes when one of the files is replaced,
+// written, created or removed. It does not read the files.
 func FileFingerprint(files []string) string {
 	var out strings.Builder
 	for _, path := range files {

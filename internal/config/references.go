@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// reference is ${…} within one line; what stands inside is read by [expander].
+// reference matches ${…} within one line.
 var reference = regexp.MustCompile(`\$\{[^}\n]*\}`)
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// expander replaces references in the values of a configuration: ${NAME},
-// ${NAME:-default}, ${file:PATH}, ${cred:NAME}; $$ is a dollar.
+// An expander replaces references in values: ${NAME}, ${NAME:-default}, ${file:PATH}
+// and ${cred:NAME}; $$ is a dollar.
 type expander struct {
 	lookup func(string) (string, bool)
-	folder string // relative paths of ${file:…} start here
-	// opened is told of every file that is asked for; nil: nobody is.
+	folder string // of relative paths in ${file:…}
+	// opened, unless nil, is called with the path of every file that is read.
 	opened func(path string)
 }
 
@@ -52,7 +52,7 @@ func (x expander) expand(text string) expansion {
 			}
 			out.WriteString(value)
 			rest = rest[at[1]:]
-		default: // a dollar that begins no reference is itself
+		default: // a dollar without a reference is literal
 			out.WriteByte('$')
 			rest = rest[1:]
 		}
@@ -95,7 +95,7 @@ func (x expander) fromFile(path string, e *expansion) string {
 	return value
 }
 
-// credential reads a credential that the system's manager hands to the service.
+// credential reads a credential that systemd passes to the service.
 func (x expander) credential(name string, e *expansion) string {
 	folder, _ := x.lookup("CREDENTIALS_DIRECTORY")
 	switch {
@@ -111,7 +111,7 @@ func (x expander) credential(name string, e *expansion) string {
 
 func (x expander) full(path string) string { return absoluteFrom(x.folder, path) }
 
-// absoluteFrom returns a path that starts at a folder unless it is absolute.
+// absoluteFrom returns path, joined to folder if it is relative.
 func absoluteFrom(folder, path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -132,13 +132,13 @@ func (x expander) read(path string) (value, missing string) {
 	return strings.TrimRight(string(text), "\r\n"), ""
 }
 
-// A refEscaper moves the references of a file out of the way while it is parsed: in a
-// flow mapping the braces of ${NAME} would end the mapping, and a default may
-// hold anything. Each ASCII character of a reference moves to a block of private
-// letters that begins at the shield's own, and back.
+// A refEscaper escapes the references of a file for the YAML parser: in a flow
+// mapping the braces of ${NAME} would end the mapping, and a default may contain any
+// character. Each ASCII character of a reference is mapped to a block of private-use
+// characters that begins at the value of the refEscaper.
 type refEscaper rune
 
-// newRefEscaper returns a shield whose letters the text does not use itself.
+// newRefEscaper returns an escaper whose block does not occur in the text.
 func newRefEscaper(text string) refEscaper {
 	used := map[rune]bool{}
 	for _, r := range text {

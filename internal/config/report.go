@@ -11,8 +11,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// A ConfigFinding is one thing that is wrong with a configuration, or should not stay
-// as it is, in the form that `config check -o json` prints.
+// A ConfigFinding is one error or warning in the form that `config check -o json`
+// prints.
 type ConfigFinding struct {
 	Level  FindingLevel `json:"level"`
 	Entry  string       `json:"entry,omitempty"` // its path; empty for the whole file
@@ -23,10 +23,10 @@ type ConfigFinding struct {
 	Do     string       `json:"do,omitempty"`
 }
 
-// FindingLevel says what a finding means for the program.
+// FindingLevel is the severity of a finding.
 type FindingLevel string
 
-// The levels, the worst first.
+// Finding levels, the worst first.
 const (
 	LevelFatal         FindingLevel = "fatal"         // the program cannot start
 	LevelMisconfigured FindingLevel = "misconfigured" // the entry does not count; the rest runs
@@ -34,7 +34,7 @@ const (
 	LevelWarn          FindingLevel = "warn"          // it runs, and should not stay so
 )
 
-// ListFindings lists everything found when a configuration was read, the worst
+// ListFindings returns everything found while a configuration was read, the worst
 // first. c may be nil; err is the error of [Load].
 func ListFindings(c *Config, err error) []ConfigFinding {
 	var all []ConfigFinding
@@ -66,15 +66,14 @@ func (f Error) finding(l FindingLevel, entry string) ConfigFinding {
 	return ConfigFinding{Level: l, Entry: entry, Where: f.At.String(), Line: f.At.Line, Column: f.At.Col, What: f.What, Do: f.Remedy}
 }
 
-// WriteFaults writes what is wrong with a configuration, each with its line of
-// text.
+// WriteFaults writes errors, each with its line of text.
 func WriteFaults(w io.Writer, text string, faults []Error) {
 	for _, f := range faults {
 		fmt.Fprintf(w, "%s", f.Render(text))
 	}
 }
 
-// WriteProblems writes the entries that cannot run, each with its line of the
+// WriteProblems writes the misconfigured entries, each error with its line of the
 // file.
 func (c *Config) WriteProblems(w io.Writer) {
 	said := ""
@@ -87,7 +86,7 @@ func (c *Config) WriteProblems(w io.Writer) {
 	}
 }
 
-// describe says in a sentence what becomes of the entry.
+// describe returns a sentence with the consequence for the entry.
 func (p EntryProblem) describe() string {
 	section, _, inside := strings.Cut(p.Entry, ".")
 	switch {
@@ -103,23 +102,22 @@ func (p EntryProblem) describe() string {
 	return p.Entry + " is misconfigured; what is wrong in it is passed over"
 }
 
-// WriteWarnings writes what should not stay as it is, each with its line of the
-// file.
+// WriteWarnings writes the warnings, each with its line of the file.
 func (c *Config) WriteWarnings(w io.Writer) {
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(w, "warning: %s", warning.Err.Render(c.doc.text))
 	}
 }
 
-// IsSound reports whether nothing is misconfigured and no warning is grave.
+// IsSound reports whether there is no problem and no serious warning.
 func (c *Config) IsSound() bool {
 	return len(c.Problems) == 0 && !slices.ContainsFunc(c.Warnings, func(w EntryWarning) bool { return w.Serious })
 }
 
-// SourceName is what the configuration was read from, for people.
+// SourceName returns the path of the file, or "the environment".
 func (c *Config) SourceName() string { return cmp.Or(c.Path, "the environment") }
 
-// Summary says in a line how much there is in the configuration.
+// Summary returns the number of adapters, agents and spaces in words.
 func (c *Config) Summary() string {
 	return textformat.CountNoun(len(c.Adapters), "adapter") + ", " + textformat.CountNoun(len(c.Agents), "agent") + ", " + textformat.CountNoun(len(c.Spaces), "space")
 }

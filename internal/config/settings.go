@@ -10,9 +10,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Settings are the knobs of one agent in one space, each resolved: the space's
-// word before the agent's before the file's before the default. The keys, the
-// defaults and what each means stand in settings_keys.go.
+// Settings are the resolved settings of one agent in one space. settings_keys.go
+// holds the keys, defaults and meanings.
 type Settings struct {
 	Phases    string // two, one
 	Dialect   string // tools, tags
@@ -36,7 +35,7 @@ type Settings struct {
 	Expires         time.Duration
 	OnUnknown       spaces.UnknownOutcomePolicy
 
-	// Acts says which acts the agent has, by their names; the shell's own it always has.
+	// Acts enables the tools of the platforms. The other tools are always available.
 	Acts struct {
 		SendMessage, SendFile, React, EditMessage, DeleteMessage, ReadMessages, Search, SetUp bool
 	}
@@ -59,43 +58,43 @@ type Settings struct {
 	Compact    struct{ AfterTurns, Keep, SummaryTokens int }
 	Relevance  struct {
 		Snippet    int
-		Embeddings string // names the model that says where lines stand by their meaning; empty: none does
+		Embeddings string // model that computes embeddings; empty: none
 	}
 	Read    struct{ Limit int }
 	Wait    struct{ Timeout time.Duration }
 	Memory  struct{ MaxChars int }
 	Prompts struct{ Onboarding int }
 
-	// Price is what a million tokens of the model cost; 0 is unknown.
+	// Price holds the cost of a million tokens; 0 is unknown.
 	Price struct{ Input, Cached, Output float64 }
-	// Budget holds tokens; 0 is no limit.
+	// Budget limits tokens; 0 is no limit.
 	Budget struct{ AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot int }
-	// Attachments says whether files are fetched, and how much of them at most.
+	// Attachments configure the download and upload of files.
 	Attachments struct {
 		Fetch, Send   bool
 		MaxMB, KeepMB int
 	}
-	// Voice names the model that hears voice messages; empty: none does.
+	// Voice names the model that transcribes voice messages; empty: none.
 	Voice struct{ Model string }
-	// Summary names the model that condenses accounts of old runs; empty: none does.
+	// Summary names the model that summarises old runs; empty: none.
 	Summary struct{ Model string }
-	// Images says how many pictures the model is shown; 0 when it does not see.
+	// Images limits the images in a request; Most is 0 for models without vision.
 	Images struct{ Most, Side int }
-	// Retention is how long full model requests are kept; 0 is for ever.
+	// Retention limits how long full model requests are stored; 0 is no limit.
 	Retention struct{ Frames time.Duration }
 }
 
-// settingsLayer holds what one place of the configuration says about settings, by key.
+// settingsLayer holds the settings of one place in the configuration by key.
 type settingsLayer map[string]writtenSetting
 
-// writtenSetting is one value as it was written.
+// writtenSetting is one value as written.
 type writtenSetting struct {
 	text string
 	at   Origin
 }
 
-// resolveSettings returns the settings that layers give, the most specific last. The
-// values have been checked when they were read.
+// resolveSettings returns the settings of layers, the most specific last. Values
+// were checked when they were read.
 func resolveSettings(layers ...settingsLayer) Settings {
 	var s Settings
 	for _, k := range settingKeys {
@@ -109,7 +108,7 @@ func resolveSettings(layers ...settingsLayer) Settings {
 	return s
 }
 
-// winningValue returns the most specific value of a key and where it was written.
+// winningValue returns the most specific value of a key.
 func winningValue(k settingKey, layers ...settingsLayer) writtenSetting {
 	found := writtenSetting{text: k.fallback}
 	for _, l := range layers {
@@ -120,8 +119,8 @@ func winningValue(k settingKey, layers ...settingsLayer) writtenSetting {
 	return found
 }
 
-// settingKey is one key of [settingKeys]: its name, its default as it would be
-// written, what it means, and how a written value reaches [Settings].
+// settingKey is one row of [settingKeys]: name, default as written, meaning, and how
+// a written value is parsed into [Settings].
 type settingKey struct {
 	name     string
 	fallback string
@@ -129,30 +128,31 @@ type settingKey struct {
 	value    valueForm
 }
 
-// A valueForm is what may be written for a setting.
+// A valueForm describes the values of a setting.
 type valueForm struct {
 	set   parseSetting
 	kind  valueKind
 	words []string // of oneWord
 	least int      // of wholeNumber and someTokens
-	start bool     // counts from the next start on; else at once
-	top   bool     // agents and spaces have no word of their own on it
+	start bool     // read only at start
+	top   bool     // cannot be set per agent or space
 }
 
-// atStart returns the value as one that only a start reads.
+// atStart marks a setting that is read only at start.
 func atStart(v valueForm) valueForm {
 	v.start = true
 	return v
 }
 
-// topOnly returns the value as one that is the same for every agent and space: who
-// writes it in an entry is told that it changes nothing there.
+// topOnly marks a setting that is the same for all agents and spaces. In an entry it
+// has no effect and is warned of.
 func topOnly(v valueForm) valueForm {
 	v.top = true
 	return v
 }
 
-// parseSetting puts a written value into s, or says what values there are.
+// parseSetting stores a written value in s, or returns an error that lists the
+// allowed values.
 type parseSetting func(s *Settings, text string) error
 
 type valueKind int
@@ -164,18 +164,18 @@ const (
 	aShare   // a number from 0 to 1
 	anAmount // of money
 	yesOrNo  // true or false
-	someTime // a length of time
-	aName    // of something the endpoint has
+	someTime // a duration
+	aName    // of a model at the endpoint
 )
 
-// mustSet sets a value that has been checked before.
+// mustSet stores a value that was checked before.
 func (k settingKey) mustSet(s *Settings, text string) {
 	if err := k.value.set(s, text); err != nil {
 		panic("config: unchecked value of " + k.name + ": " + err.Error())
 	}
 }
 
-// description returns what the key means, and whether it counts at the top only.
+// description returns the meaning, with a note when the key counts at the top only.
 func (k settingKey) description() string {
 	if k.value.top {
 		return k.meaning + " (at the top only)"
@@ -191,7 +191,7 @@ func findSetting(name string) (settingKey, bool) {
 	return settingKeys[i], true
 }
 
-// settingGroups returns the names under which settings are grouped: "budget", "chat", …
+// settingGroups returns the prefixes of grouped settings: "budget", "chat", …
 func settingGroups() map[string]bool {
 	groups := map[string]bool{}
 	for _, k := range settingKeys {
@@ -241,8 +241,8 @@ func tokenSetting(field func(*Settings) *int, least int) valueForm {
 	}}
 }
 
-// parseTokens reads 60000, 60_000, 60k, 2M, each also with the word tokens
-// after it, and off for 0.
+// parseTokens parses 60000, 60_000, 60k and 2M, each optionally followed by
+// "tokens", and "off" as 0.
 func parseTokens(text string) (int, error) {
 	if text == "off" {
 		return 0, nil
@@ -270,7 +270,7 @@ func shareSetting(field func(*Settings) *float64) valueForm {
 	}}
 }
 
-// nameSetting is what somebody else calls a thing; empty for none.
+// nameSetting is the endpoint's name of a model; empty for none.
 func nameSetting(field func(*Settings) *string) valueForm {
 	return valueForm{kind: aName, set: func(s *Settings, text string) error {
 		if strings.ContainsAny(text, " \t\r\n") {
@@ -324,7 +324,7 @@ func durationSetting(field func(*Settings) *time.Duration) valueForm {
 	}}
 }
 
-// ParseDuration reads Go's durations, and days.
+// ParseDuration parses Go's durations, and days such as 14d.
 func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseInt(days, 10, 16)
