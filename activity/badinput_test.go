@@ -16,7 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/adaptertest"
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -45,8 +45,8 @@ const mouthChat = "-1001000000001"
 // openMouth starts a fake Telegram only for what an account must ask of it.
 func openMouth(t *testing.T) *mouth {
 	t.Helper()
-	tg := fake.NewTelegram(fake.Options{})
-	bot := tg.AddBot(fake.BotProfile{Token: "77:AAmouth", Name: "Ada", Username: "ada_bot"})
+	tg := faketelegram.NewTelegram(faketelegram.Options{})
+	bot := tg.AddBot(faketelegram.BotProfile{Token: "77:AAmouth", Name: "Ada", Username: "ada_bot"})
 	m := &mouth{t: t, rooms: map[spaces.SpaceID]*hud.View{}}
 	secret := make(chan string, 1)
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

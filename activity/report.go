@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -75,7 +76,7 @@ func (a *CommandHandler) cost(ctx context.Context, q CommandRequest) (string, er
 		u := n.Usage
 		line := fmt.Sprintf("- **%s**: %s in %s (%s read, of which %s cached; %s written)", a.name(n.Agent),
 			counted(u.Prompt+u.Output, "token", "tokens"), counted(u.Calls, "model call", "model calls"),
-			thousands(u.Prompt), thousands(u.Cached), thousands(u.Output))
+			textformat.Thousands(u.Prompt), textformat.Thousands(u.Cached), textformat.Thousands(u.Output))
 		lines = append(lines, line+a.money(n.Agent, u))
 	}
 	if len(lines) == 0 {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -109,7 +110,7 @@ func (h *history) gaps() []spanGap {
 		from, to := h.seat.Room.messagesIn(older.To, newer.From-1)
 		words := "… away " + duration(newer.Opened.Sub(older.Closed))
 		if to > from {
-			words += ", " + timesWord(to-from, "message")
+			words += ", " + textformat.CountNoun(to-from, "message")
 		}
 		gs = append(gs, spanGap{from, words})
 	}

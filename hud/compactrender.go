@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -69,7 +70,7 @@ func (c *compactRenderer) line(i, limit int) {
 		return
 	}
 	c.refs = append(c.refs, m.ID)
-	text := clip(m.Text, limit)
+	text := textformat.ClipRunes(m.Text, limit)
 	if c.all || c.named[i] {
 		c.b = appendShort(append(c.b, ' '), m.Seq)
 	}
@@ -145,7 +146,7 @@ func (c *compactRenderer) quote(id spaces.EventID) {
 	if i := r.Chat.At(id); c.quoted[i] {
 		m := &r.Chat.Messages[i]
 		c.b = append(c.appendSpeaker(append(c.b, ' '), m), ' ')
-		c.b = appendQuoted(c.b, clip(m.Text, stubChars))
+		c.b = appendQuoted(c.b, textformat.ClipRunes(m.Text, stubChars))
 		c.refs = append(c.refs, m.ID)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -136,7 +137,7 @@ func (r *roomReader) membersText(filter string) string {
 	lines := make([]string, 0, len(s.Room.members))
 	for _, m := range s.Room.members {
 		line := string(s.Room.appendSpeaker([]byte("- "), m.ID, r.v.me()))
-		lines = append(lines, line+", "+timesWord(said[m.ID], "message"))
+		lines = append(lines, line+", "+textformat.CountNoun(said[m.ID], "message"))
 	}
 	return listEntries("MEMBERS", lines, filter)
 }
@@ -151,7 +152,7 @@ func (r *roomReader) infoText() string {
 	threads := slices.Sorted(maps.Keys(s.Room.Chat.Threads))
 	for _, t := range threads[:min(len(threads), maxEntries)] {
 		b = append(appendQuoted(append(b, "\nTHREAD "...), s.Room.threadTitle(t)), " id "...)
-		b = appendQuoted(b, clip(string(t), maxName))
+		b = appendQuoted(b, textformat.ClipRunes(string(t), maxName))
 	}
 	if filed := s.Room.filed(); len(filed) > 0 {
 		b = append(append(b, "\nFILES "...), filesLine(s, filed, 0)...)

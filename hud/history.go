@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -138,7 +139,7 @@ func (h *history) element(k int, rel float64, rank int) Element {
 	for k, limit := range historyClips {
 		f := Form{Name: formNames[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
 		if k > 0 {
-			if clippedBytes(m.Text, limit) == len(m.Text) {
+			if textformat.RunesLen(m.Text, limit) == len(m.Text) {
 				continue
 			}
 			f.Tokens = h.b.lineTokens(s, i, k)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -162,7 +163,7 @@ func (w *inboxWriter) appendEntry(dst []byte, e *entry, limit int) []byte {
 // appendWords appends a colon and the quoted words, or their beginning with
 // how many characters there are in all.
 func appendWords(dst []byte, text string, limit int) []byte {
-	short := clip(text, limit)
+	short := textformat.ClipRunes(text, limit)
 	if len(short) < len(text) {
 		dst = append(dst, " beginning of "...)
 		dst = strconv.AppendInt(dst, int64(len([]rune(text))), 10)
@@ -200,13 +201,13 @@ func (r *Room) appendChange(dst []byte, e *entry, self spaces.EntityID, limit in
 	case c.kind == spaces.KindUnpinned:
 		return target(" unpinned ")
 	case c.kind == spaces.KindReacted:
-		return appendQuoted(append(target(" reacted to "), ": "...), clip(c.emoji, 32))
+		return appendQuoted(append(target(" reacted to "), ": "...), textformat.ClipRunes(c.emoji, 32))
 	case c.all && c.emoji == "":
 		return target(" took every reaction off ")
 	case c.all:
-		return appendQuoted(append(target(" took everybody's reaction off "), ": "...), clip(c.emoji, 32))
+		return appendQuoted(append(target(" took everybody's reaction off "), ": "...), textformat.ClipRunes(c.emoji, 32))
 	case c.kind == spaces.KindUnreacted:
-		return appendQuoted(append(target(" took back a reaction to "), ": "...), clip(c.emoji, 32))
+		return appendQuoted(append(target(" took back a reaction to "), ": "...), textformat.ClipRunes(c.emoji, 32))
 	case e.message.Deleted: // an edit of what is gone
 		return append(target(" edited "), ": [deleted]"...)
 	}

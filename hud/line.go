@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -63,7 +64,7 @@ func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
 	}
 	if m.Forwarded != "" {
 		dst = append(dst, " forwarded "...)
-		dst = appendQuoted(dst, clip(m.Forwarded, maxName))
+		dst = appendQuoted(dst, textformat.ClipRunes(m.Forwarded, maxName))
 	}
 	if m.Broadcast {
 		dst = append(dst, " broadcast"...)
@@ -92,7 +93,7 @@ func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
 
 func (r *Room) threadTitle(t spaces.ThreadID) string {
 	if title := r.Chat.Threads[t]; title != "" {
-		return clip(title, maxName)
+		return textformat.ClipRunes(title, maxName)
 	}
 	return string(t)
 }
@@ -100,7 +101,7 @@ func (r *Room) threadTitle(t spaces.ThreadID) string {
 func reactions(rs []spaces.Reaction) string {
 	var b strings.Builder
 	for i := range rs[:min(len(rs), 12)] {
-		b.WriteString(clip(rs[i].Emoji, 16))
+		b.WriteString(textformat.ClipRunes(rs[i].Emoji, 16))
 	}
 	return b.String()
 }
@@ -110,7 +111,7 @@ func appendAttachment(dst []byte, a *spaces.Attachment) []byte {
 	dst = append(dst, word(a.Kind)...)
 	if a.Name != "" {
 		dst = append(dst, ' ')
-		dst = appendQuoted(dst, clip(a.Name, maxName))
+		dst = appendQuoted(dst, textformat.ClipRunes(a.Name, maxName))
 	}
 	if a.Size > 0 {
 		dst = append(dst, ' ')
@@ -134,28 +135,6 @@ func word(s string) string {
 	return s
 }
 
-// clip returns at most n characters of s, with "…" when some are missing.
-func clip(s string, n int) string {
-	if end := clippedBytes(s, n); end < len(s) {
-		return s[:end] + "…"
-	}
-	return s
-}
-
-// clipped returns how many bytes of s its first n characters have.
-func clippedBytes(s string, n int) int {
-	if len(s) <= n {
-		return len(s)
-	}
-	for i := range s {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
-}
-
 // appendNotice appends what happened in a message that is no message.
 func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID) []byte {
 	switch b := m.Notice.(type) {
@@ -174,29 +153,29 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 		} else {
 			dst = append(dst, " renamed the space: "...)
 		}
-		return appendQuoted(dst, clip(b.Title, 2*maxName))
+		return appendQuoted(dst, textformat.ClipRunes(b.Title, 2*maxName))
 	case spaces.Gap:
 		dst = append(dst, "nothing was heard from "...)
 		dst = b.From.UTC().AppendFormat(dst, stampFormat)
 		dst = append(dst, " to "...)
 		dst = b.To.UTC().AppendFormat(dst, stampFormat)
 		dst = append(dst, ": "...)
-		return appendQuoted(dst, clip(b.Reason, 120))
+		return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
 	case spaces.Unreadable:
 		if b.What == spaces.AttachmentMissing {
 			dst = append(dst, "an attachment could not be fetched: "...)
-			return appendQuoted(dst, clip(b.Reason, 120))
+			return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
 		}
 		dst = append(r.appendSpeaker(dst, m.Sender, self), " sent something unreadable: "...)
-		return appendQuoted(dst, clip(b.What, maxName))
+		return appendQuoted(dst, textformat.ClipRunes(b.What, maxName))
 	case spaces.Failed:
 		dst = append(dst, "a message was not delivered: "...)
-		return appendQuoted(dst, clip(b.Reason, 120))
+		return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
 	case spaces.Linked:
 		return append(dst, "a chat was linked"...)
 	case spaces.Unlinked:
 		dst = append(dst, "a chat cannot be reached any more: "...)
-		return appendQuoted(dst, clip(b.Reason, 120))
+		return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
 	case spaces.Migrated:
 		return append(dst, "the chat moved on its platform"...)
 	case spaces.Said, spaces.Edited, spaces.Transcribed, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Pinned, spaces.Unpinned,

@@ -3,6 +3,8 @@ package hud
 import (
 	"math"
 	"sync"
+
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // A messageCache holds what was computed of a message until it changes.
@@ -80,7 +82,7 @@ func (v *View) countNewest(s *RoomView) {
 			return
 		}
 		for k, limit := range historyClips {
-			if k == 0 || clippedBytes(ms[i].Text, limit) < len(ms[i].Text) {
+			if k == 0 || textformat.RunesLen(ms[i].Text, limit) < len(ms[i].Text) {
 				v.clippedTokens(s, i, k)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -275,7 +276,7 @@ func (m *tokenEstimator) head(text []byte) int {
 
 // recalledReason says in a plan which recalled lines came into the frame.
 func recalledReason(v *View, refs []spaces.EventID) string {
-	words := timesWord(len(refs), "line")
+	words := textformat.CountNoun(len(refs), "line")
 	if names := v.ForeignRooms(refs); len(names) > 0 {
 		words += "; of other circles " + strings.Join(names, ", ") + ": everybody here could read them there"
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // redacted stands where words stood that were deleted.
@@ -95,7 +97,7 @@ func (r Redaction) Traces(stored []byte) bool {
 
 // core returns the longest run of words that no form cuts and nothing escapes.
 func core(words string) string {
-	head, _ := strings.CutSuffix(clip(words, stubChars), "…")
+	head, _ := strings.CutSuffix(textformat.ClipRunes(words, stubChars), "…")
 	best := ""
 	for run := range strings.FieldsFuncSeq(head, func(r rune) bool {
 		return r != ' ' && (hidden(r) && r >= utf8.RuneSelf || !unicode.IsLetter(r) && !unicode.IsDigit(r))
@@ -108,9 +110,9 @@ func core(words string) string {
 }
 
 func redact(text, words string) string {
-	shorts := []string{clip(words, stubChars)}
+	shorts := []string{textformat.ClipRunes(words, stubChars)}
 	for _, limit := range append(slices.Clone(inboxClips), historyClips[:]...) {
-		if short := clip(words, limit); !slices.Contains(shorts, short) {
+		if short := textformat.ClipRunes(words, limit); !slices.Contains(shorts, short) {
 			shorts = append(shorts, short)
 		}
 	}

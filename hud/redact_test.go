@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -80,7 +81,7 @@ func TestDeletedWordsAreGoneFromOlderFrames(t *testing.T) {
 func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		words := rapid.StringOfN(rapid.SampledFrom([]rune("ab z9\n\"\\<&[]é語…\u200d👩\u115f")), 1, 140, -1).Draw(rt, "words")
-		short := clip(words, rapid.SampledFrom(append(inboxClips, stubChars)).Draw(rt, "limit"))
+		short := textformat.ClipRunes(words, rapid.SampledFrom(append(inboxClips, stubChars)).Draw(rt, "limit"))
 		line := rapid.SampledFrom([]string{
 			"#1 Kai: " + Quote(short), " Kai: " + gutter(short), " Ada ↩#1 Kai " + Quote(short) + ": yes", "so " + short + " it is", jsonString(short),
 		}).Draw(rt, "line")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -108,7 +109,7 @@ func goalLine(g spaces.GoalItem) string {
 
 // entry makes an element of one line, to be shown in full.
 func (b *keyframeBuilder) entry(area, line string, value float64, why string) Element {
-	return Element{Area: area, What: clip(line, 40), Value: value, Why: why, Forms: []Form{b.form(Full, line, 1)}}
+	return Element{Area: area, What: textformat.ClipRunes(line, 40), Value: value, Why: why, Forms: []Form{b.form(Full, line, 1)}}
 }
 
 func (b *keyframeBuilder) memoryList(terms []string) *section {
@@ -170,7 +171,7 @@ func (b *keyframeBuilder) noteList(terms []string) *section {
 }
 
 func noteLine(n spaces.Note, limit int) string {
-	return "- " + n.At.UTC().Format("2006-01-02") + " " + word(n.Label) + " " + Quote(clip(n.Text, limit))
+	return "- " + n.At.UTC().Format("2006-01-02") + " " + word(n.Label) + " " + Quote(textformat.ClipRunes(n.Text, limit))
 }
 
 func (b *keyframeBuilder) bookmarkList() *section {

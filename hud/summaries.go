@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -62,7 +63,7 @@ func (b *keyframeBuilder) summaryElement(c *spaces.ClosedCycle, terms []string, 
 		Value: valueSummary * (0.4 + rel) * recency(rank, 15),
 		Forms: []Form{b.form(Full, name+": "+gutter(c.Rest), 1)},
 	}
-	if short := clip(c.Rest, 100); short != c.Rest {
+	if short := textformat.ClipRunes(c.Rest, 100); short != c.Rest {
 		e.Forms = append(e.Forms, b.form(OneLine, name+": "+gutter(short), 0.5))
 	}
 	return e
@@ -70,7 +71,7 @@ func (b *keyframeBuilder) summaryElement(c *spaces.ClosedCycle, terms []string, 
 
 // answered is how well the beginning of a cycle's account answers the terms (CON-26).
 func (b *keyframeBuilder) answered(c *spaces.ClosedCycle, terms []string) float64 {
-	return recall.Overlap(clip(c.Rest, b.v.Limits.withDefaults().Snippet), terms)
+	return recall.Overlap(textformat.ClipRunes(c.Rest, b.v.Limits.withDefaults().Snippet), terms)
 }
 
 // groupElement makes one element of many old cycles: the range, how many, and
@@ -98,7 +99,7 @@ func (b *keyframeBuilder) groupElement(cs []spaces.ClosedCycle, terms []string, 
 		picked := slices.Sorted(slices.Values(best[:min(f.n, len(best))]))
 		accounts := make([]string, 0, len(picked))
 		for _, i := range picked {
-			accounts = append(accounts, gutter(clip(cs[i].Rest, f.chars)))
+			accounts = append(accounts, gutter(textformat.ClipRunes(cs[i].Rest, f.chars)))
 		}
 		text := head
 		if len(accounts) > 0 {

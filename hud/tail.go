@@ -1,10 +1,10 @@
 package hud
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -170,19 +170,19 @@ func (w *tailWriter) failure(f *spaces.Failed) {
 	if s, m := w.v.find(f.Message); m != nil {
 		dst = append(appendShort(dst, m.Seq), " in "...)
 		dst = append(append(dst, s.Short...), ' ')
-		dst = append(appendQuoted(dst, clip(m.Text, 60)), ' ')
+		dst = append(appendQuoted(dst, textformat.ClipRunes(m.Text, 60)), ' ')
 	}
 	dst = append(append(append(dst, '('), word(f.Code)...), ") "...)
-	w.b = append(appendQuoted(dst, clip(f.Reason, 160)), '\n')
+	w.b = append(appendQuoted(dst, textformat.ClipRunes(f.Reason, 160)), '\n')
 }
 
 func (w *tailWriter) denial(d *spaces.Denial) {
 	dst := append(w.b, "DENIED: "...)
 	dst = append(append(dst, word(d.Act)...), " ("...)
 	dst = append(append(dst, word(d.Code)...), ") "...)
-	dst = appendQuoted(dst, clip(d.Reason, 160))
+	dst = appendQuoted(dst, textformat.ClipRunes(d.Reason, 160))
 	if d.Hint != "" {
-		dst = appendQuoted(append(dst, " hint "...), clip(d.Hint, 160))
+		dst = appendQuoted(append(dst, " hint "...), textformat.ClipRunes(d.Hint, 160))
 	}
 	w.b = append(dst, '\n')
 }
@@ -206,10 +206,10 @@ func (w *tailWriter) openCycle(r *OpenCycle) {
 		dst = append(append(dst, " active "...), s.Short...)
 	}
 	if r.Waiting != "" {
-		dst = appendQuoted(append(dst, " waiting for "...), clip(r.Waiting, maxName))
+		dst = appendQuoted(append(dst, " waiting for "...), textformat.ClipRunes(r.Waiting, maxName))
 	}
 	if r.Summary != "" {
-		dst = appendQuoted(append(dst, ": "...), clip(r.Summary, 120))
+		dst = appendQuoted(append(dst, ": "...), textformat.ClipRunes(r.Summary, 120))
 	}
 	w.b = append(dst, '\n')
 }
@@ -272,18 +272,10 @@ func (w *tailWriter) waitResult(wait *spaces.Wait) {
 // callName returns the id of a call without the characters that could break a line:
 // models choose the ids.
 func callName(id string) string {
-	return clip(strings.Map(func(r rune) rune {
+	return textformat.ClipRunes(strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return -1
 	}, id), 40)
-}
-
-// timesWord returns "1 line", "2 lines".
-func timesWord(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + one + "s"
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -79,7 +80,7 @@ func (d *frameBuilder) shedRecalled(budget int) {
 	if len(kept) == 0 {
 		form = Nothing
 	}
-	d.lost("recalled", timesWord(lost, "line"), form, d.tailN-n)
+	d.lost("recalled", textformat.CountNoun(lost, "line"), form, d.tailN-n)
 	d.tailN = n
 }
 
@@ -170,7 +171,7 @@ func beginnings(args string) string {
 		if json.Unmarshal(value, &words) != nil || len(words) <= longArgument {
 			continue
 		}
-		cut, err := json.Marshal(clip(words, longArgument))
+		cut, err := json.Marshal(textformat.ClipRunes(words, longArgument))
 		if err != nil {
 			return args
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -114,7 +115,7 @@ func (c *cycle) rest(ctx context.Context, stop spaces.StopReason, detail string,
 	cl := &spaces.CycleClose{Stop: stop, Detail: detail}
 	for _, t := range text {
 		if cl.Rest = restLine(t); cl.Rest == "" {
-			cl.Rest = clip(t, 400)
+			cl.Rest = textformat.ClipBytes(t, 400)
 		}
 	}
 	return c.close(ctx, cl)
@@ -166,7 +167,7 @@ func (c *cycle) failed(ctx context.Context, cause error) error {
 		c.mind.owe(hud.CutGuard) // the same transcript would be refused again
 	}
 	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
-	return c.abandon(ctx, stop, clip(cause.Error(), 380)+problemOf(kind), kind.Outage() && c.waited() <= maxOutage)
+	return c.abandon(ctx, stop, textformat.ClipBytes(cause.Error(), 380)+problemOf(kind), kind.Outage() && c.waited() <= maxOutage)
 }
 
 // waited returns for how long the oldest of what woke the cycle has waited.
@@ -207,7 +208,7 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 	if spared {
 		pause = max(pause, min(c.waited()/8, retryAfter[last]))
 	}
-	cl := &spaces.CycleClose{Stop: stop, Detail: clip(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
+	cl := &spaces.CycleClose{Stop: stop, Detail: textformat.ClipBytes(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
 	sc := spaces.StepCommit{Close: cl}
 	if t := c.wake.Timer; t != nil && cl.Back && (spared || stop != spaces.StopModelError) {
 		again := *t

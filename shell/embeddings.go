@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -102,7 +103,7 @@ func (m *mind) unmeant() (b embeddingBatch) {
 		b.upto = b.room.Upto()
 		for _, x := range b.room.WithoutEmbedding(meaningBatch) {
 			b.lines = append(b.lines, spaces.Embedding{Event: x.ID, Seq: x.Seq})
-			b.texts = append(b.texts, clip(x.Text, meaningBytes))
+			b.texts = append(b.texts, textformat.ClipBytes(x.Text, meaningBytes))
 		}
 		if len(b.lines) > 0 {
 			return b
@@ -207,7 +208,7 @@ func (c *cycle) wonder(ctx context.Context) (done func()) {
 	c.asked = answer
 	var asking sync.WaitGroup
 	asking.Go(func() {
-		made, u, err := c.shell.embed(ctx, c.cycleConfig, c.home(), []string{clip(words, meaningBytes)})
+		made, u, err := c.shell.embed(ctx, c.cycleConfig, c.home(), []string{textformat.ClipBytes(words, meaningBytes)})
 		if err == nil && len(made) > 0 {
 			answer <- spaces.NewVector(made[0])
 			err = c.shell.keepMeant(ctx, spaces.EmbeddingResult{Space: c.home(), Model: c.settings.MeaningModel, Usage: u, At: c.shell.Now()})

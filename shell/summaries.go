@@ -14,6 +14,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -151,7 +152,7 @@ func digestRequest(group []spaces.ClosedCycle, set Settings) llm.Request {
 // made is the digest of a group: what it was made of, and who could read all of that.
 func (m *mind) made(group []spaces.ClosedCycle, set Settings, res llm.Response) spaces.CycleSummary {
 	d := spaces.CycleSummary{
-		Mind: m.id, First: group[0].N, Last: group[len(group)-1].N, Text: clip(strings.TrimSpace(res.Text), maxDigest), Model: set.DigestModel, At: m.shell.Now(),
+		Mind: m.id, First: group[0].N, Last: group[len(group)-1].N, Text: textformat.ClipBytes(strings.TrimSpace(res.Text), maxDigest), Model: set.DigestModel, At: m.shell.Now(),
 		Usage: spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Calls: 1},
 	}
 	if res.Finish != llm.Stopped {

@@ -3,7 +3,6 @@ package shell
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -59,15 +58,4 @@ func (c *cycle) people() string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// clip shortens s to at most n bytes at a rune's edge.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "…"
 }

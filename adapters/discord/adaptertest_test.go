@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/adapters/faketest"
+	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
 )
 
 // DELIVERY 2.6.

@@ -37,7 +37,7 @@ func calledWorld(t *testing.T) *world {
 	served := make(chan error, 1)
 	mux := http.NewServeMux()
 	mux.Handle(w.client.HookPath(), w.client)
-	go func() { served <- fake.Serve(ctx, ln, mux) }()
+	go func() { served <- fake.ServeUntilDone(ctx, ln, mux) }()
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		cancel()

@@ -1,189 +1,101 @@
 package fake
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"time"
 )
 
-// Control returns the handler of /control/…, which drives this world over HTTP:
-// what the methods of Telegram, Bot and Chat do, as JSON. A call that cannot be
-// done answers 400 with {"error": …}. The package comment has examples.
-func (t *Telegram) Control() http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("POST /control/bots", Ordered(t.controlBot))
-	mux.Handle("POST /control/people", Ordered(t.controlPerson))
-	mux.Handle("POST /control/chats", Ordered(t.controlChat))
-	mux.Handle("POST /control/says", Ordered(t.controlSays))
-	mux.Handle("POST /control/does", Ordered(t.controlDoes))
-	mux.Handle("POST /control/inject", Ordered(t.controlInject))
-	mux.Handle("POST /control/disorder", Ordered(t.controlDisorder))
-	HandleFaults(mux, t)
-	mux.HandleFunc("GET /control/sent", t.controlSent)
-	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { Show(w, t.Ledger()) })
-	mux.HandleFunc("GET /control/world", func(w http.ResponseWriter, _ *http.Request) { Show(w, t.World()) })
-	return mux
-}
+// MaxBody is the largest request body that a fake reads.
+const MaxBody = 64 << 20
 
-// done is what a control call made; members that do not apply are left out.
-type done struct {
-	OK      bool             `json:"ok"`
-	ID      int64            `json:"id,omitzero"`
-	Message int64            `json:"message,omitzero"`
-	Update  int64            `json:"update,omitzero"`
-	Count   int              `json:"count,omitzero"`
-	Topics  map[string]int64 `json:"topics,omitzero"`
-}
-
-func (t *Telegram) controlBot(p BotProfile) (out done, err error) {
-	if _, bad := botID(p.Token); bad != nil {
-		return done{}, bad
-	}
-	return done{OK: true, ID: t.AddBot(p).ID()}, nil
-}
-
-func (t *Telegram) controlPerson(p Profile) (done, error) {
-	return done{OK: true, ID: t.AddPerson(p).ID}, nil
-}
-
-type chatOrder struct {
-	Kind   string   `json:"kind"` // group, supergroup, forum, channel
-	Title  string   `json:"title"`
-	People []int64  `json:"people"` // the first owns it
-	Bots   []int64  `json:"bots"`
-	Topics []string `json:"topics"`
-}
-
-func (t *Telegram) controlChat(o chatOrder) (done, error) {
-	people := make([]*Person, len(o.People))
-	for i, id := range o.People {
-		p, ok := t.Person(id)
-		if !ok {
-			return done{}, fmt.Errorf("no person %d", id)
-		}
-		people[i] = p
-	}
-	if len(people) == 0 {
-		return done{}, errors.New("a chat needs people; the first owns it")
-	}
-	build, ok := map[string]func(string, ...*Person) *Chat{
-		group: t.NewGroup, supergroup: t.NewSupergroup, "forum": t.NewForum, channel: t.NewChannel,
-	}[o.Kind]
-	if !ok {
-		return done{}, fmt.Errorf("no kind of chat %q: group, supergroup, forum or channel", o.Kind)
-	}
-	chat := build(o.Title, people...)
-	for _, id := range o.Bots {
-		b, ok := t.Bot(id)
-		if !ok {
-			return done{}, fmt.Errorf("no bot %d", id)
-		}
-		chat.Adds(people[0], b)
-	}
-	out := done{OK: true, ID: chat.ID()}
-	for _, name := range o.Topics {
-		if out.Topics == nil {
-			out.Topics = map[string]int64{}
-		}
-		out.Topics[name] = chat.NewTopic(people[0], name)
-	}
-	return out, nil
-}
-
-// place names a chat: by its id, or as the direct chat of a bot and a person.
-type place struct {
-	Chat int64 `json:"chat"`
-	Bot  int64 `json:"bot"`
-	From int64 `json:"from"` // who does it
-}
-
-// find returns the chat and the person who acts in it.
-func (t *Telegram) find(p place) (*Chat, *Person, error) {
-	who, ok := t.Person(p.From)
-	if !ok {
-		return nil, nil, fmt.Errorf("no person %d", p.From)
-	}
-	if p.Chat != 0 {
-		chat, ok := t.Chat(p.Chat)
-		if !ok {
-			return nil, nil, fmt.Errorf("no chat %d", p.Chat)
-		}
-		return chat, who, nil
-	}
-	b, ok := t.Bot(p.Bot)
-	if !ok {
-		return nil, nil, fmt.Errorf("no bot %d", p.Bot)
-	}
-	return b.Direct(who), who, nil
-}
-
-type saysOrder struct {
-	place
-	Said
-	Text string `json:"text"`
-}
-
-func (t *Telegram) controlSays(o saysOrder) (done, error) {
-	chat, who, err := t.find(o.place)
+// EncodeJSON returns v as JSON. The wire types cannot fail to encode.
+func EncodeJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
 	if err != nil {
-		return done{}, err
+		panic("fake: wire type does not encode: " + err.Error())
 	}
-	return done{OK: true, Message: chat.Says(who, o.Text, o.Said)}, nil
+	return b
 }
 
-type injectOrder struct {
-	Bot    int64           `json:"bot"`
-	Update json.RawMessage `json:"update"`
-}
-
-func (t *Telegram) controlInject(o injectOrder) (done, error) {
-	b, ok := t.Bot(o.Bot)
-	if !ok {
-		return done{}, fmt.Errorf("no bot %d", o.Bot)
-	}
-	id, err := b.Inject(o.Update)
-	return done{OK: true, Update: id}, err
-}
-
-type disorderOrder struct {
-	Bot int64 `json:"bot"`
-	Reordering
-	Redeliver int `json:"redeliver"` // hand that many confirmed updates over again
-}
-
-func (t *Telegram) controlDisorder(o disorderOrder) (done, error) {
-	b, ok := t.Bot(o.Bot)
-	if !ok {
-		return done{}, fmt.Errorf("no bot %d", o.Bot)
-	}
-	b.Disorder(o.Reordering)
-	return done{OK: true, Count: b.Redeliver(o.Redeliver)}, nil
-}
-
-// controlSent answers what bots sent to a chat. With wait and n it first waits
-// until there are that many; when they do not come, it answers what there is.
-func (t *Telegram) controlSent(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	var p place
-	for name, into := range map[string]*int64{"chat": &p.Chat, "bot": &p.Bot, "from": &p.From} {
-		if s := q.Get(name); s != "" {
-			n, err := strconv.ParseInt(s, 10, 64)
-			if err != nil {
-				Deny(w, http.StatusBadRequest, fmt.Errorf("%s: %w", name, err))
-				return
-			}
-			*into = n
-		}
-	}
-	chat, ok := t.Chat(p.Chat)
-	if !ok {
-		var err error
-		if chat, _, err = t.find(p); err != nil {
-			Deny(w, http.StatusBadRequest, err)
+// HandleJSON makes a handler of a function from a request's JSON to what was done; a
+// member that it does not know, and an error of the function, answer 400 with
+// {"error": …}. It serves every fake platform's /control/.
+func HandleJSON[In, Out any](do func(In) (Out, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in In
+		dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, MaxBody))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&in); err != nil {
+			WriteError(w, http.StatusBadRequest, err)
 			return
 		}
+		out, err := do(in)
+		if err != nil {
+			WriteError(w, http.StatusBadRequest, err)
+			return
+		}
+		WriteResult(w, out)
+	})
+}
+
+// WriteResult answers v as JSON.
+func WriteResult[Out any](w http.ResponseWriter, v Out) {
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(append(EncodeJSON(v), '\n')) // the client's hanging up is its own affair
+}
+
+// WriteError answers a status and {"error": …}.
+func WriteError(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(EncodeJSON(map[string]string{"error": err.Error()}), '\n')) // as above
+}
+
+// WriteSent answers what await returns. With wait and n in the address await is given
+// so much time for so many messages, one at least; else it is to return at once.
+func WriteSent[Out any](w http.ResponseWriter, r *http.Request, await func(ctx context.Context, n int) (Out, error)) {
+	ctx, n := r.Context(), 0
+	if wait, err := time.ParseDuration(r.URL.Query().Get("wait")); err == nil {
+		n, _ = strconv.Atoi(r.URL.Query().Get("n")) // none is one
+		n = max(n, 1)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
 	}
-	ShowSent(w, r, chat.AwaitSent)
+	all, _ := await(ctx, n) // running out of time is an answer too
+	WriteResult(w, all)
+}
+
+// HandleFaults lets /control/fault put faults in force, and out of it.
+func HandleFaults(mux *http.ServeMux, on interface {
+	Fault(f Fault) *ArmedFault
+	ClearFaults()
+},
+) {
+	type done struct {
+		OK bool `json:"ok"`
+	}
+	mux.Handle("POST /control/fault", HandleJSON(func(f Fault) (done, error) {
+		on.Fault(f)
+		return done{true}, nil
+	}))
+	mux.HandleFunc("DELETE /control/fault", func(w http.ResponseWriter, _ *http.Request) {
+		on.ClearFaults()
+		WriteResult(w, done{true})
+	})
+}
+
+// TrimHalf makes room in a list that reached its limit by giving up the older half,
+// so that the copying costs each entry once. It counts what it gave up in dropped.
+func TrimHalf[E any](list []E, limit int, dropped *int) []E {
+	if len(list) < limit {
+		return list
+	}
+	half := len(list) - limit/2
+	*dropped += half
+	return slices.Delete(list, 0, half)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -47,42 +48,11 @@ func TestADialEndsWithItsContext(t *testing.T) {
 	})
 }
 
-func TestServeEndsWithItsContextAndCutsWhoIsConnected(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := fake.NewTelegram(fake.Options{})
-		w.AddBot(fake.BotProfile{Token: "77:secret", Username: "ada_bot"})
-		n := new(fake.Network)
-		ln, err := n.Listen("telegram.test")
-		testutil.OK(t, err)
-		ctx, cancel := context.WithCancel(t.Context())
-		served := make(chan error, 1)
-		go func() { served <- w.Serve(ctx, ln) }()
-		c := client{http: n.Client(), base: "http://telegram.test", token: "77:secret"}
-		polled := make(chan error, 1)
-		bg := t.Context()
-		go func() {
-			_, err := c.try(bg, "getUpdates", fields{"timeout": "50"})
-			polled <- err
-		}()
-		synctest.Wait()
-		cancel()
-		if err := <-served; err != nil {
-			t.Errorf("serve: %v", err)
-		}
-		if err := <-polled; err == nil {
-			t.Error("a poll outlived the server")
-		}
-		if _, err := n.DialContext(t.Context(), "tcp", "telegram.test"); err == nil {
-			t.Error("the server still listens")
-		}
-	})
-}
-
 func TestServeReturnsTheListenersError(t *testing.T) {
 	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	testutil.OK(t, err)
 	testutil.OK(t, ln.Close())
-	if err := fake.NewTelegram(fake.Options{}).Serve(t.Context(), ln); err == nil {
+	if err := faketelegram.NewTelegram(faketelegram.Options{}).Serve(t.Context(), ln); err == nil {
 		t.Error("serving on a closed listener succeeded")
 	}
 }

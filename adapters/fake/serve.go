@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Origin returns where a request came to, as "http://HOST" or "https://HOST".
-func Origin(r *http.Request) string {
+// RequestOrigin returns where a request came to, as "http://HOST" or "https://HOST".
+func RequestOrigin(r *http.Request) string {
 	if r.TLS != nil {
 		return "https://" + r.Host
 	}
 	return "http://" + r.Host
 }
 
-// Serve answers on ln with h until ctx is done, then closes the listener and
+// ServeUntilDone answers on ln with h until ctx is done, then closes the listener and
 // every connection at once, as a machine does that is switched off, and returns
 // nil. Any other end is an error.
-func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
+func ServeUntilDone(ctx context.Context, ln net.Listener, h http.Handler) error {
 	lasting := context.WithoutCancel(ctx) // a request ends with its connection, not before it
 	srv := &http.Server{
 		Handler:           h,
@@ -43,22 +43,22 @@ func Serve(ctx context.Context, ln net.Listener, h http.Handler) error {
 	}
 }
 
-// Half answers with a status and half of the body, and breaks the connection.
-func Half(w http.ResponseWriter, status int, body []byte) {
+// WriteHalf answers with a status and half of the body, and breaks the connection.
+func WriteHalf(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body[:len(body)/2]) // the client's hanging up is its own affair
-	Break(w)
+	BreakConnection(w)
 }
 
-// Break closes the connection under the answer.
-func Break(w http.ResponseWriter) {
+// BreakConnection closes the connection under the answer.
+func BreakConnection(w http.ResponseWriter) {
 	_ = http.NewResponseController(w).Flush() // what was written before is on the wire
 	panic(http.ErrAbortHandler)
 }
 
-// Pause waits, and reports false when the client went away first.
-func Pause(r *http.Request, d time.Duration) bool {
+// WaitUnlessGone waits, and reports false when the client went away first.
+func WaitUnlessGone(r *http.Request, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/faketest"
+	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
 )
 
 // SECURITY S9: strangers may call as often as they like, and the log grows by a line a

@@ -10,8 +10,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/adaptertest"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/adapters/faketest"
 	"github.com/trestle-bridge/trestle/adapters/slack"
 )
 

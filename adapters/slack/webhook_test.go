@@ -49,7 +49,7 @@ func serve(t *testing.T, ln net.Listener, h http.Handler) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- fake.Serve(ctx, ln, h) }()
+	go func() { done <- fake.ServeUntilDone(ctx, ln, h) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {

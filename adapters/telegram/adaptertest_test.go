@@ -11,7 +11,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/adaptertest"
 	"github.com/trestle-bridge/trestle/adapters/fake"
-	"github.com/trestle-bridge/trestle/adapters/faketest"
+	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 )
 
@@ -20,21 +21,21 @@ func TestTelegramPassesTheSuite(t *testing.T) { adaptertest.Run(t, openRig) }
 
 // rig is the suite's hand on the fake Telegram: a forum, a direct chat, a person.
 type rig struct {
-	*fake.Telegram
+	*faketelegram.Telegram
 	t      *testing.T
-	bot    *fake.Bot
-	maya   *fake.Person
-	forum  *fake.Chat
-	direct *fake.Chat
-	away   *fake.Chat // where the forum pretends to have moved
+	bot    *faketelegram.Bot
+	maya   *faketelegram.Person
+	forum  *faketelegram.Chat
+	direct *faketelegram.Chat
+	away   *faketelegram.Chat // where the forum pretends to have moved
 	host   *faketest.Host
 }
 
 func openRig(t *testing.T) adaptertest.Fixture {
 	t.Helper()
-	r := &rig{Telegram: fake.NewTelegram(fake.Options{}), t: t}
-	r.bot = r.AddBot(fake.BotProfile{Token: "77:AAF-very-secret", Name: "Ada", Username: "ada_bot"})
-	r.maya = r.AddPerson(fake.Profile{Name: "Maya", Username: "maya"})
+	r := &rig{Telegram: faketelegram.NewTelegram(faketelegram.Options{}), t: t}
+	r.bot = r.AddBot(faketelegram.BotProfile{Token: "77:AAF-very-secret", Name: "Ada", Username: "ada_bot"})
+	r.maya = r.AddPerson(faketelegram.Profile{Name: "Maya", Username: "maya"})
 	r.forum = r.NewForum("Family", r.maya)
 	r.forum.Adds(r.maya, r.bot)
 	r.forum.Promotes(r.maya, r.bot)
@@ -54,7 +55,7 @@ func openRig(t *testing.T) adaptertest.Fixture {
 			r.chat(chat).Reacts(r.maya, number(message), emoji...)
 		},
 		Comes: func(chat string) string {
-			kai := r.AddPerson(fake.Profile{Name: "Kai"})
+			kai := r.AddPerson(faketelegram.Profile{Name: "Kai"})
 			r.chat(chat).Joins(kai)
 			return text(kai.ID)
 		},
@@ -65,13 +66,13 @@ func openRig(t *testing.T) adaptertest.Fixture {
 		Unknown:   func() { r.inject(`{"brand_new_kind":{"date":1}}`) },
 		Malformed: func() { r.inject(`{"message":"not an object"}`) },
 		Redeliver: func() { r.bot.Redeliver(100) },
-		Disorder:  func() { r.bot.Disorder(fake.Reordering{Copies: 5, Shuffle: true}) },
+		Disorder:  func() { r.bot.Disorder(faketelegram.Reordering{Copies: 5, Shuffle: true}) },
 		Acked:     r.acked,
 		Fail:      r.fail,
 		Requests:  r.requests,
 		Sent:      r.sent,
 		Gone: func(chat string) string {
-			id := r.chat(chat).Says(r.maya, "soon gone", fake.Said{})
+			id := r.chat(chat).Says(r.maya, "soon gone", faketelegram.Said{})
 			r.chat(chat).Deletes(id)
 			return text(id)
 		},
@@ -91,7 +92,7 @@ func (r *rig) adapter() adapters.Adapter {
 	return c
 }
 
-func (r *rig) chat(id string) *fake.Chat {
+func (r *rig) chat(id string) *faketelegram.Chat {
 	if id == text(r.direct.ID()) {
 		return r.direct
 	}
@@ -99,7 +100,7 @@ func (r *rig) chat(id string) *fake.Chat {
 }
 
 func (r *rig) say(l adaptertest.Line) string {
-	return text(r.chat(l.Chat).Says(r.maya, l.Text, fake.Said{Thread: number(l.Thread), ReplyTo: number(l.ReplyTo)}))
+	return text(r.chat(l.Chat).Says(r.maya, l.Text, faketelegram.Said{Thread: number(l.Thread), ReplyTo: number(l.ReplyTo)}))
 }
 
 func (r *rig) inject(update string) {
@@ -116,7 +117,7 @@ func (r *rig) editUnseen(chat, words string) string {
 }
 
 func (r *rig) acked(message string) bool {
-	return slices.ContainsFunc(r.Ledger().Acked, func(a fake.Ack) bool { return text(a.Message) == message })
+	return slices.ContainsFunc(r.Ledger().Acked, func(a faketelegram.Ack) bool { return text(a.Message) == message })
 }
 
 // fail makes the next call of the right sort fail.

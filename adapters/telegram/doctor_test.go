@@ -13,15 +13,16 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // ward is the fake Telegram with one bot that nobody polls for.
 type ward struct {
-	*fake.Telegram
-	bot   *fake.Bot
-	kai   *fake.Person
+	*faketelegram.Telegram
+	bot   *faketelegram.Bot
+	kai   *faketelegram.Person
 	http  *http.Client
 	token adapters.Secret
 	url   string
@@ -35,9 +36,9 @@ func admit(t *testing.T, privacy bool) *ward {
 	var network fake.Network
 	ln, err := network.Listen("telegram.test")
 	testutil.OK(t, err)
-	w := &ward{Telegram: fake.NewTelegram(fake.Options{}), http: network.Client(), token: token, url: "http://telegram.test"}
-	w.bot = w.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot", Privacy: privacy})
-	w.kai = w.AddPerson(fake.Profile{Name: "Kai", Username: "kai"})
+	w := &ward{Telegram: faketelegram.NewTelegram(faketelegram.Options{}), http: network.Client(), token: token, url: "http://telegram.test"}
+	w.bot = w.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot", Privacy: privacy})
+	w.kai = w.AddPerson(faketelegram.Profile{Name: "Kai", Username: "kai"})
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(ctx, ln) }()
@@ -61,11 +62,11 @@ func (w *ward) client(t *testing.T) *telegram.Client {
 
 // inline gives the token to a bot whose inline mode is on.
 func (w *ward) inline() {
-	w.bot = w.AddBot(fake.BotProfile{Token: "78:inline-token", Name: "Ada", Username: "ada_bot", Inline: true})
+	w.bot = w.AddBot(faketelegram.BotProfile{Token: "78:inline-token", Name: "Ada", Username: "ada_bot", Inline: true})
 	w.token = "78:inline-token"
 }
 
-func (w *ward) named(chats ...*fake.Chat) {
+func (w *ward) named(chats ...*faketelegram.Chat) {
 	for _, c := range chats {
 		w.chats = append(w.chats, strconv.FormatInt(c.ID(), 10))
 	}
@@ -103,7 +104,7 @@ func (w *ward) unanswered(t *testing.T) {
 	t.Helper()
 	w.hook = "https://example.com/hook"
 	w.webhook(t)
-	w.bot.Direct(w.kai).Says(w.kai, "hello", fake.Said{})
+	w.bot.Direct(w.kai).Says(w.kai, "hello", faketelegram.Said{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	nobody := plain(new(fake.Network))
@@ -224,14 +225,14 @@ func TestExaminationDisturbsNothing(t *testing.T) {
 				t.Errorf("found %+v beside who serves", f)
 			}
 		}
-		w.bot.Direct(w.kai).Says(w.kai, "still there?", fake.Said{})
+		w.bot.Direct(w.kai).Says(w.kai, "still there?", faketelegram.Said{})
 		if _, m := message(t, w.inbox.take()); m.Text != "still there?" {
 			t.Errorf("received %+v", m)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		w := admit(t, false)
-		w.bot.Direct(w.kai).Says(w.kai, "hello", fake.Said{})
+		w.bot.Direct(w.kai).Says(w.kai, "hello", faketelegram.Said{})
 		w.client(t).Examine(t.Context(), nil, false)
 		if n := w.bot.Pending(); n != 1 {
 			t.Errorf("%d updates are left, want the one", n)

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 )
 
 // S10: a file that somebody sent is fetched from the platform's own host.
@@ -17,7 +17,7 @@ func TestFileOfAMessageIsFetched(t *testing.T) {
 		chat := w.bot.Direct(w.kai)
 		seen := map[string]adapters.Attachment{}
 		for _, kind := range []string{"photo", "document", "voice", "video", "audio", "sticker"} {
-			chat.Says(w.kai, "", fake.Said{File: &fake.File{Kind: kind, Name: kind + ".bin", Data: []byte("bytes of a " + kind)}})
+			chat.Says(w.kai, "", faketelegram.Said{File: &faketelegram.File{Kind: kind, Name: kind + ".bin", Data: []byte("bytes of a " + kind)}})
 			_, m := message(t, w.inbox.take())
 			if len(m.Attachments) != 1 {
 				t.Fatalf("%s: %+v", kind, m)
@@ -46,7 +46,7 @@ func TestFileThatIsNotFetched(t *testing.T) {
 		w := open(t)
 		chat := w.bot.Direct(w.kai)
 		send := func(size int) adapters.Attachment {
-			chat.Says(w.kai, "", fake.Said{File: &fake.File{Kind: "document", Data: make([]byte, size)}})
+			chat.Says(w.kai, "", faketelegram.Said{File: &faketelegram.File{Kind: "document", Data: make([]byte, size)}})
 			_, m := message(t, w.inbox.take())
 			return m.Attachments[0]
 		}

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -15,7 +15,7 @@ func TestDraftIsShownInPrivateChatsAndIsNoMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		chat := w.bot.Direct(w.kai)
-		chat.Says(w.kai, "hello", fake.Said{})
+		chat.Says(w.kai, "hello", faketelegram.Said{})
 		direct := strconv.FormatInt(w.kai.ID, 10)
 		p := adapters.OutgoingMessage{Chat: direct, Text: w.client.Split("so *far*")[0], Key: "one"}
 		for _, text := range []string{p.Text, p.Text + " so good"} {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -20,9 +21,9 @@ const token = "77:AAF-words"
 
 // world is the fake Telegram with one bot of ours, inside a bubble.
 type world struct {
-	*fake.Telegram
-	bot    *fake.Bot
-	kai    *fake.Person
+	*faketelegram.Telegram
+	bot    *faketelegram.Bot
+	kai    *faketelegram.Person
 	client *telegram.Client
 	http   *http.Client
 	inbox  inbox
@@ -64,9 +65,9 @@ func open(t *testing.T) *world {
 	ln, err := network.Listen("telegram.test")
 	testutil.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &world{Telegram: fake.NewTelegram(fake.Options{}), http: network.Client(), cancel: cancel}
-	w.bot = w.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
-	w.kai = w.AddPerson(fake.Profile{Name: "Kai", Username: "kai"})
+	w := &world{Telegram: faketelegram.NewTelegram(faketelegram.Options{}), http: network.Client(), cancel: cancel}
+	w.bot = w.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
+	w.kai = w.AddPerson(faketelegram.Profile{Name: "Kai", Username: "kai"})
 	w.client, err = telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: w.http})
 	testutil.OK(t, err)
 	w.wg.Go(func() {
@@ -115,7 +116,7 @@ func TestConversationWithTheFake(t *testing.T) {
 		food := forum.NewTopic(w.kai, "Food")
 		w.inbox.take()
 
-		forum.Says(w.kai, "@ada_bot what is for *lunch*?", fake.Said{Thread: food})
+		forum.Says(w.kai, "@ada_bot what is for *lunch*?", faketelegram.Said{Thread: food})
 		u, m := message(t, w.inbox.take())
 		if u.Thread.ID != strconv.FormatInt(food, 10) || u.Thread.Title != "Food" || !m.ToUs || u.From.Handle != "kai" {
 			t.Errorf("got %+v", u)
@@ -171,14 +172,14 @@ func TestDisorderLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		direct := w.bot.Direct(w.kai)
-		direct.Says(w.kai, "one", fake.Said{})
-		direct.Says(w.kai, "two", fake.Said{})
+		direct.Says(w.kai, "one", faketelegram.Said{})
+		direct.Says(w.kai, "two", faketelegram.Said{})
 		before := w.inbox.take()
 		w.bot.Redeliver(2)
-		direct.Says(w.kai, "three", fake.Said{})
+		direct.Says(w.kai, "three", faketelegram.Said{})
 		again := w.inbox.take()
 		w.bot.RestartUpdateIDs(17)
-		direct.Says(w.kai, "four", fake.Said{})
+		direct.Says(w.kai, "four", faketelegram.Said{})
 		<-time.After(time.Minute) // the poll that was open knows nothing of the new ids
 		renumbered := w.inbox.take()
 

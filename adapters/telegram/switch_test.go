@@ -14,6 +14,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -33,10 +34,10 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 		var network fake.Network
 		ctx, cancel := context.WithCancel(t.Context())
 		var servers sync.WaitGroup
-		tg := fake.NewTelegram(fake.Options{})
-		bot := tg.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
-		kai := tg.AddPerson(fake.Profile{Name: "Kai"})
-		maya := tg.AddPerson(fake.Profile{Name: "Maya"})
+		tg := faketelegram.NewTelegram(faketelegram.Options{})
+		bot := tg.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
+		kai := tg.AddPerson(faketelegram.Profile{Name: "Kai"})
+		maya := tg.AddPerson(faketelegram.Profile{Name: "Maya"})
 		api, err := network.Listen("telegram.test")
 		testutil.OK(t, err)
 		hooks, err := network.Listen("bots.test")
@@ -49,7 +50,7 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 		}
 		polling, called := open(""), open("https://bots.test/telegram/ada")
 		servers.Go(func() { _ = tg.Serve(ctx, api) })
-		servers.Go(func() { _ = fake.Serve(ctx, hooks, called) })
+		servers.Go(func() { _ = fake.ServeUntilDone(ctx, hooks, called) })
 		servers.Go(func() { tg.Call(ctx, inward) })
 		defer func() {
 			cancel()
@@ -65,9 +66,9 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 		say := func(n int) {
 			for range n {
 				said++
-				who := []*fake.Person{kai, maya}[said%2]
+				who := []*faketelegram.Person{kai, maya}[said%2]
 				words := fmt.Sprintf("word %d", said)
-				bot.Direct(who).Says(who, words, fake.Said{})
+				bot.Direct(who).Says(who, words, faketelegram.Said{})
 				want[fmt.Sprint(who.ID)] = append(want[fmt.Sprint(who.ID)], words)
 			}
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 )
 
 // png begins as a picture does.
@@ -31,7 +32,7 @@ func TestFilesGoAlongAsWhatTheyAre(t *testing.T) {
 		w := open(t)
 		chat := w.NewGroup("g", w.kai)
 		chat.Adds(w.kai, w.bot)
-		asked := chat.Says(w.kai, "send it", fake.Said{})
+		asked := chat.Says(w.kai, "send it", faketelegram.Said{})
 		for name, c := range map[string]struct {
 			file adapters.File
 			kind string

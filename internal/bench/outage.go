@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
@@ -93,7 +94,7 @@ type turn struct {
 
 // aftermath counts the refused sends and those that came before they were
 // welcome, and returns the slowest turn that no refusal met.
-func aftermath(calls []fake.Call, turns [][]turn) (refused, early int, slowest time.Duration) {
+func aftermath(calls []faketelegram.Call, turns [][]turn) (refused, early int, slowest time.Duration) {
 	for _, c := range calls {
 		if c.Status == 429 {
 			refused++

@@ -16,9 +16,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/adapters/fake/discord"
 	"github.com/trestle-bridge/trestle/adapters/fake/slack"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 )
 
 // The platforms, by the names of their adapters.
@@ -60,13 +60,13 @@ func (w *world) open(name string, o worldOptions) *platform {
 	guest := func(n int) string { return "Guest " + strconv.Itoa(n+1) }
 	switch name {
 	case onTelegram:
-		w.telegram = fake.NewTelegram(fake.Options{Ledger: o.ledger, History: 100})
+		w.telegram = faketelegram.NewTelegram(faketelegram.Options{Ledger: o.ledger, History: 100})
 		p.Handler, p.posted, p.entry = w.telegram, postedOnTelegram, fmt.Sprintf("{type: telegram, token: %q, api_url: %%q}", botToken)
-		bot := w.telegram.AddBot(fake.BotProfile{Token: botToken, Name: "Ada", Username: "ada_bot"})
+		bot := w.telegram.AddBot(faketelegram.BotProfile{Token: botToken, Name: "Ada", Username: "ada_bot"})
 		for n := range o.rooms {
-			who := w.telegram.AddPerson(fake.Profile{Name: guest(n)})
+			who := w.telegram.AddPerson(faketelegram.Profile{Name: guest(n)})
 			chat := bot.Direct(who)
-			add(strconv.FormatInt(chat.ID(), 10), &room{chat: chat, speak: func(text string) { chat.Says(who, text, fake.Said{}) }})
+			add(strconv.FormatInt(chat.ID(), 10), &room{chat: chat, speak: func(text string) { chat.Says(who, text, faketelegram.Said{}) }})
 		}
 	case onSlack:
 		team := slack.New(slack.Options{LedgerSize: o.ledger})

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
@@ -26,7 +27,7 @@ type worldOptions struct {
 
 // A world is the platforms with their rooms and the model endpoint.
 type world struct {
-	telegram  *fake.Telegram // nil where it is not among the platforms
+	telegram  *faketelegram.Telegram // nil where it is not among the platforms
 	platforms []*platform
 	model     *llmtest.Server
 	rooms     []*room
@@ -38,10 +39,10 @@ type world struct {
 
 // A room is a direct chat with somebody who writes in it.
 type room struct {
-	on    string            // its platform
-	chat  *fake.Chat        // on Telegram
-	speak func(text string) // says it in the name of that somebody
-	got   chan arrival      // one for each message of the bot
+	on    string             // its platform
+	chat  *faketelegram.Chat // on Telegram
+	speak func(text string)  // says it in the name of that somebody
+	got   chan arrival       // one for each message of the bot
 	said  int
 }
 
@@ -91,7 +92,7 @@ func (w *world) serve(ctx context.Context) error {
 	}
 	w.base = base + "/v1"
 	for _, p := range w.platforms {
-		if p.url, err = listen(func(ctx context.Context, ln net.Listener) error { return fake.Serve(ctx, ln, p) }); err != nil {
+		if p.url, err = listen(func(ctx context.Context, ln net.Listener) error { return fake.ServeUntilDone(ctx, ln, p) }); err != nil {
 			return err
 		}
 	}

@@ -2,16 +2,16 @@ package config
 
 import (
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
-	"unicode"
-
-	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// checkAll looks at what is only wrong together.
+// checkAll checks keys in combination and adds warnings.
 func (d *decoder) checkAll(top *section) {
 	d.checkVersion(top)
 	d.checkData(top)
@@ -27,8 +27,13 @@ func (d *decoder) checkAll(top *section) {
 	d.warnSameName()
 }
 
-// checkVersion refuses nothing: a file for a later program is read as far as
-// this one understands it.
+// warn adds a warning that is not serious.
+func (d *decoder) warn(entry string, at Origin, what, remedy string) {
+	d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: entry, Err: Error{At: at, What: what, Remedy: remedy}})
+}
+
+// checkVersion reports another version of the file as a problem; the file is read
+// all the same.
 func (d *decoder) checkVersion(top *section) {
 	if v := top.stringAt("version"); v != "" && v != "1" {
 		top.addError(top.positionOf("version"), fmt.Sprintf("this program reads version 1 of the file, not %q", v), "write version: 1, or use the program that the file is for")
@@ -36,23 +41,15 @@ func (d *decoder) checkVersion(top *section) {
 	d.reportKey(top, "version")
 }
 
-// checkData refuses a data folder that cannot be one.
+// checkData refuses a data folder that is a file.
 func (d *decoder) checkData(top *section) {
 	if info, err := os.Stat(d.config.Data); err == nil && !info.IsDir() {
 		d.fatal = append(d.fatal, Error{At: top.positionOf("data"), What: fmt.Sprintf("data: %s is a file", d.config.Data), Remedy: "name a folder; it is made when it is not there"})
 	}
 }
 
-// resolvePath returns a path that is relative to where it was written.
-func (d *decoder) resolvePath(path string, at Origin) string {
-	if at.Env != "" || at.Flag != "" {
-		return absoluteFrom(d.workFolder, path)
-	}
-	return absoluteFrom(d.folder, path)
-}
-
-// checkDatabase refuses an address that names no database; what it holds is not
-// shown.
+// checkDatabase refuses an address that is not one of Postgres. The error does not
+// quote it.
 func (d *decoder) checkDatabase(top *section) {
 	if d.config.Database == "" {
 		return
@@ -63,7 +60,7 @@ func (d *decoder) checkDatabase(top *section) {
 	}
 }
 
-// checkRedis sets an address aside that is none: the program runs without it.
+// checkRedis reports and drops an invalid address: the program runs without Redis.
 func (d *decoder) checkRedis(top *section) {
 	if d.config.Redis == "" {
 		return
@@ -75,8 +72,8 @@ func (d *decoder) checkRedis(top *section) {
 	}
 }
 
-// checkListen refuses an address that others can reach without a token
-// (SECURITY S7).
+// checkListen refuses an address that other machines can reach unless a token of 32
+// bytes or a trusted proxy protects it.
 func (d *decoder) checkListen(top *section) {
 	listen := d.config.Listen
 	if listen == "" {
@@ -103,105 +100,14 @@ func (d *decoder) checkWebhooks(top *section) {
 	}
 }
 
-// IsLoopback reports whether a host, without its port, is this machine alone.
+// IsLoopback reports whether a host, without its port, is a loopback address.
 func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || (ip != nil && ip.IsLoopback())
 }
 
-// checkURL refuses what is no address of a server; empty is none.
-func (s *section) checkURL(name, value string) {
-	if value == "" {
-		return
-	}
-	u, err := url.Parse(value)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		s.addError(s.positionOf(name), name+" is no address of a server", "write it with its scheme, such as https://api.example.com/v1")
-	}
-}
-
-// isAvatar reports whether platforms take s as the picture of who speaks; empty is
-// the account's own.
-func isAvatar(s string) bool {
-	if name, ok := strings.CutPrefix(s, ":"); ok {
-		name, ok = strings.CutSuffix(name, ":")
-		return ok && name != "" && !strings.ContainsAny(name, ": /")
-	}
-	u, err := url.Parse(s)
-	return s == "" || err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil
-}
-
-// checkTokens finds the mistakes that a token's shape gives away, before anybody
-// is asked.
-func checkTokens(s *section, a *AdapterEntry) {
-	s.checkNoBlank("token", a.Token)
-	s.checkNoBlank("bot_token", a.BotToken)
-	s.checkNoBlank("app_token", a.AppToken)
-	s.checkNoBlank("signing_secret", a.SigningSecret)
-	digits, rest, _ := strings.Cut(string(a.Token), ":")
-	if a.Type == "telegram" && a.Token != "" && (rest == "" || strings.Trim(digits, "0123456789") != "") {
-		s.addError(s.positionOf("token"), "this is no token of a Telegram bot: they look like 123456:AAE…", "copy it again from @BotFather")
-	}
-	if strings.HasPrefix(string(a.BotToken), "xapp-") {
-		s.addError(s.positionOf("bot_token"), "bot_token holds an app token", "put the one that begins with xoxb- here, and the one with xapp- under app_token")
-	}
-	if strings.HasPrefix(string(a.AppToken), "xox") {
-		s.addError(s.positionOf("app_token"), "app_token holds a bot or user token", "put the one that begins with xapp- here, and the one with xoxb- under bot_token")
-	}
-}
-
-// checkNoBlank refuses a credential with a blank or a line's end in it, which nobody gives out:
-// it was copied with something beside it, or cut over two lines.
-func (s *section) checkNoBlank(name string, value adapters.Secret) {
-	if strings.ContainsFunc(string(value), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		s.addError(s.positionOf(name), name+" holds a blank or a line break", "copy it again, whole and with nothing beside it")
-	}
-}
-
-// checkSlack finds a Slack account that nothing could reach.
-func checkSlack(s *section, a *AdapterEntry, listen string) {
-	switch {
-	case a.SigningSecret == "" && a.WebhookURL != "" && !s.has("signing_secret"):
-		s.addError(s.positionOf("webhook_url"), "webhook_url is set, and no signing_secret proves who calls", "copy the Signing Secret from the app's Basic Information")
-	case a.AppToken == "" && a.SigningSecret == "" && s.has("signing_secret"):
-		s.addError(s.node.origin, "there is neither an app_token nor a signing_secret", "an app_token, xapp-…, is enough: the app's Basic Information → App-Level Tokens, with the scope connections:write")
-	case a.AppToken == "" && a.SigningSecret != "" && listen == "":
-		s.addError(s.positionOf("signing_secret"), "Slack is to call us, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443, or give an app_token")
-	}
-}
-
-// checkSameAccount refuses a second entry for the same account: the platform lets one
-// of them in.
-func (d *decoder) checkSameAccount() {
-	for i := range d.config.Adapters {
-		a := &d.config.Adapters[i]
-		for _, b := range d.config.Adapters[:i] {
-			what, remedy := a.sharedWith(b)
-			if what == "" || a.Misconfigured {
-				continue
-			}
-			at := d.config.doc.root.get("adapters").get(a.Name).origin
-			a.Misconfigured = d.reportEntry("adapters."+a.Name, []Error{{At: at, What: fmt.Sprintf("it has the same %s as adapters.%s", what, b.Name), Remedy: remedy}})
-		}
-	}
-}
-
-// sharedWith returns what two entries have in common that each needs for itself, and
-// what to do about it; empty: nothing.
-func (a *AdapterEntry) sharedWith(b AdapterEntry) (what, remedy string) {
-	switch {
-	case a.Type != b.Type || a.APIURL != b.APIURL:
-		return "", ""
-	case a.Token == b.Token && a.BotToken == b.BotToken && (a.Token != "" || a.BotToken != ""):
-		return "token", "remove one of the two, or give it a bot of its own"
-	case a.AppToken == b.AppToken && a.AppToken != "": // Slack brings each event by any one socket of an app
-		return "app_token", "make an app of its own for each workspace: of one app, each would take events of the other away"
-	}
-	return "", ""
-}
-
-// checkLayers warns of settings that contradict each other, or change nothing, in
-// each layer that writes one of them.
+// checkLayers warns of settings that contradict each other or have no effect, in
+// each layer that sets one of them.
 func (d *decoder) checkLayers() {
 	c := d.config
 	d.checkLayer("", c.settings, c.settings)
@@ -221,14 +127,12 @@ func (d *decoder) checkLayer(path string, written settingsLayer, all ...settings
 	for _, k := range settingKeys {
 		at, wrote := written[k.name]
 		if wrote && k.value.top && path != "" {
-			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: path, Err: Error{
-				At: at.at, What: k.name + " changes nothing here: it is the same for every agent and space", Remedy: "write it at the top of the file",
-			}})
+			d.warn(path, at.at, k.name+" changes nothing here: it is the same for every agent and space", "write it at the top of the file")
 		}
 	}
 }
 
-// A settingPair is two settings of which the first has to be the smaller.
+// A settingPair is two settings of which the first must be smaller.
 type settingPair struct {
 	less, more string
 	values     func(s Settings) (less, more float64)
@@ -250,8 +154,8 @@ var pairs = []settingPair{
 	}},
 }
 
-// checkPairs finds the pairs that written, over what it overrides, has the
-// wrong way round.
+// checkPairs reports the pairs in the wrong order, for a layer over those that it
+// overrides.
 func (d *decoder) checkPairs(path string, written settingsLayer, all ...settingsLayer) {
 	settings := resolveSettings(all...)
 	for _, p := range pairs {
@@ -266,9 +170,111 @@ func (d *decoder) checkPairs(path string, written settingsLayer, all ...settings
 		small, _ := findSetting(p.less)
 		large, _ := findSetting(p.more)
 		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: path, Serious: true, Err: Error{
-			At:     at.at,
-			What:   fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winningValue(small, all...).text, p.more, winningValue(large, all...).text),
-			Remedy: "change one of the two",
+			At: at.at, What: fmt.Sprintf("%s (%s) is not less than %s (%s)", p.less, winningValue(small, all...).text, p.more, winningValue(large, all...).text), Remedy: "change one of the two",
 		}})
+	}
+}
+
+// secretSource records where the credentials of one entry are stored.
+type secretSource struct {
+	entry    string
+	literals []Origin
+	files    []string
+}
+
+// warnSecrets warns of credentials that the file contains literally and of files
+// with credentials that other users can read.
+func (d *decoder) warnSecrets(mode fs.FileMode) {
+	open := readableByOthers(mode)
+	credentials, _ := d.expand.lookup("CREDENTIALS_DIRECTORY")
+	seen := map[string]bool{}
+	for _, k := range d.secrets {
+		for _, at := range k.literals {
+			f := Error{At: at, What: "a credential stands in the file as it is", Remedy: "write ${NAME} or ${file:PATH} instead"}
+			if open {
+				f.What = fmt.Sprintf("a credential stands in the file as it is, and others can read the file: its mode is %#o", mode.Perm())
+				f.Remedy = "chmod 600 " + at.File + ", or write ${NAME} or ${file:PATH} instead"
+			}
+			w := EntryWarning{Entry: k.entry, Err: f, Serious: open}
+			if open {
+				w.ReadableFile = at.File
+			}
+			d.config.Warnings = append(d.config.Warnings, w)
+		}
+		for _, path := range k.files {
+			if seen[path] || IsMountedSecret(path, credentials) {
+				continue
+			}
+			seen[path] = true
+			info, err := os.Stat(path)
+			if err != nil || !readableByOthers(info.Mode()) {
+				continue
+			}
+			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: k.entry, Serious: true, ReadableFile: path, Err: Error{
+				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path,
+			}})
+		}
+	}
+}
+
+// IsMountedSecret reports whether a file is a secret mounted by a container runtime
+// or by systemd, which sets its mode and restricts access. credentials is the folder
+// that systemd names, or "".
+func IsMountedSecret(path, credentials string) bool {
+	folders := []string{"/run/secrets/", "/var/run/secrets/"}
+	if credentials != "" {
+		folders = append(folders, credentials+"/")
+	}
+	return slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, f) })
+}
+
+// readableByOthers reports whether users other than the owner may read a file; false
+// on Windows, where the mode does not tell.
+func readableByOthers(mode fs.FileMode) bool {
+	return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0
+}
+
+// warnOpenAdmission warns of admission mode open.
+func (d *decoder) warnOpenAdmission(top *section) {
+	const what, remedy = "everybody who finds the bot may talk to the agents, and what they say costs tokens", "write pairing, unless that is meant"
+	if d.config.Admit == "open" {
+		d.warn("admit", top.positionOf("admit"), what, remedy)
+	}
+	for _, a := range d.config.Adapters {
+		if a.Admit == "open" && d.config.Admit != "open" {
+			at := d.config.doc.root.get("adapters").get(a.Name).get("admit")
+			d.warn("adapters."+a.Name, at.origin, what, remedy)
+		}
+	}
+}
+
+// warnUnthrottled warns of limits.outgoing: off.
+func (d *decoder) warnUnthrottled(top *section) {
+	if d.config.Outgoing == "off" {
+		d.warn("limits", top.get("limits").get("outgoing").origin, "messages are sent faster than platforms allow, which then refuse them or stop the bot, and no budget of tokens holds that the file does not name", "remove it; off is for tests against a server of one's own")
+	}
+	for _, a := range d.config.Adapters {
+		if a.Outgoing == "off" {
+			at := d.config.doc.root.get("adapters").get(a.Name).get("limits").get("outgoing")
+			d.warn("adapters."+a.Name, at.origin, "messages are sent faster than the platform allows, which then refuses them or stops the bot", "remove it; off is for tests against a server of one's own")
+		}
+	}
+}
+
+// warnTilde warns of a data folder that begins with ~, which only a shell expands.
+func (d *decoder) warnTilde() {
+	if n := d.config.doc.root.get("data"); n != nil && strings.HasPrefix(n.text, "~") {
+		d.warn("data", n.origin, "this is a folder called ~, not the home folder", "write ${HOME} in place of ~")
+	}
+}
+
+// warnSameName warns of agents with the same name.
+func (d *decoder) warnSameName() {
+	for i, a := range d.config.Agents {
+		for _, b := range d.config.Agents[:i] {
+			if strings.EqualFold(a.Name, b.Name) {
+				d.warn("agents."+a.ID, d.config.doc.root.get("agents").get(a.ID).origin, "it has the name of agents."+b.ID+", and who calls one by name calls only the first that is there", "give it a name of its own")
+			}
+		}
 	}
 }

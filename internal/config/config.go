@@ -1,16 +1,29 @@
+// Package config reads the configuration of the program: it finds the file,
+// expands references, applies overrides from the environment and from flags,
+// checks every key and records where each value was written.
+//
+// A returned configuration is complete and typed. Every error names its position
+// and a fix, an entry with an error leaves the other entries running, and no
+// output contains a credential. The package opens no connection, keeps no state
+// and imports none of the parts that it configures.
+//
+// The YAML parser is goccy/go-yaml. Its syntax tree is converted to nodes that
+// keep each scalar as written and its position; the decoder reads those, since
+// the parser's own decoding stops at the first error and converts ids to numbers.
 package config
 
 import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Config is everything an operator decides, checked and with its defaults.
-// Nothing after [Load] reads the environment or the file again.
+// Config is a checked configuration with its defaults. After [Load] no code reads
+// the environment or the file.
 type Config struct {
 	// Path is the file it was read from; empty when the environment was enough.
 	Path string
@@ -18,13 +31,13 @@ type Config struct {
 	Data          string // folder of the SQLite file and attachments
 	Database      adapters.Secret
 	Redis         adapters.Secret
-	Roles         []ProcessRole // what this process does; empty: everything
+	Roles         []ProcessRole // of this process; empty: all
 	Listen        string        // console, API, health; empty serves none
 	WebhookListen string
-	// Token opens the console; it or Proxies are required where Listen is no loopback address.
+	// Token authenticates at the console; it or Proxies is required unless Listen is a loopback address.
 	Token   adapters.Secret
-	Hosts   []string       // names by which Listen may be called beside those of this machine
-	Proxies []netip.Prefix // whose forwarding headers are believed
+	Hosts   []string       // host names accepted at Listen besides those of this machine
+	Proxies []netip.Prefix // whose forwarding headers are trusted
 
 	Model    ModelEndpoint
 	Adapters []AdapterEntry
@@ -34,56 +47,69 @@ type Config struct {
 	Allow    []PersonRef // people for allowlist, programs for every mode
 	People   []PersonLink
 	Outgoing string // platform, off
-	// SenderPerMinute is how many messages of one sender may wake agents in a
-	// minute; 0 is no bound.
+	// SenderPerMinute limits the messages of one sender that may wake agents in a
+	// minute; 0 is no limit.
 	SenderPerMinute int
 	DefaultAgents   []string
 	Agents          []AgentEntry
 	Alerts          AlertSettings
-	Telemetry       Telemetry
-	Servers         []ServerEntry
-	Spaces          []SpaceEntry
+	// Telemetry configures the export of traces.
+	Telemetry Telemetry
+	Servers   []ServerEntry
+	Spaces    []SpaceEntry
 
-	// Problems are the entries that cannot run as they are written. The rest runs.
+	// Problems lists the errors of misconfigured entries. Other entries run.
 	Problems []EntryProblem
-	// Warnings are what runs as it is written and should not stay so.
+	// Warnings lists entries that run as written and should be changed.
 	Warnings []EntryWarning
-	// settings are the file's own words on settings; see [Config.SettingsFor].
+	// settings holds the settings at the top of the file; see [Config.SettingsFor].
 	settings settingsLayer
 
 	doc   *document
-	files []string // it was read from; its own first
+	files []string // that were read, the configuration file first
 }
 
-// PersonLink is one person on several platforms.
+// PersonLink lists the accounts of one person on several platforms.
 type PersonLink struct {
 	Key      string
 	Accounts []PersonRef
 }
 
-// document is what was read: the tree with the environment over it, and the
-// text of the file, which is empty without one.
+// document holds the tree with the overrides applied and the text of the file, which
+// is empty without a file.
 type document struct {
 	root *node
 	text string
 }
 
-// EntryProblem is one misconfigured entry.
+// EntryProblem is one error that makes an entry misconfigured.
 type EntryProblem struct {
 	Entry string // its path: "adapters.telegram"
 	Err   Error
 }
 
-// ModelEndpoint says which model answers.
+// An EntryWarning describes an entry that runs as written and should be changed.
+type EntryWarning struct {
+	Entry string // its path: "adapters.telegram.token"; empty for the whole file
+	Err   Error
+	// Serious warnings make `config check` and `doctor` fail, for example when other
+	// users can read a credential.
+	Serious bool
+	// ReadableFile is the file with a credential that other users can read; empty for
+	// other warnings.
+	ReadableFile string
+}
+
+// ModelEndpoint names a model and the endpoint that serves it.
 type ModelEndpoint struct {
 	BaseURL string
 	APIKey  adapters.Secret
 	Name    string
-	// Offline is true when there is no endpoint: the built-in model answers.
+	// Offline selects the built-in model; it is true without an endpoint.
 	Offline bool
 }
 
-// AdapterEntry is one account on one platform.
+// AdapterEntry configures one account on one platform.
 type AdapterEntry struct {
 	Name          string
 	Type          string // telegram, slack, discord
@@ -92,13 +118,13 @@ type AdapterEntry struct {
 	AppToken      adapters.Secret
 	SigningSecret adapters.Secret
 	APIURL        string
-	WebhookURL    string // where the platform should call; empty: it is polled
+	WebhookURL    string // of incoming calls; empty: the adapter polls
 	Admit         string
 	Outgoing      string
 	Misconfigured bool
 }
 
-// AgentEntry is one agent.
+// AgentEntry configures one agent.
 type AgentEntry struct {
 	ID            string // key of the entry
 	Name          string
@@ -109,8 +135,8 @@ type AgentEntry struct {
 	Misconfigured bool
 }
 
-// ServerEntry is what every channel of a Discord server or Slack workspace
-// becomes.
+// ServerEntry configures the channels of a Discord server or a Slack workspace that
+// have no entry of their own.
 type ServerEntry struct {
 	Key           string // "adapter:server"
 	Circle        string
@@ -120,7 +146,7 @@ type ServerEntry struct {
 	Misconfigured bool
 }
 
-// SpaceEntry is one room.
+// SpaceEntry configures one space.
 type SpaceEntry struct {
 	Key           string
 	Name          string
@@ -132,20 +158,20 @@ type SpaceEntry struct {
 	Misconfigured bool
 }
 
-// ChatRef names one chat of a space.
+// ChatRef identifies a chat by adapter and platform id.
 type ChatRef struct {
 	Adapter string // name of the adapter's entry
 	Chat    string // the platform's id
 }
 
-// PersonRef names somebody on a platform by the id that the platform minted.
+// PersonRef identifies a person by the id that the platform assigned.
 type PersonRef struct {
 	Adapter string // name of an adapter's entry
 	Scope   string // the Slack team; empty elsewhere
 	User    string
 }
 
-// String returns the person as the configuration writes them.
+// String returns the reference in the form of the configuration.
 func (p PersonRef) String() string {
 	if p.Scope != "" {
 		return p.Adapter + ":" + p.Scope + "/" + p.User
@@ -153,24 +179,63 @@ func (p PersonRef) String() string {
 	return p.Adapter + ":" + p.User
 }
 
-// DefaultCircle is what spaces share that name no circle.
+// AlertSettings configure where alerts are sent.
+type AlertSettings struct {
+	Chats     []ChatRef
+	Webhook   adapters.Secret // takes the JSON of Prometheus' Alertmanager
+	DeadMan   adapters.Secret // requested every minute while there is no alert
+	MinLevel  string          // warn, fail
+	BackupAge time.Duration   // an older backup raises an alert; 0: none does
+}
+
+// Telemetry says what other programs are told of this one beside /metrics.
+type Telemetry struct {
+	Traces  adapters.Secret // the OTLP endpoint; it may hold a credential
+	Content bool
+}
+
+// A ProcessRole is one kind of work of a process. Processes that share a database
+// can divide the kinds among themselves.
+type ProcessRole string
+
+// The roles.
+const (
+	RoleAdapters ProcessRole = "adapters" // runs the accounts on platforms and jobs that read from them
+	RoleMinds    ProcessRole = "minds"    // runs wakes, cycles, timers and transcription
+	RoleConsole  ProcessRole = "console"  // serves the console and the API at listen
+)
+
+// AllRoles returns all roles. A process without configured roles has all of them.
+func AllRoles() []ProcessRole { return []ProcessRole{RoleAdapters, RoleMinds, RoleConsole} }
+
+// HasRole reports whether the process has a role.
+func (c *Config) HasRole(r ProcessRole) bool { return len(c.Roles) == 0 || slices.Contains(c.Roles, r) }
+
+// ActiveRoles returns the roles that the process has.
+func (c *Config) ActiveRoles() []ProcessRole {
+	return slices.DeleteFunc(AllRoles(), func(r ProcessRole) bool { return !c.HasRole(r) })
+}
+
+// DefaultCircle is the circle of spaces that name none.
 const DefaultCircle = "home"
 
-// DefaultModel is the name of the model where none is configured.
+// DefaultModel is the model name used when none is configured.
 const DefaultModel = "gpt-5-mini"
 
-// DefaultListen is where the console, the API and health are served unless the
-// configuration says otherwise.
+// DefaultListen is the default address of the console, the API and health.
 const DefaultListen = "127.0.0.1:7420"
 
-// SettingsFor returns the settings of an agent in a space: the space's word
-// before the agent's before the file's. Either may be empty.
+// DefaultPersona is the persona of the agent that runs when none is configured.
+const DefaultPersona = "You are Ada, a friendly and careful member of this conversation. You answer briefly, you say so when you do not know, and you keep your promises."
+
+// SettingsFor returns the settings of an agent in a space: the space's value, else
+// the agent's, else the file's, else the default. Both arguments may be empty.
 func (c *Config) SettingsFor(agent, space string) Settings {
 	return resolveSettings(c.layers(agent, space)...)
 }
 
-// AgentWakePolicy returns what an agent's entry says on what wakes it in a space; empty where
-// it says nothing, or the space has a word of its own. The space may be empty.
+// AgentWakePolicy returns the wake policy of an agent's entry for a space, or ""
+// when the entry has none or the space overrides it. The space may be empty.
 func (c *Config) AgentWakePolicy(agent, space string) spaces.WakePolicy {
 	for _, a := range c.Agents {
 		if own, ok := a.settings["wake"]; ok && a.ID == agent && winningValue(settingKey{name: "wake"}, c.layers(agent, space)...) == own {
@@ -200,15 +265,8 @@ func (c *Config) layers(agent, space string) []settingsLayer {
 	return all
 }
 
-// HasEntry reports whether an entry for a space or for a server has that key.
-func (c *Config) HasEntry(key string) bool {
-	return slices.ContainsFunc(c.Spaces, func(s SpaceEntry) bool { return s.Key == key }) ||
-		slices.ContainsFunc(c.Servers, func(s ServerEntry) bool { return s.Key == key })
-}
-
-// testLimits lifts the default token caps along with the platforms' pace, for
-// tests that drive the program harder than anybody would pay for. Caps that are
-// written in the file stay.
+// testLimits sets the default token budgets to 0 when limits.outgoing is off, for
+// load tests. Budgets that the file sets stay.
 func (c *Config) testLimits() settingsLayer {
 	if c.Outgoing != "off" {
 		return nil
@@ -222,7 +280,13 @@ func (c *Config) testLimits() settingsLayer {
 	return lifted
 }
 
-// Agent returns the agent of that id that can run.
+// HasEntry reports whether spaces or servers has an entry with that key.
+func (c *Config) HasEntry(key string) bool {
+	return slices.ContainsFunc(c.Spaces, func(s SpaceEntry) bool { return s.Key == key }) ||
+		slices.ContainsFunc(c.Servers, func(s ServerEntry) bool { return s.Key == key })
+}
+
+// Agent returns the agent with that id unless it is misconfigured.
 func (c *Config) Agent(id string) (AgentEntry, bool) {
 	for _, a := range c.Agents {
 		if a.ID == id && !a.Misconfigured {
@@ -232,7 +296,68 @@ func (c *Config) Agent(id string) (AgentEntry, bool) {
 	return AgentEntry{}, false
 }
 
-// Secrets returns every credential of the configuration, to scrub logs with.
+// AdmitFor returns the admission mode of an account for chats that no space lists.
+func (c *Config) AdmitFor(adapter string) string {
+	for _, a := range c.Adapters {
+		if a.Name == adapter && a.Admit != "" {
+			return a.Admit
+		}
+	}
+	return c.Admit
+}
+
+// SenderLimit returns how many messages of one sender may wake agents in a minute, 0
+// for no limit. It is 0 when limits.outgoing is off.
+func (c *Config) SenderLimit() int {
+	if c.Outgoing == "off" {
+		return 0
+	}
+	return c.SenderPerMinute
+}
+
+func (c *Config) platformOf(adapter string) string {
+	for _, a := range c.Adapters {
+		if a.Name == adapter {
+			return a.Type
+		}
+	}
+	return ""
+}
+
+// PeopleOnAccount returns the people of a list whose ids are valid on an account:
+// those listed under its adapter, and those under another adapter of the same
+// platform.
+func (c *Config) PeopleOnAccount(list []PersonRef, adapter string) []PersonRef {
+	var on []PersonRef
+	for _, p := range list {
+		if p.Adapter == adapter || c.platformOf(p.Adapter) == c.platformOf(adapter) {
+			on = append(on, p)
+		}
+	}
+	return on
+}
+
+// LinkedAccount returns the account on an adapter's platform of the person who has
+// the given account; false when people has no such entry.
+func (c *Config) LinkedAccount(platform, scope, user, adapter string) (PersonRef, bool) {
+	for _, k := range c.People {
+		if !slices.ContainsFunc(k.Accounts, func(p PersonRef) bool {
+			return c.platformOf(p.Adapter) == platform && p.Scope == scope && p.User == user
+		}) {
+			continue
+		}
+		on := c.PeopleOnAccount(k.Accounts, adapter)
+		if i := slices.IndexFunc(on, func(p PersonRef) bool { return p.Adapter == adapter }); i > 0 {
+			on = on[i:]
+		}
+		if len(on) > 0 {
+			return on[0], true
+		}
+	}
+	return PersonRef{}, false
+}
+
+// Secrets returns every credential of the configuration, for redaction.
 func (c *Config) Secrets() []adapters.Secret {
 	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alerts.Webhook, c.Alerts.DeadMan, c.Telemetry.Traces}
 	for _, a := range c.Adapters {
@@ -255,12 +380,12 @@ func (c *Config) Secrets() []adapters.Secret {
 	return slices.DeleteFunc(all, func(s adapters.Secret) bool { return s == "" })
 }
 
-// AdmitFor returns who may talk on an account in chats that nobody names.
-func (c *Config) AdmitFor(adapter string) string {
-	for _, a := range c.Adapters {
-		if a.Name == adapter && a.Admit != "" {
-			return a.Admit
-		}
-	}
-	return c.Admit
+// KeepStartValues returns a copy of c in which the keys that are read only at start
+// have the values of the running configuration. Slices and maps are shared.
+func (c *Config) KeepStartValues(running *Config) *Config {
+	merged := *c
+	merged.Data, merged.Database, merged.Redis = running.Data, running.Database, running.Redis
+	merged.Roles, merged.Listen, merged.WebhookListen = running.Roles, running.Listen, running.WebhookListen
+	merged.Outgoing, merged.Alerts, merged.Telemetry = running.Outgoing, running.Alerts, running.Telemetry
+	return &merged
 }

@@ -7,16 +7,15 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-
-	"github.com/trestle-bridge/trestle/adapters"
+	"time"
 )
 
-// decoder turns a tree into a [Config]. Only what the program cannot begin
-// without is fatal; any other fault makes its entry misconfigured.
+// A decoder converts a tree to a [Config]. Errors in keys that the program needs to
+// start are fatal; any other error makes its entry misconfigured.
 type decoder struct {
 	config     *Config
-	folder     string // relative paths of the file start here
-	workFolder string // relative paths of the environment and of flags start here
+	folder     string // of relative paths in the file
+	workFolder string // of relative paths in the environment and in flags
 	expand     expander
 	fatal      []Error
 	secrets    []secretSource
@@ -42,7 +41,7 @@ func (d *decoder) decode(root *node) {
 	d.readNetworkAccess(top)
 	c.Admit = top.oneOf("admit", "pairing")
 	if d.reportKey(top, "admit") {
-		c.Admit = "deny" // whoever was meant, it was not said
+		c.Admit = "deny" // an invalid mode admits no one
 	}
 	limits := top.subsection("limits")
 	c.Outgoing = limits.oneOf("outgoing", "platform")
@@ -65,8 +64,34 @@ func (d *decoder) decode(root *node) {
 	d.reportUnknownKeys(top)
 }
 
-// readNetworkAccess reads from where the console may be called. What is wrong there stops
-// the start: nobody is let in by a misunderstanding.
+// readRoles reads the roles of this process. Errors are fatal: with a wrong division
+// no process would do a part of the work.
+func (d *decoder) readRoles(top *section) {
+	c := d.config
+	for _, l := range top.list("roles") {
+		switch r := ProcessRole(l.text); {
+		case !slices.Contains(AllRoles(), r):
+			top.addError(l.at, fmt.Sprintf("roles: there is no role %q", l.text), "write some of "+roleWords())
+		case !slices.Contains(c.Roles, r):
+			c.Roles = append(c.Roles, r)
+		}
+	}
+	if len(c.Roles) > 0 && len(c.Roles) < len(AllRoles()) && c.Database == "" {
+		top.addError(top.positionOf("roles"), "the record is a file, which one process has: it must do everything", "leave roles out, or set database: several processes share a Postgres database")
+	}
+	d.makeFatal(top)
+}
+
+func roleWords() string {
+	var all []string
+	for _, r := range AllRoles() {
+		all = append(all, string(r))
+	}
+	return strings.Join(all, ", ")
+}
+
+// readNetworkAccess reads hosts and trusted_proxies. Errors are fatal, so that a
+// mistake opens no access.
 func (d *decoder) readNetworkAccess(top *section) {
 	c := d.config
 	for _, l := range top.list("hosts") {
@@ -90,88 +115,8 @@ func (d *decoder) readNetworkAccess(top *section) {
 	d.makeFatal(top)
 }
 
-// requiredText reads a key that the program cannot begin without.
-func (d *decoder) requiredText(top *section, name string) string {
-	value := top.stringAt(name)
-	d.makeFatal(top)
-	return value
-}
-
-// makeFatal makes what was found so far the end of it.
-func (d *decoder) makeFatal(top *section) {
-	d.fatal = append(d.fatal, top.errs...)
-	top.errs = nil
-	d.noteSecrets("", top)
-}
-
-// reportKey makes what was found about one key at the top a problem of that key.
-func (d *decoder) reportKey(top *section, name string) (misconfigured bool) {
-	faults := top.errs
-	top.errs = nil
-	d.noteSecrets(name, top)
-	return d.reportEntry(name, faults)
-}
-
-// reportEntry finishes an entry: it is misconfigured when there are faults.
-func (d *decoder) reportEntry(path string, faults []Error) (misconfigured bool) {
-	for _, f := range faults {
-		d.config.Problems = append(d.config.Problems, EntryProblem{path, f})
-	}
-	return len(faults) > 0
-}
-
-// noteSecrets notes how the credentials of a section are kept.
-func (d *decoder) noteSecrets(path string, s *section) {
-	if len(s.literals) > 0 || len(s.files) > 0 {
-		d.secrets = append(d.secrets, secretSource{path, s.literals, s.files})
-	}
-	s.literals, s.files = nil, nil
-}
-
-// readTopSettings reads the settings at the top. One that is wrong has its default.
-func (d *decoder) readTopSettings(top *section) {
-	for _, e := range top.node.entries {
-		one := openSection(&node{kind: mapNode, entries: []mapEntry{e}}, keyForm{settings: true})
-		one.readSettings()
-		maps.Copy(top.layer, one.layer)
-		d.reportEntry(e.key, one.errs)
-	}
-	d.config.settings = top.layer
-}
-
-// reportUnknownKeys says which keys at the top nobody reads. One that seems to mean the
-// record or the address stops the start: a program that goes on without it opens
-// another record.
-func (d *decoder) reportUnknownKeys(top *section) {
-	for _, f := range top.finish() {
-		near := slices.ContainsFunc([]string{"data", "database", "listen"}, func(k string) bool {
-			return f.Remedy == DidYouMean(k, []string{k})
-		})
-		if near {
-			d.fatal = append(d.fatal, f)
-			continue
-		}
-		d.config.Problems = append(d.config.Problems, EntryProblem{f.key, f})
-	}
-}
-
-// eachEntry calls read for every entry under a key at the top.
-func (d *decoder) eachEntry(name string, n *node, read func(key string, s *section)) {
-	f := findKey(topKeys, name).form
-	if n != nil && n.kind != mapNode && n.kind != nullNode {
-		d.reportEntry(name, []Error{{At: n.origin, What: name + " should hold entries by name", Remedy: "write `" + name + ":` and one indented `name: {…}` for each"}})
-		return
-	}
-	if n == nil {
-		return
-	}
-	for _, e := range n.entries {
-		read(e.key, openSection(e.value, f))
-	}
-}
-
-// readModel reads a model over what it inherits. What it says on settings goes to
-// the layer around it; perDay is the setting that its limit for a day is.
+// readModel reads a model over the inherited one. Settings in it go to the layer
+// around; perDay names the setting of its daily limit.
 func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDay string, around settingsLayer) ModelEndpoint {
 	m := inherited
 	f := keyForm{of: modelKeys}
@@ -212,200 +157,40 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 	return m
 }
 
-func (d *decoder) readAdapters(n *node) {
-	d.eachEntry("adapters", n, func(name string, s *section) {
-		a := AdapterEntry{Name: name, Type: s.oneOf("type", "")}
-		if a.Type == "" && len(s.errs) == 0 {
-			s.addError(s.node.origin, "the adapter has no type", "write type: telegram")
+// readAlerts reads where alerts are sent. Errors are a problem of that key.
+func (d *decoder) readAlerts(top *section) {
+	s := top.subsection("alarms")
+	a := &d.config.Alerts
+	for _, chat := range s.list("chat") {
+		if c, ok := d.adapterOf(s, chat, "chat, such as telegram:1234567"); ok {
+			a.Chats = append(a.Chats, c)
 		}
-		if strings.Contains(name, ":") {
-			s.addError(s.node.origin, "the name of an adapter's entry may hold no colon", "chats refer to it as name:chat")
+	}
+	a.Webhook, a.DeadMan = s.secretURL("webhook"), s.secretURL("dead_man")
+	a.MinLevel = s.oneOf("least", "warn")
+	a.BackupAge = defaultBackupAge
+	if text := s.stringAt("backup_age"); text != "" {
+		age, err := ParseDuration(text)
+		if err != nil || age < 0 {
+			s.addError(s.positionOf("backup_age"), fmt.Sprintf("backup_age: %q is no length of time", text), "write 7d, or 0 for any age")
+		} else {
+			a.BackupAge = age
 		}
-		a.APIURL = s.stringAt("api_url")
-		s.checkURL("api_url", a.APIURL)
-		a.Admit = s.oneOf("admit", "")
-		limits := s.subsection("limits")
-		a.Outgoing = limits.oneOf("outgoing", "")
-		s.mergeErrors(limits)
-		d.readCredentials(s, &a)
-		d.noteSecrets("adapters."+name, s)
-		a.Misconfigured = d.reportEntry("adapters."+name, s.finish())
-		d.config.Adapters = append(d.config.Adapters, a)
-	})
+	}
+	top.mergeErrors(s)
+	d.reportKey(top, "alarms")
 }
 
-// readCredentials reads what an account of the type needs.
-func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
-	var needs, may []string
-	switch a.Type {
-	case "telegram", "discord":
-		needs, may = []string{"token"}, []string{"webhook_url"}
-	case "slack":
-		// With a signing secret Slack calls us; without one we need the token for sockets.
-		if needs, may = []string{"bot_token"}, []string{"app_token", "signing_secret", "webhook_url"}; !s.has("signing_secret") {
-			needs, may = []string{"bot_token", "app_token"}, []string{"signing_secret", "webhook_url"}
-		}
-	case "": // nobody knows what it needs, only what cannot be read
-		for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
-			s.stringAt(name)
-		}
-		return
-	}
-	for _, need := range []struct {
-		name string
-		into *adapters.Secret
-	}{{"token", &a.Token}, {"bot_token", &a.BotToken}, {"app_token", &a.AppToken}} {
-		if slices.Contains(needs, need.name) {
-			*need.into = s.requiredSecret(need.name)
-		}
-	}
-	for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
-		if s.has(name) && !slices.Contains(needs, name) && !slices.Contains(may, name) {
-			s.addError(s.positionOf(name), fmt.Sprintf("%s is no key of a %s account", name, a.Type), "its keys for credentials: "+strings.Join(slices.Concat(needs, may), ", "))
-		}
-	}
-	if slices.Contains(may, "signing_secret") {
-		a.SigningSecret = s.secret("signing_secret")
-	}
-	if slices.Contains(may, "app_token") {
-		a.AppToken = s.secret("app_token")
-	}
-	if slices.Contains(may, "webhook_url") {
-		a.WebhookURL = s.stringAt("webhook_url")
-	}
-	if a.WebhookURL != "" && d.config.WebhookListen == "" {
-		s.addError(s.positionOf("webhook_url"), "webhook_url is set, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443")
-	}
-	if a.Type == "slack" {
-		checkSlack(s, a, d.config.WebhookListen)
-	}
-	checkTokens(s, a)
-	d.checkIncomingCalls(s, a)
+// readTelemetry reads where traces are sent. Errors are a problem of that key.
+func (d *decoder) readTelemetry(top *section) {
+	s := top.subsection("telemetry")
+	d.config.Telemetry = Telemetry{Traces: s.secretURL("traces"), Content: s.boolean("content")}
+	top.mergeErrors(s)
+	d.reportKey(top, "telemetry")
 }
 
-func (d *decoder) readAgents(n *node) {
-	d.eachEntry("agents", n, func(id string, s *section) {
-		a := AgentEntry{ID: id, Model: d.config.Model}
-		if strings.ContainsAny(id, "/ ") {
-			s.addError(s.node.origin, "the name of an agent's entry may hold no slash and no space", "give it another key and write the name people read under name")
-		}
-		a.Name = cmp.Or(s.stringAt("name"), id)
-		a.Persona = d.readPersonaText(s)
-		before := len(d.config.Problems)
-		if a.Avatar = s.stringAt("avatar"); !isAvatar(a.Avatar) {
-			s.addError(s.positionOf("avatar"), "avatar is neither an https:// address nor an emoji in colons", "write the address of a picture, such as https://example.com/ada.png, or for Slack :robot_face:")
-		}
-		a.Model = d.readModel("agents."+id, s.get("model"), d.config.Model, "budget.agent_per_day", s.layer)
-		s.readSettings()
-		a.settings = s.layer
-		d.noteSecrets("agents."+id, s)
-		a.Misconfigured = d.reportEntry("agents."+id, s.finish()) || len(d.config.Problems) > before
-		d.config.Agents = append(d.config.Agents, a)
-	})
-	if len(d.config.Agents) == 0 {
-		d.config.Agents = []AgentEntry{{ID: "ada", Name: "Ada", Persona: DefaultPersona, Model: d.config.Model, settings: settingsLayer{}}}
-	}
-}
-
-// DefaultPersona is who the agent is where none is configured.
-const DefaultPersona = "You are Ada, a friendly and careful member of this conversation. You answer briefly, you say so when you do not know, and you keep your promises."
-
-// readPersonaText is a text, the name of a built-in one, or {file: PATH}.
-func (d *decoder) readPersonaText(s *section) string {
-	n := s.get("persona")
-	if n == nil || n.kind != mapNode {
-		text := s.scalarText(n, "persona")
-		return cmp.Or(personas[text], text)
-	}
-	inner := s.subsection("persona")
-	path := inner.stringAt("file")
-	s.mergeErrors(inner)
-	if path == "" {
-		return ""
-	}
-	text, missing := d.expand.read(path)
-	if missing != "" {
-		s.addError(inner.positionOf("file"), "persona is missing: "+missing, "name a text file, relative to the configuration")
-	}
-	return text
-}
-
-func (d *decoder) readServers(n *node) {
-	d.eachEntry("servers", n, func(name string, s *section) {
-		v := ServerEntry{Key: name, Circle: s.stringAt("circle"), Agents: d.readAgentList(s), Relay: s.boolean("relay")}
-		d.adapterOf(s, listItem{name, s.node.origin}, "server, such as guild:112233")
-		s.readSettings()
-		v.settings = s.layer
-		v.Misconfigured = d.reportEntry("servers."+name, s.finish())
-		d.config.Servers = append(d.config.Servers, v)
-	})
-}
-
-func (d *decoder) readSpaces(n *node) {
-	d.eachEntry("spaces", n, func(name string, s *section) {
-		v := SpaceEntry{Key: name, Name: cmp.Or(s.stringAt("name"), name), Circle: cmp.Or(s.stringAt("circle"), DefaultCircle), Relay: s.boolean("relay")}
-		v.Agents = d.readAgentList(s)
-		for _, chat := range s.list("chats") {
-			if c, ok := d.adapterOf(s, chat, "chat, such as telegram:-1001234"); ok {
-				v.Chats = append(v.Chats, c)
-				d.warnChatID("spaces."+name, chat.at, c)
-			}
-		}
-		if strings.Contains(v.Circle, "/") {
-			s.addError(s.positionOf("circle"), "the name of a circle may hold no slash", "take another name")
-		}
-		s.readSettings()
-		v.settings = s.layer
-		v.Misconfigured = d.reportEntry("spaces."+name, s.finish())
-		d.config.Spaces = append(d.config.Spaces, v)
-	})
-}
-
-// adapterOf reads "adapter:id".
-func (d *decoder) adapterOf(s *section, l listItem, form string) (ChatRef, bool) {
-	adapter, chat, ok := strings.Cut(l.text, ":")
-	if !ok || chat == "" {
-		s.addError(l.at, fmt.Sprintf("%q names no adapter and id", l.text), "write adapter:"+form)
-		return ChatRef{}, false
-	}
-	var known []string
-	for _, a := range d.config.Adapters {
-		if a.Name == adapter {
-			return ChatRef{adapter, chat}, true
-		}
-		known = append(known, a.Name)
-	}
-	s.addError(l.at, fmt.Sprintf("%q names the adapter %q, which is not under adapters", l.text, adapter),
-		cmp.Or(DidYouMean(adapter, known), "add it under adapters"))
-	return ChatRef{}, false
-}
-
-// readAgentList reads a list of agents and checks that they are there. Without one it is
-// who joins by default.
-func (d *decoder) readAgentList(s *section) []string {
-	var names []string
-	for _, l := range s.list("agents") {
-		names = append(names, l.text)
-		if !slices.Contains(d.agentIDs(), l.text) {
-			s.addError(l.at, fmt.Sprintf("the agent %q is not under agents", l.text), cmp.Or(DidYouMean(l.text, d.agentIDs()), "add it under agents"))
-		}
-	}
-	if len(names) == 0 {
-		return d.config.DefaultAgents
-	}
-	return names
-}
-
-func (d *decoder) agentIDs() []string {
-	var ids []string
-	for _, a := range d.config.Agents {
-		ids = append(ids, a.ID)
-	}
-	return ids
-}
-
-// readDefaultAgents reads who joins where nobody is named: those that there are, or else
-// the first agent.
+// readDefaultAgents reads the agents that join chats whose entry names none: the
+// known ones, or else the first agent.
 func (d *decoder) readDefaultAgents(top *section) {
 	for _, l := range top.list("default_agents") {
 		if !slices.Contains(d.agentIDs(), l.text) {
@@ -419,3 +204,83 @@ func (d *decoder) readDefaultAgents(top *section) {
 		d.config.DefaultAgents = []string{d.config.Agents[0].ID}
 	}
 }
+
+// readTopSettings reads the settings at the top. An invalid one keeps its default.
+func (d *decoder) readTopSettings(top *section) {
+	for _, e := range top.node.entries {
+		one := openSection(&node{kind: mapNode, entries: []mapEntry{e}}, keyForm{settings: true})
+		one.readSettings()
+		maps.Copy(top.layer, one.layer)
+		d.reportEntry(e.key, one.errs)
+	}
+	d.config.settings = top.layer
+}
+
+// reportUnknownKeys reports unknown keys at the top. One that resembles data,
+// database or listen is fatal: the program would open another database.
+func (d *decoder) reportUnknownKeys(top *section) {
+	for _, f := range top.finish() {
+		near := slices.ContainsFunc([]string{"data", "database", "listen"}, func(k string) bool {
+			return f.Remedy == DidYouMean(k, []string{k})
+		})
+		if near {
+			d.fatal = append(d.fatal, f)
+			continue
+		}
+		d.config.Problems = append(d.config.Problems, EntryProblem{f.key, f})
+	}
+}
+
+// requiredText reads a key whose errors are fatal.
+func (d *decoder) requiredText(top *section, name string) string {
+	value := top.stringAt(name)
+	d.makeFatal(top)
+	return value
+}
+
+// makeFatal makes the errors collected so far fatal.
+func (d *decoder) makeFatal(top *section) {
+	d.fatal = append(d.fatal, top.errs...)
+	top.errs = nil
+	d.noteSecrets("", top)
+}
+
+// reportKey makes the errors collected so far problems of a key at the top.
+func (d *decoder) reportKey(top *section, name string) (misconfigured bool) {
+	faults := top.errs
+	top.errs = nil
+	d.noteSecrets(name, top)
+	return d.reportEntry(name, faults)
+}
+
+// reportEntry adds the errors of an entry as problems and reports whether there are
+// any.
+func (d *decoder) reportEntry(path string, faults []Error) (misconfigured bool) {
+	for _, f := range faults {
+		d.config.Problems = append(d.config.Problems, EntryProblem{path, f})
+	}
+	return len(faults) > 0
+}
+
+// noteSecrets records where the credentials of a section are stored.
+func (d *decoder) noteSecrets(path string, s *section) {
+	if len(s.literals) > 0 || len(s.files) > 0 {
+		d.secrets = append(d.secrets, secretSource{path, s.literals, s.files})
+	}
+	s.literals, s.files = nil, nil
+}
+
+// resolvePath joins a relative path to the folder of the file, or to the working
+// folder when it came from the environment or a flag.
+func (d *decoder) resolvePath(path string, at Origin) string {
+	if at.Env != "" || at.Flag != "" {
+		return absoluteFrom(d.workFolder, path)
+	}
+	return absoluteFrom(d.folder, path)
+}
+
+// defaultSenderPerMinute is more than a person types.
+const defaultSenderPerMinute = 60
+
+// defaultBackupAge is the default of alarms.backup_age.
+const defaultBackupAge = 7 * 24 * time.Hour

@@ -4,6 +4,5 @@ package config
 
 import "io/fs"
 
-// identity tells a file from another one that was put in its place; here only
-// its size and time do.
-func identity(fs.FileInfo) string { return "" }
+// fileIdentity returns "": size and time alone tell files apart here.
+func fileIdentity(fs.FileInfo) string { return "" }

@@ -1,23 +1,22 @@
 package config
 
-// A keyRow is one key that a mapping of the file may hold, besides settings. What
-// can be said about it is said here: the decoder, the schema, `config show` and
-// docs/configuration.md are made from these tables.
+// A keyRow describes one key of a mapping, besides settings. The decoder, the
+// schema, `config show` and docs/configuration.md use these tables.
 type keyRow struct {
 	name     string
-	fallback string // as docs show it
+	fallback string // as the documentation shows it
 	meaning  string
 	form     keyForm
 }
 
-// A keyForm is what may stand under a key.
+// A keyForm describes the value of a key.
 type keyForm struct {
 	kind     formKind
 	words    []string // of a word
 	of       []keyRow // of a section, or of each entry
-	settings bool     // settings may stand there as well
+	settings bool     // settings are allowed as well
 	shorter  bool     // a section may be written as one text
-	start    bool     // counts from the next start on; else at once
+	start    bool     // read only at start
 }
 
 type formKind int
@@ -25,10 +24,10 @@ type formKind int
 const (
 	aText    formKind = iota
 	aNumber           // a whole number
-	aSecret           // a text that is never shown
+	aSecret           // a text that is never printed
 	aWord             // one of words
 	aFlag             // true or false
-	aList             // texts, or one
+	aList             // a list of texts, or one text
 	aSection          // keys of its own
 	entries           // sections by names that the operator chooses
 )
@@ -36,43 +35,43 @@ const (
 var topKeys = []keyRow{
 	{"version", "1", "shape of the file; this program reads 1", keyForm{kind: aNumber, start: true}},
 	{"data", "./data", "folder of the SQLite file, and of the files that people send", keyForm{start: true}},
-	{"database", "", "`postgres://user:password@host/name` keeps the record there instead of in a SQLite file; see [Postgres](operate.md#postgres)", keyForm{kind: aSecret, start: true}},
-	{"redis", "", "`redis://user:password@host:6379/0`, or `rediss://` with TLS: carries doorbells and live events between processes; see [Redis](operate.md#redis)", keyForm{kind: aSecret, start: true}},
-	{"roles", "adapters, minds, console", "what this process does, of several that share a database: accounts on platforms, wakes and cycles, what `listen` serves; see [several processes](operate.md#several-processes)", keyForm{kind: aList, start: true}},
+	{"database", "", "`postgres://user:password@host/name` stores everything there instead of in a SQLite file; see [Postgres](operate.md#postgres)", keyForm{kind: aSecret, start: true}},
+	{"redis", "", "`redis://user:password@host:6379/0`, or `rediss://` with TLS: carries notifications and live events between processes; see [Redis](operate.md#redis)", keyForm{kind: aSecret, start: true}},
+	{"roles", "adapters, minds, console", "the roles of this process, of several that share a database: accounts on platforms, wakes and cycles, the servers at `listen`; see [several processes](operate.md#several-processes)", keyForm{kind: aList, start: true}},
 	{"listen", "127.0.0.1:7420", "the console, the API, health and live events; empty serves none. See [the console](console.md)", keyForm{start: true}},
-	{"webhook_listen", "", "where platforms call that have a `webhook_url`, such as `127.0.0.1:8443`; nothing else is served there. It speaks plain HTTP: a proxy in front ends TLS", keyForm{start: true}},
-	{"token", "", "opens the console, beside those of `trestle token add`; this or `trusted_proxies` is needed, with 32 bytes or more, where `listen` is no loopback address", keyForm{kind: aSecret}},
-	{"hosts", "", "names by which browsers may call `listen` beside those of this machine, such as `trestle.example.org`", keyForm{kind: aList}},
-	{"trusted_proxies", "", "addresses or networks, such as `10.0.0.7` or `10.0.0.0/24`, of proxies whose forwarding headers are believed", keyForm{kind: aList}},
-	{"model", "", "the model of every agent that names no other", keyForm{kind: aSection, of: modelKeys, shorter: true}},
+	{"webhook_listen", "", "address for calls of platforms with a `webhook_url`, such as `127.0.0.1:8443`. It serves plain HTTP: a proxy in front terminates TLS", keyForm{start: true}},
+	{"token", "", "authenticates at the console, besides those of `trestle token add`; this or `trusted_proxies` is needed, with 32 bytes or more, where `listen` is no loopback address", keyForm{kind: aSecret}},
+	{"hosts", "", "host names accepted at `listen` besides those of this machine, such as `trestle.example.org`", keyForm{kind: aList}},
+	{"trusted_proxies", "", "addresses or networks, such as `10.0.0.7` or `10.0.0.0/24`, of proxies whose forwarding headers are trusted", keyForm{kind: aList}},
+	{"model", "", "the model of every agent without one of its own", keyForm{kind: aSection, of: modelKeys, shorter: true}},
 	{"adapters", "", "one entry for each account on a platform; chats refer to it by its name", keyForm{kind: entries, of: adapterKeys}},
-	{"admit", "pairing", "who may talk to the agents in chats that the file does not name. `pairing`: a stranger is shown a code, and `trestle pair CODE` lets them in. `allowlist`: the people under `allow`, in their direct chats. `open`: everybody, with a warning. `deny`: nobody. The modes never mix, and in every mode a program is heard only if `allow` lists it", keyForm{kind: aWord, words: admitWords}},
-	{"owners", "", "who runs this installation: `adapter:user` with the id that the platform minted, on Slack `adapter:TEAM/USER`; never a name", keyForm{kind: aList}},
+	{"admit", "pairing", "who may talk to the agents in chats that the file does not name. `pairing`: an unknown person receives a code, and `trestle pair CODE` admits them. `allowlist`: the people under `allow`, in their direct chats. `open`: everyone, with a warning. `deny`: no one. In every mode a program is heard only if `allow` lists it", keyForm{kind: aWord, words: admitWords}},
+	{"owners", "", "who runs this installation: `adapter:user` with the id that the platform assigned, on Slack `adapter:TEAM/USER`; never a name", keyForm{kind: aList}},
 	{"admins", "", "who may decide for rooms of several people; written like `owners`", keyForm{kind: aList}},
-	{"allow", "nobody", "people for `allowlist`, programs for every mode; written like `owners`", keyForm{kind: aList}},
+	{"allow", "no one", "people for `allowlist`, programs for every mode; written like `owners`", keyForm{kind: aList}},
 	{"people", "", "one entry for each person who is known on several platforms; its key is for you", keyForm{kind: entries, of: personKeys}},
-	{"limits", "", "limits of what is sent and heard", keyForm{kind: aSection, of: allLimitKeys}},
-	{"alarms", "", "who is told of problems", keyForm{kind: aSection, of: alarmKeys, start: true}},
-	{"telemetry", "", "where traces go", keyForm{kind: aSection, of: telemetryKeys, start: true}},
-	{"default_agents", "the first agent", "who joins a chat that was admitted without being named, or whose agents are all gone", keyForm{kind: aList}},
+	{"limits", "", "limits for sending and receiving", keyForm{kind: aSection, of: allLimitKeys}},
+	{"alarms", "", "where alerts are sent", keyForm{kind: aSection, of: alarmKeys, start: true}},
+	{"telemetry", "", "where traces are sent", keyForm{kind: aSection, of: telemetryKeys, start: true}},
+	{"default_agents", "the first agent", "agents of a chat that was admitted without an entry, or whose agents no longer exist", keyForm{kind: aList}},
 	{"agents", "", "one entry for each agent; its key is its id in everything that is stored", keyForm{kind: entries, of: agentKeys, settings: true}},
-	{"servers", "", "what each channel of a server or workspace becomes; the key is `adapter:server`", keyForm{kind: entries, of: serverKeys, settings: true}},
+	{"servers", "", "settings of every channel of a server or workspace; the key is `adapter:server`", keyForm{kind: entries, of: serverKeys, settings: true}},
 	{"spaces", "", "one entry for each room", keyForm{kind: entries, of: spaceKeys, settings: true}},
 }
 
 var admitWords = []string{"pairing", "allowlist", "open", "deny"}
 
 var allLimitKeys = append([]keyRow{
-	{"sender_per_minute", "60", "messages of one sender that may wake agents in a minute; further ones are kept and seen and wake nobody. 0 is no bound", keyForm{kind: aNumber}},
+	{"sender_per_minute", "60", "messages of one sender that may wake agents in a minute; further ones are stored and shown but wake no agent. 0 is no limit", keyForm{kind: aNumber}},
 }, limitKeys...)
 
 var limitKeys = []keyRow{
-	{"outgoing", "platform", "keep to the pace that the platform allows. `off` is for tests, and at the top it also sets the budgets of tokens that the file does not name to 0, which is no limit", keyForm{kind: aWord, words: []string{"platform", "off"}, start: true}},
+	{"outgoing", "platform", "throttle to the rate that the platform allows. `off` is for tests, and at the top it also sets the budgets of tokens that the file does not name to 0, which is no limit", keyForm{kind: aWord, words: []string{"platform", "off"}, start: true}},
 }
 
 var modelKeys = []keyRow{
 	{"base_url", "", "the endpoint, such as `https://api.example.com/v1`", keyForm{}},
-	{"api_key", "", "its key", keyForm{kind: aSecret}},
+	{"api_key", "", "its API key", keyForm{kind: aSecret}},
 	{"name", "gpt-5-mini", "the endpoint's name for the model", keyForm{}},
 	{"context_tokens", "", "the setting of that name", keyForm{kind: aNumber}},
 	{"max_output_tokens", "", "the setting of that name", keyForm{kind: aNumber}},
@@ -88,10 +87,10 @@ var adapterKeys = []keyRow{
 	{"type", "", "the platform", keyForm{kind: aWord, words: adapterTypes}},
 	{"token", "", "Telegram and Discord: the bot's token", keyForm{kind: aSecret}},
 	{"bot_token", "", "Slack: the token that begins with xoxb-", keyForm{kind: aSecret}},
-	{"app_token", "", "Slack: the token that begins with xapp-. Not needed where Slack calls us", keyForm{kind: aSecret}},
-	{"signing_secret", "", "Slack: proves its calls, where it calls us", keyForm{kind: aSecret}},
+	{"app_token", "", "Slack: the token that begins with xapp-. Not needed when Slack sends events over HTTP", keyForm{kind: aSecret}},
+	{"signing_secret", "", "Slack: verifies its HTTP requests", keyForm{kind: aSecret}},
 	{"api_url", "", "a self-hosted or test server in place of the platform's", keyForm{}},
-	{"webhook_url", "", "where the platform should call us, an `https://` address (`http://` too from a Bot API server of your own) that your proxy passes on to `webhook_listen` with its path unchanged; Discord calls with commands and buttons only. Each account needs a path of its own. Empty: Telegram is polled, Discord tells all over its gateway, and Slack's path is `/slack/events`", keyForm{}},
+	{"webhook_url", "", "address that the platform calls, an `https://` address (`http://` too from a Bot API server of your own) that your proxy passes on to `webhook_listen` with its path unchanged; Discord calls with commands and buttons only. Each account needs a path of its own. Empty: Telegram is polled, Discord uses its gateway, and Slack's path is `/slack/events`", keyForm{}},
 	{"admit", "", "as at the top, for this account", keyForm{kind: aWord, words: admitWords}},
 	{"limits", "", "as at the top, for this account", keyForm{kind: aSection, of: limitKeys}},
 }
@@ -100,9 +99,9 @@ var adapterTypes = []string{"telegram", "slack", "discord"}
 
 var agentKeys = []keyRow{
 	{"name", "the key", "how people call it", keyForm{}},
-	{"persona", "", "who it is, in words to it: a text, `{file: ./ada.md}`, or `friendly`, `professional` or `technical`, which are built in", keyForm{kind: aSection, of: personaKeys, shorter: true}},
+	{"persona", "", "description of the agent, addressed to it: a text, `{file: ./ada.md}`, or `friendly`, `professional` or `technical`, which are built in", keyForm{kind: aSection, of: personaKeys, shorter: true}},
 	{"avatar", "the account's", "its picture where several agents speak through one account, on Discord and Slack: an `https://` address that the platform can open, or for Slack an emoji such as `:robot_face:`", keyForm{}},
-	{"model", "as at the top", "a model of its own; what it leaves out is as at the top", keyForm{kind: aSection, of: modelKeys, shorter: true}},
+	{"model", "as at the top", "its own model; missing keys are as at the top", keyForm{kind: aSection, of: modelKeys, shorter: true}},
 }
 
 var personaKeys = []keyRow{
@@ -110,19 +109,32 @@ var personaKeys = []keyRow{
 }
 
 var serverKeys = []keyRow{
-	{"agents", "`default_agents`", "who is in the rooms", keyForm{kind: aList}},
+	{"agents", "`default_agents`", "agents in the rooms", keyForm{kind: aList}},
 	{"circle", "one for each room", "the circle of the rooms", keyForm{}},
 	{"relay", "false", "as in a space", keyForm{kind: aFlag}},
 }
 
 var personKeys = []keyRow{
-	{"accounts", "", "what each platform calls them, written like `owners`; a mention of one of these in a relayed room calls the one that the other platform knows", keyForm{kind: aList}},
+	{"accounts", "", "accounts of the person, written like `owners`; a mention of one of them in a relayed room becomes a mention of the account on the other platform", keyForm{kind: aList}},
 }
 
 var spaceKeys = []keyRow{
-	{"name", "the key", "how the room is called", keyForm{}},
+	{"name", "the key", "name of the room", keyForm{}},
 	{"circle", "home", "spaces of one circle share one memory: what an agent hears in one, it may use in the others", keyForm{}},
-	{"agents", "`default_agents`", "who is in the room", keyForm{kind: aList}},
+	{"agents", "`default_agents`", "agents in the room", keyForm{kind: aList}},
 	{"chats", "", "`adapter:chat`, one or several", keyForm{kind: aList}},
-	{"relay", "false", "`true`: what people say in one of the chats also goes to the others", keyForm{kind: aFlag}},
+	{"relay", "false", "`true`: messages in one of the chats are copied to the others", keyForm{kind: aFlag}},
+}
+
+var alarmKeys = []keyRow{
+	{"chat", "", "`adapter:chat` of the operators, one or several; its members may answer `ack 2h`. An alert about an adapter is not sent through that adapter", keyForm{kind: aList, start: true}},
+	{"webhook", "", "receives alerts in the JSON of Prometheus' Alertmanager", keyForm{kind: aSecret, start: true}},
+	{"dead_man", "", "an address that is requested every minute while there is no alert, for a dead man's switch", keyForm{kind: aSecret, start: true}},
+	{"least", "warn", "lowest severity of alerts", keyForm{kind: aWord, words: []string{"warn", "fail"}, start: true}},
+	{"backup_age", "7d", "age of the last backup that raises an alert; 0 is none", keyForm{start: true}},
+}
+
+var telemetryKeys = []keyRow{
+	{"traces", "", "the address of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`. The variables `OTEL_EXPORTER_OTLP_*` add headers and certificates", keyForm{kind: aSecret, start: true}},
+	{"content", "false", "whether traces contain message text", keyForm{kind: aFlag, start: true}},
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,23 +12,27 @@ import (
 	"unicode/utf8"
 )
 
-// LoadOptions says where a configuration is looked for.
+// DefaultFile is the name of the configuration file that is looked for in the
+// working folder.
+const DefaultFile = "trestle.yaml"
+
+// LoadOptions say where the configuration is read from.
 type LoadOptions struct {
 	Path    string                      // --config; empty looks for trestle.yaml in Folder, then uses the environment
 	Data    string                      // --data; wins over everything
 	Roles   string                      // --roles; wins over everything
 	Folder  string                      // the working folder
-	Lookup  func(string) (string, bool) // one variable of the environment
-	Environ []string                    // all of them, as NAME=value
+	Lookup  func(string) (string, bool) // returns one environment variable
+	Environ []string                    // all variables, as NAME=value
 }
 
-// InvalidError holds the faults that make a configuration unusable.
+// InvalidError holds the errors that make a configuration unusable.
 type InvalidError struct {
 	Text   string // of the file, for excerpts
 	Errors []Error
 }
 
-// Error lists the faults, one in a line.
+// Error lists the errors, one per line.
 func (e *InvalidError) Error() string {
 	var lines []string
 	for _, f := range e.Errors {
@@ -36,11 +41,8 @@ func (e *InvalidError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// DefaultFile is the name of the file that is looked for in the working folder.
-const DefaultFile = "trestle.yaml"
-
-// Load reads and checks the configuration. Its error, if any, is an
-// [*InvalidError]; beside it the Config, unless nil, holds what could be read.
+// Load reads and checks the configuration. Its error, if any, is an [*InvalidError];
+// a Config returned with it holds what could be read.
 func Load(l LoadOptions) (*Config, error) {
 	c := &Config{}
 	d := &decoder{config: c, folder: l.Folder, workFolder: l.Folder, expand: expander{lookup: l.Lookup, folder: l.Folder, opened: c.noteFile}}
@@ -66,7 +68,7 @@ func Load(l LoadOptions) (*Config, error) {
 		root.put([]string{"adapters"}, &node{kind: mapNode})
 		l.addPlatforms(root)
 	}
-	if m := root.get("model"); m == nil || m.kind == scalarNode { // a bare name says nothing of the endpoint
+	if m := root.get("model"); m == nil || m.kind == scalarNode { // a plain model name leaves the endpoint to the environment
 		l.addModel(root)
 	}
 	c.Problems = append(c.Problems, l.override(root, c.noteFile)...)
@@ -84,8 +86,8 @@ func Load(l LoadOptions) (*Config, error) {
 	return c, nil
 }
 
-// fallbackData is the data folder where the file is no YAML: what the flag or the
-// environment says, or else the usual one.
+// fallbackData returns the data folder when the file is not YAML: that of the flag,
+// else of the environment, else the default.
 func (l LoadOptions) fallbackData(d *decoder) string {
 	set, _ := l.Lookup("TRESTLE_DATA")
 	if named := cmp.Or(l.Data, set); named != "" {
@@ -94,13 +96,7 @@ func (l LoadOptions) fallbackData(d *decoder) string {
 	return filepath.Join(d.folder, "data")
 }
 
-func (c *Config) noteFile(file string) {
-	if !slices.Contains(c.files, file) {
-		c.files = append(c.files, file)
-	}
-}
-
-// read finds and reads the file; an empty path means that there is none.
+// read finds and reads the file; the path is empty when there is none.
 func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 	path = l.Path
 	if path == "" {
@@ -134,117 +130,71 @@ func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 	return path, withoutBOM(raw), mode, nil
 }
 
-// withoutBOM returns a text without the mark that some editors put before the first line.
+// withoutBOM returns a text without the byte order mark that some editors write.
 func withoutBOM(raw []byte) string { return strings.TrimPrefix(string(raw), "\ufeff") }
 
 func (l LoadOptions) full(path string) string { return absoluteFrom(l.Folder, path) }
 
-// fromEnv returns a node that holds an environment variable, or nil.
-func (l LoadOptions) fromEnv(name string) *node {
-	value, ok := l.Lookup(name)
-	if !ok || value == "" {
-		return nil
+// maxFile is the largest size of a file that holds the configuration or one value.
+const maxFile = 1 << 20
+
+// readBounded reads a file of at most [maxFile] bytes. It refuses pipes and devices,
+// which may have no end.
+func readBounded(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, errFolder
+	case !info.Mode().IsRegular():
+		return nil, errNoFile
+	case info.Size() > maxFile:
+		return nil, errTooLarge
 	}
-	return &node{kind: scalarNode, text: value, origin: Origin{Env: name}}
+	return os.ReadFile(path)
 }
 
-// addModel takes the endpoint from the environment, and its model unless the
-// file names one.
-func (l LoadOptions) addModel(root *node) {
-	if name := root.get("model"); name != nil {
-		root.put([]string{"model"}, &node{kind: mapNode, origin: name.origin, entries: []mapEntry{{"name", name.origin, name}}})
+// The reasons why a file is refused.
+var (
+	errFolder   = errors.New("it is a folder")
+	errNoFile   = errors.New("it is no regular file")
+	errTooLarge = errors.New("it is larger than 1 MiB")
+	errNotUTF8  = errors.New("it is not UTF-8")
+)
+
+// reasonOf returns the reason of a file error without the path.
+func reasonOf(err error) string {
+	if errors.Is(err, os.ErrNotExist) {
+		return "it does not exist"
 	}
-	for key, name := range map[string]string{"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY", "name": "TRESTLE_MODEL"} {
-		if n := l.fromEnv(name); n != nil && root.get("model").get(key) == nil {
-			root.put([]string{"model", key}, n)
-		}
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+func (c *Config) noteFile(file string) {
+	if !slices.Contains(c.files, file) {
+		c.files = append(c.files, file)
 	}
 }
 
-// addPlatforms switches on what the environment holds tokens for.
-func (l LoadOptions) addPlatforms(root *node) {
-	for _, p := range []struct{ platform, key, variable string }{
-		{"telegram", "token", "TELEGRAM_BOT_TOKEN"},
-		{"slack", "bot_token", "SLACK_BOT_TOKEN"},
-		{"slack", "app_token", "SLACK_APP_TOKEN"},
-		{"discord", "token", "DISCORD_BOT_TOKEN"},
-	} {
-		if n := l.fromEnv(p.variable); n != nil {
-			root.put([]string{"adapters", p.platform, "type"}, &node{kind: scalarNode, text: p.platform, origin: n.origin})
-			root.put([]string{"adapters", p.platform, p.key}, n)
-		}
-	}
-	for name, variable := range map[string]string{"telegram": "TELEGRAM_API_URL", "slack": "SLACK_API_URL", "discord": "DISCORD_API_URL"} {
-		if n := l.fromEnv(variable); n != nil && root.get("adapters").get(name) != nil {
-			root.put([]string{"adapters", name, "api_url"}, n)
-		}
-	}
-}
+// Files lists the full paths of all files that were read: the configuration first,
+// then those that values refer to.
+func (c *Config) Files() []string { return slices.Clone(c.files) }
 
-// override applies TRESTLE_A__B=value as the path a.b, and TRESTLE_A__B_FILE as
-// the text of a file. Without a double underscore only known keys at the top
-// of the file count, so that other variables of ours stay what they are.
-func (l LoadOptions) override(root *node, opened func(path string)) []EntryProblem {
-	var twice []EntryProblem
-	variables := slices.Clone(l.Environ)
-	slices.Sort(variables)
-	given := map[string]string{} // path to variable
-	for _, v := range variables {
-		variable, value, _ := strings.Cut(v, "=")
-		name, ours := strings.CutPrefix(variable, "TRESTLE_")
-		if !ours || value == "" {
+// FileFingerprint returns a text that changes when one of the files is replaced,
+// written, created or removed. It does not read the files.
+func FileFingerprint(files []string) string {
+	var out strings.Builder
+	for _, path := range files {
+		info, err := os.Stat(path)
+		if err != nil {
+			fmt.Fprintf(&out, "%s: %s\n", path, reasonOf(err))
 			continue
 		}
-		n := &node{kind: scalarNode, text: value, origin: Origin{Env: variable}}
-		short, isFile := strings.CutSuffix(name, "_FILE")
-		if isFile {
-			name = short
-		}
-		path := strings.Split(strings.ToLower(name), "__")
-		if len(path) == 1 && !overridable(path[0]) {
-			continue
-		}
-		if isFile {
-			x := expander{folder: l.Folder, opened: opened}
-			n.text, n.missing = x.read(value)
-			n.files = []string{x.full(value)}
-		}
-		if other := given[name]; other != "" {
-			twice = append(twice, EntryProblem{variable, Error{At: n.origin, What: other + " is set as well, and counts", Remedy: "unset one of the two"}})
-			continue
-		}
-		given[name] = variable
-		root.put(matchKeys(root, path), n)
+		fmt.Fprintf(&out, "%s: %d %d %o %s\n", path, info.Size(), info.ModTime().UnixNano(), info.Mode(), fileIdentity(info))
 	}
-	return twice
+	return out.String()
 }
-
-// overridable reports whether TRESTLE_NAME overrides a key at the top.
-// TRESTLE_MODEL is the model's name and TRESTLE_CONFIG the file, each read
-// elsewhere.
-func overridable(name string) bool {
-	_, isSetting := findSetting(name)
-	return isSetting || slices.ContainsFunc(topKeys, func(k keyRow) bool {
-		return k.name == name && k.form.kind != aSection && k.form.kind != entries
-	})
-}
-
-// matchKeys returns the path as the file spells it: a variable cannot hold the colon
-// of guild:112233, nor capitals, dots and dashes.
-func matchKeys(n *node, path []string) []string {
-	out := slices.Clone(path)
-	for i, name := range path {
-		if n == nil {
-			break
-		}
-		for _, e := range n.entries {
-			if e.key != name && inVariable.Replace(strings.ToLower(e.key)) == name {
-				out[i] = e.key
-			}
-		}
-		n = n.get(out[i])
-	}
-	return out
-}
-
-var inVariable = strings.NewReplacer(":", "_", "-", "_", ".", "_", " ", "_")

@@ -5,25 +5,25 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// section reads one mapping by the keys of a table. Whatever is not in the table
-// is a fault in the end. Faults do not stop the reading, so that one run shows
-// them all.
+// A section reads one mapping with the keys of a form. It collects errors and goes
+// on, so that one run reports all of them; finish adds one for every unknown key.
 type section struct {
 	node     *node
 	form     keyForm
 	layer    settingsLayer // settings found here
 	errs     []Error
-	literals []Origin // credentials that stand here as they are
-	files    []string // where credentials were read from
+	literals []Origin // of credentials that the file contains literally
+	files    []string // that credentials were read from
 }
 
-// openSection begins reading n. What is no mapping is a fault and reads as an
-// empty one.
+// openSection starts reading n. A node that is not a mapping is an error and reads
+// as an empty one.
 func openSection(n *node, f keyForm) *section {
 	s := &section{node: &node{}, form: f, layer: settingsLayer{}}
 	switch {
@@ -40,8 +40,7 @@ func (s *section) addError(at Origin, what, remedy string) {
 	s.errs = append(s.errs, Error{At: at, What: what, Remedy: remedy})
 }
 
-// findKey returns the row of a key. To ask for one that the table does not have is a
-// mistake of this package.
+// findKey returns the row of a key, which must exist.
 func findKey(keys []keyRow, name string) keyRow {
 	i := slices.IndexFunc(keys, func(k keyRow) bool { return k.name == name })
 	if i < 0 {
@@ -52,27 +51,28 @@ func findKey(keys []keyRow, name string) keyRow {
 
 func (s *section) key(name string) keyRow { return findKey(s.form.of, name) }
 
-// get returns the value under a key of the table, or nil.
+// get returns the value of a key of the form, or nil.
 func (s *section) get(name string) *node {
 	return s.node.get(s.key(name).name)
 }
 
-// has reports whether the key is there at all.
+// has reports whether the key is present.
 func (s *section) has(name string) bool { return s.get(name) != nil }
 
-// subsection begins reading the section under a key.
+// subsection starts reading the section under a key. The caller passes it to
+// mergeErrors.
 func (s *section) subsection(name string) *section {
 	return openSection(s.get(name), s.key(name).form)
 }
 
-// mergeErrors takes over the faults of a section within s.
+// mergeErrors finishes a subsection and takes over its errors and credentials.
 func (s *section) mergeErrors(inner *section) {
 	s.errs = append(s.errs, inner.finish()...)
 	s.literals = append(s.literals, inner.literals...)
 	s.files = append(s.files, inner.files...)
 }
 
-// stringAt returns the text of a scalar, or empty.
+// stringAt returns the text of a scalar, or "".
 func (s *section) stringAt(name string) string { return s.scalarText(s.get(name), name) }
 
 func (s *section) scalarText(n *node, name string) string {
@@ -89,7 +89,7 @@ func (s *section) scalarText(n *node, name string) string {
 	return n.text
 }
 
-// secret returns a credential, and notes how it is kept.
+// secret returns a credential and records where it is stored.
 func (s *section) secret(name string) adapters.Secret {
 	value := adapters.Secret(s.stringAt(name))
 	if n := s.get(name); n != nil && value != "" {
@@ -101,8 +101,8 @@ func (s *section) secret(name string) adapters.Secret {
 	return value
 }
 
-// isCredential reports whether a value lets anybody in: the address of a server does not when
-// it has no password.
+// isCredential reports whether a value grants access. The address of a database
+// server without a password does not.
 func isCredential(value string) bool {
 	u, err := url.Parse(value)
 	if err != nil {
@@ -116,7 +116,7 @@ func isCredential(value string) bool {
 	return true
 }
 
-// requiredSecret is a secret that may not be empty.
+// requiredSecret returns a credential; an empty one is an error.
 func (s *section) requiredSecret(name string) adapters.Secret {
 	before := len(s.errs)
 	value := s.secret(name)
@@ -126,7 +126,8 @@ func (s *section) requiredSecret(name string) adapters.Secret {
 	return value
 }
 
-// positionOf is the place of a key's value, or of the section.
+// positionOf returns the position of a key's value, or of the section when the key
+// is absent.
 func (s *section) positionOf(name string) Origin {
 	if n := s.get(name); n != nil {
 		return n.origin
@@ -134,8 +135,8 @@ func (s *section) positionOf(name string) Origin {
 	return s.node.origin
 }
 
-// oneOf returns one of the words that the table allows, or fallback when the key
-// is absent or wrong.
+// oneOf returns the value of a key that allows only certain words, or fallback when
+// it is absent or wrong.
 func (s *section) oneOf(name, fallback string) string {
 	value := s.stringAt(name)
 	if value == "" {
@@ -148,7 +149,7 @@ func (s *section) oneOf(name, fallback string) string {
 	return value
 }
 
-// boolean returns true or false; false when the key is absent.
+// boolean returns the value of a flag; false when the key is absent.
 func (s *section) boolean(name string) bool {
 	value := s.stringAt(name)
 	if value == "" {
@@ -161,8 +162,8 @@ func (s *section) boolean(name string) bool {
 	return on
 }
 
-// list returns the texts of a list, each with its place; a single value is a
-// list of one.
+// list returns the items of a list with their positions; a single value is a list of
+// one.
 func (s *section) list(name string) []listItem {
 	n := s.get(name)
 	if n == nil || n.kind == nullNode {
@@ -179,7 +180,7 @@ func (s *section) list(name string) []listItem {
 			continue
 		}
 		text := s.scalarText(item, name)
-		if item.origin.Env != "" || item.origin.Flag != "" { // which have no lists
+		if item.origin.Env != "" || item.origin.Flag != "" { // these have no list syntax
 			for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
 				all = append(all, listItem{word, item.origin})
 			}
@@ -190,7 +191,7 @@ func (s *section) list(name string) []listItem {
 	return all
 }
 
-// addItemError says what stands in a list in place of a text.
+// addItemError reports an item of a list that is not a scalar.
 func (s *section) addItemError(item *node, name string) {
 	if item.kind == mapNode && len(item.entries) > 0 {
 		s.addError(item.origin, fmt.Sprintf("this entry of %s is the key %q with a value", name, item.entries[0].key), "write it as one word, without a blank behind the colon")
@@ -199,14 +200,14 @@ func (s *section) addItemError(item *node, name string) {
 	s.addError(item.origin, fmt.Sprintf("this entry of %s is no single value", name), "write each entry on a line of its own")
 }
 
-// listItem is one text of a list.
+// listItem is one scalar of a list.
 type listItem struct {
 	text string
 	at   Origin
 }
 
-// readSettings reads every setting that stands in the section, as a group of keys
-// or with a dotted name.
+// readSettings reads every setting in the section, in a group of keys or with a
+// dotted name.
 func (s *section) readSettings() {
 	groups := settingGroups()
 	for _, e := range s.node.entries {
@@ -254,8 +255,8 @@ func (s *section) readSetting(name string, n *node) {
 	s.layer[name] = writtenSetting{text, n.origin}
 }
 
-// allowedKeys lists what may stand in the section: its keys, and the settings or
-// their groups.
+// allowedKeys lists the keys of a section, and the settings and their groups if it
+// allows those.
 func (f keyForm) allowedKeys() []string {
 	var names []string
 	for _, k := range f.of {
@@ -273,7 +274,7 @@ func (f keyForm) allowedKeys() []string {
 	return names
 }
 
-// finish returns the faults, with one for every key that does not belong here.
+// finish returns the errors, with one for every unknown key.
 func (s *section) finish() []Error {
 	known := s.form.allowedKeys()
 	for _, e := range s.node.entries {
@@ -285,7 +286,7 @@ func (s *section) finish() []Error {
 	return s.errs
 }
 
-// maxListedKeys is how many keys are more than one wants to read in a message.
+// maxListedKeys is the largest number of keys that an error message lists.
 const maxListedKeys = 16
 
 func unknownKey(e mapEntry, known []string) Error {
@@ -304,4 +305,32 @@ func unknownKey(e mapEntry, known []string) Error {
 		remedy = "keys here: " + strings.Join(known, ", ")
 	}
 	return Error{At: e.origin, What: fmt.Sprintf("unknown key %q", e.key), Remedy: remedy, key: e.key, hidden: true}
+}
+
+// number reads a non-negative integer.
+func (s *section) number(key string, fallback int) int {
+	text := s.stringAt(key)
+	if text == "" {
+		return fallback
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		s.addError(s.positionOf(key), fmt.Sprintf("%s: %q is no whole number", key, text), "write a number, or 0 for no bound")
+		return fallback
+	}
+	return n
+}
+
+// secretURL reads an http or https URL as a secret, since it may contain one.
+func (s *section) secretURL(name string) adapters.Secret {
+	value := s.secret(name)
+	if value == "" {
+		return ""
+	}
+	u, err := url.Parse(string(value))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		s.addError(s.positionOf(name), name+" is no address", "write https://…")
+		return ""
+	}
+	return value
 }

@@ -1,14 +1,17 @@
 package config
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Settings are the knobs of one agent in one space, each resolved: the space's
-// word before the agent's before the file's before the default. The keys, the
-// defaults and what each means stand in settings_keys.go.
+// Settings are the resolved settings of one agent in one space. settings_keys.go
+// holds the keys, defaults and meanings.
 type Settings struct {
 	Phases    string // two, one
 	Dialect   string // tools, tags
@@ -32,7 +35,7 @@ type Settings struct {
 	Expires         time.Duration
 	OnUnknown       spaces.UnknownOutcomePolicy
 
-	// Acts says which acts the agent has, by their names; the shell's own it always has.
+	// Acts enables the tools of the platforms. The other tools are always available.
 	Acts struct {
 		SendMessage, SendFile, React, EditMessage, DeleteMessage, ReadMessages, Search, SetUp bool
 	}
@@ -55,43 +58,43 @@ type Settings struct {
 	Compact    struct{ AfterTurns, Keep, SummaryTokens int }
 	Relevance  struct {
 		Snippet    int
-		Embeddings string // names the model that says where lines stand by their meaning; empty: none does
+		Embeddings string // model that computes embeddings; empty: none
 	}
 	Read    struct{ Limit int }
 	Wait    struct{ Timeout time.Duration }
 	Memory  struct{ MaxChars int }
 	Prompts struct{ Onboarding int }
 
-	// Price is what a million tokens of the model cost; 0 is unknown.
+	// Price holds the cost of a million tokens; 0 is unknown.
 	Price struct{ Input, Cached, Output float64 }
-	// Budget holds tokens; 0 is no limit.
+	// Budget limits tokens; 0 is no limit.
 	Budget struct{ AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot int }
-	// Attachments says whether files are fetched, and how much of them at most.
+	// Attachments configure the download and upload of files.
 	Attachments struct {
 		Fetch, Send   bool
 		MaxMB, KeepMB int
 	}
-	// Voice names the model that hears voice messages; empty: none does.
+	// Voice names the model that transcribes voice messages; empty: none.
 	Voice struct{ Model string }
-	// Summary names the model that condenses accounts of old runs; empty: none does.
+	// Summary names the model that summarises old runs; empty: none.
 	Summary struct{ Model string }
-	// Images says how many pictures the model is shown; 0 when it does not see.
+	// Images limits the images in a request; Most is 0 for models without vision.
 	Images struct{ Most, Side int }
-	// Retention is how long full model requests are kept; 0 is for ever.
+	// Retention limits how long full model requests are stored; 0 is no limit.
 	Retention struct{ Frames time.Duration }
 }
 
-// settingsLayer holds what one place of the configuration says about settings, by key.
+// settingsLayer holds the settings of one place in the configuration by key.
 type settingsLayer map[string]writtenSetting
 
-// writtenSetting is one value as it was written.
+// writtenSetting is one value as written.
 type writtenSetting struct {
 	text string
 	at   Origin
 }
 
-// resolveSettings returns the settings that layers give, the most specific last. The
-// values have been checked when they were read.
+// resolveSettings returns the settings of layers, the most specific last. Values
+// were checked when they were read.
 func resolveSettings(layers ...settingsLayer) Settings {
 	var s Settings
 	for _, k := range settingKeys {
@@ -105,7 +108,7 @@ func resolveSettings(layers ...settingsLayer) Settings {
 	return s
 }
 
-// winningValue returns the most specific value of a key and where it was written.
+// winningValue returns the most specific value of a key.
 func winningValue(k settingKey, layers ...settingsLayer) writtenSetting {
 	found := writtenSetting{text: k.fallback}
 	for _, l := range layers {
@@ -114,4 +117,218 @@ func winningValue(k settingKey, layers ...settingsLayer) writtenSetting {
 		}
 	}
 	return found
+}
+
+// settingKey is one row of [settingKeys]: name, default as written, meaning, and how
+// a written value is parsed into [Settings].
+type settingKey struct {
+	name     string
+	fallback string
+	meaning  string
+	value    valueForm
+}
+
+// A valueForm describes the values of a setting.
+type valueForm struct {
+	set   parseSetting
+	kind  valueKind
+	words []string // of oneWord
+	least int      // of wholeNumber and someTokens
+	start bool     // read only at start
+	top   bool     // cannot be set per agent or space
+}
+
+// atStart marks a setting that is read only at start.
+func atStart(v valueForm) valueForm {
+	v.start = true
+	return v
+}
+
+// topOnly marks a setting that is the same for all agents and spaces. In an entry it
+// has no effect and is warned of.
+func topOnly(v valueForm) valueForm {
+	v.top = true
+	return v
+}
+
+// parseSetting stores a written value in s, or returns an error that lists the
+// allowed values.
+type parseSetting func(s *Settings, text string) error
+
+type valueKind int
+
+const (
+	oneWord valueKind = iota
+	wholeNumber
+	someTokens
+	aShare   // a number from 0 to 1
+	anAmount // of money
+	yesOrNo  // true or false
+	someTime // a duration
+	aName    // of a model at the endpoint
+)
+
+// mustSet stores a value that was checked before.
+func (k settingKey) mustSet(s *Settings, text string) {
+	if err := k.value.set(s, text); err != nil {
+		panic("config: unchecked value of " + k.name + ": " + err.Error())
+	}
+}
+
+// description returns the meaning, with a note when the key counts at the top only.
+func (k settingKey) description() string {
+	if k.value.top {
+		return k.meaning + " (at the top only)"
+	}
+	return k.meaning
+}
+
+func findSetting(name string) (settingKey, bool) {
+	i := slices.IndexFunc(settingKeys, func(k settingKey) bool { return k.name == name })
+	if i < 0 {
+		return settingKey{}, false
+	}
+	return settingKeys[i], true
+}
+
+// settingGroups returns the prefixes of grouped settings: "budget", "chat", …
+func settingGroups() map[string]bool {
+	groups := map[string]bool{}
+	for _, k := range settingKeys {
+		if group, _, ok := strings.Cut(k.name, "."); ok {
+			groups[group] = true
+		}
+	}
+	return groups
+}
+
+func wordSetting[W ~string](field func(*Settings) *W, options ...string) valueForm {
+	return valueForm{kind: oneWord, words: options, set: func(s *Settings, text string) error {
+		if !slices.Contains(options, text) {
+			return errNotOneOf(text, options)
+		}
+		*field(s) = W(text)
+		return nil
+	}}
+}
+
+func errNotOneOf(text string, options []string) error {
+	if hint := DidYouMean(text, options); hint != "" {
+		return fmt.Errorf("%q is none of %s; %s", text, strings.Join(options, ", "), hint)
+	}
+	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))
+}
+
+func integerSetting(field func(*Settings) *int, least int) valueForm {
+	return valueForm{kind: wholeNumber, least: least, set: func(s *Settings, text string) error {
+		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
+		if err != nil || n < least {
+			return fmt.Errorf("%q is no whole number of at least %d", text, least)
+		}
+		*field(s) = n
+		return nil
+	}}
+}
+
+func tokenSetting(field func(*Settings) *int, least int) valueForm {
+	return valueForm{kind: someTokens, least: least, set: func(s *Settings, text string) error {
+		n, err := parseTokens(text)
+		if err != nil || n < least {
+			return fmt.Errorf("%q is no number of tokens of at least %d, such as 60000, 60k or 2M", text, least)
+		}
+		*field(s) = n
+		return nil
+	}}
+}
+
+// parseTokens parses 60000, 60_000, 60k and 2M, each optionally followed by
+// "tokens", and "off" as 0.
+func parseTokens(text string) (int, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	text = strings.ReplaceAll(strings.TrimSpace(strings.TrimSuffix(text, "tokens")), "_", "")
+	scale := 1
+	switch {
+	case strings.HasSuffix(text, "k"):
+		scale, text = 1_000, strings.TrimSuffix(text, "k")
+	case strings.HasSuffix(text, "M"):
+		scale, text = 1_000_000, strings.TrimSuffix(text, "M")
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return int(n) * scale, err
+}
+
+func shareSetting(field func(*Settings) *float64) valueForm {
+	return valueForm{kind: aShare, set: func(s *Settings, text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= 0 && f <= 1) {
+			return fmt.Errorf("%q is no share between 0 and 1", text)
+		}
+		*field(s) = f
+		return nil
+	}}
+}
+
+// nameSetting is the endpoint's name of a model; empty for none.
+func nameSetting(field func(*Settings) *string) valueForm {
+	return valueForm{kind: aName, set: func(s *Settings, text string) error {
+		if strings.ContainsAny(text, " \t\r\n") {
+			return fmt.Errorf("%q is no name", text)
+		}
+		*field(s) = text
+		return nil
+	}}
+}
+
+func moneySetting(field func(*Settings) *float64) valueForm {
+	return valueForm{kind: anAmount, set: func(s *Settings, text string) error {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil || !(f >= 0 && f <= 1e6) {
+			return fmt.Errorf("%q is no amount of money", text)
+		}
+		*field(s) = f
+		return nil
+	}}
+}
+
+func boolSetting(field func(*Settings) *bool) valueForm {
+	return valueForm{kind: yesOrNo, set: func(s *Settings, text string) error {
+		on, err := parseBool(text)
+		if err != nil {
+			return err
+		}
+		*field(s) = on
+		return nil
+	}}
+}
+
+func parseBool(text string) (bool, error) {
+	switch text {
+	case "true", "yes", "on":
+		return true, nil
+	case "false", "no", "off":
+		return false, nil
+	}
+	return false, fmt.Errorf("%q is neither true nor false", text)
+}
+
+func durationSetting(field func(*Settings) *time.Duration) valueForm {
+	return valueForm{kind: someTime, set: func(s *Settings, text string) error {
+		d, err := ParseDuration(text)
+		if err != nil || d < 0 {
+			return fmt.Errorf("%q is no length of time, such as 90s, 5m, 12h or 14d", text)
+		}
+		*field(s) = d
+		return nil
+	}}
+}
+
+// ParseDuration parses Go's durations, and days such as 14d.
+func ParseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseInt(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	return time.ParseDuration(text)
 }

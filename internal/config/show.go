@@ -11,23 +11,23 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// ShowOptions says what `config show` prints.
+// ShowOptions select what `config show` prints.
 type ShowOptions struct {
-	Origin bool // where each value was written
-	All    bool // also settings that nobody changed
+	Origin bool // include the origin of each value
+	All    bool // include unchanged settings
 }
 
 // ShownValue is one line of `config show`: a path, its value with credentials as
-// ***, and where it was written.
+// ***, and the origin of the value.
 type ShownValue struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
 
-	whole adapters.Secret // the value itself, to compare with another
+	whole adapters.Secret // unredacted, for comparison
 }
 
-// A rowLister collects rows.
+// A rowLister collects shown values.
 type rowLister struct {
 	of   *Config
 	all  bool
@@ -40,14 +40,14 @@ func (l *rowLister) add(path, value string) {
 	}
 }
 
-// addSecret adds a credential; one that is empty is left out.
+// addSecret adds a credential unless it is empty.
 func (l *rowLister) addSecret(path string, value adapters.Secret) {
 	if value != "" {
 		l.rows = append(l.rows, ShownValue{path, value.String(), l.of.originOf(path), value})
 	}
 }
 
-// addURL adds an address of a server without the password in it.
+// addURL adds a URL without the password in it.
 func (l *rowLister) addURL(path, value string) {
 	shown := value
 	if u, err := url.Parse(value); err == nil && u.User != nil {
@@ -59,7 +59,7 @@ func (l *rowLister) addURL(path, value string) {
 	}
 }
 
-// Rows lists the configuration as it counts, in the order of the file.
+// Rows lists the effective configuration in the order of the file.
 func (c *Config) Rows(o ShowOptions) []ShownValue {
 	l := &rowLister{of: c, all: o.All}
 	l.add("data", c.Data)
@@ -168,7 +168,7 @@ func (l *rowLister) addAgent(a AgentEntry) {
 	l.addSettings(path+".", false, a.settings)
 }
 
-// addRoom lists what spaces and servers have in common.
+// addRoom adds the keys that spaces and servers share.
 func (l *rowLister) addRoom(path string, agents []string, circle string, relay bool) {
 	l.add(path+".circle", circle)
 	l.add(path+".agents", strings.Join(agents, ", "))
@@ -177,7 +177,7 @@ func (l *rowLister) addRoom(path string, agents []string, circle string, relay b
 	}
 }
 
-// addSettings lists the settings that layers change, or all of them.
+// addSettings adds the settings that layers change, or all of them.
 func (l *rowLister) addSettings(prefix string, all bool, layers ...settingsLayer) {
 	for _, k := range settingKeys {
 		written := slices.ContainsFunc(layers, func(l settingsLayer) bool { _, ok := l[k.name]; return ok })
@@ -189,7 +189,7 @@ func (l *rowLister) addSettings(prefix string, all bool, layers ...settingsLayer
 	}
 }
 
-// originOf says where the value at a path was written.
+// originOf returns the origin of the value at a path.
 func (c *Config) originOf(path string) string {
 	n := c.doc.root
 	for rest := path; rest != ""; {
@@ -202,7 +202,7 @@ func (c *Config) originOf(path string) string {
 	return n.origin.String()
 }
 
-// nextKey splits the first key off a path. Keys of entries may hold dots.
+// nextKey splits the first key off a path. Keys of entries may contain dots.
 func nextKey(n *node, path string) (key, below string) {
 	if n != nil {
 		for _, e := range n.entries {
@@ -240,4 +240,56 @@ func firstLine(text string) string {
 		return line + " …"
 	}
 	return line
+}
+
+// A KeyChange is one difference between two configurations.
+type KeyChange struct {
+	Path string // "spaces.family.agents"
+	Old  string // credentials as ***; "" if absent
+	New  string
+	// AtStart is true for keys that take effect at the next start.
+	AtStart bool
+}
+
+// CompareConfigs lists the differences between two configurations in the order of
+// the second.
+func CompareConfigs(before, after *Config) []KeyChange {
+	var changes []KeyChange
+	everything := ShowOptions{All: true}
+	old := map[string]ShownValue{}
+	for _, r := range before.Rows(everything) {
+		old[r.Path] = r
+	}
+	for _, r := range after.Rows(everything) {
+		was, there := old[r.Path]
+		delete(old, r.Path)
+		if there && was.whole != r.whole || !there && r.Value != "" {
+			changes = append(changes, KeyChange{r.Path, was.Value, r.Value, countsAtStart(r.Path)})
+		}
+	}
+	for _, r := range before.Rows(everything) {
+		if _, gone := old[r.Path]; gone && r.Value != "" {
+			changes = append(changes, KeyChange{r.Path, r.Value, "", countsAtStart(r.Path)})
+		}
+	}
+	return changes
+}
+
+// countsAtStart reports whether the key at a path is read only at start.
+func countsAtStart(path string) bool {
+	if k, ok := findSetting(path); ok {
+		return k.value.start
+	}
+	top, rest, inside := strings.Cut(path, ".")
+	i := slices.IndexFunc(topKeys, func(k keyRow) bool { return k.name == top })
+	switch {
+	case i < 0:
+		return false
+	case top == "adapters":
+		return false
+	case !inside || topKeys[i].form.kind != aSection:
+		return topKeys[i].form.start
+	}
+	j := slices.IndexFunc(topKeys[i].form.of, func(k keyRow) bool { return k.name == rest })
+	return j >= 0 && topKeys[i].form.of[j].form.start
 }

@@ -2,13 +2,12 @@ package config
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Origin says where a value was written, for errors and for `config show`.
+// Origin is the position where a value was written.
 type Origin struct {
 	File      string
 	Line, Col int    // from 1; zero outside files
@@ -42,8 +41,8 @@ const (
 	listNode
 )
 
-// node is one value of a configuration, freed of YAML: text stays the text that
-// was written, so that the id -1001 is not a number and on is not a boolean.
+// node is one YAML value. text keeps a scalar as written, so that the id -1001 stays
+// a text.
 type node struct {
 	kind    nodeKind
 	origin  Origin
@@ -62,7 +61,7 @@ type mapEntry struct {
 	value  *node
 }
 
-// get returns the value under a key, or nil.
+// get returns the value of a key, or nil.
 func (n *node) get(key string) *node {
 	if n == nil {
 		return nil
@@ -75,7 +74,7 @@ func (n *node) get(key string) *node {
 	return nil
 }
 
-// put sets the value at a path of keys, making mappings on the way.
+// put sets the value at a path of keys and creates missing mappings.
 func (n *node) put(path []string, value *node) {
 	for i := range n.entries {
 		if n.entries[i].key != path[0] {
@@ -99,8 +98,8 @@ func (n *node) put(path []string, value *node) {
 	n.entries = append(n.entries, mapEntry{path[0], value.origin, value})
 }
 
-// parseTree reads the text of a configuration file. References such as ${NAME}
-// are expanded in string scalars after parsing, by x.
+// parseTree parses the text of a configuration file. x expands references in string
+// scalars after parsing.
 func parseTree(file, text string, x expander) (*node, []Error) {
 	cover := newRefEscaper(text)
 	parsed, err := parser.ParseBytes([]byte(cover.escape(text)), 0)
@@ -129,7 +128,7 @@ func parseTree(file, text string, x expander) (*node, []Error) {
 	return root, g.errs
 }
 
-// nodeBuilder turns a syntax tree into nodes.
+// nodeBuilder converts the syntax tree of the parser to nodes.
 type nodeBuilder struct {
 	file    string
 	shield  refEscaper
@@ -140,7 +139,7 @@ type nodeBuilder struct {
 
 func (g *nodeBuilder) positionOf(n ast.Node) Origin {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
-		n = m.Values[0].Key // the token of a block mapping is its first colon
+		n = m.Values[0].Key // a block mapping's own token is its first colon
 	}
 	tk := n.GetToken()
 	if tk == nil || tk.Position == nil {
@@ -208,8 +207,8 @@ func (g *nodeBuilder) mapping(at Origin, values []*ast.MappingValueNode) *node {
 	return m
 }
 
-// merge adds the entries of a mapping, or of several, that m does not have
-// itself.
+// merge adds the entries of one mapping, or of a list of mappings, for keys that m
+// does not have.
 func (g *nodeBuilder) merge(m, from *node) {
 	if from.kind == scalarNode {
 		g.errs = append(g.errs, Error{At: from.origin, What: "<< takes over keys from a mapping, and this is none", Remedy: "name an alias of a mapping, such as <<: *defaults"})
@@ -222,45 +221,4 @@ func (g *nodeBuilder) merge(m, from *node) {
 			m.entries = append(m.entries, e)
 		}
 	}
-}
-
-// A refEscaper moves the references of a file out of the way while it is parsed: in a
-// flow mapping the braces of ${NAME} would end the mapping, and a default may
-// hold anything. Each ASCII character of a reference moves to a block of private
-// letters that begins at the shield's own, and back.
-type refEscaper rune
-
-// newRefEscaper returns a shield whose letters the text does not use itself.
-func newRefEscaper(text string) refEscaper {
-	used := map[rune]bool{}
-	for _, r := range text {
-		if r >= 0xF0000 {
-			used[r&^0x7F] = true
-		}
-	}
-	block := rune(0xF0000)
-	for used[block] {
-		block += 0x80
-	}
-	return refEscaper(block)
-}
-
-func (s refEscaper) escape(text string) string {
-	return reference.ReplaceAllStringFunc(text, func(ref string) string {
-		return strings.Map(func(r rune) rune {
-			if r < 0x80 {
-				return r + rune(s)
-			}
-			return r
-		}, ref)
-	})
-}
-
-func (s refEscaper) unescape(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= rune(s) && r < rune(s)+0x80 {
-			return r - rune(s)
-		}
-		return r
-	}, text)
 }

@@ -1,6 +1,10 @@
 package console
 
-import "time"
+import (
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/textformat"
+)
 
 // Health is the answer of GET /health to those who may know.
 type Health struct {
@@ -150,11 +154,11 @@ func lights(h Health, t Totals, now time.Time) []Indicator {
 	speaks := Indicator{"speaks", "good", "nothing waits to be sent"}
 	switch waited := now.Sub(t.Oldest); {
 	case t.Outbox > 0 && waited > 5*time.Minute:
-		speaks = Indicator{"speaks", "bad", Count(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
+		speaks = Indicator{"speaks", "bad", textformat.CountNoun(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
 	case t.Unknown > 0:
-		speaks = Indicator{"speaks", "warn", Count(t.Unknown, "message") + " may not have arrived"}
+		speaks = Indicator{"speaks", "warn", textformat.CountNoun(t.Unknown, "message") + " may not have arrived"}
 	case t.Outbox > 0:
-		speaks.Why = Count(t.Outbox, "message") + " under way"
+		speaks.Why = textformat.CountNoun(t.Outbox, "message") + " under way"
 	}
 	keeps := Indicator{"keeps", "good", "the record answers, " + Size(t.Bytes)}
 	if !h.CoreReady {

@@ -31,9 +31,9 @@ type jobText struct {
 }
 
 func tellingJob(j jobs.Job, now time.Time) jobText {
-	t := jobText{Job: j, Amount: thousands(int(j.Done)), Verbs: verbsOf(j)}
+	t := jobText{Job: j, Amount: narrowThousands(int(j.Done)), Verbs: verbsOf(j)}
 	if j.Total > 0 {
-		t.Amount += " of " + thousands(int(j.Total))
+		t.Amount += " of " + narrowThousands(int(j.Total))
 	}
 	if left, ok := j.ETA(); ok {
 		t.Left = span(left)
@@ -43,7 +43,7 @@ func tellingJob(j jobs.Job, now time.Time) jobText {
 	}
 	behind := "from the beginning"
 	if j.Done > 0 {
-		behind = "behind the " + thousands(int(j.Done)) + " " + j.Unit + " it has"
+		behind = "behind the " + narrowThousands(int(j.Done)) + " " + j.Unit + " it has"
 	}
 	switch j.State {
 	case jobs.Ready:

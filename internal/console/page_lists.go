@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -146,7 +147,7 @@ func (c *Console) look(r *http.Request, words string) ([]hit, error) {
 	}
 	for _, o := range rooms {
 		if has(o.Space.Name) || has(string(o.Space.ID)) || slices.ContainsFunc(o.Chats, func(m spaces.Mapping) bool { return has(m.Chat) || has(m.Title) }) {
-			hits = append(hits, hit{"space", o.Space.Name, "/spaces/" + string(o.Space.ID), Count(o.Members, "member")})
+			hits = append(hits, hit{"space", o.Space.Name, "/spaces/" + string(o.Space.ID), textformat.CountNoun(o.Members, "member")})
 		}
 	}
 	for _, m := range mindsIn(rooms) {

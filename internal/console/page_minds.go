@@ -160,7 +160,7 @@ func (p *framePage) bars() {
 	add := func(area, title string, tokens int) {
 		w := tokens * 1000 / whole
 		if tokens > 0 {
-			p.Bar = append(p.Bar, areaBar{area, x, max(w, 1), fmt.Sprintf("%s: %s tokens", title, thousands(tokens))})
+			p.Bar = append(p.Bar, areaBar{area, x, max(w, 1), fmt.Sprintf("%s: %s tokens", title, narrowThousands(tokens))})
 			p.Areas = append(p.Areas, area)
 		}
 		x += w
@@ -173,7 +173,7 @@ func (p *framePage) bars() {
 		}
 		add(area, area, item.Tokens)
 	}
-	p.BarEnd = thousands(whole)
+	p.BarEnd = narrowThousands(whole)
 }
 
 // path is where the page of the step is; empty for none.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -135,7 +136,7 @@ func tellingOf(b spaces.Body) string {
 	case spaces.Unlinked:
 		return "unlinked from " + b.Account + " " + b.Chat + Because(b.Reason)
 	case spaces.Delivered:
-		return "delivered in " + Count(len(b.Refs), "part")
+		return "delivered in " + textformat.CountNoun(len(b.Refs), "part")
 	case spaces.Failed:
 		return string(b.State) + Because(b.Reason)
 	case spaces.Gap:

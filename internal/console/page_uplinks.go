@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -186,7 +187,7 @@ func (p *uplinksPage) span(i int, s spaces.ConnectionSpan, now time.Time, row sp
 		p.bar(&p.Rows[i], "open", fmt.Sprintf("connected since %s (%s), from event #%d", clock(s.Opened), s.Opener, s.From), "", s.Opened, minTime(now, p.To))
 		return
 	}
-	p.bar(&p.Rows[i], "span", fmt.Sprintf("connected %s (%s) to %s (%s), %s", clock(s.Opened), s.Opener, clock(s.Closed), s.Closer, Count(int(row.Covered), "event")),
+	p.bar(&p.Rows[i], "span", fmt.Sprintf("connected %s (%s) to %s (%s), %s", clock(s.Opened), s.Opener, clock(s.Closed), s.Closer, textformat.CountNoun(int(row.Covered), "event")),
 		"", s.Opened, s.Closed)
 }
 
@@ -199,7 +200,7 @@ func (p *uplinksPage) gap(i int, before, after spaces.ConnectionSpan, missed int
 	}
 	what := span(long) + " away"
 	if missed > 0 {
-		what += ", " + Count(int(missed), "event")
+		what += ", " + textformat.CountNoun(int(missed), "event")
 	}
 	p.bar(&p.Rows[i], "gap", what+" ("+string(before.Closer)+")", what, before.Closed, after.Opened)
 }

@@ -63,7 +63,7 @@ func (s LineSpan) title(now time.Time) string {
 	}
 	title := fmt.Sprintf("%s %s%s, %s", s.State, clock(s.From), until, span(s.To.Sub(s.From)))
 	if s.Reason != "" {
-		title += ": " + clip(Plain(s.Reason), 300)
+		title += ": " + clipLine(Plain(s.Reason), 300)
 	}
 	return title
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -182,13 +183,13 @@ func (c *Console) dress(r *http.Request, name string, t *pageLayout) error {
 // plain or clip, and through html/template's own escaping after that.
 func (c *Console) words() template.FuncMap {
 	return template.FuncMap{
-		"plain": Plain, "clip": func(text string, n int) string { return clip(Plain(text), n) },
+		"plain": Plain, "clip": func(text string, n int) string { return clipLine(Plain(text), n) },
 		"short": func(id spaces.CycleID) string { return shortID(string(id)) },
 		"iso":   func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") },
 		"ago":   func(t time.Time) string { return ago(time.Since(t)) },
 		"text":  func(raw json.RawMessage) string { return string(raw) },
-		"count": Count,
-		"num":   thousands, "num64": func(n int64) string { return thousands(int(n)) }, "bytes": Size,
+		"count": textformat.CountNoun,
+		"num":   narrowThousands, "num64": func(n int64) string { return narrowThousands(int(n)) }, "bytes": Size,
 		"seconds": func(s float64) string { return span(time.Duration(s * float64(time.Second))) },
 		"percent": percent[int], "percent64": percent[int64],
 		"coded":         coded,
@@ -202,8 +203,8 @@ func (c *Console) words() template.FuncMap {
 	}
 }
 
-// clip shortens text to one line of at most n letters.
-func clip(text string, n int) string {
+// clipLine returns text on one line, of at most n letters.
+func clipLine(text string, n int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	letters := []rune(text)
 	if len(letters) <= n {

@@ -49,14 +49,6 @@ func Because(text string) string {
 	return ": " + text
 }
 
-// Count writes a number of things.
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
-
 // span writes a length of time for people.
 func span(d time.Duration) string {
 	switch {
@@ -95,8 +87,8 @@ func Size(n int64) string {
 
 func formatInt(n int64) string { return strconv.FormatInt(n, 10) }
 
-// thousands writes a number with narrow spaces between its thousands.
-func thousands(n int) string {
+// narrowThousands writes a number with narrow spaces between its thousands.
+func narrowThousands(n int) string {
 	text := strconv.Itoa(n)
 	sign := ""
 	if n < 0 {

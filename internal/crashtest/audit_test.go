@@ -8,17 +8,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // Evidence is everything one case leaves behind.
 type evidence struct {
 	said    []saying
-	atKill  record      // zero when nothing was killed
-	end     record      // after the last stop
-	calls   []fake.Call // of the platform's ledger
-	acked   []fake.Ack
+	atKill  record              // zero when nothing was killed
+	end     record              // after the last stop
+	calls   []faketelegram.Call // of the platform's ledger
+	acked   []faketelegram.Ack
 	killed  int // how many of calls came before the kill
 	kills   int
 	model   []llmtest.Entry

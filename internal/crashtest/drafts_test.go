@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -127,7 +127,7 @@ func telegramStage(t *testing.T, seed uint64) *stage {
 	corners := []place{{s.forum, 0, s.places[0].who}, s.places[0], s.places[1], s.places[2]}
 	s.says = func(in corner, text string, _ bool) {
 		p := corners[in]
-		p.chat.Says(p.who, text, fake.Said{Thread: p.thread})
+		p.chat.Says(p.who, text, faketelegram.Said{Thread: p.thread})
 	}
 	s.posted = func() (all []posted) {
 		for _, c := range s.chats() {
@@ -140,7 +140,7 @@ func telegramStage(t *testing.T, seed uint64) *stage {
 		return all
 	}
 	s.ready = func() bool {
-		return slices.ContainsFunc(s.telegram.Ledger().Calls, func(c fake.Call) bool { return c.Method == "getUpdates" })
+		return slices.ContainsFunc(s.telegram.Ledger().Calls, func(c faketelegram.Call) bool { return c.Method == "getUpdates" })
 	}
 	s.unacked = func() int { return 0 }
 	return s

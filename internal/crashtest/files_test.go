@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -96,7 +97,7 @@ spaces:
 		bytes := []byte("bytes of " + name)
 		switch n % 3 {
 		case 0:
-			family.Says(maya, "", fake.Said{File: &fake.File{Kind: "document", Name: name, Data: bytes}})
+			family.Says(maya, "", faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: name, Data: bytes}})
 		case 1:
 			ops.Says(kai, "", fakeslack.Said{File: &fakeslack.File{Name: name, MIME: "text/plain", Data: bytes}})
 		case 2:

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -25,10 +25,10 @@ const botToken = "7001:fault-harness"
 // A world is everything outside the program: a platform with people and rooms,
 // and a model endpoint.
 type world struct {
-	telegram *fake.Telegram
+	telegram *faketelegram.Telegram
 	model    *llmtest.Server
-	bot      *fake.Bot
-	forum    *fake.Chat
+	bot      *faketelegram.Bot
+	forum    *faketelegram.Chat
 	places   []place
 	api      string // URL of the platform
 	base     string // URL of the endpoint
@@ -41,9 +41,9 @@ type world struct {
 
 // A place is where somebody writes: a direct chat, or a topic of the forum.
 type place struct {
-	chat   *fake.Chat
+	chat   *faketelegram.Chat
 	thread int64
-	who    *fake.Person
+	who    *faketelegram.Person
 }
 
 // A saying is one message of a person.
@@ -66,19 +66,19 @@ const longMark = "at length"
 func newWorld(t *testing.T, seed uint64, directs int) *world {
 	t.Helper()
 	w := &world{
-		telegram: fake.NewTelegram(fake.Options{Seed: seed}),
+		telegram: faketelegram.NewTelegram(faketelegram.Options{Seed: seed}),
 		model:    &llmtest.Server{Model: teller{}},
 		rng:      rand.New(rand.NewPCG(seed, 1)),
 	}
-	w.bot = w.telegram.AddBot(fake.BotProfile{Token: botToken, Name: "Ada", Username: "ada_bot"})
-	host := w.telegram.AddPerson(fake.Profile{Name: "Host"})
+	w.bot = w.telegram.AddBot(faketelegram.BotProfile{Token: botToken, Name: "Ada", Username: "ada_bot"})
+	host := w.telegram.AddPerson(faketelegram.Profile{Name: "Host"})
 	w.forum = w.telegram.NewForum("Workshop", host)
 	for n := range 2 {
 		w.places = append(w.places, place{w.forum, w.forum.NewTopic(host, fmt.Sprintf("Bench %d", n+1)), host})
 	}
 	w.forum.Adds(host, w.bot)
 	for n := range directs {
-		p := w.telegram.AddPerson(fake.Profile{Name: fmt.Sprintf("Guest %d", n+1)})
+		p := w.telegram.AddPerson(faketelegram.Profile{Name: fmt.Sprintf("Guest %d", n+1)})
 		w.places = append(w.places, place{w.bot.Direct(p), 0, p})
 	}
 	w.api = w.serve(t, w.telegram.Serve)
@@ -116,9 +116,9 @@ func (w *world) says() {
 	if w.rng.IntN(3) == 0 {
 		text += " " + longMark
 	}
-	with := fake.Said{Thread: p.thread}
+	with := faketelegram.Said{Thread: p.thread}
 	if w.files && len(w.said)%3 == 0 {
-		with.File = &fake.File{Kind: "document", Name: "notes.txt", Data: []byte("bytes of " + s.token)}
+		with.File = &faketelegram.File{Kind: "document", Name: "notes.txt", Data: []byte("bytes of " + s.token)}
 	}
 	s.message = p.chat.Says(p.who, text, with)
 	w.said = append(w.said, s)
@@ -132,8 +132,8 @@ func (w *world) sayings() []saying {
 }
 
 // chats returns every chat once.
-func (w *world) chats() []*fake.Chat {
-	all := []*fake.Chat{w.forum}
+func (w *world) chats() []*faketelegram.Chat {
+	all := []*faketelegram.Chat{w.forum}
 	for _, p := range w.places {
 		if p.chat != w.forum {
 			all = append(all, p.chat)

@@ -10,6 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -77,7 +78,7 @@ func wakes(run console.Run, room string) string {
 	text := "wakes in " + room + ": " + y.Wake
 	var plan hud.Plan
 	if json.Unmarshal(y.Plan, &plan) == nil && plan.Tokens > 0 {
-		text += fmt.Sprintf(" · frame %s tokens", thousands(plan.Tokens))
+		text += fmt.Sprintf(" · frame %s tokens", textformat.Thousands(plan.Tokens))
 	}
 	thinks, steps := 0, 0
 	for _, s := range run.Steps {
@@ -90,7 +91,7 @@ func wakes(run console.Run, room string) string {
 	if thinks > 0 {
 		text += " · contemplates"
 	}
-	return text + fmt.Sprintf(" · %s in %s", y.Stop, console.Count(steps, "step"))
+	return text + fmt.Sprintf(" · %s in %s", y.Stop, textformat.CountNoun(steps, "step"))
 }
 
 // words are what an agent said in a room.
@@ -132,7 +133,7 @@ func (n *Narrator) Recovered(ctx context.Context, c Outage) (string, error) {
 		}
 		if found == len(c.Missed) && span != "" {
 			return fmt.Sprintf("back after %s · %s missed · all recovered in %s · %s", healed.Sub(c.Began).Round(time.Second),
-				console.Count(len(c.Missed), "message"), time.Since(healed).Round(100*time.Millisecond), span), nil
+				textformat.CountNoun(len(c.Missed), "message"), time.Since(healed).Round(100*time.Millisecond), span), nil
 		}
 		if !wait(ctx, 50*time.Millisecond) {
 			return "", context.Cause(ctx)
@@ -190,15 +191,6 @@ func gap(inner []spaces.Event, space spaces.SpaceID, c Outage) string {
 		}
 	}
 	return ""
-}
-
-// thousands writes a number with commas.
-func thousands(n int) string {
-	text := fmt.Sprint(n)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }
 
 // title writes an agent's id as its name is written in this demo.

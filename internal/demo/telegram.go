@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 )
 
 const telegramToken = "7001:demo"
@@ -15,34 +16,34 @@ const telegramToken = "7001:demo"
 // Telegram is the demo's Telegram: one bot, and groups with people. It is safe
 // for concurrent use once every room is open.
 type Telegram struct {
-	*fake.Telegram
-	bot    *fake.Bot
-	people map[string]*fake.Person
-	chats  map[string]*fake.Chat
+	*faketelegram.Telegram
+	bot    *faketelegram.Bot
+	people map[string]*faketelegram.Person
+	chats  map[string]*faketelegram.Chat
 }
 
 var _ Platform = (*Telegram)(nil)
 
 // NewTelegram returns a Telegram without rooms.
 func NewTelegram() *Telegram {
-	t := fake.NewTelegram(fake.Options{})
+	t := faketelegram.NewTelegram(faketelegram.Options{})
 	return &Telegram{
-		Telegram: t, bot: t.AddBot(fake.BotProfile{Token: telegramToken, Name: "Trestle", Username: "trestle_demo_bot"}),
-		people: map[string]*fake.Person{}, chats: map[string]*fake.Chat{},
+		Telegram: t, bot: t.AddBot(faketelegram.BotProfile{Token: telegramToken, Name: "Trestle", Username: "trestle_demo_bot"}),
+		people: map[string]*faketelegram.Person{}, chats: map[string]*faketelegram.Chat{},
 	}
 }
 
 // Serve answers on ln until ctx is done.
 func (t *Telegram) Serve(ctx context.Context, ln net.Listener) error {
-	return fake.Serve(ctx, ln, t.Telegram)
+	return fake.ServeUntilDone(ctx, ln, t.Telegram)
 }
 
 // Open makes a group of the room's people and adds the bot.
 func (t *Telegram) Open(r Room) string {
-	var people []*fake.Person
+	var people []*faketelegram.Person
 	for _, name := range r.People {
 		if t.people[name] == nil {
-			t.people[name] = t.AddPerson(fake.Profile{Name: name, Username: strings.ToLower(name)})
+			t.people[name] = t.AddPerson(faketelegram.Profile{Name: name, Username: strings.ToLower(name)})
 		}
 		people = append(people, t.people[name])
 	}
@@ -54,7 +55,7 @@ func (t *Telegram) Open(r Room) string {
 
 // Says has a person say something in a room.
 func (t *Telegram) Says(room, person, text string) {
-	t.chats[room].Says(t.people[person], text, fake.Said{})
+	t.chats[room].Says(t.people[person], text, faketelegram.Said{})
 }
 
 // Entry is the entry of a Telegram bot.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // An Endpoint is a model as an agent uses it.
@@ -57,7 +58,7 @@ func (e Endpoint) Examine(ctx context.Context) []adapters.Diagnosis {
 		return found
 	}
 	return []adapters.Diagnosis{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
-		e.Name, took.Seconds(), thousands(read), ratioNote(ratio)))}
+		e.Name, took.Seconds(), textformat.Thousands(read), ratioNote(ratio)))}
 }
 
 func ratioNote(ratio float64) string {
@@ -91,7 +92,7 @@ func (e Endpoint) refused(err error) adapters.Diagnosis {
 		}
 		return Fail("TRS-M11", "the endpoint does not speak chat completions: "+said(err), "see that "+e.Entry+".base_url ends in the API's version, such as /v1")
 	case llm.TooLong:
-		return Fail("TRS-M03", "the endpoint refuses a prompt of "+thousands(short)+" tokens", "raise the server's context; agents need 8,000 tokens and more")
+		return Fail("TRS-M03", "the endpoint refuses a prompt of "+textformat.Thousands(short)+" tokens", "raise the server's context; agents need 8,000 tokens and more")
 	case llm.Unavailable, llm.Timeout:
 	}
 	return Fail("TRS-M05", "the endpoint does not answer: "+said(err), "see that it runs and that this machine reaches "+e.Entry+".base_url")
@@ -181,7 +182,7 @@ func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, cut []
 	answer, err := e.ask(ctx, text, nil)
 	switch {
 	case err != nil && llm.KindOf(err) == llm.TooLong:
-		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", thousands(length)),
+		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", textformat.Thousands(length)),
 			fmt.Sprintf("raise the server's context, or set %s.context_tokens below %d", e.Entry, length)))
 	case err != nil:
 		return length, one(Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"))
@@ -189,10 +190,10 @@ func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, cut []
 	forgot := answer.Finish != llm.Length && !strings.Contains(answer.Text, password) // thoughts may have filled it
 	switch {
 	case ratio == 0 && forgot:
-		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", thousands(length)),
+		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", textformat.Thousands(length)),
 			"raise the server's context, or set "+e.Entry+".context_tokens to what it holds"))
 	case ratio > 0 && float64(answer.Usage.Prompt) < kept*float64(length):
-		what := fmt.Sprintf("the endpoint kept %s of a %s-token prompt", thousands(answer.Usage.Prompt), thousands(length))
+		what := fmt.Sprintf("the endpoint kept %s of a %s-token prompt", textformat.Thousands(answer.Usage.Prompt), textformat.Thousands(length))
 		if forgot {
 			what += " and forgot its first line"
 		}

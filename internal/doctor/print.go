@@ -3,11 +3,11 @@ package doctor
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // The columns of a printed report: part, level and words; the code of a finding
@@ -66,30 +66,14 @@ func (r Report) summary() string {
 	said := "All is well."
 	switch {
 	case fails > 0 && warns > 0:
-		said = count(fails, "finding") + " to fix, " + count(warns, "warning") + "."
+		said = textformat.CountNoun(fails, "finding") + " to fix, " + textformat.CountNoun(warns, "warning") + "."
 	case fails > 0:
-		said = count(fails, "finding") + " to fix."
+		said = textformat.CountNoun(fails, "finding") + " to fix."
 	case warns > 0:
-		said = count(warns, "warning") + "."
+		said = textformat.CountNoun(warns, "warning") + "."
 	}
 	if len(r.Changed) == 0 {
 		return said + " Nothing was changed."
 	}
 	return said
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return strconv.Itoa(n) + " " + what + "s"
-}
-
-// thousands writes a number with commas: 6,100.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // ProgressFormat is how progress is shown.
@@ -111,9 +113,9 @@ const barWidth = 26
 func Text(j Job, now time.Time) string {
 	parts := []string{strings.TrimSpace(j.Kind + " " + j.Subject)}
 	if percent, ok := j.Percent(); ok {
-		parts = append(parts, bar(j.Done, j.Total)+fmt.Sprintf("  %d %%  %s / %s %s", percent, thousands(j.Done), thousands(j.Total), j.Unit))
+		parts = append(parts, bar(j.Done, j.Total)+fmt.Sprintf("  %d %%  %s / %s %s", percent, textformat.Thousands(j.Done), textformat.Thousands(j.Total), j.Unit))
 	} else {
-		parts = append(parts, strings.TrimSpace(thousands(j.Done)+" "+j.Unit))
+		parts = append(parts, strings.TrimSpace(textformat.Thousands(j.Done)+" "+j.Unit))
 	}
 	if j.State != Running {
 		parts = append(parts, string(j.State))
@@ -157,17 +159,4 @@ func duration(d time.Duration) string {
 		return fmt.Sprintf("%d m %d s", int(d.Minutes()), int(d.Seconds())%60)
 	}
 	return fmt.Sprintf("%d h %d m", int(d.Hours()), int(d.Minutes())%60)
-}
-
-// thousands writes a number with commas.
-func thousands(n int64) string {
-	text := fmt.Sprint(n)
-	first := 0
-	if n < 0 {
-		first = 1
-	}
-	for i := len(text) - 3; i > first; i -= 3 {
-		text = text[:i] + "," + text[i:]
-	}
-	return text
 }

@@ -72,15 +72,15 @@ func (d *Discord) Control() http.Handler {
 	mux.HandleFunc("POST /control/{verb}", func(w http.ResponseWriter, r *http.Request) {
 		var o order
 		if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
-			fake.Deny(w, http.StatusBadRequest, err)
+			fake.WriteError(w, http.StatusBadRequest, err)
 			return
 		}
 		m, ok := d.obey(r.PathValue("verb"), o)
 		if !ok {
-			fake.Deny(w, http.StatusNotFound, errors.New("no such verb, or it names what is not there"))
+			fake.WriteError(w, http.StatusNotFound, errors.New("no such verb, or it names what is not there"))
 			return
 		}
-		fake.Show(w, m)
+		fake.WriteResult(w, m)
 	})
 	return mux
 }
@@ -90,10 +90,10 @@ func (d *Discord) Control() http.Handler {
 func (d *Discord) controlSent(w http.ResponseWriter, r *http.Request) {
 	ch, bot := d.Channel(parseID(r.URL.Query().Get("channel"))), d.Bot(parseID(r.URL.Query().Get("bot")))
 	if ch == nil || bot == nil {
-		fake.Deny(w, http.StatusNotFound, errors.New("no such channel or bot"))
+		fake.WriteError(w, http.StatusNotFound, errors.New("no such channel or bot"))
 		return
 	}
-	fake.ShowSent(w, r, func(ctx context.Context, n int) ([]Sent, error) {
+	fake.WriteSent(w, r, func(ctx context.Context, n int) ([]Sent, error) {
 		err := d.Until(ctx, func() bool { return len(ch.Sent(bot)) >= n })
 		return ch.Sent(bot), err
 	})

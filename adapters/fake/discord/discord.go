@@ -111,7 +111,7 @@ func (d *Discord) id() ID {
 // Serve answers on ln until ctx is done; see [fake.Serve].
 func (d *Discord) Serve(ctx context.Context, ln net.Listener) error {
 	defer d.hangUp()
-	return fake.Serve(ctx, ln, d)
+	return fake.ServeUntilDone(ctx, ln, d)
 }
 
 // Fault puts f in force for calls of the API. Its Method is the name of a call,

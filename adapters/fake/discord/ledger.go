@@ -76,10 +76,10 @@ func (l *ledger) note(add func(*Record)) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.rec.Calls = fake.Bounded(l.rec.Calls, l.limit, &l.rec.Dropped)
-	l.rec.Sessions = fake.Bounded(l.rec.Sessions, l.limit, &l.rec.Dropped)
-	l.rec.Unfurled = fake.Bounded(l.rec.Unfurled, l.limit, &l.rec.Dropped)
-	l.rec.Called = fake.Bounded(l.rec.Called, l.limit, &l.rec.Dropped)
+	l.rec.Calls = fake.TrimHalf(l.rec.Calls, l.limit, &l.rec.Dropped)
+	l.rec.Sessions = fake.TrimHalf(l.rec.Sessions, l.limit, &l.rec.Dropped)
+	l.rec.Unfurled = fake.TrimHalf(l.rec.Unfurled, l.limit, &l.rec.Dropped)
+	l.rec.Called = fake.TrimHalf(l.rec.Called, l.limit, &l.rec.Dropped)
 	add(&l.rec)
 }
 

@@ -114,7 +114,7 @@ func (d *Discord) handle(name string, open bool, f func(*call) answer) http.Hand
 	return func(w http.ResponseWriter, r *http.Request) {
 		c := &call{r: r, name: name, entry: Call{At: time.Now(), Method: name, Channel: parseID(r.PathValue("channel"))}}
 		d.mu.Lock()
-		d.origin = fake.Origin(r)
+		d.origin = fake.RequestOrigin(r)
 		c.bot = d.bots[strings.TrimPrefix(r.Header.Get("Authorization"), "Bot ")]
 		refused := !open && (c.bot == nil || c.bot.revoked || !strings.HasPrefix(r.Header.Get("Authorization"), "Bot "))
 		d.mu.Unlock()
@@ -145,7 +145,7 @@ func (d *Discord) handle(name string, open bool, f func(*call) answer) http.Hand
 		}
 		c.entry.Fault = fault.Do
 		if fault.Do == fake.Delay {
-			fake.Pause(r, fault.Wait)
+			fake.WaitUnlessGone(r, fault.Wait)
 			d.finish(w, c, c.apply(f))
 			return
 		}
@@ -278,13 +278,13 @@ func (d *Discord) fail(w http.ResponseWriter, c *call, f fake.Fault, truth answe
 		_, _ = w.Write([]byte(cmp.Or(f.Description, "{\"id\":\"1\x00\xff")))
 	case fake.Truncate:
 		note(truth.status)
-		fake.Half(w, truth.status, truth.bytes())
+		fake.WriteHalf(w, truth.status, truth.bytes())
 	case fake.Hang:
 		note(0)
 		<-c.r.Context().Done()
 	case fake.Cut:
 		note(0)
-		fake.Break(w)
+		fake.BreakConnection(w)
 	case fake.Delay:
 		panic("fake: a delay does not fail")
 	}

@@ -38,7 +38,7 @@ type socket struct {
 
 // gatewayOf returns where connections are made by who came with a request.
 func gatewayOf(r *http.Request) string {
-	return "ws" + strings.TrimPrefix(fake.Origin(r), "http") + "/gateway"
+	return "ws" + strings.TrimPrefix(fake.RequestOrigin(r), "http") + "/gateway"
 }
 
 func newSocket(d *Discord, ws *websocket.Conn, r *http.Request) *socket {

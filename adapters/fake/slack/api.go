@@ -64,7 +64,7 @@ func (s *Slack) serveAPI(w http.ResponseWriter, r *http.Request, method string) 
 		c.finish(w, c.apply())
 	case f.Do == fake.Delay:
 		c.entry.Fault = f.Do
-		if fake.Pause(r, f.Wait) {
+		if fake.WaitUnlessGone(r, f.Wait) {
 			c.finish(w, c.apply())
 			return
 		}
@@ -80,7 +80,7 @@ func (s *Slack) read(w http.ResponseWriter, r *http.Request, method string) (*ca
 	if err != nil {
 		return nil, err
 	}
-	c := &call{of: s, method: method, args: r.URL.Query(), base: fake.Origin(r), entry: Call{At: time.Now(), Method: method}}
+	c := &call{of: s, method: method, args: r.URL.Query(), base: fake.RequestOrigin(r), entry: Call{At: time.Now(), Method: method}}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind == "application/json" && len(body) > 0 {
 		var fields map[string]json.RawMessage
@@ -260,7 +260,7 @@ func (c *call) fail(w http.ResponseWriter, r *http.Request, f fake.Fault) {
 	case fake.Truncate:
 		c.of.ledger.call(c.entry)
 		_, body := done.bytes()
-		fake.Half(w, http.StatusOK, body)
+		fake.WriteHalf(w, http.StatusOK, body)
 	case fake.Hang:
 		c.entry.Status = 0
 		c.of.ledger.call(c.entry)
@@ -268,7 +268,7 @@ func (c *call) fail(w http.ResponseWriter, r *http.Request, f fake.Fault) {
 	case fake.Cut, fake.Delay:
 		c.entry.Status = 0
 		c.of.ledger.call(c.entry)
-		fake.Break(w)
+		fake.BreakConnection(w)
 	}
 }
 

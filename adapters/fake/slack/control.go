@@ -27,16 +27,16 @@ import (
 //	curl -s localhost:8082/control/ledger
 func (s *Slack) Control() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("POST /control/apps", fake.Ordered(s.controlApp))
-	mux.Handle("POST /control/people", fake.Ordered(func(p Profile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
-	mux.Handle("POST /control/channels", fake.Ordered(s.controlChannel))
-	mux.Handle("POST /control/says", fake.Ordered(s.controlSays))
-	mux.Handle("POST /control/does", fake.Ordered(s.controlDoes))
-	mux.Handle("POST /control/inject", fake.Ordered(s.controlInject))
-	mux.Handle("POST /control/clock", fake.Ordered(s.controlClock))
+	mux.Handle("POST /control/apps", fake.HandleJSON(s.controlApp))
+	mux.Handle("POST /control/people", fake.HandleJSON(func(p Profile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
+	mux.Handle("POST /control/channels", fake.HandleJSON(s.controlChannel))
+	mux.Handle("POST /control/says", fake.HandleJSON(s.controlSays))
+	mux.Handle("POST /control/does", fake.HandleJSON(s.controlDoes))
+	mux.Handle("POST /control/inject", fake.HandleJSON(s.controlInject))
+	mux.Handle("POST /control/clock", fake.HandleJSON(s.controlClock))
 	fake.HandleFaults(mux, s)
 	mux.HandleFunc("GET /control/sent", s.controlSent)
-	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { fake.Show(w, s.Ledger()) })
+	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { fake.WriteResult(w, s.Ledger()) })
 	return mux
 }
 
@@ -259,9 +259,9 @@ func (s *Slack) controlSent(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		var err error
 		if c, _, err = s.find(place{App: q.Get("app"), From: q.Get("from")}); err != nil {
-			fake.Deny(w, http.StatusBadRequest, err)
+			fake.WriteError(w, http.StatusBadRequest, err)
 			return
 		}
 	}
-	fake.ShowSent(w, r, c.AwaitSent)
+	fake.WriteSent(w, r, c.AwaitSent)
 }

@@ -91,7 +91,7 @@ func (s *Slack) Team() string { return s.o.Team }
 func (s *Slack) Serve(ctx context.Context, ln net.Listener) error {
 	defer s.calls.Wait()
 	defer s.dropAll()
-	return fake.Serve(ctx, ln, s)
+	return fake.ServeUntilDone(ctx, ln, s)
 }
 
 // dropAll ends every socket without a word and gives up what was to be delivered.
@@ -120,7 +120,7 @@ func (s *Slack) Apps() []*App {
 // ServeHTTP answers one request of an app's.
 func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	s.origin = fake.Origin(r)
+	s.origin = fake.RequestOrigin(r)
 	s.mu.Unlock()
 	switch path := r.URL.Path; {
 	case len(path) > 5 && path[:5] == "/api/":

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // Model answers every newest INBOX line once. The zero value is ready; calls may
@@ -40,9 +41,9 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 	case !ok:
 		resp.Text = label + " There is nothing to answer."
 	case r.NoCalls:
-		resp.Text = fmt.Sprintf("%s %s wrote %q. One line back will do.", label, line.Who, clip(line.Text))
+		resp.Text = fmt.Sprintf("%s %s wrote %q. One line back will do.", label, line.Who, oneLine(line.Text))
 	case line.Answered:
-		resp.Text = fmt.Sprintf("Responded to %s about %q. Sent one message. Nothing is pending.", line.Who, clip(line.Text))
+		resp.Text = fmt.Sprintf("Responded to %s about %q. Sent one message. Nothing is pending.", line.Who, oneLine(line.Text))
 	case hasTool(r.Tools, "send_message"):
 		resp.Finish = llm.Called
 		resp.Calls = []llm.ToolCall{send(r, line)}
@@ -56,7 +57,7 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 }
 
 func reply(l Line) string {
-	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_BASE_URL and OPENAI_API_KEY for a real one.", label, clip(l.Text))
+	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_BASE_URL and OPENAI_API_KEY for a real one.", label, oneLine(l.Text))
 }
 
 // send is a call whose id counts the calls before it.
@@ -98,12 +99,9 @@ func untagged(s string) string {
 	return strings.NewReplacer("<", "‹", ">", "›").Replace(s)
 }
 
-func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > quoted {
-		return string(r[:quoted]) + "…"
-	}
-	return s
+// oneLine returns s on one line, clipped.
+func oneLine(s string) string {
+	return textformat.ClipRunes(strings.Join(strings.Fields(s), " "), quoted)
 }
 
 // Count estimates the tokens of a request and its answer as a quarter of their

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // An apiError is an error that the endpoint itself stated, by status or in the
@@ -21,7 +23,7 @@ type apiError struct {
 // Error returns the reason that the endpoint gave, cut short.
 func (r *apiError) Error() string {
 	if r.reason.Message != "" {
-		return clip(r.reason.Message, 300)
+		return textformat.ClipBytes(r.reason.Message, 300)
 	}
 	return fmt.Sprintf("the endpoint gives no reason but %q", http.StatusText(r.status))
 }
@@ -110,14 +112,6 @@ func plain(raw json.RawMessage) string {
 		return n.String()
 	}
 	return ""
-}
-
-// clip shortens s to n bytes of whole runes.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // longestRetryAfter is the longest wait that a header is believed.

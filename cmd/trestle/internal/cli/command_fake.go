@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 )
@@ -28,7 +29,7 @@ type platform struct {
 func fakeCommand(p *CLI) *cobra.Command {
 	c := &cobra.Command{Use: "fake", Short: "serve a platform that exists on this machine only"}
 	telegram := p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
-		t := fake.NewTelegram(fake.Options{})
+		t := faketelegram.NewTelegram(faketelegram.Options{})
 		return platform{"Telegram", t, t.Control()}
 	})
 	telegram.Example = drivingTelegram
@@ -79,5 +80,5 @@ func (p *CLI) serveFake(ctx context.Context, listen, usual string, one platform)
 	mux := http.NewServeMux()
 	mux.Handle("/", one.bots)
 	mux.Handle("/control/", one.control)
-	return fake.Serve(ctx, ln, mux)
+	return fake.ServeUntilDone(ctx, ln, mux)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // frameChoice says which frames of a mind are wanted: each is a run, by its id or
@@ -147,7 +148,7 @@ func (d frameDifference) print(w io.Writer) {
 	same := 0
 	flush := func() {
 		if same > 0 {
-			fmt.Fprintf(w, "  … %s the same\n", console.Count(same, "line"))
+			fmt.Fprintf(w, "  … %s the same\n", textformat.CountNoun(same, "line"))
 		}
 		same = 0
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 type statusAnswer struct {
@@ -310,7 +311,7 @@ func (a *statusAnswer) printProblems(w io.Writer, at timeFormat) {
 	for i, r := range a.Problems {
 		count := ""
 		if i == 0 {
-			count = console.Count(len(a.Problems), "problem")
+			count = textformat.CountNoun(len(a.Problems), "problem")
 		}
 		quiet := ""
 		if r.Quiet != nil {

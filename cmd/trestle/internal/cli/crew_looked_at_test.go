@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testservers"
@@ -49,4 +49,4 @@ func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
 	}
 }
 
-func polls(c fake.Call) bool { return c.Method == "getUpdates" }
+func polls(c faketelegram.Call) bool { return c.Method == "getUpdates" }

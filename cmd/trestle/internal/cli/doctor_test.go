@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -80,8 +81,8 @@ spaces:
 // scripts. --only and --min narrow, --fix mends the modes.
 func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 	telegram, url := onTelegram(t, "7001:right")
-	telegram.AddBot(fake.BotProfile{Token: "7001:right", Name: "Ada", Username: "ada_bot", Privacy: true})
-	kai := telegram.AddPerson(fake.Profile{Name: "Kai"})
+	telegram.AddBot(faketelegram.BotProfile{Token: "7001:right", Name: "Ada", Username: "ada_bot", Privacy: true})
+	kai := telegram.AddPerson(faketelegram.Profile{Name: "Kai"})
 	group := telegram.NewGroup("Family", kai)
 	telegram.Fault(fake.Fault{Do: fake.Refuse, Method: "getUpdates", Times: -1, Status: 409, Description: "Conflict: terminated by other getUpdates request"})
 	s := stage{folder: t.TempDir()}
@@ -141,10 +142,10 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 }
 
 // polled waits until a program asks for updates.
-func polled(t *testing.T, telegram *fake.Telegram) {
+func polled(t *testing.T, telegram *faketelegram.Telegram) {
 	t.Helper()
 	testutil.OK(t, telegram.Until(t.Context(), func() bool {
-		return slices.ContainsFunc(telegram.Ledger().Calls, func(c fake.Call) bool { return c.Method == "getUpdates" })
+		return slices.ContainsFunc(telegram.Ledger().Calls, func(c faketelegram.Call) bool { return c.Method == "getUpdates" })
 	}))
 }
 

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -133,18 +133,18 @@ func serveFrom(t *testing.T, folder string, env ...string) {
 
 func telegramCorrespondent(t *testing.T) (correspondent, int64) {
 	t.Helper()
-	p := fake.NewTelegram(fake.Options{})
-	bot := p.AddBot(fake.BotProfile{Token: "1:encrypted-token-of-the-test-telegram", Name: "Ada", Username: "ada_bot"})
-	kai := p.AddPerson(fake.Profile{Name: "Kai"})
+	p := faketelegram.NewTelegram(faketelegram.Options{})
+	bot := p.AddBot(faketelegram.BotProfile{Token: "1:encrypted-token-of-the-test-telegram", Name: "Ada", Username: "ada_bot"})
+	kai := p.AddPerson(faketelegram.Profile{Name: "Kai"})
 	chat := p.NewSupergroup("Family", kai)
 	chat.Adds(kai, bot)
 	server := encrypted(t, p)
 	return correspondent{
 		server: server, sever: server.CloseClientConnections,
 		says: func(words string, file []byte) {
-			s := fake.Said{}
+			s := faketelegram.Said{}
 			if file != nil {
-				s.File = &fake.File{Kind: "document", Name: "tickets.csv", MIME: "text/csv", Data: file}
+				s.File = &faketelegram.File{Kind: "document", Name: "tickets.csv", MIME: "text/csv", Data: file}
 			}
 			chat.Says(kai, words, s)
 		},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -21,17 +21,17 @@ import (
 // which the chat of the export is.
 type importStage struct {
 	stage
-	tg   *fake.Telegram
-	bot  *fake.Bot
-	kai  *fake.Person
-	chat *fake.Chat
+	tg   *faketelegram.Telegram
+	bot  *faketelegram.Bot
+	kai  *faketelegram.Person
+	chat *faketelegram.Chat
 }
 
 func newImportStage(t *testing.T) *importStage {
 	t.Helper()
-	s := &importStage{stage: stage0(t), tg: fake.NewTelegram(fake.Options{})}
-	s.bot = s.tg.AddBot(fake.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot"})
-	s.kai = s.tg.AddPerson(fake.Profile{Name: "Kai"})
+	s := &importStage{stage: stage0(t), tg: faketelegram.NewTelegram(faketelegram.Options{})}
+	s.bot = s.tg.AddBot(faketelegram.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot"})
+	s.kai = s.tg.AddPerson(faketelegram.Profile{Name: "Kai"})
 	s.chat = s.tg.NewSupergroup("Family", s.kai)
 	s.chat.Adds(s.kai, s.bot)
 	api := httptest.NewServer(s.tg)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -20,15 +21,15 @@ import (
 
 // onTelegram serves a Telegram with one bot on the loopback until the test ends
 // and returns it with its address.
-func onTelegram(t *testing.T, token string) (*fake.Telegram, string) {
+func onTelegram(t *testing.T, token string) (*faketelegram.Telegram, string) {
 	t.Helper()
-	telegram := fake.NewTelegram(fake.Options{})
-	telegram.AddBot(fake.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
+	telegram := faketelegram.NewTelegram(faketelegram.Options{})
+	telegram.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	testutil.OK(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- fake.Serve(ctx, ln, telegram) }()
+	go func() { served <- fake.ServeUntilDone(ctx, ln, telegram) }()
 	t.Cleanup(func() {
 		stop()
 		if err := <-served; err != nil {

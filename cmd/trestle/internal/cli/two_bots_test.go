@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -21,22 +21,22 @@ import (
 // bot is called, the agent hears it.
 // In a basic group each of them numbers the messages for itself.
 func TestTwoBotsInOneChatAreOneRoom(t *testing.T) {
-	for name, open := range map[string]func(*fake.Telegram, string, ...*fake.Person) *fake.Chat{
-		"supergroup": (*fake.Telegram).NewSupergroup, "basic group": (*fake.Telegram).NewGroup,
+	for name, open := range map[string]func(*faketelegram.Telegram, string, ...*faketelegram.Person) *faketelegram.Chat{
+		"supergroup": (*faketelegram.Telegram).NewSupergroup, "basic group": (*faketelegram.Telegram).NewGroup,
 	} {
 		t.Run(name, func(t *testing.T) { twoBotsInOneChat(t, open) })
 	}
 }
 
-func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.Person) *fake.Chat) {
+func twoBotsInOneChat(t *testing.T, open func(*faketelegram.Telegram, string, ...*faketelegram.Person) *faketelegram.Chat) {
 	t.Helper()
 	s := stage0(t)
-	tg := fake.NewTelegram(fake.Options{})
-	bots := []*fake.Bot{
-		tg.AddBot(fake.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot", SeesBots: true}),
-		tg.AddBot(fake.BotProfile{Token: "72:mia-token", Name: "Mia", Username: "mia_bot", SeesBots: true}),
+	tg := faketelegram.NewTelegram(faketelegram.Options{})
+	bots := []*faketelegram.Bot{
+		tg.AddBot(faketelegram.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot", SeesBots: true}),
+		tg.AddBot(faketelegram.BotProfile{Token: "72:mia-token", Name: "Mia", Username: "mia_bot", SeesBots: true}),
 	}
-	kai, maya := tg.AddPerson(fake.Profile{Name: "Kai"}), tg.AddPerson(fake.Profile{Name: "Maya"})
+	kai, maya := tg.AddPerson(faketelegram.Profile{Name: "Kai"}), tg.AddPerson(faketelegram.Profile{Name: "Maya"})
 	chat := open(tg, "Family", kai, maya)
 	for _, b := range bots {
 		chat.Adds(kai, b)
@@ -54,7 +54,7 @@ func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.P
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for i, words := range []string{"@ada_bot good morning", "@mia_bot good evening"} {
-			m := chat.Says(kai, words, fake.Said{})
+			m := chat.Says(kai, words, faketelegram.Said{})
 			if _, err := chat.AwaitSent(ctx, i+1); err != nil {
 				t.Fatalf("%s: %v", words, err)
 			}
@@ -62,10 +62,10 @@ func twoBotsInOneChat(t *testing.T, open func(*fake.Telegram, string, ...*fake.P
 			chat.Edits(m, words+"!")
 		}
 		for range 3 { // the same words three times within a second or two
-			chat.Says(maya, "ok", fake.Said{})
+			chat.Says(maya, "ok", faketelegram.Said{})
 		}
 		first := chat.Sent()[0] // whose receipt is recorded, since the next was sent after it
-		chat.Says(maya, "thank you", fake.Said{ReplyTo: first.ID})
+		chat.Says(maya, "thank you", faketelegram.Said{ReplyTo: first.ID})
 		if _, err := chat.AwaitSent(ctx, 3); err != nil {
 			t.Fatal(err)
 		}

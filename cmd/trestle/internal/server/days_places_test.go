@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 )
 
 // A place is a chat of a platform in which the people of a day talk.
@@ -34,7 +34,7 @@ type telegramPlace struct {
 
 func (p telegramPlace) says(who, text string, answers bool) string {
 	chat := p.d.chats[p.name]
-	s := fake.Said{Thread: p.topics[p.d.rng.IntN(len(p.topics))]}
+	s := faketelegram.Said{Thread: p.topics[p.d.rng.IntN(len(p.topics))]}
 	if sent := chat.Sent(); answers && len(sent) > 0 {
 		last := sent[len(sent)-1]
 		s.ReplyTo, s.Thread = last.ID, last.Thread
@@ -43,7 +43,7 @@ func (p telegramPlace) says(who, text string, answers bool) string {
 }
 
 func (p telegramPlace) shares(who, text string) {
-	p.d.chats[p.name].Says(p.d.people[who], text, fake.Said{File: &fake.File{Kind: "document", Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
+	p.d.chats[p.name].Says(p.d.people[who], text, faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
 }
 
 func (p telegramPlace) likes(who, message string) {
@@ -182,7 +182,7 @@ func (d *day) loses() {
 	case 9:
 		d.slack.app.Disorder(1 + d.rng.IntN(3))
 	case 10:
-		d.bot.Disorder(fake.Reordering{Copies: d.rng.IntN(3), Shuffle: d.rng.IntN(2) == 0})
+		d.bot.Disorder(faketelegram.Reordering{Copies: d.rng.IntN(3), Shuffle: d.rng.IntN(2) == 0})
 	}
 }
 

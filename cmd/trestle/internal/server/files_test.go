@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -21,7 +21,7 @@ func TestPhotoIsSeenAndThenFetched(t *testing.T) {
 		defer w.stop()
 		w.addChat("home", "group", []string{"Kai", "Maya"})
 		w.settle()
-		w.chats["home"].Says(w.people["Kai"], "look", fake.Said{File: &fake.File{Kind: "document", Name: "plan.pdf", MIME: "application/pdf", Data: []byte("%PDF-1.7 the plan")}})
+		w.chats["home"].Says(w.people["Kai"], "look", faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: "plan.pdf", MIME: "application/pdf", Data: []byte("%PDF-1.7 the plan")}})
 		w.settle()
 		pass(5 * time.Second) // files are looked for now and then
 		var seen []spaces.Attachment

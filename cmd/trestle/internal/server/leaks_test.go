@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
@@ -212,7 +212,7 @@ func TestNothingLeavesByALink(t *testing.T) {
 }
 
 // leads reports whether an entity takes whoever clicks it somewhere.
-func leads(e fake.Entity) bool {
+func leads(e faketelegram.Entity) bool {
 	switch e.Type {
 	case "url", "text_link", "email", "phone_number", "bot_command":
 		return true

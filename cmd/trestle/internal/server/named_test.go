@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
@@ -19,9 +19,9 @@ func TestWhoAnAgentNamesIsCalled(t *testing.T) {
 			llmtest.ScriptStep{Always: true, Response: llm.Response{Text: "Responded to Kai about names. Named them. Nothing pending."}})
 		defer w.stop()
 		w.addChat("home", "supergroup", []string{"Kai", "Maya"})
-		tom := w.telegram.AddPerson(fake.Profile{Name: "Tom", LastName: "Lee"})
-		for _, p := range []*fake.Person{w.people["Maya"], tom} {
-			w.chats["home"].Says(p, "hello", fake.Said{})
+		tom := w.telegram.AddPerson(faketelegram.Profile{Name: "Tom", LastName: "Lee"})
+		for _, p := range []*faketelegram.Person{w.people["Maya"], tom} {
+			w.chats["home"].Says(p, "hello", faketelegram.Said{})
 		}
 		w.says(w.chats["home"], w.people["Kai"], "@ada_bot who is here?", 0, 0)
 		w.settle()

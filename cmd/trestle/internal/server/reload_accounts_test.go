@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
@@ -28,7 +29,7 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorldOf(t, "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}}\n", offline.Model{})
 		w.addChat("den", "supergroup", []string{"Kai"})
-		mia := w.telegram.AddBot(fake.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
+		mia := w.telegram.AddBot(faketelegram.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
 		barn := w.telegram.NewSupergroup("Barn", w.people["Kai"])
 		barn.Adds(w.people["Kai"], mia)
 		both := "agents: {ada: {name: Ada}}\nspaces:\n  den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}\n" +
@@ -44,7 +45,7 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 		w.accounts = miaAccount
 		w.reload(both)
 		w.settle()
-		barn.Says(w.people["Kai"], "is anybody in the barn", fake.Said{})
+		barn.Says(w.people["Kai"], "is anybody in the barn", faketelegram.Said{})
 		w.settle()
 		hears("added", "is anybody in the barn", 1)
 		if got := accountsOf(w.process); !slices.Equal(got, []string{"local", "telegram", "mia"}) {
@@ -55,8 +56,8 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 		w.accounts = ""
 		w.reload(alone)
 		w.settle()
-		barn.Says(w.people["Kai"], "still there", fake.Said{})
-		w.chats["den"].Says(w.people["Kai"], "hello den", fake.Said{})
+		barn.Says(w.people["Kai"], "still there", faketelegram.Said{})
+		w.chats["den"].Says(w.people["Kai"], "hello den", faketelegram.Said{})
 		w.settle()
 		hears("taken out", "still there", 0)
 		hears("taken out", "hello den", 1)
@@ -82,7 +83,7 @@ func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, carefulAda)
 		w.addChat("den", "supergroup", []string{"Kai"})
-		w.telegram.AddBot(fake.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
+		w.telegram.AddBot(faketelegram.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
 		entry := func(c *config.Config) []string {
 			var all []string
 			for _, p := range c.Problems {
@@ -118,7 +119,7 @@ func TestAChangedWakeReachesChatsThatWereLetIn(t *testing.T) {
 		w.addChat("club", "supergroup", []string{"Kai"})
 		says := func(text string, want int) {
 			t.Helper()
-			w.chats["club"].Says(w.people["Kai"], text, fake.Said{})
+			w.chats["club"].Says(w.people["Kai"], text, faketelegram.Said{})
 			w.settle()
 			runs, err := w.process.Store.Console().Runs(t.Context(), console.Filter{})
 			testutil.OK(t, err)

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -58,7 +58,7 @@ func TestAChangedFileCountsWhileEverythingRuns(t *testing.T) {
 		if x := r.extensions(); len(x) != 1 || x[0].Healthy || !strings.Contains(x[0].Reason, "unknown key") {
 			t.Errorf("health says %+v", x)
 		}
-		w.chats["den"].Says(kai, "hello", fake.Said{})
+		w.chats["den"].Says(kai, "hello", faketelegram.Said{})
 		w.settle()
 		if !strings.Contains(w.system(), "You are careful.") {
 			t.Error("an invalid file changed the persona")
@@ -69,7 +69,7 @@ func TestAChangedFileCountsWhileEverythingRuns(t *testing.T) {
 		if len(r.Invalid()) > 0 {
 			t.Errorf("still invalid: %+v", r.Invalid())
 		}
-		w.chats["den"].Says(kai, "hello again", fake.Said{})
+		w.chats["den"].Says(kai, "hello again", faketelegram.Said{})
 		w.settle()
 		if !strings.Contains(w.system(), "You are bold.") {
 			t.Error("the mended file does not count")

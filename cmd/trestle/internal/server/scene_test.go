@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -191,7 +191,7 @@ func (s *scene) person(t *testing.T, m []string) {
 	case "promote":
 		chat.Promotes(person, s.bot)
 	case "file":
-		chat.Says(person, "", fake.Said{File: &fake.File{Kind: "document", Name: text, MIME: "text/csv", Data: []byte("a,b")}})
+		chat.Says(person, "", faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: text, MIME: "text/csv", Data: []byte("a,b")}})
 	default:
 		id := s.says(chat, person, text, s.message(reply), s.topics[where+"/"+topic])
 		if label != "" {

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -34,7 +34,7 @@ ada rests: Responded to Kai about the plan. Sent it.
 		w.settle()
 		w.slack.rooms["ops"].Says(w.slack.people["Maya"], "", fakeslack.Said{File: &fakeslack.File{Name: "guests.csv", MIME: "text/csv", Data: []byte("a,b")}})
 		w.settle()
-		w.chats["family"].Says(w.people["Kai"], "@ada_bot send us the plan and the guests", fake.Said{})
+		w.chats["family"].Says(w.people["Kai"], "@ada_bot send us the plan and the guests", faketelegram.Said{})
 		w.settle()
 		got := strings.Split(strings.TrimSpace(w.sent()), "\n")
 		want := []string{
@@ -87,7 +87,7 @@ ada rests: Responded to Kai about the list. Left it in Family.
 			w.addChat(name, "supergroup", []string{"Kai"})
 		}
 		w.settle()
-		w.chats["work"].Says(w.people["Kai"], "@ada_bot leave the list in Family", fake.Said{})
+		w.chats["work"].Says(w.people["Kai"], "@ada_bot leave the list in Family", faketelegram.Said{})
 		w.settle()
 		testutil.Same(t, "sent", "family: \"📎 list.md\" [list.md]\n", w.sent())
 		if inner := w.log(spaces.Inner); strings.Count(inner, "refused: tier_policy") != 1 {

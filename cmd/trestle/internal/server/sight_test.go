@@ -8,19 +8,19 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
 // photo returns a picture of that size as a file.
-func photo(t *testing.T, w, h int) *fake.File {
+func photo(t *testing.T, w, h int) *faketelegram.File {
 	t.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
 		t.Fatal(err)
 	}
-	return &fake.File{Kind: "photo", Data: b.Bytes()}
+	return &faketelegram.File{Kind: "photo", Data: b.Bytes()}
 }
 
 // shownIn returns the pictures of each request, and its last message.
@@ -51,8 +51,8 @@ spaces:
 			w.settle()
 			kai := w.people["Kai"]
 			small, large := photo(t, 60, 60), photo(t, 600, 300)
-			w.chats["family"].Says(kai, "one", fake.Said{File: small})
-			w.chats["family"].Says(kai, "@ada_bot what is this?", fake.Said{File: large})
+			w.chats["family"].Says(kai, "one", faketelegram.Said{File: small})
+			w.chats["family"].Says(kai, "@ada_bot what is this?", faketelegram.Said{File: large})
 			w.settle()
 			pictures, tails := shownIn(w.model.Requests())
 			if len(pictures) != 1 {
@@ -94,8 +94,8 @@ spaces:
 `, llmtest.Says("Responded to Kai about a picture. Said nothing."))
 		w.addChat("family", "supergroup", []string{"Kai", "Maya"})
 		w.settle()
-		w.chats["family"].Says(w.people["Kai"], "broken", fake.Said{File: &fake.File{Kind: "photo", Data: []byte("no picture")}})
-		w.chats["family"].Says(w.people["Kai"], "@ada_bot what is this?", fake.Said{File: &fake.File{Kind: "photo", Data: bytes.Repeat([]byte("x"), 21<<20)}})
+		w.chats["family"].Says(w.people["Kai"], "broken", faketelegram.Said{File: &faketelegram.File{Kind: "photo", Data: []byte("no picture")}})
+		w.chats["family"].Says(w.people["Kai"], "@ada_bot what is this?", faketelegram.Said{File: &faketelegram.File{Kind: "photo", Data: bytes.Repeat([]byte("x"), 21<<20)}})
 		w.settle()
 		pictures, tails := shownIn(w.model.Requests())
 		if len(pictures) != 1 || len(pictures[0]) != 0 || strings.Contains(tails[0], "PICTURES") {
@@ -119,11 +119,11 @@ spaces:
 		w.addChat("kai", "direct", []string{"Kai"})
 		w.settle()
 		kai, chat := w.people["Kai"], w.chats["kai"]
-		passport := chat.Says(kai, "my passport", fake.Said{File: photo(t, 60, 60)})
+		passport := chat.Says(kai, "my passport", faketelegram.Said{File: photo(t, 60, 60)})
 		w.settle()
 		w.says(chat, kai, "/new", 0, 0)
 		w.settle()
-		chat.Says(kai, "and this is the garden", fake.Said{File: photo(t, 40, 40)})
+		chat.Says(kai, "and this is the garden", faketelegram.Said{File: photo(t, 40, 40)})
 		w.settle()
 		w.says(chat, kai, "and in this one?", passport, 0)
 		w.settle()

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -31,10 +31,10 @@ func TestAChatOfAnAgentThatIsGoneGetsAnotherOne(t *testing.T) {
 				}
 				w := newWorld(t, withAda, append(answers("It is Ada."), answers("It is Bea.")...)...)
 				w.addChat("kai", "direct", []string{"Kai"})
-				w.chats["kai"].Says(w.people["Kai"], "hello", fake.Said{})
+				w.chats["kai"].Says(w.people["Kai"], "hello", faketelegram.Said{})
 				w.settle()
 				change(w)
-				w.chats["kai"].Says(w.people["Kai"], "hello again", fake.Said{})
+				w.chats["kai"].Says(w.people["Kai"], "hello again", faketelegram.Said{})
 				w.settle()
 				testutil.Same(t, "what was sent", "kai: \"It is Ada.\"\nkai: \"It is Bea.\"\n", w.sent())
 				w.stop()
@@ -64,7 +64,7 @@ func TestAnAgentThatComesBackSaysNothingStale(t *testing.T) {
 		b := &brooding{Model: llmtest.NewScripted(t.Errorf)}
 		w := newWorldOf(t, withAda, b)
 		w.addChat("den", "supergroup", []string{"Kai"})
-		w.chats["den"].Says(w.people["Kai"], "what is on tonight?", fake.Said{})
+		w.chats["den"].Says(w.people["Kai"], "what is on tonight?", faketelegram.Said{})
 		pass(5 * time.Second)
 		tally := func() (inbox, open int) {
 			n, err := w.process.Store.Console().Tally(t.Context(), time.Now())

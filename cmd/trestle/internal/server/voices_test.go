@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -41,8 +41,8 @@ func (d *dictation) heard() []string {
 	return d.names
 }
 
-func voice(words string) fake.Said {
-	return fake.Said{File: &fake.File{Kind: "voice", MIME: "audio/ogg", Data: []byte("OggS" + words)}}
+func voice(words string) faketelegram.Said {
+	return faketelegram.Said{File: &faketelegram.File{Kind: "voice", MIME: "audio/ogg", Data: []byte("OggS" + words)}}
 }
 
 // Issue 5: with a model that hears, an agent answers what a voice says, although

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
-	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/systemd"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // well reports whether nothing fails that nobody has taken on.
@@ -70,14 +70,14 @@ func (s *Server) reportUp(ctx context.Context) error {
 // statusLine says in a line how the program is.
 func (s *Server) statusLine(ctx context.Context) string {
 	h := s.Health()
-	line := fmt.Sprintf("%s; %s connected", h.Status, console.Count(h.Deferred.ChannelsConnected, "account"))
+	line := fmt.Sprintf("%s; %s connected", h.Status, textformat.CountNoun(h.Deferred.ChannelsConnected, "account"))
 	all, err := s.troubles().Problems(ctx, time.Now())
 	if err != nil {
 		return line
 	}
 	open := alerts.Worst(all)
 	if len(open) > 0 {
-		line += fmt.Sprintf("; %s: %s %s", console.Count(len(open), "problem"), open[0].Code, open[0].What())
+		line += fmt.Sprintf("; %s: %s %s", textformat.CountNoun(len(open), "problem"), open[0].Code, open[0].What())
 	}
 	return line
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
-	"github.com/trestle-bridge/trestle/adapters/faketest"
+	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
 )
 
 // A discordSide is the Discord of a world whose configuration names it in a comment

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
-	"github.com/trestle-bridge/trestle/adapters/faketest"
 )
 
 // A slackSide is the Slack of a world whose configuration names it in a comment on

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
@@ -31,16 +32,16 @@ type world struct {
 	config   string
 	accounts string // further lines under adapters:
 	dir      string
-	telegram *fake.Telegram
-	bot      *fake.Bot
+	telegram *faketelegram.Telegram
+	bot      *faketelegram.Bot
 	network  *fake.Network
 	model    *llmtest.Scripted
 	other    llm.Model // answers in place of model, when set
 	dictated dictation // what voices say, where a model is configured that hears
 	minted   atomic.Int64
 
-	chats  map[string]*fake.Chat
-	people map[string]*fake.Person
+	chats  map[string]*faketelegram.Chat
+	people map[string]*faketelegram.Person
 	topics map[string]int64
 	names  []string // of chats, in order
 
@@ -67,10 +68,10 @@ func newWorldOf(t *testing.T, config string, other llm.Model, steps ...llmtest.S
 	w := &world{
 		other: other,
 		t:     t, config: config, dir: t.TempDir(), network: new(fake.Network),
-		telegram: fake.NewTelegram(fake.Options{}), model: llmtest.NewScripted(t.Errorf, steps...),
-		chats: map[string]*fake.Chat{}, people: map[string]*fake.Person{}, topics: map[string]int64{},
+		telegram: faketelegram.NewTelegram(faketelegram.Options{}), model: llmtest.NewScripted(t.Errorf, steps...),
+		chats: map[string]*faketelegram.Chat{}, people: map[string]*faketelegram.Person{}, topics: map[string]int64{},
 	}
-	w.bot = w.telegram.AddBot(fake.BotProfile{Token: worldToken, Name: "Ada", Username: "ada_bot"})
+	w.bot = w.telegram.AddBot(faketelegram.BotProfile{Token: worldToken, Name: "Ada", Username: "ada_bot"})
 	w.client = w.network.Client()
 	ln, err := w.network.Listen("telegram.test")
 	if err != nil {
@@ -78,7 +79,7 @@ func newWorldOf(t *testing.T, config string, other llm.Model, steps ...llmtest.S
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- fake.Serve(ctx, ln, w.telegram) }()
+	go func() { served <- fake.ServeUntilDone(ctx, ln, w.telegram) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-served; err != nil {
@@ -243,8 +244,8 @@ func (w *world) idle() bool {
 	return w.process.shell.Idle() && w.fetched() && w.slack.idle() && w.discord.idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
 }
 
-func (w *world) addPerson(name string) *fake.Person {
-	p := w.telegram.AddPerson(fake.Profile{Name: name, Username: strings.ToLower(name)})
+func (w *world) addPerson(name string) *faketelegram.Person {
+	p := w.telegram.AddPerson(faketelegram.Profile{Name: name, Username: strings.ToLower(name)})
 	w.people[name] = p
 	return p
 }
@@ -258,7 +259,7 @@ func (w *world) addChat(name, kind string, who []string) {
 		w.discord.open(name, who)
 		return
 	}
-	var people []*fake.Person
+	var people []*faketelegram.Person
 	for _, n := range who {
 		p := w.people[n]
 		if p == nil {
@@ -271,7 +272,7 @@ func (w *world) addChat(name, kind string, who []string) {
 		w.chats[name] = w.bot.Direct(people[0])
 		return
 	}
-	open := map[string]func(string, ...*fake.Person) *fake.Chat{
+	open := map[string]func(string, ...*faketelegram.Person) *faketelegram.Chat{
 		"group": w.telegram.NewGroup, "supergroup": w.telegram.NewSupergroup, "forum": w.telegram.NewForum,
 	}[kind]
 	w.chats[name] = open(name, people...)
@@ -287,8 +288,8 @@ func (w *world) addTopic(chat, name string) {
 }
 
 // someone is the person who has been here longest.
-func (w *world) someone() *fake.Person {
-	var first *fake.Person
+func (w *world) someone() *faketelegram.Person {
+	var first *faketelegram.Person
 	for _, p := range w.people {
 		if first == nil || p.ID < first.ID {
 			first = p
@@ -297,8 +298,8 @@ func (w *world) someone() *fake.Person {
 	return first
 }
 
-func (w *world) says(chat *fake.Chat, p *fake.Person, text string, reply, topic int64) int64 {
-	return chat.Says(p, text, fake.Said{ReplyTo: reply, Thread: topic})
+func (w *world) says(chat *faketelegram.Chat, p *faketelegram.Person, text string, reply, topic int64) int64 {
+	return chat.Says(p, text, faketelegram.Said{ReplyTo: reply, Thread: topic})
 }
 
 func (w *world) membership(verb, chat string) {

@@ -1,0 +1,290 @@
+package config
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// eachEntry calls read for every entry under a key at the top.
+func (d *decoder) eachEntry(name string, n *node, read func(key string, s *section)) {
+	f := findKey(topKeys, name).form
+	if n != nil && n.kind != mapNode && n.kind != nullNode {
+		d.reportEntry(name, []Error{{At: n.origin, What: name + " should hold entries by name", Remedy: "write `" + name + ":` and one indented `name: {…}` for each"}})
+		return
+	}
+	if n == nil {
+		return
+	}
+	for _, e := range n.entries {
+		read(e.key, openSection(e.value, f))
+	}
+}
+
+func (d *decoder) readAdapters(n *node) {
+	d.eachEntry("adapters", n, func(name string, s *section) {
+		a := AdapterEntry{Name: name, Type: s.oneOf("type", "")}
+		if a.Type == "" && len(s.errs) == 0 {
+			s.addError(s.node.origin, "the adapter has no type", "write type: telegram")
+		}
+		if strings.Contains(name, ":") {
+			s.addError(s.node.origin, "the name of an adapter's entry may hold no colon", "chats refer to it as name:chat")
+		}
+		a.APIURL = s.stringAt("api_url")
+		s.checkURL("api_url", a.APIURL)
+		a.Admit = s.oneOf("admit", "")
+		limits := s.subsection("limits")
+		a.Outgoing = limits.oneOf("outgoing", "")
+		s.mergeErrors(limits)
+		d.readCredentials(s, &a)
+		d.noteSecrets("adapters."+name, s)
+		a.Misconfigured = d.reportEntry("adapters."+name, s.finish())
+		d.config.Adapters = append(d.config.Adapters, a)
+	})
+}
+
+// readCredentials reads the credentials that an account of the type needs.
+func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
+	var needs, may []string
+	switch a.Type {
+	case "telegram", "discord":
+		needs, may = []string{"token"}, []string{"webhook_url"}
+	case "slack":
+		// With a signing secret Slack delivers events over HTTP, otherwise over a socket that needs the app token.
+		if needs, may = []string{"bot_token"}, []string{"app_token", "signing_secret", "webhook_url"}; !s.has("signing_secret") {
+			needs, may = []string{"bot_token", "app_token"}, []string{"signing_secret", "webhook_url"}
+		}
+	case "": // without a type only unreadable values are errors
+		for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
+			s.stringAt(name)
+		}
+		return
+	}
+	for _, need := range []struct {
+		name string
+		into *adapters.Secret
+	}{{"token", &a.Token}, {"bot_token", &a.BotToken}, {"app_token", &a.AppToken}} {
+		if slices.Contains(needs, need.name) {
+			*need.into = s.requiredSecret(need.name)
+		}
+	}
+	for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
+		if s.has(name) && !slices.Contains(needs, name) && !slices.Contains(may, name) {
+			s.addError(s.positionOf(name), fmt.Sprintf("%s is no key of a %s account", name, a.Type), "its keys for credentials: "+strings.Join(slices.Concat(needs, may), ", "))
+		}
+	}
+	if slices.Contains(may, "signing_secret") {
+		a.SigningSecret = s.secret("signing_secret")
+	}
+	if slices.Contains(may, "app_token") {
+		a.AppToken = s.secret("app_token")
+	}
+	if slices.Contains(may, "webhook_url") {
+		a.WebhookURL = s.stringAt("webhook_url")
+	}
+	if a.WebhookURL != "" && d.config.WebhookListen == "" {
+		s.addError(s.positionOf("webhook_url"), "webhook_url is set, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443")
+	}
+	if a.Type == "slack" {
+		checkSlack(s, a, d.config.WebhookListen)
+	}
+	checkTokens(s, a)
+	d.checkIncomingCalls(s, a)
+}
+
+func (d *decoder) readAgents(n *node) {
+	d.eachEntry("agents", n, func(id string, s *section) {
+		a := AgentEntry{ID: id, Model: d.config.Model}
+		if strings.ContainsAny(id, "/ ") {
+			s.addError(s.node.origin, "the name of an agent's entry may hold no slash and no space", "give it another key and write the name people read under name")
+		}
+		a.Name = cmp.Or(s.stringAt("name"), id)
+		a.Persona = d.readPersonaText(s)
+		before := len(d.config.Problems)
+		if a.Avatar = s.stringAt("avatar"); !isAvatar(a.Avatar) {
+			s.addError(s.positionOf("avatar"), "avatar is neither an https:// address nor an emoji in colons", "write the address of a picture, such as https://example.com/ada.png, or for Slack :robot_face:")
+		}
+		a.Model = d.readModel("agents."+id, s.get("model"), d.config.Model, "budget.agent_per_day", s.layer)
+		s.readSettings()
+		a.settings = s.layer
+		d.noteSecrets("agents."+id, s)
+		a.Misconfigured = d.reportEntry("agents."+id, s.finish()) || len(d.config.Problems) > before
+		d.config.Agents = append(d.config.Agents, a)
+	})
+	if len(d.config.Agents) == 0 {
+		d.config.Agents = []AgentEntry{{ID: "ada", Name: "Ada", Persona: DefaultPersona, Model: d.config.Model, settings: settingsLayer{}}}
+	}
+}
+
+// readPersonaText reads a persona: a text, the name of a built-in one, or {file:
+// PATH}.
+func (d *decoder) readPersonaText(s *section) string {
+	n := s.get("persona")
+	if n == nil || n.kind != mapNode {
+		text := s.scalarText(n, "persona")
+		return cmp.Or(personas[text], text)
+	}
+	inner := s.subsection("persona")
+	path := inner.stringAt("file")
+	s.mergeErrors(inner)
+	if path == "" {
+		return ""
+	}
+	text, missing := d.expand.read(path)
+	if missing != "" {
+		s.addError(inner.positionOf("file"), "persona is missing: "+missing, "name a text file, relative to the configuration")
+	}
+	return text
+}
+
+//go:embed personas/*.md
+var personaTexts embed.FS
+
+// personas are the built-in personas by name.
+var personas = map[string]string{
+	"friendly":     readPersona("friendly.v1"),
+	"professional": readPersona("professional.v1"),
+	"technical":    readPersona("technical.v1"),
+}
+
+func readPersona(name string) string {
+	text, err := personaTexts.ReadFile("personas/" + name + ".md")
+	if err != nil {
+		panic("config: persona is not built in: " + err.Error())
+	}
+	return strings.TrimSpace(string(text))
+}
+
+func (d *decoder) readServers(n *node) {
+	d.eachEntry("servers", n, func(name string, s *section) {
+		v := ServerEntry{Key: name, Circle: s.stringAt("circle"), Agents: d.readAgentList(s), Relay: s.boolean("relay")}
+		d.adapterOf(s, listItem{name, s.node.origin}, "server, such as guild:112233")
+		s.readSettings()
+		v.settings = s.layer
+		v.Misconfigured = d.reportEntry("servers."+name, s.finish())
+		d.config.Servers = append(d.config.Servers, v)
+	})
+}
+
+func (d *decoder) readSpaces(n *node) {
+	d.eachEntry("spaces", n, func(name string, s *section) {
+		v := SpaceEntry{Key: name, Name: cmp.Or(s.stringAt("name"), name), Circle: cmp.Or(s.stringAt("circle"), DefaultCircle), Relay: s.boolean("relay")}
+		v.Agents = d.readAgentList(s)
+		for _, chat := range s.list("chats") {
+			if c, ok := d.adapterOf(s, chat, "chat, such as telegram:-1001234"); ok {
+				v.Chats = append(v.Chats, c)
+				d.warnChatID("spaces."+name, chat.at, c)
+			}
+		}
+		if strings.Contains(v.Circle, "/") {
+			s.addError(s.positionOf("circle"), "the name of a circle may hold no slash", "take another name")
+		}
+		s.readSettings()
+		v.settings = s.layer
+		v.Misconfigured = d.reportEntry("spaces."+name, s.finish())
+		d.config.Spaces = append(d.config.Spaces, v)
+	})
+}
+
+// readPeopleLinks reads the people who have accounts on several platforms.
+func (d *decoder) readPeopleLinks(n *node) {
+	d.eachEntry("people", n, func(name string, s *section) {
+		v := PersonLink{Key: name}
+		for _, l := range s.list("accounts") {
+			if p, ok := d.readPerson(s, l); ok {
+				v.Accounts = append(v.Accounts, p)
+			}
+		}
+		if !d.reportEntry("people."+name, s.finish()) {
+			d.config.People = append(d.config.People, v)
+		}
+	})
+}
+
+// readPeople reads a list of people or programs, "adapter:user" each, with the id
+// that the platform assigned: display names and handles can be changed by their
+// owner. Invalid items grant nothing.
+func (d *decoder) readPeople(top *section, key string) []PersonRef {
+	var all []PersonRef
+	for _, l := range top.list(key) {
+		if p, ok := d.readPerson(top, l); ok {
+			all = append(all, p)
+		}
+	}
+	d.reportKey(top, key)
+	return all
+}
+
+func (d *decoder) readPerson(top *section, l listItem) (PersonRef, bool) {
+	if l.text == "*" {
+		top.addError(l.at, "nobody is called *", "to let everybody in, write admit: open")
+		return PersonRef{}, false
+	}
+	c, ok := d.adapterOf(top, l, "user, with the id that the platform minted, such as telegram:123456")
+	if !ok {
+		return PersonRef{}, false
+	}
+	p := PersonRef{Adapter: c.Adapter, User: c.Chat}
+	if scope, user, ok := strings.Cut(c.Chat, "/"); ok {
+		p.Scope, p.User = scope, user
+	}
+	slack := d.config.platformOf(c.Adapter) == "slack"
+	switch {
+	case p.User == "" || strings.HasPrefix(p.User, "@"):
+		top.addError(l.at, fmt.Sprintf("%q names nobody for good: handles can be changed", l.text), "write the id that the platform minted, such as telegram:123456")
+	case slack && p.Scope == "":
+		top.addError(l.at, fmt.Sprintf("%q does not say of which team", l.text), "write adapter:TEAM/USER, such as acme:T0123/U0456")
+	case !slack && p.Scope != "":
+		top.addError(l.at, fmt.Sprintf("%q has a team, which only Slack knows", l.text), "write adapter:user, such as telegram:123456")
+	default:
+		return p, true
+	}
+	return PersonRef{}, false
+}
+
+// adapterOf parses "adapter:id" and checks that the adapter exists.
+func (d *decoder) adapterOf(s *section, l listItem, form string) (ChatRef, bool) {
+	adapter, chat, ok := strings.Cut(l.text, ":")
+	if !ok || chat == "" {
+		s.addError(l.at, fmt.Sprintf("%q names no adapter and id", l.text), "write adapter:"+form)
+		return ChatRef{}, false
+	}
+	var known []string
+	for _, a := range d.config.Adapters {
+		if a.Name == adapter {
+			return ChatRef{adapter, chat}, true
+		}
+		known = append(known, a.Name)
+	}
+	s.addError(l.at, fmt.Sprintf("%q names the adapter %q, which is not under adapters", l.text, adapter),
+		cmp.Or(DidYouMean(adapter, known), "add it under adapters"))
+	return ChatRef{}, false
+}
+
+// readAgentList reads a list of agents and checks that they exist. The default is
+// default_agents.
+func (d *decoder) readAgentList(s *section) []string {
+	var names []string
+	for _, l := range s.list("agents") {
+		names = append(names, l.text)
+		if !slices.Contains(d.agentIDs(), l.text) {
+			s.addError(l.at, fmt.Sprintf("the agent %q is not under agents", l.text), cmp.Or(DidYouMean(l.text, d.agentIDs()), "add it under agents"))
+		}
+	}
+	if len(names) == 0 {
+		return d.config.DefaultAgents
+	}
+	return names
+}
+
+func (d *decoder) agentIDs() []string {
+	var ids []string
+	for _, a := range d.config.Agents {
+		ids = append(ids, a.ID)
+	}
+	return ids
+}
