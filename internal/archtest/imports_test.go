@@ -84,12 +84,12 @@ var rows = []row{
 	{"cmd/trestle/internal/apperr", []string{"internal/config", "internal/console"}, "an error for people knows how a wrong configuration is written, and nothing else"},
 	{"cmd/trestle/internal/textout", []string{"internal/console"}, "times and tables are text"},
 	{"cmd/trestle/internal/buildinfo", []string{"internal/store/sqlite"}, "the version of the schema is part of the program's"},
-	{"cmd/trestle/internal/storeopen", []string{"cmd/trestle/internal/apperr", "cmd/trestle/internal/buildinfo", "internal/..."}, "opening a database needs its engine and the configuration"},
+	{"cmd/trestle/internal/storeopen", []string{"cmd/trestle/internal/apperr", "cmd/trestle/internal/buildinfo", "internal/config", "internal/console", "internal/jobs", "internal/store/engine", "internal/store/postgres", "internal/store/readmodel", "internal/store/sqlite", "internal/store/sqlstore"}, "opening a database needs its engine and the configuration"},
 	{"cmd/trestle/internal/control", []string{"cmd/trestle/internal/apperr", "internal/config", "internal/console"}, "the protocol of the control socket knows neither side of it"},
-	{"cmd/trestle/internal/terminal", []string{"cmd/trestle/internal/apperr", "cmd/trestle/internal/control", "cmd/trestle/internal/storeopen", "cmd/trestle/internal/textout", "hud", "internal/...", "spaces"}, "a person talks with a room, wherever it is served"},
-	{"cmd/trestle/internal/server", []string{"cmd/trestle/internal/apperr", "cmd/trestle/internal/buildinfo", "cmd/trestle/internal/control", "cmd/trestle/internal/storeopen", "cmd/trestle/internal/terminal", "cmd/trestle/internal/textout", "activity/...", "adapters/...", "hud/...", "internal/...", "shell/...", "spaces"}, "it joins all parts, and knows no command"},
-	{"cmd/trestle/internal/cli", []string{"..."}, "a command may use everything, and nothing uses a command"},
-	{"cmd/...", []string{"cmd/trestle/internal/cli"}, "the program is its command line"},
+	{"cmd/trestle/internal/terminal", []string{"cmd/trestle/internal/apperr", "cmd/trestle/internal/control", "cmd/trestle/internal/storeopen", "cmd/trestle/internal/textout", "hud", "internal/console", "internal/store/readmodel", "spaces"}, "a person talks with a room, wherever it is served"},
+	{"cmd/trestle/internal/server", []string{"activity", "adapters", "adapters/discord", "adapters/local", "adapters/slack", "adapters/telegram", "cmd/trestle/internal/apperr", "cmd/trestle/internal/buildinfo", "cmd/trestle/internal/control", "cmd/trestle/internal/storeopen", "cmd/trestle/internal/textout", "hud", "internal/alerts", "internal/clockskew", "internal/config", "internal/console", "internal/doctor", "internal/imagescale", "internal/jobs", "internal/latch", "internal/llm", "internal/llm/offline", "internal/llm/openai", "internal/pubsub", "internal/pubsub/inproc", "internal/pubsub/pgnotify", "internal/pubsub/redis", "internal/redact", "internal/store/blobs", "internal/store/engine", "internal/store/postgres", "internal/store/sqlite", "internal/store/sqlstore", "internal/systemd", "internal/telemetry", "internal/textformat", "shell", "spaces"}, "it joins all parts, and knows no command"},
+	{"cmd/trestle/internal/cli", []string{"activity", "adapters", "adapters/fake", "adapters/fake/discord", "adapters/fake/slack", "adapters/fake/telegram", "adapters/local", "adapters/telegram", "cmd/trestle/internal/apperr", "cmd/trestle/internal/buildinfo", "cmd/trestle/internal/control", "cmd/trestle/internal/server", "cmd/trestle/internal/storeopen", "cmd/trestle/internal/terminal", "cmd/trestle/internal/textout", "hud", "hud/recall", "internal/alerts", "internal/config", "internal/console", "internal/demo", "internal/doctor", "internal/jobs", "internal/latch", "internal/llm", "internal/llm/offline", "internal/llm/openai", "internal/pubsub", "internal/redact", "internal/setup", "internal/store/engine", "internal/store/postgres", "internal/store/readmodel", "internal/store/sqlite", "internal/store/sqlstore", "internal/systemd", "internal/textformat", "shell", "spaces"}, "a command may use everything, and nothing uses a command"},
+	{"cmd/trestle", []string{"cmd/trestle/internal/cli"}, "the program is its command line"},
 }
 
 // barredInTests are packages that not even a test may import: programs, which
@@ -215,7 +215,7 @@ func TestStrayImportIsNamedWithItsPlace(t *testing.T) {
 		"hud/fit_test.go":     "package hud\n\nimport _ \"" + module + "/adapters/fake\"\n",
 		"hud/scene_test.go":   "package hud\n\nimport _ \"" + module + "/cmd/trestle\"\n",
 		"spaces/deep/deep.go": "package deep\n",
-		"cmd/trestle/main.go": "package main\n\nimport _ \"" + module + "/hud\"\n",
+		"cmd/trestle/main.go": "package main\n\nimport _ \"" + module + "/cmd/trestle/internal/cli\"\n",
 	})
 	var got []string
 	for _, s := range strayImports(tr, rows) {
