@@ -19,7 +19,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
@@ -48,7 +48,7 @@ func TestACommitThatDoesNotEndIsSaid(t *testing.T) {
 		defer w.stop()
 		release, ended := make(chan struct{}), make(chan error)
 		go func() {
-			ended <- w.process.store.Border().Amend(context.Background(), func(*activity.PairingState) { <-release })
+			ended <- w.process.store.Border().Amend(context.Background(), func(*access.PairingState) { <-release })
 		}()
 		pass(4 * time.Second)
 		if h := w.process.health(); h.Status != "healthy" {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
@@ -132,7 +133,7 @@ func (p *components) joinLocal(ctx context.Context, account adapters.Account) (*
 // named: whoever sits at the terminal is the operator.
 func (p *components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: activity.AdmitDeny, Named: named, Attendant: p.attendant(), Bell: p.ringFor(localName), Logger: p.log.With("adapter", localName),
+		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Bell: p.ringFor(localName), Logger: p.log.With("adapter", localName),
 	}
 }
 
