@@ -40,15 +40,15 @@ func identity(a adapters.Account, p adapters.Person) spaces.Identity {
 		Scope:    p.Scope,
 		User:     p.ID,
 		Kind:     entityKind(p.Kind),
-		Name:     cutText(p.Name, maxName),
-		Handle:   cutText(p.Handle, maxName),
+		Name:     spaces.TruncateText(p.Name, spaces.MaxNameBytes),
+		Handle:   spaces.TruncateText(p.Handle, spaces.MaxNameBytes),
 		Portrait: portrait(p.Portrait),
 	}
 }
 
 // portrait returns the address of a picture that other platforms may be told of.
 func portrait(address string) string {
-	if len(address) > maxName || !strings.HasPrefix(address, "https://") {
+	if len(address) > spaces.MaxNameBytes || !strings.HasPrefix(address, "https://") {
 		return ""
 	}
 	return address

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -29,7 +30,7 @@ func TestWordsWithoutAChatAreNobodysAndNotKept(t *testing.T) {
 func TestTheOwnerIsHeardInTheirOwnChatOnly(t *testing.T) {
 	// SECURITY S1: an approval in a direct chat gives no right in a group.
 	r := newRecord()
-	r.desk.Admitted = []Approval{{PairingRequest: PairingRequest{Account: ours.Key(), Chat: "1", User: "1"}}}
+	r.desk.Admitted = []access.Approval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: "1", User: "1"}}}
 	in := enter(r, IngressOptions{})
 	take(t, in, "1",
 		says(adapters.Chat{ID: "1", Kind: adapters.Direct}, owner, "1", "at home"),
@@ -42,15 +43,15 @@ func TestTheOwnerIsHeardInTheirOwnChatOnly(t *testing.T) {
 func TestModesDoNotMerge(t *testing.T) {
 	// OpenClaw #22599: what one mode let in is not let in by another.
 	r := newRecord()
-	open := enter(r, IngressOptions{Admit: AdmitOpen})
+	open := enter(r, IngressOptions{Admit: access.AdmitOpen})
 	take(t, open, "1", says(lobby, kai, "1", "while open"))
-	for i, m := range []AdmissionMode{AdmitPairing, AdmitDeny} {
+	for i, m := range []access.AdmissionMode{access.AdmitPairing, access.AdmitDeny} {
 		in := enter(r, IngressOptions{Admit: m})
 		take(t, in, "2", says(lobby, kai, fmt.Sprint(i+2), secret))
 	}
 	paired := newRecord()
-	paired.desk.Admitted = []Approval{{PairingRequest: PairingRequest{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}}}
-	take(t, enter(paired, IngressOptions{Admit: AdmitDeny}), "3", says(lobby, kai, "9", secret))
+	paired.desk.Admitted = []access.Approval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}}}
+	take(t, enter(paired, IngressOptions{Admit: access.AdmitDeny}), "3", says(lobby, kai, "9", secret))
 	if len(r.said()) != 1 || len(paired.said()) != 0 || r.knowsTheSecret() || paired.knowsTheSecret() {
 		t.Errorf("got %v and %v, want only what was said while open", r.said(), paired.said())
 	}
@@ -59,7 +60,7 @@ func TestModesDoNotMerge(t *testing.T) {
 func TestAnOpenChatGetsARoomOfItsOwn(t *testing.T) {
 	// DESIGN 5 and 9
 	r := newRecord()
-	in := enter(r, IngressOptions{Admit: AdmitOpen, Room: RoomDefaults{Agents: []spaces.AgentID{"ada"}}})
+	in := enter(r, IngressOptions{Admit: access.AdmitOpen, Room: spaces.RoomDefaults{Agents: []spaces.AgentID{"ada"}}})
 	take(t, in, "1", says(lobby, kai, "1", "hi"), says(adapters.Chat{ID: "-5", Kind: adapters.Channel, Title: "News"}, kai, "1", "hi"))
 	want := []struct {
 		name   string
@@ -81,7 +82,7 @@ func TestAChatHiddenFromSomebodyIsNoReasonForARoom(t *testing.T) {
 		Body: adapters.Left{People: []adapters.Person{kai}, Unseen: true},
 	}
 	for name, o := range map[string]IngressOptions{
-		"open": {Admit: AdmitOpen}, "deny": {Admit: AdmitDeny}, "named server": {Servers: map[string]RoomDefaults{"112233": {}}},
+		"open": {Admit: access.AdmitOpen}, "deny": {Admit: access.AdmitDeny}, "named server": {Servers: map[string]spaces.RoomDefaults{"112233": {}}},
 	} {
 		r := newRecord()
 		in := enter(r, o)
@@ -89,7 +90,7 @@ func TestAChatHiddenFromSomebodyIsNoReasonForARoom(t *testing.T) {
 		if n := in.Tally().Refused; len(r.rooms) != 0 || n != 0 {
 			t.Errorf("%s: %d rooms opened, %d refused, want none", name, len(r.rooms), n)
 		}
-		if o.Admit == AdmitDeny {
+		if o.Admit == access.AdmitDeny {
 			continue
 		}
 		take(t, in, "2", says(hidden.Chat, kai, "1", "hi"), hidden)
@@ -101,8 +102,8 @@ func TestAChatHiddenFromSomebodyIsNoReasonForARoom(t *testing.T) {
 
 func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 	r := newRecord()
-	server := RoomDefaults{Circle: "acme", Wake: spaces.WakeMention, Agents: []spaces.AgentID{"max"}}
-	in := enter(r, IngressOptions{Admit: AdmitDeny, Servers: map[string]RoomDefaults{"112233": server}})
+	server := spaces.RoomDefaults{Circle: "acme", Wake: spaces.WakeMention, Agents: []spaces.AgentID{"max"}}
+	in := enter(r, IngressOptions{Admit: access.AdmitDeny, Servers: map[string]spaces.RoomDefaults{"112233": server}})
 	for i, c := range []adapters.Chat{{ID: "c1", Kind: adapters.Channel, Group: "112233"}, {ID: "c2", Kind: adapters.Channel, Group: "999"}, {ID: "c3", Kind: adapters.Channel}} {
 		u := says(c, kai, fmt.Sprint(i), "hello")
 		u.Body = adapters.Message{ID: "1", Text: c.ID, Mentions: []adapters.Person{{ID: ours.ID}}}
@@ -115,7 +116,7 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 		t.Errorf("got %+v, want the server's form", o)
 	}
 	var told []string
-	again := enter(r, IngressOptions{Admit: AdmitDeny, Servers: map[string]RoomDefaults{"112233": server}, OfServer: func(_ context.Context, group string, s spaces.SpaceID) error {
+	again := enter(r, IngressOptions{Admit: access.AdmitDeny, Servers: map[string]spaces.RoomDefaults{"112233": server}, OfServer: func(_ context.Context, group string, s spaces.SpaceID) error {
 		told = append(told, group+" "+string(s))
 		return nil
 	}})
@@ -133,7 +134,7 @@ func TestHistoryBringsInNobodyWhoIsNotHeard(t *testing.T) {
 	bot := adapters.Person{ID: "55", Kind: adapters.Bot, Name: "Hook"}
 	listed := adapters.Person{ID: "56", Kind: adapters.Bot, Name: "Feed"}
 	chat := adapters.Person{ID: hub.ID, Kind: adapters.Service, Name: "Hub"}
-	in := enter(r, IngressOptions{Allow: []SenderID{{User: listed.ID}}})
+	in := enter(r, IngressOptions{Allow: []access.SenderID{{User: listed.ID}}})
 	var page []adapters.Update
 	for i, who := range []adapters.Person{kai, bot, listed, chat, {}, {ID: ours.ID, Kind: adapters.Bot}} {
 		page = append(page, says(hub, who, fmt.Sprint(i), "words"))

@@ -35,7 +35,7 @@ func (in *Ingress) Recall(ctx context.Context, page []adapters.Update) (HistoryI
 	taken := spaces.IngestBatch{Account: in.account.Key(), At: at}
 	for _, u := range page {
 		m, ok := u.Body.(adapters.Message)
-		if !ok || !isUs(in.account, u.From) && decide(o.Admit, o.application(u, true)) == refuse {
+		if !ok || !isUs(in.account, u.From) && !o.policy.AdmitsInNamedChat(u) {
 			done.Skipped++
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters/adaptertest"
 	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
@@ -75,7 +76,7 @@ func openMouth(t *testing.T) *mouth {
 	testutil.OK(t, err)
 	m.spaces = []spaces.SpaceID{room.Space, own.Space}
 	in := activity.NewIngress(account, mapping, port, port, port, activity.IngressOptions{
-		Admit: activity.AdmitOpen, Named: map[spaces.SpaceID][]spaces.AgentID{room.Space: {"ada"}},
+		Admit: access.AdmitOpen, Named: map[spaces.SpaceID][]spaces.AgentID{room.Space: {"ada"}},
 	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var receiving sync.WaitGroup

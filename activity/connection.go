@@ -171,7 +171,7 @@ func (l *Connection) retry(ctx context.Context, err error, tries *reconnectBacko
 		pause = l.o.ConflictRetry
 	case adapters.Limited:
 		l.become(ctx, l.seeking(), err.Error())
-		if wait, ok := limitedFor(err); ok {
+		if wait, ok := adapters.RetryDelay(err); ok {
 			pause = max(pause, wait)
 		}
 	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved:

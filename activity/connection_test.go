@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -23,7 +24,7 @@ func run(t *testing.T, p *platform, r *record) *Connection {
 func lineOver(p *platform, r *record) *Connection {
 	m := NewSpaceMapping(r, r)
 	return NewLine(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
-		return NewIngress(a, m, r, r, r, IngressOptions{Admit: AdmitOpen}), NewEgress(a, p, r, m, EgressOptions{}), nil
+		return NewIngress(a, m, r, r, r, IngressOptions{Admit: access.AdmitOpen}), NewEgress(a, p, r, m, EgressOptions{}), nil
 	}, ConnectionOptions{Name: "telegram", Logbook: r})
 }
 
@@ -57,7 +58,7 @@ func beats(ctx context.Context, s adapters.Sink) error {
 // I13, F43: how long a platform has been silent is what passed, also when the clock is
 // set meanwhile: else a line would be deaf, or not, by as much as that.
 func TestSilenceIsMeasuredByWhatPasses(t *testing.T) {
-	in := NewIngress(adapters.Account{Platform: "telegram", ID: "1"}, nil, nil, nil, nil, IngressOptions{Admit: AdmitOpen})
+	in := NewIngress(adapters.Account{Platform: "telegram", ID: "1"}, nil, nil, nil, nil, IngressOptions{Admit: access.AdmitOpen})
 	if !in.LastHeard().IsZero() {
 		t.Errorf("heard at %s, before anything was", in.LastHeard())
 	}

@@ -27,7 +27,7 @@ func TestWhatWasDealtWithIsThePast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord()
-			in := enter(r, IngressOptions{DealtUntil: c.until, Attendant: r.attendant()})
+			in := enter(r, IngressOptions{DealtUntil: c.until, Commands: r.attendant()})
 			us := []adapters.Update{orders(hub, kai, "1", "status"), says(hub, kai, "2", "hi"), says(lobby, kai, "3", "let me in")}
 			edit := says(hub, kai, "4", "")
 			edit.Body = adapters.Edit{New: adapters.Message{ID: "2", Text: "hello"}}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/retry"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -83,7 +84,7 @@ func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a space
 		e.ease.giveBack(a)
 		return later(a, now.Add(wait)), true
 	}
-	if restOn(ctx, stopping, time.Until(now.Add(wait))); ctx.Err() != nil || closed(stopping) {
+	if retry.WaitFor(ctx, stopping, time.Until(now.Add(wait))); ctx.Err() != nil || closed(stopping) {
 		return later(a, time.Now()), true
 	}
 	now = time.Now()

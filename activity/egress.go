@@ -9,7 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/retry"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -55,7 +57,7 @@ type Egress struct {
 	broadcaster adapters.ThreadBroadcaster
 	threader    adapters.ThreadOpener
 
-	bell   chan struct{}
+	bell   retry.WakeSignal
 	bare   atomic.Bool // nothing waited when the outbox was last read; who changes that rings
 	hands  inflightSends
 	drafts draftTracker
@@ -94,8 +96,8 @@ type EgressOptions struct {
 	Drafts Drafts
 	// Shelf and Cupboard are where files that were seen stand. Default: there are
 	// none, and only their names are told.
-	Shelf    FileIndex
-	Cupboard BlobStore
+	Shelf    media.FileIndex
+	Cupboard media.BlobStore
 	// Holds reports whether the account is still this process's to send for: one that
 	// stood still may have been given up by others and not have heard of it. While it
 	// is not, nothing leaves. Default: it always is.
@@ -149,7 +151,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e := &Egress{
 		account: a, adapter: ad, box: box, mapping: m, o: o,
 		logger: o.Logger.With("account", a.Key()),
-		bell:   make(chan struct{}, 1),
+		bell:   retry.NewWakeSignal(),
 		ease:   backlogThrottle{most: o.Backlog},
 	}
 	e.editor, _ = ad.(adapters.Editor)
@@ -176,7 +178,7 @@ func (e *Egress) Account() string { return e.account.Key() }
 
 // Ring tells that the outbox may have something new. It never blocks; a lost
 // ring costs the time of a poll.
-func (e *Egress) Ring() { ringOn(e.bell) }
+func (e *Egress) Ring() { e.bell.Set() }
 
 // Run sends until ctx is done, then lets the sends in hand finish within the
 // grace period and returns nil. It fails only when what an earlier process left
@@ -195,7 +197,7 @@ func (e *Egress) Run(ctx context.Context) error {
 	e.drafts.rows = e.editsDrafts() // what an earlier process left
 	e.drafts.open(func(g *liveDraft) { e.hands.busy.Go(func() { e.grow(ctx, work, g) }) })
 	for ctx.Err() == nil {
-		restOn(ctx, e.bell, e.round(ctx, work))
+		retry.WaitFor(ctx, e.bell, e.round(ctx, work))
 	}
 	e.hands.open(nil)
 	e.drafts.open(nil)

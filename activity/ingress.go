@@ -9,12 +9,14 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity/access"
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/retry"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -24,18 +26,16 @@ type Ingress struct {
 	account adapters.Account
 	mapping *SpaceMapping
 	log     Log
-	notices Notices
-	desk    Pairings
+	notices NoticeStore
+	guard   *access.Guard
 	options atomic.Pointer[IngressOptions] // replaced whole, never changed
 	logger  *slog.Logger
 
 	heard   atomic.Pointer[time.Time] // when the platform last proved to be there; nil for never
-	hearing chan struct{}             // doorbell for the line: heard has moved
+	hearing retry.WakeSignal          // doorbell for the line: heard has moved
 	tally   ingressCounters
 
-	mu    sync.Mutex // guards known
-	known map[senderKey]cachedApproval
-	paces senderRateLimiter
+	senders access.SenderRateLimiter
 }
 
 var _ adapters.Sink = (*Ingress)(nil)
@@ -43,24 +43,24 @@ var _ adapters.Sink = (*Ingress)(nil)
 // IngressOptions says who may talk through an account, and to whom.
 type IngressOptions struct {
 	// Admit is who may talk in chats that are not named. Default: AdmitPairing.
-	Admit AdmissionMode
+	Admit access.AdmissionMode
 	// Named are the rooms of the configuration with their agents, the one that
 	// speaks for the account first. Their members are all admitted. Default: none.
 	Named map[spaces.SpaceID][]spaces.AgentID
 	// Servers are groups of chats, by the platform's id of the group, each of whose
 	// chats becomes a space of this form and admits its members. Default: none.
-	Servers map[string]RoomDefaults
+	Servers map[string]spaces.RoomDefaults
 	// Room is the form of a space for a chat let in without being named. Default:
 	// a circle of its own, no agents.
-	Room RoomDefaults
+	Room spaces.RoomDefaults
 	// Name is how the configuration calls the account. Default: its platform.
 	Name string
 	// Allow are the senders that the configuration lists: people for AdmitAllowlist,
 	// programs for every mode. Default: nobody.
-	Allow []SenderID
-	// Attendant does what people ask of the program itself. Default: commands pass
-	// like other messages, and wake nobody.
-	Attendant *CommandHandler
+	Allow []access.SenderID
+	// Commands answers chat commands. Default: commands are recorded like other
+	// messages, and wake no agent.
+	Commands *commands.CommandHandler
 	// Operators are the chats of those who run the program, where it tells of
 	// problems and is answered. Default: none.
 	Operators []string
@@ -90,26 +90,21 @@ type IngressOptions struct {
 	Random io.Reader
 	// Logger takes one line a decision. Default: none are written.
 	Logger *slog.Logger
-}
 
-// A RoomDefaults is the form of a space that is opened when a chat first speaks.
-type RoomDefaults struct {
-	Circle spaces.CircleID // empty: one of its own
-	Wake   spaces.WakePolicy
-	Agents []spaces.AgentID // the one that speaks for the account first
+	policy access.Policy // made of the above by Reconfigure
 }
 
 // NewIngress returns the way in for an account.
-func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairings, o IngressOptions) *Ingress {
+func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n NoticeStore, p access.PairingStore, o IngressOptions) *Ingress {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	in := &Ingress{
-		account: a, mapping: m, log: l, notices: n, desk: p,
+		account: a, mapping: m, log: l, notices: n,
 		logger:  o.Logger.With("account", a.Key()),
-		hearing: make(chan struct{}, 1),
-		known:   map[senderKey]cachedApproval{},
+		hearing: retry.NewWakeSignal(),
 	}
+	in.guard = access.NewGuard(a.Key(), p, n, in.logger)
 	in.Reconfigure(o)
 	return in
 }
@@ -117,7 +112,7 @@ func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n Notices, p Pairing
 // Reconfigure replaces who may talk, and to whom, for what is taken from now on;
 // the logger stays. It may be called while updates are accepted.
 func (in *Ingress) Reconfigure(o IngressOptions) {
-	o.Admit, o.Name = cmp.Or(o.Admit, AdmitPairing), cmp.Or(o.Name, in.account.Platform)
+	o.Admit, o.Name = cmp.Or(o.Admit, access.AdmitPairing), cmp.Or(o.Name, in.account.Platform)
 	if o.OfServer == nil {
 		o.OfServer = func(context.Context, string, spaces.SpaceID) error { return nil }
 	}
@@ -130,8 +125,12 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.policy = access.Policy{Mode: o.Admit, Entry: o.Name, Allow: o.Allow, Random: o.Random}
+	if o.Commands != nil {
+		o.policy.Role = o.Commands.Roles.Role
+	}
 	before := in.options.Swap(&o)
-	if o.Admit == AdmitOpen && (before == nil || before.Admit != o.Admit) {
+	if o.Admit == access.AdmitOpen && (before == nil || before.Admit != o.Admit) {
 		in.logger.Warn("everybody may talk here", "admit", string(o.Admit))
 	}
 }
@@ -166,7 +165,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
 // Alive notes that the platform proved to be there. It never blocks.
 func (in *Ingress) Alive(at time.Time) {
 	in.heard.Store(&at)
-	ringOn(in.hearing)
+	in.hearing.Set()
 }
 
 // LastHeard returns when the platform last proved to be there; zero if never. What
@@ -191,9 +190,9 @@ func (in *Ingress) read(u adapters.Update) adapters.Update {
 		m.ToUs, m.Command = false, nil
 		u.Body = m
 	case said:
-		m.Command = in.command(m)
+		m.Command = commands.ParseCommand(in.account, m)
 		if m.Command == nil && slices.Contains(in.options.Load().Operators, u.Chat.ID) {
-			m.Command = acknowledged(m.Text)
+			m.Command = commands.ParseAcknowledgement(m.Text)
 		}
 		u.Body = m
 	}
@@ -203,7 +202,13 @@ func (in *Ingress) read(u adapters.Update) adapters.Update {
 // acts reports whether an update does more than say something: it changes which
 // chats there are, or it may be an order to the program.
 func acts(u adapters.Update) bool {
-	return u.Chat.ID != "" && changesMap(u.Body) || isCommand(u)
+	return u.Chat.ID != "" && changesMap(u.Body) || hasCommand(u)
+}
+
+// hasCommand reports whether u is a message that begins with a command.
+func hasCommand(u adapters.Update) bool {
+	m, ok := u.Body.(adapters.Message)
+	return ok && m.Command != nil
 }
 
 // process admits one update, does what needs no mind, and adds its events-to-be, or
@@ -214,7 +219,7 @@ func (in *Ingress) process(ctx context.Context, u adapters.Update, at time.Time,
 		return nil
 	}
 	if u.Chat.ID == "" {
-		u = wholeAccounts(u)
+		u = withoutChat(u)
 	}
 	_, moved := u.Body.(adapters.Migrated)
 	_, ended := u.Body.(adapters.ChatLost)
@@ -308,7 +313,7 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.IngestBatch) error 
 	if len(taken.Items) == 0 && len(taken.Refused) == 0 && taken.Cursor == nil {
 		return nil
 	}
-	hushed, undo := in.throttleSenders(taken.Items, taken.At)
+	hushed, undo := in.senders.Throttle(taken.Items, in.options.Load().SenderPerMinute, taken.At)
 	done, err := in.log.Record(ctx, *taken)
 	if err == nil {
 		err = failpoint.Point("ingest.after_commit")
@@ -353,13 +358,56 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 		if err := in.mapping.Migrate(ctx, key, spaces.ChatMove{From: u.Chat.ID, To: b.To, Same: b.Same}, at); err != nil {
 			return err
 		}
-		return in.moveApprovals(ctx, u.Chat.ID, b.To)
+		return in.guard.MoveChat(ctx, u.Chat.ID, b.To)
 	case adapters.ChatGained:
 		return in.mapping.Live(ctx, key, u.Chat.ID, true, "", at)
 	case adapters.ChatLost:
-		return in.mapping.Live(ctx, key, u.Chat.ID, false, cutText(b.Reason, maxName), at)
+		return in.mapping.Live(ctx, key, u.Chat.ID, false, spaces.TruncateText(b.Reason, spaces.MaxNameBytes), at)
 	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left,
 		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
 	}
 	panic("activity: remap of a body that changes no map")
 }
+
+// Forget drops cached approvals, so that a revocation counts at once.
+func (in *Ingress) Forget() { in.guard.Forget() }
+
+// runCommand answers a chat command, without waiting for an agent, and once,
+// however often the platform delivers the update.
+func (in *Ingress) runCommand(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
+	o := in.options.Load()
+	m, _ := u.Body.(adapters.Message)
+	if o.Commands == nil || m.Command == nil || !commands.ForThisBot(u, m) {
+		return nil
+	}
+	key := source(in.account, u)
+	done, err := in.notices.Posted(ctx, key)
+	if err != nil || done {
+		return err
+	}
+	answers := in.senders.AllowCommand(access.SenderID{Scope: u.From.Scope, User: u.From.ID}, at)
+	if !answers && m.Command.Name != commands.CommandStop { // a stop is obeyed in any case
+		return nil
+	}
+	q := commands.CommandRequest{
+		Command: m.Command.Name, Args: m.Command.Args, Who: identity(in.account, u.From),
+		Direct: u.Chat.Kind == adapters.Direct, Operators: slices.Contains(o.Operators, u.Chat.ID), At: at,
+	}
+	if m.ReplyTo != "" {
+		q.About = spaces.Ref{Account: in.account.Key(), Chat: u.Chat.ID, Message: m.ReplyTo}
+	}
+	text := o.Commands.RunInSpaces(ctx, q, places, in.logger)
+	if !answers || text == "" {
+		return nil
+	}
+	n := spaces.Notice{
+		Key: key, Account: in.account.Key(), Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: text, At: at, Expires: at.Add(answerTTL),
+	}
+	if err := in.notices.Post(ctx, n); err != nil {
+		return fmt.Errorf("post notice: %w", err)
+	}
+	return nil
+}
+
+// answerTTL is how long the answer to a command may wait to be sent.
+const answerTTL = 10 * time.Minute

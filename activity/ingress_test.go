@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -143,7 +144,7 @@ func TestOurOwnActsToldBackAreNoEvents(t *testing.T) {
 func TestAMentionOfTheAccountIsAMentionOfItsAgent(t *testing.T) {
 	// BLU-25
 	r := newRecord()
-	in := enter(r, IngressOptions{Admit: AdmitOpen, Room: RoomDefaults{Agents: []spaces.AgentID{"max"}}})
+	in := enter(r, IngressOptions{Admit: access.AdmitOpen, Room: spaces.RoomDefaults{Agents: []spaces.AgentID{"max"}}})
 	mention := func(c adapters.Chat) adapters.Update {
 		u := says(c, kai, "1", "@ada_bot and @zoe")
 		u.Body = adapters.Message{ID: "1", Text: "x", ToUs: true, Mentions: []adapters.Person{{ID: ours.ID}, {ID: "8", Kind: adapters.Human}, {ID: "8"}}}
@@ -210,7 +211,7 @@ func TestAPoisonedUpdateStopsNothing(t *testing.T) {
 		}
 	}
 	said := r.said()
-	if len(said[1]) > maxText+100 || !strings.Contains(said[1], "…cut, 65536 of 10485760 bytes shown") {
+	if len(said[1]) > spaces.MaxTextBytes+100 || !strings.Contains(said[1], "…cut, 65536 of 10485760 bytes shown") {
 		t.Errorf("10 MB became %d bytes ending in %q", len(said[1]), said[1][len(said[1])-60:])
 	}
 }
@@ -270,7 +271,7 @@ func TestAGapReachesEveryRoomOfTheAccount(t *testing.T) {
 
 func TestABotInARoomIsABot(t *testing.T) {
 	r := newRecord()
-	in := enter(r, IngressOptions{Allow: []SenderID{{User: "5"}, {User: "6"}, {User: "8"}}})
+	in := enter(r, IngressOptions{Allow: []access.SenderID{{User: "5"}, {User: "6"}, {User: "8"}}})
 	take(t, in, "1",
 		says(hub, adapters.Person{ID: "5", Kind: adapters.Bot, Name: "Kai"}, "1", "beep"),
 		says(hub, adapters.Person{ID: "6", Kind: adapters.Service}, "2", "channel post"),
@@ -289,7 +290,7 @@ func TestABotInARoomIsABot(t *testing.T) {
 func TestChatsAreTakenAtTheSameTime(t *testing.T) {
 	// adapters.Sink: Accept may be called concurrently for different chats.
 	r := newRecord()
-	in := enter(r, IngressOptions{Admit: AdmitOpen})
+	in := enter(r, IngressOptions{Admit: access.AdmitOpen})
 	var wg sync.WaitGroup
 	for c := range 20 {
 		wg.Go(func() {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -102,10 +103,10 @@ var senderKinds = []senderKind{
 
 // matrixIngress is an ingress on a platform where the owner was let in by every
 // road there is: by code, by name in the list, and as owner.
-func matrixIngress(r *record, s platformStage, mode AdmissionMode, named []spaces.Mapping, rung *int) *Ingress {
+func matrixIngress(r *record, s platformStage, mode access.AdmissionMode, named []spaces.Mapping, rung *int) *Ingress {
 	key, who := s.account().Key(), s.owner()
 	chat := s.direct(who).Chat.ID
-	r.desk.Admitted = []Approval{{PairingRequest: PairingRequest{Account: key, Chat: chat, User: who.ID, Scope: who.Scope}, Role: spaces.OfOwner}}
+	r.desk.Admitted = []access.Approval{{PairingRequest: access.PairingRequest{Account: key, Chat: chat, User: who.ID, Scope: who.Scope}, Role: spaces.OfOwner}}
 	r.mappings = append([]spaces.Mapping{{Account: key, Chat: chat, Space: "owner", Live: true}}, named...)
 	r.roles = []spaces.RoleGrant{{Who: spaces.Identity{Platform: s.name, Scope: who.Scope, User: who.ID}, Role: spaces.OfOwner}}
 	rooms := map[spaces.SpaceID][]spaces.AgentID{"nowhere": nil}
@@ -113,7 +114,7 @@ func matrixIngress(r *record, s platformStage, mode AdmissionMode, named []space
 		rooms[m.Space] = []spaces.AgentID{"ada"}
 	}
 	return NewIngress(s.account(), NewSpaceMapping(r, r), r, r, r, IngressOptions{
-		Admit: mode, Named: rooms, Allow: []SenderID{{who.Scope, who.ID}}, Attendant: r.attendant(),
+		Admit: mode, Named: rooms, Allow: []access.SenderID{{Scope: who.Scope, User: who.ID}}, Commands: r.attendant(),
 		Bell: func([]spaces.PendingWork) { *rung++ },
 	})
 }
@@ -123,10 +124,10 @@ func matrixIngress(r *record, s platformStage, mode AdmissionMode, named []space
 func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
 	cells, unauthorised, woken := 0, 0, 0
 	for _, s := range platformStages {
-		for _, mode := range []AdmissionMode{AdmitDeny, AdmitPairing, AdmitAllowlist, AdmitOpen} {
+		for _, mode := range []access.AdmissionMode{access.AdmitDeny, access.AdmitPairing, access.AdmitAllowlist, access.AdmitOpen} {
 			for _, k := range senderKinds {
 				cells++
-				want := mode == AdmitOpen && k.open
+				want := mode == access.AdmitOpen && k.open
 				if !want {
 					unauthorised++
 				}
@@ -202,7 +203,7 @@ func TestANamedChatHearsItsMembersAndNoPrograms(t *testing.T) {
 				r, rung := newRecord(), 0
 				u := k.update(s)
 				room := spaces.Mapping{Account: s.account().Key(), Chat: u.Chat.ID, Space: "room", Live: true}
-				in := matrixIngress(r, s, AdmitDeny, []spaces.Mapping{room}, &rung)
+				in := matrixIngress(r, s, access.AdmitDeny, []spaces.Mapping{room}, &rung)
 				take(t, in, "1", u)
 				if heard := r.heard() && rung == 1; heard != k.named {
 					t.Errorf("heard is %t, want %t", heard, k.named)
@@ -224,20 +225,20 @@ func TestAnAllowlistIsAllThatItHolds(t *testing.T) {
 	for _, s := range platformStages {
 		listed := s.person("21", "Lisa", adapters.Human)
 		for name, c := range map[string]struct {
-			allow []SenderID
+			allow []access.SenderID
 			u     adapters.Update
 			heard bool
 		}{
 			"empty":             {nil, s.direct(listed), false},
-			"listed":            {[]SenderID{{listed.Scope, "21"}}, s.direct(listed), true},
-			"listed in a group": {[]SenderID{{listed.Scope, "21"}}, s.group(listed), false},
-			"in another team":   {[]SenderID{{"elsewhere", "21"}}, s.direct(listed), false},
-			"by its name":       {[]SenderID{{listed.Scope, "Lisa"}}, s.direct(listed), false},
-			"a listed program":  {[]SenderID{{listed.Scope, "12"}}, s.direct(s.person("12", "Beep", adapters.Bot)), true},
+			"listed":            {[]access.SenderID{{Scope: listed.Scope, User: "21"}}, s.direct(listed), true},
+			"listed in a group": {[]access.SenderID{{Scope: listed.Scope, User: "21"}}, s.group(listed), false},
+			"in another team":   {[]access.SenderID{{Scope: "elsewhere", User: "21"}}, s.direct(listed), false},
+			"by its name":       {[]access.SenderID{{Scope: listed.Scope, User: "Lisa"}}, s.direct(listed), false},
+			"a listed program":  {[]access.SenderID{{Scope: listed.Scope, User: "12"}}, s.direct(s.person("12", "Beep", adapters.Bot)), true},
 		} {
 			t.Run(s.name+"/"+name, func(t *testing.T) {
 				r := newRecord()
-				in := NewIngress(s.account(), NewSpaceMapping(r, r), r, r, r, IngressOptions{Admit: AdmitAllowlist, Allow: c.allow})
+				in := NewIngress(s.account(), NewSpaceMapping(r, r), r, r, r, IngressOptions{Admit: access.AdmitAllowlist, Allow: c.allow})
 				take(t, in, "1", c.u)
 				if heard := r.heard(); heard != c.heard {
 					t.Errorf("heard is %t, want %t", heard, c.heard)
@@ -252,8 +253,8 @@ func TestAnApprovalBringsNothingBack(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{})
 	take(t, in, "1", says(lobby, kai, "1", secret))
-	p := AccessManager{Pairings: r, Mapping: in.mapping, Notices: r}
-	if _, err := p.Approve(t.Context(), r.desk.Pending[0].Code, AccessGrant{}, noon); err != nil {
+	p := access.AccessManager{Pairings: r, Spaces: in.mapping, Notices: r}
+	if _, err := p.Approve(t.Context(), r.desk.Pending[0].Code, access.AccessGrant{}, noon); err != nil {
 		t.Fatal(err)
 	}
 	take(t, in, "2", says(lobby, kai, "2", "hello"))

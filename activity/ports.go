@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -155,21 +156,13 @@ type IdentityLookup func(spaces.Identity) (spaces.Identity, bool)
 // MaxNamed bounds how many people one message calls (SECURITY S6).
 const MaxNamed = 3
 
-// Notices takes what the process itself has to say in a chat: a pairing code, the
-// help text. A notice is a row of the outbox without a cycle, a space or an event; it obeys the same order, pace and expiry as an agent's words.
-type Notices interface {
-	// Post stores a notice. One with a key already posted changes nothing.
-	Post(ctx context.Context, n Notice) error
-	// Posted reports whether a notice of that key was posted, by whatever process.
+// NoticeStore stores what the process itself says in a chat: a pairing code, an
+// answer to a command. A notice is a row of the outbox without a cycle, a space or an
+// event; it obeys the same order, rate limits and expiry as a message of an agent.
+type NoticeStore interface {
+	access.NoticePoster
+	// Posted reports whether a notice of that key was posted, by any process.
 	Posted(ctx context.Context, key string) (bool, error)
-}
-
-// Roles knows who may ask for what.
-type Roles interface {
-	// Role returns the highest role that somebody was given, by the configuration or
-	// by an approval; [spaces.OfMember] when nobody gave them one. Whether they are
-	// admitted at all is not its question.
-	Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error)
 }
 
 // RejectedSender is a sender who was turned away in a chat. What they said is nowhere.
@@ -179,86 +172,6 @@ type RejectedSender struct {
 	Kind          string // message, edit, reaction, …
 	Count         int64
 	First, Last   time.Time
-}
-
-// RunController are how people hold agents back.
-type RunController interface {
-	// Halt ends what agents do, at once and durably; see [spaces.Halt].
-	Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error)
-	// Renew has the agents of a room begin afresh there: what was said before is no
-	// longer part of what they carry in mind. Nothing is deleted.
-	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
-	// Mute has agents of a room be silent there, or lifts it, and returns those for
-	// whom that is new.
-	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
-}
-
-// RoomInspector tells what agents do and did in one room. Nothing of another room is in
-// its answers.
-type RoomInspector interface {
-	// Now tells how the agents of a room stand, in the order they came.
-	Now(ctx context.Context, space spaces.SpaceID, at time.Time) (RoomStatus, error)
-	// Last tells of each agent of the room what became of the message at about or,
-	// when that is zero or unknown, of the newest message that is no command. An
-	// agent that has not been asked anything yet is left out.
-	Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]MessageOutcome, error)
-}
-
-// RoomStatus is how the agents of a room stand.
-type RoomStatus struct {
-	Agents  []AgentStatus
-	Waiting int // messages nobody has looked at yet
-	Unsent  int // decided and not sent
-}
-
-// AgentStatus is one agent in a room.
-type AgentStatus struct {
-	Agent     spaces.AgentID
-	Since     time.Time // when its run here began; zero when it rests
-	Asleep    time.Time // until when it sleeps; zero when it does not
-	Muted     bool      // it follows the room in silence
-	Runs      int       // in this room, since the day began
-	Cancelled int       // of them stopped by a person
-	Failed    int       // of them ended by a fault or a limit
-	Denials   int
-	Usage     spaces.Usage // in this room, since the day began
-}
-
-// MessageOutcome is what became of a message with one agent.
-type MessageOutcome struct {
-	Agent  spaces.AgentID
-	Reason string // the gate's word on the message; empty while nobody has judged it
-	Tries  int    // runs over it that came to nothing
-	GaveUp bool   // no other is made; Stop says how the last one ended
-	Woke   bool
-	Run    spaces.CycleID    // empty when it did not wake
-	Stop   spaces.StopReason // empty while the run is open
-	Spoke  int               // messages in this room
-	Acts   []string          // what the agent asked for, in order, each name once
-	Denied []string          // codes of the acts that were refused, each once
-	Usage  spaces.Usage
-}
-
-// A Notice is something the process itself says.
-type Notice struct {
-	Key     string // what it answers; unique for ever
-	Account string
-	Chat    string
-	Thread  spaces.ThreadID
-	Text    string // CommonMark
-	At      time.Time
-	Expires time.Time
-}
-
-// Pairings keeps the one [PairingState] of the record.
-type Pairings interface {
-	// Load returns the desk as it stands; an empty one at first.
-	Load(ctx context.Context) (PairingState, error)
-	// Amend has change alter the desk and stores it, in one transaction. Amendments
-	// never overlap, whatever process makes them. change is called at most once
-	// for each attempt at the transaction and touches nothing but the desk and its
-	// own results.
-	Amend(ctx context.Context, change func(*PairingState)) error
 }
 
 // A SendResult is what became of one attempt at one part of an action. Several of

@@ -280,18 +280,6 @@ func TestPostKeysAreStableAndDistinct(t *testing.T) {
 	}
 }
 
-func TestBackoffGrowsToItsCap(t *testing.T) {
-	for attempts := range 30 {
-		d := backoffAfter(attempts)
-		if d <= 0 || d > maxBackoff {
-			t.Errorf("after %d attempts the pause is %s", attempts, d)
-		}
-		if attempts > 12 && d < maxBackoff/2 {
-			t.Errorf("after %d attempts the pause is only %s", attempts, d)
-		}
-	}
-}
-
 // F36: however long the record has been away, an outcome is recorded soon after it is
 // back, and what waited behind it leaves.
 func TestAnOutcomeIsRecordedSoonAfterTheRecordIsBack(t *testing.T) {

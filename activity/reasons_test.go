@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // lately tells one answer, whatever is asked.
 type lately struct {
-	activity.RoomInspector
-	x activity.MessageOutcome
+	commands.RoomInspector
+	x commands.MessageOutcome
 }
 
-func (l lately) Last(_ context.Context, _ spaces.SpaceID, _ spaces.Ref) ([]activity.MessageOutcome, error) {
-	return []activity.MessageOutcome{l.x}, nil
+func (l lately) Last(_ context.Context, _ spaces.SpaceID, _ spaces.Ref) ([]commands.MessageOutcome, error) {
+	return []commands.MessageOutcome{l.x}, nil
 }
 
 // PRD-10-9: the gate has no word that people cannot be told.
@@ -27,8 +27,8 @@ func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
 		shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateAll, shell.GateNone, shell.GateAmbient,
 		shell.GateBot, shell.GateObserved, "past",
 	} {
-		a := activity.CommandHandler{Insight: lately{x: activity.MessageOutcome{Agent: "ada", Reason: reason}}}
-		text, err := a.Attend(t.Context(), activity.CommandRequest{Command: "why"})
+		a := commands.CommandHandler{Insight: lately{x: commands.MessageOutcome{Agent: "ada", Reason: reason}}}
+		text, err := a.Run(t.Context(), commands.CommandRequest{Command: "why"})
 		if err != nil || strings.Contains(text, "its rules say so") {
 			t.Errorf("%s is told as %q, %v", reason, text, err)
 		}
@@ -38,7 +38,7 @@ func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
 // The commands that the gate keeps from the model are those that people have.
 func TestTheGateKnowsEveryCommand(t *testing.T) {
 	have := map[string]bool{"ack": true} // an operator's answer to an alarm, which the program takes
-	for _, c := range activity.Commands() {
+	for _, c := range commands.CommandMenu() {
 		have[c.Name] = true
 	}
 	for _, name := range shell.Commands {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity/access"
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -28,8 +30,8 @@ type record struct {
 	failures map[spaces.ActionID]SendResult
 	where    map[spaces.EventID][]spaces.Ref
 	files    map[string]bool // messages that are files of others
-	notices  []Notice
-	desk     PairingState
+	notices  []spaces.Notice
+	desk     access.PairingState
 	live     map[string]bool
 	moved    []string
 	places   int    // questions to Place
@@ -37,8 +39,8 @@ type record struct {
 	before   func() // what has its turn before a recovery; nil for nothing
 	roles    []spaces.RoleGrant
 	halted   spaces.StopResult // what the next halt meets
-	now      RoomStatus
-	answered []MessageOutcome
+	now      commands.RoomStatus
+	answered []commands.MessageOutcome
 	about    spaces.Ref // the message that was last asked about
 	blind    error      // what every look fails with, while set
 
@@ -54,17 +56,17 @@ type record struct {
 }
 
 var (
-	_ Directory     = (*record)(nil)
-	_ Chats         = (*record)(nil)
-	_ Log           = (*record)(nil)
-	_ ConnHistory   = (*record)(nil)
-	_ Outbox        = (*record)(nil)
-	_ Drafts        = (*record)(nil)
-	_ Notices       = (*record)(nil)
-	_ Pairings      = (*record)(nil)
-	_ Roles         = (*record)(nil)
-	_ RunController = (*record)(nil)
-	_ RoomInspector = (*record)(nil)
+	_ Directory              = (*record)(nil)
+	_ Chats                  = (*record)(nil)
+	_ Log                    = (*record)(nil)
+	_ ConnHistory            = (*record)(nil)
+	_ Outbox                 = (*record)(nil)
+	_ Drafts                 = (*record)(nil)
+	_ NoticeStore            = (*record)(nil)
+	_ access.PairingStore    = (*record)(nil)
+	_ commands.RoleLookup    = (*record)(nil)
+	_ commands.RunController = (*record)(nil)
+	_ commands.RoomInspector = (*record)(nil)
 )
 
 func newRecord() *record {
@@ -426,9 +428,9 @@ func (r *record) MessageRefs(_ context.Context, _, chat string, message spaces.E
 	return words, files, nil
 }
 
-func (r *record) Post(ctx context.Context, n Notice) error {
+func (r *record) Post(ctx context.Context, n spaces.Notice) error {
 	return r.locked(ctx, func() {
-		if !slices.ContainsFunc(r.notices, func(m Notice) bool { return m.Key == n.Key }) {
+		if !slices.ContainsFunc(r.notices, func(m spaces.Notice) bool { return m.Key == n.Key }) {
 			r.notices = append(r.notices, n)
 		}
 	})
@@ -437,7 +439,7 @@ func (r *record) Post(ctx context.Context, n Notice) error {
 func (r *record) Posted(_ context.Context, key string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.notices, func(n Notice) bool { return n.Key == key }), nil
+	return slices.ContainsFunc(r.notices, func(n spaces.Notice) bool { return n.Key == key }), nil
 }
 
 func (r *record) Role(_ context.Context, who spaces.Identity) (spaces.Authority, error) {
@@ -478,13 +480,13 @@ func (r *record) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spac
 	return changed, err
 }
 
-func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (RoomStatus, error) {
+func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (commands.RoomStatus, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.now, r.blind
 }
 
-func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]MessageOutcome, error) {
+func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]commands.MessageOutcome, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.about = about
@@ -492,15 +494,17 @@ func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]
 }
 
 // attendant is one over the record.
-func (r *record) attendant() *CommandHandler { return &CommandHandler{Roles: r, Reins: r, Insight: r} }
+func (r *record) attendant() *commands.CommandHandler {
+	return &commands.CommandHandler{Roles: r, Reins: r, Insight: r}
+}
 
-func (r *record) Load(context.Context) (PairingState, error) {
+func (r *record) Load(context.Context) (access.PairingState, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.desk, nil
 }
 
-func (r *record) Amend(ctx context.Context, change func(*PairingState)) error {
+func (r *record) Amend(ctx context.Context, change func(*access.PairingState)) error {
 	return r.locked(ctx, func() { change(&r.desk) })
 }
 

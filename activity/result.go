@@ -3,20 +3,16 @@ package activity
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
-
-	"github.com/cenkalti/backoff/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/retry"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	maxBackoff  = time.Minute     // between attempts that reach nobody
 	resendAfter = 2 * time.Second // before the one copy of a send nobody can judge
-	unsaidWait  = time.Second     // when a platform says wait and not how long
 	maxUnkept   = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
 )
 
@@ -30,17 +26,17 @@ func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of se
 		if failpoint.Point("send.limited") != nil {
 			return s // K21: the wait is lost, the platform will say it again
 		}
-		wait, _ := limitedFor(err)
+		wait, _ := adapters.RetryDelay(err)
 		e.hold(ctx, a.Chat, now, wait)
 		s.NotBefore = now.Add(wait)
 	case adapters.NotSent, adapters.Conflict:
-		s.NotBefore = now.Add(backoffAfter(a.Attempts))
+		s.NotBefore = now.Add(retry.BackoffAfter(a.Attempts))
 	case adapters.Unknown:
 		switch {
 		case of.repeatable:
-			s.NotBefore = now.Add(backoffAfter(a.Attempts))
+			s.NotBefore = now.Add(retry.BackoffAfter(a.Attempts))
 		case of.find != nil:
-			s.Resent, s.NotBefore = true, now.Add(max(backoffAfter(a.Attempts), resendAfter))
+			s.Resent, s.NotBefore = true, now.Add(max(retry.BackoffAfter(a.Attempts), resendAfter))
 		case a.Policy == spaces.ResendOnce && !a.Resent:
 			s.Resent, s.NotBefore = true, now.Add(resendAfter)
 		default:
@@ -80,43 +76,16 @@ func (e *Egress) moved(ctx context.Context, a spaces.Action, err error, s SendRe
 	s.MovedTo = target.MovedTo
 	if err := e.mapping.Migrate(ctx, a.Account, spaces.ChatMove{From: a.Chat, To: target.MovedTo}, now); err != nil {
 		e.logger.Error("chat not moved", "chat", a.Chat, "to", target.MovedTo, "err", err)
-		s.MovedTo, s.NotBefore = "", now.Add(backoffAfter(a.Attempts)) // the platform will say it again
+		s.MovedTo, s.NotBefore = "", now.Add(retry.BackoffAfter(a.Attempts)) // the platform will say it again
 	}
 	return s
-}
-
-// limitedFor returns how long a platform told us to wait, with a little on top
-// so that those who wait do not come back in step, and whether it did.
-func limitedFor(err error) (time.Duration, bool) {
-	refused, ok := errors.AsType[*adapters.Error](err)
-	if !ok || refused.Kind != adapters.Limited {
-		return 0, false
-	}
-	wait := refused.RetryAfter
-	if wait <= 0 {
-		wait = unsaidWait
-	}
-	return wait + rand.N(wait/10+1), true
-}
-
-// backoffAfter returns the pause after so many failed attempts.
-func backoffAfter(attempts int) time.Duration {
-	b := backoff.ExponentialBackOff{
-		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.2, Multiplier: 2, MaxInterval: maxBackoff,
-	}
-	b.Reset()
-	d := b.NextBackOff()
-	for range min(attempts-1, 10) {
-		d = b.NextBackOff()
-	}
-	return min(d, maxBackoff)
 }
 
 // sentence tells the agent, in plain words, why its action is not done.
 func sentence(k adapters.Kind, err error) string {
 	why := ""
 	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
-		why = " (" + cutText(e.Err.Error(), maxName) + ")"
+		why = " (" + spaces.TruncateText(e.Err.Error(), spaces.MaxNameBytes) + ")"
 	}
 	switch k {
 	case adapters.Unknown:
@@ -163,6 +132,6 @@ func (e *Egress) recordResult(ctx context.Context, a spaces.Action, s SendResult
 		if last {
 			return false
 		}
-		adapters.Pause(ctx, min(backoffAfter(try), maxUnkept))
+		adapters.Pause(ctx, min(retry.BackoffAfter(try), maxUnkept))
 	}
 }

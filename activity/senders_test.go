@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )
@@ -54,19 +53,5 @@ func TestABatchThatIsHandedInAgainIsNoFaster(t *testing.T) {
 	}
 	if want := []bool{false, false, true, true}; !slices.Equal(hushed, want) || in.Tally().Hushed != 2 {
 		t.Errorf("hushed %v and counted %d, want %v", hushed, in.Tally().Hushed, want)
-	}
-}
-
-func TestASendersPaceComesBack(t *testing.T) {
-	var s senderRateLimiter
-	who, at := SenderID{User: "7"}, noon
-	for range 10 {
-		s.message(who, 10, at)
-	}
-	if s.message(who, 10, at) != nil {
-		t.Error("the eleventh in a minute is within the bound of ten")
-	}
-	if s.message(who, 10, at.Add(time.Minute)) == nil || s.message(SenderID{Scope: "T2", User: "7"}, 10, at) == nil {
-		t.Error("a minute later, or as somebody else, it is not let through")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -65,7 +66,7 @@ func (e *Egress) bytesOf(ctx context.Context, f spaces.File) (spaces.File, func(
 	if err != nil {
 		return f, nil, fmt.Errorf("find file: %w", err)
 	}
-	if !found || known.State != FileStored {
+	if !found || known.State != media.FileStored {
 		return f, nil, nil
 	}
 	f.Size = known.Bytes
@@ -91,18 +92,11 @@ func fileName(a spaces.Attachment) string {
 	if path.Ext(name) != "" {
 		return name
 	}
-	media, _, err := mime.ParseMediaType(a.MIME)
+	mediaType, _, err := mime.ParseMediaType(a.MIME)
 	if err != nil {
 		return name
 	}
-	return name + endings[media]
-}
-
-// endings are how the files end that platforms give no name.
-var endings = map[string]string{
-	"image/jpeg": ".jpg", "image/png": ".png", "image/gif": ".gif", "image/webp": ".webp",
-	"audio/ogg": ".ogg", "audio/mpeg": ".mp3", "audio/mp4": ".m4a", "video/mp4": ".mp4", "video/webm": ".webm",
-	"application/ogg": ".ogg", "application/pdf": ".pdf", "text/plain": ".txt",
+	return name + media.FileExtension(mediaType)
 }
 
 // megabytes returns a size as people read it.

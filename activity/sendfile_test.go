@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -48,13 +49,13 @@ func (p *carrying) Send(ctx context.Context, post adapters.OutgoingMessage) (ada
 
 // A drawer is a shelf and a cupboard with one file, f1.
 type drawer struct {
-	FileIndex
+	media.FileIndex
 	content string
 	lost    bool // the bytes are gone from the disk
 }
 
-func (d drawer) File(_ context.Context, _, file string) (FileRecord, bool, error) {
-	return FileRecord{State: FileStored, Hash: "h1", Bytes: int64(len(d.content)), Media: "image/png"}, file == "f1", nil
+func (d drawer) File(_ context.Context, _, file string) (media.FileRecord, bool, error) {
+	return media.FileRecord{State: media.FileStored, Hash: "h1", Bytes: int64(len(d.content)), Media: "image/png"}, file == "f1", nil
 }
 
 func (d drawer) Put(io.Reader) (string, int64, error) { return "", 0, errors.ErrUnsupported }

@@ -52,7 +52,7 @@ func (e *Egress) told(chat string, now time.Time) bool {
 // noteLimit lets nothing go to chat for as long as the platform asked, if that is what err
 // says.
 func (e *Egress) noteLimit(ctx context.Context, chat string, err error) (limited bool) {
-	wait, limited := limitedFor(err)
+	wait, limited := adapters.RetryDelay(err)
 	if limited {
 		e.hold(ctx, chat, time.Now(), wait)
 	}

@@ -65,7 +65,7 @@ func beforehand(op string, err error) error {
 	if kind == adapters.Unknown {
 		kind = adapters.NotSent
 	}
-	wait, _ := limitedFor(err)
+	wait, _ := adapters.RetryDelay(err)
 	return &adapters.Error{Kind: kind, Op: op, RetryAfter: wait, Err: err}
 }
 

@@ -58,7 +58,7 @@ func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 		return s.message(u, b)
 	case adapters.Edit:
 		return s.about(u, b.New.ID, func(ref spaces.Ref) spaces.Body {
-			return spaces.Edited{Ref: ref, Text: cutText(b.New.Text, maxText)}
+			return spaces.Edited{Ref: ref, Text: spaces.TruncateText(b.New.Text, spaces.MaxTextBytes)}
 		})
 	case adapters.Delete:
 		return s.deleted(u, b)
@@ -66,7 +66,7 @@ func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 		return s.reactions(u, b)
 	case adapters.ReactionsCleared:
 		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body {
-			return spaces.Unreacted{Ref: ref, Emoji: cutText(b.Emoji, maxEmoji), Everybody: true}
+			return spaces.Unreacted{Ref: ref, Emoji: spaces.TruncateText(b.Emoji, spaces.MaxEmojiBytes), Everybody: true}
 		})
 	case adapters.Joined:
 		return s.members(u, b.People, u.From, spaces.Joined{})
@@ -81,13 +81,13 @@ func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 		}
 		return items
 	case adapters.Renamed:
-		return s.one(u, spaces.Renamed{Title: cutText(b.Title, maxName)})
+		return s.one(u, spaces.Renamed{Title: spaces.TruncateText(b.Title, spaces.MaxNameBytes)})
 	case adapters.Pinned:
 		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body { return spaces.Pinned{Ref: ref} })
 	case adapters.Unpinned:
 		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body { return spaces.Unpinned{Ref: ref} })
 	case adapters.Gap:
-		return s.one(u, spaces.Gap{From: plausible(b.From, s.at), To: plausible(b.To, s.at), Reason: cutText(b.Reason, maxName)})
+		return s.one(u, spaces.Gap{From: plausible(b.From, s.at), To: plausible(b.To, s.at), Reason: spaces.TruncateText(b.Reason, spaces.MaxNameBytes)})
 	case adapters.Unreadable:
 		return s.unreadable(u, b.Kind, b.Reason)
 	case adapters.Migrated, adapters.ChatGained, adapters.ChatLost:
@@ -111,7 +111,7 @@ func (s translateContext) one(u adapters.Update, body spaces.Body) []spaces.Inge
 		},
 		From:        identity(s.account, u.From),
 		Chat:        u.Chat.ID,
-		ThreadTitle: cutText(u.Thread.Title, maxName),
+		ThreadTitle: spaces.TruncateText(u.Thread.Title, spaces.MaxNameBytes),
 		Common:      u.Common,
 		Alike:       s.alike,
 	}}
@@ -150,20 +150,20 @@ func (s translateContext) message(u adapters.Update, m adapters.Message) []space
 		return s.unreadable(u, "message", "it has no id or no chat")
 	}
 	said := spaces.Said{
-		Text:        cutText(m.Text, maxText),
+		Text:        spaces.TruncateText(m.Text, spaces.MaxTextBytes),
 		Ref:         s.ref(u, m.ID),
 		ToUs:        m.ToUs,
 		Attachments: attachments(m.Attachments),
-		Forwarded:   cutText(m.Forwarded, maxName),
+		Forwarded:   spaces.TruncateText(m.Forwarded, spaces.MaxNameBytes),
 		Broadcast:   m.Broadcast,
 	}
 	if m.ReplyTo != "" {
 		said.ReplyRef = s.ref(u, m.ReplyTo)
 	}
 	if m.Command != nil {
-		said.Command, said.Args = cutText(m.Command.Name, maxName), cutText(m.Command.Args, maxText)
+		said.Command, said.Args = spaces.TruncateText(m.Command.Name, spaces.MaxNameBytes), spaces.TruncateText(m.Command.Args, spaces.MaxTextBytes)
 	}
-	people := cutList(m.Mentions)
+	people := spaces.TruncateList(m.Mentions)
 	for _, p := range people {
 		if (isUs(s.account, p) || s.isOurs(p)) && s.agent != "" {
 			said.Mentions = []spaces.EntityID{s.agent.Entity()}
@@ -181,12 +181,12 @@ func (s translateContext) message(u adapters.Update, m adapters.Message) []space
 
 func attachments(seen []adapters.Attachment) []spaces.Attachment {
 	var out []spaces.Attachment
-	for _, a := range cutList(seen) {
+	for _, a := range spaces.TruncateList(seen) {
 		out = append(out, spaces.Attachment{
-			Kind: cutText(a.Kind, maxName),
+			Kind: spaces.TruncateText(a.Kind, spaces.MaxNameBytes),
 			ID:   a.ID,
-			Name: cutText(a.Name, maxName),
-			MIME: cutText(a.MIME, maxName),
+			Name: spaces.TruncateText(a.Name, spaces.MaxNameBytes),
+			MIME: spaces.TruncateText(a.MIME, spaces.MaxNameBytes),
 			Size: max(a.Size, 0),
 		})
 	}
@@ -226,11 +226,11 @@ func (s translateContext) reactions(u adapters.Update, r adapters.Reaction) []sp
 func missing(from, other []string) []string {
 	seen := map[string]bool{"": true}
 	for _, emoji := range other {
-		seen[cutText(emoji, maxEmoji)] = true
+		seen[spaces.TruncateText(emoji, spaces.MaxEmojiBytes)] = true
 	}
 	var out []string
-	for _, emoji := range cutList(from) {
-		emoji = cutText(emoji, maxEmoji)
+	for _, emoji := range spaces.TruncateList(from) {
+		emoji = spaces.TruncateText(emoji, spaces.MaxEmojiBytes)
 		if !seen[emoji] {
 			seen[emoji] = true
 			out = append(out, emoji)
@@ -253,8 +253,16 @@ func (s translateContext) members(u adapters.Update, people []adapters.Person, b
 
 func (s translateContext) unreadable(u adapters.Update, what, reason string) []spaces.IngestItem {
 	return s.one(u, spaces.Unreadable{
-		What:   cutText(what, maxName),
-		Reason: cutText(reason, maxName),
-		Raw:    u.Raw[:min(len(u.Raw), maxRaw)],
+		What:   spaces.TruncateText(what, spaces.MaxNameBytes),
+		Reason: spaces.TruncateText(reason, spaces.MaxNameBytes),
+		Raw:    u.Raw[:min(len(u.Raw), spaces.MaxRawBytes)],
 	})
+}
+
+// plausible returns t, or at when t is no time that can be stored.
+func plausible(t, at time.Time) time.Time {
+	if t.IsZero() || t.Year() < 1970 || t.Year() > 9999 {
+		return at
+	}
+	return t
 }

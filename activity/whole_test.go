@@ -9,6 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -23,7 +25,7 @@ type border struct {
 	store *sqlstore.Store
 	rooms *local.Rooms
 	line  *activity.Connection
-	pairs activity.AccessManager
+	pairs access.AccessManager
 	end   func()
 }
 
@@ -41,14 +43,14 @@ func live(t *testing.T, dir string) *border {
 	port := store.Border()
 	mapping := activity.NewSpaceMapping(port, port)
 	agents := []spaces.AgentID{"ada"}
-	b.pairs = activity.AccessManager{Pairings: port, Mapping: mapping, Notices: port, Room: activity.RoomDefaults{Agents: agents}}
+	b.pairs = access.AccessManager{Pairings: port, Spaces: mapping, Notices: port, Room: spaces.RoomDefaults{Agents: agents}}
 	b.line = activity.NewLine(b.rooms, port, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		hub, err := mapping.Open(ctx, spaces.OpenRequest{
 			Key: "hub", Name: "Hub", Circle: "home", Agents: agents, At: time.Now(),
 			Chats: []spaces.Mapping{{Account: a.Key(), Chat: "hub", Live: true}},
 		})
 		o := activity.IngressOptions{
-			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: activity.RoomDefaults{Agents: agents}, Attendant: &activity.CommandHandler{Roles: port, Insight: port},
+			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: spaces.RoomDefaults{Agents: agents}, Commands: &commands.CommandHandler{Roles: port, Insight: port},
 			Bell: func([]spaces.PendingWork) { b.line.Ring() },
 		}
 		return activity.NewIngress(a, mapping, port, port, port, o), activity.NewEgress(a, b.rooms, port, mapping, activity.EgressOptions{}), err
@@ -184,7 +186,7 @@ func TestAStrangerPairsThroughTheRecord(t *testing.T) {
 	next = b.watch("kai")
 	_, code, _ := strings.Cut(told, "**")
 	code, _, _ = strings.Cut(code, "**")
-	if _, err := b.pairs.Approve(t.Context(), code, activity.AccessGrant{Circle: "home"}, time.Now()); err != nil {
+	if _, err := b.pairs.Approve(t.Context(), code, access.AccessGrant{Circle: "home"}, time.Now()); err != nil {
 		t.Fatalf("code %q from %q: %v", code, told, err)
 	}
 	b.line.Ring()

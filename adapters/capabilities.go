@@ -168,3 +168,12 @@ type DeliveryChecker interface {
 	// moment to show what it took. An error tells nothing.
 	Find(ctx context.Context, p OutgoingMessage) (Receipt, bool, error)
 }
+
+// TypedCommand returns a command as people type it on a platform. Slack reserves
+// what begins with a slash.
+func TypedCommand(platform, name string) string {
+	if platform == "slack" {
+		return "!" + name
+	}
+	return "/" + name
+}

@@ -3,6 +3,7 @@ package adapters
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 )
 
@@ -100,4 +101,22 @@ func KindOf(err error) Kind {
 		return e.Kind
 	}
 	return Unknown
+}
+
+// defaultRetryAfter is the wait after a Limited error that names none.
+const defaultRetryAfter = time.Second
+
+// RetryDelay returns how long to wait after a [Limited] error, with up to a tenth
+// of jitter so that callers do not retry in step. It reports false for any other
+// error.
+func RetryDelay(err error) (time.Duration, bool) {
+	refused, ok := errors.AsType[*Error](err)
+	if !ok || refused.Kind != Limited {
+		return 0, false
+	}
+	wait := refused.RetryAfter
+	if wait <= 0 {
+		wait = defaultRetryAfter
+	}
+	return wait + rand.N(wait/10+1), true
 }

@@ -76,6 +76,22 @@ type Usage struct {
 	Calls     int `json:"calls"`
 }
 
+// TokenPrice is the price of a million tokens; zero when it is not known.
+type TokenPrice struct {
+	Input, Cached, Output float64
+	Currency              string // as shown: "USD"; may be empty
+}
+
+// Cost returns what the tokens cost: cached ones at their own price, or at that of
+// the input when it is zero.
+func (p TokenPrice) Cost(prompt, cached, output int) float64 {
+	ofCached := p.Cached
+	if ofCached == 0 {
+		ofCached = p.Input
+	}
+	return (float64(prompt-cached)*p.Input + float64(cached)*ofCached + float64(output)*p.Output) / 1e6
+}
+
 // Total returns the tokens that count against budgets: a cached one costs about
 // a tenth of a fresh one, and counts so.
 func (u Usage) Total() int { return u.Prompt - u.Cached + u.Cached/10 + u.Output }

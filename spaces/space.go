@@ -138,3 +138,11 @@ type Removal struct {
 	Reason string    // in words, for the record
 	At     time.Time
 }
+
+// RoomDefaults are the settings of a space that is opened when a chat is admitted
+// without being named in the configuration.
+type RoomDefaults struct {
+	Circle CircleID // empty: a circle of its own
+	Wake   WakePolicy
+	Agents []AgentID // the one that speaks for the account first
+}

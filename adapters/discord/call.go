@@ -3,9 +3,14 @@ package discord
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
@@ -13,6 +18,28 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
+
+// apiClient makes calls of Discord's HTTP API as one bot.
+type apiClient struct {
+	token   adapters.Secret
+	base    string // with the version, without a slash at its end
+	rest    *discordgo.Session
+	http    *http.Client // with the token, for the API's host alone
+	files   *http.Client // without it
+	log     *slog.Logger
+	timeout time.Duration // of one call
+	limits  limits
+
+	self atomic.Pointer[account] // set by identify
+}
+
+// account is who we are.
+type account struct {
+	user
+	application string
+	flags       int               // of the application; 0 when Discord did not say
+	key         ed25519.PublicKey // by which its calls are proved
+}
 
 // A route is one call of the API.
 type route struct {
@@ -36,7 +63,7 @@ func guildRoute(op, guild, rest string) route {
 // call makes one request with body as JSON, if it is not nil, and reads the
 // result into into, if that is not nil. A nil error means that Discord accepted
 // the call and the result is whole; any other outcome is an [*adapters.Error].
-func (c *Client) call(ctx context.Context, r route, body, into any) error {
+func (c *apiClient) call(ctx context.Context, r route, body, into any) error {
 	var raw []byte
 	if body != nil {
 		var err error
@@ -48,11 +75,11 @@ func (c *Client) call(ctx context.Context, r route, body, into any) error {
 }
 
 // exchange is call with a body of any type.
-func (c *Client) exchange(ctx context.Context, r route, mime string, body []byte, into any) error {
+func (c *apiClient) exchange(ctx context.Context, r route, mime string, body []byte, into any) error {
 	if wait := c.limits.take(r, time.Now()); wait > 0 {
 		return &adapters.Error{Kind: adapters.Limited, Op: r.op, RetryAfter: wait, Err: errSpent}
 	}
-	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
 	if r.bare {
@@ -91,7 +118,7 @@ func decodeAnswer(a httpx.Answer, into any) error {
 }
 
 // watched returns c's HTTP client for one call.
-func (c *Client) watched(seen *httpx.Answer) *http.Client {
+func (c *apiClient) watched(seen *httpx.Answer) *http.Client {
 	watched := *c.http
 	watched.Transport = httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Transport.RoundTrip(r)) })
 	return &watched
@@ -100,10 +127,50 @@ func (c *Client) watched(seen *httpx.Answer) *http.Client {
 // patiently is call for what changes nothing. Answers that nobody can read, one after
 // the other, are Invalid in the end: nothing was lost on the way, and whoever asked
 // has to do without.
-func (c *Client) patiently(ctx context.Context, r route, into any) error {
+func (c *apiClient) patiently(ctx context.Context, r route, into any) error {
 	err := httpx.Patiently(ctx, func() error { return c.call(ctx, r, nil, into) })
 	if ctx.Err() == nil && adapters.KindOf(err) == adapters.Unknown && errors.Is(err, errUnread) {
 		return &adapters.Error{Kind: adapters.Invalid, Op: r.op, Err: err}
 	}
 	return err
+}
+
+// identify asks Discord for the bot's user and application and stores both.
+func (c *apiClient) identify(ctx context.Context) (adapters.Account, error) {
+	var me user
+	if err := c.call(ctx, route{op: "get me", method: http.MethodGet, path: "/users/@me"}, nil, &me); err != nil {
+		return adapters.Account{}, err
+	}
+	if me.ID == "" {
+		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "get me", Err: errors.New("the answer names no bot")}
+	}
+	self := account{user: me, application: me.ID}
+	var app struct {
+		ID    string `json:"id"`
+		Flags int    `json:"flags"`
+		Key   string `json:"verify_key"`
+	}
+	err := c.call(ctx, route{op: "get application", method: http.MethodGet, path: "/applications/@me"}, nil, &app)
+	switch {
+	case err == nil && app.ID != "":
+		self.application, self.flags = app.ID, app.Flags
+		self.key, _ = hex.DecodeString(app.Key) // one that is none proves nothing
+	case err != nil && !adapters.KindOf(err).Permanent(): // without it a session is not told who comes and goes
+		return adapters.Account{}, err
+	case err != nil:
+		c.log.Debug("the application is not told", "error", err)
+	}
+	c.self.Store(&self)
+	return adapters.Account{Platform: "discord", ID: me.ID, Name: me.name(), Handle: me.Username}, nil
+}
+
+// me returns who we are, asking Discord when Connect has not yet.
+func (c *apiClient) me(ctx context.Context) (account, error) {
+	if self := c.self.Load(); self != nil {
+		return *self, nil
+	}
+	if _, err := c.identify(ctx); err != nil {
+		return account{}, fmt.Errorf("learn who we are: %w", err)
+	}
+	return *c.self.Load(), nil
 }

@@ -11,9 +11,17 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
+// guildDirectory returns what is known of guilds, channels and threads, and asks Discord
+// for the rest.
+type guildDirectory struct {
+	*apiClient
+
+	known directory
+}
+
 // channelOf returns a channel, asking Discord when it is not known. One that
 // Discord does not show us is returned with its id alone.
-func (c *Client) channelOf(ctx context.Context, id, guild string) (channel, error) {
+func (c *guildDirectory) channelOf(ctx context.Context, id, guild string) (channel, error) {
 	if guild != "" && !c.known.knowsGuild(guild) {
 		if err := c.askGuild(ctx, guild); err != nil {
 			return channel{}, err
@@ -28,7 +36,7 @@ func (c *Client) channelOf(ctx context.Context, id, guild string) (channel, erro
 }
 
 // lookUp is channelOf for those who cannot wait: it asks once.
-func (c *Client) lookUp(ctx context.Context, id string) (channel, error) {
+func (c *guildDirectory) lookUp(ctx context.Context, id string) (channel, error) {
 	if ch, ok := c.known.channel(id); ok {
 		return ch, nil
 	}
@@ -38,7 +46,7 @@ func (c *Client) lookUp(ctx context.Context, id string) (channel, error) {
 }
 
 // learnt notes what was answered of a channel.
-func (c *Client) learnt(ch channel, id, guild string, err error) (channel, error) {
+func (c *guildDirectory) learnt(ch channel, id, guild string, err error) (channel, error) {
 	if err == nil && ch.ID == "" {
 		err = &adapters.Error{Kind: adapters.Invalid, Op: "get channel", Err: errUnread}
 	}
@@ -58,7 +66,7 @@ func (c *Client) learnt(ch channel, id, guild string, err error) (channel, error
 }
 
 // askGuild learns a server's names, which a resumed session is not told again.
-func (c *Client) askGuild(ctx context.Context, id string) error {
+func (c *guildDirectory) askGuild(ctx context.Context, id string) error {
 	var g guild
 	err := c.patiently(ctx, guildRoute("get guild", id, ""), leniently(&g))
 	if err == nil {
@@ -93,7 +101,7 @@ func (c *Client) askGuild(ctx context.Context, id string) error {
 
 // place returns where a channel's messages are said, in the contract's form: a
 // thread belongs to the chat that it was opened in.
-func (c *Client) place(ctx context.Context, id, guild string) (adapters.Chat, adapters.Thread, error) {
+func (c *guildDirectory) place(ctx context.Context, id, guild string) (adapters.Chat, adapters.Thread, error) {
 	ch, err := c.channelOf(ctx, id, guild)
 	if err != nil {
 		return adapters.Chat{}, adapters.Thread{}, err

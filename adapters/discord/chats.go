@@ -40,7 +40,7 @@ func (c *Client) Chats(ctx context.Context, group string) ([]adapters.Chat, erro
 }
 
 // servers returns the ids of the servers that we are on.
-func (c *Client) servers(ctx context.Context) ([]string, error) {
+func (c *guildDirectory) servers(ctx context.Context) ([]string, error) {
 	const most = 200
 	var all []string
 	for after := ""; ; {

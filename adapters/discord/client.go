@@ -2,8 +2,6 @@ package discord
 
 import (
 	"context"
-	"crypto/ed25519"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -48,38 +46,34 @@ type Options struct {
 
 // Client is one bot. Its methods may be called concurrently, but only one
 // Receive at a time.
+//
+// It is composed of parts: the calls of the API, what is known of guilds, the reading
+// of messages and their sending. Each part uses the one before it.
 type Client struct {
-	token   adapters.Secret
-	base    string // with the version, without a slash at its end
-	rest    *discordgo.Session
-	http    *http.Client // with the token, for the API's host alone
-	files   *http.Client // without it
-	log     *slog.Logger
-	limit   time.Duration
-	unpaced bool
-	markup  dialect
+	*messageSender
 
-	limits limits
-	known  directory
-	faces  webhookCache
-	ours   recent // what we deleted ourselves
-	worn   recent // messages that webhooks of ours sent, as far as an edit has shown it
-
-	receipted receipts
-
+	unpaced  bool
 	hookPath string
-	refused  httpx.RejectedCallLog // calls
+	refused  httpx.RejectedCallLog
 
-	self     atomic.Pointer[account]  // set by Connect
 	receives atomic.Pointer[receiver] // set while Receive runs
 }
 
-// account is who we are.
-type account struct {
-	user
-	application string
-	flags       int               // of the application; 0 when Discord did not say
-	key         ed25519.PublicKey // by which its calls are proved
+// messageReader reads messages, events' and history's alike, as the contract has them.
+type messageReader struct {
+	*guildDirectory
+
+	markup   dialect
+	webhooks webhookCache
+}
+
+// messageSender sends, edits and deletes messages and reacts to them.
+type messageSender struct {
+	*messageReader
+
+	deleted   recent // messages that this account deleted
+	hooked    recent // messages of our own webhooks, known from a refused edit
+	receipted receipts
 }
 
 var (
@@ -104,20 +98,20 @@ func New(o Options) (*Client, error) {
 	}
 	rest.MaxRestRetries, rest.ShouldRetryOnRateLimit = 0, false
 	rest.LogLevel = -1 // it would write to the standard error
-	c := &Client{
+	api := &apiClient{
 		token: token, base: base, rest: rest,
 		http: client(o, token, base), files: httpx.Client(o.HTTPClient, httpx.Transport()),
-		log: o.Logger, limit: o.CallTimeout, unpaced: o.Unpaced,
-		markup: newDialect(), hookPath: o.HookPath,
+		log: o.Logger, timeout: o.CallTimeout,
 	}
-	rest.Client = c.http
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
+	rest.Client = api.http
+	if api.log == nil {
+		api.log = slog.New(slog.DiscardHandler)
 	}
-	if c.limit <= 0 {
-		c.limit = 30 * time.Second
+	if api.timeout <= 0 {
+		api.timeout = 30 * time.Second
 	}
-	return c, nil
+	read := &messageReader{guildDirectory: &guildDirectory{apiClient: api}, markup: newDialect()}
+	return &Client{messageSender: &messageSender{messageReader: read}, unpaced: o.Unpaced, hookPath: o.HookPath}, nil
 }
 
 var versioned = regexp.MustCompile(`/api/v[0-9]+$`)
@@ -138,49 +132,12 @@ func baseURL(s string) (string, error) {
 
 // Connect asks Discord who the token belongs to, and what its application may
 // ask for.
-func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
-	var me user
-	if err := c.call(ctx, route{op: "get me", method: http.MethodGet, path: "/users/@me"}, nil, &me); err != nil {
-		return adapters.Account{}, err
-	}
-	if me.ID == "" {
-		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "get me", Err: errors.New("the answer names no bot")}
-	}
-	self := account{user: me, application: me.ID}
-	var app struct {
-		ID    string `json:"id"`
-		Flags int    `json:"flags"`
-		Key   string `json:"verify_key"`
-	}
-	err := c.call(ctx, route{op: "get application", method: http.MethodGet, path: "/applications/@me"}, nil, &app)
-	switch {
-	case err == nil && app.ID != "":
-		self.application, self.flags = app.ID, app.Flags
-		self.key, _ = hex.DecodeString(app.Key) // one that is none proves nothing
-	case err != nil && !adapters.KindOf(err).Permanent(): // without it a session is not told who comes and goes
-		return adapters.Account{}, err
-	case err != nil:
-		c.log.Debug("the application is not told", "error", err)
-	}
-	c.self.Store(&self)
-	return adapters.Account{Platform: "discord", ID: me.ID, Name: me.name(), Handle: me.Username}, nil
-}
+func (c *Client) Connect(ctx context.Context) (adapters.Account, error) { return c.identify(ctx) }
 
 // Format writes "discord client" whatever the verb: fmt cannot ask a private
 // field to hide itself, so it would show the token.
 func (*Client) Format(f fmt.State, _ rune) {
 	_, _ = f.Write([]byte("discord client")) // a formatter has nobody to tell
-}
-
-// me returns who we are, asking Discord when Connect has not yet.
-func (c *Client) me(ctx context.Context) (account, error) {
-	if self := c.self.Load(); self != nil {
-		return *self, nil
-	}
-	if _, err := c.Connect(ctx); err != nil {
-		return account{}, fmt.Errorf("learn who we are: %w", err)
-	}
-	return *c.self.Load(), nil
 }
 
 // Pace returns what Discord is seen to allow in one channel, five messages in

@@ -15,7 +15,7 @@ var typed = regexp.MustCompile(`^\s*(?:<@!?(\d+)>[\s,:]*)?/([A-Za-z0-9_-]{1,32})
 
 // address sets what m has to do with us: its command, if it has one, and whether
 // it is meant for us.
-func (c *Client) address(self account, m *message, out *adapters.Message) {
+func (c *messageReader) address(self account, m *message, out *adapters.Message) {
 	if m.Content != nil {
 		if found := typed.FindStringSubmatch(*m.Content); found != nil && (found[1] == "" || found[1] == self.ID) {
 			words, _ := readMarkdown(found[3], c.namesFor(m))

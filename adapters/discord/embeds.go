@@ -8,7 +8,7 @@ import (
 )
 
 // embedWords returns what an embed says.
-func (c *Client) embedWords(e embed, n mentionNames) string {
+func (c *messageReader) embedWords(e embed, n mentionNames) string {
 	var blocks []string
 	title := markup.Escape(e.Title)
 	if e.Title != "" && e.URL != "" {
@@ -31,7 +31,7 @@ func (c *Client) embedWords(e embed, n mentionNames) string {
 }
 
 // linked returns words that lead to an address.
-func (c *Client) linked(words, address string) string {
+func (c *messageReader) linked(words, address string) string {
 	return c.markup.CommonMark(words, []markup.Span{{To: len(words), Look: markup.Link, Arg: address}})
 }
 
@@ -56,11 +56,11 @@ func (e embed) pollResult() string {
 const maxLayout = 16
 
 // componentWords returns what components show, in order.
-func (c *Client) componentWords(list []component, n mentionNames) []string {
+func (c *messageReader) componentWords(list []component, n mentionNames) []string {
 	return c.layout(list, n, 0)
 }
 
-func (c *Client) layout(list []component, n mentionNames, depth int) []string {
+func (c *messageReader) layout(list []component, n mentionNames, depth int) []string {
 	if depth == maxLayout {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (c *Client) layout(list []component, n mentionNames, depth int) []string {
 const thumbnail, mediaGallery = 11, 12
 
 // shownBy returns what one component shows by itself.
-func (c *Client) shownBy(one component, n mentionNames) []string {
+func (c *messageReader) shownBy(one component, n mentionNames) []string {
 	switch {
 	case one.Content != "":
 		return []string{c.commonMark(one.Content, n)}

@@ -22,7 +22,7 @@ type refusal struct {
 
 // judge says what a failed call means: [adapters.Judge] from what was seen, made
 // finer by what Discord says in its own form of error.
-func (c *Client) judge(r route, seen httpx.Answer, err error) error {
+func (c *apiClient) judge(r route, seen httpx.Answer, err error) error {
 	out := &adapters.Error{Op: r.op}
 	_, out.Kind = adapters.Judge(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
 	if seen.Status/100 == 2 {

@@ -157,7 +157,7 @@ func (r *receiver) readDelete(ctx context.Context, kind string, raw json.RawMess
 	if said.ID != "" {
 		said.IDs = append(said.IDs, said.ID)
 	}
-	said.IDs = slices.DeleteFunc(said.IDs, r.client.ours.has)
+	said.IDs = slices.DeleteFunc(said.IDs, r.client.deleted.has)
 	if len(said.IDs) == 0 {
 		return nil, nil
 	}

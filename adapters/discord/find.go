@@ -24,7 +24,7 @@ const skew = 5 * time.Second
 // its nonce, where Discord tells it, else by who said these words since it was
 // decided to send them. Through a webhook that is all there is, so that a message
 // whose receipt we have is never taken for another one.
-func (c *Client) Find(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, bool, error) {
+func (c *messageSender) Find(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, bool, error) {
 	to, err := target(p.Chat, p.Thread)
 	if err != nil {
 		return adapters.Receipt{}, false, err
@@ -57,7 +57,7 @@ func (c *Client) Find(ctx context.Context, p adapters.OutgoingMessage) (adapters
 }
 
 // isCopy reports whether m, which we sent, is p as an earlier attempt sent it.
-func (c *Client) isCopy(m *message, p adapters.OutgoingMessage, to string) bool {
+func (c *messageSender) isCopy(m *message, p adapters.OutgoingMessage, to string) bool {
 	if said, _ := m.Nonce.(string); said != "" {
 		return said == nonce(p.Key)
 	}

@@ -42,7 +42,7 @@ func TestCommonMarkBecomesDiscordsMarkdown(t *testing.T) {
 
 // SEQ-06: Discord's own dialect, which is not CommonMark.
 func TestDiscordsMarkdownBecomesCommonMark(t *testing.T) {
-	c := &Client{markup: newDialect()}
+	c := &messageReader{markup: newDialect()}
 	n := mentionNames{
 		user:    func(id string) string { return map[string]string{"1": "Kai_x"}[id] },
 		role:    func(id string) string { return map[string]string{"2": "Cooks"}[id] },
@@ -157,7 +157,7 @@ func TestAnyCutKeepsEveryWord(t *testing.T) {
 
 // SEQ-97: what an agent writes comes back as it was written.
 func TestLooksSurviveTheRoundTrip(t *testing.T) {
-	c := &Client{markup: newDialect()}
+	c := &messageReader{markup: newDialect()}
 	for _, md := range []string{
 		"plain words", "**bold** and _italic_ and ~~gone~~", "||hidden|| `code` [link](https://a.b/c)", "# Title\n\nText",
 		"> quoted\n> twice", "```go\nfunc main() {}\n```", "- one\n- two", "1. one\n2. two",

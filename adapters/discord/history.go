@@ -20,7 +20,7 @@ const pageSize = 100
 
 // page returns the messages of a channel behind after, the oldest first, each as
 // it was sent. more tells that there may be others behind them.
-func (c *Client) page(ctx context.Context, channel string, after snowflake) (list []json.RawMessage, more bool, err error) {
+func (c *guildDirectory) page(ctx context.Context, channel string, after snowflake) (list []json.RawMessage, more bool, err error) {
 	path := fmt.Sprintf("/messages?limit=%d&after=%s", pageSize, after)
 	if err := c.patiently(ctx, channelRoute("get messages", http.MethodGet, channel, path), &list); err != nil {
 		return nil, false, err
@@ -254,7 +254,7 @@ type historyMark struct {
 
 // History hands the messages of a stretch to take, page after page: first those
 // of the chat, then those of each thread that began in it, the oldest first.
-func (c *Client) History(ctx context.Context, s adapters.HistoryRange, take func(context.Context, adapters.HistoryPage) error) error {
+func (c *messageReader) History(ctx context.Context, s adapters.HistoryRange, take func(context.Context, adapters.HistoryPage) error) error {
 	self, err := c.me(ctx)
 	if err != nil {
 		return err
@@ -308,7 +308,7 @@ func (c *Client) History(ctx context.Context, s adapters.HistoryRange, take func
 func (m historyMark) bytes() []byte { return fmt.Appendf(nil, `{"c":%q,"a":"%s"}`, m.Channel, m.After) }
 
 // pastPage reads a page behind at, which it moves, until the moment to.
-func (c *Client) pastPage(ctx context.Context, self account, at *historyMark, to time.Time) (updates []adapters.Update, more bool, err error) {
+func (c *messageReader) pastPage(ctx context.Context, self account, at *historyMark, to time.Time) (updates []adapters.Update, more bool, err error) {
 	list, more, err := c.page(ctx, at.Channel, at.After)
 	if err == nil && len(list) == 0 {
 		err = c.unshown(ctx, at.Channel, "")
@@ -342,7 +342,7 @@ func (c *Client) pastPage(ctx context.Context, self account, at *historyMark, to
 
 // stretch returns the channels of a stretch: its thread, or its chat and all
 // threads of the chat.
-func (c *Client) stretch(ctx context.Context, s adapters.HistoryRange) ([]string, error) {
+func (c *messageReader) stretch(ctx context.Context, s adapters.HistoryRange) ([]string, error) {
 	if s.Thread != "" {
 		return []string{s.Thread}, nil
 	}

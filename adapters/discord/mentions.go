@@ -17,7 +17,7 @@ var emojiRule = regexp.MustCompile(`:(\w{2,32}):`)
 // called returns the words of p with @Name made a call of each person given, and
 // the names of the server's own emoji made the emoji; and who is called. What
 // would make the message too long stays words.
-func (c *Client) called(p adapters.OutgoingMessage, guild string) (content string, ids []string) {
+func (c *messageSender) called(p adapters.OutgoingMessage, guild string) (content string, ids []string) {
 	names := mentions.Of(p.Mentions, written)
 	room := maxUnits - units(p.Text)
 	var b strings.Builder
@@ -68,7 +68,7 @@ func callIn(words string, names mentions.Names, ids []string, room *int) (string
 }
 
 // emojiIn replaces the names of the server's own emoji as long as there is room.
-func (c *Client) emojiIn(words, guild string, room *int) string {
+func (c *messageSender) emojiIn(words, guild string, room *int) string {
 	if guild == "" || !strings.Contains(words, ":") {
 		return words
 	}

@@ -49,10 +49,10 @@ func (m *message) answers() bool {
 func (r *receiver) isOurs(m *message) bool { return r.client.isOurs(r.self, m) }
 
 // isOurs reports whether we said m, under whatever face.
-func (c *Client) isOurs(self account, m *message) bool {
+func (c *messageReader) isOurs(self account, m *message) bool {
 	switch {
 	case m.WebhookID != "":
-		return m.ApplicationID == self.application && m.ApplicationID != "" || c.faces.has(m.WebhookID)
+		return m.ApplicationID == self.application && m.ApplicationID != "" || c.webhooks.has(m.WebhookID)
 	default:
 		return m.Author != nil && m.Author.ID == self.ID
 	}
@@ -60,7 +60,7 @@ func (c *Client) isOurs(self account, m *message) bool {
 
 // updatesOf returns what a message tells; nothing when it tells nothing that
 // another event does not.
-func (c *Client) updatesOf(ctx context.Context, self account, m *message, raw json.RawMessage) ([]adapters.Update, error) {
+func (c *messageReader) updatesOf(ctx context.Context, self account, m *message, raw json.RawMessage) ([]adapters.Update, error) {
 	if m.Flags&loading != 0 {
 		return nil, nil
 	}
@@ -109,7 +109,7 @@ func usual(t discordgo.MessageType) bool {
 }
 
 // updateOf returns what every update made of m has; its body is to be set.
-func (c *Client) updateOf(ctx context.Context, m *message) (adapters.Update, error) {
+func (c *messageReader) updateOf(ctx context.Context, m *message) (adapters.Update, error) {
 	chat, thread, err := c.place(ctx, m.ChannelID, m.GuildID)
 	if err != nil {
 		return adapters.Update{}, err
@@ -146,7 +146,7 @@ func people(users []namedUser) []adapters.Person {
 }
 
 // said returns m's words and all that hangs on them.
-func (c *Client) said(self account, m *message) adapters.Message {
+func (c *messageReader) said(self account, m *message) adapters.Message {
 	out := adapters.Message{
 		ID:          m.ID,
 		Text:        c.words(m),
@@ -173,7 +173,7 @@ func (c *Client) said(self account, m *message) adapters.Message {
 }
 
 // words returns m's content and whatever else in it is to be read, as CommonMark.
-func (c *Client) words(m *message) string {
+func (c *messageReader) words(m *message) string {
 	var blocks []string
 	if m.Content != nil {
 		blocks = append(blocks, c.commonMark(*m.Content, c.namesFor(m)))
@@ -209,13 +209,13 @@ func joinBlocks(blocks ...string) string {
 }
 
 // commonMark returns Discord's Markdown as CommonMark.
-func (c *Client) commonMark(content string, n mentionNames) string {
+func (c *messageReader) commonMark(content string, n mentionNames) string {
 	words, spans := readMarkdown(content, n)
 	return c.markup.CommonMark(words, spans)
 }
 
 // namesFor says what the ids in m's words stand for.
-func (c *Client) namesFor(m *message) mentionNames {
+func (c *messageReader) namesFor(m *message) mentionNames {
 	return mentionNames{
 		user: func(id string) string {
 			for _, u := range m.Mentions {

@@ -87,7 +87,7 @@ func (g guild) open(ch channel) bool {
 }
 
 // standing returns a server with its roles, and ourselves on it.
-func (c *Client) standing(ctx context.Context, id string) (guild, member, error) {
+func (c *guildDirectory) standing(ctx context.Context, id string) (guild, member, error) {
 	self, err := c.me(ctx)
 	if err != nil {
 		return guild{}, member{}, err
@@ -111,7 +111,7 @@ var errUnshown = errors.New("the bot has no right Read Message History there")
 // unshown returns an error where a channel seems to hold no messages because we may
 // not read what was said before: Discord then shows none, and does not refuse
 // (docs.discord.com/developers/resources/message#get-channel-messages).
-func (c *Client) unshown(ctx context.Context, id, guild string) error {
+func (c *guildDirectory) unshown(ctx context.Context, id, guild string) error {
 	ch, err := c.channelOf(ctx, id, guild)
 	if err != nil || ch.GuildID == "" {
 		return err

@@ -24,9 +24,9 @@ type personaMessage struct {
 
 // SupportsPersona reports whether posts in a chat can have a face: in the channels of
 // servers, unless one lately let us have no webhook.
-func (c *Client) SupportsPersona(chat string) bool {
+func (c *messageSender) SupportsPersona(chat string) bool {
 	ch, known := c.known.channel(chat)
-	return (!known || ch.GuildID != "") && !c.faces.refuses(chat, time.Now())
+	return (!known || ch.GuildID != "") && !c.webhooks.refuses(chat, time.Now())
 }
 
 // hookChannel returns the channel whose webhook speaks in ch, and the thread it
@@ -39,21 +39,21 @@ func (ch channel) hookChannel() (parent, thread string) {
 }
 
 // masked reports whether a message in ch can have a face.
-func (c *Client) masked(ch channel, f adapters.Persona) bool {
+func (c *messageSender) masked(ch channel, f adapters.Persona) bool {
 	parent, _ := ch.hookChannel()
-	return f != (adapters.Persona{}) && ch.GuildID != "" && !c.faces.refuses(parent, time.Now())
+	return f != (adapters.Persona{}) && ch.GuildID != "" && !c.webhooks.refuses(parent, time.Now())
 }
 
 // sendAs sends p under its face in ch. Webhooks have no key by which Discord knows
 // a second attempt ([Client.Find] looks for the first), and cannot answer a
 // message. Where we may have no webhook, the message is our own.
-func (c *Client) sendAs(ctx context.Context, p adapters.OutgoingMessage, ch channel) (adapters.Receipt, error) {
+func (c *messageSender) sendAs(ctx context.Context, p adapters.OutgoingMessage, ch channel) (adapters.Receipt, error) {
 	parent, thread := ch.hookChannel()
 	for again := false; ; again = true {
 		h, err := c.hookOf(ctx, parent, true)
 		if err != nil && adapters.KindOf(err).Permanent() {
 			c.log.Warn("no webhook here, so no face is shown", "channel", parent, "error", err)
-			c.faces.refuse(parent, time.Now())
+			c.webhooks.refuse(parent, time.Now())
 			return c.sendOwn(ctx, p, ch)
 		}
 		if err != nil {
@@ -63,7 +63,7 @@ func (c *Client) sendAs(ctx context.Context, p adapters.OutgoingMessage, ch chan
 		if !refusedWith(err, unknownWebhook) || again {
 			return sent, err
 		}
-		c.faces.drop(parent)
+		c.webhooks.drop(parent)
 	}
 }
 
@@ -76,7 +76,7 @@ func notSent(err error) error {
 }
 
 // execute sends through the webhook h. In a forum it begins a thread.
-func (c *Client) execute(ctx context.Context, h hook, p adapters.OutgoingMessage, ch channel, thread string) (adapters.Receipt, error) {
+func (c *messageSender) execute(ctx context.Context, h hook, p adapters.OutgoingMessage, ch channel, thread string) (adapters.Receipt, error) {
 	query := url.Values{"wait": {"true"}}
 	if thread != "" {
 		query.Set("thread_id", thread)
@@ -117,20 +117,20 @@ func faceName(name string) string {
 
 // EditAs replaces the words of message m: by text where it has a face, else by
 // unmasked. Nobody is notified by it.
-func (c *Client) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
+func (c *messageSender) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
 	return c.wherever(ctx, m, func(to string) error {
-		if !c.worn.has(m.Message) {
+		if !c.hooked.has(m.Message) {
 			if err := c.edit(ctx, to, m, unmasked); !refusedWith(err, notOurs) {
 				return err
 			}
-			c.worn.add(m.Message) // a message that grows is not refused with each of its edits
+			c.hooked.add(m.Message) // a message that grows is not refused with each of its edits
 		}
 		return c.throughHook(ctx, "edit webhook message", http.MethodPatch, to, m, edited(text))
 	})
 }
 
 // throughHook makes a call about a message that one of our webhooks sent.
-func (c *Client) throughHook(ctx context.Context, op, method, to string, m adapters.MessageRef, body any) error {
+func (c *messageSender) throughHook(ctx context.Context, op, method, to string, m adapters.MessageRef, body any) error {
 	ch, err := c.lookUp(ctx, to)
 	if err != nil {
 		return err
@@ -149,7 +149,7 @@ func (c *Client) throughHook(ctx context.Context, op, method, to string, m adapt
 
 // deleteAs deletes a message that one of our webhooks sent; refused is what
 // Discord said to us when it seemed to be somebody else's.
-func (c *Client) deleteAs(ctx context.Context, to string, m adapters.MessageRef, refused error) error {
+func (c *messageSender) deleteAs(ctx context.Context, to string, m adapters.MessageRef, refused error) error {
 	err := c.throughHook(ctx, "delete webhook message", http.MethodDelete, to, m, nil)
 	if err != nil && !refusedWith(err, unknownMessage, threadArchived) && adapters.KindOf(err).Permanent() {
 		return refused

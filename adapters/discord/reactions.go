@@ -15,12 +15,12 @@ var _ adapters.Reactor = (*Client)(nil)
 
 // React sets our reaction on message m: the emoji we put there before is taken
 // back. An emoji is Unicode, or a name in colons of the server's own.
-func (c *Client) React(ctx context.Context, m adapters.MessageRef, emoji string) error {
+func (c *messageSender) React(ctx context.Context, m adapters.MessageRef, emoji string) error {
 	return c.wherever(ctx, m, func(to string) error { return c.reactIn(ctx, to, m, emoji) })
 }
 
 // reactIn is React for a message of the channel to.
-func (c *Client) reactIn(ctx context.Context, to string, m adapters.MessageRef, emoji string) (err error) {
+func (c *messageSender) reactIn(ctx context.Context, to string, m adapters.MessageRef, emoji string) (err error) {
 	wanted := ""
 	if emoji != "" {
 		if wanted, err = c.reaction(to, emoji); err != nil {
@@ -67,7 +67,7 @@ func (e emojiName) path() string {
 
 // reaction returns an emoji as a path names it. A name in colons is that of the
 // server's own emoji, else that of one that all have.
-func (c *Client) reaction(channel, shown string) (string, error) {
+func (c *messageSender) reaction(channel, shown string) (string, error) {
 	name := strings.Trim(shown, ":")
 	if name == shown {
 		return emojiName{Name: shown}.path(), nil

@@ -92,7 +92,7 @@ func (m sentMessage) receipt() adapters.Receipt {
 // second message: Discord returns the first. Under a Face it goes through a
 // webhook, where Discord has no such key. In a forum a message outside its threads
 // begins one.
-func (c *Client) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
+func (c *messageSender) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	to, err := target(p.Chat, p.Thread)
 	if err != nil {
 		return adapters.Receipt{}, err
@@ -108,7 +108,7 @@ func (c *Client) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters
 }
 
 // sendOwn sends p as the bot that we are.
-func (c *Client) sendOwn(ctx context.Context, p adapters.OutgoingMessage, ch channel) (adapters.Receipt, error) {
+func (c *messageSender) sendOwn(ctx context.Context, p adapters.OutgoingMessage, ch channel) (adapters.Receipt, error) {
 	p.Text = cmp.Or(p.Unmasked, p.Text)
 	out := c.outgoing(p, ch.ID)
 	if isForum(ch.Type) {
@@ -150,7 +150,7 @@ func target(chat, thread string) (string, error) {
 }
 
 // outgoing returns what every way of sending p has in common.
-func (c *Client) outgoing(p adapters.OutgoingMessage, to string) outgoing {
+func (c *messageSender) outgoing(p adapters.OutgoingMessage, to string) outgoing {
 	ch, _ := c.known.channel(to)
 	content, called := c.called(p, ch.GuildID)
 	return outgoing{Content: content, Allowed: only(called), Flags: suppressEmbeds}
@@ -168,7 +168,7 @@ func nonce(key string) string {
 }
 
 // begin opens a thread of a forum with p as its first message.
-func (c *Client) begin(ctx context.Context, forum channel, p adapters.OutgoingMessage, out outgoing) (adapters.Receipt, error) {
+func (c *messageSender) begin(ctx context.Context, forum channel, p adapters.OutgoingMessage, out outgoing) (adapters.Receipt, error) {
 	body := struct {
 		Name    string   `json:"name"`
 		Message outgoing `json:"message"`
@@ -221,12 +221,12 @@ func title(part string) string {
 
 // Edit replaces the words of message m by text, one part as Split returned it.
 // Nobody is notified by it.
-func (c *Client) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
+func (c *messageSender) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
 	return c.EditAs(ctx, m, text, text)
 }
 
 // edit edits a message that we sent ourselves.
-func (c *Client) edit(ctx context.Context, to string, m adapters.MessageRef, text string) error {
+func (c *messageSender) edit(ctx context.Context, to string, m adapters.MessageRef, text string) error {
 	return c.call(ctx, channelRoute("edit message", http.MethodPatch, to, "/messages/"+url.PathEscape(m.Message)), edited(text), nil)
 }
 
@@ -243,8 +243,8 @@ func edited(text string) any {
 const notOurs = 50005
 
 // Delete deletes message m. One that is gone already is success.
-func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
-	c.ours.add(m.Message) // what we do ourselves is no news
+func (c *messageSender) Delete(ctx context.Context, m adapters.MessageRef) error {
+	c.deleted.add(m.Message) // what we do ourselves is no news
 	err := c.wherever(ctx, m, func(to string) error {
 		r := channelRoute("delete message", http.MethodDelete, to, "/messages/"+url.PathEscape(m.Message))
 		err := c.call(ctx, r, nil, nil)
@@ -260,7 +260,7 @@ func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
 }
 
 // Typing shows for ten seconds, or until the next message, that we write.
-func (c *Client) Typing(ctx context.Context, chat, thread string) error {
+func (c *messageSender) Typing(ctx context.Context, chat, thread string) error {
 	to, err := target(chat, thread)
 	if err != nil {
 		return err

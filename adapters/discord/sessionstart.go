@@ -53,7 +53,7 @@ func (a *allowance) take(now time.Time) time.Duration {
 }
 
 // gateway asks where to connect, and in how many shards.
-func (c *Client) gateway(ctx context.Context) (sessionEntry, error) {
+func (c *apiClient) gateway(ctx context.Context) (sessionEntry, error) {
 	var to sessionEntry
 	err := c.call(ctx, route{op: "get gateway", method: http.MethodGet, path: "/gateway/bot"}, nil, &to)
 	if err != nil && adapters.KindOf(err).Permanent() {

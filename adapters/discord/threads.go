@@ -19,7 +19,7 @@ const hasThread = 160004
 
 // Thread returns the thread on message m, which has the message's id, and opens it
 // where there is none. In a forum all messages begin threads.
-func (c *Client) Thread(ctx context.Context, m adapters.MessageRef, name string) (string, error) {
+func (c *messageSender) Thread(ctx context.Context, m adapters.MessageRef, name string) (string, error) {
 	to, err := target(m.Chat, "")
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func (c *Client) Thread(ctx context.Context, m adapters.MessageRef, name string)
 // wherever does something to message m in the channel in which it stands: one of a
 // thread may be in its chat, like that on which the thread hangs; and what began a
 // thread of a forum is in that thread.
-func (c *Client) wherever(ctx context.Context, m adapters.MessageRef, do func(to string) error) error {
+func (c *messageSender) wherever(ctx context.Context, m adapters.MessageRef, do func(to string) error) error {
 	to, err := target(m.Chat, m.Thread)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (c *Client) wherever(ctx context.Context, m adapters.MessageRef, do func(to
 // reopening does something to a message of the channel to. In a thread that was put
 // away nothing can be changed until it is opened again, which only a new message does
 // by itself (docs.discord.com/developers/topics/threads#active--archived-threads).
-func (c *Client) reopening(ctx context.Context, to string, do func(to string) error) error {
+func (c *messageSender) reopening(ctx context.Context, to string, do func(to string) error) error {
 	err := do(to)
 	if !refusedWith(err, threadArchived) {
 		return err
@@ -96,7 +96,7 @@ func (c *Client) reopening(ctx context.Context, to string, do func(to string) er
 
 // threads returns the threads of a channel that everybody in it sees, the oldest
 // first: those in use, and the archived ones.
-func (c *Client) threads(ctx context.Context, of channel) ([]string, error) {
+func (c *guildDirectory) threads(ctx context.Context, of channel) ([]string, error) {
 	var active threadList
 	if err := c.patiently(ctx, guildRoute("get threads", of.GuildID, "/threads/active"), &active); err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func (ch channel) in(of channel) channel {
 
 // archived returns the threads of a channel that were put away since, and perhaps
 // others: those that everybody may read, and of the private ones those that we are in.
-func (c *Client) archived(ctx context.Context, of channel, since time.Time) ([]channel, error) {
+func (c *guildDirectory) archived(ctx context.Context, of channel, since time.Time) ([]channel, error) {
 	everybodys, err := c.putAway(ctx, of, "get archived threads", "/threads/archived/public", func(last channel) (string, bool) {
 		return last.Archive.At.UTC().Format(time.RFC3339Nano), last.Archive.At.Before(since) // the newest first
 	})
@@ -142,7 +142,7 @@ func (c *Client) archived(ctx context.Context, of channel, since time.Time) ([]c
 
 // archivedPrivate returns the private threads of a channel that were put away and that
 // we are in.
-func (c *Client) archivedPrivate(ctx context.Context, of channel) ([]channel, error) {
+func (c *guildDirectory) archivedPrivate(ctx context.Context, of channel) ([]channel, error) {
 	return c.putAway(ctx, of, "get our archived threads", "/users/@me/threads/archived/private", func(last channel) (string, bool) {
 		return last.ID, false // in the order in which they began
 	})
@@ -150,7 +150,7 @@ func (c *Client) archivedPrivate(ctx context.Context, of channel) ([]channel, er
 
 // putAway reads a list of archived threads page by page, and learns them. next says where the page
 // behind a thread begins, and whether there is no use in it.
-func (c *Client) putAway(ctx context.Context, of channel, op, path string, next func(channel) (string, bool)) (all []channel, err error) {
+func (c *guildDirectory) putAway(ctx context.Context, of channel, op, path string, next func(channel) (string, bool)) (all []channel, err error) {
 	for before := ""; ; {
 		var page threadList
 		err := c.patiently(ctx, channelRoute(op, http.MethodGet, of.ID, fmt.Sprintf("%s?limit=%d%s", path, pageSize, before)), &page)

@@ -28,10 +28,10 @@ var _ adapters.FileSender = (*Client)(nil)
 
 // MaxFile returns how many bytes a file may have. A server that was boosted takes
 // more, which it does not tell.
-func (c *Client) MaxFile(string) int64 { return maxUpload }
+func (c *messageSender) MaxFile(string) int64 { return maxUpload }
 
 // post makes a call that creates a message, with files if there are any.
-func (c *Client) post(ctx context.Context, r route, body any, files []adapters.File, into any) error {
+func (c *messageSender) post(ctx context.Context, r route, body any, files []adapters.File, into any) error {
 	if len(files) == 0 {
 		return c.call(ctx, r, body, into)
 	}
@@ -120,7 +120,7 @@ var _ adapters.FileDownloader = (*Client)(nil)
 
 // Fetch opens the bytes of an attachment. Its address is asked for anew, because
 // those in messages expire.
-func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
+func (c *messageReader) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
 	address, err := c.addressOf(ctx, a)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) 
 }
 
 // addressOf returns where an attachment can be had now.
-func (c *Client) addressOf(ctx context.Context, a adapters.Attachment) (string, error) {
+func (c *messageReader) addressOf(ctx context.Context, a adapters.Attachment) (string, error) {
 	gone := &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: fmt.Errorf("discord no longer has the file %q", a.Name)}
 	channel, rest, _ := strings.Cut(a.ID, "/")
 	in, id, ok := strings.Cut(rest, "/")
@@ -185,7 +185,7 @@ const stickerID = "sticker/"
 
 // cdn is where Discord keeps what has no message, by its form: stickers that move are
 // kept elsewhere (docs.discord.com/reference#image-formatting).
-func (c *Client) cdn(extension string) string {
+func (c *messageReader) cdn(extension string) string {
 	switch known := strings.HasPrefix(c.base, "https://discord.com/"); {
 	case known && extension == "gif":
 		return "https://media.discordapp.net"

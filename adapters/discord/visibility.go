@@ -153,7 +153,7 @@ func (r *receiver) unseen(ctx context.Context, e event, id string, wanted func(c
 }
 
 // members calls f with every member of a server.
-func (c *Client) members(ctx context.Context, id string, f func(member)) error {
+func (c *guildDirectory) members(ctx context.Context, id string, f func(member)) error {
 	const most = 1000
 	for after := "0"; ; {
 		var page []member

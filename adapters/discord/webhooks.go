@@ -114,16 +114,16 @@ var errNoHook = errors.New("the channel has no webhook of ours")
 
 // hookOf returns our webhook of a channel. When there is none, it makes one, or
 // else fails with errNoHook.
-func (c *Client) hookOf(ctx context.Context, channel string, makes bool) (hook, error) {
-	if h, ok := c.faces.get(channel); ok {
+func (c *messageSender) hookOf(ctx context.Context, channel string, makes bool) (hook, error) {
+	if h, ok := c.webhooks.get(channel); ok {
 		return h, nil
 	}
-	done, err := c.faces.turn(ctx, channel)
+	done, err := c.webhooks.turn(ctx, channel)
 	if err != nil {
 		return hook{}, err
 	}
 	defer done()
-	if h, ok := c.faces.get(channel); ok {
+	if h, ok := c.webhooks.get(channel); ok {
 		return h, nil
 	}
 	self, err := c.me(ctx)
@@ -147,12 +147,12 @@ func (c *Client) hookOf(ctx context.Context, channel string, makes bool) (hook, 
 		}
 	}
 	h := hook{found.ID, adapters.Secret(found.Token)}
-	c.faces.put(channel, h)
+	c.webhooks.put(channel, h)
 	return h, nil
 }
 
 // makeHook makes a webhook in a channel.
-func (c *Client) makeHook(ctx context.Context, channel string) (made wireHook, err error) {
+func (c *messageSender) makeHook(ctx context.Context, channel string) (made wireHook, err error) {
 	body := struct {
 		Name string `json:"name"`
 	}{hookName}

@@ -1,6 +1,13 @@
 package slack
 
 import (
+	"errors"
+	"github.com/gorilla/websocket"
+	"golang.org/x/time/rate"
+	"log/slog"
+	"net/url"
+	"sync/atomic"
+
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +18,30 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
+
+// apiClient makes calls of Slack's Web API as one app.
+type apiClient struct {
+	o        Options
+	base     string // without a slash at its end
+	http     *http.Client
+	dialer   *websocket.Dialer
+	ours     func(*url.URL) bool // whether a host may see a token
+	log      *slog.Logger
+	readings *rate.Limiter
+
+	self atomic.Pointer[self] // set by identify
+}
+
+// self is who we are in the workspace.
+type self struct {
+	Team string `json:"team_id"`
+	User string `json:"user_id"`
+	Bot  string `json:"bot_id"`
+	Name string `json:"user"`
+}
+
+// account is our own id: a Slack user's is unique within its team only.
+func (s self) account() string { return s.Team + "-" + s.User }
 
 // apiStatus is the part of an answer that every method has.
 type apiStatus struct {
@@ -27,13 +58,13 @@ type apiStatus struct {
 // Slack says ok. The body is read by us and not by the library, which refuses a
 // whole page of history for one block it does not know. Any other outcome is an
 // [*adapters.Error].
-func (c *Client) call(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) ([]byte, error) {
+func (c *apiClient) call(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) ([]byte, error) {
 	seen, err := c.callSeen(ctx, method, do)
 	return seen.Whole, err
 }
 
 // callSeen is call for those who look at the whole answer.
-func (c *Client) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (httpx.Answer, error) {
+func (c *apiClient) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (httpx.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
 	traced, written := adapters.Trace(ctx)
@@ -59,7 +90,7 @@ func (c *Client) callSeen(ctx context.Context, method string, do func(context.Co
 }
 
 // callInto is call with the answer read as a T.
-func callInto[T any](ctx context.Context, c *Client, method string, do func(context.Context, *slackgo.Client) error) (T, error) {
+func callInto[T any](ctx context.Context, c *apiClient, method string, do func(context.Context, *slackgo.Client) error) (T, error) {
 	var out T
 	raw, err := c.call(ctx, method, do)
 	if err != nil {
@@ -69,4 +100,39 @@ func callInto[T any](ctx context.Context, c *Client, method string, do func(cont
 		return out, &adapters.Error{Kind: adapters.Unknown, Op: method, Err: err}
 	}
 	return out, nil
+}
+
+// authTest asks who the bot token belongs to; its scopes come with the answer.
+func (c *apiClient) authTest(ctx context.Context) (httpx.Answer, error) {
+	return c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.AuthTestContext(ctx)
+		return err
+	})
+}
+
+// identify asks Slack for the bot token's user and team and stores both. The answer's
+// header holds the scopes of the token.
+func (c *apiClient) identify(ctx context.Context) (self, httpx.Answer, error) {
+	seen, err := c.authTest(ctx)
+	if err != nil {
+		return self{}, seen, err
+	}
+	var me self
+	if err := json.Unmarshal(seen.Whole, &me); err != nil || me.Team == "" || me.User == "" {
+		return self{}, seen, &adapters.Error{Kind: adapters.Unknown, Op: "auth.test", Err: errors.New("the answer names no user of a team")}
+	}
+	c.self.Store(&me)
+	return me, seen, nil
+}
+
+// me returns who we are, asking Slack when Connect has not yet.
+func (c *apiClient) me(ctx context.Context) (self, error) {
+	if me := c.self.Load(); me != nil {
+		return *me, nil
+	}
+	me, _, err := c.identify(ctx)
+	if err != nil {
+		return self{}, fmt.Errorf("learn who we are: %w", err)
+	}
+	return me, nil
 }

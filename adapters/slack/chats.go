@@ -27,14 +27,14 @@ func infoOf(id string) func(context.Context, *slackgo.Client) error {
 
 // joined returns the conversations that the app is in, those that are not
 // archived, and remembers what they are called.
-func (c *Client) joined(ctx context.Context) ([]channel, error) {
+func (c *historyReader) joined(ctx context.Context) ([]channel, error) {
 	me, err := c.me(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []channel
 	for page, err := range pages(func(cursor string) (list, error) {
-		return reading[list](ctx, c, "users.conversations", func(ctx context.Context, api *slackgo.Client) error {
+		return reading[list](ctx, c.apiClient, "users.conversations", func(ctx context.Context, api *slackgo.Client) error {
 			_, _, err := api.GetConversationsForUserContext(ctx, &slackgo.GetConversationsForUserParameters{
 				Cursor: cursor, Limit: pageSize, ExcludeArchived: true,
 				Types: []string{"public_channel", "private_channel", "mpim", "im"},

@@ -3,20 +3,14 @@ package slack
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/gorilla/websocket"
-	slackgo "github.com/slack-go/slack"
-	"golang.org/x/time/rate"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/httpx"
@@ -56,38 +50,30 @@ type Options struct {
 
 // Client is one app in one workspace. Its methods may be called concurrently,
 // but only one Receive at a time.
+//
+// It is composed of parts: the calls of the Web API, the reading of history with the
+// names in it, and the sending of messages. Each part uses the one before it.
 type Client struct {
-	o        Options
-	base     string // without a slash at its end
-	http     *http.Client
-	dialer   *websocket.Dialer
-	ours     func(*url.URL) bool // whether a host may see a token
-	log      *slog.Logger
-	names    *names
-	readings *rate.Limiter
-	refused  httpx.RejectedCallLog // calls
+	*messageSender
 
-	self     atomic.Pointer[self]     // set by Connect
-	hook     atomic.Pointer[receiver] // set while Receive runs
-	faceless atomic.Bool              // the bot token is known to lack the scope for faces
-	closed   atomic.Bool              // the Messages tab is known to be closed
+	refused httpx.RejectedCallLog
+	hook    atomic.Pointer[receiver] // set while Receive runs
+
+	mu     sync.Mutex        // guards untold
+	untold map[string]string // a chat by the event subscription that seems to be missing
+}
+
+// messageSender sends, edits and deletes messages and reacts to them.
+type messageSender struct {
+	*historyReader
+
+	faceless atomic.Bool // the bot token is known to lack the scope for personas
+	closed   atomic.Bool // the Messages tab is known to be closed
 
 	mu      sync.Mutex             // guards what follows
-	deleted map[string]struct{}    // messages that we deleted, as chat/ts: their telling is an echo
-	untold  map[string]string      // a chat by the subscription that seems to be missing
+	deleted map[string]struct{}    // messages that this app deleted, as chat/ts: their events are echoes
 	asides  map[string]responseURL // by chat
 }
-
-// self is who we are in the workspace.
-type self struct {
-	Team string `json:"team_id"`
-	User string `json:"user_id"`
-	Bot  string `json:"bot_id"`
-	Name string `json:"user"`
-}
-
-// account is our own id: a Slack user's is unique within its team only.
-func (s self) account() string { return s.Team + "-" + s.User }
 
 var (
 	_ adapters.Adapter           = (*Client)(nil)
@@ -114,30 +100,25 @@ func New(o Options) (*Client, error) {
 		o.CallTimeout = 30 * time.Second
 	}
 	o.HookPath = cmp.Or(o.HookPath, "/slack/events")
-	c := &Client{
-		o: o, base: strings.TrimSuffix(base, "/api"), log: o.Logger,
-		readings: readings(o.Unpaced), deleted: map[string]struct{}{}, untold: map[string]string{}, asides: map[string]responseURL{},
-	}
+	api := &apiClient{o: o, base: strings.TrimSuffix(base, "/api"), log: o.Logger, readings: readings(o.Unpaced)}
 	var tokens tokenTransport
-	c.http, c.dialer, tokens = transports(o, c.base)
-	c.ours = tokens.ours
-	c.names = newNames(c)
-	return c, nil
+	api.http, api.dialer, tokens = transports(o, api.base)
+	api.ours = tokens.ours
+	sender := &messageSender{
+		historyReader: &historyReader{apiClient: api, names: newNames(api)},
+		deleted:       map[string]struct{}{}, asides: map[string]responseURL{},
+	}
+	return &Client{messageSender: sender, untold: map[string]string{}}, nil
 }
 
 // Connect asks Slack who the bot token belongs to. Whether the app token is good
 // shows in Receive.
 func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
-	seen, err := c.authTest(ctx)
+	me, seen, err := c.identify(ctx)
 	if err != nil {
 		return adapters.Account{}, err
 	}
 	c.learnScopes(seen.Header.Get(scopesHeader))
-	var me self
-	if err := json.Unmarshal(seen.Whole, &me); err != nil || me.Team == "" || me.User == "" {
-		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "auth.test", Err: errors.New("the answer names no user of a team")}
-	}
-	c.self.Store(&me)
 	name := me.Name
 	if p := c.names.user(ctx, me.User); p.Name != "" && p.Name != me.User {
 		name = p.Name
@@ -145,29 +126,10 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 	return adapters.Account{Platform: "slack", ID: me.account(), Name: name, Handle: me.Name}, nil
 }
 
-// authTest asks who the bot token belongs to; its scopes come with the answer.
-func (c *Client) authTest(ctx context.Context) (httpx.Answer, error) {
-	return c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
-		_, err := api.AuthTestContext(ctx)
-		return err
-	})
-}
-
 // Format writes "slack client" whatever the verb: fmt cannot ask a private field
 // to hide itself, so it would show the tokens.
 func (*Client) Format(f fmt.State, _ rune) {
 	_, _ = f.Write([]byte("slack client")) // a formatter has nobody to tell
-}
-
-// me returns who we are, asking Slack when Connect has not yet.
-func (c *Client) me(ctx context.Context) (self, error) {
-	if me := c.self.Load(); me != nil {
-		return *me, nil
-	}
-	if _, err := c.Connect(ctx); err != nil {
-		return self{}, fmt.Errorf("learn who we are: %w", err)
-	}
-	return *c.self.Load(), nil
 }
 
 // Pace returns Slack's published limit: one message a second in each

@@ -175,7 +175,7 @@ func (ch channel) hears() string {
 
 // examineChat finds what keeps the app from living in a channel.
 func (c *Client) examineChat(ctx context.Context, id, scopes string) (f adapters.Diagnosis, bad bool) {
-	answer, err := callInto[channelInfo](ctx, c, infoMethod, infoOf(id))
+	answer, err := callInto[channelInfo](ctx, c.apiClient, infoMethod, infoOf(id))
 	ch := answer.Channel
 	switch {
 	case adapters.KindOf(err) == adapters.NoTarget && err != nil:

@@ -14,7 +14,7 @@ import (
 
 // judge says what a failed call means: [adapters.Judge] from what was seen, made
 // finer by Slack's own code, which comes with status 200.
-func (c *Client) judge(method string, seen httpx.Answer, said apiStatus, err error) error {
+func (c *apiClient) judge(method string, seen httpx.Answer, said apiStatus, err error) error {
 	out := &adapters.Error{Op: method}
 	_, out.Kind = adapters.Judge(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
 	switch {
@@ -86,7 +86,7 @@ func kindOf(code string) adapters.Kind {
 
 // scrub keeps of err only its words without secrets, and whether the context
 // ended it.
-func (c *Client) scrub(status int, err error, secrets ...adapters.Secret) error {
+func (c *apiClient) scrub(status int, err error, secrets ...adapters.Secret) error {
 	if status == http.StatusOK {
 		status = 0 // Slack's own codes come with it
 	}

@@ -27,11 +27,11 @@ var (
 const maxUpload = 100 << 20
 
 // MaxFile returns how many bytes a file may have.
-func (c *Client) MaxFile(string) int64 { return maxUpload }
+func (c *messageSender) MaxFile(string) int64 { return maxUpload }
 
 // Fetch opens a file by its id. Slack answers with its sign-in page, not with an
 // error, when the app lacks the right.
-func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
+func (c *apiClient) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
 	answer, err := callInto[struct {
 		File file `json:"file"`
 	}](ctx, c, "files.info", func(ctx context.Context, api *slackgo.Client) error {
@@ -56,7 +56,7 @@ func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) 
 
 // download gets the bytes. The transport gives the token to Slack's hosts alone,
 // and a redirect is not followed.
-func (c *Client) download(ctx context.Context, address, mime string, limit int64) (io.ReadCloser, error) {
+func (c *apiClient) download(ctx context.Context, address, mime string, limit int64) (io.ReadCloser, error) {
 	const op = "download"
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Client) download(ctx context.Context, address, mime string, limit int64
 
 // upload puts files into the workspace, where nobody sees them yet, and returns
 // their ids. Nothing is posted when it fails.
-func (c *Client) upload(ctx context.Context, files []adapters.File) ([]string, error) {
+func (c *messageSender) upload(ctx context.Context, files []adapters.File) ([]string, error) {
 	var ids []string
 	for _, f := range files {
 		id, err := c.uploadOne(ctx, f)
@@ -100,7 +100,7 @@ func (c *Client) upload(ctx context.Context, files []adapters.File) ([]string, e
 }
 
 // uploadOne makes the three calls of an upload.
-func (c *Client) uploadOne(ctx context.Context, f adapters.File) (string, error) {
+func (c *messageSender) uploadOne(ctx context.Context, f adapters.File) (string, error) {
 	bytesOf, err := f.Open(ctx)
 	if err != nil {
 		return "", &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: fmt.Errorf("open %s: %w", f.Name, err)}
@@ -116,7 +116,7 @@ func (c *Client) uploadOne(ctx context.Context, f adapters.File) (string, error)
 	place, err := callInto[struct {
 		URL string `json:"upload_url"`
 		ID  string `json:"file_id"`
-	}](ctx, c, "files.getUploadURLExternal", func(ctx context.Context, api *slackgo.Client) error {
+	}](ctx, c.apiClient, "files.getUploadURLExternal", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.GetUploadURLExternalContext(ctx, slackgo.GetUploadURLExternalParameters{FileName: f.Name, FileSize: len(content)})
 		return err
 	})
@@ -136,7 +136,7 @@ func (c *Client) uploadOne(ctx context.Context, f adapters.File) (string, error)
 }
 
 // put sends the bytes. The address itself is the right to do so; no token goes along.
-func (c *Client) put(ctx context.Context, address string, content []byte) error {
+func (c *messageSender) put(ctx context.Context, address string, content []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(content))
 	if err != nil {
 		return &adapters.Error{Kind: adapters.Unknown, Op: "upload", Err: c.scrub(0, err, adapters.Secret(address))}
@@ -157,7 +157,7 @@ func (c *Client) put(ctx context.Context, address string, content []byte) error 
 // already: what Slack refuses for good is told to the log, not to the sender, who would
 // send the words twice. Any other error says that it is not known whether all is there,
 // so that the sender looks for it with [Client.Find], which attaches what is missing.
-func (c *Client) attach(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
+func (c *messageSender) attach(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
 	err := c.revise(ctx, m, f, files)
 	switch {
 	case err == nil:
@@ -180,7 +180,7 @@ func listOf(ids []string) string {
 
 // complete attaches the files that a message found again should have and, since
 // we died or were cut off in between, has not.
-func (c *Client) complete(ctx context.Context, raw json.RawMessage, p adapters.OutgoingMessage) error {
+func (c *messageSender) complete(ctx context.Context, raw json.RawMessage, p adapters.OutgoingMessage) error {
 	var m struct {
 		TS       string            `json:"ts"`
 		Username string            `json:"username"`

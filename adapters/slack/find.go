@@ -14,7 +14,7 @@ var _ adapters.DeliveryChecker = (*Client)(nil)
 // Find looks for a part among the newest messages of its chat or thread, by the
 // id in its metadata, and attaches the files that it lacks. What was posted longer
 // ago than two hundred messages is not found.
-func (c *Client) Find(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, bool, error) {
+func (c *messageSender) Find(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, bool, error) {
 	if p.Key == "" {
 		return adapters.Receipt{}, false, nil
 	}
@@ -43,7 +43,7 @@ func (c *Client) Find(ctx context.Context, p adapters.OutgoingMessage) (adapters
 // newest returns the newest messages of a chat, or of a thread of it, with their
 // metadata. Of an answer Slack lists nothing but itself and whose thread it is in
 // (docs.slack.dev/reference/methods/conversations.replies): that thread is meant.
-func (c *Client) newest(ctx context.Context, chat, thread string) ([]json.RawMessage, error) {
+func (c *historyReader) newest(ctx context.Context, chat, thread string) ([]json.RawMessage, error) {
 	all, err := c.latest(ctx, chat, thread)
 	for _, one := range all {
 		if m := markOf(one); m.TS == thread && m.ThreadTS != "" && m.ThreadTS != thread && err == nil {
@@ -54,14 +54,14 @@ func (c *Client) newest(ctx context.Context, chat, thread string) ([]json.RawMes
 }
 
 // latest is newest for a thread that is named by its first message.
-func (c *Client) latest(ctx context.Context, chat, thread string) ([]json.RawMessage, error) {
+func (c *historyReader) latest(ctx context.Context, chat, thread string) ([]json.RawMessage, error) {
 	method := "conversations.history"
 	if thread != "" {
 		method = "conversations.replies"
 	}
 	var all []json.RawMessage
 	for page, err := range pages(func(cursor string) (list, error) {
-		return callInto[list](ctx, c, method, func(ctx context.Context, api *slackgo.Client) error {
+		return callInto[list](ctx, c.apiClient, method, func(ctx context.Context, api *slackgo.Client) error {
 			if thread == "" {
 				_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
 					ChannelID: chat, Limit: pageSize, IncludeAllMetadata: true,

@@ -14,6 +14,13 @@ import (
 
 var _ adapters.HistoryReader = (*Client)(nil)
 
+// historyReader reads what was said in channels and threads, and knows their names.
+type historyReader struct {
+	*apiClient
+
+	names *names
+}
+
 // historyEntry is what must be known of a message to put it into its place.
 type historyEntry struct {
 	TS          string `json:"ts"`
@@ -25,7 +32,7 @@ type historyEntry struct {
 // between returns the messages of a channel after oldest and before latest, an
 // empty latest being now, in no order. Those that Slack has beyond most, which are
 // the oldest, are left out, and whole is false; 0 is no limit.
-func (c *Client) between(ctx context.Context, channel, oldest, latest string, most int) (all []json.RawMessage, whole bool, err error) {
+func (c *historyReader) between(ctx context.Context, channel, oldest, latest string, most int) (all []json.RawMessage, whole bool, err error) {
 	for page, err := range pages(func(cursor string) (list, error) { return c.pageOf(ctx, channel, oldest, latest, cursor) }) {
 		if err != nil {
 			return nil, false, err
@@ -39,8 +46,8 @@ func (c *Client) between(ctx context.Context, channel, oldest, latest string, mo
 }
 
 // pageOf makes one call of a channel's history: the newest messages come first.
-func (c *Client) pageOf(ctx context.Context, channel, oldest, latest, cursor string) (list, error) {
-	return reading[list](ctx, c, "conversations.history", func(ctx context.Context, api *slackgo.Client) error {
+func (c *historyReader) pageOf(ctx context.Context, channel, oldest, latest, cursor string) (list, error) {
+	return reading[list](ctx, c.apiClient, "conversations.history", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.GetConversationHistoryContext(ctx, &slackgo.GetConversationHistoryParameters{
 			ChannelID: channel, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
 		})
@@ -49,10 +56,10 @@ func (c *Client) pageOf(ctx context.Context, channel, oldest, latest, cursor str
 }
 
 // replies returns the messages of a thread after oldest, without its parent.
-func (c *Client) replies(ctx context.Context, channel, parent, oldest, latest string) ([]json.RawMessage, error) {
+func (c *historyReader) replies(ctx context.Context, channel, parent, oldest, latest string) ([]json.RawMessage, error) {
 	var all []json.RawMessage
 	for page, err := range pages(func(cursor string) (list, error) {
-		return reading[list](ctx, c, "conversations.replies", func(ctx context.Context, api *slackgo.Client) error {
+		return reading[list](ctx, c.apiClient, "conversations.replies", func(ctx context.Context, api *slackgo.Client) error {
 			_, _, _, err := api.GetConversationRepliesContext(ctx, &slackgo.GetConversationRepliesParameters{
 				ChannelID: channel, Timestamp: parent, Cursor: cursor, Oldest: oldest, Latest: latest, Limit: pageSize,
 			})
@@ -82,7 +89,7 @@ func markOf(raw json.RawMessage) historyEntry {
 
 // since returns what was said in a channel after oldest, oldest first: its own
 // messages, the threads on them, and those of the threads that are named.
-func (c *Client) since(ctx context.Context, channel, oldest string, threads []string) ([]json.RawMessage, error) {
+func (c *historyReader) since(ctx context.Context, channel, oldest string, threads []string) ([]json.RawMessage, error) {
 	all, _, err := c.between(ctx, channel, oldest, "", 0)
 	if err != nil {
 		return nil, err
@@ -115,7 +122,7 @@ const (
 // revived returns the threads that began no later than oldest and spoke after heard. A
 // channel's history shows with each message when its thread last spoke, so that
 // one call finds those of two hundred messages.
-func (c *Client) revived(ctx context.Context, channel, oldest, heard string) ([]string, error) {
+func (c *historyReader) revived(ctx context.Context, channel, oldest, heard string) ([]string, error) {
 	var found []string
 	from, to := tsAt(timeOf(oldest).Add(-oldThread)), tsAt(timeOf(oldest).Add(time.Microsecond)) // oldest itself may be one
 	left := oldPages
@@ -255,7 +262,7 @@ func portion(said []json.RawMessage) int {
 }
 
 // begin returns where a stretch begins.
-func (c *Client) begin(ctx context.Context, s adapters.HistoryRange) (time.Time, error) {
+func (c *historyReader) begin(ctx context.Context, s adapters.HistoryRange) (time.Time, error) {
 	switch {
 	case s.Cursor != nil:
 		at := timeOf(string(s.Cursor))
@@ -266,7 +273,7 @@ func (c *Client) begin(ctx context.Context, s adapters.HistoryRange) (time.Time,
 	case !s.From.IsZero():
 		return s.From, nil
 	}
-	answer, err := reading[channelInfo](ctx, c, infoMethod, infoOf(s.Chat))
+	answer, err := reading[channelInfo](ctx, c.apiClient, infoMethod, infoOf(s.Chat))
 	if err != nil || answer.Channel.Created == 0 {
 		return slackBegan, err
 	}
@@ -274,7 +281,7 @@ func (c *Client) begin(ctx context.Context, s adapters.HistoryRange) (time.Time,
 }
 
 // threaded returns messages of a channel with the threads that hang on them.
-func (c *Client) threaded(ctx context.Context, channel string, messages []json.RawMessage) ([]json.RawMessage, error) {
+func (c *historyReader) threaded(ctx context.Context, channel string, messages []json.RawMessage) ([]json.RawMessage, error) {
 	all := slices.Clone(messages)
 	for _, raw := range messages {
 		if m := markOf(raw); m.ReplyCount > 0 {

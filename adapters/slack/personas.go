@@ -21,11 +21,11 @@ const scopesHeader = "X-OAuth-Scopes"
 
 // SupportsPersona reports whether messages can have a face: everywhere, unless the bot token
 // is known to lack the scope.
-func (c *Client) SupportsPersona(string) bool { return !c.faceless.Load() }
+func (c *messageSender) SupportsPersona(string) bool { return !c.faceless.Load() }
 
 // learnScopes notes whether the scopes of the bot token allow faces. A server that
 // does not list them is believed.
-func (c *Client) learnScopes(listed string) {
+func (c *messageSender) learnScopes(listed string) {
 	c.faceless.Store(listed != "" && !slices.Contains(scopesIn(listed), customize))
 }
 
@@ -34,7 +34,7 @@ func scopesIn(listed string) []string {
 }
 
 // masked returns p as it is sent: without its face where it can have none.
-func (c *Client) masked(p adapters.OutgoingMessage) adapters.OutgoingMessage {
+func (c *messageSender) masked(p adapters.OutgoingMessage) adapters.OutgoingMessage {
 	if c.faceless.Load() {
 		p.Text, p.Face = cmp.Or(p.Unmasked, p.Text), adapters.Persona{}
 	}
@@ -43,7 +43,7 @@ func (c *Client) masked(p adapters.OutgoingMessage) adapters.OutgoingMessage {
 
 // EditAs replaces the words of message m: by text where messages have faces, which
 // they keep, else by unmasked.
-func (c *Client) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
+func (c *messageSender) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
 	if c.faceless.Load() {
 		text = unmasked
 	}

@@ -23,7 +23,7 @@ func readings(unpaced bool) *rate.Limiter {
 
 // reading is callInto for calls that change nothing: it keeps the pace, waits as
 // long as Slack asks, and tries again what may have been the line's fault.
-func reading[T any](ctx context.Context, c *Client, method string, do func(context.Context, *slackgo.Client) error) (out T, err error) {
+func reading[T any](ctx context.Context, c *apiClient, method string, do func(context.Context, *slackgo.Client) error) (out T, err error) {
 	err = httpx.Patiently(ctx, func() (err error) {
 		if err := c.readings.Wait(ctx); err != nil {
 			return err

@@ -15,7 +15,7 @@ var _ adapters.Reactor = (*Client)(nil)
 
 // React sets our reaction on message m; an empty emoji takes it back. Slack lets
 // us have several: those that are not the one are taken away.
-func (c *Client) React(ctx context.Context, m adapters.MessageRef, shown string) error {
+func (c *messageSender) React(ctx context.Context, m adapters.MessageRef, shown string) error {
 	name := ""
 	if shown != "" {
 		var known bool
@@ -52,7 +52,7 @@ func (c *Client) React(ctx context.Context, m adapters.MessageRef, shown string)
 }
 
 // reactionsOf returns the names of our reactions on a message.
-func (c *Client) reactionsOf(ctx context.Context, item slackgo.ItemRef) ([]string, error) {
+func (c *messageSender) reactionsOf(ctx context.Context, item slackgo.ItemRef) ([]string, error) {
 	me, err := c.me(ctx)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (c *Client) reactionsOf(ctx context.Context, item slackgo.ItemRef) ([]strin
 				Users []string `json:"users"`
 			} `json:"reactions"`
 		} `json:"message"`
-	}](ctx, c, "reactions.get", func(ctx context.Context, api *slackgo.Client) error {
+	}](ctx, c.apiClient, "reactions.get", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.GetReactionsContext(ctx, item, slackgo.GetReactionsParameters{Full: true})
 		return err
 	})

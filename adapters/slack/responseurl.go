@@ -28,7 +28,7 @@ type responseURL struct {
 }
 
 // overheard remembers where a slash command can be answered.
-func (c *Client) overheard(cmd command) {
+func (c *messageSender) overheard(cmd command) {
 	u, err := url.Parse(cmd.Respond)
 	if err != nil || cmd.Respond == "" || !c.ours(u) {
 		return
@@ -43,7 +43,7 @@ func (c *Client) overheard(cmd command) {
 
 // aside says a part to whoever gave the last slash command in the chat, and reports
 // whether it could. Nobody else sees it, and it is no message of the chat.
-func (c *Client) aside(ctx context.Context, chat string, f form) bool {
+func (c *messageSender) aside(ctx context.Context, chat string, f form) bool {
 	c.mu.Lock()
 	a, known := c.asides[chat]
 	if a.left--; known {

@@ -90,7 +90,7 @@ func (f form) set(v url.Values) {
 // ever repeated. An answer goes into the thread of the message answered. Where the
 // app is not, a slash command can be answered to whoever gave it: that makes no
 // message, and the receipt names none.
-func (c *Client) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
+func (c *messageSender) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	files, err := c.upload(ctx, p.Files)
 	if err != nil {
 		return adapters.Receipt{}, err
@@ -140,10 +140,10 @@ var unthreadable = []string{
 // Broadcasts reports true: every channel and direct chat shows a thread's answer
 // that was sent to it as well (docs.slack.dev/reference/methods/chat.postMessage,
 // reply_broadcast).
-func (c *Client) Broadcasts(string) bool { return true }
+func (c *messageSender) Broadcasts(string) bool { return true }
 
 // post makes the call of Send.
-func (c *Client) post(ctx context.Context, p adapters.OutgoingMessage, f form, thread string) (adapters.Receipt, error) {
+func (c *messageSender) post(ctx context.Context, p adapters.OutgoingMessage, f form, thread string) (adapters.Receipt, error) {
 	const method = "chat.postMessage"
 	raw, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
 		_, _, err := api.PostMessageContext(ctx, p.Chat, c.fields(method, func(v url.Values) {
@@ -170,7 +170,7 @@ func (c *Client) post(ctx context.Context, p adapters.OutgoingMessage, f form, t
 
 // fields returns the library's option that sets the fields of a chat method: it
 // has no options for some of them, and orders those it has.
-func (c *Client) fields(method string, set func(url.Values)) slackgo.MsgOption {
+func (c *apiClient) fields(method string, set func(url.Values)) slackgo.MsgOption {
 	return slackgo.UnsafeMsgOptionEndpoint(c.base+"/api/"+method, set)
 }
 
@@ -195,13 +195,13 @@ func receiptOf(method string, raw []byte) (adapters.Receipt, error) {
 }
 
 // Edit replaces the words of message m by text, one part as Split returned it.
-func (c *Client) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
+func (c *messageSender) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
 	return c.revise(ctx, m, formOf(text, nil), nil)
 }
 
 // revise gives a message words, and files if there are any: those are then all that it
 // has. Slack leaves a message its files where none are named, but not its words.
-func (c *Client) revise(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
+func (c *messageSender) revise(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
 	err := c.update(ctx, m, f, files)
 	if f != f.plain() && refusedFor(err, formless...) {
 		err = c.update(ctx, m, f.plain(), files)
@@ -215,7 +215,7 @@ const maxUpdate = 4000
 
 // update makes the call of revise. Slack keeps a message's blocks unless it is given
 // others, so that a text without any needs the empty list.
-func (c *Client) update(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
+func (c *messageSender) update(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
 	const method = "chat.update"
 	_, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
 		_, _, _, err := api.UpdateMessageContext(ctx, m.Chat, m.Message, c.fields(method, func(v url.Values) {
@@ -239,7 +239,7 @@ func (c *Client) update(ctx context.Context, m adapters.MessageRef, f form, file
 const maxDeleted = 1024
 
 // Delete deletes message m. One that is gone already is success.
-func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
+func (c *messageSender) Delete(ctx context.Context, m adapters.MessageRef) error {
 	c.mu.Lock()
 	if len(c.deleted) >= maxDeleted {
 		clear(c.deleted)
@@ -262,7 +262,7 @@ func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
 }
 
 // deletedByUs reports whether we asked for the end of that message.
-func (c *Client) deletedByUs(chat, ts string) bool {
+func (c *messageSender) deletedByUs(chat, ts string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, ours := c.deleted[chat+"/"+ts]

@@ -31,7 +31,7 @@ type socket struct {
 }
 
 // openSocket asks for an address, which is good for one use, and connects to it.
-func (c *Client) openSocket(ctx context.Context) (*socket, error) {
+func (c *apiClient) openSocket(ctx context.Context) (*socket, error) {
 	opened, err := callInto[struct {
 		URL string `json:"url"`
 	}](ctx, c, "apps.connections.open", func(ctx context.Context, api *slackgo.Client) error {

@@ -19,7 +19,7 @@ const statusMethod = "assistant.threads.setStatus"
 
 // Typing shows a status under a thread for two minutes, or until we write there.
 // Slack has no such sign outside threads: there it does nothing.
-func (c *Client) Typing(ctx context.Context, chat, thread string) error {
+func (c *messageSender) Typing(ctx context.Context, chat, thread string) error {
 	if thread == "" {
 		return nil
 	}
@@ -32,7 +32,7 @@ const maxStatus = 120
 // Preview shows the end of the text in the status under its thread. Slack's
 // streams are not used for it: a stream is a message, and one that a crash leaves
 // half written would stand beside the whole.
-func (c *Client) Preview(ctx context.Context, p adapters.OutgoingMessage) error {
+func (c *messageSender) Preview(ctx context.Context, p adapters.OutgoingMessage) error {
 	thread := threadOf(p)
 	words := []rune(strings.Join(strings.Fields(wordsIn(p.Text)), " "))
 	if thread == "" || len(words) == 0 {
@@ -46,7 +46,7 @@ func (c *Client) Preview(ctx context.Context, p adapters.OutgoingMessage) error 
 }
 
 // Whole reports false: a status is a line.
-func (c *Client) Whole(string) bool { return false }
+func (c *messageSender) Whole(string) bool { return false }
 
 // wordsIn returns the words of a part as Split returned it.
 func wordsIn(part string) string {
@@ -60,7 +60,7 @@ func wordsIn(part string) string {
 }
 
 // status sets the line under a thread.
-func (c *Client) status(ctx context.Context, chat, thread, status string) error {
+func (c *messageSender) status(ctx context.Context, chat, thread, status string) error {
 	_, err := c.call(ctx, statusMethod, func(ctx context.Context, api *slackgo.Client) error {
 		return api.SetAssistantThreadsStatusContext(ctx, slackgo.AssistantThreadsSetStatusParameters{
 			ChannelID: chat, ThreadTS: thread, Status: status,

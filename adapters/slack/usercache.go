@@ -29,7 +29,7 @@ const (
 // asks Slack once for each, believes the answer for an hour, and hears of
 // changes from events. An id that Slack does not explain stands for itself.
 type names struct {
-	c *Client
+	c *apiClient
 
 	mu    sync.Mutex // guards what follows
 	users map[string]knownUser
@@ -48,7 +48,7 @@ type knownChat struct {
 	vague bool // neither Slack nor an event has said what kind of conversation it is
 }
 
-func newNames(c *Client) *names {
+func newNames(c *apiClient) *names {
 	return &names{c: c, users: map[string]knownUser{}, chats: map[string]knownChat{}, mutes: map[string]silentAPI{}}
 }
 

@@ -19,7 +19,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 )
 
 // unfinished is how the names of files begin that are still being written.
@@ -48,8 +48,8 @@ type Dir struct {
 }
 
 var (
-	_ activity.BlobStore = (*Dir)(nil)
-	_ activity.BlobGC    = (*Dir)(nil)
+	_ media.BlobStore = (*Dir)(nil)
+	_ media.BlobGC    = (*Dir)(nil)
 )
 
 // Open returns the folder at path, without what an earlier process had begun to

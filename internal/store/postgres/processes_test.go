@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -247,7 +247,7 @@ func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
 	inside := make(chan struct{})
 	var writing sync.WaitGroup
 	writing.Go(func() {
-		err := cut.Border().Amend(t.Context(), func(d *activity.PairingState) {
+		err := cut.Border().Amend(t.Context(), func(d *access.PairingState) {
 			d.Wrong = 7
 			link.Suffer(testservers.Fault{Hold: testservers.Both})
 			close(inside)
@@ -306,7 +306,7 @@ func TestCommitWhoseAnswerIsLostIsLookedUp(t *testing.T) {
 	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
 	s := open(t, linked(t, link, database))
 	amend := func(lose bool) error {
-		return s.Border().Amend(t.Context(), func(d *activity.PairingState) {
+		return s.Border().Amend(t.Context(), func(d *access.PairingState) {
 			d.Wrong++
 			if lose {
 				link.LoseAnswer()
@@ -333,7 +333,7 @@ func TestNumberGivenTwiceProvesNothing(t *testing.T) {
 	s := open(t, o)
 	lost := false
 	for range 3 {
-		err := s.Border().Amend(t.Context(), func(d *activity.PairingState) {
+		err := s.Border().Amend(t.Context(), func(d *access.PairingState) {
 			d.Wrong++
 			if lost {
 				return

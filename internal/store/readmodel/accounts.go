@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
@@ -76,14 +76,14 @@ from spaces s join mappings m on m.space = s.id where s.config_key is null and m
 // Learned returns what people decided while the program ran, beside the
 // configuration: who waits at the desk or was admitted there, and the chats that
 // were let in without being named.
-func (c ReadModel) Learned(ctx context.Context) (activity.PairingState, []spaces.Mapping, error) {
+func (c ReadModel) Learned(ctx context.Context) (access.PairingState, []spaces.Mapping, error) {
 	desk, err := tables.LoadPairings(ctx, c.engine)
 	if err != nil {
-		return activity.PairingState{}, nil, fmt.Errorf("read who was admitted: %w", err)
+		return access.PairingState{}, nil, fmt.Errorf("read who was admitted: %w", err)
 	}
 	chats, err := engine.AllRows(ctx, c.engine, admittedChats, nil, tables.ScanMapping)
 	if err != nil {
-		return activity.PairingState{}, nil, fmt.Errorf("list admitted chats: %w", err)
+		return access.PairingState{}, nil, fmt.Errorf("list admitted chats: %w", err)
 	}
 	return desk, chats, nil
 }

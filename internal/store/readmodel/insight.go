@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
@@ -36,17 +36,17 @@ where m.space = $1 and o.space = $1 and o.cycle <> ''`
 )
 
 // A RoomInspector reads what people ask about a room. It implements
-// [activity.RoomInspector].
+// [commands.RoomInspector].
 type RoomInspector struct{ engine engine.Engine }
 
 // NewRoomInspector returns a RoomInspector of a database.
 func NewRoomInspector(e engine.Engine) RoomInspector { return RoomInspector{e} }
 
-var _ activity.RoomInspector = RoomInspector{}
+var _ commands.RoomInspector = RoomInspector{}
 
 // Now implements [activity.Insight].
-func (b RoomInspector) Now(ctx context.Context, space spaces.SpaceID, at time.Time) (activity.RoomStatus, error) {
-	var now activity.RoomStatus
+func (b RoomInspector) Now(ctx context.Context, space spaces.SpaceID, at time.Time) (commands.RoomStatus, error) {
+	var now commands.RoomStatus
 	err := b.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
 		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
 		if err != nil {
@@ -66,13 +66,13 @@ func (b RoomInspector) Now(ctx context.Context, space spaces.SpaceID, at time.Ti
 		return err
 	})
 	if err != nil {
-		return activity.RoomStatus{}, fmt.Errorf("look at %s: %w", space, err)
+		return commands.RoomStatus{}, fmt.Errorf("look at %s: %w", space, err)
 	}
 	return now, nil
 }
 
-func agentStatus(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, at time.Time) (activity.AgentStatus, error) {
-	n := activity.AgentStatus{Agent: m.Agent}
+func agentStatus(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, at time.Time) (commands.AgentStatus, error) {
+	n := commands.AgentStatus{Agent: m.Agent}
 	key := []any{string(m.Agent), string(m.Circle)}
 	if _, err := engine.ScanRow(ctx, src, runHere, append(slices.Clip(key), string(space)), engine.ScanTime(&n.Since)); err != nil {
 		return n, err
@@ -108,8 +108,8 @@ func agentStatus(ctx context.Context, src engine.Reader, m spaces.Mind, space sp
 }
 
 // Last implements [activity.Insight].
-func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]activity.MessageOutcome, error) {
-	var told []activity.MessageOutcome
+func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]commands.MessageOutcome, error) {
+	var told []commands.MessageOutcome
 	err := b.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
 		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
 		if err != nil {
@@ -177,8 +177,8 @@ func newestMessage(ctx context.Context, src engine.Reader, m spaces.Mind, space 
 }
 
 // outcomeOf tells what became of a row.
-func outcomeOf(ctx context.Context, src engine.Reader, m spaces.Mind, e tables.InboxEntry) (activity.MessageOutcome, error) {
-	x := activity.MessageOutcome{Agent: m.Agent, Reason: e.Reason, Tries: e.Attempts + e.Crashes, Run: e.Cycle, Woke: e.Cycle != ""}
+func outcomeOf(ctx context.Context, src engine.Reader, m spaces.Mind, e tables.InboxEntry) (commands.MessageOutcome, error) {
+	x := commands.MessageOutcome{Agent: m.Agent, Reason: e.Reason, Tries: e.Attempts + e.Crashes, Run: e.Cycle, Woke: e.Cycle != ""}
 	if e.State == spaces.RowDead {
 		x.GaveUp, x.Stop = true, spaces.StopCoordinator // it crashed again and again
 		if stop, ok := strings.CutPrefix(e.Reason, tables.AttemptsReason); ok {

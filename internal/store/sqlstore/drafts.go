@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -128,8 +129,8 @@ values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $
 	noticePosted engine.Query = `select exists (select 1 from outbox where id = $1)`
 )
 
-// Post implements [activity.Notices].
-func (b BridgeStore) Post(ctx context.Context, n activity.Notice) error {
+// Post implements [activity.NoticeStore].
+func (b BridgeStore) Post(ctx context.Context, n spaces.Notice) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
 			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At))
@@ -140,7 +141,7 @@ func (b BridgeStore) Post(ctx context.Context, n activity.Notice) error {
 	return nil
 }
 
-// Posted implements [activity.Notices].
+// Posted implements [activity.NoticeStore].
 func (b BridgeStore) Posted(ctx context.Context, key string) (bool, error) {
 	posted, err := engine.QueryBool(ctx, b.s.engine, noticePosted, "notice|"+key)
 	if err != nil {
@@ -183,13 +184,13 @@ func (t *outboxTx) announce(ctx context.Context, room spaces.SpaceID, a systemNo
 	return nil
 }
 
-// Load implements [activity.Pairings].
-func (b BridgeStore) Load(ctx context.Context) (activity.PairingState, error) {
+// Load implements [access.PairingStore].
+func (b BridgeStore) Load(ctx context.Context) (access.PairingState, error) {
 	return tables.LoadPairings(ctx, b.s.engine)
 }
 
-// Amend implements [activity.Pairings].
-func (b BridgeStore) Amend(ctx context.Context, change func(*activity.PairingState)) error {
+// Amend implements [access.PairingStore].
+func (b BridgeStore) Amend(ctx context.Context, change func(*access.PairingState)) error {
 	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		d, err := tables.LoadPairings(ctx, t)
 		if err != nil {

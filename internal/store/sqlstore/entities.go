@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -149,7 +150,7 @@ where e.id = $1 group by e.id`
 	runAuthority   engine.Query = `select authority from cycles where id = $1`
 )
 
-// Role implements [activity.Roles].
+// Role implements [commands.RoleLookup].
 func (b BridgeStore) Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error) {
 	role := spaces.OfMember
 	if _, err := engine.ScanRow(ctx, b.s.engine, roleOf, []any{who.Platform, who.Scope, who.User}, &role); err != nil {
@@ -179,7 +180,7 @@ func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces
 }
 
 // appoint gives those who were let in the roles they were let in with.
-func (t *entityTx) replacePairedRoles(ctx context.Context, d activity.PairingState) error {
+func (t *entityTx) replacePairedRoles(ctx context.Context, d access.PairingState) error {
 	clear(t.cache.roles)
 	if err := t.Run(ctx, dropPaired); err != nil {
 		return err

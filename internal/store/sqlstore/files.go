@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -41,8 +41,8 @@ func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.Said) e
 }
 
 // Wanted implements [activity.Shelf].
-func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]activity.PendingFile, error) {
-	out, err := engine.AllRows(ctx, b.s.engine, wantedAttachments, []any{account, engine.ToMillis(b.s.clock().ToShared(at)), limit}, func(r engine.Row) (f activity.PendingFile, err error) {
+func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]media.PendingFile, error) {
+	out, err := engine.AllRows(ctx, b.s.engine, wantedAttachments, []any{account, engine.ToMillis(b.s.clock().ToShared(at)), limit}, func(r engine.Row) (f media.PendingFile, err error) {
 		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
 	})
 	if err != nil {
@@ -52,17 +52,17 @@ func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, l
 }
 
 // Shelve implements [activity.Shelf].
-func (b BridgeStore) Shelve(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
+func (b BridgeStore) Shelve(ctx context.Context, o media.FetchResult) (waiting []string, err error) {
 	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, engine.CeilMillis(t.Clock().ToShared(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
-		case err != nil || o.State == activity.FileWanted:
+		case err != nil || o.State == media.FileWanted:
 			return err
 		case n == 0:
 			return t.fetch.releaseLate(ctx, o)
-		case o.State == activity.FileMissing:
+		case o.State == media.FileMissing:
 			err = t.fetch.reportMissing(ctx, o)
-		case o.State == activity.FileStored:
+		case o.State == media.FileStored:
 			if err = t.fetch.countStored(ctx, o); err == nil {
 				err = t.fetch.queueTranscription(ctx, o)
 			}
@@ -86,15 +86,15 @@ type fetchTx struct {
 }
 
 // late has bytes swept whose messages were deleted while they came.
-func (t *fetchTx) releaseLate(ctx context.Context, o activity.FetchResult) error {
-	if o.State != activity.FileStored {
+func (t *fetchTx) releaseLate(ctx context.Context, o media.FetchResult) error {
+	if o.State != media.FileStored {
 		return nil
 	}
 	return t.file.releaseContent(ctx, o.Hash, 0)
 }
 
 // shelved adds to what is kept, unless the same content was there before.
-func (t *fetchTx) countStored(ctx context.Context, o activity.FetchResult) error {
+func (t *fetchTx) countStored(ctx context.Context, o media.FetchResult) error {
 	var same int
 	if _, err := engine.ScanRow(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
 		return err
@@ -103,7 +103,7 @@ func (t *fetchTx) countStored(ctx context.Context, o activity.FetchResult) error
 }
 
 // missing tells a room that a file of it will not come.
-func (t *fetchTx) reportMissing(ctx context.Context, o activity.FetchResult) error {
+func (t *fetchTx) reportMissing(ctx context.Context, o media.FetchResult) error {
 	e := spaces.Event{
 		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
 		Source: "attachment|" + o.File.Account + "|" + o.File.ID,
@@ -116,14 +116,14 @@ func (t *fetchTx) reportMissing(ctx context.Context, o activity.FetchResult) err
 }
 
 // File implements [activity.Shelf].
-func (b BridgeStore) File(ctx context.Context, account, file string) (f activity.FileRecord, found bool, err error) {
+func (b BridgeStore) File(ctx context.Context, account, file string) (f media.FileRecord, found bool, err error) {
 	if f, found, err = fileOf(ctx, b.s.engine, account, file); err != nil {
 		return f, false, fmt.Errorf("look up attachment: %w", err)
 	}
 	return f, found, nil
 }
 
-func fileOf(ctx context.Context, src engine.Reader, account, file string) (f activity.FileRecord, found bool, err error) {
+func fileOf(ctx context.Context, src engine.Reader, account, file string) (f media.FileRecord, found bool, err error) {
 	found, err = engine.ScanRow(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
 	return f, found, err
 }
@@ -224,7 +224,7 @@ func (b BridgeStore) Removals(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-var _ activity.BlobRefs = BridgeStore{}
+var _ media.BlobRefs = BridgeStore{}
 
 const (
 	insertVoice engine.Query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
@@ -237,16 +237,16 @@ where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file l
 )
 
 // voice notes a file that may be heard.
-func (t *fetchTx) queueTranscription(ctx context.Context, o activity.FetchResult) error {
-	if !activity.IsVoice(o.File.Kind) {
+func (t *fetchTx) queueTranscription(ctx context.Context, o media.FetchResult) error {
+	if !media.IsVoice(o.File.Kind) {
 		return nil
 	}
 	return t.Run(ctx, insertVoice, o.File.Account, o.File.ID, engine.ToMillis(o.At), t.SharedMillis(o.At))
 }
 
 // Pending implements [activity.Voices].
-func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]activity.VoiceMessage, error) {
-	out, err := engine.AllRows(ctx, b.s.engine, dueVoices, []any{engine.ToMillis(b.s.clock().ToShared(at)), engine.ToMillis(at.Add(-activity.VoiceTTL)), limit}, func(r engine.Row) (v activity.VoiceMessage, err error) {
+func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]media.VoiceMessage, error) {
+	out, err := engine.AllRows(ctx, b.s.engine, dueVoices, []any{engine.ToMillis(b.s.clock().ToShared(at)), engine.ToMillis(at.Add(-media.VoiceTTL)), limit}, func(r engine.Row) (v media.VoiceMessage, err error) {
 		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
 	})
 	if err != nil {
@@ -257,14 +257,14 @@ func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]ac
 
 // Waits implements [activity.Voices].
 func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Time) (waits bool, err error) {
-	if waits, err = engine.QueryBool(ctx, b.s.engine, voiceWaits, account, file, engine.ToMillis(at.Add(-activity.VoiceTTL))); err != nil {
+	if waits, err = engine.QueryBool(ctx, b.s.engine, voiceWaits, account, file, engine.ToMillis(at.Add(-media.VoiceTTL))); err != nil {
 		return false, fmt.Errorf("look up voice: %w", err)
 	}
 	return waits, nil
 }
 
 // Complete implements [activity.Voices].
-func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResult) error {
+func (b BridgeStore) Complete(ctx context.Context, h media.TranscriptionResult) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), engine.CeilMillis(t.Clock().ToShared(h.Due)))
 		if err != nil {
@@ -273,7 +273,7 @@ func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResul
 		if err := t.usage.addDaily(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // whatever became of it
 			return err
 		}
-		if n == 0 || h.State != activity.VoiceHeard || h.Text == "" {
+		if n == 0 || h.State != media.VoiceHeard || h.Text == "" {
 			return nil
 		}
 		return t.fetch.appendTranscription(ctx, h)
@@ -285,7 +285,7 @@ func (b BridgeStore) Complete(ctx context.Context, h activity.TranscriptionResul
 }
 
 // heard tells the room what was said in a voice of it.
-func (t *fetchTx) appendTranscription(ctx context.Context, h activity.TranscriptionResult) error {
+func (t *fetchTx) appendTranscription(ctx context.Context, h media.TranscriptionResult) error {
 	m, err := tables.EventByID(ctx, t, h.Voice.Event)
 	if err != nil || m == nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -335,7 +335,7 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 		if err != nil {
 			return fmt.Errorf("look up file of %s: %w", e.ID, err)
 		}
-		if !found || known.State == activity.FileWanted {
+		if !found || known.State == media.FileWanted {
 			if err := i.Run(ctx, insertFileRelay, f.Account, f.ID, string(e.ID), n); err != nil {
 				return fmt.Errorf("note file of %s to relay: %w", e.ID, err)
 			}
@@ -351,10 +351,10 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 }
 
 // relayFile orders the n-th file of a cargo, or a line that says why it does not come.
-func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known activity.FileRecord, at time.Time) ([]string, error) {
+func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known media.FileRecord, at time.Time) ([]string, error) {
 	f := c.files[n]
 	alone := relayedBody{from: c.from, kind: spaces.ActSend, target: c.target}
-	if known.State == activity.FileStored {
+	if known.State == media.FileStored {
 		f.Size, f.MIME = known.Bytes, cmp.Or(f.MIME, known.Media)
 		alone.files = []spaces.File{f}
 	} else {
@@ -365,7 +365,7 @@ func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c
 
 // fileSettled orders a file for all chats that waited for it, and returns the
 // accounts that have something to carry now.
-func (t *relayTx) fileFetched(ctx context.Context, o activity.FetchResult) (waiting []string, err error) {
+func (t *relayTx) fileFetched(ctx context.Context, o media.FetchResult) (waiting []string, err error) {
 	type place struct {
 		event spaces.EventID
 		n     int
@@ -376,7 +376,7 @@ func (t *relayTx) fileFetched(ctx context.Context, o activity.FetchResult) (wait
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
-	known := activity.FileRecord{State: o.State, Hash: o.Hash, Bytes: o.Bytes, Media: o.Media, Reason: o.Reason}
+	known := media.FileRecord{State: o.State, Hash: o.Hash, Bytes: o.Bytes, Media: o.Media, Reason: o.Reason}
 	for _, p := range due {
 		e, err := tables.EventByID(ctx, t, p.event)
 		if err != nil {

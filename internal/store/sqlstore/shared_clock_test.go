@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -66,7 +66,7 @@ func TestFilesAreDueByTheSharedClock(t *testing.T) {
 	}
 	written.args = nil
 	err = s.write(t.Context(), func(ctx context.Context, x *storeTx) error {
-		return x.fetch.queueTranscription(ctx, activity.FetchResult{File: activity.PendingFile{Account: "telegram:42", ID: "f2", Kind: "voice"}, At: own})
+		return x.fetch.queueTranscription(ctx, media.FetchResult{File: media.PendingFile{Account: "telegram:42", ID: "f2", Kind: "voice"}, At: own})
 	})
 	testutil.OK(t, err)
 	if at, ok := written.args[3].(int64); len(written.args) != 4 || !ok || at-shared > 60_000 {

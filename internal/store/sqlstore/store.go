@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
+	"github.com/trestle-bridge/trestle/activity/commands"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/shell"
@@ -185,16 +188,16 @@ type BridgeStore struct {
 }
 
 var (
-	_ activity.Directory          = BridgeStore{}
-	_ activity.Log                = BridgeStore{}
-	_ activity.Outbox             = BridgeStore{}
-	_ activity.Chats              = BridgeStore{}
-	_ activity.Notices            = BridgeStore{}
-	_ activity.Pairings           = BridgeStore{}
-	_ activity.Roles              = BridgeStore{}
-	_ activity.RoomInspector      = BridgeStore{}
-	_ activity.FileIndex          = BridgeStore{}
-	_ activity.TranscriptionQueue = BridgeStore{}
+	_ activity.Directory       = BridgeStore{}
+	_ activity.Log             = BridgeStore{}
+	_ activity.Outbox          = BridgeStore{}
+	_ activity.Chats           = BridgeStore{}
+	_ activity.NoticeStore     = BridgeStore{}
+	_ access.PairingStore      = BridgeStore{}
+	_ commands.RoleLookup      = BridgeStore{}
+	_ commands.RoomInspector   = BridgeStore{}
+	_ media.FileIndex          = BridgeStore{}
+	_ media.TranscriptionQueue = BridgeStore{}
 )
 
 // Border returns the border's view of the store.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -80,16 +80,16 @@ func rolesTwice(t *testing.T, w *world) {
 	want("zoe", spaces.OfMember)
 	w.appoint("zoe", spaces.OfAdmin)
 	want("zoe", spaces.OfAdmin)
-	w.ok(border.Amend(ctx, func(d *activity.PairingState) {
-		d.Admitted = append(d.Admitted, activity.Approval{
-			PairingRequest: activity.PairingRequest{Account: account, Chat: "7", User: person("zoe").User}, Role: spaces.OfOwner, At: w.now,
+	w.ok(border.Amend(ctx, func(d *access.PairingState) {
+		d.Admitted = append(d.Admitted, access.Approval{
+			PairingRequest: access.PairingRequest{Account: account, Chat: "7", User: person("zoe").User}, Role: spaces.OfOwner, At: w.now,
 		})
 	}))
 	want("zoe", spaces.OfOwner)
 	w.appoint("tom", spaces.OfAdmin) // the configuration does not name zoe any more
 	want("zoe", spaces.OfOwner)
 	want("tom", spaces.OfAdmin)
-	w.ok(border.Amend(ctx, func(d *activity.PairingState) { d.Admitted = nil }))
+	w.ok(border.Amend(ctx, func(d *access.PairingState) { d.Admitted = nil }))
 	want("zoe", spaces.OfMember)
 	elsewhere := person("tom")
 	elsewhere.Scope = "another team"

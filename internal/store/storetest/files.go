@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -30,7 +30,7 @@ func (w *world) showing(space spaces.SpaceID, files ...string) spaces.Event {
 	return w.last(space)
 }
 
-func (w *world) wanted() []activity.PendingFile {
+func (w *world) wanted() []media.PendingFile {
 	w.t.Helper()
 	got, err := w.s.Border.Wanted(w.t.Context(), account, w.now, 10)
 	w.ok(err)
@@ -38,7 +38,7 @@ func (w *world) wanted() []activity.PendingFile {
 }
 
 // shelve settles a file and returns who has something to carry for it.
-func (w *world) shelve(o activity.FetchResult) []string {
+func (w *world) shelve(o media.FetchResult) []string {
 	w.t.Helper()
 	waiting, err := w.s.Border.Shelve(w.t.Context(), o)
 	w.ok(err)
@@ -51,7 +51,7 @@ func filesWanted(t *testing.T, w *world) {
 	first := w.showing(room, "f1", "f2")
 	w.showing(room, "f1")
 	w.s = w.s.Restart(t, false)
-	want := []activity.PendingFile{
+	want := []media.PendingFile{
 		{Account: account, ID: "f1", Kind: "photo", Name: "f1.jpg", Size: 100, Space: room, Event: first.ID},
 		{Account: account, ID: "f2", Kind: "photo", Name: "f2.jpg", Size: 100, Space: room, Event: first.ID},
 	}
@@ -59,8 +59,8 @@ func filesWanted(t *testing.T, w *world) {
 		t.Errorf("wanted (-want +got):\n%s", diff)
 	}
 	later := w.now.Add(time.Minute)
-	w.shelve(activity.FetchResult{File: want[0], State: activity.FileWanted, At: w.now, Due: later, Counted: true, Reason: "it rains"})
-	w.shelve(activity.FetchResult{File: want[1], State: activity.FileWanted, At: w.now, Due: later, Reason: "wait"})
+	w.shelve(media.FetchResult{File: want[0], State: media.FileWanted, At: w.now, Due: later, Counted: true, Reason: "it rains"})
+	w.shelve(media.FetchResult{File: want[1], State: media.FileWanted, At: w.now, Due: later, Reason: "wait"})
 	if got := w.wanted(); len(got) != 0 {
 		t.Errorf("wanted before it is due: %+v", got)
 	}
@@ -75,13 +75,13 @@ func fileStored(t *testing.T, w *world) {
 	w.showing(room, "f1", "f2")
 	before := len(w.log(room))
 	for _, f := range w.wanted() {
-		w.shelve(activity.FetchResult{File: f, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/png"})
-		w.shelve(activity.FetchResult{File: f, State: activity.FileMissing, At: w.now, Reason: "too late"})
+		w.shelve(media.FetchResult{File: f, State: media.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/png"})
+		w.shelve(media.FetchResult{File: f, State: media.FileMissing, At: w.now, Reason: "too late"})
 	}
 	w.showing(room, "f1")
 	got, found, err := w.s.Border.File(t.Context(), account, "f1")
 	w.ok(err)
-	if want := (activity.FileRecord{State: activity.FileStored, Hash: "abc", Bytes: 7, Media: "image/png"}); !found || got != want {
+	if want := (media.FileRecord{State: media.FileStored, Hash: "abc", Bytes: 7, Media: "image/png"}); !found || got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if n, err := w.s.Border.Shelved(t.Context()); err != nil || n != 7 {
@@ -99,7 +99,7 @@ func fileStored(t *testing.T, w *world) {
 func fileMissing(t *testing.T, w *world) {
 	room := w.family()
 	shown := w.showing(room, "f1")
-	o := activity.FetchResult{File: w.wanted()[0], State: activity.FileMissing, At: w.now, Reason: "it is too large"}
+	o := media.FetchResult{File: w.wanted()[0], State: media.FileMissing, At: w.now, Reason: "it is too large"}
 	w.shelve(o)
 	w.shelve(o)
 	told := w.last(room)
@@ -118,7 +118,7 @@ func fileForgotten(t *testing.T, w *world) {
 	first := w.showing(room, "f1", "f2")
 	second := w.showing(room, "f1", "f3")
 	for _, f := range w.wanted() {
-		o := activity.FetchResult{File: f, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}
+		o := media.FetchResult{File: f, State: media.FileStored, At: w.now, Hash: "abc", Bytes: 7}
 		if f.ID == "f3" {
 			o.Hash, o.Bytes = "def", 20
 		}
@@ -156,7 +156,7 @@ func fileForgotten(t *testing.T, w *world) {
 	w.record(w.fact(room, "zoe", spaces.Deleted{Target: second.ID}))
 	known("both are", false, false, false)
 	counts("both are", 2, 0)
-	w.shelve(activity.FetchResult{File: activity.PendingFile{Account: account, ID: "f9"}, State: activity.FileStored, At: w.now, Hash: "xyz", Bytes: 1})
+	w.shelve(media.FetchResult{File: media.PendingFile{Account: account, ID: "f9"}, State: media.FileStored, At: w.now, Hash: "xyz", Bytes: 1})
 	counts("one came too late", 3, 0)
 	third := w.showing(room, "f1")
 	if got := w.wanted(); len(got) != 1 || got[0].ID != "f1" || got[0].Event != third.ID {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -108,7 +109,7 @@ func leavesAtOnce(t *testing.T, w *world) {
 	carried := func() []spaces.ActionID {
 		busy, end := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer end()
-		if err := w.s.Border.Amend(busy, func(*activity.PairingState) {}); err == nil {
+		if err := w.s.Border.Amend(busy, func(*access.PairingState) {}); err == nil {
 			t.Error("somebody else writes while it is asked what is carried")
 		}
 		return []spaces.ActionID{done.Leaving[0].ID}
@@ -313,7 +314,7 @@ func everyChat(t *testing.T, w *world) {
 func notice(t *testing.T, w *world) {
 	room := w.family()
 	before := len(w.log(room))
-	n := activity.Notice{Key: "pairing|X", Account: account, Chat: "777", Thread: "t", Text: "Your code", At: w.now, Expires: w.now.Add(time.Minute)}
+	n := spaces.Notice{Key: "pairing|X", Account: account, Chat: "777", Thread: "t", Text: "Your code", At: w.now, Expires: w.now.Add(time.Minute)}
 	w.ok(w.s.Border.Post(t.Context(), n))
 	w.ok(w.s.Border.Post(t.Context(), n))
 	due := w.due()
@@ -338,8 +339,8 @@ func pairings(t *testing.T, w *world) {
 		t.Fatalf("first desk %+v, %v", d, err)
 	}
 	for n := range 3 {
-		w.ok(w.s.Border.Amend(t.Context(), func(d *activity.PairingState) {
-			_, err := d.Begin(activity.PairingRequest{Code: "CODE" + strconv.Itoa(n), Account: account, Chat: strconv.Itoa(n), User: "u"}, w.now)
+		w.ok(w.s.Border.Amend(t.Context(), func(d *access.PairingState) {
+			_, err := d.Begin(access.PairingRequest{Code: "CODE" + strconv.Itoa(n), Account: account, Chat: strconv.Itoa(n), User: "u"}, w.now)
 			w.ok(err)
 		}))
 	}

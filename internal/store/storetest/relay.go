@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -410,7 +411,7 @@ func filesCarried(t *testing.T, w *world) {
 	testutil.Same(t, "before the files are here", []string{"send zoe telegram → " + other + ": look"}, lines)
 	w.settleAll(due)
 	w.s = w.s.Restart(t, false)
-	stored := activity.FetchResult{File: w.wanted()[0], State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/jpeg"}
+	stored := media.FetchResult{File: w.wanted()[0], State: media.FileStored, At: w.now, Hash: "abc", Bytes: 7, Media: "image/jpeg"}
 	if got := w.shelve(stored); !cmp.Equal(got, []string{account}) {
 		t.Errorf("%q have something to carry", got)
 	}
@@ -442,7 +443,7 @@ func filesCarried(t *testing.T, w *world) {
 func filesNamed(t *testing.T, w *world) {
 	room := w.bridged()
 	w.shows(room, "", "f1")
-	w.shelve(activity.FetchResult{File: w.wanted()[0], State: activity.FileMissing, At: w.now, Reason: "it has 30 MB"})
+	w.shelve(media.FetchResult{File: w.wanted()[0], State: media.FileMissing, At: w.now, Reason: "it has 30 MB"})
 	w.shows(room, "", "f1")
 	want := "send zoe telegram → " + other + ": 📎 photo f1.jpg did not come along: it has 30 MB."
 	for range 2 {
@@ -463,7 +464,7 @@ func filesTakenBack(t *testing.T, w *world) {
 	}
 	_, due := w.carried()
 	w.settleAll(due)
-	if got := w.shelve(activity.FetchResult{File: coming, State: activity.FileStored, At: w.now, Hash: "abc", Bytes: 7}); len(got) != 0 {
+	if got := w.shelve(media.FetchResult{File: coming, State: media.FileStored, At: w.now, Hash: "abc", Bytes: 7}); len(got) != 0 {
 		t.Errorf("%q have something to carry", got)
 	}
 	if lines, _ := w.carried(); len(lines) != 0 {

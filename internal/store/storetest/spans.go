@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -171,7 +171,7 @@ func upkept(t *testing.T, w *world) {
 	room := w.family()
 	last := w.say(room, "zoe", "hello")
 	inner := len(w.inner(ada))
-	w.s = w.s.Upkeep(t, true, func(b Border) { w.ok(b.Amend(t.Context(), func(d *activity.PairingState) { d.Wrong++ })) })
+	w.s = w.s.Upkeep(t, true, func(b Border) { w.ok(b.Amend(t.Context(), func(d *access.PairingState) { d.Wrong++ })) })
 	w.s = w.s.Upkeep(t, false, func(Border) {})
 	got, spans := w.marks(ada, room)
 	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanStopped}, {spaces.SpanStarted, spaces.SpanCrashed}, {spaces.SpanStarted, ""}}

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
+	"github.com/trestle-bridge/trestle/activity/commands"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -68,13 +71,13 @@ type Border interface {
 	activity.Log
 	activity.ConnHistory
 	activity.Outbox
-	activity.Notices
-	activity.Pairings
-	activity.Roles
-	activity.RoomInspector
-	activity.FileIndex
-	activity.BlobRefs
-	activity.TranscriptionQueue
+	activity.NoticeStore
+	access.PairingStore
+	commands.RoleLookup
+	commands.RoomInspector
+	media.FileIndex
+	media.BlobRefs
+	media.TranscriptionQueue
 	activity.Drafts
 	Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error
 	Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,12 +22,12 @@ func (w *world) spoken(room spaces.SpaceID) spaces.Event {
 	m.Event.Body = spaces.Said{Attachments: []spaces.Attachment{{Kind: "voice", ID: "v1"}, {Kind: "photo", ID: "f1"}}}
 	w.record(m)
 	for _, f := range w.wanted() {
-		w.shelve(activity.FetchResult{File: f, State: activity.FileStored, At: w.now, Hash: "h" + f.ID, Bytes: 7, Media: "audio/ogg"})
+		w.shelve(media.FetchResult{File: f, State: media.FileStored, At: w.now, Hash: "h" + f.ID, Bytes: 7, Media: "audio/ogg"})
 	}
 	return w.last(room)
 }
 
-func (w *world) unheard() []activity.VoiceMessage {
+func (w *world) unheard() []media.VoiceMessage {
 	w.t.Helper()
 	due, err := w.s.Border.Pending(w.t.Context(), w.now, 10)
 	w.ok(err)
@@ -47,7 +47,7 @@ func voicesHeard(t *testing.T, w *world) {
 	room := w.family()
 	said := w.spoken(room)
 	w.s = w.s.Restart(t, false)
-	want := []activity.VoiceMessage{{Account: account, ID: "v1", Space: room, Event: said.ID, Kind: "voice", Hash: "hv1", Bytes: 7, Media: "audio/ogg"}}
+	want := []media.VoiceMessage{{Account: account, ID: "v1", Space: room, Event: said.ID, Kind: "voice", Hash: "hv1", Bytes: 7, Media: "audio/ogg"}}
 	if diff := cmp.Diff(want, w.unheard()); diff != "" {
 		t.Fatalf("unheard (-want +got):\n%s", diff)
 	}
@@ -55,7 +55,7 @@ func voicesHeard(t *testing.T, w *world) {
 		t.Errorf("waiting: the voice %t, the photo %t, what was never seen %t", w.waits("v1"), w.waits("f1"), w.waits("unseen"))
 	}
 	later := w.now.Add(time.Minute)
-	w.ok(w.s.Border.Complete(t.Context(), activity.TranscriptionResult{Voice: want[0], State: activity.VoiceWanted, At: w.now, Due: later}))
+	w.ok(w.s.Border.Complete(t.Context(), media.TranscriptionResult{Voice: want[0], State: media.VoiceWanted, At: w.now, Due: later}))
 	if got := w.unheard(); len(got) != 0 {
 		t.Errorf("due before its time: %+v", got)
 	}
@@ -63,7 +63,7 @@ func voicesHeard(t *testing.T, w *world) {
 	if got := w.unheard(); len(got) != 1 || got[0].Tries != 1 {
 		t.Errorf("due %+v, want it after one try", got)
 	}
-	heard := activity.TranscriptionResult{Voice: want[0], State: activity.VoiceHeard, At: w.now, Text: "hello", Model: "m", Usage: spaces.Usage{Prompt: 3, Calls: 1}}
+	heard := media.TranscriptionResult{Voice: want[0], State: media.VoiceHeard, At: w.now, Text: "hello", Model: "m", Usage: spaces.Usage{Prompt: 3, Calls: 1}}
 	w.ok(w.s.Border.Complete(t.Context(), heard))
 	w.ok(w.s.Border.Complete(t.Context(), heard))
 	told := w.last(room)
@@ -84,7 +84,7 @@ func voicesHeard(t *testing.T, w *world) {
 // Issue 5: what was said while nobody listened is not heard when somebody does.
 func voicesOld(t *testing.T, w *world) {
 	w.spoken(w.family())
-	w.now = w.now.Add(activity.VoiceTTL + time.Second)
+	w.now = w.now.Add(media.VoiceTTL + time.Second)
 	if w.waits("v1") || len(w.unheard()) != 0 {
 		t.Error("an old voice still waits")
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -16,7 +16,7 @@ const (
 	// MetaDisconnected and an account is the time since which the account is not
 	// connected; there is no row while it is.
 	MetaDisconnected = "deaf "
-	// MetaPairings is the [activity.PairingState].
+	// MetaPairings is the [access.PairingState].
 	MetaPairings = "desk"
 	// MetaFramesDropped is the cycle up to which frames were dropped.
 	MetaFramesDropped = "frames"
@@ -61,13 +61,13 @@ func GuildEntryOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) 
 }
 
 // LoadPairings returns the senders that wait for admission, and those who were admitted.
-func LoadPairings(ctx context.Context, src engine.Reader) (d activity.PairingState, err error) {
+func LoadPairings(ctx context.Context, src engine.Reader) (d access.PairingState, err error) {
 	text, err := MetaValue(ctx, src, MetaPairings)
 	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &d)
 	}
 	if err != nil {
-		return activity.PairingState{}, fmt.Errorf("read pairings: %w", err)
+		return access.PairingState{}, fmt.Errorf("read pairings: %w", err)
 	}
 	return d, nil
 }

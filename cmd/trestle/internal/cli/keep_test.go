@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
@@ -168,7 +168,7 @@ func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
 	testutil.OK(t, err)
 	hash, size, err := folder.Put(strings.NewReader("bytes"))
 	testutil.OK(t, err)
-	_, err = border.Shelve(t.Context(), activity.FetchResult{File: wanted[0], State: activity.FileStored, Hash: hash, Bytes: size, At: time.Now()})
+	_, err = border.Shelve(t.Context(), media.FetchResult{File: wanted[0], State: media.FileStored, Hash: hash, Bytes: size, At: time.Now()})
 	if err = errors.Join(err, store.Close(t.Context())); err != nil {
 		t.Fatal(err)
 	}

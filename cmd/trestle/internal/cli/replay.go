@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
@@ -113,7 +114,7 @@ func (r *replay) reception(quiet *slog.Logger) activity.IngressOptions {
 	for _, id := range r.spaces {
 		named[id] = []spaces.AgentID{replayAgent}
 	}
-	return activity.IngressOptions{Admit: activity.AdmitDeny, Named: named, Now: r.now, Logger: quiet}
+	return activity.IngressOptions{Admit: access.AdmitDeny, Named: named, Now: r.now, Logger: quiet}
 }
 
 func (r *replay) now() time.Time { return time.UnixMilli(r.clock.Load()).UTC() }

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // alarmTTL is how long an alarm may wait to be sent: an older one is repeated.
@@ -82,7 +82,7 @@ func (c chatNotifier) Tell(ctx context.Context, p alerts.Alert, at time.Time) bo
 		if !p.Closed.IsZero() {
 			turn = "over"
 		}
-		err := c.border.Post(ctx, activity.Notice{
+		err := c.border.Post(ctx, spaces.Notice{
 			Key: fmt.Sprintf("alarm|%d|%s|%s|%s", p.ID, turn, account, chat.Chat), Account: account, Chat: chat.Chat,
 			Text: alerts.Alarm(p, at), At: at, Expires: at.Add(alarmTTL),
 		})

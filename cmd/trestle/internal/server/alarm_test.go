@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // told returns what bots said in the boss's chat.
@@ -231,7 +232,7 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		w := newWorld(t, "alarms: {backup_age: 1d}\nbudget: {per_day: 50}\n")
 		defer w.stop()
 		ctx := t.Context()
-		testutil.OK(t, w.process.border.Post(ctx, activity.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}))
+		testutil.OK(t, w.process.border.Post(ctx, spaces.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}))
 		seen := map[alerts.Code]string{}
 		look := func() {
 			clear(seen)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/blobs"
@@ -26,7 +26,7 @@ func (p *Components) collect(ctx context.Context, l *accountConn) error {
 	case <-l.Joined():
 	}
 	limits := p.Config().SettingsFor("", "").Attachments
-	c := activity.NewCollector(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, activity.FileFetcherOptions{
+	c := media.NewCollector(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, media.FileFetcherOptions{
 		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Bell: p.ringAccounts, Logger: p.Log.With("adapter", l.name),
 	})
 	l.collector.Store(c)
@@ -108,5 +108,5 @@ func (p *Components) sweep(ctx context.Context) error {
 	if p.files == nil {
 		return nil
 	}
-	return activity.NewSweeper(p.border, p.files, p.Log).Run(ctx)
+	return media.NewSweeper(p.border, p.files, p.Log).Run(ctx)
 }

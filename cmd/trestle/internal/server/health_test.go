@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -40,7 +40,7 @@ func TestACommitThatDoesNotEndIsSaid(t *testing.T) {
 		defer w.stop()
 		release, ended := make(chan struct{}), make(chan error)
 		go func() {
-			ended <- w.process.Store.Border().Amend(context.Background(), func(*activity.PairingState) { <-release })
+			ended <- w.process.Store.Border().Amend(context.Background(), func(*access.PairingState) { <-release })
 		}()
 		pass(4 * time.Second)
 		if h := w.process.Health(); h.Status != "healthy" {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
@@ -25,8 +26,8 @@ type accountConn struct {
 	leave   chan struct{}       // closed when it shall not be served any more
 	gone    chan struct{}       // closed when nothing serves it any more
 
-	other     atomic.Pointer[engine.Process]       // who serves the account now; nil: this process, or nobody
-	collector atomic.Pointer[activity.FileFetcher] // of the files of its messages; nil before it has joined, or for good
+	other     atomic.Pointer[engine.Process]    // who serves the account now; nil: this process, or nobody
+	collector atomic.Pointer[media.FileFetcher] // of the files of its messages; nil before it has joined, or for good
 }
 
 // newLine makes the line of an account. join says what it serves.

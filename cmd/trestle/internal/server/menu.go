@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	chatcommands "github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
@@ -27,7 +27,7 @@ func (p *Components) offer(ctx context.Context, l *accountConn) error {
 	case <-l.Joined():
 	}
 	for range menuTries {
-		err := menu.Commands(ctx, activity.Commands())
+		err := menu.Commands(ctx, chatcommands.CommandMenu())
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/trestle-bridge/trestle/activity"
+	chatcommands "github.com/trestle-bridge/trestle/activity/commands"
 )
 
 // Issue 3: the commands that people can give are offered by the platform.
@@ -18,7 +18,7 @@ func TestCommandsAreOfferedWhileSomebodyTypes(t *testing.T) {
 		if err := json.Unmarshal(w.bot.Menu(), &menu); err != nil {
 			t.Fatal(err)
 		}
-		want := activity.Commands()
+		want := chatcommands.CommandMenu()
 		if len(menu) != len(want) || len(menu) < 5 {
 			t.Fatalf("offered %+v, want %+v", menu, want)
 		}

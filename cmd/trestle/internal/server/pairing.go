@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -78,17 +78,17 @@ func (s *Server) servePairings(rw http.ResponseWriter, r *http.Request) {
 }
 
 // approver lets people in by the default form of a room.
-func (p *Components) approver() activity.AccessManager {
+func (p *Components) approver() access.AccessManager {
 	c := p.Config()
-	return activity.AccessManager{
-		Pairings: p.border, Mapping: p.mapping, Notices: p.border,
-		Room: activity.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+	return access.AccessManager{
+		Pairings: p.border, Spaces: p.mapping, Notices: p.border,
+		Room: spaces.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 	}
 }
 
 // pair lets in the person with a code, or a chat.
 func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, error) {
-	g := activity.AccessGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
+	g := access.AccessGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
 	switch q.Role {
 	case "", spaces.OfMember.String():
 	case spaces.OfAdmin.String():
@@ -103,9 +103,9 @@ func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, e
 	}
 	a, err := p.approver().Approve(ctx, q.Code, g, time.Now())
 	switch {
-	case errors.Is(err, activity.ErrNoPairing):
+	case errors.Is(err, access.ErrNoPairing):
 		return AdmittedPerson{}, &apperr.Error{What: "nobody is waiting with this code", Where: "pair " + q.Code, Remedy: "ask them to write to the bot again; a code is good for ten minutes", Code: apperr.Failed}
-	case errors.Is(err, activity.ErrDeskLocked):
+	case errors.Is(err, access.ErrDeskLocked):
 		return AdmittedPerson{}, &apperr.Error{What: "too many wrong codes were tried", Where: "pair " + q.Code, Remedy: "try again in an hour", Code: apperr.TryAgain}
 	case err != nil:
 		return AdmittedPerson{}, err
@@ -114,7 +114,7 @@ func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, e
 }
 
 // pairChat lets in a whole chat. A role is a person's.
-func (p *Components) pairChat(ctx context.Context, chat string, g activity.AccessGrant) (AdmittedPerson, error) {
+func (p *Components) pairChat(ctx context.Context, chat string, g access.AccessGrant) (AdmittedPerson, error) {
 	if g.Role != spaces.OfMember {
 		return AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
 	}
@@ -140,7 +140,7 @@ func (p *Components) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPer
 		return nil, err
 	}
 	gone, err := p.approver().Revoke(ctx, account, id)
-	if errors.Is(err, activity.ErrNotAdmitted) {
+	if errors.Is(err, access.ErrNotAdmitted) {
 		return nil, &apperr.Error{What: "nobody is let in under this name", Where: "pair --revoke " + q.Who, Remedy: "see trestle pair; who a named chat lets in is said by the configuration", Code: apperr.Failed}
 	}
 	if err != nil {
@@ -199,6 +199,6 @@ func (p *Components) pairings(ctx context.Context) (PairingLists, error) {
 	return all, nil
 }
 
-func shownAdmission(a activity.Approval) AdmittedPerson {
+func shownAdmission(a access.Approval) AdmittedPerson {
 	return AdmittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle), max(a.Role, spaces.OfMember).String(), a.At}
 }

@@ -6,21 +6,23 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
+	chatcommands "github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // attendant does what people ask of the program itself in any chat.
-func (p *Components) attendant() *activity.CommandHandler {
-	return &activity.CommandHandler{
+func (p *Components) attendant() *chatcommands.CommandHandler {
+	return &chatcommands.CommandHandler{
 		Roles: p.border, Reins: runControl{p}, Insight: p.border, Platforms: p.platforms, Ack: p.acknowledge,
 		Name: func(id spaces.AgentID) string {
 			a, _ := p.Config().Agent(string(id))
 			return a.Name
 		},
-		Price: func(id spaces.AgentID) activity.TokenPrice {
+		Price: func(id spaces.AgentID) spaces.TokenPrice {
 			price, _ := AgentPrice(p.Config(), id)
-			return activity.TokenPrice{Input: price.Input, Cached: price.Cached, Output: price.Output}
+			return spaces.TokenPrice{Input: price.Input, Cached: price.Cached, Output: price.Output}
 		},
 	}
 }
@@ -89,7 +91,7 @@ func (p *Components) kin(adapter, platform string) activity.IdentityLookup {
 }
 
 // listed returns whom the configuration lists on the platform of an account.
-func listed(c *config.Config, account string) []activity.SenderID {
+func listed(c *config.Config, account string) []access.SenderID {
 	platform, _, _ := strings.Cut(account, ":")
 	for _, a := range c.Adapters {
 		if a.Type == platform {
@@ -100,10 +102,10 @@ func listed(c *config.Config, account string) []activity.SenderID {
 }
 
 // senders returns people as the border knows them.
-func senders(people []config.PersonRef) []activity.SenderID {
-	var all []activity.SenderID
+func senders(people []config.PersonRef) []access.SenderID {
+	var all []access.SenderID
 	for _, x := range people {
-		all = append(all, activity.SenderID{Scope: x.Scope, User: x.User})
+		all = append(all, access.SenderID{Scope: x.Scope, User: x.User})
 	}
 	return all
 }

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -142,9 +142,9 @@ func (w *world) elsewhere(who spaces.Identity) {
 	owner := spaces.RoleGrant{Who: who, Role: spaces.OfOwner}
 	err := w.process.border.Appoint(w.t.Context(), who.Platform, []spaces.RoleGrant{owner})
 	if err == nil {
-		err = w.process.border.Amend(w.t.Context(), func(d *activity.PairingState) {
-			d.Admitted = append(d.Admitted, activity.Approval{
-				PairingRequest: activity.PairingRequest{Account: who.Platform + ":1", Chat: who.User, User: who.User}, Role: spaces.OfOwner, At: time.Now(),
+		err = w.process.border.Amend(w.t.Context(), func(d *access.PairingState) {
+			d.Admitted = append(d.Admitted, access.Approval{
+				PairingRequest: access.PairingRequest{Account: who.Platform + ":1", Chat: who.User, User: who.User}, Role: spaces.OfOwner, At: time.Now(),
 			})
 		})
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -61,23 +60,23 @@ func (p *Components) reopenServers(ctx context.Context) {
 }
 
 // allServers returns the forms of the servers of each account.
-func (p *Components) allServers() map[string]map[string]activity.RoomDefaults {
-	all := map[string]map[string]activity.RoomDefaults{}
+func (p *Components) allServers() map[string]map[string]spaces.RoomDefaults {
+	all := map[string]map[string]spaces.RoomDefaults{}
 	for _, a := range p.Config().Adapters {
 		all[a.Name] = p.servers(a.Name)
 	}
 	return all
 }
 
-func sameRooms(a, b map[string]activity.RoomDefaults) bool {
-	return maps.EqualFunc(a, b, func(x, y activity.RoomDefaults) bool {
+func sameRooms(a, b map[string]spaces.RoomDefaults) bool {
+	return maps.EqualFunc(a, b, func(x, y spaces.RoomDefaults) bool {
 		return x.Circle == y.Circle && x.Wake == y.Wake && slices.Equal(x.Agents, y.Agents)
 	})
 }
 
 // reform gives the spaces of a server's chats its form. A chat that stands in a
 // room of the configuration has that room's form, and is left alone.
-func (p *Components) reform(ctx context.Context, j connectedAccount, group string, form activity.RoomDefaults, chats []adapters.Chat) error {
+func (p *Components) reform(ctx context.Context, j connectedAccount, group string, form spaces.RoomDefaults, chats []adapters.Chat) error {
 	rooms, err := p.border.Admitted(ctx, j.account)
 	if err != nil {
 		return err
@@ -100,7 +99,7 @@ func (p *Components) reform(ctx context.Context, j connectedAccount, group strin
 }
 
 // reformRoom gives one space, which is chat's, a form.
-func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.Mapping, form activity.RoomDefaults) error {
+func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.Mapping, form spaces.RoomDefaults) error {
 	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.Mapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
 	asIs := (form.Circle == "" || form.Circle == r.Circle) && form.Wake == r.Wake
 	for _, a := range form.Agents {

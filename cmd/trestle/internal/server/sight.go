@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/imagescale"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/shell"
@@ -18,14 +18,14 @@ const maxPicture = 20 << 20
 // imageLoader shows agents the pictures among the files that were fetched, one at a
 // time: making one smaller takes memory.
 type imageLoader struct {
-	shelf    activity.FileIndex
-	cupboard activity.BlobStore
+	shelf    media.FileIndex
+	cupboard media.BlobStore
 	turn     chan struct{} // holds one token while somebody looks
 }
 
 var _ shell.ImageSource = imageLoader{}
 
-func newSight(s activity.FileIndex, c activity.BlobStore) imageLoader {
+func newSight(s media.FileIndex, c media.BlobStore) imageLoader {
 	return imageLoader{s, c, make(chan struct{}, 1)}
 }
 
@@ -35,9 +35,9 @@ func (s imageLoader) Picture(ctx context.Context, account, file string, side int
 	switch {
 	case err != nil:
 		return llm.ModelImage{}, fmt.Errorf("find picture: %w", err)
-	case !found || known.State == activity.FileMissing:
+	case !found || known.State == media.FileMissing:
 		return llm.ModelImage{}, errors.New("the picture is not here")
-	case known.State == activity.FileWanted:
+	case known.State == media.FileWanted:
 		return llm.ModelImage{}, shell.ErrComing
 	case known.Bytes > maxPicture:
 		return llm.ModelImage{}, fmt.Errorf("the picture has %d bytes", known.Bytes)

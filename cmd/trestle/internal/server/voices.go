@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
 	"github.com/trestle-bridge/trestle/shell"
@@ -34,14 +34,14 @@ func (p *Components) write(ctx context.Context) error {
 		}
 		hearer = transcriptionEndpoint{endpoint, name}
 	}
-	s := activity.NewScribe(p.border, p.files, hearer, activity.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.Log})
+	s := media.NewScribe(p.border, p.files, hearer, media.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.Log})
 	p.scribe.Store(s)
 	return s.Run(ctx)
 }
 
 // mayHear reports whether the day's budgets have room for a voice. One that is
 // spent leaves voices as they are.
-func (p *Components) mayHear(ctx context.Context, v activity.VoiceMessage, at time.Time) (bool, error) {
+func (p *Components) mayHear(ctx context.Context, v media.VoiceMessage, at time.Time) (bool, error) {
 	spent, err := p.Store.Shell().Spent(ctx, at, "", v.Space)
 	if err != nil {
 		return false, err
@@ -56,13 +56,13 @@ type transcriptionEndpoint struct {
 	model    string
 }
 
-var _ activity.Transcriber = transcriptionEndpoint{}
+var _ media.Transcriber = transcriptionEndpoint{}
 
 // Transcribe asks the endpoint.
 func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.Usage, error) {
 	text, u, err := h.endpoint.Transcribe(ctx, h.model, name, recording, size)
 	if e, ok := errors.AsType[*llm.Error](err); ok && !e.Kind.Retryable() && e.Kind != llm.Denied {
-		err = fmt.Errorf("%w: %w", activity.ErrInaudible, err)
+		err = fmt.Errorf("%w: %w", media.ErrInaudible, err)
 	}
 	usage := spaces.Usage{Prompt: u.Prompt, Output: u.Output}
 	if err == nil {
@@ -72,13 +72,13 @@ func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, reco
 }
 
 // transcriptionStatus know which voices are still to be heard.
-type transcriptionStatus struct{ voices activity.TranscriptionQueue }
+type transcriptionStatus struct{ voices media.TranscriptionQueue }
 
 var _ shell.TranscriptionStatus = transcriptionStatus{}
 
 // Coming reports whether a file is a voice whose words are still to come.
 func (e transcriptionStatus) Coming(ctx context.Context, account string, file spaces.Attachment) (bool, error) {
-	if !activity.IsVoice(file.Kind) || file.ID == "" {
+	if !media.IsVoice(file.Kind) || file.ID == "" {
 		return false, nil
 	}
 	return e.voices.Waits(ctx, account, file.ID, time.Now())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/internal/alerts"
@@ -45,11 +46,11 @@ type Components struct {
 	shell    *shell.Shell
 	rooms    *local.Rooms
 	lineup   accountSet
-	known    atomic.Pointer[[]peer]                       // the processes of the installation; nil where there is one
-	files    *blobs.Dir                                   // nil: files are not fetched
-	folder   string                                       // what marks it; empty where no other process has one
-	scribe   atomic.Pointer[activity.TranscriptionWorker] // nil: voices are not heard
-	hooks    webhookMux                                   // what is called at webhook_listen
+	known    atomic.Pointer[[]peer]                    // the processes of the installation; nil where there is one
+	files    *blobs.Dir                                // nil: files are not fetched
+	folder   string                                    // what marks it; empty where no other process has one
+	scribe   atomic.Pointer[media.TranscriptionWorker] // nil: voices are not heard
+	hooks    webhookMux                                // what is called at webhook_listen
 
 	presence *typingNotifier
 	spaceKeys
@@ -107,7 +108,7 @@ type testSeams struct {
 	nonce  func() string                                    // the secret word of one cycle's acts
 	Client *http.Client                                     // for platforms; nil is the adapter's own
 	Models func(config.ModelEndpoint) llm.Model             // nil asks the configured endpoints
-	hearer activity.Transcriber                             // nil asks the configured endpoint
+	hearer media.Transcriber                                // nil asks the configured endpoint
 	Times  map[string]activity.ConnectionOptions            // of lines by their name; what is not there is the line's own
 	disk   func(dir string) (free, total uint64, err error) // nil asks the system
 	Hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own

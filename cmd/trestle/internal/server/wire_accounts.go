@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/slack"
@@ -148,10 +149,10 @@ func (p *Components) reception(ctx context.Context, name, account string) (activ
 		return activity.IngressOptions{}, err
 	}
 	return activity.IngressOptions{
-		Admit: activity.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
-		Room: activity.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+		Admit: access.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
+		Room: spaces.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
-		DealtUntil: dealt, Files: p.fetches(name), Attendant: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
+		DealtUntil: dealt, Files: p.fetches(name), Commands: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
 		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
 			return p.ofServer(ctx, s, name+":"+group)
 		}, Logger: p.Log.With("adapter", name),
@@ -185,12 +186,12 @@ func (p *Components) running(names []string) []spaces.AgentID {
 }
 
 // servers returns the forms of an adapter's servers by the platform's id.
-func (p *Components) servers(adapter string) map[string]activity.RoomDefaults {
-	forms := map[string]activity.RoomDefaults{}
+func (p *Components) servers(adapter string) map[string]spaces.RoomDefaults {
+	forms := map[string]spaces.RoomDefaults{}
 	for _, s := range p.Config().Servers {
 		on, id, _ := strings.Cut(s.Key, ":")
 		if on == adapter && !s.Misconfigured {
-			forms[id] = activity.RoomDefaults{
+			forms[id] = spaces.RoomDefaults{
 				Circle: spaces.CircleID(s.Circle), Wake: p.Config().SettingsFor("", s.Key).Wake, Agents: p.running(s.Agents),
 			}
 		}

@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 
-	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/shell"
@@ -44,7 +43,7 @@ func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spac
 }
 
 // Post stores a notice and rings for it.
-func (b notifyingStore) Post(ctx context.Context, n activity.Notice) error {
+func (b notifyingStore) Post(ctx context.Context, n spaces.Notice) error {
 	if err := b.BridgeStore.Post(ctx, n); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
@@ -133,7 +134,7 @@ func (p *Components) joinLocal(ctx context.Context, account adapters.Account) (*
 // named: whoever sits at the terminal is the operator.
 func (p *Components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: activity.AdmitDeny, Named: named, Attendant: p.attendant(), Bell: p.ringFor(LocalName), Logger: p.Log.With("adapter", LocalName),
+		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Bell: p.ringFor(LocalName), Logger: p.Log.With("adapter", LocalName),
 	}
 }
 

@@ -1,4 +1,4 @@
-package activity
+package access
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -18,10 +19,26 @@ var ErrNotAdmitted = errors.New("nobody is let in under this name")
 // pair` calls, in any process that has the record open; nothing that an agent or
 // a chat says reaches it (SECURITY S2, S19).
 type AccessManager struct {
-	Pairings Pairings
-	Mapping  *SpaceMapping
-	Notices  Notices
-	Room     RoomDefaults // form of the space, but for its circle
+	Pairings PairingStore
+	Spaces   SpaceOpener
+	Notices  NoticePoster
+	Room     spaces.RoomDefaults // of the opened space, but for its circle
+}
+
+// PairingStore stores the one [PairingState] of the database.
+type PairingStore interface {
+	// Load returns the state, an empty one at first.
+	Load(ctx context.Context) (PairingState, error)
+	// Amend applies change to the state and stores it, in one transaction. Amendments
+	// are serialized over all processes. change is called at most once for each
+	// attempt at the transaction and touches only the state and its own results.
+	Amend(ctx context.Context, change func(*PairingState)) error
+}
+
+// SpaceOpener opens the space of an approved chat.
+type SpaceOpener interface {
+	// Open creates a space with its chats and uplinks where they are missing.
+	Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error)
 }
 
 // An AccessGrant is what somebody who is let in gets.
@@ -47,7 +64,7 @@ func (p AccessManager) Approve(ctx context.Context, code string, g AccessGrant, 
 	if err := p.open(ctx, a); err != nil {
 		return a, err
 	}
-	return a, p.tell(ctx, a, "You are let in. Write to me whenever you like. `"+called(a.Account, commandHelp)+"` says what I can do for you.")
+	return a, p.tell(ctx, a, "You are let in. Write to me whenever you like. `"+typedHelp(a.Account)+"` says what I can do for you.")
 }
 
 // AdmitChat lets in a whole chat, whoever speaks there. Its space is opened, under
@@ -67,7 +84,7 @@ func (p AccessManager) AdmitChat(ctx context.Context, account, chat string, g Ac
 // open makes sure of the space of a person's chat.
 func (p AccessManager) open(ctx context.Context, a Approval) error {
 	name := cmp.Or(a.Name, a.Chat)
-	_, err := p.Mapping.Open(ctx, spaces.OpenRequest{
+	_, err := p.Spaces.Open(ctx, spaces.OpenRequest{
 		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: true, Closed: true, Agents: p.Room.Agents,
 		Chats: []spaces.Mapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},
 		At:    a.At,
@@ -101,9 +118,15 @@ func (p AccessManager) Lists(ctx context.Context, at time.Time) (waiting []Pairi
 	return d.Waiting(at), d.Admitted, nil
 }
 
+// typedHelp returns the help command as people type it on an account's platform.
+func typedHelp(account string) string {
+	platform, _, _ := strings.Cut(account, ":")
+	return adapters.TypedCommand(platform, "help")
+}
+
 // tell says in a chat that it is let in.
 func (p AccessManager) tell(ctx context.Context, a Approval, text string) error {
-	err := p.Notices.Post(ctx, Notice{
+	err := p.Notices.Post(ctx, spaces.Notice{
 		Key:     strings.Join([]string{"admitted", a.Account, a.Chat, a.At.UTC().Format(time.RFC3339Nano)}, "|"),
 		Account: a.Account, Chat: a.Chat, Text: text, At: a.At, Expires: a.At.Add(noticeTTL),
 	})

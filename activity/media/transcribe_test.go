@@ -1,4 +1,4 @@
-package activity
+package media
 
 import (
 	"context"
@@ -76,7 +76,7 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &tape{bytes: c.size}
-				s := NewScribe(r, drawer{content: strings.Repeat("x", 5)}, &hearers{c.errs}, TranscriptionOptions{
+				s := NewScribe(r, recordings{content: strings.Repeat("x", 5)}, &hearers{c.errs}, TranscriptionOptions{
 					Allowed: func(context.Context, VoiceMessage, time.Time) (bool, error) { return !c.poor, nil },
 				})
 				ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 func TestAVoiceThatCannotBeRecordedIsNotHeardAllTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &tape{bytes: 5, broken: true}
-		s := NewScribe(r, drawer{content: "x"}, &hearers{}, TranscriptionOptions{
+		s := NewScribe(r, recordings{content: "x"}, &hearers{}, TranscriptionOptions{
 			Allowed: func(context.Context, VoiceMessage, time.Time) (bool, error) { return true, nil },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
@@ -110,4 +110,19 @@ func TestAVoiceThatCannotBeRecordedIsNotHeardAllTheTime(t *testing.T) {
 			t.Errorf("it was heard %d times in an hour", n)
 		}
 	})
+}
+
+// recordings is a BlobStore with the same bytes under every hash.
+type recordings struct{ content string }
+
+func (recordings) Put(io.Reader) (string, int64, error) { return "", 0, errors.ErrUnsupported }
+
+func (r recordings) Take(string) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader(r.content)), nil
+}
+
+// after lets the bubble's clock run for d.
+func after(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
 }

@@ -1,4 +1,4 @@
-package activity_test
+package media_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -36,11 +36,11 @@ func (a *attic) cellar() *blobs.Dir {
 }
 
 // sweeps runs a sweeper for d.
-func (a *attic) sweeps(d time.Duration, c activity.BlobGC) {
+func (a *attic) sweeps(d time.Duration, c media.BlobGC) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), d)
 	defer cancel()
-	testutil.OK(a.t, activity.NewSweeper(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx))
+	testutil.OK(a.t, media.NewSweeper(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx))
 }
 
 // lies returns the contents that are on the disk, in the order of their names.
@@ -73,7 +73,7 @@ func TestBytesGoWithTheLastMessageThatShowsThem(t *testing.T) {
 		a.shows(10, "cat", "dog")
 		a.shows(10, "cat")
 		a.shows(10, "cat-copy")
-		a.collects(time.Minute, activity.FileFetcherOptions{})
+		a.collects(time.Minute, media.FileFetcherOptions{})
 		cellar := a.cellar()
 		for n, step := range []struct {
 			when, left string
@@ -89,7 +89,7 @@ func TestBytesGoWithTheLastMessageThatShowsThem(t *testing.T) {
 			}
 		}
 		a.shows(10, "dog") // posted again
-		a.collects(time.Minute, activity.FileFetcherOptions{})
+		a.collects(time.Minute, media.FileFetcherOptions{})
 		a.sweeps(2*time.Minute, cellar)
 		a.wantOnDisk("it was posted again", "dog")
 	})
@@ -102,7 +102,7 @@ func TestBytesGoWithTheNextStartAfterAKill(t *testing.T) {
 		a.answer = func(id string, _ int) ([]byte, error) { return []byte(id), nil }
 		a.shows(10, "cat")
 		a.shows(10, "dog")
-		a.collects(time.Minute, activity.FileFetcherOptions{})
+		a.collects(time.Minute, media.FileFetcherOptions{})
 		a.deletes(1)
 		a.close()
 		a.open()
@@ -124,9 +124,9 @@ func TestBytesOfAMessageDeletedMeanwhileDoNotStay(t *testing.T) {
 		cellar := a.cellar()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- activity.NewSweeper(a.store.Border(), cellar, slog.New(slog.DiscardHandler)).Run(ctx) }()
+		go func() { done <- media.NewSweeper(a.store.Border(), cellar, slog.New(slog.DiscardHandler)).Run(ctx) }()
 		synctest.Wait() // it has swept once
-		a.collects(time.Minute, activity.FileFetcherOptions{})
+		a.collects(time.Minute, media.FileFetcherOptions{})
 		<-time.After(3 * time.Minute)
 		cancel()
 		if err := <-done; err != nil {
@@ -138,7 +138,7 @@ func TestBytesOfAMessageDeletedMeanwhileDoNotStay(t *testing.T) {
 
 // hesitant is a cellar whose first removal fails.
 type hesitant struct {
-	activity.BlobGC
+	media.BlobGC
 	failed bool
 }
 
@@ -155,7 +155,7 @@ func TestRemovalThatFailsIsRepeated(t *testing.T) {
 		a := newAttic(t)
 		a.answer = func(id string, _ int) ([]byte, error) { return []byte(id), nil }
 		a.shows(10, "cat")
-		a.collects(time.Minute, activity.FileFetcherOptions{})
+		a.collects(time.Minute, media.FileFetcherOptions{})
 		a.deletes(1)
 		a.sweeps(2*time.Minute, &hesitant{BlobGC: a.cellar()})
 		a.wantOnDisk("after a second try", "")

@@ -1,4 +1,4 @@
-package activity
+package media
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"log/slog"
 	"strings"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/retry"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // ErrInaudible says of a recording that nobody will ever hear anything in it.
@@ -19,6 +22,8 @@ const (
 	maxVoice = 25 << 20
 	// voicePatience is how long hearing one voice may take.
 	voicePatience = 2 * time.Minute
+	// storeTimeout is how long storing a result may take.
+	storeTimeout = 10 * time.Second
 )
 
 // A TranscriptionWorker has the spoken messages heard that people send, after they have been
@@ -28,7 +33,7 @@ type TranscriptionWorker struct {
 	cupboard BlobStore
 	hearing  Transcriber
 	o        TranscriptionOptions
-	bell     chan struct{}
+	bell     retry.WakeSignal
 }
 
 // TranscriptionOptions bound what a scribe does.
@@ -50,18 +55,18 @@ func NewScribe(v TranscriptionQueue, c BlobStore, t Transcriber, o Transcription
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &TranscriptionWorker{voices: v, cupboard: c, hearing: t, o: o, bell: make(chan struct{}, 1)}
+	return &TranscriptionWorker{voices: v, cupboard: c, hearing: t, o: o, bell: retry.NewWakeSignal()}
 }
 
 // Run has voices heard until ctx is done, one at a time. One that a stop cut off
 // is heard anew.
 func (s *TranscriptionWorker) Run(ctx context.Context) error {
-	carryOn(ctx, s.bell, s.round, func(err error) { s.o.Logger.Error("voices not looked after", "err", err) })
+	retry.PollLoop(ctx, s.bell, pollInterval, s.round, func(err error) { s.o.Logger.Error("voices not looked after", "err", err) })
 	return nil
 }
 
 // Ring tells that there may be something to hear. It never blocks.
-func (s *TranscriptionWorker) Ring() { ringOn(s.bell) }
+func (s *TranscriptionWorker) Ring() { s.bell.Set() }
 
 func (s *TranscriptionWorker) round(ctx context.Context) (busy bool, err error) {
 	due, err := s.voices.Pending(ctx, time.Now(), 1)
@@ -74,7 +79,7 @@ func (s *TranscriptionWorker) round(ctx context.Context) (busy bool, err error) 
 	}
 	s.o.Logger.Info("voice settled", "space", string(h.Voice.Space), "state", string(h.State), "bytes", h.Voice.Bytes, "tries", h.Voice.Tries+1)
 	// What was paid for is recorded although the process stops.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
 	return true, s.voices.Complete(ctx, h)
 }
@@ -103,10 +108,10 @@ func (s *TranscriptionWorker) hear(ctx context.Context, v VoiceMessage) (Transcr
 	}
 	switch {
 	case err == nil:
-		h.State, h.Text = VoiceHeard, cutText(strings.TrimSpace(text), maxText)
+		h.State, h.Text = VoiceHeard, spaces.TruncateText(strings.TrimSpace(text), spaces.MaxTextBytes)
 	case !errors.Is(err, ErrInaudible) && v.Tries+1 < maxVoiceTries:
 		s.o.Logger.Warn("voice not heard", "err", err, "tries", v.Tries+1)
-		h.State, h.Due = VoiceWanted, h.At.Add(10*backoffAfter(v.Tries+1))
+		h.State, h.Due = VoiceWanted, h.At.Add(10*retry.BackoffAfter(v.Tries+1))
 	default:
 		s.o.Logger.Warn("voice given up", "err", err, "tries", v.Tries+1)
 	}
@@ -115,7 +120,7 @@ func (s *TranscriptionWorker) hear(ctx context.Context, v VoiceMessage) (Transcr
 
 // voiceName returns a name whose end says what a recording is: endpoints go by it.
 func voiceName(v VoiceMessage) string {
-	if end := endings[v.Media]; end != "" {
+	if end := FileExtension(v.Media); end != "" {
 		return "voice" + end
 	}
 	if v.Kind == "video_note" {

@@ -1,7 +1,6 @@
-package activity
+package commands
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -94,8 +93,7 @@ func (a *CommandHandler) money(agent spaces.AgentID, u spaces.Usage) string {
 	if p.Input == 0 && p.Output == 0 {
 		return ""
 	}
-	total := (float64(u.Prompt-u.Cached)*p.Input + float64(u.Cached)*cmp.Or(p.Cached, p.Input) + float64(u.Output)*p.Output) / 1e6
-	return strings.TrimSpace(fmt.Sprintf(", about %.4f %s", total, plainText(p.Currency)))
+	return strings.TrimSpace(fmt.Sprintf(", about %.4f %s", p.Cost(u.Prompt, u.Cached, u.Output), plainText(p.Currency)))
 }
 
 // lasting writes a length of time as people say it.

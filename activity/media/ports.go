@@ -1,4 +1,6 @@
-package activity
+// Package media downloads the files of messages, transcribes voice messages, and
+// deletes stored files that no message refers to any more.
+package media
 
 import (
 	"context"
@@ -78,4 +80,15 @@ type FileRecord struct {
 	Bytes  int64
 	Media  string
 	Reason string
+}
+
+// FileExtension returns the extension of a media type's files, with its dot; empty
+// for a type that is not known.
+func FileExtension(mediaType string) string { return extensions[mediaType] }
+
+// extensions are those of the media types that platforms send without a file name.
+var extensions = map[string]string{
+	"image/jpeg": ".jpg", "image/png": ".png", "image/gif": ".gif", "image/webp": ".webp",
+	"audio/ogg": ".ogg", "audio/mpeg": ".mp3", "audio/mp4": ".m4a", "video/mp4": ".mp4", "video/webm": ".webm",
+	"application/ogg": ".ogg", "application/pdf": ".pdf", "text/plain": ".txt",
 }

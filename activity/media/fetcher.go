@@ -1,4 +1,4 @@
-package activity
+package media
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/failpoint"
+	"github.com/trestle-bridge/trestle/internal/retry"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // maxFileTries is how often a file is asked for before it is given up.
@@ -18,6 +20,13 @@ const maxFileTries = 5
 
 // filePatience is how long one file may take to arrive.
 const filePatience = time.Minute
+
+// unauthorizedRetry is the pause before a file is requested again after the platform
+// refused the credentials.
+const unauthorizedRetry = 5 * time.Minute
+
+// pollInterval is how often the queues are read without a wake-up.
+const pollInterval = time.Second
 
 // FileFetcher fetches the files that one account's messages carry, after the
 // messages are in the record and beside everything else (K6). A file is fetched
@@ -29,7 +38,7 @@ type FileFetcher struct {
 	cupboard BlobStore
 	o        FileFetcherOptions
 	logger   *slog.Logger
-	bell     chan struct{} // rung when something may be wanted
+	bell     retry.WakeSignal // rung when something may be wanted
 }
 
 // FileFetcherOptions bound what a collector takes.
@@ -66,13 +75,13 @@ func NewCollector(account string, f adapters.FileDownloader, s FileIndex, b Blob
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &FileFetcher{account: account, fetcher: f, shelf: s, cupboard: b, o: o, logger: o.Logger.With("account", account), bell: make(chan struct{}, 1)}
+	return &FileFetcher{account: account, fetcher: f, shelf: s, cupboard: b, o: o, logger: o.Logger.With("account", account), bell: retry.NewWakeSignal()}
 }
 
 // Run fetches what is wanted until ctx is done. What an earlier process had begun
 // is begun anew.
 func (c *FileFetcher) Run(ctx context.Context) error {
-	carryOn(ctx, c.bell, c.round, func(err error) { c.logger.Error("files not looked after", "err", err) })
+	retry.PollLoop(ctx, c.bell, pollInterval, c.round, func(err error) { c.logger.Error("files not looked after", "err", err) })
 	return nil
 }
 
@@ -138,7 +147,7 @@ func (c *FileFetcher) fetch(ctx context.Context, f PendingFile) FetchResult {
 	}
 	o.State = FileStored
 	if known, ok := body.(interface{ MediaType() string }); ok {
-		o.Media = cutText(known.MediaType(), maxName)
+		o.Media = spaces.TruncateText(known.MediaType(), spaces.MaxNameBytes)
 	}
 	return o
 }
@@ -149,19 +158,19 @@ func (c *FileFetcher) failed(o FetchResult, err error) FetchResult {
 	kind := adapters.KindOf(err)
 	o.State, o.Counted, o.Reason, o.Hash, o.Bytes = FileWanted, true, "it could not be kept here", "", 0
 	if said, ok := errors.AsType[*adapters.Error](err); ok {
-		o.Reason = cutText(said.Error(), maxName)
+		o.Reason = spaces.TruncateText(said.Error(), spaces.MaxNameBytes)
 	} else { // it may name places on our disk, which concern nobody in the room
 		c.logger.Error("file not kept", "err", err)
 	}
-	o.Due = now.Add(10 * backoffAfter(o.File.Tries+1))
+	o.Due = now.Add(10 * retry.BackoffAfter(o.File.Tries+1))
 	switch {
 	case kind.Permanent(), o.File.Tries+1 >= maxFileTries:
 		o.State = FileMissing
 	case kind == adapters.Limited:
-		wait, _ := limitedFor(err)
+		wait, _ := adapters.RetryDelay(err)
 		o.Counted, o.Due = false, now.Add(wait)
 	case kind == adapters.Unauthorized:
-		o.Counted, o.Due = false, now.Add(unpausing)
+		o.Counted, o.Due = false, now.Add(unauthorizedRetry)
 	}
 	return o
 }
@@ -174,4 +183,4 @@ func (c *FileFetcher) keep(body io.ReadCloser) (hash string, size int64, err err
 
 // Ring tells that there may be something new to fetch. It never blocks; a lost ring
 // costs the time of a poll.
-func (c *FileFetcher) Ring() { ringOn(c.bell) }
+func (c *FileFetcher) Ring() { c.bell.Set() }

@@ -1,4 +1,4 @@
-package activity_test
+package media_test
 
 import (
 	"bytes"
@@ -13,7 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/activity"
+	"github.com/google/uuid"
+
+	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -99,16 +101,16 @@ func (a *attic) shows(size int64, files ...string) {
 }
 
 // collects runs a collector for d.
-func (a *attic) collects(d time.Duration, o activity.FileFetcherOptions) {
+func (a *attic) collects(d time.Duration, o media.FileFetcherOptions) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), d)
 	defer cancel()
 	folder, err := blobs.Open(a.folder())
 	testutil.OK(a.t, err)
-	testutil.OK(a.t, activity.NewCollector(shelfAccount, a, a.store.Border(), folder, o).Run(ctx))
+	testutil.OK(a.t, media.NewCollector(shelfAccount, a, a.store.Border(), folder, o).Run(ctx))
 }
 
-func (a *attic) file(id string) activity.FileRecord {
+func (a *attic) file(id string) media.FileRecord {
 	a.t.Helper()
 	f, _, err := a.store.Border().File(a.t.Context(), shelfAccount, id)
 	testutil.OK(a.t, err)
@@ -137,8 +139,8 @@ func TestFileIsFetchedOnceAndKeptByItsHash(t *testing.T) {
 		}
 		a.shows(10, "cat", "dog")
 		a.shows(10, "cat", "cat-copy") // shown again, and the same bytes under another name
-		a.collects(time.Minute, activity.FileFetcherOptions{})
-		a.collects(time.Minute, activity.FileFetcherOptions{})
+		a.collects(time.Minute, media.FileFetcherOptions{})
+		a.collects(time.Minute, media.FileFetcherOptions{})
 		for id, n := range a.asked {
 			if n != 1 {
 				t.Errorf("%s was fetched %d times", id, n)
@@ -170,11 +172,11 @@ func TestFetchResumesAfterAKill(t *testing.T) {
 			return []byte("whole"), nil
 		}
 		a.shows(5, "cat")
-		a.collects(10*time.Second, activity.FileFetcherOptions{})
+		a.collects(10*time.Second, media.FileFetcherOptions{})
 		a.close()
 		a.open()
-		a.collects(10*time.Second, activity.FileFetcherOptions{})
-		if f := a.file("cat"); f.State != activity.FileStored || f.Bytes != 5 {
+		a.collects(10*time.Second, media.FileFetcherOptions{})
+		if f := a.file("cat"); f.State != media.FileStored || f.Bytes != 5 {
 			t.Errorf("got %+v", f)
 		}
 	})
@@ -199,13 +201,13 @@ func TestFileThatCannotBeHadIsSaidOnce(t *testing.T) {
 		}
 		a.shows(5, "never", "gone", "later")
 		a.shows(30<<20, "huge")
-		a.collects(time.Hour, activity.FileFetcherOptions{})
+		a.collects(time.Hour, media.FileFetcherOptions{})
 		for id, want := range map[string]int{"never": 5, "gone": 1, "later": 8, "huge": 0} {
 			if a.asked[id] != want {
 				t.Errorf("%s was asked for %d times, want %d", id, a.asked[id], want)
 			}
 		}
-		if f := a.file("later"); f.State != activity.FileStored {
+		if f := a.file("later"); f.State != media.FileStored {
 			t.Errorf("what had to wait: %+v", f)
 		}
 		told := strings.Join(a.told(), "\n")
@@ -225,10 +227,10 @@ func TestFullFolderTakesNothingMore(t *testing.T) {
 		a := newAttic(t)
 		a.answer = func(string, int) ([]byte, error) { return bytes.Repeat([]byte("x"), 600), nil }
 		a.shows(600, "one")
-		a.collects(time.Minute, activity.FileFetcherOptions{MaxAll: 1000})
+		a.collects(time.Minute, media.FileFetcherOptions{MaxAll: 1000})
 		a.shows(600, "two")
-		a.collects(time.Minute, activity.FileFetcherOptions{MaxAll: 1000})
-		if a.file("one").State != activity.FileStored || a.file("two").State != activity.FileMissing || a.asked["two"] != 0 {
+		a.collects(time.Minute, media.FileFetcherOptions{MaxAll: 1000})
+		if a.file("one").State != media.FileStored || a.file("two").State != media.FileMissing || a.asked["two"] != 0 {
 			t.Errorf("got %+v and %+v", a.file("one"), a.file("two"))
 		}
 	})
@@ -241,7 +243,7 @@ func TestTroubleOfTheDiskNamesNoPlace(t *testing.T) {
 		a.answer = func(string, int) ([]byte, error) { return []byte("x"), nil }
 		testutil.OK(t, os.WriteFile(a.folder(), []byte("in the way"), 0o600))
 		a.shows(1, "cat")
-		a.collects(time.Hour, activity.FileFetcherOptions{})
+		a.collects(time.Hour, media.FileFetcherOptions{})
 		if told := a.told(); len(told) != 1 || strings.Contains(told[0], a.dir) || a.asked["cat"] != 5 {
 			t.Errorf("told %q after %d tries", told, a.asked["cat"])
 		}
@@ -250,11 +252,11 @@ func TestTroubleOfTheDiskNamesNoPlace(t *testing.T) {
 
 // A brokenShelf takes no outcome while it is full.
 type brokenShelf struct {
-	activity.FileIndex
+	media.FileIndex
 	full bool
 }
 
-func (s *brokenShelf) Shelve(ctx context.Context, o activity.FetchResult) ([]string, error) {
+func (s *brokenShelf) Shelve(ctx context.Context, o media.FetchResult) ([]string, error) {
 	if s.full {
 		return nil, errors.New("no room")
 	}
@@ -271,7 +273,7 @@ func TestAFileThatCannotBeRecordedIsNotFetchedAllTheTime(t *testing.T) {
 		folder, err := blobs.Open(a.folder())
 		testutil.OK(t, err)
 		shelf := &brokenShelf{FileIndex: a.store.Border(), full: true}
-		c := activity.NewCollector(shelfAccount, a, shelf, folder, activity.FileFetcherOptions{})
+		c := media.NewCollector(shelfAccount, a, shelf, folder, media.FileFetcherOptions{})
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			if err := c.Run(ctx); err != nil {
@@ -283,8 +285,10 @@ func TestAFileThatCannotBeRecordedIsNotFetchedAllTheTime(t *testing.T) {
 			}
 			shelf.full = false
 		}
-		if f := a.file("cat"); f.State != activity.FileStored {
+		if f := a.file("cat"); f.State != media.FileStored {
 			t.Errorf("got %+v", f)
 		}
 	})
 }
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -1,9 +1,11 @@
-package activity
+package commands
 
 import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // help tells what people can get done here, by what they want and not by how it
@@ -38,8 +40,8 @@ func (a *CommandHandler) help(ctx context.Context, q CommandRequest) (string, er
 	b.WriteString("**Hand work to another agent**: mention it by name, or ask me to bring it in.\n\n")
 	b.WriteString("**New here?** Just say \"set up this room\".\n\n")
 	b.WriteString("**And at any time, without asking the model**:\n")
-	for _, c := range Commands() {
-		fmt.Fprintf(&b, "- `%s`: %s\n", called(q.Who.Platform, c.Name), c.Help)
+	for _, c := range CommandMenu() {
+		fmt.Fprintf(&b, "- `%s`: %s\n", adapters.TypedCommand(q.Who.Platform, c.Name), c.Help)
 	}
 	return strings.TrimSpace(b.String()), nil
 }

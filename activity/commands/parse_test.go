@@ -1,4 +1,4 @@
-package activity
+package commands
 
 import "testing"
 
@@ -9,9 +9,9 @@ func TestAnswersToAnAlarm(t *testing.T) {
 		"acknowledge": "-", "ack it": "-", "please ack 2h": "-", "ack 2h or so": "-", "": "-", "ack\n2h": "-",
 	} {
 		got := "-"
-		if c := acknowledged(text); c != nil {
+		if c := ParseAcknowledgement(text); c != nil {
 			got = c.Args
-			if c.Name != commandAck {
+			if c.Name != CommandAck {
 				t.Errorf("%q is the command %q", text, c.Name)
 			}
 		}

@@ -1,10 +1,14 @@
-package activity
+// Package commands parses and answers chat commands such as /stop and /status,
+// without a model.
+package commands
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -13,7 +17,7 @@ import (
 // begin afresh, to say what goes on and why. No model is asked. It is safe for
 // concurrent use.
 type CommandHandler struct {
-	Roles   Roles
+	Roles   RoleLookup
 	Reins   RunController
 	Insight RoomInspector
 	// Platforms names what the program is connected to. Default: none are named.
@@ -24,13 +28,7 @@ type CommandHandler struct {
 	// and returns what to answer. Default: there is nothing to take on.
 	Ack func(ctx context.Context, words string, at time.Time) (string, error)
 	// Price returns what an agent's tokens cost. Default: nobody knows.
-	Price func(spaces.AgentID) TokenPrice
-}
-
-// TokenPrice is what a million tokens cost; a zero Price is not known.
-type TokenPrice struct {
-	Input, Cached, Output float64
-	Currency              string // as it is shown: "USD"
+	Price func(spaces.AgentID) spaces.TokenPrice
 }
 
 // A CommandRequest is a command of somebody who is admitted.
@@ -46,25 +44,25 @@ type CommandRequest struct {
 	At        time.Time
 }
 
-// Attend does what is asked and returns what to say, as CommonMark; empty for a
+// Run runs a command in its space and returns the answer as CommonMark; empty for a
 // command that is not ours.
-func (a *CommandHandler) Attend(ctx context.Context, q CommandRequest) (string, error) {
+func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, error) {
 	switch q.Command {
-	case commandStart, commandHelp:
+	case CommandStart, CommandHelp:
 		return a.help(ctx, q)
-	case commandStop:
+	case CommandStop:
 		return a.stop(ctx, q)
-	case commandNew:
+	case CommandNew:
 		return a.renew(ctx, q)
-	case commandMute, commandUnmute:
+	case CommandMute, CommandUnmute:
 		return a.mute(ctx, q)
-	case commandStatus:
+	case CommandStatus:
 		return a.status(ctx, q)
-	case commandWhy:
+	case CommandWhy:
 		return a.why(ctx, q)
-	case commandCost:
+	case CommandCost:
 		return a.cost(ctx, q)
-	case commandAck:
+	case CommandAck:
 		return a.ack(ctx, q)
 	}
 	return "", nil
@@ -120,6 +118,91 @@ func (a *CommandHandler) renew(ctx context.Context, q CommandRequest) (string, e
 		return "", err
 	}
 	return renewed, nil
+}
+
+// onlyDeciders answers whoever may not decide for a room of several people.
+const onlyDeciders = "In a room of several people only an admin or the owner may do that."
+
+// decides reports whether somebody may decide for all who are in the room.
+func (a *CommandHandler) decides(ctx context.Context, q CommandRequest) (bool, error) {
+	if q.Direct {
+		return true, nil
+	}
+	role, err := a.Roles.Role(ctx, q.Who)
+	if err != nil {
+		return false, fmt.Errorf("role of the asker: %w", err)
+	}
+	return role >= spaces.OfAdmin, nil
+}
+
+// named returns the agent of the room that is called so; empty when there is none.
+func (a *CommandHandler) named(ctx context.Context, q CommandRequest) (spaces.AgentID, error) {
+	wanted := strings.TrimPrefix(q.Args, "@")
+	if wanted == "" {
+		return "", nil
+	}
+	now, err := a.Insight.Now(ctx, q.Space, q.At)
+	if err != nil {
+		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
+	}
+	for _, n := range now.Agents {
+		if strings.EqualFold(wanted, string(n.Agent)) || strings.EqualFold(wanted, a.name(n.Agent)) {
+			return n.Agent, nil
+		}
+	}
+	return "", nil
+}
+
+// mute has agents follow the room in silence, all of them or the one that is named,
+// until it is lifted: nothing wakes them there, and they do nothing there. What they
+// have under way ends.
+func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, error) {
+	may, err := a.decides(ctx, q)
+	if err != nil || !may {
+		return onlyDeciders, err
+	}
+	agent, err := a.named(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	if q.Args != "" && agent == "" {
+		return "No agent of that name is in this room.", nil
+	}
+	m := spaces.MuteRequest{Space: q.Space, Agent: agent, Lifted: q.Command == CommandUnmute}
+	changed, err := a.Reins.Mute(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	names := make([]string, len(changed))
+	for i, id := range changed {
+		names[i] = a.name(id)
+	}
+	switch {
+	case m.Lifted && len(changed) == 0:
+		return "Nobody is muted here.", nil
+	case m.Lifted:
+		return joined(names) + " may speak here again.", nil
+	}
+	if _, err := a.Reins.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: agent, Unsent: true, At: q.At}); err != nil {
+		return "", err
+	}
+	if len(changed) == 0 {
+		return "Muted already.", nil
+	}
+	return fmt.Sprintf("%s in silence until somebody writes `%s`. What is said is remembered.",
+		listed(names, "follows this room", "follow this room"), adapters.TypedCommand(q.Who.Platform, CommandUnmute)), nil
+}
+
+// ack takes problems on and says so.
+func (a *CommandHandler) ack(ctx context.Context, q CommandRequest) (string, error) {
+	if !q.Operators || a.Ack == nil {
+		return "", nil
+	}
+	said, err := a.Ack(ctx, q.Args, q.At)
+	if err != nil {
+		return "", fmt.Errorf("acknowledge: %w", err)
+	}
+	return said, nil
 }
 
 // name returns how people call an agent.

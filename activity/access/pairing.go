@@ -1,4 +1,4 @@
-package activity
+package access
 
 import (
 	"crypto/subtle"
@@ -58,7 +58,7 @@ type Approval struct {
 }
 
 // A PairingState is where pairings are begun and approved. It is a plain value whose
-// methods are the whole of the rules; [Pairings] keeps it. The zero Desk is
+// methods are the whole of the rules; [PairingStore] stores it. The zero Desk is
 // empty. The JSON form is its stored form.
 type PairingState struct {
 	Pending  []PairingRequest `json:"pending,omitempty"`

@@ -1,0 +1,85 @@
+package commands
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
+
+// The chat commands. A model never sees one as a request.
+const (
+	CommandStart  = "start"
+	CommandHelp   = "help"
+	CommandStatus = "status"
+	CommandStop   = "stop"
+	CommandNew    = "new"
+	CommandMute   = "mute"
+	CommandUnmute = "unmute"
+	CommandWhy    = "why"
+	CommandCost   = "cost"
+)
+
+// CommandMenu returns the commands in the order of a platform's menu.
+func CommandMenu() []adapters.CommandMenuEntry {
+	return []adapters.CommandMenuEntry{
+		{Name: CommandHelp, Help: "what I can do for you"},
+		{Name: CommandStatus, Help: "what I am doing"},
+		{Name: CommandStop, Help: "stop what I am doing, now"},
+		{Name: CommandNew, Help: "begin a fresh conversation here"},
+		{Name: CommandMute, Help: "follow this room in silence"},
+		{Name: CommandUnmute, Help: "speak here again"},
+		{Name: CommandWhy, Help: "why I answered, or did not"},
+		{Name: CommandCost, Help: "what this room used today"},
+		{Name: CommandStart, Help: "say hello"},
+	}
+}
+
+// ParseCommand returns the command that a message begins with, nil without one: as
+// the adapter parsed it, or behind a mention of the account, which is how people
+// address a bot where the platform reserves the slash.
+func ParseCommand(account adapters.Account, m adapters.Message) *adapters.Command {
+	if m.Command != nil || !m.ToUs {
+		return m.Command
+	}
+	first, rest, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
+	if !mentions(account, first) {
+		return nil
+	}
+	name, args, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	name, slash := strings.CutPrefix(strings.ToLower(name), "/")
+	known := slices.ContainsFunc(CommandMenu(), func(c adapters.CommandMenuEntry) bool { return c.Name == name })
+	if !slash || !known {
+		return nil
+	}
+	return &adapters.Command{Name: name, Args: strings.TrimSpace(args)}
+}
+
+// mentions reports whether a word is a mention of the account.
+func mentions(account adapters.Account, word string) bool {
+	word = strings.ReplaceAll(strings.TrimRight(word, ",:"), `\`, "") // Markdown may escape a handle's underscores
+	handle, ok := strings.CutPrefix(word, "@")
+	if ok && handle != "" && (strings.EqualFold(handle, account.Handle) || strings.EqualFold(handle, account.Name)) {
+		return true
+	}
+	id, ok := strings.CutPrefix(strings.TrimSuffix(word, ">"), "<@")
+	return ok && strings.TrimPrefix(id, "!") == account.ID
+}
+
+// CommandAck acknowledges alerts. It is accepted in operators' chats only, and there
+// without a slash too.
+const CommandAck = "ack"
+
+// ackWords is how operators answer an alert: "ack", "ack 2h", "ack 3 for 2h".
+var ackWords = regexp.MustCompile(`(?i)^/?ack((?: +#?\d+)?(?: +(?:for +)?\d+ *[smhd])?)$`)
+
+// ParseAcknowledgement returns the command in an operator's answer to an alert, nil
+// for any other text.
+func ParseAcknowledgement(text string) *adapters.Command {
+	found := ackWords.FindStringSubmatch(strings.Trim(strings.TrimSpace(text), "`.!"))
+	if found == nil {
+		return nil
+	}
+	return &adapters.Command{Name: CommandAck, Args: strings.TrimSpace(found[1])}
+}

@@ -1,0 +1,74 @@
+package commands
+
+import (
+	"context"
+	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// RoleLookup looks up roles.
+type RoleLookup interface {
+	// Role returns the highest role that the configuration or an approval grants to a
+	// sender; [spaces.OfMember] when neither grants one. It does not tell whether the
+	// sender is admitted.
+	Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error)
+}
+
+// RunController are how people hold agents back.
+type RunController interface {
+	// Halt ends what agents do, at once and durably; see [spaces.Halt].
+	Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error)
+	// Renew has the agents of a room begin afresh there: what was said before is no
+	// longer part of what they carry in mind. Nothing is deleted.
+	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
+	// Mute has agents of a room be silent there, or lifts it, and returns those for
+	// whom that is new.
+	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
+}
+
+// RoomInspector tells what agents do and did in one room. Nothing of another room is in
+// its answers.
+type RoomInspector interface {
+	// Now tells how the agents of a room stand, in the order they came.
+	Now(ctx context.Context, space spaces.SpaceID, at time.Time) (RoomStatus, error)
+	// Last tells of each agent of the room what became of the message at about or,
+	// when that is zero or unknown, of the newest message that is no command. An
+	// agent that has not been asked anything yet is left out.
+	Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]MessageOutcome, error)
+}
+
+// RoomStatus is how the agents of a room stand.
+type RoomStatus struct {
+	Agents  []AgentStatus
+	Waiting int // messages nobody has looked at yet
+	Unsent  int // decided and not sent
+}
+
+// AgentStatus is one agent in a room.
+type AgentStatus struct {
+	Agent     spaces.AgentID
+	Since     time.Time // when its run here began; zero when it rests
+	Asleep    time.Time // until when it sleeps; zero when it does not
+	Muted     bool      // it follows the room in silence
+	Runs      int       // in this room, since the day began
+	Cancelled int       // of them stopped by a person
+	Failed    int       // of them ended by a fault or a limit
+	Denials   int
+	Usage     spaces.Usage // in this room, since the day began
+}
+
+// MessageOutcome is what became of a message with one agent.
+type MessageOutcome struct {
+	Agent  spaces.AgentID
+	Reason string // the gate's word on the message; empty while nobody has judged it
+	Tries  int    // runs over it that came to nothing
+	GaveUp bool   // no other is made; Stop says how the last one ended
+	Woke   bool
+	Run    spaces.CycleID    // empty when it did not wake
+	Stop   spaces.StopReason // empty while the run is open
+	Spoke  int               // messages in this room
+	Acts   []string          // what the agent asked for, in order, each name once
+	Denied []string          // codes of the acts that were refused, each once
+	Usage  spaces.Usage
+}
