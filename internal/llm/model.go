@@ -197,3 +197,44 @@ func Interrupted(ctx context.Context) *Error {
 	}
 	return &Error{Kind: kind, Err: context.Cause(ctx)}
 }
+
+// An Embedder says where texts stand by their meaning. Calls may overlap.
+type Embedder interface {
+	// Embed asks the endpoint's model of that name once and returns a vector for each
+	// text, in their order and all of one length. It fails with an [*Error] and never
+	// retries; within the deadlines it was built with it returns even if ctx has none.
+	Embed(ctx context.Context, name string, texts []string) ([][]float32, TokenUsage, error)
+}
+
+// A CallObserver tells of every call of a model, answered or failed.
+type CallObserver struct {
+	Model Model
+	// Saw is called after each call, with how long it took, and must not keep the
+	// request. Calls overlap.
+	Saw func(r Request, resp Response, took time.Duration, err error)
+}
+
+var _ Model = CallObserver{}
+
+// Generate asks the model and tells of it.
+func (w CallObserver) Generate(ctx context.Context, r Request) (Response, error) {
+	asked := time.Now()
+	resp, err := w.Model.Generate(ctx, r)
+	w.Saw(r, resp, time.Since(asked), err)
+	return resp, err
+}
+
+// Size is how many bytes of text and schema a request holds.
+func (r Request) Size() int {
+	n := 0
+	for _, m := range r.Messages {
+		n += len(m.Text)
+		for _, c := range m.Calls {
+			n += len(c.Name) + len(c.Args)
+		}
+	}
+	for _, t := range r.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
+}

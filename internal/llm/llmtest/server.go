@@ -1,10 +1,23 @@
+// Package llmtest has stand-ins for language models, for tests, fault runs and
+// benchmarks.
+//
+//   - [Scripted] answers what the test says, and complains when asked for more.
+//   - [LeakyModel] repeats everything it was shown: what can leak through it can leak.
+//   - [InjectionVictim] does what any text in its prompt orders: what it is denied is
+//     really denied.
+//   - [Server] puts any model behind an HTTP endpoint like OpenAI's, with faults,
+//     a ledger and the transcript validator [Check] on every request.
+//
+// All are deterministic and may be called concurrently.
 package llmtest
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"net/http"
 	"slices"
@@ -246,4 +259,163 @@ func writeModelError(w http.ResponseWriter, err error) {
 	case llm.TooLong:
 		writeError(w, http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is exceeded.")
 	}
+}
+
+// A LedgerEntry is one request in a server's ledger. Its slices are shared and must
+// not be changed.
+type LedgerEntry struct {
+	N         int // from 1, in order of arrival
+	At        time.Time
+	Request   llm.Request
+	Stream    bool
+	Bytes     int // of the body
+	Fault     FaultKind
+	Violation error          // of Check
+	Served    bool           // a whole answer was written, perhaps to nobody
+	Usage     llm.TokenUsage // Output is 0 unless served
+}
+
+// ServerTotals count over all requests of a server, kept or not.
+type ServerTotals struct {
+	Requests   int
+	Served     int
+	Violations int
+	First      error          // the first violation
+	Usage      llm.TokenUsage // of the requests served
+}
+
+// A ledger keeps the newest entries.
+type ledger struct {
+	mu      sync.Mutex // guards all below
+	entries []*LedgerEntry
+	totals  ServerTotals
+}
+
+// begin enters e and returns its number. keep is Server.Keep.
+func (l *ledger) begin(e *LedgerEntry, keep int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totals.Requests++
+	e.N = l.totals.Requests
+	if e.Violation != nil {
+		l.totals.Violations++
+		if l.totals.First == nil {
+			l.totals.First = e.Violation
+		}
+	}
+	if keep < 0 {
+		return e.N
+	}
+	if keep > 0 && len(l.entries) >= 2*keep { // seldom, so that it stays cheap
+		l.entries = slices.Delete(l.entries, 0, len(l.entries)-keep+1)
+	}
+	l.entries = append(l.entries, e)
+	return e.N
+}
+
+func (l *ledger) mark(n int, kind FaultKind) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.find(n); e != nil {
+		e.Fault = kind
+	}
+}
+
+func (l *ledger) served(n int, resp llm.Response) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totals.Served++
+	l.totals.Usage.Prompt += resp.Usage.Prompt
+	l.totals.Usage.Cached += resp.Usage.Cached
+	l.totals.Usage.Output += resp.Usage.Output
+	if e := l.find(n); e != nil {
+		e.Served, e.Usage = true, resp.Usage
+	}
+}
+
+// find returns the entry with the number n while it is kept. Numbers are
+// consecutive.
+func (l *ledger) find(n int) *LedgerEntry {
+	if len(l.entries) == 0 {
+		return nil
+	}
+	if i := n - l.entries[0].N; i >= 0 && i < len(l.entries) {
+		return l.entries[i]
+	}
+	return nil
+}
+
+// Ledger returns the kept entries, oldest first.
+func (s *Server) Ledger() []LedgerEntry {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	from := 0
+	if s.Keep > 0 {
+		from = max(0, len(s.ledger.entries)-s.Keep)
+	}
+	out := make([]LedgerEntry, 0, len(s.ledger.entries)-from)
+	for _, e := range s.ledger.entries[from:] {
+		out = append(out, *e)
+	}
+	return out
+}
+
+// Totals returns the counts so far.
+func (s *Server) Totals() ServerTotals {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	return s.ledger.totals
+}
+
+// vectorSize is how many numbers a vector of [Vector] has.
+const vectorSize = 64
+
+// Vector is where the server says that a text stands: texts are the nearer the more
+// words they share.
+func Vector(text string) []float32 {
+	v := make([]float32, vectorSize)
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(word)) // a hash takes all
+		bits := h.Sum64()
+		for i := range v {
+			v[i] += float32(int(bits>>i&1)*2 - 1)
+		}
+	}
+	return v
+}
+
+type wireVector struct {
+	Object    string    `json:"object"`
+	Index     int       `json:"index"`
+	Embedding []float32 `json:"embedding"`
+}
+
+// embed answers POST …/embeddings.
+func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Model string   `json:"model"`
+		Input []string `json:"input"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody)).Decode(&asked); err != nil || len(asked.Input) == 0 {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", "The body holds no texts.")
+		return
+	}
+	if !s.exists(asked.Model) {
+		writeError(w, http.StatusNotFound, "model_not_found", "The model `"+asked.Model+"` does not exist.")
+		return
+	}
+	answer := struct {
+		Object string       `json:"object"`
+		Model  string       `json:"model"`
+		Data   []wireVector `json:"data"`
+		Usage  wireUsage    `json:"usage"`
+	}{Object: "list", Model: asked.Model}
+	for i, text := range asked.Input {
+		answer.Data = append(answer.Data, wireVector{"embedding", i, Vector(text)})
+		answer.Usage.Prompt += (len(text) + 3) / 4
+	}
+	answer.Usage.Total = answer.Usage.Prompt
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer) // who asked has gone
 }

@@ -17,6 +17,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -183,4 +184,83 @@ func outline(r llm.Request, p parameters) goopenai.ChatCompletionRequest {
 		o.Tools = []goopenai.Tool{{Type: goopenai.ToolTypeFunction}}
 	}
 	return o
+}
+
+var _ llm.Embedder = (*Client)(nil)
+
+// shorter is how many numbers are asked for of models that make as few as one likes:
+// more tell little.
+const shorter = 512
+
+// Embed implements [model.Embedder] with the endpoint's /embeddings.
+func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.TokenUsage, error) {
+	call, w := c.watch(ctx)
+	defer w.end()
+	library := c.library
+	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
+	asked := goopenai.EmbeddingRequest{Input: texts, Model: goopenai.EmbeddingModel(name)}
+	if strings.HasPrefix(name, "text-embedding-3") {
+		asked.Dimensions = shorter
+	}
+	answer, err := goopenai.NewClientWithConfig(library).CreateEmbeddings(call, asked)
+	if err != nil {
+		return nil, llm.TokenUsage{}, c.explain(ctx, call, err)
+	}
+	vectors := make([][]float32, len(texts))
+	for _, e := range answer.Data {
+		if e.Index >= 0 && e.Index < len(vectors) {
+			vectors[e.Index] = e.Embedding
+		}
+	}
+	for i, v := range vectors {
+		if len(v) == 0 || len(v) != len(vectors[0]) {
+			return nil, llm.TokenUsage{}, &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("text %d of %d has %d numbers", i+1, len(texts), len(v))}
+		}
+	}
+	u, counted := (&usage{Prompt: float64(answer.Usage.PromptTokens)}).tokens()
+	if !counted { // few servers at home do
+		u = llm.TokenUsage{Prompt: (len(strings.Join(texts, "")) + 3) / 4, Estimated: true}
+	}
+	return vectors, u, nil
+}
+
+// heardBytes is what a token of sound takes in a spoken message: about ten tokens
+// and two to four kilobytes a second.
+const heardBytes = 300
+
+// Transcribe asks the endpoint's model of that name what is said in a recording. It
+// fails with a [*model.Error], and counts what the call took by the recording's
+// size: few endpoints tell.
+func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.TokenUsage, error) {
+	call, w := c.watch(ctx)
+	defer w.end()
+	library := c.library
+	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
+	heard, err := goopenai.NewClientWithConfig(library).CreateTranscription(call, goopenai.AudioRequest{
+		Model: name, FilePath: file, Reader: recording, Format: goopenai.AudioResponseFormatJSON,
+	})
+	if err != nil {
+		return "", llm.TokenUsage{}, c.explain(ctx, call, err)
+	}
+	return heard.Text, llm.TokenUsage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(heard.Text) + 3) / 4, Estimated: true}, nil
+}
+
+// An audioTransport carries a request as the library made it, and puts the client's limits
+// on the answer.
+type audioTransport struct {
+	transport http.RoundTripper
+	limit     int64
+}
+
+// Do sends the request. A status other than 2xx is returned as a *refusal.
+func (p *audioTransport) Do(req *http.Request) (*http.Response, error) {
+	resp, err := p.transport.RoundTrip(req)
+	if err != nil {
+		return nil, &unreachable{err}
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, readRefusal(resp)
+	}
+	resp.Body = http.MaxBytesReader(nil, resp.Body, p.limit)
+	return resp, nil
 }

@@ -1,10 +1,15 @@
 package openai
 
 import (
+	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
+	"time"
 
 	goopenai "github.com/sashabaranov/go-openai"
 )
@@ -89,3 +94,96 @@ func redirected(resp *http.Response) error {
 		reason: reason{Message: fmt.Sprintf("the base URL redirects to %s, which is not followed", where)},
 	}
 }
+
+var (
+	errTotal  = errors.New("no whole answer within the time for one call")
+	errSilent = errors.New("the endpoint fell silent in the middle of an answer")
+)
+
+// drainFor is how long a finished answer may take to end its body, so that the
+// connection can be used again.
+const drainFor = 20 * time.Millisecond
+
+// An idleTimeout ends one call when it takes too long or falls silent. The cause of
+// the call's context says which.
+type idleTimeout struct {
+	cancel context.CancelCauseFunc
+	total  *time.Timer
+	idle   *time.Timer // nil until listen
+	gap    time.Duration
+}
+
+// watch returns the context of a call and what watches it. The caller ends the
+// watch.
+func (c *Client) watch(parent context.Context) (context.Context, *idleTimeout) {
+	ctx, cancel := context.WithCancelCause(parent)
+	return ctx, &idleTimeout{
+		cancel: cancel,
+		total:  time.AfterFunc(c.options.Total, func() { cancel(errTotal) }),
+		gap:    c.options.Idle,
+	}
+}
+
+// listen starts or restarts the count of silence.
+func (w *idleTimeout) listen() { w.within(w.gap) }
+
+func (w *idleTimeout) within(d time.Duration) {
+	if w.idle == nil {
+		w.idle = time.AfterFunc(d, func() { w.cancel(errSilent) })
+		return
+	}
+	w.idle.Reset(d)
+}
+
+func (w *idleTimeout) end() {
+	w.total.Stop()
+	if w.idle != nil {
+		w.idle.Stop()
+	}
+	w.cancel(nil)
+}
+
+// A decompressTransport transport unpacks an answer that the endpoint compressed although
+// nobody asked for it. What reads the answer counts it unpacked, so that its limit
+// of bytes holds for little that becomes much.
+type decompressTransport struct{ http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (u decompressTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := u.RoundTripper.RoundTrip(r)
+	if err != nil || resp.Uncompressed || !packed(resp.Header.Get("Content-Encoding")) {
+		return resp, err
+	}
+	resp.Body = &unpacked{src: resp.Body}
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength, resp.Uncompressed = -1, true
+	return resp, nil
+}
+
+func packed(encoding string) bool {
+	encoding = strings.ToLower(strings.TrimSpace(encoding))
+	return encoding == "gzip" || encoding == "x-gzip"
+}
+
+// unpacked is a body that is unpacked as it is read. Nothing of it is read before,
+// so that the headers are there at once.
+type unpacked struct {
+	src io.ReadCloser
+	gz  *gzip.Reader
+	err error
+}
+
+// Read implements [io.Reader].
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.gz == nil && u.err == nil {
+		u.gz, u.err = gzip.NewReader(u.src)
+	}
+	if u.err != nil {
+		return 0, u.err
+	}
+	return u.gz.Read(p)
+}
+
+// Close implements [io.Closer].
+func (u *unpacked) Close() error { return u.src.Close() }
