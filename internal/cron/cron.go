@@ -1,8 +1,7 @@
-// Package cron says when something that recurs is due.
+// Package cron computes the next times of a cron line.
 //
-// It promises that a line of cron means what clocks on the wall show: each time
-// that it names comes once a day, also when clocks are set. It knows nothing of
-// who is waiting, and has no clock.
+// Lines are in local time: each time of day occurs once a day, also when clocks are
+// set forward or back.
 package cron
 
 import (
@@ -13,31 +12,31 @@ import (
 	"github.com/adhocore/gronx"
 )
 
-// ErrLine is returned for what is no line of cron.
+// ErrLine is returned for an invalid cron line.
 var ErrLine = errors.New("a cron line has five fields: minute, hour, day of the month, month, day of the week")
 
-// ErrNever is returned for a line that no day fits.
+// ErrNever is returned for a cron line that matches no day.
 var ErrNever = errors.New("no day fits the cron line")
 
-// The library takes seconds, years and names for whole lines as well, and counts
-// through ranges of any length: a line is five fields of stars, commas, dashes,
-// slashes, names of days and months, and numbers of two digits.
+// The library also accepts seconds, years and named lines, and expands ranges of any
+// length. A valid line has five fields of stars, commas, dashes, slashes, names of
+// days and months, and numbers of at most two digits.
 var (
 	fields = regexp.MustCompile(`^(?:[A-Za-z0-9*/,-]{1,120}(?: |$)){5}$`)
 	number = regexp.MustCompile(`[0-9]{3}`)
 )
 
-// NextTime returns the first time later than after that fits the cron line, by the
-// clocks of after's location. A time that is left out when clocks are set forward
-// comes as much later; one that comes twice when they are set back is taken once,
-// the first time.
+// NextTime returns the first match of the cron line later than after, in after's
+// location. A time that is skipped when clocks are set forward is shifted by the
+// same amount; one that occurs twice when they are set back counts the first time
+// only.
 func NextTime(line string, after time.Time) (time.Time, error) {
 	if !fields.MatchString(line) || number.MatchString(line) || !gronx.IsValid(line) {
 		return time.Time{}, ErrLine
 	}
-	// The library reckons with clocks that nobody sets, where every day has every time.
+	// The library computes in UTC, where every day has every time.
 	wall := time.Date(after.Year(), after.Month(), after.Day(), after.Hour(), after.Minute(), after.Second(), after.Nanosecond(), time.UTC)
-	for range 3 { // a time of the hour that comes twice may have been already
+	for range 3 { // a match in a repeated hour may already have passed
 		next, err := gronx.NextTickAfter(line, wall, false)
 		if err != nil {
 			return time.Time{}, ErrNever
@@ -50,8 +49,8 @@ func NextTime(line string, after time.Time) (time.Time, error) {
 	return time.Time{}, ErrNever
 }
 
-// firstMoment returns when the clocks of a location show a time for the first time, or
-// would, had they not been set forward.
+// firstMoment returns when the clocks of a location first show a time, or would show
+// it had they not been set forward.
 func firstMoment(wall time.Time, in *time.Location) time.Time {
 	due := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, in)
 	_, offset := due.Add(-3 * time.Hour).Zone() // before clocks were set, if they were
@@ -62,13 +61,13 @@ func firstMoment(wall time.Time, in *time.Location) time.Time {
 	return unset
 }
 
-// showsTime reports whether the clocks show a time of the wall at a moment.
+// showsTime reports whether at has the hour and minute of wall.
 func showsTime(at, wall time.Time) bool {
 	return at.Hour() == wall.Hour() && at.Minute() == wall.Minute()
 }
 
-// ShortestInterval returns the shortest time between any two of the next few times that fit
-// the line.
+// ShortestInterval returns the shortest interval between the next 64 matches of the
+// line.
 func ShortestInterval(line string, after time.Time) (time.Duration, error) {
 	const few = 64
 	shortest := time.Duration(1<<63 - 1)

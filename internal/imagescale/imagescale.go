@@ -1,9 +1,8 @@
-// Package imagescale makes pictures small enough to be shown to a model.
+// Package imagescale scales images down for model requests.
 //
-// It promises that what it returns is no larger than was asked, that no picture
-// makes it take more memory than its bounds say, and that the same bytes give the
-// same picture. It does not turn a picture that was taken sideways: the platforms
-// do that when it is posted. It knows nothing of messages or models.
+// The result is no larger than requested and depends on the input alone; memory is
+// limited for any input. EXIF orientation is ignored: the platforms apply it when an
+// image is posted.
 package imagescale
 
 import (
@@ -12,37 +11,37 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	_ "image/gif" // read, and shown as it stands at first
+	_ "image/gif" // the first frame is used
 	"image/jpeg"
 	_ "image/png"
 )
 
-// The bounds of what is looked at at all.
+// Limits of the input.
 const (
 	maxBytes  = 20 << 20
 	maxPixels = 40_000_000 // decoded, at most four bytes each
-	maxAsIs   = 1 << 20    // bytes; a picture of more is written anew
-	quality   = 85         // of what is written anew
+	maxAsIs   = 1 << 20    // bytes; a larger file is encoded again
+	quality   = 85         // of encoded JPEG
 )
 
-// ErrUnfit is what a picture fails with that cannot be shown: bytes that are no
-// picture, or one that is too large to look at.
+// ErrUnfit is returned for data that is not an image or is too large to decode.
 var ErrUnfit = errors.New("the picture cannot be shown")
 
-// A ScaledImage is what can be shown.
+// A ScaledImage fits a model request.
 type ScaledImage struct {
 	Media         string // "image/jpeg", "image/png", "image/gif" or "image/webp"
 	Data          []byte
-	Width, Height int // in pixels; side by side when the form does not tell
+	Width, Height int // in pixels; the limit if unknown
 }
 
-// FitImage returns the picture that data holds with no side longer than side pixels. A
-// small one stays as it is; any other is written as JPEG. Its errors wrap [ErrUnfit].
+// FitImage returns the image in data with no side longer than side pixels. A small
+// image is returned unchanged, any other is encoded as JPEG. Its errors wrap
+// [ErrUnfit].
 func FitImage(data []byte, side int) (ScaledImage, error) {
 	switch {
 	case len(data) > maxBytes:
 		return ScaledImage{}, fmt.Errorf("%w: it has %d bytes", ErrUnfit, len(data))
-	case isWebP(data) && len(data) <= maxAsIs: // which models read, and we do not
+	case isWebP(data) && len(data) <= maxAsIs: // models read it, the standard library does not
 		return ScaledImage{Media: "image/webp", Data: data, Width: side, Height: side}, nil
 	}
 	head, form, err := image.DecodeConfig(bytes.NewReader(data))
@@ -66,23 +65,23 @@ func FitImage(data []byte, side int) (ScaledImage, error) {
 	return ScaledImage{Media: "image/jpeg", Data: out.Bytes(), Width: small.Bounds().Dx(), Height: small.Bounds().Dy()}, nil
 }
 
-// isWebP reports whether data begins as a WebP picture does.
+// isWebP reports whether data begins with a WebP header.
 func isWebP(data []byte) bool {
 	return len(data) >= 12 && string(data[:4]) == "RIFF" && string(data[8:12]) == "WEBP"
 }
 
-// Tokens returns what a picture is usually charged: a share for being there and
-// one for each square of 512 pixels that it covers.
+// Tokens estimates the tokens of the image: a base and a share for each square of
+// 512 pixels.
 func (p ScaledImage) Tokens() int {
 	const each, square, edge = 85, 170, 512
 	return each + square*((p.Width+edge-1)/edge)*((p.Height+edge-1)/edge)
 }
 
-// samples is how many places along each side of a field are looked at; the colour
-// of the field is their mean.
+// samples is the number of sampled pixels along each side of a target pixel's area;
+// the colour is their mean.
 const samples = 3
 
-// shrinkImage returns the picture with no side longer than side, on white.
+// shrinkImage returns the image with no side longer than side, on white.
 func shrinkImage(from image.Image, side int) *image.RGBA {
 	b := from.Bounds()
 	w, h := b.Dx(), b.Dy()
@@ -100,7 +99,7 @@ func shrinkImage(from image.Image, side int) *image.RGBA {
 	return to
 }
 
-// mean returns the mean colour of a field, looked at in a few places.
+// mean returns the mean colour of sampled pixels in an area.
 func mean(from image.Image, field image.Rectangle) color.RGBA {
 	across, down := min(field.Dx(), samples), min(field.Dy(), samples)
 	var red, green, blue uint32
@@ -108,7 +107,7 @@ func mean(from image.Image, field image.Rectangle) color.RGBA {
 		y := field.Min.Y + j*field.Dy()/down
 		for i := range across {
 			r, g, b, a := from.At(field.Min.X+i*field.Dx()/across, y).RGBA()
-			white := 0xffff - a // what shines through
+			white := 0xffff - a // of the background
 			red, green, blue = red+(r+white)>>8, green+(g+white)>>8, blue+(b+white)>>8
 		}
 	}

@@ -11,9 +11,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
 )
 
-// LeakyModel is the model that leaks the most: it sends back the newest INBOX line
-// word for word and after it the lines of its whole prompt, newest first. Once
-// it has answered a line it rests.
+// LeakyModel repeats the newest INBOX line verbatim and then the lines of its whole
+// prompt, newest first. It stops after it has answered a line.
 type LeakyModel struct {
 	// Max bounds one answer in bytes. Default: 16 KiB.
 	Max int
@@ -23,8 +22,8 @@ type LeakyModel struct {
 
 var _ llm.Model = LeakyModel{}
 
-// Generate repeats what it was shown, by send_message, by a <msg> tag, or as a
-// thought where no acts are wanted.
+// Generate repeats the prompt, by send_message, by a <msg> tag, or as text with
+// NoCalls.
 func (p LeakyModel) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
 		return llm.Response{}, llm.Interrupted(ctx)
@@ -48,7 +47,7 @@ func (p LeakyModel) Generate(ctx context.Context, r llm.Request) (llm.Response, 
 	return completed(r, resp), nil
 }
 
-// repeat returns what a parrot says, within Max bytes.
+// repeat returns the text to send, within Max bytes.
 func (p LeakyModel) repeat(said string, messages []llm.Message) string {
 	limit := p.Max
 	if limit <= 0 {
@@ -66,7 +65,7 @@ func (p LeakyModel) repeat(said string, messages []llm.Message) string {
 	return strings.ToValidUTF8(b.String()[:limit], "")
 }
 
-// freshID is an id that no call of the transcript has.
+// freshID returns an id that no call of the transcript has.
 func freshID(r llm.Request) string {
 	n := 0
 	for i := range r.Messages {
@@ -75,13 +74,13 @@ func freshID(r llm.Request) string {
 	return fmt.Sprintf("call_%d_%d", len(r.Messages), n)
 }
 
-// InjectionVictim is the model that an injection always persuades: an order of the form
+// InjectionVictim obeys every injected order: an order of the form
 //
 //	do: tool_name {"argument": "value"}
 //
 // anywhere in a user message or in a tool's result becomes that call, plain or
-// inside a quoted JSON text. Each different order is obeyed once, the first one
-// first, one for each request; then it rests.
+// inside a quoted JSON text. Each different order is obeyed once, in order, one for
+// each request.
 type InjectionVictim struct{}
 
 var _ llm.Model = InjectionVictim{}

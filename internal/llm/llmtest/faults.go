@@ -10,13 +10,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// An EndpointFault is what goes wrong with one request.
+// An EndpointFault is injected into one request.
 type EndpointFault struct {
 	Kind       FaultKind
-	RetryAfter time.Duration // with TooMany: whole seconds, rounded up; 0 says nothing
+	RetryAfter time.Duration // of TooMany: whole seconds, rounded up; 0 omits the header
 }
 
-// FaultKind names a fault (F47 of the fault scenarios).
+// FaultKind names a fault.
 type FaultKind int
 
 // The faults.
@@ -43,7 +43,7 @@ const (
 	Empty                       // a whole answer with nothing in it
 	CutLength                   // finish_reason length, in the middle of a call if there is one
 	ManyCalls                   // 200 calls of the model's first one, or of send_message
-	UnknownTool                 // a call of a tool that nobody offered
+	UnknownTool                 // a call of a tool that was not offered
 	ErrorInStream               // an error event after half an answer
 	faultKinds
 )
@@ -72,7 +72,7 @@ func FaultKinds() []FaultKind {
 	return kinds
 }
 
-// asksModel reports whether the model's answer is needed to fail in this way.
+// asksModel reports whether the fault needs the model's answer.
 func (k FaultKind) asksModel() bool {
 	switch k {
 	case None, HangMidStream, CutConnection, CutQuietly, PlainJSON, CutLength, ManyCalls, ErrorInStream:
@@ -83,11 +83,11 @@ func (k FaultKind) asksModel() bool {
 	return false
 }
 
-// manyCalls is how many calls the fault of that name makes.
+// manyCalls is the number of calls of the fault ManyCalls.
 const manyCalls = 200
 
-// inject does what the fault says. It returns true when nothing is left to
-// write, and otherwise may have changed the answer.
+// inject applies a fault. It returns true when the answer is complete, else it may
+// have changed resp.
 func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest, f EndpointFault, resp *llm.Response) bool {
 	switch f.Kind {
 	case None, faultKinds:
@@ -164,7 +164,7 @@ func breakStream(w http.ResponseWriter, r *http.Request, req wireRequest, k Faul
 	}
 }
 
-// writeGarbage answers 200 with something that is no answer.
+// writeGarbage answers 200 with an invalid body.
 func writeGarbage(w http.ResponseWriter, k FaultKind) {
 	switch k {
 	case HTML:
@@ -181,13 +181,13 @@ func writeGarbage(w http.ResponseWriter, k FaultKind) {
 		piece := joinEvents([][]byte{event(0, "m", delta{Content: strings.Repeat("a", 64<<10)}, "")})
 		for range (9 << 20) / (64 << 10) {
 			if _, err := w.Write(piece); err != nil {
-				return // the client has had enough
+				return // the client has closed the connection
 			}
 		}
 	}
 }
 
-// cutShort takes the second half of what the model said.
+// cutShort removes the second half of the answer.
 func cutShort(resp *llm.Response) {
 	resp.Text = strings.ToValidUTF8(resp.Text[:len(resp.Text)/2], "")
 	if n := len(resp.Calls); n > 0 {

@@ -1,14 +1,13 @@
-// Package llmtest has stand-ins for language models, for tests, fault runs and
+// Package llmtest has simulated language models, for tests, fault injection and
 // benchmarks.
 //
-//   - [Scripted] answers what the test says, and complains when asked for more.
-//   - [LeakyModel] repeats everything it was shown: what can leak through it can leak.
-//   - [InjectionVictim] does what any text in its prompt orders: what it is denied is
-//     really denied.
+//   - [Scripted] answers what the test scripts, and fails the test on further requests.
+//   - [LeakyModel] repeats its whole prompt, to test protection against leaks.
+//   - [InjectionVictim] obeys orders in any text of its prompt, to test denials.
 //   - [Server] puts any model behind an HTTP endpoint like OpenAI's, with faults,
 //     a ledger and the transcript validator [Check] on every request.
 //
-// All are deterministic and may be called concurrently.
+// All are deterministic and safe for concurrent use.
 package llmtest
 
 import (
@@ -28,12 +27,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// Server is an endpoint like OpenAI's in front of any model.
+// Server is an HTTP endpoint like OpenAI's in front of any model.
 //
 // It serves POST …/chat/completions, streamed or not, POST …/embeddings with
-// [Vector], and GET …/models, under any base path. Every chat request is put in the ledger with the verdict of [Check]
-// and with usage: a quarter of the bytes, of which those count as cached that
-// begin an earlier request too. Set the fields before the first request.
+// [Vector], and GET …/models, under any base path. The ledger stores every chat
+// request with the result of [Check] and its usage: a quarter of the bytes as prompt
+// tokens, cached as far as an earlier request begins with the same bytes. Set the
+// fields before the first request.
 type Server struct {
 	// Model answers. Its errors become HTTP errors of the fitting status.
 	Model llm.Model
@@ -41,20 +41,21 @@ type Server struct {
 	Key string
 	// Names are the models that exist. Default: every name does.
 	Names []string
-	// Delay is how long the answer to a request takes. Default: none.
+	// Delay returns the latency of the answer to a request. Default: none.
 	Delay func(llm.Request) time.Duration
-	// Gap is the silence before each piece of a streamed answer, which is then cut
-	// into a few words each. Default: none; a stream has halves.
+	// Gap is the pause before each piece of a streamed answer, which is then split into
+	// a few words each. Default: none; a stream has two halves.
 	Gap time.Duration
-	// Fault says what goes wrong with the nth request, from 1. Default: nothing.
+	// Fault returns the fault of the nth request, from 1. Default: none.
 	Fault func(n int, r llm.Request) EndpointFault
-	// Window is how many tokens of a request are read. The beginning of a longer
-	// one is cut without a word, as some servers do. Default: all are read.
+	// Window limits the tokens of a request that are read. The beginning of a longer one
+	// is dropped silently, as some servers do. Default: no limit.
 	Window int
 	// Keep is how many of the newest requests the ledger keeps. Default: all;
 	// negative keeps none. Totals count all requests in any case.
 	Keep int
 
+	// A ledger keeps the newest entries.
 	ledger ledger
 	cache  prefixCache
 	tools  toolCache
@@ -63,11 +64,11 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// mostBody bounds the body of a request.
+// mostBody limits the body of a request.
 const mostBody = 64 << 20
 
-// Serve serves on l until ctx ends, closes it, and returns nil or why it stopped
-// before. Requests that hang are cut off.
+// Serve serves on l until ctx ends, closes it, and returns nil or the error that
+// stopped it earlier. Open requests are cut off.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           s,
@@ -104,7 +105,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// complete is one chat completion: read, enter in the ledger, answer.
+// complete handles one chat completion: read, store in the ledger, answer.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	body, ok := s.bodies.Get().(*bytes.Buffer)
 	if !ok {
@@ -168,7 +169,7 @@ func (s *Server) violation(req *wireRequest) error {
 	return checkMessages(req.Messages)
 }
 
-// answer waits, fails as the plan says, or asks the model.
+// answer waits, injects the fault, or calls the model.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest, n int, u llm.TokenUsage) {
 	var fault EndpointFault
 	if s.Fault != nil {
@@ -237,7 +238,8 @@ func sizeOf(calls []llm.ToolCall) int {
 	return n
 }
 
-// writeModelError gives err the status from which a client finds its kind again.
+// writeModelError answers with the HTTP status from which a client derives the same
+// kind.
 func writeModelError(w http.ResponseWriter, err error) {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
@@ -261,8 +263,7 @@ func writeModelError(w http.ResponseWriter, err error) {
 	}
 }
 
-// A LedgerEntry is one request in a server's ledger. Its slices are shared and must
-// not be changed.
+// A LedgerEntry is one request. Its slices are shared and must not be changed.
 type LedgerEntry struct {
 	N         int // from 1, in order of arrival
 	At        time.Time
@@ -271,11 +272,11 @@ type LedgerEntry struct {
 	Bytes     int // of the body
 	Fault     FaultKind
 	Violation error          // of Check
-	Served    bool           // a whole answer was written, perhaps to nobody
+	Served    bool           // a whole answer was written, perhaps after the client had gone
 	Usage     llm.TokenUsage // Output is 0 unless served
 }
 
-// ServerTotals count over all requests of a server, kept or not.
+// ServerTotals count all requests of a server, kept or not.
 type ServerTotals struct {
 	Requests   int
 	Served     int
@@ -291,7 +292,7 @@ type ledger struct {
 	totals  ServerTotals
 }
 
-// begin enters e and returns its number. keep is Server.Keep.
+// begin stores e and returns its number. keep is Server.Keep.
 func (l *ledger) begin(e *LedgerEntry, keep int) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -306,7 +307,7 @@ func (l *ledger) begin(e *LedgerEntry, keep int) int {
 	if keep < 0 {
 		return e.N
 	}
-	if keep > 0 && len(l.entries) >= 2*keep { // seldom, so that it stays cheap
+	if keep > 0 && len(l.entries) >= 2*keep { // rarely, to stay cheap
 		l.entries = slices.Delete(l.entries, 0, len(l.entries)-keep+1)
 	}
 	l.entries = append(l.entries, e)
@@ -333,8 +334,7 @@ func (l *ledger) served(n int, resp llm.Response) {
 	}
 }
 
-// find returns the entry with the number n while it is kept. Numbers are
-// consecutive.
+// find returns the kept entry with the number n. Numbers are consecutive.
 func (l *ledger) find(n int) *LedgerEntry {
 	if len(l.entries) == 0 {
 		return nil
@@ -370,8 +370,8 @@ func (s *Server) Totals() ServerTotals {
 // vectorSize is how many numbers a vector of [Vector] has.
 const vectorSize = 64
 
-// Vector is where the server says that a text stands: texts are the nearer the more
-// words they share.
+// Vector returns the embedding of a text: the more words two texts share, the nearer
+// their vectors are.
 func Vector(text string) []float32 {
 	v := make([]float32, vectorSize)
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -417,5 +417,5 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
 	}
 	answer.Usage.Total = answer.Usage.Prompt
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(answer) // who asked has gone
+	_ = json.NewEncoder(w).Encode(answer) // the client has gone
 }

@@ -83,7 +83,7 @@ func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 	return out, nil
 }
 
-// decodeContent reads a text, nothing, or a list of parts: texts, and pictures as
+// decodeContent decodes a text, nothing, or a list of parts: texts, and images as
 // data URLs.
 func decodeContent(raw json.RawMessage, into *llm.Message) error {
 	if len(raw) == 0 || json.Unmarshal(raw, &into.Text) == nil {
@@ -137,7 +137,7 @@ func decodeTools(raw json.RawMessage) ([]llm.Tool, error) {
 	return tools, nil
 }
 
-// A delta is what an event adds to an answer; in a plain answer it is the whole
+// A delta is the part of an answer in an event; in a plain answer it is the whole
 // message.
 type delta struct {
 	Role      string     `json:"role,omitempty"`
@@ -182,7 +182,7 @@ type wireAnswer struct {
 	Usage   *wireUsage   `json:"usage,omitempty"`
 }
 
-// writeAnswer writes a whole answer, as a stream if one was asked for.
+// writeAnswer writes a whole answer, as a stream if the request asks for one.
 func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp llm.Response) {
 	if !req.Stream {
 		w.Header().Set("Content-Type", "application/json")
@@ -194,7 +194,7 @@ func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp llm.Respons
 	_, _ = w.Write(append(joinEvents(streamed(req, n, resp, halves)), "data: [DONE]\n\n"...))
 }
 
-// whole is the answer as one JSON object.
+// whole returns the answer as one JSON object.
 func whole(req wireRequest, n int, resp llm.Response) []byte {
 	a := envelope(n, req.Model, "chat.completion")
 	finish := string(resp.Finish)
@@ -207,7 +207,7 @@ func whole(req wireRequest, n int, resp llm.Response) []byte {
 	return encode(a)
 }
 
-// streamed is the answer in events, texts and arguments cut as cut does it.
+// streamed returns the answer as events, with texts and arguments split by cut.
 func streamed(req wireRequest, n int, resp llm.Response, cut func(string) []string) [][]byte {
 	var events [][]byte
 	add := func(d delta, finish string) { events = append(events, event(n, req.Model, d, finish)) }
@@ -271,7 +271,7 @@ func usageOf(u llm.TokenUsage) *wireUsage {
 	return w
 }
 
-// halves cuts s near the middle, between two characters.
+// halves splits s near the middle, between two characters.
 func halves(s string) []string {
 	n := len(s) / 2
 	for n > 0 && !utf8.RuneStart(s[n]) {
@@ -283,7 +283,7 @@ func halves(s string) []string {
 	return []string{s[:n], s[n:]}
 }
 
-// list names the models that exist.
+// list writes the available models.
 func (s *Server) list(w http.ResponseWriter) {
 	type entry struct {
 		ID     string `json:"id"`
@@ -300,7 +300,7 @@ func (s *Server) list(w http.ResponseWriter) {
 	}{"list", data}))
 }
 
-// writeError answers with an error as OpenAI writes them.
+// writeError answers with an error in OpenAI's form.
 func writeError(w http.ResponseWriter, status int, code, message string) {
 	type detail struct {
 		Message string `json:"message"`
@@ -314,7 +314,7 @@ func writeError(w http.ResponseWriter, status int, code, message string) {
 	}{detail{message, code, code}}))
 }
 
-// writeLimited answers 429; a wait is said in whole seconds, rounded up.
+// writeLimited answers 429 with Retry-After in whole seconds, rounded up.
 func writeLimited(w http.ResponseWriter, retryAfter time.Duration) {
 	if retryAfter > 0 {
 		seconds := int((retryAfter + time.Second - 1) / time.Second)
@@ -323,7 +323,7 @@ func writeLimited(w http.ResponseWriter, retryAfter time.Duration) {
 	writeError(w, http.StatusTooManyRequests, "rate_limit_exceeded", "Rate limit reached.")
 }
 
-// encode returns the JSON of one of the structs above, which always have one.
+// encode returns the JSON of one of the structs above.
 func encode(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {

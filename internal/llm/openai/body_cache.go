@@ -10,41 +10,41 @@ import (
 	"time"
 )
 
-// errBodyClosed is what a reader of a body gives after its end.
+// errBodyClosed is returned by Read after Close.
 var errBodyClosed = errors.New("the body of the request is closed")
 
-// What is kept of bodies: of one, and of all that were used since the last
-// generation of them began; and how long without a call all of them are. Who seldom
-// asks need not save what writing a body costs.
+// Limits of the body cache: bytes of one body, bytes of a generation, and how long
+// bodies are kept after the last call.
 const (
 	keptBytes       = 1 << 20
 	generationBytes = 8 << 20 // of fifty conversations with full windows
 	keptFor         = 500 * time.Millisecond
 )
 
-// bodyCache are the bodies of finished requests, which later ones write on: one of
-// the same conversation where it differs, any other in the same room.
+// A bodyCache holds the bodies of finished requests for reuse: the next request of
+// the same conversation rewrites the part that differs, any other reuses the memory.
 type bodyCache struct {
 	unused sync.Pool
 
 	mu sync.Mutex // guards the rest
 	// Bodies are kept by conversation in two generations: when young is full it
-	// becomes old, and those that were old serve anybody.
+	// becomes old, and the previous old ones are released.
 	young, old map[string]*payload
 	bytes      int         // of the room of young
-	rest       *time.Timer // forgets them all; nil before the first
+	rest       *time.Timer // drops all bodies; nil before the first is kept
 }
 
-// A payload is the body of one request. The transport may read it after it has
-// returned, so it is written anew when its maker and every reader are done.
+// A payload is the body of one request. The transport may still read it after it has
+// returned, so a payload is reused only when its owner and all readers have released
+// it.
 type payload struct {
 	body
 	users atomic.Int32
 	home  *bodyCache
 }
 
-// take returns a body with one user, the caller: the last one of a conversation if
-// nobody reads it any more, or another. key is empty where there is none.
+// take returns a body with one user, the caller: the conversation's last one unless
+// it is still being read, or another. key is empty without a conversation.
 func (p *bodyCache) take(key string) *payload {
 	if b := p.lastOf(key); b != nil {
 		return b
@@ -57,7 +57,7 @@ func (p *bodyCache) take(key string) *payload {
 	return b
 }
 
-// lastOf takes out what is kept for a conversation, or returns nil.
+// lastOf removes and returns the body of a conversation, or returns nil.
 func (p *bodyCache) lastOf(key string) *payload {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,7 +76,7 @@ func (p *bodyCache) lastOf(key string) *payload {
 	return b
 }
 
-// keep ends the use of a body by its maker, and keeps it for the conversation.
+// keep ends the owner's use of a body and stores it for the conversation.
 func (p *bodyCache) keep(key string, b *payload) {
 	if key == "" || cap(b.bytes) > keptBytes {
 		b.release()
@@ -84,7 +84,7 @@ func (p *bodyCache) keep(key string, b *payload) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.young[key] != nil || p.old[key] != nil { // that of a call which overlapped
+	if p.young[key] != nil || p.old[key] != nil { // stored by a concurrent call
 		b.release()
 		return
 	}
@@ -103,7 +103,7 @@ func (p *bodyCache) keep(key string, b *payload) {
 	}
 }
 
-// forget leaves all that is kept to the collector.
+// forget drops all stored bodies.
 func (p *bodyCache) forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,14 +118,14 @@ func (b *payload) release() {
 	b.home.unused.Put(b)
 }
 
-// open returns the body for reading, from its beginning. Only a user may open it.
+// open returns a reader of the body. The caller must be a user of it.
 func (b *payload) open() io.ReadCloser {
 	b.users.Add(1)
 	return &payloadReader{of: b}
 }
 
-// A payloadReader reads a payload until it is closed, which may happen while it
-// reads.
+// A payloadReader reads a payload until it is closed. Close may be called during
+// Read.
 type payloadReader struct {
 	mu sync.Mutex // guards the rest
 	of *payload   // nil once closed
@@ -147,8 +147,8 @@ func (r *payloadReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// writeTo writes what is left to w, at most so many bytes. It may be closed
-// meanwhile: what is written stays a use of the payload until it is.
+// writeTo writes at most that many of the remaining bytes to w. If the reader is
+// closed meanwhile, the payload stays in use until the write returns.
 func (r *payloadReader) writeTo(w io.Writer, most int64) (int64, error) {
 	r.mu.Lock()
 	of, from := r.of, r.at
@@ -177,8 +177,8 @@ func (r *payloadReader) Close() error {
 	return nil
 }
 
-// A zeroCopyConn connection writes a payload from where it stands. The transport would
-// copy it by way of a buffer of its own, piece by piece.
+// A zeroCopyConn writes a payload directly from its memory. The transport would copy
+// it through a buffer of its own.
 type zeroCopyConn struct{ net.Conn }
 
 // ReadFrom implements [io.ReaderFrom].
@@ -193,7 +193,7 @@ func (d zeroCopyConn) ReadFrom(src io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{d.Conn}, src)
 }
 
-// directly returns a dialer whose connections are direct.
+// directly wraps the connections of a dialer as zeroCopyConn.
 func directly(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)

@@ -20,14 +20,14 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// unreachable is an error of the transport before there were response headers.
+// unreachable is a transport error before the response headers.
 type unreachable struct{ error }
 
-// Unwrap returns what the transport said.
+// Unwrap returns the transport's error.
 func (e *unreachable) Unwrap() error { return e.error }
 
-// explain says what a failed call means to the caller, in words free of the key.
-// ctx is the caller's context and call the watched one below it.
+// explain converts the error of a failed call and removes the key. ctx is the
+// caller's context and call the one with the timeouts.
 func (c *Client) explain(ctx, call context.Context, err error) *llm.Error {
 	switch {
 	case ctx.Err() != nil:
@@ -36,11 +36,11 @@ func (c *Client) explain(ctx, call context.Context, err error) *llm.Error {
 		return &llm.Error{Kind: llm.Timeout, Err: context.Cause(call)}
 	}
 	e := classify(err)
-	e.Err = errors.New(c.scrub(e.Err.Error())) // and without what err wraps
+	e.Err = errors.New(c.scrub(e.Err.Error())) // drops wrapped errors, which may contain the key
 	return e
 }
 
-// classify finds the kind of err.
+// classify returns err with its kind.
 func classify(err error) *llm.Error {
 	if r := asRefusal(err); r != nil {
 		return &llm.Error{Kind: r.kind(), Status: r.status, RetryAfter: r.retryAfter, Err: r}
@@ -57,8 +57,8 @@ func classify(err error) *llm.Error {
 	return &llm.Error{Kind: llm.Garbled, Err: err}
 }
 
-// asRefusal returns the endpoint's own words in err, or nil. The library has its
-// own type for an error that is the first thing in an event.
+// asRefusal returns the endpoint's own error in err, or nil. The library has its own
+// type for an error in the first event.
 func asRefusal(err error) *apiError {
 	if r, ok := errors.AsType[*apiError](err); ok {
 		return r
@@ -80,7 +80,7 @@ func asRefusal(err error) *apiError {
 	return r
 }
 
-// httpStatus returns code when it is the status of an HTTP error, else 0.
+// httpStatus returns code if it is an HTTP error status, else 0.
 func httpStatus(code int) int {
 	if code >= 400 && code <= 599 {
 		return code
@@ -93,7 +93,7 @@ func isNet(err error) bool {
 	return ok
 }
 
-// scrub removes the key, should an endpoint or a library repeat it.
+// scrub removes the key in case an endpoint or the library repeats it.
 func (c *Client) scrub(s string) string {
 	if c.options.APIKey == "" {
 		return s
@@ -101,7 +101,7 @@ func (c *Client) scrub(s string) string {
 	return strings.ReplaceAll(s, c.options.APIKey, "***")
 }
 
-// What endpoints say, in lower case.
+// Phrases in the errors of endpoints, in lower case.
 var (
 	saysTooLong = []string{
 		"context_length", "context length", "context window", "context size", "maximum prompt length",
@@ -117,8 +117,8 @@ var (
 	saysLimited = []string{"rate_limit", "rate limit", "too many requests", "resource_exhausted"}
 )
 
-// kind sorts a refusal by its status and, where endpoints disagree about the
-// status, by its words.
+// kind classifies an error by its status and, where endpoints disagree about the
+// status, by phrases in its reason.
 func (r *apiError) kind() llm.ErrorKind {
 	says := func(phrases []string) bool { return r.reason.says(phrases) }
 	switch s := r.status; {
@@ -141,7 +141,7 @@ func (r *apiError) kind() llm.ErrorKind {
 	case s == 0 && says(saysLimited):
 		return llm.Limited
 	case s == 0:
-		return llm.Unavailable // it had accepted the request and then broke
+		return llm.Unavailable // it accepted the request and failed later
 	}
 	return llm.Rejected
 }
@@ -152,15 +152,18 @@ func (r reason) says(phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 }
 
-// An apiError is an error that the endpoint itself stated, by status or in the
-// middle of a stream (status 0).
+// An apiError is an error that the endpoint reported, by status or in the middle of
+// a stream (status 0).
 type apiError struct {
-	status     int
+	status int
+	// retryAfter reads the requested wait: milliseconds, seconds or a date, which is
+	// relative to the endpoint's own clock. 0 without a header.
 	retryAfter time.Duration
-	reason     reason
+	// A reason holds the fields of an error body. Endpoints use different forms.
+	reason reason
 }
 
-// Error returns the reason that the endpoint gave, cut short.
+// Error returns the reason that the endpoint gave, clipped.
 func (r *apiError) Error() string {
 	if r.reason.Message != "" {
 		return textformat.ClipBytes(r.reason.Message, 300)
@@ -175,9 +178,9 @@ type reason struct {
 	Param   string
 }
 
-// readReason finds the reason in the body of an error in the forms
-// {"error":{…}}, {"error":"…"}, {"message":"…"} and {"detail":…}. A body in no
-// known form gives an empty reason: it may quote the prompt.
+// readReason reads an error body in the forms {"error":{…}}, {"error":"…"},
+// {"message":"…"} and {"detail":…}. Any other body gives an empty reason, since it
+// may quote the prompt.
 func readReason(body []byte) reason {
 	var b struct {
 		Error   json.RawMessage `json:"error"`
@@ -223,8 +226,8 @@ func readError(raw json.RawMessage) reason {
 	}
 }
 
-// readDetail reads FastAPI's "detail": a text, or a list of which the place and
-// the message are taken and never the quoted input.
+// readDetail reads FastAPI's "detail": a text, or a list of which only location and
+// message are used, never the quoted input.
 func readDetail(raw json.RawMessage) reason {
 	var list []struct {
 		Loc []json.RawMessage `json:"loc"`
@@ -241,7 +244,7 @@ func readDetail(raw json.RawMessage) reason {
 	return r
 }
 
-// plain returns a JSON text without quotes, a number as it is, and "" for the rest.
+// plain returns a JSON string or number as text, and "" for other values.
 func plain(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -254,7 +257,7 @@ func plain(raw json.RawMessage) string {
 	return ""
 }
 
-// longestRetryAfter is the longest wait that a header is believed.
+// longestRetryAfter caps Retry-After.
 const longestRetryAfter = 24 * time.Hour
 
 // retryAfter reads how long the endpoint asks to wait: milliseconds, seconds or

@@ -11,24 +11,24 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// A body is the JSON of a request, and what it was made of: the body of the next
-// request of the same conversation begins alike, and is written from where it does
-// not (the texts of a full window lie scattered, and reading them costs more than
-// all else that a call does).
+// A body is the JSON of a request and the values it was built from. The next request
+// of the same conversation usually begins with the same bytes, so only the part from
+// the first difference on is written again: reading all texts of a full context
+// window costs more than the rest of a call.
 type body struct {
 	bytes    []byte
 	model    string
 	tools    []llm.Tool
-	messages []llm.Message // those before the first with pictures, which are large and seldom stay
+	messages []llm.Message // those before the first with images, which are large and rarely reused
 	ends     []int         // of each message in bytes
-	signed   bool          // its calls have signatures
+	signed   bool          // tool calls carry signatures
 }
 
 // write makes b the body of r.
 //
-// What changes least comes first, so that the bodies of two requests with the
-// same tools and the same first messages are equal up to the first message that
-// differs. Schemas are copied as they are.
+// The order of the fields puts what changes least first, so that two requests with
+// the same tools and first messages are equal up to the first different message.
+// Schemas are copied unchanged.
 func (b *body) write(r llm.Request, p parameters) {
 	known := b.alike(&r, p.signed)
 	if known == 0 {
@@ -52,8 +52,8 @@ func (b *body) write(r llm.Request, p parameters) {
 	b.bytes = appendEnd(b.bytes, &r, p)
 }
 
-// remember notes what the body is made of, of which so many messages are known. The
-// room that they and their calls stand in is the caller's.
+// remember stores the values behind the body, of which the first known messages are
+// unchanged. It copies messages and calls, whose memory belongs to the caller.
 func (b *body) remember(known int, messages []llm.Message) {
 	before := b.messages
 	b.messages = slices.Grow(b.messages[:known], len(messages)-known)
@@ -69,14 +69,13 @@ func (b *body) remember(known int, messages []llm.Message) {
 	}
 }
 
-// room is how many bytes the body keeps, beside the texts it was made of.
+// room returns the memory that the body holds, apart from the texts.
 func (b *body) room() int { return cap(b.bytes) + cap(b.messages)*messageRoom + cap(b.ends)*8 }
 
-// messageRoom is how many bytes a message takes, with one call.
+// messageRoom is the memory of a message with one call.
 const messageRoom = 96 + 48
 
-// alike returns how many messages at the beginning of r stand in the body as they
-// would be written now.
+// alike returns how many messages at the beginning of r are in the body already.
 func (b *body) alike(r *llm.Request, signed bool) int {
 	if b.model != r.Model || b.signed != signed || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
 		return 0
@@ -92,16 +91,16 @@ func sameTool(a, b llm.Tool) bool {
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
 }
 
-// sameMessage reports whether two messages without pictures are the same. Those
-// of one conversation mostly share their strings, so that none is read.
+// sameMessage reports whether two messages without images are equal. Messages of one
+// conversation mostly share their strings, so the comparison rarely reads them.
 func sameMessage(a, b *llm.Message) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls) && !seen(*b)
 }
 
-// seen reports whether a message shows pictures.
+// seen reports whether a message has images.
 func seen(m llm.Message) bool { return len(m.Pictures) > 0 }
 
-// appendEnd appends what stands behind the messages.
+// appendEnd appends the fields after the messages.
 func appendEnd(b []byte, r *llm.Request, p parameters) []byte {
 	b = append(b, `],"stream":true`...)
 	if p.usage {
@@ -125,7 +124,7 @@ func appendEnd(b []byte, r *llm.Request, p parameters) []byte {
 	return append(b, '}')
 }
 
-// roughSize is a little more than the JSON of most requests takes.
+// roughSize estimates the JSON size of a request.
 func roughSize(r llm.Request) int {
 	n := 256
 	for i := range r.Tools {
@@ -169,8 +168,8 @@ func appendTools(b []byte, tools []llm.Tool) []byte {
 	return append(b, ']')
 }
 
-// unsigned is what Google takes where the signature of a call is not at hand
-// (ai.google.dev/gemini-api/docs/thought-signatures).
+// unsigned is the placeholder that Google accepts for a missing signature of a tool
+// call (ai.google.dev/gemini-api/docs/thought-signatures).
 const unsigned = `,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
 func appendMessage(b []byte, m *llm.Message, p parameters) []byte {
@@ -214,7 +213,7 @@ func appendMessage(b []byte, m *llm.Message, p parameters) []byte {
 	return append(b, '}')
 }
 
-// appendParts appends the words of a message and, behind them, its pictures.
+// appendParts appends the text of a message and then its images.
 func appendParts(b []byte, m *llm.Message) []byte {
 	b = append(b, `[{"type":"text","text":`...)
 	b = appendText(b, m.Text)
@@ -230,16 +229,16 @@ func appendParts(b []byte, m *llm.Message) []byte {
 	return append(b, ']')
 }
 
-// pictureSize returns how many bytes of a request a picture takes.
+// pictureSize returns the size of an image in a request.
 func pictureSize(p *llm.ModelImage) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
 
 const hex = "0123456789abcdef"
 
-// appendText appends s as a JSON string. It escapes only what JSON demands;
-// bytes that are not UTF-8 become U+FFFD. Every byte is looked at once.
+// appendText appends s as a JSON string with the required escapes only. Invalid
+// UTF-8 becomes U+FFFD.
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
-	from := 0 // of what is not appended yet
+	from := 0 // start of the part that is not appended yet
 	for n := unescaped(s); n < len(s); n += unescaped(s[n:]) {
 		if s[n] >= utf8.RuneSelf {
 			if r, size := utf8.DecodeRuneInString(s[n:]); r != utf8.RuneError || size > 1 {
@@ -259,9 +258,9 @@ const (
 	highBits = 0x80 * eachByte
 )
 
-// unescaped is how many bytes at the beginning of s are ASCII and need no escape. It
-// looks at eight at a time: a byte below a bound, or one that is zero, borrows from
-// its high bit, and the lowest that does is surely one.
+// unescaped returns how many bytes at the beginning of s are ASCII and need no
+// escape. It tests eight bytes at a time: a byte below a limit, or a zero byte,
+// borrows from its high bit, and the lowest byte with that bit set is exact.
 func unescaped(s string) int {
 	n := 0
 	for ; n+8 <= len(s); n += 8 {
@@ -278,8 +277,8 @@ func unescaped(s string) int {
 	return n
 }
 
-// escaped are the bytes that may not stand in a JSON string as they are, and those
-// that may be no text at all.
+// escaped marks the bytes that need an escape in a JSON string, and the non-ASCII
+// ones.
 var escaped = func() (escaped [256]bool) {
 	for c := range 256 {
 		escaped[c] = c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf

@@ -17,16 +17,16 @@ var (
 	errWebPage  = errors.New("the endpoint answered with a web page")
 )
 
-// An answer is a response body made safe and uniform: limited in bytes, watched
-// for silence, and always an event stream. A plain JSON body becomes a stream of
-// one event, since its line breaks can only be white space between tokens.
+// An answer is a response body limited in bytes, watched for idle time and converted
+// to an event stream. A plain JSON body becomes a stream of one event; its line
+// breaks can only be white space between tokens.
 type answer struct {
 	src   io.ReadCloser
 	left  int64  // bytes still allowed
-	heard func() // told whenever something arrives
+	heard func() // called whenever bytes arrive
 	shape shape
-	head  []byte // given out before the rest of src
-	err   error  // final, given out after head
+	head  []byte // returned before the rest of src
+	err   error  // final, returned after head
 }
 
 type shape int
@@ -37,10 +37,10 @@ const (
 	whole
 )
 
-// discardBytes is the most that discard reads.
+// discardBytes limits discard.
 const discardBytes = 4 << 10
 
-// Read gives out the body as an event stream.
+// Read returns the body as an event stream.
 func (a *answer) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -70,7 +70,7 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// take reads from the source under the limits.
+// take reads from the source within the limits.
 func (a *answer) take(p []byte) (int, error) {
 	n, err := a.src.Read(p)
 	if n > 0 {
@@ -82,8 +82,8 @@ func (a *answer) take(p []byte) (int, error) {
 	return n, err
 }
 
-// recognise looks at the first bytes that are not white space, whatever the
-// content type claims, and queues them.
+// recognise detects the form of the body by its first character, whatever the
+// content type says, and queues the bytes.
 func (a *answer) recognise(first []byte) error {
 	first = bytes.TrimLeft(first, "\ufeff \t\r\n")
 	if len(first) == 0 {
@@ -114,7 +114,7 @@ func flatten(p []byte) {
 	}
 }
 
-// discard reads on to the end of the source, or a little way.
+// discard reads to the end of the source, or discardBytes.
 func (a *answer) discard() {
 	_, _ = io.CopyN(io.Discard, a.src, discardBytes)
 }
@@ -122,8 +122,8 @@ func (a *answer) discard() {
 // Close closes the source.
 func (a *answer) Close() error { return a.src.Close() }
 
-// A chunk is one event of a stream, or a whole plain answer. It has only the
-// fields that are read, in all the forms in which endpoints send them.
+// A chunk is one event of a stream, or a whole plain answer. It has the fields that
+// are read, in all forms that endpoints send.
 type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
@@ -161,7 +161,7 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// content is a text, null, or a list of parts of which the text ones count.
+// content is a string, null, or a list of parts, of which the text parts count.
 type content string
 
 // UnmarshalJSON reads any of the three forms.
@@ -190,9 +190,8 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// literal returns what a valid JSON string says if Go reads it alike, as it does with
-// nearly all pieces of an answer; false for everything else, such as two halves of a
-// character.
+// literal decodes a JSON string that Go syntax decodes to the same value, as nearly
+// all pieces of an answer; false for others, such as surrogate pairs.
 func literal(b []byte) (string, bool) {
 	if len(b) < 2 || b[0] != '"' || !utf8.Valid(b) {
 		return "", false
@@ -204,7 +203,7 @@ func literal(b []byte) (string, bool) {
 	return text, err == nil
 }
 
-// arguments is a text, null, or JSON that should have been a text.
+// arguments is a string, null, or JSON that should have been a string.
 type arguments string
 
 // UnmarshalJSON reads any of the three forms.
@@ -220,7 +219,7 @@ func (a *arguments) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// tokens returns what the endpoint counted; ok is false when it counted nothing.
+// tokens returns the usage that the endpoint reported; ok is false without one.
 func (u *usage) tokens() (n llm.TokenUsage, ok bool) {
 	if u == nil || u.Prompt < 1 {
 		return llm.TokenUsage{}, false
@@ -233,7 +232,7 @@ func (u *usage) tokens() (n llm.TokenUsage, ok bool) {
 	return n, true
 }
 
-// whole32 is f as a count that cannot overflow a sum.
+// whole32 converts f to an int within 0 and 1<<31-1.
 func whole32(f float64) int {
 	return int(min(max(f, 0), 1<<31-1))
 }

@@ -14,14 +14,14 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 )
 
-// An exchange is one request and its answer: the HTTP client that the library
-// is given for that one call.
+// An exchange is one request and its answer: the HTTP client that the library is
+// given for that call.
 //
-// It writes the body itself, because the library encodes and re-scans every
-// message several times (about 8 µs per KB, a millisecond for a full window).
-// It keeps Retry-After, which the library drops, and puts the limits on the
-// answer. It speaks to the transport below http.Client, so redirects are not
-// followed and errors do not repeat the URL.
+// It sends its own body, because the library encodes and scans every message several
+// times (about 8 µs per KB, a millisecond for a full context window). It keeps
+// Retry-After, which the library drops, and limits the answer. It calls the
+// transport without an http.Client, so redirects are not followed and errors do not
+// contain the URL.
 type exchange struct {
 	transport http.RoundTripper
 	body      *payload
@@ -32,11 +32,11 @@ type exchange struct {
 
 var _ goopenai.HTTPDoer = (*exchange)(nil)
 
-// refusalBytes is how much of a refusal is read for its reason.
+// refusalBytes limits the body of an error response.
 const refusalBytes = 64 << 10
 
 // Do sends the request with the exchange's own body. A status other than 2xx is
-// returned as a *refusal.
+// returned as an [*apiError].
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	x.setBody(req)
 	resp, err := x.transport.RoundTrip(req)
@@ -52,22 +52,22 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// setBody gives req the exchange's body, replayable, so that the transport may
-// send it again when a kept connection turns out to be closed.
+// setBody gives req the exchange's body. GetBody lets the transport send it again
+// when a reused connection turns out to be closed.
 func (x *exchange) setBody(req *http.Request) {
 	req.Body = x.body.open()
 	req.GetBody = func() (io.ReadCloser, error) { return x.body.open(), nil }
 	req.ContentLength = int64(len(x.body.bytes))
 }
 
-// drain reads the little that follows a complete answer, so that its connection
-// can carry the next call. An endpoint that keeps the body open loses it.
+// drain reads the rest of a complete answer, so that the connection can be reused.
+// An endpoint that keeps the body open loses the connection.
 func (x *exchange) drain() {
 	x.watch.within(drainFor)
 	x.answer.discard()
 }
 
-// readRefusal turns a response that is no answer into an error and closes it.
+// readRefusal converts an error response to an error and closes it.
 func readRefusal(resp *http.Response) error {
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 && resp.StatusCode <= 399 {
@@ -75,7 +75,7 @@ func readRefusal(resp *http.Response) error {
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, refusalBytes))
 	if err != nil {
-		body = nil // the status says enough
+		body = nil // the status is enough
 	}
 	return &apiError{
 		status:     resp.StatusCode,
@@ -100,21 +100,19 @@ var (
 	errSilent = errors.New("the endpoint fell silent in the middle of an answer")
 )
 
-// drainFor is how long a finished answer may take to end its body, so that the
-// connection can be used again.
+// drainFor limits how long drain waits for the end of the body.
 const drainFor = 20 * time.Millisecond
 
-// An idleTimeout ends one call when it takes too long or falls silent. The cause of
-// the call's context says which.
+// An idleTimeout cancels a call that takes too long or goes idle. The cause of the
+// call's context tells which.
 type idleTimeout struct {
 	cancel context.CancelCauseFunc
 	total  *time.Timer
-	idle   *time.Timer // nil until listen
+	idle   *time.Timer // nil before listen
 	gap    time.Duration
 }
 
-// watch returns the context of a call and what watches it. The caller ends the
-// watch.
+// watch returns the context of a call and its timeouts. The caller must end them.
 func (c *Client) watch(parent context.Context) (context.Context, *idleTimeout) {
 	ctx, cancel := context.WithCancelCause(parent)
 	return ctx, &idleTimeout{
@@ -124,7 +122,7 @@ func (c *Client) watch(parent context.Context) (context.Context, *idleTimeout) {
 	}
 }
 
-// listen starts or restarts the count of silence.
+// listen starts or restarts the idle timer.
 func (w *idleTimeout) listen() { w.within(w.gap) }
 
 func (w *idleTimeout) within(d time.Duration) {
@@ -143,9 +141,8 @@ func (w *idleTimeout) end() {
 	w.cancel(nil)
 }
 
-// A decompressTransport transport unpacks an answer that the endpoint compressed although
-// nobody asked for it. What reads the answer counts it unpacked, so that its limit
-// of bytes holds for little that becomes much.
+// A decompressTransport decompresses gzip answers, which some endpoints send
+// unrequested. Limits then apply to the decompressed size.
 type decompressTransport struct{ http.RoundTripper }
 
 // RoundTrip implements [http.RoundTripper].
@@ -166,8 +163,8 @@ func packed(encoding string) bool {
 	return encoding == "gzip" || encoding == "x-gzip"
 }
 
-// unpacked is a body that is unpacked as it is read. Nothing of it is read before,
-// so that the headers are there at once.
+// An unpacked body decompresses when it is read, so that the headers are available
+// at once.
 type unpacked struct {
 	src io.ReadCloser
 	gz  *gzip.Reader
