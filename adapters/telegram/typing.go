@@ -6,6 +6,8 @@ import (
 	"hash/fnv"
 	"strings"
 
+	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
+
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
@@ -37,4 +39,14 @@ func draftID(key string) int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(key)) // a hash never fails
 	return int64(h.Sum32()) + 1
+}
+
+// Typing shows for five seconds, or until the next message, that we write.
+func (c *Client) Typing(ctx context.Context, chat, thread string) error {
+	params := tgbotapi.Params{"chat_id": chat, "action": "typing"}
+	if thread != "" {
+		params["message_thread_id"] = thread
+	}
+	_, err := call[bool](ctx, c, "sendChatAction", params, c.limit)
+	return err
 }
