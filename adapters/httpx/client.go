@@ -1,14 +1,22 @@
 package httpx
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"github.com/gorilla/websocket"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // BaseURL checks the base URL that an operator wrote for a platform and cuts the
@@ -86,3 +94,116 @@ func (t RoundTripFunc) Do(r *http.Request) (*http.Response, error) { return t(r)
 
 // RoundTrip calls t.
 func (t RoundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
+
+// maxAnswer bounds one answer of a platform.
+const maxAnswer = 64 << 20
+
+// An Answer is what was seen of one call, as far as it came.
+type Answer struct {
+	Written bool // some of the request may have left us
+	Status  int  // 0 when no answer came
+	Header  http.Header
+	Whole   []byte // the body; nil unless it was read to its end
+}
+
+// Take reads the body of resp whole, so that the connection is used again and an
+// answer that nobody can parse can still be looked at. It returns resp as it was
+// given, with the same bytes to be read.
+func (a *Answer) Take(resp *http.Response, err error) (*http.Response, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	a.Status, a.Header = resp.StatusCode, resp.Header
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > maxAnswer {
+		return nil, fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
+	}
+	a.Whole = body
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// Capped returns body, whose reading fails with [adapters.Invalid] beyond limit bytes.
+func Capped(body io.ReadCloser, limit int64) io.ReadCloser {
+	return capped{http.MaxBytesReader(nil, body, limit)}
+}
+
+type capped struct{ io.ReadCloser }
+
+// Read reads on.
+func (c capped) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		err = &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: fmt.Errorf("the file has more than %d bytes", long.Limit)}
+	}
+	return n, err
+}
+
+const (
+	// maxTries is how often a call is made before its failure counts.
+	maxTries = 4
+	// leastWait is the least that a platform's limits are waited out.
+	leastWait = 100 * time.Millisecond
+)
+
+// Patiently makes a call that changes nothing: it waits as long as the platform asks,
+// and makes it again where the failure may have been the line's. It returns what
+// another call would not mend.
+func Patiently(ctx context.Context, call func() error) error {
+	pause := &backoff.ExponentialBackOff{InitialInterval: time.Second, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 30 * time.Second}
+	pause.Reset()
+	for try := 1; ; try++ {
+		err := call()
+		e, failed := errors.AsType[*adapters.Error](err)
+		switch {
+		case !failed || ctx.Err() != nil:
+			return err
+		case e.Kind == adapters.Limited:
+			try-- // to wait is no failure
+			adapters.Pause(ctx, max(cmp.Or(e.RetryAfter, time.Second), leastWait))
+		case try < maxTries && (e.Kind == adapters.Unknown || e.Kind == adapters.NotSent):
+			adapters.Pause(ctx, pause.NextBackOff())
+		default:
+			return err
+		}
+	}
+}
+
+// maxWords bounds the words of a foreign error.
+const maxWords = 1000
+
+// hidden is a foreign error in words free of secrets. It unwraps to nothing but the
+// context's errors, because the original may hold the request.
+type hidden struct {
+	words string
+	cause error
+}
+
+// Error returns the words.
+func (e *hidden) Error() string { return e.words }
+
+// Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
+func (e *hidden) Unwrap() error { return e.cause }
+
+// Hide keeps of err only its words without the secrets, behind the status if that is
+// not 0, and whether the context ended it.
+func Hide(err error, status int, secrets ...adapters.Secret) error {
+	words := err.Error()
+	if status != 0 {
+		words = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), words)
+	}
+	for _, s := range secrets {
+		words = s.Scrub(words)
+	}
+	out := &hidden{words: strings.ToValidUTF8(words[:min(len(words), maxWords)], "")}
+	for _, cause := range []error{context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, cause) {
+			out.cause = cause
+		}
+	}
+	return out
+}

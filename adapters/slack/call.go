@@ -1,19 +1,23 @@
 package slack
 
 import (
-	"errors"
-	"github.com/gorilla/websocket"
-	"golang.org/x/time/rate"
-	"log/slog"
-	"net/url"
-	"sync/atomic"
-
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
+	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
 
+	"github.com/gorilla/websocket"
 	slackgo "github.com/slack-go/slack"
+	"golang.org/x/time/rate"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/httpx"
@@ -135,4 +139,144 @@ func (c *apiClient) me(ctx context.Context) (self, error) {
 		return self{}, fmt.Errorf("learn who we are: %w", err)
 	}
 	return me, nil
+}
+
+// pageSize is how many things one call for a list asks for.
+const pageSize = 200
+
+// A list is one page of what Slack lists: messages or channels.
+type list struct {
+	Messages []json.RawMessage `json:"messages"`
+	Channels []channel         `json:"channels"`
+	Metadata struct {
+		Cursor string `json:"next_cursor"`
+	} `json:"response_metadata"`
+}
+
+// pages returns the pages of a list, which get asks for, up to the first error.
+// Only the cursor says whether there are more: Slack may leave a page empty. One
+// that leads to itself leads nowhere.
+func pages(get func(cursor string) (list, error)) iter.Seq2[list, error] {
+	return func(yield func(list, error) bool) {
+		for cursor := ""; ; {
+			page, err := get(cursor)
+			next := page.Metadata.Cursor
+			if !yield(page, err) || err != nil || next == "" || next == cursor {
+				return
+			}
+			cursor = next
+		}
+	}
+}
+
+// readings is the pace of what we read by ourselves: Slack allows about fifty calls
+// a minute of the methods we use (tier 3). Sending has its own pace.
+func readings(unpaced bool) *rate.Limiter {
+	if unpaced {
+		return rate.NewLimiter(rate.Inf, 0)
+	}
+	return rate.NewLimiter(rate.Every(1300*time.Millisecond), 20)
+}
+
+// reading is callInto for calls that change nothing: it keeps the pace, waits as
+// long as Slack asks, and tries again what may have been the line's fault.
+func reading[T any](ctx context.Context, c *apiClient, method string, do func(context.Context, *slackgo.Client) error) (out T, err error) {
+	err = httpx.Patiently(ctx, func() (err error) {
+		if err := c.readings.Wait(ctx); err != nil {
+			return err
+		}
+		out, err = callInto[T](ctx, c, method, do)
+		if adapters.KindOf(err) == adapters.Limited {
+			c.log.Info("slack asks us to wait", "op", method, "error", err)
+		}
+		return err
+	})
+	if _, ours := errors.AsType[*adapters.Error](err); err != nil && !ours {
+		err = &adapters.Error{Kind: adapters.NotSent, Op: method, Err: err}
+	}
+	return out, err
+}
+
+// What stands for the tokens in every request but the one on the wire. The
+// library writes them into forms and headers; errors that quote a request show
+// these.
+const (
+	botPlace = "***"
+	appPlace = "***app"
+)
+
+// transports returns the HTTP client for o, tokens put in at the last step, and the
+// dialer of sockets that goes the same way.
+func transports(o Options, base string) (*http.Client, *websocket.Dialer, tokenTransport) {
+	c := httpx.Client(o.HTTPClient, httpx.Transport())
+	dialer := httpx.Dialer(c.Transport)
+	if o.Around != nil {
+		c.Transport = o.Around(c.Transport)
+	}
+	host := ""
+	if u, err := url.Parse(base); err == nil {
+		host = u.Host
+	}
+	tokens := tokenTransport{bot: o.BotToken, app: o.AppToken, host: host, next: c.Transport}
+	c.Transport = tokens
+	return c, dialer, tokens
+}
+
+// tokenTransport puts the tokens where their places are held, for Slack's own
+// hosts and the configured one. A token always travels in the header: Slack takes
+// it there for every method, and a form is more likely to be logged.
+type tokenTransport struct {
+	bot, app adapters.Secret
+	host     string
+	next     http.RoundTripper
+}
+
+// RoundTrip sends a copy of r that carries the token.
+func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	sent := r.Clone(r.Context())
+	if sent.Body != nil && strings.HasPrefix(sent.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		if err := moveToken(sent); err != nil {
+			return nil, err
+		}
+	}
+	switch place := strings.TrimPrefix(sent.Header.Get("Authorization"), "Bearer "); {
+	case place != botPlace && place != appPlace:
+	case !t.ours(sent.URL):
+		sent.Header.Del("Authorization")
+	case place == botPlace:
+		sent.Header.Set("Authorization", "Bearer "+string(t.bot))
+	default:
+		sent.Header.Set("Authorization", "Bearer "+string(t.app))
+	}
+	return t.next.RoundTrip(sent)
+}
+
+// moveToken takes the token's place out of the form and into the header.
+func moveToken(r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return err
+	}
+	_ = r.Body.Close() // it was memory
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return err
+	}
+	if place := form.Get("token"); place != "" {
+		form.Del("token")
+		r.Header.Set("Authorization", "Bearer "+place)
+		body = []byte(form.Encode())
+	}
+	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return nil
+}
+
+// ours reports whether u's host may see a token.
+func (t tokenTransport) ours(u *url.URL) bool {
+	if u.Host == t.host {
+		return true
+	}
+	host := strings.ToLower(u.Hostname())
+	return u.Scheme == "https" && (host == "slack.com" || strings.HasSuffix(host, ".slack.com"))
 }

@@ -1,6 +1,7 @@
 package slack
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -268,3 +269,16 @@ func (c *messageSender) deletedByUs(chat, ts string) bool {
 	_, ours := c.deleted[chat+"/"+ts]
 	return ours
 }
+
+var _ adapters.ThreadOpener = (*Client)(nil)
+
+// Thread returns the thread on message m: its own name. There is nothing to open,
+// and threads have no titles.
+func (*Client) Thread(_ context.Context, m adapters.MessageRef, _ string) (string, error) {
+	return m.Message, nil
+}
+
+// threadOf returns the thread that a post goes into: an answer's is named after its
+// first message, and never after another answer
+// (docs.slack.dev/reference/methods/chat.postMessage, thread_ts).
+func threadOf(p adapters.OutgoingMessage) string { return cmp.Or(p.Thread, p.Start, p.ReplyTo) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -54,4 +55,38 @@ func request[T any](ctx context.Context, c *Client, method, offset string, limit
 // library cannot.
 func (c *Client) exchange(ctx context.Context, seen *httpx.Answer) httpx.RoundTripFunc {
 	return func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r.WithContext(ctx))) }
+}
+
+// tokenPlace stands for the token in every URL but the one on the wire. It is
+// what an error that quotes the URL shows.
+const tokenPlace = "***"
+
+// client returns the HTTP client for o: the token is put in at the last step.
+func client(o Options) *http.Client {
+	usual := httpx.Transport()
+	usual.DialContext, usual.DisableCompression = crashable(usual.DialContext), true
+	c := httpx.Client(o.HTTPClient, usual)
+	if o.Around != nil {
+		c.Transport = o.Around(c.Transport)
+	}
+	c.Transport = tokenTransport{token: o.Token, next: c.Transport}
+	return c
+}
+
+// tokenTransport puts the token where tokenPlace stands in the path.
+type tokenTransport struct {
+	token adapters.Secret
+	next  http.RoundTripper
+}
+
+// RoundTrip sends a copy of r that carries the token.
+func (t tokenTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	address := *r.URL
+	if at := strings.LastIndex(address.Path, tokenPlace); at >= 0 {
+		address.Path = address.Path[:at] + string(t.token) + address.Path[at+len(tokenPlace):]
+		address.RawPath = ""
+	}
+	sent := r.WithContext(r.Context())
+	sent.URL = &address
+	return t.next.RoundTrip(sent)
 }

@@ -123,13 +123,3 @@ func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
 	}
 	return err
 }
-
-// Typing shows for five seconds, or until the next message, that we write.
-func (c *Client) Typing(ctx context.Context, chat, thread string) error {
-	params := tgbotapi.Params{"chat_id": chat, "action": "typing"}
-	if thread != "" {
-		params["message_thread_id"] = thread
-	}
-	_, err := call[bool](ctx, c, "sendChatAction", params, c.limit)
-	return err
-}

@@ -1,9 +1,8 @@
 // Package llm is the contract between Trestle and a language model.
 //
-// A [Model] answers one request at a time and holds nothing between calls. The
-// package knows nothing of spaces, agents or prompts, and imports nothing of
-// ours. Implementations: openai (any compatible endpoint), offline (works
-// without one), llmtest (scripted stand-ins for tests).
+// A [Model] answers single requests and keeps no conversation. The package imports
+// no other package of the module. Implementations: openai (any compatible
+// endpoint), offline (works without one), llmtest (scripted models for tests).
 package llm
 
 import (
@@ -14,17 +13,17 @@ import (
 	"time"
 )
 
-// A Model answers requests. Calls may overlap.
+// A Model answers requests. Calls may be concurrent.
 type Model interface {
-	// Generate asks once and returns the whole answer. It never retries: a
+	// Generate sends one request and returns the whole answer. It never retries: a
 	// failure is an [*Error] whose kind tells the caller what to do. It returns
-	// within the deadlines it was built with even if ctx has none. When ctx ends
-	// first the error wraps context.Cause(ctx). It looks at r no more once it has
-	// returned: see [Request] for what it may keep.
+	// within the deadlines of the model even if ctx has none. When ctx ends first the
+	// error wraps context.Cause(ctx). It does not read r after it has returned: see
+	// [Request] for what it may keep.
 	Generate(ctx context.Context, r Request) (Response, error)
 }
 
-// MessageRole is who speaks in a message.
+// MessageRole is the author of a message.
 type MessageRole string
 
 // The roles of the chat format.
@@ -41,60 +40,59 @@ type Message struct {
 	Text   string
 	Calls  []ToolCall // only on Assistant messages
 	CallID string     // only on Result messages: the call it answers
-	// Pictures stand behind Text, in order; only on User messages, and only for a
-	// model that sees.
+	// Pictures follow Text, in order; only on User messages, and only for models with
+	// vision.
 	Pictures []ModelImage
 }
 
-// A ModelImage is shown to a model as it is.
+// A ModelImage is an image in a message.
 type ModelImage struct {
-	Media  string // its type: "image/jpeg"
-	Data   []byte // nobody changes them
-	Tokens int    // what it is taken for where the endpoint does not count
+	Media  string // media type, such as "image/jpeg"
+	Data   []byte // immutable
+	Tokens int    // estimate, for endpoints that report no usage
 }
 
-// A ToolCall is one act the model asks for. Args is the model's own text and may be
-// anything; nothing has checked it.
+// A ToolCall is one call that the model requests. Args is the text of the model,
+// unchecked.
 type ToolCall struct {
 	ID   string
 	Name string
 	Args string
 }
 
-// A Tool is one act offered to the model.
+// A Tool is offered to the model.
 type Tool struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // JSON schema of the arguments, canonical bytes
 }
 
-// Request is everything one call is made of. Nobody changes its tools any more, and
-// a model may keep them. The messages and their calls stand in room that the caller
-// uses again once Generate has returned: of them a model keeps copies.
+// Request holds all inputs of one call. Tools are immutable, and a model may keep
+// them. The caller reuses the memory of the messages and their calls after Generate
+// has returned: a model keeps copies.
 type Request struct {
-	Model     string // the endpoint's name for the model
+	Model     string // name of the model at the endpoint
 	Messages  []Message
 	Tools     []Tool
 	NoCalls   bool   // the tools are shown but may not be called (tool_choice none): the answer has no calls
 	MaxOutput int    // tokens; 0 leaves it to the endpoint
 	CacheKey  string // the same for requests that share a prefix; opaque
-	// Hear is told of the answer while it comes, each time of all that is there: its
-	// text and its calls, of which the last may end anywhere and ids may be missing.
-	// The model calls it in the goroutine that called Generate, never after that has
-	// returned; whoever listens keeps the slice. What is heard is nothing yet: an
-	// attempt that fails is heard for nothing, and the next one begins from the first
-	// word. nil: nobody listens.
+	// Hear, unless nil, is called while the answer arrives, each time with all that has
+	// arrived: its text and its calls, of which the last may be incomplete and ids may
+	// be missing. The model calls it in the goroutine that called Generate, never after
+	// Generate has returned; Hear may keep the slice. The answer is provisional: after a
+	// failed attempt the next one starts from the first word.
 	Hear func(soFar Response)
 }
 
-// FinishReason is why the model stopped.
+// FinishReason tells why the model stopped.
 type FinishReason string
 
 // The reasons to finish.
 const (
 	Stopped FinishReason = "stop"
 	Called  FinishReason = "tool_calls"
-	Length  FinishReason = "length" // cut at MaxOutput: the calls were incomplete and are gone
+	Length  FinishReason = "length" // cut at MaxOutput; incomplete calls are dropped
 	Blocked FinishReason = "content_filter"
 )
 
@@ -106,26 +104,26 @@ type Response struct {
 	Usage  TokenUsage
 }
 
-// TokenUsage is what the endpoint says the call took, in tokens.
+// TokenUsage counts the tokens of a call.
 type TokenUsage struct {
 	Prompt    int
 	Cached    int // of Prompt
 	Output    int
-	Estimated bool // the endpoint did not say; counted here
+	Estimated bool // not reported by the endpoint
 }
 
-// ErrorKind is what a failed call means to the caller.
+// ErrorKind classifies a failed call by what the caller can do.
 type ErrorKind int
 
 // The kinds of failure.
 const (
 	// Unavailable: the endpoint cannot be reached or fails (dial, 5xx). Retry later.
 	Unavailable ErrorKind = iota
-	// Limited: too many requests; RetryAfter says how long, when said.
+	// Limited: too many requests; RetryAfter holds the requested wait, if any.
 	Limited
-	// Timeout: no answer, or silence in the middle of one, within the limits. Retry.
+	// Timeout: no answer, or an idle stream, within the limits. Retry.
 	Timeout
-	// Garbled: an answer that is no answer: HTML, cut off, too large. Retry.
+	// Garbled: the answer is HTML, cut off or too large. Retry.
 	Garbled
 	// Denied: the credential is refused (401, 403). Pauses that credential only.
 	Denied
@@ -146,8 +144,8 @@ func (k ErrorKind) String() string {
 	return names[k]
 }
 
-// Outage reports whether the endpoint makes nothing of any request, until somebody
-// mends it or time has passed.
+// Outage reports whether the endpoint fails every request until an operator acts or
+// time passes.
 func (k ErrorKind) Outage() bool {
 	return k == Unavailable || k == Limited || k == Denied || k == NoModel
 }
@@ -159,8 +157,8 @@ func (k ErrorKind) Retryable() bool { return k <= Garbled }
 type Error struct {
 	Kind       ErrorKind
 	Status     int           // HTTP status; 0 when there was none
-	RetryAfter time.Duration // how long the endpoint, or a paused credential, asks to wait; 0 when not said
-	Err        error         // cause, free of credentials
+	RetryAfter time.Duration // wait requested by the endpoint or by a paused credential; 0 if none
+	Err        error         // cause, without credentials
 }
 
 // Error describes the failure in one line without any credential.
@@ -187,13 +185,53 @@ func KindOf(err error) ErrorKind {
 	return Unavailable
 }
 
-// Interrupted is the error of a call whose ctx ended before the answer came:
-// Timeout when a deadline passed, Unavailable when somebody cancelled. It wraps
-// context.Cause(ctx).
+// Interrupted returns the error of a call whose ctx ended before the answer: Timeout
+// after a deadline, Unavailable after a cancellation. It wraps context.Cause(ctx).
 func Interrupted(ctx context.Context) *Error {
 	kind := Unavailable
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		kind = Timeout
 	}
 	return &Error{Kind: kind, Err: context.Cause(ctx)}
+}
+
+// An Embedder computes embeddings of texts. Calls may be concurrent.
+type Embedder interface {
+	// Embed sends one request to the model of that name and returns a vector for each
+	// text, in order and all of one length. It fails with an [*Error], never retries,
+	// and returns within the deadlines of the embedder even if ctx has none.
+	Embed(ctx context.Context, name string, texts []string) ([][]float32, TokenUsage, error)
+}
+
+// A CallObserver reports every call of a model, answered or failed.
+type CallObserver struct {
+	Model Model
+	// Saw is called after each call, with its duration, and must not keep the request.
+	// It may be called concurrently.
+	Saw func(r Request, resp Response, took time.Duration, err error)
+}
+
+var _ Model = CallObserver{}
+
+// Generate calls the model and reports the call.
+func (w CallObserver) Generate(ctx context.Context, r Request) (Response, error) {
+	asked := time.Now()
+	resp, err := w.Model.Generate(ctx, r)
+	w.Saw(r, resp, time.Since(asked), err)
+	return resp, err
+}
+
+// Size returns the bytes of text and schema in a request.
+func (r Request) Size() int {
+	n := 0
+	for _, m := range r.Messages {
+		n += len(m.Text)
+		for _, c := range m.Calls {
+			n += len(c.Name) + len(c.Args)
+		}
+	}
+	for _, t := range r.Tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
 }

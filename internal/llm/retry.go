@@ -3,25 +3,26 @@ package llm
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 )
 
-// RetryingModel is a [Model] that asks another one again when that may help.
+// RetryingModel is a [Model] that repeats failed requests to another one.
 //
-// A failure that is [Kind.Retryable] is retried after a growing, jittered wait,
-// never earlier than the endpoint asked for. A refused credential pauses all
-// calls through this Retry for a growing time, so that a dead key is not
-// hammered: use one Retry for each credential. The last failure is returned as
-// it came. Calls may overlap; the zero value of every field but Model works.
+// A failure that is [ErrorKind.Retryable] is retried after an exponential, jittered
+// backoff, never before the RetryAfter of the endpoint. A refused credential pauses
+// all calls through this RetryingModel for a growing time: use one for each
+// credential. The last failure is returned unchanged. Calls may be concurrent; the
+// zero value of every field but Model works.
 type RetryingModel struct {
 	Model Model
 
-	// Attempts is how often one request is asked at most. Default: 3.
+	// Attempts limits the attempts of one request. Default: 3.
 	Attempts int
-	// Limit bounds one request with its waits: no attempt starts after it, and
-	// a longer RetryAfter is handed to the caller at once. Default: 5 min.
+	// Limit is the time after which no attempt starts; a longer RetryAfter is returned
+	// to the caller at once. Default: 5 min.
 	Limit time.Duration
 	// FirstWait is the wait before the second attempt, before jitter; each
 	// further one is twice as long, up to 30 s. Default: 500 ms.
@@ -34,9 +35,9 @@ var _ Model = (*RetryingModel)(nil)
 
 const longestWait = 30 * time.Second
 
-// Generate asks until there is an answer, an error that no retry mends, or the
-// attempts or the time are used up. While the credential is paused it fails at
-// once with Denied and the rest of the pause as RetryAfter.
+// Generate repeats the request until there is an answer, a permanent error, or the
+// attempts or the time are used up. While the credential is paused it fails at once
+// with Denied and the rest of the pause as RetryAfter.
 func (m *RetryingModel) Generate(ctx context.Context, r Request) (Response, error) {
 	var last error
 	attempt := func() (Response, error) {
@@ -57,7 +58,7 @@ func (m *RetryingModel) Generate(ctx context.Context, r Request) (Response, erro
 	return Response{}, last
 }
 
-// once is one attempt under the pause of the credential.
+// once makes one attempt unless the credential is paused.
 func (m *RetryingModel) once(ctx context.Context, r Request) (Response, error) {
 	started := time.Now()
 	if err := m.pause.check(started); err != nil {
@@ -76,7 +77,7 @@ func (m *RetryingModel) waits() backoff.BackOff {
 	return b
 }
 
-// advice tells the backoff package what to do about err.
+// advice converts err for the backoff package.
 func advice(err error) error {
 	if err == nil {
 		return nil
@@ -96,4 +97,48 @@ func orDefault[T int | time.Duration](v, def T) T {
 		return def
 	}
 	return v
+}
+
+// The first pause of a refused credential, doubled with each refusal after a pause,
+// and the longest one.
+const (
+	firstPause   = time.Minute
+	longestPause = 15 * time.Minute
+)
+
+var errPaused = errors.New("credential paused after a refusal")
+
+// credentialPause blocks a refused credential for a while. The zero value blocks
+// nothing.
+type credentialPause struct {
+	mu     sync.Mutex // guards all below
+	until  time.Time
+	length time.Duration // of the newest pause; 0 after a success
+	status int           // HTTP status of the refusal
+}
+
+// check returns the error of a call that starts during the pause.
+func (p *credentialPause) check(now time.Time) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !now.Before(p.until) {
+		return nil
+	}
+	return &Error{Kind: Denied, Status: p.status, RetryAfter: p.until.Sub(now), Err: errPaused}
+}
+
+// observe updates the pause after a call that started at started. Refusals of
+// concurrent calls count as one.
+func (p *credentialPause) observe(started time.Time, err error) {
+	e, failed := errors.AsType[*Error](err)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case err == nil && !started.Before(p.until):
+		p.length = 0
+	case failed && e.Kind == Denied && !started.Before(p.until):
+		p.length = min(max(2*p.length, firstPause), longestPause)
+		p.until = time.Now().Add(p.length)
+		p.status = e.Status
+	}
 }

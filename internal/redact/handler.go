@@ -8,19 +8,19 @@ import (
 	"sync"
 )
 
-// handler scrubs records before they are rendered, so that no quoting or
-// encoding of the rendering can hide a credential from it.
+// handler scrubs records before they are rendered, so that quoting and encoding
+// cannot hide a credential from it.
 type handler struct {
 	next  slog.Handler
 	known *SecretRegistry
 
-	added []slog.Attr // by WithAttrs, as they came: most loggers never log
+	added []slog.Attr // by WithAttrs; scrubbed lazily, since most loggers never log
 	scrub sync.Once   // guards ready
 	ready slog.Handler
 }
 
-// CaughtCount returns how many texts a handler made by [Registry.Handler] has hidden
-// something in; 0 for other handlers. Whoever logged those was at fault.
+// CaughtCount returns how many log texts a handler of [SecretRegistry.Handler] has
+// redacted; 0 for other handlers. Each is an error in the code that logged it.
 func CaughtCount(h slog.Handler) int64 {
 	if own, ok := h.(*handler); ok {
 		return own.known.caught.Load()
@@ -91,8 +91,8 @@ func (h *handler) value(v slog.Value) slog.Value {
 	return v
 }
 
-// anything scrubs a value of any type in the text that it would be logged as.
-// One that holds nothing to hide stays what it is, for handlers that encode it.
+// anything scrubs a value of any type in its rendered text. A value without
+// credentials keeps its type, for handlers that encode it.
 func (h *handler) anything(v slog.Value) slog.Value {
 	text := fmt.Sprintf("%+v", v.Any())
 	if raw, ok := v.Any().([]byte); ok {

@@ -1,7 +1,7 @@
 package redact
 
-// prefixed are the tokens that say whose they are, by the services' own
-// documentation of them.
+// prefixed lists token formats with a fixed prefix, from the services' own
+// documentation.
 var prefixed = []prefix{
 	// Models.
 	{"Anthropic", "sk-ant-", 20},

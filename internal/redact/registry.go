@@ -1,3 +1,10 @@
+// Package redact removes credentials from the output of the program: those of the
+// configuration in every encoding, and tokens in the formats of well-known services.
+//
+// Text that passes a [SecretRegistry] contains no added credential, neither plain nor
+// URL-escaped, in JSON or Go quotes, or in base64, also after a change of the
+// configuration. Tokens of known formats are hidden without being added. It is a
+// second line of defence: code that creates an error keeps credentials out of it.
 package redact
 
 import (
@@ -11,28 +18,27 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// Hidden stands in the place of a credential.
+// Hidden replaces a credential.
 const Hidden = "***"
 
-// A SecretRegistry knows the credentials of one process. The zero value knows none and
-// hides tokens of known shapes only. It is safe for concurrent use.
+// A SecretRegistry holds the credentials of one process. The zero value is empty and
+// hides only tokens of known formats. It is safe for concurrent use.
 type SecretRegistry struct {
 	mu    sync.Mutex // guards known and forms
 	known []adapters.Secret
 	forms []string
 
 	replace atomic.Pointer[strings.Replacer]
-	caught  atomic.Int64 // texts of log records that held something to hide
+	caught  atomic.Int64 // log texts with a credential
 }
 
-// shortest is how many bytes a credential has at least. What is shorter is the
-// word that endpoints without keys are given, such as "test" or "ollama": it is
-// no secret, and hiding it would tear it out of every text it happens to be in.
+// shortest is the minimal length of a credential. Shorter values, such as "test" or
+// "ollama", are placeholders for endpoints without keys; hiding them would damage
+// unrelated text.
 const shortest = 8
 
-// Know adds credentials; those that are too short to be any and those it knows
-// are passed over. Nothing is ever forgotten: a token that was replaced may still
-// be on its way.
+// Know adds credentials. It ignores known ones and those shorter than 8 bytes.
+// Nothing is removed: a replaced token may still occur in text.
 func (r *SecretRegistry) Know(all ...adapters.Secret) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +60,7 @@ func (r *SecretRegistry) Know(all ...adapters.Secret) {
 	r.replace.Store(strings.NewReplacer(pairs...))
 }
 
-// Known returns text without the credentials that the registry was told of.
+// Known returns text without the added credentials.
 func (r *SecretRegistry) Known(text string) string {
 	if replace := r.replace.Load(); replace != nil {
 		return replace.Replace(text)
@@ -62,12 +68,12 @@ func (r *SecretRegistry) Known(text string) string {
 	return text
 }
 
-// Scrub returns text without credentials: those that the registry was told of,
-// and whatever has the shape of a well-known token.
+// Scrub returns text without the added credentials and without tokens of known
+// formats.
 func (r *SecretRegistry) Scrub(text string) string { return hideShapes(r.Known(text)) }
 
-// logged is Scrub for texts of log records, which should hold no credential: those
-// that do are counted.
+// logged is Scrub for log records, which should contain no credential; it counts the
+// texts that do.
 func (r *SecretRegistry) logged(text string) string {
 	clean := r.Scrub(text)
 	if clean != text {
@@ -76,12 +82,12 @@ func (r *SecretRegistry) logged(text string) string {
 	return clean
 }
 
-// Writer returns a writer that passes text on to w scrubbed. What is written in
-// one call is looked at as one text.
+// Writer returns a writer that passes scrubbed text on to w. Each call of Write is
+// one text.
 func (r *SecretRegistry) Writer(w io.Writer) io.Writer { return &writer{w, r.Scrub} }
 
-// Answers returns a writer like Writer that hides only what the registry was
-// told of, for what has to be exact otherwise.
+// Answers returns a writer like Writer that hides only the added credentials, for
+// output that must be exact otherwise.
 func (r *SecretRegistry) Answers(w io.Writer) io.Writer { return &writer{w, r.Known} }
 
 type writer struct {
@@ -89,7 +95,7 @@ type writer struct {
 	clean func(string) string
 }
 
-// Write reports all of text as written when what remains of it was.
+// Write reports all of text as written when the scrubbed text was.
 func (w *writer) Write(text []byte) (int, error) {
 	if _, err := io.WriteString(w.to, w.clean(string(text))); err != nil {
 		return 0, err
@@ -97,6 +103,6 @@ func (w *writer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Handler returns a handler of log records that passes them on to h scrubbed: the
-// message, and the attributes in whatever form they come.
+// Handler returns a handler that passes log records on to h with message and
+// attributes scrubbed.
 func (r *SecretRegistry) Handler(h slog.Handler) slog.Handler { return &handler{next: h, known: r} }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// hideShapes hides whatever looks like a token of a well-known service.
+// hideShapes hides tokens in the formats of well-known services.
 func hideShapes(text string) string {
 	for _, s := range prefixed {
 		if strings.Contains(text, s.begins) {
@@ -20,9 +20,8 @@ func hideShapes(text string) string {
 	return text
 }
 
-// A prefix is the shape of a token that begins with fixed letters: nothing like a
-// word stands before them, and at least that many letters, digits, dashes and
-// the like come after.
+// A prefix is a token format with a fixed beginning, at a word boundary, followed by
+// at least that many token characters.
 type prefix struct {
 	of     string // the service
 	begins string
@@ -58,8 +57,8 @@ func isWord(c byte) bool {
 
 func inToken(c byte) bool { return isWord(c) || strings.IndexByte("-_.=+/~", c) >= 0 }
 
-// A pattern is the shape of a token without a fixed beginning. It is looked for
-// only in text that holds certain letters.
+// A pattern is a token format without a fixed beginning. The expression is tried
+// only in text that contains holds.
 type pattern struct {
 	of      string
 	holds   string

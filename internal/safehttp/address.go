@@ -11,25 +11,25 @@ import (
 	"syscall"
 )
 
-// The failures that trying again does not mend.
+// Permanent failures.
 var (
-	// ErrForbidden is returned for what is never fetched: another protocol, port
-	// or host than allowed, an address inside our own network.
+	// ErrForbidden is returned for a URL that may not be fetched: another protocol, port
+	// or host than allowed, or an address that is not public.
 	ErrForbidden = errors.New("it may not be fetched")
-	// ErrTooLarge is returned for more bytes than wanted.
+	// ErrTooLarge is returned for a body that exceeds the limit.
 	ErrTooLarge = errors.New("it is too large")
-	// ErrGone is returned when the server does not have it any more.
+	// ErrGone is returned when the server no longer has the file.
 	ErrGone = errors.New("it is not there")
 )
 
-// transportError is a request that got no answer. It keeps nothing of the
-// original, which may quote an address with a credential in it.
+// transportError is the error of a request without a response. It does not contain
+// the original error, which may quote a URL with a credential.
 type transportError struct {
-	cause error // of the context; nil when it had not ended
+	cause error // of the context, nil unless it has ended
 	host  string
 }
 
-// Error names the host alone.
+// Error names only the host.
 func (e transportError) Error() string {
 	if e.cause != nil {
 		return e.host + " did not answer in time"
@@ -40,9 +40,8 @@ func (e transportError) Error() string {
 // Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
 func (e transportError) Unwrap() error { return e.cause }
 
-// checkURL reads an address, relative to from when it is a redirect, and refuses
-// what may not be asked. That a name is allowed says nothing yet about where it
-// leads: see checkDial.
+// checkURL parses a URL, relative to from in a redirect, and refuses forbidden ones.
+// The addresses of an allowed name are checked later: see checkDial.
 func (c *Client) checkURL(from *url.URL, address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err == nil && from != nil {
@@ -72,9 +71,9 @@ func (c *Client) checkURL(from *url.URL, address string) (*url.URL, error) {
 	return u, nil
 }
 
-// checkDial refuses a connection to an address that is not public. The dialer
-// calls it for every address it is about to try, after the name is resolved, so
-// that nothing can change in between.
+// checkDial refuses a connection to an address that is not public. The dialer calls
+// it for every address after the name is resolved, so that the result cannot change
+// before the connection.
 func (c *Client) checkDial(network, address string, _ syscall.RawConn) error {
 	host, dialled, err := net.SplitHostPort(address)
 	if err != nil || !strings.HasPrefix(network, "tcp") {
@@ -90,12 +89,12 @@ func (c *Client) checkDial(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// isPublic reports whether ip belongs to the public internet: for IPv6 the part
-// that is given out to networks (2000::/3), for both without what is set aside
-// or carries another address inside itself.
+// isPublic reports whether ip belongs to the public internet: for IPv6 the global
+// unicast range 2000::/3, for both families without reserved ranges and embedded
+// IPv4 addresses.
 func isPublic(ip netip.Addr) bool {
 	if ip.Zone() != "" || ip.Is4In6() {
-		return false // nobody who means well writes an address so
+		return false // only hostile URLs use these forms
 	}
 	if ip.Is6() && !netip.PrefixFrom(netip.AddrFrom16([16]byte{0x20}), 3).Contains(ip) {
 		return false
@@ -103,8 +102,8 @@ func isPublic(ip netip.Addr) bool {
 	return !slices.ContainsFunc(reservedRanges, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// reservedRanges are the ranges that are not the public internet
-// (the IANA special-purpose address registries).
+// reservedRanges are the ranges outside the public internet (IANA special-purpose
+// address registries).
 var reservedRanges = parsePrefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
@@ -123,10 +122,10 @@ func parsePrefixes(texts ...string) []netip.Prefix {
 	return out
 }
 
-// plausibleHost reports whether host is the name or address of something public.
-// Resolvers differ in what they take for an address: 2130706433, 0x7f.1 and
-// 0177.0.0.1 are all this machine to some, so a name that ends in a number is
-// none. What only a local network can mean is none either.
+// plausibleHost reports whether host is the name or address of a public server.
+// Resolvers differ in the forms of addresses that they accept: 2130706433, 0x7f.1
+// and 0177.0.0.1 are 127.0.0.1 to some, so a name that ends in a number is refused,
+// and so are names of local networks.
 func plausibleHost(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return isPublic(ip)
@@ -148,10 +147,11 @@ func plausibleHost(host string) bool {
 	return true
 }
 
-// localNames are the top-level names that never lead out of a local network.
+// localNames are top-level names of local networks.
 var localNames = []string{"internal", "local", "localhost", "localdomain", "lan", "home", "corp", "intranet", "arpa", "test", "invalid", "onion"}
 
-// hostMatches reports whether host is one of hosts, or below one that begins with a dot.
+// hostMatches reports whether host is one of hosts, or a subdomain of one that
+// begins with a dot.
 func hostMatches(host string, hosts []string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	return slices.ContainsFunc(hosts, func(h string) bool {
@@ -159,7 +159,7 @@ func hostMatches(host string, hosts []string) bool {
 	})
 }
 
-// portOf returns the port of u, said or meant.
+// portOf returns the port of u, explicit or by scheme.
 func portOf(u *url.URL) string {
 	switch {
 	case u.Port() != "":
@@ -171,7 +171,7 @@ func portOf(u *url.URL) string {
 	}
 }
 
-// originOf returns the scheme, host and port of u in one form.
+// originOf returns the normalized scheme, host and port of u.
 func originOf(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + portOf(u)
 }

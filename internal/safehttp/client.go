@@ -1,3 +1,13 @@
+// Package safehttp fetches URLs from untrusted sources (SSRF protection).
+//
+// A URL from a platform, a person or a model may point at this machine, at the local
+// network or at a cloud's metadata service. A [Client] opens no connection to such
+// an address, whatever form the URL has, whatever its name resolves to and however
+// often that changes, and wherever it redirects. It sends a credential only to the
+// hosts of that credential, and limits size, time and decompressed size. Servers
+// that the operator has configured are exempt: they may be at any address.
+//
+// The package imports no other package of the module.
 package safehttp
 
 import (
@@ -15,25 +25,25 @@ import (
 	"time"
 )
 
-// Options say what may be fetched and how much of it.
+// Options limit what a client may fetch.
 type Options struct {
-	// Hosts are the names that may be asked: "files.example.com" is that host,
+	// Hosts are the allowed names: "files.example.com" is that host,
 	// ".example.com" every host below it. Default: every public host.
 	Hosts []string
-	// Own are base URLs of servers that the operator has named, such as
-	// "http://127.0.0.1:8081". They may stand at any address and port. Default: none.
+	// Own are base URLs of servers that the operator has configured, such as
+	// "http://127.0.0.1:8081". Any address and port is allowed. Default: none.
 	Own []string
 	// OwnTransport carries requests to Own. Default: one that dials anywhere.
 	OwnTransport http.RoundTripper
-	// Authorize adds a credential to a request for one of TokenHosts or of Own. It
-	// is given a request that goes nowhere else, and must not keep it. Default: none.
+	// Authorize adds a credential to a request for one of TokenHosts or of Own. It is
+	// called for no other request, and must not keep it. Default: none.
 	Authorize func(*http.Request)
-	// TokenHosts are the hosts that the credential belongs to, written as Hosts
-	// are. It travels there over TLS only. Default: Own alone.
+	// TokenHosts are the hosts that receive the credential, written as Hosts, over TLS
+	// only. Default: Own alone.
 	TokenHosts []string
-	// Limit bounds a body in bytes, as it is after decompression. Default: 20 MB.
+	// Limit is the largest body in bytes, after decompression. Default: 20 MB.
 	Limit int64
-	// Timeout bounds one fetch with its redirects, to the last byte of the body.
+	// Timeout limits one fetch with its redirects, to the last byte of the body.
 	// Default: 15 s.
 	Timeout time.Duration
 	// Resolver turns names into addresses. Default: the system's.
@@ -42,7 +52,7 @@ type Options struct {
 	Ports []string
 }
 
-// maxRedirects is how many times one fetch is sent on.
+// maxRedirects limits the redirects of one fetch.
 const maxRedirects = 3
 
 // Client fetches within its options. It is safe for concurrent use.
@@ -68,7 +78,7 @@ func New(o Options) (*Client, error) {
 	for _, base := range o.Own {
 		u, err := url.Parse(base)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return nil, errors.New("fetch: a server of one's own is named by its base URL")
+			return nil, errors.New("safehttp: Own must hold base URLs")
 		}
 		c.own = append(c.own, originOf(u))
 	}
@@ -80,8 +90,8 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
-// newTransport returns a transport that asks no proxy, which would dial in our place
-// where nobody checks the address, and decompresses nothing by itself.
+// newTransport returns a transport without a proxy, which would dial without the
+// address check, and without decompression.
 func newTransport(d *net.Dialer) *http.Transport {
 	return &http.Transport{
 		DialContext: d.DialContext, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: 15 * time.Second,
@@ -90,23 +100,24 @@ func newTransport(d *net.Dialer) *http.Transport {
 	}
 }
 
-// A RemoteFile is a body that has begun to arrive. Reading more of it than the limit
-// fails with [ErrTooLarge]; the caller closes it.
+// A RemoteFile is a body being received. Reading more than the limit fails with
+// [ErrTooLarge]; the caller closes it.
 type RemoteFile struct {
 	io.Reader
 	media string
 	end   func() error
 }
 
-// MediaType returns what the first bytes look like, whatever the server calls them.
+// MediaType returns the media type detected from the first bytes, whatever the
+// server declares.
 func (f *RemoteFile) MediaType() string { return f.media }
 
 // Close ends the fetch.
 func (f *RemoteFile) Close() error { return f.end() }
 
-// Get opens what stands at address, at most limit bytes of it; a limit of 0 is
-// the client's. A failure that will not change is [ErrForbidden], [ErrTooLarge]
-// or [ErrGone]; any other may pass.
+// Get opens the body at address, at most limit bytes of it; 0 means the client's
+// limit. [ErrForbidden], [ErrTooLarge] and [ErrGone] are permanent failures, any
+// other may be temporary.
 func (c *Client) Get(ctx context.Context, address string, limit int64) (*RemoteFile, error) {
 	if limit <= 0 || limit > c.o.Limit {
 		limit = c.o.Limit
@@ -127,7 +138,8 @@ func (c *Client) Get(ctx context.Context, address string, limit int64) (*RemoteF
 	return f, nil
 }
 
-// follow asks address and wherever it is sent on to, each checked as the first.
+// follow requests address and follows redirects, each checked like the first
+// address.
 func (c *Client) follow(ctx context.Context, address string) (*http.Response, error) {
 	var from *url.URL
 	for range 1 + maxRedirects {
@@ -148,8 +160,7 @@ func (c *Client) follow(ctx context.Context, address string) (*http.Response, er
 	return nil, fmt.Errorf("%w: it is sent on more than %d times", ErrForbidden, maxRedirects)
 }
 
-// ask makes one request. Nothing of an earlier one goes along: no header, no
-// cookie, no referrer.
+// ask makes one request. It takes no header, cookie or referrer from an earlier one.
 func (c *Client) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
@@ -174,8 +185,8 @@ func (c *Client) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
 	return resp, nil
 }
 
-// redirectTarget returns where the answer sends us, empty for a body to read. An answer
-// that is neither is closed and returned as an error.
+// redirectTarget returns the target of a redirect, or "" for a body to read. Any
+// other response is closed and returned as an error.
 func redirectTarget(resp *http.Response) (string, error) {
 	switch code := resp.StatusCode; {
 	case code == http.StatusOK:
@@ -191,7 +202,7 @@ func redirectTarget(resp *http.Response) (string, error) {
 	}
 }
 
-// openBody makes a file of an answer.
+// openBody returns the body of a response as a file.
 func openBody(resp *http.Response, limit int64) (*RemoteFile, error) {
 	if resp.ContentLength > limit {
 		return nil, fmt.Errorf("%w: %d bytes", ErrTooLarge, resp.ContentLength)
@@ -199,7 +210,7 @@ func openBody(resp *http.Response, limit int64) (*RemoteFile, error) {
 	var body io.Reader = resp.Body
 	switch strings.ToLower(resp.Header.Get("Content-Encoding")) {
 	case "", "identity":
-	case "gzip": // sent although we asked for none; the limit counts what comes out
+	case "gzip": // sent unrequested; the limit applies to the decompressed size
 		unzip, err := gzip.NewReader(resp.Body)
 		if err != nil {
 			return nil, fmt.Errorf("%w: it is not the gzip it claims to be", ErrForbidden)
@@ -217,13 +228,13 @@ func openBody(resp *http.Response, limit int64) (*RemoteFile, error) {
 	return &RemoteFile{Reader: io.MultiReader(bytes.NewReader(head[:n]), bound), media: http.DetectContentType(head[:n])}, nil
 }
 
-// bounded reads until one byte more than left was there.
+// A bounded reader fails after left bytes.
 type bounded struct {
 	from io.Reader
 	left int64
 }
 
-// Read fails with ErrTooLarge as soon as more than the limit has come.
+// Read fails with ErrTooLarge as soon as there is more than the limit.
 func (b *bounded) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]

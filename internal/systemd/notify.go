@@ -1,8 +1,5 @@
-// Package systemd tells the service manager how the program is, by the protocol
-// of sd_notify(3): one datagram of lines to the socket that NOTIFY_SOCKET names.
-//
-// It promises that nothing happens where there is no such socket. It knows
-// nothing of what it tells.
+// Package systemd notifies the service manager with the protocol of sd_notify(3):
+// datagrams of lines to the socket in NOTIFY_SOCKET. Without a socket it does nothing.
 package systemd
 
 import (
@@ -14,13 +11,13 @@ import (
 	"time"
 )
 
-// A ServiceNotifier talks to the service manager. The zero Notifier talks to nobody.
+// A ServiceNotifier sends notifications to systemd. The zero value sends nothing.
 type ServiceNotifier struct {
 	socket   string
 	watchdog time.Duration
 }
 
-// New returns the notifier that the environment asks for, of the process pid.
+// New returns the notifier of the process pid, configured by the environment.
 func New(lookup func(string) (string, bool), pid int) ServiceNotifier {
 	var n ServiceNotifier
 	n.socket, _ = lookup("NOTIFY_SOCKET")
@@ -32,11 +29,11 @@ func New(lookup func(string) (string, bool), pid int) ServiceNotifier {
 	return n
 }
 
-// Enabled reports whether there is somebody to tell.
+// Enabled reports whether there is a notification socket.
 func (n ServiceNotifier) Enabled() bool { return n.socket != "" }
 
-// Watchdog returns how often at least the manager wants to hear [Alive]; 0 when
-// it does not ask.
+// Watchdog returns the interval within which systemd expects [Alive]; 0 when it
+// expects none.
 func (n ServiceNotifier) Watchdog() time.Duration {
 	if n.socket == "" {
 		return 0
@@ -44,33 +41,31 @@ func (n ServiceNotifier) Watchdog() time.Duration {
 	return n.watchdog
 }
 
-// What the manager understands.
+// Notifications of sd_notify(3).
 const (
 	Ready    = "READY=1"
 	Stopping = "STOPPING=1"
 	Alive    = "WATCHDOG=1"
 )
 
-// StatusLine returns the line that `systemctl status` shows; it is one line whatever
-// the text holds.
+// StatusLine returns the message that `systemctl status` shows, joined to one line.
 func StatusLine(text string) string { return "STATUS=" + strings.Join(strings.Fields(text), " ") }
 
-// ExtendTimeout asks the manager to wait so long from now for what is under way, where it
-// would give it up before.
+// ExtendTimeout asks systemd to extend the timeout of the current operation.
 func ExtendTimeout(d time.Duration) string {
 	return "EXTEND_TIMEOUT_USEC=" + strconv.FormatInt(d.Microseconds(), 10)
 }
 
-// mostWait is how long a manager may take that does not read what it is told.
+// mostWait limits the time of a write to a full socket.
 const mostWait = time.Second
 
-// Notify sends the lines in one datagram. Without a manager it does nothing, and it
-// waits a second at most for one that has too much to read.
+// Notify sends the lines in one datagram. It does nothing without a socket and
+// blocks for at most a second.
 func (n ServiceNotifier) Notify(ctx context.Context, lines ...string) error {
 	if n.socket == "" {
 		return nil
 	}
-	var d net.Dialer // which knows the abstract names of Linux, that begin with @
+	var d net.Dialer // it supports abstract sockets, whose names begin with @
 	c, err := d.DialContext(ctx, "unixgram", n.socket)
 	if err != nil {
 		return err

@@ -1,5 +1,4 @@
-// Package testutil is what tests ask most: whether a call went well, and whether what came
-// is what was wanted, or what a file holds. It knows none of our types, and nothing but tests uses it.
+// Package testutil has assertions for tests. Only tests import it.
 package testutil
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// OK ends the test when there is an error.
+// OK ends the test when err is not nil.
 func OK(tb testing.TB, err error) {
 	tb.Helper()
 	if err != nil {
@@ -19,8 +18,7 @@ func OK(tb testing.TB, err error) {
 	}
 }
 
-// Same fails the test, which goes on, when got is not what was wanted, and says what it
-// is and how they differ.
+// Same reports the difference when got is not equal to want.
 func Same(tb testing.TB, what string, want, got any) {
 	tb.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -28,7 +26,8 @@ func Same(tb testing.TB, what string, want, got any) {
 	}
 }
 
-// Golden is Same for what a file holds, which is written anew first if update says so.
+// Golden compares got with the content of a file, which it writes first if update is
+// set.
 func Golden(tb testing.TB, update bool, file, got string) {
 	tb.Helper()
 	if update {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,10 +14,10 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
 )
 
-// Scripted is a model that follows a script and records what it was asked.
+// Scripted is a model that follows a script and records its requests.
 type Scripted struct {
-	// Fail is told when a request finds no step, for example t.Errorf. With nil
-	// Fail such a request panics.
+	// Fail, such as t.Errorf, is called when a request finds no step. Without it such a
+	// request panics.
 	Fail func(format string, args ...any)
 
 	mu       sync.Mutex // guards all below
@@ -25,15 +27,15 @@ type Scripted struct {
 
 // A ScriptStep is one entry of a script.
 type ScriptStep struct {
-	// When says which requests the step is for. Default: any.
+	// When selects the requests of the step. Default: any.
 	When func(llm.Request) bool
 	// Always keeps the step for further requests. Default: it is used once.
 	Always bool
 	// Do answers in place of Response and Err. Default: those are returned.
 	Do func(context.Context, llm.Request) (llm.Response, error)
 
-	// Gap is the silence before each piece of the answer, a few words of it, which
-	// are heard as they come. Default: none, the answer comes whole.
+	// Gap is the pause before each piece of the answer, a few words each. Default: none,
+	// the answer arrives whole.
 	Gap time.Duration
 
 	Response llm.Response
@@ -42,8 +44,8 @@ type ScriptStep struct {
 
 var _ llm.Model = (*Scripted)(nil)
 
-// NewScripted returns a model that answers each request by the first of steps
-// that is for it and was not used up.
+// NewScripted returns a model that answers each request by the first matching step
+// that is not used up.
 func NewScripted(fail func(format string, args ...any), steps ...ScriptStep) *Scripted {
 	return &Scripted{Fail: fail, steps: steps}
 }
@@ -55,8 +57,8 @@ func (s *Scripted) Add(steps ...ScriptStep) {
 	s.steps = append(s.steps, steps...)
 }
 
-// Generate records r and follows the script. A response without usage gets an
-// estimate, and one without a reason to finish the fitting one.
+// Generate records r and follows the script. It estimates missing usage and derives
+// a missing finish reason.
 func (s *Scripted) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
 		return llm.Response{}, llm.Interrupted(ctx)
@@ -108,7 +110,7 @@ func (s *Scripted) exhausted(r llm.Request, n int) (llm.Response, error) {
 	return llm.Response{}, &llm.Error{Kind: llm.Rejected, Err: fmt.Errorf("script exhausted at request %d", n)}
 }
 
-// Requests returns what was asked so far, in order.
+// Requests returns the requests so far, in order.
 func (s *Scripted) Requests() []llm.Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +133,7 @@ func (s *Scripted) Left() int {
 // Says is a step that answers with text.
 func Says(text string) ScriptStep { return ScriptStep{Response: llm.Response{Text: text}} }
 
-// Calls is a step that asks for the given acts.
+// Calls is a step that requests the given tool calls.
 func Calls(calls ...llm.ToolCall) ScriptStep { return ScriptStep{Response: llm.Response{Calls: calls}} }
 
 // Fails is a step that fails with an error of the given kind.
@@ -149,7 +151,7 @@ func Call(id, name string, args any) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: name, Args: string(b)}
 }
 
-// completed fills in what a scripted response leaves out.
+// completed fills in the fields that a scripted response omits.
 func completed(r llm.Request, resp llm.Response) llm.Response {
 	if resp.Finish == "" {
 		resp.Finish = llm.Stopped
@@ -174,4 +176,67 @@ func Copy(r llm.Request) llm.Request {
 		r.Tools[i].Schema = slices.Clone(r.Tools[i].Schema)
 	}
 	return r
+}
+
+// fewWords is the number of words in a piece of an answer.
+const fewWords = 4
+
+// pieces splits s after every few words; they join to s, and an empty s is one
+// piece.
+func pieces(s string) []string {
+	var all []string
+	words := strings.SplitAfter(s, " ")
+	for len(words) > 0 {
+		n := min(fewWords, len(words))
+		all = append(all, strings.Join(words[:n], ""))
+		words = words[n:]
+	}
+	return all
+}
+
+// recite calls r.Hear with the growing answer, piece by piece, with a gap before
+// each. It returns false when ctx ends.
+func recite(ctx context.Context, r llm.Request, resp llm.Response, gap time.Duration) bool {
+	var soFar llm.Response
+	say := func(into *string, piece string) bool {
+		if piece == "" {
+			return true
+		}
+		if !wait(ctx, gap) {
+			return false
+		}
+		if *into += piece; r.Hear != nil {
+			heard := soFar
+			heard.Calls = slices.Clone(soFar.Calls)
+			r.Hear(heard)
+		}
+		return true
+	}
+	for _, p := range pieces(resp.Text) {
+		if !say(&soFar.Text, p) {
+			return false
+		}
+	}
+	for _, c := range resp.Calls {
+		soFar.Calls = append(soFar.Calls, llm.ToolCall{ID: c.ID, Name: c.Name})
+		for _, p := range pieces(c.Args) {
+			if !say(&soFar.Calls[len(soFar.Calls)-1].Args, p) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// writePiecemeal writes the events of a stream with a gap before each. It returns
+// false when the client has gone.
+func writePiecemeal(w http.ResponseWriter, r *http.Request, events [][]byte, gap time.Duration) bool {
+	for _, e := range events {
+		if !wait(r.Context(), gap) {
+			return false
+		}
+		_, _ = w.Write(joinEvents([][]byte{e}))
+		_ = http.NewResponseController(w).Flush()
+	}
+	return true
 }

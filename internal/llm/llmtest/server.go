@@ -1,10 +1,22 @@
+// Package llmtest has simulated language models, for tests, fault injection and
+// benchmarks.
+//
+//   - [Scripted] answers what the test scripts, and fails the test on further requests.
+//   - [LeakyModel] repeats its whole prompt, to test protection against leaks.
+//   - [InjectionVictim] obeys orders in any text of its prompt, to test denials.
+//   - [Server] puts any model behind an HTTP endpoint like OpenAI's, with faults,
+//     a ledger and the transcript validator [Check] on every request.
+//
+// All are deterministic and safe for concurrent use.
 package llmtest
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"net"
 	"net/http"
 	"slices"
@@ -15,12 +27,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// Server is an endpoint like OpenAI's in front of any model.
+// Server is an HTTP endpoint like OpenAI's in front of any model.
 //
 // It serves POST …/chat/completions, streamed or not, POST …/embeddings with
-// [Vector], and GET …/models, under any base path. Every chat request is put in the ledger with the verdict of [Check]
-// and with usage: a quarter of the bytes, of which those count as cached that
-// begin an earlier request too. Set the fields before the first request.
+// [Vector], and GET …/models, under any base path. The ledger stores every chat
+// request with the result of [Check] and its usage: a quarter of the bytes as prompt
+// tokens, cached as far as an earlier request begins with the same bytes. Set the
+// fields before the first request.
 type Server struct {
 	// Model answers. Its errors become HTTP errors of the fitting status.
 	Model llm.Model
@@ -28,20 +41,21 @@ type Server struct {
 	Key string
 	// Names are the models that exist. Default: every name does.
 	Names []string
-	// Delay is how long the answer to a request takes. Default: none.
+	// Delay returns the latency of the answer to a request. Default: none.
 	Delay func(llm.Request) time.Duration
-	// Gap is the silence before each piece of a streamed answer, which is then cut
-	// into a few words each. Default: none; a stream has halves.
+	// Gap is the pause before each piece of a streamed answer, which is then split into
+	// a few words each. Default: none; a stream has two halves.
 	Gap time.Duration
-	// Fault says what goes wrong with the nth request, from 1. Default: nothing.
+	// Fault returns the fault of the nth request, from 1. Default: none.
 	Fault func(n int, r llm.Request) EndpointFault
-	// Window is how many tokens of a request are read. The beginning of a longer
-	// one is cut without a word, as some servers do. Default: all are read.
+	// Window limits the tokens of a request that are read. The beginning of a longer one
+	// is dropped silently, as some servers do. Default: no limit.
 	Window int
 	// Keep is how many of the newest requests the ledger keeps. Default: all;
 	// negative keeps none. Totals count all requests in any case.
 	Keep int
 
+	// A ledger keeps the newest entries.
 	ledger ledger
 	cache  prefixCache
 	tools  toolCache
@@ -50,11 +64,11 @@ type Server struct {
 
 var _ http.Handler = (*Server)(nil)
 
-// mostBody bounds the body of a request.
+// mostBody limits the body of a request.
 const mostBody = 64 << 20
 
-// Serve serves on l until ctx ends, closes it, and returns nil or why it stopped
-// before. Requests that hang are cut off.
+// Serve serves on l until ctx ends, closes it, and returns nil or the error that
+// stopped it earlier. Open requests are cut off.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           s,
@@ -91,7 +105,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// complete is one chat completion: read, enter in the ledger, answer.
+// complete handles one chat completion: read, store in the ledger, answer.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	body, ok := s.bodies.Get().(*bytes.Buffer)
 	if !ok {
@@ -155,7 +169,7 @@ func (s *Server) violation(req *wireRequest) error {
 	return checkMessages(req.Messages)
 }
 
-// answer waits, fails as the plan says, or asks the model.
+// answer waits, injects the fault, or calls the model.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest, n int, u llm.TokenUsage) {
 	var fault EndpointFault
 	if s.Fault != nil {
@@ -224,7 +238,8 @@ func sizeOf(calls []llm.ToolCall) int {
 	return n
 }
 
-// writeModelError gives err the status from which a client finds its kind again.
+// writeModelError answers with the HTTP status from which a client derives the same
+// kind.
 func writeModelError(w http.ResponseWriter, err error) {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
@@ -246,4 +261,161 @@ func writeModelError(w http.ResponseWriter, err error) {
 	case llm.TooLong:
 		writeError(w, http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is exceeded.")
 	}
+}
+
+// A LedgerEntry is one request. Its slices are shared and must not be changed.
+type LedgerEntry struct {
+	N         int // from 1, in order of arrival
+	At        time.Time
+	Request   llm.Request
+	Stream    bool
+	Bytes     int // of the body
+	Fault     FaultKind
+	Violation error          // of Check
+	Served    bool           // a whole answer was written, perhaps after the client had gone
+	Usage     llm.TokenUsage // Output is 0 unless served
+}
+
+// ServerTotals count all requests of a server, kept or not.
+type ServerTotals struct {
+	Requests   int
+	Served     int
+	Violations int
+	First      error          // the first violation
+	Usage      llm.TokenUsage // of the requests served
+}
+
+// A ledger keeps the newest entries.
+type ledger struct {
+	mu      sync.Mutex // guards all below
+	entries []*LedgerEntry
+	totals  ServerTotals
+}
+
+// begin stores e and returns its number. keep is Server.Keep.
+func (l *ledger) begin(e *LedgerEntry, keep int) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totals.Requests++
+	e.N = l.totals.Requests
+	if e.Violation != nil {
+		l.totals.Violations++
+		if l.totals.First == nil {
+			l.totals.First = e.Violation
+		}
+	}
+	if keep < 0 {
+		return e.N
+	}
+	if keep > 0 && len(l.entries) >= 2*keep { // rarely, to stay cheap
+		l.entries = slices.Delete(l.entries, 0, len(l.entries)-keep+1)
+	}
+	l.entries = append(l.entries, e)
+	return e.N
+}
+
+func (l *ledger) mark(n int, kind FaultKind) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.find(n); e != nil {
+		e.Fault = kind
+	}
+}
+
+func (l *ledger) served(n int, resp llm.Response) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.totals.Served++
+	l.totals.Usage.Prompt += resp.Usage.Prompt
+	l.totals.Usage.Cached += resp.Usage.Cached
+	l.totals.Usage.Output += resp.Usage.Output
+	if e := l.find(n); e != nil {
+		e.Served, e.Usage = true, resp.Usage
+	}
+}
+
+// find returns the kept entry with the number n. Numbers are consecutive.
+func (l *ledger) find(n int) *LedgerEntry {
+	if len(l.entries) == 0 {
+		return nil
+	}
+	if i := n - l.entries[0].N; i >= 0 && i < len(l.entries) {
+		return l.entries[i]
+	}
+	return nil
+}
+
+// Ledger returns the kept entries, oldest first.
+func (s *Server) Ledger() []LedgerEntry {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	from := 0
+	if s.Keep > 0 {
+		from = max(0, len(s.ledger.entries)-s.Keep)
+	}
+	out := make([]LedgerEntry, 0, len(s.ledger.entries)-from)
+	for _, e := range s.ledger.entries[from:] {
+		out = append(out, *e)
+	}
+	return out
+}
+
+// Totals returns the counts so far.
+func (s *Server) Totals() ServerTotals {
+	s.ledger.mu.Lock()
+	defer s.ledger.mu.Unlock()
+	return s.ledger.totals
+}
+
+// vectorSize is how many numbers a vector of [Vector] has.
+const vectorSize = 64
+
+// Vector returns the embedding of a text: the more words two texts share, the nearer
+// their vectors are.
+func Vector(text string) []float32 {
+	v := make([]float32, vectorSize)
+	for word := range strings.FieldsSeq(strings.ToLower(text)) {
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(word)) // a hash takes all
+		bits := h.Sum64()
+		for i := range v {
+			v[i] += float32(int(bits>>i&1)*2 - 1)
+		}
+	}
+	return v
+}
+
+type wireVector struct {
+	Object    string    `json:"object"`
+	Index     int       `json:"index"`
+	Embedding []float32 `json:"embedding"`
+}
+
+// embed answers POST …/embeddings.
+func (s *Server) embed(w http.ResponseWriter, r *http.Request) {
+	var asked struct {
+		Model string   `json:"model"`
+		Input []string `json:"input"`
+	}
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, mostBody)).Decode(&asked); err != nil || len(asked.Input) == 0 {
+		writeError(w, http.StatusBadRequest, "invalid_request_error", "The body holds no texts.")
+		return
+	}
+	if !s.exists(asked.Model) {
+		writeError(w, http.StatusNotFound, "model_not_found", "The model `"+asked.Model+"` does not exist.")
+		return
+	}
+	answer := struct {
+		Object string       `json:"object"`
+		Model  string       `json:"model"`
+		Data   []wireVector `json:"data"`
+		Usage  wireUsage    `json:"usage"`
+	}{Object: "list", Model: asked.Model}
+	for i, text := range asked.Input {
+		answer.Data = append(answer.Data, wireVector{"embedding", i, Vector(text)})
+		answer.Usage.Prompt += (len(text) + 3) / 4
+	}
+	answer.Usage.Total = answer.Usage.Prompt
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(answer) // the client has gone
 }

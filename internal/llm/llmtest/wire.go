@@ -4,8 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
@@ -79,7 +83,7 @@ func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 	return out, nil
 }
 
-// decodeContent reads a text, nothing, or a list of parts: texts, and pictures as
+// decodeContent decodes a text, nothing, or a list of parts: texts, and images as
 // data URLs.
 func decodeContent(raw json.RawMessage, into *llm.Message) error {
 	if len(raw) == 0 || json.Unmarshal(raw, &into.Text) == nil {
@@ -131,4 +135,199 @@ func decodeTools(raw json.RawMessage) ([]llm.Tool, error) {
 		tools[i] = llm.Tool{Name: f.Name, Description: f.Description, Schema: slices.Clone(f.Parameters)}
 	}
 	return tools, nil
+}
+
+// A delta is the part of an answer in an event; in a plain answer it is the whole
+// message.
+type delta struct {
+	Role      string     `json:"role,omitempty"`
+	Content   string     `json:"content,omitempty"`
+	ToolCalls []wireCall `json:"tool_calls,omitempty"`
+}
+
+type wireCall struct {
+	Index    *int         `json:"index,omitempty"`
+	ID       string       `json:"id,omitempty"`
+	Type     string       `json:"type,omitempty"`
+	Function wireFunction `json:"function"`
+}
+
+type wireFunction struct {
+	Name string `json:"name,omitempty"`
+	Args string `json:"arguments"`
+}
+
+type wireChoice struct {
+	Index   int     `json:"index"`
+	Delta   *delta  `json:"delta,omitempty"`
+	Message *delta  `json:"message,omitempty"`
+	Finish  *string `json:"finish_reason"`
+}
+
+type wireUsage struct {
+	Prompt  int `json:"prompt_tokens"`
+	Output  int `json:"completion_tokens"`
+	Total   int `json:"total_tokens"`
+	Details struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+type wireAnswer struct {
+	ID      string       `json:"id"`
+	Object  string       `json:"object"`
+	Created int64        `json:"created"`
+	Model   string       `json:"model"`
+	Choices []wireChoice `json:"choices"`
+	Usage   *wireUsage   `json:"usage,omitempty"`
+}
+
+// writeAnswer writes a whole answer, as a stream if the request asks for one.
+func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp llm.Response) {
+	if !req.Stream {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(whole(req, n, resp))
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(append(joinEvents(streamed(req, n, resp, halves)), "data: [DONE]\n\n"...))
+}
+
+// whole returns the answer as one JSON object.
+func whole(req wireRequest, n int, resp llm.Response) []byte {
+	a := envelope(n, req.Model, "chat.completion")
+	finish := string(resp.Finish)
+	message := &delta{Role: string(llm.Assistant), Content: resp.Text}
+	for _, c := range resp.Calls {
+		message.ToolCalls = append(message.ToolCalls, wholeCall(nil, c))
+	}
+	a.Choices = []wireChoice{{Message: message, Finish: &finish}}
+	a.Usage = usageOf(resp.Usage)
+	return encode(a)
+}
+
+// streamed returns the answer as events, with texts and arguments split by cut.
+func streamed(req wireRequest, n int, resp llm.Response, cut func(string) []string) [][]byte {
+	var events [][]byte
+	add := func(d delta, finish string) { events = append(events, event(n, req.Model, d, finish)) }
+	text := cut(resp.Text)
+	add(delta{Role: string(llm.Assistant), Content: text[0]}, "")
+	for _, more := range text[1:] {
+		add(delta{Content: more}, "")
+	}
+	for i, c := range resp.Calls {
+		args := cut(c.Args)
+		c.Args = args[0]
+		add(delta{ToolCalls: []wireCall{wholeCall(&i, c)}}, "")
+		for _, more := range args[1:] {
+			add(delta{ToolCalls: []wireCall{{Index: &i, Function: wireFunction{Args: more}}}}, "")
+		}
+	}
+	add(delta{}, string(resp.Finish))
+	if req.Usage {
+		a := envelope(n, req.Model, "chat.completion.chunk")
+		a.Usage = usageOf(resp.Usage)
+		events = append(events, encode(a))
+	}
+	return events
+}
+
+// event is one event of a stream.
+func event(n int, name string, d delta, finish string) []byte {
+	a := envelope(n, name, "chat.completion.chunk")
+	a.Choices = []wireChoice{{Delta: &d}}
+	if finish != "" {
+		a.Choices[0].Finish = &finish
+	}
+	return encode(a)
+}
+
+func joinEvents(events [][]byte) []byte {
+	var b []byte
+	for _, e := range events {
+		b = append(append(append(b, "data: "...), e...), "\n\n"...)
+	}
+	return b
+}
+
+func envelope(n int, name, object string) wireAnswer {
+	return wireAnswer{
+		ID:      "chatcmpl-" + strconv.Itoa(n),
+		Object:  object,
+		Created: time.Now().Unix(),
+		Model:   name,
+		Choices: []wireChoice{},
+	}
+}
+
+func wholeCall(index *int, c llm.ToolCall) wireCall {
+	return wireCall{Index: index, ID: c.ID, Type: "function", Function: wireFunction{Name: c.Name, Args: c.Args}}
+}
+
+func usageOf(u llm.TokenUsage) *wireUsage {
+	w := &wireUsage{Prompt: u.Prompt, Output: u.Output, Total: u.Prompt + u.Output}
+	w.Details.Cached = u.Cached
+	return w
+}
+
+// halves splits s near the middle, between two characters.
+func halves(s string) []string {
+	n := len(s) / 2
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	if n == 0 {
+		return []string{s}
+	}
+	return []string{s[:n], s[n:]}
+}
+
+// list writes the available models.
+func (s *Server) list(w http.ResponseWriter) {
+	type entry struct {
+		ID     string `json:"id"`
+		Object string `json:"object"`
+	}
+	data := make([]entry, len(s.Names))
+	for i, n := range s.Names {
+		data[i] = entry{ID: n, Object: "model"}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(encode(struct {
+		Object string  `json:"object"`
+		Data   []entry `json:"data"`
+	}{"list", data}))
+}
+
+// writeError answers with an error in OpenAI's form.
+func writeError(w http.ResponseWriter, status int, code, message string) {
+	type detail struct {
+		Message string `json:"message"`
+		Type    string `json:"type"`
+		Code    string `json:"code"`
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(encode(struct {
+		Error detail `json:"error"`
+	}{detail{message, code, code}}))
+}
+
+// writeLimited answers 429 with Retry-After in whole seconds, rounded up.
+func writeLimited(w http.ResponseWriter, retryAfter time.Duration) {
+	if retryAfter > 0 {
+		seconds := int((retryAfter + time.Second - 1) / time.Second)
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	}
+	writeError(w, http.StatusTooManyRequests, "rate_limit_exceeded", "Rate limit reached.")
+}
+
+// encode returns the JSON of one of the structs above.
+func encode(v any) []byte {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("llmtest: " + err.Error())
+	}
+	return b
 }

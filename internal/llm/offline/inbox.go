@@ -20,7 +20,7 @@ type Line struct {
 	Trigger  bool
 	Answered bool // a message was sent after the line first appeared
 
-	bare string // the line as it stands in the prompt, up to the end of its text
+	bare string // the line of the prompt up to the end of its text
 }
 
 // The form of an INBOX line.
@@ -60,8 +60,8 @@ func lastLine(messages []llm.Message, mark string) (Line, bool) {
 	return Line{}, false
 }
 
-// parseLine reads one line of a prompt. Between the speaker and the colon it may
-// tell more of the message (` ↩#a6 thread "title"`), which is skipped.
+// parseLine parses one line of a prompt. Details between the author and the colon (`
+// ↩#a6 thread "title"`) are skipped.
 func parseLine(s string) (l Line, ok bool) {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "#") {
@@ -96,8 +96,8 @@ func parseLine(s string) (l Line, ok bool) {
 
 var kindOfSpeaker = regexp.MustCompile(` \((human|agent|bot|service|unknown)(, you)?\)`)
 
-// textStart is where the quote after the line's own colon stands: the first that
-// no other quoted text contains. It is -1 when there is none.
+// textStart returns the index of the quote after the line's own colon: the first
+// that is not inside another quoted text; -1 without one.
 func textStart(s string) int {
 	for i := 0; i < len(s); i++ {
 		if s[i] != '"' {
@@ -111,7 +111,8 @@ func textStart(s string) int {
 	return -1
 }
 
-// textEnd is where the JSON text that s continues ends, after its quote.
+// textEnd returns the index after the closing quote of the JSON string that s
+// continues.
 func textEnd(s string) int {
 	for i := 0; i < len(s); i++ {
 		switch s[i] {
@@ -143,7 +144,7 @@ func answered(messages []llm.Message, l Line) bool {
 	return false
 }
 
-// sends reports whether an assistant message sends one to people.
+// sends reports whether an assistant message sends a message to a chat.
 func sends(m *llm.Message) bool {
 	for i := range m.Calls {
 		if n := m.Calls[i].Name; n == "send_message" || n == "send_reply" {

@@ -1,8 +1,8 @@
 // Package offline is the model that answers when there is no endpoint.
 //
-// It exists to try the way of a message from end to end without a key or a
-// network. Its answers say that they are its own, are a function of the request
-// alone, and cost nothing. It speaks both dialects of acts.
+// It lets a user try the program without a key or a network. Its answers are marked
+// as its own, depend on the request alone, and cost nothing. It supports both
+// dialects of tool calls.
 package offline
 
 import (
@@ -17,20 +17,20 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// Model answers every newest INBOX line once. The zero value is ready; calls may
-// overlap.
+// Model answers each newest INBOX line once. The zero value is ready for use; calls
+// may be concurrent.
 type Model struct{}
 
 var _ llm.Model = Model{}
 
 const label = "(offline model)"
 
-// quoted is how many characters of a person's line are repeated.
+// quoted is how many characters of a person's message are repeated.
 const quoted = 200
 
-// Generate sends one message about the newest INBOX line, by a call of
-// send_message or by a <msg> tag, and rests once a message was sent since that
-// line. Where no acts are wanted it returns a thought.
+// Generate sends one message about the newest INBOX line, by a call of send_message
+// or by a <msg> tag, and stops once a message was sent after that line. With NoCalls
+// it returns text only.
 func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	if ctx.Err() != nil {
 		return llm.Response{}, llm.Interrupted(ctx)
@@ -60,7 +60,7 @@ func reply(l Line) string {
 	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_BASE_URL and OPENAI_API_KEY for a real one.", label, oneLine(l.Text))
 }
 
-// send is a call whose id counts the calls before it.
+// send returns a call of send_message with an id that counts the earlier calls.
 func send(r llm.Request, l Line) llm.ToolCall {
 	n := 0
 	for i := range r.Messages {
@@ -94,7 +94,7 @@ func Nonce(messages []llm.Message) string {
 	return ""
 }
 
-// untagged returns s without what could end or begin a tag.
+// untagged replaces the characters that could begin or end a tag.
 func untagged(s string) string {
 	return strings.NewReplacer("<", "‹", ">", "›").Replace(s)
 }

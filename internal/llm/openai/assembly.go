@@ -21,13 +21,13 @@ var (
 // mostCalls bounds the calls of one answer.
 const mostCalls = 512
 
-// A streamAssembler puts the pieces of one answer together.
+// A streamAssembler assembles the pieces of one answer.
 //
-// Calls come in pieces that should name their index, and the first one its id
-// and name; endpoints leave out or repeat any of the three. See partFor.
+// A tool call arrives in pieces that should have its index, and the first one its id
+// and name; endpoints omit or repeat any of the three. See partFor.
 type streamAssembler struct {
 	request llm.Request
-	sees    bool // its pictures were sent
+	sees    bool // its images were sent
 	mint    func() string
 	text    strings.Builder
 	calls   []*partial
@@ -37,7 +37,7 @@ type streamAssembler struct {
 	plain   bool // a whole answer came, not pieces
 }
 
-// A partial is a call of which pieces have come.
+// A partial is a tool call that is still arriving.
 type partial struct {
 	index *int
 	id    string
@@ -45,7 +45,7 @@ type partial struct {
 	args  strings.Builder
 }
 
-// add takes the next event of the stream.
+// add adds the next event of the stream.
 func (a *streamAssembler) add(line []byte) error {
 	var c chunk
 	if err := json.Unmarshal(line, &c); err != nil {
@@ -59,7 +59,7 @@ func (a *streamAssembler) add(line []byte) error {
 	}
 	for i := range c.Choices {
 		if c.Choices[i].Index != 0 {
-			continue // one answer was asked for
+			continue // one choice was requested
 		}
 		if err := a.choose(&c.Choices[i]); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (a *streamAssembler) add(line []byte) error {
 	return nil
 }
 
-// soFar returns what has come of the answer.
+// soFar returns the answer as far as it has arrived.
 func (a *streamAssembler) soFar() llm.Response {
 	resp := llm.Response{Text: withoutReasoning(a.text.String())}
 	if !a.request.NoCalls {
@@ -82,7 +82,7 @@ func (a *streamAssembler) soFar() llm.Response {
 	return resp
 }
 
-// brokenOff is the error of an endpoint that gave up in the middle.
+// brokenOff converts an error event in a stream.
 func brokenOff(raw json.RawMessage) error {
 	r := &apiError{reason: readError(raw)}
 	var numbered struct {
@@ -133,7 +133,7 @@ func (a *streamAssembler) addCall(c *callPart) error {
 	if p.id == "" {
 		p.id = c.ID
 	}
-	if name != p.name { // some repeat it in every piece
+	if name != p.name { // some endpoints repeat it in every piece
 		p.name += name
 	}
 	p.args.WriteString(args)
@@ -158,10 +158,9 @@ func (a *streamAssembler) partFor(c *callPart) *partial {
 	return nil
 }
 
-// continuedBy reports whether c, which has p's place but not its id, is more of
-// p. Some endpoints give every call the same index or none, but a piece that
-// begins a call has a name: it begins one if it has another id, or if p is
-// already whole.
+// continuedBy reports whether c, which has p's position but not its id, continues p.
+// Some endpoints give every call the same index or none. A piece that begins a call
+// has a name: it is a new call if it has another id, or if p is complete.
 func (p *partial) continuedBy(c *callPart) bool {
 	if c.Function.Name == "" || p.name == "" {
 		return true
@@ -187,8 +186,8 @@ func (a *streamAssembler) finish(sent int) (llm.Response, error) {
 	return resp, nil
 }
 
-// why is the reason to finish, as far as the calls bear it out: endpoints say
-// stop with calls and tool_calls with none.
+// why returns the finish reason, corrected by the calls: endpoints send stop with
+// calls and tool_calls without any.
 func (a *streamAssembler) why() llm.FinishReason {
 	switch a.reason {
 	case "length", "max_tokens":
@@ -202,8 +201,8 @@ func (a *streamAssembler) why() llm.FinishReason {
 	return llm.Stopped
 }
 
-// counted is the usage: the endpoint's own, or a quarter of the bytes and what the
-// pictures that were sent are taken for.
+// counted returns the reported usage, or an estimate: a quarter of the bytes, plus
+// the tokens of the images that were sent.
 func (a *streamAssembler) counted(sent int) llm.TokenUsage {
 	if u, ok := a.usage.tokens(); ok {
 		return u
@@ -219,8 +218,8 @@ func (a *streamAssembler) counted(sent int) llm.TokenUsage {
 	return llm.TokenUsage{Prompt: (max(sent, 0)+3)/4 + seen, Output: (a.output + 3) / 4, Estimated: true}
 }
 
-// wholeCalls returns the calls with ids that are unique among themselves and
-// those of the request: some endpoints send none, or call_0 in every answer.
+// wholeCalls returns the calls with ids that are unique among themselves and those
+// of the request: some endpoints send none, or call_0 in every answer.
 func (a *streamAssembler) wholeCalls() []llm.ToolCall {
 	calls := make([]llm.ToolCall, 0, len(a.calls))
 	for _, p := range a.calls {
@@ -233,13 +232,13 @@ func (a *streamAssembler) wholeCalls() []llm.ToolCall {
 	return calls
 }
 
-// mostName is how long an endpoint lets a call's name be.
+// mostName is the longest tool name that endpoints accept.
 const mostName = 64
 
-// spelt returns name as every endpoint takes it back: some models call what is no
-// name ("functions.send_message"), and endpoints then refuse each later request
-// that shows the call. https://platform.openai.com/docs/api-reference/chat/create
-// (tools.function.name).
+// spelt returns name in a form that every endpoint accepts in later requests: some
+// models call invalid names ("functions.send_message"), and endpoints then refuse
+// every request with that call.
+// https://platform.openai.com/docs/api-reference/chat/create (tools.function.name).
 func spelt(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
@@ -250,7 +249,7 @@ func spelt(name string) string {
 	return cmp.Or(name[:min(len(name), mostName)], "_")
 }
 
-// asked reports whether the request has a call of that id.
+// asked reports whether the request has a call with that id.
 func (a *streamAssembler) asked(id string) bool {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Calls {
@@ -260,4 +259,25 @@ func (a *streamAssembler) asked(id string) bool {
 		}
 	}
 	return false
+}
+
+// Many servers return the reasoning of a model between these tags.
+const (
+	thinking = "<think>"
+	thought  = "</think>"
+)
+
+// withoutReasoning returns an answer without the reasoning in front of it, so that
+// it is neither sent nor stored as context. Some chat templates consume the opening
+// tag, so a closing tag alone on its line counts too.
+func withoutReasoning(text string) string {
+	before, after, ended := strings.Cut(text, thought)
+	begun := strings.HasPrefix(strings.TrimSpace(before), thinking)
+	switch {
+	case begun && !ended:
+		return "" // it ended within the reasoning
+	case begun, ended && !strings.Contains(before, thinking) && strings.HasSuffix(before, "\n") && strings.HasPrefix(after, "\n"):
+		return strings.TrimSpace(after)
+	}
+	return text
 }

@@ -1,15 +1,12 @@
-// Package openai asks any endpoint that speaks OpenAI's chat completions, by way
-// of the go-openai library.
+// Package openai calls any endpoint with OpenAI's chat completions API, through the
+// go-openai library.
 //
-// It promises one whole answer or one [*model.Error] per call, within a total
-// deadline, a limit of silence and a limit of bytes, whatever the endpoint
-// sends: broken streams, plain JSON in place of a stream, web pages, calls
-// without ids. It reads every answer as a stream and tells whoever listens of
-// what has come ([model.Request.Hear]).
-// It never repeats a failed request, except to leave out a parameter that the
-// endpoint says it does not know, or to add one that it misses. No error carries the key.
-//
-// It knows nothing of agents or prompts.
+// Each call returns one whole answer or one [*llm.Error], within a total deadline,
+// a limit of idle time and a limit of bytes, whatever the endpoint sends: broken
+// streams, plain JSON in place of a stream, web pages, calls without ids. Every
+// answer is read as a stream, and [llm.Request.Hear] is called with what has
+// arrived. A failed request is repeated only to leave out a parameter that the
+// endpoint does not know, or to add one that it requires. No error contains the key.
 package openai
 
 import (
@@ -17,6 +14,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -29,7 +27,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// Options say where the endpoint is and how long an answer may take.
+// Options name the endpoint and limit its answers.
 type Options struct {
 	// BaseURL is the endpoint as OPENAI_BASE_URL gives it, with the version in
 	// its path. Default: https://api.openai.com/v1.
@@ -39,34 +37,33 @@ type Options struct {
 	// Transport carries the requests; redirects are never followed. Default: a
 	// pool that keeps 256 connections to the endpoint open.
 	Transport http.RoundTripper
-	// Around wraps what carries the requests; it sees them with their key. Default:
-	// nothing is wrapped.
+	// Around wraps Transport; it sees requests with their key. Default: none.
 	Around func(http.RoundTripper) http.RoundTripper
-	// Total bounds one call. Default: 5 min.
+	// Total limits the time of one call. Default: 5 min.
 	Total time.Duration
-	// Idle bounds the silence between two pieces of an answer, counted from the
-	// response headers on. Default: 60 s.
+	// Idle limits the time between two pieces of an answer, from the response headers
+	// on. Default: 60 s.
 	Idle time.Duration
-	// MaxBytes bounds one answer, decompressed. Default: 8 MiB.
+	// MaxBytes limits the decompressed size of one answer. Default: 8 MiB.
 	MaxBytes int64
-	// MintID makes ids for calls that came without a usable one. They must never
-	// repeat. Default: "call_" and 24 random letters and digits.
+	// MintID returns ids for tool calls that arrive without a usable one. They must be
+	// unique. Default: "call_" and 24 random letters and digits.
 	MintID func() string
 }
 
-// Client asks one endpoint with one key.
+// Client calls one endpoint with one key.
 type Client struct {
 	library  goopenai.ClientConfig
 	options  Options
-	ownCache bool // the endpoint is OpenAI's own and knows prompt_cache_key
+	ownCache bool // the endpoint is OpenAI's and accepts prompt_cache_key
 	quirks   quirks
 	bodies   bodyCache
 }
 
 var _ llm.Model = (*Client)(nil)
 
-// New returns a client for the endpoint that o names, or an error when BaseURL
-// is not an http or https URL. It opens no connection.
+// New returns a client for an endpoint, or an error when BaseURL is not an http or
+// https URL. It opens no connection.
 func New(o Options) (*Client, error) {
 	o.BaseURL = cmp.Or(o.BaseURL, "https://api.openai.com/v1")
 	base, err := url.Parse(o.BaseURL)
@@ -102,9 +99,9 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// newTransport returns a pool for many calls at once to one host. It asks for no
-// compression: answers are small, and some proxies hold a compressed stream back.
-// An endpoint that compresses all the same is understood, see [unpacking].
+// newTransport returns a connection pool for many concurrent calls to one host. It
+// requests no compression: answers are small, and some proxies buffer a compressed
+// stream. Compressed answers are accepted, see [decompressTransport].
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
@@ -118,8 +115,8 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Generate asks the endpoint once. The error of a call that ctx ended is
-// [model.Interrupted].
+// Generate implements [llm.Model]. The error of a call whose ctx ended is
+// [llm.Interrupted].
 func (c *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	call, w := c.watch(ctx)
 	defer w.end()
@@ -136,7 +133,7 @@ func (c *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 	}
 }
 
-// ask is one request and the reading of its answer.
+// ask sends one request and reads its answer.
 func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p parameters) (llm.Response, error) {
 	body := c.bodies.take(r.CacheKey)
 	defer c.bodies.keep(r.CacheKey, body)
@@ -153,7 +150,7 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p param
 	if err != nil {
 		return llm.Response{}, err
 	}
-	defer func() { _ = stream.Close() }() // nothing is left to lose
+	defer func() { _ = stream.Close() }() // the answer is complete or discarded
 
 	a := streamAssembler{request: r, sees: p.pictures, mint: c.options.MintID}
 	for {
@@ -175,12 +172,90 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p param
 	return resp, err
 }
 
-// outline is as much of the request as the library judges before it sends: which
-// models can be asked at all, and which with tools. The exchange sets the body.
+// outline returns the fields that the library validates before it sends: model and
+// tools. The exchange sets the body.
 func outline(r llm.Request, p parameters) goopenai.ChatCompletionRequest {
 	o := goopenai.ChatCompletionRequest{Model: r.Model, ReasoningEffort: p.effort}
 	if len(r.Tools) > 0 {
 		o.Tools = []goopenai.Tool{{Type: goopenai.ToolTypeFunction}}
 	}
 	return o
+}
+
+var _ llm.Embedder = (*Client)(nil)
+
+// shorter is the number of dimensions requested of models that allow a choice; more
+// hardly improve recall.
+const shorter = 512
+
+// Embed implements [llm.Embedder] with the /embeddings endpoint.
+func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.TokenUsage, error) {
+	call, w := c.watch(ctx)
+	defer w.end()
+	library := c.library
+	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
+	asked := goopenai.EmbeddingRequest{Input: texts, Model: goopenai.EmbeddingModel(name)}
+	if strings.HasPrefix(name, "text-embedding-3") {
+		asked.Dimensions = shorter
+	}
+	answer, err := goopenai.NewClientWithConfig(library).CreateEmbeddings(call, asked)
+	if err != nil {
+		return nil, llm.TokenUsage{}, c.explain(ctx, call, err)
+	}
+	vectors := make([][]float32, len(texts))
+	for _, e := range answer.Data {
+		if e.Index >= 0 && e.Index < len(vectors) {
+			vectors[e.Index] = e.Embedding
+		}
+	}
+	for i, v := range vectors {
+		if len(v) == 0 || len(v) != len(vectors[0]) {
+			return nil, llm.TokenUsage{}, &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("text %d of %d has %d numbers", i+1, len(texts), len(v))}
+		}
+	}
+	u, counted := (&usage{Prompt: float64(answer.Usage.PromptTokens)}).tokens()
+	if !counted { // self-hosted servers often omit it
+		u = llm.TokenUsage{Prompt: (len(strings.Join(texts, "")) + 3) / 4, Estimated: true}
+	}
+	return vectors, u, nil
+}
+
+// heardBytes is the size of an audio token: about ten tokens and two to four
+// kilobytes a second.
+const heardBytes = 300
+
+// Transcribe returns the text of a recording. It fails with an [*llm.Error]. Usage
+// is estimated from the size of the recording, since few endpoints report it.
+func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.TokenUsage, error) {
+	call, w := c.watch(ctx)
+	defer w.end()
+	library := c.library
+	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
+	heard, err := goopenai.NewClientWithConfig(library).CreateTranscription(call, goopenai.AudioRequest{
+		Model: name, FilePath: file, Reader: recording, Format: goopenai.AudioResponseFormatJSON,
+	})
+	if err != nil {
+		return "", llm.TokenUsage{}, c.explain(ctx, call, err)
+	}
+	return heard.Text, llm.TokenUsage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(heard.Text) + 3) / 4, Estimated: true}, nil
+}
+
+// An audioTransport sends a request as the library built it, and applies the
+// client's limits to the answer.
+type audioTransport struct {
+	transport http.RoundTripper
+	limit     int64
+}
+
+// Do sends the request. A status other than 2xx is returned as an [*apiError].
+func (p *audioTransport) Do(req *http.Request) (*http.Response, error) {
+	resp, err := p.transport.RoundTrip(req)
+	if err != nil {
+		return nil, &unreachable{err}
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, readRefusal(resp)
+	}
+	resp.Body = http.MaxBytesReader(nil, resp.Body, p.limit)
+	return resp, nil
 }

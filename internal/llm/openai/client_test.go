@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -375,5 +377,105 @@ func TestCancelledCallerGetsTheCause(t *testing.T) {
 func fixed(body string) fakeTransport {
 	return func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+}
+
+// CONTEXT 1.2: texts have vectors by the model endpoint, in their order and counted.
+func TestTextsHaveVectorsInTheirOrder(t *testing.T) {
+	served := httptest.NewServer(&llmtest.Server{Model: llmtest.LeakyModel{}, Names: []string{"m"}})
+	defer served.Close()
+	c, err := New(Options{BaseURL: served.URL + "/v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := []string{"the boiler leaks", "we sail on friday", "the boiler leaks"}
+	got, u, err := c.Embed(t.Context(), "m", texts)
+	if err != nil || len(got) != 3 || u.Prompt == 0 || u.Estimated {
+		t.Fatalf("%d vectors for %+v, %v", len(got), u, err)
+	}
+	if !cmp.Equal(got[0], got[2]) || cmp.Equal(got[0], got[1]) || !cmp.Equal(got[1], llmtest.Vector(texts[1])) {
+		t.Error("the vectors are not in the order of the texts")
+	}
+	if _, _, err := c.Embed(t.Context(), "other", texts); llm.KindOf(err) != llm.NoModel {
+		t.Errorf("a model that does not exist: %v", err)
+	}
+}
+
+// DELIVERY 2.8: an answer that lacks a vector is none.
+func TestHalfAnAnswerHasNoVectors(t *testing.T) {
+	for _, body := range []string{
+		`{"data":[]}`, `{"data":[{"index":0,"embedding":[1]}]}`, `{"data":[{"index":7,"embedding":[1]},{"index":-1,"embedding":[1]}]}`,
+		`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`,
+	} {
+		_, _, err := canned(t, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body).Embed(t.Context(), "m", []string{"a", "b"})
+		if llm.KindOf(err) != llm.Garbled {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
+
+// DELIVERY 2.5 I17: what an endpoint counts is believed as far as it can be so; budgets
+// never shrink by it, and no sum of it overflows.
+func TestWhatVectorsTookIsTheEndpointsOrAnEstimate(t *testing.T) {
+	for usage, want := range map[string]llm.TokenUsage{
+		`{"prompt_tokens":7}`:                   {Prompt: 7},
+		`{"prompt_tokens":0}`:                   {Prompt: 2, Estimated: true},
+		`{"prompt_tokens":-7}`:                  {Prompt: 2, Estimated: true},
+		`{"prompt_tokens":9223372036854775807}`: {Prompt: 1<<31 - 1},
+	} {
+		body := `{"data":[{"index":0,"embedding":[1]}],"usage":` + usage + `}`
+		_, got, err := canned(t, http.StatusOK, http.Header{"Content-Type": {"application/json"}}, body).Embed(t.Context(), "m", []string{"eight by"})
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v, want %+v", usage, got, err, want)
+		}
+	}
+}
+
+// Issue 5: a recording goes to the endpoint's /audio/transcriptions under a name
+// that says what it is, with the key and the model's name.
+func TestARecordingIsHeardByTheEndpoint(t *testing.T) {
+	got := map[string]string{}
+	c, err := New(Options{BaseURL: "http://model.test/v1", APIKey: "sk-1", Transport: fakeTransport(func(r *http.Request) (*http.Response, error) {
+		got["to"] = r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization")
+		_, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		if err != nil {
+			return nil, err
+		}
+		form, err := multipart.NewReader(r.Body, params["boundary"]).ReadForm(1 << 20)
+		if err != nil {
+			return nil, err
+		}
+		got["model"] = strings.Join(form.Value["model"], " ")
+		f, err := form.File["file"][0].Open()
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		content, err := io.ReadAll(f)
+		got["file"] = form.File["file"][0].Filename + " " + string(content)
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(`{"text":"hello there"}`)),
+		}, err
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, u, err := c.Transcribe(t.Context(), "whisper-1", "voice.ogg", strings.NewReader("OggS"), 3000)
+	if err != nil || text != "hello there" || u.Prompt != 10 || u.Output != 3 || !u.Estimated {
+		t.Errorf("heard %q for %+v, %v", text, u, err)
+	}
+	want := map[string]string{"to": "POST /v1/audio/transcriptions Bearer sk-1", "model": "whisper-1", "file": "voice.ogg OggS"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+// DELIVERY 2.8: a refusal has its kind.
+func TestARefusedRecordingHasItsKind(t *testing.T) {
+	for status, want := range map[int]llm.ErrorKind{400: llm.Rejected, 401: llm.Denied, 429: llm.Limited, 500: llm.Unavailable} {
+		_, _, err := canned(t, status, http.Header{}, `{"error":{"message":"no"}}`).Transcribe(t.Context(), "m", "voice.ogg", strings.NewReader("x"), 1)
+		if err == nil || llm.KindOf(err) != want {
+			t.Errorf("%d: %v, want %s", status, err, want)
+		}
 	}
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// parameters are the parts of a request's body that not every endpoint knows.
+// parameters are the optional parts of a request body that not every endpoint
+// accepts.
 type parameters struct {
 	usage     bool   // stream_options
 	cacheKey  string // prompt_cache_key; "" leaves it out
@@ -26,7 +27,7 @@ const (
 	maxCompletionTokens = "max_completion_tokens"
 )
 
-// quirk is a set of the departures that an endpoint asked for.
+// A quirk is a set of deviations that an endpoint requires.
 type quirk uint8
 
 const (
@@ -34,11 +35,10 @@ const (
 	noCacheKey
 	otherMaxOutput
 	noPictures
-	wantsSigned // Gemini: a call is known by a signature of the thoughts that led to it
+	wantsSigned // Gemini: tool calls need a thought signature
 )
 
-// quirks remembers, for each model, what the endpoint refused to be sent. The
-// zero value knows none.
+// quirks stores the deviations required for each model. The zero value has none.
 type quirks struct {
 	mu      sync.Mutex // guards byModel
 	byModel map[string]quirk
@@ -50,8 +50,8 @@ func (q *quirks) of(name string) quirk {
 	return q.byModel[name]
 }
 
-// learn reports whether err refuses a parameter that p had and known does not
-// explain, or misses one: then the request is to be sent again without it, or with it.
+// learn reports whether err refuses a parameter that p contained and known does not
+// explain, or demands one: the caller then repeats the request with the new quirk.
 func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 	r := asRefusal(err)
 	if r == nil || (r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity) || r.kind() == llm.TooLong {
@@ -66,7 +66,7 @@ func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 	case p.maxOutput != "" && known&otherMaxOutput == 0 && r.reason.says([]string{maxTokens, maxCompletionTokens}):
 		found = otherMaxOutput
 	case p.pictures && r.reason.says([]string{"image", "vision", "multimodal", "content must be a string"}):
-		found = noPictures // the words name them all the same
+		found = noPictures // the text of the message mentions them
 	case !p.signed && r.reason.says([]string{"thought_signature"}):
 		found = wantsSigned
 	default:
@@ -81,7 +81,8 @@ func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 	return true
 }
 
-// parametersFor chooses the parameters of a request under what is known of its model.
+// parametersFor returns the parameters of a request given the known quirks of its
+// model.
 func (c *Client) parametersFor(r llm.Request, known quirk) parameters {
 	p := parameters{usage: known&noUsage == 0, effort: effortFor(r), pictures: known&noPictures == 0 && hasPictures(r), signed: known&wantsSigned != 0}
 	if c.ownCache && known&noCacheKey == 0 {
@@ -96,13 +97,13 @@ func (c *Client) parametersFor(r llm.Request, known quirk) parameters {
 	return p
 }
 
-// hasPictures reports whether any message of a request shows one.
+// hasPictures reports whether any message of a request has images.
 func hasPictures(r llm.Request) bool {
 	return slices.ContainsFunc(r.Messages, seen)
 }
 
-// reasons reports whether the name is one of OpenAI's reasoning models, which
-// refuse max_tokens: o1, o3-mini, gpt-5…, also as vendor/name.
+// reasons reports whether the name is one of OpenAI's reasoning models, which refuse
+// max_tokens: o1, o3-mini, gpt-5…, also as vendor/name.
 func reasons(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	if strings.HasPrefix(name, "gpt-5") || strings.HasPrefix(name, "gpt-6") {
@@ -111,8 +112,8 @@ func reasons(name string) bool {
 	return len(name) > 1 && name[0] == 'o' && name[1] >= '1' && name[1] <= '9'
 }
 
-// effortFor returns the reasoning effort a request must ask for: the models that
-// take tools here only when they do not reason.
+// effortFor returns the reasoning effort of a request: some models accept tools only
+// without reasoning.
 func effortFor(r llm.Request) string {
 	if len(r.Tools) > 0 && (r.Model == goopenai.GPT6Sol || r.Model == goopenai.GPT6Luna) {
 		return goopenai.ReasoningEffortNone

@@ -1,0 +1,172 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/testutil"
+)
+
+// SECURITY S1: people are named by what their platform minted and by nothing that
+// can be chosen; what names nobody gives nobody anything.
+func TestPeopleAreNamedByTheirIds(t *testing.T) {
+	for text, want := range map[string]string{
+		`"telegram:123"`:           "telegram:123",
+		`["telegram:123"]`:         "telegram:123",
+		`"acme:T01/U02"`:           "acme:T01/U02",
+		`"acme:U02"`:               "does not say of which team",
+		`"telegram:T01/123"`:       "has a team",
+		`"telegram:@kai"`:          "handles can be changed",
+		`"kai"`:                    "names no adapter",
+		`"discord:1"`:              "not under adapters",
+		`"*"`:                      "write admit: open",
+		`["telegram:1", "nobody"]`: "telegram:1",
+	} {
+		file := filepath.Join(t.TempDir(), "trestle.yaml")
+		err := os.WriteFile(file, []byte("adapters:\n  telegram: {type: telegram, token: \"1:a\"}\n"+
+			"  acme: {type: slack, bot_token: xoxb-1, app_token: xapp-1}\nowners: "+text+"\n"), 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Load(LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+		if err != nil {
+			t.Errorf("%s stops the start: %v", text, err)
+			continue
+		}
+		var got strings.Builder
+		got.WriteString(strings.Join(personTexts(c.Owners), ", "))
+		for _, p := range c.Problems {
+			if p.Entry == "owners" {
+				got.WriteString(" " + p.Err.What + " " + p.Err.Remedy)
+			}
+		}
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("owners: %s reads as %q, want %q", text, got.String(), want)
+		}
+	}
+}
+
+// An id means the same person on every account of a platform, and nobody on another.
+func TestPeopleCountOnTheirPlatform(t *testing.T) {
+	c := &Config{
+		Adapters: []AdapterEntry{{Name: "a", Type: "telegram"}, {Name: "b", Type: "telegram"}, {Name: "guild", Type: "discord"}},
+		Owners:   []PersonRef{{Adapter: "a", User: "7"}},
+	}
+	for adapter, want := range map[string]int{"a": 1, "b": 1, "guild": 0} {
+		if got := len(c.PeopleOnAccount(c.Owners, adapter)); got != want {
+			t.Errorf("on %s %d owners are appointed, want %d", adapter, got, want)
+		}
+	}
+}
+
+func alarmed(t *testing.T, alarms string) *Config {
+	t.Helper()
+	folder := t.TempDir()
+	text := "adapters: {telegram: {type: telegram, token: \"1:a\"}}\nalarms: " + alarms + "\n"
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, DefaultFile), []byte(text), 0o600))
+	c, err := Load(LoadOptions{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
+	testutil.OK(t, err)
+	return c
+}
+
+// ECOSYSTEM 8
+func TestAlarmsSayWhoIsTold(t *testing.T) {
+	c := alarmed(t, `{chat: "telegram:-100", webhook: "https://hooks.example.com/k3y", dead_man: "https://switch.example.com/s3cret", least: fail, backup_age: 2d}`)
+	a := c.Alerts
+	if len(c.Problems) != 0 || !slices.Equal(a.Chats, []ChatRef{{"telegram", "-100"}}) || a.MinLevel != "fail" || a.BackupAge != 48*time.Hour {
+		t.Errorf("alarms are %+v, problems %v", a, c.Problems)
+	}
+	for _, secret := range []string{"k3y", "s3cret"} {
+		if !slices.ContainsFunc(c.Secrets(), func(s adapters.Secret) bool { return strings.Contains(string(s), secret) }) {
+			t.Errorf("%s is not scrubbed from logs", secret)
+		}
+	}
+	if a := alarmed(t, "{}").Alerts; a.MinLevel != "warn" || a.BackupAge != defaultBackupAge || len(a.Chats) != 0 {
+		t.Errorf("without a word: %+v", a)
+	}
+}
+
+func TestWrongAlarmsAreAProblemOfTheirOwn(t *testing.T) {
+	for alarms, want := range map[string]string{
+		`{chat: "acme:1"}`:           "not under adapters",
+		`{webhook: "hooks"}`:         "is no address",
+		`{dead_man: "ftp://x"}`:      "is no address",
+		`{least: everything}`:        "least",
+		`{backup_age: seldom}`:       "backup_age",
+		`{backup_age: -2d}`:          "backup_age",
+		`{chats: ["telegram:-100"]}`: "unknown key",
+	} {
+		c := alarmed(t, alarms)
+		if len(c.Problems) != 1 || c.Problems[0].Entry != "alarms" || !strings.Contains(c.Problems[0].Err.String(), want) {
+			t.Errorf("%s: problems are %+v", alarms, c.Problems)
+		}
+	}
+}
+
+// PRD-5.5-A3: three built-in personas, each by its name; a text is itself.
+func TestPersonasAreKnownByName(t *testing.T) {
+	for _, name := range []string{"friendly", "professional", "technical"} {
+		c, err := loadText(t, "agents: {ada: {persona: "+name+"}}", "")
+		testutil.OK(t, err)
+		a, _ := c.Agent("ada")
+		if a.Persona != personas[name] || len(strings.Fields(a.Persona)) < 30 {
+			t.Errorf("%s is %q", name, a.Persona)
+		}
+	}
+	c, err := loadText(t, "agents: {ada: {persona: You are friendly}}", "")
+	testutil.OK(t, err)
+	if a, _ := c.Agent("ada"); a.Persona != "You are friendly" {
+		t.Errorf("a text became %q", a.Persona)
+	}
+}
+
+// Issue 7: the work of several processes can be divided; what would leave a part
+// of it to nobody is refused.
+func TestRolesAreNamedAndNeedADatabase(t *testing.T) {
+	const shared = "database: postgres://localhost/trestle\n"
+	for _, test := range []struct {
+		file, env string
+		does      []ProcessRole
+		refused   string
+	}{
+		{shared, "", AllRoles(), ""},
+		{"", "", AllRoles(), ""},
+		{"roles: [console, minds, adapters]\n", "", AllRoles(), ""},
+		{shared + "roles: [minds]\n", "", []ProcessRole{RoleMinds}, ""},
+		{shared + "roles: [minds]\n", "adapters, console", []ProcessRole{RoleAdapters, RoleConsole}, ""},
+		{"roles: [minds]\n", "", nil, "the record is a file"},
+		{shared + "roles: [mind]\n", "", nil, `no role "mind"`},
+	} {
+		env := ""
+		if test.env != "" {
+			env = "TRESTLE_ROLES=" + test.env
+		}
+		c, err := loadText(t, test.file, env)
+		if test.refused != "" {
+			if err == nil || !strings.Contains(err.Error(), test.refused) {
+				t.Errorf("%q: %v, want %q", test.file, err, test.refused)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%q: %v", test.file, err)
+			continue
+		}
+		n := 0
+		for _, r := range AllRoles() {
+			if c.HasRole(r) {
+				n++
+			}
+		}
+		for _, r := range test.does {
+			if !c.HasRole(r) || n != len(test.does) {
+				t.Errorf("%q and %q: has %v, want %v", test.file, test.env, c.Roles, test.does)
+			}
+		}
+	}
+}

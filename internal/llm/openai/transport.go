@@ -1,0 +1,186 @@
+package openai
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	goopenai "github.com/sashabaranov/go-openai"
+)
+
+// An exchange is one request and its answer: the HTTP client that the library is
+// given for that call.
+//
+// It sends its own body, because the library encodes and scans every message several
+// times (about 8 µs per KB, a millisecond for a full context window). It keeps
+// Retry-After, which the library drops, and limits the answer. It calls the
+// transport without an http.Client, so redirects are not followed and errors do not
+// contain the URL.
+type exchange struct {
+	transport http.RoundTripper
+	body      *payload
+	limit     int64
+	watch     *idleTimeout
+	answer    *answer
+}
+
+var _ goopenai.HTTPDoer = (*exchange)(nil)
+
+// refusalBytes limits the body of an error response.
+const refusalBytes = 64 << 10
+
+// Do sends the request with the exchange's own body. A status other than 2xx is
+// returned as an [*apiError].
+func (x *exchange) Do(req *http.Request) (*http.Response, error) {
+	x.setBody(req)
+	resp, err := x.transport.RoundTrip(req)
+	if err != nil {
+		return nil, &unreachable{err}
+	}
+	x.watch.listen()
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, readRefusal(resp)
+	}
+	x.answer = &answer{src: resp.Body, left: x.limit, heard: x.watch.listen}
+	resp.Body = x.answer
+	return resp, nil
+}
+
+// setBody gives req the exchange's body. GetBody lets the transport send it again
+// when a reused connection turns out to be closed.
+func (x *exchange) setBody(req *http.Request) {
+	req.Body = x.body.open()
+	req.GetBody = func() (io.ReadCloser, error) { return x.body.open(), nil }
+	req.ContentLength = int64(len(x.body.bytes))
+}
+
+// drain reads the rest of a complete answer, so that the connection can be reused.
+// An endpoint that keeps the body open loses the connection.
+func (x *exchange) drain() {
+	x.watch.within(drainFor)
+	x.answer.discard()
+}
+
+// readRefusal converts an error response to an error and closes it.
+func readRefusal(resp *http.Response) error {
+	defer resp.Body.Close()
+	if resp.StatusCode >= 300 && resp.StatusCode <= 399 {
+		return redirected(resp)
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, refusalBytes))
+	if err != nil {
+		body = nil // the status is enough
+	}
+	return &apiError{
+		status:     resp.StatusCode,
+		retryAfter: retryAfter(resp.Header),
+		reason:     readReason(body),
+	}
+}
+
+func redirected(resp *http.Response) error {
+	where := "elsewhere"
+	if to, err := url.Parse(resp.Header.Get("Location")); err == nil && to.Host != "" {
+		where = to.Scheme + "://" + to.Host
+	}
+	return &apiError{
+		status: resp.StatusCode,
+		reason: reason{Message: fmt.Sprintf("the base URL redirects to %s, which is not followed", where)},
+	}
+}
+
+var (
+	errTotal  = errors.New("no whole answer within the time for one call")
+	errSilent = errors.New("the endpoint fell silent in the middle of an answer")
+)
+
+// drainFor limits how long drain waits for the end of the body.
+const drainFor = 20 * time.Millisecond
+
+// An idleTimeout cancels a call that takes too long or goes idle. The cause of the
+// call's context tells which.
+type idleTimeout struct {
+	cancel context.CancelCauseFunc
+	total  *time.Timer
+	idle   *time.Timer // nil before listen
+	gap    time.Duration
+}
+
+// watch returns the context of a call and its timeouts. The caller must end them.
+func (c *Client) watch(parent context.Context) (context.Context, *idleTimeout) {
+	ctx, cancel := context.WithCancelCause(parent)
+	return ctx, &idleTimeout{
+		cancel: cancel,
+		total:  time.AfterFunc(c.options.Total, func() { cancel(errTotal) }),
+		gap:    c.options.Idle,
+	}
+}
+
+// listen starts or restarts the idle timer.
+func (w *idleTimeout) listen() { w.within(w.gap) }
+
+func (w *idleTimeout) within(d time.Duration) {
+	if w.idle == nil {
+		w.idle = time.AfterFunc(d, func() { w.cancel(errSilent) })
+		return
+	}
+	w.idle.Reset(d)
+}
+
+func (w *idleTimeout) end() {
+	w.total.Stop()
+	if w.idle != nil {
+		w.idle.Stop()
+	}
+	w.cancel(nil)
+}
+
+// A decompressTransport decompresses gzip answers, which some endpoints send
+// unrequested. Limits then apply to the decompressed size.
+type decompressTransport struct{ http.RoundTripper }
+
+// RoundTrip implements [http.RoundTripper].
+func (u decompressTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := u.RoundTripper.RoundTrip(r)
+	if err != nil || resp.Uncompressed || !packed(resp.Header.Get("Content-Encoding")) {
+		return resp, err
+	}
+	resp.Body = &unpacked{src: resp.Body}
+	resp.Header.Del("Content-Encoding")
+	resp.Header.Del("Content-Length")
+	resp.ContentLength, resp.Uncompressed = -1, true
+	return resp, nil
+}
+
+func packed(encoding string) bool {
+	encoding = strings.ToLower(strings.TrimSpace(encoding))
+	return encoding == "gzip" || encoding == "x-gzip"
+}
+
+// An unpacked body decompresses when it is read, so that the headers are available
+// at once.
+type unpacked struct {
+	src io.ReadCloser
+	gz  *gzip.Reader
+	err error
+}
+
+// Read implements [io.Reader].
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.gz == nil && u.err == nil {
+		u.gz, u.err = gzip.NewReader(u.src)
+	}
+	if u.err != nil {
+		return 0, u.err
+	}
+	return u.gz.Read(p)
+}
+
+// Close implements [io.Closer].
+func (u *unpacked) Close() error { return u.src.Close() }
