@@ -69,7 +69,7 @@ func adapterRows(conf *config.Config, h *health, crew []engine.Process, accounts
 		case h != nil:
 			r.live(*h)
 		case by != nil && !a.Misconfigured:
-			r.State, r.Healthy, r.Since, r.Reason = string(activity.LineStandby), true, stamp(by.Since), by.String()+" serves it"
+			r.State, r.Healthy, r.Since, r.Reason = string(activity.ConnStandby), true, stamp(by.Since), by.String()+" serves it"
 		}
 		r.remember(conf, accounts)
 		rows = append(rows, r)

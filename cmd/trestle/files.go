@@ -26,8 +26,8 @@ func (p *components) collect(ctx context.Context, l *accountConn) error {
 	case <-l.Joined():
 	}
 	limits := p.config().SettingsFor("", "").Attachments
-	c := media.NewCollector(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, media.FileFetcherOptions{
-		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Bell: p.ringAccounts, Logger: p.log.With("adapter", l.name),
+	c := media.NewFileFetcher(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, media.FileFetcherOptions{
+		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Notify: p.ringAccounts, Logger: p.log.With("adapter", l.name),
 	})
 	l.collector.Store(c)
 	return c.Run(ctx)
@@ -108,5 +108,5 @@ func (p *components) sweep(ctx context.Context) error {
 	if p.files == nil {
 		return nil
 	}
-	return media.NewSweeper(p.border, p.files, p.log).Run(ctx)
+	return media.NewBlobCollector(p.border, p.files, p.log).Run(ctx)
 }

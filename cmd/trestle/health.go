@@ -52,7 +52,7 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) extension 
 	x := extension{
 		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
 		Since: stamp(s.Since), Heard: stamp(s.Heard),
-		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.LineStandby,
+		Healthy: s.State == activity.ConnConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.ConnStandby,
 	}
 	switch {
 	case s.Paused != "":

@@ -34,7 +34,7 @@ func (p *components) write(ctx context.Context) error {
 		}
 		hearer = transcriptionEndpoint{endpoint, name}
 	}
-	s := media.NewScribe(p.border, p.files, hearer, media.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.log})
+	s := media.NewTranscriptionWorker(p.border, p.files, hearer, media.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.log})
 	p.scribe.Store(s)
 	return s.Run(ctx)
 }

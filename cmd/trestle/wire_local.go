@@ -125,7 +125,7 @@ func (p *components) joinLocal(ctx context.Context, account adapters.Account) (*
 	}
 	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
 	p.joined = append(p.joined, connectedAccount{localName, account.Key(), in})
-	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Face: p.face, Logger: p.log.With("adapter", localName)})
+	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Persona: p.face, Logger: p.log.With("adapter", localName)})
 	return in, out, nil
 }
 
@@ -133,7 +133,7 @@ func (p *components) joinLocal(ctx context.Context, account adapters.Account) (*
 // named: whoever sits at the terminal is the operator.
 func (p *components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Bell: p.ringFor(localName), Logger: p.log.With("adapter", localName),
+		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Notify: p.ringFor(localName), Logger: p.log.With("adapter", localName),
 	}
 }
 
