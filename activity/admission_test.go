@@ -87,7 +87,7 @@ func TestAChatHiddenFromSomebodyIsNoReasonForARoom(t *testing.T) {
 		r := newRecord()
 		in := enter(r, o)
 		take(t, in, "1", hidden)
-		if n := in.Tally().Refused; len(r.rooms) != 0 || n != 0 {
+		if n := in.Stats().Refused; len(r.rooms) != 0 || n != 0 {
 			t.Errorf("%s: %d rooms opened, %d refused, want none", name, len(r.rooms), n)
 		}
 		if o.Admit == access.AdmitDeny {
@@ -139,7 +139,7 @@ func TestHistoryBringsInNobodyWhoIsNotHeard(t *testing.T) {
 	for i, who := range []adapters.Person{kai, bot, listed, chat, {}, {ID: ours.ID, Kind: adapters.Bot}} {
 		page = append(page, says(hub, who, fmt.Sprint(i), "words"))
 	}
-	got, err := in.Recall(t.Context(), page)
+	got, err := in.ImportHistory(t.Context(), page)
 	if want := (HistoryImportCount{New: 4, Skipped: 2}); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}

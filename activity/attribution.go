@@ -12,14 +12,14 @@ import (
 // platforms are the names of platforms as people write them.
 var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "discord": "Discord", "local": "Trestle"}
 
-// face returns who seems to speak: the person whose words are carried from
+// persona returns who seems to speak: the person whose words are carried from
 // another chat, or the agent.
-func (e *Egress) face(a spaces.Action) adapters.Persona {
+func (e *Egress) persona(a spaces.Action) adapters.Persona {
 	switch {
 	case a.Voice != "":
 		return adapters.Persona{Name: a.Voice + " (" + platformName(a.Via) + ")", Avatar: a.Portrait}
-	case a.Agent != "" && e.o.Face != nil:
-		return e.o.Face(a.Agent)
+	case a.Agent != "" && e.o.Persona != nil:
+		return e.o.Persona(a.Agent)
 	}
 	return adapters.Persona{}
 }
@@ -34,7 +34,7 @@ func (e *Egress) parts(a spaces.Action) (parts []string, unmasked string) {
 	}
 	head := e.head(a)
 	parts = e.adapter.Split(head + a.Text)
-	if e.masquerader == nil || !e.masquerader.SupportsPersona(a.Chat) || len(parts) == 0 {
+	if e.personaSender == nil || !e.personaSender.SupportsPersona(a.Chat) || len(parts) == 0 {
 		return parts, ""
 	}
 	unmasked = parts[0]

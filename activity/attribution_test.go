@@ -49,7 +49,7 @@ func carriesFrom(t *testing.T, r *record, p adapters.Adapter, actions ...spaces.
 	for _, a := range actions {
 		r.put(a)
 	}
-	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{Face: func(a spaces.AgentID) adapters.Persona { return adapters.Persona{Name: string(a)} }})
+	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{Persona: func(a spaces.AgentID) adapters.Persona { return adapters.Persona{Name: string(a)} }})
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }() // waited for below
 	after(time.Minute)

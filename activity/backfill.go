@@ -23,13 +23,13 @@ func (r HistoryImportCount) Add(more HistoryImportCount) HistoryImportCount {
 	return HistoryImportCount{r.New + more.New, r.Known + more.Known, r.Skipped + more.Skipped}
 }
 
-// Recall records messages that were said before anybody listened, from a
+// ImportHistory records messages that were said before anybody listened, from a
 // platform's history or an export (SEQ-04). They keep their times, wake nobody
 // and are news to nobody. Messages carry the keys that live ones carry, so that
 // those the record has change nothing. A chat that belongs to no space is
 // [ErrUnmapped]: reading its history lets nobody in, and no program that is not
 // listed (SECURITY S1).
-func (in *Ingress) Recall(ctx context.Context, page []adapters.Update) (HistoryImportCount, error) {
+func (in *Ingress) ImportHistory(ctx context.Context, page []adapters.Update) (HistoryImportCount, error) {
 	var done HistoryImportCount
 	at, o := time.Now(), in.options.Load()
 	taken := spaces.IngestBatch{Account: in.account.Key(), At: at}

@@ -41,7 +41,7 @@ func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 		{Key: "left", Chat: adapters.Chat{ID: "-1"}, Body: adapters.Left{People: []adapters.Person{kai}}},
 	}
 	for _, want := range []activity.HistoryImportCount{{New: 2, Skipped: 1}, {Known: 2, Skipped: 1}} {
-		got, err := in.Recall(t.Context(), page)
+		got, err := in.ImportHistory(t.Context(), page)
 		if err != nil || got != want {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
@@ -62,7 +62,7 @@ func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 		t.Error(cmp.Diff([]string{"kai's", "agent:ada noted", "kai's"}, got))
 	}
 	page[0].Chat.ID = "-2"
-	if _, err := in.Recall(t.Context(), page[:1]); !errors.Is(err, activity.ErrUnmapped) {
+	if _, err := in.ImportHistory(t.Context(), page[:1]); !errors.Is(err, activity.ErrUnmapped) {
 		t.Errorf("a chat of no space: got %v", err)
 	}
 }

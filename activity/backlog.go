@@ -7,9 +7,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// easeWindow is the stretch of time in which no more than so many old messages
+// backlogWindow is the stretch of time in which no more than so many old messages
 // go to one chat.
-const easeWindow = time.Minute
+const backlogWindow = time.Minute
 
 // A backlogThrottle lets what was decided before a recovery out slowly: people who come
 // back to a chat are not buried in what piled up meanwhile (I9). It is safe for
@@ -28,7 +28,7 @@ func (e *backlogThrottle) begin(at time.Time) {
 	defer e.mu.Unlock()
 	e.since = at.Round(0)
 	for chat, sent := range e.sent {
-		if len(sent) == 0 || at.Sub(sent[len(sent)-1]) >= easeWindow {
+		if len(sent) == 0 || at.Sub(sent[len(sent)-1]) >= backlogWindow {
 			delete(e.sent, chat)
 		}
 	}
@@ -42,15 +42,15 @@ func (e *backlogThrottle) take(a spaces.Action, now time.Time) time.Duration {
 	if at := now.Round(0); at.Before(e.since) { // the clock was put back, and what is decided now is not old
 		e.since = at
 	}
-	if !e.bounds(a) {
+	if !e.isBacklog(a) {
 		return 0
 	}
 	sent := e.sent[a.Chat]
-	for len(sent) > 0 && now.Sub(sent[0]) >= easeWindow {
+	for len(sent) > 0 && now.Sub(sent[0]) >= backlogWindow {
 		sent = sent[1:]
 	}
 	if len(sent) >= e.most {
-		return sent[0].Add(easeWindow).Sub(now)
+		return sent[0].Add(backlogWindow).Sub(now)
 	}
 	if e.sent == nil {
 		e.sent = map[string][]time.Time{}
@@ -63,12 +63,12 @@ func (e *backlogThrottle) take(a spaces.Action, now time.Time) time.Duration {
 func (e *backlogThrottle) giveBack(a spaces.Action) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if n := len(e.sent[a.Chat]); n > 0 && e.bounds(a) {
+	if n := len(e.sent[a.Chat]); n > 0 && e.isBacklog(a) {
 		e.sent[a.Chat] = e.sent[a.Chat][:n-1]
 	}
 }
 
-// bounds reports whether an action is an old message. mu is held.
-func (e *backlogThrottle) bounds(a spaces.Action) bool {
+// isBacklog reports whether an action is an old message. mu is held.
+func (e *backlogThrottle) isBacklog(a spaces.Action) bool {
 	return e.most > 0 && a.Kind == spaces.ActSend && !a.Created.IsZero() && a.Created.Before(e.since)
 }

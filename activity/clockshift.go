@@ -15,54 +15,54 @@ const leastStep = time.Second
 type wallClock struct {
 	shows func(now time.Time) time.Time // nil: what now says
 
-	mu   sync.Mutex // guards what follows
-	last time.Time  // look
-	then time.Time  // what the wall showed at it
-	owed time.Duration
+	mu         sync.Mutex // guards what follows
+	last       time.Time  // look
+	lastShown  time.Time  // what the wall showed at it
+	unreported time.Duration
 }
 
-// back returns, once, by how much the clock was put back since the last look.
-func (w *wallClock) back(now time.Time) time.Duration {
+// setBack returns, once, by how much the clock was put back since the last look.
+func (w *wallClock) setBack(now time.Time) time.Duration {
 	shown := now.Round(0)
 	if w.shows != nil {
 		shown = w.shows(now).Round(0)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	by := w.owed
-	if step := now.Sub(w.last) - shown.Sub(w.then); !w.last.IsZero() && step >= leastStep {
+	by := w.unreported
+	if step := now.Sub(w.last) - shown.Sub(w.lastShown); !w.last.IsZero() && step >= leastStep {
 		by += step
 	}
-	w.last, w.then, w.owed = now, shown, 0
+	w.last, w.lastShown, w.unreported = now, shown, 0
 	return by
 }
 
-// owe has the next look say once more what came of nothing.
-func (w *wallClock) owe(by time.Duration) {
+// retryLater has the next look say once more what came of nothing.
+func (w *wallClock) retryLater(by time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.owed += by
+	w.unreported += by
 }
 
 // correctClock has what waits in the outbox leave after as long as was asked for, when
 // the clock by which it is stored was put back meanwhile. What a platform told us to
 // wait is held here as well, by what passes.
 func (e *Egress) correctClock(ctx context.Context, now time.Time) error {
-	by := e.wall.back(now)
+	by := e.clock.setBack(now)
 	if by == 0 {
 		return nil
 	}
 	e.logger.Warn("the clock was put back", "by", by.String())
 	err := e.box.ShiftDue(ctx, e.account.Key(), by, now)
 	if err != nil {
-		e.wall.owe(by)
+		e.clock.retryLater(by)
 	}
 	return err
 }
 
-// onWall returns an instant as the clock on the wall names it now: what was worked
+// afterClockShift returns an instant as the clock on the wall names it now: what was worked
 // out before the clock was put back is later by that.
-func onWall(at, now time.Time) time.Time {
+func afterClockShift(at, now time.Time) time.Time {
 	if at.IsZero() {
 		return at
 	}

@@ -57,7 +57,7 @@ func putBack(t *testing.T, p *platform, a spaces.Action, later time.Duration, do
 	a.NotBefore = began.Add(b.ahead())
 	b.put(a)
 	e := NewEgress(ours, p, b, NewSpaceMapping(b, b), EgressOptions{})
-	e.wall.shows = func(now time.Time) time.Time { return now.Add(b.ahead()) }
+	e.clock.shows = func(now time.Time) time.Time { return now.Add(b.ahead()) }
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }() // waited for below
@@ -117,12 +117,12 @@ func TestStepOfTheClockIsSeenOnceAndInFull(t *testing.T) {
 		{2 * time.Hour, time.Hour},
 	} {
 		now, shift = now.Add(time.Second), look.shift
-		if got := w.back(now); got != look.want {
+		if got := w.setBack(now); got != look.want {
 			t.Errorf("look %d: put back by %s, want %s", i, got, look.want)
 		}
 	}
 	at := now.Add(time.Minute)
-	if got := onWall(at, now); !got.Equal(at) || !onWall(time.Time{}, now).IsZero() {
+	if got := afterClockShift(at, now); !got.Equal(at) || !afterClockShift(time.Time{}, now).IsZero() {
 		t.Errorf("an instant became %s", got)
 	}
 }

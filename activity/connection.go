@@ -22,7 +22,7 @@ var errDeaf = errors.New("not heard for too long")
 // far as it hears it (I13).
 type Connection struct {
 	adapter adapters.Adapter
-	log     Log
+	log     EventLog
 	join    OnConnect
 	o       ConnectionOptions
 	logger  *slog.Logger
@@ -46,8 +46,8 @@ type OnConnect func(ctx context.Context, a adapters.Account) (*Ingress, *Egress,
 type ConnectionOptions struct {
 	// Name is the line's entry in the configuration. Default: none.
 	Name string
-	// Deaf is how long a healthy platform may be silent. Default: 90 s.
-	Deaf time.Duration
+	// SilenceLimit is how long a healthy platform may be silent. Default: 90 s.
+	SilenceLimit time.Duration
 	// RetryMax bounds the pause between attempts to connect. Default: 30 s.
 	RetryMax time.Duration
 	// ConflictRetry is the pause while somebody else receives with our
@@ -57,16 +57,16 @@ type ConnectionOptions struct {
 	// that fails may refuse good ones. It doubles up to ten times itself. Default:
 	// 1 min.
 	RefusedRetry time.Duration
-	// Logbook keeps how the line stood over time. Default: nobody does.
-	Logbook ConnHistory
+	// History keeps how the line stood over time. Default: nobody does.
+	History ConnHistory
 	// Logger takes a line for each change of state. Default: none are written.
 	Logger *slog.Logger
 }
 
-// NewLine returns a line over an adapter. Nothing happens before Run.
-func NewLine(ad adapters.Adapter, l Log, j OnConnect, o ConnectionOptions) *Connection {
-	if o.Deaf <= 0 {
-		o.Deaf = 90 * time.Second
+// NewConnection returns a line over an adapter. Nothing happens before Run.
+func NewConnection(ad adapters.Adapter, l EventLog, j OnConnect, o ConnectionOptions) *Connection {
+	if o.SilenceLimit <= 0 {
+		o.SilenceLimit = 90 * time.Second
 	}
 	if o.RetryMax <= 0 {
 		o.RetryMax = 30 * time.Second
@@ -92,7 +92,7 @@ func (l *Connection) Run(ctx context.Context) error {
 	defer beside.Wait()
 	run, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beside.Go(func() { l.attest(run) })
+	beside.Go(func() { l.confirmState(run) })
 	tries := l.newTries()
 	account, ok := l.connect(ctx, tries)
 	if !ok {
@@ -160,40 +160,40 @@ func (l *Connection) retry(ctx context.Context, err error, tries *reconnectBacko
 	pause := tries.failed.NextBackOff()
 	switch adapters.KindOf(err) {
 	case adapters.Unauthorized:
-		l.become(ctx, LineMisconfigured, err.Error())
+		l.setState(ctx, ConnMisconfigured, err.Error())
 		if adapters.IsFinal(err) {
 			<-ctx.Done()
 			return false
 		}
 		pause = tries.refused.NextBackOff()
 	case adapters.Conflict:
-		l.become(ctx, LineConflict, err.Error())
+		l.setState(ctx, ConnConflict, err.Error())
 		pause = l.o.ConflictRetry
 	case adapters.Limited:
-		l.become(ctx, l.seeking(), err.Error())
+		l.setState(ctx, l.retryingState(), err.Error())
 		if wait, ok := adapters.RetryDelay(err); ok {
 			pause = max(pause, wait)
 		}
 	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved:
-		l.become(ctx, l.seeking(), err.Error())
+		l.setState(ctx, l.retryingState(), err.Error())
 	}
 	adapters.Pause(ctx, pause)
 	return ctx.Err() == nil
 }
 
-// seeking is the state of a line that failed: a deaf one stays so until it hears.
-func (l *Connection) seeking() ConnState {
-	if l.stands() == LineDegraded {
-		return LineDegraded
+// retryingState is the state of a line that failed: a deaf one stays so until it hears.
+func (l *Connection) retryingState() ConnState {
+	if l.currentState() == ConnDegraded {
+		return ConnDegraded
 	}
-	return LineConnecting
+	return ConnConnecting
 }
 
 // receive reads the platform until ctx is done, over as many connections as it
 // takes. The first one has been made.
 func (l *Connection) receive(ctx context.Context, in *Ingress, out *Egress, tries *reconnectBackoff) error {
-	ear := newEar(l, in)
-	return ear.attend(ctx, func(ctx context.Context) error {
+	ear := newLivenessMonitor(l, in)
+	return ear.runBeside(ctx, func(ctx context.Context) error {
 		for connected := true; ctx.Err() == nil; connected = false {
 			if !connected {
 				account, ok := l.connect(ctx, tries)
@@ -201,11 +201,11 @@ func (l *Connection) receive(ctx context.Context, in *Ingress, out *Egress, trie
 					return nil
 				}
 				if account.Key() != in.account.Key() {
-					l.become(ctx, LineMisconfigured, "the credentials are now another account's: "+account.Key())
+					l.setState(ctx, ConnMisconfigured, "the credentials are now another account's: "+account.Key())
 					<-ctx.Done()
 					return nil
 				}
-				if time.Since(in.LastHeard()) < l.o.Deaf {
+				if time.Since(in.LastHeard()) < l.o.SilenceLimit {
 					out.Resume()
 				} else {
 					out.Recover()

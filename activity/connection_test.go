@@ -23,9 +23,9 @@ func run(t *testing.T, p *platform, r *record) *Connection {
 // lineOver returns a line over p that does not run yet.
 func lineOver(p *platform, r *record) *Connection {
 	m := NewSpaceMapping(r, r)
-	return NewLine(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
+	return NewConnection(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
 		return NewIngress(a, m, r, r, r, IngressOptions{Admit: access.AdmitOpen}), NewEgress(a, p, r, m, EgressOptions{}), nil
-	}, ConnectionOptions{Name: "telegram", Logbook: r})
+	}, ConnectionOptions{Name: "telegram", History: r})
 }
 
 // keep keeps a line up until the test ends.
@@ -109,23 +109,23 @@ func TestALineIsHealthyOnlyByHearing(t *testing.T) {
 		r := newRecord()
 		l := run(t, p, r)
 		synctest.Wait()
-		if s := l.Status(); s.State != LineConnecting {
+		if s := l.Status(); s.State != ConnConnecting {
 			t.Errorf("connected but never heard is %s, want connecting", s.State)
 		}
 		after(time.Minute)
-		if s := l.Status(); s.State != LineConnected || s.Account != ours.Key() {
+		if s := l.Status(); s.State != ConnConnected || s.Account != ours.Key() {
 			t.Errorf("got %+v, want connected", s)
 		}
 		after(4*time.Minute + time.Second)
-		if s := l.Status(); s.State != LineConnecting || s.Reason == "" {
+		if s := l.Status(); s.State != ConnConnecting || s.Reason == "" {
 			t.Errorf("after the loss got %+v, want connecting with the reason", s)
 		}
 		after(91 * time.Second)
-		if s := l.Status(); s.State != LineDegraded {
+		if s := l.Status(); s.State != ConnDegraded {
 			t.Errorf("after 90 s of silence got %s, want degraded", s.State)
 		}
 		after(time.Minute)
-		if s := l.Status(); s.State != LineConnected {
+		if s := l.Status(); s.State != ConnConnected {
 			t.Errorf("a minute after the path healed got %+v, want connected", s)
 		}
 		// The first is for what another process may have left deaf.
@@ -143,11 +143,11 @@ func TestALineIsHealthyOnlyByHearing(t *testing.T) {
 			got = append(got, stood{s.From.Sub(r.stood[0].From).Round(time.Second), s.State, s.Reason, s.Account, s.First})
 		}
 		want := []stood{
-			{0, LineConnecting, "", "", true},
-			{30 * time.Second, LineConnected, "", ours.Key(), false},
-			{5 * time.Minute, LineConnecting, "connection lost", ours.Key(), false},
-			{6*time.Minute + 30*time.Second, LineDegraded, errDeaf.Error(), ours.Key(), false},
-			{7*time.Minute + time.Second, LineConnected, "", ours.Key(), false},
+			{0, ConnConnecting, "", "", true},
+			{30 * time.Second, ConnConnected, "", ours.Key(), false},
+			{5 * time.Minute, ConnConnecting, "connection lost", ours.Key(), false},
+			{6*time.Minute + 30*time.Second, ConnDegraded, errDeaf.Error(), ours.Key(), false},
+			{7*time.Minute + time.Second, ConnConnected, "", ours.Key(), false},
 		}
 		testutil.Same(t, "stood", want, got)
 		if n := len(r.seen); n != 7 {
@@ -179,7 +179,7 @@ func TestALineKeepsTryingForEver(t *testing.T) {
 		}
 		healed.Store(true)
 		after(time.Minute)
-		if s := l.Status(); s.State != LineConnected {
+		if s := l.Status(); s.State != ConnConnected {
 			t.Errorf("a minute after the path healed got %+v", s)
 		}
 	})
@@ -208,7 +208,7 @@ func TestRefusedCredentialsAreTriedSlowly(t *testing.T) {
 		}}, newRecord())
 		for range 40 {
 			after(time.Minute)
-			if s := l.Status(); s.State != LineMisconfigured || s.Reason == "" {
+			if s := l.Status(); s.State != ConnMisconfigured || s.Reason == "" {
 				t.Fatalf("after %s: %+v", time.Since(began), s)
 			}
 		}
@@ -224,7 +224,7 @@ func TestAFinalRefusalEndsTheTrying(t *testing.T) {
 		p := &platform{receive: func(context.Context, int, []byte, adapters.Sink) error { return final }}
 		l := run(t, p, newRecord())
 		after(24 * time.Hour)
-		if connects, receives := p.counts(); l.Status().State != LineMisconfigured || connects != 1 || receives != 1 {
+		if connects, receives := p.counts(); l.Status().State != ConnMisconfigured || connects != 1 || receives != 1 {
 			t.Errorf("after %d connections and %d receives got %+v, want one and misconfigured", connects, receives, l.Status())
 		}
 	})
@@ -250,15 +250,15 @@ func TestOneRefusalHealsByItself(t *testing.T) {
 		}}
 		l := run(t, p, newRecord())
 		after(10*time.Minute + 30*time.Second)
-		if s := l.Status(); s.State != LineMisconfigured {
+		if s := l.Status(); s.State != ConnMisconfigured {
 			t.Fatalf("refused while it received: %+v", s)
 		}
 		after(time.Minute) // the credentials are proved, and receiving is refused again
-		if s := l.Status(); s.State != LineMisconfigured {
+		if s := l.Status(); s.State != ConnMisconfigured {
 			t.Errorf("not heard yet: %+v", s)
 		}
 		after(2 * time.Minute)
-		if s := l.Status(); s.State != LineConnected {
+		if s := l.Status(); s.State != ConnConnected {
 			t.Errorf("three minutes later: %+v, want connected", s)
 		}
 	})
@@ -277,11 +277,11 @@ func TestAConflictIsSaidAndRetriedSlowly(t *testing.T) {
 		l := run(t, p, newRecord())
 		after(10 * time.Second)
 		_, receives := p.counts()
-		if s := l.Status(); s.State != LineConflict || receives != 1 {
+		if s := l.Status(); s.State != ConnConflict || receives != 1 {
 			t.Errorf("after %d attempts got %+v, want one and conflict", receives, s)
 		}
 		after(4 * time.Minute)
-		if s := l.Status(); s.State != LineConnected {
+		if s := l.Status(); s.State != ConnConnected {
 			t.Errorf("after the other one left got %+v, want connected", s)
 		}
 	})
@@ -320,7 +320,7 @@ func TestSomebodyElsesCredentialsAreNotUsed(t *testing.T) {
 		l := run(t, p, newRecord())
 		after(time.Minute)
 		_, receives := p.counts()
-		if s := l.Status(); s.State != LineMisconfigured || receives != 1 {
+		if s := l.Status(); s.State != ConnMisconfigured || receives != 1 {
 			t.Errorf("got %+v after %d connections, want misconfigured after one", s, receives)
 		}
 	})

@@ -34,12 +34,12 @@ type ConnPeriod struct {
 	First   bool // of a run
 }
 
-// note takes what a line has become into its logbook.
-func (l *Connection) note(ctx context.Context, s ConnPeriod) {
-	if l.o.Logbook == nil {
+// storePeriod takes what a line has become into its logbook.
+func (l *Connection) storePeriod(ctx context.Context, s ConnPeriod) {
+	if l.o.History == nil {
 		return
 	}
-	if err := l.o.Logbook.StateChanged(ctx, s); err != nil && ctx.Err() == nil {
+	if err := l.o.History.StateChanged(ctx, s); err != nil && ctx.Err() == nil {
 		l.logger.Error("line span not recorded", "state", string(s.State), "err", err)
 	}
 }
@@ -49,13 +49,13 @@ func (l *Connection) begin(ctx context.Context) {
 	l.mu.Lock()
 	l.state = ""
 	l.mu.Unlock()
-	l.become(ctx, LineConnecting, "")
+	l.setState(ctx, ConnConnecting, "")
 }
 
-// attest tells the logbook every minute, and at the end of the run, that the line
+// confirmState tells the logbook every minute, and at the end of the run, that the line
 // stands as it stood.
-func (l *Connection) attest(ctx context.Context) {
-	if l.o.Logbook == nil {
+func (l *Connection) confirmState(ctx context.Context) {
+	if l.o.History == nil {
 		return
 	}
 	tick := time.NewTicker(attestEvery)
@@ -65,16 +65,16 @@ func (l *Connection) attest(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWord)
 			defer cancel()
-			l.seen(last)
+			l.storeStillInState(last)
 			return
 		case <-tick.C:
-			l.seen(ctx)
+			l.storeStillInState(ctx)
 		}
 	}
 }
 
-func (l *Connection) seen(ctx context.Context) {
-	if err := l.o.Logbook.StillInState(ctx, l.o.Name, time.Now()); err != nil && ctx.Err() == nil {
+func (l *Connection) storeStillInState(ctx context.Context) {
+	if err := l.o.History.StillInState(ctx, l.o.Name, time.Now()); err != nil && ctx.Err() == nil {
 		l.logger.Error("line not attested", "err", err)
 	}
 }

@@ -11,12 +11,12 @@ type ConnState string
 
 // The states of a line.
 const (
-	LineConnecting    ConnState = "connecting"    // not yet heard, or lost and coming back
-	LineConnected     ConnState = "connected"     // heard lately: the only healthy state
-	LineDegraded      ConnState = "degraded"      // not heard for too long; it keeps trying
-	LineMisconfigured ConnState = "misconfigured" // the credentials are refused; it asks again slowly, if at all
-	LineConflict      ConnState = "conflict"      // somebody else receives with our credentials
-	LineStandby       ConnState = "standby"       // another process of the installation serves the account
+	ConnConnecting    ConnState = "connecting"    // not yet heard, or lost and coming back
+	ConnConnected     ConnState = "connected"     // heard lately: the only healthy state
+	ConnDegraded      ConnState = "degraded"      // not heard for too long; it keeps trying
+	ConnMisconfigured ConnState = "misconfigured" // the credentials are refused; it asks again slowly, if at all
+	ConnConflict      ConnState = "conflict"      // somebody else receives with our credentials
+	ConnStandby       ConnState = "standby"       // another process of the installation serves the account
 )
 
 // A ConnStatus is a line as it stands at one moment.
@@ -29,23 +29,23 @@ type ConnStatus struct {
 	Heard   time.Time // when the platform last proved to be there; zero if never
 	Reason  string    // why it is not connected; empty when it is
 	Paused  string    // why nothing is sent; empty when sending works
-	Tally   IngressStats
+	Stats   IngressStats
 }
 
 // Status returns how the line stands now. It may be called at any time.
 func (l *Connection) Status() ConnStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := ConnStatus{Name: l.o.Name, State: cmp.Or(l.state, LineConnecting), Since: l.since, Reason: l.reason}
+	s := ConnStatus{Name: l.o.Name, State: cmp.Or(l.state, ConnConnecting), Since: l.since, Reason: l.reason}
 	if l.in != nil {
 		s.Account, s.Handle = l.in.account.Key(), l.in.account.Handle
-		s.Heard, s.Tally, s.Paused = l.in.LastHeard(), l.in.Tally(), l.out.Paused()
+		s.Heard, s.Stats, s.Paused = l.in.LastHeard(), l.in.Stats(), l.out.Paused()
 	}
 	return s
 }
 
-// become notes a change of state and says it once.
-func (l *Connection) become(ctx context.Context, state ConnState, reason string) {
+// setState notes a change of state and says it once.
+func (l *Connection) setState(ctx context.Context, state ConnState, reason string) {
 	l.mu.Lock()
 	same := l.state == state && l.reason == reason
 	if l.state != state {
@@ -61,25 +61,25 @@ func (l *Connection) become(ctx context.Context, state ConnState, reason string)
 	}
 	l.mu.Unlock()
 	if !same {
-		l.note(ctx, span)
+		l.storePeriod(ctx, span)
 	}
 	switch {
 	case same:
-	case state == LineConnected || state == LineConnecting && reason == "":
+	case state == ConnConnected || state == ConnConnecting && reason == "":
 		l.logger.Info("line state", "state", string(state))
 	default:
 		l.logger.Warn("line state", "state", string(state), "reason", reason)
 	}
 }
 
-// lost returns when a connection last failed.
-func (l *Connection) lost() time.Time {
+// lastLost returns when a connection last failed.
+func (l *Connection) lastLost() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lostAt
 }
 
-func (l *Connection) stands() ConnState {
+func (l *Connection) currentState() ConnState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state

@@ -27,7 +27,7 @@ func TestWhatWasDealtWithIsThePast(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord()
-			in := enter(r, IngressOptions{DealtUntil: c.until, Commands: r.attendant()})
+			in := enter(r, IngressOptions{RestoredUntil: c.until, Commands: r.attendant()})
 			us := []adapters.Update{orders(hub, kai, "1", "status"), says(hub, kai, "2", "hi"), says(lobby, kai, "3", "let me in")}
 			edit := says(hub, kai, "4", "")
 			edit.Body = adapters.Edit{New: adapters.Message{ID: "2", Text: "hello"}}
@@ -55,11 +55,11 @@ func TestWhatWasDealtWithIsThePast(t *testing.T) {
 // An account's own words come back as ever: as nothing.
 func TestOurOwnWordsOfBeforeAreNoNews(t *testing.T) {
 	r := newRecord()
-	in := enter(r, IngressOptions{DealtUntil: noon.Add(time.Hour)})
+	in := enter(r, IngressOptions{RestoredUntil: noon.Add(time.Hour)})
 	u := says(hub, adapters.Person{ID: ours.ID, Kind: adapters.Bot}, "1", "as I said")
 	u.Kept = true
 	take(t, in, "1", u)
-	if len(r.events) != 0 || in.Tally().Echoes != 1 {
-		t.Errorf("recorded %+v, %d echoes", r.events, in.Tally().Echoes)
+	if len(r.events) != 0 || in.Stats().Echoes != 1 {
+		t.Errorf("recorded %+v, %d echoes", r.events, in.Stats().Echoes)
 	}
 }

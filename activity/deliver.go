@@ -37,13 +37,13 @@ func (e *Egress) deliver(ctx context.Context, stopping <-chan struct{}, a spaces
 			return false
 		}
 		a.Part++
-		if !e.recordResult(ctx, a, accepted(a, receipt, steps[n], n == len(steps)-1)) {
+		if !e.recordResult(ctx, a, acceptedResult(a, receipt, steps[n], n == len(steps)-1)) {
 			return false
 		}
-		e.reached(ctx, a, steps[n])
+		e.markReachable(ctx, a, steps[n])
 		a.Attempts, a.Resent = 1, false // of the next part
 		if n < len(steps)-1 && failpoint.Point("send.part") != nil {
-			e.recordResult(ctx, a, later(a, time.Now()))
+			e.recordResult(ctx, a, retryAt(a, time.Now()))
 			return false
 		}
 	}
@@ -53,13 +53,13 @@ func (e *Egress) deliver(ctx context.Context, stopping <-chan struct{}, a spaces
 	return true
 }
 
-// reached notes that the platform took a step: where words arrive, a chat that had
+// markReachable notes that the platform took a step: where words arrive, a chat that had
 // refused us is in reach.
-func (e *Egress) reached(ctx context.Context, a spaces.Action, of sendStep) {
+func (e *Egress) markReachable(ctx context.Context, a spaces.Action, of sendStep) {
 	if a.Kind != spaces.ActSend || of.file {
 		return
 	}
-	if err := e.mapping.Taken(ctx, a.Account, a.Chat, time.Now()); err != nil {
+	if err := e.mapping.MarkReachable(ctx, a.Account, a.Chat, time.Now()); err != nil {
 		e.logger.Error("chat not marked as in reach", "chat", a.Chat, "err", err)
 	}
 }
@@ -70,31 +70,31 @@ func (e *Egress) reached(ctx context.Context, a spaces.Action, of sendStep) {
 func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.OutgoingMessage) (s SendResult, back bool) {
 	now := time.Now()
 	if until := e.pausedUntil(); until.After(now) {
-		return later(a, until), true
+		return retryAt(a, until), true
 	}
-	e.easing(now)
-	if wait := e.ease.take(a, now); wait > 0 {
-		return later(a, now.Add(wait)), true
+	e.throttleBacklog(now)
+	if wait := e.backlog.take(a, now); wait > 0 {
+		return retryAt(a, now.Add(wait)), true
 	}
-	wait, taken := e.allowed(ctx, a.Chat, now)
-	if taken || !e.told(a.Chat, now) {
+	wait, taken := e.takeCall(ctx, a.Chat, now)
+	if taken || !e.mayBeLimited(a.Chat, now) {
 		e.preview(ctx, shown, wait)
 	}
 	if !taken {
-		e.ease.giveBack(a)
-		return later(a, now.Add(wait)), true
+		e.backlog.giveBack(a)
+		return retryAt(a, now.Add(wait)), true
 	}
 	if retry.WaitFor(ctx, stopping, time.Until(now.Add(wait))); ctx.Err() != nil || closed(stopping) {
-		return later(a, time.Now()), true
+		return retryAt(a, time.Now()), true
 	}
 	now = time.Now()
-	if held := e.pace.held(a.Chat, now); held > 0 { // since it took its turn
-		e.ease.giveBack(a)
-		return later(a, now.Add(held)), true
+	if held := e.limits.held(a.Chat, now); held > 0 { // since it took its turn
+		e.backlog.giveBack(a)
+		return retryAt(a, now.Add(held)), true
 	}
-	if !e.o.Holds() {
-		e.ease.giveBack(a)
-		return later(a, now.Add(poll)), true
+	if !e.o.OwnsAccount() {
+		e.backlog.giveBack(a)
+		return retryAt(a, now.Add(poll)), true
 	}
 	if expired(a, now) {
 		return SendResult{State: spaces.ActionExpired, Code: "expired", Reason: "It could not be delivered in time and is no longer sent."}, true
@@ -130,19 +130,19 @@ func (e *Egress) attempt(ctx context.Context, a spaces.Action, s *sendStep) (ada
 		return e.call(ctx, *s)
 	case !adapters.KindOf(err).Permanent():
 		return receipt, err
-	case a.Policy == spaces.ResendOnce && a.Attempts <= maxBlind:
+	case a.Policy == spaces.ResendOnce && a.Attempts <= maxUncheckedResends:
 		return e.call(ctx, *s)
 	}
 	s.find = nil // and so its fate stays unknown
 	return receipt, &adapters.Error{Kind: adapters.Unknown, Op: "find", Err: errors.New("the platform does not let us look")}
 }
 
-// maxBlind bounds the attempts at a part whose fate the platform does not let us
+// maxUncheckedResends bounds the attempts at a part whose fate the platform does not let us
 // look at.
-const maxBlind = 2
+const maxUncheckedResends = 2
 
-// look returns when what was being sent can be looked for; zero when it cannot.
-func (e *Egress) look() time.Time {
+// resendTime returns when what was being sent can be looked for; zero when it cannot.
+func (e *Egress) resendTime() time.Time {
 	if e.finder == nil {
 		return time.Time{}
 	}
@@ -156,12 +156,12 @@ const previewAfter = 300 * time.Millisecond
 // message (K22: a draft fades by itself, so that the message is never there
 // twice). What goes wrong with it concerns nobody.
 func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait time.Duration) {
-	if e.viewer == nil || p.Text == "" || wait < previewAfter {
+	if e.draftShower == nil || p.Text == "" || wait < previewAfter {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(wait, e.o.SendLimit))
 	defer cancel()
-	err := e.viewer.Preview(ctx, p)
+	err := e.draftShower.Preview(ctx, p)
 	e.noteLimit(ctx, p.Chat, err)
 	if err == nil {
 		_ = failpoint.Point("preview.shown") // only a kill concerns anybody
@@ -176,16 +176,16 @@ func (e *Egress) call(ctx context.Context, s sendStep) (adapters.Receipt, error)
 	receipt, err := s.do(ctx)
 	if err != nil {
 		if k := adapters.KindOf(err); k == adapters.NotSent || k == adapters.Unknown {
-			e.lacks(time.Now())
+			e.noteFailure(time.Now())
 		}
 		return receipt, err
 	}
-	e.works()
+	e.noteSuccess()
 	return receipt, failpoint.Point("send.accepted")
 }
 
-// accepted is the settlement of a step the platform took, which a.Part counts.
-func accepted(a spaces.Action, r adapters.Receipt, done sendStep, last bool) SendResult {
+// acceptedResult is the settlement of a step the platform took, which a.Part counts.
+func acceptedResult(a spaces.Action, r adapters.Receipt, done sendStep, last bool) SendResult {
 	s := SendResult{State: spaces.ActionSending, Part: a.Part, File: done.file}
 	if last {
 		s.State, s.Gone = spaces.ActionSent, done.gone
@@ -196,14 +196,14 @@ func accepted(a spaces.Action, r adapters.Receipt, done sendStep, last bool) Sen
 	return s
 }
 
-// later sends an action back without an attempt.
-func later(a spaces.Action, at time.Time) SendResult {
-	return SendResult{State: spaces.ActionReady, NotBefore: before(a, at), Resent: a.Resent}
+// retryAt sends an action back without an attempt.
+func retryAt(a spaces.Action, at time.Time) SendResult {
+	return SendResult{State: spaces.ActionReady, NotBefore: beforeExpiry(a, at), Resent: a.Resent}
 }
 
-// before returns at, or the action's expiry if that comes first, so that the
+// beforeExpiry returns at, or the action's expiry if that comes first, so that the
 // outbox looks at it again in time to say that it expired.
-func before(a spaces.Action, at time.Time) time.Time {
+func beforeExpiry(a spaces.Action, at time.Time) time.Time {
 	if !a.Expires.IsZero() && a.Expires.Before(at) {
 		return a.Expires
 	}

@@ -25,16 +25,16 @@ func unfinished(text string) string {
 // grow, and deleted when nobody says them.
 func (e *Egress) editsDrafts() bool { return e.o.Drafts != nil && e.editor != nil && e.deleter != nil }
 
-// draw shows a draft as a message: the first time it is posted, then edited. at is
+// postOrEditDraft shows a draft as a message: the first time it is posted, then edited. at is
 // where it stands, empty before. It reports whether it is worth going on.
 //
 // The row is there before the post, so that a crash leaves no message that nobody
 // knows of (K22). Where the fate of a post is unknown, the message that takes the
 // draft over looks for it, and nothing more is shown.
-func (e *Egress) draw(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
+func (e *Egress) postOrEditDraft(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
 	text := e.firstPart(unfinished(d.Text))
 	if at != "" {
-		return at, e.redraw(ctx, d, at, text)
+		return at, e.editDraft(ctx, d, at, text)
 	}
 	d.Text = text
 	was, state, err := e.o.Drafts.Draft(ctx, d, time.Now())
@@ -44,7 +44,7 @@ func (e *Egress) draw(ctx context.Context, d spaces.Draft, at string) (stands st
 	case state == DraftKnown && was.Message == "":
 		return "", false // only the message itself may look for it
 	case state == DraftKnown:
-		return was.Message, e.redraw(ctx, d, was.Message, text)
+		return was.Message, e.editDraft(ctx, d, was.Message, text)
 	}
 	e.drafts.expect()
 	if failpoint.Point("draft.begun") != nil {
@@ -52,11 +52,11 @@ func (e *Egress) draw(ctx context.Context, d spaces.Draft, at string) (stands st
 	}
 	post, err := e.postOf(ctx, d)
 	if err != nil {
-		return "", e.undrawn(ctx, d, err)
+		return "", e.draftPostFailed(ctx, d, err)
 	}
 	receipt, err := e.adapter.Send(ctx, post)
 	if err != nil {
-		return "", e.undrawn(ctx, d, err)
+		return "", e.draftPostFailed(ctx, d, err)
 	}
 	if failpoint.Point("draft.posted") != nil || e.o.Drafts.MarkPosted(context.WithoutCancel(ctx), d.ID, receipt.Message) != nil {
 		return "", false
@@ -67,10 +67,10 @@ func (e *Egress) draw(ctx context.Context, d spaces.Draft, at string) (stands st
 // postOf returns a stored draft as it is posted.
 func (e *Egress) postOf(ctx context.Context, d spaces.Draft) (adapters.OutgoingMessage, error) {
 	p := adapters.OutgoingMessage{
-		Chat: d.Chat, Thread: string(d.Thread), Text: d.Text, Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
+		Chat: d.Chat, Thread: string(d.Thread), Text: d.Text, Key: draftKey(d.ID), Face: e.persona(spaces.Action{Agent: d.Agent}),
 	}
 	var err error
-	p.ReplyTo, p.Start, err = e.answered(ctx, d.Account, d.Chat, d.Target)
+	p.ReplyTo, p.Start, err = e.replyTarget(ctx, d.Account, d.Chat, d.Target)
 	if err != nil {
 		err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
 	}
@@ -86,9 +86,9 @@ func (e *Egress) firstPart(text string) string {
 	return parts[0]
 }
 
-// undrawn judges a post that failed, and reports whether it is worth another. What
+// draftPostFailed judges a post that failed, and reports whether it is worth another. What
 // may have arrived keeps its row.
-func (e *Egress) undrawn(ctx context.Context, d spaces.Draft, err error) bool {
+func (e *Egress) draftPostFailed(ctx context.Context, d spaces.Draft, err error) bool {
 	kind := adapters.KindOf(err)
 	if kind == adapters.Unknown {
 		return false
@@ -97,8 +97,8 @@ func (e *Egress) undrawn(ctx context.Context, d spaces.Draft, err error) bool {
 	return e.o.Drafts.Forget(context.WithoutCancel(ctx), d.ID) == nil && !kind.Permanent()
 }
 
-// redraw edits a draft that stands.
-func (e *Egress) redraw(ctx context.Context, d spaces.Draft, at, text string) bool {
+// editDraft edits a draft that stands.
+func (e *Egress) editDraft(ctx context.Context, d spaces.Draft, at, text string) bool {
 	err := e.editor.Edit(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
 	e.noteLimit(ctx, d.Chat, err)
 	if err == nil {
@@ -108,14 +108,14 @@ func (e *Egress) redraw(ctx context.Context, d spaces.Draft, at, text string) bo
 	return !kind.Permanent() && kind != adapters.Moved
 }
 
-// finishing is the first step of an action that takes a draft over: the message that
+// takeOverDraft is the first step of an action that takes a draft over: the message that
 // stands gets the words that were decided. Where it does not stand any more, the
 // step posts them, as it would have without.
-func (e *Egress) finishing(a spaces.Action, s sendStep, text string) sendStep {
+func (e *Egress) takeOverDraft(a spaces.Action, s sendStep, text string) sendStep {
 	post, find := s.do, s.find
 	s.shown = adapters.OutgoingMessage{} // it is
 	s.do = func(ctx context.Context) (adapters.Receipt, error) {
-		d, stands, err := e.standing(ctx, a.Account, a.Draft)
+		d, stands, err := e.postedDraft(ctx, a.Account, a.Draft)
 		if err != nil {
 			return adapters.Receipt{}, err
 		}
@@ -123,7 +123,7 @@ func (e *Egress) finishing(a spaces.Action, s sendStep, text string) sendStep {
 			return post(ctx)
 		}
 		if d.Chat != a.Chat { // the chat has moved, and there that name may be another message's
-			if err := e.erase(ctx, d); err != nil {
+			if err := e.deleteDraft(ctx, d); err != nil {
 				return adapters.Receipt{}, err
 			}
 			return post(ctx)
@@ -137,14 +137,14 @@ func (e *Egress) finishing(a spaces.Action, s sendStep, text string) sendStep {
 		case !adapters.KindOf(err).Permanent() || adapters.KindOf(err) == adapters.Forbidden:
 			return adapters.Receipt{}, err
 		}
-		if err := e.erase(ctx, d); err != nil { // somebody deleted it, or it is too old to be edited
+		if err := e.deleteDraft(ctx, d); err != nil { // somebody deleted it, or it is too old to be edited
 			return adapters.Receipt{}, err
 		}
 		return post(ctx)
 	}
 	if find != nil {
 		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) {
-			_, stands, err := e.standing(ctx, a.Account, a.Draft)
+			_, stands, err := e.postedDraft(ctx, a.Account, a.Draft)
 			if err != nil || stands {
 				return adapters.Receipt{}, false, err
 			}
@@ -154,10 +154,10 @@ func (e *Egress) finishing(a spaces.Action, s sendStep, text string) sendStep {
 	return s
 }
 
-// standing returns a draft whose message stands in its chat. It waits for what is on
+// postedDraft returns a draft whose message stands in its chat. It waits for what is on
 // its way of it, looks for a post whose fate is unknown, and lets go of one that
 // nobody can find. All of its errors mean that nothing was sent.
-func (e *Egress) standing(ctx context.Context, account string, id spaces.DraftID) (d StoredDraft, stands bool, err error) {
+func (e *Egress) postedDraft(ctx context.Context, account string, id spaces.DraftID) (d StoredDraft, stands bool, err error) {
 	if ended := e.drafts.close(id); ended != nil {
 		select {
 		case <-ended:
@@ -171,7 +171,7 @@ func (e *Egress) standing(ctx context.Context, account string, id spaces.DraftID
 	}
 	for _, d = range all {
 		if d.ID == id {
-			return e.sought(ctx, d)
+			return e.findDraft(ctx, d)
 		}
 	}
 	return d, false, nil
@@ -180,10 +180,10 @@ func (e *Egress) standing(ctx context.Context, account string, id spaces.DraftID
 // errTooSoon is why nobody looks yet for a draft whose fate is unknown.
 var errTooSoon = errors.New("the platform may not show yet what it took")
 
-// sought returns a stored draft with its message. One that was not posted is
+// findDraft returns a stored draft with its message. One that was not posted is
 // forgotten. Where the platform cannot be asked, a beginning may be left that nobody
 // can take back: the record says so.
-func (e *Egress) sought(ctx context.Context, d StoredDraft) (StoredDraft, bool, error) {
+func (e *Egress) findDraft(ctx context.Context, d StoredDraft) (StoredDraft, bool, error) {
 	if d.Message != "" {
 		return d, true, nil
 	}
@@ -199,7 +199,7 @@ func (e *Egress) sought(ctx context.Context, d StoredDraft) (StoredDraft, bool, 
 		p.Decided = d.At
 		receipt, found, err := e.finder.Find(ctx, p)
 		if err != nil && !adapters.KindOf(err).Permanent() {
-			return d, false, beforehand("find draft", err)
+			return d, false, notSentBecause("find draft", err)
 		}
 		if found {
 			d.Message = receipt.Message
@@ -211,7 +211,7 @@ func (e *Egress) sought(ctx context.Context, d StoredDraft) (StoredDraft, bool, 
 		lost = err != nil
 	}
 	if !lost {
-		return d, false, e.rub(ctx, d)
+		return d, false, e.forgetDraft(ctx, d)
 	}
 	e.logger.Warn("part of a message may be left in the chat", "chat", d.Chat, "draft", string(d.ID))
 	if err := e.o.Drafts.MarkLost(ctx, d.ID); err != nil {
@@ -220,26 +220,26 @@ func (e *Egress) sought(ctx context.Context, d StoredDraft) (StoredDraft, bool, 
 	return d, false, nil
 }
 
-// erase deletes the message of a draft and forgets it. In a chat that has moved
+// deleteDraft deletes the message of a draft and forgets it. In a chat that has moved
 // nobody can delete it any more.
-func (e *Egress) erase(ctx context.Context, d StoredDraft) error {
+func (e *Egress) deleteDraft(ctx context.Context, d StoredDraft) error {
 	err := e.deleter.Delete(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: d.Message})
 	if kind := adapters.KindOf(err); err != nil && !kind.Permanent() && kind != adapters.Moved {
-		return beforehand("delete draft", err)
+		return notSentBecause("delete draft", err)
 	}
-	return e.rub(ctx, d)
+	return e.forgetDraft(ctx, d)
 }
 
-func (e *Egress) rub(ctx context.Context, d StoredDraft) error {
+func (e *Egress) forgetDraft(ctx context.Context, d StoredDraft) error {
 	if err := e.o.Drafts.Forget(ctx, d.ID); err != nil {
 		return &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: err}
 	}
 	return nil
 }
 
-// tidy deletes the drafts that no message will take over. It is done in the
+// deleteLeftDrafts deletes the drafts that no message will take over. It is done in the
 // background, one at a time.
-func (e *Egress) tidy(ctx context.Context) {
+func (e *Egress) deleteLeftDrafts(ctx context.Context) {
 	defer e.drafts.tidied()
 	all, err := e.o.Drafts.Drafts(ctx, e.account.Key())
 	if err != nil {
@@ -252,24 +252,24 @@ func (e *Egress) tidy(ctx context.Context) {
 		if !d.Left || ctx.Err() != nil {
 			continue
 		}
-		if err := e.discard(ctx, d); err != nil {
+		if err := e.deleteLeftDraft(ctx, d); err != nil {
 			e.logger.Info("draft not deleted yet", "chat", d.Chat, "err", err)
 		}
 	}
 }
 
-// discard deletes one draft that is left, within the chat's budget.
-func (e *Egress) discard(ctx context.Context, d StoredDraft) error {
+// deleteLeftDraft deletes one draft that is left, within the chat's budget.
+func (e *Egress) deleteLeftDraft(ctx context.Context, d StoredDraft) error {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	if _, taken := e.allowed(ctx, d.Chat, time.Now()); !taken {
+	if _, taken := e.takeCall(ctx, d.Chat, time.Now()); !taken {
 		return nil // soon
 	}
-	d, stands, err := e.standing(ctx, d.Account, d.ID)
+	d, stands, err := e.postedDraft(ctx, d.Account, d.ID)
 	if err != nil || !stands {
 		return err
 	}
-	err = e.erase(ctx, d)
+	err = e.deleteDraft(ctx, d)
 	e.noteLimit(ctx, d.Chat, err)
 	return err
 }

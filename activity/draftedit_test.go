@@ -100,13 +100,13 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 					ad = seeker{c.platform}
 				}
 				e := on(t, ad, r, EgressOptions{Drafts: r})
-				e.Show(soup)
+				e.ShowDraft(soup)
 				after(time.Second / 2)
 				if c.lost {
 					_ = r.MarkPosted(t.Context(), soup.ID, "")
 				}
 				r.put(told)
-				e.Over(soup.ID)
+				e.EndDraft(soup.ID)
 				after(20 * time.Second)
 				testutil.Same(t, "the platform took", c.want, did(c.platform.accepted()))
 				a := r.action("a")
@@ -147,16 +147,16 @@ func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, p := newRecord(), &platform{}
 				e := on(t, c.ad(p), r, EgressOptions{Drafts: r})
-				e.Show(soup)
+				e.ShowDraft(soup)
 				after(time.Second / 2)
 				if c.lost {
 					_ = r.MarkPosted(t.Context(), soup.ID, "")
 				}
 				grown := soup
 				grown.Text += " It is never shown that there is more."
-				e.Show(grown)
+				e.ShowDraft(grown)
 				r.leave()
-				e.Over(soup.ID)
+				e.EndDraft(soup.ID)
 				after(20 * time.Second)
 				testutil.Same(t, "the platform took", c.want, did(p.accepted()))
 				if len(r.drafts) != 0 || len(e.drafts.all) != 0 || e.drafts.rows {
@@ -194,7 +194,7 @@ func TestWhatAnEarlierProcessDrewIsTidied(t *testing.T) {
 			t.Errorf("the platform took (-want +got):\n%s", diff)
 		}
 		again := spaces.Draft{ID: "z/1", Account: ours.Key(), Chat: "group", Text: "Soup it is."}
-		e.Show(again)
+		e.ShowDraft(again)
 		after(2 * time.Second)
 		if got := did(p.accepted()); len(got) != 2 || got[1] != `edit m8 "Soup it is. …"` {
 			t.Errorf("the step that is thought again shows %q", got)
@@ -221,7 +221,7 @@ func TestADraftStaysBehindInAChatThatMoved(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, p := newRecord(), &platform{}
 				e := on(t, p, r, EgressOptions{Drafts: r})
-				e.Show(soup)
+				e.ShowDraft(soup)
 				after(time.Second / 2)
 				p.script = func(c call) error {
 					if c.Chat == "group" {
@@ -239,7 +239,7 @@ func TestADraftStaysBehindInAChatThatMoved(t *testing.T) {
 				} else {
 					r.leave()
 				}
-				e.Over(soup.ID)
+				e.EndDraft(soup.ID)
 				after(time.Minute)
 				if diff := cmp.Diff(c.want, did(p.accepted())[1:], cmpopts.EquateEmpty()); diff != "" {
 					t.Errorf("the platform took (-want +got):\n%s", diff)

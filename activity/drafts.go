@@ -34,19 +34,21 @@ type liveDraft struct {
 	ended chan struct{} // closed: nothing more is on its way
 }
 
-// Shows reports whether a chat can show drafts: whole, as what is no message or, if
+// ShowsDrafts reports whether a chat can show drafts: whole, as what is no message or, if
 // that is wanted, as one. It does so for as long as anything is sent at all.
-func (e *Egress) Shows(chat string, message bool) bool {
-	return (e.light(chat) || message && e.editsDrafts()) && e.Paused() == ""
+func (e *Egress) ShowsDrafts(chat string, message bool) bool {
+	return (e.previewsDrafts(chat) || message && e.editsDrafts()) && e.Paused() == ""
 }
 
-// light reports whether a chat shows drafts as what is no message.
-func (e *Egress) light(chat string) bool { return e.viewer != nil && e.viewer.Whole(chat) }
+// previewsDrafts reports whether a chat shows drafts as what is no message.
+func (e *Egress) previewsDrafts(chat string) bool {
+	return e.draftShower != nil && e.draftShower.Whole(chat)
+}
 
-// Show has a draft shown in place of what was shown of it before, as far as the
+// ShowDraft has a draft shown in place of what was shown of it before, as far as the
 // chat's budget has room beside sends. It never blocks, and after [Egress.Run] has
 // returned it does nothing.
-func (e *Egress) Show(d spaces.Draft) {
+func (e *Egress) ShowDraft(d spaces.Draft) {
 	s := &e.drafts
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,9 +67,9 @@ func (e *Egress) Show(d spaces.Draft) {
 	s.begin(g)
 }
 
-// Over ends the showing of a draft whose step is decided or given up. It never
+// EndDraft ends the showing of a draft whose step is decided or given up. It never
 // blocks: one more change may be on its way. What no message took over is deleted.
-func (e *Egress) Over(id spaces.DraftID) {
+func (e *Egress) EndDraft(id spaces.DraftID) {
 	e.drafts.close(id)
 	e.Ring()
 }
@@ -142,8 +144,8 @@ func (s *draftTracker) end(g *liveDraft) {
 	close(g.ended)
 }
 
-// grow shows a draft until it is over, or until stop.
-func (e *Egress) grow(stop, work context.Context, g *liveDraft) {
+// followDraft shows a draft until it is over, or until stop.
+func (e *Egress) followDraft(stop, work context.Context, g *liveDraft) {
 	defer e.drafts.end(g)
 	tick := time.NewTimer(0)
 	defer tick.Stop()
@@ -160,7 +162,7 @@ func (e *Egress) grow(stop, work context.Context, g *liveDraft) {
 		d := e.drafts.newest(g)
 		if welcome && d.Text != shown && e.spare(work, d.Chat) {
 			shown = d.Text
-			at, welcome = e.reveal(work, d, at)
+			at, welcome = e.showDraft(work, d, at)
 		}
 	}
 }
@@ -169,23 +171,23 @@ func (e *Egress) grow(stop, work context.Context, g *liveDraft) {
 // at once is left out.
 func (e *Egress) spare(ctx context.Context, chat string) bool {
 	now := time.Now()
-	if !e.o.Holds() || e.pausedUntil().After(now) || !e.pace.spare(chat, now) {
+	if !e.o.OwnsAccount() || e.pausedUntil().After(now) || !e.limits.spare(chat, now) {
 		return false
 	}
-	_, taken := e.shared(ctx, chat, 0)
+	_, taken := e.takeShared(ctx, chat, 0)
 	return taken
 }
 
-// reveal shows a draft as it is now. It returns where it stands, if that is a
+// showDraft shows a draft as it is now. It returns where it stands, if that is a
 // message, and whether it is worth going on.
-func (e *Egress) reveal(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
+func (e *Egress) showDraft(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	if !e.light(d.Chat) {
-		return e.draw(ctx, d, at)
+	if !e.previewsDrafts(d.Chat) {
+		return e.postOrEditDraft(ctx, d, at)
 	}
-	err := e.viewer.Preview(ctx, adapters.OutgoingMessage{
-		Chat: d.Chat, Thread: string(d.Thread), Text: e.firstPart(d.Text), Key: draftKey(d.ID), Face: e.face(spaces.Action{Agent: d.Agent}),
+	err := e.draftShower.Preview(ctx, adapters.OutgoingMessage{
+		Chat: d.Chat, Thread: string(d.Thread), Text: e.firstPart(d.Text), Key: draftKey(d.ID), Face: e.persona(spaces.Action{Agent: d.Agent}),
 	})
 	if e.noteLimit(ctx, d.Chat, err) {
 		return "", true

@@ -46,7 +46,7 @@ func on(t *testing.T, ad adapters.Adapter, r *record, o EgressOptions) *Egress {
 func growth(e *Egress, d spaces.Draft, n int) {
 	for i := range n {
 		d.Text += fmt.Sprintf("%d.", i)
-		e.Show(d)
+		e.ShowDraft(d)
 		<-time.After(102 * time.Millisecond)
 	}
 }
@@ -60,7 +60,7 @@ func TestADraftGrowsSlowlyAndEndsWithItsStep(t *testing.T) {
 		began := time.Now()
 		d := spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "private", Agent: "ada"}
 		growth(e, d, 30)
-		e.Over(d.ID)
+		e.EndDraft(d.ID)
 		after(5 * time.Second)
 		var got []string
 		for _, c := range p.accepted() {
@@ -109,7 +109,7 @@ func TestADraftGivesWay(t *testing.T) {
 				}
 				e := on(t, screen{c.p}, r, EgressOptions{})
 				growth(e, spaces.Draft{ID: "y/0", Chat: "private"}, 100)
-				e.Over("y/0")
+				e.EndDraft("y/0")
 				shown := 0
 				for _, x := range c.p.attempted() {
 					if x.Key == draftKey("y/0") {
@@ -137,12 +137,12 @@ func TestNothingIsShownWhileThePlatformSaysWait(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limits := adapters.RateLimit{Every: time.Second, Burst: 3}
-				p, shared := &platform{every: limits}, till{newPace(adapters.RateLimit{}, func(string) adapters.RateLimit { return limits }), nil}
+				p, shared := &platform{every: limits}, till{newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return limits }), nil}
 				hold(p, shared)
 				r := newRecord()
 				r.put(spaces.Action{ID: "one", Chat: "private", Text: "one"})
 				began := time.Now()
-				e := on(t, screen{p}, r, EgressOptions{Purse: shared})
+				e := on(t, screen{p}, r, EgressOptions{SharedLimiter: shared})
 				after(time.Millisecond)
 				r.put(spaces.Action{ID: "two", Chat: "private", Thread: "t", Text: "two"})
 				e.Ring()
@@ -186,15 +186,15 @@ func TestOnlyWhatIsNoMessageShowsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := screen{&platform{}}
 		e := on(t, p, newRecord(), EgressOptions{})
-		if !e.Shows("private", false) || e.Shows("group", false) || e.Shows("group", true) {
-			t.Errorf("drafts: private %t, group %t", e.Shows("private", false), e.Shows("group", true))
+		if !e.ShowsDrafts("private", false) || e.ShowsDrafts("group", false) || e.ShowsDrafts("group", true) {
+			t.Errorf("drafts: private %t, group %t", e.ShowsDrafts("private", false), e.ShowsDrafts("group", true))
 		}
 		e.pause(time.Now().Add(time.Minute), "no")
-		if e.Shows("private", true) {
+		if e.ShowsDrafts("private", true) {
 			t.Error("a way out that is shut shows drafts")
 		}
 		closed := NewEgress(ours, p, newRecord(), nil, EgressOptions{})
-		closed.Show(spaces.Draft{ID: "y/0", Chat: "private", Text: "x"})
+		closed.ShowDraft(spaces.Draft{ID: "y/0", Chat: "private", Text: "x"})
 		after(5 * time.Second)
 		if n := len(p.attempted()); n > 0 {
 			t.Errorf("%d calls from a way out that does not run", n)

@@ -19,16 +19,16 @@ import (
 var errStopping = errors.New("the process is stopping")
 
 const (
-	poll        = time.Second // the slow look at the outbox behind the doorbell
-	settleLimit = 10 * time.Second
+	poll         = time.Second // the slow look at the outbox behind the doorbell
+	storeTimeout = 10 * time.Second
 	// firstPause is how long nothing is sent after credentials were refused: a platform
 	// that fails may refuse good ones. It doubles up to unpausing while they are dead.
 	firstPause = 10 * time.Second
-	unpausing  = 5 * time.Minute
-	// recovering is how long an account has to be without for what was decided before to
+	maxPause   = 5 * time.Minute
+	// outageThreshold is how long an account has to be without for what was decided before to
 	// be old (I9): as long as it takes to be deaf. After a shorter time nothing begins
 	// anew, or a busy chat of an account that blips would fall ever further behind.
-	recovering = 90 * time.Second
+	outageThreshold = 90 * time.Second
 )
 
 // Egress sends one account's decided actions. What is to be sent, in which order,
@@ -41,32 +41,32 @@ type Egress struct {
 	mapping *SpaceMapping
 	o       EgressOptions
 	logger  *slog.Logger
-	pace    *rateLimits
-	ease    backlogThrottle
-	wall    wallClock
+	limits  *rateLimits
+	backlog backlogThrottle
+	clock   wallClock
 
-	editor  adapters.Editor // nil: the platform cannot
-	deleter adapters.Deleter
-	reactor adapters.Reactor
-	typer   adapters.TypingNotifier
-	finder  adapters.DeliveryChecker
-	viewer  adapters.DraftShower
-	carrier adapters.FileSender
+	editor      adapters.Editor // nil: the platform cannot
+	deleter     adapters.Deleter
+	reactor     adapters.Reactor
+	typer       adapters.TypingNotifier
+	finder      adapters.DeliveryChecker
+	draftShower adapters.DraftShower
+	fileSender  adapters.FileSender
 
-	masquerader adapters.PersonaSender
-	broadcaster adapters.ThreadBroadcaster
-	threader    adapters.ThreadOpener
+	personaSender adapters.PersonaSender
+	broadcaster   adapters.ThreadBroadcaster
+	threader      adapters.ThreadOpener
 
-	bell   retry.WakeSignal
-	bare   atomic.Bool // nothing waited when the outbox was last read; who changes that rings
-	hands  inflightSends
-	drafts draftTracker
+	wake     retry.WakeSignal
+	empty    atomic.Bool // nothing waited when the outbox was last read; who changes that rings
+	inflight inflightSends
+	drafts   draftTracker
 
-	mu      sync.Mutex // guards what follows
-	paused  time.Time  // nothing is sent before this
-	why     string     // empty once the credentials are good again
-	refused int        // pauses since they were good
-	without time.Time  // since when nothing could be sent; zero while something can
+	mu       sync.Mutex // guards what follows
+	paused   time.Time  // nothing is sent before this
+	why      string     // empty once the credentials are good again
+	refused  int        // pauses since they were good
+	outSince time.Time  // since when nothing could be sent; zero while something can
 }
 
 // EgressOptions are the limits of an egress.
@@ -74,13 +74,13 @@ type EgressOptions struct {
 	// Unpaced sends as fast as the platform takes it; a platform that says wait is
 	// still obeyed. Default: false, the adapter's own limits.
 	Unpaced bool
-	// Whole is the pace of the account over all chats. Default: 30 a second.
-	Whole adapters.RateLimit
-	// Purse is the budget that other processes send from, too. Default: there are
+	// AccountLimit is the pace of the account over all chats. Default: 30 a second.
+	AccountLimit adapters.RateLimit
+	// SharedLimiter is the budget that other processes send from, too. Default: there are
 	// none.
-	Purse SharedLimiter
-	// Hands is how many actions are carried at once. Default: 64.
-	Hands int
+	SharedLimiter SharedLimiter
+	// MaxInFlight is how many actions are carried at once. Default: 64.
+	MaxInFlight int
 	// Patience is how long an action may be held in hand for its turn; beyond that
 	// it goes back to the outbox. Default: 1 s.
 	Patience time.Duration
@@ -93,38 +93,38 @@ type EgressOptions struct {
 	Grace time.Duration
 	// Drafts keeps drafts that are messages. Default: none are, only what fades by
 	// itself is shown of what is not decided yet.
-	Drafts Drafts
-	// Shelf and Cupboard are where files that were seen stand. Default: there are
+	Drafts DraftStore
+	// Files and Cupboard are where files that were seen stand. Default: there are
 	// none, and only their names are told.
-	Shelf    media.FileIndex
-	Cupboard media.BlobStore
-	// Holds reports whether the account is still this process's to send for: one that
+	Files media.FileIndex
+	Blobs media.BlobStore
+	// OwnsAccount reports whether the account is still this process's to send for: one that
 	// stood still may have been given up by others and not have heard of it. While it
 	// is not, nothing leaves. Default: it always is.
-	Holds func() bool
-	// Face returns how an agent appears where it can have a face of its own.
+	OwnsAccount func() bool
+	// Persona returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
-	Face func(spaces.AgentID) adapters.Persona
-	// Kin returns by which identity this account's platform knows somebody who has
+	Persona func(spaces.AgentID) adapters.Persona
+	// IdentityLookup returns by which identity this account's platform knows somebody who has
 	// another one elsewhere. Default: nobody is known twice.
-	Kin IdentityLookup
+	IdentityLookup IdentityLookup
 	// Logger takes one line an action. Default: none are written.
 	Logger *slog.Logger
 }
 
 // withDefaults returns o with every field set.
 func (o EgressOptions) withDefaults() EgressOptions {
-	if o.Whole == (adapters.RateLimit{}) {
-		o.Whole = adapters.RateLimit{Every: time.Second / 30, Burst: 30}
+	if o.AccountLimit == (adapters.RateLimit{}) {
+		o.AccountLimit = adapters.RateLimit{Every: time.Second / 30, Burst: 30}
 	}
 	if o.Backlog <= 0 {
 		o.Backlog = 5
 	}
 	if o.Unpaced {
-		o.Whole, o.Backlog = adapters.RateLimit{}, 0
+		o.AccountLimit, o.Backlog = adapters.RateLimit{}, 0
 	}
-	if o.Hands <= 0 {
-		o.Hands = 64
+	if o.MaxInFlight <= 0 {
+		o.MaxInFlight = 64
 	}
 	if o.Patience <= 0 {
 		o.Patience = time.Second
@@ -135,8 +135,8 @@ func (o EgressOptions) withDefaults() EgressOptions {
 	if o.Grace <= 0 {
 		o.Grace = 10 * time.Second
 	}
-	if o.Holds == nil {
-		o.Holds = func() bool { return true }
+	if o.OwnsAccount == nil {
+		o.OwnsAccount = func() bool { return true }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -150,26 +150,26 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	o = o.withDefaults()
 	e := &Egress{
 		account: a, adapter: ad, box: box, mapping: m, o: o,
-		logger: o.Logger.With("account", a.Key()),
-		bell:   retry.NewWakeSignal(),
-		ease:   backlogThrottle{most: o.Backlog},
+		logger:  o.Logger.With("account", a.Key()),
+		wake:    retry.NewWakeSignal(),
+		backlog: backlogThrottle{most: o.Backlog},
 	}
 	e.editor, _ = ad.(adapters.Editor)
 	e.deleter, _ = ad.(adapters.Deleter)
 	e.reactor, _ = ad.(adapters.Reactor)
 	e.typer, _ = ad.(adapters.TypingNotifier)
 	e.finder, _ = ad.(adapters.DeliveryChecker)
-	e.viewer, _ = ad.(adapters.DraftShower)
-	e.carrier, _ = ad.(adapters.FileSender)
-	e.masquerader, _ = ad.(adapters.PersonaSender)
+	e.draftShower, _ = ad.(adapters.DraftShower)
+	e.fileSender, _ = ad.(adapters.FileSender)
+	e.personaSender, _ = ad.(adapters.PersonaSender)
 	e.broadcaster, _ = ad.(adapters.ThreadBroadcaster)
 	e.threader, _ = ad.(adapters.ThreadOpener)
 	pacer, paced := ad.(adapters.RateLimitReporter)
 	if !paced || o.Unpaced {
-		e.pace = newPace(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{} })
+		e.limits = newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{} })
 		return e
 	}
-	e.pace = newPace(o.Whole, func(chat string) adapters.RateLimit { return pacer.Pace(adapters.Chat{ID: chat}) })
+	e.limits = newRateLimits(o.AccountLimit, func(chat string) adapters.RateLimit { return pacer.Pace(adapters.Chat{ID: chat}) })
 	return e
 }
 
@@ -178,66 +178,66 @@ func (e *Egress) Account() string { return e.account.Key() }
 
 // Ring tells that the outbox may have something new. It never blocks; a lost
 // ring costs the time of a poll.
-func (e *Egress) Ring() { e.bell.Set() }
+func (e *Egress) Ring() { e.wake.Set() }
 
 // Run sends until ctx is done, then lets the sends in hand finish within the
 // grace period and returns nil. It fails only when what an earlier process left
 // cannot be put back.
 func (e *Egress) Run(ctx context.Context) error {
-	if err := e.box.Recover(ctx, e.account.Key(), time.Now(), nil, e.look()); err != nil {
+	if err := e.box.Recover(ctx, e.account.Key(), time.Now(), nil, e.resendTime()); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return fmt.Errorf("recover outbox of %s: %w", e.account.Key(), err)
 	}
-	e.ease.begin(time.Now())
+	e.backlog.begin(time.Now())
 	work, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
-	e.hands.open(func(a spaces.Action) { e.begin(ctx, work, a) })
+	e.inflight.open(func(a spaces.Action) { e.begin(ctx, work, a) })
 	e.drafts.rows = e.editsDrafts() // what an earlier process left
-	e.drafts.open(func(g *liveDraft) { e.hands.busy.Go(func() { e.grow(ctx, work, g) }) })
+	e.drafts.open(func(g *liveDraft) { e.inflight.busy.Go(func() { e.followDraft(ctx, work, g) }) })
 	for ctx.Err() == nil {
-		retry.WaitFor(ctx, e.bell, e.round(ctx, work))
+		retry.WaitFor(ctx, e.wake, e.round(ctx, work))
 	}
-	e.hands.open(nil)
+	e.inflight.open(nil)
 	e.drafts.open(nil)
 	grace := time.AfterFunc(e.o.Grace, func() { cut(errStopping) })
 	defer grace.Stop()
-	e.hands.busy.Wait()
+	e.inflight.busy.Wait()
 	return nil
 }
 
 // round takes what is due in hand and returns how long nothing more can be due.
 // stop ends the taking of new work, work the work in hand.
 func (e *Egress) round(stop, work context.Context) time.Duration {
-	if !e.o.Holds() {
+	if !e.o.OwnsAccount() {
 		return poll
 	}
 	now := time.Now()
-	if e.hands.missing() {
-		if err := e.box.Recover(stop, e.account.Key(), now, e.hands.all, e.look()); err != nil {
+	if e.inflight.missing() {
+		if err := e.box.Recover(stop, e.account.Key(), now, e.inflight.all, e.resendTime()); err != nil {
 			e.Release("", true)
-			return e.trouble(stop, "outbox cannot be recovered", err)
+			return e.delayed(stop, "outbox cannot be recovered", err)
 		}
 	}
 	if err := e.correctClock(stop, now); err != nil {
-		return e.trouble(stop, "outbox cannot be hurried", err)
+		return e.delayed(stop, "outbox cannot be hurried", err)
 	}
 	if until := e.pausedUntil(); until.After(now) {
 		return until.Sub(now)
 	}
 	if e.drafts.untidy() {
-		e.hands.busy.Go(func() { e.tidy(work) })
+		e.inflight.busy.Go(func() { e.deleteLeftDrafts(work) })
 	}
-	free := e.o.Hands - len(e.hands.all())
+	free := e.o.MaxInFlight - len(e.inflight.all())
 	if free <= 0 {
 		return poll
 	}
 	due, waiting, err := e.box.Next(stop, e.account.Key())
 	if err != nil {
-		return e.trouble(stop, "outbox cannot be read", err)
+		return e.delayed(stop, "outbox cannot be read", err)
 	}
-	e.bare.Store(!waiting)
+	e.empty.Store(!waiting)
 	if !waiting {
 		return poll
 	}
@@ -246,9 +246,9 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 	}
 	actions, err := e.box.Claim(stop, e.account.Key(), now, free)
 	if err != nil {
-		return e.trouble(stop, "outbox cannot be claimed from", err)
+		return e.delayed(stop, "outbox cannot be claimed from", err)
 	}
-	e.hands.hold(actions)
+	e.inflight.hold(actions)
 	for _, a := range actions {
 		e.begin(stop, work, a)
 	}
@@ -258,11 +258,11 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 // begin carries an action in hand until it is settled. Then its lane is free, and so
 // is a hand: whatever waits may be next, the action itself among it.
 func (e *Egress) begin(stop, work context.Context, a spaces.Action) {
-	e.hands.busy.Go(func() {
+	e.inflight.busy.Go(func() {
 		sent := false
 		defer func() {
-			e.hands.drop(a.ID)
-			if !sent || !e.bare.Load() {
+			e.inflight.drop(a.ID)
+			if !sent || !e.empty.Load() {
 				e.Ring()
 			}
 		}()
@@ -270,8 +270,8 @@ func (e *Egress) begin(stop, work context.Context, a spaces.Action) {
 	})
 }
 
-// trouble says that the record is out of reach. The outbox keeps what is there.
-func (e *Egress) trouble(ctx context.Context, what string, err error) time.Duration {
+// delayed says that the record is out of reach. The outbox keeps what is there.
+func (e *Egress) delayed(ctx context.Context, what string, err error) time.Duration {
 	if ctx.Err() == nil {
 		e.logger.Error("sending is delayed", "what", what, "err", err)
 	}
@@ -301,11 +301,11 @@ func (e *Egress) Paused() string {
 // Resume ends a pause: the credentials have been proved again.
 func (e *Egress) Resume() {
 	e.mu.Lock()
-	recovered := e.isWithout(time.Now())
-	e.paused, e.why, e.refused, e.without = time.Time{}, "", 0, time.Time{}
+	recovered := e.wasOut(time.Now())
+	e.paused, e.why, e.refused, e.outSince = time.Time{}, "", 0, time.Time{}
 	e.mu.Unlock()
 	if recovered {
-		e.ease.begin(time.Now())
+		e.backlog.begin(time.Now())
 	}
 	e.Ring()
 }
@@ -313,44 +313,44 @@ func (e *Egress) Resume() {
 // Recover ends a silence of the account, and a pause with it: all that was decided
 // before is old, and goes slowly.
 func (e *Egress) Recover() {
-	e.ease.begin(time.Now())
+	e.backlog.begin(time.Now())
 	e.Resume()
 }
 
-// isWithout reports whether nothing could be sent for so long that what was decided
+// wasOut reports whether nothing could be sent for so long that what was decided
 // meanwhile is old. mu is held.
-func (e *Egress) isWithout(now time.Time) bool {
-	return !e.without.IsZero() && now.Sub(e.without) >= recovering
+func (e *Egress) wasOut(now time.Time) bool {
+	return !e.outSince.IsZero() && now.Sub(e.outSince) >= outageThreshold
 }
 
-// lacks notes that something could not be sent.
-func (e *Egress) lacks(now time.Time) {
+// noteFailure notes that something could not be sent.
+func (e *Egress) noteFailure(now time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.without.IsZero() {
-		e.without = now
+	if e.outSince.IsZero() {
+		e.outSince = now
 	}
 }
 
-// works notes that something was sent: whatever was refused before, the credentials
+// noteSuccess notes that something was sent: whatever was refused before, the credentials
 // are good.
-func (e *Egress) works() {
+func (e *Egress) noteSuccess() {
 	e.mu.Lock()
-	good := e.without.IsZero()
+	good := e.outSince.IsZero()
 	e.mu.Unlock()
 	if !good {
 		e.Resume()
 	}
 }
 
-// easing makes what was decided before now old if nothing could be sent for long: the
+// throttleBacklog makes what was decided before now old if nothing could be sent for long: the
 // next that leaves is the first of a recovery.
-func (e *Egress) easing(now time.Time) {
+func (e *Egress) throttleBacklog(now time.Time) {
 	e.mu.Lock()
-	without := e.isWithout(now)
+	without := e.wasOut(now)
 	e.mu.Unlock()
 	if without {
-		e.ease.begin(now)
+		e.backlog.begin(now)
 	}
 }
 
@@ -362,10 +362,10 @@ func (e *Egress) pause(now time.Time, why string) {
 	if e.paused.After(now) {
 		return
 	}
-	if e.without.IsZero() {
-		e.without = now
+	if e.outSince.IsZero() {
+		e.outSince = now
 	}
-	e.paused, e.why = now.Add(min(firstPause<<e.refused, unpausing)), why
+	e.paused, e.why = now.Add(min(firstPause<<e.refused, maxPause)), why
 	e.refused = min(e.refused+1, 8)
 }
 

@@ -333,7 +333,7 @@ func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
 		r.put(spaces.Action{ID: "x", Chat: "c", Text: "1\n---\n2", Target: "answer"})
 		r.put(spaces.Action{ID: "y", Chat: "c", Text: "3", Target: "elsewhere"})
 		e := on(t, threading{p}, r, EgressOptions{Drafts: r})
-		e.Show(spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer"})
+		e.ShowDraft(spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer"})
 		after(5 * time.Second)
 		got := map[string]string{}
 		for _, c := range p.accepted() {
@@ -492,7 +492,7 @@ func TestHandsAreBounded(t *testing.T) {
 		for i := range 200 {
 			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint("x", i)), Chat: fmt.Sprint("c", i), Text: "hello"})
 		}
-		send(t, p, r, EgressOptions{Hands: 16})
+		send(t, p, r, EgressOptions{MaxInFlight: 16})
 		after(13 * time.Second)
 		if p.top != 16 || len(p.accepted()) != 200 {
 			t.Errorf("got %d at once and %d sent, want 16 and 200", p.top, len(p.accepted()))

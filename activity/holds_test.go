@@ -20,7 +20,7 @@ func TestNothingLeavesWhileTheAccountMayBeAnothers(t *testing.T) {
 		r := newRecord()
 		r.put(spaces.Action{ID: "one", Chat: "c", Text: "one"})
 		r.put(spaces.Action{ID: "two", Chat: "c", Text: "two"})
-		send(t, p, r, EgressOptions{Holds: func() bool { return !stale.Load() }})
+		send(t, p, r, EgressOptions{OwnsAccount: func() bool { return !stale.Load() }})
 		after(500 * time.Millisecond)
 		testutil.Same(t, "in hand", spaces.ActionSending, r.action("two").State)
 		stale.Store(true)
@@ -39,18 +39,18 @@ func TestNoDraftGrowsWhileTheAccountMayBeAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stale atomic.Bool
 		p := &platform{}
-		e := on(t, screen{p}, newRecord(), EgressOptions{Holds: func() bool { return !stale.Load() }})
+		e := on(t, screen{p}, newRecord(), EgressOptions{OwnsAccount: func() bool { return !stale.Load() }})
 		d := spaces.Draft{ID: "d", Chat: "private", Text: "It"}
-		e.Show(d)
+		e.ShowDraft(d)
 		after(time.Second)
 		shown := len(p.attempted())
 		stale.Store(true)
 		d.Text = "It grows"
-		e.Show(d)
+		e.ShowDraft(d)
 		after(time.Minute)
 		if n := len(p.attempted()); shown != 1 || n != shown {
 			t.Errorf("it was shown %d times, and %d in the end; want once", shown, n)
 		}
-		e.Over(d.ID)
+		e.EndDraft(d.ID)
 	})
 }

@@ -24,10 +24,10 @@ type inflightSends struct {
 // it has a free hand. If so the hand is kept for the action until it is given
 // by [Egress.Take], or by [Egress.Withdraw] is not.
 func (e *Egress) Reserve(id spaces.ActionID) bool {
-	h := &e.hands
+	h := &e.inflight
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	free := h.begin != nil && len(h.held) < e.o.Hands && e.Paused() == ""
+	free := h.begin != nil && len(h.held) < e.o.MaxInFlight && e.Paused() == ""
 	if free {
 		h.held = append(h.held, id)
 	}
@@ -39,7 +39,7 @@ func (e *Egress) Reserve(id spaces.ActionID) bool {
 // as the record has it, and it reports false: [Outbox.Recover] puts the action
 // back at the next start.
 func (e *Egress) SendReserved(a spaces.Action) bool {
-	h := &e.hands
+	h := &e.inflight
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.begin == nil {
@@ -52,13 +52,13 @@ func (e *Egress) SendReserved(a spaces.Action) bool {
 // Release takes an offer back. If its commit may have happened all the same, for
 // want of an answer, what it stored is looked for and put back.
 func (e *Egress) Release(id spaces.ActionID, perhaps bool) {
-	e.hands.drop(id)
+	e.inflight.drop(id)
 	if !perhaps {
 		return
 	}
-	e.hands.mu.Lock()
-	e.hands.mislaid = true
-	e.hands.mu.Unlock()
+	e.inflight.mu.Lock()
+	e.inflight.mislaid = true
+	e.inflight.mu.Unlock()
 	e.Ring()
 }
 

@@ -13,7 +13,7 @@ import (
 func TestWhatIsHandedOverIsSentAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, r := &platform{}, newRecord()
-		s := send(t, p, r, EgressOptions{Hands: 1})
+		s := send(t, p, r, EgressOptions{MaxInFlight: 1})
 		synctest.Wait()
 		if !s.Reserve("a") || s.Reserve("b") {
 			t.Fatal("one hand takes one offer")

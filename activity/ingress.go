@@ -25,15 +25,15 @@ import (
 type Ingress struct {
 	account adapters.Account
 	mapping *SpaceMapping
-	log     Log
+	log     EventLog
 	notices NoticeStore
 	guard   *access.Guard
 	options atomic.Pointer[IngressOptions] // replaced whole, never changed
 	logger  *slog.Logger
 
-	heard   atomic.Pointer[time.Time] // when the platform last proved to be there; nil for never
-	hearing retry.WakeSignal          // doorbell for the line: heard has moved
-	tally   ingressCounters
+	heard    atomic.Pointer[time.Time] // when the platform last proved to be there; nil for never
+	hearing  retry.WakeSignal          // doorbell for the line: heard has moved
+	counters ingressCounters
 
 	senders access.SenderRateLimiter
 }
@@ -73,17 +73,17 @@ type IngressOptions struct {
 	// Ours are all accounts that are connected, so that a mention of one is known
 	// for what it is on another. It must not block. Default: this one alone.
 	Ours func() []adapters.Account
-	// Bell is told after each record of something new which minds now have
+	// Notify is told after each record of something new which minds now have
 	// something to do. There may be none, and yet a relay to send. It must not
 	// block. Default: nobody is told; shell and egress poll.
-	Bell func([]spaces.PendingWork)
+	Notify func([]spaces.PendingWork)
 	// OfServer is told of the space of a chat of a named server, before anything that
 	// comes from there is recorded. With an error nothing is. Default: nobody is told.
 	OfServer func(ctx context.Context, group string, space spaces.SpaceID) error
-	// DealtUntil is until when what a platform has kept for us counts as dealt with,
+	// RestoredUntil is until when what a platform has kept for us counts as dealt with,
 	// because the record is a restored one and lacks what became of it. Default: nothing
 	// does.
-	DealtUntil time.Time
+	RestoredUntil time.Time
 	// Now tells when something is taken; a replay has its own time. Default: time.Now.
 	Now func() time.Time
 	// Random is where pairing codes come from. Default: crypto/rand.
@@ -95,7 +95,7 @@ type IngressOptions struct {
 }
 
 // NewIngress returns the way in for an account.
-func NewIngress(a adapters.Account, m *SpaceMapping, l Log, n NoticeStore, p access.PairingStore, o IngressOptions) *Ingress {
+func NewIngress(a adapters.Account, m *SpaceMapping, l EventLog, n NoticeStore, p access.PairingStore, o IngressOptions) *Ingress {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -116,8 +116,8 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.OfServer == nil {
 		o.OfServer = func(context.Context, string, spaces.SpaceID) error { return nil }
 	}
-	if o.Bell == nil {
-		o.Bell = func([]spaces.PendingWork) {}
+	if o.Notify == nil {
+		o.Notify = func([]spaces.PendingWork) {}
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
@@ -215,7 +215,7 @@ func hasCommand(u adapters.Update) bool {
 // its refusal, to what is recorded.
 func (in *Ingress) process(ctx context.Context, u adapters.Update, at time.Time, taken *spaces.IngestBatch) error {
 	if isEcho(in.account, u) {
-		in.tally.echoes.Add(1)
+		in.counters.echoes.Add(1)
 		return nil
 	}
 	if u.Chat.ID == "" {
@@ -260,7 +260,7 @@ func (in *Ingress) process(ctx context.Context, u adapters.Update, at time.Time,
 // part of the past, see [Ingress.Recall].
 func (in *Ingress) isBeforeRestore(u adapters.Update) bool {
 	_, said := u.Body.(adapters.Message)
-	return said && u.Kept && !u.At.IsZero() && u.At.Before(in.options.Load().DealtUntil)
+	return said && u.Kept && !u.At.IsZero() && u.At.Before(in.options.Load().RestoredUntil)
 }
 
 // isNobodys reports whether an update is news of nobody: a chat is no longer shown to
@@ -282,7 +282,7 @@ func (in *Ingress) retryUnreachable(ctx context.Context, u adapters.Update, plac
 	if !said || !slices.ContainsFunc(places, func(p spaces.Placement) bool { return p.Lost }) {
 		return nil
 	}
-	return in.mapping.Spoken(ctx, in.account.Key(), u.Chat.ID, at)
+	return in.mapping.RetryUnreachable(ctx, in.account.Key(), u.Chat.ID, at)
 }
 
 // ours returns the other accounts of this program.
@@ -323,14 +323,14 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.IngestBatch) error 
 		return fmt.Errorf("record %d updates: %w", len(taken.Items), err)
 	}
 	taken.Items, taken.Refused = nil, nil
-	in.tally.hushed.Add(int64(hushed))
-	in.tally.recorded.Add(int64(done.New))
+	in.counters.hushed.Add(int64(hushed))
+	in.counters.recorded.Add(int64(done.New))
 	if done.Past > 0 {
 		in.logger.Info("said before the record was restored, recorded and not answered", "messages", done.Past)
 	}
-	in.tally.duplicates.Add(int64(done.Duplicates))
+	in.counters.duplicates.Add(int64(done.Duplicates))
 	if done.New > 0 {
-		in.options.Load().Bell(done.Wakes)
+		in.options.Load().Notify(done.Wakes)
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func TestSameUpdateTwiceIsOneEvent(t *testing.T) {
 	take(t, in, "1", says(hub, kai, "1", "hello"))
 	take(t, in, "1", says(hub, kai, "1", "hello"), says(hub, kai, "2", "again"))
 	testutil.Same(t, "said", []string{"hello", "again"}, r.said())
-	if got := in.Tally(); got.Recorded != 2 || got.Duplicates != 1 {
+	if got := in.Stats(); got.Recorded != 2 || got.Duplicates != 1 {
 		t.Errorf("got %+v, want 2 recorded and 1 duplicate", got)
 	}
 }
@@ -90,7 +90,7 @@ func TestWhoSpeaksInALostChatHasItTriedAgain(t *testing.T) {
 		if !r.lost(hub.ID) {
 			t.Error("a chat that has just refused us is tried at once")
 		}
-		<-time.After(regainAfter)
+		<-time.After(retryUnreachableAfter)
 		take(t, in, "", adapters.Update{ID: "u2", Key: "r", Chat: hub, From: kai, At: noon, Body: adapters.Reaction{Message: "1", New: []string{"👍"}}})
 		if !r.lost(hub.ID) {
 			t.Error("a reaction has it tried again, want words")
@@ -112,7 +112,7 @@ func TestNothingIsAcceptedThatIsNotDurable(t *testing.T) {
 	// DELIVERY I1, F30, M2
 	r := newRecord()
 	rung := 0
-	in := enter(r, IngressOptions{Bell: func([]spaces.PendingWork) { rung++ }})
+	in := enter(r, IngressOptions{Notify: func([]spaces.PendingWork) { rung++ }})
 	r.setRefuse(errors.New("disk full"))
 	b := adapters.Batch{Updates: []adapters.Update{says(hub, kai, "1", "hello")}, Cursor: []byte("1")}
 	if err := in.Accept(t.Context(), b); err == nil {
@@ -136,8 +136,8 @@ func TestOurOwnActsToldBackAreNoEvents(t *testing.T) {
 	react := says(hub, us, "2", "")
 	react.Body = adapters.Reaction{Message: "1", New: []string{"👍"}}
 	take(t, in, "1", says(hub, us, "1", "my own words"), react)
-	if len(r.events) != 0 || in.Tally().Echoes != 2 {
-		t.Errorf("got %d events and %d echoes, want 0 and 2", len(r.events), in.Tally().Echoes)
+	if len(r.events) != 0 || in.Stats().Echoes != 2 {
+		t.Errorf("got %d events and %d echoes, want 0 and 2", len(r.events), in.Stats().Echoes)
 	}
 }
 

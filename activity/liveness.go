@@ -19,15 +19,17 @@ type livenessMonitor struct {
 	give context.CancelCauseFunc
 }
 
-func newEar(l *Connection, in *Ingress) *livenessMonitor { return &livenessMonitor{line: l, in: in} }
+func newLivenessMonitor(l *Connection, in *Ingress) *livenessMonitor {
+	return &livenessMonitor{line: l, in: in}
+}
 
-// attend runs talk with the ear beside it and returns what talk returned.
-func (e *livenessMonitor) attend(ctx context.Context, talk func(context.Context) error) error {
+// runBeside runs talk with the ear beside it and returns what talk returned.
+func (e *livenessMonitor) runBeside(ctx context.Context, talk func(context.Context) error) error {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beside.Go(func() { e.listen(ctx) })
+	beside.Go(func() { e.monitor(ctx) })
 	return talk(ctx)
 }
 
@@ -38,13 +40,13 @@ func (e *livenessMonitor) watch(give context.CancelCauseFunc) {
 	e.give = give
 }
 
-// listen follows what is heard until ctx is done.
-func (e *livenessMonitor) listen(ctx context.Context) {
+// monitor follows what is heard until ctx is done.
+func (e *livenessMonitor) monitor(ctx context.Context) {
 	began := time.Now()
 	for {
-		patience := e.line.o.Deaf - time.Since(latest(began, e.in.LastHeard()))
+		patience := e.line.o.SilenceLimit - time.Since(laterOf(began, e.in.LastHeard()))
 		if patience <= 0 {
-			e.silence(ctx)
+			e.onSilence(ctx)
 			began = time.Now() // the next connection has its own time
 			continue
 		}
@@ -54,19 +56,19 @@ func (e *livenessMonitor) listen(ctx context.Context) {
 			timer.Stop()
 			return
 		case <-e.in.hearing:
-			e.sound(ctx)
+			e.onSound(ctx)
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
 }
 
-// silence makes the line deaf and drops its connection.
-func (e *livenessMonitor) silence(ctx context.Context) {
-	if s := e.line.stands(); s != LineMisconfigured && s != LineConflict {
-		e.line.become(ctx, LineDegraded, errDeaf.Error())
+// onSilence makes the line deaf and drops its connection.
+func (e *livenessMonitor) onSilence(ctx context.Context) {
+	if s := e.line.currentState(); s != ConnMisconfigured && s != ConnConflict {
+		e.line.setState(ctx, ConnDegraded, errDeaf.Error())
 	}
-	e.tell(ctx, false)
+	e.storeConnected(ctx, false)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.give != nil {
@@ -74,19 +76,19 @@ func (e *livenessMonitor) silence(ctx context.Context) {
 	}
 }
 
-// sound makes the line healthy, unless what was heard was the last of a
+// onSound makes the line healthy, unless what was heard was the last of a
 // connection that is lost by now.
-func (e *livenessMonitor) sound(ctx context.Context) {
-	if !e.in.LastHeard().After(e.line.lost()) {
+func (e *livenessMonitor) onSound(ctx context.Context) {
+	if !e.in.LastHeard().After(e.line.lastLost()) {
 		return
 	}
-	e.line.become(ctx, LineConnected, "")
-	e.tell(ctx, true)
+	e.line.setState(ctx, ConnConnected, "")
+	e.storeConnected(ctx, true)
 }
 
-// tell tells the record of a change. One it does not take is told again with the
+// storeConnected tells the record of a change. One it does not take is told again with the
 // next sound or silence.
-func (e *livenessMonitor) tell(ctx context.Context, hears bool) {
+func (e *livenessMonitor) storeConnected(ctx context.Context, hears bool) {
 	if e.told && e.deaf == !hears {
 		return
 	}
@@ -100,7 +102,7 @@ func (e *livenessMonitor) tell(ctx context.Context, hears bool) {
 	e.told, e.deaf = true, !hears
 }
 
-func latest(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if b.After(a) {
 		return b
 	}

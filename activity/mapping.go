@@ -19,8 +19,8 @@ const maxPlaced = 4096
 // changes the map does it here. It is safe for concurrent use and may be shared
 // by all accounts.
 type SpaceMapping struct {
-	directory Directory
-	chats     Chats
+	directory ChatDirectory
+	chats     ChatLister
 
 	mu     sync.Mutex // guards what follows
 	placed map[chatKey][]spaces.Placement
@@ -30,7 +30,7 @@ type SpaceMapping struct {
 type chatKey struct{ account, chat string }
 
 // NewSpaceMapping returns the mapping kept in d, listed by c.
-func NewSpaceMapping(d Directory, c Chats) *SpaceMapping {
+func NewSpaceMapping(d ChatDirectory, c ChatLister) *SpaceMapping {
 	return &SpaceMapping{directory: d, chats: c, placed: map[chatKey][]spaces.Placement{}, lost: map[chatKey]time.Time{}}
 }
 
@@ -153,24 +153,24 @@ func (m *SpaceMapping) noteLost(k chatKey, lost bool, at time.Time) {
 	m.lost[k] = at
 }
 
-// regainAfter is how long a chat that refused us is left alone, whoever speaks there.
-const regainAfter = 10 * time.Minute
+// retryUnreachableAfter is how long a chat that refused us is left alone, whoever speaks there.
+const retryUnreachableAfter = 10 * time.Minute
 
-// Spoken notes that somebody spoke in a chat that was out of reach: a right that was
+// RetryUnreachable notes that somebody spoke in a chat that was out of reach: a right that was
 // given back is told by no platform, so that the chat is tried again.
-func (m *SpaceMapping) Spoken(ctx context.Context, account, chat string, at time.Time) error {
+func (m *SpaceMapping) RetryUnreachable(ctx context.Context, account, chat string, at time.Time) error {
 	m.mu.Lock()
 	since, told := m.lost[chatKey{account, chat}]
 	m.mu.Unlock()
-	if told && at.Sub(since) < regainAfter {
+	if told && at.Sub(since) < retryUnreachableAfter {
 		return nil
 	}
 	return m.Live(ctx, account, chat, true, "", at)
 }
 
-// Taken notes that a chat took words of ours: one that had refused us before is in
+// MarkReachable notes that a chat took words of ours: one that had refused us before is in
 // reach again, whoever spoke there and when.
-func (m *SpaceMapping) Taken(ctx context.Context, account, chat string, at time.Time) error {
+func (m *SpaceMapping) MarkReachable(ctx context.Context, account, chat string, at time.Time) error {
 	m.mu.Lock()
 	_, told := m.lost[chatKey{account, chat}]
 	m.mu.Unlock()

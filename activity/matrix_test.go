@@ -115,7 +115,7 @@ func matrixIngress(r *record, s platformStage, mode access.AdmissionMode, named 
 	}
 	return NewIngress(s.account(), NewSpaceMapping(r, r), r, r, r, IngressOptions{
 		Admit: mode, Named: rooms, Allow: []access.SenderID{{Scope: who.Scope, User: who.ID}}, Commands: r.attendant(),
-		Bell: func([]spaces.PendingWork) { *rung++ },
+		Notify: func([]spaces.PendingWork) { *rung++ },
 	})
 }
 
@@ -187,7 +187,7 @@ func turnedAway(t *testing.T, r *record, in *Ingress, u adapters.Update) {
 	for _, b := range r.batches {
 		kept = append(kept, b.Refused...)
 	}
-	if in.Tally().Refused != 1 || len(kept) != 1 || kept[0].Who.User != u.From.ID || kept[0].Chat != u.Chat.ID || kept[0].Who.Name != "" {
+	if in.Stats().Refused != 1 || len(kept) != 1 || kept[0].Who.User != u.From.ID || kept[0].Chat != u.Chat.ID || kept[0].Who.Name != "" {
 		t.Errorf("of the refusal is kept: %+v", kept)
 	}
 }

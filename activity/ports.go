@@ -12,8 +12,8 @@ import (
 // ErrUnmapped is returned when a chat belongs to no space.
 var ErrUnmapped = errors.New("chat is mapped to no space")
 
-// Directory knows which chat belongs to which space.
-type Directory interface {
+// ChatDirectory knows which chat belongs to which space.
+type ChatDirectory interface {
 	// Place returns where the updates of a chat go; several when it is mapped to
 	// several spaces, the oldest mapping first. No placement is [ErrUnmapped].
 	Place(ctx context.Context, account, chat string) ([]spaces.Placement, error)
@@ -31,15 +31,15 @@ type Directory interface {
 	Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error
 }
 
-// Chats lists mappings.
-type Chats interface {
+// ChatLister lists mappings.
+type ChatLister interface {
 	// Chats returns the mappings of an account, of a space, or of an account's part
 	// in a space, oldest first; an empty argument matches all.
 	Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error)
 }
 
-// Log takes what adapters received.
-type Log interface {
+// EventLog takes what adapters received.
+type EventLog interface {
 	// Record appends a batch, its cursor and the inbox rows of every uplinked
 	// mind, in one transaction. An item already recorded (same space and
 	// source) changes nothing. An item that does not cohere is recorded as such and does not
@@ -105,10 +105,10 @@ type Outbox interface {
 	ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin IdentityLookup) (people []spaces.Identity, broadcast bool, err error)
 }
 
-// Drafts keeps drafts that are messages: from before their post until a message has
+// DraftStore keeps drafts that are messages: from before their post until a message has
 // taken them over ([Outbox.Settle] lets go of them with its receipt) or they are
 // deleted.
-type Drafts interface {
+type DraftStore interface {
 	// Draft stores that a draft is about to be posted, unless its step is decided or
 	// its run over. What an earlier process has stored of the step stays as it is, and
 	// is returned.

@@ -29,7 +29,7 @@ type chatLimiter struct {
 	held   time.Time // nothing goes there before this: the platform said so
 }
 
-func newPace(whole adapters.RateLimit, of func(string) adapters.RateLimit) *rateLimits {
+func newRateLimits(whole adapters.RateLimit, of func(string) adapters.RateLimit) *rateLimits {
 	return &rateLimits{of: of, whole: bucket(whole), chats: map[string]*chatLimiter{}}
 }
 
@@ -66,7 +66,7 @@ func (p *rateLimits) spare(chat string, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(chat, now)
-	if b.held.After(now) || !roomy(b.bucket, now) || !roomy(p.whole, now) {
+	if b.held.After(now) || !hasTwoTokens(b.bucket, now) || !hasTwoTokens(p.whole, now) {
 		return false
 	}
 	return b.bucket.AllowN(now, 1) && p.whole.AllowN(now, 1)
@@ -133,7 +133,7 @@ func delay(l *rate.Limiter, now time.Time) time.Duration {
 	return time.Duration(short / float64(l.Limit()) * float64(time.Second))
 }
 
-// roomy reports whether the bucket holds a token for this call and one for a send.
-func roomy(l *rate.Limiter, now time.Time) bool {
+// hasTwoTokens reports whether the bucket holds a token for this call and one for a send.
+func hasTwoTokens(l *rate.Limiter, now time.Time) bool {
 	return l.Limit() == rate.Inf || l.TokensAt(now) >= 2
 }

@@ -11,7 +11,7 @@ import (
 // burst; elsewhere, and without a pace, nothing is different.
 func TestNoBurstAfterAHold(t *testing.T) {
 	from := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	p := newPace(adapters.RateLimit{}, func(chat string) adapters.RateLimit {
+	p := newRateLimits(adapters.RateLimit{}, func(chat string) adapters.RateLimit {
 		if chat == "unpaced" {
 			return adapters.RateLimit{}
 		}

@@ -181,7 +181,7 @@ func TestOneBudgetAChatForEverything(t *testing.T) {
 		for i := range 50 {
 			r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint("d", i)), Chat: fmt.Sprint("d", i), Text: "x"})
 		}
-		send(t, p, r, EgressOptions{Whole: adapters.RateLimit{Every: time.Millisecond, Burst: 100}})
+		send(t, p, r, EgressOptions{AccountLimit: adapters.RateLimit{Every: time.Millisecond, Burst: 100}})
 		after(2 * time.Second)
 		for id, a := range map[string]spaces.Action{"s2": r.action("s2"), "s3": r.action("s3")} {
 			if a.State == spaces.ActionSending {
@@ -253,7 +253,7 @@ func TestAPausedAccountShowsNoTyping(t *testing.T) {
 func TestTheBudgetsOfIdleChatsAreForgotten(t *testing.T) {
 	// DELIVERY I14
 	synctest.Test(t, func(t *testing.T) {
-		p := newPace(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{Every: time.Second, Burst: 1} })
+		p := newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{Every: time.Second, Burst: 1} })
 		p.hold("held", time.Now(), time.Now().Add(time.Hour))
 		for i := range 10 * maxPaced {
 			p.take(fmt.Sprint(i), time.Now(), 0)

@@ -27,7 +27,7 @@ func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
 		shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateAll, shell.GateNone, shell.GateAmbient,
 		shell.GateBot, shell.GateObserved, "past",
 	} {
-		a := commands.CommandHandler{Insight: lately{x: commands.MessageOutcome{Agent: "ada", Reason: reason}}}
+		a := commands.CommandHandler{Rooms: lately{x: commands.MessageOutcome{Agent: "ada", Reason: reason}}}
 		text, err := a.Run(t.Context(), commands.CommandRequest{Command: "why"})
 		if err != nil || strings.Contains(text, "its rules say so") {
 			t.Errorf("%s is told as %q, %v", reason, text, err)

@@ -56,12 +56,12 @@ type record struct {
 }
 
 var (
-	_ Directory              = (*record)(nil)
-	_ Chats                  = (*record)(nil)
-	_ Log                    = (*record)(nil)
+	_ ChatDirectory          = (*record)(nil)
+	_ ChatLister             = (*record)(nil)
+	_ EventLog               = (*record)(nil)
 	_ ConnHistory            = (*record)(nil)
 	_ Outbox                 = (*record)(nil)
-	_ Drafts                 = (*record)(nil)
+	_ DraftStore             = (*record)(nil)
 	_ NoticeStore            = (*record)(nil)
 	_ access.PairingStore    = (*record)(nil)
 	_ commands.RoleLookup    = (*record)(nil)
@@ -495,7 +495,7 @@ func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]
 
 // attendant is one over the record.
 func (r *record) attendant() *commands.CommandHandler {
-	return &commands.CommandHandler{Roles: r, Reins: r, Insight: r}
+	return &commands.CommandHandler{Roles: r, Runs: r, Rooms: r}
 }
 
 func (r *record) Load(context.Context) (access.PairingState, error) {

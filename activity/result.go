@@ -12,22 +12,22 @@ import (
 )
 
 const (
-	resendAfter = 2 * time.Second // before the one copy of a send nobody can judge
-	maxUnkept   = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
+	resendAfter   = 2 * time.Second // before the one copy of a send nobody can judge
+	maxStorePause = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
 )
 
 // resultOf decides what becomes of an action whose step failed (DELIVERY 2.4).
 func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of sendStep) SendResult {
 	now := time.Now()
 	kind := adapters.KindOf(err)
-	s := SendResult{State: spaces.ActionReady, Code: kind.String(), Reason: sentence(kind, err), Resent: a.Resent}
+	s := SendResult{State: spaces.ActionReady, Code: kind.String(), Reason: failureText(kind, err), Resent: a.Resent}
 	switch kind {
 	case adapters.Limited:
 		if failpoint.Point("send.limited") != nil {
 			return s // K21: the wait is lost, the platform will say it again
 		}
 		wait, _ := adapters.RetryDelay(err)
-		e.hold(ctx, a.Chat, now, wait)
+		e.holdChat(ctx, a.Chat, now, wait)
 		s.NotBefore = now.Add(wait)
 	case adapters.NotSent, adapters.Conflict:
 		s.NotBefore = now.Add(retry.BackoffAfter(a.Attempts))
@@ -59,7 +59,7 @@ func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of se
 		s.State = spaces.ActionFailed
 	}
 	if s.State == spaces.ActionReady {
-		s.NotBefore = before(a, s.NotBefore)
+		s.NotBefore = beforeExpiry(a, s.NotBefore)
 	}
 	return s
 }
@@ -81,8 +81,8 @@ func (e *Egress) moved(ctx context.Context, a spaces.Action, err error, s SendRe
 	return s
 }
 
-// sentence tells the agent, in plain words, why its action is not done.
-func sentence(k adapters.Kind, err error) string {
+// failureText tells the agent, in plain words, why its action is not done.
+func failureText(k adapters.Kind, err error) string {
 	why := ""
 	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
 		why = " (" + spaces.TruncateText(e.Err.Error(), spaces.MaxNameBytes) + ")"
@@ -117,11 +117,11 @@ func (e *Egress) recordResult(ctx context.Context, a spaces.Action, s SendResult
 		"state", string(s.State), "code", s.Code, "part", a.Part, "attempts", a.Attempts)
 	for try := 1; ; try++ {
 		last := ctx.Err() != nil
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 		now := time.Now()
 		err := e.correctClock(limited, now) // before it, what is stored now would be taken for older
 		if err == nil {
-			s.NotBefore = onWall(s.NotBefore, now)
+			s.NotBefore = afterClockShift(s.NotBefore, now)
 			err = e.box.Settle(limited, now, []SendResult{s})
 		}
 		cancel()
@@ -132,6 +132,6 @@ func (e *Egress) recordResult(ctx context.Context, a spaces.Action, s SendResult
 		if last {
 			return false
 		}
-		adapters.Pause(ctx, min(retry.BackoffAfter(try), maxUnkept))
+		adapters.Pause(ctx, min(retry.BackoffAfter(try), maxStorePause))
 	}
 }

@@ -25,7 +25,7 @@ func TestWhoWritesTooFastIsKeptAndHushed(t *testing.T) {
 			hushed[e.From.User]++
 		}
 	}
-	if len(r.events) != 26 || hushed["7"] != 15 || hushed["8"] != 0 || in.Tally().Hushed != 15 {
+	if len(r.events) != 26 || hushed["7"] != 15 || hushed["8"] != 0 || in.Stats().Throttled != 15 {
 		t.Errorf("kept %d, hushed %v, want all 26 and 15 of the fast one", len(r.events), hushed)
 	}
 }
@@ -51,7 +51,7 @@ func TestABatchThatIsHandedInAgainIsNoFaster(t *testing.T) {
 	for _, e := range r.events {
 		hushed = append(hushed, e.Hushed != "")
 	}
-	if want := []bool{false, false, true, true}; !slices.Equal(hushed, want) || in.Tally().Hushed != 2 {
-		t.Errorf("hushed %v and counted %d, want %v", hushed, in.Tally().Hushed, want)
+	if want := []bool{false, false, true, true}; !slices.Equal(hushed, want) || in.Stats().Throttled != 2 {
+		t.Errorf("hushed %v and counted %d, want %v", hushed, in.Stats().Throttled, want)
 	}
 }

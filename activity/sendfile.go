@@ -15,21 +15,21 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// filing returns the step that sends a file with a caption that names it. What
+// sendFile returns the step that sends a file with a caption that names it. What
 // this chat cannot be given is told in words instead, so that nobody waits for it.
-func (e *Egress) filing(ctx context.Context, at *sendTarget, part int, f spaces.File, answered string) (sendStep, error) {
-	f, open, err := e.bytesOf(ctx, f)
+func (e *Egress) sendFile(ctx context.Context, at *sendTarget, part int, f spaces.File, answered string) (sendStep, error) {
+	f, open, err := e.openFile(ctx, f)
 	if err != nil {
 		return sendStep{}, err
 	}
 	a := at.action
-	a.Text = "📎 " + escapeMarkdown(fileName(f.Attachment)) + e.unfit(a.Chat, f.Size, open != nil)
+	a.Text = "📎 " + escapeMarkdown(fileName(f.Attachment)) + e.whyNotSent(a.Chat, f.Size, open != nil)
 	texts, unmasked := e.parts(a)
 	if len(texts) == 0 {
 		return sendStep{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the file has no name")}
 	}
 	p := adapters.OutgoingMessage{Text: texts[0], Unmasked: unmasked, ReplyTo: answered}
-	if open != nil && e.unfit(a.Chat, f.Size, true) == "" {
+	if open != nil && e.whyNotSent(a.Chat, f.Size, true) == "" {
 		p.Files = []adapters.File{{Name: fileName(f.Attachment), MIME: f.MIME, Open: open}}
 	}
 	s := e.post(at, part, p)
@@ -37,32 +37,32 @@ func (e *Egress) filing(ctx context.Context, at *sendTarget, part int, f spaces.
 	return s, nil
 }
 
-// unfit returns why a file does not go along to a chat, for the end of its
+// whyNotSent returns why a file does not go along to a chat, for the end of its
 // caption; empty when it does.
-func (e *Egress) unfit(chat string, size int64, here bool) string {
+func (e *Egress) whyNotSent(chat string, size int64, here bool) string {
 	switch {
-	case e.carrier == nil:
+	case e.fileSender == nil:
 		return " (" + megabytes(size) + ") cannot be shown here."
 	case !here:
 		return " is no longer here."
-	case size > e.carrier.MaxFile(chat):
+	case size > e.fileSender.MaxFile(chat):
 		return " (" + megabytes(size) + ") is too large for " + platformName(e.account.Platform) +
-			", which takes " + megabytes(e.carrier.MaxFile(chat)) + "."
+			", which takes " + megabytes(e.fileSender.MaxFile(chat)) + "."
 	}
 	return ""
 }
 
-// bytesOf returns a file with what is known of it by now and how its bytes are
+// openFile returns a file with what is known of it by now and how its bytes are
 // opened; nil when they are not here.
-func (e *Egress) bytesOf(ctx context.Context, f spaces.File) (spaces.File, func(context.Context) (io.ReadCloser, error), error) {
+func (e *Egress) openFile(ctx context.Context, f spaces.File) (spaces.File, func(context.Context) (io.ReadCloser, error), error) {
 	if f.Account == "" {
 		f.Size = int64(len(f.Data))
 		return f, func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.Data)), nil }, nil
 	}
-	if e.o.Shelf == nil || e.o.Cupboard == nil {
+	if e.o.Files == nil || e.o.Blobs == nil {
 		return f, nil, nil
 	}
-	known, found, err := e.o.Shelf.File(ctx, f.Account, f.ID)
+	known, found, err := e.o.Files.File(ctx, f.Account, f.ID)
 	if err != nil {
 		return f, nil, fmt.Errorf("find file: %w", err)
 	}
@@ -71,7 +71,7 @@ func (e *Egress) bytesOf(ctx context.Context, f spaces.File) (spaces.File, func(
 	}
 	f.Size = known.Bytes
 	f.MIME = cmp.Or(f.MIME, known.Media)
-	kept, err := e.o.Cupboard.Take(known.Hash)
+	kept, err := e.o.Blobs.Take(known.Hash)
 	if err != nil { // somebody took it off the disk: whoever waits behind it must not wait for ever
 		e.logger.Error("file is not where it was put", "err", err)
 		return f, nil, nil
@@ -79,7 +79,7 @@ func (e *Egress) bytesOf(ctx context.Context, f spaces.File) (spaces.File, func(
 	if err := kept.Close(); err != nil {
 		return f, nil, fmt.Errorf("close file: %w", err)
 	}
-	return f, func(context.Context) (io.ReadCloser, error) { return e.o.Cupboard.Take(known.Hash) }, nil
+	return f, func(context.Context) (io.ReadCloser, error) { return e.o.Blobs.Take(known.Hash) }, nil
 }
 
 // fileName returns what a file is called where it goes: its own name, without

@@ -94,7 +94,7 @@ func TestFilesGoBehindTheWordsOrAreNamed(t *testing.T) {
 				if c.cannot {
 					ad = p.platform
 				}
-				runEgress(t, NewEgress(ours, ad, r, NewSpaceMapping(r, r), EgressOptions{Shelf: c.drawer, Cupboard: c.drawer}))
+				runEgress(t, NewEgress(ours, ad, r, NewSpaceMapping(r, r), EgressOptions{Files: c.drawer, Blobs: c.drawer}))
 				after(time.Minute)
 				testutil.Same(t, "the chat has", c.texts, p.texts("c"))
 				testutil.Same(t, "the files are", c.files, p.files)

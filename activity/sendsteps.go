@@ -39,30 +39,30 @@ type sendStep struct {
 func (e *Egress) steps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	switch a.Kind {
 	case spaces.ActSend:
-		return e.sending(ctx, a)
+		return e.sendSteps(ctx, a)
 	case spaces.ActEdit:
-		return e.editing(ctx, a)
+		return e.editSteps(ctx, a)
 	case spaces.ActDelete:
-		return e.deleting(ctx, a)
+		return e.deleteSteps(ctx, a)
 	case spaces.ActReact:
-		return e.reacting(ctx, a)
+		return e.reactSteps(ctx, a)
 	}
-	return nil, cannot("act", "do "+string(a.Kind))
+	return nil, unsupported("act", "do "+string(a.Kind))
 }
 
-// cannot is the error for what this platform has no call for.
-func cannot(op, what string) error {
+// unsupported is the error for what this platform has no call for.
+func unsupported(op, what string) error {
 	return &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("this platform cannot %s", what)}
 }
 
-// gone is the error for a message that is not in the chat.
-func gone(op string) error {
+// missingTarget is the error for a message that is not in the chat.
+func missingTarget(op string) error {
 	return &adapters.Error{Kind: adapters.NoTarget, Op: op, Err: fmt.Errorf("the message never arrived in this chat")}
 }
 
-// sending posts the words part by part, and behind them each file as a message of
+// sendSteps posts the words part by part, and behind them each file as a message of
 // its own: so the words can be edited whatever a platform makes of a caption.
-func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *Egress) sendSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	var parts []string
 	unmasked := ""
 	if a.Text != "" {
@@ -71,11 +71,11 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]sendStep, erro
 	if len(parts)+len(a.Files) == 0 {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the message is empty")}
 	}
-	answered, start, err := e.answered(ctx, a.Account, a.Chat, a.Target)
+	answered, start, err := e.replyTarget(ctx, a.Account, a.Chat, a.Target)
 	if err != nil {
 		return nil, fmt.Errorf("find message answered: %w", err)
 	}
-	people, broadcast, err := e.named(ctx, a, answered)
+	people, broadcast, err := e.mentionedPeople(ctx, a, answered)
 	if err != nil {
 		return nil, err
 	}
@@ -85,12 +85,12 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]sendStep, erro
 	for i, text := range parts {
 		steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
 		if i == 0 && a.Draft != "" && e.editsDrafts() {
-			steps[0] = e.finishing(a, steps[0], text)
+			steps[0] = e.takeOverDraft(a, steps[0], text)
 		}
 		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
 	}
 	for _, f := range a.Files {
-		s, err := e.filing(ctx, at, len(steps), f, answered)
+		s, err := e.sendFile(ctx, at, len(steps), f, answered)
 		if err != nil {
 			return nil, err
 		}
@@ -99,10 +99,10 @@ func (e *Egress) sending(ctx context.Context, a spaces.Action) ([]sendStep, erro
 	return steps, nil
 }
 
-// answered returns where a message that is answered stands in a chat, and, where
+// replyTarget returns where a message that is answered stands in a chat, and, where
 // threads hang on messages, where the answers begin that it stands among; both are
 // empty when it never arrived there.
-func (e *Egress) answered(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
+func (e *Egress) replyTarget(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
 	if target == "" {
 		return "", "", nil
 	}
@@ -118,15 +118,15 @@ func (e *Egress) answered(ctx context.Context, account, chat string, target spac
 	return refs[0].Message, start, err
 }
 
-// named returns the people that words call, and whether an agent's are shown beside
+// mentionedPeople returns the people that words call, and whether an agent's are shown beside
 // their thread. A copy of what a person said calls whom that called, where this
 // platform knows them; the process's own words call nobody.
-func (e *Egress) named(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
+func (e *Egress) mentionedPeople(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
 	may := a.Agent != "" && e.broadcaster != nil && (a.Thread != "" || answered != "") && e.broadcaster.Broadcasts(a.Chat)
 	if a.Agent == "" && a.Voice == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {
 		return nil, false, nil
 	}
-	found, broadcast, err := e.box.ResolveMentions(ctx, a.Account, a.Event, e.o.Kin)
+	found, broadcast, err := e.box.ResolveMentions(ctx, a.Account, a.Event, e.o.IdentityLookup)
 	if err != nil {
 		return nil, false, fmt.Errorf("find people named: %w", err)
 	}
@@ -140,7 +140,7 @@ func (e *Egress) named(ctx context.Context, a spaces.Action, answered string) (p
 func (e *Egress) post(at *sendTarget, part int, p adapters.OutgoingMessage) sendStep {
 	a := at.action
 	p.Chat, p.Thread, p.Key = a.Chat, string(a.Thread), postKey(a.ID, part)
-	p.Face, p.Decided = e.face(a), a.Created
+	p.Face, p.Decided = e.persona(a), a.Created
 	if p.ReplyTo != "" {
 		p.Start = at.start
 	}
@@ -168,11 +168,11 @@ func postKey(a spaces.ActionID, part int) string {
 	return uuid.NewSHA1(postNamespace, fmt.Appendf(nil, "%s/%d", a, part)).String()
 }
 
-// editing replaces a message part by part: parts that stood there are edited,
+// editSteps replaces a message part by part: parts that stood there are edited,
 // further ones posted, and those no longer needed deleted.
-func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *Egress) editSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	if e.editor == nil {
-		return nil, cannot("edit", "edit messages")
+		return nil, unsupported("edit", "edit messages")
 	}
 	refs, _, err := e.targetRefs(ctx, a, "edit") // a file has no words of its own
 	if err != nil {
@@ -192,7 +192,7 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]sendStep, erro
 			steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text}))
 		case i == 0 && unmasked != "":
 			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error {
-				return e.masquerader.EditAs(ctx, r, text, unmasked)
+				return e.personaSender.EditAs(ctx, r, text, unmasked)
 			}))
 		default:
 			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error { return e.editor.Edit(ctx, r, text) }))
@@ -205,9 +205,9 @@ func (e *Egress) editing(ctx context.Context, a spaces.Action) ([]sendStep, erro
 	return steps, nil
 }
 
-func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *Egress) deleteSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	if e.deleter == nil {
-		return nil, cannot("delete", "delete messages")
+		return nil, unsupported("delete", "delete messages")
 	}
 	words, files, err := e.targetRefs(ctx, a, "delete")
 	if err != nil {
@@ -221,9 +221,9 @@ func (e *Egress) deleting(ctx context.Context, a spaces.Action) ([]sendStep, err
 	return steps, nil
 }
 
-func (e *Egress) reacting(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *Egress) reactSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	if e.reactor == nil {
-		return nil, cannot("react", "react to messages")
+		return nil, unsupported("react", "react to messages")
 	}
 	words, files, err := e.targetRefs(ctx, a, "react")
 	if err != nil {
@@ -241,7 +241,7 @@ func (e *Egress) targetRefs(ctx context.Context, a spaces.Action, op string) (wo
 		return nil, nil, fmt.Errorf("find message to %s: %w", op, err)
 	}
 	if len(words)+len(files) == 0 {
-		return nil, nil, gone(op)
+		return nil, nil, missingTarget(op)
 	}
 	return words, files, nil
 }

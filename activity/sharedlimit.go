@@ -19,34 +19,34 @@ type SharedLimiter interface {
 	Hold(ctx context.Context, chat string, d time.Duration) error
 }
 
-// allowed asks for one call to chat: of this process's budget, and then of the one
+// takeCall asks for one call to chat: of this process's budget, and then of the one
 // that all share.
-func (e *Egress) allowed(ctx context.Context, chat string, now time.Time) (wait time.Duration, taken bool) {
-	wait, taken = e.pace.take(chat, now, e.o.Patience)
+func (e *Egress) takeCall(ctx context.Context, chat string, now time.Time) (wait time.Duration, taken bool) {
+	wait, taken = e.limits.take(chat, now, e.o.Patience)
 	if !taken {
 		return wait, false
 	}
-	more, taken := e.shared(ctx, chat, e.o.Patience)
+	more, taken := e.takeShared(ctx, chat, e.o.Patience)
 	return max(wait, more), taken
 }
 
-// shared asks for one call to chat of the budget that all processes share.
-func (e *Egress) shared(ctx context.Context, chat string, patience time.Duration) (wait time.Duration, taken bool) {
-	ofChat := e.pace.of(chat)
-	if e.o.Purse == nil || ofChat.Every <= 0 && e.o.Whole.Every <= 0 {
+// takeShared asks for one call to chat of the budget that all processes share.
+func (e *Egress) takeShared(ctx context.Context, chat string, patience time.Duration) (wait time.Duration, taken bool) {
+	ofChat := e.limits.of(chat)
+	if e.o.SharedLimiter == nil || ofChat.Every <= 0 && e.o.AccountLimit.Every <= 0 {
 		return 0, true
 	}
-	wait, taken, err := e.o.Purse.Take(ctx, chat, ofChat, e.o.Whole, patience)
+	wait, taken, err := e.o.SharedLimiter.Take(ctx, chat, ofChat, e.o.AccountLimit, patience)
 	if err != nil {
 		return 0, true
 	}
 	return wait, taken
 }
 
-// told reports whether it may be the platform that has chat wait, and not our own
+// mayBeLimited reports whether it may be the platform that has chat wait, and not our own
 // pace: what other processes were told is not known apart.
-func (e *Egress) told(chat string, now time.Time) bool {
-	return e.o.Purse != nil || e.pace.held(chat, now) > 0
+func (e *Egress) mayBeLimited(chat string, now time.Time) bool {
+	return e.o.SharedLimiter != nil || e.limits.held(chat, now) > 0
 }
 
 // noteLimit lets nothing go to chat for as long as the platform asked, if that is what err
@@ -54,15 +54,15 @@ func (e *Egress) told(chat string, now time.Time) bool {
 func (e *Egress) noteLimit(ctx context.Context, chat string, err error) (limited bool) {
 	wait, limited := adapters.RetryDelay(err)
 	if limited {
-		e.hold(ctx, chat, time.Now(), wait)
+		e.holdChat(ctx, chat, time.Now(), wait)
 	}
 	return limited
 }
 
-// hold lets nothing go to chat for a while, from any process.
-func (e *Egress) hold(ctx context.Context, chat string, now time.Time, wait time.Duration) {
-	e.pace.hold(chat, now, now.Add(wait))
-	if e.o.Purse != nil {
-		_ = e.o.Purse.Hold(ctx, chat, wait) // others will be told by the platform, too
+// holdChat lets nothing go to chat for a while, from any process.
+func (e *Egress) holdChat(ctx context.Context, chat string, now time.Time, wait time.Duration) {
+	e.limits.hold(chat, now, now.Add(wait))
+	if e.o.SharedLimiter != nil {
+		_ = e.o.SharedLimiter.Hold(ctx, chat, wait) // others will be told by the platform, too
 	}
 }

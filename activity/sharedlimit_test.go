@@ -48,7 +48,7 @@ func TestProcessesThatSendForOneAccountShareItsPace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				limit := adapters.RateLimit{Every: time.Second, Burst: 3}
 				p := &platform{every: limit}
-				shared := till{newPace(adapters.RateLimit{}, func(string) adapters.RateLimit { return limit }), test.err}
+				shared := till{newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return limit }), test.err}
 				var records []*record
 				began := time.Now()
 				for process := range 2 {
@@ -57,7 +57,7 @@ func TestProcessesThatSendForOneAccountShareItsPace(t *testing.T) {
 						r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint(process, "-", i)), Chat: "c", Text: fmt.Sprint(i)})
 					}
 					records = append(records, r)
-					defer send(t, p, r, EgressOptions{Purse: shared, Patience: 100 * time.Millisecond}).stop()
+					defer send(t, p, r, EgressOptions{SharedLimiter: shared, Patience: 100 * time.Millisecond}).stop()
 				}
 				after(2 * time.Minute)
 				sent := p.accepted()
@@ -84,19 +84,19 @@ func TestProcessesThatSendForOneAccountShareItsPace(t *testing.T) {
 // other process, too.
 func TestChatThatIsHeldIsHeldForOtherProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shared := till{newPace(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{Every: time.Millisecond, Burst: 9} }), nil}
+		shared := till{newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{Every: time.Millisecond, Burst: 9} }), nil}
 		wait := refusal(adapters.Limited)
 		wait.RetryAfter = time.Minute
 		p := &platform{every: adapters.RateLimit{Every: time.Millisecond, Burst: 9}}
 		p.script = once(func(c call) bool { return c.Text == "first" }, wait)
 		r := newRecord()
 		r.put(spaces.Action{ID: "first", Chat: "c", Text: "first"})
-		defer send(t, p, r, EgressOptions{Purse: shared}).stop()
+		defer send(t, p, r, EgressOptions{SharedLimiter: shared}).stop()
 		after(time.Second)
 		other := newRecord()
 		other.put(spaces.Action{ID: "second", Chat: "c", Text: "second"})
 		other.put(spaces.Action{ID: "elsewhere", Chat: "d", Text: "elsewhere"})
-		defer send(t, p, other, EgressOptions{Purse: shared}).stop()
+		defer send(t, p, other, EgressOptions{SharedLimiter: shared}).stop()
 		after(30 * time.Second)
 		if got := p.texts("c"); len(got) != 0 {
 			t.Errorf("%q went to a chat that is held", got)

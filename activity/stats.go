@@ -14,7 +14,7 @@ type IngressStats struct {
 	Duplicates int64 // redeliveries that changed nothing
 	Echoes     int64 // our own acts, told back to us
 	Refused    int64 // from people and chats that are not admitted
-	Hushed     int64 // kept and seen, too fast to wake anybody
+	Throttled  int64 // kept and seen, too fast to wake anybody
 }
 
 // ingressCounters is the counting side of a Tally.
@@ -49,7 +49,7 @@ func (in *Ingress) refused(u adapters.Update, taken *spaces.IngestBatch) {
 	who := identity(in.account, u.From)
 	who.Name, who.Handle = "", "" // whatever a sender chose to be called
 	taken.Refused = append(taken.Refused, spaces.RejectedSender{Chat: u.Chat.ID, Who: who, Kind: bodyName(u.Body)})
-	if in.tally.firstRefusal(u.Chat.ID) {
+	if in.counters.firstRefusal(u.Chat.ID) {
 		in.logger.Info("chat is not admitted", "chat", u.Chat.ID, "kind", string(u.Chat.Kind), "admit", string(in.options.Load().Admit))
 	}
 }
@@ -75,8 +75,8 @@ func bodyName(b adapters.Body) string {
 	return "other"
 }
 
-// Tally returns the counts so far.
-func (in *Ingress) Tally() IngressStats {
-	t := &in.tally
+// Stats returns the counts so far.
+func (in *Ingress) Stats() IngressStats {
+	t := &in.counters
 	return IngressStats{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.refused.Load(), t.hushed.Load()}
 }

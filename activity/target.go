@@ -49,7 +49,7 @@ func (b *sendTarget) find(ctx context.Context) error {
 		case err == nil:
 			b.thread = thread
 		case !adapters.KindOf(err).Permanent():
-			return beforehand("open thread", err)
+			return notSentBecause("open thread", err)
 		default:
 			e.logger.Info("thread is a chain of answers", "chat", a.Chat, "thread", string(a.RoomThread), "err", err)
 		}
@@ -58,9 +58,9 @@ func (b *sendTarget) find(ctx context.Context) error {
 	return nil
 }
 
-// beforehand is what a failure means for the step that was to follow: nothing of it
+// notSentBecause is what a failure means for the step that was to follow: nothing of it
 // was sent.
-func beforehand(op string, err error) error {
+func notSentBecause(op string, err error) error {
 	kind := adapters.KindOf(err)
 	if kind == adapters.Unknown {
 		kind = adapters.NotSent

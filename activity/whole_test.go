@@ -44,14 +44,14 @@ func live(t *testing.T, dir string) *border {
 	mapping := activity.NewSpaceMapping(port, port)
 	agents := []spaces.AgentID{"ada"}
 	b.pairs = access.AccessManager{Pairings: port, Spaces: mapping, Notices: port, Room: spaces.RoomDefaults{Agents: agents}}
-	b.line = activity.NewLine(b.rooms, port, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+	b.line = activity.NewConnection(b.rooms, port, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		hub, err := mapping.Open(ctx, spaces.OpenRequest{
 			Key: "hub", Name: "Hub", Circle: "home", Agents: agents, At: time.Now(),
 			Chats: []spaces.Mapping{{Account: a.Key(), Chat: "hub", Live: true}},
 		})
 		o := activity.IngressOptions{
-			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: spaces.RoomDefaults{Agents: agents}, Commands: &commands.CommandHandler{Roles: port, Insight: port},
-			Bell: func([]spaces.PendingWork) { b.line.Ring() },
+			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: spaces.RoomDefaults{Agents: agents}, Commands: &commands.CommandHandler{Roles: port, Rooms: port},
+			Notify: func([]spaces.PendingWork) { b.line.Ring() },
 		}
 		return activity.NewIngress(a, mapping, port, port, port, o), activity.NewEgress(a, b.rooms, port, mapping, activity.EgressOptions{}), err
 	}, activity.ConnectionOptions{})

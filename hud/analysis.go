@@ -8,46 +8,46 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An Analysis is what a cut found in the lines of one room that it looked at closely,
-// before it chose any (SEQ-46).
+// An Analysis describes the candidate lines of one room in a compaction, before any
+// was chosen.
 type Analysis struct {
 	Space string `json:"space"` // short, "s1"
 	Lines int    `json:"lines"`
-	// From and To are when the first and the last of them were said.
+	// From and To are the times of the first and the last of them.
 	From time.Time `json:"from,omitzero"`
 	To   time.Time `json:"to,omitzero"`
 	// Talks are the conversations among them, and Density how many lines one has.
 	Talks   int     `json:"talks"`
 	Density float64 `json:"density"`
-	// Edges are how the lines hang together, in order of the lines they start from;
+	// Edges are the relations between the lines, in order of the lines they start from;
 	// the last maxEdges of them.
 	Edges []Edge `json:"edges,omitempty"`
-	// Important are the lines that matter whatever is asked: pinned ones, and those
-	// that name the agent or answer it. Short ids, oldest first.
+	// Important are the lines that matter for any query: pinned ones, and those that
+	// mention the agent or answer it. Short ids, oldest first.
 	Important []string `json:"important,omitempty"`
 }
 
-// maxEdges bounds what a plan keeps of a graph.
+// maxEdges is the most edges of a room that a plan holds.
 const maxEdges = 200
 
-// An Edge joins a line to an earlier one (SEQ-44).
+// An Edge joins a line to an earlier one.
 type Edge struct {
 	From string   `json:"from"` // short id
 	To   string   `json:"to"`
 	Is   Relation `json:"is"`
 }
 
-// A Relation is what a line has to do with an earlier one.
+// A Relation is the way in which a line refers to an earlier one.
 type Relation string
 
 // The relations of lines.
 const (
 	RepliesTo  Relation = "reply_to"
 	SameThread Relation = "same_thread" // the line before it there
-	Addresses  Relation = "mentions"    // the last words of who is named
+	Addresses  Relation = "mentions"    // the last line of the person it mentions
 )
 
-// analyse looks at the lines of the history's elements.
+// analyse describes the lines of the history's elements.
 func (h *history) analyse() Analysis {
 	r := h.seat.Room
 	ms := r.Chat.Messages

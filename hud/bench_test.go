@@ -37,7 +37,7 @@ func longLived(b *testing.B, n int) (*world, spaces.SpaceID) {
 	return w, ids[0]
 }
 
-// CONTEXT Y6b: one model call of an ordinary cycle, recall included.
+// One model call of an ordinary cycle, recall included.
 func BenchmarkFrame(b *testing.B) {
 	w, id := longLived(b, 100_000)
 	w.says(id, "kai", "when is piano number 77?")
@@ -128,7 +128,7 @@ func talkative(tb testing.TB, lines int) (*world, []string) {
 	return w, questions
 }
 
-// CONTEXT Y6b: finding old lines again, with words as people use them.
+// Finding old lines again, with words as people use them.
 func BenchmarkRecall(b *testing.B) {
 	w, questions := talkative(b, 100_000)
 	for _, q := range questions {
@@ -226,7 +226,7 @@ func BenchmarkCutOfRepeatedLines(b *testing.B) {
 	}
 }
 
-// CONTEXT 3: what the index keeps of a message, beside the message.
+// What the index keeps of a message, beside the message.
 func BenchmarkIndexMemory(b *testing.B) {
 	for b.Loop() {
 		w, _ := talkative(b, 20_000)

@@ -17,10 +17,10 @@ type bookmarkQuery struct {
 	since, before time.Time
 }
 
-// bookmarkHint tells how to ask for fewer.
+// bookmarkHint tells the agent how to narrow the list.
 const bookmarkHint = "input narrows this: words, in:s2, since:2026-01-31, before:2026-02-28"
 
-// readBookmarkQuery reads what an agent wrote; what is no condition is a topic.
+// readBookmarkQuery parses the input of an agent; words that are no condition are the topic.
 func readBookmarkQuery(input string) bookmarkQuery {
 	var q bookmarkQuery
 	var words []string
@@ -43,9 +43,9 @@ func readBookmarkQuery(input string) bookmarkQuery {
 	return q
 }
 
-// contextText lists the bookmarks that answer a query, newest last, and the
-// pinned messages. Asked for some of them, it shows each with the messages that
-// were in view when it was set: what it is associated with (SEQ-03, SEQ-94).
+// contextText lists the bookmarks that match a query, newest last, and the pinned
+// messages. With a query, it shows each bookmark with the messages that were in view
+// when it was set.
 func (r *roomReader) contextText(self *spaces.InnerState, input string) (string, []spaces.EventID) {
 	q := readBookmarkQuery(input)
 	var lines []string
@@ -79,8 +79,8 @@ func (r *roomReader) contextText(self *spaces.InnerState, input string) (string,
 	return text + pinned, append(refs, shows...)
 }
 
-// answers reports whether a bookmark is asked for: by its label, or by the words
-// of what was in view.
+// answers reports whether a bookmark matches the query: by its label, or by the messages
+// that were in view.
 func (r *roomReader) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView, view []int) bool {
 	switch {
 	case q.room != "" && (seat == nil || seat.Short != q.room):
@@ -93,8 +93,8 @@ func (r *roomReader) answers(q bookmarkQuery, b *spaces.Bookmark, seat *RoomView
 	return slices.ContainsFunc(view, func(i int) bool { return recall.Overlap(seat.Room.Chat.Messages[i].Text, q.terms) > 0 })
 }
 
-// inView returns where a bookmark was set, and the lines that were in view and
-// still can be shown, in order.
+// inView returns the room in which a bookmark was set, and the lines that were in view
+// and can still be shown, in order.
 func (r *roomReader) inView(b *spaces.Bookmark) (*RoomView, []int) {
 	seat := r.v.Seat(b.Space)
 	if seat == nil {
@@ -110,8 +110,7 @@ func (r *roomReader) inView(b *spaces.Bookmark) (*RoomView, []int) {
 	return seat, slices.Compact(lines)
 }
 
-// pinned lists the messages that stand pinned in the rooms asked for, the newest
-// of each.
+// pinned lists the pinned messages of the rooms that the query names, the newest of each.
 func (r *roomReader) pinned(q bookmarkQuery) (text string, refs []spaces.EventID) {
 	for i := range r.v.Seats {
 		s := &r.v.Seats[i]

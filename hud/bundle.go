@@ -10,10 +10,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A SpanBundle is what a cut made of the lines of one connection span (SEQ-35,
-// SEQ-38, SEQ-71): those that were missed before it are with it, since they were
-// read when it opened. What is older than the spans that are shown is one bundle
-// without a span.
+// A SpanBundle describes what a compaction left of the lines of one connection span.
+// Lines missed before the span belong to it, since they were read when it opened. Lines
+// older than the spans that are shown are one bundle without a span.
 type SpanBundle struct {
 	Space  string    `json:"space"`          // short, "s1"
 	Span   int64     `json:"span,omitempty"` // its id; 0 before the first one that is shown
@@ -21,9 +20,9 @@ type SpanBundle struct {
 	End    time.Time `json:"end,omitzero"` // zero while it is open
 	Active bool      `json:"active,omitempty"`
 	Age    AgeBucket `json:"age"`   // of its last line
-	Talks  int       `json:"talks"` // conversations in it that were looked at
-	Lines  int       `json:"lines"` // it holds, those in kept turns too
-	Shown  int       `json:"shown"` // lines in whatever form
+	Talks  int       `json:"talks"` // conversations among its candidate lines
+	Lines  int       `json:"lines"` // of the span, those in kept turns too
+	Shown  int       `json:"shown"` // lines shown in any form
 	Ratio  float64   `json:"ratio"` // of its lines, by how much of each is shown
 
 	from, to int // lines of the room
@@ -55,7 +54,7 @@ func (h *history) bundles() []SpanBundle {
 	return whole
 }
 
-// told tells what the chosen forms leave of each span, oldest first.
+// spanBundles describes what the chosen forms leave of each span, oldest first.
 func (h *history) spanBundles(chosen []Chosen) []SpanBundle {
 	bs := h.bundles()
 	ms := h.seat.Room.Chat.Messages

@@ -153,7 +153,7 @@ func TestAReplyAcrossSpansBringsAStub(t *testing.T) {
 	}
 }
 
-// DESIGN 2: the words of a stub go with their message, short ones too.
+// The words of a stub go with their message, short ones too.
 func TestAShortStubIsRedacted(t *testing.T) {
 	const line = "HISTORY s1 \"Family\" (2 of 9 lines):\n Ada ↩#1 Kai \"ok\": it is \"ok\"\n : ok"
 	if got, want := NewRedaction("ok").Text(line), "HISTORY s1 \"Family\" (2 of 9 lines):\n Ada ↩#1 Kai [deleted]: it is \"ok\"\n : [deleted]"; got != want {
@@ -161,7 +161,7 @@ func TestAShortStubIsRedacted(t *testing.T) {
 	}
 }
 
-// SECURITY S3: nothing in a stub can break out of it.
+// Nothing in a stub can break out of it.
 func TestAStubCannotForgeALine(t *testing.T) {
 	for n := range 400 {
 		w := newWorld(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A compactRenderer renders lines of one room in the compact profile: grouped by
+// A compactRenderer renders lines of one room in the compact profile: grouped by
 // conversation, the sender named once a run, the year once. Every line that people
 // wrote begins with a blank, and nothing else does: that costs no token, since
 // the blank is part of the name's.
@@ -23,8 +23,8 @@ import (
 //	* Nova (human) joined
 //	…
 //
-// What stands after the colon is escaped and ends with the line; everything
-// before it is ours. An arrow without an id answers the line above.
+// The text after the colon is escaped and ends with the line; everything before it is
+// written by the renderer. An arrow without an id answers the line above.
 type compactRenderer struct {
 	v    *View
 	seat *RoomView
@@ -35,13 +35,13 @@ type compactRenderer struct {
 	// all gives one to every line.
 	named map[int]bool
 	all   bool
-	// quoted holds the messages whose beginning stands with what answers them: they
-	// are shown nowhere themselves.
+	// quoted holds the messages that are not shown themselves: their beginnings are
+	// shown with the lines that answer them.
 	quoted map[int]bool
-	// excerpt is set where everybody knows that lines are missing between those that
-	// are shown: only days stand over them, and no mark where one is left out.
+	// excerpt leaves out times and the marks of missing lines: a header says that lines
+	// are missing.
 	excerpt bool
-	// bare is set where the words of lines are left out: each ends with its colon.
+	// bare leaves out the words of lines: each ends with its colon.
 	bare bool
 
 	last   int // line before, -1 at the start
@@ -99,13 +99,13 @@ func (c *compactRenderer) line(i, limit int) {
 	c.sender = m.Sender
 }
 
-// appendSaid appends what stands behind the colon of a line, with its end.
+// appendLineWords appends the text behind the colon of a line, with its line end.
 func appendLineWords(dst []byte, text string) []byte {
 	return append(appendEscaped(append(dst, ' '), text, false), '\n')
 }
 
 // refer gives an id to each of the lines, in rising order, that another among them
-// answers, unless that stands right below it.
+// answers, unless that is the next line shown.
 func (c *compactRenderer) refer(lines []int) {
 	c.named = map[int]bool{}
 	above := -1
@@ -126,8 +126,8 @@ func (c *compactRenderer) answers(i int) int {
 	return chat.At(chat.Messages[i].ReplyTo)
 }
 
-// below reports whether line i stands right below line q, no date or gap between
-// them, when no line between them is shown.
+// below reports whether line i is rendered right below line q, without a date or gap,
+// when no line between them is shown.
 func (c *compactRenderer) below(q, i int) bool {
 	ms := c.seat.Room.Chat.Messages
 	if !sameDay(&ms[q], &ms[i]) {
@@ -137,7 +137,7 @@ func (c *compactRenderer) below(q, i int) bool {
 }
 
 // quote appends the beginning of a message that is answered and shown nowhere: a
-// stub, so that a reference from one span to another keeps its meaning (SEQ-76).
+// stub, so that a reference from one span to another can be understood.
 func (c *compactRenderer) quote(id spaces.EventID) {
 	if id == "" || len(c.quoted) == 0 {
 		return
@@ -151,8 +151,8 @@ func (c *compactRenderer) quote(id spaces.EventID) {
 	}
 }
 
-// stubChars are the characters of a message that stand with its answer; a length to
-// which [Redaction.Text] knows that words are cut.
+// stubChars is the length to which a message is clipped where its answer quotes it.
+// [Redaction.Text] uses it too.
 const stubChars = 60
 
 func (c *compactRenderer) appendSpeaker(dst []byte, m *spaces.Message) []byte {
@@ -163,8 +163,8 @@ func (c *compactRenderer) appendSpeaker(dst []byte, m *spaces.Message) []byte {
 	return dst
 }
 
-// lead writes what stands between the line before and line i: when a new
-// conversation begins, "…" when lines are missing; in an excerpt each day.
+// lead renders what separates line i from the line before: the time of a new
+// conversation, "…" for missing lines; in an excerpt only days.
 func (c *compactRenderer) lead(i int, m *spaces.Message) {
 	ms := c.seat.Room.Chat.Messages
 	var before *spaces.Message
@@ -183,8 +183,8 @@ func (c *compactRenderer) lead(i int, m *spaces.Message) {
 	}
 }
 
-// appendWhen appends when a conversation begins, as far as the one before it does not
-// tell: the year, the day. In an excerpt the hour is left out.
+// appendWhen appends the time at which a conversation begins. A year or day that the
+// conversation before it has too is left out, and in an excerpt the time of day.
 func (c *compactRenderer) appendWhen(dst []byte, before, m *spaces.Message) []byte {
 	const day, clock = "Mon 2 Jan", "15:04"
 	at := m.At.UTC()
@@ -217,7 +217,7 @@ func sameDay(a, b *spaces.Message) bool {
 	return a.At.Truncate(day).Equal(b.At.Truncate(day)) // in UTC, as times are counted
 }
 
-// away writes that the agent was not there.
+// away renders a line saying that the agent was not connected.
 func (c *compactRenderer) away(words string) {
 	c.b = append(append(c.b, words...), '\n')
 	c.sender = ""

@@ -6,23 +6,22 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// HistoryLimits says how many of the newest messages of two rooms are shown to who
-// composes for one of them (GTS-10, GTS-11), and how many where messages are long
-// (GTS-13).
+// HistoryLimits says how many of the newest messages of two rooms are shown for
+// composing a message to one of them, and how many where messages are long.
 type HistoryLimits struct {
 	Origin, Target         int
 	LongOrigin, LongTarget int
 }
 
-// longMessage is how many characters the messages of a room have on average from
-// which on they are long.
+// longMessage is the average number of characters from which on the messages of a room
+// are long.
 const longMessage = 500
 
-// A RoomExcerpt is one room as it is shown to who composes a message (GTS-41). Names and
-// words are quoted; they may be chosen to deceive.
+// A RoomExcerpt is one room as it is shown for composing a message. Names and words are
+// quoted, since people choose them.
 type RoomExcerpt struct {
 	Name     string
-	Members  []string // `Kai (human)`; nobody where the room is empty
+	Members  []string // `Kai (human)`
 	Messages []string // `Kai (human): "words"`, most recent last
 }
 

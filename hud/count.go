@@ -103,7 +103,7 @@ func (c *Counter) remember(word string, n int) {
 	if c.young == nil || c.bytes > maxRemembered {
 		c.old, c.young, c.bytes = c.young, map[string]int{}, 0
 	}
-	c.young[strings.Clone(word)] = n // the text it stands in may go
+	c.young[strings.Clone(word)] = n // does not retain the whole text
 	c.bytes += len(word) + entryBytes
 }
 

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// massCalls match what calls everybody in a room, in any platform's form.
+// massCalls match mentions of everybody in a room, in any platform's form.
 var massCalls = regexp.MustCompile(`(?i)<!(everyone|here|channel)(?:\|[^>]*)?>|(^|[^\p{L}\p{N}_.+@-])@+(everyone|here|channel)\b`)
 
-// mostNested is how often what is left of a text may call again before no sign that
-// calls is left in it: nobody nests calls by mistake.
+// mostNested is how often mass mentions are removed from a text before all of its
+// mention characters are: calls are not nested by mistake.
 const mostNested = 8
 
-// uncalled returns text without what would call everybody in a room.
+// uncalled returns text without mentions of everybody in a room.
 func uncalled(text string) string {
 	for range mostNested {
 		if !strings.ContainsAny(text, "@!") || !massCalls.MatchString(text) {
@@ -24,12 +24,11 @@ func uncalled(text string) string {
 	return strings.NewReplacer("<", "", "@", "").Replace(text)
 }
 
-// Defang returns text with every way out closed (SECURITY S6): what would call
-// everybody in a room is only the word; a URL for which
-// seen is false is written so that no platform links or fetches it, bare
-// addresses and file names that look like addresses are put between backticks,
-// and Markdown images become their words. A URL that stood in the room verbatim
-// stays as it is.
+// Defang returns text that can carry nothing out of the program: mentions of everybody
+// in a room become plain words; a URL for which seen is false is written so that no
+// platform links or fetches it; bare addresses and file names that look like addresses
+// are put between backticks; and Markdown images become their words. A URL that a
+// message of the room has verbatim stays unchanged.
 func Defang(text string, seen func(url string) bool) string {
 	if strings.Contains(text, "![") {
 		text = images.ReplaceAllString(text, "$1")
@@ -80,8 +79,8 @@ func dots(s string) string {
 var bare = regexp.MustCompile(`[\p{L}\p{N}_%+-]+(?:[.@][\p{L}\p{N}_-]+)*\.(?:\p{L}{2,24}|xn--[a-z0-9-]+)(?::\d+)?(?:[/?#][^\s<>"` + "`" + `]*)?`)
 
 // defangBare puts bare addresses between backticks, where nothing links them.
-// What stands between backticks already stays, and so does what is no address:
-// a last label that no registry has.
+// Text between backticks stays unchanged, and so do words whose last label is no
+// top-level domain.
 func defangBare(text string, seen func(string) bool) string {
 	if !dotted(text) {
 		return text
@@ -105,8 +104,7 @@ func defangBare(text string, seen func(string) bool) string {
 	return b.String()
 }
 
-// dotted reports whether a letter stands behind a dot, as the last label of every
-// address does.
+// dotted reports whether text has a letter behind a dot, as every address has.
 func dotted(text string) bool {
 	for i := range len(text) - 1 {
 		if next := text[i+1]; text[i] == '.' && (letter(next) || next >= utf8.RuneSelf) {
@@ -142,8 +140,8 @@ const (
 		"lat asia africa eu london berlin paris nyc tokyo onion local internal test example "
 )
 
-// codeSpans says of places in a text, each behind the last, whether they stand between
-// backticks of their line. It reads the text once, however many places it is asked about.
+// codeSpans reports for ascending positions in a text whether they are between backticks
+// of their line. It reads the text once.
 type codeSpans struct {
 	text string
 
@@ -155,7 +153,7 @@ type codeSpans struct {
 	tick, line int // the next backtick and the next line break, from the last place on
 }
 
-// inCode reports whether the byte at i stands between backticks of its line.
+// inCode reports whether the byte at i is between backticks of its line.
 func (t *codeSpans) inCode(i int) bool {
 	for ; t.at < i; t.at++ {
 		switch t.text[t.at] {

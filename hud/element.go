@@ -12,7 +12,7 @@ import (
 // A FormName is how much of an element is shown.
 type FormName string
 
-// The forms of elements, from richest to poorest (CONTEXT 3).
+// The forms of elements, from richest to poorest.
 const (
 	Full      FormName = "full"
 	Trimmed   FormName = "trimmed"
@@ -48,10 +48,10 @@ type Chosen struct {
 	Form    *Form // nil: left out
 }
 
-// A Delegate renders one kind of object (SEQ-28): first into elements in all
+// A Delegate renders one kind of object: first into elements in all
 // their forms, then, once the forms are chosen, into its section.
 type Delegate interface {
-	// Elements returns what there is to show, in the order it would stand.
+	// Elements returns the elements in the order in which they are rendered.
 	Elements() []Element
 	// Section renders the chosen forms, in the same order, with the messages whose
 	// words they show. An empty text means that the section is left out.

@@ -11,7 +11,7 @@ import (
 
 // rendered counts recalled lines as they are rendered, row by row: the end of the last
 // line is a token of its own.
-func rendered(v *View, rs []Recalled) int {
+func rendered(v *View, rs []RecalledLine) int {
 	text, _ := v.appendRecalled(nil, rs)
 	n := 1
 	for row := range strings.Lines(string(text)) {
@@ -20,21 +20,21 @@ func rendered(v *View, rs []Recalled) int {
 	return n
 }
 
-// Y7: what recalled lines are measured to have is what they have once they are
+// What recalled lines are measured to have is what they have once they are
 // rendered: in any order, told twice, some of them deleted meanwhile, and answers.
 func TestAMeasureIsWhatIsRendered(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		live(rt, w, func() {})
-		var rs []Recalled
+		var rs []RecalledLine
 		for i := range w.v.Seats {
 			s := &w.v.Seats[i]
 			for k := range s.Room.Chat.Messages {
 				m := &s.Room.Chat.Messages[k]
-				rs = append(rs, Recalled{s.Uplink.Space, m.ID, k})
+				rs = append(rs, RecalledLine{s.Uplink.Space, m.ID, k})
 				if rapid.IntRange(0, 3).Draw(rt, "answered") == 0 {
 					e := w.add(s.Uplink.Space, "nova", spaces.Said{Text: drawText(rt)}, replyTo(m.ID))
-					rs = append(rs, Recalled{s.Uplink.Space, e.ID, len(s.Room.Chat.Messages) - 1})
+					rs = append(rs, RecalledLine{s.Uplink.Space, e.ID, len(s.Room.Chat.Messages) - 1})
 				}
 			}
 		}
@@ -63,10 +63,10 @@ func TestAMeasureIsWhatIsRendered(t *testing.T) {
 func TestShortLinesFitTheirBudget(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "ada")
-	var rs []Recalled
+	var rs []RecalledLine
 	for i := range 20 {
 		e := w.says(id, []string{"kai", "nova"}[i%2], "y")
-		rs = append(rs, Recalled{id, e.ID, i})
+		rs = append(rs, RecalledLine{id, e.ID, i})
 	}
 	for budget := range rendered(w.v, rs) {
 		if kept := w.v.fitRecalled(rs, budget); len(kept) == len(rs) || len(kept) > 0 && rendered(w.v, kept) > budget {

@@ -111,7 +111,7 @@ func (r *roomReader) filesText(filter string) (string, []spaces.EventID) {
 	return "FILES in " + text, refs
 }
 
-// fileWords is what a message with files is found by.
+// fileWords returns the words by which a message with files is found.
 func (r *Room) fileWords(i int) string {
 	m := &r.Chat.Messages[i]
 	words := []string{r.speakers.find(m.Sender).label, m.Text}
@@ -160,5 +160,5 @@ func (r *roomReader) infoText() string {
 	return string(b)
 }
 
-// noRoom is what is told of the active room where none is.
+// noRoom is the answer to a lookup in the active room when there is none.
 const noRoom = "No space is active."

@@ -59,7 +59,7 @@ func TestARoomsFilesAndMembersCanBeLookedInto(t *testing.T) {
 	}
 }
 
-// SEQ-26, SEQ-28, SECURITY S3: a keyframe names the newest files of each room and
+// SEQ-26, SEQ-28: a keyframe names the newest files of each room and
 // how many there are, and names the messages that it took them from; in less room
 // fewer, then their number alone. No file name breaks its row.
 func TestAKeyframeNamesTheNewestFiles(t *testing.T) {

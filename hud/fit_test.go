@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// SEQ-48, SEQ-49, SEQ-63, CONTEXT 3: never over the budget whatever the values say, and
+// SEQ-48, SEQ-49, SEQ-63: never over the budget whatever the values say, and
 // within one element of the best choice there is.
 func TestFitIsWithinOneElementOfTheBest(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {

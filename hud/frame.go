@@ -22,8 +22,8 @@ type Message struct {
 	CallID string            // on tool messages
 }
 
-// A Frame is one finished prompt. What it is made of is the view's: its messages
-// may be read until the view changes.
+// A Frame is one finished prompt. It shares its messages with the view: they may be read
+// until the view changes.
 type Frame struct {
 	// Tokens are those of all messages and the tools, as far as they were counted:
 	// when the plan is not exact, the number is an upper bound that already fits.
@@ -33,7 +33,7 @@ type Frame struct {
 	made *frameBuilder
 }
 
-// Messages returns the messages. Nobody may change what they share with the view.
+// Messages returns the messages. The caller must not change what they share with the view.
 func (f Frame) Messages() []Message { return slices.AppendSeq(make([]Message, 0, f.Len()), f.All()) }
 
 // Len returns how many messages there are.
@@ -70,8 +70,8 @@ func (f Frame) All() iter.Seq[Message] {
 // Frame puts the next prompt together: system text, keyframe, the turns of the
 // closed cycles and of the open one, and the tail as the last user message.
 // Without its tail it is a prefix of the next frame until a cut. When it would
-// not fit, things are shed from this one frame in the order of CONTEXT 2, and
-// the plan says what.
+// not fit, parts are dropped from this one frame, see [frameBuilder.shed], and the plan
+// lists them.
 func (v *View) Frame(tail FrameTail) (Frame, error) {
 	d := newFrameBuilder(v, tail)
 	budget := v.Budget()
@@ -231,7 +231,7 @@ func (v *View) PlainTokens(ms []*spaces.Message) int {
 }
 
 // heads match the rows of a frame that tell of no single message: what there is
-// once a frame or a room, however many lines stand below.
+// once in a frame or room, for any number of lines.
 var heads = regexp.MustCompile(`^(YOUR SPACES|SPACE s\d|HISTORY s\d|INBOX \(|RECALLED \(|s\d+ ")`)
 
 // HeadTokens returns what the headings of a frame's conversations take, and what a
@@ -250,7 +250,7 @@ func (v *View) HeadTokens(f *Frame, tail FrameTail) int {
 	return n
 }
 
-// ShownWhole returns the messages whose words stand whole in a frame made with
+// ShownWhole returns the messages whose words are shown whole in a frame made with
 // that tail, each once: in the keyframe, in turns, among the recalled lines.
 func (v *View) ShownWhole(f *Frame, tail FrameTail) []*spaces.Message {
 	refs := slices.Clone(tail.Refs)

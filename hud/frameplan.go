@@ -39,24 +39,22 @@ type PlanItem struct {
 	What   string   `json:"what,omitempty"`
 	Form   FormName `json:"form"`
 	Tokens int      `json:"tokens"`
-	// Score is what the element is worth in full, as the fit weighed it; 0 where
-	// nothing had to be weighed.
+	// Score is the value of the element in full; 0 where nothing had to be chosen.
 	Score float64 `json:"score,omitempty"`
 	Why   string  `json:"why,omitempty"`
 }
 
-// A CompressionLevel tells how strongly a part of a context is compressed: 1 shows all of it, 5
-// next to nothing (SEQ-47). Levels are what the fit came to, between Limits.LevelStart
-// and Limits.LevelMax, told in the words people have for it.
+// A CompressionLevel is how strongly a part of a context is compressed: 1 shows all of
+// it, 5 next to nothing. Levels describe the result of the fit, which stays between
+// Limits.LevelStart and Limits.LevelMax.
 type CompressionLevel struct {
 	Of    string  `json:"of"`    // an area of the plan, or "all"
 	Level int     `json:"level"` // 1 to 5
-	Share float64 `json:"share"` // of its elements that were looked at, by how much of each is shown (SEQ-71)
+	Share float64 `json:"share"` // shown of its candidate elements
 }
 
 // The shares from which on a part is at the levels 1 to 4; threads
-// that are kept, partly kept and summarised have the ratios between them (SEQ-68,
-// SEQ-69, SEQ-70).
+// that are kept, partly kept and summarised have these ratios.
 var levelShares = [...]float64{0.995, 0.7, 0.4, 0.1}
 
 const maxLevel = len(levelShares) + 1

@@ -157,7 +157,7 @@ func TestFramesAreAsReviewed(t *testing.T) {
 	for name, scene := range all {
 		t.Run(name, func(t *testing.T) {
 			got := scene(newWorld(t))
-			if again := scene(newWorld(t)); again != got { // DESIGN 7: same inputs, same bytes
+			if again := scene(newWorld(t)); again != got { // Same inputs, same bytes
 				t.Errorf("the same inputs gave other bytes:\n%s", cmp.Diff(got, again))
 			}
 			file := filepath.Join("testdata", name+".txt")

@@ -9,24 +9,25 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Hash names a frame by its bytes: roles, texts, calls and their arguments. A
-// frame that was put together again is the one the model saw when both have the
-// same name. It recognises a frame and defends against nobody, so it takes the
-// sums that processors compute: a full window is hashed for every call.
+// Hash returns a checksum of a frame: of roles, texts, calls and their arguments. Two
+// frames with the same hash are taken for the same frame. It is no defence against
+// forgery, so it uses two CRCs, which processors compute in hardware: every model call
+// hashes a full window.
 func Hash(ms []Message) string {
 	var h FrameHasher
 	return h.hash(slices.Values(ms))
 }
 
-// A FrameHasher names frames as [Hash] does. It remembers the frame before and reads
-// again only what differs from it: frames of one mind begin alike until a cut. It
-// keeps that frame's texts alive; the zero value is ready, for one goroutine.
+// A FrameHasher computes the [Hash] of successive frames. It stores the sums of the last
+// frame and reads only the messages that differ from it: frames of one mind have a common
+// prefix until a compaction. It retains the texts of that frame. The zero value is ready
+// for use by one goroutine.
 type FrameHasher struct {
 	before []Message
 	after  []rollingSum // after each message of before
 }
 
-// Hash returns the name of a frame.
+// Hash returns the hash of a frame.
 func (h *FrameHasher) Hash(f *Frame) string { return h.hash(f.All()) }
 
 func (h *FrameHasher) hash(ms iter.Seq[Message]) string {
@@ -48,8 +49,8 @@ func (h *FrameHasher) hash(ms iter.Seq[Message]) string {
 	return fmt.Sprintf("%08x%08x", s.ieee, s.castagnoli)
 }
 
-// same reports whether two messages have the same bytes. Those of one mind share
-// their strings, so that none of them is read.
+// same reports whether two messages have the same bytes. Frames of one mind share their
+// strings, so that comparing them mostly compares pointers.
 func same(a, b *Message) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && sameCalls(a.Calls, b.Calls)
 }
@@ -63,7 +64,7 @@ func sameCalls(a, b []spaces.TurnCall) bool {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// rollingSum are two independent sums of what was added.
+// A rollingSum holds two independent checksums of the added bytes.
 type rollingSum struct{ ieee, castagnoli uint32 }
 
 func (s *rollingSum) message(m *Message, chunk []byte) {

@@ -15,27 +15,28 @@ import (
 // line are cut in its forms.
 var historyClips = [...]int{noLimit, 400, 80}
 
-// maxCandidates is how many lines of one room a cut looks at closely: the newest
-// and those that answer the newest words best, half and half.
+// maxCandidates is how many lines of one room a compaction may choose from: the newest
+// and those that match the query best, half and half.
 const maxCandidates = 1600
 
-// Fewer are looked at when fewer can fit: no line takes less than leastLine tokens.
+// There are fewer candidates when fewer lines can fit: no line takes less than leastLine
+// tokens.
 const (
 	leastCandidates = 40
 	leastLine       = 4
 )
 
-// A history is the delegate of one room's chat: bundles of lines, by span and
-// conversation, chosen by worth (SEQ-30, SEQ-64).
+// A history is the delegate of one room's chat: lines by span and conversation, chosen
+// by value.
 type history struct {
 	b             *keyframeBuilder
 	v             *View
 	seat          *RoomView
-	picked        []int // the lines that are looked at closely, in order
+	picked        []int // the candidate lines, in order
 	elements      []Element
 	total         int
 	most          int                       // of them
-	leave         func(spaces.EventID) bool // what stands in a turn that is kept
+	leave         func(spaces.EventID) bool // reports messages in turns that are kept
 	now           time.Time                 // when the newest line of the mind was said
 	conversations map[int32]float64         // score of the best line of each conversation
 	nearest       float64                   // of all
@@ -82,8 +83,7 @@ func (b *keyframeBuilder) history(s *RoomView, q recall.Query, leave func(spaces
 }
 
 // floor returns from which of the lines on the newest are shown before any is
-// chosen: as many as Limits.KeepRecent of the active room, or all of a short talk
-// (SEQ-37, SEQ-39).
+// chosen: as many as Limits.KeepRecent of the active room, or all of a short talk.
 func (h *history) floor(lines []int) int {
 	l := h.v.Limits.withDefaults()
 	switch {
@@ -95,7 +95,7 @@ func (h *history) floor(lines []int) int {
 	return len(lines) - l.KeepRecent
 }
 
-// shows reports whether line i may stand in the history.
+// shows reports whether the history may show line i.
 func (h *history) shows(i int) bool {
 	m := &h.seat.Room.Chat.Messages[i]
 	return m.Seq > h.seat.Uplink.Fresh && !m.Deleted && m.Notice == nil && !h.leave(m.ID)
@@ -150,7 +150,7 @@ func (h *history) element(k int, rel float64, rank int) Element {
 }
 
 // pair joins a question with its answer, and a reply with what it answers, into
-// one element: they are shown together or not at all (SEQ-54, SEQ-74).
+// one element: they are shown together or not at all.
 func (h *history) pair() {
 	ms := h.seat.Room.Chat.Messages
 	for k := range h.elements {
@@ -278,7 +278,7 @@ func shownLines(chosen []Chosen) (lines, limits []int) {
 }
 
 // unseen returns what the lines answer that the agent may see but does not: it
-// stands neither among them nor in a turn that is kept.
+// is neither among them nor in a turn that is kept.
 func (h *history) unseen(lines []int) map[int]bool {
 	unseen := map[int]bool{}
 	ms := h.seat.Room.Chat.Messages

@@ -172,8 +172,7 @@ func appendWords(dst []byte, text string, limit int) []byte {
 	return appendQuoted(append(dst, ": "...), short)
 }
 
-// appendOrigin tells from which of the agent's rooms a message was sent here
-// (GTS-23); a room the mind is not in is not named.
+// appendOrigin tells from which of the agent's rooms a message was sent here; a room the mind is not in is not named.
 func appendOrigin(dst []byte, v *View, m *spaces.Message) []byte {
 	if m.Origin == nil {
 		return dst

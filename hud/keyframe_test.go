@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// CON-20, CON-24, CON-53, R-10: below the mark nothing is cut and nothing is even counted.
+// CON-20, CON-24, CON-53: below the mark nothing is cut and nothing is even counted.
 func TestBelowTheMarkNothingIsCounted(t *testing.T) {
 	ForgetVocabulary()
 	w := newWorld(t)
@@ -28,7 +28,7 @@ func TestBelowTheMarkNothingIsCounted(t *testing.T) {
 	}
 }
 
-// CON-17, CON-19, CON-22, CON-28, CONTEXT 2: past the mark the cut goes down to
+// CON-17, CON-19, CON-22, CON-28: past the mark the cut goes down to
 // the low-water mark; recent cycles stay verbatim, older ones leave their
 // numbered accounts, the oldest are grouped.
 func TestCutIsRareAndDeep(t *testing.T) {
@@ -104,7 +104,7 @@ func TestFactOfTwoHundredCyclesAgoIsRecalled(t *testing.T) {
 	}
 }
 
-// DESIGN 5, SEQ-24: an existing room is shown to a mind that comes to it late.
+// SEQ-24: an existing room is shown to a mind that comes to it late.
 func TestHistoryBeforeTheFirstCycleNeedsAKeyframe(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")
@@ -122,7 +122,7 @@ func TestHistoryBeforeTheFirstCycleNeedsAKeyframe(t *testing.T) {
 	}
 }
 
-// CONTEXT 2: the tail is small when nothing is recalled.
+// The tail is small when nothing is recalled.
 func TestTailIsSmall(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")
@@ -159,7 +159,7 @@ func TestShownIDsAreFoundAgain(t *testing.T) {
 	}
 }
 
-// CONTEXT Y6a, SEQ-74: an answer right below its question points up; apart from it,
+// SEQ-74: an answer right below its question points up; apart from it,
 // it names the question, which has an id then.
 func TestAnAnswerBelowItsQuestionNeedsNoID(t *testing.T) {
 	w := newWorld(t)

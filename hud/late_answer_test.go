@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// DESIGN 3, SEQ-74: what a message answers counts also where only the receipt of what it answers
+// SEQ-74: what a message answers counts also where only the receipt of what it answers
 // tells that, and whether somebody looked before it came or not.
 func TestAnAnswerIsLinkedWhenItsQuestionIsFoundLater(t *testing.T) {
 	ref := spaces.Ref{Account: "telegram:1", Chat: "100", Message: "7"}

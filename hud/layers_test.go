@@ -81,7 +81,7 @@ func TestTheLastFourTurnsStayVerbatim(t *testing.T) {
 
 func sameTurn(a, b spaces.TranscriptTurn) bool { return a.Text == b.Text && a.Role == b.Role }
 
-// CONTEXT 2: the counts of turns are taken as cycles close, once it matters, so
+// The counts of turns are taken as cycles close, once it matters, so
 // that a cut finds them; and the plan's sum is what keyframe and turns take.
 func TestACutFindsItsTurnsCounted(t *testing.T) {
 	w := newWorld(t)

@@ -7,26 +7,25 @@ import (
 	"unicode"
 )
 
-// leakLength is how many characters of the system text in a row may not go out.
+// leakLength is how many characters of the system text in a row are a leak.
 const leakLength = 40
 
-// LeakGuard are a system text that may not go out (SECURITY S4). The value
-// is read only and may be used from several goroutines.
+// A LeakGuard finds parts of the system text in messages that are about to be sent. It is
+// read only and safe for concurrent use.
 type LeakGuard struct {
 	text []rune
 	runs map[uint64]int // where each run of leakLength begins, by hash
 }
 
-// NewInstructions prepares a system text for comparison.
-func NewInstructions(system string) *LeakGuard {
+// NewLeakGuard returns a guard of a system text.
+func NewLeakGuard(system string) *LeakGuard {
 	in := &LeakGuard{text: fold(system), runs: map[uint64]int{}}
 	eachRun(in.text, func(at int, h uint64) bool { in.runs[h] = at; return false })
 	return in
 }
 
-// Leak judges whether text, about to be said, holds what is ours alone: forty
-// characters in a row of the system text, or a header or marker of the HUD
-// (SECURITY S4). Case and white space do not matter. The reason is for the agent.
+// Leak reports whether text has forty characters in a row of the system text, or a header
+// or marker of the HUD. Case and white space do not matter. The reason is for the agent.
 func (in *LeakGuard) Leak(text string) (reason string, leaks bool) {
 	if m := marker(text); m != "" {
 		return "the marker " + Quote(strings.TrimSpace(m)), true
@@ -47,8 +46,8 @@ var markers = regexp.MustCompile(`(?m)INBOX \(\d+ events?\):|ACTIVE SPACE: ?(non
 	`^ACTIVE RUNS:|^YOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|^SPACE s\d+ "|^HISTORY( \(\d+ of \d+\))?:|` +
 	`^#[0-9a-z]+ \[[^\]\n]{1,60}\] [^\n]{1,80}\((human|agent|bot|service)(, you)?\)|^NOT DELIVERED: |^DENIED: \w+ \(|^… \d+ more lines, #`)
 
-// hints are what every match of markers holds one of; most texts hold none, and
-// looking for them costs little.
+// hints are substrings of which every match of markers has one. Most texts have none, and
+// searching for them costs little.
 var hints = []string{
 	"INBOX (", "ACTIVE SPACE:", "← TRIGGER", "RECALLED (", "ACTIVE RUNS:", "YOUR SPACES", "EARLIER CYCLES", "SPACE s", "HISTORY", "#",
 	"NOT DELIVERED: ", "DENIED: ", "more lines, #",

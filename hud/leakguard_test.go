@@ -9,13 +9,13 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// SECURITY S4: whatever the HUD shows, and the instructions, stay inside.
+// Whatever the HUD shows, and the instructions, stay inside.
 func TestNothingInternalGoesOut(t *testing.T) {
 	system := "You are Ada. Plain text is internal: nobody sees it.\nUse send_message to speak in the active space."
 	for name, scene := range scenes {
 		for part := range strings.SplitSeq(scene(newWorld(t)), "\n--- ") {
 			if strings.Contains(part, "INBOX (") || strings.Contains(part, "YOUR SPACES") || strings.Contains(part, "ACTIVE SPACE") {
-				if _, leaks := NewInstructions(system).Leak(part); !leaks {
+				if _, leaks := NewLeakGuard(system).Leak(part); !leaks {
 					t.Errorf("%s: this may go out:\n%s", name, part)
 				}
 			}
@@ -29,13 +29,13 @@ func TestNothingInternalGoesOut(t *testing.T) {
 		"hi ← TRIGGER":                                                                true,
 		"My active space is the kitchen; what's on your trigger list? [EARLIER] #a7.": false,
 	} {
-		if _, got := NewInstructions(system).Leak(text); got != want {
+		if _, got := NewLeakGuard(system).Leak(text); got != want {
 			t.Errorf("Leak(%q) = %v, want %v", text, got, want)
 		}
 	}
 }
 
-// SECURITY S6: a URL leaves only if it stood in the room verbatim.
+// A URL leaves only if it stood in the room verbatim.
 func TestNoURLLeavesThatWasNotInTheRoom(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")
@@ -77,7 +77,7 @@ func TestNoURLLeavesThatWasNotInTheRoom(t *testing.T) {
 	}
 }
 
-// SECURITY S6, S20: calls in calls are taken apart a few times, and then what is left
+// Calls in calls are taken apart a few times, and then what is left
 // loses the signs that call: ten thousand of them, one by one, took a minute, in which
 // the mind was locked.
 func TestCallsInCallsEnd(t *testing.T) {
@@ -99,7 +99,7 @@ func TestCallsInCallsEnd(t *testing.T) {
 	}
 }
 
-// SECURITY S6, under fuzzing: no scheme with slashes is left.
+// No scheme with slashes is left.
 func FuzzDefang(f *testing.F) {
 	f.Add("a https://x.y ![z](http://q.r) www.a.bc")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -112,7 +112,7 @@ func FuzzDefang(f *testing.F) {
 	})
 }
 
-// SECURITY S6, S20: whether an address stands in code is known as it was, and in time that
+// Whether an address stands in code is known as it was, and in time that
 // grows with the text and not with its square: a megabyte of addresses took minutes.
 func TestWhatStandsInCodeIsKnownAtOnce(t *testing.T) {
 	slow := func(text string, i int) bool {

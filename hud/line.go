@@ -9,10 +9,10 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// triggerMark stands at the end of a line that woke the agent (BLU-41).
+// triggerMark is the end of a line that woke the agent.
 const triggerMark = " ← TRIGGER"
 
-// appendSpeaker appends `Kai (human)`, with "you" for the agent itself (GTS-07).
+// appendSpeaker appends `Kai (human)`, with "you" for the agent itself.
 func (r *Room) appendSpeaker(dst []byte, id, self spaces.EntityID) []byte {
 	if id == "" {
 		return append(dst, "The platform (service)"...)
@@ -55,8 +55,8 @@ func (r *Room) appendAnswered(dst []byte, m *spaces.Message) []byte {
 	return dst
 }
 
-// appendMarks appends what else is known about a message beside its words. All of
-// it stands before the colon, so that no words can pass for it.
+// appendMarks appends the properties of a message. They come before the colon, so that
+// no words can imitate them.
 func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
 	if m.Thread != "" {
 		dst = append(dst, " thread "...)
@@ -135,7 +135,7 @@ func word(s string) string {
 	return s
 }
 
-// appendNotice appends what happened in a message that is no message.
+// appendNotice appends the text of an event that is no message.
 func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID) []byte {
 	switch b := m.Notice.(type) {
 	case spaces.Joined:
@@ -186,7 +186,7 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 	panic("hud: a notice of no known kind")
 }
 
-// stampFormat is how times are shown: absolute, to the minute (CON-15).
+// Times are shown absolute, to the minute.
 const (
 	stampFormat = "2006-01-02 15:04"
 	clockFormat = "Mon " + stampFormat + " MST"
@@ -196,7 +196,7 @@ const (
 const membersShown = 12
 
 // appendCard appends `SPACE s1 "Family" (direct): Kai (human), Ada (agent, you)`
-// without a line end (GTS-08, CON-10). An empty room has an empty list (GTS-34).
+// without a line end. An empty room has an empty list.
 func appendCard(dst []byte, v *View, s *RoomView, members int) []byte {
 	dst = append(dst, s.Short...)
 	dst = append(dst, ' ')

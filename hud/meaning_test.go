@@ -31,7 +31,7 @@ func (w *world) meansAnything(id spaces.SpaceID, r *rand.Rand) {
 	}
 }
 
-// CONTEXT 1.2: a line is found by what it means though it has no word of the question,
+// A line is found by what it means though it has no word of the question,
 // and not by what it meant before it was edited.
 func TestALineIsFoundByWhatItMeans(t *testing.T) {
 	w := newWorld(t)
@@ -62,7 +62,7 @@ func TestALineIsFoundByWhatItMeans(t *testing.T) {
 	}
 }
 
-// SECURITY S5: what lines of other circles mean is compared nowhere.
+// What lines of other circles mean is compared nowhere.
 func TestLinesOfOtherCirclesAreNotComparedByMeaning(t *testing.T) {
 	w := newWorld(t)
 	r := rand.New(rand.NewPCG(3, 2))
@@ -86,7 +86,7 @@ func TestLinesOfOtherCirclesAreNotComparedByMeaning(t *testing.T) {
 // noiseLoss is how many points of recall vectors that tell nothing may cost.
 const noiseLoss = 1.0
 
-// CONTEXT 1: without vectors the same lines are recalled, in the same order; vectors
+// Without vectors the same lines are recalled, in the same order; vectors
 // that tell nothing cost next to nothing.
 func TestMeaningNeverCostsMuch(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
@@ -104,11 +104,11 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 				shown[l.ID] = w.add(id, strings.ToLower(l.From), spaces.Said{Text: l.Text}).ID
 			}
 			w.v.Active = id
-			found := func(q corpus.Question, set recall.Weights, v spaces.EmbeddingVector) []Recalled {
+			found := func(q corpus.Question, set recall.Weights, v spaces.EmbeddingVector) []RecalledLine {
 				w.v.Weights, w.v.Asked = &set, v
 				return w.v.Recall(q.Text, 2000)
 			}
-			var plain [][]Recalled
+			var plain [][]RecalledLine
 			for _, q := range made.Questions {
 				lexical := found(q, silent, nil)
 				if diff := cmp.Diff(lexical, found(q, recall.DefaultWeights(), anywhere(r))); diff != "" {
@@ -135,17 +135,17 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 }
 
 // share is how much of the evidence was recalled.
-func share(rs []Recalled, evidence []string, shown map[string]spaces.EventID) float64 {
+func share(rs []RecalledLine, evidence []string, shown map[string]spaces.EventID) float64 {
 	n := 0
 	for _, id := range evidence {
-		if slices.ContainsFunc(rs, func(r Recalled) bool { return r.Event == shown[id] }) {
+		if slices.ContainsFunc(rs, func(r RecalledLine) bool { return r.Event == shown[id] }) {
 			n++
 		}
 	}
 	return float64(n) / float64(len(evidence))
 }
 
-// CONTEXT Y6b: what comparing costs a frame, with vectors as long as they get.
+// What comparing costs a frame, with vectors as long as they get.
 func BenchmarkResemble(b *testing.B) {
 	w, questions := talkative(b, 20_000)
 	r := rand.New(rand.NewPCG(3, 4))

@@ -104,7 +104,7 @@ func TestRoomsAndTheInnerLogAreCompressedApart(t *testing.T) {
 	}
 }
 
-// CON-18, CONTEXT 2: a log takes no more than its own limit, whatever the window has;
+// CON-18: a log takes no more than its own limit, whatever the window has;
 // by default that is 100,000 tokens.
 func TestTheLogHasALimitOfItsOwn(t *testing.T) {
 	for _, c := range []struct{ window, limit, want int }{

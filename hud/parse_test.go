@@ -182,7 +182,7 @@ func withoutReactions(text string) string {
 	return strings.Replace(out, fmt.Sprintf("INBOX (%d events):", len(keep)-2+dropped), fmt.Sprintf("INBOX (%d events):", len(keep)-2), 1)
 }
 
-// SECURITY S3, SEQ-40: 0 forged, 0 lost, over texts × fields × positions.
+// SEQ-40: 0 forged, 0 lost, over texts × fields × positions.
 func TestNoFieldCanForgeALine(t *testing.T) {
 	texts := 160
 	if os.Getenv("HOSTILE") == "all" {
@@ -208,7 +208,7 @@ func FuzzForge(f *testing.F) {
 	})
 }
 
-// SECURITY S3: nothing a reader cannot see, no template token, no bracket goes through.
+// Nothing a reader cannot see, no template token, no bracket goes through.
 func TestQuoteShowsWhatHides(t *testing.T) {
 	for n := range 400 {
 		text := hostileText(n)
@@ -229,7 +229,7 @@ func TestQuoteShowsWhatHides(t *testing.T) {
 	}
 }
 
-// SECURITY S3: whoever takes another's name is told apart, look-alikes too.
+// Whoever takes another's name is told apart, look-alikes too.
 func TestTakenNamesAreToldApart(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")

@@ -76,7 +76,7 @@ func exact(v *View, f Frame) int {
 	return n
 }
 
-// Y7, CON-17, CON-53, SEQ-48: rendered tokens never exceed the budget; SEQ-63.
+// CON-17, CON-53, SEQ-48: rendered tokens never exceed the budget; SEQ-63.
 func TestFrameNeverExceedsItsBudget(t *testing.T) {
 	counter := &Counter{}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -114,7 +114,7 @@ func pairs(t *rapid.T, f Frame) {
 	}
 }
 
-// CON-47, R-22: frame n without its tail is a prefix of frame n+1 until a cut.
+// CON-47: frame n without its tail is a prefix of frame n+1 until a cut.
 func TestFrameBeginsWithTheOneBefore(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
@@ -208,7 +208,7 @@ func TestEveryKeptAnswerHasItsQuestion(t *testing.T) {
 	})
 }
 
-// DESIGN 2: whatever was deleted, its words are in no keyframe, plan,
+// Whatever was deleted, its words are in no keyframe, plan,
 // recalled line, look or search after it.
 func TestDeletedWordsAreFoundNowhere(t *testing.T) {
 	const canary = "xyzzyplugh"

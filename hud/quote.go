@@ -8,7 +8,7 @@ import (
 )
 
 // Quote returns text as a JSON string in which nothing can break out of the
-// line it stands on or pass for markup: angle brackets, ampersands, controls,
+// line or be taken for markup: angle brackets, ampersands, controls,
 // bidi and zero-width characters, tag characters, line separators and the
 // tokens of chat templates are escaped. Joiners inside emoji stay. Any JSON
 // parser gives the text back.
@@ -23,9 +23,9 @@ func appendQuoted(dst []byte, text string) []byte {
 	return append(dst, '"')
 }
 
-// gutter returns text as it stands after the colon of a line in the compact
-// profile: escaped like [Quote], but without quotation marks around or escaped
-// inside it, since the line ends where the text ends.
+// gutter returns text as it is rendered after the colon of a compact line: escaped like
+// [Quote], but without quotation marks around or escaped inside it, since the line ends
+// where the text ends.
 func gutter(text string) string {
 	return string(appendEscaped(nil, text, false))
 }
@@ -60,8 +60,7 @@ func appendEscaped(dst []byte, s string, quoted bool) []byte {
 	return dst
 }
 
-// plainBytes is how many bytes at the beginning of s stand for themselves wherever
-// they are.
+// plainBytes returns how many bytes at the beginning of s are never escaped.
 func plainBytes(s string) int {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf || special[s[i]] {
@@ -159,9 +158,9 @@ func symbol(r rune) bool {
 // maxName is how many characters of a name are shown.
 const maxName = 48
 
-// CleanName returns a name or title as it stands outside quotation marks:
+// CleanName returns a name or title as it is shown outside quotation marks:
 // letters, digits, spaces and harmless signs only, on one line, at most 48
-// characters. Whatever could be read as the structure of a line is left out. A
+// characters. Characters that could be read as the structure of a line are left out. A
 // name of which nothing remains becomes "unnamed".
 func CleanName(name string) string {
 	var b strings.Builder

@@ -11,18 +11,18 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Recalled is an old line that may matter now and is not in the prefix.
-type Recalled struct {
+// A RecalledLine is an old line that may matter now and is not in the prefix.
+type RecalledLine struct {
 	Space spaces.SpaceID
 	Event spaces.EventID
 	Line  int // its place in the room's chat
 }
 
-// Recall finds the old lines of all rooms that answer the words best, in the
-// order they were chosen; rendered they have at most budget tokens. No words stand
-// for the newest ones the agent was shown. Lines in the keyframe or in a turn are
-// left out. An answer is recalled with the question it answers.
-func (v *View) Recall(words string, budget int) []Recalled {
+// Recall returns the old lines of all rooms that answer the words best, in the order in
+// which they were chosen; rendered they have at most budget tokens. Without words it uses
+// the newest ones that the agent was shown. Lines in the keyframe or in a turn are left
+// out. An answer is recalled with the question it answers.
+func (v *View) Recall(words string, budget int) []RecalledLine {
 	q := v.query(words)
 	if q.Empty() || budget <= 0 {
 		return nil
@@ -32,10 +32,10 @@ func (v *View) Recall(words string, budget int) []Recalled {
 		Rooms: v.searchRooms(seats), Query: q, Weights: v.weights(), Budget: budget, Shown: v.eachRefs,
 		Tokens: func(room, line int) int { return v.lineTokens(seats[room], line) },
 	})
-	rs := make([]Recalled, len(found))
+	rs := make([]RecalledLine, len(found))
 	for i, l := range found {
 		s := seats[l.Room]
-		rs[i] = Recalled{s.Uplink.Space, s.Room.Chat.Messages[l.Number].ID, l.Number}
+		rs[i] = RecalledLine{s.Uplink.Space, s.Room.Chat.Messages[l.Number].ID, l.Number}
 	}
 	return v.fitRecalled(rs, budget)
 }
@@ -94,15 +94,15 @@ func wordsOf(v *View, turns []spaces.TranscriptTurn) string {
 	return ""
 }
 
-// recalledHead stands over recalled lines.
+// recalledHead is the header of recalled lines.
 const recalledHead = "RECALLED (older lines, others between left out):\n"
 
-// lineHead is what stands before the words of most lines, in bytes.
+// lineHead is the number of bytes before the words of most lines.
 const lineHead = 48
 
 // appendRecalled appends recalled lines, rooms in the order of the seats. It also
 // returns the messages whose words they show.
-func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.EventID) {
+func (v *View) appendRecalled(dst []byte, rs []RecalledLine) ([]byte, []spaces.EventID) {
 	if len(rs) == 0 {
 		return dst, nil
 	}
@@ -136,12 +136,12 @@ func (v *View) appendRecalled(dst []byte, rs []Recalled) ([]byte, []spaces.Event
 	return dst[:len(dst)-1], refs // without the last line's end
 }
 
-// within returns as many of the lines, from the first on, as have at most budget
-// tokens when they are rendered. Tokens grow much as lines do, so it is guessed
-// between what fits and what does not.
-func (v *View) fitRecalled(rs []Recalled, budget int) []Recalled {
+// fitRecalled returns as many of the lines, from the first on, as have at most budget
+// tokens when they are rendered. It searches by interpolation, since tokens grow about
+// linearly with lines.
+func (v *View) fitRecalled(rs []RecalledLine, budget int) []RecalledLine {
 	m := newTokenEstimator(v, rs)
-	if m.surely(budget) {
+	if m.surelyFit(budget) {
 		return rs
 	}
 	fit, used := 0, 0
@@ -160,29 +160,29 @@ func (v *View) fitRecalled(rs []Recalled, budget int) []Recalled {
 	return rs[:fit]
 }
 
-// A tokenEstimator tells how many tokens the first of some recalled lines have when they are
-// rendered. What is said in a line has the same wherever it stands, see
-// [View.wordTokens]: only what stands before that is rendered, and mostly it is alike.
+// A tokenEstimator counts the exact tokens of the first n of some recalled lines. The
+// words of a line have the same tokens in every rendering, see [View.wordTokens], so only
+// the text before them is rendered, and its counts are cached.
 type tokenEstimator struct {
 	v     *View
-	rs    []Recalled
+	rs    []RecalledLine
 	seats []*RoomView
 	order []positioned // the lines by seat and line
 	heads map[string]int
 	last  struct { // the last row
-		head   []byte // where nobody says something in it
-		said   string // else
+		head   []byte // of a row without words
+		said   string // words of any other row
 		tokens int    // of either, with the line end
 	}
 	text  []byte
 	lines []int
-	refs  []spaces.EventID // nobody asks for them
+	refs  []spaces.EventID // unused
 }
 
 // A positioned line of a room has a place in a list.
 type positioned struct{ room, line, place int }
 
-func newTokenEstimator(v *View, rs []Recalled) *tokenEstimator {
+func newTokenEstimator(v *View, rs []RecalledLine) *tokenEstimator {
 	m := &tokenEstimator{v: v, rs: rs, seats: v.allRooms(), order: make([]positioned, 0, len(rs))}
 	here := 0
 	for place := range rs {
@@ -197,8 +197,8 @@ func newTokenEstimator(v *View, rs []Recalled) *tokenEstimator {
 	return m
 }
 
-// surely reports whether bytes alone prove that all lines fit.
-func (m *tokenEstimator) surely(budget int) bool {
+// surelyFit reports whether bytes alone prove that all lines fit.
+func (m *tokenEstimator) surelyFit(budget int) bool {
 	bytes := 0
 	for _, l := range m.order {
 		bytes += len(m.seats[l.room].Room.Chat.Messages[l.line].Text)
@@ -260,7 +260,7 @@ func (m *tokenEstimator) room(s *RoomView, lines []int) int {
 	return sum
 }
 
-// head returns the exact tokens of what stands before what is said.
+// head returns the exact tokens of the text before the words of a line.
 func (m *tokenEstimator) head(text []byte) int {
 	if len(text) == 0 {
 		return 0

@@ -11,36 +11,36 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// redacted stands where words stood that were deleted.
+// redacted replaces the words of deleted messages.
 const redacted = "[deleted]"
 
-// plainRedaction is from how many bytes on words are also replaced where they
-// do not stand as a rendered message.
+// plainRedaction is the number of bytes from which on words are also replaced outside
+// of rendered messages.
 const plainRedaction = 12
 
-// partRedaction is from how many bytes on a part of a message is replaced like the
-// whole.
+// partRedaction is the number of bytes from which on a part of a message is replaced
+// like the whole.
 const partRedaction = 20
 
-// A Redaction takes the words of deleted messages out of what was rendered. The zero
-// value takes nothing.
+// A Redaction removes the words of deleted messages from rendered text. The zero value
+// removes nothing.
 type Redaction []redactedText
 
 // A redactedText is one text that was deleted.
 type redactedText struct {
 	words string
-	core  string // a part that every rendering of the words has as it is; may be empty
+	core  string // a part that every rendering of the words contains unchanged; may be empty
 }
 
-// NewRedaction returns what takes the words out, one after the other; then what may
-// have been quoted of them, the parts between punctuation marks; then what is left of
-// words that shared a part with others which went before.
+// NewRedaction returns a redaction that removes the texts one after the other; then
+// the parts between their punctuation marks, which may have been quoted; then the rest
+// of texts that shared a part with others, which was removed before.
 func NewRedaction(words ...string) Redaction {
 	var r Redaction
 	known := map[string]bool{}
 	add := func(w string) {
 		if !known[w] && strings.TrimSpace(w) != "" {
-			known[w], r = true, append(r, redactedText{w, core(w)})
+			known[w], r = true, append(r, redactedText{w, unescapedCore(w)})
 		}
 	}
 	for _, w := range words {
@@ -49,7 +49,7 @@ func NewRedaction(words ...string) Redaction {
 	var rests []string
 	for _, w := range words {
 		rest := w
-		for part := range strings.FieldsFuncSeq(w, parts) {
+		for part := range strings.FieldsFuncSeq(w, isPartMark) {
 			if part = strings.TrimSpace(part); len(part) >= partRedaction && part != strings.TrimSpace(w) {
 				add(part)
 				rest = strings.ReplaceAll(rest, part, redacted)
@@ -63,40 +63,38 @@ func NewRedaction(words ...string) Redaction {
 	return r
 }
 
-// parts reports whether a mark stands between two parts of a message.
-func parts(r rune) bool {
+// isPartMark reports whether r separates two parts of a message.
+func isPartMark(r rune) bool {
 	return strings.ContainsRune("\n.,;:!?…()\"“”«»—–、。，；：！？", r)
 }
 
-// Distinct returns the part of r that is also found where it does not stand as a
-// message.
+// Distinct returns the texts of r that are also replaced outside of rendered messages.
 func (r Redaction) Distinct() Redaction {
 	return slices.DeleteFunc(slices.Clone(r), func(w redactedText) bool { return len(w.words) < plainRedaction })
 }
 
-// Text returns text, a rendered turn, keyframe or account or the JSON arguments
-// of a call, without the words of a message that was deleted: every rendered form
-// of it, quoted or behind a gutter, whole or only its beginning, becomes
-// "[deleted]"; words of twelve bytes or more, and parts of twenty, are replaced
-// wherever they stand. JSON stays JSON. Other messages with the very same words are
-// redacted with it.
+// Text returns text (a rendered turn, keyframe or summary, or the JSON arguments of a
+// call) without the words of deleted messages: every rendered form, quoted or in a
+// compact line, whole or clipped, becomes "[deleted]"; words of twelve bytes or more,
+// and parts of twenty, are replaced everywhere. JSON stays valid. Other messages with
+// the same words are redacted too.
 func (r Redaction) Text(text string) string {
 	for _, w := range r {
 		if strings.Contains(text, w.core) {
-			text = redact(text, w.words)
+			text = redactWords(text, w.words)
 		}
 	}
 	return text
 }
 
-// Traces reports whether there may be something to redact in what is stored as JSON.
-// It is wrong only on the side of yes.
+// Traces reports whether stored JSON may hold text to redact. It may return true
+// without need, never false.
 func (r Redaction) Traces(stored []byte) bool {
 	return slices.ContainsFunc(r, func(w redactedText) bool { return bytes.Contains(stored, []byte(w.core)) })
 }
 
-// core returns the longest run of words that no form cuts and nothing escapes.
-func core(words string) string {
+// unescapedCore returns the longest run of words that no form clips or escapes.
+func unescapedCore(words string) string {
 	head, _ := strings.CutSuffix(textformat.ClipRunes(words, stubChars), "…")
 	best := ""
 	for run := range strings.FieldsFuncSeq(head, func(r rune) bool {
@@ -109,7 +107,8 @@ func core(words string) string {
 	return best
 }
 
-func redact(text, words string) string {
+// redactWords replaces every rendered form of words.
+func redactWords(text, words string) string {
 	shorts := []string{textformat.ClipRunes(words, stubChars)}
 	for _, limit := range append(slices.Clone(inboxClips), historyClips[:]...) {
 		if short := textformat.ClipRunes(words, limit); !slices.Contains(shorts, short) {
@@ -131,20 +130,19 @@ func redact(text, words string) string {
 	return text
 }
 
-// jsonString returns text as a model writes it in arguments.
+// jsonString returns text as a JSON string without HTML escapes, as models write it.
 func jsonString(text string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if enc.Encode(text) != nil {
-		panic("hud: a string that is no JSON")
+		panic("hud: a string that cannot be encoded as JSON")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// redactLines replaces the words of whole lines: quoted ones of an inbox, and
-// those behind a blank, or the bar that stood in its place when older frames
-// were stored.
+// redactLines replaces the words of whole lines: the quoted ones of an inbox, and
+// those of compact lines, which begin with a blank.
 func redactLines(text, quoted, escaped string) string {
 	if !strings.Contains(text, ": "+escaped) && !strings.Contains(text, quoted) {
 		return text
@@ -160,12 +158,12 @@ func redactLines(text, quoted, escaped string) string {
 					lines[i] += triggerMark
 				}
 			}
-		case strings.HasPrefix(line, " "), strings.HasPrefix(line, "|"):
+		case strings.HasPrefix(line, " "):
 			if head, ok := strings.CutSuffix(line, ": "+escaped); ok && escaped != "" {
 				lines[i] = head + ": " + redacted
 			}
 			if head, rest, ok := strings.Cut(lines[i], " "+quoted); ok && strings.Contains(head, "↩#") && !strings.Contains(head, ": ") {
-				lines[i] = head + " " + redacted + rest // what the line answers
+				lines[i] = head + " " + redacted + rest // the beginning of the answered message
 			}
 		}
 	}

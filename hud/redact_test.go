@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// DESIGN 2: a delete removes the words from every rendering that showed them.
+// A delete removes the words from every rendering that showed them.
 func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 	for _, words := range []string{"ok", "the door code is 4711", "line one\nline \"two\" <b>", strings.Repeat("secret word ", 200)} {
 		w := newWorld(t)
@@ -39,7 +39,7 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 	}
 }
 
-// SECURITY S14: what a mind quotes of a message goes with it, also where it is a later
+// What a mind quotes of a message goes with it, also where it is a later
 // part; what is short enough for anybody to write stays.
 func TestQuotedPartsOfDeletedWordsAreGone(t *testing.T) {
 	by := NewRedaction("Hi! Please remember: the door code is 4711, and Bob must not know. Thanks!")
@@ -55,7 +55,7 @@ func TestQuotedPartsOfDeletedWordsAreGone(t *testing.T) {
 	}
 }
 
-// SECURITY S14: who deletes a message, writes it anew and deletes it again leaves
+// Who deletes a message, writes it anew and deletes it again leaves
 // nothing of either.
 func TestWhatTwoDeletedMessagesShareHidesNothing(t *testing.T) {
 	shown := " Kai: The safe is behind the picture. PIN 4711\n Kai: The safe is behind the picture. PIN 4712"
@@ -67,16 +67,7 @@ func TestWhatTwoDeletedMessagesShareHidesNothing(t *testing.T) {
 	}
 }
 
-// DESIGN 2: frames that an older program stored had a bar before what people wrote.
-func TestDeletedWordsAreGoneFromOlderFrames(t *testing.T) {
-	stored := "= Fri 2026-11-20 14:05\n| Kai: ok\n|: ok\n| Nova: ok then"
-	want := strings.ReplaceAll(strings.ReplaceAll(stored, ": ok\n", ": "+redacted+"\n"), "\n|: ok", "\n|: "+redacted)
-	if got := NewRedaction("ok").Text(stored); got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// DESIGN 2: what nothing was rendered of is not looked through; wherever words stand, in
+// What nothing was rendered of is not looked through; wherever words stand, in
 // whatever form, they are found.
 func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
@@ -88,7 +79,7 @@ func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 		by := NewRedaction(words)
 		want := line
 		for _, w := range by {
-			want = redact(want, w.words)
+			want = redactWords(want, w.words)
 		}
 		if got := by.Text(line); got != want {
 			rt.Errorf("%q became %q, want %q", line, got, want)
@@ -97,7 +88,7 @@ func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if redact(line, words) != line && strings.TrimSpace(words) != "" && !by.Traces(stored) {
+		if redactWords(line, words) != line && strings.TrimSpace(words) != "" && !by.Traces(stored) {
 			rt.Errorf("%q is not found in %s", words, stored)
 		}
 	})

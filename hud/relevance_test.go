@@ -25,7 +25,7 @@ func (w *world) chatters(id spaces.SpaceID, n int) {
 	}
 }
 
-// CONTEXT 1.2: a line is found by its speaker, by words of the same kin, by words
+// A line is found by its speaker, by words of the same kin, by words
 // that are spelled alike, and by what it answers.
 func TestLinesAreFoundByMoreThanTheirWords(t *testing.T) {
 	for name, c := range map[string]struct{ said, question string }{
@@ -62,7 +62,7 @@ func TestARecalledAnswerHasItsQuestion(t *testing.T) {
 	}
 }
 
-// CONTEXT 1.4: other rooms of the mind count less, and still count.
+// Other rooms of the mind count less, and still count.
 func TestOtherRoomsAreInSoftFocus(t *testing.T) {
 	w := newWorld(t)
 	here, there := w.room("Family", "kai", "nova", "ada"), w.room("Work", "kai", "sage", "ada")
@@ -78,7 +78,7 @@ func TestOtherRoomsAreInSoftFocus(t *testing.T) {
 	}
 }
 
-// Y7: recalled lines, rendered, have no more tokens than they may.
+// Recalled lines, rendered, have no more tokens than they may.
 func TestRecalledLinesKeepToTheirBudget(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "sage", "ada")
@@ -96,7 +96,7 @@ func TestRecalledLinesKeepToTheirBudget(t *testing.T) {
 	}
 }
 
-// CONTEXT 1.2: of lines that fit alike, those said at the time asked for come first.
+// Of lines that fit alike, those said at the time asked for come first.
 func TestLinesOfATimeAskedForComeFirst(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "ada")

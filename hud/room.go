@@ -8,9 +8,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Room is everything about one room that the minds in it share: its chat, who
-// is who, and the index by which old lines are found again. Appending an event
-// costs the same however long the room's history is.
+// A Room holds what the minds in one room share: its chat, the labels of its people, and
+// the index of its lines. Applying an event takes the same time for any length of
+// history.
 //
 // A Room is not safe for concurrent use, reads included.
 type Room struct {
@@ -19,11 +19,11 @@ type Room struct {
 
 	space    spaces.Space
 	members  []spaces.Member
-	met      bool // they are who stands in the room after its last event
+	met      bool // members is up to date with the last event
 	speakers speakerNames
 	changes  []editEvent // in seq order
 	index    *recall.Index
-	urls     map[string]int   // how often each stands in the room
+	urls     map[string]int   // in how many messages each is
 	linked   map[int][]string // by message
 	files    []int            // messages that carry files, those deleted since too
 	cache    []messageCache   // of each message
@@ -52,21 +52,21 @@ func NewRoom(s spaces.Space) *Room {
 	return r
 }
 
-// Space returns the space the room was last told.
+// Space returns the space that was last set.
 func (r *Room) Space() spaces.Space { return r.space }
 
-// SetSpace tells the room its space as it stands now.
+// SetSpace sets the current state of the space.
 func (r *Room) SetSpace(s spaces.Space) { r.space = s }
 
 // Members returns who is in the room, in the order they came. The slice is the room's.
 func (r *Room) Members() []spaces.Member { return r.members }
 
-// Met reports whether the room was told who is in it since an event last may have
-// changed that, or what they or it are called.
+// Met reports whether SetMembers was called since the last event that may have changed
+// the members, their names or the name of the room.
 func (r *Room) Met() bool { return r.met }
 
-// SetMembers tells who is in the room now. Those who left are still named on
-// the lines they wrote.
+// SetMembers sets the current members. Those who left keep their names on the lines they
+// wrote.
 func (r *Room) SetMembers(ms []spaces.Member) {
 	r.members, r.met = slices.Clone(ms), true
 	slices.SortFunc(r.members, func(a, b spaces.Member) int {
@@ -77,18 +77,18 @@ func (r *Room) SetMembers(ms []spaces.Member) {
 	}
 }
 
-// Meet shows the room people as they were seen in it. Where one of its members goes by
-// another name than it was told it has to be told again, see [Room.Met].
+// Meet compares members with how they were last seen. If one of them has another name
+// now, [Room.Met] returns false until SetMembers is called.
 func (r *Room) Meet(seen []spaces.Member) {
 	next := 0
 	for i := range seen {
 		s := &seen[i]
-		if next >= len(r.members) || r.members[next].ID != s.ID { // mostly they stand in one order
+		if next >= len(r.members) || r.members[next].ID != s.ID { // the usual case: the same order
 			next = slices.IndexFunc(r.members, func(m spaces.Member) bool { return m.ID == s.ID })
 		}
 		if next < 0 {
 			next = 0
-			continue // whoever came is told of by an event
+			continue // an event will report who joined
 		}
 		m := &r.members[next]
 		r.met = r.met && m.Name == s.Name && m.Handle == s.Handle && m.Kind == s.Kind
@@ -127,7 +127,7 @@ func (r *Room) changesPeople(e spaces.Event) bool {
 	switch e.Body.Kind() {
 	case spaces.KindJoined, spaces.KindLeft, spaces.KindRenamed, spaces.KindLinked, spaces.KindUnlinked:
 		return true
-	default: // anybody heard for the first time
+	default: // the first event of a sender
 		return e.Actor != "" && !slices.ContainsFunc(r.members, func(x spaces.Member) bool { return x.ID == e.Actor })
 	}
 }
@@ -159,7 +159,7 @@ func (r *Room) amended(e spaces.Event, i int) {
 	r.changes = append(r.changes, c)
 }
 
-// rewrite brings what is kept about message i up to date after a change.
+// rewrite updates caches and indexes of message i after a change.
 func (r *Room) rewrite(i int) {
 	m := &r.Chat.Messages[i]
 	r.cache[i] = messageCache{}
@@ -194,7 +194,7 @@ func (r *Room) SetEmbeddings(es []spaces.Embedding) { r.index.SetEmbeddings(es) 
 // limit of them. Only the newest messages of a room are compared, so only they need one.
 func (r *Room) WithoutEmbedding(limit int) []*spaces.Message { return r.index.WithoutEmbedding(limit) }
 
-// HasURL reports whether the URL stands verbatim in a message of the room (S6).
+// HasURL reports whether a message of the room has the URL verbatim.
 func (r *Room) HasURL(url string) bool { return r.urls[url] > 0 }
 
 // changesIn returns the changes with after < seq ≤ upto.
@@ -213,11 +213,11 @@ func (r *Room) messagesIn(after, upto int64) (from, to int) {
 // ID returns the id of the room's space.
 func (r *Room) ID() spaces.SpaceID { return r.space.ID }
 
-// OneChat reports whether the room has never stood in more than one chat: then
-// everybody in it reads all of it.
+// OneChat reports whether the room was never mapped to more than one chat: then all its
+// members can read all of it.
 func (r *Room) OneChat() bool { return r.readership.OneChat() }
 
-// Name returns what people call the room; it may be chosen to deceive.
+// Name returns the name of the room, which people choose.
 func (r *Room) Name() string { return cmp.Or(r.space.Name, r.Info.Title) }
 
 // Upto returns the seq of the last event applied.

@@ -68,10 +68,10 @@ const (
 	valueBookmark = 3.0
 	valueFiles    = 3.0
 	valueSummary  = 10.0
-	valueGroup    = 40.0 // stands for many cycles, if only by their count (CON-48)
+	valueGroup    = 40.0 // a group of many cycles
 )
 
-// spaceList lists the mind's rooms (CON-10). The active one is named by the tail.
+// spaceList lists the mind's rooms. The tail names the active one.
 func (b *keyframeBuilder) spaceList() *section {
 	l := &section{header: "YOUR SPACES"}
 	for i := range b.v.Seats {
@@ -129,7 +129,7 @@ func memoryLine(m spaces.Memory) string {
 	return "- " + word(m.What) + " " + Handle(m.ID) + ": " + Quote(m.Fact)
 }
 
-// planList lists what the mind has planned, with its next time (CON-13).
+// planList lists what the mind has planned, with its next time.
 func (b *keyframeBuilder) planList() *section {
 	l := &section{header: "PLANS"}
 	for i := range b.v.Plans {
@@ -149,7 +149,7 @@ func planLine(v *View, t *spaces.Timer) string {
 	return line + ": " + Quote(t.Note)
 }
 
-// Clock renders a time as people say it, in its own location.
+// Clock formats a time in its own location.
 func Clock(t time.Time) string { return t.Format(clockFormat) }
 
 func (b *keyframeBuilder) noteList(terms []string) *section {

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// DESIGN 2: what a frame shows is known by the refs of the keyframe, of the turns, and its
+// What a frame shows is known by the refs of the keyframe, of the turns, and its
 // own, also where it was too long and its keyframe was rendered anew: by them a message
 // that is deleted later is found in what is stored.
 func TestEveryMessageInAFrameIsKnown(t *testing.T) {

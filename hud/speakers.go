@@ -12,8 +12,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A speakerNames knows who is who in one room and gives everybody a label that nobody
-// else there has, so that a person who takes another's name is told apart.
+// speakerNames holds the people of one room and gives each a unique label, so that a
+// person who takes another's name can be told apart.
 type speakerNames struct {
 	people map[spaces.EntityID]speaker
 	taken  map[string]spaces.EntityID // by skeleton
@@ -25,7 +25,7 @@ type speaker struct {
 	kind  spaces.EntityKind
 }
 
-// know gives e a label, keeping the one it has while its name stays the same.
+// add gives e a label. It keeps the one it has while its name stays the same.
 func (c *speakerNames) add(e spaces.Entity) {
 	name := CleanName(e.Name)
 	if e.Name == "" {
@@ -52,9 +52,9 @@ func (c *speakerNames) add(e spaces.Entity) {
 	c.people[e.ID] = speaker{label: label, name: name, kind: e.Kind}
 }
 
-// Introduce tells the room who is in it now, and who acted in it and left. Of people
-// that it meets together and who go by one name the one who was there first has it, as
-// when they had come one after the other; nobody who comes later is taken for them (S3).
+// Introduce sets the current members and the people who acted in the room and left. Of
+// new people with the same name, the one who was there first gets it as label, as if they
+// had come one after the other.
 func (r *Room) Introduce(members []spaces.Member, left map[spaces.EntityID]spaces.Entity) {
 	fresh := slices.Clone(members)
 	for _, e := range left {
@@ -89,8 +89,8 @@ func (r *Room) byFirst(people []spaces.Member) {
 	slices.SortFunc(people, func(a, b spaces.Member) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID)) })
 }
 
-// who returns the person behind id. Somebody the room was never told about is
-// "someone", or an agent by its id.
+// find returns the person with that id. An unknown person is "someone", an unknown agent
+// is named by its id.
 func (c *speakerNames) find(id spaces.EntityID) speaker {
 	if p, ok := c.people[id]; ok {
 		return p

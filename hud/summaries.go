@@ -11,13 +11,13 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// summariesHeader stands over the agent's own accounts of old cycles (CON-21).
+// summariesHeader is the header of the agent's own summaries of old cycles.
 const summariesHeader = "[EARLIER CYCLES — self-summaries]"
 
-// summaryList is the layered list of self-summaries (CON-28): behind the kept
+// summaryList is the layered list of self-summaries: behind the kept
 // cycles, which are shown in full, one line each up to Limits.SummariesSingle in
 // all, older ones in groups with their range and what was decided. It needs no
-// model (CON-29); where a digest of a group has been made, that stands for it.
+// model; where a model has summarised a group, its summary is shown instead.
 type summaryList struct{ section }
 
 func (b *keyframeBuilder) summaryList(terms []string) *summaryList {
@@ -49,7 +49,7 @@ func GroupCycles(all []spaces.ClosedCycle, kept int, l Limits) [][]spaces.Closed
 	return slices.Collect(slices.Chunk(all[:single], l.SummariesGrouped))
 }
 
-// Section renders the header without a colon, as CON-21 has it.
+// Section renders the header without a colon.
 func (s *summaryList) Section(chosen []Chosen) (string, []spaces.EventID) {
 	text, refs := s.section.Section(chosen)
 	return strings.Replace(text, ":", "", 1), refs
@@ -69,7 +69,7 @@ func (b *keyframeBuilder) summaryElement(c *spaces.ClosedCycle, terms []string, 
 	return e
 }
 
-// answered is how well the beginning of a cycle's account answers the terms (CON-26).
+// answered returns how well the beginning of a cycle's summary matches the terms.
 func (b *keyframeBuilder) answered(c *spaces.ClosedCycle, terms []string) float64 {
 	return recall.Overlap(textformat.ClipRunes(c.Rest, b.v.Limits.withDefaults().Snippet), terms)
 }
@@ -117,5 +117,5 @@ func (b *keyframeBuilder) groupElement(cs []spaces.ClosedCycle, terms []string, 
 }
 
 // decisionWeight is how much more a decision counts in a group of accounts than
-// in a line: no account of anything else says as much (CON-28).
+// in a line: no account of anything else says as much.
 const decisionWeight = 4

@@ -17,7 +17,7 @@ type FrameTail struct {
 	Recalled string
 	Refs     []spaces.EventID // messages whose words Recalled shows
 
-	lines []Recalled // of Recalled, the best first
+	lines []RecalledLine // of Recalled, the best first
 	whole string     // the string that Recalled and Text are slices of, or empty
 }
 
@@ -43,7 +43,7 @@ type TailInput struct {
 	Denials  []spaces.Denial
 	Runs     []OpenCycle
 	Waits    []spaces.Wait // that have not ended
-	Recalled []Recalled
+	Recalled []RecalledLine
 }
 
 // ImageRef is one picture that the model is shown.

@@ -11,13 +11,13 @@ import (
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// shedNote stands where a result stood that did not fit.
+// shedNote replaces a tool result that did not fit.
 const shedNote = "[left out: too long for this context; ask again if you need it]"
 
-// longArgument is how much of a call's argument stays when the call does not fit.
+// longArgument is how many characters of a call's argument stay when the call does not fit.
 const longArgument = 160
 
-// shed makes the draft shorter until it fits, in the order of CONTEXT 2: old
+// shed makes the frame shorter until it fits, in this order: old
 // tool results, recalled lines, history in the keyframe, old cycles, recent
 // cycles, then the results of this cycle and the words of its calls. It works on copies: the log itself
 // stays as it is. Calls and their results go together or stay together.
@@ -151,7 +151,7 @@ func (d *frameBuilder) shedCurrentCalls(budget int) {
 		short := *t
 		short.Tokens, short.Calls = 0, slices.Clone(t.Calls)
 		for i := range short.Calls {
-			short.Calls[i].Args = beginnings(short.Calls[i].Args)
+			short.Calls[i].Args = clipArguments(short.Calls[i].Args)
 		}
 		if freed := t.Tokens - d.v.Counter.Turn(&short); freed > 0 {
 			d.lost("call", short.Calls[0].ID, Trimmed, freed)
@@ -160,8 +160,8 @@ func (d *frameBuilder) shedCurrentCalls(budget int) {
 	}
 }
 
-// beginnings cuts the long words among the arguments of a call.
-func beginnings(args string) string {
+// clipArguments clips the long strings among the arguments of a call.
+func clipArguments(args string) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal([]byte(args), &fields) != nil {
 		return args

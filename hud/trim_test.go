@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// CONTEXT 2, CON-17: a cycle that said many long things still fits, with all that
+// CON-17: a cycle that said many long things still fits, with all that
 // people said to it and with what each of its own messages began with.
 func TestCycleOfManyLongMessagesFits(t *testing.T) {
 	w := newWorld(t)

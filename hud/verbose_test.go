@@ -70,7 +70,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// SEQ-36, SEQ-40, SEQ-79, R-9, CONTEXT 5: the source's verbose form of a bundle, from
+// SEQ-36, SEQ-40, SEQ-79: the source's verbose form of a bundle, from
 // the same room as the compact one; escaped, it cannot be forged, and it costs so much
 // more that it is not what agents are shown.
 func TestTheVerboseFormIsAnExample(t *testing.T) {

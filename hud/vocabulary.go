@@ -14,7 +14,8 @@ var vocabulary struct {
 	codec *codec.Codec // nil while it is not loaded
 }
 
-// What the library keeps of the vocabulary, for ever if it were asked.
+// The package-level variables in which the library keeps the vocabulary. It has no
+// function to release them, so a process at rest would hold 6.7 MB.
 //
 //go:linkname libraryWords github.com/tiktoken-go/tokenizer/codec.o200kBaseVocab
 var libraryWords map[string]uint
@@ -32,8 +33,8 @@ func loaded() *codec.Codec {
 	return vocabulary.codec
 }
 
-// ForgetVocabulary gives up the vocabulary, 6.7 MB, until somebody counts what no
-// counter remembers. Counts under way end with the one they have.
+// ForgetVocabulary releases the vocabulary, 6.7 MB, until a count needs it again. Counts
+// in progress finish with the one they have.
 func ForgetVocabulary() {
 	vocabulary.mu.Lock()
 	defer vocabulary.mu.Unlock()

@@ -48,7 +48,7 @@ type cycle struct {
 	shown   *spaces.FrameSources // what it was made of
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
-	recalled []hud.Recalled
+	recalled []hud.RecalledLine
 	asked    <-chan spaces.EmbeddingVector // will say where the words stand that woke it; nil: nobody asked
 	meaning  spaces.EmbeddingVector        // that, once it is known
 	layers   []memoryLayer                 // of memory in the last frame

@@ -62,7 +62,7 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 	v.Asked = c.meaning
 	in := hud.TailInput{Now: c.shell.Now(), Phase: c.phaseText(), Options: c.options(), Failures: c.failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
 	if c.recalled == nil {
-		c.recalled = append([]hud.Recalled{}, v.Recall(c.query(), c.settings.RecallTokens)...)
+		c.recalled = append([]hud.RecalledLine{}, v.Recall(c.query(), c.settings.RecallTokens)...)
 	}
 	in.Recalled = c.recalled
 	in.SetUp = c.onboard(v)

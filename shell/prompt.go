@@ -112,7 +112,7 @@ func (s *Shell) prompt(a *Agent, set Settings) systemPrompt {
 	if s.systems.all == nil {
 		s.systems.all = map[systemKey]systemPrompt{}
 	}
-	s.systems.all[key] = systemPrompt{text, fixed, hud.NewInstructions(text + "\n" + besides())}
+	s.systems.all[key] = systemPrompt{text, fixed, hud.NewLeakGuard(text + "\n" + besides())}
 	return s.systems.all[key]
 }
 

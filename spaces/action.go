@@ -1,8 +1,11 @@
 package spaces
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
-// ActionKind is what an action does on a platform.
+// An ActionKind is the kind of an action on a platform.
 type ActionKind string
 
 // The kinds of action.
@@ -13,7 +16,7 @@ const (
 	ActReact  ActionKind = "react"
 )
 
-// ActionState is where an action stands in the outbox.
+// An ActionState is the state of an action in the outbox.
 type ActionState string
 
 // The states of an action. The last four are terminal.
@@ -27,7 +30,7 @@ const (
 	ActionCancelled ActionState = "cancelled"
 )
 
-// UnknownOutcomePolicy is what happens to a send nobody can judge (DELIVERY 2.4).
+// UnknownOutcomePolicy says what happens to a send whose outcome is unknown.
 type UnknownOutcomePolicy string
 
 // The policies for unknown outcomes.
@@ -45,7 +48,7 @@ type Action struct {
 	Space   SpaceID
 	Thread  ThreadID // as the chat calls it; empty for the chat itself
 	// RoomThread is the room's thread that it belongs to where that did not begin in
-	// this chat; then Thread is empty, and whoever sends finds the place.
+	// this chat; then Thread is empty, and the sender finds the thread.
 	RoomThread ThreadID
 	Event      EventID // the event it delivers, or that asks for it
 	Account    string
@@ -108,11 +111,37 @@ type Effect struct {
 	// commit after others have spoken in the thread fails with [ErrStale].
 	Seen   int64
 	Strict bool
-	// MaxRun is how many messages of agents may stand in a row before a person
+	// MaxRun is how many messages of agents may follow each other before a person
 	// speaks; a commit of one more fails with [ErrAgentRun]. 0: no bound.
 	MaxRun  int
 	Policy  UnknownOutcomePolicy
 	Expires time.Time
-	// Wait is what the run expects of it, which ends with this step; nil: nothing.
+	// Wait is the answer that the run waits for; the run ends with this step. Nil: none.
 	Wait *WaitSpec
+}
+
+// DraftID names a draft. It follows from the step whose message the draft may
+// become, so that a step that is thought again has the same one; unique for ever,
+// and is never parsed.
+type DraftID string
+
+// DraftOf returns the id of a step's draft.
+func DraftOf(cycle CycleID, step int) DraftID {
+	return DraftID(string(cycle) + "/" + strconv.Itoa(step))
+}
+
+// A Draft is what an agent is about to say, shown in one chat while it is being
+// thought. It is decided by nobody: it is in no log, and what becomes of it is for
+// the step to say.
+type Draft struct {
+	ID      DraftID
+	Cycle   CycleID
+	Step    int
+	Agent   AgentID
+	Space   SpaceID
+	Account string
+	Chat    string
+	Thread  ThreadID // as the chat calls it
+	Target  EventID  // message answered
+	Text    string   // CommonMark so far, whole sentences
 }

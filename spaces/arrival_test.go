@@ -172,7 +172,7 @@ func withoutArrival(c *Chat) *Chat {
 	return c
 }
 
-// DELIVERY F24: an edit before the original, a reply before its parent, a delete
+// An edit before the original, a reply before its parent, a delete
 // of something unknown.
 func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,7 +184,7 @@ func TestOrderOfArrivalDoesNotMatter(t *testing.T) {
 	})
 }
 
-// DESIGN 2: a delete removes the words from every later view, whether edits came
+// A delete removes the words from every later view, whether edits came
 // before it, after it, or before the message.
 func TestDeletedWordsNeverComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -216,7 +216,7 @@ func TestDeleteBeforeItsMessageForgetsEarlierEdits(t *testing.T) {
 	}
 }
 
-// DELIVERY F24, I12, R-20: a chat is rebuilt from any point, with what was folded
+// A chat is rebuilt from any point, with what was folded
 // before coming again.
 func TestFoldGoesOnWhereItStopped(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -2,7 +2,7 @@ package spaces
 
 import "time"
 
-// Body is what an event says. The set is closed; every switch over it lists
+// A Body is the content of an event. The set is closed; every switch over it lists
 // all of them.
 //
 //sumtype:decl
@@ -31,7 +31,7 @@ type Said struct {
 	// record was put back. It is news to nobody, and says nothing of who is in the room
 	// now.
 	Past bool `json:"past,omitempty"`
-	// Origin tells where a cross-space message came from (GTS-23).
+	// Origin is the space that a cross-space message came from.
 	Origin *Provenance `json:"origin,omitempty"`
 }
 
@@ -85,7 +85,7 @@ type Unreacted struct {
 	Target EventID `json:"target,omitempty"`
 	Ref    Ref     `json:"ref,omitzero"`
 	Emoji  string  `json:"emoji"`
-	// Everybody means that it is gone whoever put it there; an empty Emoji is then
+	// Everybody means that the reactions of all senders are removed; an empty Emoji is then
 	// every one.
 	Everybody bool `json:"everybody,omitempty"`
 }
@@ -100,12 +100,12 @@ type Transcribed struct {
 	Model  string  `json:"model"` // that heard it
 }
 
-// Joined means that somebody is now in the space.
+// Joined means that an entity is now in the space.
 type Joined struct {
 	Who EntityID `json:"who"`
 }
 
-// Left means that somebody is no longer in the space.
+// Left means that an entity is no longer in the space.
 type Left struct {
 	Who EntityID `json:"who"`
 	By  EntityID `json:"by,omitempty"`
@@ -174,14 +174,14 @@ type Failed struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Gap tells of a stretch of time whose events nobody can give us.
+// Gap is a time whose events no platform can deliver any more.
 type Gap struct {
 	From   time.Time `json:"from"`
 	To     time.Time `json:"to"`
 	Reason string    `json:"reason"`
 }
 
-// AttachmentMissing is What an [Unreadable] says of a file that was seen and
+// AttachmentMissing is the What of an [Unreadable] for a file that was seen and
 // could not be fetched.
 const AttachmentMissing = "attachment_missing"
 
@@ -202,7 +202,7 @@ type Noted struct {
 	SetUp *OnboardingNote `json:"setUp,omitempty"`
 }
 
-// Bookmarked is a labelled place in what the agent saw (SEQ-94).
+// Bookmarked is a labelled place in what the agent saw.
 type Bookmarked struct {
 	Label  string    `json:"label"`
 	Space  SpaceID   `json:"space,omitempty"`
@@ -220,7 +220,7 @@ type CycleStarted struct {
 	Active SpaceID   `json:"active,omitempty"`
 }
 
-// Thought is what the agent wrote in contemplation; nobody else sees it.
+// Thought is text that the agent wrote in contemplation; only the agent sees it.
 type Thought struct {
 	Cycle CycleID `json:"cycle"`
 	Text  string  `json:"text"`
@@ -235,7 +235,7 @@ type ToolCalled struct {
 	Args   string  `json:"args"` // JSON, already validated
 }
 
-// ToolReturned is what came of an act. It names remote events and never copies them.
+// ToolReturned is the result of a tool call. It names remote events and never copies them.
 type ToolReturned struct {
 	Cycle  CycleID   `json:"cycle"`
 	Step   int       `json:"step"`
@@ -247,7 +247,7 @@ type ToolReturned struct {
 	Usage  Usage     `json:"usage,omitzero"` // of a model that was asked for its sake
 }
 
-// CycleSummarised is the agent's own account of a cycle (CON-23).
+// CycleSummarised is the agent's own summary of a cycle.
 type CycleSummarised struct {
 	Cycle   CycleID `json:"cycle"`
 	N       int64   `json:"n"` // number of the cycle within the mind
@@ -279,18 +279,18 @@ type Forgot struct {
 	ID string `json:"id"`
 }
 
-// Denied records an act that was refused (PRD-5.1).
+// Denied records a tool call that was refused.
 type Denied struct {
 	Denial Denial `json:"denial"`
 }
 
-// Transitioned records moves of the shell's state machine, in order (PRD-6.3).
+// Transitioned records moves of the shell's state machine, in order.
 type Transitioned struct {
 	Moves []Transition `json:"moves"`
 }
 
-// Compacted records a cut of the context: why, and what it freed. The details
-// stay in the record: the cycles it names can be read at any time (CON-48).
+// Compacted records a compaction of the context: its cause, and what it freed. The
+// cycles it names stay in the store and can be read at any time.
 type Compacted struct {
 	Cause        string  `json:"cause"` // first, high_water, guard, turns, redaction, fresh
 	Cycle        CycleID `json:"cycle,omitempty"`
@@ -316,6 +316,6 @@ type SpanChanged struct {
 	Space  SpaceID    `json:"space"`
 	What   string     `json:"what"` // opened, checkpointed, closed
 	Reason SpanReason `json:"reason"`
-	Event  EventID    `json:"event,omitempty"` // remote event it stands at
+	Event  EventID    `json:"event,omitempty"` // remote event it is at
 	Seq    int64      `json:"seq"`
 }

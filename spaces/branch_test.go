@@ -129,7 +129,7 @@ func TestAnyChangeOfAnEventChangesTheHash(t *testing.T) {
 	try("another kind", link(t, prev, e))
 }
 
-// I11: swapping two events, or dropping one, shows at the end of the chain.
+// Swapping two events, or dropping one, shows at the end of the chain.
 func TestOrderIsPartOfTheHash(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "events")

@@ -1,6 +1,6 @@
 package spaces
 
-// The default bounds of a causal chain (BLU-27, SECURITY S13).
+// The default limits of a causal chain.
 const (
 	MaxDepth    = 5 // agent messages between a root and its last descendant
 	MaxAgentRun = 8 // agent messages in a row in one space until a person speaks
@@ -13,7 +13,7 @@ type Chain struct {
 	Depth int
 }
 
-// ConsumedRow is what a cycle's messages are caused by: one row it was shown.
+// A ConsumedRow is an inbox row that a cycle was shown, a possible cause of its messages.
 type ConsumedRow struct {
 	Event EventID
 	Root  EventID

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Message is one entry of a chat as it stands now (SEQ-17). Who has read it
-// follows from the uplinks' cursors and is not kept here.
+// A Message is the current state of one entry of a chat. Who has read it
+// follows from the uplinks' cursors and is not kept here.
 type Message struct {
 	ID          EventID
 	Seq         int64
@@ -15,7 +15,7 @@ type Message struct {
 	At          time.Time
 	Thread      ThreadID
 	ReplyTo     EventID
-	Refs        []Ref // where it stands on platforms, one a part
+	Refs        []Ref // its places on platforms, one for each part
 	Mentions    []EntityID
 	Attachments []Attachment
 	Forwarded   string
@@ -50,7 +50,7 @@ type Revision struct {
 
 // A Chat is the object that holds what was said in a room: a fold of its
 // events. Edits, deletes, reactions and replies that arrive before the message
-// they are about wait for it: the order of arrival does not matter (F24).
+// they are about wait for it: the order of arrival does not matter.
 //
 // A Chat is not safe for concurrent use.
 type Chat struct {
@@ -66,7 +66,7 @@ type Chat struct {
 	byRef   map[Ref]EventID
 	early   map[Ref][]Event      // what is about a message that has not come
 	orphans map[Ref][]EventID    // replies to a message that has not come
-	failed  map[EventID][]Failed // by message, one an action that stands as failed
+	failed  map[EventID][]Failed // by message, one for each failed action
 }
 
 // NewChat returns an empty chat.

@@ -108,7 +108,7 @@ func TestReactionsAreASetByEmojiAndPerson(t *testing.T) {
 	}
 }
 
-// a moderator clears one emoji, or all of them, whoever put them there.
+// A moderator clears one emoji, or all of them, whoever put them there.
 func TestClearedReactionsAreEverybodys(t *testing.T) {
 	var w teller
 	w.tell("kai", Said{Text: "look", Ref: at("1")})
@@ -354,7 +354,7 @@ func TestMessagesAreFoundAtTheBorders(t *testing.T) {
 	}
 }
 
-// SEQ-08, SEQ-12, R-15: where a change stands is the event's to tell, not the object's
+// SEQ-08, SEQ-12: where a change stands is the event's to tell, not the object's
 func TestTimelineStandsAtItsEvent(t *testing.T) {
 	e := Event{Branch: Primary, ID: "v4", Seq: 4}
 	want := TimelineContext{Branch: Primary, Primary: true, LastEvent: "v4", LastSeq: 4}

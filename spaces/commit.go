@@ -2,6 +2,7 @@ package spaces
 
 import (
 	"cmp"
+	"errors"
 	"time"
 )
 
@@ -13,7 +14,7 @@ type Wake struct {
 	Events []Event          // of Rows, same order
 	Steps  []Step           // done so far: empty for a new cycle, else it resumes after them
 	Turns  []TranscriptTurn // of those steps
-	// Inner is what those steps left in the inner log, in order.
+	// Inner holds the events of those steps in the inner log, in order.
 	Inner []Body
 	// Consumed are all rows the cycle has been shown, for [NextChain].
 	Consumed []ConsumedRow
@@ -76,12 +77,12 @@ type CycleClose struct {
 	RetryAt time.Time
 }
 
-// CommitResult is what a step commit gave.
+// CommitResult is the result of a step commit.
 type CommitResult struct {
 	Events []Event       // appended to rooms, in order
 	N      int64         // number of the cycle when it closed
 	Wakes  []PendingWork // other minds that now have ready rows
-	// Leaving are actions stored as being sent: whoever gets them carries them.
+	// Leaving are actions stored as being sent: the caller must send them.
 	Leaving []Action
 	Waiting []string // accounts with actions that are ready in the outbox
 	Head    int64    // last event of the trigger space when its rows were judged
@@ -94,17 +95,17 @@ type CommitResult struct {
 	Authority Authority
 }
 
-// TimerKind is what a timer is for.
+// A TimerKind is the purpose of a timer.
 type TimerKind string
 
 // The kinds of timer.
 const (
 	TimerAct   TimerKind = "timer" // the agent's timer act
 	TimerSleep TimerKind = "sleep" // the end of its sleep
-	TimerPlan  TimerKind = "plan"  // the agent's plan act (CON-13)
+	TimerPlan  TimerKind = "plan"  // the agent's plan tool
 )
 
-// A Timer fires once, never early, and survives restarts (I15). When one with a
+// A Timer fires once, never early, and survives restarts. When one with a
 // cron line fires, the next is set in its place in the same transaction; times
 // that passed meanwhile are made up for by one firing.
 type Timer struct {
@@ -119,13 +120,13 @@ type Timer struct {
 	Cron  string  // when it recurs; empty when it does not
 }
 
-// Name is what the timer is forgotten by.
+// Name returns the id by which a timer is cancelled.
 func (t *Timer) Name() string { return cmp.Or(t.Plan, t.ID) }
 
-// IngestItem is one update on its way into the record, translated.
+// An IngestItem is one translated update to be stored.
 type IngestItem struct {
 	Event Event    // Seq, Readers, chain and entity ids are filled in by the store
-	From  Identity // zero when nobody in particular acted
+	From  Identity // zero when no person acted
 	// Chat is where it happened, and ThreadTitle how the thread of the event is
 	// called there; empty when the platform does not say.
 	Chat, ThreadTitle string
@@ -156,7 +157,7 @@ type IngestItem struct {
 	// Common is true when its source and refs mean the same to every account of the
 	// platform: what one account of a space has told is not recorded again for another.
 	Common bool
-	// Alike is what accounts that name the fact each in their own way know it by, with
+	// Alike is the id under which accounts that name the same fact differently know it, with
 	// the platform; empty where there is no such thing. The n-th time that one of them
 	// tells of it is the n-th time of each other.
 	Alike string
@@ -171,7 +172,7 @@ type IngestBatch struct {
 	// Files is true when the files that messages of the account carry are fetched, so
 	// that they can be carried to the other chats of a room.
 	Files bool
-	// Refused is what came from people and chats that are not admitted: who and how
+	// Refused holds messages of people and chats that are not admitted: who and how
 	// often, and nothing of what.
 	Refused []RejectedSender
 	At      time.Time
@@ -189,7 +190,7 @@ type RejectedSender struct {
 	Kind string   // message, edit, …
 }
 
-// IngestResult is what became of an intake.
+// IngestResult is the result of storing a batch.
 type IngestResult struct {
 	New        int // events appended
 	Past       int // those of them that are messages of the past, see [Said.Past]
@@ -198,4 +199,26 @@ type IngestResult struct {
 	Woken      []Wake        // of [Intake.Claims]
 	Spaces     []SpaceID     // rooms that changed
 	Waiting    []string      // accounts with something to carry from another chat
+}
+
+// ErrLeaseLost is returned when a write carries an epoch that is no longer the
+// lease's. Nothing of the write happened; the holder stops itself.
+var ErrLeaseLost = errors.New("lease lost")
+
+// ErrStale is returned when a message was written, edited or deleted in the
+// thread since the agent looked. Nothing of the write happened.
+var ErrStale = errors.New("stale speech")
+
+// ErrAgentRun is returned when an agent's message would follow as many
+// others by agents as its effect allows. Nothing of the write happened.
+var ErrAgentRun = errors.New("too many agent messages in a row")
+
+// A Lease is the right to run one mind over one space. Every write of the
+// holder carries the epoch and is refused once the epoch has moved on.
+type Lease struct {
+	Mind    Mind
+	Space   SpaceID
+	Holder  string // process id, unique for ever
+	Epoch   int64  // only grows
+	Expires time.Time
 }

@@ -2,7 +2,7 @@ package spaces
 
 import "time"
 
-// CycleState is where a cycle stands in the record.
+// A CycleState is the stored state of a cycle.
 type CycleState string
 
 // The states of a cycle.
@@ -12,7 +12,7 @@ const (
 	CycleAbandoned CycleState = "abandoned" // given up; its rows went back or died
 )
 
-// State is a state of the shell's machine (PRD-6.3).
+// A State is a state of the shell's state machine.
 type State string
 
 // The states of the shell.
@@ -37,13 +37,13 @@ type Transition struct {
 	At     time.Time  `json:"at"`
 }
 
-// StopReason is why a cycle ended. Every ended cycle has one (PRD-5.2).
+// A StopReason says why a cycle ended. Every ended cycle has one.
 type StopReason string
 
 // The stop reasons.
 const (
 	StopCompleted        StopReason = "completed"
-	StopSilent           StopReason = "silent" // rested without an act: a success (CON-50)
+	StopSilent           StopReason = "silent" // ended without a tool call: a success
 	StopSkipped          StopReason = "skipped"
 	StopSuperseded       StopReason = "superseded"
 	StopSleeping         StopReason = "sleeping"
@@ -67,7 +67,7 @@ func StopReasons() []StopReason {
 	}
 }
 
-// Usage is what model calls took, in tokens.
+// Usage is the number of tokens and calls that model calls took.
 type Usage struct {
 	Prompt    int `json:"prompt"`
 	Cached    int `json:"cached"` // of Prompt
@@ -119,7 +119,7 @@ type Cycle struct {
 	Rest    string // the rest line
 	Usage   Usage
 	Denials int
-	// Authority is what all the people may ask for whose words it was shown.
+	// Authority is the lowest authority of the people whose words it was shown.
 	Authority Authority
 	Manifest  string // hash of the [Manifest] it was offered
 	Plan      []byte // frame plan of its last step, JSON of hud.Plan
@@ -136,10 +136,10 @@ const (
 	Engagement    Phase = "engagement"
 )
 
-// StepState is where a step stands.
+// A StepState is the state of a step.
 type StepState string
 
-// StepDone is where every step stands that is recorded.
+// StepDone is the state of every stored step.
 const StepDone StepState = "done"
 
 // A Step is one model call and what it decided.
@@ -160,7 +160,7 @@ type Step struct {
 	Expired bool
 }
 
-// FrameSources names the parts of the record that a frame was made of, so that the
+// FrameSources names the stored parts that a frame was made of, so that the
 // same bytes can be put together again: the system text, a keyframe, the cycles
 // closed after it, the first turns of its own cycle, and the tail, which is
 // found nowhere else.
@@ -178,7 +178,7 @@ type FrameSources struct {
 // Role is who speaks in a turn, as the model's chat format has it.
 type Role string
 
-// The roles of turns (CON-02).
+// The roles of turns.
 const (
 	RoleSystem    Role = "system"
 	RoleUser      Role = "user"
@@ -207,7 +207,7 @@ type TurnCall struct {
 	Args string `json:"args"`
 }
 
-// A Keyframe is one cut of a mind's context: what every frame begins with until
+// A Keyframe is the result of one compaction of a mind's context: every frame begins with it until
 // the next cut.
 type Keyframe struct {
 	Mind   Mind
@@ -222,7 +222,7 @@ type Keyframe struct {
 	At    time.Time
 }
 
-// A ClosedCycle is what the HUD keeps of a cycle: its number, its summary, and
+// A ClosedCycle is a cycle as the HUD holds it: its number, its summary, and
 // its turns as long as they are shown in full.
 type ClosedCycle struct {
 	ID     CycleID
@@ -233,4 +233,19 @@ type ClosedCycle struct {
 	Ended  time.Time
 	Turns  []TranscriptTurn
 	Tokens int
+}
+
+// A CycleSummary is a summary by a cheaper model of the summaries of consecutive old cycles
+// while nothing else was to do. It is no event: it says nothing that they do not
+// say, and it can be made again.
+type CycleSummary struct {
+	Mind        Mind
+	First, Last int64 // numbers of the cycles
+	Text        string
+	Sources     []EventID  // messages that those cycles were shown; with one of them it goes
+	Readers     []EntityID // who could read all of the rooms the cycles were in
+	Model       string     // the endpoint's name for who made it
+	Space       SpaceID    // for which it is counted, beside everything
+	Usage       Usage
+	At          time.Time
 }

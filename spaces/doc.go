@@ -1,5 +1,5 @@
-// Package spaces is the record: what happened, in which room, in which order,
-// and who may know it.
+// Package spaces defines the event log: what happened, in which room, in which
+// order, and who may read it.
 //
 // A [Space] is a room with an append-only log. An [Event] is one fact in that
 // log; a [Branch] is a line of it, of which only the primary one reaches

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An EmbeddingVector says where words stand by their meaning, as a model made it out: a vector
+// An EmbeddingVector is the embedding of a text that a model computed: a vector
 // of length 1, its numbers made larger by as much for all of its size, and rounded.
 // Vectors of two models have nothing to do with each other.
 type EmbeddingVector []int8
@@ -57,14 +57,15 @@ func (v EmbeddingVector) Near(o EmbeddingVector) float64 {
 	return float64(sum) / (scale * scale)
 }
 
-// An Embedding is where the words of one message stand.
+// An Embedding is the embedding of one message.
 type Embedding struct {
 	Event  EventID
 	Seq    int64
 	Vector EmbeddingVector
 }
 
-// EmbeddingResult is what came of asking a model where words stand.
+// EmbeddingResult holds the embeddings a model returned for some messages, and the tokens
+// the call used.
 type EmbeddingResult struct {
 	Space SpaceID // for which it is counted, beside everything
 	Model string  // the endpoint's name for who was asked

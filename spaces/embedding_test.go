@@ -23,7 +23,7 @@ func cosine(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// CONTEXT 1.2: what is kept of vectors keeps the angles between them.
+// What is kept of vectors keeps the angles between them.
 func TestVectorsKeepTheirAngles(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for size, within := range map[int]float64{64: 0.03, 384: 0.03, 768: 0.03, 1536: 0.15, 3072: 0.15} {

@@ -169,7 +169,7 @@ func TestEveryKindHasADecoderAndASample(t *testing.T) {
 // declared reads the Kind constants and the receivers of body from the source.
 func declared(t *testing.T) (kinds []Kind, bodies []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "kinds.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "bodykind.go", nil, 0)
 	testutil.OK(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {

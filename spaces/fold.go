@@ -17,7 +17,7 @@ func (c *Chat) revise(e Event) []int {
 		return nil
 	}
 	if !ref.IsZero() {
-		c.catchUp(i, ref) // the event may be the first to say where its message stands
+		c.catchUp(i, ref) // the event may be the first to have the ref of its message
 	}
 	amend(&c.Messages[i], e)
 	return []int{i}
@@ -45,7 +45,7 @@ func (c *Chat) Withdrawn(refs []Ref) bool {
 	})
 }
 
-// deliver notes where an agent's message stands now, and that this action did
+// deliver stores the refs of an agent's message, and that this action did
 // not fail after all.
 func (c *Chat) deliver(b Delivered) []int {
 	i, ok := c.byID[b.Message]
@@ -84,7 +84,7 @@ func (c *Chat) settle(i int, action ActionID, now *Failed) {
 	}
 }
 
-// refer notes that the message stands at refs and applies what came too early
+// refer stores refs of the message and applies what came too early
 // for it. It returns the replies that were waiting for it.
 func (c *Chat) refer(i int, refs ...Ref) (replies []int) {
 	m := &c.Messages[i]
@@ -110,7 +110,7 @@ func (c *Chat) refer(i int, refs ...Ref) (replies []int) {
 }
 
 // placed returns refs that share what those of the newest messages say. The event
-// they are of may be somebody else's, too, so it stays as it is.
+// they are of may be another account's, too, so it stays unchanged.
 func (c *Chat) placed(refs []Ref) []Ref {
 	refs = slices.Clone(refs)
 	near := c.newest()

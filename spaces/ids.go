@@ -3,7 +3,7 @@ package spaces
 import "strings"
 
 // SpaceID names a space. Minted by the store when a space is opened; unique for
-// ever; nobody parses it.
+// ever; it is never parsed.
 type SpaceID string
 
 // BranchID names a line of one space's log, unique within the space.
@@ -13,7 +13,7 @@ type BranchID string
 const Primary BranchID = "main"
 
 // EventID names an event. Minted by the store when the event is appended, or
-// before that by whoever must refer to it; unique for ever.
+// before that by the part that must refer to it; unique for ever.
 type EventID string
 
 // ObjectID names an object within a space. The fixed ones are below.
@@ -36,7 +36,7 @@ const (
 type ThreadID string
 
 // EntityID names a person, agent, service or speaking chat. Minted by the store
-// for people, from the configuration for agents; unique for ever (CON-54).
+// for people, from the configuration for agents; unique for ever.
 type EntityID string
 
 // AgentID names an agent: its key in the configuration.

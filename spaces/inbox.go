@@ -1,11 +1,14 @@
 package spaces
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
-// InboxRowState is where an inbox row stands.
+// An InboxRowState is the state of an inbox row.
 type InboxRowState string
 
-// The states of a row. Every accepted row is in exactly one (I3).
+// The states of a row. Every accepted row is in exactly one.
 const (
 	RowReady    InboxRowState = "ready"
 	RowClaimed  InboxRowState = "claimed"
@@ -61,7 +64,7 @@ type GateDecision struct {
 	Say, Once string
 }
 
-// GateInput is what the gate is given: everything it needs, nothing to fetch.
+// GateInput holds everything the gate needs to decide.
 type GateInput struct {
 	Space    Space
 	Uplink   Uplink
@@ -70,17 +73,55 @@ type GateInput struct {
 	Members  []Member
 	ReplyTos map[EventID]EntityID // who wrote the messages the events reply to
 	Roots    map[EventID]ChainUsage
-	// Senders is what the words of each person have cost since the day began, in
+	// Senders is the cost of the messages of each person since the day began, in
 	// weighted tokens.
 	Senders map[EntityID]int
-	// Waits is what the mind waits for here, or did and has not been told of.
+	// Waits are the answers that the mind waits for here, and ended waits it was not told of.
 	Waits []Wait
 	At    time.Time
 }
 
-// ChainUsage is what a causal chain has used so far.
+// ChainUsage is the usage of a causal chain so far.
 type ChainUsage struct {
 	Messages int // by agents
 	Tokens   int
 	Stopped  bool // a person said stop
+}
+
+// ErrHalted is returned when a write belongs to a run that a person has stopped.
+// Nothing of the write happened; only the closing of the run is still taken.
+var ErrHalted = errors.New("stopped by a person")
+
+// A StopRequest is a person's word that runs are to end. From the moment it is stored
+// nothing that those runs decide is taken any more, whatever process they are in.
+type StopRequest struct {
+	Run    CycleID // this run; empty: every run of Space
+	Space  SpaceID // whose runs end, and all that waits there for an agent; ignored with Run
+	Agent  AgentID // of Space, this one's alone; empty: every agent's
+	Unsent bool    // also the messages that those agents decided and that were not sent
+	// Say is told in the rooms of the runs that end, once a run; empty: nothing.
+	Say string
+	At  time.Time
+}
+
+// StopResult lists what a stop request ended.
+type StopResult struct {
+	Runs    []StoppedRun // that were under way
+	Waiting int          // messages that had not woken an agent yet and now will not
+	Waits   int          // waits that were ended
+	Unsent  int          // actions that are not sent any more
+}
+
+// A StoppedRun is one run that was under way.
+type StoppedRun struct {
+	Run   CycleID
+	Mind  Mind
+	Space SpaceID // empty for a wake without one
+}
+
+// A MuteRequest is a person's word that agents are to follow a room in silence, or no more.
+type MuteRequest struct {
+	Space  SpaceID
+	Agent  AgentID // empty: every agent of the room
+	Lifted bool    // they may speak again
 }

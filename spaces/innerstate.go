@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// InnerState is what a mind's inner log folds to: its notes, goals, memories and
+// InnerState is the fold of a mind's inner log: its notes, goals, memories and
 // bookmarks, and how far it has set up its rooms. It is not safe for concurrent use.
 type InnerState struct {
 	Notes     Notes
@@ -30,7 +30,7 @@ func (s *InnerState) Apply(e Event) {
 	s.SetUps.Apply(e)
 }
 
-// Notes is the object that holds the agent's notes, oldest first (SEQ-84).
+// Notes is the object that holds the agent's notes, oldest first.
 type Notes struct{ All []Note }
 
 // A Note is one note.
@@ -49,10 +49,10 @@ func (n *Notes) Apply(e Event) {
 }
 
 // Goals is the object that holds the agent's goals in the order they were first
-// set (CON-11). Setting a goal with the same text changes its status.
+// set. Setting a goal with the same text changes its status.
 type Goals struct{ All []GoalItem }
 
-// A GoalItem is one goal as it stands now.
+// A GoalItem is the current state of one goal.
 type GoalItem struct {
 	Text   string
 	Status string
@@ -81,7 +81,7 @@ func (g *Goals) Open() []GoalItem {
 	})
 }
 
-// Memories is the object that holds what the agent chose to remember (CON-12).
+// Memories is the object that holds what the agent chose to remember.
 type Memories struct{ All []Memory }
 
 // A Memory is one fact, with where it came from and who may learn it. Its
@@ -118,7 +118,7 @@ func (m *Memories) Apply(e Event) {
 	}
 }
 
-// ContextManager is the object that holds bookmarks (SEQ-03, SEQ-94).
+// ContextManager is the object that holds bookmarks.
 type ContextManager struct{ Bookmarks []Bookmark }
 
 // A Bookmark is one labelled place. Its fields are those of [Bookmarked].
@@ -138,7 +138,7 @@ func (c *ContextManager) Apply(e Event) {
 	}
 }
 
-// RoomInfo is the object that says what a room is: its title as it stands now. The
+// RoomInfo is the object that describes a room: its current title. The
 // titles of threads are the chat's.
 type RoomInfo struct{ Title string }
 
@@ -151,7 +151,7 @@ func (i *RoomInfo) Apply(e Event) {
 
 // Members folds joins, leaves and speech into the set of members, each with the
 // seq of the event by which we learned of it. It is what the store's member
-// table must equal at any time (I12).
+// table must equal at any time.
 type Members map[EntityID]int64
 
 // Apply folds one event of the room.

@@ -123,7 +123,7 @@ func TestInfoIsTheRoomAsItStandsNow(t *testing.T) {
 	}
 }
 
-// I12: somebody is a member from the first joining or speaking since they last
+// Somebody is a member from the first joining or speaking since they last
 // left.
 func TestMembersAreWhoCameOrSpokeAndDidNotLeave(t *testing.T) {
 	who := rapid.SampledFrom([]EntityID{"kai", "mo", "lu"})

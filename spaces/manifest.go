@@ -9,7 +9,7 @@ import (
 )
 
 // A ToolManifest is one version of the acts: all that models are offered together, as
-// they are offered it (PRD-7.2-1). Where Acts is nil, only its name is known.
+// they are offered it. Where Acts is nil, only its name is known.
 type ToolManifest struct {
 	Hash string // of the acts: another one for anything about them that is other
 	Acts []ToolDefinition

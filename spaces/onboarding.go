@@ -13,7 +13,7 @@ const (
 	SetUpOffered  OnboardingState = "offered"  // the agent was told that the room is new; says nothing where there is a state
 	SetUpOpened   OnboardingState = "opened"   // a person asked for it
 	SetUpHeard    OnboardingState = "heard"    // no state of its own: a person went on with it
-	SetUpProposed OnboardingState = "proposed" // a plan stands in the room, and nobody has approved it
+	SetUpProposed OnboardingState = "proposed" // a plan was proposed in the room and is not approved
 	SetUpDone     OnboardingState = "done"     // a plan was approved and put into effect
 	SetUpDropped  OnboardingState = "dropped"  // a person declined
 )
@@ -31,8 +31,8 @@ type OnboardingNote struct {
 	Readers []EntityID `json:"readers,omitempty"` // who may learn it
 }
 
-// An OnboardingPlan is what is proposed for a room. Nothing of it exists before a person
-// approves (PRD-11-12).
+// An OnboardingPlan is the proposal for a room. None of it is applied before a person
+// approves it.
 type OnboardingPlan struct {
 	Purpose string               `json:"purpose"`
 	Facts   []string             `json:"facts,omitempty"`
@@ -47,7 +47,7 @@ type PlannedTimer struct {
 	Note string `json:"note"`
 }
 
-// An OnboardingQuestion is what a proposal asks of the operator: a key of the configuration,
+// An OnboardingQuestion is a question of a proposal to the operator: a key of the configuration,
 // and what it should be.
 type OnboardingQuestion struct {
 	Key  string `json:"key"`
@@ -88,7 +88,7 @@ func (p *OnboardingPlan) Reworded(change func(string) string) *OnboardingPlan {
 }
 
 // Without returns s as it may be shown when messages were deleted: without its plan
-// when one of them led to it, else without their words (SECURITY S14).
+// when one of them led to it, else without their words.
 func (s OnboardingNote) Without(gone func(EventID) bool, words func(string) string) OnboardingNote {
 	if slices.ContainsFunc(s.Sources, gone) {
 		s.Message, s.Plan = "", nil
@@ -102,13 +102,13 @@ func (s OnboardingNote) Without(gone func(EventID) bool, words func(string) stri
 // order in which the rooms were first told of.
 type OnboardingStates struct{ All []RoomOnboarding }
 
-// A RoomOnboarding is the set-up of one room as it stands now. A proposal without a plan
-// stands as opened.
+// A RoomOnboarding is the current state of the onboarding of one room. A proposal without
+// a plan counts as opened.
 type RoomOnboarding struct {
 	OnboardingNote
 	At     time.Time        // of its state
 	Heard  []EventID        // what people said since it was opened
-	Former []OnboardingNote // proposals that do not stand any more, for what must be erased of them
+	Former []OnboardingNote // withdrawn proposals, so that their words can be erased
 }
 
 // In returns the set-up of a room; one without a state when there is none.
@@ -145,7 +145,7 @@ func (r RoomOnboarding) Then(next OnboardingNote, at time.Time) RoomOnboarding {
 	case SetUpOpened:
 		opened := RoomOnboarding{OnboardingNote: next, At: at, Heard: next.Sources, Former: r.Former}
 		opened.Sources, opened.Plan = nil, nil
-		if r.Plan != nil { // nobody has decided on it
+		if r.Plan != nil { // no decision yet
 			opened.Plan, opened.Sources, opened.Readers = r.Plan, r.Sources, both(r.Readers, next.Readers)
 		}
 		return opened

@@ -60,7 +60,7 @@ func TestASetUpStandsWhereItsNewestNoteSays(t *testing.T) {
 	}
 }
 
-// SECURITY S14: a proposal goes with any message that led to it, and loses the words
+// A proposal goes with any message that led to it, and loses the words
 // of every other one; what is given stays as it is.
 func TestAProposalGoesWithWhatLedToIt(t *testing.T) {
 	hush := func(text string) string {

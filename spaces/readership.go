@@ -3,21 +3,21 @@ package spaces
 import "slices"
 
 // A ReaderProof says who has been shown to read a room, and when: the events of its
-// log that prove it, and those that end it (SECURITY S5). What proves that
-// somebody reads a room is that they wrote in it. A platform's word that they
+// log that prove it, and those that end it. What proves that
+// a person reads a room is that they wrote in it. A platform's word that they
 // joined does not: one of them says of every channel of a server that each of its
 // members came into it. The same holds of a thread, which may be a private one.
 //
 // The zero Witness has seen nothing. It is not safe for concurrent use.
 type ReaderProof struct {
 	there   map[EntityID][]membershipInterval
-	unseen  int64                           // the seq at which the room lost its chat last: who has left since, nobody tells
+	unseen  int64                           // the seq at which the room lost its chat last: no platform reports who left since
 	threads map[ThreadID]map[EntityID]int64 // the first line of each in the thread
 	chat    Linked                          // the first one of the room
 	shut    int64                           // from this seq on the room has several chats; 0 is never
 }
 
-// A membershipInterval is a time in which somebody is known to read: from their first line to
+// A membershipInterval is a time in which a person is known to read: from their first line to
 // their leaving.
 type membershipInterval struct{ from, to int64 } // to 0: still there
 
@@ -79,7 +79,7 @@ func (w *ReaderProof) left(who EntityID, seq int64) {
 func (w *ReaderProof) OneChat() bool { return w.shut == 0 }
 
 // Read reports whether all of them are known to have read what was written at seq
-// in a thread; empty is none. Nobody is known to read what stands in one of
+// in a thread; empty is none. No one is known to read what is written in one of
 // several chats, nor anything of a room that has lost its chat since they last wrote.
 func (w *ReaderProof) Read(seq int64, thread ThreadID, all []EntityID) bool {
 	if w.shut != 0 && seq >= w.shut {

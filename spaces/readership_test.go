@@ -70,7 +70,7 @@ func seen(log []spaces.Event, who spaces.EntityID) bool {
 	return wrote
 }
 
-// SECURITY S5: what is carried is what every reader here is proven to have read
+// What is carried is what every reader here is proven to have read
 // there, whatever happened in the room.
 func TestWhoReadALineIsProvenByTheLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,14 +1,17 @@
 package spaces
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
-// Authority is what somebody may ask for. A higher one may all that a lower one
-// may, so that of several people the lowest is what all of them may.
+// Authority is a level of permission. A higher level includes the lower ones, so the
+// lowest level of several people is what all of them may ask for.
 type Authority int
 
 // The authorities, from the least to the most.
 const (
-	OfStranger Authority = iota // not admitted: is asked for a code, and heard by nobody
+	OfStranger Authority = iota // not admitted: is asked for a code, and no agent is told
 	OfMember                    // admitted: talks with the agents, may stop them
 	OfAdmin                     // may also change what agents keep of a room
 	OfOwner                     // runs this installation
@@ -29,9 +32,8 @@ func (a Authority) String() string {
 	return fmt.Sprintf("authority %d", int(a))
 }
 
-// May reports whether a run that acts for somebody of this authority may perform
-// acts of that risk. What changes settings is nobody's: no model may call it
-// (SECURITY S12).
+// May reports whether a run that acts for a person of this authority may call tools of
+// that risk. No model may call a tool that changes settings.
 func (a Authority) May(k Risk) bool {
 	switch k {
 	case RiskReadOwn, RiskReadOutside, RiskWriteOwn:
@@ -44,9 +46,48 @@ func (a Authority) May(k Risk) bool {
 	return false
 }
 
-// A RoleGrant gives somebody a role, by what their platform calls them and
+// A RoleGrant gives a person a role, by what their platform calls them and
 // never by a name.
 type RoleGrant struct {
 	Who  Identity // Platform, Scope and User alone count
 	Role Authority
+}
+
+// A Tier is the trust in a tool.
+type Tier string
+
+// The tiers, least restrictive first. Unknown tools are TierMarketplace.
+const (
+	TierSystem      Tier = "system"
+	TierPlatform    Tier = "platform"
+	TierCustom      Tier = "custom"
+	TierMarketplace Tier = "marketplace"
+)
+
+// A Risk is the damage that a tool call can do.
+type Risk string
+
+// The risk classes.
+const (
+	RiskReadOwn      Risk = "T0" // read the own space
+	RiskReadOutside  Risk = "T1"
+	RiskWriteOwn     Risk = "T2" // reversible write in the own space or circle
+	RiskWriteOutside Risk = "T3" // other circle, outside write, money, files
+	RiskSettings     Risk = "T4" // never callable by a model
+)
+
+// A Denial records that a tool call was refused. It is a value: nothing
+// changes it once it is made.
+type Denial struct {
+	Agent  AgentID   `json:"agent"`
+	Act    string    `json:"act"`
+	Code   string    `json:"code"`   // closed list in the shell: no_active_space, tier_policy, …
+	Reason string    `json:"reason"` // a plain sentence
+	Hint   string    `json:"hint"`   // what would resolve it
+	Space  SpaceID   `json:"space,omitempty"`
+	Cycle  CycleID   `json:"cycle,omitempty"`
+	Phase  string    `json:"phase,omitempty"`
+	Tier   Tier      `json:"tier,omitempty"`
+	Risk   Risk      `json:"risk,omitempty"`
+	At     time.Time `json:"at"`
 }

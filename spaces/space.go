@@ -11,14 +11,14 @@ const (
 	Inner SpaceKind = "inner"
 )
 
-// WakePolicy is what wakes an agent in a space beside the rules that always do.
+// A WakePolicy says which messages wake an agent in a space beside the rules that always apply.
 type WakePolicy string
 
 // The wake policies of the configuration.
 const (
 	WakeAuto    WakePolicy = "auto"    // direct chats and rooms of two wake, elsewhere mentions and replies
 	WakeMention WakePolicy = "mention" // direct chats, elsewhere only mentions and replies
-	WakeAll     WakePolicy = "all"     // everything anybody says
+	WakeAll     WakePolicy = "all"     // every message
 	WakeNone    WakePolicy = "none"    // only mentions and replies; what platforms mark as meant for us counts as one
 )
 
@@ -37,7 +37,7 @@ type Space struct {
 	// Configured is true when an entry of the configuration is about the room itself;
 	// a channel of a configured server has none.
 	Configured bool
-	// AgentRun is how many agent messages stand at the end of the log since a
+	// AgentRun is the number of agent messages at the end of the log since a
 	// person last spoke.
 	AgentRun  int
 	CreatedAt time.Time
@@ -54,13 +54,13 @@ const (
 	Service EntityKind = "service" // a chat that speaks as itself, the platform
 )
 
-// An Entity is somebody who can act in spaces.
+// An Entity is a person, agent, bot or service that can act in spaces.
 type Entity struct {
 	ID     EntityID
 	Kind   EntityKind
 	Name   string // newest display name; may be chosen to deceive
 	Handle string // without @
-	// Portrait is the address of their picture, which anybody may open; may be empty.
+	// Portrait is the public address of their picture; may be empty.
 	Portrait string
 }
 
@@ -135,7 +135,7 @@ type Removal struct {
 	Space  SpaceID
 	Agents []AgentID
 	Chats  []Mapping // their Account and Chat count
-	Reason string    // in words, for the record
+	Reason string    // in words, for the log
 	At     time.Time
 }
 

@@ -26,17 +26,17 @@ type Uplink struct {
 	Mind  Mind
 	Space SpaceID
 	// Cursor is the last event the mind has been shown; read status, the inbox's
-	// "new" and recovery all follow from it.
+	// "new" and recovery all follow from it.
 	Cursor   int64
 	CursorID EventID
 	// Erased is the event up to which what was deleted has been taken out of what the
 	// mind keeps. It is behind Cursor while a mind that was out of the space has had
-	// no cycle there since (SECURITY S5).
+	// no cycle there since.
 	Erased int64
 	// Head is the last event of the space's log, where whoever read the uplink
 	// looked that up; else 0.
 	Head int64
-	// Fresh is the last event that somebody asked the mind to leave behind, and
+	// Fresh is the last event that a person asked the mind to leave behind, and
 	// FreshAt when: what is older is shown only if it is looked up.
 	Fresh    int64
 	FreshAt  time.Time
@@ -45,10 +45,10 @@ type Uplink struct {
 	OpenedAt time.Time
 }
 
-// A ConnectionSpan is one period of an uplink (SEQ-15). It holds the bounds of
+// A ConnectionSpan is one period of an uplink. It holds the bounds of
 // what the agent was exposed to and never a copy of it.
 type ConnectionSpan struct {
-	ID      int64 // unique within the record, rising
+	ID      int64 // unique within the store, ascending
 	Mind    Mind
 	Space   SpaceID
 	From    int64 // seq of the first event it covers

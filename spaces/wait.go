@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// WaitOutcome is what became of a question.
+// A WaitOutcome is the outcome of a question.
 type WaitOutcome string
 
 // The outcomes of a wait.
@@ -18,17 +18,17 @@ const (
 	WaitTimeout      WaitOutcome = "timeout"
 )
 
-// WaitSpec is what an agent says a message waits for.
+// A WaitSpec says which answers a message waits for.
 type WaitSpec struct {
 	Call string // of the act that asked
-	// Who are those that are to answer, all of them. Nobody named: the first who
-	// answers, a person if People is set, else anybody.
+	// Who must all answer. When it is empty, the first answer ends the wait: of a person
+	// if People is set, else of any sender.
 	Who    []EntityID
 	People bool
 	Due    time.Time
 }
 
-// A WaitAnswer is what became of one who was asked.
+// A WaitAnswer is the outcome for one of those who were asked.
 type WaitAnswer struct {
 	Who     EntityID    `json:"who"`
 	Outcome WaitOutcome `json:"outcome"`
@@ -52,8 +52,8 @@ type Wait struct {
 	Answers []WaitAnswer
 }
 
-// Counts reports whether what somebody said answers the question. To one that
-// names nobody the answer stands in its thread or replies to it.
+// Counts reports whether a message answers the question. A question that names no one
+// is answered by a message in its thread or a reply to it.
 func (w *Wait) Counts(e Event, person bool) bool {
 	switch {
 	case e.Actor == w.Mind.Agent.Entity() || e.Actor == "":
@@ -66,7 +66,7 @@ func (w *Wait) Counts(e Event, person bool) bool {
 	return person || !w.People
 }
 
-// Awaits reports whether somebody was named and nothing is known of them yet.
+// Awaits reports whether the entity was named and has no outcome yet.
 func (w *Wait) Awaits(who EntityID) bool {
 	return w.Outcome == "" && slices.Contains(w.Who, who) && !slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Who == who })
 }
@@ -108,7 +108,7 @@ func (w *Wait) AnsweredBy(e EventID) bool {
 	return e != "" && slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Event == e })
 }
 
-// Consumed is what the wake by its end is caused by: the question.
+// Consumed returns the cause of the wake that ends the wait: the question.
 func (w *Wait) Consumed() ConsumedRow {
 	return ConsumedRow{Event: w.Message, Root: w.Root, Depth: w.Depth, At: w.Seq}
 }

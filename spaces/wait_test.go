@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// BLU-54, DESIGN 6: whatever becomes of those who were asked, in whatever order and
+// BLU-54: whatever becomes of those who were asked, in whatever order and
 // however often: a wait ends once, when it knows of everybody, and is replied if
 // anybody replied.
 func TestAWaitEndsOnceWhenItKnowsOfEverybody(t *testing.T) {

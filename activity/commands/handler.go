@@ -17,9 +17,9 @@ import (
 // begin afresh, to say what goes on and why. No model is asked. It is safe for
 // concurrent use.
 type CommandHandler struct {
-	Roles   RoleLookup
-	Reins   RunController
-	Insight RoomInspector
+	Roles RoleLookup
+	Runs  RunController
+	Rooms RoomInspector
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -75,7 +75,7 @@ func (a *CommandHandler) stop(ctx context.Context, q CommandRequest) (string, er
 	if err != nil {
 		return "", err
 	}
-	done, err := a.Reins.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: agent, Unsent: true, At: q.At})
+	done, err := a.Runs.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: agent, Unsent: true, At: q.At})
 	if err != nil {
 		return "", err
 	}
@@ -114,7 +114,7 @@ func (a *CommandHandler) renew(ctx context.Context, q CommandRequest) (string, e
 	if err != nil || !may {
 		return onlyDeciders, err
 	}
-	if err := a.Reins.Renew(ctx, q.Space, q.At); err != nil {
+	if err := a.Runs.Renew(ctx, q.Space, q.At); err != nil {
 		return "", err
 	}
 	return renewed, nil
@@ -141,7 +141,7 @@ func (a *CommandHandler) named(ctx context.Context, q CommandRequest) (spaces.Ag
 	if wanted == "" {
 		return "", nil
 	}
-	now, err := a.Insight.Now(ctx, q.Space, q.At)
+	now, err := a.Rooms.Now(ctx, q.Space, q.At)
 	if err != nil {
 		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
 	}
@@ -169,7 +169,7 @@ func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, er
 		return "No agent of that name is in this room.", nil
 	}
 	m := spaces.MuteRequest{Space: q.Space, Agent: agent, Lifted: q.Command == CommandUnmute}
-	changed, err := a.Reins.Mute(ctx, m)
+	changed, err := a.Runs.Mute(ctx, m)
 	if err != nil {
 		return "", err
 	}
@@ -183,7 +183,7 @@ func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, er
 	case m.Lifted:
 		return joined(names) + " may speak here again.", nil
 	}
-	if _, err := a.Reins.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: agent, Unsent: true, At: q.At}); err != nil {
+	if _, err := a.Runs.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: agent, Unsent: true, At: q.At}); err != nil {
 		return "", err
 	}
 	if len(changed) == 0 {

@@ -12,7 +12,7 @@ import (
 
 // status tells what the agents of the room are doing, and how they did today.
 func (a *CommandHandler) status(ctx context.Context, q CommandRequest) (string, error) {
-	now, err := a.Insight.Now(ctx, q.Space, q.At)
+	now, err := a.Rooms.Now(ctx, q.Space, q.At)
 	if err != nil {
 		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
 	}
@@ -66,7 +66,7 @@ func today(n AgentStatus) string {
 // cost tells what the room used today, in tokens and, where the price is known,
 // in money.
 func (a *CommandHandler) cost(ctx context.Context, q CommandRequest) (string, error) {
-	now, err := a.Insight.Now(ctx, q.Space, q.At)
+	now, err := a.Rooms.Now(ctx, q.Space, q.At)
 	if err != nil {
 		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
 	}

@@ -11,7 +11,7 @@ import (
 // why tells in plain words how each agent of the room came to answer, or not.
 // It draws on the record that `trestle explain` shows, and on this room alone.
 func (a *CommandHandler) why(ctx context.Context, q CommandRequest) (string, error) {
-	all, err := a.Insight.Last(ctx, q.Space, q.About)
+	all, err := a.Rooms.Last(ctx, q.Space, q.About)
 	if err != nil {
 		return "", fmt.Errorf("last answers in %s: %w", q.Space, err)
 	}

@@ -48,29 +48,29 @@ type FileFetcherOptions struct {
 	// MaxAll bounds the folder, in bytes; beyond it nothing more is fetched.
 	// Default: 2 GB.
 	MaxAll int64
-	// Hands is how many files are fetched at once. Default: 2.
-	Hands int
-	// Bell is told after each file which accounts have something to carry for it. It
+	// MaxConcurrent is how many files are fetched at once. Default: 2.
+	MaxConcurrent int
+	// Notify is told after each file which accounts have something to carry for it. It
 	// must not block. Default: nobody is told; egress polls.
-	Bell func(accounts []string)
+	Notify func(accounts []string)
 	// Logger takes a line for each file. Default: none are written.
 	Logger *slog.Logger
 }
 
-// NewCollector returns the collector of an account, named by its key. Several
+// NewFileFetcher returns the collector of an account, named by its key. Several
 // collectors may share a cupboard.
-func NewCollector(account string, f adapters.FileDownloader, s FileIndex, b BlobStore, o FileFetcherOptions) *FileFetcher {
+func NewFileFetcher(account string, f adapters.FileDownloader, s FileIndex, b BlobStore, o FileFetcherOptions) *FileFetcher {
 	if o.MaxFile <= 0 {
 		o.MaxFile = 20 << 20
 	}
 	if o.MaxAll <= 0 {
 		o.MaxAll = 2 << 30
 	}
-	if o.Hands <= 0 {
-		o.Hands = 2
+	if o.MaxConcurrent <= 0 {
+		o.MaxConcurrent = 2
 	}
-	if o.Bell == nil {
-		o.Bell = func([]string) {}
+	if o.Notify == nil {
+		o.Notify = func([]string) {}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -87,7 +87,7 @@ func (c *FileFetcher) Run(ctx context.Context) error {
 
 // round fetches what is due and reports whether there was anything.
 func (c *FileFetcher) round(ctx context.Context) (busy bool, err error) {
-	due, err := c.shelf.Wanted(ctx, c.account, time.Now(), c.o.Hands)
+	due, err := c.shelf.Wanted(ctx, c.account, time.Now(), c.o.MaxConcurrent)
 	if err != nil || len(due) == 0 {
 		return false, err
 	}
@@ -129,7 +129,7 @@ func (c *FileFetcher) collect(ctx context.Context, f PendingFile, kept int64) er
 	if err != nil {
 		return fmt.Errorf("shelve file: %w", err)
 	}
-	c.o.Bell(waiting)
+	c.o.Notify(waiting)
 	return nil
 }
 

@@ -107,7 +107,7 @@ func (a *attic) collects(d time.Duration, o media.FileFetcherOptions) {
 	defer cancel()
 	folder, err := blobs.Open(a.folder())
 	testutil.OK(a.t, err)
-	testutil.OK(a.t, media.NewCollector(shelfAccount, a, a.store.Border(), folder, o).Run(ctx))
+	testutil.OK(a.t, media.NewFileFetcher(shelfAccount, a, a.store.Border(), folder, o).Run(ctx))
 }
 
 func (a *attic) file(id string) media.FileRecord {
@@ -273,7 +273,7 @@ func TestAFileThatCannotBeRecordedIsNotFetchedAllTheTime(t *testing.T) {
 		folder, err := blobs.Open(a.folder())
 		testutil.OK(t, err)
 		shelf := &brokenShelf{FileIndex: a.store.Border(), full: true}
-		c := media.NewCollector(shelfAccount, a, shelf, folder, media.FileFetcherOptions{})
+		c := media.NewFileFetcher(shelfAccount, a, shelf, folder, media.FileFetcherOptions{})
 		for range 2 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			if err := c.Run(ctx); err != nil {

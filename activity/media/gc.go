@@ -41,9 +41,9 @@ type BlobCollector struct {
 	logger *slog.Logger
 }
 
-// NewSweeper returns a sweeper; the logger takes a line for each sweep that found
+// NewBlobCollector returns a sweeper; the logger takes a line for each sweep that found
 // something.
-func NewSweeper(s BlobRefs, c BlobGC, logger *slog.Logger) *BlobCollector {
+func NewBlobCollector(s BlobRefs, c BlobGC, logger *slog.Logger) *BlobCollector {
 	return &BlobCollector{s, c, logger}
 }
 

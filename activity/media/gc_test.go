@@ -40,7 +40,7 @@ func (a *attic) sweeps(d time.Duration, c media.BlobGC) {
 	a.t.Helper()
 	ctx, cancel := context.WithTimeout(a.t.Context(), d)
 	defer cancel()
-	testutil.OK(a.t, media.NewSweeper(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx))
+	testutil.OK(a.t, media.NewBlobCollector(a.store.Border(), c, slog.New(slog.DiscardHandler)).Run(ctx))
 }
 
 // lies returns the contents that are on the disk, in the order of their names.
@@ -124,7 +124,9 @@ func TestBytesOfAMessageDeletedMeanwhileDoNotStay(t *testing.T) {
 		cellar := a.cellar()
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		go func() { done <- media.NewSweeper(a.store.Border(), cellar, slog.New(slog.DiscardHandler)).Run(ctx) }()
+		go func() {
+			done <- media.NewBlobCollector(a.store.Border(), cellar, slog.New(slog.DiscardHandler)).Run(ctx)
+		}()
 		synctest.Wait() // it has swept once
 		a.collects(time.Minute, media.FileFetcherOptions{})
 		<-time.After(3 * time.Minute)

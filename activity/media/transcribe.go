@@ -47,8 +47,8 @@ type TranscriptionOptions struct {
 	Logger *slog.Logger
 }
 
-// NewScribe returns a scribe.
-func NewScribe(v TranscriptionQueue, c BlobStore, t Transcriber, o TranscriptionOptions) *TranscriptionWorker {
+// NewTranscriptionWorker returns a scribe.
+func NewTranscriptionWorker(v TranscriptionQueue, c BlobStore, t Transcriber, o TranscriptionOptions) *TranscriptionWorker {
 	if o.Allowed == nil {
 		o.Allowed = func(context.Context, VoiceMessage, time.Time) (bool, error) { return true, nil }
 	}

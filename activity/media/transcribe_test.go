@@ -76,7 +76,7 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := &tape{bytes: c.size}
-				s := NewScribe(r, recordings{content: strings.Repeat("x", 5)}, &hearers{c.errs}, TranscriptionOptions{
+				s := NewTranscriptionWorker(r, recordings{content: strings.Repeat("x", 5)}, &hearers{c.errs}, TranscriptionOptions{
 					Allowed: func(context.Context, VoiceMessage, time.Time) (bool, error) { return !c.poor, nil },
 				})
 				ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 func TestAVoiceThatCannotBeRecordedIsNotHeardAllTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &tape{bytes: 5, broken: true}
-		s := NewScribe(r, recordings{content: "x"}, &hearers{}, TranscriptionOptions{
+		s := NewTranscriptionWorker(r, recordings{content: "x"}, &hearers{}, TranscriptionOptions{
 			Allowed: func(context.Context, VoiceMessage, time.Time) (bool, error) { return true, nil },
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

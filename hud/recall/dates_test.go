@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// CONTEXT 1.2: date expressions are understood as people write them.
+// Date expressions are understood as people write them.
 func TestTimesThatAreAskedFor(t *testing.T) {
 	now := time.Date(2026, 3, 14, 10, 0, 0, 0, time.UTC)
 	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }

@@ -81,7 +81,8 @@ func archivePart(t *testing.T, file, part string) string {
 	return ""
 }
 
-// ECOSYSTEM 4: strict with a good finger; rule 2: a fault stays in its part.
+// Every error names its position and a fix, and an error in one entry leaves the
+// others running.
 func TestConfigFaultsNameTheirPlace(t *testing.T) {
 	files, err := filepath.Glob("testdata/faults/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -110,8 +111,8 @@ func TestConfigFaultsNameTheirPlace(t *testing.T) {
 	}
 }
 
-// said writes what is wrong with a configuration, as `config check` does, and
-// returns the exit code that this calls for.
+// said writes the errors and warnings of a configuration, as `config check` does,
+// and returns the exit code.
 func said(w *strings.Builder, c *Config, err error) (exit string) {
 	invalid, fatal := errors.AsType[*InvalidError](err)
 	if fatal {
@@ -131,8 +132,8 @@ func said(w *strings.Builder, c *Config, err error) (exit string) {
 	return "0"
 }
 
-// furnish writes the files of an archive into a folder of its own, the
-// configuration with the mode that the archive gives it.
+// furnish writes the files of an archive into a new folder, the configuration with
+// the mode of the archive.
 func furnish(t *testing.T, file string) string {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -150,8 +151,8 @@ func furnish(t *testing.T, file string) string {
 	return dir
 }
 
-// DESIGN 9: the example of the contract is read as it stands.
-func TestTheContractsExampleIsRead(t *testing.T) {
+// The example of the documentation loads unchanged.
+func TestDocumentedExampleLoads(t *testing.T) {
 	c, err := loadText(t, contractExample, "OPENAI_BASE_URL=http://127.0.0.1:1/v1\nOPENAI_API_KEY=sk-1\nTELEGRAM_BOT_TOKEN=1:a\nSLACK_BOT_TOKEN=x\nSLACK_APP_TOKEN=y\nDISCORD_BOT_TOKEN=z")
 	testutil.OK(t, err)
 	if got, want := string(c.Adapters[0].Token), "1:a"; got != want || c.Adapters[0].Misconfigured {
@@ -238,7 +239,7 @@ spaces:
 	}
 }
 
-// DESIGN 9: without a file the environment switches the parts on.
+// Without a file the environment configures adapters, model and settings.
 func TestEnvironmentAloneIsEnough(t *testing.T) {
 	c, err := loadText(t, "", "OPENAI_BASE_URL=http://127.0.0.1:9/v1\nTRESTLE_MODEL=small\nTELEGRAM_BOT_TOKEN=42:token\nTRESTLE_LISTEN=127.0.0.1:0\nTRESTLE_DATA=here\nTRESTLE_MAX_STEPS=2\nTRESTLE_AGENTS__MAX__PERSONA=You are Max.\nTRESTLE_FAULTS=x")
 	testutil.OK(t, err)
@@ -261,7 +262,8 @@ func TestNothingConfiguredIsOneAgentOffline(t *testing.T) {
 	}
 }
 
-// DESIGN 9: what is driven in tests is not stopped by caps nobody wrote.
+// limits.outgoing: off sets the default token budgets to 0 and keeps those of the
+// file.
 func TestOutgoingOffLiftsDefaultCapsOnly(t *testing.T) {
 	c, err := loadText(t, "limits: {outgoing: off}\nbudget: {agent_per_day: 5k}\n", "")
 	testutil.OK(t, err)

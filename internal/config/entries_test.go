@@ -12,8 +12,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// SECURITY S1: people are named by what their platform minted and by nothing that
-// can be chosen; what names nobody gives nobody anything.
+// People are identified by the id that the platform assigned; an invalid reference
+// grants nothing.
 func TestPeopleAreNamedByTheirIds(t *testing.T) {
 	for text, want := range map[string]string{
 		`"telegram:123"`:           "telegram:123",
@@ -51,7 +51,7 @@ func TestPeopleAreNamedByTheirIds(t *testing.T) {
 	}
 }
 
-// An id means the same person on every account of a platform, and nobody on another.
+// An id is valid on every account of its platform, and on no other platform.
 func TestPeopleCountOnTheirPlatform(t *testing.T) {
 	c := &Config{
 		Adapters: []AdapterEntry{{Name: "a", Type: "telegram"}, {Name: "b", Type: "telegram"}, {Name: "guild", Type: "discord"}},
@@ -74,8 +74,7 @@ func alarmed(t *testing.T, alarms string) *Config {
 	return c
 }
 
-// ECOSYSTEM 8
-func TestAlarmsSayWhoIsTold(t *testing.T) {
+func TestAlertSettingsAreRead(t *testing.T) {
 	c := alarmed(t, `{chat: "telegram:-100", webhook: "https://hooks.example.com/k3y", dead_man: "https://switch.example.com/s3cret", least: fail, backup_age: 2d}`)
 	a := c.Alerts
 	if len(c.Problems) != 0 || !slices.Equal(a.Chats, []ChatRef{{"telegram", "-100"}}) || a.MinLevel != "fail" || a.BackupAge != 48*time.Hour {
@@ -91,7 +90,7 @@ func TestAlarmsSayWhoIsTold(t *testing.T) {
 	}
 }
 
-func TestWrongAlarmsAreAProblemOfTheirOwn(t *testing.T) {
+func TestInvalidAlertsAreAProblemOfTheirKey(t *testing.T) {
 	for alarms, want := range map[string]string{
 		`{chat: "acme:1"}`:           "not under adapters",
 		`{webhook: "hooks"}`:         "is no address",
@@ -108,7 +107,8 @@ func TestWrongAlarmsAreAProblemOfTheirOwn(t *testing.T) {
 	}
 }
 
-// PRD-5.5-A3: three built-in personas, each by its name; a text is itself.
+// PRD-5.5-A3: three built-in personas are selected by name; any other text is the
+// persona itself.
 func TestPersonasAreKnownByName(t *testing.T) {
 	for _, name := range []string{"friendly", "professional", "technical"} {
 		c, err := loadText(t, "agents: {ada: {persona: "+name+"}}", "")
@@ -125,8 +125,8 @@ func TestPersonasAreKnownByName(t *testing.T) {
 	}
 }
 
-// Issue 7: the work of several processes can be divided; what would leave a part
-// of it to nobody is refused.
+// Several processes can divide the roles; a division that leaves work undone is
+// refused.
 func TestRolesAreNamedAndNeedADatabase(t *testing.T) {
 	const shared = "database: postgres://localhost/trestle\n"
 	for _, test := range []struct {

@@ -14,8 +14,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// A file that is none, has no end or is no text is refused and not waited for.
-func TestWhatIsNoFileIsRefused(t *testing.T) {
+// Folders, pipes, files that are too large and files that are not UTF-8 are refused
+// without waiting.
+func TestUnsuitableFilesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"utf16": "\xff\xfed\x00a\x00", "large": strings.Repeat("# x\n", maxFile/4+1)}
 	for name, text := range files {
@@ -34,9 +35,8 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	}
 }
 
-// Some editors put a mark before the first line: it is none of the first key, nor of the
-// first variable.
-func TestAMarkBeforeTheFirstLineIsNoPartOfIt(t *testing.T) {
+// A byte order mark is not part of the first key or the first variable.
+func TestByteOrderMarkIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{DefaultFile: "\ufeffdata: ./there\r\nadmit: ${WHO}\r\n", EnvFile: "\ufeffWHO=deny\r\n"} {
 		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
@@ -48,8 +48,8 @@ func TestAMarkBeforeTheFirstLineIsNoPartOfIt(t *testing.T) {
 	}
 }
 
-// A change of any kind is seen: of the text, of the mode, and another file in
-// the same place with the same size and time.
+// The fingerprint changes with the text, the mode, and another file of the same size
+// and time.
 func TestFingerprintSeesEveryChange(t *testing.T) {
 	file := filepath.Join(t.TempDir(), DefaultFile)
 	seen := map[string]string{}
@@ -88,9 +88,9 @@ func TestFingerprintSeesEveryChange(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 4: the files that values come from are watched like the file itself,
-// the environment's and a persona's included.
-func TestEveryFileThatWasReadIsKnown(t *testing.T) {
+// The files that values come from are listed like the configuration, those of the
+// environment and of a persona included.
+func TestFilesListsEveryFileThatWasRead(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		DefaultFile: "adapters: {bot: {type: telegram, token: \"${file:token}\"}}\nagents: {ada: {persona: {file: ada.md}}}\n", "token": "7:x", "ada.md": "Ada", "model": "m",
@@ -107,7 +107,7 @@ func TestEveryFileThatWasReadIsKnown(t *testing.T) {
 	}
 }
 
-// An address is a credential where it has a password, and nothing otherwise.
+// A database address is a credential only if it has a password.
 func TestAddressWithoutAPasswordIsNoCredential(t *testing.T) {
 	for text, want := range map[string]bool{
 		"redis://127.0.0.1:6379/0": false, "redis://trestle:word@127.0.0.1:6379/0": true, "rediss://:word@cache:6379": true,
@@ -126,9 +126,8 @@ func TestAddressWithoutAPasswordIsNoCredential(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 5: what `trestle init` writes is found by the next start, and the
-// environment wins over it.
-func TestEnvFileStandsBesideTheConfiguration(t *testing.T) {
+// The variables of trestle.env apply, and those of the environment override them.
+func TestEnvFileBesideTheConfigurationIsRead(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
 		DefaultFile: "adapters: {bot: {type: telegram, token: \"${T}\"}, other: {type: telegram, token: \"${U}\"}}\n",
@@ -155,8 +154,8 @@ func TestEnvFileStandsBesideTheConfiguration(t *testing.T) {
 	}
 }
 
-// Whatever a credential holds, the line that is written for it reads as it.
-func TestEnvLineIsReadAsItWasMeant(t *testing.T) {
+// Every value is parsed from its formatted line unchanged.
+func TestFormattedEnvLineParsesToItsValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.String().Draw(t, "value")
 		line, ok := FormatEnvLine("NAME", value)

@@ -14,8 +14,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// ECOSYSTEM 4, SECURITY S16: whatever a token holds, it arrives whole, breaks
-// nothing around it, and is in no output. One with a blank in it is refused.
+// A token with any characters is read unchanged, changes nothing around it, and is
+// in no output. One with white space is refused.
 func TestATokenCannotBreakTheFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, DefaultFile)
@@ -57,7 +57,7 @@ func TestATokenCannotBreakTheFile(t *testing.T) {
 	}
 }
 
-// SECURITY S16: credentials that stand literally in a file are in no excerpt.
+// Excerpts do not show credentials that the file contains literally.
 func TestExcerptsHideLiteralCredentials(t *testing.T) {
 	const token = "123456:AAdontshowme"
 	for _, line := range []string{
@@ -108,9 +108,8 @@ func TestReferencesAreReplacedInValuesOnly(t *testing.T) {
 	}
 }
 
-// Whatever a file and the environment hold, reading them ends with a
-// configuration or with a reason, and whatever was read can be shown, compared
-// and mended.
+// Any file and environment gives a configuration or an error, and the result can be
+// shown and compared.
 func FuzzLoad(f *testing.F) {
 	for _, pattern := range []string{"testdata/faults/*.txtar", "testdata/shapes/*.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -149,8 +148,8 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// Letters that a file has no business with are read as they stand there, too.
-func TestPrivateLettersAreNoReferences(t *testing.T) {
+// Private-use characters in a file are read unchanged.
+func TestPrivateUseCharactersStayUnchanged(t *testing.T) {
 	const name = "\U000f0000\U000f0024\U000f007f\U000f0081"
 	c, err := loadText(t, "agents: {ada: {name: \""+name+"\", persona: \"${A}\"}}\n", "A=b")
 	if err != nil || c.Agents[0].Name != name || c.Agents[0].Persona != "b" {

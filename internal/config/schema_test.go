@@ -17,14 +17,14 @@ import (
 
 const docs = "../../docs/"
 
-// ECOSYSTEM 4: the schema that is checked in is the one that the program prints.
-func TestSchemaFileIsTheProgramsOwn(t *testing.T) {
+// The checked-in schema is the one that the program prints.
+func TestSchemaFileIsGenerated(t *testing.T) {
 	file := docs + SchemaFile
 	testutil.Golden(t, *update, file, string(JSONSchema()))
 }
 
-// A page that differs from the program is worse than none.
-func TestConfigurationPageIsTheProgramsOwn(t *testing.T) {
+// The tables of docs/configuration.md are generated from the program.
+func TestConfigurationPageIsGenerated(t *testing.T) {
 	file := docs + "configuration.md"
 	text, err := os.ReadFile(file)
 	testutil.OK(t, err)
@@ -58,9 +58,7 @@ func resolvedSchema(t *testing.T) *jsonschema.Resolved {
 	return r
 }
 
-// What an editor is told and what the program does are the same: the files that
-// load satisfy the schema, and those with a key or a word that nobody knows do
-// not.
+// Files that load satisfy the schema, and files with an unknown key or word do not.
 func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	r := resolvedSchema(t)
 	judge := func(text string) error {
@@ -94,8 +92,8 @@ func TestSchemaAgreesWithTheProgram(t *testing.T) {
 	}
 }
 
-// generated returns the generated part of docs/configuration.md of that name: a
-// section of the file, or "settings".
+// generated returns a generated part of docs/configuration.md: a section of the
+// file, or "settings".
 func generated(name string) (text string, ok bool) {
 	if name == "settings" {
 		return settingsPage(), true
@@ -133,7 +131,7 @@ func settingsPage() string {
 	return out.String()
 }
 
-// inCode sets a default as code, but not one that is a phrase.
+// inCode formats a default as code unless it is a phrase.
 func inCode(fallback string) string {
 	if fallback == "" || strings.ContainsAny(fallback, " `") {
 		return fallback

@@ -9,10 +9,10 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// ECOSYSTEM 1, rule 1: an upgrade never refuses yesterday's file, and reads in it
-// what it read yesterday. A file in testdata/shapes is never changed; what
-// `config show` says of it may only gain lines.
-func TestYesterdaysFilesMeanTheSame(t *testing.T) {
+// Files of earlier versions load with the same meaning. After the first release a
+// file in testdata/shapes is never changed, and the expected output only gains
+// lines.
+func TestFilesOfEarlierVersionsKeepTheirMeaning(t *testing.T) {
 	files, err := filepath.Glob("testdata/shapes/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no files", err)

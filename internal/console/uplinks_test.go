@@ -35,19 +35,19 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 	})
 	err = errors.Join(err, w.Store.Border().SetConnected(t.Context(), "slack:T1:U1", false, at(20)), w.Store.Border().SetConnected(t.Context(), "slack:T1:U1", true, at(30)))
 	for _, s := range []activity.ConnPeriod{
-		{Line: "acme", State: activity.LineConnecting, From: at(1), First: true},
-		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(2)},
-		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnecting, Reason: "EOF", From: at(18)},
-		{Line: "acme", Account: "slack:T1:U1", State: activity.LineDegraded, Reason: "not heard for too long", From: at(20)},
-		{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(30)},
-		{Line: "a<b>", State: activity.LineConflict, Reason: `"><script>x</script>`, From: at(1), First: true},
-		{Line: "a<b>", State: activity.LineMisconfigured, Reason: "401 Unauthorized", From: at(5)},
+		{Line: "acme", State: activity.ConnConnecting, From: at(1), First: true},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.ConnConnected, From: at(2)},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.ConnConnecting, Reason: "EOF", From: at(18)},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.ConnDegraded, Reason: "not heard for too long", From: at(20)},
+		{Line: "acme", Account: "slack:T1:U1", State: activity.ConnConnected, From: at(30)},
+		{Line: "a<b>", State: activity.ConnConflict, Reason: `"><script>x</script>`, From: at(1), First: true},
+		{Line: "a<b>", State: activity.ConnMisconfigured, Reason: "401 Unauthorized", From: at(5)},
 	} {
 		err = errors.Join(err, w.Store.Border().StateChanged(t.Context(), s))
 	}
 	// The process stops at 40 and another begins at 50.
 	err = errors.Join(err, w.Store.Border().StillInState(t.Context(), "acme", at(40)), w.Store.Border().StillInState(t.Context(), "a<b>", at(40)),
-		w.Store.Border().StateChanged(t.Context(), activity.ConnPeriod{Line: "acme", Account: "slack:T1:U1", State: activity.LineConnected, From: at(50), First: true}),
+		w.Store.Border().StateChanged(t.Context(), activity.ConnPeriod{Line: "acme", Account: "slack:T1:U1", State: activity.ConnConnected, From: at(50), First: true}),
 		w.Store.Border().StillInState(t.Context(), "acme", at(55)))
 	testutil.OK(t, err)
 	page := do(t, w.Console.Handler(), call{

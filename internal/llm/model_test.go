@@ -55,7 +55,7 @@ type one struct {
 
 func (o one) Generate(context.Context, Request) (Response, error) { return o.resp, o.err }
 
-func TestWitnessTellsOfEveryCallAndChangesNone(t *testing.T) {
+func TestCallObserverReportsEveryCallUnchanged(t *testing.T) {
 	failure := errors.New("no")
 	for _, inner := range []one{{resp: Response{Text: "yes"}}, {err: failure}} {
 		told := 0

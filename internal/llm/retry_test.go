@@ -59,7 +59,7 @@ func TestAnswerAfterFailuresIsReturned(t *testing.T) {
 	})
 }
 
-// DELIVERY 2.8: 429 honours retry-after.
+// Retry-After of a 429 is honoured.
 func TestRetryAfterIsHonouredToTheInstant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
@@ -105,7 +105,7 @@ func TestCallerThatEndsInAWaitGetsItsCause(t *testing.T) {
 	})
 }
 
-// DELIVERY 2.8: 401 and 403 pause that credential, longer each time.
+// 401 and 403 pause the credential, longer each time.
 func TestRefusedCredentialRestsLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stub{do: always(&Error{Kind: Denied, Status: 401})}

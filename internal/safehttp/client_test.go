@@ -38,7 +38,7 @@ func TestWholeBodyWithItsSniffedType(t *testing.T) {
 	}
 }
 
-// S10: 20 MB, by whatever way the size is told or hidden.
+// The limit of 20 MB holds, whether the size is declared or not.
 func TestTooMuchIsRefused(t *testing.T) {
 	const limit = 100_000
 	zeros := make([]byte, 4<<20)
@@ -128,7 +128,7 @@ func TestSlowBodyEndsInTime(t *testing.T) {
 	}
 }
 
-// I18: what goes wrong says nothing of the address, which may hold a credential.
+// Errors do not quote the URL, which may contain a credential.
 func TestFailureDoesNotQuoteTheAddress(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()

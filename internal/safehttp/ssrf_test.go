@@ -121,8 +121,8 @@ func trickAddresses(port string) []string {
 	}
 }
 
-// S10: decimal, octal and hexadecimal addresses, mapped and translated ones,
-// metadata names, tricks with users and protocols: nothing reaches the trap.
+// Decimal, octal and hexadecimal addresses, mapped and translated ones, metadata
+// names, users and other protocols: none reaches the trap.
 func TestNoAddressLeadsInside(t *testing.T) {
 	tr := setTrap(t)
 	c := client(t, Options{Ports: []string{"80", "443", tr.port}, Authorize: addToken, TokenHosts: []string{"files.example.com"}})
@@ -141,7 +141,7 @@ func TestNoAddressLeadsInside(t *testing.T) {
 	tr.untouched(t, len(addresses))
 }
 
-// A name may be anything, and mean anything by the time it is dialled.
+// A name may resolve to any address, and to another one when it is dialled.
 func TestNoNameLeadsInside(t *testing.T) {
 	tr := setTrap(t)
 	names := &nameServer{answer: func(n int) net.IP {
@@ -162,8 +162,7 @@ func TestNoNameLeadsInside(t *testing.T) {
 	tr.untouched(t, tried)
 }
 
-// Rebinding: the name is public when it is looked at and inside when it is used.
-// There is no such moment: the address that is dialled is the one that is checked.
+// DNS rebinding: the address that is dialled is the one that is checked.
 func TestRebindingNameIsCheckedAtEachDial(t *testing.T) {
 	tr := setTrap(t)
 	names := &nameServer{answer: func(n int) net.IP {
@@ -182,8 +181,8 @@ func TestRebindingNameIsCheckedAtEachDial(t *testing.T) {
 	tr.untouched(t, tried)
 }
 
-// A server of our own may send us on, and the next address is checked as the
-// first; the credential stays.
+// A redirect of a configured server is checked like a first address and carries no
+// credential.
 func TestRedirectsAreCheckedEachAndCarryNoCredential(t *testing.T) {
 	tr := setTrap(t)
 	targets := trickAddresses(tr.port)
@@ -281,8 +280,7 @@ func (s *nameServer) reply(q []byte) []byte {
 	return append(append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4), ip...)
 }
 
-// The credential of a platform goes to the platform's hosts, encrypted, and
-// nowhere else, whatever the host looks like.
+// A platform's credential is sent to its hosts over TLS, and to no other host.
 func TestCredentialGoesToItsHostsAlone(t *testing.T) {
 	hosts := []string{
 		"http://api.telegram.org/", "https://api.telegram.org.evil.com/", "https://evil.com/api.telegram.org", "https://evil.com/?api.telegram.org", "https://evil.com/#api.telegram.org",

@@ -16,7 +16,7 @@ func env(values map[string]string) func(string) (string, bool) {
 	return func(name string) (string, bool) { v, ok := values[name]; return v, ok }
 }
 
-// ECOSYSTEM 8, 9: systemd STATUS= and watchdog.
+// systemd STATUS= and watchdog.
 func TestManagerHearsOneDatagram(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
@@ -53,7 +53,7 @@ func TestNobodyIsToldWithoutAManager(t *testing.T) {
 	}
 }
 
-// A manager that reads nothing holds nobody up.
+// A full socket does not block the program.
 func TestManagerThatDoesNotReadIsLeftAlone(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})

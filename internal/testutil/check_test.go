@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// A patient is a test that only notes what is said of it.
+// A patient is a test that only records its failures.
 type patient struct {
 	testing.TB
 	said []string

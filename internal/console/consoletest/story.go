@@ -70,11 +70,11 @@ func (w *World) Deny(all ...spaces.Denial) {
 func (w *World) stand(text string, now time.Time) {
 	w.t.Helper()
 	for _, s := range []activity.ConnPeriod{
-		{Line: "telegram", State: activity.LineConnecting, From: now.Add(-time.Hour), First: true},
-		{Line: "telegram", Account: account, State: activity.LineConnected, From: now.Add(-55 * time.Minute)},
-		{Line: "telegram", Account: account, State: activity.LineDegraded, Reason: text, From: now.Add(-20 * time.Minute)},
-		{Line: "telegram", Account: account, State: activity.LineConnected, From: now.Add(-10 * time.Minute)},
-		{Line: "acme", State: activity.LineMisconfigured, Reason: text, From: now.Add(-40 * time.Minute), First: true},
+		{Line: "telegram", State: activity.ConnConnecting, From: now.Add(-time.Hour), First: true},
+		{Line: "telegram", Account: account, State: activity.ConnConnected, From: now.Add(-55 * time.Minute)},
+		{Line: "telegram", Account: account, State: activity.ConnDegraded, Reason: text, From: now.Add(-20 * time.Minute)},
+		{Line: "telegram", Account: account, State: activity.ConnConnected, From: now.Add(-10 * time.Minute)},
+		{Line: "acme", State: activity.ConnMisconfigured, Reason: text, From: now.Add(-40 * time.Minute), First: true},
 	} {
 		w.ok(w.Store.Border().StateChanged(w.t.Context(), s))
 	}

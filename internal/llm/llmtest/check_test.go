@@ -7,8 +7,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// I16: the transcripts that any endpoint takes, and the first fault of the others.
-func TestTranscriptsAreJudged(t *testing.T) {
+// Valid transcripts pass, and invalid ones report their first fault.
+func TestCheckFindsTheFirstFaultOfATranscript(t *testing.T) {
 	sys := llm.Message{Role: llm.System, Text: "You are Ada."}
 	user := llm.Message{Role: llm.User, Text: "hello"}
 	says := llm.Message{Role: llm.Assistant, Text: "hm"}

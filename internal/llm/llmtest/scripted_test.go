@@ -37,7 +37,7 @@ func TestScriptIsFollowedByOrderAndByMatch(t *testing.T) {
 	}
 }
 
-func TestExhaustedScriptIsLoud(t *testing.T) {
+func TestExhaustedScriptFailsTheTest(t *testing.T) {
 	var said string
 	s := NewScripted(func(format string, args ...any) { said = fmt.Sprintf(format, args...) })
 	_, err := s.Generate(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "are you there?"}}})

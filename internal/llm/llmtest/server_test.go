@@ -76,9 +76,9 @@ func TestPrefixesOfEarlierRequestsAreCached(t *testing.T) {
 	}
 }
 
-// Whatever a request has in common with those before it, its usage and its violation
-// are what reading all of it says.
-func TestWhatIsKnownOfARequestChangesNothing(t *testing.T) {
+// Usage and violation of a request do not depend on earlier requests with a common
+// prefix.
+func TestUsageAndViolationIgnoreEarlierRequests(t *testing.T) {
 	s := &Server{Model: LeakyModel{Brief: true}, Keep: 1}
 	random := rand.New(rand.NewPCG(1, 2))
 	seen := map[string]bool{}
@@ -143,7 +143,7 @@ func TestLedgerKeepsTheNewest(t *testing.T) {
 	}
 }
 
-func TestRequestsThatAreNoneAreRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	s := &Server{Model: LeakyModel{}, Key: "sk-right", Names: []string{"m"}}
 	for _, tt := range []struct {
 		method, path, key, body string

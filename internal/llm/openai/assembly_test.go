@@ -35,7 +35,7 @@ func calls(parts string) string {
 	return `{"choices":[{"index":0,"delta":{"tool_calls":[` + parts + `]}}]}`
 }
 
-// A piece of text is what encoding/json reads, whatever its bytes.
+// A piece of text is decoded as encoding/json decodes it, whatever its bytes.
 func TestContentIsWhatTheStandardLibraryReads(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		inner := rapid.SliceOf(rapid.OneOf(rapid.ByteRange(' ', '~'), rapid.Byte(), rapid.Just(byte('\\')))).Draw(t, "bytes")
@@ -159,8 +159,7 @@ func TestCallsAreAssembledHoweverTheyCome(t *testing.T) {
 	}
 }
 
-// MODELS, I16: a call is shown to the endpoint in every later request, which it
-// refuses for a name that is none.
+// The name of a call is changed to one that endpoints accept in later requests.
 func TestNameOfACallCanBeSentBack(t *testing.T) {
 	for said, want := range map[string]string{
 		"send_message":           "send_message",
@@ -214,8 +213,9 @@ func TestTextIsAssembledHoweverItComes(t *testing.T) {
 	}
 }
 
-// CON-07, S4: thoughts are no words, wherever they end; words about thoughts are.
-func TestThoughtsAreNoWords(t *testing.T) {
+// CON-07: reasoning in front of an answer is removed, wherever it ends; text about
+// reasoning stays.
+func TestReasoningIsRemovedFromAnswers(t *testing.T) {
 	for text, want := range map[string]string{
 		"<think>hm":                            "",
 		"<think>hm</think>":                    "",
@@ -377,8 +377,7 @@ func FuzzTextOfAPiece(f *testing.F) {
 	})
 }
 
-// DELIVERY K22, BLU-12: what is heard of an answer while it comes is always a
-// beginning of it, and in the end all of it.
+// BLU-12: Hear receives growing prefixes of the answer, and at the end all of it.
 func TestAnAnswerIsHeardAsItComes(t *testing.T) {
 	for name, srv := range map[string]*llmtest.Server{
 		"in halves": {},
@@ -422,8 +421,8 @@ func begins(whole, soFar llm.Response) bool {
 	return true
 }
 
-// A failed attempt was heard for nothing: the next begins from the first word.
-func TestWhatIsHeardBeginsAnewWithEachAttempt(t *testing.T) {
+// After a failed attempt Hear starts again from the first word.
+func TestHearStartsAgainWithEachAttempt(t *testing.T) {
 	srv := &llmtest.Server{
 		Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer, Always: true}),
 		Fault: func(n int, _ llm.Request) llmtest.EndpointFault {
@@ -448,7 +447,7 @@ func TestWhatIsHeardBeginsAnewWithEachAttempt(t *testing.T) {
 	}
 }
 
-// Calls that a request forbids are not heard either.
+// Hear receives no calls if the request forbids them.
 func TestForbiddenCallsAreNotHeard(t *testing.T) {
 	c := canned(t, 200, nil, stream(calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), called))
 	r := hello

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-func TestBodyThatIsStillReadServesNobodyElse(t *testing.T) {
+func TestBodyInUseIsNotReused(t *testing.T) {
 	var bodies bodyCache
 	first := bodies.take("")
 	first.bytes = append(first.bytes[:0], "the first request"...)
@@ -73,7 +73,7 @@ func pass(d time.Duration) {
 	synctest.Wait()
 }
 
-func TestKeptBodiesAreForgottenAtRest(t *testing.T) {
+func TestStoredBodiesAreDroppedWhenIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bodies bodyCache
 		first := bodies.take("ada")
@@ -94,7 +94,7 @@ func TestKeptBodiesAreForgottenAtRest(t *testing.T) {
 	})
 }
 
-func TestKeptBodiesAreBounded(t *testing.T) {
+func TestBodyCacheIsBounded(t *testing.T) {
 	var bodies bodyCache
 	for i := range 100 {
 		b := bodies.take(strconv.Itoa(i))
@@ -136,7 +136,7 @@ func TestBodyIsClosedWhileItIsRead(t *testing.T) {
 	}
 }
 
-// A plain connection gets a request of any size in one piece, and only once.
+// A plain connection receives a request of any size in one write, and once.
 func TestBodyIsWrittenInOnePiece(t *testing.T) {
 	var bodies bodyCache
 	b := bodies.take("")

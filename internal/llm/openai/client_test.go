@@ -100,7 +100,7 @@ func TestAnswerArrivesWholeFromStreamAndFromPlainJSON(t *testing.T) {
 	}
 }
 
-// F47: every fault of an endpoint has one outcome, within the limits.
+// Every fault of an endpoint has one kind of error, within the limits.
 func TestEveryFaultHasItsKind(t *testing.T) {
 	want := map[llmtest.FaultKind]llm.ErrorKind{
 		llmtest.HangBeforeHeaders: llm.Timeout,
@@ -244,7 +244,8 @@ func TestRefusedParameterIsLeftOutFromThenOn(t *testing.T) {
 	}
 }
 
-// Gemini wants the calls of a conversation signed (ai.google.dev/gemini-api/docs/thought-signatures).
+// Gemini requires signed tool calls
+// (ai.google.dev/gemini-api/docs/thought-signatures).
 func TestCallsAreSignedOnceTheEndpointMissesIt(t *testing.T) {
 	var missed, taken atomic.Int32
 	c := newClient(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -380,8 +381,8 @@ func fixed(body string) fakeTransport {
 	}
 }
 
-// CONTEXT 1.2: texts have vectors by the model endpoint, in their order and counted.
-func TestTextsHaveVectorsInTheirOrder(t *testing.T) {
+// Embeddings are returned in the order of the texts, with usage.
+func TestEmbeddingsAreInTheOrderOfTheTexts(t *testing.T) {
 	served := httptest.NewServer(&llmtest.Server{Model: llmtest.LeakyModel{}, Names: []string{"m"}})
 	defer served.Close()
 	c, err := New(Options{BaseURL: served.URL + "/v1"})
@@ -401,8 +402,8 @@ func TestTextsHaveVectorsInTheirOrder(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.8: an answer that lacks a vector is none.
-func TestHalfAnAnswerHasNoVectors(t *testing.T) {
+// An answer that lacks a vector is an error.
+func TestIncompleteEmbeddingsAreAnError(t *testing.T) {
 	for _, body := range []string{
 		`{"data":[]}`, `{"data":[{"index":0,"embedding":[1]}]}`, `{"data":[{"index":7,"embedding":[1]},{"index":-1,"embedding":[1]}]}`,
 		`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`,
@@ -414,9 +415,8 @@ func TestHalfAnAnswerHasNoVectors(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.5 I17: what an endpoint counts is believed as far as it can be so; budgets
-// never shrink by it, and no sum of it overflows.
-func TestWhatVectorsTookIsTheEndpointsOrAnEstimate(t *testing.T) {
+// Reported usage is clamped: budgets never shrink by it, and no sum of it overflows.
+func TestUsageOfEmbeddingsIsReportedOrEstimated(t *testing.T) {
 	for usage, want := range map[string]llm.TokenUsage{
 		`{"prompt_tokens":7}`:                   {Prompt: 7},
 		`{"prompt_tokens":0}`:                   {Prompt: 2, Estimated: true},
@@ -431,9 +431,9 @@ func TestWhatVectorsTookIsTheEndpointsOrAnEstimate(t *testing.T) {
 	}
 }
 
-// Issue 5: a recording goes to the endpoint's /audio/transcriptions under a name
-// that says what it is, with the key and the model's name.
-func TestARecordingIsHeardByTheEndpoint(t *testing.T) {
+// A recording is sent to the endpoint's /audio/transcriptions with a file name of
+// its type, the key and the model's name.
+func TestRecordingIsTranscribed(t *testing.T) {
 	got := map[string]string{}
 	c, err := New(Options{BaseURL: "http://model.test/v1", APIKey: "sk-1", Transport: fakeTransport(func(r *http.Request) (*http.Response, error) {
 		got["to"] = r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization")
@@ -470,7 +470,7 @@ func TestARecordingIsHeardByTheEndpoint(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.8: a refusal has its kind.
+// A refused recording has the kind of the refusal.
 func TestARefusedRecordingHasItsKind(t *testing.T) {
 	for status, want := range map[int]llm.ErrorKind{400: llm.Rejected, 401: llm.Denied, 429: llm.Limited, 500: llm.Unavailable} {
 		_, _, err := canned(t, status, http.Header{}, `{"error":{"message":"no"}}`).Transcribe(t.Context(), "m", "voice.ogg", strings.NewReader("x"), 1)

@@ -100,7 +100,7 @@ func TestRetryAfterIsReadInEveryForm(t *testing.T) {
 	}
 }
 
-// SECURITY S16: the key is in no error, on no path.
+// No error contains the key.
 func TestNoErrorHasTheKey(t *testing.T) {
 	const key = "sk-planted-0123456789"
 	echo := `{"error":{"message":"Incorrect API key provided: ` + key + `","code":"` + key + `"}}`

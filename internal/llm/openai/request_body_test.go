@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// fromLibrary is what go-openai makes of a message that we wrote.
+// fromLibrary decodes a message with go-openai.
 func fromLibrary(m goopenai.ChatCompletionMessage) llm.Message {
 	out := llm.Message{Role: llm.MessageRole(m.Role), Text: m.Content, CallID: m.ToolCallID}
 	for _, c := range m.ToolCalls {
@@ -29,7 +29,7 @@ func fromLibrary(m goopenai.ChatCompletionMessage) llm.Message {
 	return out
 }
 
-// written is the body of a request of which nothing is kept.
+// written returns the body of a request without reuse.
 func written(r llm.Request, p parameters) []byte {
 	var b body
 	b.write(r, p)
@@ -53,7 +53,7 @@ func anyMessage(t *rapid.T) llm.Message {
 	return m
 }
 
-// CON-49: a message and its form on the wire are the same thing.
+// CON-49: encoding and decoding a message returns the same message.
 func TestMessagesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 6).Draw(t, "messages")
@@ -73,7 +73,7 @@ func TestMessagesSurviveTheWire(t *testing.T) {
 	})
 }
 
-// CONTEXT.md 4: what two requests share at their beginning is the same bytes.
+// Requests with the same first messages begin with the same bytes.
 func TestSharedMessagesAreSharedBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shared := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 4).Draw(t, "shared")
@@ -92,9 +92,8 @@ func TestSharedMessagesAreSharedBytes(t *testing.T) {
 	})
 }
 
-// What a conversation's body is written on is what it would be written afresh,
-// whatever stood there.
-func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
+// A reused body equals a newly written one.
+func TestReusedBodyEqualsANewOne(t *testing.T) {
 	some := rapid.SampledFrom([]llm.Message{
 		{Role: llm.User, Text: "INBOX"},
 		{Role: llm.Assistant, Text: "INBOX"},
@@ -124,8 +123,8 @@ func TestBodyWrittenOnIsTheBodyWrittenAfresh(t *testing.T) {
 	})
 }
 
-// A body keeps copies: who asked uses the room of a request again.
-func TestBodyKeepsNothingOfTheRoomOfARequest(t *testing.T) {
+// A body holds copies: the caller reuses the memory of a request.
+func TestBodyHoldsCopiesOfMessages(t *testing.T) {
 	var b body
 	messages, calls := make([]llm.Message, 5), make([]llm.ToolCall, 5)
 	for k, n := range []int{3, 5, 2, 4} {
@@ -146,8 +145,8 @@ func TestBodyKeepsNothingOfTheRoomOfARequest(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatMustBeIsLookedAt looks at every byte at every place of a word.
-func TestOnlyWhatMustBeIsLookedAt(t *testing.T) {
+// Each byte value is tested at each position of an eight-byte word.
+func TestEscapesAreFoundAtEveryPosition(t *testing.T) {
 	for c := range 256 {
 		for at := range 24 {
 			s := []byte(strings.Repeat("x", 24))

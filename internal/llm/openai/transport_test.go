@@ -58,7 +58,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// DELIVERY 2.8: 5 minutes in all, 60 seconds between chunks.
+// A call ends after 5 minutes in all, or 60 seconds between chunks.
 func TestCallsEndWhenTheEndpointIsSlowOrSilent(t *testing.T) {
 	piece := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
 	last := "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
@@ -149,8 +149,8 @@ const (
 	secondHalf = `{"choices":[{"delta":{"content":"morning"},"finish_reason":"stop"}]}`
 )
 
-// DELIVERY F47: an endpoint that compresses although nobody asked is understood, whether it
-// streams, answers whole or refuses.
+// An answer that is compressed without a request is read, streamed, whole or
+// refused.
 func TestCompressedAnswerIsUnpacked(t *testing.T) {
 	packed := http.Header{"Content-Encoding": {"GZIP"}}
 	for name, body := range map[string]string{
@@ -178,13 +178,13 @@ func TestCompressedAnswerIsUnpacked(t *testing.T) {
 	}
 }
 
-// DELIVERY K22: a compressed stream is heard as it comes, over a real connection.
+// Hear receives a compressed stream while it arrives, over a real connection.
 func TestCompressedStreamIsHeardAsItComes(t *testing.T) {
 	heard := make(chan struct{})
 	c := newClient(t, http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Content-Encoding", "gzip")
 		w := gzip.NewWriter(rw)
-		defer func() { _ = w.Close() }() // nobody listens any more
+		defer func() { _ = w.Close() }() // the client has gone
 		for i, part := range []string{"data: " + firstHalf + "\n\n", "data: " + secondHalf + "\n\ndata: [DONE]\n\n"} {
 			if i > 0 {
 				select {
@@ -205,7 +205,7 @@ func TestCompressedStreamIsHeardAsItComes(t *testing.T) {
 	}
 }
 
-// A little that becomes much stops at the limit of what is unpacked.
+// The byte limit applies to the decompressed size.
 func TestPackedBombStopsAtTheLimit(t *testing.T) {
 	bomb := gzipped(t, `data: {"choices":[{"delta":{"content":"`+strings.Repeat("a", 64<<20)+`"}}]}`)
 	src := strings.NewReader(bomb)

@@ -37,7 +37,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
   and length(text) > 0)`
 )
 
-var _ activity.Drafts = BridgeStore{}
+var _ activity.DraftStore = BridgeStore{}
 
 // Draft implements [activity.Drafts].
 func (b BridgeStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was activity.StoredDraft, state activity.DraftState, err error) {

@@ -188,10 +188,10 @@ type BridgeStore struct {
 }
 
 var (
-	_ activity.Directory       = BridgeStore{}
-	_ activity.Log             = BridgeStore{}
+	_ activity.ChatDirectory   = BridgeStore{}
+	_ activity.EventLog        = BridgeStore{}
 	_ activity.Outbox          = BridgeStore{}
-	_ activity.Chats           = BridgeStore{}
+	_ activity.ChatLister      = BridgeStore{}
 	_ activity.NoticeStore     = BridgeStore{}
 	_ access.PairingStore      = BridgeStore{}
 	_ commands.RoleLookup      = BridgeStore{}

@@ -31,12 +31,12 @@ func (w *world) lines(from, to time.Duration, limit int) []console.LineSpan {
 
 // ECOSYSTEM 6: was it connected when X happened?
 func lineSpans(t *testing.T, w *world) {
-	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true}, 0)
-	w.stood(activity.ConnPeriod{State: activity.LineConnecting, Reason: "no route", First: true}, 0)
-	w.stood(activity.ConnPeriod{State: activity.LineConnected, Account: account}, time.Minute)
-	w.ok(w.s.Border.StateChanged(t.Context(), activity.ConnPeriod{Line: "guild", State: activity.LineConflict, Reason: "another", From: w.now.Add(90 * time.Second), First: true}))
+	w.stood(activity.ConnPeriod{State: activity.ConnConnecting, First: true}, 0)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnecting, Reason: "no route", First: true}, 0)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnected, Account: account}, time.Minute)
+	w.ok(w.s.Border.StateChanged(t.Context(), activity.ConnPeriod{Line: "guild", State: activity.ConnConflict, Reason: "another", From: w.now.Add(90 * time.Second), First: true}))
 	w.ok(w.s.Border.StillInState(t.Context(), "acme", w.now.Add(5*time.Minute)))
-	w.stood(activity.ConnPeriod{State: activity.LineDegraded, Account: account, Reason: "silent"}, 7*time.Minute)
+	w.stood(activity.ConnPeriod{State: activity.ConnDegraded, Account: account, Reason: "silent"}, 7*time.Minute)
 	w.ok(w.s.Border.StillInState(t.Context(), "acme", w.now.Add(8*time.Minute)))
 	at := func(d time.Duration) time.Time { return w.now.Add(d).UTC() }
 	want := []console.LineSpan{
@@ -54,11 +54,11 @@ func lineSpans(t *testing.T, w *world) {
 
 // A run that ended without a word was not connected until the next one began.
 func lineCrash(t *testing.T, w *world) {
-	w.stood(activity.ConnPeriod{State: activity.LineConnected, Account: account, First: true}, 0)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnected, Account: account, First: true}, 0)
 	w.ok(w.s.Border.StillInState(t.Context(), "acme", w.now.Add(3*time.Minute)))
 	w.s = w.s.Restart(t, false)
-	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true}, time.Hour)
-	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true, Reason: "no route"}, time.Hour)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnecting, First: true}, time.Hour)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnecting, First: true, Reason: "no route"}, time.Hour)
 	got := w.lines(0, 2*time.Hour, 10)
 	if len(got) != 2 || !got[0].To.Equal(w.now.Add(3*time.Minute)) || got[1].Reason != "no route" {
 		t.Errorf("lines are %+v", got)
@@ -66,13 +66,13 @@ func lineCrash(t *testing.T, w *world) {
 }
 
 func lineKept(t *testing.T, w *world) {
-	w.stood(activity.ConnPeriod{State: activity.LineConnected, First: true}, 0)
-	w.stood(activity.ConnPeriod{State: activity.LineDegraded}, time.Hour)
-	w.stood(activity.ConnPeriod{State: activity.LineConnected}, 90*24*time.Hour)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnected, First: true}, 0)
+	w.stood(activity.ConnPeriod{State: activity.ConnDegraded}, time.Hour)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnected}, 90*24*time.Hour)
 	if got := w.lines(0, 100*24*time.Hour, 10); len(got) != 3 {
 		t.Errorf("after ninety days %+v", got)
 	}
-	w.stood(activity.ConnPeriod{State: activity.LineDegraded}, 90*24*time.Hour+2*time.Hour)
+	w.stood(activity.ConnPeriod{State: activity.ConnDegraded}, 90*24*time.Hour+2*time.Hour)
 	if got := w.lines(0, 100*24*time.Hour, 10); len(got) != 3 || got[0].State != "degraded" {
 		t.Errorf("an hour later %+v", got)
 	}
@@ -87,9 +87,9 @@ func lineNamed(t *testing.T, w *world) {
 		return line
 	}
 	testutil.Same(t, "before", "", named())
-	w.ok(w.s.Border.StateChanged(t.Context(), activity.ConnPeriod{Line: "old", Account: account, State: activity.LineConnected, From: w.now.Add(-time.Hour), First: true}))
+	w.ok(w.s.Border.StateChanged(t.Context(), activity.ConnPeriod{Line: "old", Account: account, State: activity.ConnConnected, From: w.now.Add(-time.Hour), First: true}))
 	testutil.Same(t, "at first", "old", named())
-	w.stood(activity.ConnPeriod{State: activity.LineConnected, Account: account, First: true}, 0)
-	w.stood(activity.ConnPeriod{State: activity.LineConnecting, First: true}, time.Minute)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnected, Account: account, First: true}, 0)
+	w.stood(activity.ConnPeriod{State: activity.ConnConnecting, First: true}, time.Minute)
 	testutil.Same(t, "in the end", "acme", named())
 }

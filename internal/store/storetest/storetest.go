@@ -66,9 +66,9 @@ type Latest interface {
 
 // Border is what the border and its wiring ask of a store.
 type Border interface {
-	activity.Directory
-	activity.Chats
-	activity.Log
+	activity.ChatDirectory
+	activity.ChatLister
+	activity.EventLog
 	activity.ConnHistory
 	activity.Outbox
 	activity.NoticeStore
@@ -78,7 +78,7 @@ type Border interface {
 	media.FileIndex
 	media.BlobRefs
 	media.TranscriptionQueue
-	activity.Drafts
+	activity.DraftStore
 	Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error
 	Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error)
 	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error

@@ -70,7 +70,7 @@ func adapterRows(conf *config.Config, h *console.Health, crew []engine.Process, 
 		case h != nil:
 			r.live(*h)
 		case by != nil && !a.Misconfigured:
-			r.State, r.Healthy, r.Since, r.Reason = string(activity.LineStandby), true, server.OptionalTime(by.Since), by.String()+" serves it"
+			r.State, r.Healthy, r.Since, r.Reason = string(activity.ConnStandby), true, server.OptionalTime(by.Since), by.String()+" serves it"
 		}
 		r.remember(conf, accounts)
 		rows = append(rows, r)

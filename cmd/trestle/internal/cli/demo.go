@@ -35,7 +35,7 @@ import (
 // hurried are the times of the line that a demo cuts, short enough to be seen:
 // before its silence closes connection spans, and between attempts to reach it.
 func hurried() map[string]activity.ConnectionOptions {
-	return map[string]activity.ConnectionOptions{"telegram": {Deaf: 4 * time.Second, RetryMax: time.Second}}
+	return map[string]activity.ConnectionOptions{"telegram": {SilenceLimit: 4 * time.Second, RetryMax: time.Second}}
 }
 
 // demoHold is how long a platform of the demo holds a poll open.

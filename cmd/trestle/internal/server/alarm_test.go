@@ -101,13 +101,13 @@ func TestConditionsOfAnAccount(t *testing.T) {
 		started time.Time
 		want    alerts.Code
 	}{
-		{"heard lately", activity.ConnStatus{State: activity.LineConnected, Heard: now.Add(-time.Minute)}, now.Add(-time.Hour), ""},
-		{"not heard", activity.ConnStatus{State: activity.LineConnected, Heard: now.Add(-2 * time.Minute)}, now.Add(-time.Hour), alerts.Deaf},
-		{"never heard", activity.ConnStatus{State: activity.LineConnecting}, now.Add(-time.Hour), alerts.Deaf},
-		{"just started", activity.ConnStatus{State: activity.LineConnecting}, now.Add(-time.Minute), ""},
-		{"dead credentials", activity.ConnStatus{State: activity.LineMisconfigured, Heard: now}, now, alerts.Credentials},
-		{"cannot send", activity.ConnStatus{State: activity.LineConnected, Heard: now, Paused: "401"}, now, alerts.Credentials},
-		{"somebody else", activity.ConnStatus{State: activity.LineConflict, Heard: now}, now, alerts.Conflict},
+		{"heard lately", activity.ConnStatus{State: activity.ConnConnected, Heard: now.Add(-time.Minute)}, now.Add(-time.Hour), ""},
+		{"not heard", activity.ConnStatus{State: activity.ConnConnected, Heard: now.Add(-2 * time.Minute)}, now.Add(-time.Hour), alerts.Deaf},
+		{"never heard", activity.ConnStatus{State: activity.ConnConnecting}, now.Add(-time.Hour), alerts.Deaf},
+		{"just started", activity.ConnStatus{State: activity.ConnConnecting}, now.Add(-time.Minute), ""},
+		{"dead credentials", activity.ConnStatus{State: activity.ConnMisconfigured, Heard: now}, now, alerts.Credentials},
+		{"cannot send", activity.ConnStatus{State: activity.ConnConnected, Heard: now, Paused: "401"}, now, alerts.Credentials},
+		{"somebody else", activity.ConnStatus{State: activity.ConnConflict, Heard: now}, now, alerts.Conflict},
 	} {
 		seen, bad := lineProblem(test.st, test.started, now)
 		if bad != (test.want != "") || bad && seen.Code != test.want {

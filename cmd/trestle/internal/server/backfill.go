@@ -192,7 +192,7 @@ func (w BackfillJob) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 	}
 	stretch := adapters.HistoryRange{Chat: chat.Chat, From: args.Since, Cursor: at.Page}
 	return history.History(ctx, stretch, func(ctx context.Context, p adapters.HistoryPage) error {
-		outcome, err := in.Recall(ctx, p.Updates)
+		outcome, err := in.ImportHistory(ctx, p.Updates)
 		if err != nil {
 			return err
 		}

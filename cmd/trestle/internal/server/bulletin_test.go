@@ -110,6 +110,6 @@ func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	testutil.Same(t, "who serves it told", "telegram", called("telegram:7001"))
 	s.known.Store(nil)
 	testutil.Same(t, "nobody told", "telegram:7001", called("telegram:7001"))
-	testutil.OK(t, store.Border().StateChanged(t.Context(), activity.ConnPeriod{Line: "telegram", Account: "telegram:7001", State: activity.LineConnected, From: time.Now(), First: true}))
+	testutil.OK(t, store.Border().StateChanged(t.Context(), activity.ConnPeriod{Line: "telegram", Account: "telegram:7001", State: activity.ConnConnected, From: time.Now(), First: true}))
 	testutil.Same(t, "who served it is gone", "telegram", called("telegram:7001"))
 }

@@ -14,19 +14,19 @@ var _ shell.DraftDisplay = drafts{}
 // Shows implements [shell.Drafts].
 func (d drafts) Shows(account, chat string, message bool) bool {
 	out := d.parts.egress(account)
-	return out != nil && out.Shows(chat, message)
+	return out != nil && out.ShowsDrafts(chat, message)
 }
 
 // Show implements [shell.Drafts].
 func (d drafts) Show(x spaces.Draft) {
 	if out := d.parts.egress(x.Account); out != nil {
-		out.Show(x)
+		out.ShowDraft(x)
 	}
 }
 
 // Over implements [shell.Drafts].
 func (d drafts) Over(x spaces.Draft) {
 	if out := d.parts.egress(x.Account); out != nil {
-		out.Over(x.ID)
+		out.EndDraft(x.ID)
 	}
 }

@@ -215,7 +215,7 @@ func (s *Server) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.Diagnosis{}}
 	if l := s.lineOf(name); l != nil {
-		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.Config(), name), l.Status().State == activity.LineStandby)
+		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.Config(), name), l.Status().State == activity.ConnStandby)
 	}
 	answer.Clocks = s.clock.Readings()
 	control.WriteJSON(rw, http.StatusOK, answer)

@@ -26,8 +26,8 @@ func (p *Components) collect(ctx context.Context, l *accountConn) error {
 	case <-l.Joined():
 	}
 	limits := p.Config().SettingsFor("", "").Attachments
-	c := media.NewCollector(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, media.FileFetcherOptions{
-		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Bell: p.ringAccounts, Logger: p.Log.With("adapter", l.name),
+	c := media.NewFileFetcher(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, media.FileFetcherOptions{
+		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Notify: p.ringAccounts, Logger: p.Log.With("adapter", l.name),
 	})
 	l.collector.Store(c)
 	return c.Run(ctx)
@@ -108,5 +108,5 @@ func (p *Components) sweep(ctx context.Context) error {
 	if p.files == nil {
 		return nil
 	}
-	return media.NewSweeper(p.border, p.files, p.Log).Run(ctx)
+	return media.NewBlobCollector(p.border, p.files, p.Log).Run(ctx)
 }

@@ -45,7 +45,7 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Co
 	x := console.Component{
 		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
 		Since: OptionalTime(s.Since), Heard: OptionalTime(s.Heard),
-		Healthy: s.State == activity.LineConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.LineStandby,
+		Healthy: s.State == activity.ConnConnected && now.Sub(s.Heard) <= heardWithin || s.State == activity.ConnStandby,
 	}
 	switch {
 	case s.Paused != "":

@@ -121,7 +121,7 @@ func (w ImportJob) Work(ctx context.Context, t *jobs.Task) error {
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	err = telegram.ReadExport(ctx, file, telegram.ExportQuery{Export: q.Export, Chat: q.Chat, Skip: at.Done}, func(ctx context.Context, page []adapters.Update, done int64) error {
-		outcome, err := in.Recall(ctx, q.early(page))
+		outcome, err := in.ImportHistory(ctx, q.early(page))
 		if err != nil {
 			return err
 		}

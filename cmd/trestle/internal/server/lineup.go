@@ -33,7 +33,7 @@ type accountConn struct {
 // newLine makes the line of an account. join says what it serves.
 func (p *Components) newLine(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
 	return &accountConn{
-		Connection: activity.NewLine(ad, p.border, join, p.lineOptions(name)),
+		Connection: activity.NewConnection(ad, p.border, join, p.lineOptions(name)),
 		name:       name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
@@ -43,7 +43,7 @@ func (p *Components) lineOptions(name string) activity.ConnectionOptions {
 	o := p.Times[name]
 	o.Name, o.Logger = name, p.Log
 	if name != LocalName {
-		o.Logbook = p.border
+		o.History = p.border
 	}
 	return o
 }
@@ -67,7 +67,7 @@ func (l *accountConn) firstOutcome(ctx context.Context) error {
 			if l.other.Load() != nil {
 				return errSkipped
 			}
-			if st := l.Status(); st.State != activity.LineConnected && st.Reason != "" {
+			if st := l.Status(); st.State != activity.ConnConnected && st.Reason != "" {
 				return errors.New(st.Reason)
 			}
 		}

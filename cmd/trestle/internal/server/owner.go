@@ -108,7 +108,7 @@ func (l *accountConn) standBy(has engine.Process) {
 func (l *accountConn) Status() activity.ConnStatus {
 	st := l.Connection.Status()
 	if has := l.other.Load(); has != nil {
-		st.State, st.Since, st.Reason = activity.LineStandby, has.Since, has.String()+" serves it"
+		st.State, st.Since, st.Reason = activity.ConnStandby, has.Since, has.String()+" serves it"
 	}
 	return st
 }

@@ -15,7 +15,7 @@ import (
 // attendant does what people ask of the program itself in any chat.
 func (p *Components) attendant() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
-		Roles: p.border, Reins: runControl{p}, Insight: p.border, Platforms: p.platforms, Ack: p.acknowledge,
+		Roles: p.border, Runs: runControl{p}, Rooms: p.border, Platforms: p.platforms, Ack: p.acknowledge,
 		Name: func(id spaces.AgentID) string {
 			a, _ := p.Config().Agent(string(id))
 			return a.Name
@@ -55,7 +55,7 @@ func (p *Components) platforms() []string {
 	var on []string
 	for _, name := range []string{"telegram", "slack", "discord"} {
 		for _, l := range p.lineup.all() {
-			if s := l.Status(); s.State == activity.LineConnected && strings.HasPrefix(s.Account, name+":") {
+			if s := l.Status(); s.State == activity.ConnConnected && strings.HasPrefix(s.Account, name+":") {
 				on = append(on, strings.ToUpper(name[:1])+name[1:])
 				break
 			}

@@ -70,7 +70,7 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 		w.settle()
 		hears("brought back", "still there", 1)
 		hears("brought back", "is anybody in the barn", 1)
-		if l := w.process.lineup.all(); l[1] != first || l[1].Status().State != activity.LineConnected {
+		if l := w.process.lineup.all(); l[1] != first || l[1].Status().State != activity.ConnConnected {
 			t.Error("an account whose entry stayed was not left alone")
 		}
 		w.stop()

@@ -141,7 +141,7 @@ func leastParallel(c *config.Config, agent string) int {
 func (s *Server) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
 	for _, q := range queues {
 		for _, l := range s.lineup.all() {
-			if st := l.Status(); st.Account == q.Account && st.State == activity.LineConnected && st.Paused == "" {
+			if st := l.Status(); st.Account == q.Account && st.State == activity.ConnConnected && st.Paused == "" {
 				evidence := fmt.Sprintf("%d could be sent, the oldest since %s", q.Waiting, textout.FormatTime(q.Since))
 				all = append(all, idleWork{alerts.Observation{Code: alerts.NotSent, Subject: l.name, Evidence: evidence}, fmt.Sprint(q.First, q.Since.UTC())})
 			}

@@ -35,13 +35,13 @@ func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Ob
 		heard = started
 	}
 	switch {
-	case st.State == activity.LineStandby: // whoever serves it sees it
+	case st.State == activity.ConnStandby: // whoever serves it sees it
 		return seen, false
-	case st.State == activity.LineMisconfigured:
+	case st.State == activity.ConnMisconfigured:
 		seen.Code = alerts.Credentials
 	case st.Paused != "":
 		seen.Code, seen.Evidence = alerts.Credentials, st.Paused
-	case st.State == activity.LineConflict:
+	case st.State == activity.ConnConflict:
 		seen.Code = alerts.Conflict
 	case now.Sub(heard) > heardWithin:
 		seen.Code = alerts.Deaf

@@ -34,7 +34,7 @@ func (p *Components) write(ctx context.Context) error {
 		}
 		hearer = transcriptionEndpoint{endpoint, name}
 	}
-	s := media.NewScribe(p.border, p.files, hearer, media.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.Log})
+	s := media.NewTranscriptionWorker(p.border, p.files, hearer, media.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.Log})
 	p.scribe.Store(s)
 	return s.Run(ctx)
 }

@@ -17,10 +17,10 @@ import (
 // PRD-5.3-5, PRD-5.3-A3: what failed is named, and healthy means that it hears.
 func TestHealthNamesWhatFailed(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	connected := activity.ConnStatus{Name: "telegram", State: activity.LineConnected, Heard: now.Add(-time.Minute)}
-	deaf := activity.ConnStatus{Name: "telegram", State: activity.LineConnected, Heard: now.Add(-2 * time.Minute)}
-	paused := activity.ConnStatus{Name: "telegram", State: activity.LineConnected, Heard: now, Paused: "the token was refused"}
-	lost := activity.ConnStatus{Name: "telegram", State: activity.LineConflict, Heard: now, Reason: "somebody else polls"}
+	connected := activity.ConnStatus{Name: "telegram", State: activity.ConnConnected, Heard: now.Add(-time.Minute)}
+	deaf := activity.ConnStatus{Name: "telegram", State: activity.ConnConnected, Heard: now.Add(-2 * time.Minute)}
+	paused := activity.ConnStatus{Name: "telegram", State: activity.ConnConnected, Heard: now, Paused: "the token was refused"}
+	lost := activity.ConnStatus{Name: "telegram", State: activity.ConnConflict, Heard: now, Reason: "somebody else polls"}
 	for _, test := range []struct {
 		name    string
 		status  activity.ConnStatus

@@ -87,12 +87,12 @@ func (p *Components) joinPlatform(name string, ad adapters.Adapter, unpaced bool
 			return nil, nil, err
 		}
 		p.openServers(ctx, ad, connectedAccount{name, account.Key(), in})
-		o := activity.EgressOptions{Unpaced: unpaced, Holds: p.Store.HoldsLease, Drafts: p.border, Face: p.face, Kin: p.kin(name, account.Platform), Logger: p.Log.With("adapter", name)}
+		o := activity.EgressOptions{Unpaced: unpaced, OwnsAccount: p.Store.HoldsLease, Drafts: p.border, Persona: p.face, IdentityLookup: p.kin(name, account.Platform), Logger: p.Log.With("adapter", name)}
 		if p.redis != nil {
-			o.Purse = sharedLimiter{p.redis, account.Key()}
+			o.SharedLimiter = sharedLimiter{p.redis, account.Key()}
 		}
 		if p.files != nil {
-			o.Shelf, o.Cupboard = p.border, p.files
+			o.Files, o.Blobs = p.border, p.files
 		}
 		return in, activity.NewEgress(account, ad, p.border, p.mapping, o), nil
 	}
@@ -152,7 +152,7 @@ func (p *Components) reception(ctx context.Context, name, account string) (activ
 		Admit: access.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: p.servers(name),
 		Room: spaces.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 		Name: name, Allow: senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
-		DealtUntil: dealt, Files: p.fetches(name), Commands: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Bell: p.ringFor(name),
+		RestoredUntil: dealt, Files: p.fetches(name), Commands: p.attendant(), Operators: p.operators(name), Ours: p.accounts, Notify: p.ringFor(name),
 		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
 			return p.ofServer(ctx, s, name+":"+group)
 		}, Logger: p.Log.With("adapter", name),

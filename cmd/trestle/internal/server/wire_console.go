@@ -70,7 +70,7 @@ func (d consoleBackend) Adapters() []console.Adapter {
 		st := l.Status()
 		all = append(all, console.Adapter{
 			Name: st.Name, Account: st.Account, Handle: st.Handle, State: string(st.State), Since: OptionalTime(st.Since), Heard: OptionalTime(st.Heard),
-			Reason: st.Reason, Paused: st.Paused, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
+			Reason: st.Reason, Paused: st.Paused, Received: st.Stats.Recorded, Refused: st.Stats.Refused,
 		})
 	}
 	return all

@@ -126,7 +126,7 @@ func (p *Components) joinLocal(ctx context.Context, account adapters.Account) (*
 	}
 	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
 	p.joined = append(p.joined, connectedAccount{LocalName, account.Key(), in})
-	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Face: p.face, Logger: p.Log.With("adapter", LocalName)})
+	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Persona: p.face, Logger: p.Log.With("adapter", LocalName)})
 	return in, out, nil
 }
 
@@ -134,7 +134,7 @@ func (p *Components) joinLocal(ctx context.Context, account adapters.Account) (*
 // named: whoever sits at the terminal is the operator.
 func (p *Components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Bell: p.ringFor(LocalName), Logger: p.Log.With("adapter", LocalName),
+		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Notify: p.ringFor(LocalName), Logger: p.Log.With("adapter", LocalName),
 	}
 }
 

@@ -53,7 +53,7 @@ func (s *Server) figures(ctx context.Context) (telemetry.Metrics, error) {
 	for _, l := range s.lineup.all() {
 		st := l.Status()
 		a := telemetry.Account{
-			Name: st.Name, Connected: st.State == activity.LineConnected, Heard: st.Heard, Received: st.Tally.Recorded, Refused: st.Tally.Refused,
+			Name: st.Name, Connected: st.State == activity.ConnConnected, Heard: st.Heard, Received: st.Stats.Recorded, Refused: st.Stats.Refused,
 		}
 		if hook, ok := l.adapter.(adapters.WebhookReceiver); ok {
 			a.Calls = hook.RefusedCalls()

@@ -20,8 +20,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// SECURITY S16: whatever a credential holds and wherever it stands, it is not in
-// what comes out.
+// A credential is removed in every encoding and at every position.
 func TestNoFormOfACredentialPasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		token := "h1d!" + rapid.StringOfN(rapid.RuneFrom([]rune("aZ09:/+=?&%#\"\\'<> _-.~é\t")), 8, 40, -1).Draw(t, "token")
@@ -57,8 +56,8 @@ func lowerHex(text string) string {
 	return out.String()
 }
 
-// SECURITY S16: every row of the table hides a token of its shape, and leaves
-// what only begins like one.
+// Every row of the tables hides a token of its format, and no text that only begins
+// like one.
 func TestEveryShapeIsHidden(t *testing.T) {
 	var r SecretRegistry
 	body := strings.Repeat("a1B2c3D4", 20)
@@ -89,7 +88,7 @@ func TestEveryShapeIsHidden(t *testing.T) {
 	t.Logf("%d shapes of tokens", len(prefixed)+len(patterned))
 }
 
-// What people say and what the log says of itself is left alone.
+// Messages and log text without credentials stay unchanged.
 func TestOrdinaryTextIsLeftAlone(t *testing.T) {
 	var r SecretRegistry
 	for _, text := range []string{
@@ -109,8 +108,8 @@ func (s shouting) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("word", s.word), slog.Any("err", errors.New(s.word)))
 }
 
-// SECURITY S16: a record is scrubbed in its message and in attributes of every
-// kind, before a handler quotes or encodes them.
+// A record is scrubbed in its message and in attributes of every kind, before a
+// handler quotes or encodes them.
 func TestHandlerScrubsRecordsWhole(t *testing.T) {
 	const token = `7:h"id\den` + "\twords"
 	var r SecretRegistry
@@ -138,7 +137,7 @@ func TestHandlerScrubsRecordsWhole(t *testing.T) {
 	}
 }
 
-// A configuration that changes while the log is written adds to what is hidden.
+// Credentials can be added while the log is written.
 func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
 	var r SecretRegistry
 	var g sync.WaitGroup
@@ -172,8 +171,8 @@ func BenchmarkScrub(b *testing.B) {
 	}
 }
 
-// The keys of endpoints that want none are words that texts are full of.
-func TestAWordThatStandsForNoKeyIsLeftInTexts(t *testing.T) {
+// Short placeholder keys stay in text.
+func TestPlaceholderKeysStayInText(t *testing.T) {
 	var r SecretRegistry
 	r.Know("k", "test", "ollama", "sk-1234")
 	const text = "the tokens of ollama were tested with sk-1234"

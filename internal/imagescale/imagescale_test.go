@@ -28,7 +28,7 @@ func painted(tb testing.TB, w, h int) []byte {
 	return b.Bytes()
 }
 
-// Issue 5: a small picture stays as it is; a large one keeps its form and colours
+// a small picture stays as it is; a large one keeps its form and colours
 // within the bound, on white.
 func TestLargePicturesAreMadeSmall(t *testing.T) {
 	small := painted(t, 60, 40)
@@ -55,7 +55,7 @@ func far(got uint32, want uint8) bool {
 	return max(int(got>>8), int(want))-min(int(got>>8), int(want)) > 12
 }
 
-// SECURITY S20, F48: what is no picture, or one that would fill the memory, is
+// what is no picture, or one that would fill the memory, is
 // refused by its head.
 func TestWhatCannotBeShownIsRefused(t *testing.T) {
 	huge := painted(t, 2, 2)
@@ -73,7 +73,7 @@ func TestWhatCannotBeShownIsRefused(t *testing.T) {
 	}
 }
 
-// Issue 5: what a picture is charged rises with what it covers.
+// what a picture is charged rises with what it covers.
 func TestPicturesAreChargedByTheirSize(t *testing.T) {
 	for _, c := range []struct{ w, h, want int }{{1, 1, 255}, {512, 512, 255}, {513, 512, 425}, {1024, 1024, 765}} {
 		if got := (ScaledImage{Width: c.w, Height: c.h}).Tokens(); got != c.want {
@@ -82,7 +82,7 @@ func TestPicturesAreChargedByTheirSize(t *testing.T) {
 	}
 }
 
-// SECURITY S20: no bytes make it panic, or give back more than was asked for.
+// no bytes make it panic, or give back more than was asked for.
 func FuzzFit(f *testing.F) {
 	f.Add(painted(f, 40, 30), 16)
 	f.Add([]byte("GIF89a"), 1)

@@ -22,8 +22,8 @@ var looking = llm.Request{Model: "m", Messages: []llm.Message{
 	}},
 }}
 
-// Issue 5: pictures stand behind the words, as the library reads them.
-func TestPicturesStandBehindTheWords(t *testing.T) {
+// Images follow the text, in the form of the library.
+func TestImagesFollowTheText(t *testing.T) {
 	var got goopenai.ChatCompletionRequest
 	if err := json.Unmarshal(written(looking, parameters{pictures: true}), &got); err != nil {
 		t.Fatal(err)
@@ -43,18 +43,17 @@ func TestPicturesStandBehindTheWords(t *testing.T) {
 	}
 }
 
-// Issue 5, DELIVERY I17: an endpoint that counts nothing is taken to have counted
-// the words, and each picture for what it is worth, not for its bytes.
-func TestPicturesAreCountedForWhatTheyAreTaken(t *testing.T) {
+// Without reported usage the estimate counts the text and the tokens of each image,
+// not its bytes.
+func TestImagesCountAsTheirTokens(t *testing.T) {
 	u := (&streamAssembler{request: looking, sees: true}).counted(len(written(looking, parameters{pictures: true})))
 	if u.Prompt < 300 || u.Prompt > 500 || !u.Estimated {
 		t.Errorf("counted %+v, want 300 and some words", u)
 	}
 }
 
-// Issue 5: a model that turns out not to see is asked again in words, and from
-// then on in words alone.
-func TestAModelThatDoesNotSeeIsAskedInWords(t *testing.T) {
+// When a model refuses images, this request and later ones are sent without them.
+func TestModelWithoutVisionGetsTextOnly(t *testing.T) {
 	var pictures []bool
 	c, err := New(Options{BaseURL: "http://model.test/v1", Transport: fakeTransport(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
@@ -78,7 +77,7 @@ func TestAModelThatDoesNotSeeIsAskedInWords(t *testing.T) {
 		if err != nil || got.Text != "a cat" {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		if got.Usage.Prompt != words { // DELIVERY I17: nobody has seen the pictures
+		if got.Usage.Prompt != words { // the images were not sent
 			t.Errorf("%d tokens for the words alone, want %d", got.Usage.Prompt, words)
 		}
 	}
