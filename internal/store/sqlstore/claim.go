@@ -91,7 +91,7 @@ func (p *leaseState) resumesOwn(c spaces.Claim) bool {
 	return c.Again && p.openCycle != "" && p.holder == c.Holder && p.leased
 }
 
-// leaseState leaseState is the lease of a mind in a space, with its open cycle.
+// leaseState returns the lease of a mind in a space, with its open cycle.
 func (t *claimTx) leaseState(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
 	var expires int64
 	_, err = engine.ScanRow(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.openCycle, &p.asleep)
