@@ -69,15 +69,17 @@ func (e *Egress) markReachable(ctx context.Context, a spaces.Action, of sendStep
 // as.
 func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.OutgoingMessage) (s SendResult, back bool) {
 	now := time.Now()
-	if until := e.pausedUntil(); until.After(now) {
+	if until := e.outage.pausedUntil(); until.After(now) {
 		return retryAt(a, until), true
 	}
-	e.throttleBacklog(now)
+	if e.outage.long(now) { // the next send is the first of a recovery
+		e.backlog.begin(now)
+	}
 	if wait := e.backlog.take(a, now); wait > 0 {
 		return retryAt(a, now.Add(wait)), true
 	}
-	wait, taken := e.takeCall(ctx, a.Chat, now)
-	if taken || !e.mayBeLimited(a.Chat, now) {
+	wait, taken := e.limits.takeCall(ctx, a.Chat, now)
+	if taken || !e.limits.mayBeLimited(a.Chat, now) {
 		e.preview(ctx, shown, wait)
 	}
 	if !taken {
@@ -88,7 +90,7 @@ func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a space
 		return retryAt(a, time.Now()), true
 	}
 	now = time.Now()
-	if held := e.limits.held(a.Chat, now); held > 0 { // since it took its turn
+	if held := e.limits.perChat.held(a.Chat, now); held > 0 { // since it took its turn
 		e.backlog.giveBack(a)
 		return retryAt(a, now.Add(held)), true
 	}
@@ -162,7 +164,7 @@ func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait t
 	ctx, cancel := context.WithTimeout(ctx, min(wait, e.o.SendLimit))
 	defer cancel()
 	err := e.draftShower.Preview(ctx, p)
-	e.noteLimit(ctx, p.Chat, err)
+	e.limits.noteLimit(ctx, p.Chat, err)
 	if err == nil {
 		_ = failpoint.Point("preview.shown") // only a kill concerns anybody
 	}
@@ -176,11 +178,13 @@ func (e *Egress) call(ctx context.Context, s sendStep) (adapters.Receipt, error)
 	receipt, err := s.do(ctx)
 	if err != nil {
 		if k := adapters.KindOf(err); k == adapters.NotSent || k == adapters.Unknown {
-			e.noteFailure(time.Now())
+			e.outage.noteFailure(time.Now())
 		}
 		return receipt, err
 	}
-	e.noteSuccess()
+	if e.outage.active() { // the platform accepted a call: the credentials are good
+		e.Resume()
+	}
 	return receipt, failpoint.Point("send.accepted")
 }
 

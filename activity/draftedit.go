@@ -93,14 +93,14 @@ func (e *Egress) draftPostFailed(ctx context.Context, d spaces.Draft, err error)
 	if kind == adapters.Unknown {
 		return false
 	}
-	e.noteLimit(ctx, d.Chat, err)
+	e.limits.noteLimit(ctx, d.Chat, err)
 	return e.o.Drafts.Forget(context.WithoutCancel(ctx), d.ID) == nil && !kind.Permanent()
 }
 
 // editDraft edits a draft that stands.
 func (e *Egress) editDraft(ctx context.Context, d spaces.Draft, at, text string) bool {
 	err := e.editor.Edit(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
-	e.noteLimit(ctx, d.Chat, err)
+	e.limits.noteLimit(ctx, d.Chat, err)
 	if err == nil {
 		return failpoint.Point("draft.edited") == nil
 	}
@@ -262,7 +262,7 @@ func (e *Egress) deleteLeftDrafts(ctx context.Context) {
 func (e *Egress) deleteLeftDraft(ctx context.Context, d StoredDraft) error {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	if _, taken := e.takeCall(ctx, d.Chat, time.Now()); !taken {
+	if _, taken := e.limits.takeCall(ctx, d.Chat, time.Now()); !taken {
 		return nil // soon
 	}
 	d, stands, err := e.postedDraft(ctx, d.Account, d.ID)
@@ -270,6 +270,6 @@ func (e *Egress) deleteLeftDraft(ctx context.Context, d StoredDraft) error {
 		return err
 	}
 	err = e.deleteDraft(ctx, d)
-	e.noteLimit(ctx, d.Chat, err)
+	e.limits.noteLimit(ctx, d.Chat, err)
 	return err
 }

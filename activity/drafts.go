@@ -171,10 +171,10 @@ func (e *Egress) followDraft(stop, work context.Context, g *liveDraft) {
 // at once is left out.
 func (e *Egress) spare(ctx context.Context, chat string) bool {
 	now := time.Now()
-	if !e.o.OwnsAccount() || e.pausedUntil().After(now) || !e.limits.spare(chat, now) {
+	if !e.o.OwnsAccount() || e.outage.pausedUntil().After(now) || !e.limits.perChat.spare(chat, now) {
 		return false
 	}
-	_, taken := e.takeShared(ctx, chat, 0)
+	_, taken := e.limits.takeShared(ctx, chat, 0)
 	return taken
 }
 
@@ -189,7 +189,7 @@ func (e *Egress) showDraft(ctx context.Context, d spaces.Draft, at string) (stan
 	err := e.draftShower.Preview(ctx, adapters.OutgoingMessage{
 		Chat: d.Chat, Thread: string(d.Thread), Text: e.firstPart(d.Text), Key: draftKey(d.ID), Face: e.persona(spaces.Action{Agent: d.Agent}),
 	})
-	if e.noteLimit(ctx, d.Chat, err) {
+	if e.limits.noteLimit(ctx, d.Chat, err) {
 		return "", true
 	}
 	if err != nil {

@@ -189,7 +189,7 @@ func TestOnlyWhatIsNoMessageShowsADraft(t *testing.T) {
 		if !e.ShowsDrafts("private", false) || e.ShowsDrafts("group", false) || e.ShowsDrafts("group", true) {
 			t.Errorf("drafts: private %t, group %t", e.ShowsDrafts("private", false), e.ShowsDrafts("group", true))
 		}
-		e.pause(time.Now().Add(time.Minute), "no")
+		e.outage.pause(time.Now().Add(time.Minute), "no")
 		if e.ShowsDrafts("private", true) {
 			t.Error("a way out that is shut shows drafts")
 		}

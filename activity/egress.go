@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,14 +20,6 @@ var errStopping = errors.New("the process is stopping")
 const (
 	poll         = time.Second // the slow look at the outbox behind the doorbell
 	storeTimeout = 10 * time.Second
-	// firstPause is how long nothing is sent after credentials were refused: a platform
-	// that fails may refuse good ones. It doubles up to unpausing while they are dead.
-	firstPause = 10 * time.Second
-	maxPause   = 5 * time.Minute
-	// outageThreshold is how long an account has to be without for what was decided before to
-	// be old (I9): as long as it takes to be deaf. After a shorter time nothing begins
-	// anew, or a busy chat of an account that blips would fall ever further behind.
-	outageThreshold = 90 * time.Second
 )
 
 // Egress sends one account's decided actions. What is to be sent, in which order,
@@ -41,7 +32,7 @@ type Egress struct {
 	mapping *SpaceMapping
 	o       EgressOptions
 	logger  *slog.Logger
-	limits  *rateLimits
+	limits  accountLimits
 	backlog backlogThrottle
 	clock   wallClock
 
@@ -62,11 +53,7 @@ type Egress struct {
 	inflight inflightSends
 	drafts   draftTracker
 
-	mu       sync.Mutex // guards what follows
-	paused   time.Time  // nothing is sent before this
-	why      string     // empty once the credentials are good again
-	refused  int        // pauses since they were good
-	outSince time.Time  // since when nothing could be sent; zero while something can
+	outage outageTracker
 }
 
 // EgressOptions are the limits of an egress.
@@ -153,6 +140,7 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 		logger:  o.Logger.With("account", a.Key()),
 		wake:    retry.NewWakeSignal(),
 		backlog: backlogThrottle{most: o.Backlog},
+		limits:  accountLimits{perAccount: o.AccountLimit, shared: o.SharedLimiter, patience: o.Patience},
 	}
 	e.editor, _ = ad.(adapters.Editor)
 	e.deleter, _ = ad.(adapters.Deleter)
@@ -166,10 +154,10 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 	e.threader, _ = ad.(adapters.ThreadOpener)
 	pacer, paced := ad.(adapters.RateLimitReporter)
 	if !paced || o.Unpaced {
-		e.limits = newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{} })
+		e.limits.perChat = newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{} })
 		return e
 	}
-	e.limits = newRateLimits(o.AccountLimit, func(chat string) adapters.RateLimit { return pacer.Pace(adapters.Chat{ID: chat}) })
+	e.limits.perChat = newRateLimits(o.AccountLimit, func(chat string) adapters.RateLimit { return pacer.Pace(adapters.Chat{ID: chat}) })
 	return e
 }
 
@@ -223,7 +211,7 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 	if err := e.correctClock(stop, now); err != nil {
 		return e.delayed(stop, "outbox cannot be hurried", err)
 	}
-	if until := e.pausedUntil(); until.After(now) {
+	if until := e.outage.pausedUntil(); until.After(now) {
 		return until.Sub(now)
 	}
 	if e.drafts.untidy() {
@@ -288,89 +276,23 @@ func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID
 		return
 	}
 	err := e.typer.Typing(ctx, chat, string(thread))
-	e.noteLimit(ctx, chat, err)
+	e.limits.noteLimit(ctx, chat, err)
 }
 
 // Paused returns why nothing is sent for the moment; empty when sending works.
-func (e *Egress) Paused() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.why
-}
+func (e *Egress) Paused() string { return e.outage.reason() }
 
-// Resume ends a pause: the credentials have been proved again.
+// Resume ends a pause, after the credentials were accepted again.
 func (e *Egress) Resume() {
-	e.mu.Lock()
-	recovered := e.wasOut(time.Now())
-	e.paused, e.why, e.refused, e.outSince = time.Time{}, "", 0, time.Time{}
-	e.mu.Unlock()
-	if recovered {
+	if e.outage.end(time.Now()) {
 		e.backlog.begin(time.Now())
 	}
 	e.Ring()
 }
 
-// Recover ends a silence of the account, and a pause with it: all that was decided
-// before is old, and goes slowly.
+// Recover ends an outage of the account, and a pause with it: messages decided before
+// are sent slowly.
 func (e *Egress) Recover() {
 	e.backlog.begin(time.Now())
 	e.Resume()
-}
-
-// wasOut reports whether nothing could be sent for so long that what was decided
-// meanwhile is old. mu is held.
-func (e *Egress) wasOut(now time.Time) bool {
-	return !e.outSince.IsZero() && now.Sub(e.outSince) >= outageThreshold
-}
-
-// noteFailure notes that something could not be sent.
-func (e *Egress) noteFailure(now time.Time) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.outSince.IsZero() {
-		e.outSince = now
-	}
-}
-
-// noteSuccess notes that something was sent: whatever was refused before, the credentials
-// are good.
-func (e *Egress) noteSuccess() {
-	e.mu.Lock()
-	good := e.outSince.IsZero()
-	e.mu.Unlock()
-	if !good {
-		e.Resume()
-	}
-}
-
-// throttleBacklog makes what was decided before now old if nothing could be sent for long: the
-// next that leaves is the first of a recovery.
-func (e *Egress) throttleBacklog(now time.Time) {
-	e.mu.Lock()
-	without := e.wasOut(now)
-	e.mu.Unlock()
-	if without {
-		e.backlog.begin(now)
-	}
-}
-
-// pause lets nothing be sent for a while. What was in hand beside the action that
-// was refused makes the pause no longer.
-func (e *Egress) pause(now time.Time, why string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.paused.After(now) {
-		return
-	}
-	if e.outSince.IsZero() {
-		e.outSince = now
-	}
-	e.paused, e.why = now.Add(min(firstPause<<e.refused, maxPause)), why
-	e.refused = min(e.refused+1, 8)
-}
-
-func (e *Egress) pausedUntil() time.Time {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.paused
 }

@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"sync"
 	"time"
 
@@ -136,4 +137,73 @@ func delay(l *rate.Limiter, now time.Time) time.Duration {
 // hasTwoTokens reports whether the bucket holds a token for this call and one for a send.
 func hasTwoTokens(l *rate.Limiter, now time.Time) bool {
 	return l.Limit() == rate.Inf || l.TokensAt(now) >= 2
+}
+
+// A SharedLimiter is an account's budget as all processes share it. Its methods may
+// overlap, and must not take long.
+type SharedLimiter interface {
+	// Take takes one call to chat, of the chat's pace and of the whole account's, or
+	// nothing. It returns how long the caller has to wait before it makes the call; a
+	// wait beyond patience takes nothing. With an error the process goes by its own
+	// budget alone.
+	Take(ctx context.Context, chat string, ofChat, whole adapters.RateLimit, patience time.Duration) (wait time.Duration, taken bool, err error)
+	// Hold lets nobody call chat for a while: the platform said so.
+	Hold(ctx context.Context, chat string, d time.Duration) error
+}
+
+// accountLimits are the limits of one account: those of this process, and those
+// that all processes share.
+type accountLimits struct {
+	perChat    *rateLimits
+	perAccount adapters.RateLimit
+	shared     SharedLimiter // nil: no other process sends for the account
+	patience   time.Duration // longest wait for a call
+}
+
+// takeCall asks for one call to chat: of this process's budget, and then of the one
+// that all share.
+func (l *accountLimits) takeCall(ctx context.Context, chat string, now time.Time) (wait time.Duration, taken bool) {
+	wait, taken = l.perChat.take(chat, now, l.patience)
+	if !taken {
+		return wait, false
+	}
+	more, taken := l.takeShared(ctx, chat, l.patience)
+	return max(wait, more), taken
+}
+
+// takeShared asks for one call to chat of the budget that all processes share.
+func (l *accountLimits) takeShared(ctx context.Context, chat string, patience time.Duration) (wait time.Duration, taken bool) {
+	ofChat := l.perChat.of(chat)
+	if l.shared == nil || ofChat.Every <= 0 && l.perAccount.Every <= 0 {
+		return 0, true
+	}
+	wait, taken, err := l.shared.Take(ctx, chat, ofChat, l.perAccount, patience)
+	if err != nil {
+		return 0, true
+	}
+	return wait, taken
+}
+
+// mayBeLimited reports whether it may be the platform that has chat wait, and not our own
+// pace: what other processes were told is not known apart.
+func (l *accountLimits) mayBeLimited(chat string, now time.Time) bool {
+	return l.shared != nil || l.perChat.held(chat, now) > 0
+}
+
+// noteLimit lets nothing go to chat for as long as the platform asked, if that is what err
+// says.
+func (l *accountLimits) noteLimit(ctx context.Context, chat string, err error) (limited bool) {
+	wait, limited := adapters.RetryDelay(err)
+	if limited {
+		l.holdChat(ctx, chat, time.Now(), wait)
+	}
+	return limited
+}
+
+// holdChat lets nothing go to chat for a while, from any process.
+func (l *accountLimits) holdChat(ctx context.Context, chat string, now time.Time, wait time.Duration) {
+	l.perChat.hold(chat, now, now.Add(wait))
+	if l.shared != nil {
+		_ = l.shared.Hold(ctx, chat, wait) // others will be told by the platform, too
+	}
 }

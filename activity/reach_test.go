@@ -241,7 +241,7 @@ func TestTypingTakesOnlyWhatASendCanSpare(t *testing.T) {
 func TestAPausedAccountShowsNoTyping(t *testing.T) {
 	p, r := &platform{}, newRecord()
 	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{})
-	e.pause(time.Now().Add(time.Hour), "dead")
+	e.outage.pause(time.Now().Add(time.Hour), "dead")
 	e.Typing(t.Context(), "c", "")
 	e.Resume()
 	e.Typing(t.Context(), "c", "")

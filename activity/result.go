@@ -27,7 +27,7 @@ func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of se
 			return s // K21: the wait is lost, the platform will say it again
 		}
 		wait, _ := adapters.RetryDelay(err)
-		e.holdChat(ctx, a.Chat, now, wait)
+		e.limits.holdChat(ctx, a.Chat, now, wait)
 		s.NotBefore = now.Add(wait)
 	case adapters.NotSent, adapters.Conflict:
 		s.NotBefore = now.Add(retry.BackoffAfter(a.Attempts))
@@ -45,7 +45,7 @@ func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of se
 	case adapters.Moved:
 		return e.moved(ctx, a, err, s)
 	case adapters.Unauthorized:
-		e.pause(now, "the platform refuses our credentials")
+		e.outage.pause(now, "the platform refuses our credentials")
 		e.logger.Error("sending is paused", "err", err) // and what is ready leaves when that is over
 	case adapters.Forbidden:
 		s.State = spaces.ActionFailed

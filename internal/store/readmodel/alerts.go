@@ -97,7 +97,7 @@ func (p AlertReader) Idle(ctx context.Context, before, now time.Time) (idle aler
 		return err
 	})
 	if err != nil {
-		return alerts.UnclaimedWork{}, fmt.Errorf("read what nobody takes up: %w", err)
+		return alerts.UnclaimedWork{}, fmt.Errorf("read unclaimed work: %w", err)
 	}
 	return idle, nil
 }
@@ -143,7 +143,7 @@ func (p AlertReader) Vitals(ctx context.Context, since, at time.Time) (v alerts.
 		return err
 	})
 	if err != nil {
-		return alerts.Metrics{}, fmt.Errorf("read vitals: %w", err)
+		return alerts.Metrics{}, fmt.Errorf("read metrics: %w", err)
 	}
 	return v, nil
 }

@@ -59,7 +59,7 @@ func (c ReadModel) Past(ctx context.Context, id string) (*HistoricalView, error)
 	}
 	p := &HistoricalView{now: LogReader{c.engine}, run: run, gone: map[spaces.SpaceID]tables.SupersededMessages{}}
 	if err := p.load(ctx, c.engine); err != nil {
-		return nil, fmt.Errorf("look back to run %s: %w", run.Cycle.ID, err)
+		return nil, fmt.Errorf("load past run %s: %w", run.Cycle.ID, err)
 	}
 	return p, nil
 }

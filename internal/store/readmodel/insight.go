@@ -139,7 +139,7 @@ func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spa
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look back in %s: %w", space, err)
+		return nil, fmt.Errorf("read outcomes in %s: %w", space, err)
 	}
 	return told, nil
 }

@@ -41,7 +41,7 @@ func (p AlertStore) Vitals(ctx context.Context, since, at time.Time) (alerts.Met
 	return v, err
 }
 
-// Keep implements [problems.Store].
+// Keep implements [alerts.Store].
 func (p AlertStore) Keep(ctx context.Context, changed []alerts.Alert) error {
 	return p.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, c := range changed {
@@ -61,7 +61,7 @@ func keepProblem(ctx context.Context, t *storeTx, c alerts.Alert) error {
 	return t.Run(ctx, updateProblem, int64(c.ID), c.Evidence, engine.ToMillis(c.Seen), c.Count, engine.ToMillis(c.Well), engine.ToMillis(c.Closed), c.Told, c.Over)
 }
 
-// Ack implements [problems.Store].
+// Ack implements [alerts.Store].
 func (p AlertStore) Ack(ctx context.Context, id alerts.ID, until time.Time) error {
 	return p.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, ackProblem, int64(id), engine.ToMillis(until))

@@ -19,14 +19,14 @@ const (
 where m.account = $1 and m.chat = $2 order by m.n`
 	mappedSpaces engine.Query = `select space, live from mappings where account = $1 and chat = $2`
 	heardSpaces  engine.Query = `select distinct space from mappings where account = $1 and live = 1`
-	// Spaces of an account in which no other one is left that hears.
+	// unheardSpaces !Spaces of an account that are connected through no other account.
 	unheardSpaces engine.Query = `select distinct space from mappings m where account = $1 and live = 1 and not exists (
   select 1 from mappings o where o.space = m.space and o.live = 1 and o.account <> $1
   and not exists (select 1 from meta d where d.name = '` + tables.MetaDisconnected + `' || o.account))`
 	moveChat engine.Query = `insert into mappings (account, chat, space, object, title, relay, live, n)
 select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
 on conflict (account, chat, space) do nothing`
-	// Messages and threads that have their old ids under the new id of their chat.
+	// moveMessages !Messages are found under the new id of their chat as well.
 	moveMessages engine.Query = `insert into messages (account, chat, message, space, event, part, own)
 select account, $3, message, space, event, part, own from messages where account = $1 and chat = $2
 on conflict (account, chat, message, space) do nothing`
@@ -44,7 +44,7 @@ on conflict (space, platform, chat, there) do nothing`
 )
 
 // Place implements [activity.Directory].
-func (b BridgeStore) Place(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
+func (b ChatStore) Place(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
 	out, err := engine.AllRows(ctx, b.s.engine, placements, []any{account, chat}, func(r engine.Row) (p spaces.Placement, err error) {
 		return p, r.Scan(&p.Space, &p.Object, &p.Circle, &p.Lost)
 	})
@@ -58,7 +58,7 @@ func (b BridgeStore) Place(ctx context.Context, account, chat string) ([]spaces.
 }
 
 // Chats implements [activity.Chats].
-func (b BridgeStore) Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
+func (b ChatStore) Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
 	out, err := engine.AllRows(ctx, b.s.engine, tables.SelectMappings, []any{account, string(space)}, tables.ScanMapping)
 	if err != nil {
 		return nil, fmt.Errorf("list chats: %w", err)
@@ -66,7 +66,7 @@ func (b BridgeStore) Chats(ctx context.Context, account string, space spaces.Spa
 	return out, nil
 }
 
-// A chatSpace is a space of a chat.
+// A chatSpace is a space that a chat is mapped to.
 type chatSpace struct {
 	space spaces.SpaceID
 	live  bool
@@ -87,7 +87,7 @@ func (t *chatTx) spacesOf(ctx context.Context, account, chat string) ([]chatSpac
 }
 
 // Migrate implements [activity.Directory].
-func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.ChatMove, at time.Time) error {
+func (b ChatStore) Migrate(ctx context.Context, account string, to spaces.ChatMove, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		moved, err := t.chat.spacesOf(ctx, account, to.From)
 		if err != nil {
@@ -122,8 +122,8 @@ func (b BridgeStore) Migrate(ctx context.Context, account string, to spaces.Chat
 	return nil
 }
 
-// giveWay takes a chat out of the rooms that it opened under its new id, before it was
-// known to be the chat of others.
+// leaveOpenedSpaces removes a chat from the spaces that were opened for its new id
+// before the move was known.
 func (t *chatTx) leaveOpenedSpaces(ctx context.Context, account, chat string, to []chatSpace, at time.Time) error {
 	if len(to) == 0 {
 		return nil
@@ -151,7 +151,7 @@ func (t *chatTx) leaveOpenedSpaces(ctx context.Context, account, chat string, to
 	return nil
 }
 
-// rename has the messages and threads of a chat, and of its spaces, known under its new id.
+// moveMessages moves the messages, drafts and threads of a chat to its new id.
 func (t *chatTx) moveMessages(ctx context.Context, account string, to spaces.ChatMove, of []chatSpace) error {
 	for _, q := range []engine.Query{moveMessages, moveDrafts} {
 		if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
@@ -174,7 +174,7 @@ func (t *chatTx) moveMessages(ctx context.Context, account string, to spaces.Cha
 }
 
 // Live implements [activity.Directory].
-func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
+func (b ChatStore) Live(ctx context.Context, account, chat string, live bool, reason string, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		known, err := t.chat.spacesOf(ctx, account, chat)
 		if err != nil {
@@ -194,13 +194,13 @@ func (b BridgeStore) Live(ctx context.Context, account, chat string, live bool, 
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("note chat %s of %s as live %t: %w", chat, account, live, err)
+		return fmt.Errorf("store chat %s of %s as live %t: %w", chat, account, live, err)
 	}
 	return nil
 }
 
-// reach records that a chat of a space was lost or found. The space's spans
-// follow: it is connected as long as one of its chats is.
+// setLive appends that a chat was lost or found, and closes or opens the spans of the
+// space. A space is connected as long as one of its chats is.
 func (t *chatTx) setLive(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
 	var fact spaces.Body = spaces.Unlinked{Account: account, Chat: chat, Reason: reason}
 	if live {
@@ -222,8 +222,7 @@ func (t *chatTx) setLive(ctx context.Context, space spaces.SpaceID, account, cha
 	return t.span.closeAll(ctx, r, spaces.SpanUnlinked, at)
 }
 
-// note appends a fact about a room that nobody in it did, and reads the room's
-// chats again, which such facts are about.
+// appendFact appends a fact without an author to a space and reloads its chats.
 func (t *chatTx) appendFact(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
 	e := spaces.Event{Space: space, Branch: spaces.Primary, Object: spaces.InfoObject, At: at, RecvAt: at, Body: fact}
 	if err := t.event.append(ctx, &e); err != nil {
@@ -237,7 +236,7 @@ func (t *chatTx) appendFact(ctx context.Context, space spaces.SpaceID, fact spac
 }
 
 // SetConnected implements [activity.Log].
-func (b BridgeStore) SetConnected(ctx context.Context, account string, hears bool, at time.Time) error {
+func (b ChatStore) SetConnected(ctx context.Context, account string, hears bool, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if hears {
 			return t.chat.markConnected(ctx, account, at)
@@ -245,13 +244,13 @@ func (b BridgeStore) SetConnected(ctx context.Context, account string, hears boo
 		return t.chat.markDisconnected(ctx, account, at)
 	})
 	if err != nil {
-		return fmt.Errorf("note %s as hearing %t: %w", account, hears, err)
+		return fmt.Errorf("store connection of %s as %t: %w", account, hears, err)
 	}
 	return nil
 }
 
-// deafen notes that an account is deaf. The spaces that no other one hears are not
-// connected any more.
+// markDisconnected stores that an account is disconnected and closes the spans of the
+// spaces that no other account is connected to.
 func (t *chatTx) markDisconnected(ctx context.Context, account string, at time.Time) error {
 	if err := t.Run(ctx, beginMeta, tables.MetaDisconnected+account, strconv.FormatInt(engine.ToMillis(at), 10)); err != nil {
 		return err
@@ -259,7 +258,7 @@ func (t *chatTx) markDisconnected(ctx context.Context, account string, at time.T
 	return t.eachSpace(ctx, unheardSpaces, account, func(r *spaceState) error { return t.span.closeAll(ctx, r, spaces.SpanDeaf, at) })
 }
 
-// hearAgain connects the spaces of an account, if it was deaf.
+// markConnected opens the spans of the spaces of an account that was disconnected.
 func (t *chatTx) markConnected(ctx context.Context, account string, at time.Time) error {
 	n, err := t.Exec(ctx, dropMeta, tables.MetaDisconnected+account)
 	if err != nil || n == 0 {
@@ -268,7 +267,7 @@ func (t *chatTx) markConnected(ctx context.Context, account string, at time.Time
 	return t.eachSpace(ctx, heardSpaces, account, func(r *spaceState) error { return t.span.openAll(ctx, r, spaces.SpanHeard, at) })
 }
 
-// eachRoom calls do for every space of an account that q names.
+// eachSpace calls do for every space of an account that q selects.
 func (t *chatTx) eachSpace(ctx context.Context, q engine.Query, account string, do func(*spaceState) error) error {
 	ids, err := engine.AllRows(ctx, t, q, []any{account}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
@@ -286,7 +285,7 @@ func (t *chatTx) eachSpace(ctx context.Context, q engine.Query, account string, 
 	return nil
 }
 
-// keepLines is how long it is kept how lines stood.
+// keepLines is how long connection states are stored.
 const keepLines = 90 * 24 * time.Hour
 
 const (
@@ -297,10 +296,11 @@ and began = (select max(n.began) from line_spans n where n.line = $1 and n.began
 	dropLines engine.Query = `delete from line_spans where seen < $1`
 )
 
-var _ activity.ConnHistory = BridgeStore{}
+var _ activity.ConnHistory = ChatStore{}
 
-// StateChanged implements [activity.Logbook]. What is older than ninety days goes.
-func (b BridgeStore) StateChanged(ctx context.Context, s activity.ConnPeriod) error {
+// StateChanged implements [activity.ConnHistory]. It deletes states older than ninety
+// days.
+func (b ChatStore) StateChanged(ctx context.Context, s activity.ConnPeriod) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if !s.First {
 			if err := t.Run(ctx, seenLine, s.Line, engine.ToMillis(s.From)); err != nil {
@@ -313,39 +313,39 @@ func (b BridgeStore) StateChanged(ctx context.Context, s activity.ConnPeriod) er
 		return t.Run(ctx, insertLine, s.Line, engine.ToMillis(s.From), s.Account, string(s.State), s.Reason)
 	})
 	if err != nil {
-		return fmt.Errorf("note that %s is %s: %w", s.Line, s.State, err)
+		return fmt.Errorf("store that %s is %s: %w", s.Line, s.State, err)
 	}
 	return nil
 }
 
-// StillInState implements [activity.Logbook].
-func (b BridgeStore) StillInState(ctx context.Context, line string, at time.Time) error {
+// StillInState implements [activity.ConnHistory].
+func (b ChatStore) StillInState(ctx context.Context, line string, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.Run(ctx, seenLine, line, engine.ToMillis(at)) })
 	if err != nil {
-		return fmt.Errorf("note that %s was seen: %w", line, err)
+		return fmt.Errorf("store that %s is connected: %w", line, err)
 	}
 	return nil
 }
 
-// Serve notes that a room is of a server that has an entry of the configuration, for
-// those who cannot ask the platform.
-func (b BridgeStore) Serve(ctx context.Context, space spaces.SpaceID, entry string) error {
+// Serve stores the configuration entry of the server that a space is on.
+func (b ChatStore) Serve(ctx context.Context, space spaces.SpaceID, entry string) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, storeMeta, tables.MetaGuild+string(space), entry)
 	})
 	if err != nil {
-		return fmt.Errorf("note the server of %s: %w", space, err)
+		return fmt.Errorf("store the server of %s: %w", space, err)
 	}
 	return nil
 }
 
-// ServedBy returns the entry of a room's server; empty when none was noted.
-func (b BridgeStore) ServedBy(ctx context.Context, space spaces.SpaceID) (entry string, err error) {
+// ServedBy returns the configuration entry of the server that a space is on; empty if
+// none is stored.
+func (b ChatStore) ServedBy(ctx context.Context, space spaces.SpaceID) (entry string, err error) {
 	return tables.GuildEntryOf(ctx, b.s.engine, space)
 }
 
-// Served returns the entries of all rooms whose server was noted.
-func (b BridgeStore) Served(ctx context.Context) (map[spaces.SpaceID]string, error) {
+// Served returns the configuration entries of all spaces on servers.
+func (b ChatStore) Served(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	of := map[spaces.SpaceID]string{}
 	err := engine.EachRow(ctx, b.s.engine, servedRooms, nil, func(r engine.Row) error {
 		var name, entry string
@@ -361,23 +361,23 @@ func (b BridgeStore) Served(ctx context.Context) (map[spaces.SpaceID]string, err
 	return of, nil
 }
 
-// DealUntil notes that moment in a record that was put back.
-func (b BridgeStore) DealUntil(ctx context.Context, until time.Time) error {
+// DealUntil stores that a restored database has handled all updates up to a time.
+func (b ChatStore) DealUntil(ctx context.Context, until time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, storeMeta, engine.MetaAnsweredUntil, engine.AnsweredUntilValue(until))
 	})
 	if err != nil {
-		return fmt.Errorf("note until when all is dealt with: %w", err)
+		return fmt.Errorf("store up to when updates are handled: %w", err)
 	}
 	return nil
 }
 
-// DealtUntil returns until when what platforms kept for the record counts as dealt
-// with: it was put back, and lacks what became of that. Zero where nothing does.
-func (b BridgeStore) DealtUntil(ctx context.Context) (time.Time, error) {
+// DealtUntil returns up to when the updates that platforms kept count as handled,
+// because the database was restored from a backup; zero for none.
+func (b ChatStore) DealtUntil(ctx context.Context) (time.Time, error) {
 	at, err := tables.MetaNumber(ctx, b.s.engine, engine.MetaAnsweredUntil)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("until when all is dealt with: %w", err)
+		return time.Time{}, fmt.Errorf("read up to when updates are handled: %w", err)
 	}
 	return engine.FromMillis(at), nil
 }

@@ -20,6 +20,7 @@ const (
   coalesce((select holder from leases where agent = $1 and circle = $2 and space = $3), ''),
   coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
   exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
+	// takeLease takes a lease with the next epoch.
 	takeLease engine.Query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (agent, circle, space) do update
 set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
@@ -28,8 +29,8 @@ values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13)`
 	lastNumber engine.Query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
 )
 
-// Claim implements [shell.Inbox].
-func (s AgentStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
+// Claim implements [shell.WakeQueue].
+func (s WakeStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
 	var wake *spaces.Wake
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
 		wake, err = t.claim.claim(ctx, c)
@@ -55,7 +56,8 @@ type claimTx struct {
 	wait   *waitTx
 }
 
-// claim gives out the wake of a place, unless somebody has it.
+// claim leases a mind in a space and returns its wake; nil if it is leased already or
+// has nothing to do.
 func (t *claimTx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
 	p, err := t.leaseState(ctx, c.Mind, c.Space, c.At)
 	if err != nil || p.leased && !p.resumesOwn(c) {
@@ -74,20 +76,22 @@ func (t *claimTx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake,
 	return wake, err
 }
 
-// A leaseState is what a claim must know of a mind in a space before anything else.
+// A leaseState is the lease of a mind in a space, with its open cycle.
 type leaseState struct {
-	leased    bool           // somebody has it
-	epoch     int64          // of the last lease; 0 when there never was one
+	leased    bool           // a process holds the lease
+	epoch     int64          // of the last lease; 0 for none
 	holder    string         // of the last lease
-	openCycle spaces.CycleID // that is not finished; empty for none
-	asleep    bool           // what arrives for the mind waits until its sleep timer fires
+	openCycle spaces.CycleID // empty for none
+	asleep    bool           // rows wait until the sleep timer of the mind fires
 }
 
-// resumesOwn reports whether a claim is for what broke off in its holder's hands.
+// resumesOwn reports whether a claim resumes a cycle that was interrupted while its
+// holder had the lease.
 func (p *leaseState) resumesOwn(c spaces.Claim) bool {
 	return c.Again && p.openCycle != "" && p.holder == c.Holder && p.leased
 }
 
+// leaseState returns the lease of a mind in a space, with its open cycle.
 func (t *claimTx) leaseState(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
 	var expires int64
 	_, err = engine.ScanRow(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.openCycle, &p.asleep)
@@ -95,7 +99,7 @@ func (t *claimTx) leaseState(ctx context.Context, m spaces.Mind, space spaces.Sp
 	return p, err
 }
 
-// lease takes the lease of a place with a new epoch.
+// takeLease takes a lease with the next epoch.
 func (t *claimTx) takeLease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Lease, error) {
 	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
 	err := t.Run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.SharedMillis(l.Expires), c.TTL.Milliseconds())
@@ -105,7 +109,7 @@ func (t *claimTx) takeLease(ctx context.Context, c spaces.Claim, p leaseState) (
 	return l, nil
 }
 
-// wake judges the due rows and opens a cycle over those that wake.
+// openCycle runs the gate over the due rows and opens a cycle if any of them wakes.
 func (t *claimTx) openCycle(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.runGate(ctx, c, id, math.MaxInt64)
@@ -141,7 +145,7 @@ func (t *claimTx) openCycle(ctx context.Context, c spaces.Claim, p leaseState) (
 	return wake, t.storeCycle(ctx, c, p, wake)
 }
 
-// head returns the seq of a room's last event.
+// headSeq returns the seq of the last event of a space.
 func (t *branchTx) headSeq(ctx context.Context, space spaces.SpaceID) (int64, error) {
 	l, err := t.load(ctx, space, spaces.Primary)
 	if err != nil || l == nil {
@@ -150,8 +154,8 @@ func (t *branchTx) headSeq(ctx context.Context, space spaces.SpaceID) (int64, er
 	return l.HeadSeq, nil
 }
 
-// start stores a new cycle: its lease, its row, its first step and the event
-// that opens it in the inner log.
+// storeCycle stores a new cycle: its lease, its row, its first step and its first event
+// in the inner log.
 func (t *claimTx) storeCycle(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.Wake) error {
 	l, err := t.takeLease(ctx, c, p)
 	if err != nil {
@@ -191,7 +195,7 @@ func (t *claimTx) storeCycle(ctx context.Context, c spaces.Claim, p leaseState, 
 	return t.inner.append(ctx, y.Mind, c.At, spaces.CycleStarted{Cycle: y.ID, Space: y.Space, Reason: y.Wake, Events: events, Active: y.Active})
 }
 
-// closed returns how many closed cycles a mind has: the number of the last one.
+// lastNumber returns the number of the last closed cycle of a mind.
 func (t *cycleTx) lastNumber(ctx context.Context, m spaces.Mind) (n int64, err error) {
 	if n, ok := t.cache.closedCycles[m]; ok {
 		return n, nil
@@ -203,8 +207,7 @@ func (t *cycleTx) lastNumber(ctx context.Context, m spaces.Mind) (n int64, err e
 	return n, nil
 }
 
-// fillWake gives a wake its rows, their events, what its mind waited for, and what
-// its messages are caused by.
+// fillWake adds the inbox rows with their events, and the waits, to a wake.
 func fillWake(w *spaces.Wake, entries []tables.InboxEntry, waits []spaces.Wait) {
 	w.Waits = waits
 	for i := range waits {

@@ -15,9 +15,9 @@ const (
 	leaveJobs   engine.Query = `update jobs set expires = 0 where holder = $1 and state = 'running'`
 )
 
-// Process names this process among those that write the record; empty where it
-// is the only one that can. Leases that it takes under this name are free as soon
-// as it is given up.
+// Process returns the id of this process among those that write the database; empty if
+// it is the only one that can. Leases that it takes under this id are released when a
+// peer removes it.
 func (s *Store) Process() string {
 	if c, ok := s.engine.(engine.Cluster); ok {
 		return c.Process()
@@ -25,17 +25,17 @@ func (s *Store) Process() string {
 	return ""
 }
 
-// HoldsLease reports whether what this process has is still its own, as far as it can know
-// without asking. Every commit proves it; what is no commit asks here first.
+// HoldsLease reports whether this process still owns what it has, as far as it can know
+// without a query. Every commit checks it; other actions call HoldsLease first.
 func (s *Store) HoldsLease() bool {
 	c, several := s.engine.(engine.Cluster)
 	return !several || c.HoldsLease()
 }
 
-// Own gives this process a thing that one process of the installation has at a
-// time: mine is true when it has it, until [Store.Disown] or its end. Otherwise m
-// has it; it is zero when that just changed. Where the record has one process
-// alone everything is its own.
+// Own gives this process a thing that one process of the cluster owns at a time. mine
+// reports whether this process owns it, until [Store.Disown] or the end of the process.
+// Otherwise p owns it; p is zero if the owner has just changed. Without a cluster this
+// process owns everything.
 func (s *Store) Own(ctx context.Context, thing string) (m engine.Process, mine bool, err error) {
 	c, several := s.engine.(engine.Cluster)
 	if !several {
@@ -58,8 +58,7 @@ func (s *Store) Own(ctx context.Context, thing string) (m engine.Process, mine b
 	return m, mine || m.ID == c.Process(), nil
 }
 
-// ownerOf returns who has a thing, without a turn of the writer: mostly that does
-// not change.
+// ownerOf returns the owner of a thing without a write transaction.
 func ownerOf(ctx context.Context, c engine.Cluster, thing string) (engine.Process, error) {
 	all, err := c.Members(ctx)
 	if err != nil {
@@ -72,7 +71,7 @@ func ownerOf(ctx context.Context, c engine.Cluster, thing string) (engine.Proces
 	return all[i], nil
 }
 
-// Disown gives back what [Store.Own] gave, so that others need not wait for it.
+// Disown gives back what [Store.Own] gave, so that a peer can own it at once.
 func (s *Store) Disown(ctx context.Context, thing string) error {
 	c, several := s.engine.(engine.Cluster)
 	if !several {
@@ -85,9 +84,8 @@ func (s *Store) Disown(ctx context.Context, thing string) error {
 	return nil
 }
 
-// RemoveDead gives up the processes that have died: what they had leased is free. It
-// returns the others, the oldest first. Where none has died, it takes no turn of
-// the writer.
+// RemoveDead removes the processes that have ended and releases their leases. It returns
+// the others, oldest first. It opens a write transaction only if a process has ended.
 func (s *Store) RemoveDead(ctx context.Context) (living []engine.Process, err error) {
 	c, several := s.engine.(engine.Cluster)
 	if !several {
@@ -102,26 +100,25 @@ func (s *Store) RemoveDead(ctx context.Context) (living []engine.Process, err er
 		return living, nil
 	}
 	if err := s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.recovery.removeDead(ctx, c, false) }); err != nil {
-		return living, fmt.Errorf("give up dead processes: %w", err)
+		return living, fmt.Errorf("remove ended processes: %w", err)
 	}
 	return living, nil
 }
 
-// Publish tells the other processes something of this one, in place of what it told
-// before; see [Process]. It is gone when the process is. Where the record has one
-// process alone nobody hears it.
+// Publish replaces the bulletin that the peers of this process read; see
+// [engine.Process]. Without a cluster it does nothing.
 func (s *Store) Publish(ctx context.Context, bulletin string) error {
 	c, several := s.engine.(engine.Cluster)
 	if !several {
 		return nil
 	}
 	if err := c.Publish(ctx, bulletin); err != nil {
-		return fmt.Errorf("tell other processes: %w", err)
+		return fmt.Errorf("publish bulletin: %w", err)
 	}
 	return nil
 }
 
-// bury gives up dead processes: what they had leased is free.
+// removeDead removes ended processes and releases their leases.
 func (t *recoveryTx) removeDead(ctx context.Context, c engine.Cluster, starting bool) error {
 	gone, err := c.RemoveDead(ctx, t.Session(), starting)
 	if err != nil {
@@ -135,7 +132,7 @@ func (t *recoveryTx) removeDead(ctx context.Context, c engine.Cluster, starting 
 	return nil
 }
 
-// free lets everybody have what a process has leased.
+// releaseLeases releases the leases of a process.
 func (t *recoveryTx) releaseLeases(ctx context.Context, process string) error {
 	for _, q := range []engine.Query{leaveLeases, leaveJobs} {
 		if err := t.Run(ctx, q, process); err != nil {
@@ -159,8 +156,8 @@ type recoveryTx struct {
 	span   *spanTx
 }
 
-// revive gives back what earlier processes held, once all of them are gone. Where
-// agents live from now on, they are connected from now on.
+// start releases what earlier processes held if this process is the only one. With lives
+// it also opens the connection spans.
 func (t *recoveryTx) start(ctx context.Context, lives bool) error {
 	if alone, err := t.IsLastWriter(ctx); err != nil || !alone {
 		return err
@@ -200,7 +197,7 @@ func (t *recoveryTx) start(ctx context.Context, lives bool) error {
 	return nil
 }
 
-// resume opens a span where the last one of the uplink ended.
+// openWhereLeft opens a span where the last span of the uplink ended.
 func (t *spanTx) openWhereLeft(ctx context.Context, u spaces.Uplink) error {
 	last, err := engine.FirstRow(ctx, t, tables.SpansOfUplink, []any{string(u.Mind.Agent), string(u.Mind.Circle), string(u.Space), 1}, tables.ScanSpan)
 	if err != nil {
@@ -216,8 +213,7 @@ func (t *spanTx) openWhereLeft(ctx context.Context, u spaces.Uplink) error {
 	return t.open(ctx, u.Mind, u.Space, from, spaces.SpanStarted, t.now())
 }
 
-// rest closes what is open, for a clean stop of the last process in which agents
-// lived.
+// stop closes the open spans when the last process that runs agents stops.
 func (t *recoveryTx) stop(ctx context.Context) error {
 	if alone, err := t.IsLastWriter(ctx); err != nil || !alone {
 		return err

@@ -24,12 +24,12 @@ from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle an
 	advanceCycle engine.Query = `update cycles set ` + cycleProgress + ` where id = $1`
 )
 
-// leaseSlack is how many milliseconds a lease may be short of its time: it is not
-// extended for less.
+// leaseSlack is the number of milliseconds by which a lease may be short of its full
+// time without being extended.
 const leaseSlack = 1000
 
-// Commit implements [shell.Journal].
-func (s AgentStore) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
+// Commit implements [shell.CycleStore].
+func (s RunStore) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
 	var done spaces.CommitResult
 	stored, err := encodeStep(c)
 	if err != nil {
@@ -58,8 +58,8 @@ func (s AgentStore) Commit(ctx context.Context, c spaces.StepCommit) (spaces.Com
 	return done, err
 }
 
-// A storedStep is what a step says at length as it is stored. It is encoded before the
-// writer turns to the step, for which others wait.
+// A storedStep holds the encoded parts of a step. They are encoded before the write
+// transaction begins.
 type storedStep struct {
 	turns []storedTurn
 	shown []byte
@@ -87,7 +87,7 @@ func encodeStep(c spaces.StepCommit) (s storedStep, err error) {
 	return s, nil
 }
 
-// A stepTx is one step on its way into the record.
+// A stepTx is the commit of one step.
 type stepTx struct {
 	*storeTx
 	commit spaces.StepCommit
@@ -95,7 +95,7 @@ type stepTx struct {
 	mind   spaces.Mind
 	result spaces.CommitResult
 
-	trigger spaces.SpaceID // trigger space
+	trigger spaces.SpaceID // of the cycle
 	turns   int            // before this step
 	ordinal int            // of the next action
 	sent    int            // messages of this step
@@ -125,13 +125,13 @@ func (k *stepTx) store(ctx context.Context) error {
 	return k.Run(ctx, extendLease, k.leaseKey(now)...)
 }
 
-// leaseKey returns the arguments that name the lease, with more behind them.
+// leaseKey returns the key of the lease, with more arguments appended.
 func (k *stepTx) leaseKey(more ...any) []any {
 	return append([]any{string(k.mind.Agent), string(k.mind.Circle), string(k.trigger)}, more...)
 }
 
-// checkLease makes sure that the cycle is still the caller's. A refusal is counted:
-// nothing else of the commit happens.
+// checkLease fails unless the caller still holds the lease of the cycle. A refusal is
+// counted in the database; nothing else of the commit is stored.
 func (k *stepTx) checkLease(ctx context.Context) error {
 	var state spaces.CycleState
 	var holder string
@@ -155,7 +155,7 @@ func (k *stepTx) checkLease(ctx context.Context) error {
 	return fmt.Errorf("%w: epoch is %d of %q, write has %d of %q", spaces.ErrLeaseLost, epoch, holder, l.Epoch, l.Holder)
 }
 
-// appendInner appends the step to the inner log.
+// appendInner appends the events of the step to the inner log.
 func (k *stepTx) appendInner(ctx context.Context) error {
 	if err := k.inner.append(ctx, k.mind, k.commit.At, k.commit.Inner...); err != nil {
 		return err
@@ -191,7 +191,8 @@ func (k *stepTx) storeTurns(ctx context.Context) error {
 	return nil
 }
 
-// storeSteps finishes this step and begins the next, unless the cycle ends.
+// storeSteps stores the end of this step and the start of the next one, unless the cycle
+// ends.
 func (k *stepTx) storeSteps(ctx context.Context) error {
 	s := k.commit.Step
 	if s.State == "" {
@@ -228,7 +229,7 @@ func (k *stepTx) storeTimers(ctx context.Context) error {
 		return fmt.Errorf("find who has timers set: %w", err)
 	}
 	for _, t := range k.commit.Timers {
-		if t.Kind != spaces.TimerPlan { // that is for a time of day, which is everybody's
+		if t.Kind != spaces.TimerPlan { // the time of a plan is a time of day
 			t.Due = k.Clock().ToShared(t.Due)
 		}
 		if err := k.Run(ctx, insertTimer, timerValues(t, charged.people)...); err != nil {
@@ -241,8 +242,8 @@ func (k *stepTx) storeTimers(ctx context.Context) error {
 	return nil
 }
 
-// joinRows gives the cycle the rows that arrived meanwhile and wake. A cycle that
-// ends takes only what it has been shown.
+// joinRows adds the rows that arrived meanwhile and wake to the cycle. A cycle that ends
+// takes only rows that it was shown.
 func (k *stepTx) joinRows(ctx context.Context) error {
 	if k.commit.Judge == nil || k.trigger == "" {
 		return nil
@@ -273,7 +274,7 @@ func (k *stepTx) joinRows(ctx context.Context) error {
 	return k.Run(ctx, lowerAuthority, string(k.commit.Step.Cycle), int(k.result.Authority))
 }
 
-// progressArgs are the arguments of cycleProgress.
+// progressArgs returns the arguments of cycleProgress.
 func (k *stepTx) progressArgs() []any {
 	tokens := 0
 	for _, t := range k.commit.Turns {
@@ -289,8 +290,8 @@ func (k *stepTx) progressArgs() []any {
 const closeCycle engine.Query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
   manifest = $17, plan = $18, n = $19, ended = $20, inner_to = $21 where id = $1`
 
-// closeCycle ends the cycle: its rows are done or go back, the mind has read the room
-// as far as it was shown, the cycle has its number and its stop reason.
+// closeCycle ends the cycle: its rows are consumed or returned, the cursor of the uplink
+// moves, and the cycle gets its number and stop reason.
 func (k *stepTx) closeCycle(ctx context.Context) error {
 	settle := k.consumeRows
 	if k.commit.Close.Back {
@@ -330,7 +331,7 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 	return k.Run(ctx, releaseLease, k.leaseKey()...)
 }
 
-// consumeRows finishes the rows and numbers the cycle among the closed ones.
+// consumeRows consumes the rows and numbers the cycle among the closed ones.
 func (k *stepTx) consumeRows(ctx context.Context) (spaces.CycleState, any, error) {
 	if err := k.Run(ctx, consumeAll, string(k.commit.Step.Cycle)); err != nil {
 		return "", nil, err
@@ -347,8 +348,8 @@ func (k *stepTx) consumeRows(ctx context.Context) (spaces.CycleState, any, error
 	return spaces.CycleClosed, k.result.N, nil
 }
 
-// returnRows returns the rows for another attempt. The cycle gets no number: it is
-// no part of what the mind remembers.
+// returnRows returns the rows for another attempt. The cycle gets no number: the mind
+// does not remember it.
 func (k *stepTx) returnRows(ctx context.Context) (spaces.CycleState, any, error) {
 	clear(k.cache.handled)
 	cycle, retry := string(k.commit.Step.Cycle), engine.CeilMillis(k.Clock().ToShared(k.commit.Close.RetryAt))
@@ -369,7 +370,8 @@ func (k *stepTx) returnRows(ctx context.Context) (spaces.CycleState, any, error)
 	return spaces.CycleAbandoned, nil, k.wait.refresh(ctx, k.trigger)
 }
 
-// advanceCursor moves the uplink's cursor to the last event the mind was shown.
+// advanceCursor moves the cursor of the uplink to the last event that the mind was
+// shown.
 func (k *stepTx) advanceCursor(ctx context.Context) error {
 	if k.trigger == "" || k.commit.Upto == 0 {
 		return nil
@@ -387,7 +389,7 @@ func (k *stepTx) advanceCursor(ctx context.Context) error {
 	return k.Run(ctx, moveCursor, k.leaseKey(k.commit.Upto, string(id))...)
 }
 
-// appendSummary ends the cycle in the inner log (CON-23).
+// appendSummary appends the end of the cycle to the inner log.
 func (k *stepTx) appendSummary(ctx context.Context, number any) error {
 	c := k.commit.Close
 	var last []spaces.Body

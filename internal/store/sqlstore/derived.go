@@ -18,9 +18,8 @@ values ($1, $2, (select coalesce(max(n), 0) + 1 from keyframes where agent = $1 
 	leasesOf engine.Query = `select holder, space, expires from leases where agent = $1 and circle = $2 and expires > $3`
 )
 
-// Cut implements [shell.Journal]. The keyframe's number is the next of its mind,
-// whatever k says.
-func (s AgentStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
+// Cut implements [shell.CycleStore]. The keyframe gets the next number of its mind.
+func (s MemoryStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if err := t.cycle.checkSoleHolder(ctx, k.Mind, holder, k.At); err != nil {
 			return err
@@ -32,12 +31,12 @@ func (s AgentStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c
 		return t.inner.append(ctx, k.Mind, k.At, c)
 	})
 	if err != nil {
-		return fmt.Errorf("cut %s: %w", k.Mind, err)
+		return fmt.Errorf("store keyframe of %s: %w", k.Mind, err)
 	}
 	return nil
 }
 
-// alone fails when a lease of the mind is in other hands than the holder's.
+// checkSoleHolder fails if another holder has a lease of the mind.
 func (t *cycleTx) checkSoleHolder(ctx context.Context, m spaces.Mind, holder string, at time.Time) error {
 	leases, err := engine.AllRows(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), t.SharedMillis(at)}, func(r engine.Row) (l spaces.Lease, err error) {
 		return l, r.Scan(&l.Holder, &l.Space, engine.ScanTime(&l.Expires))
@@ -64,20 +63,20 @@ on conflict (agent, circle, first) do update set last = excluded.last, body = ex
 
 var _ shell.SummaryStore = AgentStore{}
 
-// Digests implements [shell.Digests].
-func (s AgentStore) Digests(ctx context.Context, m spaces.Mind) ([]spaces.CycleSummary, error) {
+// Digests implements [shell.SummaryStore].
+func (s MemoryStore) Digests(ctx context.Context, m spaces.Mind) ([]spaces.CycleSummary, error) {
 	out, err := engine.AllRows(ctx, s.s.engine, tables.SummariesOfMind, []any{string(m.Agent), string(m.Circle)}, tables.ScanSummary)
 	if err != nil {
-		return nil, fmt.Errorf("read digests of %s: %w", m, err)
+		return nil, fmt.Errorf("read summaries of %s: %w", m, err)
 	}
 	return out, nil
 }
 
-// Digest implements [shell.Digests].
-func (s AgentStore) Digest(ctx context.Context, d spaces.CycleSummary) error {
+// Digest implements [shell.SummaryStore].
+func (s MemoryStore) Digest(ctx context.Context, d spaces.CycleSummary) error {
 	stale := false
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		if err := t.usage.addDaily(ctx, d.At, "", d.Space, d.Usage); err != nil { // whatever becomes of it
+		if err := t.usage.addDaily(ctx, d.At, "", d.Space, d.Usage); err != nil { // also when the result is discarded
 			return err
 		}
 		if d.Text == "" {
@@ -98,28 +97,28 @@ func (s AgentStore) Digest(ctx context.Context, d spaces.CycleSummary) error {
 		err = spaces.ErrStale
 	}
 	if err != nil {
-		return fmt.Errorf("digest cycles %d to %d of %s: %w", d.First, d.Last, d.Mind, err)
+		return fmt.Errorf("store summary of cycles %d to %d of %s: %w", d.First, d.Last, d.Mind, err)
 	}
 	return nil
 }
 
-// digestsOf returns what was made of a message.
-func (s AgentStore) digestsOf(ctx context.Context, m spaces.Mind, source spaces.EventID) ([]spaces.CycleSummary, error) {
+// digestsOf returns the summaries that a message is a source of.
+func (s MemoryStore) digestsOf(ctx context.Context, m spaces.Mind, source spaces.EventID) ([]spaces.CycleSummary, error) {
 	found, err := engine.AllRows(ctx, s.s.engine, digestsFrom, []any{string(m.Agent), string(m.Circle), `"` + string(source) + `"`}, tables.ScanSummary)
 	if err != nil {
-		return nil, fmt.Errorf("find digests of %s: %w", source, err)
+		return nil, fmt.Errorf("find summaries of %s: %w", source, err)
 	}
 	return found, nil
 }
 
-// undigest deletes digests, after their words have gone from all that showed them.
-func (s AgentStore) undigest(ctx context.Context, digests []spaces.CycleSummary) error {
+// undigest deletes summaries, after their words were removed from what showed them.
+func (s MemoryStore) undigest(ctx context.Context, digests []spaces.CycleSummary) error {
 	for _, d := range digests {
 		err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 			return t.Run(ctx, deleteDigest, string(d.Mind.Agent), string(d.Mind.Circle), d.First)
 		})
 		if err != nil {
-			return fmt.Errorf("delete digest %d of %s: %w", d.First, d.Mind, err)
+			return fmt.Errorf("delete summary %d of %s: %w", d.First, d.Mind, err)
 		}
 	}
 	return nil
@@ -136,8 +135,8 @@ where space = $1 and branch = 'main' and seq > $2 and (kind = 'edited' or kind =
 
 var _ shell.EmbeddingStore = AgentStore{}
 
-// Meanings implements [shell.Meanings].
-func (s AgentStore) Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Embedding, error) {
+// Meanings implements [shell.EmbeddingStore].
+func (s MemoryStore) Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Embedding, error) {
 	out, err := engine.AllRows(ctx, s.s.engine, meaningsBetween, []any{string(space), after, upto, model}, func(r engine.Row) (m spaces.Embedding, err error) {
 		var stored []byte
 		err = r.Scan(&m.Event, &m.Seq, &stored)
@@ -148,16 +147,16 @@ func (s AgentStore) Meanings(ctx context.Context, space spaces.SpaceID, model st
 		return m, err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read meanings of %s: %w", space, err)
+		return nil, fmt.Errorf("read embeddings of %s: %w", space, err)
 	}
 	return out, nil
 }
 
-// Mean implements [shell.Meanings].
-func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
+// Mean implements [shell.EmbeddingStore].
+func (s MemoryStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 	stale := false
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		if err := t.usage.addDaily(ctx, m.At, "", m.Space, m.Usage); err != nil { // whatever becomes of it
+		if err := t.usage.addDaily(ctx, m.At, "", m.Space, m.Usage); err != nil { // also when the result is discarded
 			return err
 		}
 		var err error
@@ -179,12 +178,12 @@ func (s AgentStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 		err = spaces.ErrStale
 	}
 	if err != nil {
-		return fmt.Errorf("keep meanings in %s: %w", m.Space, err)
+		return fmt.Errorf("store embeddings in %s: %w", m.Space, err)
 	}
 	return nil
 }
 
-// reword forgets where the words of a message stood that an event changes.
+// dropEmbedding deletes the embedding of a message whose words an event changes.
 func (t *eventTx) dropEmbedding(ctx context.Context, b spaces.Body) error {
 	switch b.Kind() {
 	case spaces.KindEdited, spaces.KindTranscribed, spaces.KindDeleted:

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// A draft is left when no message can take it over any more: its step is decided,
-	// or its cycle over, and no action that has it is still to be sent.
+	// draftColumns !A draft is left over when no message can take it over any more: its
+	// step is decided or its cycle has ended, and no action with it is still to be sent.
 	draftColumns engine.Query = `d.id, d.cycle, d.step, d.agent, d.space, d.account, d.chat, d.thread, d.target, d.text, d.message, d.at,
   case when exists (select 1 from outbox o where o.cycle = d.cycle and o.cycle <> '' and o.draft = d.id and o.state in ('ready', 'sending')) then 0
   when exists (select 1 from cycles y where y.id = d.cycle and y.state = 'open' and y.halted = 0)
     and not exists (select 1 from steps s where s.cycle = d.cycle and s.n = d.step and s.state = 'done') then 0
   else 1 end`
-	// One that is lost has no text.
+	// draftsOf !A lost draft has no text.
 	draftsOf engine.Query = `select ` + draftColumns + ` from drafts d where d.account = $1 and length(d.text) > 0 order by d.at, d.id`
 	oneDraft engine.Query = `select ` + draftColumns + ` from drafts d where d.id = $1`
 	mayDraft engine.Query = `select exists (select 1 from cycles y where y.id = $1 and y.state = 'open' and y.halted = 0
@@ -37,10 +37,10 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
   and length(text) > 0)`
 )
 
-var _ activity.DraftStore = BridgeStore{}
+var _ activity.DraftStore = OutboxStore{}
 
 // Draft implements [activity.Drafts].
-func (b BridgeStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was activity.StoredDraft, state activity.DraftState, err error) {
+func (b OutboxStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was activity.StoredDraft, state activity.DraftState, err error) {
 	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		state = activity.DraftRefused
 		found, err := engine.FirstRow(ctx, t, oneDraft, []any{string(d.ID)}, scanDraft)
@@ -61,22 +61,22 @@ func (b BridgeStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (w
 			string(d.Thread), string(d.Target), []byte(d.Text), engine.ToMillis(at))
 	})
 	if err != nil {
-		return was, state, fmt.Errorf("keep draft %s: %w", d.ID, err)
+		return was, state, fmt.Errorf("store draft %s: %w", d.ID, err)
 	}
 	return was, state, nil
 }
 
 // MarkPosted implements [activity.Drafts].
-func (b BridgeStore) MarkPosted(ctx context.Context, id spaces.DraftID, message string) error {
+func (b OutboxStore) MarkPosted(ctx context.Context, id spaces.DraftID, message string) error {
 	return b.changeDraft(ctx, placeDraft, string(id), message)
 }
 
 // Forget implements [activity.Drafts].
-func (b BridgeStore) Forget(ctx context.Context, id spaces.DraftID) error {
+func (b OutboxStore) Forget(ctx context.Context, id spaces.DraftID) error {
 	return b.changeDraft(ctx, deleteDraft, string(id))
 }
 
-func (b BridgeStore) changeDraft(ctx context.Context, q engine.Query, args ...any) error {
+func (b OutboxStore) changeDraft(ctx context.Context, q engine.Query, args ...any) error {
 	if err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.Run(ctx, q, args...) }); err != nil {
 		return fmt.Errorf("change draft %v: %w", args[0], err)
 	}
@@ -84,12 +84,12 @@ func (b BridgeStore) changeDraft(ctx context.Context, q engine.Query, args ...an
 }
 
 // MarkLost implements [activity.Drafts].
-func (b BridgeStore) MarkLost(ctx context.Context, id spaces.DraftID) error {
+func (b OutboxStore) MarkLost(ctx context.Context, id spaces.DraftID) error {
 	return b.changeDraft(ctx, loseDraft, string(id), []byte{})
 }
 
 // Drafts implements [activity.Drafts].
-func (b BridgeStore) Drafts(ctx context.Context, account string) ([]activity.StoredDraft, error) {
+func (b OutboxStore) Drafts(ctx context.Context, account string) ([]activity.StoredDraft, error) {
 	found, err := engine.AllRows(ctx, b.s.engine, draftsOf, []any{account}, scanDraft)
 	if err != nil {
 		return nil, fmt.Errorf("read drafts of %s: %w", account, err)
@@ -105,9 +105,9 @@ func scanDraft(r engine.Row) (d activity.StoredDraft, err error) {
 	return d, err
 }
 
-// takeOverDraft has an action take over the draft of its step, if people see one where
-// the action will be. Who is called by name hears of a new message only, and one
-// that is shown beside its thread has to be posted.
+// takeOverDraft lets an action take over the draft of its step if the draft was posted
+// where the action goes. A message that mentions people or is broadcast is posted anew,
+// because an edit notifies no one.
 func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.Effect, a *spaces.Action) error {
 	if k.commit.Draft == "" || a.Kind != spaces.ActSend || a.Text == "" || a.RoomThread != "" || len(f.Mention) > 0 || f.Broadcast {
 		return nil
@@ -130,7 +130,7 @@ values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $
 )
 
 // Post implements [activity.NoticeStore].
-func (b BridgeStore) Post(ctx context.Context, n spaces.Notice) error {
+func (b OutboxStore) Post(ctx context.Context, n spaces.Notice) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
 			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At))
@@ -142,7 +142,7 @@ func (b BridgeStore) Post(ctx context.Context, n spaces.Notice) error {
 }
 
 // Posted implements [activity.NoticeStore].
-func (b BridgeStore) Posted(ctx context.Context, key string) (bool, error) {
+func (b OutboxStore) Posted(ctx context.Context, key string) (bool, error) {
 	posted, err := engine.QueryBool(ctx, b.s.engine, noticePosted, "notice|"+key)
 	if err != nil {
 		return false, fmt.Errorf("look for notice: %w", err)
@@ -150,18 +150,18 @@ func (b BridgeStore) Posted(ctx context.Context, key string) (bool, error) {
 	return posted, nil
 }
 
-// noticeTTL is how long what the process itself says in a room may wait to be sent.
+// noticeTTL is how long a notice of the process may wait to be sent.
 const noticeTTL = 10 * time.Minute
 
-// A systemNotice is what the process itself has to say in a room.
+// A systemNotice is a message of the process itself in a space.
 type systemNotice struct {
-	key    string // what it is about; said once for ever
+	key    string // a notice is sent once for each key
 	thread spaces.ThreadID
 	text   string
 	at     time.Time
 }
 
-// announce puts an announcement into every chat of a room that can be reached.
+// announce queues a notice for every reachable chat of a space.
 func (t *outboxTx) announce(ctx context.Context, room spaces.SpaceID, a systemNotice) error {
 	r, err := t.space.load(ctx, room)
 	if err != nil || r == nil {
@@ -185,12 +185,12 @@ func (t *outboxTx) announce(ctx context.Context, room spaces.SpaceID, a systemNo
 }
 
 // Load implements [access.PairingStore].
-func (b BridgeStore) Load(ctx context.Context) (access.PairingState, error) {
+func (b OutboxStore) Load(ctx context.Context) (access.PairingState, error) {
 	return tables.LoadPairings(ctx, b.s.engine)
 }
 
 // Amend implements [access.PairingStore].
-func (b BridgeStore) Amend(ctx context.Context, change func(*access.PairingState)) error {
+func (b OutboxStore) Amend(ctx context.Context, change func(*access.PairingState)) error {
 	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		d, err := tables.LoadPairings(ctx, t)
 		if err != nil {

@@ -20,8 +20,8 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 	laneBusy engine.Query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
 )
 
-// storeEffects turns what the agent does to rooms into events, and into one action
-// for every chat of the room (SEQ-96).
+// storeEffects stores the agent's effects as events of their spaces, with one action for
+// every chat of the space.
 func (k *stepTx) storeEffects(ctx context.Context) error {
 	for _, f := range k.commit.Effect {
 		if err := k.storeEffect(ctx, f); err != nil {
@@ -81,7 +81,7 @@ func (k *stepTx) storeEffect(ctx context.Context, f spaces.Effect) error {
 	return k.queueActions(ctx, f, e)
 }
 
-// effectEvent returns the event that the effect becomes on a branch of its room.
+// effectEvent returns the event of an effect on a branch of its space.
 func (k *stepTx) effectEvent(f spaces.Effect, branch spaces.BranchID) spaces.Event {
 	e := spaces.Event{
 		ID: f.ID, Space: f.Space, Branch: branch, Object: spaces.ChatObject, Thread: f.Thread,
@@ -94,7 +94,7 @@ func (k *stepTx) effectEvent(f spaces.Effect, branch spaces.BranchID) spaces.Eve
 	return e
 }
 
-// checkNotStale fails when somebody else has spoken in the thread since the agent looked.
+// checkNotStale fails if another member has spoken in the thread since the agent looked.
 func (k *stepTx) checkNotStale(ctx context.Context, l *branchState, f spaces.Effect) error {
 	if !f.Strict || l.HeadSeq <= f.Seen {
 		return nil
@@ -106,8 +106,9 @@ func (k *stepTx) checkNotStale(ctx context.Context, l *branchState, f spaces.Eff
 	return err
 }
 
-// checkAgentRun fails when agents have said enough until a person speaks. The gate
-// looks before the agent thinks; several that think at once meet here (S13).
+// checkAgentRun fails if agents have sent their maximum of messages since a person last
+// spoke. The gate checks it before the cycle; of several cycles that run at once this
+// check stops the later ones.
 func (k *stepTx) checkAgentRun(ctx context.Context, f spaces.Effect) error {
 	if f.Kind != spaces.ActSend || f.MaxRun == 0 {
 		return nil
@@ -122,7 +123,7 @@ func (k *stepTx) checkAgentRun(ctx context.Context, f spaces.Effect) error {
 	return nil
 }
 
-// queueActions puts the effect into the outbox, once for every chat that can be reached.
+// queueActions queues the effect once for every reachable chat.
 func (k *stepTx) queueActions(ctx context.Context, f spaces.Effect, e spaces.Event) error {
 	r, err := k.space.load(ctx, f.Space)
 	if err != nil {
@@ -159,21 +160,21 @@ func (k *stepTx) queueActions(ctx context.Context, f spaces.Effect, e spaces.Eve
 	return nil
 }
 
-// reachedBefore reports whether the n-th chat of a room is one that an account
-// before it reaches already: two of ours in one chat say a thing once.
+// reachedBefore reports whether an account before the n-th chat reaches the same chat:
+// of two accounts in one chat only the first sends.
 func (r *spaceState) reachedBefore(n int) bool {
 	return slices.ContainsFunc(r.chats[:n], func(o chatState) bool { return r.sameChat(o, r.chats[n]) })
 }
 
 // sameChat reports whether two accounts reach one chat. Direct chats of several accounts
-// with one person may share an id and are several.
+// with one person may share an id and are different chats.
 func (r *spaceState) sameChat(a, b chatState) bool {
 	return a.id == b.id && (a.account == b.account || !r.Direct && platformOf(a.account) == platformOf(b.account))
 }
 
-// sendDirectly has the action begin its way with this commit if nothing is before it in
-// its lane and the process carries it at once. What a crash must not copy waits
-// until it is claimed.
+// sendDirectly marks the action as being sent in this commit if its lane is empty and
+// this process sends it at once. An action that a crash must not repeat waits until it
+// is claimed.
 func (k *stepTx) sendDirectly(ctx context.Context, a *spaces.Action) error {
 	busy := a.Policy != spaces.ResendOnce || k.commit.Leaves == nil
 	if !busy {
@@ -191,7 +192,7 @@ func (k *stepTx) sendDirectly(ctx context.Context, a *spaces.Action) error {
 	return nil
 }
 
-// effectBody returns what the effect is in the room's log.
+// effectBody returns the body of the event of an effect.
 func effectBody(f spaces.Effect) spaces.Body {
 	switch f.Kind {
 	case spaces.ActSend:
@@ -207,5 +208,5 @@ func effectBody(f spaces.Effect) spaces.Body {
 	case spaces.ActReact:
 		return spaces.Reacted{Target: f.Target, Emoji: f.Text}
 	}
-	panic("record: effect of unknown kind " + string(f.Kind))
+	panic("store: effect of unknown kind " + string(f.Kind))
 }

@@ -31,8 +31,8 @@ type entityTx struct {
 	*writeTx
 }
 
-// person returns the entity behind an identity, made if it is new, with its
-// names brought up to date. An identity without a user is nobody.
+// resolve returns the entity of an identity, creates it if it is new, and updates its
+// names. An identity without a user has no entity.
 func (t *entityTx) resolve(ctx context.Context, i spaces.Identity) (spaces.EntityID, error) {
 	if i.User == "" {
 		return "", nil
@@ -52,11 +52,11 @@ func (t *entityTx) resolve(ctx context.Context, i spaces.Identity) (spaces.Entit
 		now.ID = spaces.EntityID(t.newID())
 	}
 	if err := t.Run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait); err != nil {
-		return "", fmt.Errorf("keep entity: %w", err)
+		return "", fmt.Errorf("store entity: %w", err)
 	}
 	if !found {
 		if err := t.Run(ctx, upsertIdentity, i.Platform, i.Scope, i.User, string(now.ID)); err != nil {
-			return "", fmt.Errorf("keep identity on %s: %w", i.Platform, err)
+			return "", fmt.Errorf("store identity on %s: %w", i.Platform, err)
 		}
 	}
 	t.cache.forgetMembers()
@@ -76,7 +76,7 @@ func (t *entityTx) find(ctx context.Context, i spaces.Identity) (spaces.Entity, 
 	return e, found, err
 }
 
-// kindOf returns the kind of an entity; empty when it is unknown.
+// kind returns the kind of an entity; empty if it is unknown.
 func (t *entityTx) kind(ctx context.Context, id spaces.EntityID) (spaces.EntityKind, error) {
 	if k, ok := t.cache.kinds[id]; ok {
 		return k, nil
@@ -88,8 +88,8 @@ func (t *entityTx) kind(ctx context.Context, id spaces.EntityID) (spaces.EntityK
 	return e.Kind, err
 }
 
-// mergeIdentity returns e with what the identity says of it. An update that leaves a
-// field empty says nothing about it, nor does an id that stands for a name.
+// mergeIdentity returns e updated from an identity. An empty field of the identity
+// changes nothing, nor does a name that is the user id.
 func mergeIdentity(e spaces.Entity, i spaces.Identity) spaces.Entity {
 	e.Kind, e.Handle = cmp.Or(i.Kind, e.Kind, spaces.Human), cmp.Or(i.Handle, e.Handle)
 	if i.Name != "" && (i.Name != i.User || e.Name == "") {
@@ -98,10 +98,10 @@ func mergeIdentity(e spaces.Entity, i spaces.Identity) spaces.Entity {
 	return e
 }
 
-// Bind ties an identity to an entity, so that what it does and who mentions it
-// are known to be that one: the account of an adapter is its agent's. Binding
-// again moves the identity.
-func (b BridgeStore) Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error {
+// Bind binds an identity to an entity: what it does and who mentions it counts for that
+// entity. The account of an adapter is bound to its agent. Binding again moves the
+// identity.
+func (b ChatStore) Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error {
 	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		what := spaces.Human
 		if agent, ours := id.IsAgent(); ours {
@@ -119,8 +119,8 @@ func (b BridgeStore) Bind(ctx context.Context, i spaces.Identity, id spaces.Enti
 	})
 }
 
-// Agents makes the names of our agents known, or changes them.
-func (b BridgeStore) Agents(ctx context.Context, agents []spaces.Entity) error {
+// Agents stores the names of our agents.
+func (b ChatStore) Agents(ctx context.Context, agents []spaces.Entity) error {
 	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, a := range agents {
 			if err := t.Run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait); err != nil {
@@ -140,8 +140,8 @@ const (
 	dropPaired engine.Query = `delete from roles where source = 'pairing'`
 	insertRole engine.Query = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
 on conflict (platform, scope, user_id, source) do update set role = excluded.role where roles.role < excluded.role`
-	// What a message may ask for: its author's role; for what an agent or another
-	// program said, at most a member's.
+	// entityRole !The authority of a message is the role of its author; for agents and
+	// other programs at most a member's.
 	entityRole engine.Query = `select e.kind, coalesce(max(r.role), 0) from entities e
 left join identities i on i.entity = e.id
 left join roles r on r.platform = i.platform and r.scope = i.scope and r.user_id = i.user_id
@@ -151,7 +151,7 @@ where e.id = $1 group by e.id`
 )
 
 // Role implements [commands.RoleLookup].
-func (b BridgeStore) Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error) {
+func (b ChatStore) Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error) {
 	role := spaces.OfMember
 	if _, err := engine.ScanRow(ctx, b.s.engine, roleOf, []any{who.Platform, who.Scope, who.User}, &role); err != nil {
 		return spaces.OfStranger, fmt.Errorf("read role: %w", err)
@@ -160,7 +160,7 @@ func (b BridgeStore) Role(ctx context.Context, who spaces.Identity) (spaces.Auth
 }
 
 // Appoint replaces the roles that the configuration gives on a platform.
-func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error {
+func (b ChatStore) Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		clear(t.cache.roles)
 		if err := t.Run(ctx, dropConfig, platform); err != nil {
@@ -179,7 +179,7 @@ func (b BridgeStore) Appoint(ctx context.Context, platform string, list []spaces
 	return nil
 }
 
-// appoint gives those who were let in the roles they were let in with.
+// replacePairedRoles replaces the roles of the senders that were admitted by pairing.
 func (t *entityTx) replacePairedRoles(ctx context.Context, d access.PairingState) error {
 	clear(t.cache.roles)
 	if err := t.Run(ctx, dropPaired); err != nil {
@@ -196,8 +196,8 @@ func (t *entityTx) replacePairedRoles(ctx context.Context, d access.PairingState
 	return nil
 }
 
-// authority returns what a run may do that these rows woke: what all of the
-// people behind them may ask for (SECURITY S2, "Whose authority").
+// authorityOf returns the authority of a run that these rows woke: the lowest of the
+// roles of the people behind them.
 func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, waits []spaces.Wait) (spaces.Authority, error) {
 	least := spaces.OfOwner
 	for _, e := range woken {
@@ -207,7 +207,7 @@ func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, w
 		}
 		least = min(least, role)
 	}
-	for _, w := range waits { // what the run that asked might do is left
+	for _, w := range waits { // at most the authority of the run that asked
 		role := spaces.OfMember
 		if _, err := engine.ScanRow(ctx, t, runAuthority, []any{string(w.Cycle)}, &role); err != nil {
 			return spaces.OfStranger, err
@@ -220,7 +220,7 @@ func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, w
 	return least, nil
 }
 
-// power returns what somebody's words may ask for.
+// roleOf returns the authority of what an entity says.
 func (t *entityTx) roleOf(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
 	if role, ok := t.cache.roles[who]; ok {
 		return role, nil
@@ -231,7 +231,7 @@ func (t *entityTx) roleOf(ctx context.Context, who spaces.EntityID) (spaces.Auth
 		return spaces.OfStranger, err
 	}
 	if kind != spaces.Human {
-		role = spaces.OfMember // a program never asks for more (SECURITY S19)
+		role = spaces.OfMember // a program has no higher role
 	}
 	role = max(role, spaces.OfMember)
 	t.cache.roles[who] = role
@@ -246,7 +246,7 @@ where i.platform = $1 and i.scope = $2 and i.user_id = $3 and m.space = $4)`
 )
 
 // ResolveMentions implements [activity.Outbox].
-func (b BridgeStore) ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin activity.IdentityLookup) (out []spaces.Identity, broadcast bool, err error) {
+func (b OutboxStore) ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin activity.IdentityLookup) (out []spaces.Identity, broadcast bool, err error) {
 	e, err := tables.EventByID(ctx, b.s.engine, message)
 	if err != nil {
 		return nil, false, fmt.Errorf("read message %s: %w", message, err)
@@ -272,10 +272,9 @@ func (b BridgeStore) ResolveMentions(ctx context.Context, account string, messag
 	return out, said.Broadcast, nil
 }
 
-// memberIdentities returns by which identities a platform knows somebody, if they are a
-// member of the room. One who is known there by a kin's identity is named in the
-// words as where they were written.
-func (b BridgeStore) memberIdentities(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.Identity, error) {
+// memberIdentities returns the identities of a member of the space on a platform. A
+// person who is known there through kin is named by the identity that kin returns.
+func (b OutboxStore) memberIdentities(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.Identity, error) {
 	known, err := engine.AllRows(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r engine.Row) (i spaces.Identity, err error) {
 		return i, r.Scan(&i.Platform, &i.Scope, &i.User, &i.Kind, &i.Name, &i.Handle)
 	})
@@ -293,7 +292,7 @@ func (b BridgeStore) memberIdentities(ctx context.Context, platform string, room
 			other.Kind, other.Name = known[n].Kind, known[n].Name
 			here = append(here, other)
 			if other.Name = known[n].Handle; other.Name != "" {
-				here = append(here, other) // a handle means somebody else there, and is only a name
+				here = append(here, other) // a handle may belong to another person there, and is only a name
 			}
 		}
 	}

@@ -26,10 +26,10 @@ type eventTx struct {
 	space  *spaceTx
 }
 
-// append adds e to the end of its branch. It gives e its id, unless it has one,
-// its seq, its readers, its parents, unless they are named, and its root, and
-// moves the head. An event that does not fit is refused with
-// [spaces.ErrTimelineDecoherence] before anything is written.
+// append appends e to its branch. It sets the id, unless e has one, the seq, the
+// readers, the parents, unless they are named, and the root, and moves the head. An
+// event that does not fit is refused with [spaces.ErrTimelineDecoherence] before
+// anything is written.
 func (t *eventTx) append(ctx context.Context, e *spaces.Event) error {
 	stored, err := t.prepare(ctx, e)
 	if err != nil {
@@ -41,8 +41,8 @@ func (t *eventTx) append(ctx context.Context, e *spaces.Event) error {
 	return nil
 }
 
-// arrange gives e its place at the end of its branch and moves the head there. The
-// caller stores it.
+// prepare sets the place of e at the end of its branch and moves the head. The caller
+// stores e.
 func (t *eventTx) prepare(ctx context.Context, e *spaces.Event) (p preparedEvent, err error) {
 	l, err := t.branch.load(ctx, e.Space, e.Branch)
 	if err != nil {
@@ -77,14 +77,14 @@ func (t *eventTx) prepare(ctx context.Context, e *spaces.Event) (p preparedEvent
 	return preparedEvent{e, body, l.Chain}, nil
 }
 
-// A preparedEvent event is one that only has to be stored.
+// A preparedEvent is an event that is ready to be stored.
 type preparedEvent struct {
 	*spaces.Event
 	body  []byte
 	chain []byte
 }
 
-// values are the parameters of insertEvent.
+// values returns the parameters of insertEvent.
 func (p preparedEvent) values() []any {
 	e := p.Event
 	return []any{
@@ -94,21 +94,21 @@ func (p preparedEvent) values() []any {
 	}
 }
 
-// own are the parameters that differ between the events of one mind's step.
+// own returns the parameters that differ between the events of one step.
 func (p preparedEvent) own() []any {
 	e := p.Event
 	return []any{e.Seq, string(e.ID), engine.EncodeList(e.Parents), string(e.Object), string(e.Body.Kind()), p.body, p.chain}
 }
 
-// joinIn does what an event does to its room beside the log: members, readers,
-// the run of agents' messages.
+// applyToSpace applies an event to its space: members, readers, files, and the count of
+// agent messages.
 func (t *eventTx) applyToSpace(ctx context.Context, r *spaceState, e *spaces.Event) error {
 	if e.Root == "" {
 		e.Root = e.ID
 	}
 	if e.Branch != spaces.Primary {
 		e.Readers = r.readers
-		return nil // a fork happens to nobody
+		return nil // forks change no members
 	}
 	if err := t.space.foldMembers(ctx, r, e.Body, e.Actor, e.Seq); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (t *eventTx) applyToSpace(ctx context.Context, r *spaceState, e *spaces.Eve
 	return nil
 }
 
-// countRun counts the messages of agents since a person last spoke.
+// countAgentRun counts the messages of agents since a person last spoke.
 func (t *eventTx) countAgentRun(ctx context.Context, r *spaceState, actor spaces.EntityID) error {
 	if _, ours := actor.IsAgent(); ours {
 		r.AgentRun++
@@ -144,7 +144,7 @@ func (t *eventTx) countAgentRun(ctx context.Context, r *spaceState, actor spaces
 	return nil
 }
 
-// cohere checks that e fits the line.
+// checkCoherence checks that e fits the branch.
 func (t *eventTx) checkCoherence(ctx context.Context, l *branchState, e spaces.Event) error {
 	if l == nil {
 		return spaces.Cohere(nil, e, nil)
@@ -163,8 +163,8 @@ func (t *eventTx) checkCoherence(ctx context.Context, l *branchState, e spaces.E
 	return verdict
 }
 
-// onLine reports whether an event is part of a branch's history, its own or the
-// part it shares with the branch it left.
+// contains reports whether an event is on a branch or on the part that it shares with
+// the branch it was forked from.
 func (t *branchTx) contains(ctx context.Context, b *spaces.Branch, id spaces.EventID) (bool, error) {
 	limit := b.HeadSeq
 	for {
@@ -200,7 +200,7 @@ type branchKey struct {
 	branch spaces.BranchID
 }
 
-// A branchState is a branch as the writer has it, its head possibly ahead of the table.
+// A branchState is a cached branch. Its head may be ahead of the table.
 type branchState struct {
 	spaces.Branch
 	lastAt int64 // when the head was recorded
@@ -212,7 +212,7 @@ type branchTx struct {
 	*writeTx
 }
 
-// line returns a branch, or nil when there is none.
+// load returns a branch; nil if there is none.
 func (t *branchTx) load(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID) (*branchState, error) {
 	key := branchKey{space, branch}
 	if l, ok := t.cache.branches[key]; ok {
@@ -231,7 +231,7 @@ func (t *branchTx) load(ctx context.Context, space spaces.SpaceID, branch spaces
 	return l, nil
 }
 
-// newLine stores a branch that did not exist.
+// create stores a new branch.
 func (t *branchTx) create(ctx context.Context, b spaces.Branch) error {
 	err := t.Run(ctx, insertBranch, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, engine.NonNilBytes(b.Chain), 0)
 	if err != nil {
@@ -241,7 +241,7 @@ func (t *branchTx) create(ctx context.Context, b spaces.Branch) error {
 	return nil
 }
 
-// move makes e the head of the line. The table follows at the end of the job.
+// setHead makes e the head of the branch. Flush writes the table.
 func (t *branchTx) setHead(l *branchState, e spaces.Event) {
 	l.Head, l.HeadSeq, l.lastAt = e.ID, e.Seq, engine.ToMillis(e.RecvAt)
 	if !l.dirty {
@@ -250,8 +250,8 @@ func (t *branchTx) setHead(l *branchState, e spaces.Event) {
 	}
 }
 
-// Fork begins a branch of a room that shares the primary one up to at and goes
-// on by itself. It copies nothing; what is said on it reaches no platform.
+// Fork creates a branch of a space that shares the primary one up to at. It copies
+// nothing; its events reach no platform.
 func (s *Store) Fork(ctx context.Context, space spaces.SpaceID, at int64, branch spaces.BranchID) error {
 	err := s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.branch.fork(ctx, space, at, branch) })
 	if err != nil {
@@ -272,8 +272,8 @@ func (t *branchTx) fork(ctx context.Context, space spaces.SpaceID, at int64, bra
 	return t.create(ctx, b)
 }
 
-// appendRehearsed appends what an agent does in a rehearsal to its branch of the room,
-// which begins with the first of it. No outbox, inbox or member is touched.
+// appendRehearsed appends an effect of a rehearsal to its branch, which the first effect
+// creates. Outbox, inbox and members do not change.
 func (k *stepTx) appendRehearsed(ctx context.Context, f spaces.Effect) error {
 	l, err := k.branch.load(ctx, f.Space, f.Branch)
 	if err != nil {

@@ -23,7 +23,7 @@ where account = $1 and file = $2 and state = 'wanted'`
 	attachmentPart engine.Query = `select object, thread from events where id = $1`
 )
 
-// want notes the files of a message that a platform can be asked for.
+// addWanted stores the files of a message that can be fetched from the platform.
 func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.Said) error {
 	for _, a := range b.Attachments {
 		if a.ID == "" || b.Ref.Account == "" {
@@ -31,17 +31,17 @@ func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.Said) e
 		}
 		err := t.Run(ctx, insertAttachment, b.Ref.Account, a.ID, string(e.Space), string(e.ID), a.Kind, a.Name, a.Size, t.SharedMillis(e.RecvAt))
 		if err != nil {
-			return fmt.Errorf("note attachment of %s: %w", e.ID, err)
+			return fmt.Errorf("store attachment of %s: %w", e.ID, err)
 		}
 		if err := t.Run(ctx, insertShowing, b.Ref.Account, a.ID, string(e.ID)); err != nil {
-			return fmt.Errorf("note who shows a file: %w", err)
+			return fmt.Errorf("store message of a file: %w", err)
 		}
 	}
 	return nil
 }
 
 // Wanted implements [activity.Shelf].
-func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]media.PendingFile, error) {
+func (b FileStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]media.PendingFile, error) {
 	out, err := engine.AllRows(ctx, b.s.engine, wantedAttachments, []any{account, engine.ToMillis(b.s.clock().ToShared(at)), limit}, func(r engine.Row) (f media.PendingFile, err error) {
 		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
 	})
@@ -52,7 +52,7 @@ func (b BridgeStore) Wanted(ctx context.Context, account string, at time.Time, l
 }
 
 // Shelve implements [activity.Shelf].
-func (b BridgeStore) Shelve(ctx context.Context, o media.FetchResult) (waiting []string, err error) {
+func (b FileStore) Shelve(ctx context.Context, o media.FetchResult) (waiting []string, err error) {
 	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, settleAttachment, o.File.Account, o.File.ID, string(o.State), o.Counted, engine.CeilMillis(t.Clock().ToShared(o.Due)), o.Hash, o.Bytes, o.Media, o.Reason)
 		switch {
@@ -85,7 +85,8 @@ type fetchTx struct {
 	file  *fileTx
 }
 
-// late has bytes swept whose messages were deleted while they came.
+// releaseLate releases the content of a file whose messages were deleted while it was
+// fetched.
 func (t *fetchTx) releaseLate(ctx context.Context, o media.FetchResult) error {
 	if o.State != media.FileStored {
 		return nil
@@ -93,7 +94,8 @@ func (t *fetchTx) releaseLate(ctx context.Context, o media.FetchResult) error {
 	return t.file.releaseContent(ctx, o.Hash, 0)
 }
 
-// shelved adds to what is kept, unless the same content was there before.
+// countStored adds the size of a file to the stored bytes, unless the same content is
+// stored already.
 func (t *fetchTx) countStored(ctx context.Context, o media.FetchResult) error {
 	var same int
 	if _, err := engine.ScanRow(ctx, t, sameContent, []any{o.Hash}, &same); err != nil || same > 1 {
@@ -102,7 +104,7 @@ func (t *fetchTx) countStored(ctx context.Context, o media.FetchResult) error {
 	return t.addToMeta(ctx, tables.MetaStoredBytes, o.Bytes)
 }
 
-// missing tells a room that a file of it will not come.
+// reportMissing appends to the space that a file cannot be fetched.
 func (t *fetchTx) reportMissing(ctx context.Context, o media.FetchResult) error {
 	e := spaces.Event{
 		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
@@ -116,7 +118,7 @@ func (t *fetchTx) reportMissing(ctx context.Context, o media.FetchResult) error 
 }
 
 // File implements [activity.Shelf].
-func (b BridgeStore) File(ctx context.Context, account, file string) (f media.FileRecord, found bool, err error) {
+func (b FileStore) File(ctx context.Context, account, file string) (f media.FileRecord, found bool, err error) {
 	if f, found, err = fileOf(ctx, b.s.engine, account, file); err != nil {
 		return f, false, fmt.Errorf("look up attachment: %w", err)
 	}
@@ -129,7 +131,7 @@ func fileOf(ctx context.Context, src engine.Reader, account, file string) (f med
 }
 
 // Shelved implements [activity.Shelf].
-func (b BridgeStore) Shelved(ctx context.Context) (int64, error) {
+func (b FileStore) Shelved(ctx context.Context) (int64, error) {
 	n, err := tables.MetaNumber(ctx, b.s.engine, tables.MetaStoredBytes)
 	if err != nil {
 		return 0, fmt.Errorf("count attachments: %w", err)
@@ -137,7 +139,7 @@ func (b BridgeStore) Shelved(ctx context.Context) (int64, error) {
 	return n, nil
 }
 
-// What is known of a file lasts as long as a message shows it (ADR 19).
+// A file is stored as long as a message shows it.
 
 const (
 	insertShowing engine.Query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
@@ -150,7 +152,7 @@ where s.event = $1 and not exists (select 1 from showings o where o.account = s.
 	contentStored  engine.Query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
 )
 
-// unreferencedFile is a file that no other message shows.
+// An unreferencedFile is a file that no other message shows.
 type unreferencedFile struct {
 	account, file, hash string
 	bytes               int64
@@ -161,8 +163,8 @@ type fileTx struct {
 	*writeTx
 }
 
-// unshow forgets the files that only a deleted message showed. Their bytes are
-// taken off the disk after the commit, see [activity.Sweeper].
+// dropMessage deletes the files that only a deleted message showed. Their bytes are
+// deleted after the commit,
 func (t *fileTx) dropMessage(ctx context.Context, message spaces.EventID) error {
 	if message == "" {
 		return nil
@@ -193,8 +195,8 @@ func (t *fileTx) drop(ctx context.Context, o unreferencedFile) error {
 	return t.releaseContent(ctx, o.hash, o.bytes)
 }
 
-// abandon has a content swept, of which so many bytes are counted, unless another
-// file has it, too.
+// releaseContent marks a content of that size for deletion, unless another file has the
+// same content.
 func (t *fileTx) releaseContent(ctx context.Context, hash string, counted int64) error {
 	if still, err := engine.QueryBool(ctx, t, contentStored, hash); err != nil || still {
 		return err
@@ -208,7 +210,7 @@ func (t *fileTx) releaseContent(ctx context.Context, hash string, counted int64)
 }
 
 // Holds implements [activity.Stock].
-func (b BridgeStore) Holds(ctx context.Context, hash string) (held bool, err error) {
+func (b FileStore) Holds(ctx context.Context, hash string) (held bool, err error) {
 	if held, err = engine.QueryBool(ctx, b.s.engine, contentStored, hash); err != nil {
 		return false, fmt.Errorf("look for a file's content: %w", err)
 	}
@@ -216,15 +218,15 @@ func (b BridgeStore) Holds(ctx context.Context, hash string) (held bool, err err
 }
 
 // Removals implements [activity.Stock].
-func (b BridgeStore) Removals(ctx context.Context) (int64, error) {
+func (b FileStore) Removals(ctx context.Context) (int64, error) {
 	n, err := tables.MetaNumber(ctx, b.s.engine, tables.MetaRemovals)
 	if err != nil {
-		return 0, fmt.Errorf("count files that were forgotten: %w", err)
+		return 0, fmt.Errorf("count removed files: %w", err)
 	}
 	return n, nil
 }
 
-var _ media.BlobRefs = BridgeStore{}
+var _ media.BlobRefs = FileStore{}
 
 const (
 	insertVoice engine.Query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
@@ -236,7 +238,7 @@ where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file l
   or exists (select 1 from attachments where account = $1 and file = $2 and state = 'wanted')`
 )
 
-// voice notes a file that may be heard.
+// queueTranscription queues a voice message for transcription.
 func (t *fetchTx) queueTranscription(ctx context.Context, o media.FetchResult) error {
 	if !media.IsVoice(o.File.Kind) {
 		return nil
@@ -245,32 +247,32 @@ func (t *fetchTx) queueTranscription(ctx context.Context, o media.FetchResult) e
 }
 
 // Pending implements [activity.Voices].
-func (b BridgeStore) Pending(ctx context.Context, at time.Time, limit int) ([]media.VoiceMessage, error) {
+func (b FileStore) Pending(ctx context.Context, at time.Time, limit int) ([]media.VoiceMessage, error) {
 	out, err := engine.AllRows(ctx, b.s.engine, dueVoices, []any{engine.ToMillis(b.s.clock().ToShared(at)), engine.ToMillis(at.Add(-media.VoiceTTL)), limit}, func(r engine.Row) (v media.VoiceMessage, err error) {
 		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list voices: %w", err)
+		return nil, fmt.Errorf("list transcriptions: %w", err)
 	}
 	return out, nil
 }
 
 // Waits implements [activity.Voices].
-func (b BridgeStore) Waits(ctx context.Context, account, file string, at time.Time) (waits bool, err error) {
+func (b FileStore) Waits(ctx context.Context, account, file string, at time.Time) (waits bool, err error) {
 	if waits, err = engine.QueryBool(ctx, b.s.engine, voiceWaits, account, file, engine.ToMillis(at.Add(-media.VoiceTTL))); err != nil {
-		return false, fmt.Errorf("look up voice: %w", err)
+		return false, fmt.Errorf("look up transcription: %w", err)
 	}
 	return waits, nil
 }
 
 // Complete implements [activity.Voices].
-func (b BridgeStore) Complete(ctx context.Context, h media.TranscriptionResult) error {
+func (b FileStore) Complete(ctx context.Context, h media.TranscriptionResult) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, settleVoice, h.Voice.Account, h.Voice.ID, string(h.State), engine.CeilMillis(t.Clock().ToShared(h.Due)))
 		if err != nil {
 			return err
 		}
-		if err := t.usage.addDaily(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // whatever became of it
+		if err := t.usage.addDaily(ctx, h.At, "", h.Voice.Space, h.Usage); err != nil { // also when the transcription failed
 			return err
 		}
 		if n == 0 || h.State != media.VoiceHeard || h.Text == "" {
@@ -279,12 +281,12 @@ func (b BridgeStore) Complete(ctx context.Context, h media.TranscriptionResult) 
 		return t.fetch.appendTranscription(ctx, h)
 	})
 	if err != nil {
-		return fmt.Errorf("settle voice of %s: %w", h.Voice.Event, err)
+		return fmt.Errorf("settle transcription of %s: %w", h.Voice.Event, err)
 	}
 	return nil
 }
 
-// heard tells the room what was said in a voice of it.
+// appendTranscription appends the transcript of a voice message to its space.
 func (t *fetchTx) appendTranscription(ctx context.Context, h media.TranscriptionResult) error {
 	m, err := tables.EventByID(ctx, t, h.Voice.Event)
 	if err != nil || m == nil {

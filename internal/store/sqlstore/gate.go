@@ -12,15 +12,15 @@ import (
 
 const (
 	selectRoot engine.Query = `select messages, tokens, stopped from roots where root = $1`
-	// maxMembers bounds the members the gate is shown, beside those who act.
+	// maxMembers bounds the members in the input of the gate, beside the authors of the
+	// rows.
 	maxMembers = 256
-	// maxCachedMembers bounds the members of a room that are kept in memory.
+	// maxCachedMembers bounds the members of a space that are cached.
 	maxCachedMembers = 32
 )
 
-// judge has the gate judge the due rows of a mind in a space, as far as the
-// event at last, stores its verdicts, and returns those that wake, claimed for
-// the cycle.
+// runGate calls the gate with the due rows of a mind in a space up to the seq last,
+// stores its decisions, and returns the rows that wake, claimed for the cycle.
 func (t *claimTx) runGate(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]tables.InboxEntry, spaces.Uplink, error) {
 	due, err := t.inbox.dueRows(ctx, c, last)
 	if err != nil || len(due) == 0 {
@@ -59,9 +59,8 @@ func (t *claimTx) runGate(ctx context.Context, c spaces.Claim, cycle spaces.Cycl
 	return woken, j.Uplink, nil
 }
 
-// due returns the rows of a mind in a space whose time has come, as far as the
-// event at last. Where the last look left nothing, and nothing came since, it
-// does not look again.
+// dueRows returns the rows of a mind in a space that are due, up to the seq last. It
+// does not query again if the last query left no row and none was added since.
 func (t *inboxTx) dueRows(ctx context.Context, c spaces.Claim, last int64) ([]tables.InboxEntry, error) {
 	here := inboxKey{c.Mind, c.Space}
 	if t.cache.handled[here] {
@@ -73,7 +72,7 @@ func (t *inboxTx) dueRows(ctx context.Context, c spaces.Claim, last int64) ([]ta
 	}
 	now := t.Clock().ToShared(c.At)
 	due := slices.DeleteFunc(slices.Clone(ready), func(e tables.InboxEntry) bool { return e.NotBefore.After(now) || e.Seq > last })
-	// Every due row gets a verdict now, or nothing of this write is kept.
+	// Every due row gets a decision now, or this write is undone.
 	t.cache.handled[here] = len(due) == len(ready) && len(ready) < maxRows
 	return due, nil
 }
@@ -88,7 +87,7 @@ func (t *inboxTx) storeDecision(ctx context.Context, e *tables.InboxEntry, v spa
 	return t.Run(ctx, claimRow, append(key, string(cycle))...)
 }
 
-// judged collects all the gate may want to know.
+// gateInput loads the input of the gate.
 func (t *claimTx) gateInput(ctx context.Context, c spaces.Claim, due []tables.InboxEntry) (j spaces.GateInput, err error) {
 	m, space := c.Mind, c.Space
 	r, err := t.space.load(ctx, space)
@@ -122,8 +121,8 @@ func (t *claimTx) gateInput(ctx context.Context, c spaces.Claim, due []tables.In
 	return j, nil
 }
 
-// present returns the members of a space: those longest there, and in any case
-// those whose doing is judged.
+// membersForGate returns the members who joined first, and in any case the authors of
+// the rows.
 func (t *spaceTx) membersForGate(ctx context.Context, space spaces.SpaceID, due []tables.InboxEntry) ([]spaces.Member, error) {
 	members, err := t.members(ctx, space)
 	if err != nil || len(members) < maxMembers {
@@ -149,8 +148,8 @@ func (t *spaceTx) membersForGate(ctx context.Context, space spaces.SpaceID, due 
 	return members, nil
 }
 
-// roster returns the members of a space, at most maxMembers. The caller only
-// reads them.
+// members returns up to maxMembers members of a space. The caller must not change the
+// slice.
 func (t *spaceTx) members(ctx context.Context, space spaces.SpaceID) ([]spaces.Member, error) {
 	if members, ok := t.cache.members[space]; ok {
 		return members, nil
@@ -162,8 +161,8 @@ func (t *spaceTx) members(ctx context.Context, space spaces.SpaceID) ([]spaces.M
 	return members, err
 }
 
-// about adds who wrote the messages an event is about, and what its chain has
-// used so far.
+// addTargets adds the authors of the messages that an event is about, and the usage of
+// its chain.
 func (t *claimTx) addTargets(ctx context.Context, j *spaces.GateInput, e tables.InboxEntry) error {
 	target, _ := spaces.Target(e.Subject.Body)
 	for _, id := range []spaces.EventID{e.Subject.ReplyTo, target} {
@@ -188,14 +187,14 @@ func (t *claimTx) addTargets(ctx context.Context, j *spaces.GateInput, e tables.
 	}
 	fresh := e.Root == e.Event && e.Attempts == 0 && e.Crashes == 0
 	if _, ok := j.Roots[e.Root]; ok || fresh {
-		return nil // a fresh root has used nothing
+		return nil // a new chain has no usage
 	}
 	tally, err := t.usage.chainUsage(ctx, e.Root)
 	j.Roots[e.Root] = tally
 	return err
 }
 
-// used returns what a chain has used so far.
+// chainUsage returns the usage of a causal chain.
 func (t *usageTx) chainUsage(ctx context.Context, root spaces.EventID) (tally spaces.ChainUsage, err error) {
 	_, err = engine.ScanRow(ctx, t, selectRoot, []any{string(root)}, &tally.Messages, &tally.Tokens, &tally.Stopped)
 	return tally, err

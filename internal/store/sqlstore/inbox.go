@@ -13,7 +13,7 @@ import (
 const (
 	insertRow engine.Query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
-	// No mind fills more than about a quarter of the list, however much waits for it.
+	// waiting !A mind gets at most about a quarter of the list.
 	waiting engine.Query = `select agent, circle, space, since from (
 select agent, circle, space, min(since) as since, row_number() over (partition by agent, circle order by min(since), space) as k from (
   select i.agent, i.circle, i.space, min(i.at) as since from inbox i where i.state = 'ready' and i.not_before <= $1
@@ -28,8 +28,8 @@ select agent, circle, space, min(since) as since, row_number() over (partition b
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
 group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, circle, space limit $2 + 0`
 
-	// The rows are found on the index of those that are ready, never on the key,
-	// which holds all there ever were.
+	// readyRows !The rows are found by the index of ready rows, not by the key, which
+	// has all rows.
 	readyRows engine.Query = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from (
   select agent, circle, space, seq from inbox
   where agent = $1 and circle = $2 and space = $3 and state = 'ready' order by seq limit $4 + 0) r
@@ -53,21 +53,21 @@ where cycle = $1 and cycle <> '' and state = 'claimed'`
 )
 
 const (
-	maxAttempts = 5    // of a row whose cycle went back, before it is dead (I10)
-	maxSpared   = 2    // of these that are counted while nothing is held against the row
-	maxCrashes  = 3    // of a cycle, before it is given up and its row is dead (I10)
-	maxRows     = 1000 // judged in one claim
+	maxAttempts = 5    // of a row before it is dead
+	maxSpared   = 2    // attempts that count while the failure is not the fault of the row
+	maxCrashes  = 3    // of a cycle before it is abandoned and its rows are dead
+	maxRows     = 1000 // of one claim
 
 )
 
-// An inboxKey is where a mind reads: one room.
+// An inboxKey names the inbox of a mind in a space.
 type inboxKey struct {
 	mind  spaces.Mind
 	space spaces.SpaceID
 }
 
-// needsGate reports whether an event of that kind is put before the gate. The
-// others are seen in the room when a mind looks there.
+// needsGate reports whether events of a kind get inbox rows. A mind sees other events
+// when it reads the space.
 func needsGate(k spaces.Kind) bool {
 	switch k {
 	case spaces.KindSaid, spaces.KindEdited, spaces.KindDeleted, spaces.KindReacted, spaces.KindUnreacted:
@@ -83,8 +83,8 @@ type inboxTx struct {
 	space *spaceTx
 }
 
-// knock writes an inbox row for every mind uplinked to the space, but for the
-// agent's own doing, and returns those minds.
+// deliver stores an inbox row for every mind uplinked to the space, except for the
+// author, and returns those minds.
 func (t *inboxTx) deliver(ctx context.Context, e spaces.Event) ([]spaces.Mind, error) {
 	if e.Branch != spaces.Primary || !needsGate(e.Body.Kind()) {
 		return nil, nil
@@ -101,7 +101,7 @@ func (t *inboxTx) deliver(ctx context.Context, e spaces.Event) ([]spaces.Mind, e
 		err := t.Run(ctx, insertRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID),
 			string(e.Root), e.Depth, engine.ToMillis(e.RecvAt))
 		if err != nil {
-			return nil, fmt.Errorf("put %s before %s: %w", e.ID, m, err)
+			return nil, fmt.Errorf("deliver %s to %s: %w", e.ID, m, err)
 		}
 		delete(t.cache.handled, inboxKey{m, e.Space})
 		minds = append(minds, m)
@@ -109,8 +109,8 @@ func (t *inboxTx) deliver(ctx context.Context, e spaces.Event) ([]spaces.Mind, e
 	return minds, nil
 }
 
-// Waiting implements [shell.Inbox].
-func (s AgentStore) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
+// Waiting implements [shell.WakeQueue].
+func (s WakeStore) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
 	out, err := engine.AllRows(ctx, s.s.engine, waiting, []any{engine.ToMillis(s.s.clock().ToShared(at)), limit}, func(r engine.Row) (w spaces.PendingWork, err error) {
 		return w, r.Scan(&w.Mind.Agent, &w.Mind.Circle, &w.Space, engine.ScanTime(&w.Since))
 	})

@@ -23,10 +23,10 @@ on conflict (account, chat, message, space) do nothing`
 )
 
 // Record implements [activity.Log].
-func (b BridgeStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error) {
+func (b IngestStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error) {
 	var rec spaces.IngestResult
 	var claims []spaces.Claim
-	wanted := func(ws []spaces.PendingWork) []spaces.Claim { // they take up turns: asked for once
+	wanted := func(ws []spaces.PendingWork) []spaces.Claim { // called once, because it reserves slots
 		if claims == nil {
 			claims = in.Claims(ws)
 		}
@@ -54,17 +54,17 @@ func (b BridgeStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.
 	return rec, nil
 }
 
-// An ingestTx is a batch on its way into the log.
+// An ingestTx stores one batch of received events.
 type ingestTx struct {
 	*storeTx
 	batch     spaces.IngestBatch
 	result    spaces.IngestResult
-	sharedIDs bool // of the item under way
+	sharedIDs bool // accounts share the message ids of the current item
 
-	lastRef               spaces.Ref // the message of the item before, or of the one under way
-	fromChat, threadTitle string     // of the item under way: where it happened, and how its thread is called
+	lastRef               spaces.Ref // message of the previous or the current item
+	fromChat, threadTitle string     // of the current item
 
-	ignoreReason string // why the item under way wakes nobody; empty when the gate judges it
+	ignoreReason string // why the current item wakes no agent; empty if the gate decides
 }
 
 func (i *ingestTx) storeBatch(ctx context.Context) error {
@@ -83,7 +83,8 @@ func (i *ingestTx) storeBatch(ctx context.Context) error {
 	return i.Run(ctx, upsertCursor, i.batch.Account, i.batch.Cursor, engine.ToMillis(i.batch.At))
 }
 
-// claims gives out the wakes that are wanted at once, and returns who is left.
+// claimAll claims the pending work that wanted returns, and returns the wakes and the
+// work that is left.
 func (t *claimTx) claimAll(ctx context.Context, ws []spaces.PendingWork, wanted func([]spaces.PendingWork) []spaces.Claim) (left []spaces.PendingWork, woken []spaces.Wake, err error) {
 	left = slices.Clone(ws)
 	for _, c := range wanted(ws) {
@@ -132,11 +133,12 @@ func (i *ingestTx) storeItem(ctx context.Context, it spaces.IngestItem) error {
 	return i.translate(ctx, it)
 }
 
-// movedAway is why what happens to a message wakes nobody in the room where it stands.
+// movedAway is the reason of rows about a message whose chat is mapped to another space
+// now.
 const movedAway = "its chat is in another room now"
 
-// redirectToRoom sends what happens to a message that was said while its chat was in another
-// room to that room: there it is shown, and there it is taken back.
+// redirectToRoom moves an event about a message to the space in which the message is, if
+// its chat was mapped to another space then.
 func (i *ingestTx) redirectToRoom(ctx context.Context, it *spaces.IngestItem) error {
 	id, ref := spaces.Target(it.Event.Body)
 	if id != "" || ref.IsZero() {
@@ -152,8 +154,8 @@ func (i *ingestTx) redirectToRoom(ctx context.Context, it *spaces.IngestItem) er
 	return err
 }
 
-// resolveAuthor returns who did it. What somebody was called long ago does not change
-// what they are called now.
+// resolveAuthor returns the author of an item. A name in history does not replace a
+// newer one.
 func (i *ingestTx) resolveAuthor(ctx context.Context, it spaces.IngestItem) (spaces.EntityID, error) {
 	if b, said := it.Event.Body.(spaces.Said); said && b.Past && it.From.User != "" {
 		if e, found, err := i.entity.find(ctx, it.From); err != nil || found {
@@ -163,14 +165,14 @@ func (i *ingestTx) resolveAuthor(ctx context.Context, it spaces.IngestItem) (spa
 	return i.entity.resolve(ctx, it.From)
 }
 
-// isOwnMessage reports whether an item is what another account of the room said: the
-// record has it from the action.
+// isOwnMessage reports whether an item is a message of another account of the space: it
+// was stored when it was queued.
 func (r *spaceState) isOwnMessage(it spaces.IngestItem) bool {
 	return it.From.User != "" && needsGate(it.Event.Body.Kind()) &&
 		slices.ContainsFunc(r.chats, func(c chatState) bool { return c.account == it.From.Platform+":"+it.From.User })
 }
 
-// storeAlias notes by which name a further account knows a message of the record.
+// storeAlias stores the id of a message on a further account.
 func (i *ingestTx) storeAlias(ctx context.Context, it spaces.IngestItem) error {
 	if !it.Common && it.Alike == "" || it.Ref.IsZero() || it.Event.Body.Kind() != spaces.KindSaid {
 		return nil
@@ -183,8 +185,8 @@ func (i *ingestTx) storeAlias(ctx context.Context, it spaces.IngestItem) error {
 	return i.Run(ctx, insertMessage, it.Ref.Account, it.Ref.Chat, it.Ref.Message, string(it.Event.Space), string(id), 0, 0)
 }
 
-// findMessage returns the event of the message at ref, also when another account of
-// the room was the one that told of it and the name is common to all.
+// findMessage returns the event of the message at ref, also if another account of the
+// space stored it under an id that accounts share.
 func (i *ingestTx) findMessage(ctx context.Context, space spaces.SpaceID, ref spaces.Ref) (spaces.EventID, error) {
 	id, err := tables.MessageEventAt(ctx, i, space, ref)
 	if err != nil || id != "" || !i.sharedIDs || ref.IsZero() {
@@ -210,10 +212,10 @@ func platformOf(account string) string {
 	return platform
 }
 
-// isDuplicate reports whether the item is in the record already: by its source, because
-// it is the echo of a message of ours, or because it was heard while its chat was in
-// another room. Several rooms of a chat hear a message together; the past is read into
-// whichever room asks for it.
+// isDuplicate reports whether an item is stored already: by its source, because it is
+// our own message, or because it was received while its chat was mapped to another
+// space. A message of a chat with several spaces is stored in each; history is stored in
+// the space that requests it.
 func (i *ingestTx) isDuplicate(ctx context.Context, it spaces.IngestItem) (bool, error) {
 	ref, elsewhere := it.Ref, 0
 	b, said := it.Event.Body.(spaces.Said)
@@ -230,8 +232,8 @@ func (i *ingestTx) isDuplicate(ctx context.Context, it spaces.IngestItem) (bool,
 	return bySource || byRef, err
 }
 
-// translate fills in the ids the store knows and appends one event, or one for
-// each person the item is about.
+// translate resolves the ids in an item and appends one event, or one for each person of
+// the item.
 func (i *ingestTx) translate(ctx context.Context, it spaces.IngestItem) (err error) {
 	e := it.Event
 	switch b := e.Body.(type) {
@@ -317,7 +319,7 @@ func (i *ingestTx) translateMessage(ctx context.Context, it spaces.IngestItem, b
 	return i.Run(ctx, insertMessage, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
 }
 
-// translateMembership appends one joined or left for each person the item names.
+// translateMembership appends one joined or left event for each person of the item.
 func (i *ingestTx) translateMembership(ctx context.Context, it spaces.IngestItem) error {
 	if len(it.Who) == 0 {
 		_, err := i.appendEvent(ctx, it.Event)
@@ -360,7 +362,7 @@ func (i *ingestTx) translateMembership(ctx context.Context, it spaces.IngestItem
 	return nil
 }
 
-// findTarget finds the message a body is about, by id or by its platform's name.
+// findTarget returns the message that a body is about, by its id or its platform's id.
 func (i *ingestTx) findTarget(ctx context.Context, space spaces.SpaceID, id spaces.EventID, own, item spaces.Ref) (spaces.EventID, spaces.Ref, error) {
 	if own.IsZero() {
 		own = item

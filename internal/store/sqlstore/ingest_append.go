@@ -19,8 +19,8 @@ values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
 	insertStray engine.Query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
 )
 
-// appendEvent appends an event and lets the minds uplinked there know. An event that
-// does not cohere enters as the record of its refusal, and has no id then.
+// appendEvent appends an event and delivers it to the uplinked minds. If the event does
+// not cohere it appends the refusal and returns no id.
 func (i *ingestTx) appendEvent(ctx context.Context, e spaces.Event) (spaces.EventID, error) {
 	tie, err := i.assignThread(ctx, &e)
 	if err != nil {
@@ -49,7 +49,7 @@ func (i *ingestTx) appendEvent(ctx context.Context, e spaces.Event) (spaces.Even
 	return e.ID, i.wakeMinds(ctx, e)
 }
 
-// wakeMinds puts an event before the minds of its room, and ends what they waited for.
+// wakeMinds stores the inbox rows of an event and settles the waits that it answers.
 func (i *ingestTx) wakeMinds(ctx context.Context, e spaces.Event) error {
 	woken, err := i.inbox.deliver(ctx, e)
 	if err == nil && i.ignoreReason != "" {
@@ -70,8 +70,8 @@ func (i *ingestTx) wakeMinds(ctx context.Context, e spaces.Event) error {
 	return err
 }
 
-// appendHistory appends what was said before. Nobody is woken by it, and a mind that had
-// seen everything has seen this, too.
+// appendHistory appends a message of the past. It wakes no agent, and a cursor that was
+// at the head stays there.
 func (i *ingestTx) appendHistory(ctx context.Context, e spaces.Event, made *threadMapping) (spaces.EventID, error) {
 	if err := i.event.append(ctx, &e); err != nil {
 		return "", err
@@ -82,7 +82,7 @@ func (i *ingestTx) appendHistory(ctx context.Context, e spaces.Event, made *thre
 	i.countNew(e.Space)
 	i.result.Past++
 	if err := i.Run(ctx, passOver, string(e.Space), e.Seq, string(e.ID)); err != nil {
-		return "", fmt.Errorf("pass over %s: %w", e.ID, err)
+		return "", fmt.Errorf("move cursors past %s: %w", e.ID, err)
 	}
 	r, err := i.space.load(ctx, e.Space)
 	if err != nil {
@@ -94,7 +94,7 @@ func (i *ingestTx) appendHistory(ctx context.Context, e spaces.Event, made *thre
 		}
 		err := i.Run(ctx, insertPast, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID), string(e.Root), e.Depth, engine.ToMillis(e.RecvAt))
 		if err != nil {
-			return "", fmt.Errorf("note that %s is past for %s: %w", e.ID, m, err)
+			return "", fmt.Errorf("store %s as history for %s: %w", e.ID, m, err)
 		}
 	}
 	return e.ID, nil
@@ -105,7 +105,7 @@ func (i *ingestTx) countNew(space spaces.SpaceID) {
 	i.result.Spaces = engine.AppendNew(i.result.Spaces, space)
 }
 
-// appendRefusal records, in the same space, that an event did not fit (SEQ-10).
+// appendRefusal appends that an event did not cohere.
 func (i *ingestTx) appendRefusal(ctx context.Context, e spaces.Event, why error) error {
 	i.log.Warn("event refused", "space", e.Space, "source", e.Source, "error", why)
 	raw, err := spaces.Encode(e.Body)
@@ -124,7 +124,7 @@ func (i *ingestTx) appendRefusal(ctx context.Context, e spaces.Event, why error)
 	return nil
 }
 
-// storeStray keeps an update that has no log to be kept in.
+// storeStray stores an update for a space that does not exist.
 func (i *ingestTx) storeStray(ctx context.Context, e spaces.Event) error {
 	i.log.Error("update without a space", "account", i.batch.Account, "space", e.Space, "source", e.Source)
 	raw, err := spaces.Encode(e.Body)
@@ -139,25 +139,25 @@ const (
 	sightingOf    engine.Query = `select alike, n from sightings where space = $1 and account = $2 and source = $3`
 	countSighting engine.Query = `select count(*) from sightings where space = $1 and account = $2 and alike = $3`
 	addSighting   engine.Query = `insert into sightings (space, account, source, alike, n, at) values ($1, $2, $3, $4, $5, $6)`
-	// From the newest event of the room on, until one is it.
+	// sentAround !From the newest event of the space to the first match.
 	sentAround engine.Query = `select e.id from events e cross join messages m
 where e.space = $3 and e.branch = 'main' and e.at < $4 and m.event = e.id and m.account = $1 and m.chat = $2 and m.own = 1
 order by e.seq desc, m.part limit 1`
 	dropSightings engine.Query = `delete from sightings where at < $1`
 )
 
-// sightingsKept is how long it is known which account has told of what: longer than
-// any platform tells of it again.
+// sightingsKept is how long the sources of accounts are stored: longer than any platform
+// repeats an update.
 const sightingsKept = 8 * 24 * time.Hour
 
-// assignSharedSource gives a fact that accounts name each in their own way the source that it
-// has for all of them: what it says, and how often the account has told of its
-// like. Accounts that were told of different numbers of equal facts differ in
-// which is which, and never in how many there are.
+// assignSharedSource gives an event that accounts name differently the source that all
+// of them share: its content and how often the account has reported the same before.
+// Accounts that missed some of several equal events differ in which is which, but not in
+// their number.
 func (i *ingestTx) assignSharedSource(ctx context.Context, it *spaces.IngestItem) error {
 	space, own := string(it.Event.Space), it.Event.Source
 	if before, err := engine.QueryBool(ctx, i, sourceKnown, space, own); err != nil || before {
-		return err // the account was alone when it told of it
+		return err // the account was the only one of the space then
 	}
 	var n int
 	found, err := engine.ScanRow(ctx, i, sightingOf, []any{space, i.batch.Account, own}, &it.Alike, &n)
@@ -165,14 +165,14 @@ func (i *ingestTx) assignSharedSource(ctx context.Context, it *spaces.IngestItem
 		n, err = i.countSource(ctx, *it)
 	}
 	if err != nil {
-		return fmt.Errorf("note that %s told of %s: %w", i.batch.Account, own, err)
+		return fmt.Errorf("store source %s of %s: %w", i.batch.Account, own, err)
 	}
 	it.Event.Source = fmt.Sprintf("%s#%d", it.Alike, n)
 	return nil
 }
 
-// countSource notes that the account tells of a fact for the first time, and returns
-// how many of its like it has told of before.
+// countSource stores that an account reports an event for the first time, and returns
+// how often it has reported an equal one before.
 func (i *ingestTx) countSource(ctx context.Context, it spaces.IngestItem) (n int, err error) {
 	space, at := string(it.Event.Space), i.batch.At
 	if err := i.Run(ctx, dropSightings, engine.ToMillis(at.Add(-sightingsKept))); err != nil {
@@ -184,9 +184,9 @@ func (i *ingestTx) countSource(ctx context.Context, it spaces.IngestItem) (n int
 	return n, i.Run(ctx, addSighting, space, i.batch.Account, it.Event.Source, it.Alike, n, engine.ToMillis(at))
 }
 
-// findRepliedTo returns the message of another account of the room that an item answers,
-// which it names in its own way: the last that the account had sent by then. For anybody
-// else the whole log would be gone through.
+// findRepliedTo returns the message of another account of the space that an item replies
+// to: the last one which that account had sent by then. For other authors it would have
+// to read the whole log.
 func (i *ingestTx) findRepliedTo(ctx context.Context, it spaces.IngestItem) (id spaces.EventID, err error) {
 	account := it.ReplyFrom.Platform + ":" + it.ReplyFrom.User
 	r, err := i.space.load(ctx, it.Event.Space)
@@ -200,7 +200,7 @@ func (i *ingestTx) findRepliedTo(ctx context.Context, it spaces.IngestItem) (id 
 	return id, nil
 }
 
-// refusalsKept is how long it is kept that somebody was turned away.
+// refusalsKept is how long rejected senders are stored.
 const refusalsKept = 30 * 24 * time.Hour
 
 const (
@@ -210,7 +210,7 @@ on conflict (account, chat, scope, user_id, kind) do update set n = refusals.n +
 	newestRefusals engine.Query = `select account, chat, scope, user_id, kind, n, first_at, last_at from refusals order by last_at desc limit $1 + 0`
 )
 
-// countRefusals counts who was turned away with this batch.
+// countRefusals counts the rejected senders of the batch.
 func (i *ingestTx) countRefusals(ctx context.Context) error {
 	for _, r := range i.batch.Refused {
 		err := i.Run(ctx, countRefusal, i.batch.Account, r.Chat, r.Who.Scope, r.Who.User, r.Kind, engine.ToMillis(i.batch.At))
@@ -224,8 +224,8 @@ func (i *ingestTx) countRefusals(ctx context.Context) error {
 	return i.Run(ctx, forgetRefusals, engine.ToMillis(i.batch.At.Add(-refusalsKept)))
 }
 
-// Refusals returns who was turned away, the newest first.
-func (b BridgeStore) Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error) {
+// Refusals returns the rejected senders, newest first.
+func (b IngestStore) Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error) {
 	found, err := engine.AllRows(ctx, b.s.engine, newestRefusals, []any{limit}, func(r engine.Row) (f activity.RejectedSender, err error) {
 		return f, r.Scan(&f.Account, &f.Chat, &f.Scope, &f.User, &f.Kind, &f.Count, engine.ScanTime(&f.First), engine.ScanTime(&f.Last))
 	})
@@ -235,8 +235,8 @@ func (b BridgeStore) Refusals(ctx context.Context, limit int) ([]activity.Reject
 	return found, nil
 }
 
-// hush keeps a message of somebody who writes too fast from the gate, but not from
-// those who read: its rows are decided before anybody is woken.
+// ignoreForAll stores a message of a sender who exceeds the rate limit as ignored: minds
+// see it, but it wakes none.
 func (t *inboxTx) ignoreForAll(ctx context.Context, e spaces.Event, why string) error {
 	r, err := t.space.load(ctx, e.Space)
 	if err != nil || r == nil {
@@ -244,7 +244,7 @@ func (t *inboxTx) ignoreForAll(ctx context.Context, e spaces.Event, why string) 
 	}
 	for _, m := range r.minds {
 		if err := t.Run(ctx, ignoreRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, why); err != nil {
-			return fmt.Errorf("hush %s for %s: %w", e.ID, m, err)
+			return fmt.Errorf("ignore %s for %s: %w", e.ID, m, err)
 		}
 	}
 	return nil
@@ -257,7 +257,7 @@ on conflict (account) do update set data = excluded.data, at = excluded.at`
 )
 
 // Cursor implements [activity.Log].
-func (b BridgeStore) Cursor(ctx context.Context, account string) ([]byte, error) {
+func (b IngestStore) Cursor(ctx context.Context, account string) ([]byte, error) {
 	var data []byte
 	if _, err := engine.ScanRow(ctx, b.s.engine, selectCursor, []any{account}, &data); err != nil {
 		return nil, fmt.Errorf("read cursor of %s: %w", account, err)

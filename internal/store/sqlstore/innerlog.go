@@ -23,7 +23,7 @@ const (
 values ($1, 'inner', $2, '', 'none', 0, 1, $3) on conflict (id) do nothing`
 )
 
-// insertUpToFour insert as many events as their place says.
+// insertUpToFour !insertUpToFour has a statement for each number of events.
 var insertUpToFour = [...]engine.Query{insertEvent, insertTwo, insertThree, insertFour}
 
 // An innerTx appends to the inner logs of minds.
@@ -33,7 +33,7 @@ type innerTx struct {
 	event  *eventTx
 }
 
-// inner appends bodies to a mind's own log, in order.
+// append appends bodies to a mind's inner log, in order.
 func (t *innerTx) append(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.Body) error {
 	for few := range slices.Chunk(bodies, len(insertUpToFour)) {
 		if err := t.appendChunk(ctx, m, at, few); err != nil {
@@ -43,7 +43,7 @@ func (t *innerTx) append(ctx context.Context, m spaces.Mind, at time.Time, bodie
 	return nil
 }
 
-// innerFew appends as many as one statement takes.
+// appendChunk appends up to four bodies in one statement.
 func (t *innerTx) appendChunk(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.Body) error {
 	var values []any
 	for n, b := range bodies {
@@ -62,8 +62,8 @@ func (t *innerTx) appendChunk(ctx context.Context, m spaces.Mind, at time.Time, 
 	return t.Run(ctx, insertUpToFour[len(bodies)-1], values...)
 }
 
-// mind makes sure of the inner space of an agent and of the branch that is the
-// mind (SEQ-01).
+// ensureMind creates the inner space of an agent and the branch of the mind, if they are
+// missing.
 func (t *innerTx) ensureMind(ctx context.Context, m spaces.Mind, at time.Time) error {
 	l, err := t.branch.load(ctx, m.Inner(), m.Branch())
 	if err != nil || l != nil {
@@ -75,7 +75,7 @@ func (t *innerTx) ensureMind(ctx context.Context, m spaces.Mind, at time.Time) e
 	return t.branch.create(ctx, spaces.Branch{Space: m.Inner(), ID: m.Branch()})
 }
 
-// innerObject returns the object of the inner space that folds the body (SEQ-03).
+// innerObject returns the object of the inner space that folds the body.
 func innerObject(b spaces.Body) spaces.ObjectID {
 	switch b.Kind() {
 	case spaces.KindNoted:
@@ -93,8 +93,8 @@ func innerObject(b spaces.Body) spaces.ObjectID {
 
 var _ shell.MemoryEditor = AgentStore{}
 
-// Forget implements [shell.Forgetter].
-func (s AgentStore) Forget(ctx context.Context, m spaces.Mind, id string, at time.Time) (bool, error) {
+// Forget implements [shell.MemoryEditor].
+func (s MemoryStore) Forget(ctx context.Context, m spaces.Mind, id string, at time.Time) (bool, error) {
 	has, err := readmodel.MemoryOf(ctx, s.s.engine, m)
 	if err != nil {
 		return false, fmt.Errorf("read what %s has: %w", m, err)
@@ -118,8 +118,8 @@ func (s AgentStore) Forget(ctx context.Context, m spaces.Mind, id string, at tim
 	return true, nil
 }
 
-// Correct implements [shell.Forgetter].
-func (s AgentStore) Correct(ctx context.Context, m spaces.Mind, id, fact string, at time.Time) (bool, error) {
+// Correct implements [shell.MemoryEditor].
+func (s MemoryStore) Correct(ctx context.Context, m spaces.Mind, id, fact string, at time.Time) (bool, error) {
 	has, err := readmodel.MemoryOf(ctx, s.s.engine, m)
 	if err != nil {
 		return false, fmt.Errorf("read what %s has: %w", m, err)
@@ -142,10 +142,10 @@ func (s AgentStore) Correct(ctx context.Context, m spaces.Mind, id, fact string,
 	return true, nil
 }
 
-// Changes implements [shell.Forgetter].
-func (s AgentStore) Changes(ctx context.Context) (n int64, err error) {
+// Changes implements [shell.MemoryEditor].
+func (s MemoryStore) Changes(ctx context.Context) (n int64, err error) {
 	if n, err = tables.MetaNumber(ctx, s.s.engine, tables.MetaMemoryChanges); err != nil {
-		return 0, fmt.Errorf("count what people changed of memories: %w", err)
+		return 0, fmt.Errorf("count changes of memories: %w", err)
 	}
 	return n, nil
 }

@@ -28,7 +28,7 @@ where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id
 	wantJob engine.Query = `update jobs set want = $2, updated = $3 where id = $1`
 )
 
-// A JobStore keeps long work.
+// A JobStore stores long-running jobs.
 type JobStore struct {
 	readmodel.JobReader
 	s *Store
@@ -40,10 +40,10 @@ var (
 	_ jobs.Reader = JobStore{}
 )
 
-// Jobs returns the store's view of long work.
+// Jobs returns the store of long-running jobs.
 func (s *Store) Jobs() JobStore { return JobStore{readmodel.NewJobReader(s.engine), s} }
 
-// Add implements [jobs.Desk].
+// Add implements [jobs.Queue].
 func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, error) {
 	var added *jobs.Job
 	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
@@ -56,10 +56,10 @@ func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, 
 	return *added, nil
 }
 
-// Claim implements [jobs.Ledger].
+// Claim implements [jobs.Store].
 func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err error) {
 	if waiting, err := engine.AllRows(ctx, v.s.engine, openJobs, []any{c.ID}, tables.ScanJob); err != nil || len(waiting) == 0 {
-		return nil, err // a look without the writer: mostly there is nothing
+		return nil, err // mostly there is nothing; this avoids a transaction
 	}
 	err = v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		open, err := engine.AllRows(ctx, t, openJobs, []any{c.ID}, tables.ScanJob)
@@ -70,7 +70,7 @@ func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, e
 			if (j.State == jobs.Running && j.Expires.After(t.Clock().ToShared(c.At))) || (c.ID == 0 && !slices.Contains(c.Kinds, j.Kind)) {
 				continue
 			}
-			if j.Want != "" { // whoever had it died before it could do so
+			if j.Want != "" { // the process that ran it ended before it could do so
 				if err := t.Run(ctx, settleJob, j.ID, string(j.Want), "", engine.ToMillis(c.At)); err != nil {
 					return err
 				}
@@ -87,7 +87,7 @@ func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, e
 	return claimed, nil
 }
 
-// heldJob returns a job as it stands, or [jobs.ErrLost] when somebody else has it.
+// heldJob returns a job, or [jobs.ErrLost] if another process has its lease.
 func heldJob(ctx context.Context, src engine.Reader, j jobs.Job) (jobs.Job, error) {
 	now, err := tables.JobByID(ctx, src, j.ID)
 	if errors.Is(err, jobs.ErrUnknown) || err == nil && (now.State != jobs.Running || now.Epoch != j.Epoch) {
@@ -96,7 +96,7 @@ func heldJob(ctx context.Context, src engine.Reader, j jobs.Job) (jobs.Job, erro
 	return now, err
 }
 
-// Save implements [jobs.Ledger].
+// Save implements [jobs.Store].
 func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.Time) error {
 	var want jobs.State
 	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
@@ -122,7 +122,7 @@ func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at ti
 	return nil
 }
 
-// End implements [jobs.Ledger].
+// End implements [jobs.Store].
 func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Time) error {
 	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		now, err := heldJob(ctx, t, j)
@@ -140,7 +140,7 @@ func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Tim
 	return nil
 }
 
-// Ask implements [jobs.Desk].
+// Ask implements [jobs.Queue].
 func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Time) (j jobs.Job, err error) {
 	err = v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		now, err := tables.JobByID(ctx, t, id)
@@ -159,7 +159,7 @@ func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Ti
 	return j, nil
 }
 
-// ask changes a job to what is wanted of it, or tells the one who has it.
+// ask changes the state of a job, or stores the request for the process that runs it.
 func ask(ctx context.Context, t *storeTx, j jobs.Job, want jobs.State, at time.Time) error {
 	switch {
 	case j.State == want:
@@ -167,11 +167,11 @@ func ask(ctx context.Context, t *storeTx, j jobs.Job, want jobs.State, at time.T
 	case j.State == jobs.Done, j.State == jobs.Cancelled, j.State == jobs.Failed && want == jobs.Paused:
 		return jobs.ErrOver
 	case j.State == jobs.Running && want == jobs.Ready:
-		return t.Run(ctx, wantJob, j.ID, "", engine.ToMillis(at)) // it goes on after all
+		return t.Run(ctx, wantJob, j.ID, "", engine.ToMillis(at)) // withdraws the request
 	case j.State == jobs.Running:
 		return t.Run(ctx, wantJob, j.ID, string(want), engine.ToMillis(at))
 	case want == jobs.Paused, want == jobs.Cancelled, want == jobs.Ready:
 		return t.Run(ctx, settleJob, j.ID, string(want), "", engine.ToMillis(at))
 	}
-	return errors.New("nobody can ask for that")
+	return errors.New("not a state that can be requested")
 }

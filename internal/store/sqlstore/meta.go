@@ -17,9 +17,8 @@ const (
 on conflict (name) do update set value = cast(cast(meta.value as bigint) + cast(excluded.value as bigint) as text)`
 )
 
-// Name returns what tells this record from all others that share a server beside it.
-// Whoever asks first gives it its name, which every process reads from then on; a copy
-// has that of its original.
+// Name returns the unique name of the database, which tells it from others on the same
+// server. The first call creates it; a copy of a database has the name of the original.
 func (s *Store) Name(ctx context.Context) (name string, err error) {
 	name, err = tables.MetaValue(ctx, s.engine, tables.MetaStoreName)
 	if err == nil && name == "" {
@@ -31,7 +30,7 @@ func (s *Store) Name(ctx context.Context) (name string, err error) {
 		}
 	}
 	if err != nil {
-		return "", fmt.Errorf("read the name of the record: %w", err)
+		return "", fmt.Errorf("read the name of the database: %w", err)
 	}
 	return name, nil
 }

@@ -24,14 +24,16 @@ where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' a
   (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0),
   exists (select 1 from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready')`
 	leftActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
-	// What was decided in the future has been waiting by a clock that was put back.
+	// hurryActions !What was created in the future waits by a clock that was set back
+	// since.
 	hurryActions engine.Query = `update outbox set not_before = $2
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2 and created > $3`
 	soonerActions engine.Query = `update outbox set not_before = case when not_before - $3 > $2 then not_before - $3 else $2 end
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2`
 	oneAction  engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.id = $1`
 	sendAction engine.Query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
-	// Answers below the first thousand begin a chain of their own.
+	// whereStarts !The search for the first message of a reply chain ends after a
+	// thousand replies.
 	whereStarts engine.Query = `with recursive chain (event, n) as (
   select e.id, 0 from events e where e.id = $3
   union all
@@ -41,15 +43,15 @@ select m.message from chain c cross join messages m where m.event = c.event and 
 	whereIs engine.Query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
 )
 
-// maxAhead is how far in the future the decision of an action may lie, by clocks that
-// run apart a little.
+// maxAhead is how far in the future an action may have been created, by clocks that
+// differ a little.
 const maxAhead = time.Minute
 
-// maxRecoveries is how many copies of one part crashes may cost.
+// maxRecoveries bounds the duplicates of one part after crashes.
 const maxRecoveries = 5
 
 // Claim implements [activity.Outbox].
-func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
+func (b OutboxStore) Claim(ctx context.Context, account string, at time.Time, limit int) ([]spaces.Action, error) {
 	head, late, _, err := b.nextDue(ctx, account)
 	if now := b.s.clock().ToShared(at); err != nil || !isDue(head, now) && !isDue(late, now) {
 		return nil, err
@@ -85,7 +87,7 @@ func (b BridgeStore) Claim(ctx context.Context, account string, at time.Time, li
 	return claimed, failpoint.Point("outbox.sending")
 }
 
-// expire ends the actions whose time is over.
+// expireDue ends the actions that have expired.
 func (t *outboxTx) expireDue(ctx context.Context, account string, at time.Time) error {
 	late, err := engine.AllRows(ctx, t, lateActions, []any{account, t.SharedMillis(at)}, tables.ScanAction)
 	if err != nil {
@@ -101,7 +103,7 @@ func (t *outboxTx) expireDue(ctx context.Context, account string, at time.Time) 
 }
 
 // Next implements [activity.Outbox].
-func (b BridgeStore) Next(ctx context.Context, account string) (due time.Time, waiting bool, err error) {
+func (b OutboxStore) Next(ctx context.Context, account string) (due time.Time, waiting bool, err error) {
 	head, late, waiting, err := b.nextDue(ctx, account)
 	if head == nil || late != nil && *late < *head {
 		head = late
@@ -115,25 +117,25 @@ func (b BridgeStore) Next(ctx context.Context, account string) (due time.Time, w
 	return b.s.clock().ToLocal(engine.FromMillis(*head)), true, nil
 }
 
-// distant is when something is due that no time makes due.
+// distant is the due time of an action that no time makes due.
 var distant = time.Unix(1<<40, 0)
 
 // nextDue returns when the first head of a lane is due and when the first action
-// that waits anywhere in a lane expires; nil for never. It also reports whether any
-// waits at all.
-func (b BridgeStore) nextDue(ctx context.Context, account string) (head, late *int64, waiting bool, err error) {
+// expires; nil for never. It also reports whether any action waits.
+func (b OutboxStore) nextDue(ctx context.Context, account string) (head, late *int64, waiting bool, err error) {
 	if _, err := engine.ScanRow(ctx, b.s.engine, nextAction, []any{account}, &head, &late, &waiting); err != nil {
 		return nil, nil, false, fmt.Errorf("read next action of %s: %w", account, err)
 	}
 	return head, late, waiting, nil
 }
 
-// isDue reports whether a stored instant is not later than at.
+// isDue reports whether a stored instant is not after at.
 func isDue(ms *int64, at time.Time) bool { return ms != nil && !engine.FromMillis(*ms).After(at) }
 
-// Recover implements [activity.Outbox]. What may be repeated without harm, or by
-// its policy, is ready again; what was repeated too often is held like the rest.
-func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {
+// Recover implements [activity.Outbox]. Actions that may be repeated, by their kind or
+// policy, are ready again; the others, and those that were repeated too often, become
+// unknown.
+func (b OutboxStore) Recover(ctx context.Context, account string, at time.Time, carried func() []spaces.ActionID, look time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		left, err := engine.AllRows(ctx, t, leftActions, []any{account}, tables.ScanAction)
 		if err != nil {
@@ -152,7 +154,7 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 				ready = look
 			}
 			again := o.Kind != spaces.ActSend || o.Policy == spaces.ResendOnce || !look.IsZero()
-			if !again && o.Draft != "" { // what takes over a message that stands may be repeated
+			if !again && o.Draft != "" { // an edit of a posted message may be repeated
 				if again, err = engine.QueryBool(ctx, t, draftStands, string(o.Draft)); err != nil {
 					return err
 				}
@@ -178,9 +180,9 @@ func (b BridgeStore) Recover(ctx context.Context, account string, at time.Time, 
 }
 
 // ShiftDue implements [activity.Outbox].
-func (b BridgeStore) ShiftDue(ctx context.Context, account string, by time.Duration, at time.Time) error {
+func (b OutboxStore) ShiftDue(ctx context.Context, account string, by time.Duration, at time.Time) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		if !t.Clock().Own.IsZero() { // what waits goes by the server's clock
+		if !t.Clock().Own.IsZero() { // due times are by the server's clock
 			return nil
 		}
 		return t.Run(ctx, soonerActions, account, engine.ToMillis(at), by.Milliseconds())
@@ -191,11 +193,12 @@ func (b BridgeStore) ShiftDue(ctx context.Context, account string, by time.Durat
 	return nil
 }
 
-// firstFilePart is the part of a message's first file: files stand behind all words.
+// firstFilePart is the part number of the first file of a message; the parts of its text
+// have lower ones.
 const firstFilePart = 1 << 16
 
 // MessageRefs implements [activity.Outbox].
-func (b BridgeStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
+func (b OutboxStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
 	if message == "" {
 		return nil, nil, nil
 	}
@@ -217,7 +220,7 @@ func (b BridgeStore) MessageRefs(ctx context.Context, account, chat string, mess
 }
 
 // ReplyRoot implements [activity.Outbox].
-func (b BridgeStore) ReplyRoot(ctx context.Context, account, chat string, message spaces.EventID) (start string, err error) {
+func (b OutboxStore) ReplyRoot(ctx context.Context, account, chat string, message spaces.EventID) (start string, err error) {
 	if _, err := engine.ScanRow(ctx, b.s.engine, whereStarts, []any{account, chat, string(message)}, &start); err != nil {
 		return "", fmt.Errorf("look up start of answers to %s: %w", message, err)
 	}

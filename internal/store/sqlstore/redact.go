@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// Nothing shows a message before it came, by clocks that are no more than a day apart
-	// or put back: there are few keyframes.
+	// sinceItCame !Keyframes that are up to a day older than the message are searched
+	// too, because clocks differ.
 	sinceItCame                   = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
 	keyframesShowing engine.Query = `select ` + tables.KeyframeColumns + ` from keyframes
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
@@ -31,9 +31,9 @@ where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.i
 	redactRest     engine.Query = `update cycles set rest = $2 where id = $1`
 )
 
-// Redact implements [shell.Journal]. What is looked for is looked for beside the
-// writer; a cycle's turns are then changed in one transaction each.
-func (s AgentStore) Redact(ctx context.Context, m spaces.Mind, es ...shell.RedactionRequest) error {
+// Redact implements [shell.CycleStore]. It searches outside the writer and changes each
+// cycle in a transaction of its own.
+func (s MemoryStore) Redact(ctx context.Context, m spaces.Mind, es ...shell.RedactionRequest) error {
 	var left []redactionScope
 	var digests []spaces.CycleSummary
 	for _, e := range es {
@@ -59,18 +59,18 @@ func (s AgentStore) Redact(ctx context.Context, m spaces.Mind, es ...shell.Redac
 	return s.undigest(ctx, digests)
 }
 
-// clocksApart is how far apart two clocks may be, or one be put back, in milliseconds.
+// clocksApart is the largest expected difference between two clocks, in milliseconds.
 const clocksApart = int64(24 * time.Hour / time.Millisecond)
 
-// A redactionScope is where a mind may repeat what it was shown.
+// A redactionScope is where a mind may repeat words that it was shown.
 type redactionScope struct {
 	by    hud.Redaction
-	since int64        // when it may have done so first
-	from  int64        // and where in the order of recording, whatever the clocks say; 0 where that is not known
-	done  []cycleTimes // what is free of it
+	since int64        // earliest time
+	from  int64        // earliest position in the inner log, independent of clocks; 0 if unknown
+	done  []cycleTimes // redacted already
 }
 
-// reaches reports whether what was stored then may repeat the words.
+// reaches reports whether what was stored at that time may repeat the words.
 func (x redactionScope) reaches(at int64) bool { return len(x.by) > 0 && at >= x.since }
 
 // within reports whether a cycle may repeat the words.
@@ -79,8 +79,8 @@ func (x redactionScope) within(c cycleTimes) bool {
 }
 
 // redactShown redacts the cycles and keyframes that were shown an event, if there are
-// any, and returns where it may be repeated.
-func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.RedactionRequest) (x redactionScope, found bool, err error) {
+// any, and returns where the words may be repeated.
+func (s MemoryStore) redactShown(ctx context.Context, m spaces.Mind, e shell.RedactionRequest) (x redactionScope, found bool, err error) {
 	cycles, err := cyclesShownEvent(ctx, s.s, cyclesShown, m, e.Event, scanBegun)
 	if err != nil {
 		return x, false, fmt.Errorf("find turns that show %s: %w", e.Event, err)
@@ -100,7 +100,7 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 		})
 	}
 	if err != nil {
-		return x, false, fmt.Errorf("take back %s in %s: %w", e.Event, m, err)
+		return x, false, fmt.Errorf("hide %s from %s: %w", e.Event, m, err)
 	}
 	from := int64(0)
 	if !e.Since.IsZero() {
@@ -129,8 +129,8 @@ func (s AgentStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Reda
 	return x, true, nil
 }
 
-// ShownTo implements [shell.Journal].
-func (s AgentStore) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error) {
+// ShownTo implements [shell.CycleStore].
+func (s MemoryStore) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error) {
 	found, err := cyclesShownEvent(ctx, s.s, mindsShown, m, e, func(r engine.Row) (spaces.Mind, error) {
 		other := spaces.Mind{Agent: m.Agent}
 		return other, r.Scan(&other.Circle)
@@ -141,9 +141,9 @@ func (s AgentStore) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID
 	return found, nil
 }
 
-// redactLater redacts what a mind has stored since it was shown something: what it was
-// shown once it may have repeated in any turn, and so in any keyframe.
-func (s AgentStore) redactLater(ctx context.Context, m spaces.Mind, left []redactionScope) error {
+// redactLater redacts the cycles and keyframes that a mind stored after it was shown the
+// words.
+func (s MemoryStore) redactLater(ctx context.Context, m spaces.Mind, left []redactionScope) error {
 	since := int64(math.MaxInt64)
 	for _, x := range left {
 		if len(x.by) > 0 {
@@ -195,9 +195,9 @@ func (s AgentStore) redactLater(ctx context.Context, m spaces.Mind, left []redac
 	return nil
 }
 
-// repeats reports whether there may be something to redact in what is stored of a
-// cycle. Hardly any has: nothing of it is decoded.
-func (s AgentStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Redaction) (bool, error) {
+// repeats reports whether the stored text of a cycle may have words to redact. It does
+// not decode the text.
+func (s MemoryStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Redaction) (bool, error) {
 	found := false
 	err := engine.EachRow(ctx, s.s.engine, textsOfCycle, []any{string(id)}, func(r engine.Row) error {
 		var stored []byte
@@ -213,25 +213,25 @@ func (s AgentStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Redac
 	return by.Traces([]byte(rest)), err
 }
 
-// A cycleTimes is a cycle with when it began and ended.
+// A cycleTimes is a cycle with the times of its start and end.
 type cycleTimes struct {
 	id             spaces.CycleID
-	started, ended int64 // the latter 0 while it is open
-	from           int64 // its part of the inner log begins here
+	started, ended int64 // ended is 0 while it is open
+	from           int64 // seq of its first event in the inner log
 }
 
 func scanBegun(r engine.Row) (c cycleTimes, err error) {
 	return c, r.Scan(&c.id, &c.started, &c.ended, &c.from)
 }
 
-func (s AgentStore) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+func (s MemoryStore) redactCycle(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
 	if err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.frame.redactCycle(ctx, id, redact) }); err != nil {
 		return fmt.Errorf("redact cycle %s: %w", id, err)
 	}
 	return nil
 }
 
-func (s AgentStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hud.Redaction) error {
+func (s MemoryStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hud.Redaction) error {
 	text := by.Text(k.Text)
 	if text == k.Text {
 		return nil
@@ -261,7 +261,7 @@ func (t *frameTx) redactCycle(ctx context.Context, id spaces.CycleID, redact fun
 		if !redactTurnText(&turn, redact) {
 			continue
 		}
-		turn.Tokens = 0 // nobody has counted the new rendering
+		turn.Tokens = 0 // not counted for the redacted text
 		body, err := json.Marshal(turn)
 		if err != nil {
 			return err
@@ -283,21 +283,21 @@ func (t *frameTx) redactCycle(ctx context.Context, id spaces.CycleID, redact fun
 	return nil
 }
 
-// The log is never changed: what an inner log repeats of words that were deleted
-// is taken out whenever it is read.
+// The log is never changed: deleted words are removed whenever it is read.
 
 const (
 	insertRedacted engine.Query = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
 )
 
-// A derivedFrom is what a message led to.
+// A derivedFrom holds what was derived from a message.
 type derivedFrom struct {
-	words    []spaces.EventID // it, its edits, and what was heard in it
-	memories []string         // what a mind remembers because of it
+	words    []spaces.EventID // the message, its edits and transcripts
+	memories []string         // with the message as a source
 }
 
-// ledTo finds what a message led to, beside the writer: rooms and inner logs are long.
-func (s AgentStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.EventID) (c derivedFrom, err error) {
+// ledTo returns what was derived from a message. It reads outside the writer, because
+// logs are long.
+func (s MemoryStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.EventID) (c derivedFrom, err error) {
 	gone, err := tables.EventByID(ctx, s.s.engine, message)
 	if err != nil || gone == nil {
 		return c, err
@@ -327,12 +327,12 @@ func (s AgentStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.Eve
 	return c, err
 }
 
-// takeBack notes that a mind is not to be shown a message any more, and forgets what
-// it remembered because of it (SECURITY S14).
+// hideMessage stores that a mind must not be shown a message any more, and forgets the
+// memories that were derived from it.
 func (t *frameTx) hideMessage(ctx context.Context, m spaces.Mind, c derivedFrom, at time.Time) error {
 	for _, id := range c.words {
 		if err := t.Run(ctx, insertRedacted, string(m.Agent), string(m.Circle), string(id)); err != nil {
-			return fmt.Errorf("note that %s is deleted: %w", id, err)
+			return fmt.Errorf("store that %s is deleted: %w", id, err)
 		}
 	}
 	for _, id := range c.memories {

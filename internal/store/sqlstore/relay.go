@@ -20,7 +20,7 @@ const (
   target, policy, state, expires, created, voice, via, portrait, files, room_thread)
 values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18, $19) on conflict (id) do nothing`
 	isCopy engine.Query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
-	// Copies of a message and what was done to it, not answers to it.
+	// copiesWaiting !Copies of a message and of changes to it, not replies.
 	copiesWaiting engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
   and o.state = 'ready' and o.cycle = '' and o.agent = '' and (o.event = $3 or o.target = $3 and o.kind <> 'send') order by o.n`
 	rewordCopy engine.Query = `update outbox set text = $2, expires = $3 where id = $1`
@@ -28,12 +28,12 @@ values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $
   or exists (select 1 from outbox where account = $1 and chat = $2 and state in ('ready', 'sending') and state = 'sending' and event = $3)`
 )
 
-// relayTTL is how long people's words may wait to be carried to another chat.
+// relayTTL is how long a copy may wait to be sent.
 const relayTTL = time.Hour
 
-// relayEvent orders what a person did in one chat of a room for its other chats, with
-// the event that records it (SEQ-96). What arrives there has a place of its own in
-// the record, so that its echo is no event and nothing goes round.
+// relayEvent queues copies of what a person did in one chat for the other chats of the
+// space, in the transaction that stores the event. The copies have message rows, so that
+// their echo is no event.
 func (i *ingestTx) relayEvent(ctx context.Context, e spaces.Event) error {
 	r, err := i.space.load(ctx, e.Space)
 	if err != nil || len(r.chats) < 2 {
@@ -48,7 +48,7 @@ func (i *ingestTx) relayEvent(ctx context.Context, e spaces.Event) error {
 	}
 	if c.onlyOriginal {
 		if copied, err := engine.QueryBool(ctx, i, isCopy, c.from.Account, c.from.Chat, c.from.Message, string(e.Space)); err != nil || copied {
-			return err // somebody changed a copy, not what was said
+			return err // a copy was changed, not the original
 		}
 	}
 	if c.kind != spaces.ActSend {
@@ -71,7 +71,7 @@ func (i *ingestTx) relayEvent(ctx context.Context, e spaces.Event) error {
 	}
 	if c.kind == spaces.ActEdit {
 		if err := i.editQueuedCopies(ctx, r, &c, e.RecvAt); err != nil {
-			return fmt.Errorf("reword copies of %s: %w", c.target, err)
+			return fmt.Errorf("edit copies of %s: %w", c.target, err)
 		}
 	}
 	if c.kind != spaces.ActSend || c.text != "" {
@@ -94,7 +94,7 @@ type relayTx struct {
 	thread *threadTx
 }
 
-// past reports whether a message is of the past, of which nobody knows a copy.
+// isHistory reports whether a message is history: it has no copies.
 func (t *relayTx) isHistory(ctx context.Context, id spaces.EventID) (bool, error) {
 	e, err := tables.EventByID(ctx, t, id)
 	if err != nil || e == nil {
@@ -104,8 +104,8 @@ func (t *relayTx) isHistory(ctx context.Context, id spaces.EventID) (bool, error
 	return said.Past, nil
 }
 
-// withdraw ends what has not left yet of a message that was deleted, and has the
-// deletion spare the chats in which nothing of it stands or is on its way.
+// withdrawCopies cancels the copies of a deleted message that were not sent, and skips
+// the chats in which no copy is or is being sent.
 func (t *relayTx) withdrawCopies(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
 	if err := t.Run(ctx, dropFileRelays, string(c.target)); err != nil {
 		return err
@@ -136,8 +136,8 @@ func (t *relayTx) withdrawCopies(ctx context.Context, r *spaceState, c *relayedB
 	return nil
 }
 
-// textOfFiles gives an edit that took all words of a message what its copies say then: what it
-// carries and does not travel by itself, or nothing. It reports whether there were words.
+// textOfFiles sets the text of an edit that removed all words of a message to the names
+// of its files. It reports whether the message had words.
 func (i *ingestTx) textOfFiles(ctx context.Context, c *relayedBody) (had bool, err error) {
 	e, err := tables.EventByID(ctx, i, c.target)
 	if err != nil || e == nil {
@@ -149,8 +149,8 @@ func (i *ingestTx) textOfFiles(ctx context.Context, c *relayedBody) (had bool, e
 	return had, nil
 }
 
-// editQueuedCopies has what has not left yet of a message that was edited leave with the new words,
-// and the edit spare the chats to which they come so.
+// editQueuedCopies replaces the text of the copies of an edited message that were not
+// sent, and skips their chats for the edit.
 func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
 	e, err := tables.EventByID(ctx, i, c.target)
 	if err != nil || e == nil {
@@ -169,9 +169,9 @@ func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relay
 			if o.Kind == spaces.ActEdit {
 				text, expires = c.text, at.Add(relayTTL)
 			} else if o.Kind != spaces.ActSend || len(o.Files) > 0 || strings.Contains(string(o.ID), "|file ") {
-				continue // none of its words
+				continue // has no words of the message
 			}
-			if newest = o.Part == 0 && !o.Resent; !newest { // people may see some of it
+			if newest = o.Part == 0 && !o.Resent; !newest { // a part may have been sent
 				continue
 			}
 			if text == "" && o.Kind == spaces.ActSend {
@@ -191,20 +191,20 @@ func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relay
 	return nil
 }
 
-// relaysFrom reports whether what people say in a chat travels to the room's others.
+// relaysFrom reports whether messages of a chat are copied to the other chats.
 func (r *spaceState) relaysFrom(account, id string) bool {
 	return slices.ContainsFunc(r.chats, func(at chatState) bool { return at.relay && at.account == account && at.id == id })
 }
 
-// spread orders a cargo for every chat of the room but the one it comes from, once
-// each for the name, and returns their accounts.
+// copyToChats queues a copy for every other chat of the space, once for each name, and
+// returns their accounts.
 func (t *relayTx) copyToChats(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, name string, at time.Time) (waiting []string, err error) {
 	who, _, err := tables.EntityByID(ctx, t, e.Actor)
 	if err != nil {
 		return nil, err
 	}
 	thread := e.Thread
-	if c.kind != spaces.ActSend { // what was done to a message happens where that is
+	if c.kind != spaces.ActSend { // a change goes to the thread of its message
 		if _, err := engine.ScanRow(ctx, t, threadOf, []any{string(c.target)}, &thread); err != nil {
 			return nil, err
 		}
@@ -228,20 +228,20 @@ func (t *relayTx) copyToChats(ctx context.Context, r *spaceState, e spaces.Event
 	return waiting, nil
 }
 
-// A relayedBody is what is carried of an event.
+// A relayedBody is the part of an event that is copied.
 type relayedBody struct {
-	from         spaces.Ref // where it happened
+	from         spaces.Ref // the message in its chat
 	kind         spaces.ActionKind
 	text         string
 	target       spaces.EventID
-	onlyOriginal bool          // only what is done to the message itself, not to a copy, is carried
-	files        []spaces.File // that go behind the words
-	skip         []chatState   // to which it does not go
+	onlyOriginal bool          // a change to a copy is not copied
+	files        []spaces.File // sent after the words
+	skip         []chatState
 }
 
-// relayedBodyOf returns what other chats of the room are told of an event; false when
-// that is nothing. With files those of a message travel by themselves, and the
-// words do not name them.
+// relayedBodyOf returns what is copied of an event; false for nothing. With files the
+// files of a message are copied by actions of their own, and its text does not name
+// them.
 func relayedBodyOf(e spaces.Event, files bool) (relayedBody, bool) {
 	switch b := e.Body.(type) {
 	case spaces.Said:
@@ -268,8 +268,8 @@ func relayedBodyOf(e spaces.Event, files bool) (relayedBody, bool) {
 	return relayedBody{}, false
 }
 
-// textWithFiles returns the words of a message with what it carries named after them,
-// but for files that travel by themselves.
+// textWithFiles returns the words of a message followed by the names of its files,
+// except those that are copied by themselves.
 func textWithFiles(b spaces.Said, files bool) string {
 	parts := make([]string, 0, 1+len(b.Attachments))
 	if b.Text != "" {
@@ -284,20 +284,21 @@ func textWithFiles(b spaces.Said, files bool) string {
 	return strings.Join(parts, "\n\n")
 }
 
-// What was lately done to messages of a room, which may not have come before it.
+// lateChanges !The latest changes to messages of a space, which may be older than the
+// message itself.
 const lateChanges engine.Query = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= $3 and e.seq < $4 and e.kind in ('edited', 'deleted') order by e.seq`
 
 const (
-	// overtakenAfter is how old a message is at least that others may have overtaken.
+	// overtakenAfter is the age from which a message may arrive after changes to it.
 	overtakenAfter = time.Second
-	// maxOvertaking is how many events of its room may have.
+	// maxOvertaking bounds the events that are searched for such changes.
 	maxOvertaking = 256
 )
 
-// applyEarlierChanges changes what is carried of a message by what was done to it before it came:
-// platforms bring again what they could not bring at first. It reports whether the message
-// stands; one that is deleted by now is carried nowhere.
+// applyEarlierChanges applies edits that were stored before the message itself, because
+// platforms deliver again what failed at first. It reports false if the message was
+// deleted.
 func (i *ingestTx) applyEarlierChanges(ctx context.Context, e spaces.Event, c *relayedBody) (stands bool, err error) {
 	said, ok := e.Body.(spaces.Said)
 	if !ok || i.batch.At.Sub(e.At) < overtakenAfter {
@@ -326,9 +327,8 @@ const (
 	dropFileRelays  engine.Query = `delete from file_relays where event = $1`
 )
 
-// relayFiles orders the files of a message for the room's other chats: at once if
-// an earlier message showed them, else when it is known what became of them, so
-// that no lane of words ever waits for bytes.
+// relayFiles queues the files of a message for the other chats: at once if they are
+// fetched, else when they are, so that text never waits for files.
 func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody) error {
 	for n, f := range c.files {
 		known, found, err := fileOf(ctx, i, f.Account, f.ID)
@@ -337,7 +337,7 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 		}
 		if !found || known.State == media.FileWanted {
 			if err := i.Run(ctx, insertFileRelay, f.Account, f.ID, string(e.ID), n); err != nil {
-				return fmt.Errorf("note file of %s to relay: %w", e.ID, err)
+				return fmt.Errorf("store file of %s to copy: %w", e.ID, err)
 			}
 			continue
 		}
@@ -350,7 +350,8 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 	return nil
 }
 
-// relayFile orders the n-th file of a cargo, or a line that says why it does not come.
+// copyFile queues the n-th file of a message, or a line with the reason why it is
+// missing.
 func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known media.FileRecord, at time.Time) ([]string, error) {
 	f := c.files[n]
 	alone := relayedBody{from: c.from, kind: spaces.ActSend, target: c.target}
@@ -363,8 +364,8 @@ func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c
 	return t.copyToChats(ctx, r, e, alone, "relay|"+string(e.ID)+"|file "+strconv.Itoa(n), at)
 }
 
-// fileSettled orders a file for all chats that waited for it, and returns the
-// accounts that have something to carry now.
+// fileFetched queues a file for the chats that waited for it, and returns the accounts
+// that have something to send.
 func (t *relayTx) fileFetched(ctx context.Context, o media.FetchResult) (waiting []string, err error) {
 	type place struct {
 		event spaces.EventID
@@ -383,7 +384,7 @@ func (t *relayTx) fileFetched(ctx context.Context, o media.FetchResult) (waiting
 			return nil, err
 		}
 		if e == nil {
-			continue // forgotten meanwhile
+			continue // deleted meanwhile
 		}
 		r, err := t.space.load(ctx, e.Space)
 		if err != nil {

@@ -13,20 +13,21 @@ import (
 const (
 	openCycle engine.Query = `select ` + tables.CycleColumns + `, crashes, timer from cycles
 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
-	// An open cycle's part of the inner log has no end yet; other cycles of the
-	// mind may have written between.
+	// innerSince !The part of the inner log of an open cycle has no end yet; other
+	// cycles of the mind may have written between.
 	innerSince engine.Query = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
 	crashCycle engine.Query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
-	// What was committed in a cycle did not end the process.
+	// unchargeCycle !A cycle that commits did not crash its process.
 	unchargeCycle engine.Query = `update cycles set crashes = 0 where id = $1`
 	unchargeRows  engine.Query = `update inbox set crashes = 0 where cycle = $1 and cycle <> '' and state = 'claimed'`
-	// A suspect was running at two ends of a process and has committed nothing since.
+	// besideSuspect !A suspect was open at two crashes and has committed nothing since.
 	besideSuspect engine.Query = `select exists (select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
   select 1 from cycles x join leases l on l.agent = x.agent and l.circle = x.circle and l.space = x.space
   where x.state = 'open' and x.crashes >= $2 and x.id <> y.id and l.expires - l.ttl > $3))`
 	goOn engine.Query = `update cycles set epoch = $2 where id = $1`
-	// Taking up counts a crash. A process that stops takes that back beforehand.
+	// leaveRows !Resuming a cycle counts a crash. A process that stops cleanly uncounts
+	// it beforehand.
 	leaveRows   engine.Query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
 	leaveCycles engine.Query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
 	leftOpen                 = `join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space
@@ -34,8 +35,8 @@ where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles
 	abandonCycle engine.Query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
 )
 
-// takeUp hands out the cycle that is open there already, or gives it up when it
-// has crashed too often. It returns nil when there is nothing to take up.
+// resume leases the open cycle again, or abandons it if it has crashed too often. It
+// returns nil if there is nothing to resume.
 func (t *claimTx) resume(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
 	var y spaces.Cycle
 	var crashes int
@@ -68,12 +69,13 @@ func (t *claimTx) resume(ctx context.Context, c spaces.Claim, p leaseState) (*sp
 	return t.resumedWake(ctx, y, l, timer)
 }
 
-// suspectTime is how long a suspect runs alone: what ends a process does so soon.
+// suspectTime is how long a suspect runs alone: a cycle that crashes its process does so
+// soon.
 const suspectTime = 5 * time.Second
 
-// waits reports whether an open cycle is to be taken up later. When a process ends,
-// nobody knows which of its cycles was the cause. Those that two ends have met are
-// taken up one after the other, so that the third meets the one that is.
+// isDeferred reports whether an open cycle must wait. A crash may be the fault of any
+// open cycle; cycles that were open at two crashes are resumed one by one, so that the
+// third crash shows which one it is.
 func (t *claimTx) isDeferred(ctx context.Context, c spaces.Claim, p leaseState) (bool, error) {
 	if p.resumesOwn(c) {
 		return false, nil
@@ -81,7 +83,7 @@ func (t *claimTx) isDeferred(ctx context.Context, c spaces.Claim, p leaseState) 
 	return engine.QueryBool(ctx, t, besideSuspect, string(p.openCycle), maxCrashes-1, t.SharedMillis(c.At.Add(-suspectTime)))
 }
 
-// resetCrashes takes back what ends of processes are held against a cycle.
+// resetCrashes resets the crash count of a cycle that commits.
 func (k *stepTx) resetCrashes(ctx context.Context) error {
 	if k.crashes <= 0 {
 		return nil
@@ -92,8 +94,8 @@ func (k *stepTx) resetCrashes(ctx context.Context) error {
 	return k.Run(ctx, unchargeRows, string(k.commit.Step.Cycle))
 }
 
-// handOver leaves the open cycles of a process that stops to the next one: that is
-// no crash of theirs. The last one leaves whatever is leased.
+// uncountCrashes uncounts a crash of the open cycles of a process that stops cleanly;
+// the last process does so for all leased cycles.
 func (t *recoveryTx) uncountCrashes(ctx context.Context, process string) error {
 	if alone, err := t.IsLastWriter(ctx); err != nil {
 		return err
@@ -106,7 +108,7 @@ func (t *recoveryTx) uncountCrashes(ctx context.Context, process string) error {
 	return t.Run(ctx, leaveCycles, process)
 }
 
-// again collects what an open cycle has done so far.
+// resumedWake returns the wake of an open cycle with what it has done so far.
 func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
 	w := &spaces.Wake{Cycle: y, Lease: l, Resumed: true}
 	entries, err := engine.AllRows(ctx, t, tables.InboxRowsOfCycle, []any{string(y.ID)}, tables.ScanInboxEntry)
@@ -144,8 +146,8 @@ func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Leas
 	return w, err
 }
 
-// giveUp ends a cycle that crashed too often. Its rows have met the same crashes, for
-// they join with commits, and are dead.
+// abandonCrashed abandons a cycle that crashed too often. Its rows, which have the same
+// crash count, become dead.
 func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
 	clear(t.cache.handled)
@@ -155,11 +157,11 @@ func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, at time.Ti
 	if err := t.cycle.abandon(ctx, y, spaces.StopCoordinator, detail, at); err != nil {
 		return err
 	}
-	t.log.Warn("cycle given up", "cycle", y.ID, "mind", y.Mind.String(), "space", y.Space)
+	t.log.Warn("cycle abandoned", "cycle", y.ID, "mind", y.Mind.String(), "space", y.Space)
 	return nil
 }
 
-// breakOff ends a cycle that nobody will go on with. Its rows have been seen to.
+// abandon ends a cycle that will not be resumed. The caller has settled its rows.
 func (t *cycleTx) abandon(ctx context.Context, y spaces.Cycle, stop spaces.StopReason, detail string, at time.Time) error {
 	if err := t.inner.append(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: stop, Detail: detail}); err != nil {
 		return err
@@ -179,14 +181,14 @@ func (t *cycleTx) abandon(ctx context.Context, y spaces.Cycle, stop spaces.StopR
 
 const (
 	yieldLease engine.Query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3 and holder = $4 and epoch = $5`
-	// Taking up counts a crash, which this was not.
+	// yieldRows !Resuming counts a crash; a yield is none.
 	yieldRows engine.Query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (
   select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open')`
 	yieldCycle engine.Query = `update cycles set crashes = crashes - 1 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 )
 
-// Yield implements [shell.Inbox].
-func (s AgentStore) Yield(ctx context.Context, l spaces.Lease) error {
+// Yield implements [shell.WakeQueue].
+func (s WakeStore) Yield(ctx context.Context, l spaces.Lease) error {
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		place := []any{string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)}
 		n, err := t.Exec(ctx, yieldLease, append(place, l.Holder, l.Epoch)...)

@@ -13,40 +13,39 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// What a model was shown in full is kept for some time; its sizes, its plan and the
-// mind's own log stay.
+// Frames are stored for a limited time; their sizes, their plans and the inner logs
+// stay.
 
 const (
-	// For a plain minimum the engine would go through all runs, the oldest first.
+	// agedCycles !The added 0 keeps the engine from reading all cycles, oldest first.
 	agedCycles engine.Query = `select id, agent, circle, started,
   coalesce((select max(s.n) from steps s where s.cycle = cycles.id and s.shown is not null), -1) from cycles
 where (started, id) > ($1, $2) and started < $3 and started < coalesce((select min(o.started + 0) from cycles o where o.state = 'open'), $3)
 order by started, id limit $4 + 0`
 	stepShown engine.Query = `select shown from steps where cycle = $1 and n = $2`
-	// Which messages were shown stays: what a mind made of one goes when that is deleted.
+	// dropShown !The ids of the shown messages stay, for later deletions.
 	dropShown   engine.Query = `update steps set shown = null where cycle = $1 and shown is not null`
 	emptyBefore engine.Query = `update keyframes set body = $4 where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
 )
 
-// expiredFrame is a cycle that is older than what is kept of frames.
+// An expiredFrame is a cycle whose frames are older than they are kept.
 type expiredFrame struct {
 	id      spaces.CycleID
 	mind    spaces.Mind
 	started int64
-	last    int // its newest step whose frame is kept; -1 for none
+	last    int // newest step with a frame; -1 for none
 }
 
-// ShedFrames lets go of what frames were made of whose cycles began before an
-// instant, at most limit cycles at a time, the oldest first, and of keyframes that
-// only those showed. It reports whether there may be more. Cycles that are open,
-// and those after them, are left.
-func (s AgentStore) ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error) {
+// ShedFrames drops the frames of up to limit cycles that began before an instant, oldest
+// first, and the keyframes that only those frames used. It reports whether there may be
+// more. It stops at the oldest open cycle.
+func (s MemoryStore) ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error) {
 	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
 		more, err = t.frame.dropFrames(ctx, engine.ToMillis(before), limit)
 		return err
 	})
 	if err != nil {
-		return false, fmt.Errorf("let go of frames: %w", err)
+		return false, fmt.Errorf("drop frames: %w", err)
 	}
 	return more, nil
 }
@@ -62,7 +61,7 @@ func (t *frameTx) dropFrames(ctx context.Context, before int64, limit int) (more
 	if err != nil || len(old) == 0 {
 		return false, err
 	}
-	newest := map[spaces.Mind]int64{} // keyframes that those cycles were shown
+	newest := map[spaces.Mind]int64{} // newest keyframe of those cycles
 	for _, a := range old {
 		if err := t.dropFramesOf(ctx, a, newest); err != nil {
 			return false, fmt.Errorf("cycle %s: %w", a.id, err)
@@ -77,7 +76,7 @@ func (t *frameTx) dropFrames(ctx context.Context, before int64, limit int) (more
 	return len(old) == limit, t.Run(ctx, storeMeta, tables.MetaFramesDropped, strconv.FormatInt(last.started, 10)+" "+string(last.id))
 }
 
-// shedCycle lets go of one cycle's frames and notes the keyframe of the newest.
+// dropFramesOf drops the frames of a cycle and notes the newest keyframe of its mind.
 func (t *frameTx) dropFramesOf(ctx context.Context, a expiredFrame, newest map[spaces.Mind]int64) error {
 	if a.last < 0 {
 		return nil
@@ -94,7 +93,7 @@ func (t *frameTx) dropFramesOf(ctx context.Context, a expiredFrame, newest map[s
 	return t.Run(ctx, dropShown, string(a.id))
 }
 
-// framesShed returns the cycle up to which frames were let go.
+// lastDropped returns the last cycle whose frames were dropped.
 func (t *frameTx) lastDropped(ctx context.Context) (started int64, id string, err error) {
 	at, err := tables.MetaValue(ctx, t, tables.MetaFramesDropped)
 	if err != nil || at == "" {
@@ -105,18 +104,17 @@ func (t *frameTx) lastDropped(ctx context.Context) (started int64, id string, er
 	return started, id, err
 }
 
-// Which cycles were shown a message is asked when it is deleted, and then of all that
-// happened since it came. The table seen answers it for cycles that began before an
-// instant, the horizon, which is moved up by those who ask: who deletes nothing pays
-// nothing. Those behind it and those that were open when it passed them are looked
-// through.
+// When a message is deleted, the cycles that were shown it are looked up. The table
+// seen is the index for cycles that began before the horizon; a lookup moves the horizon
+// up, so that nothing is indexed as long as nothing is deleted. Cycles after the horizon,
+// and those that were open when it passed them, are searched one by one.
 
 const (
-	// seenAfter is how long after its beginning a cycle is entered: the clocks of two
-	// processes may be a minute apart.
+	// seenAfter is the age at which a cycle is indexed: the clocks of two processes may
+	// differ by a minute.
 	seenAfter = 2 * time.Minute
-	minSeen   = 16  // cycles, below which they are rather looked through
-	maxSeen   = 512 // cycles entered for one question
+	minSeen   = 16  // fewer cycles are searched instead
+	maxSeen   = 512 // cycles indexed by one lookup
 )
 
 const (
@@ -129,8 +127,8 @@ where y.id = u.cycle and y.state <> 'open' order by u.cycle limit $1 + 0`
 	insertUnseen engine.Query = `insert into unseen (cycle) values ($1) on conflict do nothing`
 	dropUnseen   engine.Query = `delete from unseen where cycle = $1`
 
-	// The parameters: agent, circle, the event, the event quoted, the horizon. What is
-	// joined crosswise is gone through in the order of the words.
+	// lateOfMind !The parameters: agent, circle, the event, the event quoted, the
+	// horizon. Cross joins run in the order of the text.
 	lateOfMind = `with late as materialized (select id from cycles where agent = $1 and circle = $2 and started > $5
   union all select u.cycle from unseen u cross join cycles y where y.id = u.cycle and y.agent = $1 and y.circle = $2)`
 	lateOfAll = `with late as materialized (select id from cycles where started > $5 union all select cycle from unseen)`
@@ -145,17 +143,17 @@ where y.id = saw.cycle and y.agent = $1 and y.circle = $2 order by y.started, y.
 where y.id = saw.cycle and y.agent = $1 and y.circle <> $2 order by y.circle`
 )
 
-// cyclesShownEvent asks one of the questions above about a message and a mind.
+// cyclesShownEvent runs one of the queries above for a message and a mind.
 func cyclesShownEvent[T any](ctx context.Context, s *Store, q engine.Query, m spaces.Mind, e spaces.EventID, scan func(engine.Row) (T, error)) ([]T, error) {
 	horizon, err := s.see(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("enter what was shown: %w", err)
+		return nil, fmt.Errorf("index shown messages: %w", err)
 	}
 	args := []any{string(m.Agent), string(m.Circle), string(e), `"` + string(e) + `"`, horizon}
 	return engine.AllRows(ctx, s.engine, q, args, scan)
 }
 
-// A shownCycle is a cycle with what it was shown.
+// A shownCycle is a cycle with the messages that it was shown.
 type shownCycle struct {
 	cycle   spaces.CycleID
 	open    bool
@@ -163,7 +161,8 @@ type shownCycle struct {
 	refs    []spaces.EventID
 }
 
-// see moves the horizon up when enough happened behind it, and returns where it is.
+// see indexes cycles if enough were added, and returns the horizon: the time up to which
+// cycles are indexed.
 func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 	if horizon, err = tables.MetaNumber(ctx, s.engine, tables.MetaShownHorizon); err != nil {
 		return 0, err
@@ -194,7 +193,8 @@ func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 	})
 }
 
-// behind notes a cycle that begins before the horizon: nobody would look for it there.
+// noteUnindexed stores a cycle that begins before the horizon in the list of those that
+// are searched one by one.
 func (t *cycleTx) noteUnindexed(ctx context.Context, y *spaces.Cycle) error {
 	if t.cache.shownHorizon == nil {
 		horizon, err := tables.MetaNumber(ctx, t, tables.MetaShownHorizon)
@@ -209,13 +209,13 @@ func (t *cycleTx) noteUnindexed(ctx context.Context, y *spaces.Cycle) error {
 	return t.Run(ctx, insertUnseen, string(y.ID))
 }
 
-// enter notes what cycles were shown, or that they are open.
+// enter indexes cycles, or lists them as open.
 func (s *Store) enter(ctx context.Context, some []shownCycle) error {
 	for i := range some {
 		if some[i].open {
 			continue
 		}
-		var err error // nothing is added to it any more: it is read beside the writer
+		var err error // a closed cycle does not change: it is read outside the writer
 		if some[i].refs, err = s.refsOf(ctx, some[i].cycle); err != nil {
 			return err
 		}
@@ -230,7 +230,7 @@ func (s *Store) enter(ctx context.Context, some []shownCycle) error {
 	})
 }
 
-// refsOf returns the messages that a cycle was shown, each once.
+// refsOf returns the messages that a cycle was shown.
 func (s *Store) refsOf(ctx context.Context, id spaces.CycleID) ([]spaces.EventID, error) {
 	var refs []spaces.EventID
 	err := engine.EachRow(ctx, s.engine, refsOfCycle, []any{string(id)}, func(r engine.Row) error {
@@ -243,6 +243,7 @@ func (s *Store) refsOf(ctx context.Context, id spaces.CycleID) ([]spaces.EventID
 	return slices.Compact(refs), err
 }
 
+// indexShown stores the messages that a cycle was shown, or lists the cycle as open.
 func (t *frameTx) indexShown(ctx context.Context, g shownCycle) error {
 	if g.open {
 		return t.Run(ctx, insertUnseen, string(g.cycle))

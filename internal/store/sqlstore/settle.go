@@ -19,9 +19,9 @@ const (
 	dropMessage engine.Query = `delete from messages where account = $1 and chat = $2 and message = $3`
 )
 
-// Settle implements [activity.Outbox]. An action that is settled already stays
-// as it is: the caller repeats a settlement whose answer it did not get.
-func (b BridgeStore) Settle(ctx context.Context, at time.Time, settlements []activity.SendResult) error {
+// Settle implements [activity.Outbox]. An action that is final already does not change:
+// the caller repeats a settlement whose result it did not get.
+func (b OutboxStore) Settle(ctx context.Context, at time.Time, settlements []activity.SendResult) error {
 	err := b.s.writeFrequent(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, s := range settlements {
 			if err := t.outbox.settle(ctx, at, s); err != nil {
@@ -55,7 +55,7 @@ func (t *outboxTx) settle(ctx context.Context, at time.Time, s activity.SendResu
 	}
 	o := *found
 	if isFinal(o.State) {
-		t.log.Warn("action is settled already", "action", o.ID, "state", o.State, "settlement", s.State)
+		t.log.Warn("action is final already", "action", o.ID, "state", o.State, "settlement", s.State)
 		return nil
 	}
 	switch s.State {
@@ -70,8 +70,8 @@ func (t *outboxTx) settle(ctx context.Context, at time.Time, s activity.SendResu
 	return fmt.Errorf("no settlement is called %q", s.State)
 }
 
-// isFinal reports whether nothing more can become of an action. One whose outcome
-// is unknown may still be told.
+// isFinal reports whether an action has its final state. An unknown one may still be
+// settled.
 func isFinal(s spaces.ActionState) bool {
 	switch s {
 	case spaces.ActionSent, spaces.ActionFailed, spaces.ActionExpired, spaces.ActionCancelled:
@@ -82,15 +82,15 @@ func isFinal(s spaces.ActionState) bool {
 	return false
 }
 
-// accept counts one part as delivered, and with the last one the action.
+// acceptPart counts one part as delivered, and with the last one the action.
 func (t *outboxTx) acceptPart(ctx context.Context, o tables.StoredAction, s activity.SendResult, at time.Time) error {
 	if s.Part > 0 && s.Part <= o.Part {
-		return nil // stored before; the caller did not learn of it
+		return nil // stored before; the caller did not get the result
 	}
 	if !s.Ref.IsZero() {
 		event := o.Event
 		if o.Kind == spaces.ActEdit {
-			event = o.Target // a part more of the message that was edited
+			event = o.Target // a further part of the edited message
 		}
 		part := o.Part
 		if s.File {
@@ -98,23 +98,23 @@ func (t *outboxTx) acceptPart(ctx context.Context, o tables.StoredAction, s acti
 		}
 		err := t.Run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
 		if err != nil {
-			return fmt.Errorf("keep receipt: %w", err)
+			return fmt.Errorf("store receipt: %w", err)
 		}
 		o.Refs = append(o.Refs, s.Ref)
 	}
 	for _, r := range s.Gone {
 		if err := t.Run(ctx, dropMessage, r.Account, r.Chat, r.Message); err != nil {
-			return fmt.Errorf("let go of a part: %w", err)
+			return fmt.Errorf("delete a part: %w", err)
 		}
 	}
 	if o.Draft != "" && o.Part == 0 {
 		if err := t.Run(ctx, deleteDraft, string(o.Draft)); err != nil {
-			return fmt.Errorf("let go of draft: %w", err)
+			return fmt.Errorf("delete draft: %w", err)
 		}
 	}
 	o.State, o.Part, o.Attempts, o.Resent, o.Code, o.Reason = s.State, o.Part+1, 0, false, "", ""
 	if s.State == spaces.ActionSending {
-		o.Attempts = 1 // of the next part, which is under way
+		o.Attempts = 1 // of the next part, which is being sent
 		return t.save(ctx, o, time.Time{})
 	}
 	if err := t.save(ctx, o, at); err != nil {
@@ -126,8 +126,8 @@ func (t *outboxTx) acceptPart(ctx context.Context, o tables.StoredAction, s acti
 	return t.appendOutcome(ctx, o, spaces.Delivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
 }
 
-// putBack readies an action for another time, unless a person has stopped the
-// run that decided it. Without a code there was no attempt.
+// retryLater makes an action ready again, unless a person has stopped its run. Without a
+// code there was no attempt.
 func (t *outboxTx) retryLater(ctx context.Context, o tables.StoredAction, s activity.SendResult, at time.Time) error {
 	var halted int
 	if _, err := engine.ScanRow(ctx, t, isHalted, []any{string(o.Cycle)}, &halted); err != nil {
@@ -145,8 +145,8 @@ func (t *outboxTx) retryLater(ctx context.Context, o tables.StoredAction, s acti
 	return t.save(ctx, o, time.Time{})
 }
 
-// conclude ends an action that did not arrive, or that nobody can judge, and
-// tells so in its room.
+// finish ends an action that was not delivered, or whose delivery is unknown, and
+// appends the outcome.
 func (t *outboxTx) finish(ctx context.Context, o tables.StoredAction, at time.Time) error {
 	if err := t.save(ctx, o, at); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (t *outboxTx) finish(ctx context.Context, o tables.StoredAction, at time.Ti
 	return t.appendOutcome(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.Reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
 }
 
-// tell appends what became of an action to its room, caused by its message.
+// appendOutcome appends the outcome of an action to its space, caused by its message.
 func (t *outboxTx) appendOutcome(ctx context.Context, o tables.StoredAction, fact spaces.Body, at time.Time) error {
 	return t.event.append(ctx, &spaces.Event{
 		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: cmp.Or(o.RoomThread, o.Thread), At: at, RecvAt: at,
@@ -168,7 +168,7 @@ func (t *outboxTx) appendOutcome(ctx context.Context, o tables.StoredAction, fac
 	})
 }
 
-// saveAt stores an action; settled is when it ended, zero as long as it has not.
+// save stores an action. settled is when it became final; zero if it is not.
 func (t *outboxTx) save(ctx context.Context, o tables.StoredAction, settled time.Time) error {
 	err := t.Run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, engine.CeilMillis(o.NotBefore), engine.EncodeList(o.Refs), o.Resent,
 		o.Code, o.Reason, t.SharedMillis(settled))

@@ -21,22 +21,23 @@ where m.account = $1 and m.chat <> '' and s.config_key is null order by s.id`
 	chatMoves   engine.Query = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
 )
 
-// leftReason is why what waited for an agent is not handled: it was sent away.
+// leftReason is the reason of rows that wait for an agent that was removed from the
+// space.
 const leftReason = "the agent has left the space"
 
-// Configured lists the rooms that came from entries of the configuration, with
-// who is in them and which chats they have.
-func (b BridgeStore) Configured(ctx context.Context) ([]spaces.ConfiguredSpace, error) {
+// Configured returns the spaces that come from the configuration, with their agents and
+// chats.
+func (b ChatStore) Configured(ctx context.Context) ([]spaces.ConfiguredSpace, error) {
 	return b.spacesBy(ctx, tables.ConfiguredSpaces)
 }
 
-// Admitted lists the rooms that came from no entry of their own and have chats on
-// an account, with who is in them and all their chats.
-func (b BridgeStore) Admitted(ctx context.Context, account string) ([]spaces.ConfiguredSpace, error) {
+// Admitted returns the spaces without a configuration entry that have chats on an
+// account, with their agents and all their chats.
+func (b ChatStore) Admitted(ctx context.Context, account string) ([]spaces.ConfiguredSpace, error) {
 	return b.spacesBy(ctx, admittedRooms, account)
 }
 
-func (b BridgeStore) spacesBy(ctx context.Context, q engine.Query, args ...any) ([]spaces.ConfiguredSpace, error) {
+func (b ChatStore) spacesBy(ctx context.Context, q engine.Query, args ...any) ([]spaces.ConfiguredSpace, error) {
 	rooms, err := engine.AllRows(ctx, b.s.engine, q, args, func(r engine.Row) (c spaces.ConfiguredSpace, err error) {
 		return c, r.Scan(&c.Space, &c.Key, &c.Circle, &c.Wake)
 	})
@@ -52,9 +53,8 @@ func (b BridgeStore) spacesBy(ctx context.Context, q engine.Query, args ...any) 
 	return rooms, nil
 }
 
-// Moves returns how the chats of a room moved on their platforms, oldest first.
-// It reads the room's whole log.
-func (b BridgeStore) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error) {
+// Moves returns the moves of the chats of a space, oldest first. It reads the whole log.
+func (b ChatStore) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error) {
 	return movesOf(ctx, b.s.engine, space)
 }
 
@@ -74,10 +74,11 @@ func movesOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) ([]sp
 	return out, nil
 }
 
-// Dismiss has agents leave a room and gives up chats of it, in one transaction.
-// What waits there for an agent that leaves is ignored for good, with the
-// reason. What it is about there it ends; what it had left open is over. Who or what is not there any more is passed over.
-func (b BridgeStore) Dismiss(ctx context.Context, d spaces.Removal) error {
+// Dismiss removes agents and chats from a space, in one transaction. The rows of a
+// removed agent are ignored, with the reason. Its running cycle goes on; an open cycle
+// that no process runs is abandoned. Agents and chats that are not in the space are
+// skipped.
+func (b ChatStore) Dismiss(ctx context.Context, d spaces.Removal) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		r, err := t.space.load(ctx, d.Space)
 		if err != nil || r == nil {
@@ -127,7 +128,7 @@ func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentI
 	if err := t.event.append(ctx, &e); err != nil {
 		return err
 	}
-	_, err = t.wait.settleByEvent(ctx, e, nil) // whoever waits for it is found by the next look
+	_, err = t.wait.settleByEvent(ctx, e, nil) // the next poll finds the minds that waited for it
 	return err
 }
 
@@ -145,7 +146,7 @@ func (t *chatTx) removeFromSpace(ctx context.Context, r *spaceState, c spaces.Ma
 
 const (
 	takenSeats engine.Query = `select distinct space, agent from uplinks where live = 1 order by space, agent`
-	// Who runs a cycle ends it, too. For a plain order the engine would go through all runs.
+	// leftCycles !The added 0 keeps the engine from reading all cycles.
 	leftCycles engine.Query = `select ` + tables.CycleColumns + ` from cycles where state = 'open' and not exists (select 1 from leases l
   where l.agent = cycles.agent and l.circle = cycles.circle and l.space = cycles.space and l.expires > $1) order by started + 0, id`
 	leftCycle engine.Query = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'
@@ -158,12 +159,11 @@ where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $
 where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2 and s.wake <> $3 order by s.id`
 )
 
-// goneDetail is why a cycle of an agent has ended that nobody serves any more.
+// goneDetail is the detail of cycles of an agent that is not configured any more.
 const goneDetail = "the agent is not in the configuration any more"
 
-// Strangers tells how agents that are not among those who are here can be sent away:
-// out of every room they are in.
-func (b BridgeStore) Strangers(ctx context.Context, here []spaces.AgentID) (away []spaces.Removal, err error) {
+// Strangers returns how to remove the agents that are not in here from all their spaces.
+func (b ChatStore) Strangers(ctx context.Context, here []spaces.AgentID) (away []spaces.Removal, err error) {
 	err = engine.EachRow(ctx, b.s.engine, takenSeats, nil, func(r engine.Row) error {
 		var space spaces.SpaceID
 		var agent spaces.AgentID
@@ -183,10 +183,9 @@ func (b BridgeStore) Strangers(ctx context.Context, here []spaces.AgentID) (away
 	return away, nil
 }
 
-// Retire ends the cycles that agents have left open who are not among those who are
-// here, unless somebody runs them. What they were to answer is ignored for good, with
-// the reason. Timers and plans stay for who comes back.
-func (b BridgeStore) Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error {
+// Retire abandons the open cycles of agents that are not in here, unless a process runs
+// them. Their rows are ignored, with the reason. Timers stay.
+func (b ChatStore) Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error {
 	found, err := engine.AllRows(ctx, b.s.engine, leftCycles, []any{engine.ToMillis(b.s.clock().ToShared(at))}, tables.ScanCycle)
 	if err != nil {
 		return fmt.Errorf("list open cycles: %w", err)
@@ -203,7 +202,8 @@ func (b BridgeStore) Retire(ctx context.Context, here []spaces.AgentID, at time.
 	return nil
 }
 
-// leaveBehind ends the cycle of a mind in a room that it leaves, unless somebody runs it.
+// abandonLeft abandons the cycle of a mind in a space that it leaves, unless a process
+// runs it.
 func (t *cycleTx) abandonLeft(ctx context.Context, m spaces.Mind, space spaces.SpaceID, why string, at time.Time) error {
 	y, err := engine.FirstRow(ctx, t, leftCycle, []any{string(m.Agent), string(m.Circle), string(space), t.SharedMillis(at)}, tables.ScanCycle)
 	if err != nil || y == nil {
@@ -216,9 +216,9 @@ func (t *cycleTx) abandonLeft(ctx context.Context, m spaces.Mind, space spaces.S
 	return t.abandon(ctx, *y, spaces.StopNoCapableAgent, why, at)
 }
 
-// Fill seats agents in the rooms of an account that came from no entry of their own and
-// that nobody is in any more; in the direct ones alone, or in all.
-func (b BridgeStore) Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (filled int, err error) {
+// Fill adds agents to the spaces of an account that have no configuration entry and no
+// agent; to direct ones only, or to all.
+func (b ChatStore) Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (filled int, err error) {
 	empty, err := engine.AllRows(ctx, b.s.engine, emptyRooms, []any{account, minDirect(direct)}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return 0, fmt.Errorf("list rooms nobody is in: %w", err)
@@ -238,9 +238,9 @@ func (b BridgeStore) Fill(ctx context.Context, account string, agents []spaces.A
 	return len(empty), nil
 }
 
-// Rouse gives the rooms of an account that came from no entry of their own what wakes
-// agents there: the direct ones alone, or all.
-func (b BridgeStore) Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (changed int, err error) {
+// Rouse sets the wake policy of the spaces of an account that have no configuration
+// entry; of direct ones only, or of all.
+func (b ChatStore) Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (changed int, err error) {
 	other, err := engine.AllRows(ctx, b.s.engine, otherWakes, []any{account, minDirect(direct), string(wake)}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return 0, fmt.Errorf("list rooms that wake otherwise: %w", err)
@@ -260,7 +260,7 @@ func (b BridgeStore) Rouse(ctx context.Context, account string, wake spaces.Wake
 	return len(other), nil
 }
 
-// minDirect is the smallest value of the column direct that is meant.
+// minDirect returns the smallest value of the column direct that is selected.
 func minDirect(direct bool) int {
 	if direct {
 		return 1

@@ -30,10 +30,10 @@ where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' an
 	handOver engine.Query = `update inbox set circle = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
 )
 
-// Open implements [activity.Directory]. A room is found by its key, or by its
-// first chat: a keyed opening takes over a room that was admitted without one. A
-// chat that has another id by now leads to the room it is in, which stays as it is.
-func (b BridgeStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error) {
+// Open implements [activity.Directory]. A space is found by its key or by its first
+// chat: an entry of the configuration takes over a space that was admitted without one.
+// A chat that has moved leads to its space, which does not change.
+func (b ChatStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error) {
 	var place spaces.Placement
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if r, err := t.chat.findMoved(ctx, o); err != nil || r != nil {
@@ -63,7 +63,7 @@ func (b BridgeStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Pla
 	return place, nil
 }
 
-// placementOf returns where a room's chats lead; nowhere for none.
+// placementOf returns the placement of a space; zero for none.
 func placementOf(r *spaceState) spaces.Placement {
 	if r == nil {
 		return spaces.Placement{}
@@ -71,8 +71,8 @@ func placementOf(r *spaceState) spaces.Placement {
 	return spaces.Placement{Space: r.ID, Object: spaces.ChatObject, Circle: r.Circle}
 }
 
-// movedOn finds the room of a chat that has another id by now: what is told late, or
-// twice, of the former one belongs there.
+// findMoved returns the space of a chat that has another id by now, for late or repeated
+// updates about the old one.
 func (t *chatTx) findMoved(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	if o.Key != "" || len(o.Chats) == 0 {
 		return nil, nil
@@ -138,8 +138,7 @@ func (t *roomTx) create(ctx context.Context, o spaces.OpenRequest) (*spaceState,
 	return t.space.load(ctx, id)
 }
 
-// renew brings a room up to what the opening asks. What the opening leaves
-// empty stays.
+// update changes a space to what the request says. Empty fields change nothing.
 func (t *roomTx) update(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
 	want := r.Space
 	want.Direct, want.Closed, want.Configured = o.Direct, o.Closed, r.Configured || o.Key != ""
@@ -163,8 +162,8 @@ func (t *roomTx) update(ctx context.Context, r *spaceState, o spaces.OpenRequest
 	return t.changeCircle(ctx, r, o)
 }
 
-// changeCircle gives the room's agents their minds in its new circle. What
-// waited for the old ones waits for the new ones.
+// changeCircle moves the agents of a space to their minds in its new circle, with the
+// rows that wait.
 func (t *roomTx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenRequest) error {
 	for _, old := range r.minds {
 		if old.Circle == r.Circle {
@@ -185,8 +184,8 @@ func (t *roomTx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenR
 	return nil
 }
 
-// link maps a chat to the room and records it, once. A chat that moved on from the room
-// under another id is meant by that: a configuration may name the former one for ever.
+// addToSpace maps a chat to a space and appends that, once. A configuration may name the
+// old id of a chat that has moved.
 func (t *chatTx) addToSpace(ctx context.Context, r *spaceState, c spaces.Mapping, o spaces.OpenRequest) error {
 	known, err := t.spacesOf(ctx, c.Account, c.Chat)
 	if err != nil {
@@ -213,7 +212,7 @@ func (t *chatTx) addToSpace(ctx context.Context, r *spaceState, c spaces.Mapping
 	return t.appendFact(ctx, r.ID, spaces.Linked{Account: c.Account, Chat: c.Chat}, o.At)
 }
 
-// seat makes an agent a member of the room and uplinks its mind there.
+// addAgent makes an agent a member of a space and connects its mind.
 func (t *roomTx) addAgent(ctx context.Context, r *spaceState, a spaces.AgentID, o spaces.OpenRequest) error {
 	t.cache.forgetMembers()
 	if err := t.Run(ctx, insertEntity, string(a.Entity()), string(spaces.Agent), string(a), ""); err != nil {

@@ -16,34 +16,34 @@ const (
 	selectSet  engine.Query = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
 	updateRoom engine.Query = `update spaces set agent_run = $2, readers = $3 where id = $1`
 
-	// openChats are the chats that can be reached; when none can, all of them: then
-	// each platform says why not, and the agent is told.
+	// openChats !openChats selects the chats that can be reached; if there is none, all
+	// of them: then each platform returns why not, and the agent is told.
 	openChats engine.Query = `select account, chat, live, relay from mappings where space = $1
   and (live = 1 or not exists (select 1 from mappings m where m.space = $1 and m.live = 1)) order by n`
 )
 
-// A spaceState is a space as the writer has it, with what an event there touches.
+// A spaceState is a cached space with what its events change.
 type spaceState struct {
 	spaces.Space
-	readers     int64 // the set that can read it now; 0 is the empty one
+	readers     int64 // current set of readers; 0 is the empty one
 	readersHash setHash
 	readersSize int
 	minds       []spaces.Mind // with a live uplink
-	chats       []chatState   // where what is said here goes
+	chats       []chatState   // targets of messages
 	members     map[spaces.EntityID]bool
-	hasWaits    bool      // some agent waits here for an answer
+	hasWaits    bool      // an agent waits for a reply
 	checkAt     time.Time // when its spans may be due for a checkpoint; zero until looked at
 	dirty       bool
 }
 
-// A chatState is one conversation on one account.
+// A chatState is a chat of a space on one account.
 type chatState struct {
 	account, id string
 	live        bool
-	relay       bool // people's words travel from and to it
+	relay       bool // messages of people are copied from and to it
 }
 
-// reachable reports whether any of the room's chats can be reached.
+// reachable reports whether any chat of the space can be reached.
 func (r *spaceState) reachable() bool {
 	return slices.ContainsFunc(r.chats, func(c chatState) bool { return c.live })
 }
@@ -53,7 +53,7 @@ type spaceTx struct {
 	*writeTx
 }
 
-// room returns a space, or nil when there is none.
+// load returns a space; nil if there is none.
 func (t *spaceTx) load(ctx context.Context, id spaces.SpaceID) (*spaceState, error) {
 	if r, ok := t.cache.spaces[id]; ok {
 		return r, nil
@@ -77,7 +77,7 @@ func (t *spaceTx) loadState(ctx context.Context, r *spaceState) error {
 	return t.reloadChats(ctx, r)
 }
 
-// relist reads again who is uplinked to the room and which chats it has.
+// reloadChats reloads the uplinked minds and the chats of a space.
 func (t *spaceTx) reloadChats(ctx context.Context, r *spaceState) (err error) {
 	key := []any{string(r.ID)}
 	if r.minds, err = engine.AllRows(ctx, t, tables.LiveMinds, key, tables.ScanMind); err != nil {
@@ -89,7 +89,7 @@ func (t *spaceTx) reloadChats(ctx context.Context, r *spaceState) (err error) {
 	return err
 }
 
-// touch has the room's own columns written at the end of the job.
+// markDirty marks the columns of a space to be written by Flush.
 func (t *spaceTx) markDirty(r *spaceState) {
 	if !r.dirty {
 		r.dirty = true
@@ -106,9 +106,9 @@ const (
 	selectPresent engine.Query = `select i.platform, i.scope, i.user_id from members m join identities i on i.entity = m.entity where m.space = $1`
 )
 
-// A setHash identifies a set of entities, in no order: the exclusive or of the
-// hashes of its members. Entity ids are minted here, so nobody can choose them
-// to make two sets alike.
+// A setHash identifies a set of entities in any order: the exclusive or of the hashes of
+// its members. The store creates entity ids, so that no one can choose them to make two
+// sets equal.
 type setHash [sha256.Size]byte
 
 // Scan implements sql.Scanner.
@@ -117,7 +117,7 @@ func (h *setHash) Scan(v any) error {
 	return nil
 }
 
-// toggle returns the set with id, or without it when it has it.
+// toggle returns the set with id added or removed.
 func (h *setHash) toggle(id spaces.EntityID) setHash {
 	other := *h
 	for i, b := range sha256.Sum256([]byte(id)) {
@@ -126,8 +126,8 @@ func (h *setHash) toggle(id spaces.EntityID) setHash {
 	return other
 }
 
-// fold keeps the members table equal to the fold of the room's events
-// ([spaces.Members]), and the set of readers with it.
+// foldMembers keeps the table of members equal to the fold of the events
+// ([spaces.Members]), and updates the set of readers.
 func (t *spaceTx) foldMembers(ctx context.Context, r *spaceState, body spaces.Body, actor spaces.EntityID, seq int64) error {
 	if b, ok := body.(spaces.Said); ok && actor != "" && !b.Past {
 		return t.addMember(ctx, r, actor, seq)
@@ -138,10 +138,10 @@ func (t *spaceTx) foldMembers(ctx context.Context, r *spaceState, body spaces.Bo
 	if b, ok := body.(spaces.Left); ok {
 		return t.removeMember(ctx, r, b.Who)
 	}
-	return nil // every other body leaves the members alone
+	return nil // other bodies change no members
 }
 
-// maxKnown is how many members of a room are kept in memory.
+// maxKnown bounds the cached members of a space.
 const maxKnown = 4096
 
 func (t *spaceTx) addMember(ctx context.Context, r *spaceState, who spaces.EntityID, seq int64) error {
@@ -172,8 +172,8 @@ func (t *spaceTx) removeMember(ctx context.Context, r *spaceState, who spaces.En
 	return t.updateReaders(ctx, r, who, false)
 }
 
-// readersNow gives the room the set it had, with who added or removed. The same
-// set keeps its number.
+// updateReaders changes the set of readers of a space by one entity. The same set has
+// the same number.
 func (t *spaceTx) updateReaders(ctx context.Context, r *spaceState, who spaces.EntityID, added bool) error {
 	next, size := r.readersHash.toggle(who), r.readersSize+1
 	if !added {
@@ -190,13 +190,13 @@ func (t *spaceTx) updateReaders(ctx context.Context, r *spaceState, who spaces.E
 		_, err = engine.ScanRow(ctx, t, insertSet, []any{string(r.ID), next[:], r.readers, string(who), added, size}, &id)
 	}
 	if err != nil {
-		return fmt.Errorf("number readers of %s: %w", r.ID, err)
+		return fmt.Errorf("store readers of %s: %w", r.ID, err)
 	}
 	r.readers, r.readersHash, r.readersSize = id, next, size
 	return nil
 }
 
-// among returns those of the people who are members of a space, in their order.
+// filterPresent returns the people who are members of a space, in their order.
 func (t *spaceTx) filterPresent(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
 	here := map[identityKey]bool{}
 	err := engine.EachRow(ctx, t, selectPresent, []any{string(space)}, func(row engine.Row) error {

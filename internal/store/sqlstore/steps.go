@@ -16,7 +16,7 @@ import (
 const (
 	startStep  engine.Query = `insert into steps (cycle, n, phase, state, at) values ($1, $2, $3, 'started', $4)`
 	finishStep engine.Query = thisStep + overStarted
-	// The next step is the newest of its cycle: it meets no other.
+	// finishAndStart !The next step is the newest of its cycle: it never conflicts.
 	finishAndStart engine.Query = thisStep + `,
   ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, $17, null, null, '[]', '')` + overStarted
 	thisStep = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown, refs, system)
@@ -34,8 +34,8 @@ on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.st
 	threeTurns              = twoTurns + `, ($1, $8, $9, 0, $10)`
 )
 
-// insertTurns insert as many turns of a cycle as their place says. How many tokens a
-// turn has stands in its body; nobody asks the column.
+// insertTurns !insertTurns has a statement for each number of turns. The column tokens
+// is not used; the count is in the body.
 var insertTurns = [...]engine.Query{insertTurn, twoTurns, threeTurns}
 
 // A cycleTx numbers and abandons cycles.
@@ -46,14 +46,16 @@ type cycleTx struct {
 }
 
 const (
-	// The same text serves thousands of frames: it is kept once.
+	// insertSystem !A system text is stored once for all frames with it.
 	insertSystem engine.Query = `insert into systems (hash, text) values ($1, $2) on conflict (hash) do nothing`
 	shownSteps   engine.Query = `select n, shown from steps where cycle = $1 and shown is not null order by n`
-	redactShown  engine.Query = `update steps set shown = $3 where cycle = $1 and n = $2`
+	// redactShown redacts the cycles and keyframes that were shown an event, if there
+	// are any, and returns where the words may be repeated.
+	redactShown engine.Query = `update steps set shown = $3 where cycle = $1 and n = $2`
 )
 
-// frameColumns returns the columns of what a step's frame was made of: it, the remote
-// events it shows beside its keyframe and turns, and the name of its system text.
+// frameColumns returns the columns of a step's frame: its sources, the events that it
+// shows beside its keyframe and turns, and the hash of its system text.
 func (k *stepTx) frameColumns(ctx context.Context, f *spaces.FrameSources) ([]any, error) {
 	if f == nil {
 		return []any{nil, "[]", ""}, nil
@@ -63,14 +65,14 @@ func (k *stepTx) frameColumns(ctx context.Context, f *spaces.FrameSources) ([]an
 		sum := sha256.Sum256([]byte(f.System))
 		hash = hex.EncodeToString(sum[:16])
 		if err := k.Run(ctx, insertSystem, hash, f.System); err != nil {
-			return nil, fmt.Errorf("keep system text: %w", err)
+			return nil, fmt.Errorf("store system text: %w", err)
 		}
 		k.cache.systems[f.System] = hash
 	}
 	return []any{k.stored.shown, engine.EncodeList(f.Refs), hash}, nil
 }
 
-// redactFrames passes what the frames of a cycle were made of through redact.
+// redactFrames redacts the stored frames of a cycle.
 func (t *frameTx) redactFrames(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
 	frames, err := engine.AllRows(ctx, t, shownSteps, []any{string(id)}, scanShown)
 	if err != nil {
@@ -95,7 +97,7 @@ func (t *frameTx) redactFrames(ctx context.Context, id spaces.CycleID, redact fu
 	return nil
 }
 
-// A shownStep is what the frame of a step was made of.
+// A shownStep is the stored frame of a step.
 type shownStep struct {
 	n     int
 	shown spaces.FrameSources
@@ -112,7 +114,7 @@ func scanShown(r engine.Row) (f shownStep, err error) {
 	return f, nil
 }
 
-// redactTurnText reports whether anything of the turn had to be redacted.
+// redactTurnText redacts a turn and reports whether anything changed.
 func redactTurnText(t *spaces.TranscriptTurn, redact func(string) string) (changed bool) {
 	changed = redactText(&t.Text, redact)
 	for i := range t.Calls {
@@ -128,18 +130,17 @@ func redactText(text *string, redact func(string) string) (changed bool) {
 }
 
 const (
-	// What an older program knew the name of alone is filled in when it is offered again.
+	// noteOffered !A manifest without a body gets one when it is offered again.
 	noteOffered engine.Query = `insert into manifests (hash, first_used, last_used, body) values ($1, $2, $2, $3)
 on conflict (hash) do update set body = coalesce(manifests.body, excluded.body),
   last_used = case when manifests.last_used < excluded.last_used then excluded.last_used else manifests.last_used end`
 )
 
-// noteEvery is how often the use of one version of the acts is noted, in
-// milliseconds: a message does not pay for it.
+// noteEvery is the interval, in milliseconds, at which the use of a manifest is stored.
 const noteEvery = int64(time.Hour / time.Millisecond)
 
-// storeManifest keeps the acts that the cycle was offered, with the first cycle that was
-// offered them, and notes from time to time that they are in use.
+// storeManifest stores the tools that the cycle was offered, with the time of first and,
+// at intervals, of last use.
 func (k *stepTx) storeManifest(ctx context.Context, m spaces.ToolManifest) error {
 	now := engine.ToMillis(k.commit.At)
 	if noted, known := k.cache.manifests[m.Hash]; m.Hash == "" || known && now < noted+noteEvery {
@@ -149,12 +150,12 @@ func (k *stepTx) storeManifest(ctx context.Context, m spaces.ToolManifest) error
 	if m.Acts != nil {
 		text, err := json.Marshal(m.Acts)
 		if err != nil {
-			return fmt.Errorf("encode acts: %w", err)
+			return fmt.Errorf("encode tools: %w", err)
 		}
 		body = text
 	}
 	if err := k.Run(ctx, noteOffered, m.Hash, now, body); err != nil {
-		return fmt.Errorf("keep acts %s: %w", m.Hash, err)
+		return fmt.Errorf("store tools %s: %w", m.Hash, err)
 	}
 	k.cache.manifests[m.Hash] = now
 	return nil

@@ -12,14 +12,13 @@ import (
 
 const (
 	openRun engine.Query = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
-	// What is open and what waits is found on the index that holds nothing else, and only
-	// then looked up.
+	// openRunsHere !Open cycles and waiting rows are found by partial indexes first.
 	openRunsHere engine.Query = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
 join cycles o on o.agent = u.agent and o.circle = u.circle and o.state = 'open'
 join cycles y on y.id = o.id and (y.space = u.space or y.active = u.space)
 where u.space = $1 and ($2 = '' or u.agent = $2) order by y.id`
 	haltRun engine.Query = `update cycles set halted = case when halted < $2 then $2 else halted end where id = $1`
-	// A row that goes on waiting for a later attempt belongs to a chain as well.
+	// stopChains !A row that waits for another attempt is part of a chain as well.
 	stopChains engine.Query = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set stopped = 1`
 	stopWaiting engine.Query = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
@@ -41,14 +40,14 @@ where o.state in ('ready', 'sending') and o.space = $1 and o.cycle <> '' and ($2
 where i.cycle = $1 and i.cycle <> '' order by i.seq desc limit 1`
 )
 
-// How far a person's word reaches.
+// Values of the column halted.
 const (
-	haltedRun    = 1 // the run ends
-	haltedUnsent = 2 // and what it has not sent is not sent
+	haltedRun    = 1 // the run is stopped
+	haltedUnsent = 2 // and its unsent actions are cancelled
 )
 
-// Halt implements [shell.Journal].
-func (s AgentStore) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
+// Halt implements [shell.CycleStore].
+func (s RunStore) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
 	var done spaces.StopResult
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
 		done, err = t.stop.stop(ctx, h)
@@ -107,7 +106,7 @@ func (t *stopTx) stop(ctx context.Context, h spaces.StopRequest) (done spaces.St
 	return done, err
 }
 
-// haltRun stops one run and the chains it answers to, and says so in its room.
+// stopRun stops a run and its causal chains, and queues the notice about it.
 func (t *stopTx) stopRun(ctx context.Context, run spaces.StoppedRun, h spaces.StopRequest) error {
 	reach := haltedRun
 	if h.Unsent {
@@ -129,8 +128,8 @@ func (t *stopTx) stopRun(ctx context.Context, run spaces.StoppedRun, h spaces.St
 	return t.outbox.announce(ctx, run.Space, systemNotice{key: "halt|" + string(run.Run), thread: thread, text: h.Say, at: h.At})
 }
 
-// unsend cancels what nobody has begun to send. What is on the wire cannot be
-// called back; if it comes back unsent it is cancelled then.
+// cancelUnsent cancels the actions that are not being sent. One that is being sent is
+// cancelled if it comes back unsent.
 func (t *stopTx) cancelUnsent(ctx context.Context, h spaces.StopRequest) (cancelled int, err error) {
 	q, key := unsentOfRoom, []any{string(h.Space), string(h.Agent)}
 	if h.Run != "" {
@@ -155,7 +154,7 @@ func (t *stopTx) cancelUnsent(ctx context.Context, h spaces.StopRequest) (cancel
 	return cancelled, nil
 }
 
-// cancel ends an action because a person stopped what it came from.
+// cancel cancels an action because a person stopped its run.
 func (t *outboxTx) cancel(ctx context.Context, o tables.StoredAction, at time.Time) error {
 	o.State, o.Code, o.Reason = spaces.ActionCancelled, "cancelled", "A person stopped this before it was sent."
 	return t.finish(ctx, o, at)

@@ -180,12 +180,27 @@ func (s *Store) writeFrequent(ctx context.Context, do writeFunc) error {
 	return s.writer.WriteFrequent(ctx, func(ctx context.Context, _ *engine.Tx) error { return do(ctx, s.tx) })
 }
 
-// A BridgeStore is the record as the border sees it: which chat belongs where, what
-// was received, what is to be sent.
+// A BridgeStore implements the ports of package activity.
 type BridgeStore struct {
 	readmodel.RoomInspector
-	s *Store
+	ChatStore
+	IngestStore
+	OutboxStore
+	FileStore
 }
+
+// A ChatStore stores spaces, their chats, agents and people, and the state of the
+// connections of accounts.
+type ChatStore struct{ s *Store }
+
+// An IngestStore stores received events.
+type IngestStore struct{ s *Store }
+
+// An OutboxStore stores the actions that are to be sent, drafts and notices.
+type OutboxStore struct{ s *Store }
+
+// A FileStore stores the state of files and of their transcription.
+type FileStore struct{ s *Store }
 
 var (
 	_ activity.ChatDirectory   = BridgeStore{}
@@ -200,15 +215,28 @@ var (
 	_ media.TranscriptionQueue = BridgeStore{}
 )
 
-// Border returns the border's view of the store.
-func (s *Store) Border() BridgeStore { return BridgeStore{readmodel.NewRoomInspector(s.engine), s} }
+// Border returns the ports of package activity.
+func (s *Store) Border() BridgeStore {
+	return BridgeStore{readmodel.NewRoomInspector(s.engine), ChatStore{s}, IngestStore{s}, OutboxStore{s}, FileStore{s}}
+}
 
-// An AgentStore is the record as the agents' shell sees it: what waits for a mind,
-// the journal of its cycles, and what its frames are made from.
+// An AgentStore implements the ports of package shell.
 type AgentStore struct {
 	readmodel.LogReader
-	s *Store
+	WakeStore
+	RunStore
+	MemoryStore
 }
+
+// A WakeStore stores inbox rows, leases and timers.
+type WakeStore struct{ s *Store }
+
+// A RunStore stores the steps of cycles, and what people change of runs.
+type RunStore struct{ s *Store }
+
+// A MemoryStore stores what minds remember beside their logs: keyframes, summaries,
+// embeddings. It also removes deleted words from it.
+type MemoryStore struct{ s *Store }
 
 var (
 	_ shell.WakeQueue  = AgentStore{}
@@ -217,5 +245,7 @@ var (
 	_ shell.RunStopper = AgentStore{}
 )
 
-// Shell returns the shell's view of the store.
-func (s *Store) Shell() AgentStore { return AgentStore{readmodel.NewLogReader(s.engine), s} }
+// Shell returns the ports of package shell.
+func (s *Store) Shell() AgentStore {
+	return AgentStore{readmodel.NewLogReader(s.engine), WakeStore{s}, RunStore{s}, MemoryStore{s}}
+}

@@ -122,27 +122,26 @@ func (t *storeTx) follow(do writeFunc, then func()) {
 	t.Follow(func(ctx context.Context, _ *engine.Tx) error { return do(ctx, t) }, then)
 }
 
-// maxCached bounds each part of the cache: as many as there are minds in memory.
+// maxCached bounds each part of the cache by the number of minds in memory.
 const maxCached = 1024
 
-// A tableCache is what the writer knows of the tables without asking. It stays true as long
-// as nobody else writes them: news of others clears it, as does a write that is taken
-// back.
+// A tableCache holds rows of the tables. A rollback, or a write of another process,
+// clears it.
 type tableCache struct {
 	branches      map[branchKey]*branchState
 	spaces        map[spaces.SpaceID]*spaceState
 	identities    map[identityKey]spaces.Entity
-	systems       map[string]string // system texts with the names they are kept under
+	systems       map[string]string // hashes by system text
 	kinds         map[spaces.EntityID]spaces.EntityKind
-	roles         map[spaces.EntityID]spaces.Authority // what somebody's words may ask for
-	members       map[spaces.SpaceID][]spaces.Member   // of small rooms
-	closedCycles  map[spaces.Mind]int64                // how many closed cycles a mind has
+	roles         map[spaces.EntityID]spaces.Authority // of entities
+	members       map[spaces.SpaceID][]spaces.Member   // of spaces with few members
+	closedCycles  map[spaces.Mind]int64                // number of the last closed cycle
 	accounts      map[spaces.CycleID]usageAccounts     // of open cycles
-	handled       map[inboxKey]bool                    // where no row is ready, neither now nor later
-	manifests     map[string]int64                     // when the use of a version of the acts was last noted
-	shownHorizon  *int64                               // of the table seen; nil while it is not known
-	movedBranches []*branchState                       // lines whose head has moved in the running job
-	changedSpaces []*spaceState                        // rooms that changed in the running job
+	handled       map[inboxKey]bool                    // inboxes without a ready row
+	manifests     map[string]int64                     // when the use of a manifest was last stored
+	shownHorizon  *int64                               // of the table seen; nil if not loaded
+	movedBranches []*branchState                       // changed by the running write
+	changedSpaces []*spaceState                        // changed by the running write
 }
 
 func newCache() *tableCache {
@@ -160,26 +159,27 @@ func (c *tableCache) forgetAll() {
 	}
 }
 
-// forgetShared forgets what others may have changed: nobody takes a version of the acts away.
+// forgetShared forgets what other processes may have changed. Manifests are never
+// deleted.
 func (c *tableCache) forgetShared() {
 	offered := c.manifests
 	c.forgetAll()
 	c.manifests = offered
 }
 
-// forgetMembers forgets what follows from who somebody is, and from who is where.
+// forgetMembers forgets roles and members.
 func (c *tableCache) forgetMembers() {
 	clear(c.roles)
 	clear(c.members)
 }
 
-// addIdentity remembers who is behind an identity.
+// addIdentity caches the entity of an identity.
 func (c *tableCache) addIdentity(k identityKey, e spaces.Entity) {
 	c.identities[k] = e
 	c.kinds[e.ID] = e.Kind
 }
 
-// trimToBounds keeps the cache within its bounds; it is called between jobs.
+// trimToBounds keeps the cache within its bounds.
 func (c *tableCache) trimToBounds() {
 	if len(c.branches) > maxCached {
 		clear(c.branches)
@@ -187,7 +187,7 @@ func (c *tableCache) trimToBounds() {
 	if len(c.spaces) > maxCached {
 		clear(c.spaces)
 	}
-	if len(c.systems) > 64 { // long texts, one for each agent
+	if len(c.systems) > 64 { // long texts, one per agent
 		clear(c.systems)
 	}
 	if len(c.identities) > maxCached || len(c.kinds) > maxCached {

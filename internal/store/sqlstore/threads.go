@@ -14,7 +14,8 @@ import (
 const (
 	tieColumns engine.Query = `thread, platform, chat, there, root, title, began`
 	tieHere    engine.Query = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
-	// A room may have as many threads as messages: which they are says the narrow index.
+	// tieFound !A space may have as many threads as messages: the narrow index selects
+	// the rows.
 	tieFound = `select t.thread, t.platform, t.chat, t.there, t.root, t.title, t.began from threads k
 join threads t on t.space = k.space and t.platform = k.platform and t.chat = k.chat and t.there = k.there `
 	tieOnRoot engine.Query = tieFound + `where k.space = $1 and k.root = $2 order by t.began desc limit 1`
@@ -23,26 +24,28 @@ join threads t on t.space = k.space and t.platform = k.platform and t.chat = k.c
 on conflict do nothing`
 	nameThread engine.Query = `update threads set title = $3 where space = $1 and thread = $2`
 	threadOf   engine.Query = `select thread from events where id = $1`
-	// What stands in the chat itself is no part of a thread there: a row of threads says so.
+	// threadHere !A message that is in the chat itself, and not in a thread there, has
+	// no row in threads.
 	threadHere engine.Query = `select exists (select 1 from events e cross join messages k cross join messages m
 where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and k.event = e.id and k.account = $3 and k.chat = $4
   and m.account = k.account and m.chat = k.chat and m.message = k.message and m.space = k.space and m.own = 0)`
-	// An expression in place of the branch keeps the engine from going through the room.
+	// firstHere !The expression in place of the branch keeps the engine from reading the
+	// whole space.
 	firstHere engine.Query = `select m.account, m.chat, m.message from events e cross join messages m
 where e.space = $1 and e.branch || '' = 'main' and e.thread = $2 and e.thread <> '' and m.event = e.id and m.account = $3 and m.chat = $4 order by e.seq, m.part limit 1`
 )
 
-// A threadMapping is how one chat of a room calls one of the room's threads.
+// A threadMapping maps a thread of a space to a thread of one of its chats.
 type threadMapping struct {
-	thread     spaces.ThreadID // as the room calls it
+	thread     spaces.ThreadID // of the space
 	chat       chatKey
 	chatThread spaces.ThreadID
-	rootEvent  spaces.EventID // on which it hangs
+	rootEvent  spaces.EventID // message that it replies to
 	title      string
-	began      bool // in this chat
+	began      bool // the thread began in this chat
 }
 
-// A chatKey is a chat, whichever of our accounts is in it.
+// A chatKey is a chat, independent of the account.
 type chatKey struct{ platform, chat string }
 
 func chatKeyOf(account, chat string) chatKey { return chatKey{platformOf(account), chat} }
@@ -51,9 +54,9 @@ func scanThreadMapping(r engine.Row) (t threadMapping, err error) {
 	return t, r.Scan(&t.thread, &t.chat.platform, &t.chat.chat, &t.chatThread, &t.rootEvent, &t.title, &t.began)
 }
 
-// assignThread gives an event the thread of the room that it belongs to. Chats call a
-// thread each in their own way: the room calls it as that one does in which it
-// began. It returns the tie that the event makes, if it is the first to show it.
+// assignThread replaces the thread of an event in its chat by the thread of the space.
+// The id of a thread in the space is the one in the chat where it began. It returns the
+// mapping that the event creates, if it is the first of its thread.
 func (i *ingestTx) assignThread(ctx context.Context, e *spaces.Event) (made *threadMapping, err error) {
 	r, err := i.space.load(ctx, e.Space)
 	if err != nil || r == nil || len(r.chats) < 2 || e.Branch != spaces.Primary || i.fromChat == "" {
@@ -77,7 +80,7 @@ func (i *ingestTx) assignThread(ctx context.Context, e *spaces.Event) (made *thr
 	return made, i.startThread(ctx, e, made)
 }
 
-// joinThread puts an event into a thread that the room has, and learns its name.
+// joinThread puts an event into a known thread and updates its title.
 func (i *ingestTx) joinThread(ctx context.Context, e *spaces.Event, known threadMapping) error {
 	e.Thread = known.thread
 	if i.threadTitle == "" || i.threadTitle == known.title {
@@ -86,8 +89,9 @@ func (i *ingestTx) joinThread(ctx context.Context, e *spaces.Event, known thread
 	return i.Run(ctx, nameThread, string(e.Space), string(known.thread), i.threadTitle)
 }
 
-// startThread completes a new tie: the thread hangs on the message that its chat calls
-// like it, and is the one that hangs there already, if it began elsewhere.
+// startThread completes a new mapping: the root is the message with the id of the
+// thread. If a thread of another chat has the same root, it is the same thread of the
+// space.
 func (i *ingestTx) startThread(ctx context.Context, e *spaces.Event, made *threadMapping) (err error) {
 	made.rootEvent, err = i.findMessage(ctx, e.Space, spaces.Ref{Account: i.batch.Account, Chat: i.fromChat, Message: string(made.chatThread)})
 	if err != nil {
@@ -115,8 +119,8 @@ func (i *ingestTx) startThread(ctx context.Context, e *spaces.Event, made *threa
 	return nil
 }
 
-// threadOfReply puts what answers a message of a thread into it, in a chat that shows
-// the thread as a chain of answers.
+// threadOfReply puts a reply to a message of a thread into that thread, in a chat that
+// shows the thread as a chain of replies.
 func (i *ingestTx) threadOfReply(ctx context.Context, e *spaces.Event) error {
 	if e.Body.Kind() != spaces.KindSaid || e.ReplyTo == "" {
 		return nil
@@ -138,8 +142,7 @@ func (i *ingestTx) threadOfReply(ctx context.Context, e *spaces.Event) error {
 	return nil
 }
 
-// storeThread stores a tie that the event e made. Where the thread hangs on no message, it
-// hangs on e.
+// storeThread stores a mapping. Without a root, e is the root.
 func (i *ingestTx) storeThread(ctx context.Context, made *threadMapping, e spaces.Event) error {
 	if made == nil {
 		return nil
@@ -147,7 +150,7 @@ func (i *ingestTx) storeThread(ctx context.Context, made *threadMapping, e space
 	root := cmp.Or(made.rootEvent, e.ID)
 	err := i.Run(ctx, insertTie, string(e.Space), string(made.thread), made.chat.platform, made.chat.chat, string(made.chatThread), string(root), made.title, made.began)
 	if err != nil {
-		return fmt.Errorf("keep thread %s: %w", made.chatThread, err)
+		return fmt.Errorf("store thread %s: %w", made.chatThread, err)
 	}
 	return nil
 }
@@ -157,8 +160,8 @@ type threadTx struct {
 	*writeTx
 }
 
-// threadIn returns the thread of a room as one of its chats knows it, if it began
-// there. Elsewhere it is the room's, for whoever sends to find its place.
+// inChat returns the thread of a space as one of its chats knows it, if it began there;
+// else the thread of the space, for the sender to resolve.
 func (t *threadTx) inChat(ctx context.Context, r *spaceState, thread spaces.ThreadID, c chatState) (there, rooms spaces.ThreadID, err error) {
 	if thread == "" || len(r.chats) < 2 {
 		return thread, "", nil
@@ -179,11 +182,11 @@ func (t *threadTx) inChat(ctx context.Context, r *spaceState, thread spaces.Thre
 	if err != nil || !here {
 		return "", "", err
 	}
-	return thread, "", nil // it was begun before there was another chat
+	return thread, "", nil // it began before the space had another chat
 }
 
 // ThreadAnchor implements [activity.Outbox].
-func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.ThreadAnchor, err error) {
+func (b OutboxStore) ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (m activity.ThreadAnchor, err error) {
 	ties, err := engine.AllRows(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanThreadMapping)
 	if err != nil {
 		return m, fmt.Errorf("find thread %s: %w", thread, err)
@@ -210,7 +213,7 @@ func (b BridgeStore) ThreadAnchor(ctx context.Context, account, chat string, spa
 }
 
 // ThreadTitle implements [activity.Outbox].
-func (b BridgeStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (title string, err error) {
+func (b OutboxStore) ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (title string, err error) {
 	tie, err := engine.FirstRow(ctx, b.s.engine, tiesOf, []any{string(space), string(thread)}, scanThreadMapping)
 	if err != nil {
 		return "", fmt.Errorf("find thread %s: %w", thread, err)

@@ -19,7 +19,7 @@ const (
 select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from timers where id = $1`
 
 	selectTimer engine.Query = `select ` + tables.TimerColumns + ` from timers where id = $1`
-	// One whose mind is busy with another wake without a space stays due.
+	// dueTimers !A timer stays due while its mind runs another wake without a space.
 	dueTimers engine.Query = `select ` + tables.TimerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
   select 1 from cycles y where y.agent = t.agent and y.circle = t.circle and y.space = '' and y.state = 'open') order by due, id limit $2 + 0`
 
@@ -31,8 +31,8 @@ select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from 
   select min(not_before) as t from inbox where state = 'ready' and not_before > 0) w`
 )
 
-// timerValues are the arguments of insertTimer, for one that was set for the words
-// of people.
+// timerValues returns the arguments of insertTimer, for a timer that was set for the
+// words of people.
 func timerValues(t spaces.Timer, people []spaces.EntityID) []any {
 	return []any{
 		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, engine.CeilMillis(t.Due), string(t.Cycle), t.Plan, t.Cron,
@@ -44,15 +44,15 @@ func timerOf(ctx context.Context, src engine.Reader, id string) (*spaces.Timer, 
 	return tables.QueryTimer(ctx, src, selectTimer, id)
 }
 
-// Due implements [shell.Inbox]. A timer whose mind is busy with another wake
-// without a space stays due.
-func (s AgentStore) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error) {
+// Due implements [shell.WakeQueue]. A timer stays due while its mind runs another wake
+// without a space.
+func (s WakeStore) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error) {
 	soon, err := dueOf(ctx, s.s.engine, engine.ToMillis(s.s.clock().ToShared(at)), limit, here)
 	if err != nil {
 		return nil, fmt.Errorf("list due timers: %w", err)
 	}
 	if len(soon) == 0 {
-		return nil, nil // a look without the writer: mostly there is nothing
+		return nil, nil // mostly there is nothing; this avoids a transaction
 	}
 	var fired []spaces.Wake
 	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
@@ -80,8 +80,7 @@ func (s AgentStore) Due(ctx context.Context, at time.Time, holder string, ttl ti
 	return fired, failpoint.Point("wake.claimed")
 }
 
-// dueOf lists timers that are due of agents that are here: up to limit, however many
-// that were due before are of others.
+// dueOf returns up to limit due timers of agents that are here.
 func dueOf(ctx context.Context, src engine.Reader, at int64, limit int, here func(spaces.AgentID) bool) ([]spaces.Timer, error) {
 	for reach := limit; ; reach *= 2 {
 		due, err := engine.AllRows(ctx, src, dueTimers, []any{at, reach}, tables.ScanTimer)
@@ -132,8 +131,8 @@ func (t *timerTx) fire(ctx context.Context, timer spaces.Timer, at time.Time, ho
 	return w, t.claim.storeCycle(ctx, c, p, w)
 }
 
-// recur sets the next timer of a plan, behind now: what was missed while nobody
-// looked is made up for by one firing. A plan whose line no day fits any more ends.
+// scheduleNext stores the next timer of a plan, after now: firings that were missed are
+// made up for by one. A plan whose cron line matches no later day ends.
 func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.Timer, at time.Time) error {
 	if timer.Cron == "" {
 		return nil
@@ -145,8 +144,8 @@ func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.Timer, at time.
 	return t.Run(ctx, repeatTimer, timer.ID, t.newID(), engine.CeilMillis(due))
 }
 
-// NextTimer implements [shell.Inbox].
-func (s AgentStore) NextTimer(ctx context.Context) (time.Time, bool, error) {
+// NextTimer implements [shell.WakeQueue].
+func (s WakeStore) NextTimer(ctx context.Context) (time.Time, bool, error) {
 	var at time.Time
 	if _, err := engine.ScanRow(ctx, s.s.engine, nextTimer, nil, engine.ScanTime(&at)); err != nil {
 		return time.Time{}, false, fmt.Errorf("read next timer: %w", err)

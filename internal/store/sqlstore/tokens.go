@@ -21,19 +21,19 @@ const (
 	dropBelow  engine.Query = `delete from keys where parent = $1`
 )
 
-// A TokenStore is the store as the console's keys are kept in it.
+// A TokenStore stores the keys of the console.
 type TokenStore struct{ s *Store }
 
 var _ console.Keys = TokenStore{}
 
-// Keys returns what opens the console. It needs no Close.
+// Keys returns the store of console keys. It needs no Close.
 func (s *Store) Keys() TokenStore { return TokenStore{s} }
 
 func scanKey(r engine.Row) (k console.Key, err error) {
 	return k, r.Scan(&k.ID, &k.Kind, &k.Name, &k.Hash, &k.Parent, engine.ScanTime(&k.Created), engine.ScanTime(&k.Expires), engine.ScanTime(&k.Used))
 }
 
-// AddKey implements [console.Keys]. Keys that are over go with it.
+// AddKey implements [console.Keys]. It also deletes expired keys.
 func (k TokenStore) AddKey(ctx context.Context, n console.Key) error {
 	err := k.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if err := t.Run(ctx, dropStale, engine.ToMillis(n.Created)); err != nil {

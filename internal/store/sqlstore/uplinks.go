@@ -31,9 +31,8 @@ type uplinkTx struct {
 	wait   *waitTx
 }
 
-// uplink connects a mind to a room from now on: what was said before is no news
-// to it, and what was deleted while it was away is still to be taken from it. An uplink
-// that is there stays as it is.
+// connect connects a mind to a space from its head on. Messages that were deleted while
+// the mind was away are still to be removed from it. An existing uplink does not change.
 func (t *uplinkTx) connect(ctx context.Context, m spaces.Mind, r *spaceState, at time.Time) error {
 	if err := t.inner.ensureMind(ctx, m, at); err != nil {
 		return err
@@ -55,7 +54,7 @@ func (t *uplinkTx) connect(ctx context.Context, m spaces.Mind, r *spaceState, at
 	return t.span.open(ctx, m, r.ID, spanMark{seq: l.HeadSeq + 1}, spaces.SpanLinked, at)
 }
 
-// unlink ends the uplink of a mind for good.
+// disconnect ends the uplink of a mind.
 func (t *uplinkTx) disconnect(ctx context.Context, m spaces.Mind, r *spaceState, at time.Time) error {
 	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
 	if err != nil {
@@ -73,9 +72,9 @@ func (t *uplinkTx) disconnect(ctx context.Context, m spaces.Mind, r *spaceState,
 	return t.space.reloadChats(ctx, r)
 }
 
-// Renew has every mind of a room begin afresh there: what stands in its log until
-// now is shown only when it is looked up. Nothing is deleted.
-func (s AgentStore) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
+// Renew gives every mind of a space a new start: earlier events are shown only if they
+// are looked up. It deletes nothing.
+func (s RunStore) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		l, err := t.branch.load(ctx, space, spaces.Primary)
 		if err != nil {
@@ -92,9 +91,8 @@ func (s AgentStore) Renew(ctx context.Context, space spaces.SpaceID, at time.Tim
 	return nil
 }
 
-// Mute has agents of a room be silent there, or lifts it, and returns those for whom
-// that is new.
-func (s AgentStore) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spaces.AgentID, err error) {
+// Mute mutes or unmutes agents in a space and returns those that it changed.
+func (s RunStore) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spaces.AgentID, err error) {
 	muted := 1
 	if m.Lifted {
 		muted = 0
@@ -122,10 +120,10 @@ values ($1, $2, $3, $4, $5, $6, $7) on conflict (space, agent, circle) where clo
 	roomSpans engine.Query = `select ` + tables.SpanColumns + ` from spans where space = $1 and closed_at = 0 order by id`
 )
 
-// A spanMark is a place in a space's log.
+// A spanMark is a position in the log of a space.
 type spanMark struct {
 	seq int64
-	id  spaces.EventID // empty when the event has not come yet
+	id  spaces.EventID // empty for an event to come
 }
 
 // A spanTx opens and closes connection spans.
@@ -136,7 +134,7 @@ type spanTx struct {
 	space  *spaceTx
 }
 
-// openAt opens a span of an uplink from a place on, unless one is open.
+// open opens a span of an uplink, unless one is open.
 func (t *spanTx) open(ctx context.Context, m spaces.Mind, space spaces.SpaceID, from spanMark, why spaces.SpanReason, at time.Time) error {
 	var id int64
 	found, err := engine.ScanRow(ctx, t, insertSpan, []any{string(m.Agent), string(m.Circle), string(space), from.seq, string(from.id), engine.ToMillis(at), string(why)}, &id)
@@ -149,7 +147,7 @@ func (t *spanTx) open(ctx context.Context, m spaces.Mind, space spaces.SpaceID, 
 	return t.inner.append(ctx, m, at, spaces.SpanChanged{Span: id, Space: space, What: "opened", Reason: why, Event: from.id, Seq: from.seq})
 }
 
-// closeAt closes a span at the last place it covers.
+// close closes a span at its last event.
 func (t *spanTx) close(ctx context.Context, s spaces.ConnectionSpan, to spanMark, why spaces.SpanReason, at time.Time) error {
 	if to.seq < s.From {
 		to = spanMark{seq: s.From - 1} // it covered nothing
@@ -160,7 +158,7 @@ func (t *spanTx) close(ctx context.Context, s spaces.ConnectionSpan, to spanMark
 	return t.inner.append(ctx, s.Mind, at, spaces.SpanChanged{Span: s.ID, Space: s.Space, What: "closed", Reason: why, Event: to.id, Seq: to.seq})
 }
 
-// disconnect closes the open spans of a space at its head.
+// closeAll closes the open spans of a space at its head.
 func (t *spanTx) closeAll(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
 	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
 	if err != nil {
@@ -174,7 +172,7 @@ func (t *spanTx) closeAll(ctx context.Context, r *spaceState, why spaces.SpanRea
 	return nil
 }
 
-// cut closes the open span of one uplink, if there is one.
+// closeOf closes the open span of an uplink, if there is one.
 func (t *spanTx) closeOf(ctx context.Context, m spaces.Mind, space spaces.SpaceID, to spanMark, why spaces.SpanReason, at time.Time) error {
 	open, err := engine.AllRows(ctx, t, openSpan, []any{string(space), string(m.Agent), string(m.Circle)}, tables.ScanSpan)
 	if err != nil {
@@ -188,7 +186,7 @@ func (t *spanTx) closeOf(ctx context.Context, m spaces.Mind, space spaces.SpaceI
 	return nil
 }
 
-// connect opens spans of every uplink of a space from its next event on.
+// openAll opens a span of every uplink of a space, from its next event on.
 func (t *spanTx) openAll(ctx context.Context, r *spaceState, why spaces.SpanReason, at time.Time) error {
 	l, err := t.branch.load(ctx, r.ID, spaces.Primary)
 	if err != nil {
@@ -202,11 +200,11 @@ func (t *spanTx) openAll(ctx context.Context, r *spaceState, why spaces.SpanReas
 	return nil
 }
 
-// spanCheckpointEvery is how often an open span is checkpointed, while something happens there.
+// spanCheckpointEvery is the interval of the checkpoints of open spans.
 const spanCheckpointEvery = 24 * time.Hour
 
-// stir begins new spans when a room that was silent for long hears something,
-// and checkpoints those that have been open for a day.
+// refresh starts new spans if the space was idle before this event, and checkpoints
+// spans that have been open for a day.
 func (t *spanTx) refresh(ctx context.Context, e spaces.Event) error {
 	l, err := t.branch.load(ctx, e.Space, spaces.Primary)
 	if err != nil || l == nil {
@@ -225,7 +223,7 @@ func (t *spanTx) refresh(ctx context.Context, e spaces.Event) error {
 		return err
 	}
 	r.checkAt = e.RecvAt.Add(spanCheckpointEvery)
-	for _, s := range open { // none: not connected, the room stirs unheard
+	for _, s := range open { // none if the space is not connected
 		if idle {
 			err = t.reopenAfterIdle(ctx, s, l, e.RecvAt)
 		} else {
@@ -238,8 +236,8 @@ func (t *spanTx) refresh(ctx context.Context, e spaces.Event) error {
 	return nil
 }
 
-// reopen ends a span where the silence had lasted long enough, or began in the middle of
-// it, and begins the next one.
+// reopenAfterIdle closes a span at the time when the space became idle, and opens the
+// next one.
 func (t *spanTx) reopenAfterIdle(ctx context.Context, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
 	last := engine.FromMillis(l.lastAt).Add(t.idle)
 	if last.Before(s.Opened) {
@@ -251,7 +249,7 @@ func (t *spanTx) reopenAfterIdle(ctx context.Context, s spaces.ConnectionSpan, l
 	return t.open(ctx, s.Mind, s.Space, spanMark{seq: l.HeadSeq + 1}, spaces.SpanStirred, at)
 }
 
-// checkpointSpan marks how far a span has come, once a day.
+// checkpoint stores the head as the checkpoint of a span, once a day.
 func (t *spanTx) checkpoint(ctx context.Context, r *spaceState, s spaces.ConnectionSpan, l *branchState, at time.Time) error {
 	due := s.Opened
 	if s.Checked.After(due) {
@@ -274,20 +272,21 @@ func (t *spanTx) checkpoint(ctx context.Context, r *spaceState, s spaces.Connect
 
 const mindsUplinks engine.Query = `select space from uplinks where agent = $1 and circle = $2 and live = 1 order by n`
 
-// doze closes the spans of a mind that goes to sleep; rouse opens new ones.
+// closeAsleep closes the spans of a mind that goes to sleep.
 func (t *spanTx) closeAsleep(ctx context.Context, timer spaces.Timer, at time.Time) error {
 	return t.eachSleepingUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
 		return t.closeOf(ctx, timer.Mind, id, spanMark{l.HeadSeq, l.Head}, spaces.SpanAsleep, at)
 	})
 }
 
+// openAwake opens spans of a mind that wakes from sleep.
 func (t *spanTx) openAwake(ctx context.Context, timer spaces.Timer, at time.Time) error {
 	return t.eachSleepingUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
 		return t.open(ctx, timer.Mind, id, spanMark{seq: l.HeadSeq + 1}, spaces.SpanAwake, at)
 	})
 }
 
-// eachUplink calls do for every space a sleep timer's mind is in; other timers
+// eachSleepingUplink calls do for every space of the mind of a sleep timer; other timers
 // concern no span.
 func (t *spanTx) eachSleepingUplink(ctx context.Context, timer spaces.Timer, do func(spaces.SpaceID, *branchState) error) error {
 	if timer.Kind != spaces.TimerSleep {

@@ -28,12 +28,12 @@ union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
 	stopRoot      engine.Query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
 )
 
-// chargeUsage adds what the step took to the day's tallies and to every chain the
-// cycle answers to.
+// chargeUsage adds the usage of the step to the day and to every causal chain of the
+// cycle.
 func (k *stepTx) chargeUsage(ctx context.Context) error {
 	u := k.commit.Step.Usage
 	room := k.trigger
-	if room == "" && u != (spaces.Usage{}) { // that of what woke it
+	if room == "" && u != (spaces.Usage{}) { // the space of its timer
 		if _, err := engine.ScanRow(ctx, k, timerSpace, []any{string(k.commit.Step.Cycle)}, &room); err != nil {
 			return fmt.Errorf("find the room of a timer: %w", err)
 		}
@@ -54,7 +54,7 @@ func (k *stepTx) chargeUsage(ctx context.Context) error {
 	if k.trigger != "" {
 		return k.chargeChains(ctx, charged.roots, u.Total())
 	}
-	// A wake without a space begins chains of its own, one a message.
+	// Each message of a wake without a space begins a chain.
 	for _, e := range k.result.Events {
 		if _, said := e.Body.(spaces.Said); !said {
 			continue
@@ -72,8 +72,8 @@ type usageTx struct {
 	entity *entityTx
 }
 
-// spend adds what was used in a room to the day's tallies; no agent stands for what
-// was used beside one's steps.
+// addDaily adds usage in a space to the day. The agent is empty for usage outside of
+// steps.
 func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
 	if u == (spaces.Usage{}) {
 		return nil
@@ -84,8 +84,7 @@ func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.Agent
 	return nil
 }
 
-// chargePeople counts tokens for the people whose words woke the cycle, or had the
-// timer set that did.
+// chargePeople adds tokens to the people whose words woke the cycle or set its timer.
 func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, tokens int) error {
 	for _, who := range people {
 		if tokens == 0 {
@@ -98,7 +97,7 @@ func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, tok
 	return nil
 }
 
-// chargeChains counts tokens and what the cycle said for the chains it answers.
+// chargeChains adds tokens and messages to the causal chains of the cycle.
 func (k *stepTx) chargeChains(ctx context.Context, roots []spaces.EventID, tokens int) error {
 	for _, root := range roots {
 		if err := k.Run(ctx, chargeRoot, string(root), k.sent, tokens); err != nil {
@@ -108,15 +107,15 @@ func (k *stepTx) chargeChains(ctx context.Context, roots []spaces.EventID, token
 	return nil
 }
 
-// usageAccounts are those a cycle is counted for: the chains its rows belong to, and the
-// people whose words they are, or had the timer set that woke it. Each is there once.
+// The usageAccounts of a cycle are the causal chains of its rows, and the people whose
+// words woke it or set its timer.
 type usageAccounts struct {
 	roots  []spaces.EventID
 	people []spaces.EntityID
 }
 
-// payers returns whom a cycle is counted for. Its rows and waits change only when it
-// takes more, and then they are looked up again.
+// accountsOf returns the accounts of a cycle. The cache is dropped when the cycle takes
+// more rows.
 func (t *usageTx) accountsOf(ctx context.Context, id spaces.CycleID) (p usageAccounts, err error) {
 	if p, ok := t.cache.accounts[id]; ok {
 		return p, nil
@@ -135,7 +134,7 @@ func (t *usageTx) accountsOf(ctx context.Context, id spaces.CycleID) (p usageAcc
 	return p, err
 }
 
-// pays notes whom a cycle with these rows is counted for.
+// setAccounts computes and caches the accounts of a cycle with these rows.
 func (t *usageTx) setAccounts(ctx context.Context, id spaces.CycleID, rows []tables.InboxEntry) (p usageAccounts, err error) {
 	actors := make([]spaces.EntityID, len(rows))
 	for n, e := range rows {
@@ -158,7 +157,7 @@ func (t *usageTx) setAccounts(ctx context.Context, id spaces.CycleID, rows []tab
 	return p, nil
 }
 
-// chainEntries are the chains that a cycle goes on with after waits, as rows nobody sent.
+// chainEntries returns the causal chains of waits as inbox entries.
 func chainEntries(waits []spaces.Wait) []tables.InboxEntry {
 	rows := make([]tables.InboxEntry, len(waits))
 	for i := range waits {
@@ -167,9 +166,8 @@ func chainEntries(waits []spaces.Wait) []tables.InboxEntry {
 	return rows
 }
 
-// Stop marks causal chains as stopped by a person: nothing they lead to wakes
-// anybody again.
-func (s AgentStore) Stop(ctx context.Context, roots ...spaces.EventID) error {
+// Stop marks causal chains as stopped by a person: their events wake no agent.
+func (s RunStore) Stop(ctx context.Context, roots ...spaces.EventID) error {
 	return s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, root := range roots {
 			if err := t.Run(ctx, stopRoot, string(root)); err != nil {

@@ -38,7 +38,7 @@ where space = $1 and state <> 'told' and ($2 = '' or agent = $2) on conflict (ro
 	dropRunWait engine.Query = `delete from waits where cycle = $1 and state <> 'told' returning space, root`
 )
 
-// storeWait stores what the run expects from now on of a message that asks.
+// storeWait stores what the run waits for after a message that asks.
 func (k *stepTx) storeWait(ctx context.Context, a *spaces.WaitSpec, e spaces.Event) error {
 	if a == nil {
 		return nil
@@ -56,8 +56,8 @@ func (k *stepTx) storeWait(ctx context.Context, a *spaces.WaitSpec, e spaces.Eve
 	return nil
 }
 
-// ends returns what a mind waits for in a room that is over, or whose time is up,
-// and gives it to the cycle.
+// claimEnded returns the waits of a mind in a space that are over or timed out, and
+// gives them to the cycle.
 func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.SpaceID, cycle spaces.CycleID, at time.Time) ([]spaces.Wait, error) {
 	r, err := t.space.load(ctx, space)
 	if err != nil || r == nil || !r.hasWaits {
@@ -89,14 +89,14 @@ func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.Spa
 	return ends, nil
 }
 
-// goesOn reports whether a chain may go on with the end of a wait: nobody stopped
-// it, and it is not too deep. An answer has passed the gate already.
+// mayContinue reports whether a chain may continue after a wait: it is not stopped and
+// not too deep. A reply has passed the gate already.
 func (t *waitTx) mayContinue(ctx context.Context, w spaces.Wait) (bool, error) {
 	tally, err := t.usage.chainUsage(ctx, w.Root)
 	return !tally.Stopped && (w.Outcome == spaces.WaitReplied || w.Depth < spaces.MaxDepth), err
 }
 
-// told ends a wait for good: it has woken a cycle, or wakes none.
+// markTold ends a wait: it has woken a cycle, or wakes none.
 func (t *waitTx) markTold(ctx context.Context, w spaces.Wait, cycle spaces.CycleID) error {
 	if err := t.Run(ctx, tellWait, string(w.Cycle), string(w.Outcome), string(cycle)); err != nil {
 		return fmt.Errorf("end wait of %s: %w", w.Cycle, err)
@@ -105,7 +105,7 @@ func (t *waitTx) markTold(ctx context.Context, w spaces.Wait, cycle spaces.Cycle
 	return t.refresh(ctx, w.Space)
 }
 
-// recount looks whether anybody still waits in a room.
+// refresh reloads whether any agent waits in a space.
 func (t *waitTx) refresh(ctx context.Context, space spaces.SpaceID) error {
 	r, err := t.space.load(ctx, space)
 	if err != nil || r == nil {
@@ -115,8 +115,8 @@ func (t *waitTx) refresh(ctx context.Context, space spaces.SpaceID) error {
 	return err
 }
 
-// forgetWaits ends what agents wait for in a room, all of them where none is named,
-// and returns how much there was. Nobody is woken by it.
+// dropInSpace deletes the waits of an agent, or of all agents, in a space and returns
+// their number. It wakes no agent.
 func (t *waitTx) dropInSpace(ctx context.Context, space spaces.SpaceID, agent spaces.AgentID) (int, error) {
 	n, err := t.Exec(ctx, dropWaits, string(space), string(agent))
 	if err != nil || n == 0 {
@@ -125,8 +125,7 @@ func (t *waitTx) dropInSpace(ctx context.Context, space spaces.SpaceID, agent sp
 	return int(n), t.refresh(ctx, space)
 }
 
-// forgetRunWait ends what one run waits for, and its chain, and returns how much
-// there was.
+// dropOfRun deletes the wait of a run, stops its chain, and returns the number of waits.
 func (t *waitTx) dropOfRun(ctx context.Context, run spaces.CycleID) (int, error) {
 	var space spaces.SpaceID
 	var root spaces.EventID
@@ -148,9 +147,8 @@ type waitTx struct {
 	usage  *usageTx
 }
 
-// settleWaits shows every wait of a room that lasts to learn, which says what became
-// of those who were asked, and stores what follows. It returns who is to be woken.
-// Where nobody waits nothing is read.
+// settle calls learn for every open wait of a space and stores the answers that it
+// returns. It returns the work for the minds whose wait is over.
 func (t *waitTx) settle(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
 	r, err := t.space.load(ctx, space)
 	if err != nil || r == nil || !r.hasWaits {
@@ -182,8 +180,8 @@ func (t *waitTx) settle(ctx context.Context, space spaces.SpaceID, at time.Time,
 	return over, nil
 }
 
-// answered settles, in the transaction that records an event, the waits it answers
-// (K24, BLU-52). An agent's message that asks others itself answers only whom it
+// settleByEvent settles, in the transaction that stores an event, the waits that the
+// event answers. A message that itself asks others answers only waits of agents that it
 // names or replies to.
 func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces.WaitSpec) ([]spaces.PendingWork, error) {
 	if e.Branch != spaces.Primary {
@@ -211,7 +209,8 @@ func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces
 	})
 }
 
-// passedOver settles the waits for an agent that read questions and answers none.
+// settleUnanswered settles the waits for an agent that read the questions and did not
+// reply.
 func (t *waitTx) settleUnanswered(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
 	return t.settle(ctx, space, at, func(w *spaces.Wait) []spaces.WaitAnswer {
 		if !slices.Contains(read, w.Message) {
@@ -226,7 +225,7 @@ func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
 	outcome := spaces.WaitDeclined
 	switch k.commit.Close.Stop {
 	case spaces.StopWaitingReply:
-		return nil // it asks somebody itself, and may answer then
+		return nil // it asks others itself, and may reply then
 	case spaces.StopCompleted, spaces.StopSilent, spaces.StopSleeping, spaces.StopMaxSteps, spaces.StopSkipped, spaces.StopSuperseded:
 		outcome = spaces.WaitSilent
 	case spaces.StopBudget:
@@ -247,7 +246,7 @@ func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
 	return err
 }
 
-// undelivered settles the waits for people whom a question cannot reach any more.
+// settleUndelivered settles the waits for people to whom a question cannot be delivered.
 func (t *waitTx) settleUndelivered(ctx context.Context, o tables.StoredAction, at time.Time) error {
 	if o.Kind != spaces.ActSend || !isFinal(o.State) {
 		return nil
@@ -276,8 +275,8 @@ func (t *waitTx) settleUndelivered(ctx context.Context, o tables.StoredAction, a
 	return err
 }
 
-// refused ends for good the waits whose answer the gate let wake nobody, and those
-// for the agent that a question did not wake.
+// settleIgnored ends the waits whose answer the gate ignored, and settles those for the
+// agent that a question did not wake.
 func (t *waitTx) settleIgnored(ctx context.Context, e tables.InboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
 	if r := t.cache.spaces[e.Space]; r == nil || !r.hasWaits {
 		return nil
