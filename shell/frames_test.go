@@ -29,7 +29,7 @@ type keeper struct {
 
 func (k *keeper) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	k.mu.Lock()
-	k.asked = append(k.asked, llmtest.Copy(r))
+	k.asked = append(k.asked, llmtest.CopyRequest(r))
 	k.mu.Unlock()
 	return k.Model.Generate(ctx, r)
 }
@@ -46,7 +46,7 @@ func (k *keeper) times() int {
 func TestARequestIsItsModelsUntilItIsAnswered(t *testing.T) {
 	answers, asked := replier("noted"), atomic.Int64{}
 	m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
-		was := llmtest.Copy(r).Messages
+		was := llmtest.CopyRequest(r).Messages
 		asked.Add(1)
 		<-time.After(time.Second)
 		if diff := cmp.Diff(was, r.Messages); diff != "" {

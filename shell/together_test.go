@@ -241,7 +241,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 			var last llm.Request
 			m := slow(10*time.Second, mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
 				n++
-				last = llmtest.Copy(r)
+				last = llmtest.CopyRequest(r)
 				if r.NoCalls {
 					return telling("easy"), nil
 				}

@@ -21,9 +21,9 @@ type evidence struct {
 	acked   []faketelegram.Ack
 	killed  int // how many of calls came before the kill
 	kills   int
-	model   []llmtest.Entry
+	model   []llmtest.LedgerEntry
 	asked   int // how many of model came before the kill
-	totals  llmtest.Totals
+	totals  llmtest.ServerTotals
 	limited bool // the platform said wait now and then
 	losses  []loss
 }

@@ -43,7 +43,7 @@ func (teller) Generate(ctx context.Context, r llm.Request) (llm.Response, error)
 	call := llmtest.Call(fmt.Sprintf("call_%d_%s", calls+1, lane[0].token), "send_message", map[string]string{
 		"text": answer(lane), "reply_to": lane[len(lane)-1].id,
 	})
-	resp := llm.Response{Calls: []llm.Call{call}, Finish: llm.Called}
+	resp := llm.Response{Calls: []llm.ToolCall{call}, Finish: llm.Called}
 	if last := lane[len(lane)-1].token; len(lane) == len(open) && last[len(last)-1]%2 == 0 {
 		resp.Text = "Responded to everybody about their tokens. Sent what was asked. Nothing is pending."
 	}

@@ -25,7 +25,7 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 	if ctx.Err() != nil {
 		return llm.Response{}, llm.Interrupted(ctx)
 	}
-	line, ok := offline.Newest(r.Messages)
+	line, ok := offline.NewestLine(r.Messages)
 	resp := llm.Response{Finish: llm.Stopped}
 	p, done := partFor(r, line), actsSince(r.Messages, line)
 	switch {
@@ -43,7 +43,7 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 	default:
 		resp.Text = p.rest
 	}
-	resp.Usage = offline.Count(r, resp)
+	resp.Usage = offline.EstimateUsage(r, resp)
 	return resp, nil
 }
 

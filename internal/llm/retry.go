@@ -42,8 +42,8 @@ func (m *RetryingModel) Generate(ctx context.Context, r Request) (Response, erro
 	var last error
 	attempt := func() (Response, error) {
 		var resp Response
-		resp, last = m.once(ctx, r)
-		return resp, advice(last)
+		resp, last = m.attemptOnce(ctx, r)
+		return resp, backoffError(last)
 	}
 	resp, err := backoff.Retry(ctx, attempt,
 		backoff.WithBackOff(m.waits()),
@@ -58,8 +58,8 @@ func (m *RetryingModel) Generate(ctx context.Context, r Request) (Response, erro
 	return Response{}, last
 }
 
-// once makes one attempt unless the credential is paused.
-func (m *RetryingModel) once(ctx context.Context, r Request) (Response, error) {
+// attemptOnce makes one attempt unless the credential is paused.
+func (m *RetryingModel) attemptOnce(ctx context.Context, r Request) (Response, error) {
 	started := time.Now()
 	if err := m.pause.check(started); err != nil {
 		return Response{}, err
@@ -77,8 +77,8 @@ func (m *RetryingModel) waits() backoff.BackOff {
 	return b
 }
 
-// advice converts err for the backoff package.
-func advice(err error) error {
+// backoffError converts err for the backoff package.
+func backoffError(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -28,8 +28,8 @@ func CaughtCount(h slog.Handler) int64 {
 	return 0
 }
 
-// below returns the next handler with the added attributes, scrubbed.
-func (h *handler) below() slog.Handler {
+// scrubbedNext returns the next handler with the added attributes, scrubbed.
+func (h *handler) scrubbedNext() slog.Handler {
 	h.scrub.Do(func() {
 		h.ready = h.next
 		if len(h.added) > 0 {
@@ -44,12 +44,12 @@ func (h *handler) Enabled(ctx context.Context, l slog.Level) bool { return h.nex
 
 // Handle implements [slog.Handler].
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	clean := slog.NewRecord(r.Time, r.Level, h.known.logged(r.Message), r.PC)
+	clean := slog.NewRecord(r.Time, r.Level, h.known.scrubLogged(r.Message), r.PC)
 	r.Attrs(func(a slog.Attr) bool {
 		clean.AddAttrs(h.attr(a))
 		return true
 	})
-	return h.below().Handle(ctx, clean)
+	return h.scrubbedNext().Handle(ctx, clean)
 }
 
 // WithAttrs implements [slog.Handler].
@@ -59,7 +59,7 @@ func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 // WithGroup implements [slog.Handler].
 func (h *handler) WithGroup(name string) slog.Handler {
-	return &handler{next: h.below().WithGroup(name), known: h.known}
+	return &handler{next: h.scrubbedNext().WithGroup(name), known: h.known}
 }
 
 func (h *handler) attrs(attrs []slog.Attr) []slog.Attr {
@@ -71,18 +71,18 @@ func (h *handler) attrs(attrs []slog.Attr) []slog.Attr {
 }
 
 func (h *handler) attr(a slog.Attr) slog.Attr {
-	return slog.Attr{Key: h.known.logged(a.Key), Value: h.value(a.Value)}
+	return slog.Attr{Key: h.known.scrubLogged(a.Key), Value: h.value(a.Value)}
 }
 
 func (h *handler) value(v slog.Value) slog.Value {
 	v = v.Resolve()
 	switch v.Kind() {
 	case slog.KindString:
-		return slog.StringValue(h.known.logged(v.String()))
+		return slog.StringValue(h.known.scrubLogged(v.String()))
 	case slog.KindGroup:
 		return slog.GroupValue(h.attrs(v.Group())...)
 	case slog.KindAny:
-		return h.anything(v)
+		return h.scrubAny(v)
 	case slog.KindBool, slog.KindDuration, slog.KindFloat64, slog.KindInt64, slog.KindTime, slog.KindUint64:
 		return v
 	case slog.KindLogValuer: // Resolve leaves none
@@ -91,14 +91,14 @@ func (h *handler) value(v slog.Value) slog.Value {
 	return v
 }
 
-// anything scrubs a value of any type in its rendered text. A value without
+// scrubAny scrubs a value of any type in its rendered text. A value without
 // credentials keeps its type, for handlers that encode it.
-func (h *handler) anything(v slog.Value) slog.Value {
+func (h *handler) scrubAny(v slog.Value) slog.Value {
 	text := fmt.Sprintf("%+v", v.Any())
 	if raw, ok := v.Any().([]byte); ok {
 		text = string(raw)
 	}
-	if clean := h.known.logged(text); clean != text {
+	if clean := h.known.scrubLogged(text); clean != text {
 		return slog.StringValue(clean)
 	}
 	return v

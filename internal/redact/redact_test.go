@@ -26,7 +26,7 @@ func TestNoFormOfACredentialPasses(t *testing.T) {
 		token := "h1d!" + rapid.StringOfN(rapid.RuneFrom([]rune("aZ09:/+=?&%#\"\\'<> _-.~é\t")), 8, 40, -1).Draw(t, "token")
 		before := rapid.StringN(0, 6, -1).Draw(t, "before")
 		var r SecretRegistry
-		r.Know(adapters.Secret(token))
+		r.AddSecrets(adapters.Secret(token))
 		asJSON, err := json.Marshal(before + token)
 		if err != nil {
 			t.Fatal(err)
@@ -113,7 +113,7 @@ func (s shouting) LogValue() slog.Value {
 func TestHandlerScrubsRecordsWhole(t *testing.T) {
 	const token = `7:h"id\den` + "\twords"
 	var r SecretRegistry
-	r.Know(token)
+	r.AddSecrets(token)
 	for name, next := range map[string]func(io.Writer) slog.Handler{
 		"text": func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
 		"json": func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) },
@@ -145,8 +145,8 @@ func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
 		g.Go(func() {
 			for n := range 50 {
 				token := fmt.Sprintf("token-%d-%d-long-enough", i, n)
-				r.Know(adapters.Secret(token), "")
-				if got := r.Known("x" + token); got != "x"+Hidden {
+				r.AddSecrets(adapters.Secret(token), "")
+				if got := r.HideKnown("x" + token); got != "x"+Hidden {
 					t.Errorf("%s is shown as %s", token, got)
 				}
 			}
@@ -154,7 +154,7 @@ func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
 	}
 	g.Wait()
 	var out strings.Builder
-	if n, err := r.Answers(&out).Write([]byte("token-0-0-long-enough sk-" + strings.Repeat("a", 30))); err != nil || n == 0 || out.String() != Hidden+" sk-"+strings.Repeat("a", 30) {
+	if n, err := r.ExactWriter(&out).Write([]byte("token-0-0-long-enough sk-" + strings.Repeat("a", 30))); err != nil || n == 0 || out.String() != Hidden+" sk-"+strings.Repeat("a", 30) {
 		t.Errorf("an answer came out as %q, %v", out.String(), err)
 	}
 }
@@ -162,7 +162,7 @@ func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
 func BenchmarkScrub(b *testing.B) {
 	var r SecretRegistry
 	for i := range 30 {
-		r.Know(adapters.Secret(fmt.Sprintf("1234567%d:AA%030d", i, i)))
+		r.AddSecrets(adapters.Secret(fmt.Sprintf("1234567%d:AA%030d", i, i)))
 	}
 	line := `time=2026-11-20T10:00:00.000Z level=INFO msg="action settled" action=01998877-aaaa-7bbb-8ccc-123456789012 kind=said account=telegram:7001` + "\n"
 	b.SetBytes(int64(len(line)))
@@ -174,13 +174,13 @@ func BenchmarkScrub(b *testing.B) {
 // Short placeholder keys stay in text.
 func TestPlaceholderKeysStayInText(t *testing.T) {
 	var r SecretRegistry
-	r.Know("k", "test", "ollama", "sk-1234")
+	r.AddSecrets("k", "test", "ollama", "sk-1234")
 	const text = "the tokens of ollama were tested with sk-1234"
-	if got := r.Known(text); got != text {
+	if got := r.HideKnown(text); got != text {
 		t.Errorf("left %q", got)
 	}
-	r.Know("12345678")
-	if got := r.Known("id 12345678"); got != "id "+Hidden {
+	r.AddSecrets("12345678")
+	if got := r.HideKnown("id 12345678"); got != "id "+Hidden {
 		t.Errorf("left %q", got)
 	}
 }

@@ -37,9 +37,9 @@ type SecretRegistry struct {
 // unrelated text.
 const shortest = 8
 
-// Know adds credentials. It ignores known ones and those shorter than 8 bytes.
+// AddSecrets adds credentials. It ignores known ones and those shorter than 8 bytes.
 // Nothing is removed: a replaced token may still occur in text.
-func (r *SecretRegistry) Know(all ...adapters.Secret) {
+func (r *SecretRegistry) AddSecrets(all ...adapters.Secret) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	added := false
@@ -60,8 +60,8 @@ func (r *SecretRegistry) Know(all ...adapters.Secret) {
 	r.replace.Store(strings.NewReplacer(pairs...))
 }
 
-// Known returns text without the added credentials.
-func (r *SecretRegistry) Known(text string) string {
+// HideKnown returns text without the added credentials.
+func (r *SecretRegistry) HideKnown(text string) string {
 	if replace := r.replace.Load(); replace != nil {
 		return replace.Replace(text)
 	}
@@ -70,11 +70,11 @@ func (r *SecretRegistry) Known(text string) string {
 
 // Scrub returns text without the added credentials and without tokens of known
 // formats.
-func (r *SecretRegistry) Scrub(text string) string { return hideShapes(r.Known(text)) }
+func (r *SecretRegistry) Scrub(text string) string { return hideShapes(r.HideKnown(text)) }
 
-// logged is Scrub for log records, which should contain no credential; it counts the
+// scrubLogged is Scrub for log records, which should contain no credential; it counts the
 // texts that do.
-func (r *SecretRegistry) logged(text string) string {
+func (r *SecretRegistry) scrubLogged(text string) string {
 	clean := r.Scrub(text)
 	if clean != text {
 		r.caught.Add(1)
@@ -86,9 +86,9 @@ func (r *SecretRegistry) logged(text string) string {
 // one text.
 func (r *SecretRegistry) Writer(w io.Writer) io.Writer { return &writer{w, r.Scrub} }
 
-// Answers returns a writer like Writer that hides only the added credentials, for
+// ExactWriter returns a writer like Writer that hides only the added credentials, for
 // output that must be exact otherwise.
-func (r *SecretRegistry) Answers(w io.Writer) io.Writer { return &writer{w, r.Known} }
+func (r *SecretRegistry) ExactWriter(w io.Writer) io.Writer { return &writer{w, r.HideKnown} }
 
 type writer struct {
 	to    io.Writer

@@ -123,7 +123,7 @@ func (c *Client) Get(ctx context.Context, address string, limit int64) (*RemoteF
 		limit = c.o.Limit
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.o.Timeout)
-	resp, err := c.follow(ctx, address) //nolint:bodyclose // the file closes it
+	resp, err := c.followRedirects(ctx, address) //nolint:bodyclose // the file closes it
 	if err != nil {
 		cancel()
 		return nil, err
@@ -138,16 +138,16 @@ func (c *Client) Get(ctx context.Context, address string, limit int64) (*RemoteF
 	return f, nil
 }
 
-// follow requests address and follows redirects, each checked like the first
+// followRedirects requests address and follows redirects, each checked like the first
 // address.
-func (c *Client) follow(ctx context.Context, address string) (*http.Response, error) {
+func (c *Client) followRedirects(ctx context.Context, address string) (*http.Response, error) {
 	var from *url.URL
 	for range 1 + maxRedirects {
 		u, err := c.checkURL(from, address)
 		if err != nil {
 			return nil, err
 		}
-		resp, err := c.ask(ctx, u)
+		resp, err := c.sendRequest(ctx, u)
 		if err != nil {
 			return nil, err
 		}
@@ -160,8 +160,8 @@ func (c *Client) follow(ctx context.Context, address string) (*http.Response, er
 	return nil, fmt.Errorf("%w: it is sent on more than %d times", ErrForbidden, maxRedirects)
 }
 
-// ask makes one request. It takes no header, cookie or referrer from an earlier one.
-func (c *Client) ask(ctx context.Context, u *url.URL) (*http.Response, error) {
+// sendRequest makes one request. It takes no header, cookie or referrer from an earlier one.
+func (c *Client) sendRequest(ctx context.Context, u *url.URL) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrForbidden, "the address cannot be asked")
@@ -219,7 +219,7 @@ func openBody(resp *http.Response, limit int64) (*RemoteFile, error) {
 	default:
 		return nil, fmt.Errorf("%w: encoding %q", ErrForbidden, resp.Header.Get("Content-Encoding"))
 	}
-	bound := &bounded{from: body, left: limit}
+	bound := &limitedReader{from: body, left: limit}
 	head := make([]byte, 512)
 	n, err := io.ReadFull(bound, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -228,14 +228,14 @@ func openBody(resp *http.Response, limit int64) (*RemoteFile, error) {
 	return &RemoteFile{Reader: io.MultiReader(bytes.NewReader(head[:n]), bound), media: http.DetectContentType(head[:n])}, nil
 }
 
-// A bounded reader fails after left bytes.
-type bounded struct {
+// A limitedReader reader fails after left bytes.
+type limitedReader struct {
 	from io.Reader
 	left int64
 }
 
 // Read fails with ErrTooLarge as soon as there is more than the limit.
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}

@@ -28,8 +28,8 @@ func (p LeakyModel) Generate(ctx context.Context, r llm.Request) (llm.Response, 
 	if ctx.Err() != nil {
 		return llm.Response{}, llm.Interrupted(ctx)
 	}
-	line, ok := offline.Newest(r.Messages)
-	nonce := offline.Nonce(r.Messages)
+	line, ok := offline.NewestLine(r.Messages)
+	nonce := offline.FindNonce(r.Messages)
 	said := p.repeat(line.Text, r.Messages)
 	var resp llm.Response
 	switch {
@@ -44,7 +44,7 @@ func (p LeakyModel) Generate(ctx context.Context, r llm.Request) (llm.Response, 
 	default:
 		resp.Text = said
 	}
-	return completed(r, resp), nil
+	return fillResponse(r, resp), nil
 }
 
 // repeat returns the text to send, within Max bytes.
@@ -101,7 +101,7 @@ func (InjectionVictim) Generate(ctx context.Context, r llm.Request) (llm.Respons
 		orders[0].ID = freshID(r)
 		resp.Calls = orders[:1]
 	}
-	return completed(r, resp), nil
+	return fillResponse(r, resp), nil
 }
 
 // openOrders returns the orders that no call of the transcript answers, in order

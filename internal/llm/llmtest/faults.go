@@ -103,7 +103,7 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest
 		cutShort(resp)
 		return false
 	case ManyCalls:
-		resp.Calls, resp.Finish = repeated(resp.Calls), llm.Called
+		resp.Calls, resp.Finish = repeatCalls(resp.Calls), llm.Called
 		return false
 	case UnknownTool:
 		resp.Calls, resp.Finish = []llm.ToolCall{{ID: "call_unknown_" + strconv.Itoa(len(req.Messages)), Name: "launch_rocket", Args: `{"to":"moon"}`}}, llm.Called
@@ -116,13 +116,13 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest
 	case Huge, BadJSON, HTML, WrongContentType:
 		writeGarbage(w, f.Kind)
 	case Unauthorized, Spent, TooMany, ServerError, ModelGone, ContextExceeded, BadTranscript, NoStreamOptions:
-		refuse(w, f)
+		writeRefusal(w, f)
 	}
 	return true
 }
 
-// refuse answers with an HTTP error.
-func refuse(w http.ResponseWriter, f EndpointFault) {
+// writeRefusal answers with an HTTP error.
+func writeRefusal(w http.ResponseWriter, f EndpointFault) {
 	switch f.Kind {
 	case Unauthorized:
 		writeError(w, http.StatusUnauthorized, "invalid_api_key", "Incorrect API key provided.")
@@ -147,7 +147,7 @@ func refuse(w http.ResponseWriter, f EndpointFault) {
 func breakStream(w http.ResponseWriter, r *http.Request, req wireRequest, k FaultKind, resp llm.Response) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if k != HangAfterHeaders {
-		all := streamed(req, 0, resp, halves)
+		all := answerEvents(req, 0, resp, splitHalves)
 		half := all[:max(1, len(all)/2)]
 		_, _ = w.Write(joinEvents(half))
 	}
@@ -178,7 +178,7 @@ func writeGarbage(w http.ResponseWriter, k FaultKind) {
 		_, _ = w.Write([]byte("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hal\n\ndata: [DONE]\n\n"))
 	default: // Huge
 		w.Header().Set("Content-Type", "text/event-stream")
-		piece := joinEvents([][]byte{event(0, "m", delta{Content: strings.Repeat("a", 64<<10)}, "")})
+		piece := joinEvents([][]byte{streamEvent(0, "m", delta{Content: strings.Repeat("a", 64<<10)}, "")})
 		for range (9 << 20) / (64 << 10) {
 			if _, err := w.Write(piece); err != nil {
 				return // the client has closed the connection
@@ -196,8 +196,8 @@ func cutShort(resp *llm.Response) {
 	}
 }
 
-// repeated returns manyCalls calls like the first one.
-func repeated(calls []llm.ToolCall) []llm.ToolCall {
+// repeatCalls returns manyCalls calls like the first one.
+func repeatCalls(calls []llm.ToolCall) []llm.ToolCall {
 	first := llm.ToolCall{ID: "call", Name: "send_message", Args: `{"text":"again"}`}
 	if len(calls) > 0 {
 		first = calls[0]

@@ -65,7 +65,7 @@ func (s *Scripted) Generate(ctx context.Context, r llm.Request) (llm.Response, e
 	}
 	step, n, ok := s.next(r)
 	if !ok {
-		return s.exhausted(r, n)
+		return s.failExhausted(r, n)
 	}
 	resp, err := step.Response, step.Err
 	if step.Do != nil {
@@ -74,16 +74,16 @@ func (s *Scripted) Generate(ctx context.Context, r llm.Request) (llm.Response, e
 	if err != nil {
 		return llm.Response{}, err
 	}
-	if step.Gap > 0 && !recite(ctx, r, resp, step.Gap) {
+	if step.Gap > 0 && !hearPieces(ctx, r, resp, step.Gap) {
 		return llm.Response{}, llm.Interrupted(ctx)
 	}
-	return completed(r, resp), nil
+	return fillResponse(r, resp), nil
 }
 
 func (s *Scripted) next(r llm.Request) (step ScriptStep, n int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, Copy(r))
+	s.requests = append(s.requests, CopyRequest(r))
 	n = len(s.requests)
 	for i, step := range s.steps {
 		if step.When != nil && !step.When(r) {
@@ -97,7 +97,7 @@ func (s *Scripted) next(r llm.Request) (step ScriptStep, n int, ok bool) {
 	return ScriptStep{}, n, false
 }
 
-func (s *Scripted) exhausted(r llm.Request, n int) (llm.Response, error) {
+func (s *Scripted) failExhausted(r llm.Request, n int) (llm.Response, error) {
 	const format = "llmtest: request %d finds no step in the script; its last message: %s"
 	last := "none"
 	if len(r.Messages) > 0 {
@@ -151,8 +151,8 @@ func Call(id, name string, args any) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: name, Args: string(b)}
 }
 
-// completed fills in the fields that a scripted response omits.
-func completed(r llm.Request, resp llm.Response) llm.Response {
+// fillResponse fills in the fields that a scripted response omits.
+func fillResponse(r llm.Request, resp llm.Response) llm.Response {
 	if resp.Finish == "" {
 		resp.Finish = llm.Stopped
 		if len(resp.Calls) > 0 {
@@ -160,13 +160,13 @@ func completed(r llm.Request, resp llm.Response) llm.Response {
 		}
 	}
 	if resp.Usage == (llm.TokenUsage{}) {
-		resp.Usage = offline.Count(r, resp)
+		resp.Usage = offline.EstimateUsage(r, resp)
 	}
 	return resp
 }
 
-// Copy returns a request that shares no memory with r.
-func Copy(r llm.Request) llm.Request {
+// CopyRequest returns a request that shares no memory with r.
+func CopyRequest(r llm.Request) llm.Request {
 	r.Messages = slices.Clone(r.Messages)
 	for i := range r.Messages {
 		r.Messages[i].Calls = slices.Clone(r.Messages[i].Calls)
@@ -181,9 +181,9 @@ func Copy(r llm.Request) llm.Request {
 // fewWords is the number of words in a piece of an answer.
 const fewWords = 4
 
-// pieces splits s after every few words; they join to s, and an empty s is one
+// splitWords splits s after every few words; they join to s, and an empty s is one
 // piece.
-func pieces(s string) []string {
+func splitWords(s string) []string {
 	var all []string
 	words := strings.SplitAfter(s, " ")
 	for len(words) > 0 {
@@ -194,15 +194,15 @@ func pieces(s string) []string {
 	return all
 }
 
-// recite calls r.Hear with the growing answer, piece by piece, with a gap before
+// hearPieces calls r.Hear with the growing answer, piece by piece, with a gap before
 // each. It returns false when ctx ends.
-func recite(ctx context.Context, r llm.Request, resp llm.Response, gap time.Duration) bool {
+func hearPieces(ctx context.Context, r llm.Request, resp llm.Response, gap time.Duration) bool {
 	var soFar llm.Response
 	say := func(into *string, piece string) bool {
 		if piece == "" {
 			return true
 		}
-		if !wait(ctx, gap) {
+		if !waitFor(ctx, gap) {
 			return false
 		}
 		if *into += piece; r.Hear != nil {
@@ -212,14 +212,14 @@ func recite(ctx context.Context, r llm.Request, resp llm.Response, gap time.Dura
 		}
 		return true
 	}
-	for _, p := range pieces(resp.Text) {
+	for _, p := range splitWords(resp.Text) {
 		if !say(&soFar.Text, p) {
 			return false
 		}
 	}
 	for _, c := range resp.Calls {
 		soFar.Calls = append(soFar.Calls, llm.ToolCall{ID: c.ID, Name: c.Name})
-		for _, p := range pieces(c.Args) {
+		for _, p := range splitWords(c.Args) {
 			if !say(&soFar.Calls[len(soFar.Calls)-1].Args, p) {
 				return false
 			}
@@ -232,7 +232,7 @@ func recite(ctx context.Context, r llm.Request, resp llm.Response, gap time.Dura
 // false when the client has gone.
 func writePiecemeal(w http.ResponseWriter, r *http.Request, events [][]byte, gap time.Duration) bool {
 	for _, e := range events {
-		if !wait(r.Context(), gap) {
+		if !waitFor(r.Context(), gap) {
 			return false
 		}
 		_, _ = w.Write(joinEvents([][]byte{e}))

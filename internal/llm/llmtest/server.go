@@ -124,7 +124,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	prompt, cached := s.cache.measure(req)
 	if s.Window > 0 && prompt > s.Window {
-		forget(req.Messages, (prompt-s.Window)*4)
+		dropBeginning(req.Messages, (prompt-s.Window)*4)
 		prompt, cached = s.Window, min(cached, s.Window)
 	}
 	n := s.ledger.begin(&LedgerEntry{
@@ -138,8 +138,8 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, req, n, llm.TokenUsage{Prompt: prompt, Cached: cached})
 }
 
-// forget cuts n bytes from the beginning of a transcript.
-func forget(messages []llm.Message, n int) {
+// dropBeginning cuts n bytes from the beginning of a transcript.
+func dropBeginning(messages []llm.Message, n int) {
 	for i := range messages {
 		text := &messages[i].Text
 		k := min(n, len(*text))
@@ -179,7 +179,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest,
 		fault.Kind = None
 	}
 	s.ledger.mark(n, fault.Kind)
-	if s.Delay != nil && !wait(r.Context(), s.Delay(req.Request)) {
+	if s.Delay != nil && !waitFor(r.Context(), s.Delay(req.Request)) {
 		return
 	}
 	if !s.exists(req.Model) {
@@ -201,7 +201,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest,
 	}
 	if s.Gap > 0 && req.Stream {
 		w.Header().Set("Content-Type", "text/event-stream")
-		if !writePiecemeal(w, r, append(streamed(req, n, resp, pieces), []byte("[DONE]")), s.Gap) {
+		if !writePiecemeal(w, r, append(answerEvents(req, n, resp, splitWords), []byte("[DONE]")), s.Gap) {
 			return
 		}
 		s.ledger.served(n, resp)
@@ -215,8 +215,8 @@ func (s *Server) exists(name string) bool {
 	return len(s.Names) == 0 || slices.Contains(s.Names, name)
 }
 
-// wait returns true after d, and false when ctx ends before.
-func wait(ctx context.Context, d time.Duration) bool {
+// waitFor returns true after d, and false when ctx ends before.
+func waitFor(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}

@@ -186,17 +186,17 @@ type wireAnswer struct {
 func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp llm.Response) {
 	if !req.Stream {
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(whole(req, n, resp))
+		_, _ = w.Write(wholeAnswer(req, n, resp))
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(append(joinEvents(streamed(req, n, resp, halves)), "data: [DONE]\n\n"...))
+	_, _ = w.Write(append(joinEvents(answerEvents(req, n, resp, splitHalves)), "data: [DONE]\n\n"...))
 }
 
-// whole returns the answer as one JSON object.
-func whole(req wireRequest, n int, resp llm.Response) []byte {
-	a := envelope(n, req.Model, "chat.completion")
+// wholeAnswer returns the answer as one JSON object.
+func wholeAnswer(req wireRequest, n int, resp llm.Response) []byte {
+	a := newAnswer(n, req.Model, "chat.completion")
 	finish := string(resp.Finish)
 	message := &delta{Role: string(llm.Assistant), Content: resp.Text}
 	for _, c := range resp.Calls {
@@ -204,13 +204,13 @@ func whole(req wireRequest, n int, resp llm.Response) []byte {
 	}
 	a.Choices = []wireChoice{{Message: message, Finish: &finish}}
 	a.Usage = usageOf(resp.Usage)
-	return encode(a)
+	return encodeJSON(a)
 }
 
-// streamed returns the answer as events, with texts and arguments split by cut.
-func streamed(req wireRequest, n int, resp llm.Response, cut func(string) []string) [][]byte {
+// answerEvents returns the answer as events, with texts and arguments split by cut.
+func answerEvents(req wireRequest, n int, resp llm.Response, cut func(string) []string) [][]byte {
 	var events [][]byte
-	add := func(d delta, finish string) { events = append(events, event(n, req.Model, d, finish)) }
+	add := func(d delta, finish string) { events = append(events, streamEvent(n, req.Model, d, finish)) }
 	text := cut(resp.Text)
 	add(delta{Role: string(llm.Assistant), Content: text[0]}, "")
 	for _, more := range text[1:] {
@@ -226,21 +226,21 @@ func streamed(req wireRequest, n int, resp llm.Response, cut func(string) []stri
 	}
 	add(delta{}, string(resp.Finish))
 	if req.Usage {
-		a := envelope(n, req.Model, "chat.completion.chunk")
+		a := newAnswer(n, req.Model, "chat.completion.chunk")
 		a.Usage = usageOf(resp.Usage)
-		events = append(events, encode(a))
+		events = append(events, encodeJSON(a))
 	}
 	return events
 }
 
-// event is one event of a stream.
-func event(n int, name string, d delta, finish string) []byte {
-	a := envelope(n, name, "chat.completion.chunk")
+// streamEvent is one event of a stream.
+func streamEvent(n int, name string, d delta, finish string) []byte {
+	a := newAnswer(n, name, "chat.completion.chunk")
 	a.Choices = []wireChoice{{Delta: &d}}
 	if finish != "" {
 		a.Choices[0].Finish = &finish
 	}
-	return encode(a)
+	return encodeJSON(a)
 }
 
 func joinEvents(events [][]byte) []byte {
@@ -251,7 +251,7 @@ func joinEvents(events [][]byte) []byte {
 	return b
 }
 
-func envelope(n int, name, object string) wireAnswer {
+func newAnswer(n int, name, object string) wireAnswer {
 	return wireAnswer{
 		ID:      "chatcmpl-" + strconv.Itoa(n),
 		Object:  object,
@@ -271,8 +271,8 @@ func usageOf(u llm.TokenUsage) *wireUsage {
 	return w
 }
 
-// halves splits s near the middle, between two characters.
-func halves(s string) []string {
+// splitHalves splits s near the middle, between two characters.
+func splitHalves(s string) []string {
 	n := len(s) / 2
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
@@ -294,7 +294,7 @@ func (s *Server) list(w http.ResponseWriter) {
 		data[i] = entry{ID: n, Object: "model"}
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(encode(struct {
+	_, _ = w.Write(encodeJSON(struct {
 		Object string  `json:"object"`
 		Data   []entry `json:"data"`
 	}{"list", data}))
@@ -309,7 +309,7 @@ func writeError(w http.ResponseWriter, status int, code, message string) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encode(struct {
+	_, _ = w.Write(encodeJSON(struct {
 		Error detail `json:"error"`
 	}{detail{message, code, code}}))
 }
@@ -323,8 +323,8 @@ func writeLimited(w http.ResponseWriter, retryAfter time.Duration) {
 	writeError(w, http.StatusTooManyRequests, "rate_limit_exceeded", "Rate limit reached.")
 }
 
-// encode returns the JSON of one of the structs above.
-func encode(v any) []byte {
+// encodeJSON returns the JSON of one of the structs above.
+func encodeJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("llmtest: " + err.Error())

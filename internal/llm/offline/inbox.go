@@ -29,15 +29,15 @@ const (
 	sendTag     = `<msg `
 )
 
-// Newest returns the newest INBOX line of the user messages: the last one marked
+// NewestLine returns the newest INBOX line of the user messages: the last one marked
 // as a trigger, else the last one of any. ok is false when there is none.
-func Newest(messages []llm.Message) (newest Line, ok bool) {
+func NewestLine(messages []llm.Message) (newest Line, ok bool) {
 	newest, ok = lastLine(messages, triggerMark)
 	if !ok {
 		newest, ok = lastLine(messages, "")
 	}
 	if ok {
-		newest.Answered = answered(messages, newest)
+		newest.Answered = wasAnswered(messages, newest)
 	}
 	return newest, ok
 }
@@ -125,9 +125,9 @@ func textEnd(s string) int {
 	return len(s)
 }
 
-// answered reports whether the assistant sent something after the message in
+// wasAnswered reports whether the assistant sent something after the message in
 // which l first appeared.
-func answered(messages []llm.Message, l Line) bool {
+func wasAnswered(messages []llm.Message, l Line) bool {
 	seen := false
 	for i := range messages {
 		m := &messages[i]
@@ -135,7 +135,7 @@ func answered(messages []llm.Message, l Line) bool {
 		case llm.User:
 			seen = seen || strings.Contains(m.Text, l.bare)
 		case llm.Assistant:
-			if seen && sends(m) {
+			if seen && sendsMessage(m) {
 				return true
 			}
 		case llm.System, llm.Result:
@@ -144,8 +144,8 @@ func answered(messages []llm.Message, l Line) bool {
 	return false
 }
 
-// sends reports whether an assistant message sends a message to a chat.
-func sends(m *llm.Message) bool {
+// sendsMessage reports whether an assistant message sends a message to a chat.
+func sendsMessage(m *llm.Message) bool {
 	for i := range m.Calls {
 		if n := m.Calls[i].Name; n == "send_message" || n == "send_reply" {
 			return true

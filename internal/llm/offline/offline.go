@@ -35,9 +35,9 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 	if ctx.Err() != nil {
 		return llm.Response{}, llm.Interrupted(ctx)
 	}
-	line, ok := Newest(r.Messages)
+	line, ok := NewestLine(r.Messages)
 	resp := llm.Response{Finish: llm.Stopped}
-	switch nonce := Nonce(r.Messages); {
+	switch nonce := FindNonce(r.Messages); {
 	case !ok:
 		resp.Text = label + " There is nothing to answer."
 	case r.NoCalls:
@@ -46,27 +46,27 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 		resp.Text = fmt.Sprintf("Responded to %s about %q. Sent one message. Nothing is pending.", line.Who, oneLine(line.Text))
 	case hasTool(r.Tools, "send_message"):
 		resp.Finish = llm.Called
-		resp.Calls = []llm.ToolCall{send(r, line)}
+		resp.Calls = []llm.ToolCall{messageCall(r, line)}
 	case len(r.Tools) == 0 && nonce != "":
-		resp.Text = fmt.Sprintf(`<msg k="%s">%s</msg>`, nonce, untagged(reply(line)))
+		resp.Text = fmt.Sprintf(`<msg k="%s">%s</msg>`, nonce, withoutTags(replyText(line)))
 	default:
-		resp.Text = reply(line)
+		resp.Text = replyText(line)
 	}
-	resp.Usage = Count(r, resp)
+	resp.Usage = EstimateUsage(r, resp)
 	return resp, nil
 }
 
-func reply(l Line) string {
+func replyText(l Line) string {
 	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_BASE_URL and OPENAI_API_KEY for a real one.", label, oneLine(l.Text))
 }
 
-// send returns a call of send_message with an id that counts the earlier calls.
-func send(r llm.Request, l Line) llm.ToolCall {
+// messageCall returns a call of send_message with an id that counts the earlier calls.
+func messageCall(r llm.Request, l Line) llm.ToolCall {
 	n := 0
 	for i := range r.Messages {
 		n += len(r.Messages[i].Calls)
 	}
-	args, err := json.Marshal(map[string]string{"text": reply(l)})
+	args, err := json.Marshal(map[string]string{"text": replyText(l)})
 	if err != nil {
 		panic("offline: a text has no JSON") // texts always have
 	}
@@ -79,9 +79,9 @@ func hasTool(tools []llm.Tool, name string) bool {
 
 var nonceExample = regexp.MustCompile(`<msg [^<>]*\bk="([A-Za-z0-9]+)"`)
 
-// Nonce finds the nonce of the tags dialect in the instructions of the last user
+// FindNonce finds the nonce of the tags dialect in the instructions of the last user
 // message. It is "" when there is none.
-func Nonce(messages []llm.Message) string {
+func FindNonce(messages []llm.Message) string {
 	for _, m := range slices.Backward(messages) {
 		if m.Role != llm.User {
 			continue
@@ -94,8 +94,8 @@ func Nonce(messages []llm.Message) string {
 	return ""
 }
 
-// untagged replaces the characters that could begin or end a tag.
-func untagged(s string) string {
+// withoutTags replaces the characters that could begin or end a tag.
+func withoutTags(s string) string {
 	return strings.NewReplacer("<", "‹", ">", "›").Replace(s)
 }
 
@@ -104,9 +104,9 @@ func oneLine(s string) string {
 	return textformat.ClipRunes(strings.Join(strings.Fields(s), " "), quoted)
 }
 
-// Count estimates the tokens of a request and its answer as a quarter of their
+// EstimateUsage estimates the tokens of a request and its answer as a quarter of their
 // bytes.
-func Count(r llm.Request, resp llm.Response) llm.TokenUsage {
+func EstimateUsage(r llm.Request, resp llm.Response) llm.TokenUsage {
 	out := len(resp.Text)
 	for _, c := range resp.Calls {
 		out += len(c.Name) + len(c.Args)

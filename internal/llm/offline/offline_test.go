@@ -130,7 +130,7 @@ func TestNewestLineIsFound(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := Newest(tt.messages)
+			got, ok := NewestLine(tt.messages)
 			if diff := cmp.Diff(tt.want, got, cmpopts.IgnoreUnexported(Line{})); diff != "" || ok != tt.found {
 				t.Errorf("found %t (-want +got):\n%s", ok, diff)
 			}
@@ -148,7 +148,7 @@ func TestEveryTextComesBackFromItsLine(t *testing.T) {
 		if json.Unmarshal(quoted, &want) != nil {
 			return false
 		}
-		got, ok := Newest([]llm.Message{user("x\n#a1 [A] Kai (human): " + string(quoted) + " ← TRIGGER\ny")})
+		got, ok := NewestLine([]llm.Message{user("x\n#a1 [A] Kai (human): " + string(quoted) + " ← TRIGGER\ny")})
 		return ok && got.Text == want && got.Trigger && !got.Answered
 	}
 	if err := quick.Check(check, nil); err != nil {
@@ -160,7 +160,7 @@ func FuzzNewest(f *testing.F) {
 	f.Add(kai)
 	f.Add("#a [b] c: \"\\")
 	f.Fuzz(func(t *testing.T, text string) {
-		l, ok := Newest([]llm.Message{user(text)})
+		l, ok := NewestLine([]llm.Message{user(text)})
 		if ok && (!strings.Contains(text, l.bare) || l.ID == "") {
 			t.Errorf("%q gives %+v", text, l)
 		}

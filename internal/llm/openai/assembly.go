@@ -30,15 +30,15 @@ type streamAssembler struct {
 	sees    bool // its images were sent
 	mint    func() string
 	text    strings.Builder
-	calls   []*partial
+	calls   []*partialCall
 	output  int // bytes of text, names and arguments
 	reason  string
 	usage   *usage
 	plain   bool // a whole answer came, not pieces
 }
 
-// A partial is a tool call that is still arriving.
-type partial struct {
+// A partialCall is a tool call that is still arriving.
+type partialCall struct {
 	index *int
 	id    string
 	name  string
@@ -52,7 +52,7 @@ func (a *streamAssembler) add(line []byte) error {
 		return err
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return brokenOff(c.Error)
+		return streamError(c.Error)
 	}
 	if c.Usage != nil {
 		a.usage = c.Usage
@@ -61,7 +61,7 @@ func (a *streamAssembler) add(line []byte) error {
 		if c.Choices[i].Index != 0 {
 			continue // one choice was requested
 		}
-		if err := a.choose(&c.Choices[i]); err != nil {
+		if err := a.addChoice(&c.Choices[i]); err != nil {
 			return err
 		}
 		if a.request.Hear != nil {
@@ -82,8 +82,8 @@ func (a *streamAssembler) soFar() llm.Response {
 	return resp
 }
 
-// brokenOff converts an error event in a stream.
-func brokenOff(raw json.RawMessage) error {
+// streamError converts an error event in a stream.
+func streamError(raw json.RawMessage) error {
 	r := &apiError{reason: readError(raw)}
 	var numbered struct {
 		Code int `json:"code"`
@@ -97,7 +97,7 @@ func brokenOff(raw json.RawMessage) error {
 	return r
 }
 
-func (a *streamAssembler) choose(c *choice) error {
+func (a *streamAssembler) addChoice(c *choice) error {
 	if c.Finish != "" {
 		a.reason = c.Finish
 	}
@@ -127,7 +127,7 @@ func (a *streamAssembler) addCall(c *callPart) error {
 		if len(a.calls) == mostCalls {
 			return errManyCalls
 		}
-		p = &partial{index: c.Index, id: c.ID}
+		p = &partialCall{index: c.Index, id: c.ID}
 		a.calls = append(a.calls, p)
 	}
 	if p.id == "" {
@@ -141,7 +141,7 @@ func (a *streamAssembler) addCall(c *callPart) error {
 }
 
 // partFor returns the call that c continues, or nil when it begins one.
-func (a *streamAssembler) partFor(c *callPart) *partial {
+func (a *streamAssembler) partFor(c *callPart) *partialCall {
 	for i, p := range slices.Backward(a.calls) {
 		switch {
 		case c.ID != "" && c.ID == p.id:
@@ -161,7 +161,7 @@ func (a *streamAssembler) partFor(c *callPart) *partial {
 // continuedBy reports whether c, which has p's position but not its id, continues p.
 // Some endpoints give every call the same index or none. A piece that begins a call
 // has a name: it is a new call if it has another id, or if p is complete.
-func (p *partial) continuedBy(c *callPart) bool {
+func (p *partialCall) continuedBy(c *callPart) bool {
 	if c.Function.Name == "" || p.name == "" {
 		return true
 	}
@@ -177,18 +177,18 @@ func (a *streamAssembler) finish(sent int) (llm.Response, error) {
 	case a.reason == "" && !a.plain:
 		return llm.Response{}, errCut
 	case a.reason == "error":
-		return llm.Response{}, &apiError{reason: reason{Message: errBroken.Error()}}
+		return llm.Response{}, &apiError{reason: errorReason{Message: errBroken.Error()}}
 	}
-	resp := llm.Response{Text: withoutReasoning(a.text.String()), Finish: a.why(), Usage: a.counted(sent)}
+	resp := llm.Response{Text: withoutReasoning(a.text.String()), Finish: a.finishReason(), Usage: a.tokenUsage(sent)}
 	if resp.Finish == llm.Called {
 		resp.Calls = a.wholeCalls()
 	}
 	return resp, nil
 }
 
-// why returns the finish reason, corrected by the calls: endpoints send stop with
+// finishReason returns the finish reason, corrected by the calls: endpoints send stop with
 // calls and tool_calls without any.
-func (a *streamAssembler) why() llm.FinishReason {
+func (a *streamAssembler) finishReason() llm.FinishReason {
 	switch a.reason {
 	case "length", "max_tokens":
 		return llm.Length
@@ -201,9 +201,9 @@ func (a *streamAssembler) why() llm.FinishReason {
 	return llm.Stopped
 }
 
-// counted returns the reported usage, or an estimate: a quarter of the bytes, plus
+// tokenUsage returns the reported usage, or an estimate: a quarter of the bytes, plus
 // the tokens of the images that were sent.
-func (a *streamAssembler) counted(sent int) llm.TokenUsage {
+func (a *streamAssembler) tokenUsage(sent int) llm.TokenUsage {
 	if u, ok := a.usage.tokens(); ok {
 		return u
 	}
@@ -224,10 +224,10 @@ func (a *streamAssembler) wholeCalls() []llm.ToolCall {
 	calls := make([]llm.ToolCall, 0, len(a.calls))
 	for _, p := range a.calls {
 		id := p.id
-		if id == "" || a.asked(id) || slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.ID == id }) {
+		if id == "" || a.hasCallID(id) || slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.ID == id }) {
 			id = a.mint()
 		}
-		calls = append(calls, llm.ToolCall{ID: id, Name: spelt(p.name), Args: cmp.Or(p.args.String(), "{}")})
+		calls = append(calls, llm.ToolCall{ID: id, Name: validToolName(p.name), Args: cmp.Or(p.args.String(), "{}")})
 	}
 	return calls
 }
@@ -235,11 +235,11 @@ func (a *streamAssembler) wholeCalls() []llm.ToolCall {
 // mostName is the longest tool name that endpoints accept.
 const mostName = 64
 
-// spelt returns name in a form that every endpoint accepts in later requests: some
+// validToolName returns name in a form that every endpoint accepts in later requests: some
 // models call invalid names ("functions.send_message"), and endpoints then refuse
 // every request with that call.
 // https://platform.openai.com/docs/api-reference/chat/create (tools.function.name).
-func spelt(name string) string {
+func validToolName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-') {
 			return r
@@ -249,8 +249,8 @@ func spelt(name string) string {
 	return cmp.Or(name[:min(len(name), mostName)], "_")
 }
 
-// asked reports whether the request has a call with that id.
-func (a *streamAssembler) asked(id string) bool {
+// hasCallID reports whether the request has a call with that id.
+func (a *streamAssembler) hasCallID(id string) bool {
 	for i := range a.request.Messages {
 		for j := range a.request.Messages[i].Calls {
 			if a.request.Messages[i].Calls[j].ID == id {

@@ -366,7 +366,7 @@ func FuzzTextOfAPiece(f *testing.F) {
 			return
 		}
 		text = strings.TrimSpace(text) // a decoder hands on the value alone
-		if got, ok := literal([]byte(text)); ok && got != want {
+		if got, ok := decodeLiteral([]byte(text)); ok && got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)
 		}
 		var a arguments

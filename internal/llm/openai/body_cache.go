@@ -38,7 +38,7 @@ type bodyCache struct {
 // returned, so a payload is reused only when its owner and all readers have released
 // it.
 type payload struct {
-	body
+	requestBody
 	users atomic.Int32
 	home  *bodyCache
 }
@@ -46,7 +46,7 @@ type payload struct {
 // take returns a body with one user, the caller: the conversation's last one unless
 // it is still being read, or another. key is empty without a conversation.
 func (p *bodyCache) take(key string) *payload {
-	if b := p.lastOf(key); b != nil {
+	if b := p.takeLast(key); b != nil {
 		return b
 	}
 	b, ok := p.unused.Get().(*payload)
@@ -57,8 +57,8 @@ func (p *bodyCache) take(key string) *payload {
 	return b
 }
 
-// lastOf removes and returns the body of a conversation, or returns nil.
-func (p *bodyCache) lastOf(key string) *payload {
+// takeLast removes and returns the body of a conversation, or returns nil.
+func (p *bodyCache) takeLast(key string) *payload {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b, young := p.young[key]
@@ -69,15 +69,15 @@ func (p *bodyCache) lastOf(key string) *payload {
 		return nil
 	}
 	if young {
-		p.bytes -= b.room()
+		p.bytes -= b.memorySize()
 	}
 	delete(p.young, key)
 	delete(p.old, key)
 	return b
 }
 
-// keep ends the owner's use of a body and stores it for the conversation.
-func (p *bodyCache) keep(key string, b *payload) {
+// putFor ends the owner's use of a body and stores it for the conversation.
+func (p *bodyCache) putFor(key string, b *payload) {
 	if key == "" || cap(b.bytes) > keptBytes {
 		b.release()
 		return
@@ -95,16 +95,16 @@ func (p *bodyCache) keep(key string, b *payload) {
 		p.old, p.young, p.bytes = p.young, map[string]*payload{}, 0
 	}
 	p.young[key] = b
-	p.bytes += b.room()
+	p.bytes += b.memorySize()
 	if p.rest == nil {
-		p.rest = time.AfterFunc(keptFor, p.forget)
+		p.rest = time.AfterFunc(keptFor, p.dropAll)
 	} else {
 		p.rest.Reset(keptFor)
 	}
 }
 
-// forget drops all stored bodies.
-func (p *bodyCache) forget() {
+// dropAll drops all stored bodies.
+func (p *bodyCache) dropAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.young, p.old, p.bytes = nil, nil, 0
@@ -193,8 +193,8 @@ func (d zeroCopyConn) ReadFrom(src io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{d.Conn}, src)
 }
 
-// directly wraps the connections of a dialer as zeroCopyConn.
-func directly(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+// zeroCopyDialer wraps the connections of a dialer as zeroCopyConn.
+func zeroCopyDialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
 		if err != nil {

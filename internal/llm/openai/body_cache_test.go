@@ -44,7 +44,7 @@ func TestBodyInUseIsNotReused(t *testing.T) {
 func TestBodyOfAConversationIsKeptForIt(t *testing.T) {
 	var bodies bodyCache
 	first := bodies.take("ada")
-	bodies.keep("ada", first)
+	bodies.putFor("ada", first)
 	if other := bodies.take("max"); other == first {
 		t.Error("another conversation writes on it")
 	}
@@ -55,7 +55,7 @@ func TestBodyOfAConversationIsKeptForIt(t *testing.T) {
 		t.Error("two calls write on it at once")
 	}
 	reading := first.open()
-	bodies.keep("ada", first)
+	bodies.putFor("ada", first)
 	if again := bodies.take("ada"); again == first {
 		t.Error("it is written on while it is read")
 	}
@@ -77,16 +77,16 @@ func TestStoredBodiesAreDroppedWhenIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var bodies bodyCache
 		first := bodies.take("ada")
-		bodies.keep("ada", first)
+		bodies.putFor("ada", first)
 		for range 3 {
 			pass(keptFor - 1)
 			busy := bodies.take("max")
-			bodies.keep("max", busy)
+			bodies.putFor("max", busy)
 		}
 		if again := bodies.take("ada"); again != first {
 			t.Fatal("forgotten while there were calls")
 		}
-		bodies.keep("ada", first)
+		bodies.putFor("ada", first)
 		pass(keptFor)
 		if again := bodies.take("ada"); again == first || bodies.bytes != 0 {
 			t.Errorf("kept at rest, %d bytes", bodies.bytes)
@@ -99,14 +99,14 @@ func TestBodyCacheIsBounded(t *testing.T) {
 	for i := range 100 {
 		b := bodies.take(strconv.Itoa(i))
 		b.bytes = make([]byte, 0, keptBytes/4)
-		bodies.keep(strconv.Itoa(i), b)
+		bodies.putFor(strconv.Itoa(i), b)
 	}
 	if n := len(bodies.young) + len(bodies.old); n == 0 || n > 2*(1+4*generationBytes/keptBytes) {
 		t.Errorf("%d bodies are kept", n)
 	}
 	large := bodies.take("large")
 	large.bytes = make([]byte, 0, keptBytes+1)
-	bodies.keep("large", large)
+	bodies.putFor("large", large)
 	if again := bodies.take("large"); again == large {
 		t.Error("a body larger than any that is kept is kept")
 	}

@@ -105,7 +105,7 @@ func New(o Options) (*Client, error) {
 func newTransport() *http.Transport {
 	return &http.Transport{
 		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         directly((&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext),
+		DialContext:         zeroCopyDialer((&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext),
 		ForceAttemptHTTP2:   true,
 		TLSHandshakeTimeout: 15 * time.Second,
 		MaxIdleConns:        512,
@@ -119,7 +119,7 @@ func newTransport() *http.Transport {
 // [llm.Interrupted].
 func (c *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
 	call, w := c.watch(ctx)
-	defer w.end()
+	defer w.stop()
 	for {
 		known := c.quirks.of(r.Model)
 		p := c.parametersFor(r, known)
@@ -136,7 +136,7 @@ func (c *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 // ask sends one request and reads its answer.
 func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p parameters) (llm.Response, error) {
 	body := c.bodies.take(r.CacheKey)
-	defer c.bodies.keep(r.CacheKey, body)
+	defer c.bodies.putFor(r.CacheKey, body)
 	body.write(r, p)
 	x := &exchange{
 		transport: c.options.Transport,
@@ -146,7 +146,7 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p param
 	}
 	library := c.library
 	library.HTTPClient = x
-	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, outline(r, p))
+	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, libraryRequest(r, p))
 	if err != nil {
 		return llm.Response{}, err
 	}
@@ -172,9 +172,9 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p param
 	return resp, err
 }
 
-// outline returns the fields that the library validates before it sends: model and
+// libraryRequest returns the fields that the library validates before it sends: model and
 // tools. The exchange sets the body.
-func outline(r llm.Request, p parameters) goopenai.ChatCompletionRequest {
+func libraryRequest(r llm.Request, p parameters) goopenai.ChatCompletionRequest {
 	o := goopenai.ChatCompletionRequest{Model: r.Model, ReasoningEffort: p.effort}
 	if len(r.Tools) > 0 {
 		o.Tools = []goopenai.Tool{{Type: goopenai.ToolTypeFunction}}
@@ -191,7 +191,7 @@ const shorter = 512
 // Embed implements [llm.Embedder] with the /embeddings endpoint.
 func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.TokenUsage, error) {
 	call, w := c.watch(ctx)
-	defer w.end()
+	defer w.stop()
 	library := c.library
 	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
 	asked := goopenai.EmbeddingRequest{Input: texts, Model: goopenai.EmbeddingModel(name)}
@@ -228,7 +228,7 @@ const heardBytes = 300
 // is estimated from the size of the recording, since few endpoints report it.
 func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.TokenUsage, error) {
 	call, w := c.watch(ctx)
-	defer w.end()
+	defer w.stop()
 	library := c.library
 	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
 	heard, err := goopenai.NewClientWithConfig(library).CreateTranscription(call, goopenai.AudioRequest{

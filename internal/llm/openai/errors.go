@@ -35,13 +35,13 @@ func (c *Client) explain(ctx, call context.Context, err error) *llm.Error {
 	case call.Err() != nil:
 		return &llm.Error{Kind: llm.Timeout, Err: context.Cause(call)}
 	}
-	e := classify(err)
+	e := classifyError(err)
 	e.Err = errors.New(c.scrub(e.Err.Error())) // drops wrapped errors, which may contain the key
 	return e
 }
 
-// classify returns err with its kind.
-func classify(err error) *llm.Error {
+// classifyError returns err with its kind.
+func classifyError(err error) *llm.Error {
 	if r := asRefusal(err); r != nil {
 		return &llm.Error{Kind: r.kind(), Status: r.status, RetryAfter: r.retryAfter, Err: r}
 	}
@@ -67,7 +67,7 @@ func asRefusal(err error) *apiError {
 	if !ok {
 		return nil
 	}
-	r := &apiError{reason: reason{Message: e.Message, Code: e.Type}}
+	r := &apiError{reason: errorReason{Message: e.Message, Code: e.Type}}
 	if e.Param != nil {
 		r.reason.Param = *e.Param
 	}
@@ -147,7 +147,7 @@ func (r *apiError) kind() llm.ErrorKind {
 }
 
 // says reports whether the reason contains one of phrases.
-func (r reason) says(phrases []string) bool {
+func (r errorReason) says(phrases []string) bool {
 	text := strings.ToLower(r.Message + " " + r.Code + " " + r.Param)
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 }
@@ -160,7 +160,7 @@ type apiError struct {
 	// relative to the endpoint's own clock. 0 without a header.
 	retryAfter time.Duration
 	// A reason holds the fields of an error body. Endpoints use different forms.
-	reason reason
+	reason errorReason
 }
 
 // Error returns the reason that the endpoint gave, clipped.
@@ -171,8 +171,8 @@ func (r *apiError) Error() string {
 	return fmt.Sprintf("the endpoint gives no reason but %q", http.StatusText(r.status))
 }
 
-// A reason is what endpoints say in the body of an error. They agree on little.
-type reason struct {
+// An errorReason is what endpoints say in the body of an error. They agree on little.
+type errorReason struct {
 	Message string
 	Code    string // code and type, joined
 	Param   string
@@ -181,7 +181,7 @@ type reason struct {
 // readReason reads an error body in the forms {"error":{…}}, {"error":"…"},
 // {"message":"…"} and {"detail":…}. Any other body gives an empty reason, since it
 // may quote the prompt.
-func readReason(body []byte) reason {
+func readReason(body []byte) errorReason {
 	var b struct {
 		Error   json.RawMessage `json:"error"`
 		Detail  json.RawMessage `json:"detail"`
@@ -196,19 +196,19 @@ func readReason(body []byte) reason {
 		}
 	}
 	if json.Unmarshal(body, &b) != nil {
-		return reason{}
+		return errorReason{}
 	}
 	switch {
 	case len(b.Error) > 0:
 		return readError(b.Error)
 	case len(b.Message) > 0:
-		return reason{Message: plain(b.Message), Code: plain(b.Code) + " " + plain(b.Type)}
+		return errorReason{Message: jsonText(b.Message), Code: jsonText(b.Code) + " " + jsonText(b.Type)}
 	}
 	return readDetail(b.Detail)
 }
 
 // readError reads the value of an "error" member.
-func readError(raw json.RawMessage) reason {
+func readError(raw json.RawMessage) errorReason {
 	var e struct {
 		Message json.RawMessage `json:"message"`
 		Code    json.RawMessage `json:"code"`
@@ -217,35 +217,35 @@ func readError(raw json.RawMessage) reason {
 		Param   json.RawMessage `json:"param"`
 	}
 	if json.Unmarshal(raw, &e) != nil {
-		return reason{Message: plain(raw)}
+		return errorReason{Message: jsonText(raw)}
 	}
-	return reason{
-		Message: plain(e.Message),
-		Code:    strings.TrimSpace(plain(e.Code) + " " + plain(e.Type) + " " + plain(e.Status)),
-		Param:   plain(e.Param),
+	return errorReason{
+		Message: jsonText(e.Message),
+		Code:    strings.TrimSpace(jsonText(e.Code) + " " + jsonText(e.Type) + " " + jsonText(e.Status)),
+		Param:   jsonText(e.Param),
 	}
 }
 
 // readDetail reads FastAPI's "detail": a text, or a list of which only location and
 // message are used, never the quoted input.
-func readDetail(raw json.RawMessage) reason {
+func readDetail(raw json.RawMessage) errorReason {
 	var list []struct {
 		Loc []json.RawMessage `json:"loc"`
 		Msg string            `json:"msg"`
 	}
 	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
-		return reason{Message: plain(raw)}
+		return errorReason{Message: jsonText(raw)}
 	}
-	var r reason
+	var r errorReason
 	for _, part := range list[0].Loc {
-		r.Param = strings.TrimPrefix(r.Param+"."+plain(part), ".")
+		r.Param = strings.TrimPrefix(r.Param+"."+jsonText(part), ".")
 	}
 	r.Message = strings.TrimSpace(r.Param + ": " + list[0].Msg)
 	return r
 }
 
-// plain returns a JSON string or number as text, and "" for other values.
-func plain(raw json.RawMessage) string {
+// jsonText returns a JSON string or number as text, and "" for other values.
+func jsonText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s
@@ -264,11 +264,11 @@ const longestRetryAfter = 24 * time.Hour
 // a date, which counts from the endpoint's own clock. 0 when it does not say.
 func retryAfter(h http.Header) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil {
-		return span(ms / 1000)
+		return retryWait(ms / 1000)
 	}
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseFloat(v, 64); err == nil {
-		return span(s)
+		return retryWait(s)
 	}
 	at, err := http.ParseTime(v)
 	if err != nil {
@@ -278,10 +278,10 @@ func retryAfter(h http.Header) time.Duration {
 	if err != nil {
 		now = time.Now()
 	}
-	return span(at.Sub(now).Seconds())
+	return retryWait(at.Sub(now).Seconds())
 }
 
-func span(seconds float64) time.Duration {
+func retryWait(seconds float64) time.Duration {
 	if !(seconds > 0) { // NaN as well
 		return 0
 	}

@@ -46,7 +46,7 @@ func TestImagesFollowTheText(t *testing.T) {
 // Without reported usage the estimate counts the text and the tokens of each image,
 // not its bytes.
 func TestImagesCountAsTheirTokens(t *testing.T) {
-	u := (&streamAssembler{request: looking, sees: true}).counted(len(written(looking, parameters{pictures: true})))
+	u := (&streamAssembler{request: looking, sees: true}).tokenUsage(len(written(looking, parameters{pictures: true})))
 	if u.Prompt < 300 || u.Prompt > 500 || !u.Estimated {
 		t.Errorf("counted %+v, want 300 and some words", u)
 	}

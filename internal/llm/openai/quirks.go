@@ -90,7 +90,7 @@ func (c *Client) parametersFor(r llm.Request, known quirk) parameters {
 	}
 	if r.MaxOutput > 0 {
 		p.maxOutput = maxTokens
-		if reasons(r.Model) != (known&otherMaxOutput != 0) {
+		if isReasoningModel(r.Model) != (known&otherMaxOutput != 0) {
 			p.maxOutput = maxCompletionTokens
 		}
 	}
@@ -99,12 +99,12 @@ func (c *Client) parametersFor(r llm.Request, known quirk) parameters {
 
 // hasPictures reports whether any message of a request has images.
 func hasPictures(r llm.Request) bool {
-	return slices.ContainsFunc(r.Messages, seen)
+	return slices.ContainsFunc(r.Messages, withImages)
 }
 
-// reasons reports whether the name is one of OpenAI's reasoning models, which refuse
+// isReasoningModel reports whether the name is one of OpenAI's reasoning models, which refuse
 // max_tokens: o1, o3-mini, gpt-5…, also as vendor/name.
-func reasons(name string) bool {
+func isReasoningModel(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	if strings.HasPrefix(name, "gpt-5") || strings.HasPrefix(name, "gpt-6") {
 		return true

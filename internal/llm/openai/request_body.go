@@ -11,11 +11,11 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// A body is the JSON of a request and the values it was built from. The next request
+// A requestBody is the JSON of a request and the values it was built from. The next request
 // of the same conversation usually begins with the same bytes, so only the part from
 // the first difference on is written again: reading all texts of a full context
 // window costs more than the rest of a call.
-type body struct {
+type requestBody struct {
 	bytes    []byte
 	model    string
 	tools    []llm.Tool
@@ -29,8 +29,8 @@ type body struct {
 // The order of the fields puts what changes least first, so that two requests with
 // the same tools and first messages are equal up to the first different message.
 // Schemas are copied unchanged.
-func (b *body) write(r llm.Request, p parameters) {
-	known := b.alike(&r, p.signed)
+func (b *requestBody) write(r llm.Request, p parameters) {
+	known := b.commonMessages(&r, p.signed)
 	if known == 0 {
 		b.bytes = append(slices.Grow(b.bytes[:0], roughSize(r)), `{"model":`...)
 		b.bytes = appendText(b.bytes, r.Model)
@@ -54,11 +54,11 @@ func (b *body) write(r llm.Request, p parameters) {
 
 // remember stores the values behind the body, of which the first known messages are
 // unchanged. It copies messages and calls, whose memory belongs to the caller.
-func (b *body) remember(known int, messages []llm.Message) {
+func (b *requestBody) remember(known int, messages []llm.Message) {
 	before := b.messages
 	b.messages = slices.Grow(b.messages[:known], len(messages)-known)
 	for _, m := range messages[known:] {
-		if seen(m) {
+		if withImages(m) {
 			break
 		}
 		m.Calls = slices.Clone(m.Calls)
@@ -69,14 +69,16 @@ func (b *body) remember(known int, messages []llm.Message) {
 	}
 }
 
-// room returns the memory that the body holds, apart from the texts.
-func (b *body) room() int { return cap(b.bytes) + cap(b.messages)*messageRoom + cap(b.ends)*8 }
+// memorySize returns the memory that the body holds, apart from the texts.
+func (b *requestBody) memorySize() int {
+	return cap(b.bytes) + cap(b.messages)*messageRoom + cap(b.ends)*8
+}
 
 // messageRoom is the memory of a message with one call.
 const messageRoom = 96 + 48
 
-// alike returns how many messages at the beginning of r are in the body already.
-func (b *body) alike(r *llm.Request, signed bool) int {
+// commonMessages returns how many messages at the beginning of r are in the body already.
+func (b *requestBody) commonMessages(r *llm.Request, signed bool) int {
 	if b.model != r.Model || b.signed != signed || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
 		return 0
 	}
@@ -94,11 +96,11 @@ func sameTool(a, b llm.Tool) bool {
 // sameMessage reports whether two messages without images are equal. Messages of one
 // conversation mostly share their strings, so the comparison rarely reads them.
 func sameMessage(a, b *llm.Message) bool {
-	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls) && !seen(*b)
+	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls) && !withImages(*b)
 }
 
-// seen reports whether a message has images.
-func seen(m llm.Message) bool { return len(m.Pictures) > 0 }
+// withImages reports whether a message has images.
+func withImages(m llm.Message) bool { return len(m.Pictures) > 0 }
 
 // appendEnd appends the fields after the messages.
 func appendEnd(b []byte, r *llm.Request, p parameters) []byte {
@@ -239,7 +241,7 @@ const hex = "0123456789abcdef"
 func appendText(b []byte, s string) []byte {
 	b = append(b, '"')
 	from := 0 // start of the part that is not appended yet
-	for n := unescaped(s); n < len(s); n += unescaped(s[n:]) {
+	for n := plainPrefix(s); n < len(s); n += plainPrefix(s[n:]) {
 		if s[n] >= utf8.RuneSelf {
 			if r, size := utf8.DecodeRuneInString(s[n:]); r != utf8.RuneError || size > 1 {
 				n += size
@@ -258,10 +260,10 @@ const (
 	highBits = 0x80 * eachByte
 )
 
-// unescaped returns how many bytes at the beginning of s are ASCII and need no
+// plainPrefix returns how many bytes at the beginning of s are ASCII and need no
 // escape. It tests eight bytes at a time: a byte below a limit, or a zero byte,
 // borrows from its high bit, and the lowest byte with that bit set is exact.
-func unescaped(s string) int {
+func plainPrefix(s string) int {
 	n := 0
 	for ; n+8 <= len(s); n += 8 {
 		w := uint64(s[n]) | uint64(s[n+1])<<8 | uint64(s[n+2])<<16 | uint64(s[n+3])<<24 |

@@ -31,7 +31,7 @@ func fromLibrary(m goopenai.ChatCompletionMessage) llm.Message {
 
 // written returns the body of a request without reuse.
 func written(r llm.Request, p parameters) []byte {
-	var b body
+	var b requestBody
 	b.write(r, p)
 	return b.bytes
 }
@@ -105,7 +105,7 @@ func TestReusedBodyEqualsANewOne(t *testing.T) {
 	})
 	tools := append(hello.Tools[:1:1], llm.Tool{Name: "rest"})
 	rapid.Check(t, func(t *rapid.T) {
-		var b body
+		var b requestBody
 		var before []llm.Message
 		for range rapid.IntRange(2, 20).Draw(t, "requests") {
 			r := llm.Request{
@@ -125,7 +125,7 @@ func TestReusedBodyEqualsANewOne(t *testing.T) {
 
 // A body holds copies: the caller reuses the memory of a request.
 func TestBodyHoldsCopiesOfMessages(t *testing.T) {
-	var b body
+	var b requestBody
 	messages, calls := make([]llm.Message, 5), make([]llm.ToolCall, 5)
 	for k, n := range []int{3, 5, 2, 4} {
 		for i := range n {
@@ -155,7 +155,7 @@ func TestEscapesAreFoundAtEveryPosition(t *testing.T) {
 			if escaped[c] {
 				want = at
 			}
-			if got := unescaped(string(s)); got != want {
+			if got := plainPrefix(string(s)); got != want {
 				t.Fatalf("byte %#x at %d: %d bytes stand as they are, want %d", c, at, got, want)
 			}
 		}

@@ -17,22 +17,22 @@ var (
 	errWebPage  = errors.New("the endpoint answered with a web page")
 )
 
-// An answer is a response body limited in bytes, watched for idle time and converted
+// An answerStream is a response body limited in bytes, watched for idle time and converted
 // to an event stream. A plain JSON body becomes a stream of one event; its line
 // breaks can only be white space between tokens.
-type answer struct {
+type answerStream struct {
 	src   io.ReadCloser
 	left  int64  // bytes still allowed
 	heard func() // called whenever bytes arrive
-	shape shape
+	shape bodyForm
 	head  []byte // returned before the rest of src
 	err   error  // final, returned after head
 }
 
-type shape int
+type bodyForm int
 
 const (
-	unseen shape = iota
+	unseen bodyForm = iota
 	events
 	whole
 )
@@ -41,7 +41,7 @@ const (
 const discardBytes = 4 << 10
 
 // Read returns the body as an event stream.
-func (a *answer) Read(p []byte) (int, error) {
+func (a *answerStream) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
@@ -53,7 +53,7 @@ func (a *answer) Read(p []byte) (int, error) {
 		a.head = a.head[n:]
 		return n, nil
 	}
-	n, err := a.take(p)
+	n, err := a.readLimited(p)
 	switch {
 	case err == io.EOF: //nolint:errorlint // a reader's own io.EOF is never wrapped
 		a.err = err
@@ -62,16 +62,16 @@ func (a *answer) Read(p []byte) (int, error) {
 		a.err = err
 	}
 	if a.shape == unseen {
-		return 0, a.recognise(p[:n])
+		return 0, a.detectForm(p[:n])
 	}
 	if a.shape == whole {
-		flatten(p[:n])
+		joinLines(p[:n])
 	}
 	return n, nil
 }
 
-// take reads from the source within the limits.
-func (a *answer) take(p []byte) (int, error) {
+// readLimited reads from the source within the limits.
+func (a *answerStream) readLimited(p []byte) (int, error) {
 	n, err := a.src.Read(p)
 	if n > 0 {
 		a.heard()
@@ -82,9 +82,9 @@ func (a *answer) take(p []byte) (int, error) {
 	return n, err
 }
 
-// recognise detects the form of the body by its first character, whatever the
+// detectForm detects the form of the body by its first character, whatever the
 // content type says, and queues the bytes.
-func (a *answer) recognise(first []byte) error {
+func (a *answerStream) detectForm(first []byte) error {
 	first = bytes.TrimLeft(first, "\ufeff \t\r\n")
 	if len(first) == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (a *answer) recognise(first []byte) error {
 		return errWebPage
 	case '{':
 		a.shape = whole
-		flatten(first)
+		joinLines(first)
 		a.head = append([]byte("data: "), first...)
 	default:
 		a.shape = events
@@ -106,7 +106,7 @@ func (a *answer) recognise(first []byte) error {
 	return nil
 }
 
-func flatten(p []byte) {
+func joinLines(p []byte) {
 	for i, b := range p {
 		if b == '\n' || b == '\r' {
 			p[i] = ' '
@@ -115,12 +115,12 @@ func flatten(p []byte) {
 }
 
 // discard reads to the end of the source, or discardBytes.
-func (a *answer) discard() {
+func (a *answerStream) discard() {
 	_, _ = io.CopyN(io.Discard, a.src, discardBytes)
 }
 
 // Close closes the source.
-func (a *answer) Close() error { return a.src.Close() }
+func (a *answerStream) Close() error { return a.src.Close() }
 
 // A chunk is one event of a stream, or a whole plain answer. It has the fields that
 // are read, in all forms that endpoints send.
@@ -166,7 +166,7 @@ type content string
 
 // UnmarshalJSON reads any of the three forms.
 func (c *content) UnmarshalJSON(b []byte) error {
-	if text, ok := literal(b); ok {
+	if text, ok := decodeLiteral(b); ok {
 		*c = content(text)
 		return nil
 	}
@@ -190,9 +190,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// literal decodes a JSON string that Go syntax decodes to the same value, as nearly
+// decodeLiteral decodes a JSON string that Go syntax decodes to the same value, as nearly
 // all pieces of an answer; false for others, such as surrogate pairs.
-func literal(b []byte) (string, bool) {
+func decodeLiteral(b []byte) (string, bool) {
 	if len(b) < 2 || b[0] != '"' || !utf8.Valid(b) {
 		return "", false
 	}
@@ -208,7 +208,7 @@ type arguments string
 
 // UnmarshalJSON reads any of the three forms.
 func (a *arguments) UnmarshalJSON(b []byte) error {
-	if text, ok := literal(b); ok {
+	if text, ok := decodeLiteral(b); ok {
 		*a = arguments(text)
 		return nil
 	}

@@ -27,7 +27,7 @@ type exchange struct {
 	body      *payload
 	limit     int64
 	watch     *idleTimeout
-	answer    *answer
+	answer    *answerStream
 }
 
 var _ goopenai.HTTPDoer = (*exchange)(nil)
@@ -43,11 +43,11 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, &unreachable{err}
 	}
-	x.watch.listen()
+	x.watch.restart()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, readRefusal(resp)
 	}
-	x.answer = &answer{src: resp.Body, left: x.limit, heard: x.watch.listen}
+	x.answer = &answerStream{src: resp.Body, left: x.limit, heard: x.watch.restart}
 	resp.Body = x.answer
 	return resp, nil
 }
@@ -63,7 +63,7 @@ func (x *exchange) setBody(req *http.Request) {
 // drain reads the rest of a complete answer, so that the connection can be reused.
 // An endpoint that keeps the body open loses the connection.
 func (x *exchange) drain() {
-	x.watch.within(drainFor)
+	x.watch.setIdle(drainFor)
 	x.answer.discard()
 }
 
@@ -71,7 +71,7 @@ func (x *exchange) drain() {
 func readRefusal(resp *http.Response) error {
 	defer resp.Body.Close()
 	if resp.StatusCode >= 300 && resp.StatusCode <= 399 {
-		return redirected(resp)
+		return redirectError(resp)
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, refusalBytes))
 	if err != nil {
@@ -84,14 +84,14 @@ func readRefusal(resp *http.Response) error {
 	}
 }
 
-func redirected(resp *http.Response) error {
+func redirectError(resp *http.Response) error {
 	where := "elsewhere"
 	if to, err := url.Parse(resp.Header.Get("Location")); err == nil && to.Host != "" {
 		where = to.Scheme + "://" + to.Host
 	}
 	return &apiError{
 		status: resp.StatusCode,
-		reason: reason{Message: fmt.Sprintf("the base URL redirects to %s, which is not followed", where)},
+		reason: errorReason{Message: fmt.Sprintf("the base URL redirects to %s, which is not followed", where)},
 	}
 }
 
@@ -122,10 +122,10 @@ func (c *Client) watch(parent context.Context) (context.Context, *idleTimeout) {
 	}
 }
 
-// listen starts or restarts the idle timer.
-func (w *idleTimeout) listen() { w.within(w.gap) }
+// restart starts or restarts the idle timer.
+func (w *idleTimeout) restart() { w.setIdle(w.gap) }
 
-func (w *idleTimeout) within(d time.Duration) {
+func (w *idleTimeout) setIdle(d time.Duration) {
 	if w.idle == nil {
 		w.idle = time.AfterFunc(d, func() { w.cancel(errSilent) })
 		return
@@ -133,7 +133,7 @@ func (w *idleTimeout) within(d time.Duration) {
 	w.idle.Reset(d)
 }
 
-func (w *idleTimeout) end() {
+func (w *idleTimeout) stop() {
 	w.total.Stop()
 	if w.idle != nil {
 		w.idle.Stop()
@@ -148,31 +148,31 @@ type decompressTransport struct{ http.RoundTripper }
 // RoundTrip implements [http.RoundTripper].
 func (u decompressTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := u.RoundTripper.RoundTrip(r)
-	if err != nil || resp.Uncompressed || !packed(resp.Header.Get("Content-Encoding")) {
+	if err != nil || resp.Uncompressed || !isGzip(resp.Header.Get("Content-Encoding")) {
 		return resp, err
 	}
-	resp.Body = &unpacked{src: resp.Body}
+	resp.Body = &gzipBody{src: resp.Body}
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
 	resp.ContentLength, resp.Uncompressed = -1, true
 	return resp, nil
 }
 
-func packed(encoding string) bool {
+func isGzip(encoding string) bool {
 	encoding = strings.ToLower(strings.TrimSpace(encoding))
 	return encoding == "gzip" || encoding == "x-gzip"
 }
 
-// An unpacked body decompresses when it is read, so that the headers are available
+// A gzipBody body decompresses when it is read, so that the headers are available
 // at once.
-type unpacked struct {
+type gzipBody struct {
 	src io.ReadCloser
 	gz  *gzip.Reader
 	err error
 }
 
 // Read implements [io.Reader].
-func (u *unpacked) Read(p []byte) (int, error) {
+func (u *gzipBody) Read(p []byte) (int, error) {
 	if u.gz == nil && u.err == nil {
 		u.gz, u.err = gzip.NewReader(u.src)
 	}
@@ -183,4 +183,4 @@ func (u *unpacked) Read(p []byte) (int, error) {
 }
 
 // Close implements [io.Closer].
-func (u *unpacked) Close() error { return u.src.Close() }
+func (u *gzipBody) Close() error { return u.src.Close() }

@@ -190,7 +190,7 @@ func (p *CLI) source() config.LoadOptions {
 // answer writes the answer of a command: by text, or v as JSON. Nothing that
 // somebody wrote steers the terminal of whoever reads it (SECURITY S18).
 func (p *CLI) answer(v any, text func(io.Writer)) error {
-	out := p.hidden().Answers(p.Out)
+	out := p.hidden().ExactWriter(p.Out)
 	switch p.output {
 	case "json":
 		e := json.NewEncoder(out)
@@ -231,7 +231,7 @@ func (p *CLI) logger(level slog.Level) *slog.Logger {
 	case p.quiet:
 		level = slog.LevelWarn
 	}
-	text := slog.NewTextHandler(p.hidden().Answers(p.Err), &slog.HandlerOptions{Level: level})
+	text := slog.NewTextHandler(p.hidden().ExactWriter(p.Err), &slog.HandlerOptions{Level: level})
 	return slog.New(p.hidden().Handler(text))
 }
 
@@ -250,7 +250,7 @@ func (p *CLI) load() (*config.Config, error) { return p.loadFrom(p.source()) }
 func (p *CLI) loadFrom(from config.LoadOptions) (*config.Config, error) {
 	c, err := config.Load(from)
 	if c != nil {
-		p.hidden().Know(c.Secrets()...)
+		p.hidden().AddSecrets(c.Secrets()...)
 	}
 	return c, err
 }

@@ -66,7 +66,7 @@ func (s *initWizard) run(ctx context.Context) error {
 	}
 	s.announce(plan)
 	if s.printOnly {
-		_, err := io.WriteString(s.hidden().Answers(s.Out), plan.File())
+		_, err := io.WriteString(s.hidden().ExactWriter(s.Out), plan.File())
 		return err
 	}
 	if err := s.try(ctx, plan); err != nil {
@@ -91,7 +91,7 @@ func (s *initWizard) talk(format string, args ...any) {
 func (s *initWizard) plan() (*setup.Plan, error) {
 	if s.from != "openclaw" {
 		plan := setup.FromEnvironment(s.Lookup)
-		s.hidden().Know(plan.Secrets()...)
+		s.hidden().AddSecrets(plan.Secrets()...)
 		return plan, nil
 	}
 	home, _ := s.Lookup("HOME")
@@ -107,7 +107,7 @@ func (s *initWizard) plan() (*setup.Plan, error) {
 	if err != nil {
 		return nil, &apperr.Error{What: "openclaw's configuration is not understood: " + err.Error(), Where: file, Remedy: "mend the line, or run trestle init without --from", Code: apperr.Failed}
 	}
-	s.hidden().Know(plan.Secrets()...)
+	s.hidden().AddSecrets(plan.Secrets()...)
 	return plan, nil
 }
 
@@ -228,7 +228,7 @@ func (s *initWizard) askTelegram(ctx context.Context, plan *setup.Plan) error {
 		if err != nil || token == "" {
 			return err
 		}
-		s.hidden().Know(adapters.Secret(token))
+		s.hidden().AddSecrets(adapters.Secret(token))
 		tried := &setup.Plan{}
 		tried.AddTelegram(adapters.Secret(token), adapters.Secret(api))
 		if err := s.tryAccount(ctx, tried.Accounts[0]); err != nil {
@@ -260,7 +260,7 @@ func (s *initWizard) askModel(ctx context.Context, plan *setup.Plan) error {
 				return err
 			}
 		}
-		s.hidden().Know(adapters.Secret(key))
+		s.hidden().AddSecrets(adapters.Secret(key))
 		name, _ := s.Lookup("TRESTLE_MODEL")
 		tried := &setup.Plan{}
 		tried.SetModel(base, name, adapters.Secret(key))
@@ -305,7 +305,7 @@ func (s *initWizard) write(file string, plan *setup.Plan) error {
 		return &apperr.Error{What: err.Error(), Where: config.EnvFile, Remedy: "set it in the environment without the line break", Code: apperr.Failed}
 	}
 	secret := filepath.Join(filepath.Dir(file), config.EnvFile)
-	fmt.Fprintf(s.hidden().Answers(s.Out), "== %s\n%s\n== %s\n%s\n", filepath.Base(file), plan.File(), config.EnvFile, plan.EnvShown())
+	fmt.Fprintf(s.hidden().ExactWriter(s.Out), "== %s\n%s\n== %s\n%s\n", filepath.Base(file), plan.File(), config.EnvFile, plan.EnvShown())
 	for _, f := range []struct{ path, text string }{{secret, env}, {file, plan.File()}} {
 		if err := writeNew(f.path, []byte(f.text)); err != nil {
 			remedy := "see that the folder can be written"

@@ -231,7 +231,7 @@ func (h *hunt) aloud(where string, err error, all []adapters.Secret) {
 	h.inError(where, err)
 	var out bytes.Buffer
 	p := &CLI{Err: &out, verbose: true}
-	p.hidden().Know(all...)
+	p.hidden().AddSecrets(all...)
 	p.logger(slog.LevelDebug).Debug("call failed", "error", err, "panic", any(err), "stack", string(debug.Stack()))
 	apperr.Report(p.hidden().Writer(&out), err)
 	h.in(where+", said", out.String())

@@ -117,7 +117,7 @@ func (persuaded) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 	if ctx.Err() != nil {
 		return llm.Response{}, llm.Interrupted(ctx)
 	}
-	line, ok := offline.Newest(r.Messages)
+	line, ok := offline.NewestLine(r.Messages)
 	_, order, leak := strings.Cut(line.Text, "leak: ")
 	if !ok || line.Answered || !leak || r.NoCalls {
 		return llmtest.Says("Responded to nobody.").Response, nil

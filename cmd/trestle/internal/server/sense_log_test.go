@@ -16,7 +16,7 @@ import (
 func TestACredentialInTheLogIsAProblem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		known := new(redact.SecretRegistry)
-		known.Know("a-very-secret-token")
+		known.AddSecrets("a-very-secret-token")
 		lg := slog.New(known.Handler(slog.NewTextHandler(t.Output(), nil)))
 		look := NewServer(&config.Config{}, lg, io.Discard, false).lookAtLog()
 		seen := func() int {

@@ -25,7 +25,7 @@ func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 		}
 	}
 	known := new(redact.SecretRegistry)
-	known.Know(s.Config().Secrets()...)
+	known.AddSecrets(s.Config().Secrets()...)
 	return telemetry.New(telemetry.Options{
 		See: s.figures, Live: func(room int) pubsub.Stream { return s.Bus.Open(room) }, Run: s.traced,
 		Exporter: exporter, Content: s.Config().Telemetry.Content, Scrub: known.Scrub, Version: buildinfo.Current().Version, Logger: s.Log,
