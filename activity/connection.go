@@ -177,7 +177,7 @@ func (l *Connection) retry(ctx context.Context, err error, tries *reconnectBacko
 	case adapters.Unknown, adapters.NotSent, adapters.Invalid, adapters.NoTarget, adapters.Forbidden, adapters.Moved:
 		l.setState(ctx, l.retryingState(), err.Error())
 	}
-	adapters.Pause(ctx, pause)
+	adapters.SleepContext(ctx, pause)
 	return ctx.Err() == nil
 }
 

@@ -132,6 +132,6 @@ func (e *Egress) recordResult(ctx context.Context, a spaces.Action, s SendResult
 		if last {
 			return false
 		}
-		adapters.Pause(ctx, min(retry.BackoffAfter(try), maxStorePause))
+		adapters.SleepContext(ctx, min(retry.BackoffAfter(try), maxStorePause))
 	}
 }

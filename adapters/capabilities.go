@@ -12,8 +12,7 @@ import (
 
 // A WebhookReceiver is an adapter whose platform calls us over HTTP. A request that comes
 // while no Receive runs is answered 503, so that the platform tries again; one
-// that does not prove where it comes from is refused before it is parsed
-// (SECURITY S9).
+// that does not prove where it comes from is refused before it is parsed.
 type WebhookReceiver interface {
 	Adapter
 	http.Handler
@@ -29,8 +28,7 @@ type WebhookReceiver interface {
 type FileDownloader interface {
 	// Fetch opens the bytes of an attachment, at most limit of them; the caller
 	// closes. A larger file is [Invalid], as is one that the platform no longer
-	// has. The account's credentials go to the platform's own hosts only
-	// (SECURITY S10).
+	// has. The account's credentials go to the platform's own hosts only.
 	Fetch(ctx context.Context, a Attachment, limit int64) (io.ReadCloser, error)
 }
 

@@ -25,7 +25,7 @@ func DeliverBatch(ctx context.Context, sink Sink, b Batch, lg *slog.Logger) erro
 		}
 		rest := pause.NextBackOff()
 		lg.Error("updates not recorded, handing them in again", "updates", len(b.Updates), "pause", rest, "error", err)
-		Pause(ctx, rest)
+		SleepContext(ctx, rest)
 	}
 }
 
@@ -37,8 +37,8 @@ func OrDone(ctx context.Context, err error) error {
 	return err
 }
 
-// Pause returns after d or when ctx is done, whichever is first.
-func Pause(ctx context.Context, d time.Duration) {
+// SleepContext returns after d or when ctx is done, whichever is first.
+func SleepContext(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
 	}

@@ -17,7 +17,7 @@ type Kind int
 // The kinds of failure. The first three are about one attempt, the rest are
 // permanent for the message, the chat or the account.
 const (
-	// Unknown: the platform may or may not have accepted it. See DELIVERY 2.4.
+	// Unknown: the platform may or may not have accepted it.
 	Unknown Kind = iota
 	// NotSent: no byte of the request reached the platform. Safe to repeat.
 	NotSent
@@ -125,17 +125,17 @@ func RetryDelay(err error) (time.Duration, bool) {
 }
 
 // CallOutcome is what could be seen of one HTTP call, the only ground on which a
-// send is judged (DELIVERY 2.4).
+// send is judged.
 type CallOutcome struct {
 	Written  bool // any byte of the request may have left us
 	Status   int  // HTTP status; 0 when no answer came
 	Readable bool // a 2xx answer whose message id we could read
 }
 
-// Judge is the one ambiguity rule for sends. It reports sent for an accepted
+// JudgeOutcome is the one ambiguity rule for sends. It reports sent for an accepted
 // call; otherwise kind is what a failure may mean: NotSent, Limited, Invalid
 // for a permanent refusal, or Unknown.
-func Judge(o CallOutcome) (sent bool, kind Kind) {
+func JudgeOutcome(o CallOutcome) (sent bool, kind Kind) {
 	switch {
 	case o.Status >= 200 && o.Status < 300 && o.Readable:
 		return true, Unknown
@@ -154,9 +154,9 @@ func Judge(o CallOutcome) (sent bool, kind Kind) {
 	}
 }
 
-// Trace returns a context whose HTTP request reports, through written, whether
+// TraceWritten returns a context whose HTTP request reports, through written, whether
 // any byte of it may have left this process.
-func Trace(ctx context.Context) (traced context.Context, written *atomic.Bool) {
+func TraceWritten(ctx context.Context) (traced context.Context, written *atomic.Bool) {
 	written = new(atomic.Bool)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { written.Store(true) },

@@ -10,7 +10,7 @@ import (
 type Update struct {
 	// ID is the platform's name for this delivery, for tracing only.
 	ID string
-	// Key is the identity of the content (DELIVERY 1.1): the same fact delivered
+	// Key is the identity of the content: the same fact delivered
 	// twice, by any road, has the same key, and no other fact ever has it.
 	// Minted by the adapter, unique within the account.
 	Key string
@@ -207,12 +207,12 @@ func (ChatLost) body()         {}
 func (Gap) body()              {}
 func (Unreadable) body()       {}
 
-// Digest returns a short name for content, for keys.
-func Digest(content string) string {
+// HashContent returns a short name for content, for keys.
+func HashContent(content string) string {
 	h := fnv.New128a()
 	_, _ = h.Write([]byte(content)) // a hash never fails
 	return fmt.Sprintf("%x", h.Sum(nil))
 }
 
 // RawKey is the [Update.Key] of what we could not read: its bytes are its identity.
-func RawKey(raw []byte) string { return "raw:" + Digest(string(raw)) }
+func RawKey(raw []byte) string { return "raw:" + HashContent(string(raw)) }

@@ -61,7 +61,7 @@ func (s *BlobCollector) Run(ctx context.Context) error {
 		if err != nil && ctx.Err() == nil {
 			s.logger.Error("files not swept", "err", err)
 		}
-		adapters.Pause(ctx, sweepEvery)
+		adapters.SleepContext(ctx, sweepEvery)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func whoWhereWhenWhat(s *caseRun) {
 	}
 }
 
-// DELIVERY 2.2: order within a chat.
+// Checks the order within a chat.
 func order(s *caseRun) {
 	var want []string
 	for i := range 20 {
@@ -175,7 +175,6 @@ func deletes(s *caseRun) {
 	s.message(s.say("and on it goes"))
 }
 
-// DELIVERY 2.6, All.
 func emptyText(s *caseRun) {
 	s.receive()
 	_, m := s.message(s.say(""))
@@ -206,10 +205,10 @@ func hugeText(s *caseRun) {
 	s.Error("the long message left no trace")
 }
 
-// DELIVERY 2.6: unknown update kinds are stored raw, not an error.
+// Checks that unknown update kinds are stored raw, not an error.
 func unknownKind(s *caseRun) { quarantined(s, s.Unknown) }
 
-// DELIVERY 2.6: malformed JSON is quarantined raw, the cursor advances.
+// Checks that malformed JSON is quarantined raw, the cursor advances.
 func malformed(s *caseRun) { quarantined(s, s.Malformed) }
 
 func quarantined(s *caseRun, odd func()) {

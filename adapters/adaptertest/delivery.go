@@ -27,7 +27,7 @@ func ackAfterAccept(s *caseRun) {
 	}
 }
 
-// DELIVERY 2.7: disk full means not acknowledged, and recovery by itself.
+// Checks that disk full means not acknowledged, and recovery by itself.
 func refusedAgain(s *caseRun) {
 	s.sink.refuses(3)
 	s.receive()

@@ -1,4 +1,4 @@
-// Package adaptertest is the suite that every adapter passes (DELIVERY 2.6).
+// Package adaptertest is the suite that every adapter passes.
 //
 // [Run] plays forty cases against an adapter and a platform it can command
 // through a [Fixture]. Each case is a subtest with a stable number and name. A verb

@@ -68,7 +68,6 @@ func limited(s *caseRun) {
 	}
 }
 
-// DELIVERY 2.4, K17, K18, M8, M9.
 func unknownOutcome(s *caseRun) {
 	s.connect()
 	tried := 0

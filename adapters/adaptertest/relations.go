@@ -49,8 +49,8 @@ func mention(s *caseRun) {
 }
 
 // A platform may tell a change of several emoji at once or one by one: what
-// counts is the set that they lead to. A program is not heard as a person is
-// (SECURITY S1), so each change tells what changed it.
+// counts is the set that they lead to. A program is not heard as a person is,
+// so each change tells what changed it.
 func reaction(s *caseRun) {
 	s.receive()
 	id := s.say("lunch?")

@@ -67,7 +67,7 @@ func (r *receiver) fillAside(ctx context.Context, ch channel, since snowflake) e
 		return err
 	}
 	if err != nil {
-		r.owe(ch.ID, pendingHistory{Aside: max(since, 1), Guild: ch.GuildID}, err)
+		r.addPending(ch.ID, pendingHistory{Aside: max(since, 1), Guild: ch.GuildID}, err)
 		return nil
 	}
 	for _, th := range list {
@@ -103,12 +103,12 @@ func (r *receiver) fill(ctx context.Context, channel, guild string, after snowfl
 			r.client.log.Warn("history is not shown to us", "channel", channel, "error", err)
 			return r.missed(ctx, channel, guild, after, err)
 		case err != nil:
-			r.owe(channel, pendingHistory{After: max(after, 1), Guild: guild}, err)
+			r.addPending(channel, pendingHistory{After: max(after, 1), Guild: guild}, err)
 			return nil
 		}
 		if next > after {
 			after = next
-			r.paid(channel, after)
+			r.advancePending(channel, after)
 			r.sink.Alive(time.Now())
 			if err := r.record(ctx, updates); err != nil {
 				return err
@@ -166,7 +166,7 @@ func (r *receiver) missed(ctx context.Context, channel, guild string, after snow
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		r.owe(channel, pendingHistory{After: max(after, 1), Guild: guild}, err)
+		r.addPending(channel, pendingHistory{After: max(after, 1), Guild: guild}, err)
 		return nil
 	}
 	now, from := time.Now().UTC(), after.time()

@@ -82,7 +82,7 @@ func (c *apiClient) exchange(ctx context.Context, r route, mime string, body []b
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	traced, written := adapters.Trace(ctx)
+	traced, written := adapters.TraceWritten(ctx)
 	if r.bare {
 		traced = context.WithValue(traced, bare{}, true)
 	}
@@ -125,11 +125,11 @@ func (c *apiClient) watched(seen *httpx.Answer) *http.Client {
 	return &watched
 }
 
-// patiently is call for what changes nothing. Answers that nobody can read, one after
+// readWithRetry is call for what changes nothing. Answers that nobody can read, one after
 // the other, are Invalid in the end: nothing was lost on the way, and whoever asked
 // has to do without.
-func (c *apiClient) patiently(ctx context.Context, r route, into any) error {
-	err := httpx.Patiently(ctx, func() error { return c.call(ctx, r, nil, into) })
+func (c *apiClient) readWithRetry(ctx context.Context, r route, into any) error {
+	err := httpx.RetryRead(ctx, func() error { return c.call(ctx, r, nil, into) })
 	if ctx.Err() == nil && adapters.KindOf(err) == adapters.Unknown && errors.Is(err, errUnread) {
 		return &adapters.Error{Kind: adapters.Invalid, Op: r.op, Err: err}
 	}

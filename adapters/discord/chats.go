@@ -30,7 +30,7 @@ func (c *Client) Chats(ctx context.Context, group string) ([]adapters.Chat, erro
 			return nil, err
 		}
 		var channels []channel
-		if err := c.patiently(ctx, guildRoute("get channels", id, "/channels"), &channels); err != nil {
+		if err := c.readWithRetry(ctx, guildRoute("get channels", id, "/channels"), &channels); err != nil {
 			return nil, err
 		}
 		for _, ch := range channels {
@@ -50,7 +50,7 @@ func (c *guildDirectory) servers(ctx context.Context) ([]string, error) {
 	for after := ""; ; {
 		var page []guild
 		path := "/users/@me/guilds?limit=" + strconv.Itoa(most) + after
-		if err := c.patiently(ctx, route{op: "get guilds", method: http.MethodGet, path: path}, &page); err != nil {
+		if err := c.readWithRetry(ctx, route{op: "get guilds", method: http.MethodGet, path: path}, &page); err != nil {
 			return nil, err
 		}
 		for _, g := range page {
@@ -83,7 +83,7 @@ func (c *guildDirectory) channelOf(ctx context.Context, id, guild string) (chann
 		return ch, nil
 	}
 	var ch channel
-	err := c.patiently(ctx, channelRoute("get channel", http.MethodGet, id, ""), leniently(&ch))
+	err := c.readWithRetry(ctx, channelRoute("get channel", http.MethodGet, id, ""), leniently(&ch))
 	return c.learnt(ch, id, guild, err)
 }
 
@@ -120,21 +120,21 @@ func (c *guildDirectory) learnt(ch channel, id, guild string, err error) (channe
 // askGuild learns a server's names, which a resumed session is not told again.
 func (c *guildDirectory) askGuild(ctx context.Context, id string) error {
 	var g guild
-	err := c.patiently(ctx, guildRoute("get guild", id, ""), leniently(&g))
+	err := c.readWithRetry(ctx, guildRoute("get guild", id, ""), leniently(&g))
 	if err == nil {
-		err = c.patiently(ctx, guildRoute("get channels", id, "/channels"), &g.Channels)
+		err = c.readWithRetry(ctx, guildRoute("get channels", id, "/channels"), &g.Channels)
 	}
 	if err == nil {
 		var active struct {
 			Threads []channel `json:"threads"`
 		}
-		err = c.patiently(ctx, guildRoute("get threads", id, "/threads/active"), &active)
+		err = c.readWithRetry(ctx, guildRoute("get threads", id, "/threads/active"), &active)
 		g.Threads = active.Threads
 	}
 	if err == nil {
 		if self := c.self.Load(); self != nil {
 			var me member
-			err = c.patiently(ctx, guildRoute("get member", id, "/members/"+self.ID), leniently(&me))
+			err = c.readWithRetry(ctx, guildRoute("get member", id, "/members/"+self.ID), leniently(&me))
 			me.User = &self.user
 			g.Members = []member{me}
 		}

@@ -87,7 +87,7 @@ func (s *shard) dial(ctx context.Context, address string) (*connection, error) {
 		_ = resp.Body.Close() // a websocket's answer has none
 	}
 	if err != nil {
-		return nil, httpx.Hide(err, 0, s.client.token)
+		return nil, httpx.RedactError(err, 0, s.client.token)
 	}
 	ws.SetReadLimit(maxFrame)
 	return &connection{shard: s, ws: ws}, nil
@@ -124,7 +124,7 @@ func (c *connection) write(op int, data any) error {
 		Data any `json:"d"`
 	}{op, data}
 	if err := c.ws.WriteJSON(frame); err != nil {
-		return fmt.Errorf("write to the gateway: %w", httpx.Hide(err, 0, c.shard.client.token))
+		return fmt.Errorf("write to the gateway: %w", httpx.RedactError(err, 0, c.shard.client.token))
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (c *connection) hello() (time.Duration, error) {
 		if _, closed := errors.AsType[*websocket.CloseError](err); closed {
 			return 0, err
 		}
-		return 0, fmt.Errorf("%w: %w", errHello, httpx.Hide(err, 0, c.shard.client.token))
+		return 0, fmt.Errorf("%w: %w", errHello, httpx.RedactError(err, 0, c.shard.client.token))
 	}
 	var said struct {
 		Interval float64 `json:"heartbeat_interval"`

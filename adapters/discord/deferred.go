@@ -63,7 +63,7 @@ func (r *receiver) readOther(ctx context.Context, e event) ([]adapters.Update, e
 	}
 	why := errBehind
 	if about := aboutOf(e); !slices.ContainsFunc(r.at.Late, func(l deferredEvent) bool { return l.About == about }) {
-		asking, cancel := r.patient(ctx)
+		asking, cancel := r.boundedContext(ctx)
 		defer cancel()
 		updates, err := r.read(asking, e)
 		if err == nil || ctx.Err() != nil {
@@ -71,20 +71,20 @@ func (r *receiver) readOther(ctx context.Context, e event) ([]adapters.Update, e
 		}
 		why = err
 	}
-	return nil, r.putOff(e, why)
+	return nil, r.deferEvent(e, why)
 }
 
-// patient bounds what may be asked for one event: nothing that is not known already
+// boundedContext bounds what may be asked for one event: nothing that is not known already
 // while Discord is in trouble.
-func (r *receiver) patient(ctx context.Context) (context.Context, context.CancelFunc) {
+func (r *receiver) boundedContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.inTrouble() {
 		return context.WithTimeoutCause(ctx, 0, errOwed)
 	}
 	return context.WithTimeout(ctx, patience)
 }
 
-// putOff keeps an event until Discord answers; of the same reckoning one is enough.
-func (r *receiver) putOff(e event, why error) error {
+// deferEvent keeps an event until Discord answers; of the same reckoning one is enough.
+func (r *receiver) deferEvent(e event, why error) error {
 	about := aboutOf(e)
 	if e.Type == reckoning && slices.ContainsFunc(r.at.Late, func(l deferredEvent) bool { return l.About == about }) {
 		return nil
@@ -104,7 +104,7 @@ func (r *receiver) putOff(e event, why error) error {
 // unseenLater is unseen for those who cannot wait: when Discord does not answer, who
 // sees the server's chats is reckoned as soon as it does.
 func (r *receiver) unseenLater(ctx context.Context, e event, guild string, wanted func(channel) bool) ([]adapters.Update, error) {
-	asking, cancel := r.patient(ctx)
+	asking, cancel := r.boundedContext(ctx)
 	defer cancel()
 	updates, err := r.unseen(asking, e, guild, wanted)
 	if err == nil || ctx.Err() != nil {
@@ -112,20 +112,20 @@ func (r *receiver) unseenLater(ctx context.Context, e event, guild string, wante
 	}
 	raw, _ := json.Marshal(map[string]string{"guild_id": guild}) // two words marshal
 	e.Event = discordgo.Event{Operation: opDispatch, Type: reckoning, RawData: raw}
-	return nil, r.putOff(e, err)
+	return nil, r.deferEvent(e, err)
 }
 
-// lateFirst returns the late event to be read next: of what was asked for the longest
+// firstDeferred returns the late event to be read next: of what was asked for the longest
 // ago, the first.
-func (r *receiver) lateFirst() (deferredEvent, bool) {
+func (r *receiver) firstDeferred() (deferredEvent, bool) {
 	if len(r.at.Late) == 0 {
 		return deferredEvent{}, false
 	}
 	return slices.MinFunc(r.at.Late, func(a, b deferredEvent) int { return r.owed.asked[a.About].Compare(r.owed.asked[b.About]) }), true
 }
 
-// readLate reads a late event, if Discord answers by now.
-func (r *receiver) readLate(ctx context.Context, l deferredEvent) error {
+// retryDeferred reads a late event, if Discord answers by now.
+func (r *receiver) retryDeferred(ctx context.Context, l deferredEvent) error {
 	e := event{Event: discordgo.Event{Operation: opDispatch, Type: l.Kind, RawData: l.Raw}, shard: l.Shard, session: session{ID: l.Session, Seq: l.Seq}}
 	asking, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

@@ -67,22 +67,22 @@ func (c *messageReader) Fetch(ctx context.Context, a adapters.Attachment, limit 
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: httpx.Hide(err, 0, c.token, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: httpx.RedactError(err, 0, c.token, adapters.Secret(address))}
 	}
 	resp, err := c.files.Do(req) // without the token: the address is enough
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: httpx.Hide(err, 0, c.token, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: httpx.RedactError(err, 0, c.token, adapters.Secret(address))}
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && resp.ContentLength <= limit:
-		return httpx.Capped(resp.Body, limit), nil
+		return httpx.LimitBody(resp.Body, limit), nil
 	case resp.StatusCode == http.StatusOK:
 		err = fmt.Errorf("the file has %d bytes, more than %d", resp.ContentLength, limit)
 	default:
 		err = fmt.Errorf("HTTP %s", resp.Status)
 	}
 	_ = resp.Body.Close() // nothing of it is wanted
-	_, kind := adapters.Judge(adapters.CallOutcome{Written: true, Status: resp.StatusCode})
+	_, kind := adapters.JudgeOutcome(adapters.CallOutcome{Written: true, Status: resp.StatusCode})
 	if resp.StatusCode == http.StatusOK {
 		kind = adapters.Invalid
 	}
@@ -101,7 +101,7 @@ func (c *messageReader) addressOf(ctx context.Context, a adapters.Attachment) (s
 		return c.cdn(id) + "/stickers/" + in + "." + id, nil
 	}
 	var m message
-	err := c.patiently(ctx, channelRoute("get message", http.MethodGet, channel, "/messages/"+in), leniently(&m))
+	err := c.readWithRetry(ctx, channelRoute("get message", http.MethodGet, channel, "/messages/"+in), leniently(&m))
 	if adapters.KindOf(err) == adapters.NoTarget {
 		return "", gone
 	}

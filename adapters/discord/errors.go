@@ -20,11 +20,11 @@ type refusal struct {
 	Errors  json.RawMessage `json:"errors"`
 }
 
-// judge says what a failed call means: [adapters.Judge] from what was seen, made
+// judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by what Discord says in its own form of error.
 func (c *apiClient) judge(r route, seen httpx.Answer, err error) error {
 	out := &adapters.Error{Op: r.op}
-	_, out.Kind = adapters.Judge(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
+	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
 	if seen.Status/100 == 2 {
 		out.Kind = adapters.Unknown // accepted, but what it became cannot be read
 	}
@@ -53,7 +53,7 @@ func (c *apiClient) judge(r route, seen httpx.Answer, err error) error {
 	if r.bare {
 		secret = adapters.Secret(r.path)
 	}
-	out.Err = httpx.Hide(cmp.Or(err, errUnread), seen.Status, secret)
+	out.Err = httpx.RedactError(cmp.Or(err, errUnread), seen.Status, secret)
 	if accepted(seen) {
 		out.Err = fmt.Errorf("%w: %w", errUnread, out.Err)
 		if r.method == http.MethodGet && json.Valid(seen.Whole) {

@@ -59,7 +59,7 @@ func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, e
 			continue
 		}
 		updates = append(updates, adapters.Update{
-			ID: ch.ID, Key: "linked:" + ch.ID + ":" + adapters.Digest(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.ChatGained{},
+			ID: ch.ID, Key: "linked:" + ch.ID + ":" + adapters.HashContent(string(e.RawData)), Chat: ch.chat(), At: time.Now().UTC(), Body: adapters.ChatGained{},
 		})
 	}
 	return updates, nil
@@ -132,7 +132,7 @@ func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update,
 // renamed tells of a channel's or thread's new name; when Discord does not say where a
 // thread belongs, that is recorded unread.
 func (r *receiver) renamed(ctx context.Context, e event, ch channel) ([]adapters.Update, error) {
-	asking, cancel := r.patient(ctx)
+	asking, cancel := r.boundedContext(ctx)
 	defer cancel()
 	chat, thread, err := r.client.place(asking, ch.ID, ch.GuildID)
 	switch {

@@ -21,7 +21,7 @@ const pageSize = 100
 // it was sent. more tells that there may be others behind them.
 func (c *guildDirectory) page(ctx context.Context, channel string, after snowflake) (list []json.RawMessage, more bool, err error) {
 	path := fmt.Sprintf("/messages?limit=%d&after=%s", pageSize, after)
-	if err := c.patiently(ctx, channelRoute("get messages", http.MethodGet, channel, path), &list); err != nil {
+	if err := c.readWithRetry(ctx, channelRoute("get messages", http.MethodGet, channel, path), &list); err != nil {
 		return nil, false, err
 	}
 	type named struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// The keys below are the identity of what happened (DELIVERY 1.1), never of its
+// The keys below are the identity of what happened, never of its
 // delivery. Every key begins with its kind. Ids of messages are unique over all
 // channels.
 
@@ -19,7 +19,7 @@ func messageKey(channel, message string) string { return "message:" + channel + 
 
 // editKey names one version of a message.
 func editKey(channel, message string, at time.Time, content string) string {
-	return fmt.Sprintf("edit:%s:%s:%d:%s", channel, message, at.UnixMilli(), adapters.Digest(content))
+	return fmt.Sprintf("edit:%s:%s:%d:%s", channel, message, at.UnixMilli(), adapters.HashContent(content))
 }
 
 // deleteKey names the end of a message.

@@ -47,8 +47,8 @@ type pendingHistories struct {
 	asked   map[string]time.Time // when each channel, or what a late event takes, was last asked for
 }
 
-// owe notes what could not be read of a channel, beside what was owed of it before.
-func (r *receiver) owe(channel string, d pendingHistory, why error) {
+// addPending notes what could not be read of a channel, beside what was owed of it before.
+func (r *receiver) addPending(channel string, d pendingHistory, why error) {
 	r.client.log.Warn("discord does not answer, reading it later", "channel", channel, "error", why)
 	if r.at.Owed == nil {
 		r.at.Owed = map[string]pendingHistory{}
@@ -87,36 +87,36 @@ func earlier(a, b snowflake) snowflake {
 // ones are not tried then, lest each of many channels takes its time.
 func (r *receiver) inTrouble() bool { return time.Since(r.owed.refused) < firstDunning }
 
-// dun returns what rings when something owed may be asked for; nil: nothing is owed.
-func (r *receiver) dun() <-chan time.Time {
+// retryTimer returns what rings when something owed may be asked for; nil: nothing is owed.
+func (r *receiver) retryTimer() <-chan time.Time {
 	if len(r.at.Owed) == 0 && len(r.at.Late) == 0 {
 		return nil
 	}
 	return time.After(time.Until(r.owed.again))
 }
 
-// collect asks for what is owed of one channel, or for what one late event takes:
+// retryPending asks for what is owed of one channel, or for what one late event takes:
 // what was not asked for the longest.
-func (r *receiver) collect(ctx context.Context) error {
+func (r *receiver) retryPending(ctx context.Context) error {
 	if r.owed.asked == nil {
 		r.owed.asked = map[string]time.Time{}
 	}
-	l, isLate := r.lateFirst()
-	id, d, owes := r.debtFirst()
+	l, isLate := r.firstDeferred()
+	id, d, owes := r.firstPending()
 	switch {
 	case isLate && (!owes || r.owed.asked[l.About].Before(r.owed.asked[id])):
 		r.owed.asked[l.About], r.owed.refused = time.Now(), time.Time{}
-		return r.readLate(ctx, l)
+		return r.retryDeferred(ctx, l)
 	case owes:
 		r.owed.asked[id], r.owed.refused = time.Now(), time.Time{}
-		return r.collectFrom(ctx, id, d)
+		return r.retryChannel(ctx, id, d)
 	}
 	return nil
 }
 
-// debtFirst returns the channel that was not asked for the longest, and what is owed
+// firstPending returns the channel that was not asked for the longest, and what is owed
 // of it.
-func (r *receiver) debtFirst() (id string, d pendingHistory, owes bool) {
+func (r *receiver) firstPending() (id string, d pendingHistory, owes bool) {
 	if len(r.at.Owed) == 0 {
 		return "", pendingHistory{}, false
 	}
@@ -124,8 +124,8 @@ func (r *receiver) debtFirst() (id string, d pendingHistory, owes bool) {
 	return id, r.at.Owed[id], true
 }
 
-// collectFrom asks for what is owed of a channel.
-func (r *receiver) collectFrom(ctx context.Context, id string, d pendingHistory) error {
+// retryChannel asks for what is owed of a channel.
+func (r *receiver) retryChannel(ctx context.Context, id string, d pendingHistory) error {
 	if d.Aside != 0 {
 		if err := r.fillAside(ctx, channel{ID: id, GuildID: d.Guild}, d.Aside); err != nil || r.inTrouble() {
 			return err
@@ -151,8 +151,8 @@ func (r *receiver) settled(asked string) {
 	}
 }
 
-// paid notes how far a channel was read of which something is owed.
-func (r *receiver) paid(channel string, after snowflake) {
+// advancePending notes how far a channel was read of which something is owed.
+func (r *receiver) advancePending(channel string, after snowflake) {
 	if d, ok := r.at.Owed[channel]; ok && d.After != 0 && d.After < after && after.minted(time.Now()) {
 		d.After = after
 		r.at.Owed[channel] = d
@@ -195,7 +195,7 @@ func (r *receiver) readSaid(ctx context.Context, e event) ([]adapters.Update, er
 		r.at.direct(at.Channel)
 	}
 	if !r.at.Owed[at.Channel].Blind {
-		r.owe(at.Channel, pendingHistory{After: flake(at.ID) - 1, Guild: at.Guild, Blind: true}, why)
+		r.addPending(at.Channel, pendingHistory{After: flake(at.ID) - 1, Guild: at.Guild, Blind: true}, why)
 	}
 	return nil, nil
 }

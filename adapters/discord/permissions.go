@@ -93,11 +93,11 @@ func (c *guildDirectory) standing(ctx context.Context, id string) (guild, member
 		return guild{}, member{}, err
 	}
 	var g guild
-	if err := c.patiently(ctx, guildRoute("get guild", id, ""), leniently(&g)); err != nil {
+	if err := c.readWithRetry(ctx, guildRoute("get guild", id, ""), leniently(&g)); err != nil {
 		return guild{}, member{}, err
 	}
 	var me member
-	if err := c.patiently(ctx, guildRoute("get member", id, "/members/"+self.ID), leniently(&me)); err != nil {
+	if err := c.readWithRetry(ctx, guildRoute("get member", id, "/members/"+self.ID), leniently(&me)); err != nil {
 		return guild{}, member{}, err
 	}
 	me.User = &self.user

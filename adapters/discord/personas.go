@@ -120,19 +120,19 @@ func faceName(name string) string {
 // EditAs replaces the words of message m: by text where it has a face, else by
 // unmasked. Nobody is notified by it.
 func (c *messageSender) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
-	return c.wherever(ctx, m, func(to string) error {
+	return c.inChannelOf(ctx, m, func(to string) error {
 		if !c.hooked.has(m.Message) {
 			if err := c.edit(ctx, to, m, unmasked); !refusedWith(err, notOurs) {
 				return err
 			}
 			c.hooked.add(m.Message) // a message that grows is not refused with each of its edits
 		}
-		return c.throughHook(ctx, "edit webhook message", http.MethodPatch, to, m, edited(text))
+		return c.callWebhook(ctx, "edit webhook message", http.MethodPatch, to, m, edited(text))
 	})
 }
 
-// throughHook makes a call about a message that one of our webhooks sent.
-func (c *messageSender) throughHook(ctx context.Context, op, method, to string, m adapters.MessageRef, body any) error {
+// callWebhook makes a call about a message that one of our webhooks sent.
+func (c *messageSender) callWebhook(ctx context.Context, op, method, to string, m adapters.MessageRef, body any) error {
 	ch, err := c.lookUp(ctx, to)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (c *messageSender) throughHook(ctx context.Context, op, method, to string, 
 // deleteAs deletes a message that one of our webhooks sent; refused is what
 // Discord said to us when it seemed to be somebody else's.
 func (c *messageSender) deleteAs(ctx context.Context, to string, m adapters.MessageRef, refused error) error {
-	err := c.throughHook(ctx, "delete webhook message", http.MethodDelete, to, m, nil)
+	err := c.callWebhook(ctx, "delete webhook message", http.MethodDelete, to, m, nil)
 	if err != nil && !refusedWith(err, unknownMessage, threadArchived) && adapters.KindOf(err).Permanent() {
 		return refused
 	}

@@ -16,7 +16,7 @@ var _ adapters.Reactor = (*Client)(nil)
 // React sets our reaction on message m: the emoji we put there before is taken
 // back. An emoji is Unicode, or a name in colons of the server's own.
 func (c *messageSender) React(ctx context.Context, m adapters.MessageRef, emoji string) error {
-	return c.wherever(ctx, m, func(to string) error { return c.reactIn(ctx, to, m, emoji) })
+	return c.inChannelOf(ctx, m, func(to string) error { return c.reactIn(ctx, to, m, emoji) })
 }
 
 // reactIn is React for a message of the channel to.
@@ -76,7 +76,7 @@ func (c *messageSender) reaction(channel, shown string) (string, error) {
 	if e, ok := c.known.customEmoji(ch.GuildID, name); ok {
 		return emojiName(e).path(), nil
 	}
-	if plain := emoji.Plain(shown); plain != shown {
+	if plain := emoji.ToUnicode(shown); plain != shown {
 		return emojiName{Name: plain}.path(), nil
 	}
 	return "", &adapters.Error{Kind: adapters.Invalid, Op: "react", Err: fmt.Errorf("the server has no emoji %q", name)}

@@ -115,8 +115,8 @@ func (r *receiver) run(ctx context.Context, events <-chan event, asks <-chan ask
 		case a := <-asks:
 			err = r.grant(ctx)
 			a.granted <- err
-		case <-r.dun():
-			err = r.collect(ctx)
+		case <-r.retryTimer():
+			err = r.retryPending(ctx)
 		case one := <-r.calls:
 			err = r.takeCalled(ctx, one)
 		case e := <-events:

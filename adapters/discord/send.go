@@ -26,7 +26,7 @@ var (
 )
 
 // suppressEmbeds keeps Discord from fetching what a text links to: a fetch would
-// carry out whatever the URL holds, with nobody's click (SECURITY S6).
+// carry out whatever the URL holds, with nobody's click.
 const suppressEmbeds = int(discordgo.MessageFlagsSuppressEmbeds)
 
 // allowed says who is notified by a message. Its fields are always written:
@@ -245,7 +245,7 @@ const notOurs = 50005
 // Delete deletes message m. One that is gone already is success.
 func (c *messageSender) Delete(ctx context.Context, m adapters.MessageRef) error {
 	c.deleted.add(m.Message) // what we do ourselves is no news
-	err := c.wherever(ctx, m, func(to string) error {
+	err := c.inChannelOf(ctx, m, func(to string) error {
 		r := channelRoute("delete message", http.MethodDelete, to, "/messages/"+url.PathEscape(m.Message))
 		err := c.call(ctx, r, nil, nil)
 		if err != nil && adapters.KindOf(err) == adapters.Forbidden {

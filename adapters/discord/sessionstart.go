@@ -106,7 +106,7 @@ func (r *receiver) grant(ctx context.Context) error {
 		}
 	}
 	if !r.began.IsZero() {
-		adapters.Pause(ctx, identifyPause-now.Sub(r.began))
+		adapters.SleepContext(ctx, identifyPause-now.Sub(r.began))
 	}
 	if err := r.record(ctx, nil); err != nil {
 		return err

@@ -81,14 +81,14 @@ func (s *shard) run(ctx context.Context) error {
 			failures, s.inherited = 0, false
 		}
 		if failures >= maxFailures {
-			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: httpx.Hide(err, 0, s.client.token)}
+			return &adapters.Error{Kind: adapters.NotSent, Op: "gateway", Err: httpx.RedactError(err, 0, s.client.token)}
 		}
 		lasted := time.Since(began)
 		if lasted >= steady {
 			pause.Reset()
 		}
 		if rest := pause.NextBackOff(); !next || lasted < settled {
-			adapters.Pause(ctx, rest)
+			adapters.SleepContext(ctx, rest)
 		}
 	}
 	return nil
@@ -296,6 +296,6 @@ func (s *shard) invalid(ctx context.Context, c *connection, data json.RawMessage
 		s.forget()
 	}
 	c.close(errInvalid)
-	adapters.Pause(ctx, time.Second+rand.N(4*time.Second)) //nolint:gosec // only spreads the load
+	adapters.SleepContext(ctx, time.Second+rand.N(4*time.Second)) //nolint:gosec // only spreads the load
 	return errInvalid
 }

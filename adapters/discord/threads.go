@@ -49,10 +49,10 @@ func (c *messageSender) Thread(ctx context.Context, m adapters.MessageRef, name 
 	return made.ID, nil
 }
 
-// wherever does something to message m in the channel in which it stands: one of a
+// inChannelOf does something to message m in the channel in which it stands: one of a
 // thread may be in its chat, like that on which the thread hangs; and what began a
 // thread of a forum is in that thread.
-func (c *messageSender) wherever(ctx context.Context, m adapters.MessageRef, do func(to string) error) error {
+func (c *messageSender) inChannelOf(ctx context.Context, m adapters.MessageRef, do func(to string) error) error {
 	to, err := target(m.Chat, m.Thread)
 	if err != nil {
 		return err
@@ -66,17 +66,17 @@ func (c *messageSender) wherever(ctx context.Context, m adapters.MessageRef, do 
 			to = m.Message
 		}
 	}
-	err = c.reopening(ctx, to, do)
+	err = c.reopenAndRetry(ctx, to, do)
 	if to == m.Thread && m.Thread != m.Message && refusedWith(err, unknownMessage) {
 		return do(m.Chat)
 	}
 	return err
 }
 
-// reopening does something to a message of the channel to. In a thread that was put
+// reopenAndRetry does something to a message of the channel to. In a thread that was put
 // away nothing can be changed until it is opened again, which only a new message does
 // by itself (docs.discord.com/developers/topics/threads#active--archived-threads).
-func (c *messageSender) reopening(ctx context.Context, to string, do func(to string) error) error {
+func (c *messageSender) reopenAndRetry(ctx context.Context, to string, do func(to string) error) error {
 	err := do(to)
 	if !refusedWith(err, threadArchived) {
 		return err
@@ -98,7 +98,7 @@ func (c *messageSender) reopening(ctx context.Context, to string, do func(to str
 // first: those in use, and the archived ones.
 func (c *guildDirectory) threads(ctx context.Context, of channel) ([]string, error) {
 	var active threadList
-	if err := c.patiently(ctx, guildRoute("get threads", of.GuildID, "/threads/active"), &active); err != nil {
+	if err := c.readWithRetry(ctx, guildRoute("get threads", of.GuildID, "/threads/active"), &active); err != nil {
 		return nil, err
 	}
 	archived, err := c.archived(ctx, of, time.Time{})
@@ -153,7 +153,7 @@ func (c *guildDirectory) archivedPrivate(ctx context.Context, of channel) ([]cha
 func (c *guildDirectory) putAway(ctx context.Context, of channel, op, path string, next func(channel) (string, bool)) (all []channel, err error) {
 	for before := ""; ; {
 		var page threadList
-		err := c.patiently(ctx, channelRoute(op, http.MethodGet, of.ID, fmt.Sprintf("%s?limit=%d%s", path, pageSize, before)), &page)
+		err := c.readWithRetry(ctx, channelRoute(op, http.MethodGet, of.ID, fmt.Sprintf("%s?limit=%d%s", path, pageSize, before)), &page)
 		if err != nil && !adapters.KindOf(err).Permanent() {
 			return nil, err
 		}

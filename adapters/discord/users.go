@@ -15,7 +15,7 @@ import (
 const briefly = 2 * time.Second
 
 // somebody returns who it is of whom an event tells the id alone. Whether they are a
-// person decides whether they are heard (SECURITY S1): where nothing has told that yet,
+// person decides whether they are heard: where nothing has told that yet,
 // Discord is asked once, and when it does not say, nobody is asked about for a while.
 // What they are called is left to events that say it.
 func (r *receiver) somebody(ctx context.Context, id string) adapters.Person {

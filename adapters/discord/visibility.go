@@ -158,7 +158,7 @@ func (c *guildDirectory) members(ctx context.Context, id string, f func(member))
 	for after := "0"; ; {
 		var page []member
 		path := "/members?limit=" + strconv.Itoa(most) + "&after=" + after
-		if err := c.patiently(ctx, guildRoute("get members", id, path), &page); err != nil {
+		if err := c.readWithRetry(ctx, guildRoute("get members", id, path), &page); err != nil {
 			return err
 		}
 		for _, m := range page {

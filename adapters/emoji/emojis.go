@@ -41,7 +41,7 @@ var names = sync.OnceValue(func() (t struct{ named, names map[string]string }) {
 		for _, name := range words[1:] {
 			t.named[name] = b.String()
 		}
-		t.names[Bare(b.String())] = words[1]
+		t.names[StripModifiers(b.String())] = words[1]
 	}
 	return t
 })
@@ -70,9 +70,9 @@ func inTone(emoji, tone string) string {
 	return emoji[:size] + tone + strings.TrimPrefix(emoji[size:], "\uFE0F")
 }
 
-// Plain returns the emoji that a name in colons means; anything else, a server's
+// ToUnicode returns the emoji that a name in colons means; anything else, a server's
 // own emoji among it, is returned as it is.
-func Plain(emoji string) string {
+func ToUnicode(emoji string) string {
 	if name, ok := inColons(emoji); ok {
 		return Named(name)
 	}
@@ -91,12 +91,12 @@ func Name(emoji string) (string, bool) {
 	if name, ok := inColons(emoji); ok {
 		return name, true
 	}
-	name, ok := names().names[Bare(emoji)]
+	name, ok := names().names[StripModifiers(emoji)]
 	return name, ok
 }
 
-// Bare returns emoji without presentation selectors and skin tones.
-func Bare(emoji string) string {
+// StripModifiers returns emoji without presentation selectors and skin tones.
+func StripModifiers(emoji string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\uFE0F' || (r >= '\U0001F3FB' && r <= '\U0001F3FF') {
 			return -1

@@ -127,8 +127,8 @@ func (a *Answer) Take(resp *http.Response, err error) (*http.Response, error) {
 	return resp, nil
 }
 
-// Capped returns body, whose reading fails with [adapters.Invalid] beyond limit bytes.
-func Capped(body io.ReadCloser, limit int64) io.ReadCloser {
+// LimitBody returns body, whose reading fails with [adapters.Invalid] beyond limit bytes.
+func LimitBody(body io.ReadCloser, limit int64) io.ReadCloser {
 	return capped{http.MaxBytesReader(nil, body, limit)}
 }
 
@@ -150,10 +150,10 @@ const (
 	leastWait = 100 * time.Millisecond
 )
 
-// Patiently makes a call that changes nothing: it waits as long as the platform asks,
+// RetryRead makes a call that changes nothing: it waits as long as the platform asks,
 // and makes it again where the failure may have been the line's. It returns what
 // another call would not mend.
-func Patiently(ctx context.Context, call func() error) error {
+func RetryRead(ctx context.Context, call func() error) error {
 	pause := &backoff.ExponentialBackOff{InitialInterval: time.Second, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 30 * time.Second}
 	pause.Reset()
 	for try := 1; ; try++ {
@@ -164,9 +164,9 @@ func Patiently(ctx context.Context, call func() error) error {
 			return err
 		case e.Kind == adapters.Limited:
 			try-- // to wait is no failure
-			adapters.Pause(ctx, max(cmp.Or(e.RetryAfter, time.Second), leastWait))
+			adapters.SleepContext(ctx, max(cmp.Or(e.RetryAfter, time.Second), leastWait))
 		case try < maxTries && (e.Kind == adapters.Unknown || e.Kind == adapters.NotSent):
-			adapters.Pause(ctx, pause.NextBackOff())
+			adapters.SleepContext(ctx, pause.NextBackOff())
 		default:
 			return err
 		}
@@ -189,9 +189,9 @@ func (e *hidden) Error() string { return e.words }
 // Unwrap returns context.Canceled, context.DeadlineExceeded or nil.
 func (e *hidden) Unwrap() error { return e.cause }
 
-// Hide keeps of err only its words without the secrets, behind the status if that is
+// RedactError keeps of err only its words without the secrets, behind the status if that is
 // not 0, and whether the context ended it.
-func Hide(err error, status int, secrets ...adapters.Secret) error {
+func RedactError(err error, status int, secrets ...adapters.Secret) error {
 	words := err.Error()
 	if status != 0 {
 		words = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), words)

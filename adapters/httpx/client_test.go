@@ -20,7 +20,7 @@ func TestAHiddenErrorHoldsNoSecret(t *testing.T) {
 	const token = "token-of-the-bot"
 	for n := range 2 * len(token) {
 		foreign := fmt.Errorf("%s%s: %w", strings.Repeat("x", maxWords-2*len(token)+n), token, context.DeadlineExceeded)
-		err := Hide(foreign, 0, "another", token)
+		err := RedactError(foreign, 0, "another", token)
 		if said := err.Error(); strings.Contains(said, "to") || len(said) > maxWords {
 			t.Fatalf("%d bytes: …%s", len(said), said[maxWords-3*len(token):])
 		}
@@ -28,7 +28,7 @@ func TestAHiddenErrorHoldsNoSecret(t *testing.T) {
 			t.Error("the cause is lost, or more than that is kept")
 		}
 	}
-	if got := Hide(errors.New("no"), http.StatusBadGateway).Error(); got != "HTTP 502 Bad Gateway: no" {
+	if got := RedactError(errors.New("no"), http.StatusBadGateway).Error(); got != "HTTP 502 Bad Gateway: no" {
 		t.Errorf("said %q", got)
 	}
 }
@@ -36,7 +36,7 @@ func TestAHiddenErrorHoldsNoSecret(t *testing.T) {
 // SECURITY S20: a file that is longer than it was said to be ends where it may be long.
 func TestALongFileIsRefused(t *testing.T) {
 	for size, fits := range map[int]bool{0: true, 9: true, 10: true, 11: false, 99: false} {
-		got, err := io.ReadAll(Capped(io.NopCloser(strings.NewReader(strings.Repeat("x", size))), 10))
+		got, err := io.ReadAll(LimitBody(io.NopCloser(strings.NewReader(strings.Repeat("x", size))), 10))
 		if (err == nil) != fits || len(got) != min(size, 10) || !fits && adapters.KindOf(err) != adapters.Invalid {
 			t.Errorf("of %d bytes %d were read, %v", size, len(got), err)
 		}
@@ -60,7 +60,7 @@ func TestACallIsMadeAgainWhereThatMayHelp(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began, calls := time.Now(), 0
-			err := Patiently(t.Context(), func() error {
+			err := RetryRead(t.Context(), func() error {
 				if calls++; calls == 10 {
 					return nil
 				}

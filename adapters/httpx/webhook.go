@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// maxCall bounds the body of a platform's call (SECURITY S9).
+// maxCall bounds the body of a platform's call.
 const maxCall = 1 << 20
 
-// Called returns the body of a platform's call once it is proved to come from there.
+// ReadProvedBody returns the body of a platform's call once it is proved to come from there.
 // Only raw bytes are looked at before: each of the headers has to come once, and prove
 // says what is wrong with the signature that is among them. Any other request is
 // answered here and noted as refused, and ok is false.
-func Called(w http.ResponseWriter, r *http.Request, refuse func(reason string), headers []string, prove func(body []byte) error) (body []byte, ok bool) {
+func ReadProvedBody(w http.ResponseWriter, r *http.Request, refuse func(reason string), headers []string, prove func(body []byte) error) (body []byte, ok bool) {
 	if r.Method != http.MethodPost {
 		refuse("only POST is taken")
 		http.Error(w, "only POST", http.StatusMethodNotAllowed)
@@ -28,7 +28,7 @@ func Called(w http.ResponseWriter, r *http.Request, refuse func(reason string), 
 		http.Error(w, "the body is too long", http.StatusRequestEntityTooLarge)
 		return nil, false
 	}
-	if err = plain(r.Header, headers); err == nil {
+	if err = checkHeaders(r.Header, headers); err == nil {
 		err = prove(body)
 	}
 	if err != nil {
@@ -39,9 +39,9 @@ func Called(w http.ResponseWriter, r *http.Request, refuse func(reason string), 
 	return body, true
 }
 
-// plain says why the headers leave it open what was signed: one that comes twice proves
+// checkHeaders says why the headers leave it open what was signed: one that comes twice proves
 // nothing, and a body may be encoded on the way.
-func plain(h http.Header, once []string) error {
+func checkHeaders(h http.Header, once []string) error {
 	for _, name := range once {
 		if len(h.Values(name)) != 1 {
 			return errors.New("the header " + name + " does not come once")

@@ -76,7 +76,7 @@ func TestEveryRefusalIsNoted(t *testing.T) {
 	} {
 		var noted []string
 		w := httptest.NewRecorder()
-		body, ok := Called(w, c.r, func(reason string) { noted = append(noted, reason) }, []string{"Signed"}, func(body []byte) error {
+		body, ok := ReadProvedBody(w, c.r, func(reason string) { noted = append(noted, reason) }, []string{"Signed"}, func(body []byte) error {
 			if string(body) != "good" {
 				return errors.New("ill signed")
 			}

@@ -51,7 +51,7 @@ func (r *receiver) fills(ctx context.Context) error {
 		plan = append(plan, ch.ID)
 		f.checked[ch.ID] = pos.lookBack(ch.ID)
 	}
-	if err := r.bring(ctx, historyPage{plan: plan}); err != nil {
+	if err := r.sendPage(ctx, historyPage{plan: plan}); err != nil {
 		return err
 	}
 	deaf := "" // since when something may be missed: Slack keeps little for nobody
@@ -76,7 +76,7 @@ func (f *backfiller) run(ctx context.Context, deaf string) error {
 		deaf, listened = "", true
 		if everything {
 			f.full = began.Add(fillEvery)
-			if err := f.bring(ctx, historyPage{looked: began}); err != nil {
+			if err := f.sendPage(ctx, historyPage{looked: began}); err != nil {
 				return err
 			}
 		}
@@ -133,7 +133,7 @@ func (f *backfiller) look(ctx context.Context, at []channel, deaf string, listen
 			unanswered = 0
 		}
 		s.listened = listened && !owes
-		if err := f.bring(ctx, s); err != nil {
+		if err := f.sendPage(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -172,8 +172,8 @@ func skippable(err error) bool {
 	return false
 }
 
-// bring gives dispatch what was read.
-func (r *receiver) bring(ctx context.Context, s historyPage) error {
+// sendPage gives dispatch what was read.
+func (r *receiver) sendPage(ctx context.Context, s historyPage) error {
 	select {
 	case r.pages <- s:
 		return nil
@@ -191,7 +191,7 @@ func (r *receiver) fill(ctx context.Context, s historyPage, hellos *errgroup.Gro
 		return r.whole(ctx, s.looked)
 	}
 	if s.owed != nil {
-		if err := r.owing(ctx, s.channel, *s.owed); err != nil {
+		if err := r.storePending(ctx, s.channel, *s.owed); err != nil {
 			return err
 		}
 		return r.release(ctx, s.channel, hellos)
@@ -208,7 +208,7 @@ func (r *receiver) fill(ctx context.Context, s historyPage, hellos *errgroup.Gro
 		r.c.log.Info("gap filled", "chat", s.channel, "updates", len(updates))
 	}
 	if s.listened {
-		r.c.notTold(updates)
+		r.c.noteMissingSubscription(updates)
 	}
 	for chunk := range slices.Chunk(updates, fillChunk) {
 		if err := r.accept(ctx, chunk); err != nil {
@@ -216,7 +216,7 @@ func (r *receiver) fill(ctx context.Context, s historyPage, hellos *errgroup.Gro
 		}
 		r.recent.add(chunk, true)
 	}
-	r.paid(s.channel)
+	r.clearPending(s.channel)
 	return r.release(ctx, s.channel, hellos)
 }
 

@@ -62,13 +62,13 @@ func (p *page) block(b block) {
 	case "rich_text":
 		p.rich(b)
 	case "header":
-		p.look(markup.Heading, "2", func() { p.write(plainOf(b.Text)) })
+		p.look(markup.Heading, "2", func() { p.write(decodePlainText(b.Text)) })
 	case "markdown":
-		p.markdown(plainOf(b.Text))
+		p.markdown(decodePlainText(b.Text))
 	case "divider":
 		p.write("———")
 	case "image", "video":
-		p.write(strings.TrimSpace("["+b.Type+": "+cmp.Or(plainOf(b.Title), b.AltText)) + "]")
+		p.write(strings.TrimSpace("["+b.Type+": "+cmp.Or(decodePlainText(b.Title), b.AltText)) + "]")
 	case "table":
 		p.table(b.Rows)
 	case "file", "input", "call":
@@ -93,7 +93,7 @@ func (p *page) row(elements ...json.RawMessage) {
 		if json.Unmarshal(raw, &e) != nil {
 			continue
 		}
-		words := plainOf(e.Text)
+		words := decodePlainText(e.Text)
 		switch {
 		case e.Type == "image":
 			words = strings.TrimSpace("[image: "+e.AltText) + "]"
@@ -118,14 +118,14 @@ func (p *page) object(raw json.RawMessage) {
 		Type string `json:"type"`
 	}
 	if json.Unmarshal(raw, &t) == nil && t.Type == "mrkdwn" {
-		p.mrkdwn(plainOf(raw))
+		p.mrkdwn(decodePlainText(raw))
 		return
 	}
-	p.write(plainOf(raw))
+	p.write(decodePlainText(raw))
 }
 
-// plainOf returns the words of a text object, or a bare string.
-func plainOf(raw json.RawMessage) string {
+// decodePlainText returns the words of a text object, or a bare string.
+func decodePlainText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s
@@ -239,9 +239,9 @@ func (p *page) styled(s style, fill func()) {
 func (p *page) run(e block) {
 	switch e.Type {
 	case "text":
-		p.write(plainOf(e.Text))
+		p.write(decodePlainText(e.Text))
 	case "link":
-		p.link(e.URL, plainOf(e.Text))
+		p.link(e.URL, decodePlainText(e.Text))
 	case "user":
 		p.name(e.User, "")
 	case "channel":
@@ -257,7 +257,7 @@ func (p *page) run(e block) {
 	case "color":
 		p.write(e.Value)
 	default:
-		p.write(cmp.Or(plainOf(e.Text), e.Fallback, e.Name, e.URL))
+		p.write(cmp.Or(decodePlainText(e.Text), e.Fallback, e.Name, e.URL))
 	}
 }
 

@@ -71,7 +71,7 @@ func (c *apiClient) call(ctx context.Context, method string, do func(context.Con
 func (c *apiClient) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (httpx.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
-	traced, written := adapters.Trace(ctx)
+	traced, written := adapters.TraceWritten(ctx)
 	var seen httpx.Answer
 	api := slackgo.New(botPlace, slackgo.OptionAppLevelToken(appPlace),
 		slackgo.OptionAPIURL(c.base+"/api/"), slackgo.OptionHTTPClient(httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r)) })))
@@ -181,7 +181,7 @@ func readings(unpaced bool) *rate.Limiter {
 // reading is callInto for calls that change nothing: it keeps the pace, waits as
 // long as Slack asks, and tries again what may have been the line's fault.
 func reading[T any](ctx context.Context, c *apiClient, method string, do func(context.Context, *slackgo.Client) error) (out T, err error) {
-	err = httpx.Patiently(ctx, func() (err error) {
+	err = httpx.RetryRead(ctx, func() (err error) {
 		if err := c.readings.Wait(ctx); err != nil {
 			return err
 		}

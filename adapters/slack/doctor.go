@@ -210,9 +210,9 @@ func subscriptionOf(chat adapters.Chat) string {
 // toldLate is how late an event may come that no socket had to wait for.
 const toldLate = 30 * time.Second
 
-// notTold notes what history has and no event has told, though we listened: Slack
+// noteMissingSubscription notes what history has and no event has told, though we listened: Slack
 // shows nobody but the app's owner which events it is subscribed to.
-func (c *Client) notTold(updates []adapters.Update) {
+func (c *Client) noteMissingSubscription(updates []adapters.Update) {
 	for _, u := range updates {
 		if m, ok := u.Body.(adapters.Message); ok && m.Command == nil && time.Since(u.At) > toldLate && u.From.ID != c.self.Load().account() {
 			c.log.Warn("history has what no event told", "chat", u.Chat.ID, "subscription", subscriptionOf(u.Chat))
@@ -224,8 +224,8 @@ func (c *Client) notTold(updates []adapters.Update) {
 	}
 }
 
-// told notes what events tell: their subscription stands.
-func (c *Client) told(updates []adapters.Update) {
+// noteSubscribed notes what events tell: their subscription stands.
+func (c *Client) noteSubscribed(updates []adapters.Update) {
 	for _, u := range updates {
 		if _, ok := u.Body.(adapters.Message); ok && u.Thread.ID == "" {
 			c.mu.Lock()

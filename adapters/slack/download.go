@@ -65,5 +65,5 @@ func (c *apiClient) download(ctx context.Context, address, mime string, limit in
 		_ = resp.Body.Close() // there is nothing in it for us
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: fmt.Errorf("HTTP %d instead of the file; the app needs the scope files:read", resp.StatusCode)}
 	}
-	return httpx.Capped(resp.Body, limit), nil
+	return httpx.LimitBody(resp.Body, limit), nil
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
-// judge says what a failed call means: [adapters.Judge] from what was seen, made
+// judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by Slack's own code, which comes with status 200.
 func (c *apiClient) judge(method string, seen httpx.Answer, said apiStatus, err error) error {
 	out := &adapters.Error{Op: method}
-	_, out.Kind = adapters.Judge(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
+	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
 	switch {
 	case said.OK != nil && said.Error != "" && seen.Status < http.StatusInternalServerError:
 		out.Kind = kindOf(said.Error)
@@ -90,7 +90,7 @@ func (c *apiClient) scrub(status int, err error, secrets ...adapters.Secret) err
 	if status == http.StatusOK {
 		status = 0 // Slack's own codes come with it
 	}
-	return httpx.Hide(err, status, append(secrets, c.o.BotToken, c.o.AppToken, c.o.SigningSecret)...)
+	return httpx.RedactError(err, status, append(secrets, c.o.BotToken, c.o.AppToken, c.o.SigningSecret)...)
 }
 
 // refusedFor reports whether err is Slack's definite refusal with one of codes.

@@ -26,7 +26,7 @@ func (c *messageSender) Find(ctx context.Context, p adapters.OutgoingMessage) (a
 		}
 		for _, one := range raw {
 			if keyIn(one) == p.Key {
-				if err := c.complete(ctx, one, p); err != nil {
+				if err := c.attachMissingFiles(ctx, one, p); err != nil {
 					return adapters.Receipt{}, false, err
 				}
 				ts := markOf(one).TS

@@ -110,7 +110,7 @@ func hostOf(rest string) string {
 }
 
 // neutral takes the power to call a whole channel, or anybody by a raw id, from
-// words: an invisible joiner breaks what Slack would recognise (SECURITY S6).
+// words: an invisible joiner breaks what Slack would recognise.
 func neutral(words string) string {
 	if !strings.ContainsAny(words, "@<") {
 		return words

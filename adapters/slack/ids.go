@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// The keys below are the identity of what happened (DELIVERY 1.1), never of its
+// The keys below are the identity of what happened, never of its
 // delivery: event ids name a delivery, and the same message comes as message and
 // as app_mention, and again from history. Every key begins with its kind. A ts is
 // Slack's name for a message, unique within its channel, and its time.
@@ -23,7 +23,7 @@ const messagePrefix = "message:"
 // editKey names one version of a message: by the time of the edit, or by the
 // words where Slack does not say it.
 func editKey(channel, ts, edited, content string) string {
-	return "edit:" + channel + ":" + ts + ":" + cmp.Or(edited, adapters.Digest(content))
+	return "edit:" + channel + ":" + ts + ":" + cmp.Or(edited, adapters.HashContent(content))
 }
 
 // deleteKey names the end of a message.

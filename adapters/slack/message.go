@@ -221,7 +221,7 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 	if first, rest, _ := strings.Cut(strings.TrimSpace(cmd.Text), " "); strings.HasPrefix(name, "trestle") {
 		name, args = cmp.Or(strings.ToLower(first), "help"), rest
 	}
-	r.c.overheard(cmd)
+	r.c.storeResponseURL(cmd)
 	trigger := cmp.Or(cmd.Trigger, d.id)
 	kind := ""
 	if cmd.ChannelName == "directmessage" {

@@ -111,9 +111,9 @@ func (f *backfiller) before(pos *position) func(a, b channel) int {
 	}
 }
 
-// owing notes what stays owed of a channel, durably before its live updates move
+// storePending notes what stays owed of a channel, durably before its live updates move
 // its place.
-func (r *receiver) owing(ctx context.Context, channel string, d pendingHistory) error {
+func (r *receiver) storePending(ctx context.Context, channel string, d pendingHistory) error {
 	r.mu.Lock()
 	had, owes := r.pos.Owed[channel]
 	r.pos.Owed[channel] = d
@@ -124,8 +124,8 @@ func (r *receiver) owing(ctx context.Context, channel string, d pendingHistory) 
 	return r.accept(ctx, nil)
 }
 
-// paid notes that nothing is owed of a channel any more.
-func (r *receiver) paid(channel string) {
+// clearPending notes that nothing is owed of a channel any more.
+func (r *receiver) clearPending(channel string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.pos.Owed, channel)

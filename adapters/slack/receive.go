@@ -89,7 +89,7 @@ type acceptedEvents struct {
 func (r *receiver) connect(ctx context.Context) error {
 	heard := func() { r.sink.Alive(time.Now()) }
 	if r.c.o.AppToken != "" {
-		l := &socketPool{c: r.c, inbox: r.inbox, heard: heard, holed: r.holed, listens: sync.OnceFunc(func() { close(r.listens) })}
+		l := &socketPool{c: r.c, inbox: r.inbox, heard: heard, holed: r.requestBackfill, listens: sync.OnceFunc(func() { close(r.listens) })}
 		return l.run(ctx)
 	}
 	close(r.listens)
@@ -98,13 +98,13 @@ func (r *receiver) connect(ctx context.Context) error {
 			return err
 		}
 		heard()
-		adapters.Pause(ctx, proofOf)
+		adapters.SleepContext(ctx, proofOf)
 	}
 	return nil
 }
 
-// holed asks for another look at history. It never blocks.
-func (r *receiver) holed() {
+// requestBackfill asks for another look at history. It never blocks.
+func (r *receiver) requestBackfill() {
 	select {
 	case r.refill <- struct{}{}:
 	default:
@@ -151,7 +151,7 @@ func (r *receiver) deliver(ctx context.Context, ds []*delivery, hellos *errgroup
 			chat = t.updates[0].Chat.ID
 		}
 		if _, gap := gapIn(t.updates); gap {
-			r.holed()
+			r.requestBackfill()
 		}
 		if chat != "" && (r.filling[chat] || !r.planned) {
 			r.park(chat, t)
@@ -222,7 +222,7 @@ func (r *receiver) record(ctx context.Context, ts []*acceptedEvents, hellos *err
 	r.inbox.done(ds)
 	for _, d := range ds {
 		if d.home != "" {
-			hellos.TryGo(func() error { r.c.hello(ctx, d.home); return nil })
+			hellos.TryGo(func() error { r.c.publishHome(ctx, d.home); return nil })
 		}
 	}
 	return nil
@@ -327,9 +327,9 @@ func (s *recent) told(key string) bool {
 // errNotReceiving is why a request cannot be taken.
 var errNotReceiving = errors.New("nothing receives for this app now")
 
-// hello fills somebody's App Home: the page that people open to see what an app
+// publishHome fills somebody's App Home: the page that people open to see what an app
 // is for.
-func (c *Client) hello(ctx context.Context, user string) {
+func (c *Client) publishHome(ctx context.Context, user string) {
 	me, err := c.me(ctx)
 	if err != nil {
 		return

@@ -27,8 +27,8 @@ type responseURL struct {
 	left    int // answers it is still good for
 }
 
-// overheard remembers where a slash command can be answered.
-func (c *messageSender) overheard(cmd command) {
+// storeResponseURL remembers where a slash command can be answered.
+func (c *messageSender) storeResponseURL(cmd command) {
 	u, err := url.Parse(cmd.Respond)
 	if err != nil || cmd.Respond == "" || !c.ours(u) {
 		return
@@ -41,9 +41,9 @@ func (c *messageSender) overheard(cmd command) {
 	c.asides[cmd.Channel] = responseURL{address: cmd.Respond, until: time.Now().Add(asideKept), left: asideMost}
 }
 
-// aside says a part to whoever gave the last slash command in the chat, and reports
+// answerCommand says a part to whoever gave the last slash command in the chat, and reports
 // whether it could. Nobody else sees it, and it is no message of the chat.
-func (c *messageSender) aside(ctx context.Context, chat string, f form) bool {
+func (c *messageSender) answerCommand(ctx context.Context, chat string, f form) bool {
 	c.mu.Lock()
 	a, known := c.asides[chat]
 	if a.left--; known {
@@ -56,7 +56,7 @@ func (c *messageSender) aside(ctx context.Context, chat string, f form) bool {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
 	err := slackgo.PostWebhookCustomHTTPContext(ctx, a.address, c.http, &slackgo.WebhookMessage{
-		Text: f.plain().text, ResponseType: slackgo.ResponseTypeEphemeral,
+		Text: f.asMrkdwn().text, ResponseType: slackgo.ResponseTypeEphemeral,
 	})
 	if err != nil {
 		c.log.Warn("command not answered", "chat", chat, "error", c.scrub(0, err, adapters.Secret(a.address)))

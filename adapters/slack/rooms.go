@@ -47,7 +47,7 @@ func (r reader) renamed(ctx context.Context, e event) ([]adapters.Update, error)
 	chat := r.c.names.chat(ctx, ch.ID, "", r.self.Team)
 	chat.Title = ch.Name
 	return []adapters.Update{{
-		Key: eventKey("rename", ch.ID, e.At, adapters.Digest(ch.Name)), Chat: chat, At: timeOf(e.At), Body: adapters.Renamed{Title: ch.Name},
+		Key: eventKey("rename", ch.ID, e.At, adapters.HashContent(ch.Name)), Chat: chat, At: timeOf(e.At), Body: adapters.Renamed{Title: ch.Name},
 	}}, nil
 }
 

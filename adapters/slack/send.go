@@ -47,8 +47,8 @@ func formOf(part string, people []adapters.Person) form {
 	return form{text: names.inText(part)}
 }
 
-// plain returns the part as mrkdwn, for a server that does not take its form.
-func (f form) plain() form {
+// asMrkdwn returns the part as mrkdwn, for a server that does not take its form.
+func (f form) asMrkdwn() form {
 	if f.markdown == "" {
 		return form{text: f.text}
 	}
@@ -109,12 +109,12 @@ func (c *messageSender) Send(ctx context.Context, p adapters.OutgoingMessage) (a
 		f = formOf(p.Text, p.Mentions)
 		receipt, err = c.post(ctx, p, f, thread)
 	}
-	if f != f.plain() && refusedFor(err, formless...) {
+	if f != f.asMrkdwn() && refusedFor(err, formless...) {
 		c.log.Warn("form refused, sending mrkdwn", "op", "chat.postMessage", "error", err)
-		f = f.plain()
+		f = f.asMrkdwn()
 		receipt, err = c.post(ctx, p, f, thread)
 	}
-	if refusedFor(err, "not_in_channel", "channel_not_found") && c.aside(ctx, p.Chat, f) {
+	if refusedFor(err, "not_in_channel", "channel_not_found") && c.answerCommand(ctx, p.Chat, f) {
 		return adapters.Receipt{At: time.Now().UTC()}, nil
 	}
 	if shut := refusedFor(err, "messages_tab_disabled"); shut || err == nil && strings.HasPrefix(p.Chat, "D") {
@@ -149,7 +149,7 @@ func (c *messageSender) post(ctx context.Context, p adapters.OutgoingMessage, f 
 	raw, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
 		_, _, err := api.PostMessageContext(ctx, p.Chat, c.fields(method, func(v url.Values) {
 			f.set(v)
-			v.Set("unfurl_links", "false") // a fetch would carry out whatever the address holds (SECURITY S6)
+			v.Set("unfurl_links", "false") // a fetch would carry out whatever the address holds
 			v.Set("unfurl_media", "false")
 			if p.Key != "" {
 				v.Set("client_msg_id", p.Key)
@@ -197,15 +197,15 @@ func receiptOf(method string, raw []byte) (adapters.Receipt, error) {
 
 // Edit replaces the words of message m by text, one part as Split returned it.
 func (c *messageSender) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
-	return c.revise(ctx, m, formOf(text, nil), nil)
+	return c.updateWithFallback(ctx, m, formOf(text, nil), nil)
 }
 
-// revise gives a message words, and files if there are any: those are then all that it
+// updateWithFallback gives a message words, and files if there are any: those are then all that it
 // has. Slack leaves a message its files where none are named, but not its words.
-func (c *messageSender) revise(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
+func (c *messageSender) updateWithFallback(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
 	err := c.update(ctx, m, f, files)
-	if f != f.plain() && refusedFor(err, formless...) {
-		err = c.update(ctx, m, f.plain(), files)
+	if f != f.asMrkdwn() && refusedFor(err, formless...) {
+		err = c.update(ctx, m, f.asMrkdwn(), files)
 	}
 	return err
 }

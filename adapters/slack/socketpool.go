@@ -67,7 +67,7 @@ func (l *socketPool) keep(ctx context.Context, n int) error {
 				rest = max(rest, e.RetryAfter)
 			}
 			l.c.log.Warn("socket not opened", "pause", rest, "error", err)
-			adapters.Pause(ctx, rest)
+			adapters.SleepContext(ctx, rest)
 			continue
 		}
 		l.works(n)
@@ -86,7 +86,7 @@ func (l *socketPool) keep(ctx context.Context, n int) error {
 		if time.Since(opened) >= settled {
 			pause.Reset()
 		} else {
-			adapters.Pause(ctx, pause.NextBackOff())
+			adapters.SleepContext(ctx, pause.NextBackOff())
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 	switch e.Type {
 	case "message":
 		updates, err := r.message(ctx, raw)
-		r.c.told(updates)
+		r.c.noteSubscribed(updates)
 		return updates, err
 	case "app_mention": // of an app that is not told the rest
 		return r.message(ctx, raw)

@@ -103,7 +103,7 @@ func (c *messageSender) put(ctx context.Context, address string, content []byte)
 // send the words twice. Any other error says that it is not known whether all is there,
 // so that the sender looks for it with [Client.Find], which attaches what is missing.
 func (c *messageSender) attach(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
-	err := c.revise(ctx, m, f, files)
+	err := c.updateWithFallback(ctx, m, f, files)
 	switch {
 	case err == nil:
 		return nil
@@ -123,9 +123,9 @@ func listOf(ids []string) string {
 	return string(raw)
 }
 
-// complete attaches the files that a message found again should have and, since
+// attachMissingFiles attaches the files that a message found again should have and, since
 // we died or were cut off in between, has not.
-func (c *messageSender) complete(ctx context.Context, raw json.RawMessage, p adapters.OutgoingMessage) error {
+func (c *messageSender) attachMissingFiles(ctx context.Context, raw json.RawMessage, p adapters.OutgoingMessage) error {
 	var m struct {
 		TS       string            `json:"ts"`
 		Username string            `json:"username"`

@@ -130,7 +130,7 @@ func portrait(address string) string {
 
 // chat returns the conversation with that id. kind is its channel_type, when the
 // event says it. One of which nobody says what it is belongs to no workspace, for it
-// may be a group chat (S1).
+// may be a group chat.
 func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 	n.mu.Lock()
 	known, ok := n.chats[id]

@@ -36,7 +36,7 @@ func (c *Client) HookPath() string {
 // 503 when that could not be done in time.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	headers := []string{"X-Slack-Signature", "X-Slack-Request-Timestamp"}
-	body, ok := httpx.Called(w, r, c.refuse, headers, func(body []byte) error { return c.proved(r.Header, body) })
+	body, ok := httpx.ReadProvedBody(w, r, c.refuse, headers, func(body []byte) error { return c.proved(r.Header, body) })
 	if !ok {
 		return
 	}

@@ -32,7 +32,7 @@ func callSeen[T any](ctx context.Context, c *Client, method string, params tgbot
 func request[T any](ctx context.Context, c *Client, method, offset string, limit time.Duration, send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (T, httpx.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	traced, written := adapters.Trace(ctx)
+	traced, written := adapters.TraceWritten(ctx)
 	traced = crashPoints(traced, method, offset)
 
 	var seen httpx.Answer

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
-// judge says what a failed call means: [adapters.Judge] from what was seen, made
+// judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by what Telegram says in its own form of error.
 func (c *Client) judge(method string, seen httpx.Answer, err error) error {
 	out := &adapters.Error{Op: method}
@@ -27,7 +27,7 @@ func (c *Client) judge(method string, seen httpx.Answer, err error) error {
 	if ours && status < 500 {
 		status = refusal.Code // some servers answer 200 and say the code in the body
 	}
-	_, out.Kind = adapters.Judge(adapters.CallOutcome{Written: seen.Written, Status: status})
+	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: status})
 	if !ours {
 		c.judgeForeign(out, seen, err)
 		return out
@@ -49,7 +49,7 @@ func (c *Client) judgeForeign(out *adapters.Error, seen httpx.Answer, err error)
 		// between, which cannot tell what happened behind it.
 		out.Kind = adapters.Unknown
 	}
-	out.Err = httpx.Hide(err, seen.Status, c.token)
+	out.Err = httpx.RedactError(err, seen.Status, c.token)
 }
 
 // judgeRefusal reads Telegram's own error.

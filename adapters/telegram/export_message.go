@@ -102,7 +102,7 @@ func (x *exportReader) read(raw json.RawMessage) adapters.Update {
 	var m exportMessage
 	if err := json.Unmarshal(raw, &m); err != nil || m.ID == 0 {
 		return adapters.Update{
-			ID: "export", Key: "export:" + x.q.Chat + ":" + adapters.Digest(string(raw)), Chat: x.chat(),
+			ID: "export", Key: "export:" + x.q.Chat + ":" + adapters.HashContent(string(raw)), Chat: x.chat(),
 			Body: adapters.Unreadable{Kind: "exported message", Reason: "its form is unknown"}, Raw: raw,
 		}
 	}

@@ -102,8 +102,8 @@ func pieces(markup string) iter.Seq2[string, bool] {
 	}
 }
 
-// plainText returns the words of markup without their looks.
-func plainText(markup string) string {
+// stripHTML returns the words of markup without their looks.
+func stripHTML(markup string) string {
 	var b strings.Builder
 	for piece, isTag := range pieces(markup) {
 		if !isTag {

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// The keys below are the identity of what happened (DELIVERY 1.1), never of its
+// The keys below are the identity of what happened, never of its
 // delivery: update ids start anew after a silence, and the same fact may come by
 // two roads. Every key begins with its kind.
 
@@ -22,7 +22,7 @@ func messageKey(chat, message int64) string { return fmt.Sprintf("message:%d:%d"
 // editKey names one version of a message. Two edits may fall into one second,
 // so the words count too.
 func editKey(chat, message, date int64, content string) string {
-	return fmt.Sprintf("edit:%d:%d:%d:%s", chat, message, date, adapters.Digest(content))
+	return fmt.Sprintf("edit:%d:%d:%d:%s", chat, message, date, adapters.HashContent(content))
 }
 
 // memberKey names somebody's coming ("join") or going ("left"). It is told by a
@@ -77,7 +77,7 @@ func tells(u adapters.Update) (what string, told bool) {
 	case adapters.Joined, adapters.Left:
 		return u.Key, true
 	case adapters.Renamed:
-		return "renamed:" + adapters.Digest(b.Title), true
+		return "renamed:" + adapters.HashContent(b.Title), true
 	case adapters.Pinned:
 		return "pinned", true
 	case adapters.Unpinned:
@@ -95,5 +95,5 @@ func contentOf(m adapters.Message) string {
 	for _, a := range m.Attachments {
 		content = append(content, a.Kind, a.Name, a.MIME, strconv.FormatInt(a.Size, 10))
 	}
-	return adapters.Digest(strings.Join(content, "\x00"))
+	return adapters.HashContent(strings.Join(content, "\x00"))
 }

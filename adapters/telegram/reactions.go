@@ -26,7 +26,7 @@ var reactions = strings.Fields(`❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱
 func (c *Client) React(ctx context.Context, m adapters.MessageRef, shown string) error {
 	set := "[]"
 	if shown != "" {
-		known := emoji.Bare(emoji.Plain(shown))
+		known := emoji.StripModifiers(emoji.ToUnicode(shown))
 		if !slices.Contains(reactions, known) {
 			return &adapters.Error{
 				Kind: adapters.Invalid, Op: "setMessageReaction",

@@ -37,7 +37,7 @@ const allowedUpdates = `["message","edited_message","channel_post","edited_chann
 // it. When the sink refuses, the offset stays and the same updates are asked
 // for again after a pause. A 429 is waited out here; any other failure is
 // returned: Conflict when another poller or a webhook has the bot, Unauthorized
-// for a dead token, else what [adapters.Judge] makes of it.
+// for a dead token, else what [adapters.JudgeOutcome] makes of it.
 func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) (err error) {
 	c.receiving.Store(true)
 	defer func() {
@@ -61,15 +61,22 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 			return adapters.OrDone(ctx, err)
 		}
 	}
+	return c.pollUntilDone(ctx, read, at, sink)
+}
+
+// pollUntilDone polls and hands each answer to sink until ctx is done (then it returns
+// nil) or a poll fails. While the sink refuses, it asks for the same updates again, with
+// backoff; a 429 it waits out.
+func (c *Client) pollUntilDone(ctx context.Context, read reader, at position, sink adapters.Sink) error {
 	pause := backoff.NewExponentialBackOff()
-	pause.MaxInterval = 5 * time.Second // the record is ours: it may be asked often
+	pause.MaxInterval = 5 * time.Second // the store is local and may be asked often
 	hold := time.Duration(0)            // the first poll proves at once that we are heard
 	for ctx.Err() == nil {
 		asked := time.Now()
-		raw, err := c.updates(ctx, at, hold)
+		raw, err := c.pollOnce(ctx, at, hold)
 		if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Limited {
 			c.log.Warn("polling is limited", "retry_after", e.RetryAfter)
-			adapters.Pause(ctx, max(e.RetryAfter, time.Second))
+			adapters.SleepContext(ctx, max(e.RetryAfter, time.Second))
 			continue
 		}
 		if err != nil {
@@ -84,23 +91,23 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 		case err != nil:
 			rest := pause.NextBackOff()
 			c.log.Error("updates not recorded, asking again", "updates", len(batch.Updates), "pause", rest, "error", err)
-			adapters.Pause(ctx, rest)
+			adapters.SleepContext(ctx, rest)
 			continue
 		case batch.Cursor != nil:
 			at = next
 			pause.Reset()
 		}
 		if len(raw) == 0 && hold > 0 {
-			adapters.Pause(ctx, hurried-now.Sub(asked))
+			adapters.SleepContext(ctx, hurried-now.Sub(asked))
 		}
 		hold = c.poll
 	}
 	return nil
 }
 
-// updates makes one poll. It waits for something to happen, no longer than hold,
+// pollOnce makes one poll. It waits for something to happen, no longer than hold,
 // unless there is a gap to tell of first.
-func (c *Client) updates(ctx context.Context, at position, hold time.Duration) ([]json.RawMessage, error) {
+func (c *Client) pollOnce(ctx context.Context, at position, hold time.Duration) ([]json.RawMessage, error) {
 	now := time.Now()
 	if _, _, lost := at.lost(now); lost {
 		hold = 0

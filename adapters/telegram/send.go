@@ -21,7 +21,7 @@ var (
 )
 
 // noPreview keeps Telegram from fetching what a text links to: a fetch would
-// carry out whatever the URL holds, with nobody's click (SECURITY S6).
+// carry out whatever the URL holds, with nobody's click.
 const noPreview = `{"is_disabled":true}`
 
 // sentMessage is what we need of the message Telegram returns.
@@ -94,7 +94,7 @@ func callHTML[T any](ctx context.Context, c *Client, method string, params tgbot
 	c.log.Warn("markup refused, sending plain text", "op", method, "error", err)
 	plain := maps.Clone(params)
 	delete(plain, "parse_mode")
-	plain["text"] = plainText(params["text"])
+	plain["text"] = stripHTML(params["text"])
 	return call[T](ctx, c, method, plain, c.limit)
 }
 

@@ -284,7 +284,7 @@ func TestMentionsCallOnlyThoseGiven(t *testing.T) {
 		}
 	}
 	full := strings.Repeat("x", 4091) + " @Bo"
-	if got := plainText(linkMentions(full, []adapters.Person{{ID: "8", Name: "Bo", Handle: "a_handle_much_longer"}})); got != full {
+	if got := stripHTML(linkMentions(full, []adapters.Person{{ID: "8", Name: "Bo", Handle: "a_handle_much_longer"}})); got != full {
 		t.Errorf("a full message grew to %d bytes", len(got))
 	}
 }

@@ -43,7 +43,7 @@ func wantWhole(t interface {
 		if len(part) > maxMarkup || markup.Blank(text) || !utf8.ValidString(part) {
 			t.Errorf("part %d of %q: %d bytes, %q", i, md, len(part), text)
 		}
-		if got := plainText(part); got != text {
+		if got := stripHTML(part); got != text {
 			t.Errorf("plain text of part %d is %q, want %q", i, got, text)
 		}
 		joined.WriteString(text)

@@ -107,6 +107,6 @@ func (c *Client) upload(ctx context.Context, how showing, params tgbotapi.Params
 	}
 	plain := maps.Clone(params)
 	delete(plain, "parse_mode")
-	plain["caption"] = plainText(params["caption"])
+	plain["caption"] = stripHTML(params["caption"])
 	return send(plain)
 }

@@ -23,7 +23,7 @@ import (
 var _ adapters.WebhookReceiver = (*Client)(nil)
 
 const (
-	maxCall    = 1 << 20          // bytes of one call (SECURITY S9)
+	maxCall    = 1 << 20          // bytes of one call
 	hookLooked = 30 * time.Second // between looks at what Telegram says of the webhook
 	retryCall  = "5"              // seconds after which Telegram may call again
 )
@@ -138,7 +138,7 @@ func (c *Client) watchHook(ctx context.Context, sink adapters.Sink) error {
 				stored = now
 			}
 		}
-		adapters.Pause(ctx, hookLooked)
+		adapters.SleepContext(ctx, hookLooked)
 	}
 	return nil
 }

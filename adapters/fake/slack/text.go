@@ -125,9 +125,9 @@ func readBlock(raw json.RawMessage) textRenderer {
 	var w textRenderer
 	switch e.Type {
 	case "markdown":
-		return readMarkdown(plain(e.Text))
+		return readMarkdown(decodeText(e.Text))
 	case "section", "header", "mrkdwn", "plain_text":
-		return readMrkdwn(plain(e.Text))
+		return readMrkdwn(decodeText(e.Text))
 	case "user":
 		return textRenderer{text: "@" + e.User, names: []string{e.User}}
 	case "broadcast":
@@ -136,14 +136,14 @@ func readBlock(raw json.RawMessage) textRenderer {
 		return textRenderer{text: "@" + e.Group, loud: []string{"subteam^" + e.Group}}
 	case "link":
 		w.urls = append(w.urls, e.URL)
-		if w.text = plain(e.Text); w.text == "" {
+		if w.text = decodeText(e.Text); w.text == "" {
 			w.text = e.URL
 		}
 		return w
 	case "emoji":
 		return textRenderer{text: ":" + e.Name + ":"}
 	case "text":
-		return textRenderer{text: plain(e.Text)}
+		return textRenderer{text: decodeText(e.Text)}
 	}
 	between := ""
 	if e.Type == "rich_text" || e.Type == "rich_text_list" {
@@ -159,7 +159,7 @@ func readBlock(raw json.RawMessage) textRenderer {
 	return w
 }
 
-func plain(raw json.RawMessage) string {
+func decodeText(raw json.RawMessage) string {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
 		return s

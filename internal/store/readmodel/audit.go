@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// A Violation is one place where the record breaks an invariant (DELIVERY 2.5).
+// A Violation is a row that breaks an invariant of the database.
 type Violation struct {
 	Invariant string // I2 … I15
 	Subject   string // what it is about

@@ -26,7 +26,7 @@ type logAuditor struct {
 	found     []Violation
 	ids       map[spaces.EventID]int64 // of the space being walked, with their seq
 	humans    map[spaces.EntityID]bool
-	delivered map[spaces.ActionID]int64 // where its event stands in the whole record
+	delivered map[spaces.ActionID]int64 // position of its event in the table
 	failed    map[spaces.ActionID]bool
 }
 
@@ -37,8 +37,8 @@ type branchEnd struct {
 	run  int
 }
 
-// auditLog replays every branch: its order, its parents, its hashes (I11), and
-// what is folded from it (I12).
+// auditLog replays every branch and checks its order, parents and hashes, and the
+// tables that are folded from it.
 func auditLog(ctx context.Context, src engine.Reader) ([]Violation, error) {
 	a := &logAuditor{
 		src: src, humans: map[spaces.EntityID]bool{},

@@ -29,7 +29,7 @@ const (
 where space = $3 and started >= $4 and agent = $1 and circle = $2 group by stop`
 	mutedHere engine.Query = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
 	usedToday engine.Query = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
-	// What stands in the outbox is little, whatever went through it.
+	// The index has only actions that are not final, which are few.
 	countUnsent engine.Query = `select count(*) from mappings m
 join outbox o on o.account = m.account and o.chat = m.chat and o.state in ('ready', 'sending')
 where m.space = $1 and o.space = $1 and o.cycle <> ''`

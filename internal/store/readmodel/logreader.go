@@ -23,7 +23,7 @@ where o.agent = $1 and y.circle = $2
   and o.settled >= $3 order by o.n`
 	headedColumns engine.Query = tables.UplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
 	uplinksOf     engine.Query = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
-	// The rooms that somebody is in are few; those of an agent may be all there are.
+	// A person is in few spaces; an agent may be in all of them.
 	// The order of a cross join is the order in which they are gone through.
 	uplinksAcross engine.Query = `select ` + headedColumns + `
 from (select m.space as shared from members m where m.entity = $3) s cross join uplinks

@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// What a step keeps stands in the inner log right behind its acts.
+// In the inner log a note or memory directly follows the tool call that made it.
 const makerOf engine.Query = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq < (select seq from events where id = $3) and e.kind = 'acted' order by e.seq desc limit 1`
 

@@ -15,11 +15,11 @@ import (
 type ReadModel struct{ engine engine.Engine }
 
 // OpenReadOnly returns the operators' view of a record whose schema is the one this
-// program knows, beside whoever writes it. The caller closes it, and e with it.
+// program knows, while other processes write. Closing it closes e.
 func OpenReadOnly(e engine.Engine) ReadModel { return ReadModel{e} }
 
-// Backup writes a copy of the record as it stands now to file, which must be
-// absent or empty. Whoever writes goes on meanwhile. It fails with [ErrNoBackup] where
+// Backup writes a copy of the database to file, which must be absent or empty. Other
+// processes may write meanwhile. It fails with [engine.ErrNoBackup] where
 // the engine leaves that to its own tools.
 func (c ReadModel) Backup(ctx context.Context, file string) error {
 	b, ok := c.engine.(engine.BackupEngine)

@@ -13,7 +13,7 @@ import (
 )
 
 // Bodies are opaque to the engine, so words are looked for here, in the newest
-// messages alone: what is said, and what became of it later, which comes first.
+// messages alone, newest first, so that edits and deletions come before the message.
 // Other events stand between them, so the part of the log is bounded as well.
 const maxBehind = 10 * console.MaxSearched
 
