@@ -5,7 +5,7 @@ import "slices"
 // A PointInfo is one registered point.
 type PointInfo struct {
 	Name   string   // what [Point] is called with
-	Serves []string // the crash points of DELIVERY 2.3 that a kill here plays
+	Serves []string // the numbers of the crash points that a kill here covers
 	Where  string   // the moment in the way of a message
 }
 

@@ -1,9 +1,9 @@
-// Package pubsub is the contract for doorbells, shared budgets and live events.
+// Package pubsub defines notifications between processes, shared rate limits and live
+// events.
 //
-// A doorbell says "look again": it carries a key and no fact, so that losing
-// one costs a poll and never an event. A live [Event] shows people what happens
-// right now; it is not the record and may be skipped for a slow reader, who is
-// told so.
+// A notification wakes the subscribers of a key. It carries no data, so losing one costs
+// a poll and never an event. A live [Event] shows people what happens right now; it is
+// not stored, and a slow reader may miss some and is told how many.
 //
 // The package knows nothing of events in spaces, agents or platforms, and
 // imports nothing of ours.
@@ -15,11 +15,10 @@ import (
 )
 
 // Skipped is the type of the event a slow reader gets in place of those it
-// missed; its metadata holds their number under "count", or 0 when nobody knows it.
+// missed; its metadata holds their number under "count", or 0 when it is unknown.
 const Skipped = "skipped"
 
-// An Event is something that happens right now, as the live stream shows it
-// (PRD-6.2).
+// An Event is something that happens right now, as the live stream shows it.
 type Event struct {
 	// ID rises with every event of a bus, and from one process to the next. It is
 	// no part of the JSON: the stream carries it as its own field.
@@ -34,7 +33,7 @@ type Event struct {
 
 // A Publisher takes live events.
 type Publisher interface {
-	// Publish hands an event to everybody who listens at this moment. It never
+	// Publish hands an event to every stream that is open at this moment. It never
 	// blocks and keeps the order of each caller. The caller must not change
 	// metadata afterwards.
 	Publish(kind, content string, metadata map[string]any, at time.Time)
@@ -49,25 +48,25 @@ type Stream interface {
 	Close()
 }
 
-// A Notifier rings doorbells.
+// A Notifier sends notifications.
 type Notifier interface {
-	// Ring wakes everybody who listens to key. Rings that nobody has answered yet
-	// count as one. It never blocks.
+	// Ring wakes every subscriber of key. Notifications that a subscriber has not
+	// received yet count as one. It never blocks.
 	Ring(key string)
 }
 
-// A Subscriber hears doorbells.
+// A Subscriber receives notifications.
 type Subscriber interface {
-	// Listen returns a channel that holds at most one unanswered ring of key, and
-	// what stops the listening. Rings from before the call are not heard. The
-	// channel is never closed.
+	// Listen returns a channel that holds at most one notification of key, and a
+	// function that ends the subscription. Earlier notifications are not received.
+	// The channel is never closed.
 	Listen(key string) (rings <-chan struct{}, stop func())
 }
 
-// A WorkDispatcher calls for somebody.
+// A WorkDispatcher hands work to one process.
 type WorkDispatcher interface {
-	// Call asks one of those who attend key, in whichever process, to look after
-	// what note names. It never blocks. A call may get lost, or be heard twice.
+	// Call asks one consumer of key, in any process, to handle what note names. It
+	// never blocks. A call may get lost, or be delivered twice.
 	Call(key, note string)
 }
 
@@ -79,13 +78,13 @@ type Limit struct {
 	Burst int
 }
 
-// A RateLimiter keeps budgets for all processes. Whoever gets an error goes by what
-// it knows itself.
+// A RateLimiter keeps rate limits for all processes. After an error the caller uses its
+// own limits.
 type RateLimiter interface {
 	// Take takes one of each budget, or nothing of any. It returns how long the caller
 	// has to wait before it does what it asked for; a wait beyond patience takes
 	// nothing, and the caller has to ask again after it.
 	Take(ctx context.Context, patience time.Duration, budgets ...Limit) (wait time.Duration, taken bool, err error)
-	// Hold lets nobody take from the budget of a key for a while.
+	// Hold refuses every Take of a key for a while.
 	Hold(ctx context.Context, key string, d time.Duration) error
 }

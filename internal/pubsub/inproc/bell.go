@@ -1,6 +1,6 @@
-// Package inproc rings doorbells and fans out live events within one process.
+// Package inproc sends notifications and fans out live events within one process.
 //
-// It promises what [notify] says with two bounds: a listener holds one ring,
+// It promises what [pubsub] says with two bounds: a listener holds one ring,
 // and a stream holds at most as many events as it was opened for. Nothing here
 // blocks the one who rings or publishes, and nothing runs in the background.
 //
@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
-// Notifier rings doorbells in this process. The zero Bell is ready; calls may overlap.
+// Notifier sends notifications in this process. The zero Notifier is ready; calls may overlap.
 type Notifier struct {
 	mu        sync.Mutex // guards listeners
 	listeners map[string][]chan struct{}
@@ -38,8 +38,8 @@ func (b *Notifier) Ring(key string) {
 	}
 }
 
-// RingAll rings every key that somebody listens to: what was rung elsewhere may
-// not have been heard.
+// RingAll notifies every key with a subscriber: notifications of other processes may
+// have been lost.
 func (b *Notifier) RingAll() {
 	b.mu.Lock()
 	keys := slices.Collect(maps.Keys(b.listeners))

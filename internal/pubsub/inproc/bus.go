@@ -99,14 +99,14 @@ type Stream struct {
 	mu      sync.Mutex // guards all below
 	waiting []pubsub.Event
 	skipped int
-	lost    bool  // more may have been skipped than anybody can count
+	lost    bool  // an unknown number may have been skipped
 	last    int64 // id of the newest event when the stream began
 }
 
 var _ pubsub.Stream = (*Stream)(nil)
 
 // Next returns the oldest unread event. When events were lost before it, an
-// event of type [notify.Skipped] comes first and says how many.
+// event of type [pubsub.Skipped] comes first and says how many.
 func (s *Stream) Next(ctx context.Context) (pubsub.Event, error) {
 	for {
 		if e, ok := s.pop(); ok {

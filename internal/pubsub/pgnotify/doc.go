@@ -1,7 +1,7 @@
 // Package pgnotify rings doorbells between the processes that share a Postgres
 // database, through the server's notifications. It is for those who have no Redis.
 //
-// It promises what package notify says, and that the server slows nobody who
+// It promises what package pubsub says, and that the server slows nobody who
 // rings: whoever listens in this process hears a ring at once and without it, rings
 // are told to it by one goroutine, all that wait in one statement and at most fifty
 // times a second, and never within the transaction that they are about: a commit

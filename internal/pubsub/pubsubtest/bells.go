@@ -1,7 +1,5 @@
-// Package pubsubtest is the suite that every way of ringing passes.
-//
-// It promises that what passes behaves as [notify] says towards whoever rings and
-// listens, in one process and between two. It knows no way of ringing.
+// Package pubsubtest holds the tests that every implementation of notifications passes,
+// within one process and between two. It knows no implementation.
 package pubsubtest
 
 import (
@@ -16,13 +14,13 @@ import (
 // late ends a test in which something is not heard.
 const late = 30 * time.Second
 
-// A Notifier rings and hears.
+// A Notifier sends and receives notifications.
 type Notifier interface {
 	pubsub.Notifier
 	pubsub.Subscriber
 }
 
-// Bells tests a way of ringing. open returns the bells of two processes; where
+// Bells tests an implementation. open returns the notifiers of two processes; where
 // there is only one process they are the same.
 func Bells(t *testing.T, open func(t *testing.T) (here, there Notifier)) {
 	t.Helper()

@@ -35,10 +35,10 @@ type groupConsumer struct {
 	open map[string]bool // calls that are being answered
 }
 
-// Attend answers calls of key until ctx is done, and returns when the answers under
-// way have. A call that is answered is taken off the server, after its answer
-// (CON-36); one whose answer fails, or whose process has died, is handed out again
-// after a while, and given up after five times.
+// Attend answers calls of key until ctx is done, and returns once the answers under way
+// have. A call is removed from the server after its answer. One whose answer fails, or
+// whose process has died, is delivered again after a while, and dropped after five
+// deliveries.
 func (c *Client) Attend(ctx context.Context, key string, answer func(ctx context.Context, note string) error) error {
 	rdb, stop := c.waiting(ctx)
 	defer stop()

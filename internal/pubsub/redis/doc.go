@@ -1,7 +1,7 @@
 // Package redis rings doorbells, hands out calls, keeps budgets and shows live events
 // between processes, over a Redis server.
 //
-// It promises what [notify] says, and that losing the server, or all it keeps,
+// It promises what [pubsub] says, and that losing the server, or all it keeps,
 // costs latency only: whoever rings in this process is heard in it at once and
 // without the server; nothing here blocks a caller; each command has a deadline
 // and is never repeated by the library; what was missed while the server was away

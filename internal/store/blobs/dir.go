@@ -1,8 +1,8 @@
-// Package blobs keeps bytes in a folder under their own hash.
+// Package blobs stores files in a folder under the hash of their content.
 //
-// What has a name there is whole and on disk, also after the power failed: a
-// file gets its name last. The same bytes are kept once. The package knows
-// nothing of what the bytes are or who wants them.
+// A file with its final name is complete and on disk, also after a power failure: it is
+// renamed last. The same content is stored once. The package does not know what the
+// files contain or which code uses them.
 package blobs
 
 import (
@@ -25,11 +25,10 @@ import (
 // unfinished is how the names of files begin that are still being written.
 const unfinished = "coming-"
 
-// fresh is how long what was put away is not removed: who put it may not have
-// told anybody yet.
+// fresh is how long a new file is not removed: the database may not refer to it yet.
 const fresh = time.Minute
 
-// stale is how long nothing was added to a file that nobody writes any more.
+// stale is how long an unfinished file is left alone after its last write.
 const stale = 10 * time.Minute
 
 // isYoung reports whether something was written to a file within d, by the clock of
@@ -76,7 +75,7 @@ func (f *Dir) Path(hash string) string {
 	return filepath.Join(f.path, hash[:2], hash)
 }
 
-// Take opens the bytes with that hash; the caller closes. Nobody ever changes them.
+// Take opens the file with that hash; the caller closes it. Files never change.
 func (f *Dir) Take(hash string) (io.ReadCloser, error) {
 	kept, err := os.Open(f.Path(hash))
 	if err != nil {
@@ -164,7 +163,7 @@ func (f *Dir) Mark(newID func() string) (string, error) {
 	return string(text), nil
 }
 
-// Hashes implements [activity.Cellar].
+// Hashes implements [activity.BlobGC].
 func (f *Dir) Hashes() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(f.path, "??", strings.Repeat("?", 2*sha256.Size)))
 	for i := range found {
@@ -173,7 +172,7 @@ func (f *Dir) Hashes() ([]string, error) {
 	return found, err
 }
 
-// Remove implements [activity.Cellar]. Whoever has the bytes open reads them to
+// Remove implements [activity.BlobGC]. Whoever has the bytes open reads them to
 // their end.
 func (f *Dir) Remove(hash string) (removed bool, err error) {
 	f.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// Page implements [record.Pager].
+// Page implements [engine.Pager].
 func (e *postgresEngine) Page(ctx context.Context, t engine.CopyTable, after []any, limit int) ([][]any, error) {
 	found, err := e.pool.Query(ctx, t.PageStatement(after != nil)+strconv.Itoa(limit), after...)
 	if err != nil {

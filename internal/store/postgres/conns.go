@@ -8,9 +8,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// connSet are the connections of a process, which all end at once when it may act no
-// more: a server that is out of reach would have it wait for an answer without end.
-// The zero value is ready.
+// A connSet tracks the connections of a process, to close them all when it loses the
+// right to write: a server out of reach would make it wait without end. The zero value
+// is ready.
 type connSet struct {
 	mu    sync.Mutex // guards what follows
 	open  map[*trackedConn]bool
@@ -22,7 +22,7 @@ type trackedConn struct {
 	of *connSet
 }
 
-// dialing returns dial with what it opens kept among the cables.
+// dialing wraps dial so that the connections it opens are tracked.
 func (w *connSet) dialing(dial pgconn.DialFunc) pgconn.DialFunc {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -44,7 +44,7 @@ func (w *connSet) dialing(dial pgconn.DialFunc) pgconn.DialFunc {
 	}
 }
 
-// cut ends every connection; no other one is made.
+// cut closes every connection and refuses new ones.
 func (w *connSet) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// A lastKnownState is what a process knew of a record when it was last asked.
+// A lastKnownState holds how far a process knows that the database had come.
 type lastKnownState struct {
 	Record string `json:"record"`
 	Turn   int64  `json:"turn"` // the last one that left something behind
@@ -29,9 +29,9 @@ func (k lastKnownState) lost(n int64) (had int64, yes bool) {
 
 const readTurn = `select record, n from turn`
 
-// hearWitness compares how far the record has come with how far it had, before the
-// process has forgotten. A server that lost its last commits is no reason not to
-// start: nobody else has them.
+// hearWitness compares the database with the state that this process stored in the
+// witness file, and reports lost commits. They do not prevent a start: no other server
+// has them.
 func (e *postgresEngine) hearWitness(ctx context.Context) error {
 	var n int64
 	if err := e.pool.QueryRow(ctx, readTurn).Scan(&e.record, &n); err != nil {
@@ -59,8 +59,8 @@ func (e *postgresEngine) hearWitness(ctx context.Context) error {
 	return nil
 }
 
-// witness notes how far this process has come. Nothing depends on its being on the
-// disk: one that is too old sees less.
+// witness stores the number of the last write of this process in the witness file. It
+// is not synced: an older file only detects fewer lost commits.
 func (e *postgresEngine) witness() {
 	if e.opts.Witness == "" || e.had.Load() == 0 {
 		return

@@ -6,5 +6,5 @@
 // connection broke while it was under way; that writers take turns, so that what
 // one of them reads within its turn stays true until its commit; and that a
 // process which others have given up writes nothing more. What is written and
-// read is package record's.
+// read is package sqlstore's.
 package postgres

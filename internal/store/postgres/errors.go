@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// Errors that callers act on, beside those of package record.
+// Errors that callers act on, beside those of package engine.
 var (
 	// ErrBuried is returned for writes of a process whose right to write has passed
 	// to others, because it did not prolong it in time. It has to end.

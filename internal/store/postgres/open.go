@@ -31,7 +31,7 @@ type Options struct {
 	// Idle is how long nothing happens in a space before the next event counts as
 	// a new stretch of presence there (spans.idle). Default: 12 hours.
 	Idle time.Duration
-	// Lives says that agents live while the record is open, see [record.Options].
+	// Lives says that agents live while the record is open, see [sqlstore.Options].
 	// Default: the record is only looked after.
 	Lives bool
 	// Stage runs a part of [Open] under its name, so that it can be timed: first
@@ -41,7 +41,7 @@ type Options struct {
 	// Program is the version of the program, noted in the record. Default: none.
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
-	// today. Default: nobody is told.
+	// today. Default: not called.
 	Migrating func(engine.Migration)
 	// Alone refuses to open while another process writes the record.
 	Alone bool
@@ -50,12 +50,12 @@ type Options struct {
 	Term time.Duration
 	// Lost is called once, on a goroutine of the store, when this process may act
 	// no more: others have given it up, or it could not prolong its right in time
-	// and cannot know whether they have. Default: nobody is told.
+	// and cannot know whether they have. Default: not called.
 	Lost func(error)
 	// Witness is a file that remembers how far the record had come. Default: none.
 	Witness string
 	// Rewound is called by [Open] when the server has lost turns that the witness
-	// knows of: it has had fewer. Default: nobody is told.
+	// knows of: it has had fewer. Default: not called.
 	Rewound func(known, had int64)
 }
 
@@ -112,7 +112,7 @@ var (
 // processes left that are gone is given back.
 //
 // It fails with an [*InUseError] when o.Alone is set and another process writes
-// the record, with [record.ErrNewer] when a newer program made it, and with
+// the record, with [engine.ErrNewer] when a newer program made it, and with
 // [ErrSetting] when the server would break a promise, and with [ErrReadOnly] while it
 // takes no writes.
 func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
@@ -194,12 +194,12 @@ func (e *postgresEngine) attach(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// Session implements [record.Engine].
+// Session implements [engine.Engine].
 func (e *postgresEngine) Session(context.Context) (engine.Session, error) {
 	return &session{e: e, saved: -1}, nil
 }
 
-// Query implements [record.Reader].
+// Query implements [engine.Reader].
 func (e *postgresEngine) Query(ctx context.Context, statement string, args ...any) (engine.Rows, error) {
 	return rowsOf(e.pool.Query(ctx, statement, wire(args)...))
 }
@@ -211,7 +211,7 @@ func rowsOf(found pgx.Rows, err error) (engine.Rows, error) {
 	return &rows{Rows: found}, nil
 }
 
-// View implements [record.Engine].
+// View implements [engine.Engine].
 func (e *postgresEngine) View(ctx context.Context, do func(ctx context.Context, src engine.Reader) error) error {
 	return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) error {
 		return do(ctx, view{t})
@@ -221,12 +221,12 @@ func (e *postgresEngine) View(ctx context.Context, do func(ctx context.Context, 
 // A view reads within one transaction.
 type view struct{ t pgx.Tx }
 
-// Query implements [record.Reader].
+// Query implements [engine.Reader].
 func (v view) Query(ctx context.Context, statement string, args ...any) (engine.Rows, error) {
 	return rowsOf(v.t.Query(ctx, statement, wire(args)...))
 }
 
-// Size implements [record.Engine].
+// Size implements [engine.Engine].
 func (e *postgresEngine) Size(ctx context.Context) (n int64, err error) {
 	return n, e.pool.QueryRow(ctx, sizeOf).Scan(&n)
 }
@@ -281,7 +281,7 @@ const (
 	fatePause = 50 * time.Millisecond
 )
 
-// Close implements [record.Engine].
+// Close implements [engine.Engine].
 func (e *postgresEngine) Close() error {
 	if e.quit != nil {
 		e.quit()

@@ -30,10 +30,10 @@ where o.process <> excluded.process and not exists (select 1 from processes p wh
 
 var _ engine.Cluster = (*postgresEngine)(nil)
 
-// Process implements [record.Crew].
+// Process implements [engine.Cluster].
 func (e *postgresEngine) Process() string { return e.id }
 
-// Members implements [record.Crew].
+// Members implements [engine.Cluster].
 func (e *postgresEngine) Members(ctx context.Context) ([]engine.Process, error) {
 	found, err := e.pool.Query(ctx, members)
 	if err != nil {
@@ -51,7 +51,7 @@ func (e *postgresEngine) Members(ctx context.Context) ([]engine.Process, error) 
 	})
 }
 
-// RemoveDead implements [record.Crew].
+// RemoveDead implements [engine.Cluster].
 func (e *postgresEngine) RemoveDead(ctx context.Context, s engine.Session, starting bool) (gone []string, err error) {
 	if starting {
 		gone, err = e.buryAtStart(ctx, s)
@@ -96,7 +96,7 @@ func (e *postgresEngine) buryAtStart(ctx context.Context, s engine.Session) ([]s
 	return gone, err
 }
 
-// Own implements [record.Crew].
+// Own implements [engine.Cluster].
 func (e *postgresEngine) Own(ctx context.Context, s engine.Session, thing string) (mine bool, err error) {
 	if _, err := s.Exec(ctx, ownThing, thing, e.id); err != nil {
 		return false, err
@@ -109,13 +109,13 @@ func (e *postgresEngine) Own(ctx context.Context, s engine.Session, thing string
 	return mine, errors.Join(found.Err(), found.Close())
 }
 
-// Disown implements [record.Crew].
+// Disown implements [engine.Cluster].
 func (e *postgresEngine) Disown(ctx context.Context, s engine.Session, thing string) error {
 	_, err := s.Exec(ctx, disownThing, thing, e.id)
 	return err
 }
 
-// Publish implements [record.Crew]. It changes nothing of the record, and so it takes no
+// Publish implements [engine.Cluster]. It changes nothing of the record, and so it takes no
 // turn.
 func (e *postgresEngine) Publish(ctx context.Context, bulletin string) error {
 	_, err := e.pool.Exec(ctx, sayBulletin, e.id, bulletin)

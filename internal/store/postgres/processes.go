@@ -242,7 +242,7 @@ func (e *postgresEngine) giveUp(why error) {
 	})
 }
 
-// HoldsLease implements [record.Crew]. A process gives itself up before its time runs out;
+// HoldsLease implements [engine.Cluster]. A process gives itself up before its time runs out;
 // others may give up one whose connection broke sooner: see [working]. Where the
 // machine slept, the clock on the wall alone went on.
 func (e *postgresEngine) HoldsLease() bool {
@@ -264,7 +264,7 @@ func (e *postgresEngine) resign(ctx context.Context) {
 	}
 }
 
-// IsLastWriter implements [record.Heir].
+// IsLastWriter implements [engine.Recoverer].
 func (e *postgresEngine) IsLastWriter(ctx context.Context, s engine.Session) (bool, error) {
 	found, err := s.Query(ctx, othersLive, e.id, upkeep)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // Look opens a record for reading, beside the processes that write it. It fails
-// with [record.ErrNewer] when a newer program wrote it, and with
-// [record.ErrOlder] when this program would first have to migrate it. The caller
+// with [engine.ErrNewer] when a newer program wrote it, and with
+// [engine.ErrOlder] when this program would first have to migrate it. The caller
 // closes it.
 func Look(ctx context.Context, url string) (readmodel.ReadModel, error) {
 	e := &postgresEngine{opts: Options{URL: url}.withDefaults()}

@@ -12,7 +12,7 @@ type rows struct {
 	done func() error
 }
 
-// Scan implements [record.Rows]. Flags are stored as numbers.
+// Scan implements [engine.Rows]. Flags are stored as numbers.
 func (r *rows) Scan(dest ...any) error {
 	for i, d := range dest {
 		if to, ok := d.(*bool); ok {
@@ -22,7 +22,7 @@ func (r *rows) Scan(dest ...any) error {
 	return r.Rows.Scan(dest...)
 }
 
-// Close implements [record.Rows].
+// Close implements [engine.Rows].
 func (r *rows) Close() error {
 	r.Rows.Close()
 	err := r.Err()

@@ -27,14 +27,14 @@ type session struct {
 
 var _ engine.Session = (*session)(nil)
 
-// Run implements [record.Session]. What it fails at comes out with the next
+// Run implements [engine.Session]. What it fails at comes out with the next
 // statement that is answered.
 func (s *session) Run(_ context.Context, statement string, args ...any) error {
 	s.off.Queue(statement, wire(args)...)
 	return nil
 }
 
-// Query implements [record.Reader].
+// Query implements [engine.Reader].
 func (s *session) Query(ctx context.Context, statement string, args ...any) (engine.Rows, error) {
 	s.off.Queue(statement, wire(args)...)
 	answers, n, err := s.send(ctx)
@@ -53,14 +53,14 @@ func (s *session) Query(ctx context.Context, statement string, args ...any) (eng
 	return &rows{found, answers.Close}, nil
 }
 
-// Exec implements [record.Session].
+// Exec implements [engine.Session].
 func (s *session) Exec(ctx context.Context, statement string, args ...any) (n int64, err error) {
 	s.off.Queue(statement, wire(args)...)
 	tag, err := s.flush(ctx)
 	return tag.RowsAffected(), err
 }
 
-// Flush implements [record.Session].
+// Flush implements [engine.Session].
 func (s *session) Flush(ctx context.Context) error {
 	_, err := s.flush(ctx)
 	return err
@@ -114,7 +114,7 @@ func (s *session) drop() {
 	s.conn, s.last = nil, false
 }
 
-// Begin implements [record.Session]: it waits for the session's turn. The locks
+// Begin implements [engine.Session]: it waits for the session's turn. The locks
 // are taken in one round trip with the questions that every turn begins with.
 func (s *session) Begin(ctx context.Context) (turn engine.WriteTurn, err error) {
 	s.off, s.saved = pgx.Batch{}, -1
@@ -174,20 +174,20 @@ func (s *session) takeTurn(ctx context.Context) (turn engine.WriteTurn, err erro
 	return turn, nil
 }
 
-// Save implements [record.Session].
+// Save implements [engine.Session].
 func (s *session) Save(context.Context) error {
 	s.saved = s.off.Len()
 	s.off.Queue(`savepoint job`)
 	return nil
 }
 
-// Keep implements [record.Session].
+// Keep implements [engine.Session].
 func (s *session) Keep(context.Context) error {
 	s.off.Queue(`release savepoint job`)
 	return nil
 }
 
-// Undo implements [record.Session]. What was put off never happened.
+// Undo implements [engine.Session]. What was put off never happened.
 func (s *session) Undo(ctx context.Context) error {
 	if s.conn == nil {
 		return errBroken
@@ -209,7 +209,7 @@ var (
 	errUndone = errors.New("the server has undone the transaction")
 )
 
-// Commit implements [record.Session]. When the connection breaks before the
+// Commit implements [engine.Session]. When the connection breaks before the
 // answer, the server is asked what became of the turn.
 func (s *session) Commit(ctx context.Context) error {
 	s.off.Queue(countTurn, s.e.id)
@@ -232,7 +232,7 @@ func (s *session) Commit(ctx context.Context) error {
 	return nil
 }
 
-// Rollback implements [record.Session].
+// Rollback implements [engine.Session].
 func (s *session) Rollback(ctx context.Context) error {
 	s.off, s.saved, s.last = pgx.Batch{}, -1, false
 	if s.conn == nil {
@@ -245,13 +245,13 @@ func (s *session) Rollback(ctx context.Context) error {
 	return nil
 }
 
-// Kind implements [record.Session].
+// Kind implements [engine.Session].
 func (s *session) Kind(err error) error { return kind(err) }
 
-// Rest implements [record.Session]: there is nothing to put in order.
+// Rest implements [engine.Session]: there is nothing to put in order.
 func (s *session) Rest(context.Context) error { return nil }
 
-// Close implements [record.Session].
+// Close implements [engine.Session].
 func (s *session) Close() error {
 	if s.conn != nil {
 		s.drop()

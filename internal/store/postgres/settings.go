@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A setting is what every connection depends on (DELIVERY 2.7).
+// A setting is what every connection depends on.
 type setting struct {
 	name string
 	want []string

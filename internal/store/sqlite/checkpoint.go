@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// foldEvery is after how many commits the log is folded in beside them.
+	// foldEvery is the number of commits between two checkpoints.
 	foldEvery = 128
 	foldPart  = `pragma wal_checkpoint(passive)`
 )
 
-// A checkpointer folds the log into the file while the session goes on writing, on a
-// connection of its own: a write that had to wait for it would be late by the
-// time that the disk takes for all pages that changed. What is written meanwhile is
-// little. The session folds that in before its next write, which then finds a log that
-// is all in the file and begins it anew: a log that grows takes the disk longer.
+// A checkpointer runs passive WAL checkpoints on a connection of its own, so that writes
+// do not wait for the disk to write all changed pages. Few pages are written meanwhile:
+// the session checkpoints those before its next write, so that the WAL restarts instead
+// of growing.
 type checkpointer struct {
 	*connection
 	lg      *slog.Logger
@@ -36,7 +35,7 @@ func startFolder(ctx context.Context, c *connection, lg *slog.Logger) *checkpoin
 	return f
 }
 
-// ring has the log folded in soon. It never blocks.
+// ring requests a checkpoint. It never blocks.
 func (f *checkpointer) ring() {
 	select {
 	case f.bell <- struct{}{}:
@@ -44,7 +43,7 @@ func (f *checkpointer) ring() {
 	}
 }
 
-// run folds whenever somebody rang, until stop.
+// run runs a checkpoint for each request until stop is called.
 func (f *checkpointer) run(ctx context.Context) error {
 	for range f.bell {
 		before := f.commits.Load()
@@ -54,21 +53,21 @@ func (f *checkpointer) run(ctx context.Context) error {
 	return f.Close()
 }
 
-// part folds in what is committed by now, as far as nobody is in the way.
+// part checkpoints the commits so far, as far as no reader blocks it.
 func (f *checkpointer) part(ctx context.Context, by *connection) {
 	if _, err := fold(ctx, by, foldPart); err != nil {
 		f.lg.Warn("log not folded in", "error", err) // the session does it when the log is long
 	}
 }
 
-// stop waits for the end of what is under way.
+// stop waits for the checkpoint under way and closes the connection.
 func (f *checkpointer) stop() error {
 	close(f.bell)
 	f.done.Wait()
 	return f.end
 }
 
-// fold runs a checkpoint and reports whether others were in its way.
+// fold runs a checkpoint and reports whether a reader or writer blocked it.
 func fold(ctx context.Context, src engine.Reader, statement string) (busy bool, err error) {
 	rows, err := src.Query(ctx, statement)
 	if err != nil {

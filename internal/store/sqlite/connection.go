@@ -38,7 +38,7 @@ func connect(source string) (*connection, error) {
 	return &connection{Conn: c, stmts: map[string]*statement{}}, nil
 }
 
-// Query implements [record.Reader]. A statement that began is not interrupted.
+// Query implements [engine.Reader]. A statement that began is not interrupted.
 func (c *connection) Query(_ context.Context, text string, args ...any) (engine.Rows, error) {
 	st, err := c.bound(text, args)
 	if err != nil {
@@ -154,7 +154,7 @@ type rows struct {
 	shut bool
 }
 
-// Next implements [record.Rows].
+// Next implements [engine.Rows].
 func (r *rows) Next() bool {
 	if r.over {
 		return false
@@ -166,10 +166,10 @@ func (r *rows) Next() bool {
 	return false
 }
 
-// Err implements [record.Rows].
+// Err implements [engine.Rows].
 func (r *rows) Err() error { return r.err }
 
-// Scan implements [record.Rows]. What it hands out stays as it is.
+// Scan implements [engine.Rows]. What it hands out stays as it is.
 func (r *rows) Scan(dest ...any) error {
 	if len(dest) != r.st.columns {
 		return fmt.Errorf("%d columns for %d destinations", r.st.columns, len(dest))
@@ -182,7 +182,7 @@ func (r *rows) Scan(dest ...any) error {
 	return nil
 }
 
-// Close implements [record.Rows]. Later calls do nothing.
+// Close implements [engine.Rows]. Later calls do nothing.
 func (r *rows) Close() error {
 	if r.shut {
 		return nil

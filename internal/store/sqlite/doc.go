@@ -3,5 +3,5 @@
 //
 // It promises that a commit that returned is on the disk, that a second process
 // is refused at once, and that a file it cannot trust is left alone. What is
-// written and read is package record's.
+// written and read is package sqlstore's.
 package sqlite

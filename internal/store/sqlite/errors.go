@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// Errors that callers act on, beside those of package record.
+// Errors that callers act on, beside those of package engine.
 var (
 	// ErrDamaged is returned by [Open] when the file fails SQLite's own check.
 	ErrDamaged = errors.New("database is damaged")

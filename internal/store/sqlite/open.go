@@ -33,7 +33,7 @@ type Options struct {
 	// Idle is how long nothing happens in a space before the next event counts as
 	// a new stretch of presence there (spans.idle). Default: 12 hours.
 	Idle time.Duration
-	// Lives says that agents live while the record is open, see [record.Options].
+	// Lives says that agents live while the record is open, see [sqlstore.Options].
 	// Default: the record is only looked after.
 	Lives bool
 	// CheckFor bounds the check of the file at the start; a larger file is opened
@@ -47,7 +47,7 @@ type Options struct {
 	// program can name it. Default: none is noted.
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
-	// today. Default: nobody is told.
+	// today. Default: not called.
 	Migrating func(engine.Migration)
 	// Free tells how many bytes may still be written to the disk of a folder.
 	// Default: the system is asked.
@@ -99,7 +99,7 @@ var (
 // leased when it died is given back, and with o.Lives what it left connected.
 //
 // It fails within a second with a [*LockedError] when another process has the
-// record open, and otherwise with [record.ErrNewer], [ErrDamaged],
+// record open, and otherwise with [engine.ErrNewer], [ErrDamaged],
 // [ErrNetworkDisk] or [ErrReadOnly], never touching the file then.
 func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
 	e := &sqliteEngine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
@@ -154,7 +154,7 @@ func (e *sqliteEngine) prepare(ctx context.Context) (err error) {
 	return e.opts.layBallast()
 }
 
-// Session implements [record.Engine].
+// Session implements [engine.Engine].
 func (e *sqliteEngine) Session(ctx context.Context) (engine.Session, error) {
 	c, err := e.connect(ctx, committing)
 	if err != nil {
@@ -186,7 +186,7 @@ func (e *sqliteEngine) connect(ctx context.Context, settings []pragma) (*connect
 	return c, nil
 }
 
-// Size implements [record.Engine].
+// Size implements [engine.Engine].
 func (e *sqliteEngine) Size(context.Context) (int64, error) {
 	info, err := os.Stat(e.file)
 	if err != nil {
@@ -195,15 +195,15 @@ func (e *sqliteEngine) Size(context.Context) (int64, error) {
 	return info.Size(), nil
 }
 
-// Backup implements [record.Backuper].
+// Backup implements [engine.BackupEngine].
 func (e *sqliteEngine) Backup(ctx context.Context, file string) error {
 	return copyTo(ctx, e.file, file)
 }
 
-// ReleaseReserve implements [record.Reliever].
+// ReleaseReserve implements [engine.SpaceReserver].
 func (e *sqliteEngine) ReleaseReserve() bool { return dropBallast(e.opts.Dir) }
 
-// Close implements [record.Engine]. Later calls do nothing.
+// Close implements [engine.Engine]. Later calls do nothing.
 func (e *sqliteEngine) Close() error {
 	var errs []error
 	if e.readers != nil {

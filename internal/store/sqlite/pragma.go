@@ -15,7 +15,7 @@ import (
 // engine must answer afterwards.
 type pragma struct{ name, set, read string }
 
-// shared are the settings every connection depends on (DELIVERY 2.7). How long it
+// shared are the settings every connection depends on. How long it
 // waits comes first: the others may have to.
 var shared = []pragma{
 	{"busy_timeout", "5000", "5000"},

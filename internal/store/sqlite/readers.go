@@ -138,7 +138,7 @@ type pooledRows struct {
 	c  *connection // nil once given back
 }
 
-// Close implements [record.Rows]. Later calls do nothing.
+// Close implements [engine.Rows]. Later calls do nothing.
 func (l *pooledRows) Close() error {
 	if l.c == nil {
 		return nil

@@ -20,8 +20,8 @@ var looking = slices.Concat(shared, []pragma{{"query_only", "on", "1"}})
 const schemaVersion = `select max(version_id) from goose_db_version where is_applied = 1`
 
 // Look opens the record in dir for reading, beside a process that has it open
-// or without one. It fails with [record.ErrNewer] when a newer program wrote the
-// file, and with [record.ErrOlder] when this program would first have to migrate
+// or without one. It fails with [engine.ErrNewer] when a newer program wrote the
+// file, and with [engine.ErrOlder] when this program would first have to migrate
 // it, and with [ErrReadOnly]. The caller closes it.
 func Look(ctx context.Context, dir string) (readmodel.ReadModel, error) {
 	e := &sqliteEngine{file: filepath.Join(dir, FileName)}

@@ -32,16 +32,16 @@ type session struct {
 
 var _ engine.Session = (*session)(nil)
 
-// Run implements [record.Session].
+// Run implements [engine.Session].
 func (s *session) Run(ctx context.Context, statement string, args ...any) error {
 	_, err := s.Exec(ctx, statement, args...)
 	return err
 }
 
-// Flush implements [record.Session]: nothing is put off.
+// Flush implements [engine.Session]: nothing is put off.
 func (s *session) Flush(context.Context) error { return nil }
 
-// Begin implements [record.Session]. Nobody else writes the file, and nothing is written
+// Begin implements [engine.Session]. Nobody else writes the file, and nothing is written
 // while it is not in its place. First it ends a log that the folder has folded in but for
 // what was committed meanwhile.
 func (s *session) Begin(ctx context.Context) (engine.WriteTurn, error) {
@@ -64,18 +64,18 @@ func (s *session) isInPlace() bool {
 	return os.SameFile(s.opened, now)
 }
 
-// Save implements [record.Session].
+// Save implements [engine.Session].
 func (s *session) Save(ctx context.Context) error { return s.Run(ctx, saveJob) }
 
-// Keep implements [record.Session].
+// Keep implements [engine.Session].
 func (s *session) Keep(ctx context.Context) error { return s.Run(ctx, keepJob) }
 
-// Undo implements [record.Session].
+// Undo implements [engine.Session].
 func (s *session) Undo(ctx context.Context) error {
 	return errors.Join(s.Run(ctx, undoJob), s.Run(ctx, keepJob))
 }
 
-// Commit implements [record.Session].
+// Commit implements [engine.Session].
 func (s *session) Commit(ctx context.Context) error {
 	err := s.Run(ctx, commitWrite)
 	s.dirty = true
@@ -88,7 +88,7 @@ func (s *session) Commit(ctx context.Context) error {
 	return nil
 }
 
-// Rollback implements [record.Session]. After some errors, a full disk among
+// Rollback implements [engine.Session]. After some errors, a full disk among
 // them, the engine has already done so.
 func (s *session) Rollback(ctx context.Context) error {
 	err := s.Run(ctx, undoAll)
@@ -106,7 +106,7 @@ func (s *session) outside(ctx context.Context) bool {
 	return s.Run(ctx, undoAll) == nil
 }
 
-// Kind implements [record.Session].
+// Kind implements [engine.Session].
 func (s *session) Kind(err error) error { return kind(err) }
 
 // Rest folds the log into the file and cuts it to nothing. It does not wait for

@@ -19,7 +19,7 @@ type Tables struct{ e *sqliteEngine }
 var _ engine.Pager = (*Tables)(nil)
 
 // OpenTables takes the record in o.Dir for this process and lets its tables be read,
-// which changes nothing. It fails as [Open] does, and with [record.ErrOlder] where the
+// which changes nothing. It fails as [Open] does, and with [engine.ErrOlder] where the
 // schema is not that of this program. The caller closes them.
 func OpenTables(ctx context.Context, o Options) (*Tables, error) {
 	e := &sqliteEngine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
@@ -109,7 +109,7 @@ func (t *Tables) Count(ctx context.Context, table engine.CopyTable) (n int64, er
 	return n, t.e.db.QueryRowContext(ctx, `select count(*) from "`+table.Name+`"`).Scan(&n)
 }
 
-// Page implements [record.Pager].
+// Page implements [engine.Pager].
 func (t *Tables) Page(ctx context.Context, table engine.CopyTable, after []any, limit int) (page [][]any, err error) {
 	rows, err := t.e.db.QueryContext(ctx, table.PageStatement(after != nil)+strconv.Itoa(limit), after...)
 	if err != nil {
