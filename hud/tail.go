@@ -18,7 +18,7 @@ type FrameTail struct {
 	Refs     []spaces.EventID // messages whose words Recalled shows
 
 	lines []RecalledLine // of Recalled, the best first
-	whole string     // the string that Recalled and Text are slices of, or empty
+	whole string         // the string that Recalled and Text are slices of, or empty
 }
 
 // String returns the whole message.
