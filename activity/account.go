@@ -14,7 +14,7 @@ func isUs(a adapters.Account, p adapters.Person) bool { return p.ID == a.ID && p
 
 // isEcho reports whether u is the platform telling us what we did ourselves.
 // The record has it already, from the action; that it may come before the
-// receipt is why it is known by its author and not by its id (R-16, K20).
+// receipt is why it is known by its author and not by its id.
 func isEcho(a adapters.Account, u adapters.Update) bool {
 	if !isUs(a, u.From) {
 		return false

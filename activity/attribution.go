@@ -14,7 +14,7 @@ var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "dis
 
 // persona returns who seems to speak: the person whose words are carried from
 // another chat, or the agent.
-func (e *Egress) persona(a spaces.Action) adapters.Persona {
+func (e *stepBuilder) persona(a spaces.Action) adapters.Persona {
 	switch {
 	case a.Voice != "":
 		return adapters.Persona{Name: a.Voice + " (" + platformName(a.Via) + ")", Avatar: a.Portrait}
@@ -28,7 +28,7 @@ func (e *Egress) persona(a spaces.Action) adapters.Persona {
 // with who said them and where; a chat that shows that by a face needs it only in
 // unmasked, the first part as it is sent where the face cannot be shown. How many
 // parts there are and what is in the others does not depend on that.
-func (e *Egress) parts(a spaces.Action) (parts []string, unmasked string) {
+func (e *stepBuilder) parts(a spaces.Action) (parts []string, unmasked string) {
 	if a.Voice == "" {
 		return e.adapter.Split(a.Text), ""
 	}
@@ -51,7 +51,7 @@ func (e *Egress) parts(a spaces.Action) (parts []string, unmasked string) {
 }
 
 // head names who said the words of an action and where, as CommonMark.
-func (*Egress) head(a spaces.Action) string {
+func (*stepBuilder) head(a spaces.Action) string {
 	head := "**" + escapeMarkdown(a.Voice) + "** (" + platformName(a.Via) + "):"
 	if blockStart.MatchString(a.Text) {
 		return head + "\n\n"

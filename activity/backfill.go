@@ -24,11 +24,11 @@ func (r HistoryImportCount) Add(more HistoryImportCount) HistoryImportCount {
 }
 
 // ImportHistory records messages that were said before anybody listened, from a
-// platform's history or an export (SEQ-04). They keep their times, wake nobody
+// platform's history or an export. They keep their times, wake nobody
 // and are news to nobody. Messages carry the keys that live ones carry, so that
 // those the record has change nothing. A chat that belongs to no space is
 // [ErrUnmapped]: reading its history lets nobody in, and no program that is not
-// listed (SECURITY S1).
+// listed.
 func (in *Ingress) ImportHistory(ctx context.Context, page []adapters.Update) (HistoryImportCount, error) {
 	var done HistoryImportCount
 	at, o := time.Now(), in.options.Load()

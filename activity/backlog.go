@@ -12,7 +12,7 @@ import (
 const backlogWindow = time.Minute
 
 // A backlogThrottle lets what was decided before a recovery out slowly: people who come
-// back to a chat are not buried in what piled up meanwhile (I9). It is safe for
+// back to a chat are not buried in what piled up meanwhile. It is safe for
 // concurrent use.
 type backlogThrottle struct {
 	most int // sends to one chat within the window; 0 is no bound

@@ -19,7 +19,7 @@ var errDeaf = errors.New("not heard for too long")
 
 // A Connection keeps one account connected: it connects, receives, sends, and begins
 // anew for ever when the connection is lost. It believes in a connection only as
-// far as it hears it (I13).
+// far as it hears it.
 type Connection struct {
 	adapter adapters.Adapter
 	log     EventLog

@@ -23,6 +23,9 @@ func (e *Egress) deliver(ctx context.Context, stopping <-chan struct{}, a spaces
 		e.recordResult(ctx, a, e.resultOf(ctx, a, err, sendStep{repeatable: true}))
 		return false
 	}
+	if a.Kind == spaces.ActSend && a.Draft != "" && e.editsDrafts() && !steps[0].file {
+		steps[0] = e.takeOverDraft(a, steps[0], steps[0].shown.Text)
+	}
 	if a.Part >= len(steps) {
 		return e.recordResult(ctx, a, SendResult{State: spaces.ActionSent}) // only the last receipt's word was missing
 	}
@@ -155,7 +158,7 @@ func (e *Egress) resendTime() time.Time {
 const previewAfter = 300 * time.Millisecond
 
 // preview shows a part that has to wait, where the platform can show what is no
-// message (K22: a draft fades by itself, so that the message is never there
+// message (a draft fades by itself, so that the message is never there
 // twice). What goes wrong with it concerns nobody.
 func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait time.Duration) {
 	if e.draftShower == nil || p.Text == "" || wait < previewAfter {

@@ -1,16 +1,17 @@
-// Package activity is the border: the only package that knows both worlds.
+// Package activity is the bridge between chat platforms and spaces, and the only
+// package that translates between the two.
 //
-// [Ingress] takes batches of updates from adapters, decides who is admitted,
-// places each update in a space, translates it into an event, and has the
-// record take the whole batch with the platform's cursor in one transaction.
-// [Egress] takes decided actions from the outbox, formats them for their chat,
-// sends them in order within the platform's pace, and records what became of
-// each. A [Connection] keeps one account connected and runs both. [SpaceMapping] is
-// the map between chats and spaces; a [PairingState] is where strangers ask to be let in.
+// [Ingress] receives batches of updates from an adapter, decides who is admitted,
+// places each update in a space, translates it into an event, and stores the batch
+// with the platform's cursor in one transaction. [Egress] claims decided actions
+// from the outbox, formats them for their chat, sends them in order within the
+// platform's rate limits, and stores the result of each. A [Connection] keeps one
+// account connected and runs both. A [SpaceMapping] maps chats to spaces.
 //
-// The package promises that a lost process loses nothing here: everything that
-// matters is a row, behind the ports in ports.go. The words of people who are
-// not admitted reach neither the record nor the log.
+// Package access decides who may talk, commands answers chat commands, and media
+// downloads and transcribes files.
 //
-// The package knows nothing of models, prompts, frames or SQL.
+// A process that is killed loses nothing here: all state that matters is stored
+// behind the ports in ports.go. The messages of senders who are not admitted reach
+// neither the store nor the log.
 package activity

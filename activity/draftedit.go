@@ -29,7 +29,7 @@ func (e *Egress) editsDrafts() bool { return e.o.Drafts != nil && e.editor != ni
 // where it stands, empty before. It reports whether it is worth going on.
 //
 // The row is there before the post, so that a crash leaves no message that nobody
-// knows of (K22). Where the fate of a post is unknown, the message that takes the
+// knows of. Where the fate of a post is unknown, the message that takes the
 // draft over looks for it, and nothing more is shown.
 func (e *Egress) postOrEditDraft(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
 	text := e.firstPart(unfinished(d.Text))

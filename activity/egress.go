@@ -26,27 +26,11 @@ const (
 // and what became of it are rows of the outbox; Egress holds nothing that a
 // crash could lose.
 type Egress struct {
-	account adapters.Account
-	adapter adapters.Adapter
-	box     Outbox
+	stepBuilder
 	mapping *SpaceMapping
-	o       EgressOptions
-	logger  *slog.Logger
 	limits  accountLimits
 	backlog backlogThrottle
 	clock   wallClock
-
-	editor      adapters.Editor // nil: the platform cannot
-	deleter     adapters.Deleter
-	reactor     adapters.Reactor
-	typer       adapters.TypingNotifier
-	finder      adapters.DeliveryChecker
-	draftShower adapters.DraftShower
-	fileSender  adapters.FileSender
-
-	personaSender adapters.PersonaSender
-	broadcaster   adapters.ThreadBroadcaster
-	threader      adapters.ThreadOpener
 
 	wake     retry.WakeSignal
 	empty    atomic.Bool // nothing waited when the outbox was last read; who changes that rings
@@ -74,7 +58,7 @@ type EgressOptions struct {
 	// SendLimit ends a call to the platform that does not end by itself. Default: 1 min.
 	SendLimit time.Duration
 	// Backlog is how many messages that were decided before a recovery may go to one
-	// chat within a minute (I9). Default: 5; without pace no bound.
+	// chat within a minute. Default: 5; without pace no bound.
 	Backlog int
 	// Grace is what sends in hand have to finish after a stop. Default: 10 s.
 	Grace time.Duration
@@ -136,11 +120,11 @@ func (o EgressOptions) withDefaults() EgressOptions {
 func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapping, o EgressOptions) *Egress {
 	o = o.withDefaults()
 	e := &Egress{
-		account: a, adapter: ad, box: box, mapping: m, o: o,
-		logger:  o.Logger.With("account", a.Key()),
-		wake:    retry.NewWakeSignal(),
-		backlog: backlogThrottle{most: o.Backlog},
-		limits:  accountLimits{perAccount: o.AccountLimit, shared: o.SharedLimiter, patience: o.Patience},
+		stepBuilder: stepBuilder{account: a, adapter: ad, box: box, o: o, logger: o.Logger.With("account", a.Key())},
+		mapping:     m,
+		wake:        retry.NewWakeSignal(),
+		backlog:     backlogThrottle{most: o.Backlog},
+		limits:      accountLimits{perAccount: o.AccountLimit, shared: o.SharedLimiter, patience: o.Patience},
 	}
 	e.editor, _ = ad.(adapters.Editor)
 	e.deleter, _ = ad.(adapters.Deleter)

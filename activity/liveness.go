@@ -7,7 +7,7 @@ import (
 )
 
 // A livenessMonitor watches whether a line is heard. It tells the record when it goes deaf
-// and when it hears again, so that connection spans close and open (DESIGN 4),
+// and when it hears again, so that connection spans close and open,
 // and gives up a connection that has gone silent.
 type livenessMonitor struct {
 	line *Connection

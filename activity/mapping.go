@@ -34,7 +34,7 @@ func NewSpaceMapping(d ChatDirectory, c ChatLister) *SpaceMapping {
 	return &SpaceMapping{directory: d, chats: c, placed: map[chatKey][]spaces.Placement{}, lost: map[chatKey]time.Time{}}
 }
 
-// Resolve returns where the updates of a chat go (SEQ-07), or [ErrUnmapped]. The
+// Resolve returns where the updates of a chat go, or [ErrUnmapped]. The
 // caller must not change the slice. That a chat is unmapped is never
 // remembered, because another process may open it.
 func (m *SpaceMapping) Resolve(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
@@ -61,7 +61,7 @@ func (m *SpaceMapping) Resolve(ctx context.Context, account, chat string) ([]spa
 	return places, nil
 }
 
-// External returns the chats of a space that can be reached (SEQ-96), oldest
+// External returns the chats of a space that can be reached, oldest
 // first.
 func (m *SpaceMapping) External(ctx context.Context, space spaces.SpaceID) ([]spaces.Mapping, error) {
 	all, err := m.chats.Chats(ctx, "", space)

@@ -68,7 +68,7 @@ type Outbox interface {
 	// future when all that waits stands behind another, and false when nothing waits.
 	Next(ctx context.Context, account string) (due time.Time, waiting bool, err error)
 	// Recover puts back what is in sending and nobody carries: what an earlier
-	// process left (K16 … K18), or a commit without an answer. It is ready again if
+	// process left, or a commit without an answer. It is ready again if
 	// its policy allows a second copy, otherwise unknown with its event. carried
 	// are left alone: it is asked once no other write is under way, for a commit that
 	// was first may have handed over what it stored as being sent. Nil is for none.
@@ -153,7 +153,7 @@ type ThreadAnchor struct {
 // elsewhere; false when nobody with the right has said so.
 type IdentityLookup func(spaces.Identity) (spaces.Identity, bool)
 
-// MaxNamed bounds how many people one message calls (SECURITY S6).
+// MaxNamed bounds how many people one message calls.
 const MaxNamed = 3
 
 // NoticeStore stores what the process itself says in a chat: a pairing code, an

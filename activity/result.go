@@ -16,7 +16,7 @@ const (
 	maxStorePause = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
 )
 
-// resultOf decides what becomes of an action whose step failed (DELIVERY 2.4).
+// resultOf decides what becomes of an action whose step failed.
 func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of sendStep) SendResult {
 	now := time.Now()
 	kind := adapters.KindOf(err)
@@ -24,7 +24,7 @@ func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of se
 	switch kind {
 	case adapters.Limited:
 		if failpoint.Point("send.limited") != nil {
-			return s // K21: the wait is lost, the platform will say it again
+			return s // the wait is lost, the platform will say it again
 		}
 		wait, _ := adapters.RetryDelay(err)
 		e.limits.holdChat(ctx, a.Chat, now, wait)

@@ -17,7 +17,7 @@ import (
 
 // sendFile returns the step that sends a file with a caption that names it. What
 // this chat cannot be given is told in words instead, so that nobody waits for it.
-func (e *Egress) sendFile(ctx context.Context, at *sendTarget, part int, f spaces.File, answered string) (sendStep, error) {
+func (e *stepBuilder) sendFile(ctx context.Context, at *sendTarget, part int, f spaces.File, answered string) (sendStep, error) {
 	f, open, err := e.openFile(ctx, f)
 	if err != nil {
 		return sendStep{}, err
@@ -39,7 +39,7 @@ func (e *Egress) sendFile(ctx context.Context, at *sendTarget, part int, f space
 
 // whyNotSent returns why a file does not go along to a chat, for the end of its
 // caption; empty when it does.
-func (e *Egress) whyNotSent(chat string, size int64, here bool) string {
+func (e *stepBuilder) whyNotSent(chat string, size int64, here bool) string {
 	switch {
 	case e.fileSender == nil:
 		return " (" + megabytes(size) + ") cannot be shown here."
@@ -54,7 +54,7 @@ func (e *Egress) whyNotSent(chat string, size int64, here bool) string {
 
 // openFile returns a file with what is known of it by now and how its bytes are
 // opened; nil when they are not here.
-func (e *Egress) openFile(ctx context.Context, f spaces.File) (spaces.File, func(context.Context) (io.ReadCloser, error), error) {
+func (e *stepBuilder) openFile(ctx context.Context, f spaces.File) (spaces.File, func(context.Context) (io.ReadCloser, error), error) {
 	if f.Account == "" {
 		f.Size = int64(len(f.Data))
 		return f, func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.Data)), nil }, nil

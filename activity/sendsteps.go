@@ -3,6 +3,7 @@ package activity
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/google/uuid"
@@ -13,6 +14,28 @@ import (
 
 // postNamespace is where the keys of posts are made; it never changes.
 var postNamespace = uuid.MustParse("6f1f6f0e-6c1f-5d0a-9c1b-2f4b1d9f7a10")
+
+// A stepBuilder turns actions into calls to the platform, with whatever the adapter
+// can do beyond sending.
+type stepBuilder struct {
+	account adapters.Account
+	adapter adapters.Adapter
+	box     Outbox
+	o       EgressOptions
+	logger  *slog.Logger
+
+	editor      adapters.Editor // nil: the platform cannot
+	deleter     adapters.Deleter
+	reactor     adapters.Reactor
+	typer       adapters.TypingNotifier
+	finder      adapters.DeliveryChecker
+	draftShower adapters.DraftShower
+	fileSender  adapters.FileSender
+
+	personaSender adapters.PersonaSender
+	broadcaster   adapters.ThreadBroadcaster
+	threader      adapters.ThreadOpener
+}
 
 // A sendStep is one call to the platform on behalf of an action.
 type sendStep struct {
@@ -36,7 +59,7 @@ type sendStep struct {
 // steps returns the calls an action takes, in order. They are the same for the
 // same action, so that a restart goes on at the step it had reached. A failure
 // that is the platform's nature, not the moment's, is an [*adapters.Error].
-func (e *Egress) steps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *stepBuilder) steps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	switch a.Kind {
 	case spaces.ActSend:
 		return e.sendSteps(ctx, a)
@@ -62,7 +85,7 @@ func missingTarget(op string) error {
 
 // sendSteps posts the words part by part, and behind them each file as a message of
 // its own: so the words can be edited whatever a platform makes of a caption.
-func (e *Egress) sendSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *stepBuilder) sendSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	var parts []string
 	unmasked := ""
 	if a.Text != "" {
@@ -84,9 +107,6 @@ func (e *Egress) sendSteps(ctx context.Context, a spaces.Action) ([]sendStep, er
 	at.start = start
 	for i, text := range parts {
 		steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
-		if i == 0 && a.Draft != "" && e.editsDrafts() {
-			steps[0] = e.takeOverDraft(a, steps[0], text)
-		}
 		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
 	}
 	for _, f := range a.Files {
@@ -102,7 +122,7 @@ func (e *Egress) sendSteps(ctx context.Context, a spaces.Action) ([]sendStep, er
 // replyTarget returns where a message that is answered stands in a chat, and, where
 // threads hang on messages, where the answers begin that it stands among; both are
 // empty when it never arrived there.
-func (e *Egress) replyTarget(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
+func (e *stepBuilder) replyTarget(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
 	if target == "" {
 		return "", "", nil
 	}
@@ -121,7 +141,7 @@ func (e *Egress) replyTarget(ctx context.Context, account, chat string, target s
 // mentionedPeople returns the people that words call, and whether an agent's are shown beside
 // their thread. A copy of what a person said calls whom that called, where this
 // platform knows them; the process's own words call nobody.
-func (e *Egress) mentionedPeople(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
+func (e *stepBuilder) mentionedPeople(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
 	may := a.Agent != "" && e.broadcaster != nil && (a.Thread != "" || answered != "") && e.broadcaster.Broadcasts(a.Chat)
 	if a.Agent == "" && a.Voice == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {
 		return nil, false, nil
@@ -137,7 +157,7 @@ func (e *Egress) mentionedPeople(ctx context.Context, a spaces.Action, answered 
 }
 
 // post returns the step that sends p as a part of the action.
-func (e *Egress) post(at *sendTarget, part int, p adapters.OutgoingMessage) sendStep {
+func (e *stepBuilder) post(at *sendTarget, part int, p adapters.OutgoingMessage) sendStep {
 	a := at.action
 	p.Chat, p.Thread, p.Key = a.Chat, string(a.Thread), postKey(a.ID, part)
 	p.Face, p.Decided = e.persona(a), a.Created
@@ -170,7 +190,7 @@ func postKey(a spaces.ActionID, part int) string {
 
 // editSteps replaces a message part by part: parts that stood there are edited,
 // further ones posted, and those no longer needed deleted.
-func (e *Egress) editSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *stepBuilder) editSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	if e.editor == nil {
 		return nil, unsupported("edit", "edit messages")
 	}
@@ -205,7 +225,7 @@ func (e *Egress) editSteps(ctx context.Context, a spaces.Action) ([]sendStep, er
 	return steps, nil
 }
 
-func (e *Egress) deleteSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *stepBuilder) deleteSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	if e.deleter == nil {
 		return nil, unsupported("delete", "delete messages")
 	}
@@ -221,7 +241,7 @@ func (e *Egress) deleteSteps(ctx context.Context, a spaces.Action) ([]sendStep, 
 	return steps, nil
 }
 
-func (e *Egress) reactSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
+func (e *stepBuilder) reactSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	if e.reactor == nil {
 		return nil, unsupported("react", "react to messages")
 	}
@@ -235,7 +255,7 @@ func (e *Egress) reactSteps(ctx context.Context, a spaces.Action) ([]sendStep, e
 
 // targetRefs returns the platform ids of the message that an action changes: at least one of
 // its words and its files.
-func (e *Egress) targetRefs(ctx context.Context, a spaces.Action, op string) (words, files []spaces.Ref, err error) {
+func (e *stepBuilder) targetRefs(ctx context.Context, a spaces.Action, op string) (words, files []spaces.Ref, err error) {
 	words, files, err = e.box.MessageRefs(ctx, a.Account, a.Chat, a.Target)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find message to %s: %w", op, err)

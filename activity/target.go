@@ -11,17 +11,17 @@ import (
 // A sendTarget is where in its chat an action goes. It is found when it is first asked
 // for, and then stays the same for all its steps.
 type sendTarget struct {
-	egress *Egress
-	action spaces.Action
-	found  bool
-	thread string
-	anchor string // what the first part answers where the chat has no thread for it
-	start  string // of the answers among which the action's is
+	builder *stepBuilder
+	action  spaces.Action
+	found   bool
+	thread  string
+	anchor  string // what the first part answers where the chat has no thread for it
+	start   string // of the answers among which the action's is
 }
 
 // target returns where an action goes.
-func (e *Egress) target(a spaces.Action) *sendTarget {
-	return &sendTarget{egress: e, action: a, found: a.RoomThread == "", thread: string(a.Thread)}
+func (e *stepBuilder) target(a spaces.Action) *sendTarget {
+	return &sendTarget{builder: e, action: a, found: a.RoomThread == "", thread: string(a.Thread)}
 }
 
 // find finds the thread of the chat in which the room's thread goes on. Where the
@@ -31,7 +31,7 @@ func (b *sendTarget) find(ctx context.Context) error {
 	if b.found {
 		return nil
 	}
-	a, e := b.action, b.egress
+	a, e := b.action, b.builder
 	m, err := e.box.ThreadAnchor(ctx, a.Account, a.Chat, a.Space, a.RoomThread)
 	if err != nil {
 		return &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: fmt.Errorf("find place of thread: %w", err)}

@@ -17,7 +17,7 @@ var ErrNotAdmitted = errors.New("nobody is let in under this name")
 
 // An AccessManager lets people and chats in, and shuts them out. It is what `trestle
 // pair` calls, in any process that has the record open; nothing that an agent or
-// a chat says reaches it (SECURITY S2, S19).
+// a chat says reaches it.
 type AccessManager struct {
 	Pairings PairingStore
 	Spaces   SpaceOpener

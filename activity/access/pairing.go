@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// The bounds of pairing (SECURITY S2).
+// The bounds of pairing.
 const (
 	PairingTTL    = 10 * time.Minute // how long a code is good
 	MaxPending    = 3                // codes an account may have out at once

@@ -9,7 +9,7 @@ import (
 )
 
 // help tells what people can get done here, by what they want and not by how it
-// is made (PRD-5.8).
+// is made.
 func (a *CommandHandler) help(ctx context.Context, q CommandRequest) (string, error) {
 	now, err := a.Rooms.Now(ctx, q.Space, q.At)
 	if err != nil {

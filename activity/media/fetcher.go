@@ -29,7 +29,7 @@ const unauthorizedRetry = 5 * time.Minute
 const pollInterval = time.Second
 
 // FileFetcher fetches the files that one account's messages carry, after the
-// messages are in the record and beside everything else (K6). A file is fetched
+// messages are in the record and beside everything else. A file is fetched
 // once, however many messages show it; what cannot be had is said in its room.
 type FileFetcher struct {
 	account  string
