@@ -253,8 +253,8 @@ func TestAnApprovalBringsNothingBack(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{})
 	take(t, in, "1", says(lobby, kai, "1", secret))
-	p := access.AccessManager{Pairings: r, Spaces: in.mapping, Notices: r}
-	if _, err := p.Approve(t.Context(), r.desk.Pending[0].Code, access.AccessGrant{}, noon); err != nil {
+	p := access.ApprovalManager{Pairings: r, Spaces: in.mapping, Notices: r}
+	if _, err := p.Approve(t.Context(), r.desk.Pending[0].Code, access.ApprovalGrant{}, noon); err != nil {
 		t.Fatal(err)
 	}
 	take(t, in, "2", says(lobby, kai, "2", "hello"))

@@ -46,12 +46,12 @@ func TestAStrangerIsLetInByTheirCode(t *testing.T) {
 	if !strings.Contains(r.notices[0].Text, code[:4]+"-"+code[4:]) || strings.Contains(r.notices[0].Text, "Kai") {
 		t.Errorf("the stranger is told %q", r.notices[0].Text)
 	}
-	desk := access.AccessManager{Pairings: r, Spaces: in.mapping, Notices: r, Room: spaces.RoomDefaults{Agents: []spaces.AgentID{"ada"}}}
+	desk := access.ApprovalManager{Pairings: r, Spaces: in.mapping, Notices: r, Room: spaces.RoomDefaults{Agents: []spaces.AgentID{"ada"}}}
 	typed := strings.ToLower(code[:4]+"-"+code[4:]) + " "
-	if _, err := desk.Approve(t.Context(), typed, access.AccessGrant{Circle: "home"}, time.Now()); err != nil {
+	if _, err := desk.Approve(t.Context(), typed, access.ApprovalGrant{Circle: "home"}, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := desk.Approve(t.Context(), typed, access.AccessGrant{Circle: "home"}, time.Now()); !errors.Is(err, access.ErrNoPairing) {
+	if _, err := desk.Approve(t.Context(), typed, access.ApprovalGrant{Circle: "home"}, time.Now()); !errors.Is(err, access.ErrNoPairing) {
 		t.Errorf("a used code gives %v, want no pairing", err)
 	}
 	take(t, in, "3", says(lobby, kai, "3", "hello at last"))

@@ -25,7 +25,7 @@ type border struct {
 	store *sqlstore.Store
 	rooms *local.Rooms
 	line  *activity.Connection
-	pairs access.AccessManager
+	pairs access.ApprovalManager
 	end   func()
 }
 
@@ -43,7 +43,7 @@ func live(t *testing.T, dir string) *border {
 	port := store.Border()
 	mapping := activity.NewSpaceMapping(port, port)
 	agents := []spaces.AgentID{"ada"}
-	b.pairs = access.AccessManager{Pairings: port, Spaces: mapping, Notices: port, Room: spaces.RoomDefaults{Agents: agents}}
+	b.pairs = access.ApprovalManager{Pairings: port, Spaces: mapping, Notices: port, Room: spaces.RoomDefaults{Agents: agents}}
 	b.line = activity.NewConnection(b.rooms, port, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
 		hub, err := mapping.Open(ctx, spaces.OpenRequest{
 			Key: "hub", Name: "Hub", Circle: "home", Agents: agents, At: time.Now(),
@@ -186,7 +186,7 @@ func TestAStrangerPairsThroughTheRecord(t *testing.T) {
 	next = b.watch("kai")
 	_, code, _ := strings.Cut(told, "**")
 	code, _, _ = strings.Cut(code, "**")
-	if _, err := b.pairs.Approve(t.Context(), code, access.AccessGrant{Circle: "home"}, time.Now()); err != nil {
+	if _, err := b.pairs.Approve(t.Context(), code, access.ApprovalGrant{Circle: "home"}, time.Now()); err != nil {
 		t.Fatalf("code %q from %q: %v", code, told, err)
 	}
 	b.line.Ring()

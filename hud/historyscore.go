@@ -91,7 +91,7 @@ func DefaultConversationWeights() ConversationWeights {
 	return ConversationWeights{Keep: 1, Partial: 0.4, Summary: 0.1}
 }
 
-func (l *Limits) conversationWeights() ConversationWeights {
+func (l Limits) conversationWeights() ConversationWeights {
 	if l.Threads == nil {
 		return DefaultConversationWeights()
 	}

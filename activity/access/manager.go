@@ -15,10 +15,10 @@ import (
 // ErrNotAdmitted is returned when there is nothing to take back.
 var ErrNotAdmitted = errors.New("nobody is let in under this name")
 
-// An AccessManager lets people and chats in, and shuts them out. It is what `trestle
+// An ApprovalManager lets people and chats in, and shuts them out. It is what `trestle
 // pair` calls, in any process that has the record open; nothing that an agent or
 // a chat says reaches it.
-type AccessManager struct {
+type ApprovalManager struct {
 	Pairings PairingStore
 	Spaces   SpaceOpener
 	Notices  NoticePoster
@@ -41,8 +41,8 @@ type SpaceOpener interface {
 	Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error)
 }
 
-// An AccessGrant is what somebody who is let in gets.
-type AccessGrant struct {
+// An ApprovalGrant is what somebody who is let in gets.
+type ApprovalGrant struct {
 	Circle spaces.CircleID // of the chat's space; empty: one of its own
 	// Role is a member's or more. Default: a member's.
 	Role spaces.Authority
@@ -52,7 +52,7 @@ type AccessGrant struct {
 // chat. It fails with [ErrNoPairing] or [ErrDeskLocked]. A crash in the middle
 // costs nothing: the admission is durable first, and the chat is opened when the
 // person next speaks.
-func (p AccessManager) Approve(ctx context.Context, code string, g AccessGrant, at time.Time) (Approval, error) {
+func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGrant, at time.Time) (Approval, error) {
 	var a Approval
 	var refusal error
 	if err := p.Pairings.Amend(ctx, func(d *PairingState) { a, refusal = d.Approve(code, g, at) }); err != nil {
@@ -69,7 +69,7 @@ func (p AccessManager) Approve(ctx context.Context, code string, g AccessGrant, 
 
 // AdmitChat lets in a whole chat, whoever speaks there. Its space is opened, under
 // its title, when somebody does. A chat that is let in already stays as it is.
-func (p AccessManager) AdmitChat(ctx context.Context, account, chat string, g AccessGrant, at time.Time) (Approval, error) {
+func (p ApprovalManager) AdmitChat(ctx context.Context, account, chat string, g ApprovalGrant, at time.Time) (Approval, error) {
 	a := Approval{PairingRequest: PairingRequest{Account: account, Chat: chat}, Circle: g.Circle, At: at}
 	news := false
 	if err := p.Pairings.Amend(ctx, func(d *PairingState) { news = d.AdmitChat(a) }); err != nil {
@@ -82,7 +82,7 @@ func (p AccessManager) AdmitChat(ctx context.Context, account, chat string, g Ac
 }
 
 // open makes sure of the space of a person's chat.
-func (p AccessManager) open(ctx context.Context, a Approval) error {
+func (p ApprovalManager) open(ctx context.Context, a Approval) error {
 	name := cmp.Or(a.Name, a.Chat)
 	_, err := p.Spaces.Open(ctx, spaces.OpenRequest{
 		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: true, Closed: true, Agents: p.Room.Agents,
@@ -95,7 +95,7 @@ func (p AccessManager) open(ctx context.Context, a Approval) error {
 // Revoke shuts out whoever is let in under a name as [Approval.Name] and the
 // lists show it: a person's or a chat's id on an account. Their space and what
 // was said in it stay. It fails with [ErrNotAdmitted].
-func (p AccessManager) Revoke(ctx context.Context, account, id string) ([]Approval, error) {
+func (p ApprovalManager) Revoke(ctx context.Context, account, id string) ([]Approval, error) {
 	var gone []Approval
 	err := p.Pairings.Amend(ctx, func(d *PairingState) {
 		gone = d.Revoke(func(a Approval) bool { return a.Account == account && (a.Chat == id || a.User == id) })
@@ -110,7 +110,7 @@ func (p AccessManager) Revoke(ctx context.Context, account, id string) ([]Approv
 }
 
 // Lists returns who waits to be let in and who is.
-func (p AccessManager) Lists(ctx context.Context, at time.Time) (waiting []PairingRequest, admitted []Approval, err error) {
+func (p ApprovalManager) Lists(ctx context.Context, at time.Time) (waiting []PairingRequest, admitted []Approval, err error) {
 	d, err := p.Pairings.Load(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list pairings: %w", err)
@@ -125,7 +125,7 @@ func typedHelp(account string) string {
 }
 
 // tell says in a chat that it is let in.
-func (p AccessManager) tell(ctx context.Context, a Approval, text string) error {
+func (p ApprovalManager) tell(ctx context.Context, a Approval, text string) error {
 	err := p.Notices.Post(ctx, spaces.Notice{
 		Key:     strings.Join([]string{"admitted", a.Account, a.Chat, a.At.UTC().Format(time.RFC3339Nano)}, "|"),
 		Account: a.Account, Chat: a.Chat, Text: text, At: a.At, Expires: a.At.Add(noticeTTL),

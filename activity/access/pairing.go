@@ -92,7 +92,7 @@ func (d *PairingState) Begin(p PairingRequest, at time.Time) (PairingRequest, er
 // Approve lets the person in whose code this is, once. Case, spaces and hyphens
 // in code do not matter. It fails with [ErrNoPairing], which counts as a wrong
 // guess, and with [ErrDeskLocked] without looking at the code.
-func (d *PairingState) Approve(code string, g AccessGrant, at time.Time) (Approval, error) {
+func (d *PairingState) Approve(code string, g ApprovalGrant, at time.Time) (Approval, error) {
 	if at.Before(d.Locked) {
 		return Approval{}, ErrDeskLocked
 	}

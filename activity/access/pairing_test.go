@@ -50,7 +50,7 @@ func TestAMillionGuessesHitNothing(t *testing.T) {
 		if _, err := d.Begin(asks(1), at); err != nil {
 			t.Fatal(err)
 		}
-		_, err := d.Approve(fmt.Sprintf("G%07d", i), AccessGrant{}, at)
+		_, err := d.Approve(fmt.Sprintf("G%07d", i), ApprovalGrant{}, at)
 		switch {
 		case errors.Is(err, ErrNoPairing):
 			looked++
@@ -72,15 +72,15 @@ func TestARightCodeDoesNotOpenALockedDesk(t *testing.T) {
 	var d PairingState
 	p, _ := d.Begin(asks(1), noon)
 	for range MaxWrong {
-		if _, err := d.Approve("WRONG", AccessGrant{}, noon); !errors.Is(err, ErrNoPairing) {
+		if _, err := d.Approve("WRONG", ApprovalGrant{}, noon); !errors.Is(err, ErrNoPairing) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := d.Approve(p.Code, AccessGrant{}, noon.Add(time.Minute)); !errors.Is(err, ErrDeskLocked) {
+	if _, err := d.Approve(p.Code, ApprovalGrant{}, noon.Add(time.Minute)); !errors.Is(err, ErrDeskLocked) {
 		t.Errorf("got %v, want locked", err)
 	}
 	p, _ = d.Begin(asks(1), noon.Add(PairingLock))
-	if _, err := d.Approve(p.Code, AccessGrant{}, noon.Add(PairingLock)); err != nil {
+	if _, err := d.Approve(p.Code, ApprovalGrant{}, noon.Add(PairingLock)); err != nil {
 		t.Errorf("after the lock got %v, want it to be good", err)
 	}
 }
@@ -111,7 +111,7 @@ func TestTheDeskKeepsItsRules(t *testing.T) {
 			},
 			"approve": func(t *rapid.T) {
 				code := fmt.Sprintf("%08d", rapid.IntRange(0, next).Draw(t, "code"))
-				a, err := d.Approve(code, AccessGrant{Circle: "home"}, at)
+				a, err := d.Approve(code, ApprovalGrant{Circle: "home"}, at)
 				if err != nil {
 					return
 				}

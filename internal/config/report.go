@@ -11,9 +11,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// A ConfigFinding is one error or warning in the form that `config check -o json`
+// A CheckFinding is one error or warning in the form that `config check -o json`
 // prints.
-type ConfigFinding struct {
+type CheckFinding struct {
 	Level  FindingLevel `json:"level"`
 	Entry  string       `json:"entry,omitempty"` // its path; empty for the whole file
 	Where  string       `json:"where"`           // file:line:column, or the variable or flag
@@ -36,8 +36,8 @@ const (
 
 // ListFindings returns everything found while a configuration was read, the worst
 // first. c may be nil; err is the error of [Load].
-func ListFindings(c *Config, err error) []ConfigFinding {
-	var all []ConfigFinding
+func ListFindings(c *Config, err error) []CheckFinding {
+	var all []CheckFinding
 	if invalid, ok := errors.AsType[*InvalidError](err); ok {
 		for _, f := range invalid.Errors {
 			all = append(all, f.finding(LevelFatal, ""))
@@ -62,8 +62,8 @@ func ListFindings(c *Config, err error) []ConfigFinding {
 	return all
 }
 
-func (f Error) finding(l FindingLevel, entry string) ConfigFinding {
-	return ConfigFinding{Level: l, Entry: entry, Where: f.At.String(), Line: f.At.Line, Column: f.At.Col, What: f.What, Do: f.Remedy}
+func (f Error) finding(l FindingLevel, entry string) CheckFinding {
+	return CheckFinding{Level: l, Entry: entry, Where: f.At.String(), Line: f.At.Line, Column: f.At.Col, What: f.What, Do: f.Remedy}
 }
 
 // WriteFaults writes errors, each with its line of text.
@@ -120,11 +120,4 @@ func (c *Config) SourceName() string { return cmp.Or(c.Path, "the environment") 
 // Summary returns the number of adapters, agents and spaces in words.
 func (c *Config) Summary() string {
 	return textformat.CountNoun(len(c.Adapters), "adapter") + ", " + textformat.CountNoun(len(c.Agents), "agent") + ", " + textformat.CountNoun(len(c.Spaces), "space")
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -1,6 +1,7 @@
 package testservers
 
 import (
+	"context"
 	"net"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func ServiceManager(t *testing.T) (socket string, heard func() []string) {
 	}()
 	return socket, func() []string {
 		t.Helper()
-		end, err := net.Dial("unixgram", socket)
+		end, err := new(net.Dialer).DialContext(context.WithoutCancel(t.Context()), "unixgram", socket)
 		if err == nil {
 			_, err = end.Write([]byte("over"))
 			_ = end.Close() // it has been written

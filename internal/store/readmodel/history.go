@@ -57,7 +57,7 @@ func (c ReadModel) Past(ctx context.Context, id string) (*HistoricalView, error)
 	if err != nil {
 		return nil, err
 	}
-	p := &HistoricalView{now: LogReader{c.engine}, run: run, gone: map[spaces.SpaceID]tables.SupersededMessages{}}
+	p := &HistoricalView{now: LogReader(c), run: run, gone: map[spaces.SpaceID]tables.SupersededMessages{}}
 	if err := p.load(ctx, c.engine); err != nil {
 		return nil, fmt.Errorf("load past run %s: %w", run.Cycle.ID, err)
 	}

@@ -85,4 +85,4 @@ func (v JobReader) Jobs(ctx context.Context, before int64, limit int) ([]jobs.Jo
 }
 
 // Jobs returns the reader of jobs.
-func (c ReadModel) Jobs() JobReader { return JobReader{c.engine} }
+func (c ReadModel) Jobs() JobReader { return JobReader(c) }

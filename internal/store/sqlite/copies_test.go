@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"errors"
 	"maps"
 	"os"
@@ -21,16 +20,6 @@ func aRecord(t *testing.T) (dir, file string) {
 		t.Fatal(err)
 	}
 	return dir, filepath.Join(dir, FileName)
-}
-
-// ran runs statements on the database in a folder.
-func ran(t *testing.T, db *sql.DB, statements ...string) {
-	t.Helper()
-	for _, s := range statements {
-		if _, err := db.ExecContext(t.Context(), s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
 }
 
 // K25, ECOSYSTEM 7: the copy has its name once it is whole. What a process that was

@@ -46,9 +46,9 @@ func configCommand(p *CLI) *cobra.Command {
 
 // checkedConfig is the answer of `config check -o json`.
 type checkedConfig struct {
-	File     string                 `json:"file,omitempty"` // empty: the environment
-	Sound    bool                   `json:"sound"`
-	Findings []config.ConfigFinding `json:"findings"`
+	File     string                `json:"file,omitempty"` // empty: the environment
+	Sound    bool                  `json:"sound"`
+	Findings []config.CheckFinding `json:"findings"`
 }
 
 func (p *CLI) checkConfig() error {
@@ -60,7 +60,7 @@ func (p *CLI) checkConfig() error {
 	case !c.IsSound():
 		code = apperr.Failed
 	}
-	answer := checkedConfig{Sound: code == apperr.Done, Findings: append([]config.ConfigFinding{}, config.ListFindings(c, err)...)}
+	answer := checkedConfig{Sound: code == apperr.Done, Findings: append([]config.CheckFinding{}, config.ListFindings(c, err)...)}
 	if c != nil {
 		answer.File = c.Path
 	}

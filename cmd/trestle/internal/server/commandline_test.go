@@ -44,16 +44,6 @@ func (s stage) do(t *testing.T, in string, args ...string) (out, errs string, co
 	return stdout.String(), stderr.String(), code
 }
 
-// done is do for what goes well. It returns what stdout got.
-func (s stage) done(t *testing.T, in string, args ...string) string {
-	t.Helper()
-	out, errs, code := s.do(t, in, args...)
-	if code != apperr.Done {
-		t.Fatalf("trestle %s: exit %s\n%s%s", strings.Join(args, " "), code, out, errs)
-	}
-	return out
-}
-
 func (s stage) program(in io.Reader, out, errs io.Writer) *cli.CLI {
 	lookup, environ := environment(s.env + "\nTRESTLE_LISTEN=127.0.0.1:0")
 	return &cli.CLI{In: in, Out: out, Err: errs, Folder: s.folder, Lookup: lookup, Environ: environ}

@@ -78,9 +78,9 @@ func (s *Server) servePairings(rw http.ResponseWriter, r *http.Request) {
 }
 
 // approver lets people in by the default form of a room.
-func (p *Components) approver() access.AccessManager {
+func (p *Components) approver() access.ApprovalManager {
 	c := p.Config()
-	return access.AccessManager{
+	return access.ApprovalManager{
 		Pairings: p.border, Spaces: p.mapping, Notices: p.border,
 		Room: spaces.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 	}
@@ -88,7 +88,7 @@ func (p *Components) approver() access.AccessManager {
 
 // pair lets in the person with a code, or a chat.
 func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, error) {
-	g := access.AccessGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
+	g := access.ApprovalGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
 	switch q.Role {
 	case "", spaces.OfMember.String():
 	case spaces.OfAdmin.String():
@@ -114,7 +114,7 @@ func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, e
 }
 
 // pairChat lets in a whole chat. A role is a person's.
-func (p *Components) pairChat(ctx context.Context, chat string, g access.AccessGrant) (AdmittedPerson, error) {
+func (p *Components) pairChat(ctx context.Context, chat string, g access.ApprovalGrant) (AdmittedPerson, error) {
 	if g.Role != spaces.OfMember {
 		return AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
 	}

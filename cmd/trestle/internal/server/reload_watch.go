@@ -29,7 +29,7 @@ type reloader struct {
 	log     *slog.Logger
 
 	mu      sync.Mutex // guards invalid
-	invalid []config.ConfigFinding
+	invalid []config.CheckFinding
 
 	// What follows belongs to Run.
 	files []string
@@ -130,8 +130,8 @@ func (r *reloader) reload(ctx context.Context) {
 
 // worse lists what stops the next configuration from being used: whatever stops
 // a start, and entries that ran and would not any more.
-func worse(before, next *config.Config, err error) []config.ConfigFinding {
-	var wrong []config.ConfigFinding
+func worse(before, next *config.Config, err error) []config.CheckFinding {
+	var wrong []config.CheckFinding
 	for _, f := range config.ListFindings(next, err) {
 		known := slices.ContainsFunc(before.Problems, func(p config.EntryProblem) bool { return p.Entry == f.Entry && p.Err.What == f.What })
 		if f.Level == config.LevelFatal || (f.Level == config.LevelMisconfigured && !known) {
@@ -142,7 +142,7 @@ func worse(before, next *config.Config, err error) []config.ConfigFinding {
 }
 
 // refuse notes why the changed configuration is not in force, or that it is.
-func (r *reloader) refuse(wrong []config.ConfigFinding) {
+func (r *reloader) refuse(wrong []config.CheckFinding) {
 	for _, f := range wrong {
 		r.log.Error("the changed configuration is invalid and not in force", "where", f.Where, "entry", f.Entry, "what", f.What, "do", f.Do)
 	}
@@ -153,7 +153,7 @@ func (r *reloader) refuse(wrong []config.ConfigFinding) {
 
 // Invalid lists what is wrong with the changed configuration that is not in
 // force; nothing when the one on disk is. It may be called at any time; r may be nil.
-func (r *reloader) Invalid() []config.ConfigFinding {
+func (r *reloader) Invalid() []config.CheckFinding {
 	if r == nil {
 		return nil
 	}
