@@ -2,192 +2,212 @@ package cli
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
-	"log/slog"
+	"io"
 	"os"
-	"sync/atomic"
-	"time"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/activity/access"
-	"github.com/trestle-bridge/trestle/adapters"
-	"github.com/trestle-bridge/trestle/adapters/local"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/replay"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/hud/recall"
-	"github.com/trestle-bridge/trestle/internal/store/sqlite"
-	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
-	"github.com/trestle-bridge/trestle/shell"
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// replayAgent is who listens to what is replayed.
-const replayAgent = spaces.AgentID("trestle")
-
-// replayBatch is the most lines that are recorded at once.
-const replayBatch = 500
-
-// A replay is a throw-away record with the rooms of a file in it, and one mind
-// that is connected to all of them. It has its own time: that of the lines.
-type replay struct {
-	store   *sqlstore.Store
-	mapping *activity.SpaceMapping
-	rooms   *local.Rooms
-	account adapters.Account
-	shell   *shell.Shell
-	mind    spaces.Mind
-	spaces  map[string]spaces.SpaceID
-	clock   atomic.Int64 // Unix milliseconds
-	asked   int
-	weights *recall.Weights
+// replayQuestion is what is asked of a replay.
+type replayQuestion struct {
+	file, questions, frames string
+	budget                  int
+	lines                   bool // answer as JSON lines
+	weigh                   map[string]string
 }
 
-// replaying makes the rooms that the lines name and hands the replay to do.
-func replaying(ctx context.Context, lines []replayLine, do func(context.Context, *replay) error) (err error) {
-	dir, err := os.MkdirTemp("", "trestle-replay-")
-	if err != nil {
-		return fmt.Errorf("make room for a replay: %w", err)
+func replayCommand(p *CLI) *cobra.Command {
+	var q replayQuestion
+	c := &cobra.Command{
+		Use: "replay FILE", Short: "play conversations into a record that is thrown away, and see what questions would bring to mind", Args: cobra.ExactArgs(1),
+		Long: "FILE and the questions are JSON lines: {\"id\",\"space\",\"at\",\"from\",\"text\"}, lines of conversations also with\n" +
+			"\"session\" and \"reply_to\" if there are any. For each question, said in its space at its time by that person, the frame is\n" +
+			"rendered that the message would cause, and taken back again: what a question is told holds nothing of the others, and\n" +
+			"nothing later than itself. No model is asked. --budget bounds the tokens of everything that comes from conversations;\n" +
+			"the fixed text is told apart.",
+		RunE: func(c *cobra.Command, args []string) error {
+			q.file = args[0]
+			return p.replay(c.Context(), q)
+		},
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	quiet := slog.New(slog.DiscardHandler)
-	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: storeopen.NewID, Logger: quiet})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, store.Close(context.WithoutCancel(ctx))) }()
-	r := &replay{
-		store: store, mapping: activity.NewSpaceMapping(store.Border(), store.Border()), rooms: local.New(local.Options{NewID: storeopen.NewID}),
-		mind: spaces.Mind{Agent: replayAgent, Circle: "home"}, spaces: map[string]spaces.SpaceID{},
-	}
-	r.clock.Store(lines[0].At.UnixMilli())
-	if err := r.open(ctx, lines); err != nil {
-		return err
-	}
-	ctx, stop := context.WithCancel(ctx)
-	g, ctx := errgroup.WithContext(ctx)
-	in := activity.NewIngress(r.account, r.mapping, store.Border(), store.Border(), store.Border(), r.reception(quiet))
-	g.Go(func() error { return r.rooms.Receive(ctx, nil, in) })
-	g.Go(func() error {
-		defer stop()
-		return do(ctx, r)
-	})
-	return g.Wait()
+	c.Flags().StringVar(&q.questions, "ask", "", "the file of questions")
+	c.Flags().IntVar(&q.budget, "budget", 4000, "tokens for all that comes from conversations")
+	c.Flags().StringVar(&q.frames, "frames", "", "also write each frame into this folder, as ID.txt")
+	c.Flags().BoolVar(&q.lines, "json", false, "answer as JSON lines, one a question")
+	c.Flags().StringToStringVar(&q.weigh, "weigh", nil, "change a weight of relevance by a factor, as session=1.5")
+	_ = c.Flags().MarkHidden("weigh") // it is there: for measuring only
+	return c
 }
 
-// open makes the agent and every room, and the shell that looks at them.
-func (r *replay) open(ctx context.Context, lines []replayLine) (err error) {
-	border := r.store.Border()
-	if err := border.Agents(ctx, []spaces.Entity{{ID: replayAgent.Entity(), Kind: spaces.Agent, Name: "Trestle", Handle: string(replayAgent)}}); err != nil {
-		return err
-	}
-	if r.account, err = r.rooms.Connect(ctx); err != nil {
-		return err
-	}
-	for _, l := range lines {
-		if _, ok := r.spaces[l.Space]; ok {
-			continue
+// weights returns the weights of relevance that the question asks for.
+func (q replayQuestion) weights() (*recall.Weights, error) {
+	w := recall.DefaultWeights()
+	for name, factor := range q.weigh {
+		by, err := strconv.ParseFloat(factor, 64)
+		value := w.Named(name)
+		if err != nil || value == nil {
+			return nil, &apperr.Error{What: fmt.Sprintf("%s=%s names no weight and factor", name, factor), Where: "--weigh", Remedy: "name one of " + textout.JoinOr(recall.WeightNames()), Code: apperr.Usage}
 		}
-		r.rooms.Open(adapters.Chat{ID: l.Space, Kind: adapters.Group, Title: l.Space})
-		placed, err := r.mapping.Open(ctx, spaces.OpenRequest{
-			Name: l.Space, Circle: r.mind.Circle, Wake: spaces.WakeMention, Closed: true, Agents: []spaces.AgentID{replayAgent}, At: r.now(),
-			Chats: []spaces.Mapping{{Account: r.account.Key(), Chat: l.Space, Title: l.Space, Live: true}},
+		*value *= by
+	}
+	return &w, nil
+}
+
+// leastReplay is the smallest bound that leaves room for a question.
+const leastReplay = 200
+
+// A replayAnswer is what one question would bring to mind.
+type replayAnswer struct {
+	ID     string   `json:"id"`
+	Tokens int      `json:"tokens"` // of what comes from conversations, exact
+	Budget int      `json:"budget"`
+	Fixed  int      `json:"fixed"` // tokens of system text, tools and the words of the phase
+	Plain  int      `json:"plain"` // tokens of the shown lines and the question as bare "who: words"
+	Heads  int      `json:"heads"` // of tokens, those of headings that stand once a frame or a room
+	Shown  []string `json:"shown"` // ids of lines that stand whole in the frame
+	MS     float64  `json:"ms"`    // milliseconds that the frame took, without its keyframe
+}
+
+func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
+	if q.questions == "" || q.budget < leastReplay {
+		return &apperr.Error{What: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), Where: "replay", Remedy: "see trestle replay --help", Code: apperr.Usage}
+	}
+	weights, err := q.weights()
+	if err != nil {
+		return err
+	}
+	lines, err := p.readRetold(q.file)
+	if err != nil {
+		return err
+	}
+	asked, err := p.readRetold(q.questions)
+	if err != nil {
+		return err
+	}
+	if q.frames != "" {
+		if err := os.MkdirAll(p.absolute(q.frames), 0o755); err != nil {
+			return &apperr.Error{What: err.Error(), Where: q.frames, Remedy: "name a folder that can be written", Code: apperr.Failed}
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	lines, last := replay.SortByTime(lines), asked[0].At
+	if n := len(lines); n > 0 {
+		last = lines[n-1].At
+	}
+	for i := range asked {
+		if asked[i].At.IsZero() {
+			asked[i].At = last
+		}
+	}
+	order := map[string]int{}
+	for i, question := range asked {
+		order[question.Space+"\x00"+question.ID] = i
+	}
+	answers := make([]replayAnswer, len(asked))
+	asked = replay.SortByTime(asked)
+	err = replay.RunReplay(ctx, append(slices.Clip(lines), asked...), func(ctx context.Context, r *replay.ReplayedRooms) error {
+		r.Weights = weights
+		return p.askAll(ctx, r, lines, asked, q, func(question replay.FileLine, a replayAnswer) {
+			answers[order[question.Space+"\x00"+question.ID]] = a
 		})
-		if err != nil {
-			return fmt.Errorf("open %q: %w", l.Space, err)
-		}
-		r.spaces[l.Space] = placed.Space
-	}
-	view := r.store.Shell()
-	r.shell = shell.New(shell.Options{
-		Inbox: view, Journal: view, Record: view, Halter: view, Agents: []shell.Agent{{ID: replayAgent, Name: "Trestle"}},
-		Settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return shell.DefaultSettings() },
-		Counter:  new(hud.Counter), Holder: "replay", NewID: storeopen.NewID, Logger: slog.New(slog.DiscardHandler),
 	})
-	return nil
-}
-
-func (r *replay) reception(quiet *slog.Logger) activity.IngressOptions {
-	named := map[spaces.SpaceID][]spaces.AgentID{}
-	for _, id := range r.spaces {
-		named[id] = []spaces.AgentID{replayAgent}
+	if err != nil {
+		return err
 	}
-	return activity.IngressOptions{Admit: access.AdmitDeny, Named: named, Now: r.now, Logger: quiet}
-}
-
-func (r *replay) now() time.Time { return time.UnixMilli(r.clock.Load()).UTC() }
-
-// tell records lines in order of time. Those of one room that belong to one
-// stretch of talk go together; silence between them is silence in the record.
-func (r *replay) tell(ctx context.Context, lines []replayLine) error {
-	waiting := map[string][]adapters.Update{}
-	var order []string
-	hand := func(space string) error {
-		updates := waiting[space]
-		if len(updates) == 0 {
-			return nil
-		}
-		delete(waiting, space)
-		r.clock.Store(updates[len(updates)-1].At.UnixMilli())
-		return r.rooms.Recount(ctx, space, updates)
-	}
-	for _, l := range lines {
-		before := waiting[l.Space]
-		if n := len(before); n > 0 && (n >= replayBatch || l.At.Sub(before[n-1].At) >= time.Hour) {
-			if err := hand(l.Space); err != nil {
-				return err
-			}
-		}
-		if len(waiting[l.Space]) == 0 {
-			order = append(order, l.Space)
-		}
-		waiting[l.Space] = append(waiting[l.Space], l.update())
-	}
-	for _, space := range order {
-		if err := hand(space); err != nil {
+	for _, a := range answers {
+		if err := p.tellReplayed(a, q.lines); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// update is a line as a platform would have told of it.
-func (l replayLine) update() adapters.Update {
-	m := adapters.Message{ID: l.ID, Text: l.Text}
-	if l.ReplyTo != nil {
-		m.ReplyTo = *l.ReplyTo
+// askAll tells the lines and asks the questions, each at its time.
+func (p *CLI) askAll(ctx context.Context, r *replay.ReplayedRooms, lines, asked []replay.FileLine, q replayQuestion, answered func(replay.FileLine, replayAnswer)) error {
+	for _, question := range asked {
+		n := 0
+		for n < len(lines) && !lines[n].At.After(question.At.Time) {
+			n++
+		}
+		if err := r.RecordLines(ctx, lines[:n]); err != nil {
+			return err
+		}
+		lines = lines[n:]
+		done, err := r.PreviewFrame(ctx, question, q.budget)
+		if err != nil {
+			return fmt.Errorf("question %q: %w", question.ID, err)
+		}
+		a := replayAnswer{
+			ID: question.ID, Tokens: done.Tokens, Budget: q.budget, Fixed: done.Fixed, Plain: done.Plain, Heads: done.Heads, Shown: []string{},
+			MS: float64(done.Took.Microseconds()) / 1000,
+		}
+		for _, ref := range done.Shown {
+			a.Shown = append(a.Shown, ref.Message)
+		}
+		answered(question, a)
+		if q.frames == "" {
+			continue
+		}
+		if err := writeFrame(p.absolute(q.frames), question.ID, done.Frame); err != nil {
+			return err
+		}
 	}
-	u := adapters.Update{
-		ID: l.ID, Key: "said:" + l.Space + "\x00" + l.ID, Thread: adapters.Thread{ID: l.Thread}, At: l.At.Time, Body: m,
-		From: adapters.Person{ID: l.From, Kind: adapters.Human, Name: l.From},
-	}
-	if l.Edits != "" {
-		m.ID = l.Edits
-		u.Body = adapters.Edit{New: m}
-	}
-	return u
+	return nil
 }
 
-// ask has somebody say the question, renders the frame it would cause, and takes
-// the question back, so that the next one is asked of the same record.
-func (r *replay) ask(ctx context.Context, q replayLine, tokens int) (done shell.PreviewFrame, err error) {
-	r.asked++
-	said := q
-	said.ID = fmt.Sprintf("question %d: %s", r.asked, q.ID)
-	r.clock.Store(max(r.clock.Load(), q.At.UnixMilli()))
-	if err := r.rooms.Recount(ctx, q.Space, []adapters.Update{said.update()}); err != nil {
-		return done, err
+func (p *CLI) tellReplayed(a replayAnswer, lines bool) error {
+	if lines || p.output != "text" {
+		return json.NewEncoder(p.Out).Encode(a)
 	}
-	done, err = r.shell.Preview(ctx, shell.Preview{
-		Mind: r.mind, Space: r.spaces[q.Space], Tokens: tokens, Weights: r.weights,
-		Message: spaces.Ref{Account: r.account.Key(), Chat: q.Space, Message: said.ID},
-	})
+	_, err := fmt.Fprintf(p.Out, "%s: %d of %d tokens, %d lines, %.1f ms\n", textout.EscapeControls(a.ID), a.Tokens, a.Budget, len(a.Shown), a.MS)
+	return err
+}
+
+// readRetold reads one of the two files.
+func (p *CLI) readRetold(name string) ([]replay.FileLine, error) {
+	f, err := os.Open(p.absolute(name))
 	if err != nil {
-		return done, err
+		return nil, &apperr.Error{What: err.Error(), Where: name, Remedy: "name a file that can be read", Code: apperr.Failed}
 	}
-	back := said.update()
-	back.Key, back.Body = "deleted:"+back.Key, adapters.Delete{Messages: []string{said.ID}}
-	return done, r.rooms.Recount(ctx, q.Space, []adapters.Update{back})
+	defer f.Close() //nolint:errcheck // it was only read
+	all, err := replay.ReadLines(f)
+	if err != nil {
+		return nil, &apperr.Error{What: err.Error(), Where: name, Remedy: "see trestle replay --help for the form of a line", Code: apperr.Failed}
+	}
+	return all, nil
+}
+
+// writeFrame writes a frame as a model would be given it. An id that is no file
+// name is written in a safe form.
+func writeFrame(dir, id string, frame []hud.Message) error {
+	name := strings.Map(func(r rune) rune {
+		if r == filepath.Separator || r < ' ' {
+			return '_'
+		}
+		return r
+	}, id)
+	out, err := os.Create(filepath.Join(dir, name+".txt")) //nolint:gosec // the name holds no way out of the folder
+	if err != nil {
+		return fmt.Errorf("write frame of %q: %w", id, err)
+	}
+	for _, m := range frame {
+		if _, err := io.WriteString(out, "--- "+string(m.Role)+"\n"+m.Text+"\n"); err != nil {
+			return fmt.Errorf("write frame of %q: %w", id, err)
+		}
+	}
+	return out.Close()
 }

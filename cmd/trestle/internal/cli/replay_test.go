@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/replay"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/corpus"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -139,7 +140,7 @@ func FuzzReadRetold(f *testing.F) {
 	f.Add(twoRooms)
 	f.Add("\ufeff{\"id\":\"a\",\"space\":\"b\",\"from\":\"c\",\"at\":1e13,\"text\":\"\\u0000\"}")
 	f.Fuzz(func(t *testing.T, text string) {
-		all, err := readRetold(strings.NewReader(text))
+		all, err := replay.ReadLines(strings.NewReader(text))
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package cli
+package replay
 
 import (
 	"bufio"
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A replayLine line is one line of a conversation file, or one question about it.
-type replayLine struct {
+// A FileLine line is one line of a conversation file, or one question about it.
+type FileLine struct {
 	ID      string     `json:"id"`
 	Space   string     `json:"space"`
 	Session string     `json:"session,omitempty"` // for people; silence is what begins a new span
@@ -63,19 +63,19 @@ func (t *replayTime) UnmarshalJSON(data []byte) error {
 // longestRetold bounds one line of a file.
 const longestRetold = 4 << 20
 
-// readRetold reads a file of lines or questions. What has no time stands at that
+// ReadLines reads a file of lines or questions. What has no time stands at that
 // of the line before it.
-func readRetold(in io.Reader) ([]replayLine, error) {
+func ReadLines(in io.Reader) ([]FileLine, error) {
 	rows := bufio.NewScanner(in)
 	rows.Buffer(nil, longestRetold)
-	var all []replayLine
+	var all []FileLine
 	seen := map[[2]string]bool{}
 	for n := 1; rows.Scan(); n++ {
 		row := bytes.TrimSpace(bytes.TrimPrefix(rows.Bytes(), []byte("\ufeff")))
 		if len(row) == 0 {
 			continue
 		}
-		var l replayLine
+		var l FileLine
 		if err := json.Unmarshal(row, &l); err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
@@ -98,8 +98,8 @@ func readRetold(in io.Reader) ([]replayLine, error) {
 	return all, rows.Err()
 }
 
-// byTime sorts by time; what stands at one moment keeps its order.
-func byTime(all []replayLine) []replayLine {
-	slices.SortStableFunc(all, func(a, b replayLine) int { return a.At.Compare(b.At.Time) })
+// SortByTime sorts by time; what stands at one moment keeps its order.
+func SortByTime(all []FileLine) []FileLine {
+	slices.SortStableFunc(all, func(a, b FileLine) int { return a.At.Compare(b.At.Time) })
 	return all
 }
