@@ -111,13 +111,13 @@ type commandGroup struct {
 // commands returns what makes each command, by what it is for.
 func commands() []commandGroup {
 	return []commandGroup{
-		{"Begin", []func(*CLI) *cobra.Command{runCommand, chatCommand, initCommand, doctorCommand, configCommand}},
-		{"Look", []func(*CLI) *cobra.Command{
+		{"Getting started", []func(*CLI) *cobra.Command{runCommand, chatCommand, initCommand, doctorCommand, configCommand}},
+		{"Inspect", []func(*CLI) *cobra.Command{
 			statusCommand, adaptersCommand, problemsCommand, spacesCommand, searchCommand, runsCommand, explainCommand, rehearseCommand,
 			denialsCommand, toolsCommand, hudCommand, memoryCommand, replayCommand, eventsCommand, jobsCommand, openCommand,
 		}},
-		{"Decide", []func(*CLI) *cobra.Command{pairCommand, tokenCommand, importCommand, backfillCommand}},
-		{"Keep", []func(*CLI) *cobra.Command{backupCommand, restoreCommand, migrateCommand, moveCommand, reportCommand}},
+		{"Access and import", []func(*CLI) *cobra.Command{pairCommand, tokenCommand, importCommand, backfillCommand}},
+		{"Data", []func(*CLI) *cobra.Command{backupCommand, restoreCommand, migrateCommand, moveCommand, reportCommand}},
 		{"Other", []func(*CLI) *cobra.Command{fakeCommand, versionCommand}},
 	}
 }

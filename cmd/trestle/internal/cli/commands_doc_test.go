@@ -157,7 +157,7 @@ type goTypes map[string]*ast.TypeSpec
 func parseTypes(t *testing.T) goTypes {
 	t.Helper()
 	types := goTypes{}
-	for _, folder := range []string{".", "../server", "../storeopen", "../../../../internal/console", "../../../../internal/jobs", "../../../../internal/config", "../../../../internal/doctor", "../../../../internal/alerts", "../../../../spaces", "../../../../activity"} {
+	for _, folder := range []string{".", "../server", "../buildinfo", "../storeopen", "../../../../internal/console", "../../../../internal/jobs", "../../../../internal/config", "../../../../internal/doctor", "../../../../internal/alerts", "../../../../spaces", "../../../../activity"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		testutil.OK(t, err)
 		for _, name := range files {
