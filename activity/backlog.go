@@ -11,9 +11,8 @@ import (
 // go to one chat.
 const backlogWindow = time.Minute
 
-// A backlogThrottle lets what was decided before a recovery out slowly: people who come
-// back to a chat are not buried in what piled up meanwhile. It is safe for
-// concurrent use.
+// A backlogThrottle limits how many messages that were decided before the last recovery
+// are sent to one chat within a window. It is safe for concurrent use.
 type backlogThrottle struct {
 	most int // sends to one chat within the window; 0 is no bound
 

@@ -10,8 +10,8 @@ import (
 // little, and clocks that are kept in time creep.
 const leastStep = time.Second
 
-// A wallClock is the clock on the wall as it goes beside what really passes. The zero wall
-// begins with its first look. It is safe for concurrent use.
+// A wallClock detects that the system clock was set, by comparing it with the monotonic
+// clock. The zero value starts with its first look. It is safe for concurrent use.
 type wallClock struct {
 	shows func(now time.Time) time.Time // nil: what now says
 

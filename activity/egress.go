@@ -76,8 +76,8 @@ type EgressOptions struct {
 	// Persona returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
 	Persona func(spaces.AgentID) adapters.Persona
-	// IdentityLookup returns by which identity this account's platform knows somebody who has
-	// another one elsewhere. Default: nobody is known twice.
+	// IdentityLookup returns a person's identity on this account's platform. Default: no
+	// identities are linked.
 	IdentityLookup IdentityLookup
 	// Logger takes one line an action. Default: none are written.
 	Logger *slog.Logger

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// A livenessMonitor watches whether a line is heard. It tells the record when it goes deaf
-// and when it hears again, so that connection spans close and open,
-// and gives up a connection that has gone silent.
+// A livenessMonitor marks a connection as lost after a time without traffic and as
+// restored with the next, stores both, so that connection spans close and open, and
+// cancels a silent connection so that it is made again.
 type livenessMonitor struct {
 	line *Connection
 	in   *Ingress
-	told bool // the record was told something: what another process left is not known
+	told bool // a state was stored: the state that another process left is not known
 	deaf bool // what it was last told
 
 	mu   sync.Mutex // guards give

@@ -149,8 +149,8 @@ type ThreadAnchor struct {
 	Anchor spaces.Ref      // the message in the chat on which it hangs; zero when none is there
 }
 
-// IdentityLookup returns by which identity a platform knows somebody who has another one
-// elsewhere; false when nobody with the right has said so.
+// IdentityLookup returns the identity on this account's platform of a person who is
+// known by another one elsewhere; false if no operator linked one.
 type IdentityLookup func(spaces.Identity) (spaces.Identity, bool)
 
 // MaxNamed bounds how many people one message calls.

@@ -8,8 +8,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A sendTarget is where in its chat an action goes. It is found when it is first asked
-// for, and then stays the same for all its steps.
+// A sendTarget is the thread and the reply anchor of an action. It is resolved on first
+// use and cached for all steps of the action.
 type sendTarget struct {
 	builder *stepBuilder
 	action  spaces.Action

@@ -9,12 +9,12 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A claimAttempt is one place's chance to run: what it claims with, and what it got.
+// A claimAttempt holds the claim for one mind in one space, and the wake that it returned.
 type claimAttempt struct {
 	place   wakeKey
 	claim   spaces.Claim
 	wake    *spaces.Wake    // nil when nothing wakes
-	erased  bool            // words were taken back, whoever wakes
+	erased  bool            // messages were deleted, whether or not the mind wakes
 	present []spaces.Member // of the room, when it was judged
 	err     error           // why nobody knows whether it got anything
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An interruptedCycle is a place where a cycle broke off although nobody ended it: the record
-// did not answer for a while. Its lease is still this process's, so nobody else
-// would go on before it has run out.
+// An interruptedCycle is a cycle whose commit failed because the database did not answer.
+// This process still holds its lease and resumes it; no other process can before the
+// lease ends.
 type interruptedCycle struct {
 	pause time.Duration
 	after time.Time

@@ -105,9 +105,9 @@ func (m *mind) read(ctx context.Context, space spaces.SpaceID) error {
 	return m.follow(ctx, space, false)
 }
 
-// overtaken has the mind read anew when, of the cycles that were closed before one
-// that begins, other processes have had some. While others run here it is left as
-// it is: it is read when one begins alone.
+// overtaken marks the mind for reading when another process closed cycles of it since
+// this process last read it. While other cycles of the mind run here nothing changes:
+// it is read when one begins alone.
 func (m *mind) overtaken(base int64) {
 	m.loading.Lock()
 	defer m.loading.Unlock()
@@ -149,8 +149,8 @@ func (m *mind) behind(space spaces.SpaceID, seq int64) bool {
 	return seat == nil || !seat.Room.Met() || seat.Room.Upto() < seq
 }
 
-// meets has who is in a room read again when somebody who was seen there goes by
-// another name than the mind knows.
+// meets marks the members of a room for reading when a member that was seen has another
+// name than the mind knows.
 func (m *mind) meets(space spaces.SpaceID, seen []spaces.Member) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -138,8 +138,7 @@ func (m *mind) runs(c *cycle) []hud.OpenCycle {
 	return runs
 }
 
-// A requestBuffer is room for the messages of one call: what a model was asked on is asked on
-// again.
+// A requestBuffer is a reusable slice of messages for one model call.
 type requestBuffer struct {
 	messages []llm.Message
 	calls    []llm.ToolCall // of all messages

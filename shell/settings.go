@@ -16,8 +16,8 @@ type Agent struct {
 	Name    string
 	Persona string
 	Model   llm.Model
-	// Embedder is who says where words stand, for agents with Settings.MeaningModel.
-	// Default: nobody does.
+	// Embedder computes embeddings for agents with Settings.MeaningModel. Default: none
+	// are computed.
 	Embedder llm.Embedder
 	// System is the system message, instead of the one made of the prompts, the
 	// name and the persona. Default: that one.

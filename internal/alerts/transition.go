@@ -8,9 +8,9 @@ import (
 // note is how old the stored moment of the last sighting may become.
 const note = time.Minute
 
-// A probeResult is what was looked for at one moment, and what was found.
+// A probeResult holds the codes that were checked at one moment and the observations.
 type probeResult struct {
-	covered []Code // that were looked for with success
+	covered []Code // that were checked without an error
 	seen    []Observation
 	at      time.Time
 }

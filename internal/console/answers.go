@@ -125,8 +125,8 @@ type deliveryRow struct {
 	Receipts []spaces.Ref       `json:"receipts"`
 }
 
-// A lostRow is a chat in which the beginning of an answer, shown while it was
-// written, may stand for good: nobody can tell, and nobody can take it back.
+// A lostRow is a chat where a streamed partial answer may still be visible, because its
+// post was never confirmed.
 type lostRow struct {
 	Account string `json:"account"`
 	Chat    string `json:"chat"`

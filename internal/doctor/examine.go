@@ -90,7 +90,7 @@ func Examine(ctx context.Context, parts []Check, o Options) Report {
 	return r
 }
 
-// Of returns what is wanted of what was found of a part.
+// Of returns the findings of a part that match the options.
 func (o Options) Of(part string, found []adapters.Diagnosis) (wanted []Finding) {
 	if len(o.Parts) > 0 && !slices.Contains(o.Parts, part) {
 		return nil

@@ -109,8 +109,8 @@ func (s *session) outside(ctx context.Context) bool {
 // Kind implements [engine.Session].
 func (s *session) Kind(err error) error { return kind(err) }
 
-// Rest folds the log into the file and cuts it to nothing. It does not wait for
-// readers: there is always a next time.
+// Rest checkpoints the WAL and truncates it. It does not wait for readers; a later call
+// does what this one could not.
 func (s *session) Rest(ctx context.Context) error {
 	if !s.dirty {
 		return nil

@@ -131,8 +131,8 @@ func ShellSettings(a config.AgentEntry, s config.Settings) shell.Settings {
 	}
 }
 
-// cheap returns who is asked beside the agent's own model: nobody where that answers
-// without an endpoint.
+// cheap returns the name of an auxiliary model, or "" when the agent's own model needs
+// no endpoint.
 func cheap(a config.AgentEntry, name string) string {
 	if a.Model.Offline {
 		return ""
@@ -140,8 +140,8 @@ func cheap(a config.AgentEntry, name string) string {
 	return name
 }
 
-// embedder returns who says where words stand: the endpoint of the agent's model,
-// asked through connections of its own; nil when it is not to be asked.
+// embedder returns the client that computes embeddings at the endpoint of the agent's
+// model, over connections of its own; nil when the agent uses none.
 func (p *Components) embedder(a config.AgentEntry) llm.Embedder {
 	if cheap(a, p.Config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
 		return nil

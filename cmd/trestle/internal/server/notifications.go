@@ -22,12 +22,12 @@ const (
 	forgetBell = "forget" // a person had a mind forget or correct something
 )
 
-// inTurn is within what time processes look for the same minds: the first that
-// does claims them, and the others find less.
+// inTurn is the largest random delay before a process looks for work after a broadcast,
+// so that processes do not all claim at once.
 const inTurn = 50 * time.Millisecond
 
-// recollectEvery is how often a process looks whether minds had to forget something
-// that it was not told of: a bell may be lost.
+// recollectEvery is how often a process looks whether minds had to forget something in
+// another process: a notification may be lost.
 const recollectEvery = time.Second
 
 // A notifier rings in this process, and in others where there are any.
