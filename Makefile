@@ -29,6 +29,7 @@ fix: ## modernise, tidy and format
 	@go fix ./... && go mod tidy && $(TOOL) golangci-lint fmt
 
 test: chromium postgres redis ## run every test (some need a browser, some a Postgres or a Redis server of their own)
+	@echo 'building and testing every package; the first build takes some minutes, later runs two to five'
 	@go test -timeout 15m ./...
 	@go test -timeout 1m -tags otlp ./internal/telemetry
 
@@ -54,8 +55,8 @@ postgres:
 # The same for Redis; the package would start a server where there is a systemd.
 redis:
 	@command -v redis-server >/dev/null || { \
-		[ "$$(id -u)" -eq 0 ] || { echo 'the tests of the doorbells need a Redis server: apt-get install redis-server, as root' >&2; exit 1; }; \
-		echo 'installing redis-server for the tests of the doorbells'; \
+		[ "$$(id -u)" -eq 0 ] || { echo 'the tests of notifications need a Redis server: apt-get install redis-server, as root' >&2; exit 1; }; \
+		echo 'installing redis-server for the tests of notifications'; \
 		apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server >/dev/null; }
 
 browser: chromium ## run the console's tests in a real browser
@@ -79,20 +80,20 @@ else
 	done
 endif
 
-faults: ## kill the real binary at every crash point and audit what is left (some minutes)
+faults: ## kill the real binary at every failpoint and audit its database (some minutes)
 	@go test -count=1 -tags faultinject -timeout 5m ./internal/failpoint
 	@go test -count=1 -tags faultinject -timeout 30m -v ./internal/crashtest/...
 
 siege: ## crash the Postgres server twenty times under three processes
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/crashtest
 
-storms: ## play ten storms over three processes, Postgres and Redis, each by its seed; STORMS=17 plays one
+storms: ## simulate faults over three processes, Postgres and Redis for ten seeds; STORMS=17 runs one
 	@STORMS=$(or $(STORMS),0-9) go test -count=1 -tags faultinject -timeout 60m -v -parallel 2 -run '^TestStormsLoseNothing$$' ./internal/crashtest
 
 rolling: ## replace three processes by those of another version and back, under load
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestVersionsChangeByTurns$$' ./internal/crashtest
 
-days: ## play a hundred days of whatever happens, each by its seed; DAYS=17 plays one
+days: ## simulate a hundred days of people, platforms and faults, each by its seed; DAYS=17 runs one
 	@DAYS=$(or $(DAYS),0-99) go test -count=1 -run TestDaysOfWhateverHappens -timeout 60m ./cmd/trestle/internal/server
 
 hostile: ## render 259,200 hostile texts and read every frame back (some minutes)
@@ -115,6 +116,7 @@ db/new: ## start a migration, a file for each engine: make db/new NAME=add_topic
 		printf -- '-- +goose Up\n' > "$$file" && echo "$$file"; done
 
 run: ## start Trestle; in a terminal it opens the chat
+	@echo 'building trestle where it has changed; the first build takes a minute or two' >&2
 	@go run ./cmd/trestle run $(ARGS)
 
 build: ## build bin/trestle, static and reproducible; TAGS=otlp adds the exporter of traces
