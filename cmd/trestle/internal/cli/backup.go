@@ -150,7 +150,7 @@ func (p *CLI) awaitBackup(ctx context.Context, id int64) error {
 	return fmt.Errorf("the job is %s", j.State)
 }
 
-// copyHere copies the record beside whoever writes it.
+// copyHere copies the database while another process may write it.
 func copyHere(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
 	q := server.BackupRequest{File: full, Partial: full + ".partial"}
 	err := server.IgnoreMissing(os.Remove(q.Partial))

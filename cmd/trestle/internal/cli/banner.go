@@ -56,7 +56,7 @@ func (p *CLI) announce(ctx context.Context, s *server.Server) error {
 // guideTick is how often the three steps are looked at.
 const guideTick = time.Second
 
-// guide shows the three steps to whoever started with nothing configured, and a
+// guide shows the three steps to a person who started with nothing configured, and a
 // line for each that is done from then on. It stays until ctx is done: a first
 // run does not end by itself.
 func (p *CLI) guide(ctx context.Context, s *server.Server) error {

@@ -65,7 +65,7 @@ func verdict(r console.Boot) string {
 
 // layOut puts a copy of the record into a folder to start on. A record in a
 // database is not copied: it is seen that this program can read it, or will make
-// it, and the start stands on an empty one.
+// it, and the start uses an empty one.
 func layOut(ctx context.Context, conf *config.Config, dir string) error {
 	switch {
 	case storeopen.IsMissing(conf):

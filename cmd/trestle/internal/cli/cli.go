@@ -57,13 +57,13 @@ type CLI struct {
 // reportedError is an error that has been reported already.
 type reportedError struct{ code apperr.ExitCode }
 
-// Error names the exit code, for whoever prints it by mistake.
+// Error names the exit code.
 func (s *reportedError) Error() string { return "exit " + s.code.String() }
 
 // Run carries out a command line and returns its exit code.
 func (p *CLI) Run(ctx context.Context, args []string) apperr.ExitCode {
 	root := p.Command()                       //nolint:contextcheck // every command is given its context when it runs
-	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of whoever runs us
+	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of the process
 	err := root.ExecuteContext(ctx)
 	if s, ok := errors.AsType[*reportedError](err); ok {
 		return s.code
@@ -188,7 +188,7 @@ func (p *CLI) source() config.LoadOptions {
 }
 
 // answer writes the answer of a command: by text, or v as JSON. Nothing that
-// somebody wrote steers the terminal of whoever reads it (SECURITY S18).
+// people wrote steers the terminal of the reader.
 func (p *CLI) answer(v any, text func(io.Writer)) error {
 	out := p.hidden().ExactWriter(p.Out)
 	switch p.output {
@@ -255,7 +255,7 @@ func (p *CLI) loadFrom(from config.LoadOptions) (*config.Config, error) {
 	return c, err
 }
 
-// inputKind says what stands at stdin.
+// inputKind says what stdin is.
 type inputKind int
 
 const (
@@ -264,7 +264,7 @@ const (
 	inputLines                     // a pipe or a file
 )
 
-// input tells what stands at stdin. Anything that is no file of the system, as
+// input returns what stdin is. Anything that is no file of the system, as
 // in tests, holds lines.
 func (p *CLI) input() inputKind {
 	file, ok := p.In.(*os.File)

@@ -16,7 +16,7 @@ func (p *CLI) coloured() bool {
 
 var (
 	// moments are times that stand in a column of their own, or after a word that
-	// leads to one; what people wrote stands in quotes and is left alone.
+	// leads to one; what people wrote is in quotes and is left alone.
 	moments = regexp.MustCompile(`(?m)(^|  | at | since )(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`)
 	heading = regexp.MustCompile(`(?m)^[A-Z][A-Z ]*[A-Z]$|^[A-Z]+(?: [A-Z]+)*(?: {2,}[A-Z]+(?: [A-Z]+)*)+ *$`)
 	bad     = regexp.MustCompile(`(?m)(^|  )(FAIL|failed|refused|denied|degraded|misconfigured|dead|unknown)( {2}|:|$)`)

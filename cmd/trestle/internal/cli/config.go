@@ -88,7 +88,7 @@ func reportConfig(w io.Writer, c *config.Config, err error) {
 }
 
 // showConfig prints the configuration and, apart from it, what people decided
-// while the program ran: that stands in the record and never competes with a key.
+// while the program ran: that is in the database and never competes with a key.
 func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
 	var all []config.ShownValue
 	if p.remote != "" {

@@ -92,7 +92,7 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, model
 	}
 	defer func() {
 		if err != nil && ln != nil {
-			_ = ln.Close() // nobody was told of it
+			_ = ln.Close() // it was not announced
 		}
 	}()
 	file := filepath.Join(dir, "trestle.yaml")
@@ -129,7 +129,7 @@ func (p *CLI) demoModel(ctx context.Context, url string) (string, error) {
 }
 
 // demoAddress is where the demo serves health: the usual place, or, where that
-// is taken, any. It is open already, unless somebody named it: nobody can take it
+// is taken, any. It is open already, unless it was named: no other program can take it
 // before it is served.
 func (p *CLI) demoAddress(ctx context.Context) (address string, ln net.Listener, err error) {
 	if named, ok := p.Lookup("TRESTLE_LISTEN"); ok {
@@ -234,7 +234,7 @@ func (t *timelineWriter) tell(where, text string) {
 	defer t.mu.Unlock()
 	since := time.Since(t.began)
 	if t.json {
-		_ = json.NewEncoder(t.out).Encode(timelineEvent{since.Seconds(), where, text}) // nobody reads it any more
+		_ = json.NewEncoder(t.out).Encode(timelineEvent{since.Seconds(), where, text}) // the reader may have gone
 		return
 	}
 	seconds := int(since.Seconds())
@@ -243,7 +243,7 @@ func (t *timelineWriter) tell(where, text string) {
 
 // typing is what a person at the demo writes, line by line.
 type typing struct {
-	next func() (string, error) // nil: there is nobody
+	next func() (string, error) // nil: no person
 	ends bool                   // their leaving ends the demo
 }
 

@@ -196,7 +196,7 @@ func stopOf(r console.RunRow) string {
 	return string(r.Stop)
 }
 
-// costOf says what a run cost; a price that nobody configured is said to be so.
+// costOf returns what a run cost, or that no price is configured.
 func costOf(a console.RunAnswer) string {
 	if a.Cost == nil {
 		return "price unknown (set price.input and price.output)"

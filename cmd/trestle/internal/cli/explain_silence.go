@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// silenceAnswer says why nobody answered an event, mind by mind.
+// silenceAnswer says why no agent answered an event, mind by mind.
 type silenceAnswer struct {
 	Space  spaces.SpaceID `json:"space"`
 	Seq    int64          `json:"seq"`
@@ -35,7 +35,7 @@ type silentMind struct {
 	Says   string               `json:"says"`                  // why, in words, and what to do
 }
 
-// explainSilence answers "why did nobody answer this?".
+// explainSilence explains why no agent answered an event.
 func (p *CLI) explainSilence(ctx context.Context, space, event string) error {
 	seq, err := strconv.ParseInt(strings.TrimPrefix(event, "#"), 10, 64)
 	if err != nil || seq < 1 {

@@ -47,8 +47,8 @@ func fakeCommand(p *CLI) *cobra.Command {
 	return c
 }
 
-// drivingTelegram makes a bot, serves it from another terminal, and has somebody
-// write to it: a fake that nobody drives is an empty room.
+// drivingTelegram makes a bot, serves it from another terminal, and has a person
+// write to it.
 const drivingTelegram = `  curl -s localhost:8081/control/bots   -d '{"token":"1:a","name":"Ada","username":"ada_bot"}'
   curl -s localhost:8081/control/people -d '{"name":"Maya","username":"maya"}'
   TELEGRAM_BOT_TOKEN=1:a TELEGRAM_API_URL=http://localhost:8081 trestle run

@@ -47,7 +47,7 @@ func initCommand(p *CLI) *cobra.Command {
 type initWizard struct {
 	*CLI
 	printOnly bool
-	from      string // empty: the environment, and whoever is at stdin
+	from      string // empty: the environment, and the person at stdin
 	answers   *bufio.Reader
 	handles   []string // of the accounts that were tried, as people write to them
 }

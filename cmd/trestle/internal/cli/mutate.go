@@ -21,7 +21,7 @@ type mutation struct {
 }
 
 // takeRecord opens the record for this process alone, to look after it, and brings it up
-// to date in sight of whoever called.
+// to date, with progress on stderr.
 func (p *CLI) takeRecord(ctx context.Context, conf *config.Config) (*sqlstore.Store, error) {
 	m := p.migrating()
 	store, err := storeopen.OpenStore(ctx, conf, storeopen.OpenOptions{Logger: p.logger(slog.LevelWarn), Exclusive: true, OnMigration: m.Show})

@@ -116,7 +116,7 @@ func times(n int64) string {
 	return fmt.Sprintf(" (%d times)", n)
 }
 
-// whoIs names somebody, or a whole chat, that is or was let in.
+// whoIs names a person, or a whole chat, with access or with revoked access.
 func whoIs(a server.AdmittedPerson) string {
 	if a.User == "" {
 		return "everybody"

@@ -47,8 +47,8 @@ type problemRow struct {
 	Seen     time.Time       `json:"seen"`             // last; behind by up to a minute
 	Count    int             `json:"count"`            // how often it came, or came back before it closed
 	Closed   *time.Time      `json:"closed,omitempty"` // null while it is open
-	Quiet    *time.Time      `json:"quiet,omitempty"`  // nobody is told before this
-	Told     int             `json:"told"`             // how often somebody was told of it
+	Quiet    *time.Time      `json:"quiet,omitempty"`  // not told again before this
+	Told     int             `json:"told"`             // how often it was told
 }
 
 func problemRows(all []alerts.Alert, now time.Time) []problemRow {
@@ -128,7 +128,7 @@ func printProblems(w io.Writer, rows []problemRow, at timeFormat) {
 	textout.WriteTable(w, lines)
 }
 
-// ackProblem has the running process take a problem on. Without one nobody is
+// ackProblem has the running process take a problem on. Without one no one is
 // told anything anyway.
 func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 	n, err := numbered(id, "a problem", "problems ack", "trestle problems")

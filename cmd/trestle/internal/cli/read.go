@@ -64,7 +64,7 @@ func sinceFlag(text string) (time.Time, error) {
 	return time.Now().Add(-d), nil
 }
 
-// migrating returns what shows a migration to whoever called the program.
+// migrating returns what shows a migration on stderr.
 func (p *CLI) migrating() *storeopen.MigrationProgress {
 	m := &storeopen.MigrationProgress{Out: p.Err, Printer: p.progress()}
 	if p.quiet || p.output != "text" {

@@ -21,7 +21,7 @@ import (
 type readContext struct {
 	readmodel.ReadModel
 	conf *config.Config
-	// health says how the process stands; nil where nothing runs.
+	// health returns the state of the process; nil where none runs.
 	health func(context.Context) (*console.Health, error)
 	// unkept lists the problems that the process holds since the record cannot
 	// take them; none where nothing runs.

@@ -56,7 +56,7 @@ func reportCommand(p *CLI) *cobra.Command {
 }
 
 func (p *CLI) report(ctx context.Context, file string) error {
-	if _, err := p.load(); err != nil { // stands in place of each answer that it keeps from being made
+	if _, err := p.load(); err != nil { // replaces each answer that it prevents
 		if _, running := p.stillServed(ctx, err); !running {
 			apperr.Report(p.hidden().Writer(p.Err), err)
 		}
@@ -101,7 +101,7 @@ func (p *CLI) bind(ctx context.Context, held []reportFile, now time.Time) ([]byt
 }
 
 // chapterText is what a command answers, and why it did not where it failed. It
-// is scrubbed once more: whoever reads the bundle is a stranger.
+// is redacted once more: strangers read the bundle.
 func (p *CLI) chapterText(ctx context.Context, c reportFile) []byte {
 	var text bytes.Buffer
 	own := *p
@@ -111,7 +111,7 @@ func (p *CLI) chapterText(ctx context.Context, c reportFile) []byte {
 	return text.Bytes()
 }
 
-// writeNew writes a file that nobody else can read and that did not exist.
+// writeNew writes a file that only its owner can read and that did not exist.
 func writeNew(file string, text []byte) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -117,7 +117,7 @@ func restoreCommand(p *CLI) *cobra.Command {
 type restoredAnswer struct {
 	backupAnswer
 	// Dealt is until when what people wrote counts as dealt with: it is read again, and
-	// nobody is answered.
+	// no message is answered.
 	Dealt time.Time `json:"dealt_until"`
 }
 

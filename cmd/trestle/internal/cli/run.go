@@ -82,7 +82,7 @@ func (p *CLI) serve(ctx context.Context) error {
 	return s.Run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, terminal.ChatOptions{}) })
 }
 
-// sit seats whoever is at stdin in a room and lets them talk.
+// sit connects stdin and stdout with a room of the process.
 func (p *CLI) sit(ctx context.Context, s *server.Server, talk terminal.ChatOptions) (err error) {
 	select {
 	case <-s.Ready:
@@ -119,7 +119,7 @@ func (p *CLI) greeting(s *server.Server, place *server.LocalRoom) string {
 	return text
 }
 
-// talk connects stdin and stdout with a chair. What stands behind the answers is
+// talk connects stdin and stdout with a room. How the answers came about is
 // shown in a terminal under them, and else on stderr: stdout is the answer.
 func (p *CLI) talk(ctx context.Context, c terminal.Room, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
 	if p.input() == inputTerminal {

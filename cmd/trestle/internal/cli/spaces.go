@@ -132,7 +132,7 @@ type shownSpace struct {
 	Log    []shownLine   `json:"log"` // newest first
 }
 
-// shownMember is somebody in a space.
+// shownMember is a member of a space.
 type shownMember struct {
 	ID   spaces.EntityID   `json:"id"`
 	Kind spaces.EntityKind `json:"kind"`

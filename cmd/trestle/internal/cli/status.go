@@ -67,7 +67,7 @@ func (p *CLI) status(ctx context.Context, all bool) error {
 	return p.answer(a, func(w io.Writer) { a.print(w, p.clock()) })
 }
 
-// readStatus says how everything stands, here or on another machine.
+// readStatus returns the state of everything, here or on another machine.
 func (p *CLI) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
 	q := url.Values{}
 	if all {
@@ -82,7 +82,7 @@ func tellStatus(ctx context.Context, o readContext, q url.Values) (any, error) {
 	return o.status(ctx, q.Get("all") == "true")
 }
 
-// status says how everything stands; all has it list every mind.
+// status prints the state of everything; all lists every mind.
 func (o readContext) status(ctx context.Context, all bool) (a statusAnswer, err error) {
 	a = statusAnswer{Version: buildinfo.Current().Version, Data: o.conf.Data, Entries: server.ProblemComponents(o.conf.Problems)}
 	if a.Health, err = o.health(ctx); err != nil {

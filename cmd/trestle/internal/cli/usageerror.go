@@ -83,7 +83,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 		}
 		return misuse(c, err.Error(), remedy)
 	}
-	what, _, _ := strings.Cut(err.Error(), " flag: ") // behind it stands how the program reads numbers
+	what, _, _ := strings.Cut(err.Error(), " flag: ") // behind it comes how the program reads numbers
 	mend, _ := errors.AsType[valueError](err)
 	return misuse(c, what, string(mend))
 }

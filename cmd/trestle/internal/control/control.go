@@ -21,7 +21,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// The control socket stands in the data folder with mode 0600: whoever may open
+// The control socket is in the data folder with mode 0600: a user who may open
 // it owns the data. It speaks small JSON:
 //
 //	POST /pair      {"code"|"chat","circle","role"} → {"account","chat","user","name","role"}
@@ -149,12 +149,12 @@ func (c *Client) Post(ctx context.Context, path string, q, a any) error {
 	return c.Call(ctx, http.MethodPost, path, bytes.NewReader(body), a)
 }
 
-// Get reads what stands at a path into a.
+// Get decodes the answer of a path into a.
 func (c *Client) Get(ctx context.Context, path string, a any) error {
 	return c.Call(ctx, http.MethodGet, path, nil, a)
 }
 
-// Stream has read take in what stands at a path, as it comes.
+// Stream has read take in the answer of a path, as it comes.
 func (c *Client) Stream(ctx context.Context, path string, read func(io.Reader) error) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, BaseURL+path, nil)
 	if err != nil {
@@ -172,7 +172,7 @@ func (c *Client) Call(ctx context.Context, method, path string, q io.Reader, a a
 	return c.Do(r, func(body io.Reader) error { return json.NewDecoder(body).Decode(a) })
 }
 
-// BaseURL stands before the paths of the control socket, which has no address.
+// BaseURL precedes the paths of the control socket, which has no address.
 const BaseURL = "http://trestle"
 
 // Do sends a request and has read decode the body of its answer. A refusal of

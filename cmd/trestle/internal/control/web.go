@@ -14,7 +14,7 @@ func WriteJSON(rw http.ResponseWriter, code int, v any) {
 	rw.WriteHeader(code)
 	e := json.NewEncoder(rw)
 	e.SetIndent("", "  ")
-	_ = e.Encode(v) // the reader has gone; nobody is left to tell
+	_ = e.Encode(v) // the reader has gone
 }
 
 // newHTTPServer returns a server with limits for slow and large requests.

@@ -63,7 +63,7 @@ func (t *replayTime) UnmarshalJSON(data []byte) error {
 // longestRetold bounds one line of a file.
 const longestRetold = 4 << 20
 
-// ReadLines reads a file of lines or questions. What has no time stands at that
+// ReadLines reads a file of lines or questions. What has no time gets that
 // of the line before it.
 func ReadLines(in io.Reader) ([]FileLine, error) {
 	rows := bufio.NewScanner(in)
@@ -98,7 +98,7 @@ func ReadLines(in io.Reader) ([]FileLine, error) {
 	return all, rows.Err()
 }
 
-// SortByTime sorts by time; what stands at one moment keeps its order.
+// SortByTime sorts by time; lines of one moment keep their order.
 func SortByTime(all []FileLine) []FileLine {
 	slices.SortStableFunc(all, func(a, b FileLine) int { return a.At.Compare(b.At.Time) })
 	return all

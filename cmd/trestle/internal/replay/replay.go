@@ -172,7 +172,7 @@ func (l FileLine) update() adapters.Update {
 	return u
 }
 
-// PreviewFrame has somebody say the question, renders the frame it would cause, and takes
+// PreviewFrame records the question as a message, renders the frame it would cause, and takes
 // the question back, so that the next one is asked of the same record.
 func (r *ReplayedRooms) PreviewFrame(ctx context.Context, q FileLine, tokens int) (done shell.PreviewFrame, err error) {
 	r.asked++

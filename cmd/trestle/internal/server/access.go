@@ -23,12 +23,12 @@ type PairRequest struct {
 	Role   string `json:"role,omitempty"` // member, admin, owner; empty: member
 }
 
-// RevokeRequest shuts somebody, or a chat, out.
+// RevokeRequest takes access from a person or a chat.
 type RevokeRequest struct {
 	Who string `json:"who"` // adapter:user or adapter:chat
 }
 
-// AdmittedPerson is somebody, or a chat, that is let in.
+// AdmittedPerson is a person or a chat with access.
 type AdmittedPerson struct {
 	Account string    `json:"account"`
 	Chat    string    `json:"chat"`
@@ -39,7 +39,7 @@ type AdmittedPerson struct {
 	At      time.Time `json:"at"`
 }
 
-// waitingPerson is somebody who was shown a code.
+// waitingPerson is a person who was shown a pairing code.
 type waitingPerson struct {
 	Account string    `json:"account"`
 	Chat    string    `json:"chat"`
@@ -48,7 +48,7 @@ type waitingPerson struct {
 	Expires time.Time `json:"expires"`
 }
 
-// refusedSender is somebody who was turned away.
+// refusedSender is a person who was refused.
 type refusedSender struct {
 	Account string    `json:"account"`
 	Chat    string    `json:"chat"`

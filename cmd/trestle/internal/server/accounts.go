@@ -26,7 +26,7 @@ type accountConn struct {
 	leave   chan struct{}       // closed when it shall not be served any more
 	gone    chan struct{}       // closed when nothing serves it any more
 
-	other     atomic.Pointer[engine.Process]    // who serves the account now; nil: this process, or nobody
+	other     atomic.Pointer[engine.Process]    // the process that serves the account; nil: this one, or none
 	collector atomic.Pointer[media.FileFetcher] // of the files of its messages; nil before it has joined, or for good
 }
 
@@ -113,7 +113,7 @@ func (p *Components) open(a config.AdapterEntry) *accountConn {
 	return l
 }
 
-// adapterEntry is where an account stands in the configuration.
+// adapterEntry returns the key of an account in the configuration.
 func adapterEntry(a config.AdapterEntry) string { return "adapters." + a.Name }
 
 // man serves an account until ctx is done or the account is let go, as soon as no
@@ -204,7 +204,7 @@ func (p *Components) forgetAccount(l *accountConn) {
 	p.own.Store(&own)
 }
 
-// hire serves the configured accounts that nobody serves yet. What was wrong with
+// hire serves the configured accounts that are not served yet. What was wrong with
 // an entry before is forgotten.
 func (p *Components) hire(ctx context.Context) error {
 	if p.lineup.hired == nil {

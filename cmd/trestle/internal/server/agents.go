@@ -57,7 +57,7 @@ func (p *Components) model(entry string, m config.ModelEndpoint) llm.Model {
 	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: p.saw(p.sense(entry, m))}}
 }
 
-// OpenEndpoint makes the client of an endpoint. It calls nobody.
+// OpenEndpoint makes the client of an endpoint without calling it.
 func (p *Components) OpenEndpoint(m config.ModelEndpoint) (*openai.Client, error) {
 	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: p.clock.Around})
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
-// ackFor is how long a problem is quiet when nobody says.
+// ackFor is how long an acknowledged problem is quiet by default.
 const ackFor = 2 * time.Hour
 
 // operators returns the chats of an adapter in which problems are told.

@@ -31,7 +31,7 @@ func WriteBackupNote(data string, b BackupNote) error {
 	return renameDurably(file+".new", file)
 }
 
-// LastBackup returns when the record was last backed up; zero when nobody knows.
+// LastBackup returns when the record was last backed up; zero when it is unknown.
 func LastBackup(data string) time.Time {
 	text, err := os.ReadFile(filepath.Join(data, backupNoteFile))
 	if err != nil {

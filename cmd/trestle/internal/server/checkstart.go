@@ -60,7 +60,7 @@ func (s *Server) tryListen(ctx context.Context, socket string) error {
 }
 
 // tryAccounts asks every platform who we are there, one after the other, so that
-// what is said of them stands in the order of the configuration.
+// the report is in the order of the configuration.
 func (s *Server) tryAccounts(ctx context.Context) {
 	for _, l := range s.lineup.all() {
 		_ = s.Boot.Stage("adapter_"+l.name, func() error { // the report has the error

@@ -14,8 +14,8 @@ const (
 	menuPause = 30 * time.Second
 )
 
-// offer has the platform show people's commands while somebody types, once the
-// account has connected. What goes wrong with it concerns nobody.
+// offer has the platform show the commands to people who type, once the
+// account has connected. A failure is ignored.
 func (p *Components) offer(ctx context.Context, l *accountConn) error {
 	menu, ok := l.adapter.(adapters.CommandMenu)
 	if !ok {

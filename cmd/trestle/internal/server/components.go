@@ -68,7 +68,7 @@ type Components struct {
 
 	clock clockskew.Clock // beside those of the platforms and the models
 
-	clients      map[config.ModelEndpoint]llm.Model // of the agents; whoever sets them holds opening, or starts
+	clients      map[config.ModelEndpoint]llm.Model // of the agents; set while opening is held, or at the start
 	modelFailure atomic.Value                       // string; see modelFailed
 
 	telemetry *telemetry.Telemetry // nil where nothing is counted

@@ -40,7 +40,7 @@ func (p *Components) egress(account string) *activity.Egress {
 	return nil
 }
 
-// NewAdapter makes the client of a configured account. It calls nobody.
+// NewAdapter makes the client of a configured account without calling the platform.
 func (p *Components) NewAdapter(a config.AdapterEntry) (adapters.Adapter, error) {
 	switch a.Type {
 	case "telegram":

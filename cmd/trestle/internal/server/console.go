@@ -204,7 +204,7 @@ func (s ConsoleSettings) Price(agent spaces.AgentID) (console.Price, bool) {
 	return AgentPrice(s.Current(), agent)
 }
 
-// AgentPrice returns what tokens of an agent's model cost; false when nobody said so.
+// AgentPrice returns what tokens of an agent's model cost; false when no price is configured.
 func AgentPrice(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
 	p := c.SettingsFor(string(agent), "").Price
 	p.Cached = cmp.Or(p.Cached, p.Input)

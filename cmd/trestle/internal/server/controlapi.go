@@ -48,7 +48,7 @@ func (s *Server) controlHandler() http.Handler {
 	return mux
 }
 
-// say has somebody at a terminal say a line.
+// say records a line that a person wrote in a terminal.
 func (s *Server) say(ctx context.Context, q control.SayRequest) (control.EmptyAnswer, error) {
 	room, err := s.FindRoom(q.Space)
 	if err == nil {

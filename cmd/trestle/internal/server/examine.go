@@ -83,7 +83,7 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Diagnosis {
 }
 
 // examineDatabase looks at the server that keeps the record. Its backups are made
-// with its own tools, and nobody tells us of them.
+// with its own tools, and are not visible here.
 func (x *examination) examineDatabase(ctx context.Context) doctor.DataDir {
 	r := doctor.DataDir{Folder: x.conf.Data}
 	if info, err := os.Stat(x.conf.Data); err == nil {

@@ -53,7 +53,7 @@ func (p *Components) lineOf(adapter string) *accountConn {
 	return nil
 }
 
-// ringFor returns the bell of what an adapter's messages give to do: to whoever
+// ringFor returns the notification for work that an adapter's messages cause: for the part that
 // fetches their files, and to minds, which come last: of those who were woken here,
 // the last one runs first.
 func (p *Components) ringFor(adapter string) func([]spaces.PendingWork) {
@@ -75,7 +75,7 @@ func (p *Components) ringMinds(ws []spaces.PendingWork) {
 	}
 }
 
-// ringAccounts tells lines that their outbox has something new, and whoever hears
+// ringAccounts tells connections that their outbox has something new, and the worker for
 // voices that there may be one.
 func (p *Components) ringAccounts(accounts []string) {
 	if s := p.scribe.Load(); s != nil {

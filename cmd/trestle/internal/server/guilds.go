@@ -17,7 +17,7 @@ const listing = 30 * time.Second
 // openServers opens a space for each chat of the servers that the configuration
 // names, as if we had just been let in there, and brings those that are open up
 // to the server's form. Chats that come later are opened when we are; one that
-// cannot be listed now, when somebody speaks in it.
+// cannot be listed now, when a message comes from it.
 func (p *Components) openServers(ctx context.Context, ad adapters.Adapter, j connectedAccount) {
 	lister, ok := ad.(adapters.ChatLister)
 	servers := p.servers(j.adapter)
@@ -74,7 +74,7 @@ func sameRooms(a, b map[string]spaces.RoomDefaults) bool {
 	})
 }
 
-// reform gives the spaces of a server's chats its form. A chat that stands in a
+// reform gives the spaces of a server's chats its form. A chat that is in a
 // room of the configuration has that room's form, and is left alone.
 func (p *Components) reform(ctx context.Context, j connectedAccount, group string, form spaces.RoomDefaults, chats []adapters.Chat) error {
 	rooms, err := p.border.Admitted(ctx, j.account)

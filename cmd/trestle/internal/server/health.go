@@ -16,7 +16,7 @@ import (
 // (ECOSYSTEM 1, rule 4).
 const heardWithin = 90 * time.Second
 
-// Health says how everything stands now.
+// Health returns the state of the process and its parts.
 func (s *Server) Health() console.Health {
 	r := s.Boot.Report()
 	h := console.Health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.ListenAt}
@@ -38,7 +38,7 @@ func (s *Server) Health() console.Health {
 	return h
 }
 
-// lineExtension says how an account stands. It is healthy when it was heard
+// lineExtension returns the state of an account. It is healthy when it was heard
 // lately, whatever it believes of itself, and sends what is due; idle says what it
 // does not send.
 func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Component {
@@ -93,7 +93,7 @@ func (s *Server) recordExtensions(now time.Time) []console.Component {
 	return []console.Component{x}
 }
 
-// schedulerExtension says how the minds stand; idle says what work of theirs nobody
+// schedulerExtension returns the state of the scheduler; idle says what due work no process
 // takes up.
 func schedulerExtension(started, here bool, idle string) console.Component {
 	x := console.Component{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}

@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// well reports whether nothing fails that nobody has taken on.
+// well reports whether every failing part has been acknowledged.
 func (s *Server) well(ctx context.Context) bool {
 	now := time.Now()
 	all, err := s.troubles().Problems(ctx, now)

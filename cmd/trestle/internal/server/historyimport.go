@@ -82,8 +82,8 @@ func (w ImportJob) Add(ctx context.Context, q ImportRequest) (jobs.Job, error) {
 	}, time.Now())
 }
 
-// firstHeard returns when somebody first said something in a space that we heard
-// ourselves; zero if nobody has.
+// firstHeard returns the time of the first message in a space that was received
+// live; zero if there is none.
 func (w ImportJob) firstHeard(ctx context.Context, space spaces.SpaceID) (time.Time, error) {
 	for after := int64(0); ; {
 		events, err := w.Store.Shell().Events(ctx, space, spaces.Primary, after, 500)

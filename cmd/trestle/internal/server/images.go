@@ -20,7 +20,7 @@ const maxPicture = 20 << 20
 type imageLoader struct {
 	shelf    media.FileIndex
 	cupboard media.BlobStore
-	turn     chan struct{} // holds one token while somebody looks
+	turn     chan struct{} // holds one token while a picture is being scaled
 }
 
 var _ shell.ImageSource = imageLoader{}

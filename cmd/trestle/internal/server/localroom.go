@@ -27,7 +27,7 @@ var you = adapters.Person{ID: "you", Kind: adapters.Human, Name: "you"}
 const LocalAccount = "local:local"
 
 // TerminalPerson returns who speaks at the terminal under a name; under none it is
-// the operator. Somebody else has no role but that of whoever is in the room.
+// the operator. Any other name has the role of a member only.
 func TerminalPerson(name string) adapters.Person {
 	if name == "" {
 		return you
@@ -131,7 +131,7 @@ func (p *Components) joinLocal(ctx context.Context, account adapters.Account) (*
 }
 
 // localReception says who may talk in the terminal's rooms. Every one of them is
-// named: whoever sits at the terminal is the operator.
+// named: the person at the terminal is the operator.
 func (p *Components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
 		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Notify: p.ringFor(LocalName), Logger: p.Log.With("adapter", LocalName),
@@ -191,7 +191,7 @@ func (s *LocalRoom) Say(ctx context.Context, text string) error {
 }
 
 // Leave gives the seat up. A room that has other chats does not keep sending to
-// a terminal nobody looks at; a room of the terminal alone stays as it is.
+// a terminal without a reader; a room of the terminal alone stays as it is.
 func (s *LocalRoom) Leave(ctx context.Context) error {
 	s.sub.Close()
 	if len(s.Room.Chats) == 0 {
@@ -222,7 +222,7 @@ func (s *LocalRoom) speaker(name string) string {
 	return ""
 }
 
-// own returns who is shown to do what has nobody's name on it: the only agent, or
+// own returns the name that is shown for what has no author: the only agent, or
 // the account that several share.
 func (s *LocalRoom) own() string {
 	if names := s.Agents(); len(names) == 1 {

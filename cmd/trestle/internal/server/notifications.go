@@ -104,7 +104,7 @@ func (s *Server) hearOthers(ctx context.Context, g *errgroup.Group) {
 	})
 }
 
-// recollect has the minds in memory give up what somebody had them forget in another
+// recollect has the minds in memory forget what they were told to forget in another
 // process, until ctx is done.
 func (s *Server) recollect(ctx context.Context) error {
 	rings, stop := s.bells.Listen(forgetBell)
@@ -143,7 +143,7 @@ func (s *Server) answer(ctx context.Context, key string, do func()) error {
 }
 
 // callForMinds lets any process that has room look after minds: one of them where
-// calls are handed out, else whoever is first.
+// calls are handed out, else the first to claim.
 func (p *Components) callForMinds(ws []spaces.PendingWork) {
 	switch others := p.far.(type) {
 	case *redis.Client:

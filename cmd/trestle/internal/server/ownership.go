@@ -104,7 +104,7 @@ func (l *accountConn) standBy(has engine.Process) {
 	}
 }
 
-// Status returns how the line stands now, also while another process has it.
+// Status returns the state of the connection, also while another process has it.
 func (l *accountConn) Status() activity.ConnStatus {
 	st := l.Connection.Status()
 	if has := l.other.Load(); has != nil {

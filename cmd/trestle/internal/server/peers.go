@@ -19,7 +19,7 @@ import (
 // the others.
 const bulletinEvery = 5 * time.Second
 
-// roleGrace is how long work may be nobody's before that is told: processes start, and
+// roleGrace is how long a role may be without a process before that is reported: processes start, and
 // change by turns.
 const roleGrace = 30 * time.Second
 
@@ -148,10 +148,10 @@ func (s *Server) lookAtProcesses() alerts.Probe {
 	}
 }
 
-// firstSeen is since when there was work that nobody does, by what was seen.
+// firstSeen maps a finding to the time it was first seen.
 type firstSeen map[string]time.Time
 
-// since leaves out of what is seen now the work that was nobody's for a moment.
+// since leaves out the findings that are younger than roleGrace.
 func (l firstSeen) since(now time.Time, seen []alerts.Observation) (told []alerts.Observation) {
 	for what := range l {
 		if !slices.ContainsFunc(seen, func(x alerts.Observation) bool { return x.Evidence == what }) {
@@ -172,10 +172,10 @@ func (l firstSeen) since(now time.Time, seen []alerts.Observation) (told []alert
 	return told
 }
 
-// rolesSubject is what a sighting of work that nobody does is about.
+// rolesSubject is the subject of a finding about a role without a process.
 const rolesSubject = "roles"
 
-// disagreements says what others have otherwise, and what nobody does.
+// disagreements returns what other processes have otherwise, and the roles without a process.
 func disagreements(own peer, others []peer) (all []alerts.Observation) {
 	differ := func(subject string, of func(peer) string) {
 		i := slices.IndexFunc(others, func(f peer) bool { return of(f) != "" && of(f) != of(own) })

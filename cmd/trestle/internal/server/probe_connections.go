@@ -35,7 +35,7 @@ func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Ob
 		heard = started
 	}
 	switch {
-	case st.State == activity.ConnStandby: // whoever serves it sees it
+	case st.State == activity.ConnStandby: // the process that serves it sees it
 		return seen, false
 	case st.State == activity.ConnMisconfigured:
 		seen.Code = alerts.Credentials

@@ -37,7 +37,7 @@ type endpointHealth struct {
 	thin   int        // answers in a row that show a cut
 	size   int        // of the last request that was answered, in bytes
 	read   int        // tokens the endpoint said it had read of it
-	words  int        // answers since the last act that were words which nobody sees
+	words  int        // answers since the last tool call that were text alone
 }
 
 // saw takes in one call.
@@ -134,7 +134,7 @@ var failingStates = map[alerts.Code]string{
 	alerts.ModelKey: "refused", alerts.NoModel: "missing", alerts.ModelDown: "down", alerts.Rejects: "rejects",
 }
 
-// modelExtensions says how the configured model stands, and which endpoints of agents
+// modelExtensions returns the state of the configured model, and which endpoints of agents
 // cannot be asked.
 func (p *Components) modelExtensions(now time.Time) []console.Component {
 	all := []console.Component{modelExtension(p.Config().Model, p.ModelFailed())}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// idleLong is how long work may be due before it is told that nobody takes it up.
+	// idleLong is how long work may be due before it is reported as not taken up.
 	idleLong = 2 * time.Minute
 	// idleWatched is how long it must have been seen to be due, by this process: what
 	// piled up while nothing ran, or by another clock, is not idle yet.
@@ -73,7 +73,7 @@ func (l *idleTracker) of(code alerts.Code, subject string) (evidence string) {
 }
 
 // lookAtIdleWork sees work that is due, that this process could take up, and that
-// nobody does although nothing known holds it back.
+// no process does although nothing known holds it back.
 func (s *Server) lookAtIdleWork() alerts.Probe {
 	return alerts.Probe{Codes: []alerts.Code{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
 		now := time.Now()
@@ -88,7 +88,7 @@ func (s *Server) lookAtIdleWork() alerts.Probe {
 	}}
 }
 
-// idleAgents returns the agents whose work nobody takes up, when minds run here. A mind
+// idleAgents returns the agents whose work no process takes up, when minds run here. A mind
 // that has as much under way as it may is busy.
 func (s *Server) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
 	c := s.Config()

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/redact"
 )
 
-// lookAtLog sees whether somebody tried to log a credential (SECURITY S16).
+// lookAtLog sees whether a credential was written to the log.
 func (s *Server) lookAtLog() alerts.Probe {
 	var known int64
 	var last time.Time

@@ -82,7 +82,7 @@ func (s *Server) lookAtServer() alerts.Probe {
 	}}
 }
 
-// seeOutbox sees what waits too long, and what nobody knows the outcome of.
+// seeOutbox sees what waits too long, and sends with an unknown outcome.
 func (s *Server) seeOutbox(ctx context.Context, v alerts.Metrics, now time.Time) (all []alerts.Observation, err error) {
 	see := func(code alerts.Code, account, evidence string) {
 		name, failed := s.adapterOf(ctx, account)
@@ -99,7 +99,7 @@ func (s *Server) seeOutbox(ctx context.Context, v alerts.Metrics, now time.Time)
 	return all, err
 }
 
-// adapterOf names the adapter of an account, or else the account. While nobody
+// adapterOf names the adapter of an account, or else the account. While no one
 // serves it, it has the name that it was served by last.
 func (p *Components) adapterOf(ctx context.Context, account string) (string, error) {
 	for _, l := range p.lineup.all() {

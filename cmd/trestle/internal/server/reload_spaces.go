@@ -26,7 +26,7 @@ func (p *Components) settle(ctx context.Context) error {
 
 // dismiss takes out of the configured rooms which agents and which chats of the
 // connected accounts the configuration does not name there any more. A room
-// whose entry is gone keeps its log and nobody. p.opening is held.
+// whose entry is gone keeps its log and no agents. p.opening is held.
 func (p *Components) dismiss(ctx context.Context) error {
 	rooms, err := p.border.Configured(ctx)
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *Components) dismiss(ctx context.Context) error {
 	for _, r := range rooms {
 		entry, there := p.entry(r.Key)
 		if entry.Misconfigured || (!there && r.Key == HomeRoom) {
-			continue // a slip of the pen sends nobody away; the home room is no entry
+			continue // a mistake in the file removes no agent; the home room is no entry
 		}
 		d := spaces.Removal{Space: r.Space, Reason: noLonger, At: time.Now()}
 		for _, a := range r.Agents {
@@ -60,7 +60,7 @@ func (p *Components) dismiss(ctx context.Context) error {
 
 // retire takes agents that the configuration has no more out of every room, ends what
 // they have left behind, and has those who join such chats now join the ones that
-// nobody is in any more. What wakes agents in chats without an entry is what the file
+// has no members any more. What wakes agents in chats without an entry is what the file
 // says now. p.opening is held.
 func (p *Components) retire(ctx context.Context) error {
 	c, at := p.Config(), time.Now()

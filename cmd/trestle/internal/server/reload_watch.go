@@ -18,14 +18,14 @@ import (
 // while an editor writes it.
 const lookAgain = time.Second
 
-// A reloader reads the configuration again when its files change or somebody
+// A reloader reads the configuration again when its files change or an operator
 // asks. An invalid one changes nothing; [reloader.Invalid] then says why.
 type reloader struct {
 	source  config.LoadOptions
 	load    func(config.LoadOptions) (*config.Config, error)
 	current func() *config.Config
 	apply   func(context.Context, *config.Config) error
-	asked   <-chan os.Signal // nil: nobody asks
+	asked   <-chan os.Signal // nil: never asked
 	log     *slog.Logger
 
 	mu      sync.Mutex // guards invalid

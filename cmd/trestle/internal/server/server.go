@@ -46,7 +46,7 @@ type Server struct {
 	// platforms is false for a terminal that must not disturb them.
 	platforms bool
 	ListenAt  string // where the console is served; empty when it is not
-	// Listener is where the configuration says to listen, opened by whoever made the
+	// Listener is where the configuration says to listen, opened by the caller that made the
 	// process, who closes it if the process never serves. Nil: the process opens it.
 	Listener  net.Listener
 	Manager   systemd.ServiceNotifier
@@ -61,7 +61,7 @@ type Server struct {
 	Ready chan struct{}
 	// Reloader takes over a changed configuration; nil where none is.
 	Reloader *reloader
-	idle     idleTracker // work that nobody takes up
+	idle     idleTracker // work that no process takes up
 }
 
 // NewServer prepares a process; nothing is opened.
@@ -92,7 +92,7 @@ func (s *Server) Run(ctx context.Context, beside func(context.Context) error) (e
 }
 
 // loaded says what the configuration names that cannot run. The file was read
-// before: this stage stands for it in the report.
+// before: this stage represents it in the report.
 func (s *Server) loaded() error {
 	for _, p := range s.Config().Problems {
 		s.Log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Err.String())

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
-// A sharedLimiter is an account's budget with whoever keeps it for all processes. The
+// A sharedLimiter limits an account's calls together with all other processes. The
 // account is in braces, so that a cluster keeps what belongs together on one server.
 type sharedLimiter struct {
 	pubsub.RateLimiter

@@ -56,7 +56,7 @@ func (b *startupReporter) Stage(name string, do func() error) error {
 // Phase says which part of the start begins.
 func (b *startupReporter) Phase(title string) { b.say("%s", title) }
 
-// say writes a line. A start does not fail because nobody can read about it.
+// say writes a line. A start does not fail because its report cannot be written.
 func (b *startupReporter) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.out, "Bootstrap "+format+"\n", args...)
 }

@@ -32,7 +32,7 @@ func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 	})
 }
 
-// figures is how the process stands, for a scrape.
+// figures returns the state of the process for a scrape.
 func (s *Server) figures(ctx context.Context) (telemetry.Metrics, error) {
 	now := time.Now()
 	t, err := s.Store.Console().Tally(ctx, now)

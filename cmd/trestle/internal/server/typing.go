@@ -29,7 +29,7 @@ func newPresence(p *Components) *typingNotifier {
 func (t *typingNotifier) Active(space spaces.SpaceID, thread spaces.ThreadID) {
 	select {
 	case t.signs <- typingEvent{space, thread}:
-	default: // a missing sign concerns nobody
+	default: // a missing typing sign is harmless
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 // webhookMux are the accounts whose platforms call us, by the path they call. It is
 // the whole of what is served at webhook_listen: any other path is 404. Its zero
-// value serves nobody.
+// value has no receivers.
 type webhookMux struct {
 	mu sync.RWMutex // guards at
 	at map[string]adapters.WebhookReceiver

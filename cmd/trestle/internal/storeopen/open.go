@@ -33,12 +33,12 @@ type OpenOptions struct {
 	RunsAgents bool                                     // agents live while it is open; otherwise it is only looked after
 	RunStage   func(name string, do func() error) error // nil: the parts of it are just run
 	// OnLost is called when the process may write no more, see [postgres.Options].
-	// Default: nobody is told; each write is refused then all the same.
+	// Default: no call; each write is refused then all the same.
 	OnLost func(error)
 	// OnRewound is called when the database has lost what it had confirmed, see
 	// [postgres.Options]. Default: the log alone tells.
 	OnRewound func(known, had int64)
-	// OnMigration is told how an older record comes up to date. Default: nobody is.
+	// OnMigration is told how an older record comes up to date. Default: no call.
 	OnMigration func(engine.Migration)
 }
 
@@ -73,7 +73,7 @@ func OpenStore(ctx context.Context, c *config.Config, o OpenOptions) (*sqlstore.
 }
 
 // OpenReadOnly opens the record that a configuration names for reading, beside
-// whoever writes it.
+// the process that writes it.
 func OpenReadOnly(ctx context.Context, c *config.Config) (readmodel.ReadModel, error) {
 	if c.Database == "" {
 		return sqlite.Look(ctx, c.Data)

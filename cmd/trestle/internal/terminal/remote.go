@@ -15,7 +15,7 @@ type RemoteRoom struct {
 	control *control.Client
 	room    string
 	as      string                 // the name to speak under; empty is the operator
-	heard   chan control.HeardLine // closed by nobody; listen fills it
+	heard   chan control.HeardLine // never closed; ReadStream fills it
 	Opened  chan struct{}          // closed once the other process has us in the room
 	ended   chan struct{}          // closed when the room is gone
 	quieted chan string            // marks of [farChair.quiet] as they come back
@@ -65,7 +65,7 @@ func (f *RemoteRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 			}
 			select {
 			case f.quieted <- h.Text:
-			default: // nobody waits for it
+			default: // not waited for
 			}
 		case <-f.ended:
 			return control.HeardLine{}, io.EOF

@@ -182,7 +182,7 @@ func CloseTerminal(t *term.Terminal, in *os.File, was *term.State, out io.Writer
 // is typed behind them.
 const mostTyped = 4096
 
-// MessageReader returns what reads the messages that somebody types in t: a line each,
+// MessageReader returns a function that reads the messages typed in t: a line each,
 // and the lines of a pasted text with the line they end in as one.
 func MessageReader(t *term.Terminal) func() (string, error) {
 	return func() (string, error) {

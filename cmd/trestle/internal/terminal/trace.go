@@ -18,7 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// ChatOptions says how somebody talks in a terminal.
+// ChatOptions are the choices of a person who talks in a terminal.
 type ChatOptions struct {
 	Room string // key of the space; empty is the first
 	As   string // the name to speak under; empty is the operator
@@ -41,7 +41,7 @@ func (c ChatOptions) Check() error {
 	return nil
 }
 
-// TraceView tells what stands behind the answers in a room, run by run.
+// TraceView shows how the answers in a room came about, run by run.
 type TraceView struct {
 	record interface {
 		Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error)

@@ -36,7 +36,7 @@ func FormatTime(t time.Time) string {
 	return t.UTC().Format("2006-01-02T15:04:05Z")
 }
 
-// OrDash stands for an empty cell.
+// OrDash returns a dash for an empty cell.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
 // EscapeControls shows control characters, but for line breaks and tabs, as escapes
