@@ -29,7 +29,7 @@ func isEcho(a adapters.Account, u adapters.Update) bool {
 	return false
 }
 
-// identity returns who p is to the record; the account itself, and nobody, are
+// identity returns who p is to the record; the account itself, and no one, are
 // the zero identity.
 func identity(a adapters.Account, p adapters.Person) spaces.Identity {
 	if p.ID == "" || isUs(a, p) {

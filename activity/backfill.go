@@ -14,7 +14,7 @@ type HistoryImportCount struct {
 	New   int // messages written into the log
 	Known int // that were in it already
 	// Skipped are those that are no messages, for who came and went long ago says
-	// nothing of now, and those of nobody who would be heard live.
+	// nothing of now, and those of senders who would not be admitted live.
 	Skipped int
 }
 
@@ -24,10 +24,10 @@ func (r HistoryImportCount) Add(more HistoryImportCount) HistoryImportCount {
 }
 
 // ImportHistory records messages that were said before anybody listened, from a
-// platform's history or an export. They keep their times, wake nobody
-// and are news to nobody. Messages carry the keys that live ones carry, so that
+// platform's history or an export. They keep their times, wake no agent
+// and are news to no view. Messages carry the keys that live ones carry, so that
 // those the record has change nothing. A chat that belongs to no space is
-// [ErrUnmapped]: reading its history lets nobody in, and no program that is not
+// [ErrUnmapped]: reading its history admits no one, and no program that is not
 // listed.
 func (in *Ingress) ImportHistory(ctx context.Context, page []adapters.Update) (HistoryImportCount, error) {
 	var done HistoryImportCount
@@ -58,7 +58,7 @@ func (in *Ingress) ImportHistory(ctx context.Context, page []adapters.Update) (H
 // past translates one message of the past. What the account itself said was said
 // by the agent that speaks for it.
 func (in *Ingress) past(u adapters.Update, m adapters.Message, p spaces.Placement, at time.Time) []spaces.IngestItem {
-	m.ToUs, m.Command = false, nil // nobody waits for an answer any more
+	m.ToUs, m.Command = false, nil // no answer is expected any more
 	u.Body = m
 	agent := in.speaker(p.Space, u.Chat)
 	items := translate(u, translateContext{account: in.account, place: p, agent: agent, source: source(in.account, u), at: at})
@@ -70,7 +70,7 @@ func (in *Ingress) past(u adapters.Update, m adapters.Message, p spaces.Placemen
 	return items
 }
 
-// past marks what was said among the items as past, and yields where it stands.
+// past marks what was said among the items as past, and yields its place.
 func past(items []spaces.IngestItem) []int {
 	var said []int
 	for i := range items {

@@ -50,14 +50,14 @@ type ConnectionOptions struct {
 	SilenceLimit time.Duration
 	// RetryMax bounds the pause between attempts to connect. Default: 30 s.
 	RetryMax time.Duration
-	// ConflictRetry is the pause while somebody else receives with our
+	// ConflictRetry is the pause while another program receives with our
 	// credentials. Default: 1 min.
 	ConflictRetry time.Duration
 	// RefusedRetry is the first pause after our credentials were refused: a platform
 	// that fails may refuse good ones. It doubles up to ten times itself. Default:
 	// 1 min.
 	RefusedRetry time.Duration
-	// History keeps how the line stood over time. Default: nobody does.
+	// History stores the states of the connection over time. Default: not stored.
 	History ConnHistory
 	// Logger takes a line for each change of state. Default: none are written.
 	Logger *slog.Logger

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ConnState says how an account stands.
+// ConnState is the state of an account's connection.
 type ConnState string
 
 // The states of a line.
@@ -15,11 +15,11 @@ const (
 	ConnConnected     ConnState = "connected"     // heard lately: the only healthy state
 	ConnDegraded      ConnState = "degraded"      // not heard for too long; it keeps trying
 	ConnMisconfigured ConnState = "misconfigured" // the credentials are refused; it asks again slowly, if at all
-	ConnConflict      ConnState = "conflict"      // somebody else receives with our credentials
+	ConnConflict      ConnState = "conflict"      // another program receives with our credentials
 	ConnStandby       ConnState = "standby"       // another process of the installation serves the account
 )
 
-// A ConnStatus is a line as it stands at one moment.
+// A ConnStatus is the state of a connection at one moment.
 type ConnStatus struct {
 	Name    string // of the entry in the configuration
 	Account string // account key; empty before the first connection
@@ -32,7 +32,7 @@ type ConnStatus struct {
 	Stats   IngressStats
 }
 
-// Status returns how the line stands now. It may be called at any time.
+// Status returns the state of the connection now. It may be called at any time.
 func (l *Connection) Status() ConnStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +86,7 @@ func (l *Connection) currentState() ConnState {
 }
 
 const (
-	// attestEvery is how often a line that stands as it stood says that it still does.
+	// attestEvery is how often an unchanged connection state is confirmed in the store.
 	attestEvery = time.Minute
 	// lastWord is how long the end of a run waits until that was said once more.
 	lastWord = 2 * time.Second

@@ -117,7 +117,7 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// attempt makes one step, but first looks whether an attempt that nobody could
+// attempt makes one step, but first looks whether an attempt that could not
 // judge has arrived, where the platform can tell. A look that fails leaves the
 // action as it was; one that the platform does not allow leaves it to the policy.
 func (e *Egress) attempt(ctx context.Context, a spaces.Action, s *sendStep) (adapters.Receipt, error) {
@@ -159,7 +159,7 @@ const previewAfter = 300 * time.Millisecond
 
 // preview shows a part that has to wait, where the platform can show what is no
 // message (a draft fades by itself, so that the message is never there
-// twice). What goes wrong with it concerns nobody.
+// twice). Its failure is ignored.
 func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait time.Duration) {
 	if e.draftShower == nil || p.Text == "" || wait < previewAfter {
 		return

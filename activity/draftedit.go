@@ -22,13 +22,13 @@ func unfinished(text string) string {
 }
 
 // editsDrafts reports whether drafts can be messages here: they are edited while they
-// grow, and deleted when nobody says them.
+// grow, and deleted when they are not said.
 func (e *Egress) editsDrafts() bool { return e.o.Drafts != nil && e.editor != nil && e.deleter != nil }
 
 // postOrEditDraft shows a draft as a message: the first time it is posted, then edited. at is
 // where it stands, empty before. It reports whether it is worth going on.
 //
-// The row is there before the post, so that a crash leaves no message that nobody
+// The row is there before the post, so that a crash leaves no message that no process
 // knows of. Where the fate of a post is unknown, the message that takes the
 // draft over looks for it, and nothing more is shown.
 func (e *Egress) postOrEditDraft(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
@@ -97,7 +97,7 @@ func (e *Egress) draftPostFailed(ctx context.Context, d spaces.Draft, err error)
 	return e.o.Drafts.Forget(context.WithoutCancel(ctx), d.ID) == nil && !kind.Permanent()
 }
 
-// editDraft edits a draft that stands.
+// editDraft edits a posted draft.
 func (e *Egress) editDraft(ctx context.Context, d spaces.Draft, at, text string) bool {
 	err := e.editor.Edit(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
 	e.limits.noteLimit(ctx, d.Chat, err)
@@ -137,7 +137,7 @@ func (e *Egress) takeOverDraft(a spaces.Action, s sendStep, text string) sendSte
 		case !adapters.KindOf(err).Permanent() || adapters.KindOf(err) == adapters.Forbidden:
 			return adapters.Receipt{}, err
 		}
-		if err := e.deleteDraft(ctx, d); err != nil { // somebody deleted it, or it is too old to be edited
+		if err := e.deleteDraft(ctx, d); err != nil { // it was deleted, or is too old to be edited
 			return adapters.Receipt{}, err
 		}
 		return post(ctx)
@@ -154,9 +154,9 @@ func (e *Egress) takeOverDraft(a spaces.Action, s sendStep, text string) sendSte
 	return s
 }
 
-// postedDraft returns a draft whose message stands in its chat. It waits for what is on
+// postedDraft returns a draft whose message is in its chat. It waits for what is on
 // its way of it, looks for a post whose fate is unknown, and lets go of one that
-// nobody can find. All of its errors mean that nothing was sent.
+// cannot be found. All of its errors mean that nothing was sent.
 func (e *Egress) postedDraft(ctx context.Context, account string, id spaces.DraftID) (d StoredDraft, stands bool, err error) {
 	if ended := e.drafts.close(id); ended != nil {
 		select {
@@ -177,7 +177,7 @@ func (e *Egress) postedDraft(ctx context.Context, account string, id spaces.Draf
 	return d, false, nil
 }
 
-// errTooSoon is why nobody looks yet for a draft whose fate is unknown.
+// errTooSoon says that it is too early to look for a draft whose fate is unknown.
 var errTooSoon = errors.New("the platform may not show yet what it took")
 
 // findDraft returns a stored draft with its message. One that was not posted is
@@ -221,7 +221,7 @@ func (e *Egress) findDraft(ctx context.Context, d StoredDraft) (StoredDraft, boo
 }
 
 // deleteDraft deletes the message of a draft and forgets it. In a chat that has moved
-// nobody can delete it any more.
+// it cannot be deleted any more.
 func (e *Egress) deleteDraft(ctx context.Context, d StoredDraft) error {
 	err := e.deleter.Delete(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: d.Message})
 	if kind := adapters.KindOf(err); err != nil && !kind.Permanent() && kind != adapters.Moved {

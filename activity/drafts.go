@@ -16,7 +16,7 @@ import (
 // draftEvery is how often a draft changes: slowly enough to be read.
 const draftEvery = time.Second
 
-// draftTracker are what an egress shows of messages that nobody has decided yet. Each has
+// draftTracker holds what an egress shows of messages that are not decided yet. Each has
 // a goroutine for as long as the step takes that says it.
 type draftTracker struct {
 	mu    sync.Mutex // guards what follows, and what is in the growing
@@ -118,7 +118,7 @@ func (s *draftTracker) clean() {
 	s.rows = len(s.all) > 0
 }
 
-// untidy reports whether stored drafts may be left that nobody is deleting yet; the
+// untidy reports whether stored drafts may be left that are not being deleted yet; the
 // caller does, until it says that it has tidied.
 func (s *draftTracker) untidy() bool {
 	s.mu.Lock()
@@ -178,7 +178,7 @@ func (e *Egress) spare(ctx context.Context, chat string) bool {
 	return taken
 }
 
-// showDraft shows a draft as it is now. It returns where it stands, if that is a
+// showDraft shows a draft as it is now. It returns its message, if that is a
 // message, and whether it is worth going on.
 func (e *Egress) showDraft(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)

@@ -252,7 +252,7 @@ func (e *Egress) delayed(ctx context.Context, what string, err error) time.Durat
 
 // Typing shows that something is being written, if the chat's budget has room
 // for it beside a send; otherwise it does nothing. It never delays a send, and
-// what goes wrong with it concerns nobody.
+// its failure is ignored.
 func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()

@@ -15,7 +15,7 @@ type inflightSends struct {
 	mu      sync.Mutex          // guards what follows
 	begin   func(spaces.Action) // carries an action that is held; nil before Run and after it
 	held    []spaces.ActionID
-	mislaid bool // something may be stored as being sent that nobody holds
+	mislaid bool // an action may be stored as being sent that no slot holds
 
 	busy sync.WaitGroup
 }

@@ -56,7 +56,7 @@ type IngressOptions struct {
 	// Name is how the configuration calls the account. Default: its platform.
 	Name string
 	// Allow are the senders that the configuration lists: people for AdmitAllowlist,
-	// programs for every mode. Default: nobody.
+	// programs for every mode. Default: none.
 	Allow []access.SenderID
 	// Commands answers chat commands. Default: commands are recorded like other
 	// messages, and wake no agent.
@@ -68,17 +68,17 @@ type IngressOptions struct {
 	// Default: false; other chats of a room are told their names alone.
 	Files bool
 	// SenderPerMinute is how many messages of one sender may wake agents within a
-	// minute; further ones are kept and seen, and wake nobody. Default: no bound.
+	// minute; further ones are kept and seen, and wake no agent. Default: no bound.
 	SenderPerMinute int
 	// Ours are all accounts that are connected, so that a mention of one is known
 	// for what it is on another. It must not block. Default: this one alone.
 	Ours func() []adapters.Account
 	// Notify is told after each record of something new which minds now have
 	// something to do. There may be none, and yet a relay to send. It must not
-	// block. Default: nobody is told; shell and egress poll.
+	// block. Default: no call; shell and egress poll.
 	Notify func([]spaces.PendingWork)
 	// OfServer is told of the space of a chat of a named server, before anything that
-	// comes from there is recorded. With an error nothing is. Default: nobody is told.
+	// comes from there is recorded. With an error nothing is. Default: no call.
 	OfServer func(ctx context.Context, group string, space spaces.SpaceID) error
 	// RestoredUntil is until when what a platform has kept for us counts as dealt with,
 	// because the record is a restored one and lacks what became of it. Default: nothing
@@ -263,7 +263,7 @@ func (in *Ingress) isBeforeRestore(u adapters.Update) bool {
 	return said && u.Kept && !u.At.IsZero() && u.At.Before(in.options.Load().RestoredUntil)
 }
 
-// isNobodys reports whether an update is news of nobody: a chat is no longer shown to
+// isNobodys reports whether an update concerns no person: a chat is no longer shown to
 // people, and it has no room in which they could be known.
 func (in *Ingress) isNobodys(ctx context.Context, u adapters.Update) (bool, error) {
 	if left, ok := u.Body.(adapters.Left); !ok || !left.Unseen {
@@ -276,7 +276,7 @@ func (in *Ingress) isNobodys(ctx context.Context, u adapters.Update) (bool, erro
 	return false, err
 }
 
-// retryUnreachable tries a chat again that was out of reach and in which somebody speaks.
+// retryUnreachable tries a chat again that was out of reach and from which a message came.
 func (in *Ingress) retryUnreachable(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
 	_, said := u.Body.(adapters.Message)
 	if !said || !slices.ContainsFunc(places, func(p spaces.Placement) bool { return p.Lost }) {

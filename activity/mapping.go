@@ -153,10 +153,10 @@ func (m *SpaceMapping) noteLost(k chatKey, lost bool, at time.Time) {
 	m.lost[k] = at
 }
 
-// retryUnreachableAfter is how long a chat that refused us is left alone, whoever speaks there.
+// retryUnreachableAfter is how long a chat that refused us is left alone, whatever is said there.
 const retryUnreachableAfter = 10 * time.Minute
 
-// RetryUnreachable notes that somebody spoke in a chat that was out of reach: a right that was
+// RetryUnreachable notes that a message came from a chat that was out of reach: a right that was
 // given back is told by no platform, so that the chat is tried again.
 func (m *SpaceMapping) RetryUnreachable(ctx context.Context, account, chat string, at time.Time) error {
 	m.mu.Lock()

@@ -122,7 +122,7 @@ func (in *Ingress) openSpace(ctx context.Context, c adapters.Chat, from adapters
 }
 
 // withoutChat returns what may be kept of an update that names no chat. Nobody
-// can say whether its words were written by somebody who is admitted.
+// can say whether its words were written by an admitted person.
 func withoutChat(u adapters.Update) adapters.Update {
 	switch u.Body.(type) {
 	case adapters.Gap, adapters.Unreadable:

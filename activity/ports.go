@@ -65,9 +65,9 @@ type Outbox interface {
 	// Next returns when [Outbox.Claim] will next have something to give: the earliest
 	// time at which the oldest unfinished action of a chat and thread becomes due,
 	// leaving out those under way and all that stand behind another. That is in the far
-	// future when all that waits stands behind another, and false when nothing waits.
+	// future when all that waits is behind another, and false when nothing waits.
 	Next(ctx context.Context, account string) (due time.Time, waiting bool, err error)
-	// Recover puts back what is in sending and nobody carries: what an earlier
+	// Recover puts back what is in sending and no egress carries: what an earlier
 	// process left, or a commit without an answer. It is ready again if
 	// its policy allows a second copy, otherwise unknown with its event. carried
 	// are left alone: it is asked once no other write is under way, for a commit that
@@ -86,19 +86,19 @@ type Outbox interface {
 	// arrived there.
 	MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
 	// ReplyRoot returns the platform's name of the message with which, in one chat, the
-	// chain of answers begins that a message stands in: its own when it answers nothing
+	// chain of replies of a message begins: its own when it answers nothing
 	// there, empty when it never arrived there.
 	ReplyRoot(ctx context.Context, account, chat string, message spaces.EventID) (string, error)
 	// ThreadAnchor tells where a thread of a room hangs in one chat of it, for actions with
 	// a RoomThread.
 	ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (ThreadAnchor, error)
 	// ThreadTitle returns how a thread of a room is called, or else the words of the
-	// message it hangs on as they stand, as CommonMark; empty when somebody has deleted
+	// message it hangs on as they stand, as CommonMark; empty when it was deleted
 	// those.
 	ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (string, error)
 	// ResolveMentions returns the people that a message mentions as the account's platform
 	// knows them, in the order of its words, at most [MaxNamed] people; each by every
-	// name that the words may hold. Agents are left out, and whoever is not on that
+	// name that the words may hold. Agents are left out, and people who are not on that
 	// platform or no member of the room. Somebody who is there by another identity
 	// is found by kin, which may be nil. broadcast is true for a message that is to be
 	// shown beside its thread.
@@ -118,8 +118,8 @@ type DraftStore interface {
 	// Forget forgets a draft that is no message, or none any more. One that is not known
 	// is no error.
 	Forget(ctx context.Context, id spaces.DraftID) error
-	// MarkLost keeps of a draft only where it would be, for whoever asks about its run:
-	// nobody can tell whether it is there. It is no draft any more.
+	// MarkLost keeps of a draft only where it would be, for questions about its run:
+	// whether it is there is unknown. It is no draft any more.
 	MarkLost(ctx context.Context, id spaces.DraftID) error
 	// Drafts returns those of an account, the oldest first.
 	Drafts(ctx context.Context, account string) ([]StoredDraft, error)
@@ -138,7 +138,7 @@ const (
 // A StoredDraft is a draft as it is stored. Its text is that of its post.
 type StoredDraft struct {
 	spaces.Draft
-	Message string // empty: nobody knows whether it was posted
+	Message string // empty: whether it was posted is unknown
 	At      time.Time
 	Left    bool // no message can take it over any more
 }
@@ -168,7 +168,7 @@ type NoticeStore interface {
 // RejectedSender is a sender who was turned away in a chat. What they said is nowhere.
 type RejectedSender struct {
 	Account, Chat string
-	Scope, User   string // who, as their platform calls them; empty for nobody in particular
+	Scope, User   string // who, as their platform calls them; empty for no particular person
 	Kind          string // message, edit, reaction, …
 	Count         int64
 	First, Last   time.Time

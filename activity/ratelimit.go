@@ -147,7 +147,7 @@ type SharedLimiter interface {
 	// wait beyond patience takes nothing. With an error the process goes by its own
 	// budget alone.
 	Take(ctx context.Context, chat string, ofChat, whole adapters.RateLimit, patience time.Duration) (wait time.Duration, taken bool, err error)
-	// Hold lets nobody call chat for a while: the platform said so.
+	// Hold stops all calls for chat for a while, as the platform demanded.
 	Hold(ctx context.Context, chat string, d time.Duration) error
 }
 

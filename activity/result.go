@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	resendAfter   = 2 * time.Second // before the one copy of a send nobody can judge
+	resendAfter   = 2 * time.Second // before the one copy of a send with an unknown outcome
 	maxStorePause = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
 )
 

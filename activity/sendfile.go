@@ -16,7 +16,7 @@ import (
 )
 
 // sendFile returns the step that sends a file with a caption that names it. What
-// this chat cannot be given is told in words instead, so that nobody waits for it.
+// this chat cannot be given is reported in words instead, so that no one waits for it.
 func (e *stepBuilder) sendFile(ctx context.Context, at *sendTarget, part int, f spaces.File, answered string) (sendStep, error) {
 	f, open, err := e.openFile(ctx, f)
 	if err != nil {

@@ -44,7 +44,7 @@ type sendStep struct {
 	// repeatable is true when a second copy of the call changes nothing, so that an
 	// unknown outcome is simply tried again.
 	repeatable bool
-	// find looks whether an earlier attempt arrived; nil where nobody can tell.
+	// find looks whether an earlier attempt arrived; nil where that cannot be found out.
 	find func(ctx context.Context) (adapters.Receipt, bool, error)
 	// file is true when it sends a file and no words.
 	file bool
@@ -140,7 +140,7 @@ func (e *stepBuilder) replyTarget(ctx context.Context, account, chat string, tar
 
 // mentionedPeople returns the people that words call, and whether an agent's are shown beside
 // their thread. A copy of what a person said calls whom that called, where this
-// platform knows them; the process's own words call nobody.
+// platform knows them; the process's own words mention no one.
 func (e *stepBuilder) mentionedPeople(ctx context.Context, a spaces.Action, answered string) (people []adapters.Person, broadcast bool, err error) {
 	may := a.Agent != "" && e.broadcaster != nil && (a.Thread != "" || answered != "") && e.broadcaster.Broadcasts(a.Chat)
 	if a.Agent == "" && a.Voice == "" || a.Event == "" || !may && !strings.Contains(a.Text, "@") {

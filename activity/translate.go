@@ -16,7 +16,7 @@ import (
 type translateContext struct {
 	account adapters.Account
 	place   spaces.Placement
-	agent   spaces.AgentID // a mention of the account is a mention of this agent; empty: of nobody
+	agent   spaces.AgentID // a mention of the account is a mention of this agent; empty: of none
 	source  string         // identity of the update in the record, see source
 	alike   string         // what other accounts know it by, see [spaces.Incoming]
 	at      time.Time      // when we learned of it
@@ -96,7 +96,7 @@ func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 	return s.unreadable(u, "", "the update has no body")
 }
 
-// one returns the incoming for a fact that stands for the whole update.
+// one returns the incoming for a fact that is the whole update.
 func (s translateContext) one(u adapters.Update, body spaces.Body) []spaces.IngestItem {
 	return []spaces.IngestItem{{
 		Event: spaces.Event{

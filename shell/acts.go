@@ -147,7 +147,7 @@ func (c *ToolRegistry) Tools() []llm.Tool { return c.tools }
 // it was offered. Nobody may change it.
 func (c *ToolRegistry) Manifest() spaces.ToolManifest { return c.manifest }
 
-// Tier returns how far the act is trusted. An act nobody knows is as little
+// Tier returns how far the act is trusted. An unknown tool is as little
 // trusted as can be (PRD-6.1-7).
 func (c *ToolRegistry) Tier(name string) spaces.Tier {
 	if s := c.find(name); s != nil {

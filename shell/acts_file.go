@@ -54,7 +54,7 @@ func (a sendFile) perform(s *stepContext) toolResult {
 	return s.do(e)
 }
 
-// fileOf returns the file of a message that somebody posted, by its name if the
+// fileOf returns the file of a posted message, by its name if the
 // message has several.
 func (s *stepContext) fileOf(r *hud.Room, message, name string) (spaces.File, toolResult) {
 	m := s.message(r, message)

@@ -16,7 +16,7 @@ import (
 const maxRest = 365 * 24 * 60 * 60
 
 // minAgain is how far away what a timer's wake sets for itself is at least: timers that
-// set timers cost tokens with nobody there.
+// set timers cost tokens while no person is there.
 const minAgain = time.Minute
 
 // tooSoon reports whether a wake by a timer would be followed by another at once.

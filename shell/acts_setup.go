@@ -61,7 +61,7 @@ func (a setUp) perform(s *stepContext) toolResult {
 	return s.deny("bad_step", "There is no such step.", "propose, apply or drop.")
 }
 
-// propose says the plan in the room and notes that it stands there.
+// propose posts the plan in the room and notes that it is open.
 func (a setUp) propose(s *stepContext, room *hud.Room, at spaces.RoomOnboarding) toolResult {
 	plan, due, out := a.plan(s)
 	if plan == nil {
@@ -125,7 +125,7 @@ func (a setUp) plan(s *stepContext) (*spaces.OnboardingPlan, []time.Time, toolRe
 	return p, due, toolResult{}
 }
 
-// applySetUp puts the plan into effect that stands in the room and that a person has
+// applySetUp puts the open plan of the room into effect that a person has
 // answered: all of it with this step, or nothing (PRD-6.5-5).
 func (s *stepContext) applySetUp(room *hud.Room, at spaces.RoomOnboarding) toolResult {
 	said := room.Chat.Find(at.Message)
@@ -208,7 +208,7 @@ func (s *stepContext) setUpMemories(room *hud.Room, at spaces.RoomOnboarding) []
 	return memories
 }
 
-// dropSetUp ends a set-up that nobody wants.
+// dropSetUp ends a set-up that is not wanted.
 func (s *stepContext) dropSetUp(room *hud.Room, at spaces.RoomOnboarding) toolResult {
 	if !live(at, s.now) {
 		return s.deny("not_open", "Nobody is setting up this room.", "There is nothing to drop.")

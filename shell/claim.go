@@ -16,7 +16,7 @@ type claimAttempt struct {
 	wake    *spaces.Wake    // nil when nothing wakes
 	erased  bool            // messages were deleted, whether or not the mind wakes
 	present []spaces.Member // of the room, when it was judged
-	err     error           // why nobody knows whether it got anything
+	err     error           // why it is unknown whether the claim succeeded
 }
 
 // turn makes the turn of a place. s.mu is held.
@@ -136,7 +136,7 @@ func (s *Shell) attend(ctx context.Context, t *claimAttempt) {
 	}
 }
 
-// carry runs the wake of a turn, if there is one. Where nobody wakes, words that
+// carry runs the wake of a turn, if there is one. Where no mind wakes, words that
 // were deleted must still go from what is kept.
 func (s *Shell) carry(ctx context.Context, t *claimAttempt) {
 	err := t.err

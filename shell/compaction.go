@@ -14,7 +14,7 @@ import (
 // tailTokens is what the tail of an ordinary frame takes.
 const tailTokens = 200
 
-// due returns why the context is to be cut now, or "": a cut is owed; somebody
+// due returns why the context is to be cut now, or "": a compaction is due; a person
 // began afresh; the mind has rested longer than the provider's cache lives and
 // many turns have gathered, so that a cut costs nothing (PRD-6.4); or it has
 // passed a mark.

@@ -114,7 +114,7 @@ func (c *cycle) compose(ctx context.Context, b composePrompt) (composedText, err
 	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if brokenOff(res.Finish) {
-		res.Text = "" // nobody is to read half a message
+		res.Text = "" // half a message is not sent
 	}
 	return composedText{strings.TrimSpace(res.Text), c.shell.Now().Sub(began), u}, err
 }

@@ -49,7 +49,7 @@ type cycle struct {
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
 	recalled []hud.RecalledLine
-	asked    <-chan spaces.EmbeddingVector // will say where the words stand that woke it; nil: nobody asked
+	asked    <-chan spaces.EmbeddingVector // will deliver the embedding of the words that woke it; nil: none was requested
 	meaning  spaces.EmbeddingVector        // that, once it is known
 	layers   []memoryLayer                 // of memory in the last frame
 	sights   []imageRef                    // pictures worth seeing now, whether they are here or not
@@ -152,7 +152,7 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	return c
 }
 
-// live runs the phases from wherever the cycle stands.
+// live runs the phases from the state that the cycle is in.
 func (c *cycle) live(ctx context.Context) error {
 	if c.wake.Halted {
 		return spaces.ErrHalted

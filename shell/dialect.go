@@ -129,7 +129,7 @@ func nextTag(text, nonce string, from int) *tag {
 	return nil
 }
 
-// tagBody returns what stands between the tag and its close, and where to go on. The
+// tagBody returns the text between the tag and its close, and where to go on. The
 // close may end a quotation or a table, which are the agent's own words. Open is a tag
 // that neither its close nor another act ends.
 func tagBody(text, visible, words, nonce string, m *tag) (body string, end int, open bool) {

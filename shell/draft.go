@@ -11,7 +11,7 @@ import (
 )
 
 // DraftDisplay show people what an agent is about to say, in the chat of whom it answers.
-// None of its methods blocks, and what goes wrong with them concerns nobody.
+// None of its methods blocks, and their failures are ignored.
 type DraftDisplay interface {
 	// Shows reports whether a chat has something to show drafts with: what is no
 	// message and fades by itself or, with message set, one that is edited.
@@ -38,7 +38,7 @@ type draftStream struct {
 	over  bool         // nothing more is shown until the step is decided
 }
 
-// sketch returns what follows the next answer; nil when nobody may be shown
+// sketch returns what follows the next answer; nil when nothing may be shown
 // anything of it.
 func (c *cycle) sketch() *draftStream {
 	n := len(c.wake.Events)
@@ -57,7 +57,7 @@ func (c *cycle) sketch() *draftStream {
 }
 
 // amongUs reports whether everybody in the room that woke the cycle is in every
-// room that the agent sees: only then can words that nobody has decided tell nobody
+// room that the agent sees: only then can undecided words tell no one
 // what they may not know. A thread is found by its name where the room has one chat.
 func (c *cycle) amongUs(thread bool) bool {
 	m := c.mind
@@ -114,8 +114,8 @@ func (k *draftStream) due(soFar llm.Response) bool {
 
 // rehearsed returns what the step would do if these were all of the act's words,
 // and false when that is not to say just them, in the room that woke the cycle. Who
-// is called by name is called by the message: of one that calls somebody nothing
-// more is shown (an edit calls nobody).
+// is called by name is called by the message: of one that mentions a person nothing
+// more is shown (an edit notifies no one).
 func (c *cycle) rehearsed(b partialCall, words string) (spaces.Effect, bool) {
 	if s := c.shell.catalogue.find(b.name); s == nil || s.name != "send_message" && s.name != "send_reply" {
 		return spaces.Effect{}, false

@@ -30,7 +30,7 @@ func (s *Shell) means(o cycleConfig) bool {
 }
 
 // mean asks a model where the words of a mind's rooms stand, as long as the mind
-// rests. Nobody waits for it: lines nobody knows that of are found by their words.
+// rests. No run waits for it: lines without an embedding are found by their words.
 func (s *Shell) mean(ctx context.Context, p wakeKey) {
 	o, ok := s.outlook(p)
 	if !ok || !s.means(o) {
@@ -229,6 +229,6 @@ func (c *cycle) learnAsked() {
 	select {
 	case v := <-c.asked:
 		c.meaning, c.recalled = v, nil
-	default: // nobody asked, or nobody has answered
+	default: // not requested, or not answered yet
 	}
 }

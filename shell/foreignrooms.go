@@ -21,7 +21,7 @@ const (
 )
 
 // A foreignRooms keeps the rooms that minds look into from other circles: one copy of
-// each for all of them, read on from where it stands.
+// each for all of them, read on from its last event.
 type foreignRooms struct {
 	shell *Shell
 	mu    sync.Mutex // guards all below and every room; taken after a mind's; never held across I/O
@@ -36,13 +36,13 @@ type foreignRoom struct {
 	used    time.Time
 }
 
-// A pendingErasure is what somebody deleted, and when we learned of it.
+// A pendingErasure is a deleted message, and when this process learned of it.
 type pendingErasure struct {
 	deletedWords
 	at time.Time
 }
 
-// shelf returns a room as it stands in the record.
+// shelf returns a room as it is in the store.
 func (l *foreignRooms) shelf(ctx context.Context, u spaces.Uplink) (*foreignRoom, error) {
 	s := l.take(u.Space)
 	s.loading.Lock()
@@ -81,8 +81,8 @@ func (l *foreignRooms) take(id spaces.SpaceID) *foreignRoom {
 }
 
 // audience returns who reads what the mind says, when all of them are known for
-// good; else nobody. They are only in a direct chat that is the mind's one room, in
-// the circle that is that room's own: no other room can come into it, and whoever
+// good; else none. They are only in a direct chat that is the mind's one room, in
+// the circle that is that room's own: no other room can come into it, and a person who
 // else comes to the chat gives it another circle.
 func (m *mind) audience() []spaces.EntityID {
 	m.mu.Lock()
@@ -98,7 +98,7 @@ func (m *mind) audience() []spaces.EntityID {
 	var all []spaces.EntityID
 	for _, x := range seat.Room.Members() {
 		if x.Kind != spaces.Human && x.Kind != spaces.Agent {
-			return nil // nobody knows who reads along with a bot or a channel
+			return nil // who reads along with a bot or a channel is unknown
 		}
 		if x.ID != m.id.Agent.Entity() {
 			all = append(all, x.ID)

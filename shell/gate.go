@@ -26,7 +26,7 @@ const (
 	GateAll      = "wake_all"
 	GateNone     = "wake_none"
 	GateAmbient  = "ambient"
-	GateBot      = "bot"      // somebody else's program
+	GateBot      = "bot"      // a program that is not ours
 	GateObserved = "observed" // an edit, delete or reaction: seen, no new message
 )
 

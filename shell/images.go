@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// ErrComing says of a file that it is on its way: whoever asks may ask again.
+// ErrComing says of a file that it is being fetched: the caller may ask again.
 var ErrComing = errors.New("the file is on its way")
 
 // ImageSource shows the pictures of messages to models that see.
@@ -82,7 +82,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // choose returns the pictures worth seeing, at most as many as are allowed, in the
 // order in which they were posted: those of what woke the cycle, of what that
-// answers, and of the messages right before it in its thread, since somebody last began
+// answers, and of the messages right before it in its thread, since the conversation was last begun
 // afresh. All are in the room that woke it, whose members have seen them.
 func (c *cycle) choose() []imageRef {
 	c.mind.mu.Lock()

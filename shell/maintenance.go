@@ -59,7 +59,7 @@ type maintenanceDue struct {
 }
 
 // outlook returns how an agent looks at its history between cycles, and false
-// when nobody has that name any more.
+// when no member has that name any more.
 func (s *Shell) outlook(p wakeKey) (cycleConfig, bool) {
 	a := s.agent(p.mind.Agent)
 	if a == nil {

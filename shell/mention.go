@@ -10,13 +10,13 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// mostNames is how many signs of a text are looked at that may name somebody: a room
+// mostNames is how many signs of a text are looked at that may name a member: a room
 // may have thousands of members, and a message thousands of signs.
 const mostNames = 64
 
 // ParseMentions returns the members a text names with an @, in order of
 // appearance, each once: the longest display name first, then handles, letters
-// of either case (BLU-11). What stands in code is quoted and names nobody, and an @ of
+// of either case (BLU-11). What is in code is quoted and names no member, and an @ of
 // a web address is a sign of that.
 func ParseMentions(text string, members []spaces.Member) []spaces.EntityID {
 	if !strings.Contains(text, "@") {

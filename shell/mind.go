@@ -347,7 +347,7 @@ func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle, looked time.Ti
 }
 
 // informed returns since when it is news to the mind that something could not be
-// sent: since a cycle looked, or since the last one ended where nobody knows.
+// sent: since a cycle looked, or since the last one ended where that is unknown.
 func (m *mind) informed() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

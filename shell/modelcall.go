@@ -144,7 +144,7 @@ type requestBuffer struct {
 	calls    []llm.ToolCall // of all messages
 }
 
-// sheet returns one that is empty. It is nobody else's until it is given back.
+// sheet returns an empty buffer. It is the caller's until it is returned.
 func (s *Shell) sheet() *requestBuffer {
 	if used, ok := s.sheets.Get().(*requestBuffer); ok {
 		return used

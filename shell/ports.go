@@ -17,11 +17,11 @@ type WakeQueue interface {
 	// Claim takes the lease on (mind, space) with a new epoch, has the gate judge
 	// every due row, stores the verdicts, and opens a cycle over those that wake,
 	// in one transaction. If a cycle is open there already, it is handed out to be
-	// resumed instead. A nil wake means that nothing wakes, or that somebody
+	// resumed instead. A nil wake means that nothing wakes, or that another process
 	// else holds the lease.
 	Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error)
 	// Yield gives a claimed place back: its cycle stays open, to be taken up by
-	// whoever claims it next, and that is no crash of it. It fails with
+	// the next claim, and that is no crash of it. It fails with
 	// [spaces.ErrLeaseLost] when the lease is another's by now.
 	Yield(ctx context.Context, l spaces.Lease) error
 	// Due fires the timers that are due of agents that are here: each becomes a claimed
@@ -118,7 +118,7 @@ type LogReader interface {
 	// Uplinks returns the mind's uplinks, oldest first; closed ones stay in their place.
 	Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error)
 	// Across returns the live uplinks of the agent's other minds to rooms that
-	// somebody is in, at most limit, the newest first.
+	// a person is in, at most limit, the newest first.
 	Across(ctx context.Context, m spaces.Mind, who spaces.EntityID, limit int) ([]spaces.Uplink, error)
 	// Spans returns the newest spans of an uplink, newest first.
 	Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceID, limit int) ([]spaces.ConnectionSpan, error)

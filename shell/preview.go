@@ -18,7 +18,7 @@ import (
 type Preview struct {
 	Mind  spaces.Mind
 	Space spaces.SpaceID
-	// Message is what somebody said in the space.
+	// Message is a message in the space.
 	Message spaces.Ref
 	// Tokens bound all that comes from conversations: keyframe, turns and recalled
 	// lines, with their headers.

@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// deletedWords are words that somebody deleted.
+// deletedWords are words of a deleted message.
 type deletedWords struct {
 	space spaces.SpaceID
 	event spaces.EventID

@@ -2,14 +2,14 @@ package shell
 
 import "strings"
 
-// relaying is what somebody says who passes on a message instead of speaking (GTS-28,
+// relaying are phrases of an agent that passes on a message instead of speaking (GTS-28,
 // GTS-29).
 var relaying = []string{
 	"i was asked to tell you", "i have a message for you", "just a heads up",
 	"i'm here to inform you", "i'm passing along information",
 }
 
-// preambles are what somebody begins with who talks about an answer before giving it
+// preambles are phrases that talk about an answer before giving it
 // (PRD-5.7-A2).
 var preambles = []string{
 	"certainly", "of course", "absolutely", "great question", "good question", "i'd be happy to", "i'll be happy to",

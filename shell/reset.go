@@ -9,7 +9,7 @@ import (
 )
 
 // carried returns the cycles that the mind still carries: not those in a room
-// where somebody began afresh since. m.mu is held.
+// where /new was used since. m.mu is held.
 func (m *mind) carried(cycles []spaces.ClosedCycle) []spaces.ClosedCycle {
 	left := map[spaces.SpaceID]time.Time{}
 	for i := range m.seats {
@@ -27,14 +27,14 @@ func (m *mind) carried(cycles []spaces.ClosedCycle) []spaces.ClosedCycle {
 	return slices.DeleteFunc(slices.Clone(cycles), behind)
 }
 
-// renewed reports whether somebody began afresh in a room since the keyframe was
+// renewed reports whether /new was used in a room since the keyframe was
 // cut: it still shows what is to be left behind. m.mu is held.
 func (m *mind) renewed() bool {
 	return m.keyframe != nil && slices.ContainsFunc(m.seats, func(s hud.RoomView) bool { return s.Uplink.FreshAt.After(m.keyframe.At) })
 }
 
 // condensed returns the digests that the mind still carries: not those that were made of
-// what somebody left behind since. m.mu is held.
+// what /new left behind since. m.mu is held.
 func (m *mind) condensed() []spaces.CycleSummary {
 	left := slices.DeleteFunc(slices.Clone(m.seats), func(s hud.RoomView) bool { return s.Uplink.Fresh == 0 })
 	if len(left) == 0 {

@@ -45,7 +45,7 @@ type Settings struct {
 	Histories     hud.HistoryLimits           // shown when words for another space are composed
 	Parallel      int                         // cycles of one mind at a time
 	Expires       time.Duration               // after which a message is not sent any more; 0 is never
-	OnUnknown     spaces.UnknownOutcomePolicy // what happens to a send nobody can judge
+	OnUnknown     spaces.UnknownOutcomePolicy // what happens to a send with an unknown outcome
 	RecallTokens  int
 	Across        bool                    // a direct chat knows what its person has read in other circles (S5)
 	Pictures      int                     // shown with one call, at most; 0 for a model that does not see
@@ -96,8 +96,8 @@ func DefaultSettings() Settings {
 	}
 }
 
-// An EventPublisher carries typed live events to whoever looks (PRD-6.2). Publish never
-// blocks; what nobody reads is gone.
+// An EventPublisher carries typed live events to readers. Publish never
+// blocks; an event without a reader is dropped.
 type EventPublisher interface {
 	Publish(kind, content string, metadata map[string]any, at time.Time)
 }
@@ -122,10 +122,10 @@ type Options struct {
 	// Settings returns the resolved knobs; the space may be empty.
 	Settings func(spaces.AgentID, spaces.SpaceID) Settings
 	Bus      EventPublisher
-	Presence TypingNotifier      // nil: nobody is shown anything
-	Drafts   DraftDisplay        // nil: nobody sees an answer grow
+	Presence TypingNotifier      // nil: no typing is shown
+	Drafts   DraftDisplay        // nil: no drafts are shown
 	Sight    ImageSource         // nil: no model sees
-	Ears     TranscriptionStatus // nil: nobody hears voices
+	Ears     TranscriptionStatus // nil: voices are not transcribed
 	Files    bool                // agents may send files
 	Counter  *hud.Counter
 	// Holder names this process in leases; unique for ever.
@@ -139,7 +139,7 @@ type Options struct {
 	Now func() time.Time
 	// Cycles is how many cycles may run at once. Default: 1024.
 	Cycles int
-	// Poll is how often the record is asked for work nobody rang for. Default: 1 s.
+	// Poll is how often the record is polled for work without a notification. Default: 1 s.
 	Poll time.Duration
 	// Lease is how long a claim lives without a commit. Default: 10 min, longer
 	// than the longest model call.

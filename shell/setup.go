@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// setUpLasts is how long a set-up stays open, or a proposal stands, with nobody
+// setUpLasts is how long a set-up stays open, or a proposal, without anyone
 // deciding on it (PRD-11-12).
 const setUpLasts = 7 * 24 * time.Hour
 

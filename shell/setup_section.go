@@ -8,7 +8,7 @@ import (
 )
 
 // setUpSection is what a frame shows while a room is set up: what to do, and the
-// proposal that stands there, or the one that nobody decided on; at most so many
+// open proposal, or the one that was not decided on; at most so many
 // tokens.
 func setUpSection(r *spaces.RoomOnboarding, most int, count func(string) int) string {
 	lines := strings.Split(prompt("setup.v1"), "\n")

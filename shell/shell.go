@@ -21,7 +21,7 @@ type Shell struct {
 	sheets    sync.Pool // of *sheet
 
 	bell  chan struct{} // something was rung, finished or cancelled
-	news  chan struct{} // the record may have something to do that nobody rang for
+	news  chan struct{} // the store may have work without a notification
 	reach int           // half of how far the last sweep looked; Run's own
 
 	mu      sync.Mutex // guards the fields below
@@ -87,7 +87,7 @@ func (s *Shell) SetAgents(agents []Agent) {
 	s.wakeUp()
 }
 
-// agent returns who thinks under an id; nil when nobody ever did here.
+// agent returns the agent with an id; nil when none ever ran here.
 func (s *Shell) agent(id spaces.AgentID) *Agent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -117,7 +117,7 @@ func (s *Shell) Ring(ws []spaces.PendingWork) {
 	s.wakeUp()
 }
 
-// Idle reports whether no cycle is under way, none broke off, and nobody has rung.
+// Idle reports whether no cycle is under way, none broke off, and no notification waits.
 func (s *Shell) Idle() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +129,7 @@ func (s *Shell) Catalogue() *ToolRegistry { return s.catalogue }
 
 func (s *Shell) wakeUp() { ringOn(s.bell) }
 
-// Look tells that minds may have something to do, nobody says which. It never
+// Look tells that some minds may have something to do. It never
 // blocks; what gets lost costs one poll.
 func (s *Shell) Look() { ringOn(s.news) }
 

@@ -21,12 +21,12 @@ type StateMachine struct {
 	moves []spaces.Transition // since the last Taken
 }
 
-// NewMachine returns the machine of a cycle that stands in state.
+// NewMachine returns the machine of a cycle in state.
 func NewMachine(c spaces.CycleID, state spaces.State) *StateMachine {
 	return &StateMachine{cycle: c, state: state}
 }
 
-// State returns where the machine stands.
+// State returns the current state.
 func (m *StateMachine) State() spaces.State { return m.state }
 
 // legal lists the moves the machine has.

@@ -143,7 +143,7 @@ func (c *cycle) act(ctx context.Context, res llm.Response, acts []ToolCall, text
 	return false, failpoint.Point("acts.recorded")
 }
 
-// spoken counts the effects that reach somebody.
+// spoken counts the effects that reach a person.
 func spoken(effects []spaces.Effect) int {
 	n := 0
 	for i := range effects {

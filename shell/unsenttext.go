@@ -7,7 +7,7 @@ import (
 )
 
 // Unheard is the detail of a run that ended with words in place of an act: what a
-// model writes beside its acts is shown to nobody (DESIGN 6).
+// model writes beside its tool calls is never sent.
 const Unheard = "words without an act"
 
 // IsUnheard reports whether a model that could have acted has answered in words

@@ -11,7 +11,7 @@ import (
 )
 
 // await says a message and ends the cycle until it is answered: by everybody it
-// names, or, where it names nobody, by anybody, a person if there is one in the
+// names, or, where it names no member, by any, a person if there is one in the
 // room (BLU-14, R-7).
 func (s *stepContext) await(e spaces.Effect, room *hud.Room) toolResult {
 	if s.branch != "" {

@@ -41,7 +41,7 @@ type SpaceOpener interface {
 	Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error)
 }
 
-// An ApprovalGrant is what somebody who is let in gets.
+// An ApprovalGrant is what an approved person gets.
 type ApprovalGrant struct {
 	Circle spaces.CircleID // of the chat's space; empty: one of its own
 	// Role is a member's or more. Default: a member's.
@@ -67,8 +67,8 @@ func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGra
 	return a, p.tell(ctx, a, "You are let in. Write to me whenever you like. `"+typedHelp(a.Account)+"` says what I can do for you.")
 }
 
-// AdmitChat lets in a whole chat, whoever speaks there. Its space is opened, under
-// its title, when somebody does. A chat that is let in already stays as it is.
+// AdmitChat admits a whole chat with everyone in it. Its space is opened, under
+// its title, with its next message. A chat that is admitted already stays as it is.
 func (p ApprovalManager) AdmitChat(ctx context.Context, account, chat string, g ApprovalGrant, at time.Time) (Approval, error) {
 	a := Approval{PairingRequest: PairingRequest{Account: account, Chat: chat}, Circle: g.Circle, At: at}
 	news := false
@@ -92,7 +92,7 @@ func (p ApprovalManager) open(ctx context.Context, a Approval) error {
 	return err
 }
 
-// Revoke shuts out whoever is let in under a name as [Approval.Name] and the
+// Revoke takes access from those admitted under a name as [Approval.Name] and the
 // lists show it: a person's or a chat's id on an account. Their space and what
 // was said in it stay. It fails with [ErrNotAdmitted].
 func (p ApprovalManager) Revoke(ctx context.Context, account, id string) ([]Approval, error) {

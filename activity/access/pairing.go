@@ -48,7 +48,7 @@ func (p PairingRequest) same(q PairingRequest) bool {
 	return p.Account == q.Account && p.Chat == q.Chat && p.User == q.User && p.Scope == q.Scope
 }
 
-// An Approval is a pairing that somebody with the right has approved, or, with
+// An Approval is a pairing that an operator or owner approved, or, with
 // an empty user, a whole chat that was let in.
 type Approval struct {
 	PairingRequest
@@ -67,7 +67,7 @@ type PairingState struct {
 	Locked   time.Time        `json:"locked,omitzero"` // no code is looked at before this
 }
 
-// Begin notes that somebody asks and returns their pending pairing: the one they
+// Begin stores a request and returns the person's pending pairing: the one they
 // have, or p with its expiry set. It fails with [ErrTooManyPending] when the
 // account has as many codes out as it may.
 func (d *PairingState) Begin(p PairingRequest, at time.Time) (PairingRequest, error) {
@@ -116,7 +116,7 @@ func (d *PairingState) Approve(code string, g ApprovalGrant, at time.Time) (Appr
 	return a, nil
 }
 
-// AdmitChat lets a whole chat in, whoever speaks there. It reports whether that
+// AdmitChat admits a whole chat with everyone in it. It reports whether that
 // is news.
 func (d *PairingState) AdmitChat(a Approval) bool {
 	a.Code, a.User, a.Scope, a.Expires = "", "", "", time.Time{}
@@ -161,7 +161,7 @@ func (d *PairingState) Waiting(at time.Time) []PairingRequest {
 }
 
 // Admission returns the admission of a person in a chat, or that of the chat as
-// a whole. An empty user stands for the platform itself and is admitted where
+// a whole. An empty user is the platform itself and is admitted where
 // anybody is.
 func (d *PairingState) Admission(account, chat, scope, user string) (Approval, bool) {
 	for _, a := range d.Admitted {

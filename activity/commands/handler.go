@@ -27,11 +27,11 @@ type CommandHandler struct {
 	// Ack takes on the problems that were told of, for as long as the words say,
 	// and returns what to answer. Default: there is nothing to take on.
 	Ack func(ctx context.Context, words string, at time.Time) (string, error)
-	// Price returns what an agent's tokens cost. Default: nobody knows.
+	// Price returns what an agent's tokens cost. Default: unknown.
 	Price func(spaces.AgentID) spaces.TokenPrice
 }
 
-// A CommandRequest is a command of somebody who is admitted.
+// A CommandRequest is a command of an admitted person.
 type CommandRequest struct {
 	Command string
 	Args    string
@@ -68,7 +68,7 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 	return "", nil
 }
 
-// stop ends what agents do in the room: whoever may set them to work may stop
+// stop ends what agents do in the room: a person who may set them to work may stop
 // them. With the name of an agent it ends that one's work alone.
 func (a *CommandHandler) stop(ctx context.Context, q CommandRequest) (string, error) {
 	agent, err := a.named(ctx, q)
@@ -107,7 +107,7 @@ func stopped(done spaces.StopResult) string {
 const renewed = "A fresh start: what was said here before is no longer part of what I carry in mind. " +
 	"Nothing is deleted. The chat and my record keep it, I can look it up when you ask, and my notes, goals and memories stay."
 
-// renew begins afresh. In a room of several people it takes somebody who may
+// renew begins afresh. In a room of several people it takes a person who may
 // decide for them.
 func (a *CommandHandler) renew(ctx context.Context, q CommandRequest) (string, error) {
 	may, err := a.decides(ctx, q)
@@ -120,10 +120,10 @@ func (a *CommandHandler) renew(ctx context.Context, q CommandRequest) (string, e
 	return renewed, nil
 }
 
-// onlyDeciders answers whoever may not decide for a room of several people.
+// onlyDeciders answers a person who may not decide for a room of several people.
 const onlyDeciders = "In a room of several people only an admin or the owner may do that."
 
-// decides reports whether somebody may decide for all who are in the room.
+// decides reports whether a person may decide for all who are in the room.
 func (a *CommandHandler) decides(ctx context.Context, q CommandRequest) (bool, error) {
 	if q.Direct {
 		return true, nil

@@ -41,7 +41,7 @@ type RoomInspector interface {
 // RoomStatus is how the agents of a room stand.
 type RoomStatus struct {
 	Agents  []AgentStatus
-	Waiting int // messages nobody has looked at yet
+	Waiting int // messages that no run has looked at yet
 	Unsent  int // decided and not sent
 }
 
@@ -61,7 +61,7 @@ type AgentStatus struct {
 // MessageOutcome is what became of a message with one agent.
 type MessageOutcome struct {
 	Agent  spaces.AgentID
-	Reason string // the gate's word on the message; empty while nobody has judged it
+	Reason string // the gate's word on the message; empty while it has not been judged
 	Tries  int    // runs over it that came to nothing
 	GaveUp bool   // no other is made; Stop says how the last one ended
 	Woke   bool

@@ -51,7 +51,7 @@ type FileFetcherOptions struct {
 	// MaxConcurrent is how many files are fetched at once. Default: 2.
 	MaxConcurrent int
 	// Notify is told after each file which accounts have something to carry for it. It
-	// must not block. Default: nobody is told; egress polls.
+	// must not block. Default: no call; egress polls.
 	Notify func(accounts []string)
 	// Logger takes a line for each file. Default: none are written.
 	Logger *slog.Logger
@@ -159,7 +159,7 @@ func (c *FileFetcher) failed(o FetchResult, err error) FetchResult {
 	o.State, o.Counted, o.Reason, o.Hash, o.Bytes = FileWanted, true, "it could not be kept here", "", 0
 	if said, ok := errors.AsType[*adapters.Error](err); ok {
 		o.Reason = spaces.TruncateText(said.Error(), spaces.MaxNameBytes)
-	} else { // it may name places on our disk, which concern nobody in the room
+	} else { // it may name places on our disk, which are not shown in the room
 		c.logger.Error("file not kept", "err", err)
 	}
 	o.Due = now.Add(10 * retry.BackoffAfter(o.File.Tries+1))

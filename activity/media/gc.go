@@ -22,7 +22,7 @@ type BlobRefs interface {
 	Holds(ctx context.Context, hash string) (bool, error)
 }
 
-// BlobGC is where the bytes of files stand, for whoever clears it out.
+// BlobGC is the blob store as the garbage collector uses it.
 type BlobGC interface {
 	// Hashes returns what is there, in no order.
 	Hashes() ([]string, error)
@@ -66,7 +66,7 @@ func (s *BlobCollector) Run(ctx context.Context) error {
 	return nil
 }
 
-// sweep removes what nobody knows, and reports whether it got to all of it.
+// sweep removes blobs without a row, and reports whether it looked at all.
 func (s *BlobCollector) sweep(ctx context.Context) (whole bool, err error) {
 	hashes, err := s.cellar.Hashes()
 	if err != nil {

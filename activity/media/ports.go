@@ -48,7 +48,7 @@ type PendingFile struct {
 	Tries   int            // that failed so far
 }
 
-// FileState is where a file stands.
+// FileState is the state of a file.
 type FileState string
 
 // The states of a file. The last two are terminal.

@@ -9,7 +9,7 @@ import (
 )
 
 // VoiceTTL is how long after it came a voice is still worth hearing: what was said
-// while nobody listened is not paid for later.
+// while nothing was transcribed is not paid for later.
 const VoiceTTL = time.Hour
 
 // IsVoice reports whether files of a kind are spoken messages. Music is none.
@@ -43,7 +43,7 @@ type VoiceMessage struct {
 	Tries   int // that failed so far
 }
 
-// TranscriptionState is where a voice stands.
+// TranscriptionState is the state of a transcription.
 type TranscriptionState string
 
 // The states of a voice. The last two are terminal.

@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// ErrInaudible says of a recording that nobody will ever hear anything in it.
+// ErrInaudible says that a recording cannot be transcribed, now or later.
 var ErrInaudible = errors.New("the recording cannot be heard")
 
 const (
