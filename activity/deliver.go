@@ -117,8 +117,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// attempt makes one step, but first looks whether an attempt that could not
-// judge has arrived, where the platform can tell. A look that fails leaves the
+// attempt makes one step, but first looks whether an earlier attempt with an unknown
+// outcome has arrived, where the platform can tell. A look that fails leaves the
 // action as it was; one that the platform does not allow leaves it to the policy.
 func (e *Egress) attempt(ctx context.Context, a spaces.Action, s *sendStep) (adapters.Receipt, error) {
 	if !a.Resent || s.find == nil {

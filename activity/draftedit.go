@@ -26,7 +26,7 @@ func unfinished(text string) string {
 func (e *Egress) editsDrafts() bool { return e.o.Drafts != nil && e.editor != nil && e.deleter != nil }
 
 // postOrEditDraft shows a draft as a message: the first time it is posted, then edited. at is
-// where it stands, empty before. It reports whether it is worth going on.
+// its place in the chat, empty before. It reports whether it is worth going on.
 //
 // The row is there before the post, so that a crash leaves no message that no process
 // knows of. Where the fate of a post is unknown, the message that takes the

@@ -64,7 +64,7 @@ type Outbox interface {
 	Settle(ctx context.Context, at time.Time, s []SendResult) error
 	// Next returns when [Outbox.Claim] will next have something to give: the earliest
 	// time at which the oldest unfinished action of a chat and thread becomes due,
-	// leaving out those under way and all that stand behind another. That is in the far
+	// leaving out those under way and all that are behind another. That is in the far
 	// future when all that waits is behind another, and false when nothing waits.
 	Next(ctx context.Context, account string) (due time.Time, waiting bool, err error)
 	// Recover puts back what is in sending and no egress carries: what an earlier
@@ -93,13 +93,12 @@ type Outbox interface {
 	// a RoomThread.
 	ThreadAnchor(ctx context.Context, account, chat string, space spaces.SpaceID, thread spaces.ThreadID) (ThreadAnchor, error)
 	// ThreadTitle returns how a thread of a room is called, or else the words of the
-	// message it hangs on as they stand, as CommonMark; empty when it was deleted
-	// those.
+	// message it hangs on as they are now, as CommonMark; empty when they were deleted.
 	ThreadTitle(ctx context.Context, space spaces.SpaceID, thread spaces.ThreadID) (string, error)
 	// ResolveMentions returns the people that a message mentions as the account's platform
 	// knows them, in the order of its words, at most [MaxNamed] people; each by every
 	// name that the words may hold. Agents are left out, and people who are not on that
-	// platform or no member of the room. Somebody who is there by another identity
+	// platform or no member of the room. A person who is there by another identity
 	// is found by kin, which may be nil. broadcast is true for a message that is to be
 	// shown beside its thread.
 	ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin IdentityLookup) (people []spaces.Identity, broadcast bool, err error)

@@ -82,8 +82,8 @@ func (l *foreignRooms) take(id spaces.SpaceID) *foreignRoom {
 
 // audience returns who reads what the mind says, when all of them are known for
 // good; else none. They are only in a direct chat that is the mind's one room, in
-// the circle that is that room's own: no other room can come into it, and a person who
-// else comes to the chat gives it another circle.
+// the circle that is that room's own: no other room can come into it, and another
+// person who comes to the chat gives it another circle.
 func (m *mind) audience() []spaces.EntityID {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,7 +18,7 @@ type WakeQueue interface {
 	// every due row, stores the verdicts, and opens a cycle over those that wake,
 	// in one transaction. If a cycle is open there already, it is handed out to be
 	// resumed instead. A nil wake means that nothing wakes, or that another process
-	// else holds the lease.
+	// holds the lease.
 	Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error)
 	// Yield gives a claimed place back: its cycle stays open, to be taken up by
 	// the next claim, and that is no crash of it. It fails with
