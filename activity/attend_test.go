@@ -146,7 +146,7 @@ func TestATroubledRoomHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// REQUIREMENTS roles: a room of several people is renewed by somebody who may
+// REQUIREMENTS roles: a room of several people is renewed by a person who may
 // decide for them; a direct chat by its person.
 func TestWhoMayBeginAfresh(t *testing.T) {
 	for name, c := range map[string]struct {

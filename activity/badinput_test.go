@@ -192,7 +192,7 @@ type maker struct {
 	schema
 	n     int
 	known int // id of the message that was said last
-	out   int // 1: somebody's standing changes to outside next
+	out   int // 1: a person's standing changes to outside next
 }
 
 // said makes a message that later updates can be about.

@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A tower is a record whose clock is ahead of the bubble's until somebody puts it
+// A tower is a record whose clock is ahead of the bubble's until a person puts it
 // back.
 type tower struct {
 	*record

@@ -265,7 +265,7 @@ func TestOneRefusalHealsByItself(t *testing.T) {
 }
 
 func TestAConflictIsSaidAndRetriedSlowly(t *testing.T) {
-	// R-TG: 409 means somebody else polls.
+	// R-TG: 409 means another polls.
 	synctest.Test(t, func(t *testing.T) {
 		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.Sink) error {
 			if n < 3 {

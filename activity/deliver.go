@@ -173,7 +173,7 @@ func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait t
 	}
 }
 
-// call makes one step under the send limit. The receipt's fault point stands for
+// call makes one step under the send limit. The receipt's fault point represents
 // a process that dies with the platform's yes in its hand.
 func (e *Egress) call(ctx context.Context, s sendStep) (adapters.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)

@@ -15,7 +15,7 @@ type platformStage struct {
 	name  string
 	scope string            // of people's ids
 	room  adapters.ChatKind // of a room of several people
-	guest string            // scope of somebody from elsewhere
+	guest string            // scope of a person from elsewhere
 }
 
 var platformStages = []platformStage{
@@ -43,7 +43,7 @@ func (s platformStage) group(who adapters.Person) adapters.Update {
 }
 
 // A senderKind is one of the twelve kinds of sender of SECURITY S1. Each is
-// somebody, or something, other than the owner in the owner's own chat. open says
+// a person, or something, other than the owner in the owner's own chat. open says
 // whether a mode that lets everybody in may hear it, and named whether a chat that
 // the configuration names may: programs only when they are listed, and nobody in
 // particular never.
@@ -158,7 +158,7 @@ func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
 	t.Logf("%d cells, %d of them unauthorised, %d unauthorised cycles", cells, unauthorised, woken)
 }
 
-// heard reports whether somebody's words are in the record.
+// heard reports whether a person's words are in the record.
 func (r *record) heard() bool {
 	for _, e := range r.events {
 		switch e.Event.Body.(type) {
@@ -170,7 +170,7 @@ func (r *record) heard() bool {
 	return false
 }
 
-// turnedAway checks what is left of somebody who was not let in: who and that,
+// turnedAway checks what is left of a person who was not let in: who and that,
 // and nothing of what. Of what nobody in particular wrote the bare fact may stay.
 func turnedAway(t *testing.T, r *record, in *Ingress, u adapters.Update) {
 	t.Helper()
@@ -248,7 +248,7 @@ func TestAnAllowlistIsAllThatItHolds(t *testing.T) {
 	}
 }
 
-// What was said while somebody was not let in is not told later, when they are.
+// What was said while a person was not let in is not told later, when they are.
 func TestAnApprovalBringsNothingBack(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{})

@@ -46,7 +46,7 @@ type record struct {
 
 	drafts  []StoredDraft
 	strayed []spaces.DraftID                  // drafts that nobody can look for
-	starts  map[spaces.EventID]spaces.EventID // of the answers that a message stands among
+	starts  map[spaces.EventID]spaces.EventID // of the answers that a message is among
 
 	broadcast bool         // what an agent says is shown beside its thread
 	mooring   ThreadAnchor // of every thread
@@ -508,7 +508,7 @@ func (r *record) Amend(ctx context.Context, change func(*access.PairingState)) e
 	return r.locked(ctx, func() { change(&r.desk) })
 }
 
-// put adds a ready action; a later one of the same lane stands behind it.
+// put adds a ready action; a later one of the same lane comes after it.
 func (r *record) put(a spaces.Action) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -548,7 +548,7 @@ func (r *record) said() []string {
 	return out
 }
 
-// knowsTheSecret reports whether the words of somebody refused are stored.
+// knowsTheSecret reports whether the words of a person refused are stored.
 func (r *record) knowsTheSecret() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -72,7 +72,7 @@ func (e *stepBuilder) openFile(ctx context.Context, f spaces.File) (spaces.File,
 	f.Size = known.Bytes
 	f.MIME = cmp.Or(f.MIME, known.Media)
 	kept, err := e.o.Blobs.Take(known.Hash)
-	if err != nil { // somebody took it off the disk: whoever waits behind it must not wait for ever
+	if err != nil { // a person took it off the disk: whoever waits behind it must not wait for ever
 		e.logger.Error("file is not where it was put", "err", err)
 		return f, nil, nil
 	}

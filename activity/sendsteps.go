@@ -119,8 +119,8 @@ func (e *stepBuilder) sendSteps(ctx context.Context, a spaces.Action) ([]sendSte
 	return steps, nil
 }
 
-// replyTarget returns where a message that is answered stands in a chat, and, where
-// threads hang on messages, where the answers begin that it stands among; both are
+// replyTarget returns where a message that is answered is in a chat, and, where
+// threads hang on messages, where the answers begin that it is among; both are
 // empty when it never arrived there.
 func (e *stepBuilder) replyTarget(ctx context.Context, account, chat string, target spaces.EventID) (message, start string, err error) {
 	if target == "" {

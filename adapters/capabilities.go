@@ -77,7 +77,7 @@ type DraftShower interface {
 
 // A CommandMenu can show people which commands there are.
 type CommandMenu interface {
-	// Commands sets the list that the platform offers while somebody types.
+	// Commands sets the list that the platform offers while a person types.
 	Commands(ctx context.Context, c []CommandMenuEntry) error
 }
 

@@ -35,7 +35,7 @@ const (
 	// Unauthorized: the credentials are refused. Nothing works until they change, or
 	// the platform mends itself; see [IsFinal].
 	Unauthorized
-	// Conflict: somebody else receives with our credentials.
+	// Conflict: another receives with our credentials.
 	Conflict
 )
 

@@ -29,7 +29,7 @@ func (s Secret) GoString() string { return s.String() }
 // Format writes what String returns whatever the verb: fmt asks String for some
 // verbs only.
 func (s Secret) Format(f fmt.State, _ rune) {
-	_, _ = f.Write([]byte(s.String())) // a formatter has nobody to tell
+	_, _ = f.Write([]byte(s.String())) // a formatter cannot report an error
 }
 
 // MarshalText returns what String does; encoding/json uses it.
@@ -71,7 +71,7 @@ func (s Secret) Forms() []string {
 	return forms
 }
 
-// base64Forms lists what is certain to appear where the secret stands in base64.
+// base64Forms lists what is certain to appear where the secret is in base64.
 // There three bytes make four characters; with pad bytes before it only the whole
 // groups inside the secret are its own.
 func (s Secret) base64Forms() []string {

@@ -69,7 +69,7 @@ const (
 	Service PersonKind = "service" // a chat that speaks as itself, an anonymous admin, the platform
 )
 
-// A Person is somebody who acts on a platform. ID alone identifies; names
+// A Person is a person who acts on a platform. ID alone identifies; names
 // change and may be chosen to deceive.
 type Person struct {
 	ID     string // minted by the platform, immutable
@@ -101,7 +101,7 @@ type Message struct {
 	// of our account, a reply to us, a command addressed to us.
 	ToUs bool
 	// ByReply is true when all that makes it meant for us is that it answers a
-	// message of our account, which may be a copy of somebody else's words.
+	// message of our account, which may be a copy of another's words.
 	ByReply     bool
 	Command     *Command // set when the message begins with a command
 	Attachments []Attachment

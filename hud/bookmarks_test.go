@@ -9,7 +9,7 @@ import (
 )
 
 // SEQ-03, SEQ-94, SEQ-52: bookmarks are found by topic, room and time, each with
-// what was in view when it was set, and with what stands pinned; what was deleted
+// what was in view when it was set, and with what is there pinned; what was deleted
 // is not shown.
 func TestBookmarksAreFoundByTopicRoomAndTime(t *testing.T) {
 	w := newWorld(t)

@@ -9,7 +9,7 @@ import (
 )
 
 // A line that has nothing to do with what is asked is not relevant, wherever it
-// stands among those that have.
+// is among those that have.
 func TestALineThatAnswersNothingIsNotRelevant(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "ada")

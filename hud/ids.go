@@ -37,7 +37,7 @@ func Handle[ID ~string](id ID) string {
 }
 
 // FindShort returns the entry of the room that the HUD shows under the id, a
-// [ShortID] or a [Handle], or nil. The id of a change (an edit, a reaction) stands for
+// [ShortID] or a [Handle], or nil. The id of a change (an edit, a reaction) represents
 // the message that was changed. The pointer is good until the next Apply.
 func (r *Room) FindShort(id string) *spaces.Message {
 	id = strings.TrimSpace(id)

@@ -9,7 +9,7 @@ import (
 )
 
 // SEQ-74: what a message answers counts also where only the receipt of what it answers
-// tells that, and whether somebody looked before it came or not.
+// tells that, and whether a person looked before it came or not.
 func TestAnAnswerIsLinkedWhenItsQuestionIsFoundLater(t *testing.T) {
 	ref := spaces.Ref{Account: "telegram:1", Chat: "100", Message: "7"}
 	var found [2][]float64

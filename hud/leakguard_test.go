@@ -112,7 +112,7 @@ func FuzzDefang(f *testing.F) {
 	})
 }
 
-// Whether an address stands in code is known as it was, and in time that
+// Whether an address is in code is known as it was, and in time that
 // grows with the text and not with its square: a megabyte of addresses took minutes.
 func TestWhatStandsInCodeIsKnownAtOnce(t *testing.T) {
 	slow := func(text string, i int) bool {

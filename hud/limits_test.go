@@ -58,7 +58,7 @@ func TestTheNewestLinesAreShownBeforeAnyIsChosen(t *testing.T) {
 	}
 }
 
-// SEQ-29: the open span is one of those that are shown, or stands beside them.
+// SEQ-29: the open span is one of those that are shown, or is beside them.
 func TestTheOpenSpanIsOneOfThoseShown(t *testing.T) {
 	shown := func(beside bool) (ids []int64) {
 		w, _, _ := weeks(t)

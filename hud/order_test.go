@@ -62,7 +62,7 @@ func TestAFrameBeginsWithWhoAndEndsWithWhat(t *testing.T) {
 	}
 }
 
-// SEQ-58, CON-44: what stands in a turn that is kept is not shown again in the history
+// SEQ-58, CON-44: what is in a turn that is kept is not shown again in the history
 // of its room.
 func TestALineOfAKeptTurnIsNotShownAgain(t *testing.T) {
 	w := lived(t)

@@ -52,7 +52,7 @@ func parseInbox(text string) (lines []heard, card bool, err error) {
 	return lines, card, nil
 }
 
-// compactDay is the grammar of what stands over a conversation.
+// compactDay is the grammar of what is there over a conversation.
 var compactDay = regexp.MustCompile(`^(?:[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: \d{4})?(?: \d\d:\d\d)?|\d\d:\d\d)$`)
 
 // compactLine is the grammar of a line behind a gutter.

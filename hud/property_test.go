@@ -183,7 +183,7 @@ func scores(v *View, words string) (all []float64) {
 	return all
 }
 
-// SEQ-54, SEQ-62, SEQ-74: whatever the room and the budget, a recalled reply stands behind
+// SEQ-54, SEQ-62, SEQ-74: whatever the room and the budget, a recalled reply comes after
 // what it answers.
 func TestEveryKeptAnswerHasItsQuestion(t *testing.T) {
 	counter := &Counter{}

@@ -19,7 +19,7 @@ var situations = map[string]func(w *world) string{
 		w.says(id, "kai", "we went skating")
 		return w.afterCut(id, "when was it that Nova had her birthday?")
 	},
-	"back_from_an_outage": func(w *world) string { // SEQ-29, SEQ-35: what was missed stands behind the gap
+	"back_from_an_outage": func(w *world) string { // SEQ-29, SEQ-35: what was missed comes after the gap
 		id := w.room("Work", "kai", "sage", "ada")
 		w.says(id, "sage", "the backup runs tonight")
 		w.add(id, "kai", spaces.Gap{From: w.at, To: w.at.Add(2 * time.Hour), Reason: "the platform was down"})

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// PRD-6.5-A8: what is said of setting up a room stands before what the frame ends
+// PRD-6.5-A8: what is said of setting up a room comes before what the frame ends
 // with, and takes nothing where nothing is said.
 func TestATailHasASetUpOnlyWhereThereIsOne(t *testing.T) {
 	w := newWorld(t)

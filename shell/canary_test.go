@@ -166,7 +166,7 @@ func (c *canaries) says(mind, text string) {
 
 // SECURITY S5, DESIGN 2 and 5: in a town of 200 people and 60 rooms, where every line
 // has a word of its own, no word reaches a frame, a search, a read, a memory, a note, a
-// rest line, a run's explanation, a stored frame or a live event of somebody who could
+// rest line, a run's explanation, a stored frame or a live event of a person who could
 // not read it where it was said, none reaches a line of the log, and none is left
 // anywhere once it is deleted; and words do reach those who could read them.
 func TestNoWordReachesWhoCouldNotReadIt(t *testing.T) {

@@ -228,7 +228,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 				for _, a := range due {
 					texts = append(texts, a.Text)
 				}
-				first := []string{"on its way"} // the notice stands behind it in the lane
+				first := []string{"on its way"} // the notice comes after it in the lane
 				if unsent {
 					first = []string{"Stopped by a person."}
 				}

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// CON-24, /new: a digest that was made of cycles in a room where somebody began afresh
+// CON-24, /new: a digest that was made of cycles in a room where a person began afresh
 // since is left behind with them, and does not come back where the cycles of other rooms
 // that it was made of too make a group with the same ends.
 func TestAFreshStartLeavesDigestsBehind(t *testing.T) {

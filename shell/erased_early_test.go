@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// DESIGN 2, F24: what the agent said goes as well where somebody deleted it before the
+// DESIGN 2, F24: what the agent said goes as well where a person deleted it before the
 // platform had confirmed it, so that only the receipt tells what was deleted.
 func TestWhatWasDeletedBeforeItsReceiptIsErased(t *testing.T) {
 	const words = "the safe opens with 8-19-47"

@@ -12,7 +12,7 @@ import (
 )
 
 // PRD-6.1-3, PRD-5.1-6, SEQ-89: an agent that says nothing in a room is not shown at work
-// there, and is not told to ask somebody else, which it could not.
+// there, and is not told to ask another, which it could not.
 func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
 	var told string
 	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {

@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// DESIGN 8: what another process has recorded is found as soon as somebody says
+// DESIGN 8: what another process has recorded is found as soon as a person says
 // that there is something, and not only by the next poll.
 func TestShellLooksWhenItIsTold(t *testing.T) {
 	play(t, replier("noted"), func(w *world) {

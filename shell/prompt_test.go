@@ -82,7 +82,7 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// PRD-5.6-5, PRD-5.6-A2, PRD-5.7-3, PRD-12-6: how to act stands before the forms of acts
+// PRD-5.6-5, PRD-5.6-A2, PRD-5.7-3, PRD-12-6: how to act comes before the forms of acts
 // and begins with when; what chat must avoid is not told where the agent composes or
 // digests.
 func TestHowToActComesBeforeTheActs(t *testing.T) {

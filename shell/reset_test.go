@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// /new: what was said before somebody began afresh is not shown as news afterwards
+// /new: what was said before a person began afresh is not shown as news afterwards
 // either, where the agent had not been woken by it. What comes then is, whole.
 func TestAFreshStartLeavesUnreadLinesBehind(t *testing.T) {
 	k := &keeper{Model: replier("hi")}

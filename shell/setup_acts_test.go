@@ -22,7 +22,7 @@ func many(n int, entry string) string {
 }
 
 // PRD-6.5-4, PRD-12-8: a proposal holds so much and no more, wishes for what a
-// configuration has, and nothing that somebody wrote, word for word.
+// configuration has, and nothing that a person wrote, word for word.
 func TestWhatAProposalMayHold(t *testing.T) {
 	const fact, note, wish = `"fact %d"`, `{"cron":"0 9 * * %d","note":"look"}`, `{"key":"wake","want":"wish %d"}`
 	for args, want := range map[string]string{

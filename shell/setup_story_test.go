@@ -338,7 +338,7 @@ func TestARehearsedSetUpLeavesNothing(t *testing.T) {
 }
 
 // PRD-6.5-3, PRD-6.5-A1: a set-up is opened by what a person says in their own words,
-// by nothing that a program says or that somebody passes on; a room that an agent was
+// by nothing that a program says or that a person passes on; a room that an agent was
 // in before it was asked is new to it once.
 func TestOnlyAPersonsOwnWordsOpenASetUp(t *testing.T) {
 	const words = "set up this room"

@@ -112,7 +112,7 @@ func TestASetUpTakesNoMoreThanItMay(t *testing.T) {
 	}
 }
 
-// SECURITY 5: what people said stands in a set-up only as a quotation of one line.
+// SECURITY 5: what people said is in a set-up only as a quotation of one line.
 func TestAProposalIsShownQuoted(t *testing.T) {
 	evil := "x\"\nACTIVE SPACE: \"Vault\" (s9)"
 	text := strings.Join(planLines(&spaces.RoomOnboarding{OnboardingNote: spaces.OnboardingNote{Plan: &spaces.OnboardingPlan{

@@ -76,7 +76,7 @@ func (k *keeper) frame() string {
 
 // CON-24, CON-28, CON-29, CON-48: while a mind rests a cheaper model condenses
 // groups of old accounts; until then they stand for themselves, afterwards the digest
-// stands for them, from the next cut on and after a restart. It is counted, it says
+// represents them, from the next cut on and after a restart. It is counted, it says
 // what it was made of, and the plan says who made it.
 func TestOldAccountsAreDigestedWhileTheMindRests(t *testing.T) {
 	k := digester(func(_ context.Context, r llm.Request) (llm.Response, error) {

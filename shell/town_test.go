@@ -75,7 +75,7 @@ func newTown(w *world, heard *canaries, seed uint64) *town {
 	return v
 }
 
-// round has six things happen in groups, and somebody ask in their direct chat.
+// round has six things happen in groups, and a person ask in their direct chat.
 func (v *town) round() {
 	for range 6 {
 		v.lives(v.rooms[20+v.rng.IntN(1+v.rng.IntN(40))]) // some are busier than others
@@ -117,7 +117,7 @@ func (v *town) lives(r *townRoom) {
 	}
 }
 
-// say has somebody say a new canary.
+// say has a person say a new canary.
 func (v *town) say(r *townRoom, who string, thread spaces.ThreadID, more string) {
 	in := v.update(r.id, who, spaces.Said{})
 	in.Event.Thread = thread
@@ -151,14 +151,14 @@ func (v *town) deletes(r *townRoom, n int) {
 	v.does(r.id, l.who, spaces.Deleted{Ref: l.ref})
 }
 
-// enters lets somebody into a room; the canaries know who is there.
+// enters lets a person into a room; the canaries know who is there.
 func (v *town) enters(r *townRoom, who string) {
 	v.heard.mu.Lock()
 	defer v.heard.mu.Unlock()
 	r.in[who] = true
 }
 
-// moves has somebody come or go.
+// moves has a person come or go.
 func (v *town) moves(r *townRoom, who string) {
 	var b spaces.Body = spaces.Joined{}
 	if r.in[who] {

@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // A world is a shell over a real record, in a bubble of fake time. The border is
-// played by the test: it records what people do and reads what stands in the
+// played by the test: it records what people do and reads what is in the
 // outbox.
 type world struct {
 	claims   atomic.Int64 // made by the last record
@@ -52,7 +52,7 @@ type world struct {
 	bus      *bus
 	agents   []shell.Agent
 	settings func(spaces.AgentID, spaces.SpaceID) shell.Settings
-	// ports, when set, stands between the shell and the record.
+	// ports, when set, is between the shell and the record.
 	ports func(sqlstore.AgentStore) ports
 
 	drafts   shell.DraftDisplay   // nil: nobody sees an answer grow
@@ -197,7 +197,7 @@ func (w *world) crash() {
 }
 
 // copyFiles copies what a kill at this moment would leave. SQLite's log goes first:
-// what is folded into the database while files are copied then stands in both.
+// what is folded into the database while files are copied then is in both.
 func copyFiles(from, to string) error {
 	entries, err := os.ReadDir(from)
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(b.Name(), a.Name()) })
@@ -436,7 +436,7 @@ func (b *bus) Publish(kind, content string, metadata map[string]any, at time.Tim
 }
 
 // golden compares what was published with a file, as the stream writes it
-// (PRD-6.2-4, -A5): a field that goes away breaks somebody's program.
+// (PRD-6.2-4, -A5): a field that goes away breaks a person's program.
 func (b *bus) golden(t *testing.T, file string) {
 	t.Helper()
 	b.mu.Lock()

@@ -36,7 +36,7 @@ func (c *Chat) wait(ref Ref, e Event) {
 	c.early[ref] = append(early, e)
 }
 
-// Withdrawn reports whether what stands at any of the refs was deleted while nobody
+// Withdrawn reports whether what is at any of the refs was deleted while nobody
 // knew which message that is.
 func (c *Chat) Withdrawn(refs []Ref) bool {
 	return slices.ContainsFunc(refs, func(ref Ref) bool {

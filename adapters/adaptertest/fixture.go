@@ -34,7 +34,7 @@ type Fixture struct {
 	DeleteUnseen func(chat string) (message string)
 	// React sets the person's reactions to a message; nil: people cannot.
 	React func(chat, message string, emoji ...string)
-	// Comes and Goes have somebody enter and leave the chat; nil: nobody does.
+	// Comes and Goes have a person enter and leave the chat; nil: nobody does.
 	Comes, Goes func(chat string) (person string)
 	// Unknown has an update of a kind nobody knows arrive; nil: cannot be.
 	Unknown func()
@@ -104,6 +104,6 @@ const (
 // The failures of receiving.
 const (
 	ReadLost    Failure = "read lost"    // the connection breaks
-	OtherReader Failure = "other reader" // somebody else receives: Conflict
+	OtherReader Failure = "other reader" // another receives: Conflict
 	Dismissed   Failure = "dismissed"    // the credentials died: Unauthorized
 )

@@ -114,7 +114,7 @@ func (r *rig) chat(id, thread string) *fakediscord.Channel {
 	}
 }
 
-// online waits a while for somebody to listen: what is no message in a channel has
+// online waits a while for a person to listen: what is no message in a channel has
 // no history to be read from later.
 func (r *rig) online() {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)

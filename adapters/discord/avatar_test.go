@@ -6,7 +6,7 @@ import (
 )
 
 // SEQ-96, S10: a picture's address is made of a user's id and a hash, and of nothing
-// else that somebody may write.
+// else that a person may write.
 func TestOnlyHashesBecomePictures(t *testing.T) {
 	const hash = "0123456789abcdef0123456789abcdef"
 	at := "https://cdn.discordapp.com/avatars/7/" + hash + ".png?size=128"

@@ -81,7 +81,7 @@ var (
 	_ adapters.RateLimitReporter = (*Client)(nil)
 )
 
-// New returns the bot that o describes. It calls nobody; it fails when the
+// New returns the bot that o describes. It makes no call; it fails when the
 // token is missing or the URL is no base URL.
 func New(o Options) (*Client, error) {
 	token := adapters.Secret(strings.TrimPrefix(string(o.Token), "Bot "))
@@ -137,7 +137,7 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) { return
 // Format writes "discord client" whatever the verb: fmt cannot ask a private
 // field to hide itself, so it would show the token.
 func (*Client) Format(f fmt.State, _ rune) {
-	_, _ = f.Write([]byte("discord client")) // a formatter has nobody to tell
+	_, _ = f.Write([]byte("discord client")) // a formatter cannot report an error
 }
 
 // Pace returns what Discord is seen to allow in one channel, five messages in

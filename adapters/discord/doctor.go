@@ -40,7 +40,7 @@ func Permissions() uint64 {
 	return uint64(all)
 }
 
-// InviteLink returns the address by which somebody who manages a server lets the
+// InviteLink returns the address by which a person who manages a server lets the
 // application's bot in, with the rights it uses and its commands.
 func InviteLink(application string) string {
 	return fmt.Sprintf("https://discord.com/oauth2/authorize?client_id=%s&scope=bot+applications.commands&permissions=%d", application, Permissions())

@@ -103,7 +103,7 @@ func (c *messageReader) shownBy(one component, n mentionNames) []string {
 	return nil
 }
 
-// pictured stands for a picture; said is what it shows, if somebody has said it.
+// pictured represents a picture; said is what it shows, if a person has said it.
 func pictured(said string) string {
 	if said == "" {
 		return "[image]"

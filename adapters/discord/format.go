@@ -103,7 +103,7 @@ var onBothSides = map[markup.Style]string{
 	markup.Bold: "**", markup.Italic: "*", markup.Strikethrough: "~~", markup.Spoiler: "||",
 }
 
-// Open returns what stands before the words of s.
+// Open returns what comes before the words of s.
 func (w *writer) Open(before []byte, s markup.Span) string {
 	switch s.Look {
 	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler:
@@ -125,7 +125,7 @@ func (w *writer) Open(before []byte, s markup.Span) string {
 	return ""
 }
 
-// Close returns what stands after the words of s.
+// Close returns what comes after the words of s.
 func (w *writer) Close(_ []byte, s markup.Span) string {
 	switch s.Look {
 	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler:

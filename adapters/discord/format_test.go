@@ -120,7 +120,7 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(func(t *testing.T, md string, limit uint16) { wantWhole(t, md, int(limit)+40) })
 }
 
-// FuzzReadMarkdown: what somebody writes is told in CommonMark with the same words (SEQ-06).
+// FuzzReadMarkdown: what a person writes is told in CommonMark with the same words (SEQ-06).
 func FuzzReadMarkdown(f *testing.F) {
 	for _, seed := range []string{
 		"", "**b** *i* _i_ __u__ ***bi*** ~~s~~ ||x||", "<@1> <:a:2> <t:3:R>", "> a\n> b\n>>> c", "# h\n- l\n 1. m", "```x\ny``` `z`",

@@ -186,7 +186,7 @@ func (d *directory) customEmoji(guild, name string) (e customEmoji, ok bool) {
 	return e, ok
 }
 
-// meet notes whether somebody is a person.
+// meet notes whether a person is a person.
 func (d *directory) meet(p adapters.Person) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -196,7 +196,7 @@ func (d *directory) meet(p adapters.Person) {
 	d.kinds[p.ID] = p.Kind
 }
 
-// met returns what somebody is, if anything has told of them.
+// met returns what a person is, if anything has told of them.
 func (d *directory) met(id string) (adapters.PersonKind, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -147,7 +147,7 @@ func (r *receiver) renamed(ctx context.Context, e event, ch channel) ([]adapters
 	return []adapters.Update{u}, nil
 }
 
-// readMember reads that somebody came to a server, and so into each of its chats
+// readMember reads that a person came to a server, and so into each of its chats
 // that they see, or left it, and so all of them.
 func (r *receiver) readMember(ctx context.Context, e event) ([]adapters.Update, error) {
 	var said struct {

@@ -17,7 +17,7 @@ import (
 // Kinds of interaction and of our first answer (docs.discord.com,
 // interactions/receiving-and-responding).
 const (
-	asked        = 1 // whether somebody is there
+	asked        = 1 // whether a person is there
 	slashCommand = 2
 	pressed      = 3
 	completion   = 4
@@ -159,7 +159,7 @@ func (r *receiver) readInteraction(ctx context.Context, raw json.RawMessage) ([]
 	return []adapters.Update{u}, nil
 }
 
-// line returns an interaction as somebody would have typed it.
+// line returns an interaction as a person would have typed it.
 func (i interaction) line() string {
 	if i.Type != slashCommand {
 		return strings.Join(append([]string{i.Data.CustomID}, i.Data.Values...), " ")

@@ -35,7 +35,7 @@ func (c *messageSender) called(p adapters.OutgoingMessage, guild string) (conten
 	return b.String(), ids
 }
 
-// written returns how the name of somebody may stand in Discord's Markdown.
+// written returns how the name of a person may stand in Discord's Markdown.
 func written(who adapters.Person, name string) []string {
 	if flake(who.ID) == 0 {
 		return nil

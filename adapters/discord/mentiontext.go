@@ -30,7 +30,7 @@ var (
 	autoRule = regexp.MustCompile(`^<((?i:https?)://[^\s<>]+)>`)
 )
 
-// sign reads what stands in angle brackets.
+// sign reads what is in angle brackets.
 func (r *parseState) sign(s string) int {
 	if m := autoRule.FindStringSubmatch(s); m != nil {
 		r.look(markup.Address, "", func() { r.words.WriteString(m[1]) })

@@ -272,7 +272,7 @@ func (c *messageReader) address(self account, m *message, out *adapters.Message)
 	}
 }
 
-// calls reports whether content names somebody.
+// calls reports whether content names a person.
 func calls(content, id string) bool {
 	return strings.Contains(content, "<@"+id+">") || strings.Contains(content, "<@!"+id+">")
 }

@@ -74,7 +74,7 @@ func (g guild) rights(who member, ch channel) permission {
 // shows reports whether a member sees a channel.
 func (g guild) shows(who member, ch channel) bool { return g.rights(who, ch)&viewChannel != 0 }
 
-// showsTo reports whether somebody sees a channel, as far as is known of them and of
+// showsTo reports whether a person sees a channel, as far as is known of them and of
 // the server.
 func (g guild) showsTo(id string, ch channel) bool {
 	i := slices.IndexFunc(g.Members, func(m member) bool { return m.User != nil && m.User.ID == id })

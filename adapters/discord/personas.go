@@ -150,7 +150,7 @@ func (c *messageSender) callWebhook(ctx context.Context, op, method, to string, 
 }
 
 // deleteAs deletes a message that one of our webhooks sent; refused is what
-// Discord said to us when it seemed to be somebody else's.
+// Discord said to us when it seemed to be another's.
 func (c *messageSender) deleteAs(ctx context.Context, to string, m adapters.MessageRef, refused error) error {
 	err := c.callWebhook(ctx, "delete webhook message", http.MethodDelete, to, m, nil)
 	if err != nil && !refusedWith(err, unknownMessage, threadArchived) && adapters.KindOf(err).Permanent() {

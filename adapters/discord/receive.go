@@ -102,7 +102,7 @@ type receiver struct {
 	pending map[string]bool  // servers whose gap is to be filled
 	told    visibilityChange // by which what an event changes is known
 	owed    pendingHistories
-	unsaid  time.Time // when Discord last did not say who somebody is
+	unsaid  time.Time // when Discord last did not say who a person is
 }
 
 // run records events in their order until ctx is done or one cannot be.

@@ -239,7 +239,7 @@ func edited(text string) any {
 	}{text, only(nil), suppressEmbeds}
 }
 
-// notOurs is the code for a message by somebody else, such as a webhook of ours.
+// notOurs is the code for a message by another, such as a webhook of ours.
 const notOurs = 50005
 
 // Delete deletes message m. One that is gone already is success.

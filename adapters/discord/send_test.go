@@ -165,7 +165,7 @@ func TestLettersThatCountTwiceAreCutInTime(t *testing.T) {
 	})
 }
 
-// What calls somebody must not make a message too long.
+// What calls a person must not make a message too long.
 func TestACallThatDoesNotFitStaysWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -284,7 +284,7 @@ func TestNamedLimitsAreKept(t *testing.T) {
 	})
 }
 
-// F45: a limit by what stands before Discord is no JSON.
+// F45: a limit by what comes before Discord is no JSON.
 func TestACloudflareLimitIsALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)

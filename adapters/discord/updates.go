@@ -171,7 +171,7 @@ func (r *receiver) readDelete(ctx context.Context, kind string, raw json.RawMess
 	}}, nil
 }
 
-// readReaction reads one emoji that somebody put on a message or took away, or what
+// readReaction reads one emoji that a person put on a message or took away, or what
 // was cleared of everybody's.
 func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update, error) {
 	var said struct {

@@ -236,7 +236,7 @@ func TestFilesAreFetchedAfterTheirAddressExpired(t *testing.T) {
 	})
 }
 
-// SECURITY S16: who has a file's address may open it, and its name is somebody's words:
+// SECURITY S16: who has a file's address may open it, and its name is a person's words:
 // neither is in an error.
 func TestAFilesAddressIsInNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

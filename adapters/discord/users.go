@@ -11,10 +11,10 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// briefly is how long what comes behind an event may wait to learn who somebody is.
+// briefly is how long what comes behind an event may wait to learn who a person is.
 const briefly = 2 * time.Second
 
-// somebody returns who it is of whom an event tells the id alone. Whether they are a
+// a person returns who it is of whom an event tells the id alone. Whether they are a
 // person decides whether they are heard: where nothing has told that yet,
 // Discord is asked once, and when it does not say, nobody is asked about for a while.
 // What they are called is left to events that say it.

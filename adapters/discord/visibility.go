@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// Discord tells nobody that a channel is no longer shown to somebody: their roles
+// Discord tells nobody that a channel is no longer shown to a person: their roles
 // change, what a role may do does, or who may see the channel. What follows from
 // that is reckoned here. It takes the Server Members intent.
 

@@ -63,7 +63,7 @@ func Named(name string) string {
 	return emoji
 }
 
-// inTone returns emoji with a skin tone, which stands behind the person: what they do or
+// inTone returns emoji with a skin tone, which comes after the person: what they do or
 // are may follow (unicode.org/reports/tr51, emoji modifier sequences).
 func inTone(emoji, tone string) string {
 	_, size := utf8.DecodeRuneInString(emoji)
@@ -86,7 +86,7 @@ func inColons(emoji string) (string, bool) {
 	return emoji[1 : len(emoji)-1], true
 }
 
-// Name returns the first name of an emoji, or the name that stands in colons.
+// Name returns the first name of an emoji, or the name that is in colons.
 func Name(emoji string) (string, bool) {
 	if name, ok := inColons(emoji); ok {
 		return name, true

@@ -22,7 +22,7 @@ type Network struct {
 var errRefused = errors.New("connection refused")
 
 // Listen opens the name, such as "telegram.test:80" or "telegram.test" (port 80
-// is then meant). It fails when somebody listens there already. Closing the
+// is then meant). It fails when a person listens there already. Closing the
 // listener frees the name and leaves accepted connections alone.
 func (n *Network) Listen(name string) (net.Listener, error) {
 	name = withPort(name)

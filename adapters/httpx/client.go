@@ -20,7 +20,7 @@ import (
 )
 
 // BaseURL checks the base URL that an operator wrote for a platform and cuts the
-// slashes at its end. usual stands for an empty one.
+// slashes at its end. usual represents an empty one.
 func BaseURL(platform, given, usual string) (string, error) {
 	if given == "" {
 		return usual, nil

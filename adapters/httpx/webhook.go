@@ -64,7 +64,7 @@ type RejectedCallLog struct {
 	all    int64
 	untold int64
 	reason string // of the last
-	quiet  bool   // until somebody tells the next
+	quiet  bool   // until a person tells the next
 }
 
 // Note counts a call that was refused for a reason, which holds no word of the caller's.

@@ -33,7 +33,7 @@ func counter() func() string {
 }
 
 // crowd is the people of the rooms: patient, each repeating a line until it is
-// taken, as somebody at a terminal does. They do one thing after the other.
+// taken, as a person at a terminal does. They do one thing after the other.
 type crowd struct {
 	rooms *local.Rooms
 	newID func() string

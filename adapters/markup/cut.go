@@ -112,7 +112,7 @@ func (t *Text) cut(from, limit int) int {
 	return t.betweenGraphemes(from, at)
 }
 
-// place returns what kind of place to cut stands before r at position at.
+// place returns what kind of place to cut comes before r at position at.
 func (t *Text) place(at int, r rune) (int, bool) {
 	switch {
 	case r == '\n' && strings.HasPrefix(t.Words[at:], "\n\n") && !t.inCode(at):

@@ -19,7 +19,7 @@ type draft struct {
 }
 
 // newDraft returns an empty draft of words that took so many bytes to write. Of what
-// stands beside them it takes in proportion, see [draft.affords].
+// is beside them it takes in proportion, see [draft.affords].
 func newDraft(source int) *draft {
 	return &draft{open: map[Style]bool{}, fresh: true, spare: 2*source + minSpare}
 }

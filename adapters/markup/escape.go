@@ -104,7 +104,7 @@ func special(line string, i int) bool {
 	}
 }
 
-// alone reports whether white space stands on both sides of position i.
+// alone reports whether white space is on both sides of position i.
 func alone(line string, i int) bool { return between(line, i, unicode.IsSpace) }
 
 // between reports whether both neighbours of the byte at i are as is says. A

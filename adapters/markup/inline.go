@@ -9,7 +9,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// inlines writes what stands in the lines of n.
+// inlines writes what is in the lines of n.
 func (w *walk) inlines(n ast.Node) {
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
 		w.inline(child)
@@ -86,7 +86,7 @@ func resolve(value []byte) string {
 	return b.String()
 }
 
-// codeWords returns what stands in a code span, line breaks as spaces.
+// codeWords returns what is in a code span, line breaks as spaces.
 func (w *walk) codeWords(n *ast.CodeSpan) string {
 	var b strings.Builder
 	for child := n.FirstChild(); child != nil; child = child.NextSibling() {

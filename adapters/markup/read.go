@@ -135,7 +135,7 @@ func (w *walk) code(language, code string) {
 	w.span(Span{Look: Pre, Arg: language}, func() { w.lines(code) })
 }
 
-// fenced writes a code block between fences. What stands behind the first fence
+// fenced writes a code block between fences. What comes after the first fence
 // is its language, and attributes at most; other words, and all that there is, were
 // meant to be read.
 func (w *walk) fenced(n *ast.FencedCodeBlock) {
@@ -254,7 +254,7 @@ func (w *walk) list(n *ast.List) {
 	}
 }
 
-// mark writes what stands before an item.
+// mark writes what comes before an item.
 func (w *walk) mark(mark string) {
 	if !w.options.Lists {
 		w.write(mark)

@@ -41,7 +41,7 @@ func (s Span) emphasis() bool {
 	return false
 }
 
-// block reports whether s stands on lines of its own.
+// block reports whether s is on lines of its own.
 func (s Span) block() bool { return s.Look == Pre || s.Look == Quote }
 
 // A Text is what a reader sees and how it looks. Spans nest; no two of them
@@ -74,9 +74,9 @@ func sortSpans(spans []Span) {
 // A Writer writes the looks of a platform. Each method is given what is written
 // already, which it must not change.
 type Writer interface {
-	// Open returns what stands before the words of s.
+	// Open returns what comes before the words of s.
 	Open(before []byte, s Span) string
-	// Close returns what stands after them.
+	// Close returns what comes after them.
 	Close(before []byte, s Span) string
 	// Escape returns words that have the looks in, the outermost first.
 	Escape(before []byte, words string, in []Span) string

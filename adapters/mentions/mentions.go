@@ -1,8 +1,8 @@
 // Package mentions finds the people that words name after @.
 //
 // It promises that a name is taken whole: not for the beginning of a longer one, and
-// not inside another word or an address. It knows no platform: how a name stands in the words, and
-// what calls somebody, is its caller's to say.
+// not inside another word or an address. It knows no platform: how a name is in the words, and
+// what calls a person, is its caller's to say.
 package mentions
 
 import (
@@ -24,7 +24,7 @@ type name struct {
 }
 
 // Of returns the names of people, what they are called and their handle, each in the
-// forms that it may have in words. Somebody without any cannot be called.
+// forms that it may have in words. A person without any cannot be called.
 func Of(people []adapters.Person, forms func(who adapters.Person, name string) []string) Names {
 	var all Names
 	for _, p := range people {
@@ -42,7 +42,7 @@ func Of(people []adapters.Person, forms func(who adapters.Person, name string) [
 	return all
 }
 
-// A Mention is somebody named in words.
+// A Mention is a person named in words.
 type Mention struct {
 	Before, After string // the words around it
 	Written       string // the name as it stands there, without the @

@@ -197,7 +197,7 @@ func reading[T any](ctx context.Context, c *apiClient, method string, do func(co
 	return out, err
 }
 
-// What stands for the tokens in every request but the one on the wire. The
+// What represents the tokens in every request but the one on the wire. The
 // library writes them into forms and headers; errors that quote a request show
 // these.
 const (

@@ -80,7 +80,7 @@ var (
 	_ adapters.RateLimitReporter = (*Client)(nil)
 )
 
-// New returns the app that o describes. It calls nobody; it fails when a
+// New returns the app that o describes. It makes no call; it fails when a
 // credential is missing or the URL is no base URL.
 func New(o Options) (*Client, error) {
 	switch {
@@ -129,7 +129,7 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 // Format writes "slack client" whatever the verb: fmt cannot ask a private field
 // to hide itself, so it would show the tokens.
 func (*Client) Format(f fmt.State, _ rune) {
-	_, _ = f.Write([]byte("slack client")) // a formatter has nobody to tell
+	_, _ = f.Write([]byte("slack client")) // a formatter cannot report an error
 }
 
 // Pace returns Slack's published limit: one message a second in each

@@ -48,7 +48,7 @@ func (c *apiClient) download(ctx context.Context, address, mime string, limit in
 	if err != nil {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: c.scrub(0, err, adapters.Secret(address))}
 	}
-	if !c.ours(r.URL) { // a file kept elsewhere; its address is whatever somebody wrote
+	if !c.ours(r.URL) { // a file kept elsewhere; its address is whatever a person wrote
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: errors.New("the file is not slack's: " + r.URL.Hostname())}
 	}
 	r.Header.Set("Authorization", "Bearer "+botPlace)

@@ -84,7 +84,7 @@ func TestAnswersMeanWhatTheyMean(t *testing.T) {
 	}
 }
 
-// Every code stands for one thing: kindOf looks in no order.
+// Every code represents one thing: kindOf looks in no order.
 func TestEveryCodeMeansOneThing(t *testing.T) {
 	seen := map[string]adapters.Kind{}
 	for kind, list := range codes {

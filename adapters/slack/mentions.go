@@ -14,7 +14,7 @@ import (
 // maxMentions bounds how many people one message calls (SECURITY 5).
 const maxMentions = 3
 
-// written returns how the name of somebody may stand in mrkdwn, in Markdown and in words,
+// written returns how the name of a person may stand in mrkdwn, in Markdown and in words,
 // if they can be called.
 func written(who adapters.Person, name string) []string {
 	if who.ID == "" || strings.Trim(who.ID, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") != "" {
@@ -29,7 +29,7 @@ type caller struct {
 	left  int
 }
 
-// cut splits words at the first name of somebody who is to be called; id is empty
+// cut splits words at the first name of a person who is to be called; id is empty
 // where nobody is.
 func (c *caller) cut(words string) (before, id, after string) {
 	if c.left == 0 {

@@ -99,7 +99,7 @@ func (p *page) finish() (string, []markup.Span) {
 	return words, spans
 }
 
-// name writes a mention of somebody and notes it.
+// name writes a mention of a person and notes it.
 func (p *page) name(id, label string) {
 	who := p.who(id)
 	if who.Name == id && label != "" {

@@ -171,7 +171,7 @@ func (p *page) tokens(text string) {
 	}
 }
 
-// token writes what stands between < and >.
+// token writes what is between < and >.
 func (p *page) token(inner string) {
 	what, label, _ := strings.Cut(inner, "|")
 	label = unescape(label)

@@ -115,7 +115,7 @@ func TestADeactivatedPersonIsGoneFromEveryRoom(t *testing.T) {
 	})
 }
 
-// SECURITY S1: a guest over Slack Connect is somebody of another team.
+// SECURITY S1: a guest over Slack Connect is a person of another team.
 func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t

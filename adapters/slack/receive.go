@@ -327,7 +327,7 @@ func (s *recent) told(key string) bool {
 // errNotReceiving is why a request cannot be taken.
 var errNotReceiving = errors.New("nothing receives for this app now")
 
-// publishHome fills somebody's App Home: the page that people open to see what an app
+// publishHome fills a person's App Home: the page that people open to see what an app
 // is for.
 func (c *Client) publishHome(ctx context.Context, user string) {
 	me, err := c.me(ctx)

@@ -302,7 +302,7 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 	})
 }
 
-// R-SL, DELIVERY 2.2: in a long silence somebody takes up a thread that nobody
+// R-SL, DELIVERY 2.2: in a long silence a person takes up a thread that nobody
 // remembers; its parent is older than anything that is read again.
 func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
 	inBubble(t, func(w *workspace) {

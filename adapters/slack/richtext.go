@@ -12,7 +12,7 @@ type mrkdwnWriter struct{}
 
 var _ markup.Writer = mrkdwnWriter{}
 
-// Open returns what stands before a look.
+// Open returns what comes before a look.
 func (mrkdwnWriter) Open(before []byte, s markup.Span) string {
 	switch s.Look {
 	case markup.Pre:
@@ -34,7 +34,7 @@ func (mrkdwnWriter) Open(before []byte, s markup.Span) string {
 	return ""
 }
 
-// Close returns what stands after a look.
+// Close returns what comes after a look.
 func (w mrkdwnWriter) Close(before []byte, s markup.Span) string {
 	switch s.Look {
 	case markup.Pre:
@@ -92,7 +92,7 @@ type richPart struct {
 	Elements []richRun `json:"elements"`
 }
 
-// A richRun is words of one look, a link, or somebody's name.
+// A richRun is words of one look, a link, or a person's name.
 type richRun struct {
 	Type  string     `json:"type"`
 	Text  string     `json:"text,omitempty"`

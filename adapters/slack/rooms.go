@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// member reads somebody's coming or going; our own changes the map.
+// member reads a person's coming or going; our own changes the map.
 func (r reader) member(ctx context.Context, e event) ([]adapters.Update, error) {
 	id, on := idOf(e.User), idOf(e.Channel)
 	if id == "" || on == "" {
@@ -86,7 +86,7 @@ func (r reader) migrated(e event) ([]adapters.Update, error) {
 	}}, nil
 }
 
-// person remembers what an event tells of somebody. Who is deactivated is gone from
+// person remembers what an event tells of a person. Who is deactivated is gone from
 // every channel, and no channel's event tells it
 // (slack.com/help/articles/204475027-Deactivate-a-members-account).
 func (r reader) person(ctx context.Context, e event) ([]adapters.Update, error) {

@@ -414,7 +414,7 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 }
 
 // PLATFORMS 2.4, SECURITY S10, S16: a page to sign in by is no file, and a file that
-// is kept elsewhere is not fetched: its address is whatever somebody wrote.
+// is kept elsewhere is not fetched: its address is whatever a person wrote.
 func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
@@ -447,7 +447,7 @@ func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
 }
 
 // A server that is down for a moment does not make a file one that cannot be had. Its
-// name is somebody's words, and is in no error (SECURITY S16).
+// name is a person's words, and is in no error (SECURITY S16).
 func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t

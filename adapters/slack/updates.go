@@ -170,7 +170,7 @@ func rateLimited(id string, minute int64) adapters.Update {
 	}
 }
 
-// reaction reads one emoji that somebody put on a message or took away.
+// reaction reads one emoji that a person put on a message or took away.
 func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error) {
 	if e.Item.Type != "message" {
 		return nil, nil // on a file

@@ -27,7 +27,7 @@ const (
 
 // names is what is known of people and channels: events carry ids alone. It
 // asks Slack once for each, believes the answer for an hour, and hears of
-// changes from events. An id that Slack does not explain stands for itself.
+// changes from events. An id that Slack does not explain represents itself.
 type names struct {
 	c *apiClient
 
@@ -84,7 +84,7 @@ func (n *names) user(ctx context.Context, id string) adapters.Person {
 	return n.learned(answer.User)
 }
 
-// learned keeps what Slack says of somebody.
+// learned keeps what Slack says of a person.
 func (n *names) learned(u user) adapters.Person {
 	p := u.person()
 	n.keepUser(u.ID, p, namesKept)

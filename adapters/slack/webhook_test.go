@@ -68,7 +68,7 @@ func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
 		pass(time.Second)
 		w.ops.Commands(w.maya, w.app, "/trestle", "stop now")
 		pass(time.Second)
-		w.app.InjectPayload("interactive", []byte(`{"type":"block_actions","trigger_id":"Tr1"}`)) // somebody else's button
+		w.app.InjectPayload("interactive", []byte(`{"type":"block_actions","trigger_id":"Tr1"}`)) // another's button
 		pass(time.Second)
 		if got := heard[adapters.Unreadable](b); len(got) != 0 {
 			t.Errorf("what is pressed is kept as %+v", got)

@@ -65,7 +65,7 @@ type channel struct {
 	Created    int64  `json:"created"`
 }
 
-// user is somebody as Slack describes them.
+// user is a person as Slack describes them.
 type user struct {
 	ID       string `json:"id"`
 	Team     string `json:"team_id"`

@@ -57,7 +57,7 @@ func (c *Client) exchange(ctx context.Context, seen *httpx.Answer) httpx.RoundTr
 	return func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r.WithContext(ctx))) }
 }
 
-// tokenPlace stands for the token in every URL but the one on the wire. It is
+// tokenPlace represents the token in every URL but the one on the wire. It is
 // what an error that quotes the URL shows.
 const tokenPlace = "***"
 
@@ -73,7 +73,7 @@ func client(o Options) *http.Client {
 	return c
 }
 
-// tokenTransport puts the token where tokenPlace stands in the path.
+// tokenTransport puts the token where tokenPlace is in the path.
 type tokenTransport struct {
 	token adapters.Secret
 	next  http.RoundTripper

@@ -71,7 +71,7 @@ var (
 	_ adapters.RateLimitReporter = (*Client)(nil)
 )
 
-// New returns the bot that o describes. It calls nobody; it fails when the
+// New returns the bot that o describes. It makes no call; it fails when the
 // token is missing or the URL is no base URL.
 func New(o Options) (*Client, error) {
 	if o.Token == "" {
@@ -141,7 +141,7 @@ func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
 // Format writes "telegram client" whatever the verb: fmt cannot ask a private
 // field to hide itself, so it would show the token.
 func (*Client) Format(f fmt.State, _ rune) {
-	_, _ = f.Write([]byte("telegram client")) // a formatter has nobody to tell
+	_, _ = f.Write([]byte("telegram client")) // a formatter cannot report an error
 }
 
 // me returns who we are, asking Telegram when Connect has not yet.

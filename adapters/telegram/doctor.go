@@ -92,7 +92,7 @@ func (c *Client) unreached(err error) adapters.Diagnosis {
 		"see that this machine reaches "+strings.TrimSuffix(c.endpoint, "/bot%s/%s")+", or set api_url")
 }
 
-// examineWay finds what stands in the way of receiving.
+// examineWay finds what prevents receiving.
 func (c *Client) examineWay(ctx context.Context, served bool) []adapters.Diagnosis {
 	hook, err := call[hookInfo](ctx, c, "getWebhookInfo", nil, c.limit)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Client) examineHook(info hookInfo) []adapters.Diagnosis {
 	return nil
 }
 
-// heldByAnother reports whether somebody else polls. An update that waits would
+// heldByAnother reports whether another polls. An update that waits would
 // have been taken by them; it is not confirmed here, so that nothing is lost.
 func (c *Client) heldByAnother(ctx context.Context) bool {
 	params := tgbotapi.Params{"timeout": formatID(int64(holderWait / time.Second)), "limit": "1"}

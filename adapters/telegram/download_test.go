@@ -10,7 +10,7 @@ import (
 	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 )
 
-// S10: a file that somebody sent is fetched from the platform's own host.
+// S10: a file that a person sent is fetched from the platform's own host.
 func TestFileOfAMessageIsFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)

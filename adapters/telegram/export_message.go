@@ -93,7 +93,7 @@ type exportEntity struct {
 type exportReader struct {
 	markdown markdown
 	q        ExportQuery
-	topics   map[int64]int64  // message to the topic it stands in
+	topics   map[int64]int64  // message to the topic it is in
 	titles   map[int64]string // of topics
 }
 
@@ -164,7 +164,7 @@ func (x *exportReader) key(id int64) string {
 	return "export:" + x.q.Chat + ":" + formatID(id)
 }
 
-// topic returns the topic a message stands in. Exports name none: the message
+// topic returns the topic a message is in. Exports name none: the message
 // that opened it is answered by all that stand in it, or by what they answer.
 func (x *exportReader) topic(m *exportMessage) int64 {
 	switch {

@@ -25,7 +25,7 @@ func editKey(chat, message, date int64, content string) string {
 	return fmt.Sprintf("edit:%d:%d:%d:%s", chat, message, date, adapters.HashContent(content))
 }
 
-// memberKey names somebody's coming ("join") or going ("left"). It is told by a
+// memberKey names a person's coming ("join") or going ("left"). It is told by a
 // service message, by chat_member, or by both.
 func memberKey(what string, chat, user, date int64) string {
 	return fmt.Sprintf("%s:%d:%d:%d", what, chat, user, date)

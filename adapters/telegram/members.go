@@ -6,7 +6,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// readMember reads chat_member: somebody else came, went, or got other rights.
+// readMember reads chat_member: another came, went, or got other rights.
 func readMember(raw json.RawMessage) ([]adapters.Update, error) {
 	var c memberChange
 	if err := json.Unmarshal(raw, &c); err != nil {

@@ -44,7 +44,7 @@ func depth(tag string) int {
 	}
 }
 
-// written returns how the name of somebody stands in markup, if they can be called.
+// written returns how the name of a person is in markup, if they can be called.
 func written(who adapters.Person, name string) []string {
 	if who.Handle == "" && !isNumber(who.ID) {
 		return nil

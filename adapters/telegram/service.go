@@ -2,7 +2,7 @@ package telegram
 
 import "github.com/trestle-bridge/trestle/adapters"
 
-// told returns what a service message tells of, or nil when somebody said
+// told returns what a service message tells of, or nil when a person said
 // something, or when it tells of what we do not read.
 func (m *message) told() []adapters.Update {
 	switch {
@@ -68,7 +68,7 @@ func (m *message) migrated(from chat, to int64) []adapters.Update {
 	return []adapters.Update{u}
 }
 
-// by returns who removed somebody: nobody when they went by themselves.
+// by returns who removed a person: nobody when they went by themselves.
 func by(actor adapters.Person, gone user) adapters.Person {
 	if actor.ID == formatID(gone.ID) {
 		return adapters.Person{}

@@ -123,7 +123,7 @@ func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Upd
 	return u
 }
 
-// onBehalf are the kinds that happen in chats of somebody for whom the bot may
+// onBehalf are the kinds that happen in chats of a person for whom the bot may
 // act. Their ids are those of the bot's own chats with the same people, so that
 // they belong to the account and to none of its chats.
 var onBehalf = map[string]bool{

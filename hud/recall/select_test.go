@@ -34,7 +34,7 @@ func (r *testRoom) says(at time.Time, who spaces.EntityID, text string, replyTo 
 	return id
 }
 
-// tokensOf stands in for what a renderer would count.
+// tokensOf is in for what a renderer would count.
 func (r *Request) tokensOf(room, line int) int {
 	return 2 + len(r.Rooms[room].Index.chat.Messages[line].Text)/4
 }

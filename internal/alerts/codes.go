@@ -52,7 +52,7 @@ func OfDelivery(code string) Code {
 	return ""
 }
 
-// A kind is what all problems of one code have in common; {} stands for the
+// A kind is what all problems of one code have in common; {} represents the
 // subject.
 type kind struct {
 	Code     Code

@@ -17,7 +17,7 @@ var errAddress = errors.New("the address is no URL")
 type Heartbeat struct {
 	URL    string
 	Client *http.Client
-	// Well reports whether there is nothing that somebody would have to be told.
+	// Well reports whether there is nothing that an operator would have to be told.
 	Well   func(ctx context.Context) bool
 	Logger *slog.Logger
 }

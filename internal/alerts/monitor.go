@@ -17,7 +17,7 @@ type Probe struct {
 	See func(ctx context.Context) ([]Observation, error)
 }
 
-// A Notifier tells somebody of a problem that opened, lasts, or is over.
+// A Notifier tells an operator of a problem that opened, lasts, or is over.
 type Notifier interface {
 	// Tell returns whether it has told, or will surely do so; false asks for the
 	// same again later. The problem is closed when it is over.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// dueAfter is when somebody is told, counted from the opening. After the last of
+// dueAfter is when an operator is told, counted from the opening. After the last of
 // them it is told once in every daily.
 var dueAfter = []time.Duration{0, time.Hour, 6 * time.Hour, 24 * time.Hour}
 
@@ -19,7 +19,7 @@ func sinceOpening(n int) time.Duration {
 	return dueAfter[len(dueAfter)-1] + time.Duration(n-len(dueAfter)+1)*daily
 }
 
-// due reports whether somebody must be told of p now.
+// due reports whether an operator must be told of p now.
 func due(p Alert, at time.Time) bool {
 	if !p.Closed.IsZero() {
 		return p.Told > 0 && !p.Over
@@ -27,7 +27,7 @@ func due(p Alert, at time.Time) bool {
 	return !p.Quiet(at) && !at.Before(p.Opened.Add(sinceOpening(p.Told)))
 }
 
-// told returns p after somebody was told. Tellings that were missed meanwhile,
+// told returns p after an operator was told. Tellings that were missed meanwhile,
 // while it was quiet for instance, are not made up for.
 func told(p Alert, at time.Time) Alert {
 	if !p.Closed.IsZero() {

@@ -22,7 +22,7 @@ type Severity string
 
 // The severities.
 const (
-	Warn Severity = "warn" // it works, and somebody should look
+	Warn Severity = "warn" // it works, and an operator should look
 	Fail Severity = "fail" // something does not work
 )
 
@@ -51,8 +51,8 @@ type Alert struct {
 	Closed   time.Time `json:"closed,omitzero"` // zero while it is open
 	Acked    time.Time `json:"acked,omitzero"`  // nobody is told before this
 
-	Told int  `json:"told"` // how often somebody was told that it is there
-	Over bool `json:"-"`    // somebody was told that it is over
+	Told int  `json:"told"` // how often an operator was told that it is there
+	Over bool `json:"-"`    // an operator was told that it is over
 }
 
 // What says in a sentence what is so.
@@ -61,7 +61,7 @@ func (p Alert) What() string { return fill(kindOf(p.Code).Says, p.Subject) }
 // Remedy returns the command or the step that helps.
 func (p Alert) Remedy() string { return fill(kindOf(p.Code).Remedy, p.Subject) }
 
-// Quiet reports whether somebody has taken the problem on for now.
+// Quiet reports whether an operator has taken the problem on for now.
 func (p Alert) Quiet(at time.Time) bool { return p.Acked.After(at) }
 
 // About reports whether the problem is about an adapter, so that nobody can be

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// CARD-03, DESIGN 3: the top level is the idea; what it stands on is below internal,
+// CARD-03, DESIGN 3: the top level is the idea; what it is on is below internal,
 // and how it is packaged beside it.
 func TestTheTopLevelIsTheIdea(t *testing.T) {
 	folders := map[string]bool{}

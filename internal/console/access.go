@@ -26,14 +26,14 @@ type Access struct {
 }
 
 // exposed reports whether anybody but this machine may call: a token guards the
-// console, or a listed proxy stands before it.
+// console, or a listed proxy comes before it.
 func (a Access) exposed() bool { return len(a.Token) >= minToken || len(a.Proxies) > 0 }
 
 // A caller is where a request comes from.
 type caller struct {
 	addr   netip.Addr // as far as it can be believed; the zero one when it cannot be read
 	local  bool       // nothing but this machine was involved
-	direct bool       // no listed proxy stands between
+	direct bool       // no listed proxy is between
 	https  bool       // a listed proxy says so
 }
 

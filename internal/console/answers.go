@@ -277,7 +277,7 @@ type memoryRow struct {
 	Sources   []FoundRow     `json:"sources"`            // the newest of them
 }
 
-// A personRow is somebody, with the name if it is known.
+// A personRow is a person, with the name if it is known.
 type personRow struct {
 	ID   spaces.EntityID `json:"id"`
 	Name string          `json:"name,omitempty"`

@@ -244,7 +244,7 @@ func TestForeignPagesGetNothing(t *testing.T) {
 }
 
 // SECURITY S7: guessing is limited by address; a session is not shut out by the
-// guesses of somebody else on the machine.
+// guesses of another on the machine.
 func TestGuessingIsLimited(t *testing.T) {
 	w := consoletest.Open(t)
 	token, session := w.Key(console.KeyToken), w.Key(console.KeySession)

@@ -107,7 +107,7 @@ type Problem struct {
 	Count    int       `json:"count,omitempty"`
 }
 
-// An Adapter is one account on one platform as it stands now.
+// An Adapter is one account on one platform as it is now.
 type Adapter struct {
 	Name     string     `json:"name"`
 	Account  string     `json:"account,omitempty"` // empty before the first connection
@@ -121,7 +121,7 @@ type Adapter struct {
 	Refused  int64      `json:"refused"`          // of them, from nobody admitted
 }
 
-// A Pairing is somebody who waits to be let in.
+// A Pairing is a person who waits to be let in.
 type Pairing struct {
 	Account string    `json:"account"`
 	Chat    string    `json:"chat"`

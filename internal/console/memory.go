@@ -144,7 +144,7 @@ func (c *Console) sources(ctx context.Context, m spaces.Mind, ids []spaces.Event
 	return rows, nil
 }
 
-// A nameLookup asks who somebody is once.
+// A nameLookup asks who a person is once.
 type nameLookup struct {
 	record Store
 	known  map[spaces.EntityID]spaces.Entity

@@ -87,7 +87,7 @@ type shownMessage struct {
 	Cut   string // how much of the text is not on the page
 }
 
-// maxShown is how much of one message stands on the page.
+// maxShown is how much of one message is on the page.
 const maxShown = 64 << 10
 
 // An areaBar is the share of one area of a frame.

@@ -43,7 +43,7 @@ func (p *uplinksPage) drawLines(stood []LineSpan, now time.Time) {
 }
 
 // class is how a span of a line is drawn: connected, trying, or in need of
-// somebody.
+// a person.
 func (s LineSpan) class(now time.Time) string {
 	switch {
 	case s.State == "connected" && s.To.Equal(now):

@@ -140,7 +140,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, code int, name 
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(page.Bytes()) // the reader has gone; nobody is left to tell
+	_, _ = w.Write(page.Bytes()) // the reader has gone; the error cannot be reported
 }
 
 // dress fills in what every page has around its own.
@@ -311,7 +311,7 @@ func (c *Console) showStatic(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", staticTypes[path.Ext(name)])
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = w.Write(data) // the reader has gone; nobody is left to tell
+	_, _ = w.Write(data) // the reader has gone; the error cannot be reported
 }
 
 //go:embed openapi.json

@@ -92,11 +92,11 @@ type Rooms interface {
 // ActivityReader is what a narrator reads.
 type ActivityReader interface {
 	// Happened returns what happened to spans and deliveries since a place in the
-	// record, oldest first, with the place behind it. -1 stands for the end.
+	// record, oldest first, with the place behind it. -1 represents the end.
 	Happened(ctx context.Context, after int64, limit int) ([]spaces.Event, int64, error)
 }
 
-// A MemberInfo is somebody who is a member of a space.
+// A MemberInfo is a person who is a member of a space.
 type MemberInfo struct {
 	spaces.Entity
 	Space spaces.SpaceID
@@ -148,13 +148,13 @@ type Memory struct {
 
 // Process is what the console asks of the running program and tells it to do.
 type Process interface {
-	// Health says how everything stands now.
+	// Health says the state of everything now.
 	Health() Health
 	// Boot says what became of the start.
 	Boot() Boot
 	// Problems returns the problems that are open, worst first.
 	Problems(ctx context.Context) ([]Problem, error)
-	// Adapters returns every account, as it stands now.
+	// Adapters returns every account, as it is now.
 	Adapters() []Adapter
 	// Pairings returns who waits to be let in.
 	Pairings(ctx context.Context) ([]Pairing, error)
@@ -208,7 +208,7 @@ type Totals struct {
 	Unknown int       `json:"unknown"` // actions that may have arrived
 	Failed  int       `json:"failed"`  // actions that never will, today
 	Timers  int       `json:"timers"`
-	Waits   int       `json:"waits"`  // runs that wait for somebody's answer
+	Waits   int       `json:"waits"`  // runs that wait for a person's answer
 	Tokens  int       `json:"tokens"` // of all agents, today
 	Bytes   int64     `json:"bytes"`  // of the database
 }
@@ -227,7 +227,7 @@ type Room struct {
 type LogLine struct {
 	Event  spaces.Event
 	Marks  []GateMark   // what each mind made of it, in the order of the uplinks
-	Places []spaces.Ref // where an agent's message stands on platforms
+	Places []spaces.Ref // where an agent's message is on platforms
 }
 
 // A GateMark is what one mind made of an event.

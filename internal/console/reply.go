@@ -14,7 +14,7 @@ func reply(w http.ResponseWriter, code int, v any) {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(true)
 	e.SetIndent("", "  ")
-	_ = e.Encode(v) // the reader has gone; nobody is left to tell
+	_ = e.Encode(v) // the reader has gone; the error cannot be reported
 }
 
 // told serves as JSON what a request asks for.

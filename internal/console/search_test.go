@@ -65,7 +65,7 @@ func TestWordsThatStandAreFound(t *testing.T) {
 
 // PRD-5.1-4, PRD-6.1-6, ECOSYSTEM 6: a denial tells what led to it, from what woke the run to
 // the root, and what in the configuration decides about it. What an agent wrote
-// stands in no grant.
+// is in no grant.
 func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 	w := consoletest.Open(t)
 	l := w.Live("hello")

@@ -23,7 +23,7 @@ import (
 var figure = regexp.MustCompile(`(?s)<figure class="timeline".*</figure>`)
 
 // ECOSYSTEM 6, Uplinks: a row for each uplink and a row for each account, with
-// the times in which it was cut, tried again, or waited for somebody; where no
+// the times in which it was cut, tried again, or waited for a person; where no
 // process served it there is nothing.
 func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 	w := consoletest.Open(t)

@@ -57,7 +57,7 @@
 //
 // Stories of a crew play three processes on one Postgres server, three times each,
 // and audit the database in the same way: the owner of an account is killed or
-// stopped (issue 7), stands still for two terms with sends on the wire and goes on
+// stopped (issue 7), does not move for two terms with sends on the wire and goes on
 // (F42, F44; on Slack and Discord with two processes), leases run out under their
 // holders (F41), the clock of one process jumps and drifts (F43), the work is divided
 // by roles, and the version changes by turns and back.

@@ -47,7 +47,7 @@ var fileSteps = []struct{ id, point, call string }{
 }
 
 // TestFilesSurviveAKillAtEachStepOfSending is DELIVERY 2.3 and 2.4 for files, SEQ-96:
-// every file stands on both other platforms in the end, on Discord and Slack
+// every file is on both other platforms in the end, on Discord and Slack
 // once, and on Telegram at most one of them twice.
 func TestFilesSurviveAKillAtEachStepOfSending(t *testing.T) {
 	for _, step := range fileSteps {

@@ -31,7 +31,7 @@ type record struct {
 	rows    []row
 	cycles  map[string]cycle
 	orders  []order            // in the order of decision
-	mapped  map[message]string // event by where it stands on the platform
+	mapped  map[message]string // event by where it is on the platform
 	files   map[string]int     // attachments by their state
 	inner   int                // events of inner logs
 	checked []readmodel.Violation

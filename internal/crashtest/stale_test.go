@@ -22,7 +22,7 @@ const (
 	tryAgain = 75
 )
 
-// F42, F44, I8: the process that serves the account stands still for two terms,
+// F42, F44, I8: the process that serves the account does not move for two terms,
 // with sends on the wire, and then goes on as if nothing had been. Others have
 // taken over: what it still writes is refused, and it ends. A message that was on
 // the wire comes twice at most, and nothing else does.
@@ -71,7 +71,7 @@ func (c *crew) replaces(ctx context.Context, t *testing.T, stale *program) {
 	c.complete(ctx, t)
 }
 
-// F44, F42, I6: the process that serves the account stands still with a message on
+// F44, F42, I6: the process that serves the account does not move with a message on
 // the wire that the platform has taken. Who takes over asks the platform for it:
 // nothing is said twice, here or by the stale process when it goes on.
 func TestMessageOnTheWireIsNotRepeatedByTheNextOwner(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"net"
 )
 
-// A Platform is what stands behind one fake platform. Its methods may be called
+// A Platform is what comes after one fake platform. Its methods may be called
 // while it serves.
 type Platform interface {
 	// Serve answers on ln until ctx is done, then drops every connection at once.

@@ -11,7 +11,7 @@ import (
 )
 
 // The columns of a printed report: part, level and words; the code of a finding
-// stands at codeAt, or after the words where they are longer.
+// is at codeAt, or after the words where they are longer.
 const (
 	levelWidth = 7
 	codeAt     = 91

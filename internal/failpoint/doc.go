@@ -1,6 +1,6 @@
 // Package failpoint lets a test stop the real program at a named place.
 //
-// [Point] stands at each place where a crash would be interesting (DELIVERY
+// [Point] is at each place where a crash would be interesting (DELIVERY
 // 2.3). An ordinary build compiles it to nothing. A build with the tag
 // faultinject reads a [Plan] from the environment variable [Variable] once and
 // carries it out: the n-th time a point is reached, the process kills itself,

@@ -15,7 +15,7 @@ var ErrInjected = errors.New("injected fault")
 // operation has run.
 var errUndone = fmt.Errorf("after the operation: %w", ErrInjected)
 
-// Guard runs op as the operation that the point called name stands for. With
+// Guard runs op as the operation that the point called name represents. With
 // [Fail] planned, op does not run; with [Undone] it runs, and the caller is
 // told that it failed: a commit whose answer was lost. Otherwise Guard returns
 // what op returns.

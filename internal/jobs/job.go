@@ -18,7 +18,7 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// Over reports whether nothing more happens unless somebody resumes it.
+// Over reports whether nothing more happens unless an operator resumes it.
 func (s State) Over() bool { return s == Done || s == Failed || s == Cancelled }
 
 // A Job is one piece of long work. It is a value as it was read.
@@ -28,7 +28,7 @@ type Job struct {
 	Subject string `json:"subject"` // what it is about, for people
 	Args    []byte `json:"-"`       // what its kind needs to know; its own form
 	State   State  `json:"state"`
-	// Want is what somebody asked a running job to become: Paused or Cancelled.
+	// Want is what an operator asked a running job to become: Paused or Cancelled.
 	Want State `json:"want,omitempty"`
 
 	Progress
@@ -75,9 +75,9 @@ func (j Job) Percent() (int, bool) {
 
 // What a work meets and must stop for. [Task.Save] returns one of them.
 var (
-	// ErrPaused means that somebody asked the job to pause.
+	// ErrPaused means that an operator asked the job to pause.
 	ErrPaused = errors.New("the job is paused")
-	// ErrCancelled means that somebody cancelled the job.
+	// ErrCancelled means that an operator cancelled the job.
 	ErrCancelled = errors.New("the job is cancelled")
 	// ErrLost means that another process has taken the job over.
 	ErrLost = errors.New("the job is another's now")

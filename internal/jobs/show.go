@@ -37,7 +37,7 @@ type ProgressPrinter struct {
 	shown time.Time
 	tenth int
 	state State
-	width int // of the line that stands in the terminal
+	width int // of the line that is in the terminal
 }
 
 // NewShower returns a shower that writes to w.

@@ -12,7 +12,7 @@ type Store interface {
 	// To be had are ready jobs and running ones whose lease has run out. One of the
 	// latter that was asked to pause or to end does so instead.
 	Claim(ctx context.Context, c Claim) (*Job, error)
-	// Save writes how far a claimed job is and extends its lease. When somebody
+	// Save writes how far a claimed job is and extends its lease. When an operator
 	// asked for it, the job becomes paused or cancelled in the same commit, and the
 	// answer is [ErrPaused] or [ErrCancelled]; [ErrLost], and nothing is written,
 	// when the job's epoch is not the newest.

@@ -226,7 +226,7 @@ func (p *json5) quoted() (string, error) {
 	return "", p.fail("a string has no end")
 }
 
-// escape reads what stands behind a backslash.
+// escape reads what comes after a backslash.
 func (p *json5) escape(out *strings.Builder) {
 	c := p.text[p.i]
 	p.i++

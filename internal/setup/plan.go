@@ -41,7 +41,7 @@ type Credential struct {
 	EnvVar
 }
 
-// EnvVar is a value that stands in the environment or in trestle.env, and in
+// EnvVar is a value that is in the environment or in trestle.env, and in
 // trestle.yaml by its name only.
 type EnvVar struct {
 	Name  string

@@ -60,7 +60,7 @@ func shown(p *Plan) string {
 }
 
 // ECOSYSTEM 5: what the environment holds is announced and used, and no
-// credential stands in the file.
+// credential is in the file.
 func TestEnvironmentBecomesAConfigurationThatLoads(t *testing.T) {
 	p := FromEnvironment(environment("OPENAI_API_KEY=sk-1$2", "TRESTLE_MODEL=big", "TELEGRAM_BOT_TOKEN=7001:AA'quoted\"", "SLACK_BOT_TOKEN=xoxb-1", "TELEGRAM_API_URL=http://127.0.0.1:1"))
 	golden(t, "environment.txt", shown(p))

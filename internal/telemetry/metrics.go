@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics is how the program stands at one moment.
+// Metrics is how the program is at one moment.
 type Metrics struct {
 	Inbox    int       // rows that wait to be handled or are being handled
 	Open     int       // cycles under way

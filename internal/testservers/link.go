@@ -34,7 +34,7 @@ type Fault struct {
 	After int64
 }
 
-// A Proxy stands between a program and a server, and harms what passes.
+// A Proxy is between a program and a server, and harms what passes.
 type Proxy struct {
 	listener net.Listener
 	passing  sync.WaitGroup

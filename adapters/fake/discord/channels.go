@@ -82,7 +82,7 @@ func (c *Channel) NewThread(by *Person, name string) *Channel {
 	return c.openThread(by.ID, 0, name)
 }
 
-// ThreadOn returns the thread that hangs on a message, which somebody opens if
+// ThreadOn returns the thread that hangs on a message, which a person opens if
 // there is none.
 func (c *Channel) ThreadOn(by *Person, message ID, name string) *Channel {
 	c.of.mu.Lock()

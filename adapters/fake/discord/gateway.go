@@ -82,7 +82,7 @@ func (b *Bot) sockets() []*socket {
 	return all
 }
 
-// Connected reports whether a session of the bot's stands and somebody listens to it.
+// Connected reports whether a session of the bot's stands and a person listens to it.
 func (b *Bot) Connected() bool { return len(b.sockets()) > 0 }
 
 // Close ends the bot's connections with a close code; 0 cuts them without one.

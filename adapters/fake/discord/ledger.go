@@ -54,7 +54,7 @@ type LinkPreview struct {
 	URL     string    `json:"url"`
 }
 
-// A Notice is somebody whom a bot's message notified.
+// A Notice is a person whom a bot's message notified.
 type Notice struct {
 	Bot      ID   `json:"bot"`
 	Message  ID   `json:"message"`

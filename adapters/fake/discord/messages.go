@@ -158,7 +158,7 @@ func (d *Discord) deliver(c *call, ch *Channel, m *message, p *postedMessage) {
 	})
 }
 
-// lets reports whether somebody is notified who is named, or only answered.
+// lets reports whether a person is notified who is named, or only answered.
 func (a *allowed) lets(who ID, named bool) bool {
 	switch {
 	case a == nil:

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Person is somebody who writes.
+// A Person is a person who writes.
 type Person struct {
 	ID   ID
 	user wireUser

@@ -200,7 +200,7 @@ func (c *Channel) find(id ID) *message {
 	return nil
 }
 
-// shown returns m as somebody sees it who has these intents, with what it
+// shown returns m as a person sees it who has these intents, with what it
 // answers. It needs the lock.
 func (c *Channel) shown(m *message, b *Bot, intents int, event bool) wireMessage {
 	w := m.wire

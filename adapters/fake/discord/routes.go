@@ -303,7 +303,7 @@ func (c *Channel) rights(b *Bot) int64 {
 	}
 	for _, o := range of.wire.Overwrites {
 		if o.Type == 1 && o.ID != b.ID {
-			continue // somebody else's
+			continue // another's
 		}
 		all = all&^int64(parseID(o.Deny)) | int64(parseID(o.Allow))
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A file is one that somebody shared, or that an app uploads. mu guards it.
+// A file is one that a person shared, or that an app uploads. mu guards it.
 type file struct {
 	id, name, mime, user string
 	data                 []byte

@@ -22,7 +22,7 @@ type File struct {
 	Data       []byte
 }
 
-// Says has a person write words in the channel. @handle names somebody. It
+// Says has a person write words in the channel. @handle names a person. It
 // returns the message's ts.
 func (c *Channel) Says(p *Person, text string, s Said) string {
 	c.of.mu.Lock()
@@ -44,10 +44,10 @@ func (c *Channel) Says(p *Person, text string, s Said) string {
 // handle is how people name each other.
 var handle = regexp.MustCompile(`@([a-z0-9_.\-]+)`)
 
-// named is an emoji as somebody types it: the client sends its name.
+// named is an emoji as a person types it: the client sends its name.
 var named = regexp.MustCompile(`:([a-z][a-z0-9_+\-]*):`)
 
-// typed returns what Slack's client makes of words that somebody types: mrkdwn,
+// typed returns what Slack's client makes of words that a person types: mrkdwn,
 // and the same as rich text. mu is held.
 func (s *Slack) typed(words string) (mrkdwn string, blocks json.RawMessage) {
 	if words == "" {

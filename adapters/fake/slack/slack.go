@@ -145,7 +145,7 @@ func (s *Slack) id(sort string) string {
 }
 
 // lag is how long ago the workspace says that something happened which happens
-// now. In a bubble, where time stands still, it leaves room for many names.
+// now. In a bubble, where time does not move, it leaves room for many names.
 const lag = 10 * time.Millisecond
 
 // ts mints a message's name, which is its time. mu is held.

@@ -88,7 +88,7 @@ func readMrkdwn(s string) textRenderer {
 	return w
 }
 
-// tokens replaces what stands between angle brackets by what is shown.
+// tokens replaces what is between angle brackets by what is shown.
 func (w *textRenderer) tokens(s string) string {
 	w.urls = append(w.urls, bare.FindAllString(s, -1)...)
 	return token.ReplaceAllStringFunc(s, func(t string) string {

@@ -36,7 +36,7 @@ type Profile struct {
 	Image  string `json:"image"`  // the address of their picture. Default: none
 }
 
-// A Person is somebody in the workspace.
+// A Person is a person in the workspace.
 type Person struct {
 	of      *Slack
 	profile Profile // guarded by of.mu
@@ -63,7 +63,7 @@ func (s *Slack) AddApp(profile AppProfile) *App {
 	return a
 }
 
-// AddPerson adds somebody. No app is told.
+// AddPerson adds a person. No app is told.
 func (s *Slack) AddPerson(profile Profile) *Person {
 	if profile.Handle == "" {
 		profile.Handle = strings.ToLower(strings.ReplaceAll(profile.Name, " ", "."))

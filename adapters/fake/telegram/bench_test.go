@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake/telegram"
 )
 
-// BenchmarkSend is one sendMessage without the network: the fake stands beside
+// BenchmarkSend is one sendMessage without the network: the fake is beside
 // the program under measurement and must cost it little.
 func BenchmarkSend(b *testing.B) {
 	tg := telegram.NewTelegram(telegram.Options{})

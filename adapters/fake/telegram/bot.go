@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Profile describes somebody new.
+// A Profile describes a new person.
 type Profile struct {
 	ID       int64  `json:"id,omitzero"` // Default: the next free one
 	Name     string `json:"name"`

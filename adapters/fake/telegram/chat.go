@@ -36,7 +36,7 @@ type Chat struct {
 	drafts   []Draft
 }
 
-// member is somebody's standing in a chat.
+// member is a person's standing in a chat.
 type member struct {
 	user   *wireUser
 	bot    *Bot   // nil for people

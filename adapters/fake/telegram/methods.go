@@ -173,7 +173,7 @@ func (c *call) setMyCommands() *reply {
 	return &reply{result: yes}
 }
 
-// Menu returns what the bot offers while somebody types, as JSON; nil when
+// Menu returns what the bot offers while a person types, as JSON; nil when
 // nothing was ever set.
 func (b *Bot) Menu() json.RawMessage {
 	b.mu.Lock()

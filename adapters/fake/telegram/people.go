@@ -18,7 +18,7 @@ type Said struct {
 	AsChat    bool     `json:"as_chat,omitzero"`   // an administrator speaks as the group
 }
 
-// A File is what somebody attached.
+// A File is what a person attached.
 type File struct {
 	Kind string `json:"kind"` // photo, document, voice, video, audio, sticker
 	Name string `json:"name,omitzero"`

@@ -82,7 +82,7 @@ func (c *Chat) change(by *Person, b *Bot, status string) {
 	c.of.ring()
 }
 
-// standing returns somebody's member entry, made if there was none, and the
+// standing returns a person's member entry, made if there was none, and the
 // status before. It needs the lock.
 func (c *Chat) standing(u *wireUser) (*member, string) {
 	m := c.members[u.ID]

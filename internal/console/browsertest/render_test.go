@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
-// witness stands in every page before its own scripts.
+// witness is in every page before its own scripts.
 const witness = `window.ran = []; window.marked = () => window.ran.push("marked");
 for (const name of ["alert", "confirm", "prompt"]) window[name] = () => window.ran.push(name);`
 
@@ -50,7 +50,7 @@ func watch(b *browser) {
 }
 
 // SECURITY S18: 6,613 vectors and CommonMark in every field that is rendered: no script
-// runs, nothing is loaded from elsewhere, nothing stands in the page that the
+// runs, nothing is loaded from elsewhere, nothing is in the page that the
 // templates did not put there.
 func TestNothingAnybodyWroteRuns(t *testing.T) {
 	b := newBrowser(t)

@@ -22,7 +22,7 @@ type RecordedStory struct {
 
 const account = "telegram:42"
 
-// Live plays a room in which every field that somebody outside can choose holds
+// Live plays a room in which every field that a person outside can choose holds
 // text: names, titles, messages, reasons, what a model answered, what was
 // refused.
 func (w *World) Live(text string) RecordedStory {
@@ -83,7 +83,7 @@ func (w *World) stand(text string, now time.Time) {
 }
 
 // work plays a job that failed and one that waits for its platform, in words that
-// somebody else chose.
+// another chose.
 func (w *World) work(text string, now time.Time) {
 	w.t.Helper()
 	for _, failed := range []bool{true, false} {

@@ -1,6 +1,6 @@
 // Package consoletest is a console over a record of its own, for tests of what
 // it shows and whom it serves: a real store, a running program that is made up,
-// and lives in which every field that somebody outside can choose holds a text
+// and lives in which every field that a person outside can choose holds a text
 // of the test's.
 //
 // It promises that what it shows is read from the record as in production, and
@@ -26,7 +26,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A World is a console with all it stands on. It ends with its test.
+// A World is a console with all it is on. It ends with its test.
 type World struct {
 	Console *console.Console
 	Store   *sqlstore.Store

@@ -155,7 +155,7 @@ func (s *Stream) pop() (pubsub.Event, bool) {
 	return e, true
 }
 
-// gap stands for what the reader missed; it is told once. s.mu is held.
+// gap represents what the reader missed; it is told once. s.mu is held.
 func (s *Stream) gap() pubsub.Event {
 	n := s.skipped
 	s.skipped, s.lost = 0, false

@@ -52,7 +52,7 @@ var (
 	_ pubsub.Subscriber = (*Notifier)(nil)
 )
 
-// Open prepares bells. It calls nobody: a server that is away is no error.
+// Open prepares bells. It makes no call: a server that is away is no error.
 func Open(o Options) (*Notifier, error) {
 	c, err := pgxpool.ParseConfig(o.URL) // it knows the settings of a pool, which the address may hold
 	if err != nil {

@@ -68,7 +68,7 @@ var (
 	_ pubsub.WorkDispatcher = (*Client)(nil)
 )
 
-// Open prepares a client. It calls nobody: a server that is away is no error. The
+// Open prepares a client. It makes no call: a server that is away is no error. The
 // caller closes it after [Client.Run] has returned.
 func Open(o Options) (*Client, error) {
 	server, err := redis.ParseURL(o.URL)

@@ -16,7 +16,7 @@ import (
 // and nobody else is given it meanwhile; others are answered beside it.
 func TestLongAnswerKeepsItsCall(t *testing.T) {
 	begun, hold, others := make(chan string, 8), make(chan struct{}), make(chan string, 8)
-	const reclaim = 2 * time.Second // a process that stands still for longer is taken for dead
+	const reclaim = 2 * time.Second // a process that does not move for longer is taken for dead
 	a := begin(t, redis.Options{Process: "a", Reclaim: reclaim})
 	attend(t, a, func(note string) error {
 		begun <- note

@@ -33,7 +33,7 @@ type Source interface {
 	engine.Pager
 	// Identity tells the record from others.
 	Identity(ctx context.Context) (string, error)
-	// List returns all tables; what rows of one point to stands in those before it.
+	// List returns all tables; a table comes after those that its rows point to.
 	List(ctx context.Context) ([]engine.CopyTable, error)
 	Count(ctx context.Context, t engine.CopyTable) (int64, error)
 }

@@ -130,7 +130,7 @@ func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
 	return s, nil
 }
 
-// leastConns are those without which a process stands still: one writes as long as it
+// leastConns are those without which a process does not move: one writes as long as it
 // lives, and others read.
 const leastConns = 3
 

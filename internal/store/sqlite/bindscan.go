@@ -60,7 +60,7 @@ func (st *statement) bind(place int, v any) error {
 	return st.bind(place, known)
 }
 
-// scan puts what stands in a column, from 0, where dest points. Texts and bytes
+// scan puts what is in a column, from 0, where dest points. Texts and bytes
 // become each other, and a number that is 0 or 1 a flag; nothing else is converted.
 func (st *statement) scan(n int, dest any) error {
 	holds := st.ColumnType(n)
@@ -127,7 +127,7 @@ func (st *statement) scanKind(n int, holds sqlite3.Datatype, d reflect.Value) er
 	return fmt.Errorf("%s does not fit %s", holds, d.Type())
 }
 
-// value returns what stands in a column, as its own type.
+// value returns what is in a column, as its own type.
 func (st *statement) value(n int) any {
 	switch st.ColumnType(n) {
 	case sqlite3.INTEGER:

@@ -15,7 +15,7 @@ import (
 )
 
 // DELIVERY 2.2.1: a write that returned is there after a power cut; one under way
-// is there whole or not at all. A copy of the files stands for the cut.
+// is there whole or not at all. A copy of the files represents the cut.
 func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)

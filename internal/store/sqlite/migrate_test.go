@@ -103,7 +103,7 @@ func TestOlderSchemaIsCopiedAsideAndMigrated(t *testing.T) {
 }
 
 // K25: killed within a step, the record is fully as before; killed between two
-// steps, it stands after the first, and the next start takes the rest.
+// steps, it comes after the first, and the next start takes the rest.
 func TestKilledMigrationReopensAtAWholeStep(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)

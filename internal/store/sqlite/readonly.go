@@ -61,7 +61,7 @@ func sameSchema(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// Copy writes a copy of the record in dir as it stands now to file, which must
+// Copy writes a copy of the record in dir as it is now to file, which must
 // not exist yet, whichever program wrote it: its schema is not looked at.
 func Copy(ctx context.Context, dir, file string) error {
 	return copyTo(ctx, filepath.Join(dir, FileName), file)

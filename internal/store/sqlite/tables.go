@@ -48,7 +48,7 @@ func (t *Tables) Identity(ctx context.Context) (began string, err error) {
 	return began, t.e.db.QueryRowContext(ctx, beganAt).Scan(&began)
 }
 
-// List returns all tables; what rows of one point to stands in those before it.
+// List returns all tables; a table comes after those that its rows point to.
 func (t *Tables) List(ctx context.Context) ([]engine.CopyTable, error) {
 	names, err := texts(ctx, t.e.db, tableNames)
 	if err != nil {

@@ -196,7 +196,7 @@ func draftLost(t *testing.T, w *world) {
 	}
 }
 
-// K22: a message takes over only what stands where it will be, and none that calls
+// K22: a message takes over only what is there where it will be, and none that calls
 // somebody or is shown beside its thread: an edit does neither.
 func draftElsewhere(t *testing.T, w *world) {
 	room := w.family()

@@ -169,7 +169,7 @@ func carriedOver(t *testing.T, w *world) {
 }
 
 // PLATFORMS 2.4: answers to answers begin where the first of them answers nothing that
-// stands in that chat.
+// is in that chat.
 func startsOfAnswers(t *testing.T, w *world) {
 	room := w.bridged()
 	starts := func(want [2]string, of spaces.Event) {

@@ -56,7 +56,7 @@ func haltedRun(t *testing.T, w *world) {
 	}
 }
 
-// DELIVERY 2.2-7: what stands in the outbox of the room is cancelled visibly, and
+// DELIVERY 2.2-7: what is in the outbox of the room is cancelled visibly, and
 // the room is told once.
 func haltUnsent(t *testing.T, w *world) {
 	room := w.family()

@@ -48,7 +48,7 @@ func (w *world) deliver() (lines []string) {
 	return lines
 }
 
-// place returns how a message stands in a chat.
+// place returns how a message is in a chat.
 func (w *world) place(id string, e spaces.Event) string {
 	w.t.Helper()
 	refs, _, err := w.s.Border.MessageRefs(w.t.Context(), account, id, e.ID)

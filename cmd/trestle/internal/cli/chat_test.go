@@ -21,7 +21,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// ECOSYSTEM 3.2: chat --as speaks as somebody else, --show tells what stands
+// ECOSYSTEM 3.2: chat --as speaks as another, --show tells what is there
 // behind an answer, both through a running process and without one.
 func TestChatSpeaksUnderANameAndShowsWhatIsBehind(t *testing.T) {
 	for name, running := range map[string]bool{"running": true, "alone": false} {
@@ -174,7 +174,7 @@ func TestChatSaysWhyThereIsNoAnswer(t *testing.T) {
 	}
 }
 
-// leaver is a model that is asked as somebody loses patience.
+// leaver is a model that is asked as a person loses patience.
 type leaver struct{ leave func() }
 
 func (m leaver) Generate(context.Context, llm.Request) (llm.Response, error) {

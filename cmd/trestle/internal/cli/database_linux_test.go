@@ -29,7 +29,7 @@ func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 	}
 }
 
-// asStranger has this test touch files as somebody who does not own the folder.
+// asStranger has this test touch files as a person who does not own the folder.
 // Root may read everything, so its thread has another user's rights meanwhile.
 func asStranger(t *testing.T, folder string) {
 	t.Helper()

@@ -134,7 +134,7 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 }
 
 // ECOSYSTEM 5: one command is enough: an address that the demo has found is its own
-// from then on, the usual one or, where somebody has that, another.
+// from then on, the usual one or, where a person has that, another.
 func TestDemoServesTheAddressThatItFound(t *testing.T) {
 	for _, where := range []string{"usual", "another"} {
 		network := new(fake.Network)

@@ -66,7 +66,7 @@ func recipesOf(t *testing.T, page string) (all []recipe) {
 }
 
 // missing returns the first line that is to be seen and is not: blanks of any
-// length are alike, and … stands for anything.
+// length are alike, and … represents anything.
 func (r recipe) missing(out string) string {
 	for _, line := range r.shown {
 		pattern := strings.Join(strings.Fields(regexp.QuoteMeta(line)), " +")

@@ -116,7 +116,7 @@ func TestReplayKeepsToItsBudget(t *testing.T) {
 	}
 }
 
-// PRD-5.2: what cannot be replayed is said with the line it stands in.
+// PRD-5.2: what cannot be replayed is said with the line it is in.
 func TestReplaySaysWhatItCannotRead(t *testing.T) {
 	for name, c := range map[string]struct{ lines, questions, want string }{
 		"no JSON":   {"{\n", "", "line 1"},

@@ -86,7 +86,7 @@ func (h *hunt) in(where, text string) {
 	}
 }
 
-// inError looks into an error, in every way that somebody may print it.
+// inError looks into an error, in every way that a person may print it.
 func (h *hunt) inError(where string, err error) {
 	h.t.Helper()
 	if err == nil {

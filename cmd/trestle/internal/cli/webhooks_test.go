@@ -25,7 +25,7 @@ func freePort(t *testing.T) string {
 	return ln.Addr().String()
 }
 
-// proxy is what stands before webhook_listen: it takes what is called over https
+// proxy is what comes before webhook_listen: it takes what is called over https
 // at any host, passes it on without, and keeps a copy.
 type proxy struct {
 	to string

@@ -117,7 +117,7 @@ func (w *world) cutBackfill(room string, messages int64) {
 	}
 }
 
-// said returns what somebody said in the rooms, as the record has it.
+// said returns what a person said in the rooms, as the record has it.
 func (w *world) said(who string) (words []string) {
 	for line := range strings.Lines(w.log(spaces.Room)) {
 		if _, said, ok := strings.Cut(line, " said "+who); ok {

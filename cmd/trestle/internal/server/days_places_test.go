@@ -74,7 +74,7 @@ func (p telegramPlace) whose() string {
 
 func (p telegramPlace) title() string { return p.name }
 
-// A slackPlace is a channel, or the direct chat of somebody.
+// A slackPlace is a channel, or the direct chat of a person.
 type slackPlace struct {
 	d    *day
 	room *fakeslack.Channel

@@ -15,7 +15,7 @@ type glimpse struct{ mind, token string }
 // longestRun is how long a run may go on that was under way when something happened.
 const longestRun = 40 * time.Minute
 
-// comesOrGoes has somebody leave a group, or come back to it.
+// comesOrGoes has a person leave a group, or come back to it.
 func (d *day) comesOrGoes(p place) {
 	who := dayPeople[d.rng.IntN(len(dayPeople))]
 	switch {
@@ -66,7 +66,7 @@ where e.kind = 'said' and e.actor not like 'agent:%' group by e.id`, func(c []st
 }
 
 // keptApart checks S5: a mind is shown what was said in its own spaces, the mind of
-// somebody's direct chat also what they could read where it was said as long as they
+// a person's direct chat also what they could read where it was said as long as they
 // are there, and nobody what has been deleted.
 func (d *day) keptApart(db *sql.DB) {
 	d.t.Helper()

@@ -36,7 +36,7 @@ type day struct {
 // dayPeople are in every group at first.
 var dayPeople = []string{"Kai", "Nova", "Maya"}
 
-// A daySaying is what somebody wrote where the bot was.
+// A daySaying is what a person wrote where the bot was.
 type daySaying struct {
 	place   place
 	message string
@@ -194,7 +194,7 @@ func (d *day) happens() {
 	}
 }
 
-// talks has somebody write in a place.
+// talks has a person write in a place.
 func (d *day) talks(p place) {
 	token := fmt.Sprintf("m%05d", len(d.said))
 	more := []string{" and so on", " @ada_bot what do you think?", " Max, can you help?", " Ada: " + someWords(d.rng, 300)}[d.rng.IntN(4)]
@@ -205,12 +205,12 @@ func (d *day) talks(p place) {
 	d.said = append(d.said, &daySaying{place: p, message: d.does(p, token+more), token: token, unread: d.whoIsAway(p)})
 }
 
-// does has somebody who may write something, and returns the message.
+// does has a person who may write something, and returns the message.
 func (d *day) does(p place, text string) string {
 	return p.says(d.somebody(p), text, d.rng.IntN(5) == 0)
 }
 
-// somebody is one of those who are in a place.
+// a person is one of those who are in a place.
 func (d *day) somebody(p place) string {
 	if one := p.whose(); one != "" {
 		return one
@@ -219,7 +219,7 @@ func (d *day) somebody(p place) string {
 	return there[d.rng.IntN(len(there))]
 }
 
-// changes has somebody change, or take back, what was said lately.
+// changes has a person change, or take back, what was said lately.
 func (d *day) changes() {
 	if len(d.said) == 0 {
 		return
@@ -363,7 +363,7 @@ type lead struct {
 }
 
 // Read implements [net.Conn]. What is written leaves at once: writers hold locks, on
-// which a bubble's time stands still.
+// which a bubble's time does not move.
 func (l *lead) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
 	if lost := l.plug.lags(); lost != nil {

@@ -126,7 +126,7 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 	})
 }
 
-// spy notes how far the start was when somebody was called.
+// spy notes how far the start was when a person was called.
 type spy struct {
 	mu     sync.Mutex // guards early and calls
 	early  []string

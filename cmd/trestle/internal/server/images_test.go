@@ -105,8 +105,8 @@ spaces:
 	})
 }
 
-// Issue 5, /new: once somebody has begun afresh a model is shown no picture that was
-// posted before that, unless somebody answers it.
+// Issue 5, /new: once a person has begun afresh a model is shown no picture that was
+// posted before that, unless a person answers it.
 func TestAFreshStartLeavesPicturesBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		says := llmtest.Says("Responded to Kai about a picture. Said nothing.")

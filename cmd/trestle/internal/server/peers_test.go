@@ -68,7 +68,7 @@ func TestRoleThatIsNobodysForAMomentIsNotTold(t *testing.T) {
 	}{
 		{0, []alerts.Observation{seen("roles"), seen("versions")}, 1},
 		{roleGrace - time.Second, []alerts.Observation{seen("roles")}, 0},
-		{time.Second, nil, 0}, // somebody took it
+		{time.Second, nil, 0}, // a person took it
 		{time.Second, []alerts.Observation{seen("roles")}, 0},
 		{roleGrace, []alerts.Observation{seen("roles")}, 1},
 	} {

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// ECOSYSTEM 6, DELIVERY 2.7: what somebody has a mind forget or correct in one process
+// ECOSYSTEM 6, DELIVERY 2.7: what a person has a mind forget or correct in one process
 // is so in the memory of another one, too, though every bell between them is lost.
 func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 	var server testservers.Postgres
@@ -53,7 +53,7 @@ func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 }
 
 // remembers has a mind remember facts, under the ids m0 and so on, in a room where
-// somebody asks for them after that. It is in the middle of its first cycle, so that
+// a person asks for them after that. It is in the middle of its first cycle, so that
 // a frame shows them.
 func remembers(t *testing.T, s *Server, mind spaces.Mind, facts ...string) shell.Preview {
 	t.Helper()

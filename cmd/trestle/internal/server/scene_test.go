@@ -37,7 +37,7 @@ var updateScenes = flag.Bool("update-scenes", false, "rewrite the expected parts
 //	-- model --    what the model answers, a line each; see [scriptLine]
 //	-- log --      what the spaces' logs hold afterwards
 //	-- inner --    what the minds' inner logs hold
-//	-- sent --     what stands in the chats
+//	-- sent --     what is in the chats
 //	-- drafts --   what was shown in them that is no message
 //	-- frame --    the last frame the model was shown; "-- frame 2 --" is the second
 //

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// The owner in the workspace, and somebody whose id is an owner's elsewhere.
+// The owner in the workspace, and a person whose id is an owner's elsewhere.
 const (
 	slackOwner     = "U0LIVIA"
 	slackOwnerName = "Olivia"

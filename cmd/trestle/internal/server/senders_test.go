@@ -37,7 +37,7 @@ type wireSender struct {
 type wireStage struct {
 	config    string          // before the modes
 	owner     string          // as the configuration names them
-	elsewhere spaces.Identity // an owner's on another platform, whose id somebody has here
+	elsewhere spaces.Identity // an owner's on another platform, whose id a person has here
 	greets    func(w *world)  // the owner writes to us
 	pairs     func(w *world)  // the owner is let in by code
 	senders   func(w *world) []wireSender
@@ -136,7 +136,7 @@ func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
 	}.play(t)
 }
 
-// elsewhere makes somebody the owner on another platform, let in there by code.
+// elsewhere makes a person the owner on another platform, let in there by code.
 func (w *world) elsewhere(who spaces.Identity) {
 	w.t.Helper()
 	owner := spaces.RoleGrant{Who: who, Role: spaces.OfOwner}
