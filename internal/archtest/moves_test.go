@@ -26,8 +26,8 @@ func strayMoves(tr tree) []string {
 		ast.Inspect(f.ast, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.CompositeLit:
-				if name := typeName(n.Type); name == "spaces.Transition" || name == "shell.Machine" ||
-					f.pkg == "shell" && name == "Machine" || f.pkg == "spaces" && name == "Transition" {
+				if name := typeName(n.Type); name == "spaces.Transition" || name == "shell.StateMachine" ||
+					f.pkg == "shell" && name == "StateMachine" || f.pkg == "spaces" && name == "Transition" {
 					stray = append(stray, f.at(n.Pos())+": makes a "+name)
 				}
 			case *ast.AssignStmt:
@@ -59,13 +59,13 @@ func typeName(e ast.Expr) string {
 
 func TestStrayMoveIsNamedWithItsPlace(t *testing.T) {
 	tr := parse(t, map[string]string{
-		"shell/cycle.go":      "package shell\n\nfunc f(m *Machine) {\n\tm.state = 1\n\t_ = &Machine{}\n}\n",
-		"shell/state.go":      "package shell\n\nfunc g(m *Machine) { m.state = 2 }\n",
+		"shell/cycle.go":      "package shell\n\nfunc f(m *StateMachine) {\n\tm.state = 1\n\t_ = &StateMachine{}\n}\n",
+		"shell/state.go":      "package shell\n\nfunc g(m *StateMachine) { m.state = 2 }\n",
 		"cmd/trestle/main.go": "package main\n\nvar _ = spaces.Transition{}\n",
 	})
 	want := []string{
 		"cmd/trestle/main.go:3: makes a spaces.Transition",
-		"shell/cycle.go:4: sets state", "shell/cycle.go:5: makes a Machine",
+		"shell/cycle.go:4: sets state", "shell/cycle.go:5: makes a StateMachine",
 	}
 	if diff := cmp.Diff(want, strayMoves(tr)); diff != "" {
 		t.Errorf("stray moves (-want +got):\n%s", diff)
