@@ -1,6 +1,6 @@
 //go:build race
 
-package cli
+package server
 
 // repeats is how many times of n a test does the same thing. The race detector
 // keeps clocks of its own for every step, which take minutes for a thousand messages
