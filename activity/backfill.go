@@ -23,7 +23,7 @@ func (r HistoryImportCount) Add(more HistoryImportCount) HistoryImportCount {
 	return HistoryImportCount{r.New + more.New, r.Known + more.Known, r.Skipped + more.Skipped}
 }
 
-// ImportHistory records messages that were said before anybody listened, from a
+// ImportHistory records messages that were said before this process listened, from a
 // platform's history or an export. They keep their times, wake no agent
 // and are news to no view. Messages carry the keys that live ones carry, so that
 // those the record has change nothing. A chat that belongs to no space is

@@ -32,7 +32,7 @@ type FileDownloader interface {
 	Fetch(ctx context.Context, a Attachment, limit int64) (io.ReadCloser, error)
 }
 
-// A HistoryReader reads what was said before, or while nobody listened.
+// A HistoryReader reads what was said before, or while no process listened.
 type HistoryReader interface {
 	// History hands the messages of a stretch to take, page after page, each page
 	// oldest first. They carry the keys that live updates carry, so that what is
@@ -87,7 +87,7 @@ type CommandMenuEntry struct {
 	Help string // a few words
 }
 
-// A Diagnoser finds what is wrong with an account before anybody else does.
+// A Diagnoser finds what is wrong with an account before people notice it.
 type Diagnoser interface {
 	// Examine looks at the account and the chats it should serve, for real and
 	// without changing anything. It returns at least one finding. With served another
@@ -159,7 +159,7 @@ type ThreadOpener interface {
 	Thread(ctx context.Context, m MessageRef, title string) (string, error)
 }
 
-// A DeliveryChecker can look whether a part arrived whose sending nobody could judge.
+// A DeliveryChecker can look whether a part arrived whose sending had an unknown outcome.
 type DeliveryChecker interface {
 	// Find looks for a part by its Key where Send would have put it. False means
 	// that it did not arrive, and may be sent: whoever asks leaves the platform a

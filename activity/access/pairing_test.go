@@ -19,7 +19,7 @@ func asks(n int) PairingRequest {
 }
 
 func TestCodesAreEvenOverAnAlphabetWithoutLookAlikes(t *testing.T) {
-	// SECURITY S2: 8 characters from 32, 40 bits
+	// 8 characters from 32, 40 bits
 	if len(pairingAlphabet) != 32 || strings.ContainsAny(pairingAlphabet, "01IO") {
 		t.Fatalf("the alphabet is %q", pairingAlphabet)
 	}
@@ -42,7 +42,7 @@ func TestCodesAreEvenOverAnAlphabetWithoutLookAlikes(t *testing.T) {
 }
 
 func TestAMillionGuessesHitNothing(t *testing.T) {
-	// SECURITY S2: 0 hits, at most 5 codes looked at for each lock.
+	// 0 hits, at most 5 codes looked at for each lock.
 	var d PairingState
 	at := noon
 	looked, locks := 0, 0
@@ -86,7 +86,7 @@ func TestARightCodeDoesNotOpenALockedDesk(t *testing.T) {
 }
 
 func TestTheDeskKeepsItsRules(t *testing.T) {
-	// SECURITY S2: single use, 10 minutes, at most 3 pending an account, bound to a person.
+	// Single use, 10 minutes, at most 3 pending an account, bound to a person.
 	rapid.Check(t, func(t *rapid.T) {
 		var d PairingState
 		at := noon

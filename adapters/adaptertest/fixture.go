@@ -34,7 +34,7 @@ type Fixture struct {
 	DeleteUnseen func(chat string) (message string)
 	// React sets the person's reactions to a message; nil: people cannot.
 	React func(chat, message string, emoji ...string)
-	// Comes and Goes have a person enter and leave the chat; nil: nobody does.
+	// Comes and Goes have a person enter and leave the chat; nil: the platform cannot.
 	Comes, Goes func(chat string) (person string)
 	// Unknown has an update of a kind nobody knows arrive; nil: cannot be.
 	Unknown func()

@@ -254,7 +254,7 @@ func (c *messageReader) address(self account, m *message, out *adapters.Message)
 	}
 	answers := out.ReplyTo != "" && m.Referenced != nil && c.isOurs(self, m.Referenced)
 	if answers && (m.Content == nil || !calls(*m.Content, self.ID)) {
-		// Discord counts whoever is answered among those who are named.
+		// Discord counts the author of the answered message among those who are named.
 		out.Mentions = slices.DeleteFunc(out.Mentions, func(p adapters.Person) bool { return p.ID == self.ID })
 	}
 	for _, p := range out.Mentions {

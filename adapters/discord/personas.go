@@ -118,7 +118,7 @@ func faceName(name string) string {
 }
 
 // EditAs replaces the words of message m: by text where it has a face, else by
-// unmasked. Nobody is notified by it.
+// unmasked. It notifies no one.
 func (c *messageSender) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
 	return c.inChannelOf(ctx, m, func(to string) error {
 		if !c.hooked.has(m.Message) {
@@ -159,7 +159,7 @@ func (c *messageSender) deleteAs(ctx context.Context, to string, m adapters.Mess
 	return err
 }
 
-// hook is a webhook of ours. Its token lets anybody speak through it.
+// hook is a webhook of ours. Its token is enough to speak through it.
 type hook struct {
 	id    string
 	token adapters.Secret

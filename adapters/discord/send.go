@@ -220,7 +220,7 @@ func title(part string) string {
 }
 
 // Edit replaces the words of message m by text, one part as Split returned it.
-// Nobody is notified by it.
+// It notifies no one.
 func (c *messageSender) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
 	return c.EditAs(ctx, m, text, text)
 }
