@@ -10,20 +10,20 @@ import (
 // isUs reports whether p is the account itself. The account is never an entity:
 // what it says is said by an agent, and a mention of it is a mention of the
 // agent that speaks for it.
-func isUs(a adapters.Account, p adapters.Person) bool { return p.ID == a.ID && p.ID != "" }
+func isUs(a adapters.BotAccount, p adapters.Person) bool { return p.ID == a.ID && p.ID != "" }
 
 // isEcho reports whether u is the platform telling us what we did ourselves.
 // The record has it already, from the action; that it may come before the
 // receipt is why it is known by its author and not by its id.
-func isEcho(a adapters.Account, u adapters.Update) bool {
+func isEcho(a adapters.BotAccount, u adapters.Update) bool {
 	if !isUs(a, u.From) {
 		return false
 	}
 	switch u.Body.(type) {
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared:
+	case adapters.IncomingMessage, adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared:
 		return true
-	case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
-		adapters.ChatGained, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
+	case adapters.PeopleJoined, adapters.PeopleLeft, adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.ChatMigrated,
+		adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
 		return false
 	}
 	return false
@@ -31,11 +31,11 @@ func isEcho(a adapters.Account, u adapters.Update) bool {
 
 // identity returns who p is to the record; the account itself, and no one, are
 // the zero identity.
-func identity(a adapters.Account, p adapters.Person) spaces.Identity {
+func identity(a adapters.BotAccount, p adapters.Person) spaces.PlatformIdentity {
 	if p.ID == "" || isUs(a, p) {
-		return spaces.Identity{}
+		return spaces.PlatformIdentity{}
 	}
-	return spaces.Identity{
+	return spaces.PlatformIdentity{
 		Platform: a.Platform,
 		Scope:    p.Scope,
 		User:     p.ID,
@@ -69,8 +69,8 @@ func entityKind(k adapters.PersonKind) spaces.EntityKind {
 }
 
 // others returns the identities of all people but the account itself, each once.
-func others(a adapters.Account, people []adapters.Person) []spaces.Identity {
-	var out []spaces.Identity
+func others(a adapters.BotAccount, people []adapters.Person) []spaces.PlatformIdentity {
+	var out []spaces.PlatformIdentity
 	seen := map[adapters.Person]bool{}
 	for _, p := range people {
 		key := adapters.Person{ID: p.ID, Scope: p.Scope}

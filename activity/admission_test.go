@@ -30,7 +30,7 @@ func TestWordsWithoutAChatAreNobodysAndNotKept(t *testing.T) {
 func TestTheOwnerIsHeardInTheirOwnChatOnly(t *testing.T) {
 	// SECURITY S1: an approval in a direct chat gives no right in a group.
 	r := newRecord()
-	r.desk.Admitted = []access.Approval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: "1", User: "1"}}}
+	r.desk.Admitted = []access.ChatApproval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: "1", User: "1"}}}
 	in := enter(r, IngressOptions{})
 	take(t, in, "1",
 		says(adapters.Chat{ID: "1", Kind: adapters.Direct}, owner, "1", "at home"),
@@ -50,7 +50,7 @@ func TestModesDoNotMerge(t *testing.T) {
 		take(t, in, "2", says(lobby, kai, fmt.Sprint(i+2), secret))
 	}
 	paired := newRecord()
-	paired.desk.Admitted = []access.Approval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}}}
+	paired.desk.Admitted = []access.ChatApproval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}}}
 	take(t, enter(paired, IngressOptions{Admit: access.AdmitDeny}), "3", says(lobby, kai, "9", secret))
 	if len(r.said()) != 1 || len(paired.said()) != 0 || r.knowsTheSecret() || paired.knowsTheSecret() {
 		t.Errorf("got %v and %v, want only what was said while open", r.said(), paired.said())
@@ -79,7 +79,7 @@ func TestAnOpenChatGetsARoomOfItsOwn(t *testing.T) {
 func TestAChatHiddenFromSomebodyIsNoReasonForARoom(t *testing.T) {
 	hidden := adapters.Update{
 		ID: "2", Key: "unseen:c1", Chat: adapters.Chat{ID: "c1", Kind: adapters.Channel, Group: "112233"},
-		Body: adapters.Left{People: []adapters.Person{kai}, Unseen: true},
+		Body: adapters.PeopleLeft{People: []adapters.Person{kai}, Unseen: true},
 	}
 	for name, o := range map[string]IngressOptions{
 		"open": {Admit: access.AdmitOpen}, "deny": {Admit: access.AdmitDeny}, "named server": {Servers: map[string]spaces.RoomDefaults{"112233": {}}},
@@ -106,7 +106,7 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 	in := enter(r, IngressOptions{Admit: access.AdmitDeny, Servers: map[string]spaces.RoomDefaults{"112233": server}})
 	for i, c := range []adapters.Chat{{ID: "c1", Kind: adapters.Channel, Group: "112233"}, {ID: "c2", Kind: adapters.Channel, Group: "999"}, {ID: "c3", Kind: adapters.Channel}} {
 		u := says(c, kai, fmt.Sprint(i), "hello")
-		u.Body = adapters.Message{ID: "1", Text: c.ID, Mentions: []adapters.Person{{ID: ours.ID}}}
+		u.Body = adapters.IncomingMessage{ID: "1", Text: c.ID, Mentions: []adapters.Person{{ID: ours.ID}}}
 		take(t, in, "1", u)
 	}
 	if got := r.said(); len(got) != 1 || got[0] != "c1" {
@@ -122,7 +122,7 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 	}})
 	take(t, again, "2", says(adapters.Chat{ID: "c1", Kind: adapters.Channel, Group: "112233"}, kai, "9", "hello again"))
 	testutil.Same(t, "after a restart it is told whose room it is", []string{"112233 space-1"}, told)
-	if said, _ := r.events[0].Event.Body.(spaces.Said); len(said.Mentions) != 1 || said.Mentions[0] != "agent:max" {
+	if said, _ := r.events[0].Event.Body.(spaces.MessagePosted); len(said.Mentions) != 1 || said.Mentions[0] != "agent:max" {
 		t.Errorf("the account speaks there for %v, want max", said.Mentions)
 	}
 }

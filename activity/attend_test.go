@@ -24,7 +24,7 @@ var updateGolden = flag.Bool("update", false, "rewrite golden files")
 // orders is a message that is a command, addressed to us.
 func orders(c adapters.Chat, who adapters.Person, id, name string) adapters.Update {
 	u := says(c, who, id, "/"+name)
-	u.Body = adapters.Message{ID: id, Text: "/" + name, ToUs: true, Command: &adapters.Command{Name: name}}
+	u.Body = adapters.IncomingMessage{ID: id, Text: "/" + name, ToUs: true, Command: &adapters.ChatCommand{Name: name}}
 	return u
 }
 
@@ -68,14 +68,14 @@ func TestACommandIsReadInEveryForm(t *testing.T) {
 		"":                     "",
 	} {
 		got := ""
-		if c := commands.ParseCommand(ours, adapters.Message{Text: text, ToUs: true}); c != nil {
+		if c := commands.ParseCommand(ours, adapters.IncomingMessage{Text: text, ToUs: true}); c != nil {
 			got = c.Name
 		}
 		if got != want {
 			t.Errorf("%q is the command %q, want %q", text, got, want)
 		}
 	}
-	if c := commands.ParseCommand(ours, adapters.Message{Text: "@ada_bot /stop"}); c != nil {
+	if c := commands.ParseCommand(ours, adapters.IncomingMessage{Text: "@ada_bot /stop"}); c != nil {
 		t.Error("what the platform does not mark as ours is a command")
 	}
 }
@@ -88,11 +88,11 @@ func TestWhoseCommandsCount(t *testing.T) {
 	itself := adapters.Person{ID: hub.ID, Kind: adapters.Service, Name: "Hub"}
 	channel := adapters.Chat{ID: hub.ID, Kind: adapters.Channel}
 	plainHelp := orders(hub, kai, "5", "help")
-	m := plainHelp.Body.(adapters.Message)
+	m := plainHelp.Body.(adapters.IncomingMessage)
 	m.ToUs = false
 	plainHelp.Body = m
 	edited := orders(hub, kai, "8", "stop")
-	edited.Body = adapters.Edit{New: edited.Body.(adapters.Message)}
+	edited.Body = adapters.MessageEdit{New: edited.Body.(adapters.IncomingMessage)}
 	for name, c := range map[string]struct {
 		u    adapters.Update
 		done bool
@@ -151,7 +151,7 @@ func TestATroubledRoomHoldsNobodyUp(t *testing.T) {
 func TestWhoMayBeginAfresh(t *testing.T) {
 	for name, c := range map[string]struct {
 		direct bool
-		role   spaces.Authority
+		role   spaces.AuthorityLevel
 		done   bool
 	}{
 		"a member in a group": {false, spaces.OfMember, false},
@@ -161,7 +161,7 @@ func TestWhoMayBeginAfresh(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRecord()
-			who := spaces.Identity{Platform: "telegram", User: kai.ID, Name: "Owner"}
+			who := spaces.PlatformIdentity{Platform: "telegram", User: kai.ID, Name: "Owner"}
 			r.roles = []spaces.RoleGrant{{Who: who, Role: c.role}}
 			text, err := r.attendant().Run(t.Context(), commands.CommandRequest{Command: "new", Who: who, Space: "hub", Direct: c.direct, At: noon})
 			testutil.OK(t, err)
@@ -177,7 +177,7 @@ func TestWhoMayBeginAfresh(t *testing.T) {
 func TestAMuteIsForWhoDecides(t *testing.T) {
 	r := newRecord()
 	r.now = commands.RoomStatus{Agents: []commands.AgentStatus{{Agent: "ada"}, {Agent: "max"}}}
-	owner := spaces.Identity{Platform: "slack", User: kai.ID, Name: "Owner"}
+	owner := spaces.PlatformIdentity{Platform: "slack", User: kai.ID, Name: "Owner"}
 	r.roles = []spaces.RoleGrant{{Who: owner, Role: spaces.OfAdmin}}
 	var b strings.Builder
 	ask := func(q commands.CommandRequest) {
@@ -233,11 +233,11 @@ func TestAStopNamesItsAgent(t *testing.T) {
 func TestWhatPeopleAreTold(t *testing.T) {
 	r := newRecord()
 	r.now = commands.RoomStatus{Waiting: 1, Unsent: 2, Agents: []commands.AgentStatus{
-		{Agent: "ada", Since: noon.Add(-90 * time.Second), Runs: 12, Cancelled: 1, Failed: 2, Denials: 3, Usage: spaces.Usage{Prompt: 1_204_000, Cached: 900_000, Output: 8_000, Calls: 31}},
-		{Agent: "max", Asleep: noon.Add(2 * time.Hour), Runs: 1, Usage: spaces.Usage{Prompt: 400, Output: 20, Calls: 1}},
+		{Agent: "ada", Since: noon.Add(-90 * time.Second), Runs: 12, Cancelled: 1, Failed: 2, Denials: 3, Usage: spaces.TokenUsage{Prompt: 1_204_000, Cached: 900_000, Output: 8_000, Calls: 31}},
+		{Agent: "max", Asleep: noon.Add(2 * time.Hour), Runs: 1, Usage: spaces.TokenUsage{Prompt: 400, Output: 20, Calls: 1}},
 		{Agent: "bo*b"},
 	}}
-	usage := spaces.Usage{Prompt: 4000, Output: 120, Calls: 2}
+	usage := spaces.TokenUsage{Prompt: 4000, Output: 120, Calls: 2}
 	r.answered = []commands.MessageOutcome{
 		{Agent: "ada", Reason: "mention", Woke: true, Run: "r1", Stop: spaces.StopCompleted, Spoke: 1, Acts: []string{"search", "send_message"}, Usage: usage},
 		{Agent: "max", Reason: "ambient"},
@@ -296,7 +296,7 @@ func TestTheMenuHoldsEveryCommand(t *testing.T) {
 func TestHelpNamesCommandsAsThePlatformTakesThem(t *testing.T) {
 	for platform, want := range map[string]string{"slack": "`!stop`", "telegram": "`/stop`", "discord": "`/stop`", "local": "`/stop`"} {
 		r := newRecord()
-		text, err := r.attendant().Run(t.Context(), commands.CommandRequest{Command: "help", Space: "hub", Who: spaces.Identity{Platform: platform}, At: noon})
+		text, err := r.attendant().Run(t.Context(), commands.CommandRequest{Command: "help", Space: "hub", Who: spaces.PlatformIdentity{Platform: platform}, At: noon})
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("%s is told %q, %v; want %s", platform, text, err, want)
 		}

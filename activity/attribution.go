@@ -14,14 +14,14 @@ var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "dis
 
 // persona returns who seems to speak: the person whose words are carried from
 // another chat, or the agent.
-func (e *stepBuilder) persona(a spaces.Action) adapters.Persona {
+func (e *stepBuilder) persona(a spaces.Action) adapters.AgentPersona {
 	switch {
 	case a.Voice != "":
-		return adapters.Persona{Name: a.Voice + " (" + platformName(a.Via) + ")", Avatar: a.Portrait}
+		return adapters.AgentPersona{Name: a.Voice + " (" + platformName(a.Via) + ")", Avatar: a.Portrait}
 	case a.Agent != "" && e.o.Persona != nil:
 		return e.o.Persona(a.Agent)
 	}
-	return adapters.Persona{}
+	return adapters.AgentPersona{}
 }
 
 // parts returns the parts of what is sent. People's words from another chat begin

@@ -49,7 +49,7 @@ func carriesFrom(t *testing.T, r *record, p adapters.Adapter, actions ...spaces.
 	for _, a := range actions {
 		r.put(a)
 	}
-	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{Persona: func(a spaces.AgentID) adapters.Persona { return adapters.Persona{Name: string(a)} }})
+	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{Persona: func(a spaces.AgentID) adapters.AgentPersona { return adapters.AgentPersona{Name: string(a)} }})
 	done := make(chan error, 1)
 	go func() { done <- e.Run(ctx) }() // waited for below
 	after(time.Minute)
@@ -80,7 +80,7 @@ func TestAFaceStandsInPlaceOfTheHead(t *testing.T) {
 			post.Key = ""
 			got[post.Chat] = append(got[post.Chat], post)
 		}
-		zoe := adapters.Persona{Name: "Zoe * (Slack)"}
+		zoe := adapters.AgentPersona{Name: "Zoe * (Slack)"}
 		want := map[string][]adapters.OutgoingMessage{
 			"c": {
 				{Chat: "c", Text: `**Zoe \*** (Slack): hello`, Face: zoe},
@@ -90,7 +90,7 @@ func TestAFaceStandsInPlaceOfTheHead(t *testing.T) {
 				{Chat: "m", Text: "hello", Unmasked: `**Zoe \*** (Slack): hello`, Face: zoe, Decided: faced.Created},
 				{Chat: "m", Text: "there", Face: zoe, Decided: faced.Created},
 			},
-			"m2": {{Chat: "m2", Text: "mine", Face: adapters.Persona{Name: "ada"}}},
+			"m2": {{Chat: "m2", Text: "mine", Face: adapters.AgentPersona{Name: "ada"}}},
 			"m3": {{Chat: "m3", Text: "- one", Unmasked: "**Zoe \\*** (Slack):\n\n- one", Face: zoe}},
 		}
 		testutil.Same(t, "posts", want, got)
@@ -105,7 +105,7 @@ func TestAnEditKeepsWhoSpoke(t *testing.T) {
 		e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{})
 		for chat, want := range map[string]string{"c": "**Zoe** (Slack): new", "m": "new | **Zoe** (Slack): new"} {
 			a := spaces.Action{ID: "1", Kind: spaces.ActEdit, Chat: chat, Account: ours.Key(), Target: "e1", Text: "new", Voice: "Zoe", Via: "slack"}
-			r.where["e1"] = []spaces.Ref{{Account: a.Account, Chat: chat, Message: "77"}}
+			r.where["e1"] = []spaces.MessageRef{{Account: a.Account, Chat: chat, Message: "77"}}
 			steps, err := e.steps(t.Context(), a)
 			if err != nil || len(steps) != 1 {
 				t.Fatalf("%s: %d steps, %v", chat, len(steps), err)

@@ -34,7 +34,7 @@ func (in *Ingress) ImportHistory(ctx context.Context, page []adapters.Update) (H
 	at, o := time.Now(), in.options.Load()
 	taken := spaces.IngestBatch{Account: in.account.Key(), At: at}
 	for _, u := range page {
-		m, ok := u.Body.(adapters.Message)
+		m, ok := u.Body.(adapters.IncomingMessage)
 		if !ok || !isUs(in.account, u.From) && !o.policy.AdmitsInNamedChat(u) {
 			done.Skipped++
 			continue
@@ -57,7 +57,7 @@ func (in *Ingress) ImportHistory(ctx context.Context, page []adapters.Update) (H
 
 // past translates one message of the past. What the account itself said was said
 // by the agent that speaks for it.
-func (in *Ingress) past(u adapters.Update, m adapters.Message, p spaces.Placement, at time.Time) []spaces.IngestItem {
+func (in *Ingress) past(u adapters.Update, m adapters.IncomingMessage, p spaces.ChatPlacement, at time.Time) []spaces.IngestItem {
 	m.ToUs, m.Command = false, nil // no answer is expected any more
 	u.Body = m
 	agent := in.speaker(p.Space, u.Chat)
@@ -74,7 +74,7 @@ func (in *Ingress) past(u adapters.Update, m adapters.Message, p spaces.Placemen
 func past(items []spaces.IngestItem) []int {
 	var said []int
 	for i := range items {
-		if b, ok := items[i].Event.Body.(spaces.Said); ok {
+		if b, ok := items[i].Event.Body.(spaces.MessagePosted); ok {
 			b.Past = true
 			items[i].Event.Body = b
 			said = append(said, i)

@@ -22,10 +22,10 @@ func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 	t.Cleanup(func() { testutil.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
 	port := store.Border()
 	mapping := activity.NewSpaceMapping(port, port)
-	us := adapters.Account{Platform: "telegram", ID: "77", Name: "Ada"}
+	us := adapters.BotAccount{Platform: "telegram", ID: "77", Name: "Ada"}
 	room, err := mapping.Open(t.Context(), spaces.OpenRequest{
 		Key: "hub", Name: "Hub", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: time.Now(),
-		Chats: []spaces.Mapping{{Account: us.Key(), Chat: "-1", Live: true}},
+		Chats: []spaces.ChatMapping{{Account: us.Key(), Chat: "-1", Live: true}},
 	})
 	testutil.OK(t, err)
 	in := activity.NewIngress(us, mapping, port, port, port, activity.IngressOptions{Named: map[spaces.SpaceID][]spaces.AgentID{room.Space: {"ada"}}})
@@ -33,12 +33,12 @@ func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 	said := func(id, text string, from adapters.Person) adapters.Update {
 		return adapters.Update{
 			Key: "message:-1:" + id, Chat: adapters.Chat{ID: "-1", Kind: adapters.Group}, From: from, At: time.Unix(1_500_000_000, 0),
-			Body: adapters.Message{ID: id, Text: text, ToUs: true, Command: &adapters.Command{Name: "stop"}},
+			Body: adapters.IncomingMessage{ID: id, Text: text, ToUs: true, Command: &adapters.ChatCommand{Name: "stop"}},
 		}
 	}
 	page := []adapters.Update{
 		said("1", "the door code is green", kai), said("2", "noted", adapters.Person{ID: "77"}),
-		{Key: "left", Chat: adapters.Chat{ID: "-1"}, Body: adapters.Left{People: []adapters.Person{kai}}},
+		{Key: "left", Chat: adapters.Chat{ID: "-1"}, Body: adapters.PeopleLeft{People: []adapters.Person{kai}}},
 	}
 	for _, want := range []activity.HistoryImportCount{{New: 2, Skipped: 1}, {Known: 2, Skipped: 1}} {
 		got, err := in.ImportHistory(t.Context(), page)
@@ -46,12 +46,12 @@ func TestHistoryComesBeforeTheMessageAndOnce(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	}
-	testutil.OK(t, in.Accept(t.Context(), adapters.Batch{Updates: []adapters.Update{said("1", "the door code is green", kai), said("3", "what was the code?", kai)}}))
+	testutil.OK(t, in.Accept(t.Context(), adapters.UpdateBatch{Updates: []adapters.Update{said("1", "the door code is green", kai), said("3", "what was the code?", kai)}}))
 	events, err := store.Shell().Events(t.Context(), room.Space, spaces.Primary, 0, 100)
 	testutil.OK(t, err)
 	var got []string
 	for _, e := range events {
-		if b, ok := e.Body.(spaces.Said); ok {
+		if b, ok := e.Body.(spaces.MessagePosted); ok {
 			got = append(got, string(e.Actor[:min(9, len(e.Actor))])+" "+b.Text)
 			if b.Past == (b.Text == "what was the code?") || b.Past && (b.ToUs || b.Command != "" || !e.At.Equal(time.Unix(1_500_000_000, 0))) {
 				t.Errorf("got %+v at %s", b, e.At)

@@ -107,7 +107,7 @@ func patchy(there, gone time.Duration) *platform {
 		return nil
 	}
 	p.connect = func(int) error { return p.script(call{}) }
-	p.receive = func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error {
+	p.receive = func(ctx context.Context, _ int, _ []byte, s adapters.UpdateSink) error {
 		ctx, cancel := context.WithTimeout(ctx, reach())
 		defer cancel()
 		s.Alive(time.Now())

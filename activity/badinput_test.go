@@ -33,7 +33,7 @@ type mouth struct {
 	client *telegram.Client
 	secret string
 	store  *sqlstore.Store
-	rooms  map[spaces.SpaceID]*hud.View
+	rooms  map[spaces.SpaceID]*hud.MindView
 	spaces []spaces.SpaceID // the named room, then the account's own
 
 	updates, events int
@@ -48,7 +48,7 @@ func openMouth(t *testing.T) *mouth {
 	t.Helper()
 	tg := faketelegram.NewTelegram(faketelegram.Options{})
 	bot := tg.AddBot(faketelegram.BotProfile{Token: "77:AAmouth", Name: "Ada", Username: "ada_bot"})
-	m := &mouth{t: t, rooms: map[spaces.SpaceID]*hud.View{}}
+	m := &mouth{t: t, rooms: map[spaces.SpaceID]*hud.MindView{}}
 	secret := make(chan string, 1)
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/setWebhook") {
@@ -69,7 +69,7 @@ func openMouth(t *testing.T) *mouth {
 	mapping := activity.NewSpaceMapping(port, port)
 	room, err := mapping.Open(t.Context(), spaces.OpenRequest{
 		Key: "hub", Name: "Hub", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: time.Now(),
-		Chats: []spaces.Mapping{{Account: account.Key(), Chat: mouthChat, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: account.Key(), Chat: mouthChat, Live: true}},
 	})
 	testutil.OK(t, err)
 	own, err := mapping.Own(t.Context(), account.Key(), time.Now())
@@ -149,12 +149,12 @@ func (m *mouth) allSpaces() []spaces.SpaceID {
 	return m.spaces
 }
 
-func (m *mouth) view(s spaces.SpaceID) *hud.View {
+func (m *mouth) view(s spaces.SpaceID) *hud.MindView {
 	if v := m.rooms[s]; v != nil {
 		return v
 	}
-	v := &hud.View{
-		Agent: "ada", Circle: "home", Self: &spaces.InnerState{}, System: "You are Ada.", Counter: &hud.Counter{}, Active: s,
+	v := &hud.MindView{
+		Agent: "ada", Circle: "home", Self: &spaces.InnerState{}, System: "You are Ada.", Counter: &hud.TokenCounter{}, Active: s,
 		Seats: []hud.RoomView{{Room: hud.NewRoom(spaces.Space{ID: s, Kind: spaces.Room, Name: "Hub", Circle: "home"}), Short: "s1", Uplink: spaces.Uplink{Space: s, Live: true}}},
 	}
 	m.rooms[s] = v

@@ -17,10 +17,10 @@ import (
 // errDeaf is why a connection is given up that has not been heard for too long.
 var errDeaf = errors.New("not heard for too long")
 
-// A Connection keeps one account connected: it connects, receives, sends, and begins
+// An AccountConnection keeps one account connected: it connects, receives, sends, and begins
 // anew for ever when the connection is lost. It believes in a connection only as
 // far as it hears it.
-type Connection struct {
+type AccountConnection struct {
 	adapter adapters.Adapter
 	log     EventLog
 	join    OnConnect
@@ -40,7 +40,7 @@ type Connection struct {
 
 // OnConnect returns the two ways of an account that has connected for the first time.
 // It opens the spaces that the configuration names there.
-type OnConnect func(ctx context.Context, a adapters.Account) (*Ingress, *Egress, error)
+type OnConnect func(ctx context.Context, a adapters.BotAccount) (*Ingress, *Egress, error)
 
 // ConnectionOptions name a line and set its times.
 type ConnectionOptions struct {
@@ -64,7 +64,7 @@ type ConnectionOptions struct {
 }
 
 // NewConnection returns a line over an adapter. Nothing happens before Run.
-func NewConnection(ad adapters.Adapter, l EventLog, j OnConnect, o ConnectionOptions) *Connection {
+func NewConnection(ad adapters.Adapter, l EventLog, j OnConnect, o ConnectionOptions) *AccountConnection {
 	if o.SilenceLimit <= 0 {
 		o.SilenceLimit = 90 * time.Second
 	}
@@ -80,13 +80,13 @@ func NewConnection(ad adapters.Adapter, l EventLog, j OnConnect, o ConnectionOpt
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Connection{adapter: ad, log: l, join: j, o: o, logger: o.Logger.With("line", o.Name), joined: make(chan struct{})}
+	return &AccountConnection{adapter: ad, log: l, join: j, o: o, logger: o.Logger.With("line", o.Name), joined: make(chan struct{})}
 }
 
 // Run keeps the line up until ctx is done and then returns nil. It fails only
 // when the record is out of reach at the start; whatever the platform does is
 // answered by trying again, or by waiting for other credentials.
-func (l *Connection) Run(ctx context.Context) error {
+func (l *AccountConnection) Run(ctx context.Context) error {
 	l.begin(ctx)
 	var beside sync.WaitGroup
 	defer beside.Wait()
@@ -117,18 +117,18 @@ func (l *Connection) Run(ctx context.Context) error {
 
 // Joined is closed once the account has connected for the first time and has its two
 // ways: from then on [Connection.Status] knows the account.
-func (l *Connection) Joined() <-chan struct{} { return l.joined }
+func (l *AccountConnection) Joined() <-chan struct{} { return l.joined }
 
 // Egress returns the way out, for doorbells and typing; nil before the first
 // connection.
-func (l *Connection) Egress() *Egress {
+func (l *AccountConnection) Egress() *Egress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.out
 }
 
 // Ring tells that the outbox may have something new for this account.
-func (l *Connection) Ring() {
+func (l *AccountConnection) Ring() {
 	if out := l.Egress(); out != nil {
 		out.Ring()
 	}
@@ -136,21 +136,21 @@ func (l *Connection) Ring() {
 
 // connect proves the credentials, as often as it takes. It returns false when
 // ctx is done first, which with dead credentials is the only end.
-func (l *Connection) connect(ctx context.Context, tries *reconnectBackoff) (adapters.Account, bool) {
+func (l *AccountConnection) connect(ctx context.Context, tries *reconnectBackoff) (adapters.BotAccount, bool) {
 	for {
 		account, err := l.adapter.Connect(ctx)
 		if err == nil {
 			return account, ctx.Err() == nil
 		}
 		if !l.retry(ctx, err, tries) {
-			return adapters.Account{}, false
+			return adapters.BotAccount{}, false
 		}
 	}
 }
 
 // retry says what a failure means and waits until it is time to try again. It
 // returns false when there will be no such time.
-func (l *Connection) retry(ctx context.Context, err error, tries *reconnectBackoff) bool {
+func (l *AccountConnection) retry(ctx context.Context, err error, tries *reconnectBackoff) bool {
 	if ctx.Err() != nil {
 		return false
 	}
@@ -182,7 +182,7 @@ func (l *Connection) retry(ctx context.Context, err error, tries *reconnectBacko
 }
 
 // retryingState is the state of a line that failed: a deaf one stays so until it hears.
-func (l *Connection) retryingState() ConnState {
+func (l *AccountConnection) retryingState() ConnState {
 	if l.currentState() == ConnDegraded {
 		return ConnDegraded
 	}
@@ -191,7 +191,7 @@ func (l *Connection) retryingState() ConnState {
 
 // receive reads the platform until ctx is done, over as many connections as it
 // takes. The first one has been made.
-func (l *Connection) receive(ctx context.Context, in *Ingress, out *Egress, tries *reconnectBackoff) error {
+func (l *AccountConnection) receive(ctx context.Context, in *Ingress, out *Egress, tries *reconnectBackoff) error {
 	ear := newLivenessMonitor(l, in)
 	return ear.runBeside(ctx, func(ctx context.Context) error {
 		for connected := true; ctx.Err() == nil; connected = false {
@@ -225,7 +225,7 @@ func (l *Connection) receive(ctx context.Context, in *Ingress, out *Egress, trie
 }
 
 // listen is one connection: it ends with the reason it was lost.
-func (l *Connection) listen(ctx context.Context, in *Ingress, ear *livenessMonitor) error {
+func (l *AccountConnection) listen(ctx context.Context, in *Ingress, ear *livenessMonitor) error {
 	cursor, err := l.log.Cursor(ctx, in.account.Key())
 	if err != nil {
 		return fmt.Errorf("cursor of %s: %w", in.account.Key(), err)
@@ -247,7 +247,7 @@ func (l *Connection) listen(ctx context.Context, in *Ingress, ear *livenessMonit
 // hears again.
 type reconnectBackoff struct{ failed, refused *backoff.ExponentialBackOff }
 
-func (l *Connection) newTries() *reconnectBackoff {
+func (l *AccountConnection) newTries() *reconnectBackoff {
 	t := &reconnectBackoff{
 		failed: &backoff.ExponentialBackOff{
 			InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: l.o.RetryMax,

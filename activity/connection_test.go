@@ -15,21 +15,21 @@ import (
 )
 
 // run keeps a line over p up until the test ends.
-func run(t *testing.T, p *platform, r *record) *Connection {
+func run(t *testing.T, p *platform, r *record) *AccountConnection {
 	t.Helper()
 	return keep(t, lineOver(p, r))
 }
 
 // lineOver returns a line over p that does not run yet.
-func lineOver(p *platform, r *record) *Connection {
+func lineOver(p *platform, r *record) *AccountConnection {
 	m := NewSpaceMapping(r, r)
-	return NewConnection(p, r, func(_ context.Context, a adapters.Account) (*Ingress, *Egress, error) {
+	return NewConnection(p, r, func(_ context.Context, a adapters.BotAccount) (*Ingress, *Egress, error) {
 		return NewIngress(a, m, r, r, r, IngressOptions{Admit: access.AdmitOpen}), NewEgress(a, p, r, m, EgressOptions{}), nil
 	}, ConnectionOptions{Name: "telegram", History: r})
 }
 
 // keep keeps a line up until the test ends.
-func keep(t *testing.T, l *Connection) *Connection {
+func keep(t *testing.T, l *AccountConnection) *AccountConnection {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -44,7 +44,7 @@ func keep(t *testing.T, l *Connection) *Connection {
 }
 
 // beats hears every 30 s until ctx is done.
-func beats(ctx context.Context, s adapters.Sink) error {
+func beats(ctx context.Context, s adapters.UpdateSink) error {
 	for {
 		select {
 		case <-ctx.Done():
@@ -58,7 +58,7 @@ func beats(ctx context.Context, s adapters.Sink) error {
 // I13, F43: how long a platform has been silent is what passed, also when the clock is
 // set meanwhile: else a line would be deaf, or not, by as much as that.
 func TestSilenceIsMeasuredByWhatPasses(t *testing.T) {
-	in := NewIngress(adapters.Account{Platform: "telegram", ID: "1"}, nil, nil, nil, nil, IngressOptions{Admit: access.AdmitOpen})
+	in := NewIngress(adapters.BotAccount{Platform: "telegram", ID: "1"}, nil, nil, nil, nil, IngressOptions{Admit: access.AdmitOpen})
 	if !in.LastHeard().IsZero() {
 		t.Errorf("heard at %s, before anything was", in.LastHeard())
 	}
@@ -73,9 +73,9 @@ func TestSilenceIsMeasuredByWhatPasses(t *testing.T) {
 // its way out.
 func TestWhoHasJoinedHasAnAccount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := lineOver(&platform{receive: func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error { return beats(ctx, s) }}, newRecord())
+		l := lineOver(&platform{receive: func(ctx context.Context, _ int, _ []byte, s adapters.UpdateSink) error { return beats(ctx, s) }}, newRecord())
 		join := l.join
-		l.join = func(ctx context.Context, a adapters.Account) (*Ingress, *Egress, error) {
+		l.join = func(ctx context.Context, a adapters.BotAccount) (*Ingress, *Egress, error) {
 			in, out, err := join(ctx, a)
 			synctest.Wait() // whoever was told goes first
 			return in, out, err
@@ -91,7 +91,7 @@ func TestWhoHasJoinedHasAnAccount(t *testing.T) {
 func TestALineIsHealthyOnlyByHearing(t *testing.T) {
 	// DELIVERY I13, M13; DESIGN 4: spans close after 90 s of silence and open again.
 	synctest.Test(t, func(t *testing.T) {
-		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.Sink) error {
+		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.UpdateSink) error {
 			if n == 1 { // the second connection is silent
 				<-ctx.Done()
 				return nil
@@ -167,7 +167,7 @@ func TestALineKeepsTryingForEver(t *testing.T) {
 				}
 				return nil
 			},
-			receive: func(ctx context.Context, _ int, _ []byte, s adapters.Sink) error {
+			receive: func(ctx context.Context, _ int, _ []byte, s adapters.UpdateSink) error {
 				s.Alive(time.Now())
 				return beats(ctx, s)
 			},
@@ -188,7 +188,7 @@ func TestALineKeepsTryingForEver(t *testing.T) {
 // DELIVERY I13: a platform that lets us in and then never speaks is not hurried either.
 func TestALineThatHearsNothingTriesEverMoreSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &platform{receive: func(context.Context, int, []byte, adapters.Sink) error { return refusal(adapters.NotSent) }}
+		p := &platform{receive: func(context.Context, int, []byte, adapters.UpdateSink) error { return refusal(adapters.NotSent) }}
 		run(t, p, newRecord())
 		after(time.Hour)
 		if n, _ := p.counts(); n > 60*5 {
@@ -221,7 +221,7 @@ func TestAFinalRefusalEndsTheTrying(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		final := refusal(adapters.Unauthorized)
 		final.Final = true
-		p := &platform{receive: func(context.Context, int, []byte, adapters.Sink) error { return final }}
+		p := &platform{receive: func(context.Context, int, []byte, adapters.UpdateSink) error { return final }}
 		l := run(t, p, newRecord())
 		after(24 * time.Hour)
 		if connects, receives := p.counts(); l.Status().State != ConnMisconfigured || connects != 1 || receives != 1 {
@@ -234,7 +234,7 @@ func TestAFinalRefusalEndsTheTrying(t *testing.T) {
 // hidden before the platform is heard.
 func TestOneRefusalHealsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.Sink) error {
+		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.UpdateSink) error {
 			if n == 1 {
 				return refusal(adapters.Unauthorized)
 			}
@@ -267,7 +267,7 @@ func TestOneRefusalHealsByItself(t *testing.T) {
 func TestAConflictIsSaidAndRetriedSlowly(t *testing.T) {
 	// R-TG: 409 means another polls.
 	synctest.Test(t, func(t *testing.T) {
-		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.Sink) error {
+		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.UpdateSink) error {
 			if n < 3 {
 				return refusal(adapters.Conflict)
 			}
@@ -291,9 +291,9 @@ func TestALineResumesAfterTheCursorItStored(t *testing.T) {
 	// R-TG: poll with offset = cursor
 	synctest.Test(t, func(t *testing.T) {
 		var cursors []string
-		p := &platform{receive: func(ctx context.Context, n int, cursor []byte, s adapters.Sink) error {
+		p := &platform{receive: func(ctx context.Context, n int, cursor []byte, s adapters.UpdateSink) error {
 			cursors = append(cursors, string(cursor))
-			err := s.Accept(ctx, adapters.Batch{
+			err := s.Accept(ctx, adapters.UpdateBatch{
 				Updates: []adapters.Update{says(lobby, kai, "1", "hello")}, Cursor: []byte{'a' + byte(n)},
 			})
 			if err != nil || n == 2 {
@@ -314,7 +314,7 @@ func TestALineResumesAfterTheCursorItStored(t *testing.T) {
 
 func TestSomebodyElsesCredentialsAreNotUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &platform{others: true, receive: func(context.Context, int, []byte, adapters.Sink) error {
+		p := &platform{others: true, receive: func(context.Context, int, []byte, adapters.UpdateSink) error {
 			return errors.New("connection lost")
 		}}
 		l := run(t, p, newRecord())

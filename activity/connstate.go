@@ -33,7 +33,7 @@ type ConnStatus struct {
 }
 
 // Status returns the state of the connection now. It may be called at any time.
-func (l *Connection) Status() ConnStatus {
+func (l *AccountConnection) Status() ConnStatus {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := ConnStatus{Name: l.o.Name, State: cmp.Or(l.state, ConnConnecting), Since: l.since, Reason: l.reason}
@@ -45,7 +45,7 @@ func (l *Connection) Status() ConnStatus {
 }
 
 // setState notes a change of state and says it once.
-func (l *Connection) setState(ctx context.Context, state ConnState, reason string) {
+func (l *AccountConnection) setState(ctx context.Context, state ConnState, reason string) {
 	l.mu.Lock()
 	same := l.state == state && l.reason == reason
 	if l.state != state {
@@ -73,13 +73,13 @@ func (l *Connection) setState(ctx context.Context, state ConnState, reason strin
 }
 
 // lastLost returns when a connection last failed.
-func (l *Connection) lastLost() time.Time {
+func (l *AccountConnection) lastLost() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lostAt
 }
 
-func (l *Connection) currentState() ConnState {
+func (l *AccountConnection) currentState() ConnState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
@@ -115,7 +115,7 @@ type ConnPeriod struct {
 }
 
 // storePeriod takes what a line has become into its logbook.
-func (l *Connection) storePeriod(ctx context.Context, s ConnPeriod) {
+func (l *AccountConnection) storePeriod(ctx context.Context, s ConnPeriod) {
 	if l.o.History == nil {
 		return
 	}
@@ -125,7 +125,7 @@ func (l *Connection) storePeriod(ctx context.Context, s ConnPeriod) {
 }
 
 // begin is the first state of a run.
-func (l *Connection) begin(ctx context.Context) {
+func (l *AccountConnection) begin(ctx context.Context) {
 	l.mu.Lock()
 	l.state = ""
 	l.mu.Unlock()
@@ -134,7 +134,7 @@ func (l *Connection) begin(ctx context.Context) {
 
 // confirmState tells the logbook every minute, and at the end of the run, that the line
 // stands as it stood.
-func (l *Connection) confirmState(ctx context.Context) {
+func (l *AccountConnection) confirmState(ctx context.Context) {
 	if l.o.History == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (l *Connection) confirmState(ctx context.Context) {
 	}
 }
 
-func (l *Connection) storeStillInState(ctx context.Context) {
+func (l *AccountConnection) storeStillInState(ctx context.Context) {
 	if err := l.o.History.StillInState(ctx, l.o.Name, time.Now()); err != nil && ctx.Err() == nil {
 		l.logger.Error("line not attested", "err", err)
 	}

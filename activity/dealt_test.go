@@ -30,7 +30,7 @@ func TestWhatWasDealtWithIsThePast(t *testing.T) {
 			in := enter(r, IngressOptions{RestoredUntil: c.until, Commands: r.attendant()})
 			us := []adapters.Update{orders(hub, kai, "1", "status"), says(hub, kai, "2", "hi"), says(lobby, kai, "3", "let me in")}
 			edit := says(hub, kai, "4", "")
-			edit.Body = adapters.Edit{New: adapters.Message{ID: "2", Text: "hello"}}
+			edit.Body = adapters.MessageEdit{New: adapters.IncomingMessage{ID: "2", Text: "hello"}}
 			for i := range us {
 				us[i].Kept = c.kept
 			}
@@ -39,7 +39,7 @@ func TestWhatWasDealtWithIsThePast(t *testing.T) {
 				t.Fatalf("recorded %+v, want two messages and the edit", r.events)
 			}
 			for _, it := range r.events[:2] {
-				if b := it.Event.Body.(spaces.Said); b.Past != c.past || b.Text != "hi" && (b.Command == "") != c.past || b.ToUs && c.past {
+				if b := it.Event.Body.(spaces.MessagePosted); b.Past != c.past || b.Text != "hi" && (b.Command == "") != c.past || b.ToUs && c.past {
 					t.Errorf("recorded %+v, past should be %t", b, c.past)
 				}
 			}

@@ -198,7 +198,7 @@ func acceptedResult(a spaces.Action, r adapters.Receipt, done sendStep, last boo
 		s.State, s.Gone = spaces.ActionSent, done.gone
 	}
 	if r.Message != "" {
-		s.Ref = spaces.Ref{Account: a.Account, Chat: a.Chat, Message: r.Message}
+		s.Ref = spaces.MessageRef{Account: a.Account, Chat: a.Chat, Message: r.Message}
 	}
 	return s
 }

@@ -31,7 +31,7 @@ func (e *Egress) editsDrafts() bool { return e.o.Drafts != nil && e.editor != ni
 // The row is there before the post, so that a crash leaves no message that no process
 // knows of. Where the fate of a post is unknown, the message that takes the
 // draft over looks for it, and nothing more is shown.
-func (e *Egress) postOrEditDraft(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
+func (e *Egress) postOrEditDraft(ctx context.Context, d spaces.MessageDraft, at string) (stands string, on bool) {
 	text := e.firstPart(unfinished(d.Text))
 	if at != "" {
 		return at, e.editDraft(ctx, d, at, text)
@@ -65,7 +65,7 @@ func (e *Egress) postOrEditDraft(ctx context.Context, d spaces.Draft, at string)
 }
 
 // postOf returns a stored draft as it is posted.
-func (e *Egress) postOf(ctx context.Context, d spaces.Draft) (adapters.OutgoingMessage, error) {
+func (e *Egress) postOf(ctx context.Context, d spaces.MessageDraft) (adapters.OutgoingMessage, error) {
 	p := adapters.OutgoingMessage{
 		Chat: d.Chat, Thread: string(d.Thread), Text: d.Text, Key: draftKey(d.ID), Face: e.persona(spaces.Action{Agent: d.Agent}),
 	}
@@ -88,7 +88,7 @@ func (e *Egress) firstPart(text string) string {
 
 // draftPostFailed judges a post that failed, and reports whether it is worth another. What
 // may have arrived keeps its row.
-func (e *Egress) draftPostFailed(ctx context.Context, d spaces.Draft, err error) bool {
+func (e *Egress) draftPostFailed(ctx context.Context, d spaces.MessageDraft, err error) bool {
 	kind := adapters.KindOf(err)
 	if kind == adapters.Unknown {
 		return false
@@ -98,7 +98,7 @@ func (e *Egress) draftPostFailed(ctx context.Context, d spaces.Draft, err error)
 }
 
 // editDraft edits a posted draft.
-func (e *Egress) editDraft(ctx context.Context, d spaces.Draft, at, text string) bool {
+func (e *Egress) editDraft(ctx context.Context, d spaces.MessageDraft, at, text string) bool {
 	err := e.editor.Edit(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
 	e.limits.noteLimit(ctx, d.Chat, err)
 	if err == nil {
@@ -192,7 +192,7 @@ func (e *Egress) findDraft(ctx context.Context, d StoredDraft) (StoredDraft, boo
 		if time.Since(d.At) < resendAfter {
 			return d, false, &adapters.Error{Kind: adapters.NotSent, Op: "draft", Err: errTooSoon}
 		}
-		p, err := e.postOf(ctx, d.Draft)
+		p, err := e.postOf(ctx, d.MessageDraft)
 		if err != nil {
 			return d, false, err
 		}

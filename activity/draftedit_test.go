@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-var soup = spaces.Draft{ID: "y/0", Cycle: "y", Agent: "ada", Account: ours.Key(), Chat: "group", Text: "There is soup."}
+var soup = spaces.MessageDraft{ID: "y/0", Cycle: "y", Agent: "ada", Account: ours.Key(), Chat: "group", Text: "There is soup."}
 
 // told is the action that takes soup over.
 var told = spaces.Action{ID: "a", Event: "e", Account: ours.Key(), Chat: "group", Text: "There is soup. Take some.\n---\nAnd bread.", Draft: soup.ID}
@@ -170,7 +170,7 @@ func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 	}
 }
 
-func refuses(op string, k adapters.Kind) func(call) error {
+func refuses(op string, k adapters.FailureKind) func(call) error {
 	return func(c call) error {
 		if c.Op == op {
 			return refusal(k)
@@ -185,15 +185,15 @@ func TestWhatAnEarlierProcessDrewIsTidied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, p := newRecord(), &platform{}
 		r.drafts = []StoredDraft{
-			{Draft: soup, Message: "m7", At: time.Now(), Left: true},
-			{Draft: spaces.Draft{ID: "z/1", Account: ours.Key(), Chat: "group"}, Message: "m8", At: time.Now()},
+			{MessageDraft: soup, Message: "m7", At: time.Now(), Left: true},
+			{MessageDraft: spaces.MessageDraft{ID: "z/1", Account: ours.Key(), Chat: "group"}, Message: "m8", At: time.Now()},
 		}
 		e := on(t, p, r, EgressOptions{Drafts: r})
 		after(5 * time.Second)
 		if diff := cmp.Diff([]string{`delete m7 ""`}, did(p.accepted())); diff != "" || len(r.drafts) != 1 {
 			t.Errorf("the platform took (-want +got):\n%s", diff)
 		}
-		again := spaces.Draft{ID: "z/1", Account: ours.Key(), Chat: "group", Text: "Soup it is."}
+		again := spaces.MessageDraft{ID: "z/1", Account: ours.Key(), Chat: "group", Text: "Soup it is."}
 		e.ShowDraft(again)
 		after(2 * time.Second)
 		if got := did(p.accepted()); len(got) != 2 || got[1] != `edit m8 "Soup it is. …"` {

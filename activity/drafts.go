@@ -28,7 +28,7 @@ type draftTracker struct {
 
 // A liveDraft is one draft on show.
 type liveDraft struct {
-	next  spaces.Draft
+	next  spaces.MessageDraft
 	done  bool          // over is closed
 	over  chan struct{} // closed: nothing more is to be shown
 	ended chan struct{} // closed: nothing more is on its way
@@ -48,7 +48,7 @@ func (e *Egress) previewsDrafts(chat string) bool {
 // ShowDraft has a draft shown in place of what was shown of it before, as far as the
 // chat's budget has room beside sends. It never blocks, and after [Egress.Run] has
 // returned it does nothing.
-func (e *Egress) ShowDraft(d spaces.Draft) {
+func (e *Egress) ShowDraft(d spaces.MessageDraft) {
 	s := &e.drafts
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -98,7 +98,7 @@ func (s *draftTracker) open(begin func(*liveDraft)) {
 }
 
 // newest returns what is to be shown of a draft.
-func (s *draftTracker) newest(g *liveDraft) spaces.Draft {
+func (s *draftTracker) newest(g *liveDraft) spaces.MessageDraft {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return g.next
@@ -180,7 +180,7 @@ func (e *Egress) spare(ctx context.Context, chat string) bool {
 
 // showDraft shows a draft as it is now. It returns its message, if that is a
 // message, and whether it is worth going on.
-func (e *Egress) showDraft(ctx context.Context, d spaces.Draft, at string) (stands string, on bool) {
+func (e *Egress) showDraft(ctx context.Context, d spaces.MessageDraft, at string) (stands string, on bool) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
 	if !e.previewsDrafts(d.Chat) {

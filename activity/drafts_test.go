@@ -43,7 +43,7 @@ func on(t *testing.T, ad adapters.Adapter, r *record, o EgressOptions) *Egress {
 }
 
 // growth has a draft grow by a word ten times a second, for n words.
-func growth(e *Egress, d spaces.Draft, n int) {
+func growth(e *Egress, d spaces.MessageDraft, n int) {
 	for i := range n {
 		d.Text += fmt.Sprintf("%d.", i)
 		e.ShowDraft(d)
@@ -58,7 +58,7 @@ func TestADraftGrowsSlowlyAndEndsWithItsStep(t *testing.T) {
 		p := screen{&platform{}}
 		e := on(t, p, newRecord(), EgressOptions{})
 		began := time.Now()
-		d := spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "private", Agent: "ada"}
+		d := spaces.MessageDraft{ID: "y/0", Account: ours.Key(), Chat: "private", Agent: "ada"}
 		growth(e, d, 30)
 		e.EndDraft(d.ID)
 		after(5 * time.Second)
@@ -108,7 +108,7 @@ func TestADraftGivesWay(t *testing.T) {
 					}
 				}
 				e := on(t, screen{c.p}, r, EgressOptions{})
-				growth(e, spaces.Draft{ID: "y/0", Chat: "private"}, 100)
+				growth(e, spaces.MessageDraft{ID: "y/0", Chat: "private"}, 100)
 				e.EndDraft("y/0")
 				shown := 0
 				for _, x := range c.p.attempted() {
@@ -194,7 +194,7 @@ func TestOnlyWhatIsNoMessageShowsADraft(t *testing.T) {
 			t.Error("a way out that is shut shows drafts")
 		}
 		closed := NewEgress(ours, p, newRecord(), nil, EgressOptions{})
-		closed.ShowDraft(spaces.Draft{ID: "y/0", Chat: "private", Text: "x"})
+		closed.ShowDraft(spaces.MessageDraft{ID: "y/0", Chat: "private", Text: "x"})
 		after(5 * time.Second)
 		if n := len(p.attempted()); n > 0 {
 			t.Errorf("%d calls from a way out that does not run", n)

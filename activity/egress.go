@@ -75,7 +75,7 @@ type EgressOptions struct {
 	OwnsAccount func() bool
 	// Persona returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
-	Persona func(spaces.AgentID) adapters.Persona
+	Persona func(spaces.AgentID) adapters.AgentPersona
 	// IdentityLookup returns a person's identity on this account's platform. Default: no
 	// identities are linked.
 	IdentityLookup IdentityLookup
@@ -117,7 +117,7 @@ func (o EgressOptions) withDefaults() EgressOptions {
 
 // NewEgress returns the way out for an account, which uses whatever the adapter
 // can do beyond sending.
-func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapping, o EgressOptions) *Egress {
+func NewEgress(a adapters.BotAccount, ad adapters.Adapter, box Outbox, m *SpaceMapping, o EgressOptions) *Egress {
 	o = o.withDefaults()
 	e := &Egress{
 		stepBuilder: stepBuilder{account: a, adapter: ad, box: box, o: o, logger: o.Logger.With("account", a.Key())},
@@ -126,9 +126,9 @@ func NewEgress(a adapters.Account, ad adapters.Adapter, box Outbox, m *SpaceMapp
 		backlog:     backlogThrottle{most: o.Backlog},
 		limits:      accountLimits{perAccount: o.AccountLimit, shared: o.SharedLimiter, patience: o.Patience},
 	}
-	e.editor, _ = ad.(adapters.Editor)
-	e.deleter, _ = ad.(adapters.Deleter)
-	e.reactor, _ = ad.(adapters.Reactor)
+	e.editor, _ = ad.(adapters.MessageEditor)
+	e.deleter, _ = ad.(adapters.MessageDeleter)
+	e.reactor, _ = ad.(adapters.ReactionSetter)
 	e.typer, _ = ad.(adapters.TypingNotifier)
 	e.finder, _ = ad.(adapters.DeliveryChecker)
 	e.draftShower, _ = ad.(adapters.DraftShower)

@@ -201,7 +201,7 @@ func TestASendNobodyCanJudgeFollowsItsPolicy(t *testing.T) {
 
 func TestAPermanentFailureLetsTheNextPass(t *testing.T) {
 	// DELIVERY F46, M11; R-21
-	for _, kind := range []adapters.Kind{adapters.Invalid, adapters.NoTarget, adapters.Forbidden} {
+	for _, kind := range []adapters.FailureKind{adapters.Invalid, adapters.NoTarget, adapters.Forbidden} {
 		t.Run(kind.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &platform{script: once(func(c call) bool { return c.Text == "bad" }, refusal(kind))}
@@ -279,7 +279,7 @@ func TestAMovedChatIsFollowedAtOnce(t *testing.T) {
 			return nil
 		}}
 		r := newRecord()
-		r.mappings = []spaces.Mapping{{Account: ours.Key(), Chat: "old", Space: "hub"}}
+		r.mappings = []spaces.ChatMapping{{Account: ours.Key(), Chat: "old", Space: "hub"}}
 		r.put(spaces.Action{ID: "one", Chat: "old", Text: "one"})
 		r.put(spaces.Action{ID: "two", Chat: "old", Text: "two"})
 		send(t, p, r, EgressOptions{})
@@ -300,7 +300,7 @@ func TestASplitMessageGoesOnAtThePartItHadReached(t *testing.T) {
 		p := &platform{takes: 50 * time.Millisecond}
 		r := newRecord()
 		r.put(spaces.Action{ID: "x", Chat: "c", Text: "1\n---\n2\n---\n3\n---\n4", Target: "asked"})
-		r.where["asked"] = []spaces.Ref{{Account: ours.Key(), Chat: "c", Message: "q"}}
+		r.where["asked"] = []spaces.MessageRef{{Account: ours.Key(), Chat: "c", Message: "q"}}
 		e := send(t, p, r, EgressOptions{})
 		after(120 * time.Millisecond)
 		e.stop() // in the middle of part 3
@@ -328,12 +328,12 @@ func TestAnAnswerSaysWhereTheAnswersBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, r := &platform{}, newRecord()
 		r.starts = map[spaces.EventID]spaces.EventID{"answer": "asked"}
-		r.where["asked"] = []spaces.Ref{{Account: ours.Key(), Chat: "c", Message: "q"}}
-		r.where["answer"] = []spaces.Ref{{Account: ours.Key(), Chat: "c", Message: "a"}}
+		r.where["asked"] = []spaces.MessageRef{{Account: ours.Key(), Chat: "c", Message: "q"}}
+		r.where["answer"] = []spaces.MessageRef{{Account: ours.Key(), Chat: "c", Message: "a"}}
 		r.put(spaces.Action{ID: "x", Chat: "c", Text: "1\n---\n2", Target: "answer"})
 		r.put(spaces.Action{ID: "y", Chat: "c", Text: "3", Target: "elsewhere"})
 		e := on(t, threading{p}, r, EgressOptions{Drafts: r})
-		e.ShowDraft(spaces.Draft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer"})
+		e.ShowDraft(spaces.MessageDraft{ID: "y/0", Account: ours.Key(), Chat: "c", Text: "4.", Target: "answer"})
 		after(5 * time.Second)
 		got := map[string]string{}
 		for _, c := range p.accepted() {

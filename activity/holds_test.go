@@ -40,7 +40,7 @@ func TestNoDraftGrowsWhileTheAccountMayBeAnothers(t *testing.T) {
 		var stale atomic.Bool
 		p := &platform{}
 		e := on(t, screen{p}, newRecord(), EgressOptions{OwnsAccount: func() bool { return !stale.Load() }})
-		d := spaces.Draft{ID: "d", Chat: "private", Text: "It"}
+		d := spaces.MessageDraft{ID: "d", Chat: "private", Text: "It"}
 		e.ShowDraft(d)
 		after(time.Second)
 		shown := len(p.attempted())

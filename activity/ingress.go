@@ -23,11 +23,11 @@ import (
 // Ingress takes what one account received into the record. It is the account's
 // [adapters.Sink] and safe for concurrent use.
 type Ingress struct {
-	account adapters.Account
+	account adapters.BotAccount
 	mapping *SpaceMapping
 	log     EventLog
 	notices NoticeStore
-	guard   *access.Guard
+	guard   *access.AccessGuard
 	options atomic.Pointer[IngressOptions] // replaced whole, never changed
 	logger  *slog.Logger
 
@@ -38,7 +38,7 @@ type Ingress struct {
 	senders access.SenderRateLimiter
 }
 
-var _ adapters.Sink = (*Ingress)(nil)
+var _ adapters.UpdateSink = (*Ingress)(nil)
 
 // IngressOptions says who may talk through an account, and to whom.
 type IngressOptions struct {
@@ -72,7 +72,7 @@ type IngressOptions struct {
 	SenderPerMinute int
 	// Ours are all accounts that are connected, so that a mention of one is known
 	// for what it is on another. It must not block. Default: this one alone.
-	Ours func() []adapters.Account
+	Ours func() []adapters.BotAccount
 	// Notify is told after each record of something new which minds now have
 	// something to do. There may be none, and yet a relay to send. It must not
 	// block. Default: no call; shell and egress poll.
@@ -91,11 +91,11 @@ type IngressOptions struct {
 	// Logger takes one line a decision. Default: none are written.
 	Logger *slog.Logger
 
-	policy access.Policy // made of the above by Reconfigure
+	policy access.AccessPolicy // made of the above by Reconfigure
 }
 
 // NewIngress returns the way in for an account.
-func NewIngress(a adapters.Account, m *SpaceMapping, l EventLog, n NoticeStore, p access.PairingStore, o IngressOptions) *Ingress {
+func NewIngress(a adapters.BotAccount, m *SpaceMapping, l EventLog, n NoticeStore, p access.PairingStore, o IngressOptions) *Ingress {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -125,7 +125,7 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.policy = access.Policy{Mode: o.Admit, Entry: o.Name, Allow: o.Allow, Random: o.Random}
+	o.policy = access.AccessPolicy{Mode: o.Admit, Entry: o.Name, Allow: o.Allow, Random: o.Random}
 	if o.Commands != nil {
 		o.policy.Role = o.Commands.Roles.Role
 	}
@@ -139,7 +139,7 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 // durable, by this call or an earlier one, or was refused for good, and that the
 // cursor is stored, so the platform may forget the batch. Accept may be called
 // concurrently; the updates of one chat must arrive in order.
-func (in *Ingress) Accept(ctx context.Context, b adapters.Batch) error {
+func (in *Ingress) Accept(ctx context.Context, b adapters.UpdateBatch) error {
 	if err := failpoint.Point("ingest.received"); err != nil {
 		return fmt.Errorf("take batch: %w", err)
 	}
@@ -181,11 +181,11 @@ func (in *Ingress) LastHeard() time.Time {
 // particular has written are nobody's who could be admitted: that there were some
 // is all that is kept.
 func (in *Ingress) read(u adapters.Update) adapters.Update {
-	m, said := u.Body.(adapters.Message)
-	_, edited := u.Body.(adapters.Edit)
+	m, said := u.Body.(adapters.IncomingMessage)
+	_, edited := u.Body.(adapters.MessageEdit)
 	switch {
 	case u.From.ID == "" && (said || edited):
-		u.Body, u.Raw = adapters.Unreadable{Kind: bodyName(u.Body), Reason: "it does not say who wrote it"}, nil
+		u.Body, u.Raw = adapters.UnreadableUpdate{Kind: bodyName(u.Body), Reason: "it does not say who wrote it"}, nil
 	case said && in.isBeforeRestore(u):
 		m.ToUs, m.Command = false, nil
 		u.Body = m
@@ -207,7 +207,7 @@ func acts(u adapters.Update) bool {
 
 // hasCommand reports whether u is a message that begins with a command.
 func hasCommand(u adapters.Update) bool {
-	m, ok := u.Body.(adapters.Message)
+	m, ok := u.Body.(adapters.IncomingMessage)
 	return ok && m.Command != nil
 }
 
@@ -221,7 +221,7 @@ func (in *Ingress) process(ctx context.Context, u adapters.Update, at time.Time,
 	if u.Chat.ID == "" {
 		u = withoutChat(u)
 	}
-	_, moved := u.Body.(adapters.Migrated)
+	_, moved := u.Body.(adapters.ChatMigrated)
 	_, ended := u.Body.(adapters.ChatLost)
 	if (moved || ended) && u.Chat.ID != "" {
 		return in.remap(ctx, u, at)
@@ -259,14 +259,14 @@ func (in *Ingress) process(ctx context.Context, u adapters.Update, at time.Time,
 // isBeforeRestore reports whether an update is a message that counts as dealt with. Its words are
 // part of the past, see [Ingress.Recall].
 func (in *Ingress) isBeforeRestore(u adapters.Update) bool {
-	_, said := u.Body.(adapters.Message)
+	_, said := u.Body.(adapters.IncomingMessage)
 	return said && u.Kept && !u.At.IsZero() && u.At.Before(in.options.Load().RestoredUntil)
 }
 
 // isNobodys reports whether an update concerns no person: a chat is no longer shown to
 // people, and it has no room in which they could be known.
 func (in *Ingress) isNobodys(ctx context.Context, u adapters.Update) (bool, error) {
-	if left, ok := u.Body.(adapters.Left); !ok || !left.Unseen {
+	if left, ok := u.Body.(adapters.PeopleLeft); !ok || !left.Unseen {
 		return false, nil
 	}
 	_, err := in.mapping.Resolve(ctx, in.account.Key(), u.Chat.ID)
@@ -277,16 +277,16 @@ func (in *Ingress) isNobodys(ctx context.Context, u adapters.Update) (bool, erro
 }
 
 // retryUnreachable tries a chat again that was out of reach and from which a message came.
-func (in *Ingress) retryUnreachable(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
-	_, said := u.Body.(adapters.Message)
-	if !said || !slices.ContainsFunc(places, func(p spaces.Placement) bool { return p.Lost }) {
+func (in *Ingress) retryUnreachable(ctx context.Context, u adapters.Update, places []spaces.ChatPlacement, at time.Time) error {
+	_, said := u.Body.(adapters.IncomingMessage)
+	if !said || !slices.ContainsFunc(places, func(p spaces.ChatPlacement) bool { return p.Lost }) {
 		return nil
 	}
 	return in.mapping.RetryUnreachable(ctx, in.account.Key(), u.Chat.ID, at)
 }
 
 // ours returns the other accounts of this program.
-func (in *Ingress) ours() []adapters.Account {
+func (in *Ingress) ours() []adapters.BotAccount {
 	if o := in.options.Load(); o.Ours != nil {
 		return o.Ours()
 	}
@@ -294,8 +294,8 @@ func (in *Ingress) ours() []adapters.Account {
 }
 
 // items returns what an update is in each of its rooms.
-func (in *Ingress) items(u adapters.Update, places []spaces.Placement, at time.Time) []spaces.IngestItem {
-	if _, bad := u.Body.(adapters.Unreadable); bad {
+func (in *Ingress) items(u adapters.Update, places []spaces.ChatPlacement, at time.Time) []spaces.IngestItem {
+	if _, bad := u.Body.(adapters.UnreadableUpdate); bad {
 		in.logger.Warn("update is unreadable", "update", u.ID, "chat", u.Chat.ID)
 	}
 	var items []spaces.IngestItem
@@ -336,12 +336,12 @@ func (in *Ingress) record(ctx context.Context, taken *spaces.IngestBatch) error 
 }
 
 // changesMap reports whether a body changes which chats there are.
-func changesMap(b adapters.Body) bool {
+func changesMap(b adapters.UpdateBody) bool {
 	switch b.(type) {
-	case adapters.Migrated, adapters.ChatGained, adapters.ChatLost:
+	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost:
 		return true
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left,
-		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
+	case adapters.IncomingMessage, adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
+		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.UpdateGap, adapters.UnreadableUpdate:
 		return false
 	}
 	return false
@@ -351,7 +351,7 @@ func changesMap(b adapters.Body) bool {
 func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) error {
 	key := in.account.Key()
 	switch b := u.Body.(type) {
-	case adapters.Migrated:
+	case adapters.ChatMigrated:
 		if b.To == "" || b.To == u.Chat.ID {
 			return nil
 		}
@@ -363,8 +363,8 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 		return in.mapping.Live(ctx, key, u.Chat.ID, true, "", at)
 	case adapters.ChatLost:
 		return in.mapping.Live(ctx, key, u.Chat.ID, false, spaces.TruncateText(b.Reason, spaces.MaxNameBytes), at)
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left,
-		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
+	case adapters.IncomingMessage, adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
+		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.UpdateGap, adapters.UnreadableUpdate:
 	}
 	panic("activity: remap of a body that changes no map")
 }
@@ -374,9 +374,9 @@ func (in *Ingress) Forget() { in.guard.Forget() }
 
 // runCommand answers a chat command, without waiting for an agent, and once,
 // however often the platform delivers the update.
-func (in *Ingress) runCommand(ctx context.Context, u adapters.Update, places []spaces.Placement, at time.Time) error {
+func (in *Ingress) runCommand(ctx context.Context, u adapters.Update, places []spaces.ChatPlacement, at time.Time) error {
 	o := in.options.Load()
-	m, _ := u.Body.(adapters.Message)
+	m, _ := u.Body.(adapters.IncomingMessage)
 	if o.Commands == nil || m.Command == nil || !commands.ForThisBot(u, m) {
 		return nil
 	}
@@ -394,13 +394,13 @@ func (in *Ingress) runCommand(ctx context.Context, u adapters.Update, places []s
 		Direct: u.Chat.Kind == adapters.Direct, Operators: slices.Contains(o.Operators, u.Chat.ID), At: at,
 	}
 	if m.ReplyTo != "" {
-		q.About = spaces.Ref{Account: in.account.Key(), Chat: u.Chat.ID, Message: m.ReplyTo}
+		q.About = spaces.MessageRef{Account: in.account.Key(), Chat: u.Chat.ID, Message: m.ReplyTo}
 	}
 	text := o.Commands.RunInSpaces(ctx, q, places, in.logger)
 	if !answers || text == "" {
 		return nil
 	}
-	n := spaces.Notice{
+	n := spaces.ProcessNotice{
 		Key: key, Account: in.account.Key(), Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: text, At: at, Expires: at.Add(answerTTL),
 	}
 	if err := in.notices.Post(ctx, n); err != nil {

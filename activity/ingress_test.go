@@ -25,7 +25,7 @@ var (
 // enter returns an ingress over r whose chat hub is named.
 func enter(r *record, o IngressOptions) *Ingress {
 	if len(r.mappings) == 0 {
-		r.mappings = append(r.mappings, spaces.Mapping{Account: ours.Key(), Chat: hub.ID, Space: "hub", Object: spaces.ChatObject, Live: true})
+		r.mappings = append(r.mappings, spaces.ChatMapping{Account: ours.Key(), Chat: hub.ID, Space: "hub", Object: spaces.ChatObject, Live: true})
 	}
 	if o.Named == nil {
 		o.Named = map[spaces.SpaceID][]spaces.AgentID{"hub": {"ada", "max"}}
@@ -35,13 +35,13 @@ func enter(r *record, o IngressOptions) *Ingress {
 
 func says(c adapters.Chat, who adapters.Person, id, text string) adapters.Update {
 	return adapters.Update{
-		ID: "u" + id, Key: "msg:" + c.ID + ":" + id, Chat: c, From: who, At: noon, Body: adapters.Message{ID: id, Text: text},
+		ID: "u" + id, Key: "msg:" + c.ID + ":" + id, Chat: c, From: who, At: noon, Body: adapters.IncomingMessage{ID: id, Text: text},
 	}
 }
 
 func take(t *testing.T, in *Ingress, cursor string, us ...adapters.Update) {
 	t.Helper()
-	b := adapters.Batch{Updates: us}
+	b := adapters.UpdateBatch{Updates: us}
 	if cursor != "" {
 		b.Cursor = []byte(cursor)
 	}
@@ -91,7 +91,7 @@ func TestWhoSpeaksInALostChatHasItTriedAgain(t *testing.T) {
 			t.Error("a chat that has just refused us is tried at once")
 		}
 		<-time.After(retryUnreachableAfter)
-		take(t, in, "", adapters.Update{ID: "u2", Key: "r", Chat: hub, From: kai, At: noon, Body: adapters.Reaction{Message: "1", New: []string{"👍"}}})
+		take(t, in, "", adapters.Update{ID: "u2", Key: "r", Chat: hub, From: kai, At: noon, Body: adapters.ReactionChange{Message: "1", New: []string{"👍"}}})
 		if !r.lost(hub.ID) {
 			t.Error("a reaction has it tried again, want words")
 		}
@@ -114,7 +114,7 @@ func TestNothingIsAcceptedThatIsNotDurable(t *testing.T) {
 	rung := 0
 	in := enter(r, IngressOptions{Notify: func([]spaces.PendingWork) { rung++ }})
 	r.setRefuse(errors.New("disk full"))
-	b := adapters.Batch{Updates: []adapters.Update{says(hub, kai, "1", "hello")}, Cursor: []byte("1")}
+	b := adapters.UpdateBatch{Updates: []adapters.Update{says(hub, kai, "1", "hello")}, Cursor: []byte("1")}
 	if err := in.Accept(t.Context(), b); err == nil {
 		t.Fatal("a batch that was not recorded was accepted")
 	}
@@ -134,7 +134,7 @@ func TestOurOwnActsToldBackAreNoEvents(t *testing.T) {
 	in := enter(r, IngressOptions{})
 	us := adapters.Person{ID: ours.ID, Kind: adapters.Bot, Name: "Ada"}
 	react := says(hub, us, "2", "")
-	react.Body = adapters.Reaction{Message: "1", New: []string{"👍"}}
+	react.Body = adapters.ReactionChange{Message: "1", New: []string{"👍"}}
 	take(t, in, "1", says(hub, us, "1", "my own words"), react)
 	if len(r.events) != 0 || in.Stats().Echoes != 2 {
 		t.Errorf("got %d events and %d echoes, want 0 and 2", len(r.events), in.Stats().Echoes)
@@ -147,13 +147,13 @@ func TestAMentionOfTheAccountIsAMentionOfItsAgent(t *testing.T) {
 	in := enter(r, IngressOptions{Admit: access.AdmitOpen, Room: spaces.RoomDefaults{Agents: []spaces.AgentID{"max"}}})
 	mention := func(c adapters.Chat) adapters.Update {
 		u := says(c, kai, "1", "@ada_bot and @zoe")
-		u.Body = adapters.Message{ID: "1", Text: "x", ToUs: true, Mentions: []adapters.Person{{ID: ours.ID}, {ID: "8", Kind: adapters.Human}, {ID: "8"}}}
+		u.Body = adapters.IncomingMessage{ID: "1", Text: "x", ToUs: true, Mentions: []adapters.Person{{ID: ours.ID}, {ID: "8", Kind: adapters.Human}, {ID: "8"}}}
 		return u
 	}
 	take(t, in, "1", mention(hub), mention(lobby))
 	want := []spaces.EntityID{"agent:ada", "agent:max"}
 	for i, item := range r.events {
-		said, _ := item.Event.Body.(spaces.Said)
+		said, _ := item.Event.Body.(spaces.MessagePosted)
 		if len(said.Mentions) != 1 || said.Mentions[0] != want[i] || len(item.Mentions) != 1 || item.Mentions[0].User != "8" {
 			t.Errorf("in chat %d got agents %v and people %+v, want %s and one person", i, said.Mentions, item.Mentions, want[i])
 		}
@@ -163,7 +163,7 @@ func TestAMentionOfTheAccountIsAMentionOfItsAgent(t *testing.T) {
 func TestAnUpdateGoesToEverySpaceOfItsChat(t *testing.T) {
 	r := newRecord()
 	for _, s := range []spaces.SpaceID{"hub", "den"} {
-		r.mappings = append(r.mappings, spaces.Mapping{Account: ours.Key(), Chat: hub.ID, Space: s, Live: true})
+		r.mappings = append(r.mappings, spaces.ChatMapping{Account: ours.Key(), Chat: hub.ID, Space: s, Live: true})
 	}
 	in := enter(r, IngressOptions{Named: map[spaces.SpaceID][]spaces.AgentID{"hub": nil, "den": nil}})
 	take(t, in, "1", says(hub, kai, "1", "hello"))
@@ -178,11 +178,11 @@ func TestAnUpdateGoesToEverySpaceOfItsChat(t *testing.T) {
 func TestWhoLeavesAChatLeavesAllItsRooms(t *testing.T) {
 	r := newRecord()
 	for _, s := range []spaces.SpaceID{"den", "hub"} {
-		r.mappings = append(r.mappings, spaces.Mapping{Account: ours.Key(), Chat: hub.ID, Space: s, Live: true})
+		r.mappings = append(r.mappings, spaces.ChatMapping{Account: ours.Key(), Chat: hub.ID, Space: s, Live: true})
 	}
 	in := enter(r, IngressOptions{Named: map[spaces.SpaceID][]spaces.AgentID{"hub": nil}})
 	gone := says(hub, kai, "2", "")
-	gone.Body = adapters.Left{People: []adapters.Person{kai}}
+	gone.Body = adapters.PeopleLeft{People: []adapters.Person{kai}}
 	take(t, in, "1", says(hub, kai, "1", "hello"), gone)
 	var where []string
 	for _, it := range r.events {
@@ -196,7 +196,7 @@ func TestAPoisonedUpdateStopsNothing(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{})
 	bad := says(hub, kai, "2", "")
-	bad.Body, bad.Raw = adapters.Unreadable{Kind: "story", Reason: "unknown"}, []byte(`{"story":`)
+	bad.Body, bad.Raw = adapters.UnreadableUpdate{Kind: "story", Reason: "unknown"}, []byte(`{"story":`)
 	empty := says(hub, kai, "3", "")
 	empty.Body = nil
 	huge := says(hub, kai, "4", strings.Repeat("é", 5<<20))
@@ -206,7 +206,7 @@ func TestAPoisonedUpdateStopsNothing(t *testing.T) {
 		t.Fatalf("got %d events and cursor %q, want all six", len(r.events), r.cursor)
 	}
 	for _, i := range []int{1, 2} {
-		if _, ok := r.events[i].Event.Body.(spaces.Unreadable); !ok {
+		if _, ok := r.events[i].Event.Body.(spaces.UnreadableUpdate); !ok {
 			t.Errorf("event %d is %T, want unreadable", i, r.events[i].Event.Body)
 		}
 	}
@@ -219,7 +219,7 @@ func TestAPoisonedUpdateStopsNothing(t *testing.T) {
 func TestMapChangesKeepTheirPlaceInTheStream(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{})
-	change := func(id string, b adapters.Body) adapters.Update {
+	change := func(id string, b adapters.UpdateBody) adapters.Update {
 		u := says(hub, kai, id, "")
 		u.Body = b
 		return u
@@ -227,8 +227,8 @@ func TestMapChangesKeepTheirPlaceInTheStream(t *testing.T) {
 	next := hub
 	next.ID = "-200"
 	take(t, in, "1",
-		says(hub, kai, "1", "old"), change("2", adapters.Migrated{To: "-200"}), says(next, kai, "3", "new"),
-		change("5", adapters.Migrated{To: "-300", Same: true}),
+		says(hub, kai, "1", "old"), change("2", adapters.ChatMigrated{To: "-200"}), says(next, kai, "3", "new"),
+		change("5", adapters.ChatMigrated{To: "-300", Same: true}),
 		adapters.Update{Key: "out", Chat: next, Body: adapters.ChatLost{Reason: "kicked"}},
 		adapters.Update{Key: "in", Chat: next, Body: adapters.ChatGained{}},
 		says(next, kai, "4", "back"))
@@ -247,15 +247,15 @@ func TestMapChangesKeepTheirPlaceInTheStream(t *testing.T) {
 func TestAGapReachesEveryRoomOfTheAccount(t *testing.T) {
 	// DELIVERY R-TG: down for more than 24 h
 	r := newRecord()
-	r.mappings = []spaces.Mapping{
+	r.mappings = []spaces.ChatMapping{
 		{Account: ours.Key(), Chat: "1", Space: "hub"},
 		{Account: ours.Key(), Chat: "2", Space: "hub"},
 		{Account: ours.Key(), Chat: "3", Space: "den"},
 		{Account: "other", Chat: "4", Space: "far"},
 	}
 	in := enter(r, IngressOptions{})
-	gap := adapters.Update{Key: "gap:1", Body: adapters.Gap{From: noon, To: noon.Add(30 * time.Hour), Reason: "24 hours only"}}
-	odd := adapters.Update{Key: "odd", Body: adapters.Unreadable{Kind: "boost"}, Raw: []byte("{}")}
+	gap := adapters.Update{Key: "gap:1", Body: adapters.UpdateGap{From: noon, To: noon.Add(30 * time.Hour), Reason: "24 hours only"}}
+	odd := adapters.Update{Key: "odd", Body: adapters.UnreadableUpdate{Kind: "boost"}, Raw: []byte("{}")}
 	take(t, in, "1", gap, odd)
 	take(t, in, "1", gap, odd)
 	var got []string
@@ -296,7 +296,7 @@ func TestChatsAreTakenAtTheSameTime(t *testing.T) {
 		wg.Go(func() {
 			chat := adapters.Chat{ID: fmt.Sprint(c), Kind: adapters.Group}
 			for i := range 20 {
-				err := in.Accept(t.Context(), adapters.Batch{Updates: []adapters.Update{says(chat, kai, fmt.Sprint(i), "x")}})
+				err := in.Accept(t.Context(), adapters.UpdateBatch{Updates: []adapters.Update{says(chat, kai, fmt.Sprint(i), "x")}})
 				if err != nil {
 					t.Error(err)
 				}

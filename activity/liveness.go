@@ -10,7 +10,7 @@ import (
 // restored with the next, stores both, so that connection spans close and open, and
 // cancels a silent connection so that it is made again.
 type livenessMonitor struct {
-	line *Connection
+	line *AccountConnection
 	in   *Ingress
 	told bool // a state was stored: the state that another process left is not known
 	deaf bool // what it was last told
@@ -19,7 +19,7 @@ type livenessMonitor struct {
 	give context.CancelCauseFunc
 }
 
-func newLivenessMonitor(l *Connection, in *Ingress) *livenessMonitor {
+func newLivenessMonitor(l *AccountConnection, in *Ingress) *livenessMonitor {
 	return &livenessMonitor{line: l, in: in}
 }
 

@@ -23,7 +23,7 @@ type SpaceMapping struct {
 	chats     ChatLister
 
 	mu     sync.Mutex // guards what follows
-	placed map[chatKey][]spaces.Placement
+	placed map[chatKey][]spaces.ChatPlacement
 	lost   map[chatKey]time.Time // when a chat was last found to be out of reach
 }
 
@@ -31,13 +31,13 @@ type chatKey struct{ account, chat string }
 
 // NewSpaceMapping returns the mapping kept in d, listed by c.
 func NewSpaceMapping(d ChatDirectory, c ChatLister) *SpaceMapping {
-	return &SpaceMapping{directory: d, chats: c, placed: map[chatKey][]spaces.Placement{}, lost: map[chatKey]time.Time{}}
+	return &SpaceMapping{directory: d, chats: c, placed: map[chatKey][]spaces.ChatPlacement{}, lost: map[chatKey]time.Time{}}
 }
 
 // Resolve returns where the updates of a chat go, or [ErrUnmapped]. The
 // caller must not change the slice. That a chat is unmapped is never
 // remembered, because another process may open it.
-func (m *SpaceMapping) Resolve(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
+func (m *SpaceMapping) Resolve(ctx context.Context, account, chat string) ([]spaces.ChatPlacement, error) {
 	k := chatKey{account, chat}
 	m.mu.Lock()
 	places, known := m.placed[k]
@@ -63,23 +63,23 @@ func (m *SpaceMapping) Resolve(ctx context.Context, account, chat string) ([]spa
 
 // External returns the chats of a space that can be reached, oldest
 // first.
-func (m *SpaceMapping) External(ctx context.Context, space spaces.SpaceID) ([]spaces.Mapping, error) {
+func (m *SpaceMapping) External(ctx context.Context, space spaces.SpaceID) ([]spaces.ChatMapping, error) {
 	all, err := m.chats.Chats(ctx, "", space)
 	if err != nil {
 		return nil, fmt.Errorf("chats of %s: %w", space, err)
 	}
-	return slices.DeleteFunc(all, func(c spaces.Mapping) bool { return !c.Live }), nil
+	return slices.DeleteFunc(all, func(c spaces.ChatMapping) bool { return !c.Live }), nil
 }
 
 // Account returns the placements of all chats of an account, each space once.
-func (m *SpaceMapping) Account(ctx context.Context, account string) ([]spaces.Placement, error) {
+func (m *SpaceMapping) Account(ctx context.Context, account string) ([]spaces.ChatPlacement, error) {
 	all, err := m.chats.Chats(ctx, account, "")
 	if err != nil {
 		return nil, fmt.Errorf("chats of %s: %w", account, err)
 	}
-	var places []spaces.Placement
+	var places []spaces.ChatPlacement
 	for _, c := range all {
-		p := spaces.Placement{Space: c.Space, Object: c.Object}
+		p := spaces.ChatPlacement{Space: c.Space, Object: c.Object}
 		if !slices.Contains(places, p) {
 			places = append(places, p)
 		}
@@ -89,22 +89,22 @@ func (m *SpaceMapping) Account(ctx context.Context, account string) ([]spaces.Pl
 
 // Own returns the room of the account itself, which no agent sees: it takes what
 // is about no chat. It is opened when it is first asked for.
-func (m *SpaceMapping) Own(ctx context.Context, account string, at time.Time) (spaces.Placement, error) {
+func (m *SpaceMapping) Own(ctx context.Context, account string, at time.Time) (spaces.ChatPlacement, error) {
 	places, err := m.Resolve(ctx, account, "")
 	if err == nil {
 		return places[0], nil
 	}
 	if !errors.Is(err, ErrUnmapped) {
-		return spaces.Placement{}, err
+		return spaces.ChatPlacement{}, err
 	}
 	return m.Open(ctx, spaces.OpenRequest{
 		Name: account, Wake: spaces.WakeNone, Closed: true, At: at,
-		Chats: []spaces.Mapping{{Account: account, Title: account, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: account, Title: account, Live: true}},
 	})
 }
 
 // Open makes sure of a space with its chats, as [Directory.Open] does.
-func (m *SpaceMapping) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error) {
+func (m *SpaceMapping) Open(ctx context.Context, o spaces.OpenRequest) (spaces.ChatPlacement, error) {
 	p, err := m.directory.Open(ctx, o)
 	if err != nil {
 		return p, fmt.Errorf("open space %q: %w", o.Name, err)

@@ -24,8 +24,8 @@ var platformStages = []platformStage{
 	{name: "discord", room: adapters.Channel},
 }
 
-func (s platformStage) account() adapters.Account {
-	return adapters.Account{Platform: s.name, ID: "99", Name: "Ada", Handle: "ada_bot"}
+func (s platformStage) account() adapters.BotAccount {
+	return adapters.BotAccount{Platform: s.name, ID: "99", Name: "Ada", Handle: "ada_bot"}
 }
 
 func (s platformStage) person(id, name string, kind adapters.PersonKind) adapters.Person {
@@ -68,12 +68,12 @@ var senderKinds = []senderKind{
 	}, true, true},
 	{"forwards the owner's words", func(s platformStage) adapters.Update {
 		u := s.direct(s.person("15", "Fred", adapters.Human))
-		u.Body = adapters.Message{ID: "10", Text: secret, Forwarded: "Olivia"}
+		u.Body = adapters.IncomingMessage{ID: "10", Text: secret, Forwarded: "Olivia"}
 		return u
 	}, true, true},
 	{"edits after they were let in, and shut out", func(s platformStage) adapters.Update {
 		u := s.direct(s.person("16", "Eve", adapters.Human))
-		u.Body = adapters.Edit{New: adapters.Message{ID: "9", Text: secret}}
+		u.Body = adapters.MessageEdit{New: adapters.IncomingMessage{ID: "9", Text: secret}}
 		return u
 	}, true, true},
 	{"left and rejoined", func(s platformStage) adapters.Update { return s.group(s.person("17", "Lea", adapters.Human)) }, true, true},
@@ -103,12 +103,12 @@ var senderKinds = []senderKind{
 
 // matrixIngress is an ingress on a platform where the owner was let in by every
 // road there is: by code, by name in the list, and as owner.
-func matrixIngress(r *record, s platformStage, mode access.AdmissionMode, named []spaces.Mapping, rung *int) *Ingress {
+func matrixIngress(r *record, s platformStage, mode access.AdmissionMode, named []spaces.ChatMapping, rung *int) *Ingress {
 	key, who := s.account().Key(), s.owner()
 	chat := s.direct(who).Chat.ID
-	r.desk.Admitted = []access.Approval{{PairingRequest: access.PairingRequest{Account: key, Chat: chat, User: who.ID, Scope: who.Scope}, Role: spaces.OfOwner}}
-	r.mappings = append([]spaces.Mapping{{Account: key, Chat: chat, Space: "owner", Live: true}}, named...)
-	r.roles = []spaces.RoleGrant{{Who: spaces.Identity{Platform: s.name, Scope: who.Scope, User: who.ID}, Role: spaces.OfOwner}}
+	r.desk.Admitted = []access.ChatApproval{{PairingRequest: access.PairingRequest{Account: key, Chat: chat, User: who.ID, Scope: who.Scope}, Role: spaces.OfOwner}}
+	r.mappings = append([]spaces.ChatMapping{{Account: key, Chat: chat, Space: "owner", Live: true}}, named...)
+	r.roles = []spaces.RoleGrant{{Who: spaces.PlatformIdentity{Platform: s.name, Scope: who.Scope, User: who.ID}, Role: spaces.OfOwner}}
 	rooms := map[spaces.SpaceID][]spaces.AgentID{"nowhere": nil}
 	for _, m := range named {
 		rooms[m.Space] = []spaces.AgentID{"ada"}
@@ -162,7 +162,7 @@ func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
 func (r *record) heard() bool {
 	for _, e := range r.events {
 		switch e.Event.Body.(type) {
-		case spaces.Said, spaces.Edited:
+		case spaces.MessagePosted, spaces.MessageEdited:
 			return true
 		default: // a fact that the platform tells
 		}
@@ -178,7 +178,7 @@ func turnedAway(t *testing.T, r *record, in *Ingress, u adapters.Update) {
 		t.Error("refused words are kept")
 	}
 	if len(r.events) > 0 {
-		if bare, ok := r.events[0].Event.Body.(spaces.Unreadable); !ok || u.From.ID != "" || len(bare.Raw) > 0 {
+		if bare, ok := r.events[0].Event.Body.(spaces.UnreadableUpdate); !ok || u.From.ID != "" || len(bare.Raw) > 0 {
 			t.Errorf("kept is %+v", r.events[0].Event.Body)
 		}
 		return
@@ -202,8 +202,8 @@ func TestANamedChatHearsItsMembersAndNoPrograms(t *testing.T) {
 			t.Run(s.name+"/"+k.name, func(t *testing.T) {
 				r, rung := newRecord(), 0
 				u := k.update(s)
-				room := spaces.Mapping{Account: s.account().Key(), Chat: u.Chat.ID, Space: "room", Live: true}
-				in := matrixIngress(r, s, access.AdmitDeny, []spaces.Mapping{room}, &rung)
+				room := spaces.ChatMapping{Account: s.account().Key(), Chat: u.Chat.ID, Space: "room", Live: true}
+				in := matrixIngress(r, s, access.AdmitDeny, []spaces.ChatMapping{room}, &rung)
 				take(t, in, "1", u)
 				if heard := r.heard() && rung == 1; heard != k.named {
 					t.Errorf("heard is %t, want %t", heard, k.named)

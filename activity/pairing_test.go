@@ -22,7 +22,7 @@ func TestFiftyStrangersAtOnceKeepTheCap(t *testing.T) {
 		wg.Go(func() {
 			who := adapters.Person{ID: fmt.Sprint(1000 + i), Kind: adapters.Human}
 			u := says(adapters.Chat{ID: who.ID, Kind: adapters.Direct}, who, "1", secret)
-			if err := in.Accept(t.Context(), adapters.Batch{Updates: []adapters.Update{u}}); err != nil {
+			if err := in.Accept(t.Context(), adapters.UpdateBatch{Updates: []adapters.Update{u}}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -68,7 +68,7 @@ func TestAStrangerIsLetInByTheirCode(t *testing.T) {
 
 func TestAnApprovalSurvivesACrashBeforeTheRoomIsOpened(t *testing.T) {
 	r := newRecord()
-	r.desk.Admitted = []access.Approval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}, Circle: "home"}}
+	r.desk.Admitted = []access.ChatApproval{{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: lobby.ID, User: kai.ID}, Circle: "home"}}
 	in := enter(r, IngressOptions{})
 	take(t, in, "1", says(lobby, kai, "1", "hello"))
 	if len(r.rooms) != 1 || r.rooms[0].Circle != "home" || len(r.said()) != 1 {
@@ -80,7 +80,7 @@ func TestStartShowsTheCodeAgain(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{Commands: r.attendant()})
 	start := says(lobby, kai, "2", "/start")
-	start.Body = adapters.Message{ID: "2", Text: "/start", Command: &adapters.Command{Name: "start"}}
+	start.Body = adapters.IncomingMessage{ID: "2", Text: "/start", Command: &adapters.ChatCommand{Name: "start"}}
 	take(t, in, "1", says(lobby, kai, "1", "hi"), start, start)
 	if len(r.notices) != 2 || r.notices[0].Text != r.notices[1].Text {
 		t.Errorf("got %+v, want the same code twice and no help text", r.notices)

@@ -14,9 +14,9 @@ import (
 
 // A chatPlace is what is known about a chat before admission is decided.
 type chatPlace struct {
-	mapped []spaces.Placement   // spaces of the chat
-	named  []spaces.Placement   // those of them that the configuration names
-	server *spaces.RoomDefaults // defaults of the chat's server, if that is configured
+	mapped []spaces.ChatPlacement // spaces of the chat
+	named  []spaces.ChatPlacement // those of them that the configuration names
+	server *spaces.RoomDefaults   // defaults of the chat's server, if that is configured
 }
 
 // configured reports whether the configuration names the chat or its server.
@@ -38,7 +38,7 @@ func (in *Ingress) resolveChat(ctx context.Context, o *IngressOptions, u adapter
 // admit returns the spaces that an update belongs to, none when it is refused:
 // resolve the chat, decide, and then open a space for an admitted chat or answer a
 // refused sender.
-func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.Placement, error) {
+func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.ChatPlacement, error) {
 	if u.Chat.ID == "" {
 		return in.placeAccountUpdate(ctx, u, at)
 	}
@@ -62,8 +62,8 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 
 // place returns the spaces of an admitted update. A chat that is admitted for the
 // first time gets its space here.
-func (in *Ingress) place(ctx context.Context, o *IngressOptions, u adapters.Update, chat chatPlace, d access.Decision, at time.Time) ([]spaces.Placement, error) {
-	if _, left := u.Body.(adapters.Left); left && len(chat.named) > 0 {
+func (in *Ingress) place(ctx context.Context, o *IngressOptions, u adapters.Update, chat chatPlace, d access.AccessDecision, at time.Time) ([]spaces.ChatPlacement, error) {
+	if _, left := u.Body.(adapters.PeopleLeft); left && len(chat.named) > 0 {
 		return chat.mapped, nil // a member who leaves also leaves the room that the chat may come back to
 	}
 	if len(chat.named) > 0 {
@@ -82,7 +82,7 @@ func (in *Ingress) place(ctx context.Context, o *IngressOptions, u adapters.Upda
 		if err != nil {
 			return nil, err
 		}
-		places = []spaces.Placement{p}
+		places = []spaces.ChatPlacement{p}
 	}
 	if chat.server != nil {
 		for _, p := range places {
@@ -95,8 +95,8 @@ func (in *Ingress) place(ctx context.Context, o *IngressOptions, u adapters.Upda
 }
 
 // namedAmong returns the placements that lie in rooms of the configuration.
-func (o *IngressOptions) namedAmong(places []spaces.Placement) []spaces.Placement {
-	var named []spaces.Placement
+func (o *IngressOptions) namedAmong(places []spaces.ChatPlacement) []spaces.ChatPlacement {
+	var named []spaces.ChatPlacement
 	for _, p := range places {
 		if _, ok := o.Named[p.Space]; ok {
 			named = append(named, p)
@@ -106,7 +106,7 @@ func (o *IngressOptions) namedAmong(places []spaces.Placement) []spaces.Placemen
 }
 
 // openSpace gives a chat a space of its own.
-func (in *Ingress) openSpace(ctx context.Context, c adapters.Chat, from adapters.Person, room spaces.RoomDefaults, at time.Time) (spaces.Placement, error) {
+func (in *Ingress) openSpace(ctx context.Context, c adapters.Chat, from adapters.Person, room spaces.RoomDefaults, at time.Time) (spaces.ChatPlacement, error) {
 	direct := c.Kind == adapters.Direct
 	name := c.Title
 	if direct {
@@ -116,7 +116,7 @@ func (in *Ingress) openSpace(ctx context.Context, c adapters.Chat, from adapters
 	in.logger.Info("chat let in", "chat", c.ID, "kind", string(c.Kind), "admit", string(in.options.Load().Admit))
 	return in.mapping.Open(ctx, spaces.OpenRequest{
 		Name: name, Circle: room.Circle, Wake: room.Wake, Direct: direct, Closed: direct, Agents: room.Agents,
-		Chats: []spaces.Mapping{{Account: in.account.Key(), Chat: c.ID, Title: name, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: in.account.Key(), Chat: c.ID, Title: name, Live: true}},
 		At:    at,
 	})
 }
@@ -125,31 +125,31 @@ func (in *Ingress) openSpace(ctx context.Context, c adapters.Chat, from adapters
 // can say whether its words were written by an admitted person.
 func withoutChat(u adapters.Update) adapters.Update {
 	switch u.Body.(type) {
-	case adapters.Gap, adapters.Unreadable:
+	case adapters.UpdateGap, adapters.UnreadableUpdate:
 		return u
-	case adapters.Message, adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left,
-		adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated, adapters.ChatGained, adapters.ChatLost:
+	case adapters.IncomingMessage, adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
+		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost:
 	}
-	u.Body, u.Raw = adapters.Unreadable{Reason: "it names no chat"}, nil
+	u.Body, u.Raw = adapters.UnreadableUpdate{Reason: "it names no chat"}, nil
 	return u
 }
 
 // placeAccountUpdate places an update that is about the account and no chat. It goes
 // to the account's own room; a gap also goes to every room
 // of the account, because each of them lacks what was said meanwhile.
-func (in *Ingress) placeAccountUpdate(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.Placement, error) {
+func (in *Ingress) placeAccountUpdate(ctx context.Context, u adapters.Update, at time.Time) ([]spaces.ChatPlacement, error) {
 	key := in.account.Key()
 	p, err := in.mapping.Own(ctx, key, at)
-	if _, gap := u.Body.(adapters.Gap); err != nil || !gap {
-		return []spaces.Placement{p}, err
+	if _, gap := u.Body.(adapters.UpdateGap); err != nil || !gap {
+		return []spaces.ChatPlacement{p}, err
 	}
 	rooms, err := in.mapping.Account(ctx, key)
 	if err != nil {
 		return nil, err
 	}
-	places := []spaces.Placement{p}
+	places := []spaces.ChatPlacement{p}
 	for _, p := range rooms {
-		if !slices.ContainsFunc(places, func(q spaces.Placement) bool { return q.Space == p.Space }) {
+		if !slices.ContainsFunc(places, func(q spaces.ChatPlacement) bool { return q.Space == p.Space }) {
 			places = append(places, p)
 		}
 	}

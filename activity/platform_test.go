@@ -11,7 +11,7 @@ import (
 )
 
 // ours is the account every test speaks through.
-var ours = adapters.Account{Platform: "telegram", ID: "99", Name: "Ada", Handle: "ada_bot"}
+var ours = adapters.BotAccount{Platform: "telegram", ID: "99", Name: "Ada", Handle: "ada_bot"}
 
 // A call is one thing the platform was asked to do.
 type call struct {
@@ -33,7 +33,7 @@ type platform struct {
 	// connection.
 	others bool
 	// receive is what Receive does; nil waits for ctx.
-	receive func(ctx context.Context, n int, cursor []byte, s adapters.Sink) error
+	receive func(ctx context.Context, n int, cursor []byte, s adapters.UpdateSink) error
 
 	mu       sync.Mutex // guards what follows
 	ledger   []call     // accepted
@@ -45,14 +45,14 @@ type platform struct {
 
 var (
 	_ adapters.Adapter           = (*platform)(nil)
-	_ adapters.Editor            = (*platform)(nil)
-	_ adapters.Deleter           = (*platform)(nil)
-	_ adapters.Reactor           = (*platform)(nil)
+	_ adapters.MessageEditor     = (*platform)(nil)
+	_ adapters.MessageDeleter    = (*platform)(nil)
+	_ adapters.ReactionSetter    = (*platform)(nil)
 	_ adapters.TypingNotifier    = (*platform)(nil)
 	_ adapters.RateLimitReporter = (*platform)(nil)
 )
 
-func (p *platform) Connect(context.Context) (adapters.Account, error) {
+func (p *platform) Connect(context.Context) (adapters.BotAccount, error) {
 	p.mu.Lock()
 	n := p.connects
 	p.connects++
@@ -67,7 +67,7 @@ func (p *platform) Connect(context.Context) (adapters.Account, error) {
 	return account, nil
 }
 
-func (p *platform) Receive(ctx context.Context, cursor []byte, s adapters.Sink) error {
+func (p *platform) Receive(ctx context.Context, cursor []byte, s adapters.UpdateSink) error {
 	p.mu.Lock()
 	n := p.receives
 	p.receives++
@@ -189,4 +189,4 @@ func once(match func(call) bool, err error) func(call) error {
 	}
 }
 
-func refusal(k adapters.Kind) *adapters.Error { return &adapters.Error{Kind: k, Op: "send"} }
+func refusal(k adapters.FailureKind) *adapters.Error { return &adapters.Error{Kind: k, Op: "send"} }

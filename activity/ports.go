@@ -16,10 +16,10 @@ var ErrUnmapped = errors.New("chat is mapped to no space")
 type ChatDirectory interface {
 	// Place returns where the updates of a chat go; several when it is mapped to
 	// several spaces, the oldest mapping first. No placement is [ErrUnmapped].
-	Place(ctx context.Context, account, chat string) ([]spaces.Placement, error)
+	Place(ctx context.Context, account, chat string) ([]spaces.ChatPlacement, error)
 	// Open makes sure of a space, its chats and its agents' uplinks, in one
 	// transaction, and returns it. Opening what is already so changes nothing.
-	Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error)
+	Open(ctx context.Context, o spaces.OpenRequest) (spaces.ChatPlacement, error)
 	// Migrate moves every mapping of a chat, and every action that waits for it, to
 	// the new id and records it. A chat without a mapping is no error: it may have
 	// been moved before. Where messages and threads keep their ids, those that are
@@ -35,7 +35,7 @@ type ChatDirectory interface {
 type ChatLister interface {
 	// Chats returns the mappings of an account, of a space, or of an account's part
 	// in a space, oldest first; an empty argument matches all.
-	Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error)
+	Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.ChatMapping, error)
 }
 
 // EventLog takes what adapters received.
@@ -84,7 +84,7 @@ type Outbox interface {
 	// MessageRefs returns the platform's names of a message in one chat: those of its
 	// words, one a part, and those of its files. There are none when it never
 	// arrived there.
-	MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error)
+	MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.MessageRef, err error)
 	// ReplyRoot returns the platform's name of the message with which, in one chat, the
 	// chain of replies of a message begins: its own when it answers nothing
 	// there, empty when it never arrived there.
@@ -101,7 +101,7 @@ type Outbox interface {
 	// platform or no member of the room. A person who is there by another identity
 	// is found by kin, which may be nil. broadcast is true for a message that is to be
 	// shown beside its thread.
-	ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin IdentityLookup) (people []spaces.Identity, broadcast bool, err error)
+	ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin IdentityLookup) (people []spaces.PlatformIdentity, broadcast bool, err error)
 }
 
 // DraftStore keeps drafts that are messages: from before their post until a message has
@@ -111,7 +111,7 @@ type DraftStore interface {
 	// Draft stores that a draft is about to be posted, unless its step is decided or
 	// its run over. What an earlier process has stored of the step stays as it is, and
 	// is returned.
-	Draft(ctx context.Context, d spaces.Draft, at time.Time) (was StoredDraft, state DraftState, err error)
+	Draft(ctx context.Context, d spaces.MessageDraft, at time.Time) (was StoredDraft, state DraftState, err error)
 	// MarkPosted stores which message a draft is.
 	MarkPosted(ctx context.Context, id spaces.DraftID, message string) error
 	// Forget forgets a draft that is no message, or none any more. One that is not known
@@ -136,7 +136,7 @@ const (
 
 // A StoredDraft is a draft as it is stored. Its text is that of its post.
 type StoredDraft struct {
-	spaces.Draft
+	spaces.MessageDraft
 	Message string // empty: whether it was posted is unknown
 	At      time.Time
 	Left    bool // no message can take it over any more
@@ -144,13 +144,13 @@ type StoredDraft struct {
 
 // A ThreadAnchor is where a thread of a room hangs in one chat of it.
 type ThreadAnchor struct {
-	There  spaces.ThreadID // the thread that the chat has for it; empty when it is not known to have one
-	Anchor spaces.Ref      // the message in the chat on which it hangs; zero when none is there
+	There  spaces.ThreadID   // the thread that the chat has for it; empty when it is not known to have one
+	Anchor spaces.MessageRef // the message in the chat on which it hangs; zero when none is there
 }
 
 // IdentityLookup returns the identity on this account's platform of a person who is
 // known by another one elsewhere; false if no operator linked one.
-type IdentityLookup func(spaces.Identity) (spaces.Identity, bool)
+type IdentityLookup func(spaces.PlatformIdentity) (spaces.PlatformIdentity, bool)
 
 // MaxNamed bounds how many people one message calls.
 const MaxNamed = 3
@@ -186,10 +186,10 @@ type SendResult struct {
 	// part changes nothing: its caller did not learn that it was stored. 0 with the
 	// other states, and where there is nothing to repeat.
 	Part int
-	Ref  spaces.Ref // the accepted message; zero otherwise
+	Ref  spaces.MessageRef // the accepted message; zero otherwise
 	// Gone are parts of the message that an edit was for and did without, with Sent: they
 	// are deleted.
-	Gone      []spaces.Ref
+	Gone      []spaces.MessageRef
 	File      bool      // Ref is a file of the message, not its words
 	NotBefore time.Time // with Ready
 	Resent    bool      // the next attempt repeats an unknown one

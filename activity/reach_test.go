@@ -17,7 +17,7 @@ import (
 
 // standing puts a message of two parts into the record, as delivered.
 func standing(r *record) {
-	r.where["old"] = []spaces.Ref{
+	r.where["old"] = []spaces.MessageRef{
 		{Account: ours.Key(), Chat: "c", Message: "p1"},
 		{Account: ours.Key(), Chat: "c", Message: "p2"},
 	}
@@ -67,7 +67,7 @@ func TestAMessageShrinksAndGrowsAgain(t *testing.T) {
 		}}
 		r := newRecord()
 		standing(r)
-		r.where["old"] = append(r.where["old"], spaces.Ref{Account: ours.Key(), Chat: "c", Message: "p3"})
+		r.where["old"] = append(r.where["old"], spaces.MessageRef{Account: ours.Key(), Chat: "c", Message: "p3"})
 		r.put(spaces.Action{ID: "less", Chat: "c", Kind: spaces.ActEdit, Target: "old", Text: "A"})
 		e := send(t, p, r, EgressOptions{})
 		after(1500 * time.Millisecond)
@@ -331,7 +331,7 @@ func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
 	if _, err := m.Resolve(ctx, "a", "c"); !errors.Is(err, ErrUnmapped) {
 		t.Fatalf("got %v, want unmapped", err)
 	}
-	p, err := m.Open(ctx, spaces.OpenRequest{Key: "hub", Chats: []spaces.Mapping{{Account: "a", Chat: "c", Live: true}}})
+	p, err := m.Open(ctx, spaces.OpenRequest{Key: "hub", Chats: []spaces.ChatMapping{{Account: "a", Chat: "c", Live: true}}})
 	testutil.OK(t, err)
 	for range 3 {
 		if got, err := m.Resolve(ctx, "a", "c"); err != nil || got[0] != p {
@@ -353,7 +353,7 @@ func TestPlacementsAreRememberedUntilTheyChange(t *testing.T) {
 func TestExternalNamesTheChatsThatCanBeReached(t *testing.T) {
 	// SEQ-96
 	r := newRecord()
-	r.mappings = []spaces.Mapping{
+	r.mappings = []spaces.ChatMapping{
 		{Account: "a", Chat: "1", Space: "hub", Live: true},
 		{Account: "b", Chat: "2", Space: "hub"},
 		{Account: "b", Chat: "3", Space: "hub", Live: true},

@@ -16,7 +16,7 @@ type lately struct {
 	x commands.MessageOutcome
 }
 
-func (l lately) Last(_ context.Context, _ spaces.SpaceID, _ spaces.Ref) ([]commands.MessageOutcome, error) {
+func (l lately) Last(_ context.Context, _ spaces.SpaceID, _ spaces.MessageRef) ([]commands.MessageOutcome, error) {
 	return []commands.MessageOutcome{l.x}, nil
 }
 

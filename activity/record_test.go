@@ -17,7 +17,7 @@ import (
 // event, one lane one action under way, every change under one lock.
 type record struct {
 	mu       sync.Mutex // guards all
-	mappings []spaces.Mapping
+	mappings []spaces.ChatMapping
 	rooms    []spaces.OpenRequest
 	events   []spaces.IngestItem
 	sources  map[string]bool
@@ -28,9 +28,9 @@ type record struct {
 	seen     []time.Time
 	actions  []*spaces.Action
 	failures map[spaces.ActionID]SendResult
-	where    map[spaces.EventID][]spaces.Ref
+	where    map[spaces.EventID][]spaces.MessageRef
 	files    map[string]bool // messages that are files of others
-	notices  []spaces.Notice
+	notices  []spaces.ProcessNotice
 	desk     access.PairingState
 	live     map[string]bool
 	moved    []string
@@ -41,8 +41,8 @@ type record struct {
 	halted   spaces.StopResult // what the next halt meets
 	now      commands.RoomStatus
 	answered []commands.MessageOutcome
-	about    spaces.Ref // the message that was last asked about
-	blind    error      // what every look fails with, while set
+	about    spaces.MessageRef // the message that was last asked about
+	blind    error             // what every look fails with, while set
 
 	drafts  []StoredDraft
 	strayed []spaces.DraftID                  // drafts that nobody can look for
@@ -72,7 +72,7 @@ var (
 func newRecord() *record {
 	return &record{
 		sources: map[string]bool{}, failures: map[spaces.ActionID]SendResult{},
-		where: map[spaces.EventID][]spaces.Ref{}, files: map[string]bool{}, live: map[string]bool{},
+		where: map[spaces.EventID][]spaces.MessageRef{}, files: map[string]bool{}, live: map[string]bool{},
 	}
 }
 
@@ -96,14 +96,14 @@ func (r *record) setRefuse(err error) {
 	r.refuse = err
 }
 
-func (r *record) Place(_ context.Context, account, chat string) ([]spaces.Placement, error) {
+func (r *record) Place(_ context.Context, account, chat string) ([]spaces.ChatPlacement, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.places++
-	var places []spaces.Placement
+	var places []spaces.ChatPlacement
 	for _, m := range r.mappings {
 		if m.Account == account && m.Chat == chat {
-			places = append(places, spaces.Placement{Space: m.Space, Object: m.Object, Lost: r.lost(m.Chat)})
+			places = append(places, spaces.ChatPlacement{Space: m.Space, Object: m.Object, Lost: r.lost(m.Chat)})
 		}
 	}
 	if places == nil {
@@ -112,7 +112,7 @@ func (r *record) Place(_ context.Context, account, chat string) ([]spaces.Placem
 	return places, nil
 }
 
-func (r *record) Open(ctx context.Context, o spaces.OpenRequest) (p spaces.Placement, err error) {
+func (r *record) Open(ctx context.Context, o spaces.OpenRequest) (p spaces.ChatPlacement, err error) {
 	err = r.locked(ctx, func() {
 		id := spaces.SpaceID(o.Key)
 		for _, c := range o.Chats {
@@ -128,13 +128,13 @@ func (r *record) Open(ctx context.Context, o spaces.OpenRequest) (p spaces.Place
 		r.rooms = append(r.rooms, o)
 		for _, c := range o.Chats {
 			c.Space, c.Object = id, spaces.ChatObject
-			if !slices.ContainsFunc(r.mappings, func(m spaces.Mapping) bool {
+			if !slices.ContainsFunc(r.mappings, func(m spaces.ChatMapping) bool {
 				return m.Account == c.Account && m.Chat == c.Chat && m.Space == id
 			}) {
 				r.mappings = append(r.mappings, c)
 			}
 		}
-		p = spaces.Placement{Space: id, Object: spaces.ChatObject, Circle: o.Circle}
+		p = spaces.ChatPlacement{Space: id, Object: spaces.ChatObject, Circle: o.Circle}
 	})
 	return p, err
 }
@@ -167,10 +167,10 @@ func (r *record) Live(ctx context.Context, _, chat string, live bool, _ string, 
 // lost reports whether a chat was last told to be out of reach.
 func (r *record) lost(chat string) bool { live, told := r.live[chat]; return told && !live }
 
-func (r *record) Chats(_ context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
+func (r *record) Chats(_ context.Context, account string, space spaces.SpaceID) ([]spaces.ChatMapping, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []spaces.Mapping
+	var out []spaces.ChatMapping
 	for _, m := range r.mappings {
 		if (account == "" || m.Account == account) && (space == "" || m.Space == space) {
 			out = append(out, m)
@@ -268,7 +268,7 @@ func (r *record) Settle(ctx context.Context, _ time.Time, all []SendResult) erro
 				if a.Part++; a.Part == 1 {
 					r.rub(a.Draft)
 				}
-				r.where[a.Target] = slices.DeleteFunc(r.where[a.Target], func(ref spaces.Ref) bool { return slices.Contains(s.Gone, ref) })
+				r.where[a.Target] = slices.DeleteFunc(r.where[a.Target], func(ref spaces.MessageRef) bool { return slices.Contains(s.Gone, ref) })
 				a.Attempts, a.Resent = 1, false
 				if !s.Ref.IsZero() {
 					a.Refs = append(a.Refs, s.Ref)
@@ -349,14 +349,14 @@ func (r *record) ShiftDue(ctx context.Context, _ string, by time.Duration, at ti
 	})
 }
 
-func (r *record) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was StoredDraft, state DraftState, err error) {
+func (r *record) Draft(ctx context.Context, d spaces.MessageDraft, at time.Time) (was StoredDraft, state DraftState, err error) {
 	err = r.locked(ctx, func() {
 		i := r.drafted(d.ID)
 		if state = DraftKnown; i >= 0 {
 			was = r.drafts[i]
 			return
 		}
-		state, r.drafts = DraftNew, append(r.drafts, StoredDraft{Draft: d, At: at})
+		state, r.drafts = DraftNew, append(r.drafts, StoredDraft{MessageDraft: d, At: at})
 	})
 	return was, state, err
 }
@@ -398,7 +398,7 @@ func (r *record) leave() {
 	}
 }
 
-func (r *record) ResolveMentions(context.Context, string, spaces.EventID, IdentityLookup) ([]spaces.Identity, bool, error) {
+func (r *record) ResolveMentions(context.Context, string, spaces.EventID, IdentityLookup) ([]spaces.PlatformIdentity, bool, error) {
 	return nil, r.broadcast, nil
 }
 
@@ -413,7 +413,7 @@ func (r *record) ReplyRoot(_ context.Context, _, chat string, message spaces.Eve
 	return "", nil
 }
 
-func (r *record) MessageRefs(_ context.Context, _, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
+func (r *record) MessageRefs(_ context.Context, _, chat string, message spaces.EventID) (words, files []spaces.MessageRef, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, ref := range r.where[message] {
@@ -428,9 +428,9 @@ func (r *record) MessageRefs(_ context.Context, _, chat string, message spaces.E
 	return words, files, nil
 }
 
-func (r *record) Post(ctx context.Context, n spaces.Notice) error {
+func (r *record) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	return r.locked(ctx, func() {
-		if !slices.ContainsFunc(r.notices, func(m spaces.Notice) bool { return m.Key == n.Key }) {
+		if !slices.ContainsFunc(r.notices, func(m spaces.ProcessNotice) bool { return m.Key == n.Key }) {
 			r.notices = append(r.notices, n)
 		}
 	})
@@ -439,10 +439,10 @@ func (r *record) Post(ctx context.Context, n spaces.Notice) error {
 func (r *record) Posted(_ context.Context, key string) (bool, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.notices, func(n spaces.Notice) bool { return n.Key == key }), nil
+	return slices.ContainsFunc(r.notices, func(n spaces.ProcessNotice) bool { return n.Key == key }), nil
 }
 
-func (r *record) Role(_ context.Context, who spaces.Identity) (spaces.Authority, error) {
+func (r *record) Role(_ context.Context, who spaces.PlatformIdentity) (spaces.AuthorityLevel, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	role := spaces.OfMember
@@ -486,7 +486,7 @@ func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (commands.RoomS
 	return r.now, r.blind
 }
 
-func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.Ref) ([]commands.MessageOutcome, error) {
+func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.MessageRef) ([]commands.MessageOutcome, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.about = about
@@ -541,7 +541,7 @@ func (r *record) said() []string {
 	defer r.mu.Unlock()
 	var out []string
 	for _, item := range r.events {
-		if b, ok := item.Event.Body.(spaces.Said); ok {
+		if b, ok := item.Event.Body.(spaces.MessagePosted); ok {
 			out = append(out, b.Text)
 		}
 	}

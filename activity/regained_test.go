@@ -21,8 +21,8 @@ func TestAFileThatMayNotBePostedClosesNoChat(t *testing.T) {
 			return nil
 		}
 		r := newRecord()
-		file := spaces.File{Attachment: spaces.Attachment{Kind: "file", Name: "n"}, Data: []byte("abc")}
-		r.put(spaces.Action{ID: "x", Event: "e", Chat: "c", Text: "look", Files: []spaces.File{file}})
+		file := spaces.MessageFile{FileAttachment: spaces.FileAttachment{Kind: "file", Name: "n"}, Data: []byte("abc")}
+		r.put(spaces.Action{ID: "x", Event: "e", Chat: "c", Text: "look", Files: []spaces.MessageFile{file}})
 		runEgress(t, NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{}))
 		after(time.Minute)
 		if s := r.failures["x"]; s.State != spaces.ActionFailed || s.Code != adapters.Forbidden.String() {

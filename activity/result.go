@@ -82,7 +82,7 @@ func (e *Egress) moved(ctx context.Context, a spaces.Action, err error, s SendRe
 }
 
 // failureText tells the agent, in plain words, why its action is not done.
-func failureText(k adapters.Kind, err error) string {
+func failureText(k adapters.FailureKind, err error) string {
 	why := ""
 	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
 		why = " (" + spaces.TruncateText(e.Err.Error(), spaces.MaxNameBytes) + ")"

@@ -35,7 +35,7 @@ func TestWhoWritesTooFastIsKeptAndHushed(t *testing.T) {
 func TestABatchThatIsHandedInAgainIsNoFaster(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{SenderPerMinute: 2})
-	batch := adapters.Batch{Updates: []adapters.Update{says(hub, kai, "1", "one"), says(hub, kai, "2", "two"), says(hub, kai, "3", "three")}}
+	batch := adapters.UpdateBatch{Updates: []adapters.Update{says(hub, kai, "1", "one"), says(hub, kai, "2", "two"), says(hub, kai, "3", "three")}}
 	take(t, in, "0", says(hub, kai, "0", "hello"))
 	r.refuse = errors.New("the disk is full")
 	for range 5 {

@@ -17,20 +17,20 @@ import (
 
 // sendFile returns the step that sends a file with a caption that names it. What
 // this chat cannot be given is reported in words instead, so that no one waits for it.
-func (e *stepBuilder) sendFile(ctx context.Context, at *sendTarget, part int, f spaces.File, answered string) (sendStep, error) {
+func (e *stepBuilder) sendFile(ctx context.Context, at *sendTarget, part int, f spaces.MessageFile, answered string) (sendStep, error) {
 	f, open, err := e.openFile(ctx, f)
 	if err != nil {
 		return sendStep{}, err
 	}
 	a := at.action
-	a.Text = "📎 " + escapeMarkdown(fileName(f.Attachment)) + e.whyNotSent(a.Chat, f.Size, open != nil)
+	a.Text = "📎 " + escapeMarkdown(fileName(f.FileAttachment)) + e.whyNotSent(a.Chat, f.Size, open != nil)
 	texts, unmasked := e.parts(a)
 	if len(texts) == 0 {
 		return sendStep{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: fmt.Errorf("the file has no name")}
 	}
 	p := adapters.OutgoingMessage{Text: texts[0], Unmasked: unmasked, ReplyTo: answered}
 	if open != nil && e.whyNotSent(a.Chat, f.Size, true) == "" {
-		p.Files = []adapters.File{{Name: fileName(f.Attachment), MIME: f.MIME, Open: open}}
+		p.Files = []adapters.OutgoingFile{{Name: fileName(f.FileAttachment), MIME: f.MIME, Open: open}}
 	}
 	s := e.post(at, part, p)
 	s.file, s.shown = true, adapters.OutgoingMessage{}
@@ -54,7 +54,7 @@ func (e *stepBuilder) whyNotSent(chat string, size int64, here bool) string {
 
 // openFile returns a file with what is known of it by now and how its bytes are
 // opened; nil when they are not here.
-func (e *stepBuilder) openFile(ctx context.Context, f spaces.File) (spaces.File, func(context.Context) (io.ReadCloser, error), error) {
+func (e *stepBuilder) openFile(ctx context.Context, f spaces.MessageFile) (spaces.MessageFile, func(context.Context) (io.ReadCloser, error), error) {
 	if f.Account == "" {
 		f.Size = int64(len(f.Data))
 		return f, func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(f.Data)), nil }, nil
@@ -84,7 +84,7 @@ func (e *stepBuilder) openFile(ctx context.Context, f spaces.File) (spaces.File,
 
 // fileName returns what a file is called where it goes: its own name, without
 // folders, else its kind, with an ending that says what it is.
-func fileName(a spaces.Attachment) string {
+func fileName(a spaces.FileAttachment) string {
 	name := path.Base(strings.ReplaceAll(strings.Join(strings.Fields(a.Name), " "), "\\", "/"))
 	if name == "" || name == "." || name == "/" {
 		name = a.Kind

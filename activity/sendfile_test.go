@@ -70,26 +70,26 @@ func (d drawer) Take(string) (io.ReadCloser, error) {
 // SEQ-96, DELIVERY 2.4: each file is a message of its own behind the words. What a
 // chat cannot be given is told there with its name and size, and nobody waits for it.
 func TestFilesGoBehindTheWordsOrAreNamed(t *testing.T) {
-	seen := spaces.File{Account: "slack:1", Attachment: spaces.Attachment{Kind: "photo", ID: "f1", Name: "../a *b*"}}
+	seen := spaces.MessageFile{Account: "slack:1", FileAttachment: spaces.FileAttachment{Kind: "photo", ID: "f1", Name: "../a *b*"}}
 	for name, c := range map[string]struct {
-		file   spaces.File
+		file   spaces.MessageFile
 		drawer drawer
 		cannot bool // the platform takes no files
 		texts  []string
 		files  []string
 	}{
 		"seen before":      {seen, drawer{content: "0123"}, false, []string{"look", `📎 a \*b\*\.png`}, []string{"a *b*.png image/png 0123"}},
-		"written":          {spaces.File{Attachment: spaces.Attachment{Kind: "file", Name: "n.txt", MIME: "text/plain"}, Data: []byte("abc")}, drawer{}, false, []string{"look", `📎 n\.txt`}, []string{"n.txt text/plain abc"}},
+		"written":          {spaces.MessageFile{FileAttachment: spaces.FileAttachment{Kind: "file", Name: "n.txt", MIME: "text/plain"}, Data: []byte("abc")}, drawer{}, false, []string{"look", `📎 n\.txt`}, []string{"n.txt text/plain abc"}},
 		"too large":        {seen, drawer{content: strings.Repeat("x", 3000)}, false, []string{"look", `📎 a \*b\*\.png (3 KB) is too large for Telegram, which takes 1 KB.`}, nil},
 		"gone from disk":   {seen, drawer{content: "x", lost: true}, false, []string{"look", `📎 a \*b\*\.png is no longer here.`}, nil},
-		"never seen":       {spaces.File{Account: "slack:1", Attachment: spaces.Attachment{Kind: "voice", ID: "f2"}}, drawer{}, false, []string{"look", "📎 voice is no longer here."}, nil},
+		"never seen":       {spaces.MessageFile{Account: "slack:1", FileAttachment: spaces.FileAttachment{Kind: "voice", ID: "f2"}}, drawer{}, false, []string{"look", "📎 voice is no longer here."}, nil},
 		"not taken at all": {seen, drawer{content: "0123"}, true, []string{"look", `📎 a \*b\*\.png (1 KB) cannot be shown here.`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &carrying{searchable: &searchable{platform: &platform{}}}
 				r := newRecord()
-				r.put(spaces.Action{ID: "x", Event: "e", Chat: "c", Text: "look", Files: []spaces.File{c.file}, Policy: spaces.ResendOnce})
+				r.put(spaces.Action{ID: "x", Event: "e", Chat: "c", Text: "look", Files: []spaces.MessageFile{c.file}, Policy: spaces.ResendOnce})
 				var ad adapters.Adapter = p
 				if c.cannot {
 					ad = p.platform
@@ -123,8 +123,8 @@ func TestAFileIsSentOnceThoughItsAnswerIsLost(t *testing.T) {
 			return refusal(adapters.Unknown)
 		}
 		r := newRecord()
-		file := spaces.File{Attachment: spaces.Attachment{Kind: "file", Name: "n"}, Data: []byte("abc")}
-		r.put(spaces.Action{ID: "x", Event: "e", Chat: "c", Text: "look", Files: []spaces.File{file}, Policy: spaces.ResendOnce})
+		file := spaces.MessageFile{FileAttachment: spaces.FileAttachment{Kind: "file", Name: "n"}, Data: []byte("abc")}
+		r.put(spaces.Action{ID: "x", Event: "e", Chat: "c", Text: "look", Files: []spaces.MessageFile{file}, Policy: spaces.ResendOnce})
 		runEgress(t, NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{}))
 		after(time.Minute)
 		if diff := cmp.Diff([]string{"look", "📎 n"}, p.texts("c")); diff != "" || p.looks != 1 {
@@ -138,8 +138,8 @@ func TestEditsLeaveFilesAndDeletesTakeThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &carrying{searchable: &searchable{platform: &platform{}}}
 		r := newRecord()
-		file := spaces.File{Attachment: spaces.Attachment{Kind: "file", Name: "n"}, Data: []byte("abc")}
-		r.put(spaces.Action{ID: "1", Event: "e", Chat: "c", Text: "look", Files: []spaces.File{file}})
+		file := spaces.MessageFile{FileAttachment: spaces.FileAttachment{Kind: "file", Name: "n"}, Data: []byte("abc")}
+		r.put(spaces.Action{ID: "1", Event: "e", Chat: "c", Text: "look", Files: []spaces.MessageFile{file}})
 		r.put(spaces.Action{ID: "2", Event: "f", Chat: "c", Kind: spaces.ActEdit, Target: "e", Text: "look here"})
 		r.put(spaces.Action{ID: "3", Event: "g", Chat: "c", Kind: spaces.ActDelete, Target: "e"})
 		runEgress(t, NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{}))

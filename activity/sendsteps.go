@@ -18,15 +18,15 @@ var postNamespace = uuid.MustParse("6f1f6f0e-6c1f-5d0a-9c1b-2f4b1d9f7a10")
 // A stepBuilder turns actions into calls to the platform, with whatever the adapter
 // can do beyond sending.
 type stepBuilder struct {
-	account adapters.Account
+	account adapters.BotAccount
 	adapter adapters.Adapter
 	box     Outbox
 	o       EgressOptions
 	logger  *slog.Logger
 
-	editor      adapters.Editor // nil: the platform cannot
-	deleter     adapters.Deleter
-	reactor     adapters.Reactor
+	editor      adapters.MessageEditor // nil: the platform cannot
+	deleter     adapters.MessageDeleter
+	reactor     adapters.ReactionSetter
 	typer       adapters.TypingNotifier
 	finder      adapters.DeliveryChecker
 	draftShower adapters.DraftShower
@@ -50,7 +50,7 @@ type sendStep struct {
 	file bool
 	// gone are the messages that are deleted once it is done, of an action of which it is
 	// the last.
-	gone []spaces.Ref
+	gone []spaces.MessageRef
 	// shown is what people may be shown while it waits for its turn; one without
 	// text shows nothing.
 	shown adapters.OutgoingMessage
@@ -255,7 +255,7 @@ func (e *stepBuilder) reactSteps(ctx context.Context, a spaces.Action) ([]sendSt
 
 // targetRefs returns the platform ids of the message that an action changes: at least one of
 // its words and its files.
-func (e *stepBuilder) targetRefs(ctx context.Context, a spaces.Action, op string) (words, files []spaces.Ref, err error) {
+func (e *stepBuilder) targetRefs(ctx context.Context, a spaces.Action, op string) (words, files []spaces.MessageRef, err error) {
 	words, files, err = e.box.MessageRefs(ctx, a.Account, a.Chat, a.Target)
 	if err != nil {
 		return nil, nil, fmt.Errorf("find message to %s: %w", op, err)
@@ -267,7 +267,7 @@ func (e *stepBuilder) targetRefs(ctx context.Context, a spaces.Action, op string
 }
 
 // silent is a step about one message that makes none and may be repeated.
-func (b *sendTarget) silent(r spaces.Ref, do func(context.Context, adapters.MessageRef) error) sendStep {
+func (b *sendTarget) silent(r spaces.MessageRef, do func(context.Context, adapters.MessageRef) error) sendStep {
 	return sendStep{repeatable: true, do: func(ctx context.Context) (adapters.Receipt, error) {
 		m, err := b.ref(ctx, r)
 		if err == nil {

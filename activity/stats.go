@@ -55,21 +55,21 @@ func (in *Ingress) refused(u adapters.Update, taken *spaces.IngestBatch) {
 }
 
 // bodyName returns what sort of update it was.
-func bodyName(b adapters.Body) string {
+func bodyName(b adapters.UpdateBody) string {
 	switch b.(type) {
-	case adapters.Message:
+	case adapters.IncomingMessage:
 		return "message"
-	case adapters.Edit:
+	case adapters.MessageEdit:
 		return "edit"
-	case adapters.Delete:
+	case adapters.MessageDeletion:
 		return "delete"
-	case adapters.Reaction, adapters.ReactionsCleared:
+	case adapters.ReactionChange, adapters.ReactionsCleared:
 		return "reaction"
-	case adapters.Joined, adapters.Left:
+	case adapters.PeopleJoined, adapters.PeopleLeft:
 		return "membership"
-	case adapters.ChatGained, adapters.ChatLost, adapters.Migrated:
+	case adapters.ChatGained, adapters.ChatLost, adapters.ChatMigrated:
 		return "standing"
-	case adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Gap, adapters.Unreadable:
+	case adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.UpdateGap, adapters.UnreadableUpdate:
 		return "other"
 	}
 	return "other"

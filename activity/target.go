@@ -86,7 +86,7 @@ func (b *sendTarget) in(ctx context.Context, p adapters.OutgoingMessage, first b
 }
 
 // ref returns a message of the action as its chat names it.
-func (b *sendTarget) ref(ctx context.Context, r spaces.Ref) (adapters.MessageRef, error) {
+func (b *sendTarget) ref(ctx context.Context, r spaces.MessageRef) (adapters.MessageRef, error) {
 	err := b.find(ctx)
 	return adapters.MessageRef{Chat: b.action.Chat, Thread: b.thread, Message: r.Message}, err
 }

@@ -25,13 +25,13 @@ func (p threading) Thread(ctx context.Context, m adapters.MessageRef, title stri
 // thread, which is opened once it is needed; where there can be none, it is a chain
 // of answers. What goes wrong with the opening loses and doubles nothing.
 func TestAThreadOfTheRoomGoesOnInTheChat(t *testing.T) {
-	anchor := ThreadAnchor{Anchor: spaces.Ref{Account: ours.Key(), Chat: "c", Message: "5"}}
+	anchor := ThreadAnchor{Anchor: spaces.MessageRef{Account: ours.Key(), Chat: "c", Message: "5"}}
 	type calls = []string
 	opened := calls{"open c//5 Cake", "send c/on 5/ one ↩", "send c/on 5/ two ↩", "react c/on 5/m 👍 ↩"}
 	chain := calls{"send c// one ↩5", "send c// two ↩", "react c//m 👍 ↩"}
 	for name, test := range map[string]struct {
 		moored ThreadAnchor
-		fails  adapters.Kind
+		fails  adapters.FailureKind
 		plain  bool // the platform has no threads on messages
 		want   calls
 	}{
@@ -60,7 +60,7 @@ func TestAThreadOfTheRoomGoesOnInTheChat(t *testing.T) {
 				}
 				r := newRecord()
 				r.mooring = test.moored
-				r.where["said"] = []spaces.Ref{{Account: ours.Key(), Chat: "c", Message: "m"}}
+				r.where["said"] = []spaces.MessageRef{{Account: ours.Key(), Chat: "c", Message: "m"}}
 				r.put(spaces.Action{ID: "1", Chat: "c", Text: "one\n---\ntwo", RoomThread: "room's"})
 				r.put(spaces.Action{ID: "2", Chat: "c", Kind: spaces.ActReact, Target: "said", Text: "👍", RoomThread: "room's"})
 				var adapter adapters.Adapter = threading{p}

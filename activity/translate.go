@@ -14,26 +14,26 @@ import (
 // A translateContext is what an update is translated into: whose account saw it, where
 // it goes, and who speaks for the account there.
 type translateContext struct {
-	account adapters.Account
-	place   spaces.Placement
+	account adapters.BotAccount
+	place   spaces.ChatPlacement
 	agent   spaces.AgentID // a mention of the account is a mention of this agent; empty: of none
 	source  string         // identity of the update in the record, see source
 	alike   string         // what other accounts know it by, see [spaces.Incoming]
 	at      time.Time      // when we learned of it
-	ours    []adapters.Account
+	ours    []adapters.BotAccount
 }
 
 // isOurs reports whether p is another account of ours on the platform. Of two of
 // them in one room the first to tell of a message decides what it says.
 func (s translateContext) isOurs(p adapters.Person) bool {
-	return slices.ContainsFunc(s.ours, func(a adapters.Account) bool {
+	return slices.ContainsFunc(s.ours, func(a adapters.BotAccount) bool {
 		return a.Platform == s.account.Platform && (isUs(a, p) || p.ID == "" && p.Handle != "" && strings.EqualFold(p.Handle, a.Handle))
 	})
 }
 
 // source returns the identity of an update's content in the record: the same in
 // every space that the chat is mapped to, and in each of them once.
-func source(a adapters.Account, u adapters.Update) string {
+func source(a adapters.BotAccount, u adapters.Update) string {
 	if u.Common {
 		return a.Platform + "|" + u.Key
 	}
@@ -41,7 +41,7 @@ func source(a adapters.Account, u adapters.Update) string {
 }
 
 // alike returns what other accounts of the platform know an update by.
-func alike(a adapters.Account, u adapters.Update) string {
+func alike(a adapters.BotAccount, u adapters.Update) string {
 	if u.Alike == "" {
 		return ""
 	}
@@ -54,50 +54,50 @@ func alike(a adapters.Account, u adapters.Update) string {
 // are the directory's to record.
 func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 	switch b := u.Body.(type) {
-	case adapters.Message:
+	case adapters.IncomingMessage:
 		return s.message(u, b)
-	case adapters.Edit:
-		return s.about(u, b.New.ID, func(ref spaces.Ref) spaces.Body {
-			return spaces.Edited{Ref: ref, Text: spaces.TruncateText(b.New.Text, spaces.MaxTextBytes)}
+	case adapters.MessageEdit:
+		return s.about(u, b.New.ID, func(ref spaces.MessageRef) spaces.EventBody {
+			return spaces.MessageEdited{Ref: ref, Text: spaces.TruncateText(b.New.Text, spaces.MaxTextBytes)}
 		})
-	case adapters.Delete:
+	case adapters.MessageDeletion:
 		return s.deleted(u, b)
-	case adapters.Reaction:
+	case adapters.ReactionChange:
 		return s.reactions(u, b)
 	case adapters.ReactionsCleared:
-		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body {
-			return spaces.Unreacted{Ref: ref, Emoji: spaces.TruncateText(b.Emoji, spaces.MaxEmojiBytes), Everybody: true}
+		return s.about(u, b.Message, func(ref spaces.MessageRef) spaces.EventBody {
+			return spaces.ReactionRemoved{Ref: ref, Emoji: spaces.TruncateText(b.Emoji, spaces.MaxEmojiBytes), Everybody: true}
 		})
-	case adapters.Joined:
-		return s.members(u, b.People, u.From, spaces.Joined{})
-	case adapters.Left:
+	case adapters.PeopleJoined:
+		return s.members(u, b.People, u.From, spaces.MemberJoined{})
+	case adapters.PeopleLeft:
 		by := b.By
 		if by.ID == "" {
 			by = u.From
 		}
-		items := s.members(u, b.People, by, spaces.Left{})
+		items := s.members(u, b.People, by, spaces.MemberLeft{})
 		for i := range items {
 			items[i].Present = b.Unseen
 		}
 		return items
-	case adapters.Renamed:
-		return s.one(u, spaces.Renamed{Title: spaces.TruncateText(b.Title, spaces.MaxNameBytes)})
-	case adapters.Pinned:
-		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body { return spaces.Pinned{Ref: ref} })
-	case adapters.Unpinned:
-		return s.about(u, b.Message, func(ref spaces.Ref) spaces.Body { return spaces.Unpinned{Ref: ref} })
-	case adapters.Gap:
-		return s.one(u, spaces.Gap{From: plausible(b.From, s.at), To: plausible(b.To, s.at), Reason: spaces.TruncateText(b.Reason, spaces.MaxNameBytes)})
-	case adapters.Unreadable:
+	case adapters.ChatRenamed:
+		return s.one(u, spaces.SpaceRenamed{Title: spaces.TruncateText(b.Title, spaces.MaxNameBytes)})
+	case adapters.MessagePinned:
+		return s.about(u, b.Message, func(ref spaces.MessageRef) spaces.EventBody { return spaces.MessagePinned{Ref: ref} })
+	case adapters.MessageUnpinned:
+		return s.about(u, b.Message, func(ref spaces.MessageRef) spaces.EventBody { return spaces.MessageUnpinned{Ref: ref} })
+	case adapters.UpdateGap:
+		return s.one(u, spaces.HistoryGap{From: plausible(b.From, s.at), To: plausible(b.To, s.at), Reason: spaces.TruncateText(b.Reason, spaces.MaxNameBytes)})
+	case adapters.UnreadableUpdate:
 		return s.unreadable(u, b.Kind, b.Reason)
-	case adapters.Migrated, adapters.ChatGained, adapters.ChatLost:
+	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost:
 		return nil
 	}
 	return s.unreadable(u, "", "the update has no body")
 }
 
 // one returns the incoming for a fact that is the whole update.
-func (s translateContext) one(u adapters.Update, body spaces.Body) []spaces.IngestItem {
+func (s translateContext) one(u adapters.Update, body spaces.EventBody) []spaces.IngestItem {
 	return []spaces.IngestItem{{
 		Event: spaces.Event{
 			Space:  s.place.Space,
@@ -118,7 +118,7 @@ func (s translateContext) one(u adapters.Update, body spaces.Body) []spaces.Inge
 }
 
 // several returns one incoming a body; all but the first have a source of their own.
-func (s translateContext) several(u adapters.Update, bodies []spaces.Body) []spaces.IngestItem {
+func (s translateContext) several(u adapters.Update, bodies []spaces.EventBody) []spaces.IngestItem {
 	var out []spaces.IngestItem
 	for i, b := range bodies {
 		item := s.one(u, b)[0]
@@ -134,22 +134,22 @@ func (s translateContext) several(u adapters.Update, bodies []spaces.Body) []spa
 }
 
 // about returns the incoming for a fact about one message.
-func (s translateContext) about(u adapters.Update, message string, body func(spaces.Ref) spaces.Body) []spaces.IngestItem {
+func (s translateContext) about(u adapters.Update, message string, body func(spaces.MessageRef) spaces.EventBody) []spaces.IngestItem {
 	if message == "" || u.Chat.ID == "" {
 		return s.unreadable(u, "", "it is about a message and does not say which")
 	}
 	return s.one(u, body(s.ref(u, message)))
 }
 
-func (s translateContext) ref(u adapters.Update, message string) spaces.Ref {
-	return spaces.Ref{Account: s.account.Key(), Chat: u.Chat.ID, Message: message}
+func (s translateContext) ref(u adapters.Update, message string) spaces.MessageRef {
+	return spaces.MessageRef{Account: s.account.Key(), Chat: u.Chat.ID, Message: message}
 }
 
-func (s translateContext) message(u adapters.Update, m adapters.Message) []spaces.IngestItem {
+func (s translateContext) message(u adapters.Update, m adapters.IncomingMessage) []spaces.IngestItem {
 	if m.ID == "" || u.Chat.ID == "" {
 		return s.unreadable(u, "message", "it has no id or no chat")
 	}
-	said := spaces.Said{
+	said := spaces.MessagePosted{
 		Text:        spaces.TruncateText(m.Text, spaces.MaxTextBytes),
 		Ref:         s.ref(u, m.ID),
 		ToUs:        m.ToUs,
@@ -179,10 +179,10 @@ func (s translateContext) message(u adapters.Update, m adapters.Message) []space
 	return []spaces.IngestItem{item}
 }
 
-func attachments(seen []adapters.Attachment) []spaces.Attachment {
-	var out []spaces.Attachment
+func attachments(seen []adapters.IncomingFile) []spaces.FileAttachment {
+	var out []spaces.FileAttachment
 	for _, a := range spaces.TruncateList(seen) {
-		out = append(out, spaces.Attachment{
+		out = append(out, spaces.FileAttachment{
 			Kind: spaces.TruncateText(a.Kind, spaces.MaxNameBytes),
 			ID:   a.ID,
 			Name: spaces.TruncateText(a.Name, spaces.MaxNameBytes),
@@ -193,11 +193,11 @@ func attachments(seen []adapters.Attachment) []spaces.Attachment {
 	return out
 }
 
-func (s translateContext) deleted(u adapters.Update, d adapters.Delete) []spaces.IngestItem {
-	var bodies []spaces.Body
+func (s translateContext) deleted(u adapters.Update, d adapters.MessageDeletion) []spaces.IngestItem {
+	var bodies []spaces.EventBody
 	for _, m := range d.Messages {
 		if m != "" && u.Chat.ID != "" {
-			bodies = append(bodies, spaces.Deleted{Ref: s.ref(u, m)})
+			bodies = append(bodies, spaces.MessageDeleted{Ref: s.ref(u, m)})
 		}
 	}
 	if len(bodies) == 0 {
@@ -207,17 +207,17 @@ func (s translateContext) deleted(u adapters.Update, d adapters.Delete) []spaces
 }
 
 // reactions returns what changed between the sets of emoji before and after.
-func (s translateContext) reactions(u adapters.Update, r adapters.Reaction) []spaces.IngestItem {
+func (s translateContext) reactions(u adapters.Update, r adapters.ReactionChange) []spaces.IngestItem {
 	if r.Message == "" || u.Chat.ID == "" {
 		return s.unreadable(u, "reaction", "it does not say on which message")
 	}
 	ref := s.ref(u, r.Message)
-	var bodies []spaces.Body
+	var bodies []spaces.EventBody
 	for _, emoji := range missing(r.Old, r.New) {
-		bodies = append(bodies, spaces.Unreacted{Ref: ref, Emoji: emoji})
+		bodies = append(bodies, spaces.ReactionRemoved{Ref: ref, Emoji: emoji})
 	}
 	for _, emoji := range missing(r.New, r.Old) {
-		bodies = append(bodies, spaces.Reacted{Ref: ref, Emoji: emoji})
+		bodies = append(bodies, spaces.ReactionAdded{Ref: ref, Emoji: emoji})
 	}
 	return s.several(u, bodies)
 }
@@ -241,7 +241,7 @@ func missing(from, other []string) []string {
 
 // members returns the incoming for people who came or went. That we came or
 // went ourselves is told by linked and unlinked.
-func (s translateContext) members(u adapters.Update, people []adapters.Person, by adapters.Person, body spaces.Body) []spaces.IngestItem {
+func (s translateContext) members(u adapters.Update, people []adapters.Person, by adapters.Person, body spaces.EventBody) []spaces.IngestItem {
 	who := others(s.account, people)
 	if len(who) == 0 {
 		return nil
@@ -252,7 +252,7 @@ func (s translateContext) members(u adapters.Update, people []adapters.Person, b
 }
 
 func (s translateContext) unreadable(u adapters.Update, what, reason string) []spaces.IngestItem {
-	return s.one(u, spaces.Unreadable{
+	return s.one(u, spaces.UnreadableUpdate{
 		What:   spaces.TruncateText(what, spaces.MaxNameBytes),
 		Reason: spaces.TruncateText(reason, spaces.MaxNameBytes),
 		Raw:    u.Raw[:min(len(u.Raw), spaces.MaxRawBytes)],

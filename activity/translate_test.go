@@ -13,64 +13,64 @@ import (
 
 func here() translateContext {
 	return translateContext{
-		account: ours, place: spaces.Placement{Space: "hub", Object: spaces.ChatObject}, agent: "ada",
+		account: ours, place: spaces.ChatPlacement{Space: "hub", Object: spaces.ChatObject}, agent: "ada",
 		source: "telegram:99|k", at: noon.Add(time.Second),
 	}
 }
 
 func TestUpdatesBecomeFacts(t *testing.T) {
 	// SEQ-06, SEQ-08
-	ref := spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "5"}
+	ref := spaces.MessageRef{Account: ours.Key(), Chat: hub.ID, Message: "5"}
 	zoe := adapters.Person{ID: "8", Kind: adapters.Human, Name: "Zoe"}
 	us := adapters.Person{ID: ours.ID}
 	tests := []struct {
 		name string
-		body adapters.Body
-		want []spaces.Body
+		body adapters.UpdateBody
+		want []spaces.EventBody
 		who  []string
 		from string
 	}{
 		{
 			"message",
-			adapters.Message{ID: "5", Text: "hi", ReplyTo: "4", Forwarded: "Zoe", Broadcast: true, Attachments: []adapters.Attachment{{Kind: "photo", ID: "f", Size: -1}}},
-			[]spaces.Body{spaces.Said{Text: "hi", Ref: ref, ReplyRef: spaces.Ref{Account: ours.Key(), Chat: hub.ID, Message: "4"}, Forwarded: "Zoe", Broadcast: true, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f"}}}},
+			adapters.IncomingMessage{ID: "5", Text: "hi", ReplyTo: "4", Forwarded: "Zoe", Broadcast: true, Attachments: []adapters.IncomingFile{{Kind: "photo", ID: "f", Size: -1}}},
+			[]spaces.EventBody{spaces.MessagePosted{Text: "hi", Ref: ref, ReplyRef: spaces.MessageRef{Account: ours.Key(), Chat: hub.ID, Message: "4"}, Forwarded: "Zoe", Broadcast: true, Attachments: []spaces.FileAttachment{{Kind: "photo", ID: "f"}}}},
 			nil, "7",
 		},
 		{
 			"command",
-			adapters.Message{ID: "5", Text: "/stop now", ToUs: true, Command: &adapters.Command{Name: "stop", Args: "now"}},
-			[]spaces.Body{spaces.Said{Text: "/stop now", Ref: ref, ToUs: true, Command: "stop", Args: "now"}},
+			adapters.IncomingMessage{ID: "5", Text: "/stop now", ToUs: true, Command: &adapters.ChatCommand{Name: "stop", Args: "now"}},
+			[]spaces.EventBody{spaces.MessagePosted{Text: "/stop now", Ref: ref, ToUs: true, Command: "stop", Args: "now"}},
 			nil, "7",
 		},
-		{"edit", adapters.Edit{New: adapters.Message{ID: "5", Text: "ho"}}, []spaces.Body{spaces.Edited{Ref: ref, Text: "ho"}}, nil, "7"},
-		{"delete", adapters.Delete{Messages: []string{"5", "", "5"}}, []spaces.Body{spaces.Deleted{Ref: ref}, spaces.Deleted{Ref: ref}}, nil, "7"},
+		{"edit", adapters.MessageEdit{New: adapters.IncomingMessage{ID: "5", Text: "ho"}}, []spaces.EventBody{spaces.MessageEdited{Ref: ref, Text: "ho"}}, nil, "7"},
+		{"delete", adapters.MessageDeletion{Messages: []string{"5", "", "5"}}, []spaces.EventBody{spaces.MessageDeleted{Ref: ref}, spaces.MessageDeleted{Ref: ref}}, nil, "7"},
 		{
 			"reaction",
-			adapters.Reaction{Message: "5", Old: []string{"👍", "🔥"}, New: []string{"🔥", "❤", "❤"}},
-			[]spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍"}, spaces.Reacted{Ref: ref, Emoji: "❤"}},
+			adapters.ReactionChange{Message: "5", Old: []string{"👍", "🔥"}, New: []string{"🔥", "❤", "❤"}},
+			[]spaces.EventBody{spaces.ReactionRemoved{Ref: ref, Emoji: "👍"}, spaces.ReactionAdded{Ref: ref, Emoji: "❤"}},
 			nil, "7",
 		},
-		{"reaction that changes nothing", adapters.Reaction{Message: "5", Old: []string{"👍"}, New: []string{"👍"}}, nil, nil, "7"},
-		{"cleared", adapters.ReactionsCleared{Message: "5", Emoji: "👍"}, []spaces.Body{spaces.Unreacted{Ref: ref, Emoji: "👍", Everybody: true}}, nil, "7"},
-		{"joined", adapters.Joined{People: []adapters.Person{us, zoe, zoe}}, []spaces.Body{spaces.Joined{}}, []string{"8"}, "7"},
-		{"only we joined", adapters.Joined{People: []adapters.Person{us}}, nil, nil, "7"},
-		{"removed by", adapters.Left{People: []adapters.Person{zoe}, By: adapters.Person{ID: "9"}}, []spaces.Body{spaces.Left{}}, []string{"8"}, "9"},
-		{"renamed", adapters.Renamed{Title: "New"}, []spaces.Body{spaces.Renamed{Title: "New"}}, nil, "7"},
-		{"pinned", adapters.Pinned{Message: "5"}, []spaces.Body{spaces.Pinned{Ref: ref}}, nil, "7"},
-		{"unpinned", adapters.Unpinned{Message: "5"}, []spaces.Body{spaces.Unpinned{Ref: ref}}, nil, "7"},
-		{"gap", adapters.Gap{From: noon, To: noon.Add(time.Hour), Reason: "down"}, []spaces.Body{spaces.Gap{From: noon, To: noon.Add(time.Hour), Reason: "down"}}, nil, "7"},
-		{"unreadable", adapters.Unreadable{Kind: "story", Reason: "unknown"}, []spaces.Body{spaces.Unreadable{What: "story", Reason: "unknown", Raw: []byte("raw")}}, nil, "7"},
-		{"migrated", adapters.Migrated{To: "x"}, nil, nil, "7"},
+		{"reaction that changes nothing", adapters.ReactionChange{Message: "5", Old: []string{"👍"}, New: []string{"👍"}}, nil, nil, "7"},
+		{"cleared", adapters.ReactionsCleared{Message: "5", Emoji: "👍"}, []spaces.EventBody{spaces.ReactionRemoved{Ref: ref, Emoji: "👍", Everybody: true}}, nil, "7"},
+		{"joined", adapters.PeopleJoined{People: []adapters.Person{us, zoe, zoe}}, []spaces.EventBody{spaces.MemberJoined{}}, []string{"8"}, "7"},
+		{"only we joined", adapters.PeopleJoined{People: []adapters.Person{us}}, nil, nil, "7"},
+		{"removed by", adapters.PeopleLeft{People: []adapters.Person{zoe}, By: adapters.Person{ID: "9"}}, []spaces.EventBody{spaces.MemberLeft{}}, []string{"8"}, "9"},
+		{"renamed", adapters.ChatRenamed{Title: "New"}, []spaces.EventBody{spaces.SpaceRenamed{Title: "New"}}, nil, "7"},
+		{"pinned", adapters.MessagePinned{Message: "5"}, []spaces.EventBody{spaces.MessagePinned{Ref: ref}}, nil, "7"},
+		{"unpinned", adapters.MessageUnpinned{Message: "5"}, []spaces.EventBody{spaces.MessageUnpinned{Ref: ref}}, nil, "7"},
+		{"gap", adapters.UpdateGap{From: noon, To: noon.Add(time.Hour), Reason: "down"}, []spaces.EventBody{spaces.HistoryGap{From: noon, To: noon.Add(time.Hour), Reason: "down"}}, nil, "7"},
+		{"unreadable", adapters.UnreadableUpdate{Kind: "story", Reason: "unknown"}, []spaces.EventBody{spaces.UnreadableUpdate{What: "story", Reason: "unknown", Raw: []byte("raw")}}, nil, "7"},
+		{"migrated", adapters.ChatMigrated{To: "x"}, nil, nil, "7"},
 		{"linked", adapters.ChatGained{}, nil, nil, "7"},
 		{"unlinked", adapters.ChatLost{}, nil, nil, "7"},
-		{"edit without id", adapters.Edit{}, []spaces.Body{spaces.Unreadable{Reason: "it is about a message and does not say which", Raw: []byte("raw")}}, nil, "7"},
-		{"nothing", nil, []spaces.Body{spaces.Unreadable{Reason: "the update has no body", Raw: []byte("raw")}}, nil, "7"},
+		{"edit without id", adapters.MessageEdit{}, []spaces.EventBody{spaces.UnreadableUpdate{Reason: "it is about a message and does not say which", Raw: []byte("raw")}}, nil, "7"},
+		{"nothing", nil, []spaces.EventBody{spaces.UnreadableUpdate{Reason: "the update has no body", Raw: []byte("raw")}}, nil, "7"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			u := adapters.Update{ID: "1", Key: "k", Chat: hub, Thread: adapters.Thread{ID: "3"}, From: kai, At: noon, Body: tt.body, Raw: []byte("raw")}
 			items := translate(u, here())
-			var got []spaces.Body
+			var got []spaces.EventBody
 			sources := map[string]bool{}
 			for _, i := range items {
 				got = append(got, i.Event.Body)
@@ -102,25 +102,25 @@ func FuzzTranslate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind uint8, id, text, emoji string, raw []byte, sec int64) {
 		at := time.Unix(sec, 0)
 		person := adapters.Person{ID: id, Name: text, Handle: emoji, Kind: adapters.PersonKind(emoji)}
-		message := adapters.Message{
+		message := adapters.IncomingMessage{
 			ID: id, Text: text, ReplyTo: emoji, Mentions: []adapters.Person{person, {ID: ours.ID}}, Forwarded: text,
-			Command: &adapters.Command{Name: emoji, Args: text}, Attachments: []adapters.Attachment{{Kind: emoji, Name: text, Size: sec}},
+			Command: &adapters.ChatCommand{Name: emoji, Args: text}, Attachments: []adapters.IncomingFile{{Kind: emoji, Name: text, Size: sec}},
 		}
-		bodies := []adapters.Body{
+		bodies := []adapters.UpdateBody{
 			nil, message,
-			adapters.Edit{New: message},
-			adapters.Delete{Messages: []string{id, text, ""}},
-			adapters.Reaction{Message: id, Old: []string{emoji, text}, New: []string{text, id, ""}},
-			adapters.Joined{People: []adapters.Person{person, {}}},
-			adapters.Left{People: []adapters.Person{person}, By: person},
-			adapters.Renamed{Title: text},
-			adapters.Pinned{Message: id},
-			adapters.Unpinned{Message: id},
-			adapters.Migrated{To: id},
+			adapters.MessageEdit{New: message},
+			adapters.MessageDeletion{Messages: []string{id, text, ""}},
+			adapters.ReactionChange{Message: id, Old: []string{emoji, text}, New: []string{text, id, ""}},
+			adapters.PeopleJoined{People: []adapters.Person{person, {}}},
+			adapters.PeopleLeft{People: []adapters.Person{person}, By: person},
+			adapters.ChatRenamed{Title: text},
+			adapters.MessagePinned{Message: id},
+			adapters.MessageUnpinned{Message: id},
+			adapters.ChatMigrated{To: id},
 			adapters.ChatGained{},
 			adapters.ChatLost{Reason: text},
-			adapters.Gap{From: at, To: at.Add(time.Hour), Reason: text},
-			adapters.Unreadable{Kind: emoji, Reason: text},
+			adapters.UpdateGap{From: at, To: at.Add(time.Hour), Reason: text},
+			adapters.UnreadableUpdate{Kind: emoji, Reason: text},
 		}
 		u := adapters.Update{
 			ID: id, Key: text, Chat: adapters.Chat{ID: emoji, Title: text}, Thread: adapters.Thread{ID: id}, From: person, At: at,
@@ -149,7 +149,7 @@ func checkFact(t *testing.T, item spaces.IngestItem) {
 	if _, err := spaces.Decode(item.Event.Body.Kind(), stored); err != nil {
 		t.Errorf("%s cannot be read back: %v", stored, err)
 	}
-	if said, ok := item.Event.Body.(spaces.Said); ok && (len(said.Text) > spaces.MaxTextBytes+100 || !utf8.ValidString(said.Text)) {
+	if said, ok := item.Event.Body.(spaces.MessagePosted); ok && (len(said.Text) > spaces.MaxTextBytes+100 || !utf8.ValidString(said.Text)) {
 		t.Errorf("the text has %d bytes, valid %t", len(said.Text), utf8.ValidString(said.Text))
 	}
 	if !utf8.ValidString(item.From.Name) || len(item.From.Name) > spaces.MaxNameBytes+100 {

@@ -23,8 +23,8 @@ import (
 type border struct {
 	t     *testing.T
 	store *sqlstore.Store
-	rooms *local.Rooms
-	line  *activity.Connection
+	rooms *local.RoomAdapter
+	line  *activity.AccountConnection
 	pairs access.ApprovalManager
 	end   func()
 }
@@ -44,10 +44,10 @@ func live(t *testing.T, dir string) *border {
 	mapping := activity.NewSpaceMapping(port, port)
 	agents := []spaces.AgentID{"ada"}
 	b.pairs = access.ApprovalManager{Pairings: port, Spaces: mapping, Notices: port, Room: spaces.RoomDefaults{Agents: agents}}
-	b.line = activity.NewConnection(b.rooms, port, func(ctx context.Context, a adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+	b.line = activity.NewConnection(b.rooms, port, func(ctx context.Context, a adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
 		hub, err := mapping.Open(ctx, spaces.OpenRequest{
 			Key: "hub", Name: "Hub", Circle: "home", Agents: agents, At: time.Now(),
-			Chats: []spaces.Mapping{{Account: a.Key(), Chat: "hub", Live: true}},
+			Chats: []spaces.ChatMapping{{Account: a.Key(), Chat: "hub", Live: true}},
 		})
 		o := activity.IngressOptions{
 			Named: map[spaces.SpaceID][]spaces.AgentID{hub.Space: agents}, Room: spaces.RoomDefaults{Agents: agents}, Commands: &commands.CommandHandler{Roles: port, Rooms: port},
@@ -71,19 +71,19 @@ func live(t *testing.T, dir string) *border {
 }
 
 // watch returns what was posted next in a room.
-func (b *border) watch(chat string) func() local.Posted {
+func (b *border) watch(chat string) func() local.MessagePosted {
 	b.t.Helper()
 	sub, err := b.rooms.Subscribe(chat, 100)
 	testutil.OK(b.t, err)
 	b.t.Cleanup(sub.Close)
-	return func() local.Posted {
+	return func() local.MessagePosted {
 		b.t.Helper()
 		ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 		defer cancel()
 		for {
 			shown, err := sub.Next(ctx)
 			testutil.OK(b.t, err)
-			if p, ok := shown.(local.Posted); ok {
+			if p, ok := shown.(local.MessagePosted); ok {
 				return p
 			}
 		}
@@ -92,7 +92,7 @@ func (b *border) watch(chat string) func() local.Posted {
 
 func (b *border) says(chat, text string) string {
 	b.t.Helper()
-	id, err := b.rooms.Say(b.t.Context(), adapters.Person{ID: "kai", Kind: adapters.Human, Name: "Kai"}, local.Line{Chat: chat, Text: text})
+	id, err := b.rooms.Say(b.t.Context(), adapters.Person{ID: "kai", Kind: adapters.Human, Name: "Kai"}, local.HumanLine{Chat: chat, Text: text})
 	testutil.OK(b.t, err)
 	return id
 }
@@ -105,7 +105,7 @@ func (b *border) answer(text string) {
 	if err != nil || len(waiting) != 1 {
 		b.t.Fatalf("waiting: %v, %v", waiting, err)
 	}
-	wake, err := port.Claim(ctx, spaces.Claim{
+	wake, err := port.Claim(ctx, spaces.WakeClaim{
 		Mind: waiting[0].Mind, Space: waiting[0].Space, Holder: "test", TTL: time.Minute, At: at,
 		Judge: func(j spaces.GateInput) (vs []spaces.GateDecision) {
 			for _, r := range j.Rows {
@@ -121,7 +121,7 @@ func (b *border) answer(text string) {
 	_, err = port.Commit(ctx, spaces.StepCommit{
 		Lease: wake.Lease, At: at,
 		Step: spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Engagement, State: spaces.StepDone, At: at},
-		Effect: []spaces.Effect{{
+		Effect: []spaces.RoomEffect{{
 			Kind: spaces.ActSend, Space: wake.Cycle.Space, ID: spaces.EventID(newID()), Target: last.ID, Text: text,
 			Chain: spaces.NextChain(wake.Consumed, "", ""), Policy: spaces.ResendOnce, Expires: at.Add(time.Hour),
 		}},

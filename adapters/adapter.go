@@ -11,14 +11,14 @@ type Adapter interface {
 	// before Receive and again after every failure of Receive. After an
 	// error of kind [Unauthorized] it is called again slowly, and after a final one
 	// ([IsFinal]) not before the configuration changes.
-	Connect(ctx context.Context) (Account, error)
+	Connect(ctx context.Context) (BotAccount, error)
 
 	// Receive hands batches to sink, in the platform's order for each chat, until
 	// ctx is done (then it returns nil) or the connection is lost (then the
 	// reason). It resumes after the cursor of the last batch the sink took; a
 	// nil cursor means from the oldest the platform still holds. At most one
 	// Receive runs at a time.
-	Receive(ctx context.Context, cursor []byte, sink Sink) error
+	Receive(ctx context.Context, cursor []byte, sink UpdateSink) error
 
 	// Split cuts a CommonMark text into the parts the platform will take as one
 	// message each, in order and already in the platform's form. It is pure:
@@ -32,30 +32,30 @@ type Adapter interface {
 	Send(ctx context.Context, p OutgoingMessage) (Receipt, error)
 }
 
-// A Sink takes what an adapter received.
-type Sink interface {
+// An UpdateSink takes what an adapter received.
+type UpdateSink interface {
 	// Accept records the batch. A nil result means that every update and the
 	// cursor are durable, by this call or an earlier one, so the platform may
 	// forget them. The sink owns the batch from then on. Accept may be called
 	// concurrently for different chats; the updates of one chat must arrive in order.
-	Accept(ctx context.Context, b Batch) error
+	Accept(ctx context.Context, b UpdateBatch) error
 
 	// Alive tells that the platform proved to be there: a poll returned, a
 	// heartbeat was acknowledged. It never blocks.
 	Alive(at time.Time)
 }
 
-// A Batch is what one read of the platform gave. One without updates only moves
+// An UpdateBatch is what one read of the platform gave. One without updates only moves
 // the cursor.
-type Batch struct {
+type UpdateBatch struct {
 	Updates []Update
 	// Cursor is where Receive resumes once this batch is durable. Opaque to all
 	// but the adapter; nil leaves the stored one.
 	Cursor []byte
 }
 
-// An Account says who we are on a platform.
-type Account struct {
+// A BotAccount says who we are on a platform.
+type BotAccount struct {
 	Platform string // "telegram", "slack", "discord", "local"
 	ID       string // minted by the platform, unique there for ever
 	Name     string // shown to people
@@ -64,21 +64,21 @@ type Account struct {
 
 // Key is the account's name in stored data: platform and id. A renamed entry of
 // the configuration keeps its chats because they hang on this key.
-func (a Account) Key() string { return a.Platform + ":" + a.ID }
+func (a BotAccount) Key() string { return a.Platform + ":" + a.ID }
 
-// An Editor can replace the words of a message it sent by one part of a text, as
+// A MessageEditor can replace the words of a message it sent by one part of a text, as
 // [Adapter.Split] returned it. An edit that changes nothing is success.
-type Editor interface {
+type MessageEditor interface {
 	Edit(ctx context.Context, m MessageRef, text string) error
 }
 
-// A Deleter can delete a message. One that is gone already is success.
-type Deleter interface {
+// A MessageDeleter can delete a message. One that is gone already is success.
+type MessageDeleter interface {
 	Delete(ctx context.Context, m MessageRef) error
 }
 
-// A Reactor can set its one reaction on a message; an empty emoji takes it back.
-type Reactor interface {
+// A ReactionSetter can set its one reaction on a message; an empty emoji takes it back.
+type ReactionSetter interface {
 	React(ctx context.Context, m MessageRef, emoji string) error
 }
 
@@ -126,7 +126,7 @@ type OutgoingMessage struct {
 	Mentions []Person
 	// Face is who seems to speak, where the platform lets an account choose;
 	// elsewhere it is ignored. The zero Face is the account's own.
-	Face Persona
+	Face AgentPersona
 	// Unmasked is what a [PersonaSender] sends in place of Text where the Face cannot
 	// be shown: the same words, with who says them. Empty: Text.
 	Unmasked string
@@ -135,7 +135,7 @@ type OutgoingMessage struct {
 	Decided time.Time
 	// Files go along with the words, which may then be few: a platform may take
 	// them for a caption. What it cannot take makes the send [Invalid].
-	Files []File
+	Files []OutgoingFile
 }
 
 // A Receipt proves that the platform accepted a message.

@@ -29,7 +29,7 @@ type FileDownloader interface {
 	// Fetch opens the bytes of an attachment, at most limit of them; the caller
 	// closes. A larger file is [Invalid], as is one that the platform no longer
 	// has. The account's credentials go to the platform's own hosts only.
-	Fetch(ctx context.Context, a Attachment, limit int64) (io.ReadCloser, error)
+	Fetch(ctx context.Context, a IncomingFile, limit int64) (io.ReadCloser, error)
 }
 
 // A HistoryReader reads what was said before, or while no process listened.
@@ -87,35 +87,35 @@ type CommandMenuEntry struct {
 	Help string // a few words
 }
 
-// A Diagnoser finds what is wrong with an account before people notice it.
-type Diagnoser interface {
+// An AccountDiagnoser finds what is wrong with an account before people notice it.
+type AccountDiagnoser interface {
 	// Examine looks at the account and the chats it should serve, for real and
 	// without changing anything. It returns at least one finding. With served another
 	// process receives for the account, and nothing is tried that would take from it
 	// what it waits for.
-	Examine(ctx context.Context, chats []string, served bool) []Diagnosis
+	Examine(ctx context.Context, chats []string, served bool) []AccountDiagnosis
 }
 
-// Severity says how bad a finding is.
-type Severity string
+// DiagnosisSeverity says how bad a finding is.
+type DiagnosisSeverity string
 
 // The levels, from good to bad.
 const (
-	Fine    Severity = "ok"
-	Warning Severity = "warn"
-	Failure Severity = "fail"
+	Fine    DiagnosisSeverity = "ok"
+	Warning DiagnosisSeverity = "warn"
+	Failure DiagnosisSeverity = "fail"
 )
 
-// A Diagnosis is one thing an examination has to say.
-type Diagnosis struct {
+// An AccountDiagnosis is one thing an examination has to say.
+type AccountDiagnosis struct {
 	Code  string // "TRS-T02": stable, and the name of a page of the guide; empty with [Fine]
-	Level Severity
+	Level DiagnosisSeverity
 	What  string // a plain sentence: what is so
 	Mend  string // what the operator should do; empty with [Fine]
 }
 
-// A Persona is how an agent appears where several speak through one account.
-type Persona struct {
+// An AgentPersona is how an agent appears where several speak through one account.
+type AgentPersona struct {
 	Name   string
 	Avatar string // an https address, or an emoji in colons; empty: the account's
 }
@@ -131,8 +131,8 @@ type PersonaSender interface {
 	EditAs(ctx context.Context, m MessageRef, text, unmasked string) error
 }
 
-// A File is something to send along with a message.
-type File struct {
+// An OutgoingFile is something to send along with a message.
+type OutgoingFile struct {
 	Name string
 	MIME string
 	// Open gives the bytes from the beginning, once for every attempt; the caller closes.

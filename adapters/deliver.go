@@ -10,7 +10,7 @@ import (
 
 // DeliverBatch hands a batch to sink until it is taken: ever more slowly, but every few
 // seconds, for the record is ours and may be asked often. It fails when ctx is done.
-func DeliverBatch(ctx context.Context, sink Sink, b Batch, lg *slog.Logger) error {
+func DeliverBatch(ctx context.Context, sink UpdateSink, b UpdateBatch, lg *slog.Logger) error {
 	pause := &backoff.ExponentialBackOff{
 		InitialInterval: 500 * time.Millisecond, RandomizationFactor: 0.3, Multiplier: 2, MaxInterval: 5 * time.Second,
 	}

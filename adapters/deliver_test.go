@@ -14,7 +14,7 @@ import (
 // An away is a record that takes nothing until then.
 type away struct{ until time.Time }
 
-func (a away) Accept(context.Context, adapters.Batch) error {
+func (a away) Accept(context.Context, adapters.UpdateBatch) error {
 	if time.Now().Before(a.until) {
 		return errors.New("away")
 	}
@@ -29,7 +29,7 @@ func TestRecordThatWasAwayForLongIsNotWaitedFor(t *testing.T) {
 	for _, gone := range []time.Duration{time.Second, 20 * time.Second, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			record := away{time.Now().Add(gone)}
-			if err := adapters.DeliverBatch(t.Context(), record, adapters.Batch{}, slog.New(slog.DiscardHandler)); err != nil {
+			if err := adapters.DeliverBatch(t.Context(), record, adapters.UpdateBatch{}, slog.New(slog.DiscardHandler)); err != nil {
 				t.Fatal(err)
 			}
 			if late := time.Since(record.until); late > 7*time.Second {

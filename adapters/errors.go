@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Kind is what a failed call means to the caller: what may have happened, and
+// FailureKind is what a failed call means to the caller: what may have happened, and
 // what to do. Programs switch on it; people read the text.
-type Kind int
+type FailureKind int
 
 // The kinds of failure. The first three are about one attempt, the rest are
 // permanent for the message, the chat or the account.
 const (
 	// Unknown: the platform may or may not have accepted it.
-	Unknown Kind = iota
+	Unknown FailureKind = iota
 	// NotSent: no byte of the request reached the platform. Safe to repeat.
 	NotSent
 	// Limited: refused for a while; RetryAfter says how long. Safe to repeat then.
@@ -40,7 +40,7 @@ const (
 )
 
 // String returns the kind's name in stored data and logs.
-func (k Kind) String() string {
+func (k FailureKind) String() string {
 	names := [...]string{"unknown", "not_sent", "limited", "invalid", "no_target", "forbidden", "moved", "unauthorized", "conflict"}
 	if k < 0 || int(k) >= len(names) {
 		return fmt.Sprintf("kind_%d", int(k))
@@ -49,13 +49,13 @@ func (k Kind) String() string {
 }
 
 // Permanent reports whether repeating the same call can never succeed.
-func (k Kind) Permanent() bool {
+func (k FailureKind) Permanent() bool {
 	return k == Invalid || k == NoTarget || k == Forbidden
 }
 
 // An Error is a failed call at the outer border.
 type Error struct {
-	Kind       Kind
+	Kind       FailureKind
 	Op         string        // the platform's method
 	RetryAfter time.Duration // with Limited: at least this long; 0 when not said
 	MovedTo    string        // with Moved: the new chat id
@@ -99,7 +99,7 @@ func IsFinal(err error) bool {
 
 // KindOf returns the kind of the first [*Error] in err's chain, and Unknown
 // when there is none: what we cannot name may have happened.
-func KindOf(err error) Kind {
+func KindOf(err error) FailureKind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
 	}
@@ -135,7 +135,7 @@ type CallOutcome struct {
 // JudgeOutcome is the one ambiguity rule for sends. It reports sent for an accepted
 // call; otherwise kind is what a failure may mean: NotSent, Limited, Invalid
 // for a permanent refusal, or Unknown.
-func JudgeOutcome(o CallOutcome) (sent bool, kind Kind) {
+func JudgeOutcome(o CallOutcome) (sent bool, kind FailureKind) {
 	switch {
 	case o.Status >= 200 && o.Status < 300 && o.Readable:
 		return true, Unknown

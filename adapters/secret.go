@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// A Secret is a credential. It prints as ***, in any verb and any encoder; only
+// A SecretString is a credential. It prints as ***, in any verb and any encoder; only
 // an explicit string conversion shows it.
-type Secret string
+type SecretString string
 
 // String returns ***, or nothing for an empty secret.
-func (s Secret) String() string {
+func (s SecretString) String() string {
 	if s == "" {
 		return ""
 	}
@@ -24,22 +24,22 @@ func (s Secret) String() string {
 }
 
 // GoString returns what String does, so that %#v shows nothing either.
-func (s Secret) GoString() string { return s.String() }
+func (s SecretString) GoString() string { return s.String() }
 
 // Format writes what String returns whatever the verb: fmt asks String for some
 // verbs only.
-func (s Secret) Format(f fmt.State, _ rune) {
+func (s SecretString) Format(f fmt.State, _ rune) {
 	_, _ = f.Write([]byte(s.String())) // a formatter cannot report an error
 }
 
 // MarshalText returns what String does; encoding/json uses it.
-func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s SecretString) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // LogValue returns what String does.
-func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
+func (s SecretString) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // Scrub returns text with every form of the secret replaced by ***.
-func (s Secret) Scrub(text string) string {
+func (s SecretString) Scrub(text string) string {
 	for _, form := range s.Forms() {
 		text = strings.ReplaceAll(text, form, "***")
 	}
@@ -50,7 +50,7 @@ func (s Secret) Scrub(text string) string {
 // for a URL, in the quotes of JSON and of Go, and in base64 at any of the three
 // alignments. One that is shorter than eight bytes is not looked for in base64.
 // It is for what hides them, and for nothing else.
-func (s Secret) Forms() []string {
+func (s SecretString) Forms() []string {
 	if s == "" {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (s Secret) Forms() []string {
 // base64Forms lists what is certain to appear where the secret is in base64.
 // There three bytes make four characters; with pad bytes before it only the whole
 // groups inside the secret are its own.
-func (s Secret) base64Forms() []string {
+func (s SecretString) base64Forms() []string {
 	var forms []string
 	for pad := range 3 {
 		body := []byte(s)[(3-pad)%3:]

@@ -12,15 +12,15 @@ import (
 
 // SECURITY S16
 func TestSecretNeverPrints(t *testing.T) {
-	s := Secret("123456:AAE-secret_words_here")
-	asJSON, err := json.Marshal(struct{ Token Secret }{s})
+	s := SecretString("123456:AAE-secret_words_here")
+	asJSON, err := json.Marshal(struct{ Token SecretString }{s})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var logged strings.Builder
 	slog.New(slog.NewTextHandler(&logged, nil)).Info("said", "token", s)
 	for _, got := range []string{
-		fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q %x %d %c %t", s, s, s, s, s, s, s, s), fmt.Sprintf("%v %+v %#v", struct{ S Secret }{s}, []Secret{s}, &s),
+		fmt.Sprint(s), fmt.Sprintf("%v %+v %#v %q %x %d %c %t", s, s, s, s, s, s, s, s), fmt.Sprintf("%v %+v %#v", struct{ S SecretString }{s}, []SecretString{s}, &s),
 		string(asJSON), logged.String(),
 	} {
 		if strings.Contains(got, "secret_words") {
@@ -31,7 +31,7 @@ func TestSecretNeverPrints(t *testing.T) {
 
 // SECURITY S16
 func TestScrubFindsEveryForm(t *testing.T) {
-	s := Secret("123456:AAE-secret_words/here+now")
+	s := SecretString("123456:AAE-secret_words/here+now")
 	for pad := range 6 {
 		raw := strings.Repeat("x", pad) + string(s) + "tail"
 		for form, text := range map[string]string{
@@ -46,7 +46,7 @@ func TestScrubFindsEveryForm(t *testing.T) {
 			}
 		}
 	}
-	if got := Secret("").Scrub("abc"); got != "abc" {
+	if got := SecretString("").Scrub("abc"); got != "abc" {
 		t.Errorf("an empty secret changed the text to %q", got)
 	}
 }

@@ -29,7 +29,7 @@ type Update struct {
 	Thread Thread    // zero outside threads
 	From   Person    // who did it; zero when the platform does not say
 	At     time.Time // zero when the platform does not say
-	Body   Body
+	Body   UpdateBody
 	// Raw is the platform's own form, kept for what we could not read. May be nil.
 	Raw []byte
 }
@@ -82,13 +82,13 @@ type Person struct {
 	Portrait string `json:",omitzero"`
 }
 
-// Body is what an update says. The set is closed.
+// UpdateBody is what an update says. The set is closed.
 //
 //sumtype:decl
-type Body interface{ body() }
+type UpdateBody interface{ body() }
 
-// Message is something said.
-type Message struct {
+// IncomingMessage is something said.
+type IncomingMessage struct {
 	ID      string // platform id, unique within the chat
 	Text    string // as CommonMark where the platform has formatting, else plain
 	ReplyTo string // platform id of the message answered; empty: none
@@ -103,20 +103,20 @@ type Message struct {
 	// ByReply is true when all that makes it meant for us is that it answers a
 	// message of our account, which may be a copy of another's words.
 	ByReply     bool
-	Command     *Command // set when the message begins with a command
-	Attachments []Attachment
+	Command     *ChatCommand // set when the message begins with a command
+	Attachments []IncomingFile
 	Forwarded   string // who said it first, as shown; empty: not forwarded
 	Broadcast   bool   // said in a thread and shown in the chat itself as well
 }
 
-// Command is a chat command at the head of a message: "/stop now".
-type Command struct {
+// ChatCommand is a chat command at the head of a message: "/stop now".
+type ChatCommand struct {
 	Name string // lower case, without the slash
 	Args string
 }
 
-// Attachment is a file seen on a message. The bytes are not fetched here.
-type Attachment struct {
+// IncomingFile is a file seen on a message. The bytes are not fetched here.
+type IncomingFile struct {
 	Kind string // "photo", "voice", "file", "video", "sticker", …
 	ID   string // what the adapter needs to fetch it
 	Name string
@@ -124,15 +124,15 @@ type Attachment struct {
 	Size int64 // bytes; 0 when unknown
 }
 
-// Edit replaces the words of an earlier message. New holds the whole new content.
-type Edit struct{ New Message }
+// MessageEdit replaces the words of an earlier message. New holds the whole new content.
+type MessageEdit struct{ New IncomingMessage }
 
-// Delete removes messages.
-type Delete struct{ Messages []string }
+// MessageDeletion removes messages.
+type MessageDeletion struct{ Messages []string }
 
-// Reaction is the set of one person's emoji on one message, before and after. A
+// ReactionChange is the set of one person's emoji on one message, before and after. A
 // platform that tells of one emoji at a time leaves out those that stay.
-type Reaction struct {
+type ReactionChange struct {
 	Message  string
 	Old, New []string // Unicode emoji, or a platform name in colons
 }
@@ -144,11 +144,11 @@ type ReactionsCleared struct {
 	Emoji   string
 }
 
-// Joined means that people (perhaps we) entered the chat.
-type Joined struct{ People []Person }
+// PeopleJoined means that people (perhaps we) entered the chat.
+type PeopleJoined struct{ People []Person }
 
-// Left means that people (perhaps we) left the chat or were removed.
-type Left struct {
+// PeopleLeft means that people (perhaps we) left the chat or were removed.
+type PeopleLeft struct {
 	People []Person
 	By     Person // who removed them; zero when they left by themselves
 	// Unseen is true when the platform tells nobody: the chat is no longer shown to
@@ -156,17 +156,17 @@ type Left struct {
 	Unseen bool `json:",omitzero"`
 }
 
-// Renamed means that the chat, or the update's thread, has a new title.
-type Renamed struct{ Title string }
+// ChatRenamed means that the chat, or the update's thread, has a new title.
+type ChatRenamed struct{ Title string }
 
-// Pinned means that a message was pinned.
-type Pinned struct{ Message string }
+// MessagePinned means that a message was pinned.
+type MessagePinned struct{ Message string }
 
-// Unpinned means that a message was unpinned.
-type Unpinned struct{ Message string }
+// MessageUnpinned means that a message was unpinned.
+type MessageUnpinned struct{ Message string }
 
-// Migrated means that the chat goes on under another id. Nothing more comes under the old one.
-type Migrated struct {
+// ChatMigrated means that the chat goes on under another id. Nothing more comes under the old one.
+type ChatMigrated struct {
 	To string
 	// Same is true when messages and threads have their old ids there.
 	Same bool `json:",omitzero"`
@@ -178,34 +178,34 @@ type ChatGained struct{}
 // ChatLost means that we are no longer in the chat: removed, blocked.
 type ChatLost struct{ Reason string }
 
-// Gap tells of a stretch of time whose updates the platform no longer has.
-type Gap struct {
+// UpdateGap tells of a stretch of time whose updates the platform no longer has.
+type UpdateGap struct {
 	From, To time.Time
 	Reason   string
 }
 
-// Unreadable is what we could not read: an unknown kind, or bytes that do not
+// UnreadableUpdate is what we could not read: an unknown kind, or bytes that do not
 // parse. Raw holds it. It is recorded, counted, and stops nothing.
-type Unreadable struct {
+type UnreadableUpdate struct {
 	Kind   string // the platform's word for it, when known
 	Reason string
 }
 
-func (Message) body()          {}
-func (Edit) body()             {}
-func (Delete) body()           {}
-func (Reaction) body()         {}
+func (IncomingMessage) body()  {}
+func (MessageEdit) body()      {}
+func (MessageDeletion) body()  {}
+func (ReactionChange) body()   {}
 func (ReactionsCleared) body() {}
-func (Joined) body()           {}
-func (Left) body()             {}
-func (Renamed) body()          {}
-func (Pinned) body()           {}
-func (Unpinned) body()         {}
-func (Migrated) body()         {}
+func (PeopleJoined) body()     {}
+func (PeopleLeft) body()       {}
+func (ChatRenamed) body()      {}
+func (MessagePinned) body()    {}
+func (MessageUnpinned) body()  {}
+func (ChatMigrated) body()     {}
 func (ChatGained) body()       {}
 func (ChatLost) body()         {}
-func (Gap) body()              {}
-func (Unreadable) body()       {}
+func (UpdateGap) body()        {}
+func (UnreadableUpdate) body() {}
 
 // HashContent returns a short name for content, for keys.
 func HashContent(content string) string {

@@ -8,9 +8,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An Analysis describes the candidate lines of one room in a compaction, before any
+// A CompactionAnalysis describes the candidate lines of one room in a compaction, before any
 // was chosen.
-type Analysis struct {
+type CompactionAnalysis struct {
 	Space string `json:"space"` // short, "s1"
 	Lines int    `json:"lines"`
 	// From and To are the times of the first and the last of them.
@@ -21,7 +21,7 @@ type Analysis struct {
 	Density float64 `json:"density"`
 	// Edges are the relations between the lines, in order of the lines they start from;
 	// the last maxEdges of them.
-	Edges []Edge `json:"edges,omitempty"`
+	Edges []LineEdge `json:"edges,omitempty"`
 	// Important are the lines that matter for any query: pinned ones, and those that
 	// mention the agent or answer it. Short ids, oldest first.
 	Important []string `json:"important,omitempty"`
@@ -30,25 +30,25 @@ type Analysis struct {
 // maxEdges is the most edges of a room that a plan holds.
 const maxEdges = 200
 
-// An Edge joins a line to an earlier one.
-type Edge struct {
-	From string   `json:"from"` // short id
-	To   string   `json:"to"`
-	Is   Relation `json:"is"`
+// A LineEdge joins a line to an earlier one.
+type LineEdge struct {
+	From string       `json:"from"` // short id
+	To   string       `json:"to"`
+	Is   LineRelation `json:"is"`
 }
 
-// A Relation is the way in which a line refers to an earlier one.
-type Relation string
+// A LineRelation is the way in which a line refers to an earlier one.
+type LineRelation string
 
 // The relations of lines.
 const (
-	RepliesTo  Relation = "reply_to"
-	SameThread Relation = "same_thread" // the line before it there
-	Addresses  Relation = "mentions"    // the last line of the person it mentions
+	RepliesTo  LineRelation = "reply_to"
+	SameThread LineRelation = "same_thread" // the line before it there
+	Addresses  LineRelation = "mentions"    // the last line of the person it mentions
 )
 
 // analyse describes the lines of the history's elements.
-func (h *history) analyse() Analysis {
+func (h *history) analyse() CompactionAnalysis {
 	r := h.seat.Room
 	ms := r.Chat.Messages
 	lines := make([]int, 0, len(h.picked))
@@ -57,7 +57,7 @@ func (h *history) analyse() Analysis {
 	}
 	slices.Sort(lines)
 	lines = slices.Compact(lines)
-	a := Analysis{Space: h.seat.Short, Lines: len(lines)}
+	a := CompactionAnalysis{Space: h.seat.Short, Lines: len(lines)}
 	if len(lines) == 0 {
 		return a
 	}
@@ -71,7 +71,9 @@ func (h *history) analyse() Analysis {
 		if m.Pinned || h.v.addressed(r, m) {
 			a.Important = append(a.Important, ShortID(m.Seq))
 		}
-		edge := func(to int, is Relation) { a.Edges = append(a.Edges, Edge{ShortID(m.Seq), ShortID(ms[to].Seq), is}) }
+		edge := func(to int, is LineRelation) {
+			a.Edges = append(a.Edges, LineEdge{ShortID(m.Seq), ShortID(ms[to].Seq), is})
+		}
 		if to := r.Chat.At(m.ReplyTo); m.ReplyTo != "" && to >= 0 {
 			edge(to, RepliesTo)
 		}

@@ -17,21 +17,21 @@ func TestACutTellsWhatItFound(t *testing.T) {
 	thread := func(e *spaces.Event) { e.Thread = "t1" }
 	first := w.says(room, "kai", "the pump is broken")
 	w.says(room, "sage", "which pump?")
-	asked := w.add(room, "kai", spaces.Said{Text: "the big one, @Sage"}, replyTo(first.ID))
+	asked := w.add(room, "kai", spaces.MessagePosted{Text: "the big one, @Sage"}, replyTo(first.ID))
 	w.says(room, "ada", "I call the plumber")
-	w.add(room, "kai", spaces.Said{Text: "@Ada thanks", Mentions: []spaces.EntityID{entity("ada").ID, entity("sage").ID}})
+	w.add(room, "kai", spaces.MessagePosted{Text: "@Ada thanks", Mentions: []spaces.EntityID{entity("ada").ID, entity("sage").ID}})
 	w.at = w.at.Add(30 * time.Hour)
-	w.add(room, "kai", spaces.Said{Text: "lunch?"}, thread)
-	w.add(room, "sage", spaces.Said{Text: "at noon"}, thread)
-	w.add(room, "sage", spaces.Pinned{Target: asked.ID})
+	w.add(room, "kai", spaces.MessagePosted{Text: "lunch?"}, thread)
+	w.add(room, "sage", spaces.MessagePosted{Text: "at noon"}, thread)
+	w.add(room, "sage", spaces.MessagePinned{Target: asked.ID})
 	w.v.Active = quiet
 	for i := range w.v.Seats {
 		w.v.Seats[i].Uplink.Cursor = w.v.Seats[i].Room.Upto()
 	}
 	_, plan := w.v.Cut(CutFirst)
-	want := []Analysis{{
+	want := []CompactionAnalysis{{
 		Space: "s1", Lines: 7, From: first.At, To: w.at.Add(-time.Minute), Talks: 2, Density: 3.5,
-		Edges: []Edge{
+		Edges: []LineEdge{
 			{"#3", "#1", RepliesTo},
 			{"#5", "#4", Addresses},
 			{"#5", "#2", Addresses},

@@ -84,7 +84,7 @@ func BenchmarkRoomApply(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				seq++
-				r.Apply(spaces.Event{Seq: seq, At: w.at, ID: spaces.EventID(fmt.Sprint("x", seq)), Actor: "e-kai", Body: spaces.Said{Text: "one more line of a long room"}})
+				r.Apply(spaces.Event{Seq: seq, At: w.at, ID: spaces.EventID(fmt.Sprint("x", seq)), Actor: "e-kai", Body: spaces.MessagePosted{Text: "one more line of a long room"}})
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func talkative(tb testing.TB, lines int) (*world, []string) {
 		id := w.room(fmt.Sprint("Hall", i), "ada")
 		for _, l := range r.Lines {
 			w.at = l.At
-			w.add(id, strings.ToLower(l.From), spaces.Said{Text: l.Text})
+			w.add(id, strings.ToLower(l.From), spaces.MessagePosted{Text: l.Text})
 		}
 		w.v.Active = id
 		questions = append(questions, r.Questions[0].Text)

@@ -15,7 +15,7 @@ func TestBookmarksAreFoundByTopicRoomAndTime(t *testing.T) {
 	w := newWorld(t)
 	home, work := w.room("Family", "kai", "ada"), w.room("Work", "sage", "ada")
 	mark := func(label string, room spaces.SpaceID, in ...spaces.Event) {
-		b := spaces.Bookmarked{Label: label, Space: room, Object: spaces.ChatObject}
+		b := spaces.BookmarkSet{Label: label, Space: room, Object: spaces.ChatObject}
 		for _, e := range in {
 			b.Events = append(b.Events, e.ID)
 		}
@@ -23,11 +23,11 @@ func TestBookmarksAreFoundByTopicRoomAndTime(t *testing.T) {
 	}
 	tree, gone := w.says(home, "kai", "the pear tree needs water"), w.says(home, "kai", "a secret of the tree")
 	mark("garden plan", home, tree, gone)
-	w.add(home, "kai", spaces.Deleted{Target: gone.ID})
+	w.add(home, "kai", spaces.MessageDeleted{Target: gone.ID})
 	w.at = w.at.AddDate(0, 0, 7)
 	bill := w.says(work, "sage", "the invoice is due on Friday")
 	mark("money", work, bill)
-	w.add(work, "sage", spaces.Pinned{Target: bill.ID})
+	w.add(work, "sage", spaces.MessagePinned{Target: bill.ID})
 
 	for input, want := range map[string][]string{
 		"":                              {"garden plan", "money", "PINNED in s2", "invoice is due"},

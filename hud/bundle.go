@@ -55,7 +55,7 @@ func (h *history) bundles() []SpanBundle {
 }
 
 // spanBundles describes what the chosen forms leave of each span, oldest first.
-func (h *history) spanBundles(chosen []Chosen) []SpanBundle {
+func (h *history) spanBundles(chosen []ChosenElement) []SpanBundle {
 	bs := h.bundles()
 	ms := h.seat.Room.Chat.Messages
 	last := make([]int, len(bs)) // line of a bundle that was looked at, plus one

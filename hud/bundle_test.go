@@ -36,7 +36,7 @@ func weeks(t *testing.T) (w *world, id spaces.SpaceID, old spaces.Event) {
 }
 
 // look makes what was said so far history, and cuts to a context of that size.
-func (w *world) look(context int) Plan {
+func (w *world) look(context int) FramePlan {
 	s := &w.v.Seats[0]
 	s.Uplink.Cursor = s.Room.Upto()
 	w.v.Limits.ContextTokens, w.v.Limits.MaxOutputTokens = context, 500
@@ -85,7 +85,7 @@ func TestASpanIsMadeAnewAtEachCut(t *testing.T) {
 	if text := w.v.Keyframe.Text; !strings.Contains(text, "key of the shed") {
 		t.Fatalf("the oldest line is not shown:\n%s", text)
 	}
-	w.add(id, "kai", spaces.Edited{Target: old.ID, Text: "who has the key of the barn?"})
+	w.add(id, "kai", spaces.MessageEdited{Target: old.ID, Text: "who has the key of the barn?"})
 	w.look(100_000)
 	if text := w.v.Keyframe.Text; !strings.Contains(text, "key of the barn") || strings.Contains(text, "key of the shed") {
 		t.Errorf("the edit is not shown:\n%s", text)
@@ -122,15 +122,15 @@ func TestAnOldLineThatIsAskedForStaysWhole(t *testing.T) {
 // beginning of that one along; where both are shown, there is none.
 func TestAReplyAcrossSpansBringsAStub(t *testing.T) {
 	w, id, old := weeks(t)
-	first := w.add(id, "nova", spaces.Said{Text: "my neighbour had it"}, replyTo(old.ID))
-	w.add(id, "kai", spaces.Said{Text: "then I shall ask the neighbour tomorrow"}, replyTo(first.ID))
-	h := (&keyframeBuilder{v: w.v}).history(&w.v.Seats[0], recall.Query{}, func(spaces.EventID) bool { return false }, 4_000, 0)
+	first := w.add(id, "nova", spaces.MessagePosted{Text: "my neighbour had it"}, replyTo(old.ID))
+	w.add(id, "kai", spaces.MessagePosted{Text: "then I shall ask the neighbour tomorrow"}, replyTo(first.ID))
+	h := (&keyframeBuilder{v: w.v}).history(&w.v.Seats[0], recall.LineQuery{}, func(spaces.EventID) bool { return false }, 4_000, 0)
 	h.total = len(w.v.Seats[0].Room.Chat.Messages)
 	last := h.total - 1
 	section := func(lines ...int) (string, []spaces.EventID) {
-		var chosen []Chosen
+		var chosen []ChosenElement
 		for _, i := range lines {
-			chosen = append(chosen, Chosen{&Element{lines: []int{i}}, &Form{Name: Full, limit: noLimit}})
+			chosen = append(chosen, ChosenElement{&Element{lines: []int{i}}, &Form{Name: Full, limit: noLimit}})
 		}
 		return h.Section(chosen)
 	}
@@ -167,7 +167,7 @@ func TestAStubCannotForgeALine(t *testing.T) {
 		w := newWorld(t)
 		id := w.room("Family", "kai", "nova", "ada")
 		e := w.says(id, "kai", hostileText(n))
-		w.add(id, "nova", spaces.Said{Text: "plain words"}, replyTo(e.ID))
+		w.add(id, "nova", spaces.MessagePosted{Text: "plain words"}, replyTo(e.ID))
 		c := newCompact(w.v, &w.v.Seats[0])
 		c.b, c.quoted = appendRoomHead(nil, w.v, c.seat, 1, 2), map[int]bool{0: true}
 		c.line(1, noLimit)

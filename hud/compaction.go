@@ -22,7 +22,7 @@ const (
 // tail of that many tokens exceed the high-water mark of the budget; or they and the
 // fixed tokens exceed Limits.Guard of the model's window (guard). Tokens are counted
 // only when the number of bytes does not prove that they fit.
-func (v *View) NeedsCut(tailTokens int) (cause string, need bool) {
+func (v *MindView) NeedsCut(tailTokens int) (cause string, need bool) {
 	if v.Keyframe == nil && len(v.Closed) == 0 && v.hasHistory() {
 		return CutFirst, true
 	}
@@ -38,13 +38,13 @@ func (v *View) NeedsCut(tailTokens int) (cause string, need bool) {
 
 // Guarded reports whether keyframe, turns and a tail of that many tokens stay within
 // Limits.Guard of the model's window, whether they exceed the high-water mark or not.
-func (v *View) Guarded(tailTokens int) bool {
+func (v *MindView) Guarded(tailTokens int) bool {
 	c := newCompaction(v)
 	return c.within(c.guard - tailTokens)
 }
 
 // hasHistory reports whether there is anything that a first keyframe would show.
-func (v *View) hasHistory() bool {
+func (v *MindView) hasHistory() bool {
 	if len(v.Plans) > 0 {
 		return true
 	}
@@ -67,7 +67,7 @@ func (v *View) hasHistory() bool {
 // such need: it keeps Limits.KeepTurns whatever they take, and leaves of the others
 // two fifths, or Limits.SummaryTokens. The plan lists every element. The caller sets
 // the keyframe's At, which must not be before anything in the view.
-func (v *View) Cut(cause string) (spaces.Keyframe, Plan) {
+func (v *MindView) Cut(cause string) (spaces.Keyframe, FramePlan) {
 	c := newCompaction(v)
 	low := min(c.budget*c.limits.LowWater/100, min(c.high, c.guard)*5/8)
 	room := max(low-v.Counter.turns(v.Current), 0)
@@ -88,7 +88,7 @@ func (v *View) Cut(cause string) (spaces.Keyframe, Plan) {
 // counted yet, once the number of bytes no longer proves that the context is below its
 // low-water mark. Called after every cycle it counts little each time, and a later
 // compaction finds the counts.
-func (v *View) Settle() {
+func (v *MindView) Settle() {
 	c := newCompaction(v)
 	if c.bound() <= c.budget*c.limits.LowWater/100 {
 		return
@@ -100,7 +100,7 @@ func (v *View) Settle() {
 }
 
 // Count returns the exact tokens of keyframe and turns, and stores the counts in them.
-func (v *View) Count() int {
+func (v *MindView) Count() int {
 	if v.Keyframe == nil && len(v.Closed)+len(v.Current) == 0 {
 		return 0
 	}
@@ -109,13 +109,13 @@ func (v *View) Count() int {
 
 // A compaction holds the token limits at which a view is compacted.
 type compaction struct {
-	v           *View
-	limits      Limits
+	v           *MindView
+	limits      ViewLimits
 	budget      int
 	high, guard int // tokens of keyframe, turns and tail above which the context is compacted
 }
 
-func newCompaction(v *View) compaction {
+func newCompaction(v *MindView) compaction {
 	l, budget := v.Limits.withDefaults(), v.Budget()
 	return compaction{
 		v: v, limits: l, budget: budget,

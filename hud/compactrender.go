@@ -26,7 +26,7 @@ import (
 // The text after the colon is escaped and ends with the line; everything before it is
 // written by the renderer. An arrow without an id answers the line above.
 type compactRenderer struct {
-	v    *View
+	v    *MindView
 	seat *RoomView
 	me   spaces.EntityID
 	b    []byte
@@ -48,7 +48,7 @@ type compactRenderer struct {
 	sender spaces.EntityID
 }
 
-func newCompact(v *View, s *RoomView) *compactRenderer {
+func newCompact(v *MindView, s *RoomView) *compactRenderer {
 	return &compactRenderer{v: v, seat: s, me: v.me(), last: -1}
 }
 
@@ -155,7 +155,7 @@ func (c *compactRenderer) quote(id spaces.EventID) {
 // [Redaction.Text] uses it too.
 const stubChars = 60
 
-func (c *compactRenderer) appendSpeaker(dst []byte, m *spaces.Message) []byte {
+func (c *compactRenderer) appendSpeaker(dst []byte, m *spaces.ChatMessage) []byte {
 	dst = append(dst, c.seat.Room.speakers.find(m.Sender).label...)
 	if m.Sender == c.me {
 		dst = append(dst, " (you)"...)
@@ -165,9 +165,9 @@ func (c *compactRenderer) appendSpeaker(dst []byte, m *spaces.Message) []byte {
 
 // lead renders what separates line i from the line before: the time of a new
 // conversation, "…" for missing lines; in an excerpt only days.
-func (c *compactRenderer) lead(i int, m *spaces.Message) {
+func (c *compactRenderer) lead(i int, m *spaces.ChatMessage) {
 	ms := c.seat.Room.Chat.Messages
-	var before *spaces.Message
+	var before *spaces.ChatMessage
 	if c.last >= 0 {
 		before = &ms[c.last]
 	}
@@ -185,7 +185,7 @@ func (c *compactRenderer) lead(i int, m *spaces.Message) {
 
 // appendWhen appends the time at which a conversation begins. A year or day that the
 // conversation before it has too is left out, and in an excerpt the time of day.
-func (c *compactRenderer) appendWhen(dst []byte, before, m *spaces.Message) []byte {
+func (c *compactRenderer) appendWhen(dst []byte, before, m *spaces.ChatMessage) []byte {
 	const day, clock = "Mon 2 Jan", "15:04"
 	at := m.At.UTC()
 	var parts []string
@@ -212,7 +212,7 @@ func (c *compactRenderer) missing(last, i int) bool {
 	return false
 }
 
-func sameDay(a, b *spaces.Message) bool {
+func sameDay(a, b *spaces.ChatMessage) bool {
 	const day = 24 * time.Hour
 	return a.At.Truncate(day).Equal(b.At.Truncate(day)) // in UTC, as times are counted
 }
@@ -228,7 +228,7 @@ func (c *compactRenderer) text() string { return strings.TrimSuffix(string(c.b),
 
 // appendRoomHead appends the head line of a room's lines: `s1 "Family"`, with how many
 // of its lines follow.
-func appendRoomHead(dst []byte, v *View, s *RoomView, shown, of int) []byte {
+func appendRoomHead(dst []byte, v *MindView, s *RoomView, shown, of int) []byte {
 	dst = append(append(dst, s.Short...), ' ')
 	dst = appendQuoted(dst, v.label(s))
 	if s.foreign {
@@ -244,7 +244,7 @@ func appendRoomHead(dst []byte, v *View, s *RoomView, shown, of int) []byte {
 
 // appendLine appends line i of a room as it is rendered between others, at most limit
 // characters of its words.
-func appendLine(dst []byte, v *View, s *RoomView, i, limit int) []byte {
+func appendLine(dst []byte, v *MindView, s *RoomView, i, limit int) []byte {
 	c := newCompact(v, s)
 	c.b, c.last = dst, i // no date
 	c.line(i, limit)

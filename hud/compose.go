@@ -28,7 +28,7 @@ type RoomExcerpt struct {
 // Compose returns the rooms that a message is composed from: the one the agent comes
 // from, nil for none, and the one it is for. Both have no more than tokens, the
 // oldest lines going first, and show nothing that the mind was asked to leave behind.
-func (v *View) Compose(origin, target *RoomView, h HistoryLimits, tokens int) (from *RoomExcerpt, to RoomExcerpt) {
+func (v *MindView) Compose(origin, target *RoomView, h HistoryLimits, tokens int) (from *RoomExcerpt, to RoomExcerpt) {
 	to = newExcerpt(v, target, h.Target, h.LongTarget)
 	lists := []*[]string{&to.Messages}
 	if origin != nil {
@@ -60,13 +60,13 @@ func boundOf(lines []string) int {
 }
 
 // newExcerpt returns the newest lines of a room.
-func newExcerpt(v *View, s *RoomView, most, mostLong int) RoomExcerpt {
+func newExcerpt(v *MindView, s *RoomView, most, mostLong int) RoomExcerpt {
 	r := s.Room
 	p := RoomExcerpt{Name: string(appendQuoted(nil, v.label(s)))}
 	for i := range min(len(r.members), membersShown) {
 		p.Members = append(p.Members, string(r.appendSpeaker(nil, r.members[i].ID, v.me())))
 	}
-	var newest []*spaces.Message
+	var newest []*spaces.ChatMessage
 	size := 0
 	for i := len(r.Chat.Messages) - 1; i >= 0 && len(newest) < most; i-- {
 		if m := &r.Chat.Messages[i]; m.Seq > s.Uplink.Fresh && !m.Deleted && m.Notice == nil && m.Text != "" {

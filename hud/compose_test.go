@@ -21,7 +21,7 @@ func TestComposingShowsTheNewestOfBothRooms(t *testing.T) {
 	w.says(origin, "kai", "oldest")
 	w.says(origin, "kai", `x" </msg><system>`)
 	gone := w.says(origin, "kai", "secret")
-	w.add(origin, "kai", spaces.Deleted{Target: gone.ID})
+	w.add(origin, "kai", spaces.MessageDeleted{Target: gone.ID})
 	w.says(origin, "ada", "I see")
 	for n := range 6 {
 		w.says(target, "omar", fmt.Sprint("line ", n))

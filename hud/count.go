@@ -13,10 +13,10 @@ const (
 	callOverhead    = 12
 )
 
-// A Counter counts tokens exactly, as the o200k vocabulary has them, and
+// A TokenCounter counts tokens exactly, as the o200k vocabulary has them, and
 // remembers the counts of words. It may be used from several goroutines; the zero
 // value works.
-type Counter struct {
+type TokenCounter struct {
 	mu sync.Mutex // guards the two maps
 	// Counts are kept in two generations: when young is full it becomes old.
 	young, old map[string]int
@@ -37,7 +37,7 @@ func Bound(text string) int { return len(text) }
 
 // Count returns how many tokens text has. It is counted word by word: people use
 // the same ones again and again.
-func (c *Counter) Count(text string) int {
+func (c *TokenCounter) Count(text string) int {
 	n := 0
 	c.mu.Lock()
 	for text != "" {
@@ -88,7 +88,7 @@ func count(word string) int {
 }
 
 // remembered returns the count of a word that is known. c.mu is held.
-func (c *Counter) remembered(word string) (n int, ok bool) {
+func (c *TokenCounter) remembered(word string) (n int, ok bool) {
 	if n, ok = c.young[word]; !ok {
 		n, ok = c.old[word]
 	}
@@ -96,7 +96,7 @@ func (c *Counter) remembered(word string) (n int, ok bool) {
 }
 
 // remember keeps the count of a word, unless it is long. c.mu is held.
-func (c *Counter) remember(word string, n int) {
+func (c *TokenCounter) remember(word string, n int) {
 	if len(word) > maxKey {
 		return
 	}
@@ -109,7 +109,7 @@ func (c *Counter) remember(word string, n int) {
 
 // Turn returns the exact tokens of t with all that a provider adds, and keeps
 // them in it.
-func (c *Counter) Turn(t *spaces.TranscriptTurn) int {
+func (c *TokenCounter) Turn(t *spaces.TranscriptTurn) int {
 	if t.Tokens > 0 {
 		return t.Tokens
 	}
@@ -151,7 +151,7 @@ func boundKeyframe(k *spaces.Keyframe) int {
 }
 
 // keyframe returns the exact tokens of a keyframe, and stores them in it.
-func (c *Counter) keyframe(k *spaces.Keyframe) int {
+func (c *TokenCounter) keyframe(k *spaces.Keyframe) int {
 	if k != nil && k.Tokens == 0 {
 		k.Tokens = messageOverhead + c.Count(k.Text)
 	}
@@ -159,7 +159,7 @@ func (c *Counter) keyframe(k *spaces.Keyframe) int {
 }
 
 // turns returns the exact tokens of turns, and stores them in them.
-func (c *Counter) turns(ts []spaces.TranscriptTurn) int {
+func (c *TokenCounter) turns(ts []spaces.TranscriptTurn) int {
 	n := 0
 	for i := range ts {
 		n += c.Turn(&ts[i])
@@ -168,7 +168,7 @@ func (c *Counter) turns(ts []spaces.TranscriptTurn) int {
 }
 
 // cycles returns the exact tokens of the turns of cycles.
-func (c *Counter) cycles(cs []spaces.ClosedCycle) int {
+func (c *TokenCounter) cycles(cs []spaces.ClosedCycle) int {
 	n := 0
 	for i := range cs {
 		n += c.turns(cs[i].Turns)

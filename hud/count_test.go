@@ -20,7 +20,7 @@ func inAll(t interface{ Fatal(...any) }, text string) int {
 
 // CON-18: a text has as many tokens by its words as it has as a whole.
 func TestWordsHaveTheTokensOfTheWhole(t *testing.T) {
-	var c Counter
+	var c TokenCounter
 	bits := []string{
 		"\n", "\n", "\n", " ", " ", "\r", "\t", "\v", "\f", "\u00a0", "\u2028", "\u3000", "\u0085", "\u200b", "/", "!", "[", "↩", "…", "👍",
 		"ñ", "日本", "'s", "a", "kai", "Nova", "12", "7", "\xff", ":", "~", "-", "\x00", "\x7f", "´", "\u0301",
@@ -40,7 +40,7 @@ func FuzzCountByWords(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	var c Counter
+	var c TokenCounter
 	f.Fuzz(func(t *testing.T, text string) {
 		if got, want := c.Count(text), inAll(t, text); got != want {
 			t.Errorf("got %d tokens by words, want %d: %q", got, want, text)
@@ -63,7 +63,7 @@ func TestEditedLineIsCountedAgain(t *testing.T) {
 	if !s.Room.decides(0) {
 		t.Error("a decision was not seen")
 	}
-	w.add(id, "kai", spaces.Edited{Target: e.ID, Text: "Never mind."})
+	w.add(id, "kai", spaces.MessageEdited{Target: e.ID, Text: "Never mind."})
 	if got := w.v.lineTokens(s, 0); got >= int(before.tokens[2]) {
 		t.Errorf("got %d tokens for the new words, want fewer than %d", got, before.tokens[2])
 	}
@@ -81,7 +81,7 @@ func TestTailIsCountedOnlyWhereItMatters(t *testing.T) {
 	}{{1000, false}, {3000, true}} {
 		w := newWorld(t)
 		w.v.Current = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: strings.Repeat("a long word ", 500)}}
-		w.v.Limits = Limits{ContextTokens: 4000, MaxOutputTokens: 500}
+		w.v.Limits = ViewLimits{ContextTokens: 4000, MaxOutputTokens: 500}
 		w.v.FixedTokens = 0
 		tail := FrameTail{Text: strings.Repeat("and more ", c.tail/9)}
 		f, err := w.v.Frame(tail)

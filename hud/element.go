@@ -42,8 +42,8 @@ type Element struct {
 	lines []int // of the room, for history
 }
 
-// A Chosen is an element in the form it got.
-type Chosen struct {
+// A ChosenElement is an element in the form it got.
+type ChosenElement struct {
 	Element *Element
 	Form    *Form // nil: left out
 }
@@ -55,7 +55,7 @@ type Delegate interface {
 	Elements() []Element
 	// Section renders the chosen forms, in the same order, with the messages whose
 	// words they show. An empty text means that the section is left out.
-	Section(chosen []Chosen) (text string, refs []spaces.EventID)
+	Section(chosen []ChosenElement) (text string, refs []spaces.EventID)
 	// Overhead returns the tokens of the section around its elements, at most.
 	Overhead() int
 }

@@ -11,11 +11,11 @@ import (
 
 // rendered counts recalled lines as they are rendered, row by row: the end of the last
 // line is a token of its own.
-func rendered(v *View, rs []RecalledLine) int {
+func rendered(v *MindView, rs []RecalledLine) int {
 	text, _ := v.appendRecalled(nil, rs)
 	n := 1
 	for row := range strings.Lines(string(text)) {
-		n += new(Counter).Count(row)
+		n += new(TokenCounter).Count(row)
 	}
 	return n
 }
@@ -33,14 +33,14 @@ func TestAMeasureIsWhatIsRendered(t *testing.T) {
 				m := &s.Room.Chat.Messages[k]
 				rs = append(rs, RecalledLine{s.Uplink.Space, m.ID, k})
 				if rapid.IntRange(0, 3).Draw(rt, "answered") == 0 {
-					e := w.add(s.Uplink.Space, "nova", spaces.Said{Text: drawText(rt)}, replyTo(m.ID))
+					e := w.add(s.Uplink.Space, "nova", spaces.MessagePosted{Text: drawText(rt)}, replyTo(m.ID))
 					rs = append(rs, RecalledLine{s.Uplink.Space, e.ID, len(s.Room.Chat.Messages) - 1})
 				}
 			}
 		}
 		rs = rapid.Permutation(append(rs, rs[0])).Draw(rt, "order")
 		for _, l := range rs[:rapid.IntRange(0, len(rs)).Draw(rt, "deleted")/3] {
-			w.add(l.Space, "kai", spaces.Deleted{Target: l.Event})
+			w.add(l.Space, "kai", spaces.MessageDeleted{Target: l.Event})
 		}
 		m := newTokenEstimator(w.v, rs)
 		for range 3 {
@@ -88,9 +88,9 @@ func TestWhatALineSaysIsCountedAgainWhenItChanged(t *testing.T) {
 		}
 	}
 	count()
-	w.add(id, "kai", spaces.Edited{Target: e.ID, Text: "the piano is on Saturday, at nine or so. [sic]"})
+	w.add(id, "kai", spaces.MessageEdited{Target: e.ID, Text: "the piano is on Saturday, at nine or so. [sic]"})
 	count()
-	w.add(id, "kai", spaces.Edited{Target: e.ID, Text: strings.Repeat("a b\n", 40_000)})
+	w.add(id, "kai", spaces.MessageEdited{Target: e.ID, Text: strings.Repeat("a b\n", 40_000)})
 	count()
 	count()
 }

@@ -21,7 +21,7 @@ const (
 const maxFiles = 6
 
 // filed returns the messages of the room that carry files, in order.
-func (r *Room) filed() []int {
+func (r *SharedRoom) filed() []int {
 	return slices.DeleteFunc(slices.Clone(r.files), func(i int) bool { return r.Chat.Messages[i].Deleted })
 }
 
@@ -62,7 +62,7 @@ func (b *keyframeBuilder) fileList() *fileList {
 }
 
 // Section renders the list with the messages whose files it names.
-func (l *fileList) Section(chosen []Chosen) (string, []spaces.EventID) {
+func (l *fileList) Section(chosen []ChosenElement) (string, []spaces.EventID) {
 	text, _ := l.section.Section(chosen)
 	var refs []spaces.EventID
 	for i, c := range chosen {
@@ -112,7 +112,7 @@ func (r *roomReader) filesText(filter string) (string, []spaces.EventID) {
 }
 
 // fileWords returns the words by which a message with files is found.
-func (r *Room) fileWords(i int) string {
+func (r *SharedRoom) fileWords(i int) string {
 	m := &r.Chat.Messages[i]
 	words := []string{r.speakers.find(m.Sender).label, m.Text}
 	for k := range m.Attachments {

@@ -14,9 +14,9 @@ import (
 // tail, what woke the agent and the newest turns.
 var ErrTooLong = errors.New("frame does not fit the context")
 
-// A Message is one message of a frame.
-type Message struct {
-	Role   spaces.Role
+// A FrameMessage is one message of a frame.
+type FrameMessage struct {
+	Role   spaces.TurnRole
 	Text   string
 	Calls  []spaces.TurnCall // on assistant messages
 	CallID string            // on tool messages
@@ -28,13 +28,15 @@ type Frame struct {
 	// Tokens are those of all messages and the tools, as far as they were counted:
 	// when the plan is not exact, the number is an upper bound that already fits.
 	Tokens int
-	Plan   Plan
+	Plan   FramePlan
 
 	made *frameBuilder
 }
 
 // Messages returns the messages. The caller must not change what they share with the view.
-func (f Frame) Messages() []Message { return slices.AppendSeq(make([]Message, 0, f.Len()), f.All()) }
+func (f Frame) Messages() []FrameMessage {
+	return slices.AppendSeq(make([]FrameMessage, 0, f.Len()), f.All())
+}
 
 // Len returns how many messages there are.
 func (f Frame) Len() int {
@@ -49,21 +51,21 @@ func (f Frame) Len() int {
 }
 
 // All yields the messages in order.
-func (f Frame) All() iter.Seq[Message] {
-	return func(yield func(Message) bool) {
+func (f Frame) All() iter.Seq[FrameMessage] {
+	return func(yield func(FrameMessage) bool) {
 		d := f.made
-		if !yield(Message{Role: spaces.RoleSystem, Text: d.v.System}) {
+		if !yield(FrameMessage{Role: spaces.RoleSystem, Text: d.v.System}) {
 			return
 		}
-		if d.hasKeyframe() && !yield(Message{Role: spaces.RoleUser, Text: d.keyframe.Text}) {
+		if d.hasKeyframe() && !yield(FrameMessage{Role: spaces.RoleUser, Text: d.keyframe.Text}) {
 			return
 		}
 		for t := range d.turns() {
-			if !yield(Message{Role: t.Role, Text: t.Text, Calls: t.Calls, CallID: t.CallID}) {
+			if !yield(FrameMessage{Role: t.Role, Text: t.Text, Calls: t.Calls, CallID: t.CallID}) {
 				return
 			}
 		}
-		yield(Message{Role: spaces.RoleUser, Text: d.tail.String()})
+		yield(FrameMessage{Role: spaces.RoleUser, Text: d.tail.String()})
 	}
 }
 
@@ -72,7 +74,7 @@ func (f Frame) All() iter.Seq[Message] {
 // Without its tail it is a prefix of the next frame until a cut. When it would
 // not fit, parts are dropped from this one frame, see [frameBuilder.shed], and the plan
 // lists them.
-func (v *View) Frame(tail FrameTail) (Frame, error) {
+func (v *MindView) Frame(tail FrameTail) (Frame, error) {
 	d := newFrameBuilder(v, tail)
 	budget := v.Budget()
 	d.measure()
@@ -100,7 +102,7 @@ func (f Frame) Refs() []spaces.EventID {
 
 // A frameBuilder is a frame while it is being fitted.
 type frameBuilder struct {
-	v        *View
+	v        *MindView
 	keyframe *spaces.Keyframe
 	closed   []spaces.ClosedCycle // may be copies, once something was shed
 	current  []spaces.TranscriptTurn
@@ -111,7 +113,7 @@ type frameBuilder struct {
 	gone     []PlanItem
 }
 
-func newFrameBuilder(v *View, tail FrameTail) *frameBuilder {
+func newFrameBuilder(v *MindView, tail FrameTail) *frameBuilder {
 	return &frameBuilder{v: v, keyframe: v.Keyframe, closed: v.Closed, current: v.Current, tail: tail}
 }
 
@@ -172,8 +174,8 @@ func eachTurn(closed []spaces.ClosedCycle, current []spaces.TranscriptTurn) iter
 }
 
 // plan describes the frame by its parts.
-func (d *frameBuilder) plan(budget int) Plan {
-	p := Plan{Budget: budget, Tokens: d.tokens, Exact: d.exact, Fixed: d.v.FixedTokens, Shed: d.gone}
+func (d *frameBuilder) plan(budget int) FramePlan {
+	p := FramePlan{Budget: budget, Tokens: d.tokens, Exact: d.exact, Fixed: d.v.FixedTokens, Shed: d.gone}
 	if k := d.keyframe; d.hasKeyframe() {
 		p.Items = append(p.Items, PlanItem{Area: "keyframe", What: "keyframe " + itoa(k.N), Form: Full, Tokens: boundKeyframe(k), Why: k.Cause})
 	}
@@ -205,11 +207,11 @@ func (d *frameBuilder) plan(budget int) Plan {
 
 // MessageTokens returns the exact tokens of a message of that text, with what a
 // provider adds around it.
-func (c *Counter) MessageTokens(text string) int { return messageOverhead + c.Count(text) }
+func (c *TokenCounter) MessageTokens(text string) int { return messageOverhead + c.Count(text) }
 
 // Exactly counts what a frame has, its fixed tokens included, and notes that in
 // it and in its plan.
-func (c *Counter) Exactly(f *Frame) {
+func (c *TokenCounter) Exactly(f *Frame) {
 	n := f.Plan.Fixed
 	for _, m := range f.Messages()[1:] {
 		n += c.Turn(&spaces.TranscriptTurn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
@@ -220,7 +222,7 @@ func (c *Counter) Exactly(f *Frame) {
 
 // PlainTokens returns what the messages would take as bare lines: who, a colon, and
 // the words.
-func (v *View) PlainTokens(ms []*spaces.Message) int {
+func (v *MindView) PlainTokens(ms []*spaces.ChatMessage) int {
 	n := 0
 	for _, m := range ms {
 		if s, _ := v.find(m.ID); s != nil {
@@ -237,7 +239,7 @@ var heads = regexp.MustCompile(`^(YOUR SPACES|SPACE s\d|HISTORY s\d|INBOX \(|REC
 // HeadTokens returns what the headings of a frame's conversations take, and what a
 // provider adds around their messages. The rest of their tokens are the lines', with
 // dates, marks and gaps between them.
-func (v *View) HeadTokens(f *Frame, tail FrameTail) int {
+func (v *MindView) HeadTokens(f *Frame, tail FrameTail) int {
 	n := 0
 	for _, m := range f.Messages()[1:] {
 		n += messageOverhead
@@ -252,7 +254,7 @@ func (v *View) HeadTokens(f *Frame, tail FrameTail) int {
 
 // ShownWhole returns the messages whose words are shown whole in a frame made with
 // that tail, each once: in the keyframe, in turns, among the recalled lines.
-func (v *View) ShownWhole(f *Frame, tail FrameTail) []*spaces.Message {
+func (v *MindView) ShownWhole(f *Frame, tail FrameTail) []*spaces.ChatMessage {
 	refs := slices.Clone(tail.Refs)
 	v.eachRefs(func(ids []spaces.EventID) { refs = append(refs, ids...) })
 	slices.Sort(refs)
@@ -262,7 +264,7 @@ func (v *View) ShownWhole(f *Frame, tail FrameTail) []*spaces.Message {
 		all.WriteByte('\n')
 	}
 	text := all.String()
-	var whole []*spaces.Message
+	var whole []*spaces.ChatMessage
 	for _, id := range slices.Compact(refs) {
 		_, m := v.find(id)
 		if m == nil || m.Deleted {

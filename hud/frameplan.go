@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// A Plan says what is in a frame or keyframe, what it cost, and why.
-type Plan struct {
+// A FramePlan says what is in a frame or keyframe, what it cost, and why.
+type FramePlan struct {
 	Cause  string     `json:"cause,omitempty"` // of a cut
 	Budget int        `json:"budget"`          // tokens it had to keep to
 	Tokens int        `json:"tokens"`
@@ -19,13 +19,13 @@ type Plan struct {
 	// oldest first.
 	Bundles []SpanBundle `json:"bundles,omitempty"`
 	// Analyses tell of a cut what it found in each room before it chose.
-	Analyses []Analysis `json:"analyses,omitempty"`
+	Analyses []CompactionAnalysis `json:"analyses,omitempty"`
 	// Shed lists what had to go from this one frame, in the order it went.
 	Shed []PlanItem `json:"shed,omitempty"`
 }
 
 // Freed returns the tokens of what had to go from this one frame.
-func (p *Plan) Freed() int {
+func (p *FramePlan) Freed() int {
 	n := 0
 	for i := range p.Shed {
 		n += p.Shed[i].Tokens

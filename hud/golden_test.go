@@ -36,16 +36,16 @@ var scenes = map[string]func(w *world) string{
 	"busy_group": func(w *world) string { // replies, edits, deletes, reactions, files, threads, notices
 		id := w.room("Garden <club>", "kai", "nova", "max", "feed", "ada")
 		a := w.says(id, "kai", "the pump is broken")
-		w.add(id, "nova", spaces.Said{Text: "oh no", Attachments: []spaces.Attachment{{Kind: "photo"}, {Kind: "file", Name: "pump.pdf", Size: 70000}}}, replyTo(a.ID))
-		w.add(id, "kai", spaces.Reacted{Target: a.ID, Emoji: "😢"})
+		w.add(id, "nova", spaces.MessagePosted{Text: "oh no", Attachments: []spaces.FileAttachment{{Kind: "photo"}, {Kind: "file", Name: "pump.pdf", Size: 70000}}}, replyTo(a.ID))
+		w.add(id, "kai", spaces.ReactionAdded{Target: a.ID, Emoji: "😢"})
 		gone := w.says(id, "kai", "forget I said this")
-		w.add(id, "kai", spaces.Deleted{Target: gone.ID})
-		w.add(id, "kai", spaces.Edited{Target: a.ID, Text: "the pump is broken again"})
-		w.add(id, "kai", spaces.Renamed{Title: "Repairs"}, func(e *spaces.Event) { e.Thread = "t1" })
-		w.add(id, "max", spaces.Said{Text: "I ordered a new one", Forwarded: "Shop", Broadcast: true}, func(e *spaces.Event) { e.Thread = "t1" })
-		w.add(id, "kai", spaces.Joined{Who: entity("nova").ID})
-		w.add(id, "kai", spaces.Left{Who: entity("feed").ID, By: entity("kai").ID})
-		w.add(id, "kai", spaces.Gap{From: w.at, To: w.at.Add(time.Hour), Reason: "offline"})
+		w.add(id, "kai", spaces.MessageDeleted{Target: gone.ID})
+		w.add(id, "kai", spaces.MessageEdited{Target: a.ID, Text: "the pump is broken again"})
+		w.add(id, "kai", spaces.SpaceRenamed{Title: "Repairs"}, func(e *spaces.Event) { e.Thread = "t1" })
+		w.add(id, "max", spaces.MessagePosted{Text: "I ordered a new one", Forwarded: "Shop", Broadcast: true}, func(e *spaces.Event) { e.Thread = "t1" })
+		w.add(id, "kai", spaces.MemberJoined{Who: entity("nova").ID})
+		w.add(id, "kai", spaces.MemberLeft{Who: entity("feed").ID, By: entity("kai").ID})
+		w.add(id, "kai", spaces.HistoryGap{From: w.at, To: w.at.Add(time.Hour), Reason: "offline"})
 		w.says(id, "kai", "Ada, when does it arrive?")
 		w.wake(id)
 		return w.frame().golden()
@@ -55,12 +55,12 @@ var scenes = map[string]func(w *world) string{
 		a, b := w.says(id, "kai", "dinner at seven"), w.says(id, "kai", "at my place")
 		w.wake(id)
 		w.rests("Stayed silent.")
-		w.add(id, "kai", spaces.Edited{Target: a.ID, Text: "dinner at eight"})
-		w.add(id, "kai", spaces.Reacted{Target: b.ID, Emoji: "👍"})
+		w.add(id, "kai", spaces.MessageEdited{Target: a.ID, Text: "dinner at eight"})
+		w.add(id, "kai", spaces.ReactionAdded{Target: b.ID, Emoji: "👍"})
 		nobody := func(e *spaces.Event) { e.Actor = "" }
-		w.add(id, "kai", spaces.Unreacted{Target: a.ID, Emoji: "🎉", Everybody: true}, nobody)
-		w.add(id, "kai", spaces.Unreacted{Target: a.ID, Everybody: true}, nobody)
-		w.add(id, "kai", spaces.Deleted{Target: b.ID})
+		w.add(id, "kai", spaces.ReactionRemoved{Target: a.ID, Emoji: "🎉", Everybody: true}, nobody)
+		w.add(id, "kai", spaces.ReactionRemoved{Target: a.ID, Everybody: true}, nobody)
+		w.add(id, "kai", spaces.MessageDeleted{Target: b.ID})
 		w.wake(id)
 		return w.frame().golden()
 	},
@@ -69,7 +69,7 @@ var scenes = map[string]func(w *world) string{
 		e := w.says(family, "ada", "the package is here")
 		tail := w.v.Tail(TailInput{
 			Now: w.at, Phase: "CONTEMPLATION: think freely.", Options: "OPTIONS: reactions are not possible here.",
-			Failures: []spaces.Failed{{Message: e.ID, State: spaces.ActionFailed, Code: "blocked", Reason: "They blocked us."}},
+			Failures: []spaces.SendFailed{{Message: e.ID, State: spaces.ActionFailed, Code: "blocked", Reason: "They blocked us."}},
 			Denials:  []spaces.Denial{{Act: "send_message", Code: "no_active_space", Reason: "No space.", Hint: "Call enter_space."}},
 			Runs:     []OpenCycle{{Cycle: "c9", Status: spaces.WaitingReply, Wake: "direct", Space: family, Waiting: "Kai", Summary: "Kai asked\nfor news"}},
 		})
@@ -111,13 +111,13 @@ var scenes = map[string]func(w *world) string{
 		w.v.Active = id
 		w.says(id, "kai", "when is the piano lesson?")
 		w.wake(id)
-		w.v.Limits = Limits{ContextTokens: 3000, MaxOutputTokens: 500}
+		w.v.Limits = ViewLimits{ContextTokens: 3000, MaxOutputTokens: 500}
 		w.cut(CutFirst)
 		return w.frame().golden()
 	},
 	"flooded": func(w *world) string { // F48: more news than fit: triggers first, the rest counted
 		id := w.room("Work", "kai", "sage", "ada")
-		w.v.Limits = Limits{ContextTokens: 4000, MaxOutputTokens: 500}
+		w.v.Limits = ViewLimits{ContextTokens: 4000, MaxOutputTokens: 500}
 		w.says(id, "sage", "the deadline of the report is on Monday")
 		for i := range 300 {
 			w.says(id, "kai", "line "+ShortID(int64(i))+" about nothing much at all")
@@ -140,12 +140,12 @@ var scenes = map[string]func(w *world) string{
 
 // self gives the mind goals, memories, notes and a bookmark.
 func self(w *world) {
-	for i, b := range []spaces.Body{
-		spaces.Goal{Text: "keep the garden alive", Status: "long-term"},
-		spaces.Goal{Text: "done thing", Status: "done"},
-		spaces.Remembered{ID: "m1", Fact: "Kai drinks tea", What: "user_fact"},
-		spaces.Noted{Text: "Kai seems tired", Label: "notes"},
-		spaces.Bookmarked{Label: "the plan", Space: "sp-family", Events: []spaces.EventID{"sp-family/1"}},
+	for i, b := range []spaces.EventBody{
+		spaces.GoalSet{Text: "keep the garden alive", Status: "long-term"},
+		spaces.GoalSet{Text: "done thing", Status: "done"},
+		spaces.MemoryAdded{ID: "m1", Fact: "Kai drinks tea", What: "user_fact"},
+		spaces.NoteAdded{Text: "Kai seems tired", Label: "notes"},
+		spaces.BookmarkSet{Label: "the plan", Space: "sp-family", Events: []spaces.EventID{"sp-family/1"}},
 	} {
 		w.v.Self.Apply(spaces.Event{Seq: int64(i + 1), At: w.at, Body: b, ID: spaces.EventID("inner")})
 	}

@@ -13,7 +13,7 @@ import (
 // frames with the same hash are taken for the same frame. It is no defence against
 // forgery, so it uses two CRCs, which processors compute in hardware: every model call
 // hashes a full window.
-func Hash(ms []Message) string {
+func Hash(ms []FrameMessage) string {
 	var h FrameHasher
 	return h.hash(slices.Values(ms))
 }
@@ -23,14 +23,14 @@ func Hash(ms []Message) string {
 // prefix until a compaction. It retains the texts of that frame. The zero value is ready
 // for use by one goroutine.
 type FrameHasher struct {
-	before []Message
+	before []FrameMessage
 	after  []rollingSum // after each message of before
 }
 
 // Hash returns the hash of a frame.
 func (h *FrameHasher) Hash(f *Frame) string { return h.hash(f.All()) }
 
-func (h *FrameHasher) hash(ms iter.Seq[Message]) string {
+func (h *FrameHasher) hash(ms iter.Seq[FrameMessage]) string {
 	var s rollingSum
 	var chunk [512]byte // most messages; it escapes
 	i := 0
@@ -51,7 +51,7 @@ func (h *FrameHasher) hash(ms iter.Seq[Message]) string {
 
 // same reports whether two messages have the same bytes. Frames of one mind share their
 // strings, so that comparing them mostly compares pointers.
-func same(a, b *Message) bool {
+func same(a, b *FrameMessage) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && sameCalls(a.Calls, b.Calls)
 }
 
@@ -67,7 +67,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // A rollingSum holds two independent checksums of the added bytes.
 type rollingSum struct{ ieee, castagnoli uint32 }
 
-func (s *rollingSum) message(m *Message, chunk []byte) {
+func (s *rollingSum) message(m *FrameMessage, chunk []byte) {
 	s.add(chunk, string(m.Role), m.Text, m.CallID, "\x00")
 	for _, call := range m.Calls {
 		s.add(chunk, call.Name, call.Args)

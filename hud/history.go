@@ -30,7 +30,7 @@ const (
 // by value.
 type history struct {
 	b             *keyframeBuilder
-	v             *View
+	v             *MindView
 	seat          *RoomView
 	picked        []int // the candidate lines, in order
 	elements      []Element
@@ -44,7 +44,7 @@ type history struct {
 
 // history makes elements of the lines of the seat's room that left does not
 // name. reserve is how many tokens its newest lines get before anything else.
-func (b *keyframeBuilder) history(s *RoomView, q recall.Query, leave func(spaces.EventID) bool, tokens, reserve int) *history {
+func (b *keyframeBuilder) history(s *RoomView, q recall.LineQuery, leave func(spaces.EventID) bool, tokens, reserve int) *history {
 	h := &history{b: b, v: b.v, seat: s, leave: leave, most: min(maxCandidates, max(leastCandidates, tokens/leastLine)), now: b.v.newest(), conversations: map[int32]float64{}}
 	end := len(s.Room.Chat.Messages)
 	if s.Uplink.Space == b.v.Active {
@@ -52,9 +52,9 @@ func (b *keyframeBuilder) history(s *RoomView, q recall.Query, leave func(spaces
 	}
 	h.total = end
 	best := 0.0
-	var hits []recall.Hit // in the order of the lines
+	var hits []recall.SearchHit // in the order of the lines
 	weights := b.v.weights()
-	recall.Rank(b.v.searchRooms([]*RoomView{s}), q, &weights, nil, func(x recall.Hit) {
+	recall.Rank(b.v.searchRooms([]*RoomView{s}), q, &weights, nil, func(x recall.SearchHit) {
 		hits = append(hits, x)
 		best = max(best, x.Score)
 		t := s.Room.index.Conversation(x.Line)
@@ -102,7 +102,7 @@ func (h *history) shows(i int) bool {
 }
 
 // candidates returns the lines to look at, ascending.
-func (h *history) candidates(hits []recall.Hit, end int) []int {
+func (h *history) candidates(hits []recall.SearchHit, end int) []int {
 	picked := make([]int, 0, min(end, h.most))
 	for i := end - 1; i >= 0 && len(picked) < h.most/2; i-- {
 		if h.shows(i) {
@@ -230,7 +230,7 @@ func (h *history) Elements() []Element { return h.elements }
 func (h *history) Overhead() int { return 24 }
 
 // Section renders the chosen lines in order, with what was missed between spans.
-func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
+func (h *history) Section(chosen []ChosenElement) (string, []spaces.EventID) {
 	lines, limits := shownLines(chosen)
 	if len(lines) == 0 {
 		return "", nil
@@ -258,7 +258,7 @@ func (h *history) Section(chosen []Chosen) (string, []spaces.EventID) {
 
 // shownLines returns the lines of the chosen elements, in order, and how many
 // characters of the words of each are shown.
-func shownLines(chosen []Chosen) (lines, limits []int) {
+func shownLines(chosen []ChosenElement) (lines, limits []int) {
 	type clippedLine struct{ line, limit int }
 	all := make([]clippedLine, 0, 2*len(chosen))
 	for _, c := range chosen {

@@ -46,8 +46,8 @@ func TestAnElementPaysForTheStubOfWhatItAnswers(t *testing.T) {
 	id := w.room("Family", "kai", "nova", "ada")
 	w.v.Active = id
 	e := w.says(id, "kai", "when does the train leave on Saturday, and from where?")
-	w.add(id, "nova", spaces.Said{Text: "at nine"}, replyTo(e.ID))
-	w.add(id, "kai", spaces.Said{Text: "too early"}, replyTo(e.ID))
+	w.add(id, "nova", spaces.MessagePosted{Text: "at nine"}, replyTo(e.ID))
+	w.add(id, "kai", spaces.MessagePosted{Text: "too early"}, replyTo(e.ID))
 	s := w.v.Seat(id)
 	s.Uplink.Cursor = s.Room.Upto()
 	h := (&keyframeBuilder{v: w.v}).history(s, w.v.query("train"), func(spaces.EventID) bool { return false }, 1000, 0)

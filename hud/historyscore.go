@@ -18,7 +18,7 @@ const (
 )
 
 // importance returns the factor of a line for what it is, whatever the query.
-func importance(v *View, r *Room, i, tokens int) float64 {
+func importance(v *MindView, r *SharedRoom, i, tokens int) float64 {
 	m := &r.Chat.Messages[i]
 	w := min(1, float64(tokens)/fillerTokens)
 	if v.addressed(r, m) {
@@ -91,7 +91,7 @@ func DefaultConversationWeights() ConversationWeights {
 	return ConversationWeights{Keep: 1, Partial: 0.4, Summary: 0.1}
 }
 
-func (l Limits) conversationWeights() ConversationWeights {
+func (l ViewLimits) conversationWeights() ConversationWeights {
 	if l.Threads == nil {
 		return DefaultConversationWeights()
 	}
@@ -133,7 +133,7 @@ func (h *history) conversation(i int) (conversationScore, float64) {
 }
 
 // decides reports whether message i has words of a decision.
-func (r *Room) decides(i int) bool {
+func (r *SharedRoom) decides(i int) bool {
 	c := &r.cache[i]
 	if c.decision == decisionUnknown {
 		c.decision = decidesNothing

@@ -39,7 +39,7 @@ func Handle[ID ~string](id ID) string {
 // FindShort returns the entry of the room that the HUD shows under the id, a
 // [ShortID] or a [Handle], or nil. The id of a change (an edit, a reaction) represents
 // the message that was changed. The pointer is good until the next Apply.
-func (r *Room) FindShort(id string) *spaces.Message {
+func (r *SharedRoom) FindShort(id string) *spaces.ChatMessage {
 	id = strings.TrimSpace(id)
 	if strings.HasPrefix(id, "~") {
 		for i := len(r.Chat.Messages) - 1; i >= 0; i-- {

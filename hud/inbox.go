@@ -23,7 +23,7 @@ import (
 // turn has at most a quarter of the budget: triggers and what addresses the agent
 // come first, the rest is left out from the middle and counted. Refs names the
 // messages whose words are shown. When nothing is new, Text is empty.
-func (v *View) Inbox(seat *RoomView, after, upto int64, triggers map[spaces.EventID]string) spaces.TranscriptTurn {
+func (v *MindView) Inbox(seat *RoomView, after, upto int64, triggers map[spaces.EventID]string) spaces.TranscriptTurn {
 	w := inboxWriter{v: v, seat: seat, label: v.label(seat)}
 	w.collect(after, upto, triggers)
 	if len(w.entries) == 0 {
@@ -52,7 +52,7 @@ func (v *View) Inbox(seat *RoomView, after, upto int64, triggers map[spaces.Even
 
 // An inboxWriter renders what is new in one room.
 type inboxWriter struct {
-	v       *View
+	v       *MindView
 	seat    *RoomView
 	label   string
 	entries []entry // in seq order
@@ -63,7 +63,7 @@ type inboxWriter struct {
 type entry struct {
 	seq      int64
 	id       spaces.EventID
-	message  *spaces.Message // of the change, its target
+	message  *spaces.ChatMessage // of the change, its target
 	change   *editEvent
 	trigger  bool
 	personal bool // names the agent or answers it
@@ -128,8 +128,8 @@ func (w *inboxWriter) shownByKeyframe(from, to int) map[spaces.EventID]bool {
 
 // ownOrPast reports whether m is left out: the agent's own message, a failure, which
 // the tail reports, or a message from before the chat was linked.
-func (w *inboxWriter) ownOrPast(m *spaces.Message) bool {
-	_, failed := m.Notice.(spaces.Failed)
+func (w *inboxWriter) ownOrPast(m *spaces.ChatMessage) bool {
+	_, failed := m.Notice.(spaces.SendFailed)
 	return failed || m.Past || m.Notice == nil && m.Sender == w.v.me()
 }
 
@@ -173,7 +173,7 @@ func appendWords(dst []byte, text string, limit int) []byte {
 }
 
 // appendOrigin tells from which of the agent's rooms a message was sent here; a room the mind is not in is not named.
-func appendOrigin(dst []byte, v *View, m *spaces.Message) []byte {
+func appendOrigin(dst []byte, v *MindView, m *spaces.ChatMessage) []byte {
 	if m.Origin == nil {
 		return dst
 	}
@@ -183,7 +183,7 @@ func appendOrigin(dst []byte, v *View, m *spaces.Message) []byte {
 	return append(dst, " from elsewhere"...)
 }
 
-func (r *Room) appendChange(dst []byte, e *entry, self spaces.EntityID, limit int) []byte {
+func (r *SharedRoom) appendChange(dst []byte, e *entry, self spaces.EntityID, limit int) []byte {
 	c := e.change
 	if c.kind == spaces.KindTranscribed && !e.message.Deleted {
 		return appendWords(appendShort(append(dst, "heard in "...), e.message.Seq), e.message.Text, limit)

@@ -81,9 +81,9 @@ func (w *inboxWriter) byRelevance() []int {
 	if words.Len() == 0 {
 		return nil
 	}
-	var hits []recall.Hit
+	var hits []recall.SearchHit
 	rooms, weights := v.searchRooms([]*RoomView{s}), v.weights()
-	recall.Rank(rooms, recall.NewQuery(words.String()), &weights, nil, func(h recall.Hit) { hits = append(hits, h) })
+	recall.Rank(rooms, recall.NewQuery(words.String()), &weights, nil, func(h recall.SearchHit) { hits = append(hits, h) })
 	recall.SortHits(hits, rooms)
 	var order []int
 	for _, h := range hits {

@@ -12,7 +12,7 @@ import (
 // part of the keyframe is a [Delegate]: the builder asks all of them for their
 // elements, chooses a form for each element, and joins the sections.
 type keyframeBuilder struct {
-	v        *View
+	v        *MindView
 	tokens   int
 	absorbed []spaces.ClosedCycle // replaced by the keyframe
 	kept     []spaces.ClosedCycle // left as turns behind it
@@ -20,7 +20,7 @@ type keyframeBuilder struct {
 }
 
 // newKeyframe renders everything but the newest kept cycles within the tokens.
-func newKeyframe(v *View, cause string, tokens, kept int) (spaces.Keyframe, Plan) {
+func newKeyframe(v *MindView, cause string, tokens, kept int) (spaces.Keyframe, FramePlan) {
 	k := spaces.Keyframe{Mind: spaces.Mind{Agent: v.Agent, Circle: v.Circle}, N: 1, Cause: cause}
 	if v.Keyframe != nil {
 		k.N, k.Upto = v.Keyframe.N+1, v.Keyframe.Upto
@@ -30,7 +30,7 @@ func newKeyframe(v *View, cause string, tokens, kept int) (spaces.Keyframe, Plan
 		k.Upto = v.Closed[split-1].N
 	}
 	b := keyframeBuilder{v: v, tokens: tokens, absorbed: v.Closed[:split], kept: v.Closed[split:]}
-	plan := Plan{Cause: cause, Budget: tokens}
+	plan := FramePlan{Cause: cause, Budget: tokens}
 	if !b.buildWhole(&k, &plan) {
 		b.buildFitting(&k, &plan)
 	}
@@ -39,7 +39,7 @@ func newKeyframe(v *View, cause string, tokens, kept int) (spaces.Keyframe, Plan
 
 // buildWhole builds a keyframe that shows all elements in full, if there is little
 // history and bounds alone prove that it fits.
-func (b *keyframeBuilder) buildWhole(k *spaces.Keyframe, plan *Plan) bool {
+func (b *keyframeBuilder) buildWhole(k *spaces.Keyframe, plan *FramePlan) bool {
 	if !b.smallHistory() {
 		return false
 	}
@@ -61,7 +61,7 @@ func (b *keyframeBuilder) buildWhole(k *spaces.Keyframe, plan *Plan) bool {
 
 // buildFitting builds a keyframe with exact counts. What joins the elements may take
 // more than was reserved; then it builds again with fewer tokens.
-func (b *keyframeBuilder) buildFitting(k *spaces.Keyframe, plan *Plan) {
+func (b *keyframeBuilder) buildFitting(k *spaces.Keyframe, plan *FramePlan) {
 	ds := b.delegates()
 	plan.Exact = true
 	for room := b.tokens - messageOverhead; ; {
@@ -138,11 +138,11 @@ type keyframeText struct {
 	refs     []spaces.EventID
 	items    []PlanItem
 	bundles  []SpanBundle
-	analyses []Analysis
+	analyses []CompactionAnalysis
 	whole    bool // every element has its richest form
 }
 
-func (c keyframeText) into(k *spaces.Keyframe, p *Plan) {
+func (c keyframeText) into(k *spaces.Keyframe, p *FramePlan) {
 	k.Text, k.Refs, p.Items, p.Bundles, p.Analyses = c.text, c.refs, c.items, c.bundles, c.analyses
 }
 
@@ -175,9 +175,9 @@ func (b *keyframeBuilder) compose(ds []Delegate, tokens int) keyframeText {
 	var sections []string
 	out.items = slices.Grow(out.items, len(all))
 	for i, d := range ds {
-		part := make([]Chosen, 0, starts[i+1]-starts[i])
+		part := make([]ChosenElement, 0, starts[i+1]-starts[i])
 		for k := starts[i]; k < starts[i+1]; k++ {
-			c := Chosen{Element: &all[k]}
+			c := ChosenElement{Element: &all[k]}
 			item := PlanItem{Area: all[k].Area, What: all[k].What, Form: Nothing, Score: roundScore(all[k].Value), Why: all[k].Why}
 			if f := chosen[k]; f >= 0 {
 				c.Form = &all[k].Forms[f]

@@ -34,7 +34,7 @@ func TestBelowTheMarkNothingIsCounted(t *testing.T) {
 func TestCutIsRareAndDeep(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")
-	w.v.Limits = Limits{ContextTokens: 9000, MaxOutputTokens: 1000}
+	w.v.Limits = ViewLimits{ContextTokens: 9000, MaxOutputTokens: 1000}
 	cuts, last := 0, 0
 	for i := range 200 {
 		w.says(id, "kai", fmt.Sprintf("what about the %s of day %d?", words[i%len(words)], i))
@@ -84,7 +84,7 @@ func flat(cs []spaces.ClosedCycle) (ts []spaces.TranscriptTurn) {
 func TestFactOfTwoHundredCyclesAgoIsRecalled(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")
-	w.v.Limits = Limits{ContextTokens: 9000, MaxOutputTokens: 1000}
+	w.v.Limits = ViewLimits{ContextTokens: 9000, MaxOutputTokens: 1000}
 	for i := range 201 {
 		text := fmt.Sprintf("the %s of day %d is fine", words[i%len(words)], i)
 		if i == 0 {
@@ -148,7 +148,7 @@ func TestShownIDsAreFoundAgain(t *testing.T) {
 			t.Errorf("%s leads to %v", name, m)
 		}
 	}
-	edit := w.add(id, "ada", spaces.Edited{Target: e.ID, Text: "mine now"}) // what answers the edit answers the message
+	edit := w.add(id, "ada", spaces.MessageEdited{Target: e.ID, Text: "mine now"}) // what answers the edit answers the message
 	if m := r.FindShort(ShortID(edit.Seq)); m == nil || m.ID != e.ID {
 		t.Errorf("the edit leads to %v", m)
 	}
@@ -165,9 +165,9 @@ func TestAnAnswerBelowItsQuestionNeedsNoID(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "ada")
 	first := w.says(id, "kai", "who has the keys?")
-	w.add(id, "nova", spaces.Said{Text: "I do"}, replyTo(first.ID))
+	w.add(id, "nova", spaces.MessagePosted{Text: "I do"}, replyTo(first.ID))
 	w.says(id, "kai", "fine")
-	w.add(id, "nova", spaces.Said{Text: "no, Max does"}, replyTo(first.ID))
+	w.add(id, "nova", spaces.MessagePosted{Text: "no, Max does"}, replyTo(first.ID))
 	s := w.v.Seat(id)
 	render := func(lines ...int) string {
 		c := newCompact(w.v, s)

@@ -46,12 +46,12 @@ func TestTheLogIsShownInThreeLayers(t *testing.T) {
 // word for word as long as they fit into seven eighths of what a cut leaves; a
 // cut by turns keeps four and no more.
 func TestTheLastFourTurnsStayVerbatim(t *testing.T) {
-	counter := &Counter{}
+	counter := &TokenCounter{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.v.Counter = counter
 		id := w.room("Family", "kai", "ada")
-		w.v.Limits = Limits{ContextTokens: 9000, MaxOutputTokens: 1000}
+		w.v.Limits = ViewLimits{ContextTokens: 9000, MaxOutputTokens: 1000}
 		for i := range rapid.IntRange(1, 30).Draw(rt, "cycles") {
 			w.says(id, "kai", strings.Repeat("garden ", rapid.IntRange(1, 300).Draw(rt, "words")))
 			w.wake(id)
@@ -86,7 +86,7 @@ func sameTurn(a, b spaces.TranscriptTurn) bool { return a.Text == b.Text && a.Ro
 func TestACutFindsItsTurnsCounted(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")
-	w.v.Limits = Limits{ContextTokens: 9000, MaxOutputTokens: 1000}
+	w.v.Limits = ViewLimits{ContextTokens: 9000, MaxOutputTokens: 1000}
 	for i := 0; ; i++ {
 		w.says(id, "kai", fmt.Sprintf("what about the %s of day %d?", words[i%len(words)], i))
 		w.wake(id)

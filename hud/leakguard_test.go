@@ -71,7 +71,7 @@ func TestNoURLLeavesThatWasNotInTheRoom(t *testing.T) {
 			t.Errorf("Defang is not stable: %q, then %q", got, again)
 		}
 	}
-	w.add(id, "kai", spaces.Deleted{Target: e.ID})
+	w.add(id, "kai", spaces.MessageDeleted{Target: e.ID})
 	if room.HasURL("https://example.org/a?b=c") {
 		t.Error("the URL of a deleted message may still leave")
 	}

@@ -31,7 +31,7 @@ func TestATighterCutHasHigherLevels(t *testing.T) {
 	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
 	before := 1
 	for _, context := range []int{32_000, 12_000, 6_000, 3_500} {
-		w.v.Limits = Limits{ContextTokens: context, MaxOutputTokens: 500}
+		w.v.Limits = ViewLimits{ContextTokens: context, MaxOutputTokens: 500}
 		_, plan := w.v.Cut(CutFirst)
 		if len(plan.Levels) == 0 || plan.Levels[0].Of != "all" || plan.Levels[0].Level < before {
 			t.Errorf("a context of %d is at %+v, a larger one at %d", context, plan.Levels, before)

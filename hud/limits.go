@@ -1,7 +1,7 @@
 package hud
 
-// Limits are the sizes of a view. The zero value works.
-type Limits struct {
+// ViewLimits are the sizes of a view. The zero value works.
+type ViewLimits struct {
 	ContextTokens    int // the model's window. Default: 32000
 	MaxOutputTokens  int // kept free for the answer. Default: an eighth of the window, at most 4096
 	MaxLogTokens     int // consciousness.max_tokens. Default: 100000
@@ -27,7 +27,7 @@ type Limits struct {
 	Threads          *ConversationWeights // of conversations; nil: [DefaultConversationWeights]
 }
 
-func (l Limits) withDefaults() Limits {
+func (l ViewLimits) withDefaults() ViewLimits {
 	set := func(v *int, d int) {
 		if *v <= 0 {
 			*v = d

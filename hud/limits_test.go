@@ -18,14 +18,14 @@ func TestTheNewestLinesAreShownBeforeAnyIsChosen(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		lines  int
-		set    func(*Limits)
+		set    func(*ViewLimits)
 		newest int
 	}{
 		{"at the threshold", 20, nil, 20},
 		{"above it", 21, nil, 15},
-		{"another threshold", 21, func(l *Limits) { l.SummariseAbove = 21 }, 21},
-		{"fewer kept", 21, func(l *Limits) { l.KeepRecent = 4 }, 4},
-		{"more than half", 600, func(l *Limits) { l.KeepRecent = 600 }, 300},
+		{"another threshold", 21, func(l *ViewLimits) { l.SummariseAbove = 21 }, 21},
+		{"fewer kept", 21, func(l *ViewLimits) { l.KeepRecent = 4 }, 4},
+		{"more than half", 600, func(l *ViewLimits) { l.KeepRecent = 600 }, 300},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -43,7 +43,7 @@ func TestTheNewestLinesAreShownBeforeAnyIsChosen(t *testing.T) {
 			for i := range c.lines {
 				all += w.v.lineTokens(&w.v.Seats[0], i)
 			}
-			h := (&keyframeBuilder{v: w.v}).history(&w.v.Seats[0], recall.Query{}, func(spaces.EventID) bool { return false }, max(4_000, all), 0)
+			h := (&keyframeBuilder{v: w.v}).history(&w.v.Seats[0], recall.LineQuery{}, func(spaces.EventID) bool { return false }, max(4_000, all), 0)
 			for k, e := range h.Elements() {
 				if newest := strings.HasSuffix(e.Why, ", newest"); newest != (k >= c.lines-c.newest) {
 					t.Errorf("line %d of %d is among the newest: %v", k+1, c.lines, newest)
@@ -129,7 +129,7 @@ func TestLevelsStayBetweenTheFirstAndTheLast(t *testing.T) {
 		}
 		w.v.Active = id
 		w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
-		w.v.Limits = Limits{ContextTokens: context, MaxOutputTokens: 500, LevelStart: start, LevelMax: most}
+		w.v.Limits = ViewLimits{ContextTokens: context, MaxOutputTokens: 500, LevelStart: start, LevelMax: most}
 		found := map[FormName]bool{}
 		for _, item := range w.cut(CutFirst).Items {
 			if strings.HasPrefix(item.Area, "history") {
@@ -164,7 +164,7 @@ func TestTheGuardIsAShareOfTheWindow(t *testing.T) {
 		guard int
 		want  string
 	}{{30, CutGuard}, {95, ""}} {
-		w.v.Limits = Limits{ContextTokens: taken + 6_000, MaxOutputTokens: 500, HighWater: 99, Guard: c.guard}
+		w.v.Limits = ViewLimits{ContextTokens: taken + 6_000, MaxOutputTokens: 500, HighWater: 99, Guard: c.guard}
 		if cause, _ := w.v.NeedsCut(200); cause != c.want {
 			t.Errorf("%d tokens in a window of %d with a guard of %d: cut because of %q, want %q", taken, taken+6_000, c.guard, cause, c.want)
 		}
@@ -209,13 +209,13 @@ func TestWhatMattersOutlivesLinesOfItsAge(t *testing.T) {
 	id := w.room("Family", "kai", "nova", "sage", "ada")
 	w.chatters(id, 60)
 	pin := w.says(id, "sage", "the key hangs behind the door")
-	w.add(id, "kai", spaces.Pinned{Target: pin.ID})
-	w.add(id, "kai", spaces.Said{Text: "the boiler leaks again and again", Mentions: []spaces.EntityID{w.v.me()}})
+	w.add(id, "kai", spaces.MessagePinned{Target: pin.ID})
+	w.add(id, "kai", spaces.MessagePosted{Text: "the boiler leaks again and again", Mentions: []spaces.EntityID{w.v.me()}})
 	w.says(id, "nova", "we decided to go on foot")
 	w.chatters(id, 60)
 	w.v.Active = id
 	w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
-	w.v.Limits = Limits{ContextTokens: 2_800, MaxOutputTokens: 500}
+	w.v.Limits = ViewLimits{ContextTokens: 2_800, MaxOutputTokens: 500}
 	w.cut(CutFirst)
 	text := w.v.Keyframe.Text
 	for _, want := range []string{"key hangs", "boiler leaks", "decided to go"} {

@@ -13,7 +13,7 @@ import (
 const triggerMark = " ← TRIGGER"
 
 // appendSpeaker appends `Kai (human)`, with "you" for the agent itself.
-func (r *Room) appendSpeaker(dst []byte, id, self spaces.EntityID) []byte {
+func (r *SharedRoom) appendSpeaker(dst []byte, id, self spaces.EntityID) []byte {
 	if id == "" {
 		return append(dst, "The platform (service)"...)
 	}
@@ -36,7 +36,7 @@ func kindWord(k spaces.EntityKind) string {
 }
 
 // appendPeople appends names with commas between.
-func (r *Room) appendPeople(dst []byte, who []spaces.EntityID, self spaces.EntityID) []byte {
+func (r *SharedRoom) appendPeople(dst []byte, who []spaces.EntityID, self spaces.EntityID) []byte {
 	for i, id := range slices.Compact(slices.Clone(who)) {
 		if i > 0 {
 			dst = append(dst, ", "...)
@@ -47,7 +47,7 @@ func (r *Room) appendPeople(dst []byte, who []spaces.EntityID, self spaces.Entit
 }
 
 // appendAnswered appends the id of the message that m replies to.
-func (r *Room) appendAnswered(dst []byte, m *spaces.Message) []byte {
+func (r *SharedRoom) appendAnswered(dst []byte, m *spaces.ChatMessage) []byte {
 	if parent := r.Chat.Find(m.ReplyTo); m.ReplyTo != "" && parent != nil {
 		dst = append(dst, " ↩"...)
 		dst = appendShort(dst, parent.Seq)
@@ -57,7 +57,7 @@ func (r *Room) appendAnswered(dst []byte, m *spaces.Message) []byte {
 
 // appendMarks appends the properties of a message. They come before the colon, so that
 // no words can imitate them.
-func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
+func (r *SharedRoom) appendMarks(dst []byte, m *spaces.ChatMessage) []byte {
 	if m.Thread != "" {
 		dst = append(dst, " thread "...)
 		dst = appendQuoted(dst, r.threadTitle(m.Thread))
@@ -91,14 +91,14 @@ func (r *Room) appendMarks(dst []byte, m *spaces.Message) []byte {
 	return dst
 }
 
-func (r *Room) threadTitle(t spaces.ThreadID) string {
+func (r *SharedRoom) threadTitle(t spaces.ThreadID) string {
 	if title := r.Chat.Threads[t]; title != "" {
 		return textformat.ClipRunes(title, maxName)
 	}
 	return string(t)
 }
 
-func reactions(rs []spaces.Reaction) string {
+func reactions(rs []spaces.EmojiReaction) string {
 	var b strings.Builder
 	for i := range rs[:min(len(rs), 12)] {
 		b.WriteString(textformat.ClipRunes(rs[i].Emoji, 16))
@@ -106,7 +106,7 @@ func reactions(rs []spaces.Reaction) string {
 	return b.String()
 }
 
-func appendAttachment(dst []byte, a *spaces.Attachment) []byte {
+func appendAttachment(dst []byte, a *spaces.FileAttachment) []byte {
 	dst = append(dst, " +"...)
 	dst = append(dst, word(a.Kind)...)
 	if a.Name != "" {
@@ -136,17 +136,17 @@ func word(s string) string {
 }
 
 // appendNotice appends the text of an event that is no message.
-func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID) []byte {
+func (r *SharedRoom) appendNotice(dst []byte, m *spaces.ChatMessage, self spaces.EntityID) []byte {
 	switch b := m.Notice.(type) {
-	case spaces.Joined:
+	case spaces.MemberJoined:
 		return append(r.appendSpeaker(dst, b.Who, self), " joined"...)
-	case spaces.Left:
+	case spaces.MemberLeft:
 		if b.By != "" && b.By != b.Who {
 			dst = append(r.appendSpeaker(dst, b.By, self), " removed "...)
 			return r.appendSpeaker(dst, b.Who, self)
 		}
 		return append(r.appendSpeaker(dst, b.Who, self), " left"...)
-	case spaces.Renamed:
+	case spaces.SpaceRenamed:
 		dst = r.appendSpeaker(dst, m.Sender, self)
 		if m.Thread != "" {
 			dst = append(dst, " named a thread: "...)
@@ -154,34 +154,34 @@ func (r *Room) appendNotice(dst []byte, m *spaces.Message, self spaces.EntityID)
 			dst = append(dst, " renamed the space: "...)
 		}
 		return appendQuoted(dst, textformat.ClipRunes(b.Title, 2*maxName))
-	case spaces.Gap:
+	case spaces.HistoryGap:
 		dst = append(dst, "nothing was heard from "...)
 		dst = b.From.UTC().AppendFormat(dst, stampFormat)
 		dst = append(dst, " to "...)
 		dst = b.To.UTC().AppendFormat(dst, stampFormat)
 		dst = append(dst, ": "...)
 		return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
-	case spaces.Unreadable:
+	case spaces.UnreadableUpdate:
 		if b.What == spaces.AttachmentMissing {
 			dst = append(dst, "an attachment could not be fetched: "...)
 			return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
 		}
 		dst = append(r.appendSpeaker(dst, m.Sender, self), " sent something unreadable: "...)
 		return appendQuoted(dst, textformat.ClipRunes(b.What, maxName))
-	case spaces.Failed:
+	case spaces.SendFailed:
 		dst = append(dst, "a message was not delivered: "...)
 		return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
-	case spaces.Linked:
+	case spaces.ChatLinked:
 		return append(dst, "a chat was linked"...)
-	case spaces.Unlinked:
+	case spaces.ChatUnlinked:
 		dst = append(dst, "a chat cannot be reached any more: "...)
 		return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
-	case spaces.Migrated:
+	case spaces.ChatMigrated:
 		return append(dst, "the chat moved on its platform"...)
-	case spaces.Said, spaces.Edited, spaces.Transcribed, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Pinned, spaces.Unpinned,
-		spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought, spaces.ToolCalled, spaces.ToolReturned,
-		spaces.CycleSummarised, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned,
-		spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
+	case spaces.MessagePosted, spaces.MessageEdited, spaces.VoiceTranscribed, spaces.MessageDeleted, spaces.ReactionAdded, spaces.ReactionRemoved, spaces.MessagePinned, spaces.MessageUnpinned,
+		spaces.ActionDelivered, spaces.NoteAdded, spaces.BookmarkSet, spaces.CycleStarted, spaces.ThoughtRecorded, spaces.ToolCalled, spaces.ToolReturned,
+		spaces.CycleSummarised, spaces.GoalSet, spaces.MemoryAdded, spaces.MemoryRemoved, spaces.CallDenied, spaces.StatesChanged,
+		spaces.ContextCompacted, spaces.CycleStopped, spaces.SpanChanged:
 	}
 	panic("hud: a notice of no known kind")
 }
@@ -197,7 +197,7 @@ const membersShown = 12
 
 // appendCard appends `SPACE s1 "Family" (direct): Kai (human), Ada (agent, you)`
 // without a line end. An empty room has an empty list.
-func appendCard(dst []byte, v *View, s *RoomView, members int) []byte {
+func appendCard(dst []byte, v *MindView, s *RoomView, members int) []byte {
 	dst = append(dst, s.Short...)
 	dst = append(dst, ' ')
 	dst = appendQuoted(dst, v.label(s))

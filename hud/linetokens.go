@@ -24,11 +24,11 @@ const (
 )
 
 // lineTokens returns the exact tokens of a line of a room on its own, shown whole.
-func (v *View) lineTokens(s *RoomView, i int) int { return v.clippedTokens(s, i, 0) }
+func (v *MindView) lineTokens(s *RoomView, i int) int { return v.clippedTokens(s, i, 0) }
 
 // clippedTokens returns the exact tokens of a line on its own with its words clipped
 // to historyClips[k].
-func (v *View) clippedTokens(s *RoomView, i, k int) int {
+func (v *MindView) clippedTokens(s *RoomView, i, k int) int {
 	cached := &s.Room.cache[i].tokens[k]
 	if *cached > 0 {
 		return int(*cached)
@@ -56,7 +56,7 @@ func (b *keyframeBuilder) lineTokens(s *RoomView, i, k int) int {
 // wordTokens returns the exact tokens behind the colon of a line that is shown whole,
 // with its end. No token spans the colon and the blank behind it, so the tokens of the
 // line are these and those up to the colon.
-func (v *View) wordTokens(s *RoomView, i int) int {
+func (v *MindView) wordTokens(s *RoomView, i int) int {
 	cached := &s.Room.cache[i].words
 	if *cached > 0 {
 		return int(*cached)
@@ -75,7 +75,7 @@ func (v *View) wordTokens(s *RoomView, i int) int {
 const maxCountedLines = 64
 
 // countNewest counts the lines of a room from the newest back to one that is counted.
-func (v *View) countNewest(s *RoomView) {
+func (v *MindView) countNewest(s *RoomView) {
 	ms := s.Room.Chat.Messages
 	for i := len(ms) - 1; i >= max(0, len(ms)-maxCountedLines); i-- {
 		if s.Room.cache[i].tokens[0] > 0 {

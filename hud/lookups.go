@@ -10,7 +10,7 @@ import (
 )
 
 // SpacesText lists the mind's rooms, the active one marked.
-func SpacesText(v *View) (string, []spaces.EventID) {
+func SpacesText(v *MindView) (string, []spaces.EventID) {
 	b := []byte("YOUR SPACES:\n")
 	for i := range v.Seats {
 		s := &v.Seats[i]
@@ -27,7 +27,7 @@ func SpacesText(v *View) (string, []spaces.EventID) {
 }
 
 // MembersText lists everybody who is in a room.
-func MembersText(v *View, id spaces.SpaceID) (string, []spaces.EventID) {
+func MembersText(v *MindView, id spaces.SpaceID) (string, []spaces.EventID) {
 	s := v.Seat(id)
 	if s == nil {
 		return "There is no such space.", nil
@@ -36,7 +36,7 @@ func MembersText(v *View, id spaces.SpaceID) (string, []spaces.EventID) {
 }
 
 // NotesText lists the agent's goals, memories, notes and bookmarks.
-func NotesText(v *View) (string, []spaces.EventID) {
+func NotesText(v *MindView) (string, []spaces.EventID) {
 	var parts []string
 	for _, object := range []spaces.ObjectID{spaces.GoalsObject, spaces.MemoryObject, spaces.NotesObject, spaces.ContextObject} {
 		text, _, _ := ObjectText(v, string(object), "")
@@ -51,7 +51,7 @@ const maxEntries = 100
 // ObjectText lists the entries of an object that hold the words of filter, all of them
 // if it is empty; bookmarks are found by room and time as well. ok is false when there
 // is no such object. Info, members and attachments are those of the active space.
-func ObjectText(v *View, object, filter string) (text string, refs []spaces.EventID, ok bool) {
+func ObjectText(v *MindView, object, filter string) (text string, refs []spaces.EventID, ok bool) {
 	self := v.Self
 	if self == nil {
 		self = &spaces.InnerState{}
@@ -114,15 +114,15 @@ func listEntries(head string, lines []string, filter string) string {
 
 // A roomReader renders what one lookup shows of the rooms.
 type roomReader struct {
-	v      *View
+	v      *MindView
 	tokens int // at most
 }
 
-func newRoomReader(v *View) *roomReader { return &roomReader{v: v, tokens: max(500, v.Budget()/5)} }
+func newRoomReader(v *MindView) *roomReader { return &roomReader{v: v, tokens: max(500, v.Budget()/5)} }
 
 // ReadLines renders the last limit lines of a room before seq, the newest if
 // that is 0, every one with its id.
-func ReadLines(v *View, id spaces.SpaceID, before int64, limit int) (string, []spaces.EventID) {
+func ReadLines(v *MindView, id spaces.SpaceID, before int64, limit int) (string, []spaces.EventID) {
 	s := v.FindRoom(string(id))
 	if s == nil {
 		return "There is no such space.", nil
@@ -174,11 +174,11 @@ type SearchQuery struct {
 
 // SearchLines renders the lines that answer the query best, in order within each
 // room, every one with its id.
-func SearchLines(v *View, q SearchQuery) (string, []spaces.EventID) {
-	var found []recall.Hit
+func SearchLines(v *MindView, q SearchQuery) (string, []spaces.EventID) {
+	var found []recall.SearchHit
 	seats := slices.DeleteFunc(v.allRooms(), func(s *RoomView) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
 	rooms, weights := v.searchRooms(seats), v.weights()
-	recall.Rank(rooms, recall.NewQuery(q.Text), &weights, nil, func(h recall.Hit) {
+	recall.Rank(rooms, recall.NewQuery(q.Text), &weights, nil, func(h recall.SearchHit) {
 		if !seats[h.Room].Room.Chat.Messages[h.Line].At.Before(q.Since) {
 			found = append(found, h)
 		}

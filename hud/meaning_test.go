@@ -27,7 +27,7 @@ func anywhere(r *rand.Rand) spaces.EmbeddingVector {
 func (w *world) meansAnything(id spaces.SpaceID, r *rand.Rand) {
 	room := w.v.Seat(id).Room
 	for _, m := range room.WithoutEmbedding(1 << 20) {
-		room.SetEmbeddings([]spaces.Embedding{{Event: m.ID, Vector: anywhere(r)}})
+		room.SetEmbeddings([]spaces.MessageEmbedding{{Event: m.ID, Vector: anywhere(r)}})
 	}
 }
 
@@ -38,12 +38,12 @@ func TestALineIsFoundByWhatItMeans(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
 	id := w.room("Family", "kai", "nova", "sage", "ada")
 	w.chatters(id, 120)
-	line := w.add(id, "sage", spaces.Said{Text: "we sold the zither", Ref: spaces.Ref{Account: "a", Chat: "c", Message: "7"}})
+	line := w.add(id, "sage", spaces.MessagePosted{Text: "we sold the zither", Ref: spaces.MessageRef{Account: "a", Chat: "c", Message: "7"}})
 	w.chatters(id, 120)
 	w.v.Active = id
 	w.meansAnything(id, r)
 	v := anywhere(r)
-	w.v.Seat(id).Room.SetEmbeddings([]spaces.Embedding{{Event: line.ID, Vector: v}, {Event: "elsewhere", Vector: v}})
+	w.v.Seat(id).Room.SetEmbeddings([]spaces.MessageEmbedding{{Event: line.ID, Vector: v}, {Event: "elsewhere", Vector: v}})
 	const question = "Quanto costava?"
 	if got := w.recalls(question, 200); slices.Contains(got, "we sold the zither") {
 		t.Fatalf("words alone recall %q", got)
@@ -52,7 +52,7 @@ func TestALineIsFoundByWhatItMeans(t *testing.T) {
 	if got := w.recalls(question, 200); len(got) == 0 || got[0] != "we sold the zither" {
 		t.Errorf("recalled %q", got)
 	}
-	w.add(id, "sage", spaces.Edited{Target: line.ID, Text: "never mind the marimba"})
+	w.add(id, "sage", spaces.MessageEdited{Target: line.ID, Text: "never mind the marimba"})
 	if got := w.recalls(question, 200); slices.Contains(got, "never mind the marimba") {
 		t.Errorf("an edited line is found by what it meant: %q", got)
 	}
@@ -72,7 +72,7 @@ func TestLinesOfOtherCirclesAreNotComparedByMeaning(t *testing.T) {
 	w.meansAnything(id, r)
 	v := anywhere(r)
 	seat := w.v.Seat(id)
-	seat.Room.SetEmbeddings([]spaces.Embedding{{Event: line.ID, Vector: v}})
+	seat.Room.SetEmbeddings([]spaces.MessageEmbedding{{Event: line.ID, Vector: v}})
 	w.v.Asked = v
 	if got := w.recalls("Quanto costava?", 200); !slices.Contains(got, "we sold the zither") {
 		t.Fatalf("in the mind's own room %q is recalled", got)
@@ -93,7 +93,7 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 	silent := recall.DefaultWeights()
 	silent.Meaning = 0
 	words, noise, asked := 0.0, 0.0, 0.0
-	for _, style := range []corpus.Style{corpus.Chat, corpus.Written} {
+	for _, style := range []corpus.WritingStyle{corpus.Chat, corpus.Written} {
 		for seed := range uint64(2) {
 			w := newWorld(t)
 			made := corpus.Make(900+seed, "parlour", style)
@@ -101,10 +101,10 @@ func TestMeaningNeverCostsMuch(t *testing.T) {
 			shown := map[string]spaces.EventID{}
 			for _, l := range made.Lines {
 				w.at = l.At
-				shown[l.ID] = w.add(id, strings.ToLower(l.From), spaces.Said{Text: l.Text}).ID
+				shown[l.ID] = w.add(id, strings.ToLower(l.From), spaces.MessagePosted{Text: l.Text}).ID
 			}
 			w.v.Active = id
-			found := func(q corpus.Question, set recall.Weights, v spaces.EmbeddingVector) []RecalledLine {
+			found := func(q corpus.RecallQuestion, set recall.RankWeights, v spaces.EmbeddingVector) []RecalledLine {
 				w.v.Weights, w.v.Asked = &set, v
 				return w.v.Recall(q.Text, 2000)
 			}
@@ -159,7 +159,7 @@ func BenchmarkResemble(b *testing.B) {
 	for i := range w.v.Seats {
 		room := w.v.Seats[i].Room
 		for _, m := range room.WithoutEmbedding(1 << 20) {
-			room.SetEmbeddings([]spaces.Embedding{{Event: m.ID, Vector: long()}})
+			room.SetEmbeddings([]spaces.MessageEmbedding{{Event: m.ID, Vector: long()}})
 		}
 	}
 	for _, v := range []spaces.EmbeddingVector{nil, long()} {

@@ -80,7 +80,7 @@ func TestALineOfAKeptTurnIsNotShownAgain(t *testing.T) {
 func TestRoomsAndTheInnerLogAreCompressedApart(t *testing.T) {
 	kept := func(lines int) (cycles, accounts, shown int) {
 		w := newWorld(t)
-		w.v.Limits = Limits{ContextTokens: 9_000, MaxOutputTokens: 500}
+		w.v.Limits = ViewLimits{ContextTokens: 9_000, MaxOutputTokens: 500}
 		id := w.room("Family", "kai", "ada")
 		other := w.room("Town", "kai", "nova", "ada")
 		for i := range 24 {
@@ -111,7 +111,7 @@ func TestTheLogHasALimitOfItsOwn(t *testing.T) {
 		{1_000_000, 0, 100_000}, {1_000_000, 30_000, 30_000}, {32_000, 0, 32_000 - 4_000 - 1_000},
 	} {
 		w := newWorld(t)
-		w.v.Limits = Limits{ContextTokens: c.window, MaxOutputTokens: 4_000, MaxLogTokens: c.limit}
+		w.v.Limits = ViewLimits{ContextTokens: c.window, MaxOutputTokens: 4_000, MaxLogTokens: c.limit}
 		if got := w.v.Budget(); got != c.want {
 			t.Errorf("a window of %d and a limit of %d leave %d, want %d", c.window, c.limit, got, c.want)
 		}
@@ -132,9 +132,9 @@ func TestEachKindHasItsOwnForms(t *testing.T) {
 	w.says(town, "p1", strings.Repeat("a long line ", 60))
 	w.v.Seat(town).Uplink.Cursor = w.v.Seat(town).Room.Upto()
 	for i := range 9 {
-		w.add(town, "p2", spaces.Said{Attachments: []spaces.Attachment{{Kind: "photo", Name: fmt.Sprint(i)}}})
+		w.add(town, "p2", spaces.MessagePosted{Attachments: []spaces.FileAttachment{{Kind: "photo", Name: fmt.Sprint(i)}}})
 	}
-	w.v.Self.Apply(spaces.Event{Seq: w.v.Self.Upto + 1, At: w.at, Body: spaces.Noted{Text: strings.Repeat("a long note ", 60), Label: "notes"}})
+	w.v.Self.Apply(spaces.Event{Seq: w.v.Self.Upto + 1, At: w.at, Body: spaces.NoteAdded{Text: strings.Repeat("a long note ", 60), Label: "notes"}})
 	old := make([]spaces.ClosedCycle, 90)
 	for i := range old {
 		old[i] = spaces.ClosedCycle{N: int64(i + 1), Rest: strings.Repeat("Responded to Kai about this and that. ", 5)}

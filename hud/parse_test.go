@@ -127,7 +127,7 @@ func forge(t *testing.T, text string, field, position int) {
 	want := make([]heard, 3)
 	for i := range want {
 		who := []string{"kai", "nova", "kai"}[i]
-		said := spaces.Said{Text: "plain words " + strconv.Itoa(i)}
+		said := spaces.MessagePosted{Text: "plain words " + strconv.Itoa(i)}
 		more := func(*spaces.Event) {}
 		if i == position {
 			switch field {
@@ -136,16 +136,16 @@ func forge(t *testing.T, text string, field, position int) {
 			case 1:
 				said.Forwarded = text
 			case 2:
-				said.Attachments = []spaces.Attachment{{Kind: "file", Name: text, Size: 2048}}
+				said.Attachments = []spaces.FileAttachment{{Kind: "file", Name: text, Size: 2048}}
 			case 3:
-				said.Attachments = []spaces.Attachment{{Kind: text, Name: "x"}}
+				said.Attachments = []spaces.FileAttachment{{Kind: text, Name: "x"}}
 			case 4:
 				more = func(e *spaces.Event) { e.Thread = spaces.ThreadID(text) }
 			}
 		}
 		e := w.add(id, who, said, more)
 		if i == position && field == 5 {
-			w.add(id, "kai", spaces.Reacted{Target: e.ID, Emoji: text})
+			w.add(id, "kai", spaces.ReactionAdded{Target: e.ID, Emoji: text})
 		}
 		want[i] = heard{r.speakers.find(e.Actor).label, said.Text, i == 2}
 	}

@@ -41,9 +41,9 @@ func live(t *rapid.T, w *world, each func()) {
 			e := w.says(room, rapid.SampledFrom([]string{"kai", "nova"}).Draw(t, "who"), drawText(t))
 			switch rapid.IntRange(0, 9).Draw(t, "then") {
 			case 0:
-				w.add(room, "kai", spaces.Edited{Target: e.ID, Text: drawText(t)})
+				w.add(room, "kai", spaces.MessageEdited{Target: e.ID, Text: drawText(t)})
 			case 1:
-				w.add(room, "kai", spaces.Reacted{Target: e.ID, Emoji: "👍"})
+				w.add(room, "kai", spaces.ReactionAdded{Target: e.ID, Emoji: "👍"})
 			}
 		}
 		w.wake(room)
@@ -65,8 +65,8 @@ func live(t *rapid.T, w *world, each func()) {
 }
 
 // exact counts a frame anew, without anything remembered.
-func exact(v *View, f Frame) int {
-	c := new(Counter)
+func exact(v *MindView, f Frame) int {
+	c := new(TokenCounter)
 	n := v.FixedTokens
 	for i, m := range f.Messages() {
 		if i > 0 {
@@ -78,12 +78,12 @@ func exact(v *View, f Frame) int {
 
 // CON-17, CON-53, SEQ-48: rendered tokens never exceed the budget; SEQ-63.
 func TestFrameNeverExceedsItsBudget(t *testing.T) {
-	counter := &Counter{}
+	counter := &TokenCounter{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.v.Counter = counter
 		w.v.FixedTokens = rapid.IntRange(0, 2000).Draw(rt, "fixed")
-		w.v.Limits = Limits{ContextTokens: rapid.IntRange(4000, 9000).Draw(rt, "context"), MaxOutputTokens: 500}
+		w.v.Limits = ViewLimits{ContextTokens: rapid.IntRange(4000, 9000).Draw(rt, "context"), MaxOutputTokens: 500}
 		live(rt, w, func() {
 			f, err := w.v.Frame(w.tail())
 			if err != nil {
@@ -118,7 +118,7 @@ func pairs(t *rapid.T, f Frame) {
 func TestFrameBeginsWithTheOneBefore(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
-		var before []Message
+		var before []FrameMessage
 		var key int64
 		live(rt, w, func() {
 			f := w.frame()
@@ -147,14 +147,14 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 		id := whole.room("Family", "kai", "nova", "ada")
 		parts.room("Family", "kai", "nova", "ada")
 		for range rapid.IntRange(1, 40).Draw(rt, "events") {
-			var b spaces.Body = spaces.Said{Text: drawText(rt)}
+			var b spaces.EventBody = spaces.MessagePosted{Text: drawText(rt)}
 			if n := whole.seq[id]; n > 0 {
 				target := spaces.EventID(fmt.Sprint(id, "/", rapid.Int64Range(1, n).Draw(rt, "target")))
 				switch rapid.IntRange(0, 5).Draw(rt, "kind") {
 				case 0:
-					b = spaces.Edited{Target: target, Text: drawText(rt)}
+					b = spaces.MessageEdited{Target: target, Text: drawText(rt)}
 				case 1:
-					b = spaces.Deleted{Target: target}
+					b = spaces.MessageDeleted{Target: target}
 				}
 			}
 			whole.add(id, "kai", b)
@@ -177,16 +177,16 @@ func TestFoldOfPrefixThenRestEqualsFoldOfWhole(t *testing.T) {
 }
 
 // scores returns what every line is found to be worth, to the last bit.
-func scores(v *View, words string) (all []float64) {
+func scores(v *MindView, words string) (all []float64) {
 	weights := v.weights()
-	recall.Rank(v.searchRooms(v.allRooms()), v.query(words), &weights, nil, func(h recall.Hit) { all = append(all, float64(h.Line), h.Score, h.Near) })
+	recall.Rank(v.searchRooms(v.allRooms()), v.query(words), &weights, nil, func(h recall.SearchHit) { all = append(all, float64(h.Line), h.Score, h.Near) })
 	return all
 }
 
 // SEQ-54, SEQ-62, SEQ-74: whatever the room and the budget, a recalled reply comes after
 // what it answers.
 func TestEveryKeptAnswerHasItsQuestion(t *testing.T) {
-	counter := &Counter{}
+	counter := &TokenCounter{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.v.Counter = counter
@@ -196,7 +196,7 @@ func TestEveryKeptAnswerHasItsQuestion(t *testing.T) {
 			if n := w.seq[id]; n > 0 && rapid.Bool().Draw(rt, "replies") {
 				more = append(more, replyTo(spaces.EventID(fmt.Sprint(id, "/", rapid.Int64Range(1, n).Draw(rt, "to")))))
 			}
-			w.add(id, rapid.SampledFrom([]string{"kai", "nova"}).Draw(rt, "who"), spaces.Said{Text: drawText(rt)}, more...)
+			w.add(id, rapid.SampledFrom([]string{"kai", "nova"}).Draw(rt, "who"), spaces.MessagePosted{Text: drawText(rt)}, more...)
 		}
 		told := map[spaces.EventID]bool{}
 		for _, r := range w.v.Recall(rapid.SampledFrom(words).Draw(rt, "asked"), rapid.IntRange(20, 800).Draw(rt, "budget")) {
@@ -212,7 +212,7 @@ func TestEveryKeptAnswerHasItsQuestion(t *testing.T) {
 // recalled line, look or search after it.
 func TestDeletedWordsAreFoundNowhere(t *testing.T) {
 	const canary = "xyzzyplugh"
-	counter := &Counter{}
+	counter := &TokenCounter{}
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
 		w.v.Counter = counter
@@ -228,7 +228,7 @@ func TestDeletedWordsAreFoundNowhere(t *testing.T) {
 				SearchLines(w.v, SearchQuery{Text: canary, Limit: 50}) // the index has learnt it
 			}
 			if deleted {
-				w.add(id, "kai", spaces.Deleted{Target: e.ID})
+				w.add(id, "kai", spaces.MessageDeleted{Target: e.ID})
 			}
 			w.says(id, "nova", fmt.Sprint("answer ", n))
 		}

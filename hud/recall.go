@@ -22,13 +22,13 @@ type RecalledLine struct {
 // which they were chosen; rendered they have at most budget tokens. Without words it uses
 // the newest ones that the agent was shown. Lines in the keyframe or in a turn are left
 // out. An answer is recalled with the question it answers.
-func (v *View) Recall(words string, budget int) []RecalledLine {
+func (v *MindView) Recall(words string, budget int) []RecalledLine {
 	q := v.query(words)
 	if q.Empty() || budget <= 0 {
 		return nil
 	}
 	seats := v.allRooms()
-	found := recall.Search(&recall.Request{
+	found := recall.Search(&recall.SearchRequest{
 		Rooms: v.searchRooms(seats), Query: q, Weights: v.weights(), Budget: budget, Shown: v.eachRefs,
 		Tokens: func(room, line int) int { return v.lineTokens(seats[room], line) },
 	})
@@ -41,10 +41,10 @@ func (v *View) Recall(words string, budget int) []RecalledLine {
 }
 
 // searchRooms returns the rooms of the seats as they are searched.
-func (v *View) searchRooms(seats []*RoomView) []recall.Room {
-	rooms := make([]recall.Room, len(seats))
+func (v *MindView) searchRooms(seats []*RoomView) []recall.SearchRoom {
+	rooms := make([]recall.SearchRoom, len(seats))
 	for i, s := range seats {
-		rooms[i] = recall.Room{Space: s.Uplink.Space, Index: s.Room.index, Focus: v.focus(s), Foreign: s.foreign, Fresh: s.Uplink.Fresh}
+		rooms[i] = recall.SearchRoom{Space: s.Uplink.Space, Index: s.Room.index, Focus: v.focus(s), Foreign: s.foreign, Fresh: s.Uplink.Fresh}
 		if s.foreign {
 			rooms[i].Visible = s.shows
 		}
@@ -54,7 +54,7 @@ func (v *View) searchRooms(seats []*RoomView) []recall.Room {
 
 // query returns the query for the words that woke the agent; without words, for the
 // newest ones it was shown.
-func (v *View) query(words string) recall.Query {
+func (v *MindView) query(words string) recall.LineQuery {
 	if words == "" {
 		words = v.newestWords()
 	}
@@ -62,7 +62,7 @@ func (v *View) query(words string) recall.Query {
 }
 
 // newestWords returns the words of others that the newest turn with any shows.
-func (v *View) newestWords() string {
+func (v *MindView) newestWords() string {
 	if text := wordsOf(v, v.Current); text != "" {
 		return text
 	}
@@ -74,7 +74,7 @@ func (v *View) newestWords() string {
 	return ""
 }
 
-func wordsOf(v *View, turns []spaces.TranscriptTurn) string {
+func wordsOf(v *MindView, turns []spaces.TranscriptTurn) string {
 	for i := len(turns) - 1; i >= 0; i-- {
 		t := &turns[i]
 		if t.Role != spaces.RoleUser || len(t.Refs) == 0 {
@@ -102,7 +102,7 @@ const lineHead = 48
 
 // appendRecalled appends recalled lines, rooms in the order of the seats. It also
 // returns the messages whose words they show.
-func (v *View) appendRecalled(dst []byte, rs []RecalledLine) ([]byte, []spaces.EventID) {
+func (v *MindView) appendRecalled(dst []byte, rs []RecalledLine) ([]byte, []spaces.EventID) {
 	if len(rs) == 0 {
 		return dst, nil
 	}
@@ -139,7 +139,7 @@ func (v *View) appendRecalled(dst []byte, rs []RecalledLine) ([]byte, []spaces.E
 // fitRecalled returns as many of the lines, from the first on, as have at most budget
 // tokens when they are rendered. It searches by interpolation, since tokens grow about
 // linearly with lines.
-func (v *View) fitRecalled(rs []RecalledLine, budget int) []RecalledLine {
+func (v *MindView) fitRecalled(rs []RecalledLine, budget int) []RecalledLine {
 	m := newTokenEstimator(v, rs)
 	if m.surelyFit(budget) {
 		return rs
@@ -164,7 +164,7 @@ func (v *View) fitRecalled(rs []RecalledLine, budget int) []RecalledLine {
 // words of a line have the same tokens in every rendering, see [View.wordTokens], so only
 // the text before them is rendered, and its counts are cached.
 type tokenEstimator struct {
-	v     *View
+	v     *MindView
 	rs    []RecalledLine
 	seats []*RoomView
 	order []positioned // the lines by seat and line
@@ -182,7 +182,7 @@ type tokenEstimator struct {
 // A positioned line of a room has a place in a list.
 type positioned struct{ room, line, place int }
 
-func newTokenEstimator(v *View, rs []RecalledLine) *tokenEstimator {
+func newTokenEstimator(v *MindView, rs []RecalledLine) *tokenEstimator {
 	m := &tokenEstimator{v: v, rs: rs, seats: v.allRooms(), order: make([]positioned, 0, len(rs))}
 	here := 0
 	for place := range rs {
@@ -275,7 +275,7 @@ func (m *tokenEstimator) head(text []byte) int {
 }
 
 // recalledReason says in a plan which recalled lines came into the frame.
-func recalledReason(v *View, refs []spaces.EventID) string {
+func recalledReason(v *MindView, refs []spaces.EventID) string {
 	words := textformat.CountNoun(len(refs), "line")
 	if names := v.ForeignRooms(refs); len(names) > 0 {
 		words += "; of other circles " + strings.Join(names, ", ") + ": everybody here could read them there"

@@ -22,9 +22,9 @@ const plainRedaction = 12
 // like the whole.
 const partRedaction = 20
 
-// A Redaction removes the words of deleted messages from rendered text. The zero value
+// A TextRedaction removes the words of deleted messages from rendered text. The zero value
 // removes nothing.
-type Redaction []redactedText
+type TextRedaction []redactedText
 
 // A redactedText is one text that was deleted.
 type redactedText struct {
@@ -35,8 +35,8 @@ type redactedText struct {
 // NewRedaction returns a redaction that removes the texts one after the other; then
 // the parts between their punctuation marks, which may have been quoted; then the rest
 // of texts that shared a part with others, which was removed before.
-func NewRedaction(words ...string) Redaction {
-	var r Redaction
+func NewRedaction(words ...string) TextRedaction {
+	var r TextRedaction
 	known := map[string]bool{}
 	add := func(w string) {
 		if !known[w] && strings.TrimSpace(w) != "" {
@@ -69,7 +69,7 @@ func isPartMark(r rune) bool {
 }
 
 // Distinct returns the texts of r that are also replaced outside of rendered messages.
-func (r Redaction) Distinct() Redaction {
+func (r TextRedaction) Distinct() TextRedaction {
 	return slices.DeleteFunc(slices.Clone(r), func(w redactedText) bool { return len(w.words) < plainRedaction })
 }
 
@@ -78,7 +78,7 @@ func (r Redaction) Distinct() Redaction {
 // compact line, whole or clipped, becomes "[deleted]"; words of twelve bytes or more,
 // and parts of twenty, are replaced everywhere. JSON stays valid. Other messages with
 // the same words are redacted too.
-func (r Redaction) Text(text string) string {
+func (r TextRedaction) Text(text string) string {
 	for _, w := range r {
 		if strings.Contains(text, w.core) {
 			text = redactWords(text, w.words)
@@ -89,7 +89,7 @@ func (r Redaction) Text(text string) string {
 
 // Traces reports whether stored JSON may hold text to redact. It may return true
 // without need, never false.
-func (r Redaction) Traces(stored []byte) bool {
+func (r TextRedaction) Traces(stored []byte) bool {
 	return slices.ContainsFunc(r, func(w redactedText) bool { return bytes.Contains(stored, []byte(w.core)) })
 }
 

@@ -53,7 +53,7 @@ func TestARecalledAnswerHasItsQuestion(t *testing.T) {
 	id := w.room("Family", "kai", "nova", "sage", "ada")
 	asked := w.says(id, "kai", "which one did you take in the end?")
 	w.chatters(id, 20)
-	w.add(id, "nova", spaces.Said{Text: "the turquoise marimba"}, replyTo(asked.ID))
+	w.add(id, "nova", spaces.MessagePosted{Text: "the turquoise marimba"}, replyTo(asked.ID))
 	w.chatters(id, 20)
 	w.v.Active = id
 	got := w.recalls("who has a marimba?", 120)
@@ -88,7 +88,7 @@ func TestRecalledLinesKeepToTheirBudget(t *testing.T) {
 	w.v.Active = id
 	for _, budget := range []int{0, 20, 60, 200, 1500, 4000} {
 		text := w.v.Tail(TailInput{Recalled: w.v.Recall("what about the garden?", budget)}).Recalled
-		if n := (&Counter{}).Count(text + "\n"); n > budget && text != "" {
+		if n := (&TokenCounter{}).Count(text + "\n"); n > budget && text != "" {
 			t.Errorf("%d tokens for %d:\n%s", n, budget, text)
 		} else if budget >= 200 && n < budget*8/10 {
 			t.Errorf("only %d tokens of %d are used", n, budget)

@@ -8,21 +8,21 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Room holds what the minds in one room share: its chat, the labels of its people, and
+// A SharedRoom holds what the minds in one room share: its chat, the labels of its people, and
 // the index of its lines. Applying an event takes the same time for any length of
 // history.
 //
 // A Room is not safe for concurrent use, reads included.
-type Room struct {
+type SharedRoom struct {
 	Chat *spaces.Chat
 	Info spaces.RoomInfo
 
 	space    spaces.Space
-	members  []spaces.Member
+	members  []spaces.SpaceMember
 	met      bool // members is up to date with the last event
 	speakers speakerNames
 	changes  []editEvent // in seq order
-	index    *recall.Index
+	index    *recall.LineIndex
 	urls     map[string]int   // in how many messages each is
 	linked   map[int][]string // by message
 	files    []int            // messages that carry files, those deleted since too
@@ -38,7 +38,7 @@ type Room struct {
 type editEvent struct {
 	seq    int64
 	id     spaces.EventID
-	kind   spaces.Kind
+	kind   spaces.EventKind
 	actor  spaces.EntityID
 	target int // index of the message
 	emoji  string
@@ -46,30 +46,30 @@ type editEvent struct {
 }
 
 // NewRoom returns an empty room; fold its events with [Room.Apply].
-func NewRoom(s spaces.Space) *Room {
-	r := &Room{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
+func NewRoom(s spaces.Space) *SharedRoom {
+	r := &SharedRoom{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
 	r.index = recall.NewIndex(r.Chat, func(id spaces.EntityID) string { return r.speakers.find(id).label })
 	return r
 }
 
 // Space returns the space that was last set.
-func (r *Room) Space() spaces.Space { return r.space }
+func (r *SharedRoom) Space() spaces.Space { return r.space }
 
 // SetSpace sets the current state of the space.
-func (r *Room) SetSpace(s spaces.Space) { r.space = s }
+func (r *SharedRoom) SetSpace(s spaces.Space) { r.space = s }
 
 // Members returns who is in the room, in the order they came. The slice is the room's.
-func (r *Room) Members() []spaces.Member { return r.members }
+func (r *SharedRoom) Members() []spaces.SpaceMember { return r.members }
 
 // Met reports whether SetMembers was called since the last event that may have changed
 // the members, their names or the name of the room.
-func (r *Room) Met() bool { return r.met }
+func (r *SharedRoom) Met() bool { return r.met }
 
 // SetMembers sets the current members. Those who left keep their names on the lines they
 // wrote.
-func (r *Room) SetMembers(ms []spaces.Member) {
+func (r *SharedRoom) SetMembers(ms []spaces.SpaceMember) {
 	r.members, r.met = slices.Clone(ms), true
-	slices.SortFunc(r.members, func(a, b spaces.Member) int {
+	slices.SortFunc(r.members, func(a, b spaces.SpaceMember) int {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
 	})
 	for _, m := range r.members {
@@ -79,12 +79,12 @@ func (r *Room) SetMembers(ms []spaces.Member) {
 
 // Meet compares members with how they were last seen. If one of them has another name
 // now, [Room.Met] returns false until SetMembers is called.
-func (r *Room) Meet(seen []spaces.Member) {
+func (r *SharedRoom) Meet(seen []spaces.SpaceMember) {
 	next := 0
 	for i := range seen {
 		s := &seen[i]
 		if next >= len(r.members) || r.members[next].ID != s.ID { // the usual case: the same order
-			next = slices.IndexFunc(r.members, func(m spaces.Member) bool { return m.ID == s.ID })
+			next = slices.IndexFunc(r.members, func(m spaces.SpaceMember) bool { return m.ID == s.ID })
 		}
 		if next < 0 {
 			next = 0
@@ -98,7 +98,7 @@ func (r *Room) Meet(seen []spaces.Member) {
 
 // Apply folds one event. Events must come in seq order; one that was applied
 // already changes nothing.
-func (r *Room) Apply(e spaces.Event) {
+func (r *SharedRoom) Apply(e spaces.Event) {
 	if e.Seq <= r.Chat.Upto {
 		return
 	}
@@ -123,27 +123,27 @@ func (r *Room) Apply(e spaces.Event) {
 
 // changesPeople reports whether the event may change who is in the room or what
 // they or it are called.
-func (r *Room) changesPeople(e spaces.Event) bool {
+func (r *SharedRoom) changesPeople(e spaces.Event) bool {
 	switch e.Body.Kind() {
 	case spaces.KindJoined, spaces.KindLeft, spaces.KindRenamed, spaces.KindLinked, spaces.KindUnlinked:
 		return true
 	default: // the first event of a sender
-		return e.Actor != "" && !slices.ContainsFunc(r.members, func(x spaces.Member) bool { return x.ID == e.Actor })
+		return e.Actor != "" && !slices.ContainsFunc(r.members, func(x spaces.SpaceMember) bool { return x.ID == e.Actor })
 	}
 }
 
 // amends reports whether b is about an earlier message and leaves no entry.
-func amends(b spaces.Body) bool {
+func amends(b spaces.EventBody) bool {
 	id, ref := spaces.Target(b)
 	return id != "" || !ref.IsZero()
 }
 
-func (r *Room) amended(e spaces.Event, i int) {
+func (r *SharedRoom) amended(e spaces.Event, i int) {
 	c := editEvent{seq: e.Seq, id: e.ID, kind: e.Body.Kind(), actor: e.Actor, target: i}
-	if b, ok := e.Body.(spaces.Reacted); ok {
+	if b, ok := e.Body.(spaces.ReactionAdded); ok {
 		c.emoji = b.Emoji
 	}
-	if b, ok := e.Body.(spaces.Unreacted); ok {
+	if b, ok := e.Body.(spaces.ReactionRemoved); ok {
 		c.emoji, c.all = b.Emoji, b.Everybody
 	}
 	if c.kind == spaces.KindEdited || c.kind == spaces.KindTranscribed || c.kind == spaces.KindDeleted {
@@ -160,7 +160,7 @@ func (r *Room) amended(e spaces.Event, i int) {
 }
 
 // rewrite updates caches and indexes of message i after a change.
-func (r *Room) rewrite(i int) {
+func (r *SharedRoom) rewrite(i int) {
 	m := &r.Chat.Messages[i]
 	r.cache[i] = messageCache{}
 	r.index.LinkReply(i)
@@ -177,7 +177,7 @@ func (r *Room) rewrite(i int) {
 	r.index.MarkChanged(i)
 }
 
-func (r *Room) noteURLs(i int) {
+func (r *SharedRoom) noteURLs(i int) {
 	text := r.Chat.Messages[i].Text
 	for _, u := range findURLs(text) {
 		s := text[u.from:u.to]
@@ -188,44 +188,46 @@ func (r *Room) noteURLs(i int) {
 
 // SetEmbeddings stores the embeddings of messages; those of unknown or deleted
 // messages are ignored.
-func (r *Room) SetEmbeddings(es []spaces.Embedding) { r.index.SetEmbeddings(es) }
+func (r *SharedRoom) SetEmbeddings(es []spaces.MessageEmbedding) { r.index.SetEmbeddings(es) }
 
 // WithoutEmbedding returns the oldest messages whose embeddings are missing, at most
 // limit of them. Only the newest messages of a room are compared, so only they need one.
-func (r *Room) WithoutEmbedding(limit int) []*spaces.Message { return r.index.WithoutEmbedding(limit) }
+func (r *SharedRoom) WithoutEmbedding(limit int) []*spaces.ChatMessage {
+	return r.index.WithoutEmbedding(limit)
+}
 
 // HasURL reports whether a message of the room has the URL verbatim.
-func (r *Room) HasURL(url string) bool { return r.urls[url] > 0 }
+func (r *SharedRoom) HasURL(url string) bool { return r.urls[url] > 0 }
 
 // changesIn returns the changes with after < seq ≤ upto.
-func (r *Room) changesIn(after, upto int64) []editEvent {
+func (r *SharedRoom) changesIn(after, upto int64) []editEvent {
 	from, _ := slices.BinarySearchFunc(r.changes, after+1, func(c editEvent, s int64) int { return cmp.Compare(c.seq, s) })
 	to, _ := slices.BinarySearchFunc(r.changes, upto+1, func(c editEvent, s int64) int { return cmp.Compare(c.seq, s) })
 	return r.changes[from:max(from, to)]
 }
 
 // messagesIn returns the bounds of the messages with after < seq ≤ upto.
-func (r *Room) messagesIn(after, upto int64) (from, to int) {
+func (r *SharedRoom) messagesIn(after, upto int64) (from, to int) {
 	from = r.Chat.After(after)
 	return from, max(from, r.Chat.After(upto))
 }
 
 // ID returns the id of the room's space.
-func (r *Room) ID() spaces.SpaceID { return r.space.ID }
+func (r *SharedRoom) ID() spaces.SpaceID { return r.space.ID }
 
 // OneChat reports whether the room was never mapped to more than one chat: then all its
 // members can read all of it.
-func (r *Room) OneChat() bool { return r.readership.OneChat() }
+func (r *SharedRoom) OneChat() bool { return r.readership.OneChat() }
 
 // Name returns the name of the room, which people choose.
-func (r *Room) Name() string { return cmp.Or(r.space.Name, r.Info.Title) }
+func (r *SharedRoom) Name() string { return cmp.Or(r.space.Name, r.Info.Title) }
 
 // Upto returns the seq of the last event applied.
-func (r *Room) Upto() int64 { return r.Chat.Upto }
+func (r *SharedRoom) Upto() int64 { return r.Chat.Upto }
 
 // cleanedName returns the room's cleaned name, and a key that all names that look like
 // it share.
-func (r *Room) cleanedName() (name, key string) {
+func (r *SharedRoom) cleanedName() (name, key string) {
 	if now := r.Name(); r.cleaned.key == "" || r.cleaned.from != now {
 		clean := CleanName(now)
 		r.cleaned = nameCache{now, clean, skeleton(clean)}

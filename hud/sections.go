@@ -24,7 +24,7 @@ func (l *section) Elements() []Element { return l.elements }
 func (l *section) Overhead() int { return 24 }
 
 // Section renders the header, with how many entries are left out, and the entries.
-func (l *section) Section(chosen []Chosen) (string, []spaces.EventID) {
+func (l *section) Section(chosen []ChosenElement) (string, []spaces.EventID) {
 	shown := 0
 	var b strings.Builder
 	for _, c := range chosen {
@@ -138,7 +138,7 @@ func (b *keyframeBuilder) planList() *section {
 	return l
 }
 
-func planLine(v *View, t *spaces.Timer) string {
+func planLine(v *MindView, t *spaces.WakeTimer) string {
 	line := "- " + string(t.Kind) + " " + Handle(t.Name()) + ": next " + Clock(t.Due)
 	if t.Cron != "" {
 		line += ", cron " + Quote(t.Cron)
@@ -186,7 +186,7 @@ func (b *keyframeBuilder) bookmarkList() *section {
 	return l
 }
 
-func bookmarkLine(v *View, b *spaces.Bookmark) string {
+func bookmarkLine(v *MindView, b *spaces.Bookmark) string {
 	line := "- " + b.At.UTC().Format("2006-01-02") + " " + Quote(b.Label)
 	if s := v.Seat(b.Space); s != nil && len(b.Events) > 0 {
 		if m := s.Room.Chat.Find(b.Events[len(b.Events)-1]); m != nil {

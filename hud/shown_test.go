@@ -14,7 +14,7 @@ import (
 // that is deleted later is found in what is stored.
 func TestEveryMessageInAFrameIsKnown(t *testing.T) {
 	w := newWorld(t)
-	w.v.Limits = Limits{ContextTokens: 4000, MaxOutputTokens: 300}
+	w.v.Limits = ViewLimits{ContextTokens: 4000, MaxOutputTokens: 300}
 	office, family := w.room("Office", "kai", "nova", "ada"), w.room("Family", "kai", "maya", "ada")
 	for n := range 60 {
 		w.says(office, "nova", fmt.Sprintf("report %d. It is in the cellar of the old archive", n))

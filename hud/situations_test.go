@@ -22,7 +22,7 @@ var situations = map[string]func(w *world) string{
 	"back_from_an_outage": func(w *world) string { // SEQ-29, SEQ-35: what was missed comes after the gap
 		id := w.room("Work", "kai", "sage", "ada")
 		w.says(id, "sage", "the backup runs tonight")
-		w.add(id, "kai", spaces.Gap{From: w.at, To: w.at.Add(2 * time.Hour), Reason: "the platform was down"})
+		w.add(id, "kai", spaces.HistoryGap{From: w.at, To: w.at.Add(2 * time.Hour), Reason: "the platform was down"})
 		w.at = w.at.Add(2 * time.Hour)
 		w.says(id, "sage", "it failed, @Ada what did we miss?")
 		w.wake(id)
@@ -31,14 +31,14 @@ var situations = map[string]func(w *world) string{
 	"edited_before_it_was_read": func(w *world) string { // CON-05: only the last wording, once
 		id := w.room("Family", "kai", "ada")
 		e := w.says(id, "kai", "dinner at seven?")
-		w.add(id, "kai", spaces.Edited{Target: e.ID, Text: "dinner at eight?"})
+		w.add(id, "kai", spaces.MessageEdited{Target: e.ID, Text: "dinner at eight?"})
 		w.wake(id)
 		return w.frame().golden()
 	},
 	"voice": func(w *world) string { // a recording is shown by what was heard in it
 		id := w.room("Family", "kai", "ada")
-		e := w.add(id, "kai", spaces.Said{Attachments: []spaces.Attachment{{Kind: "voice", Name: "a.ogg", Size: 9000}}})
-		w.add(id, "kai", spaces.Transcribed{Target: e.ID, Text: "call me when you are home"})
+		e := w.add(id, "kai", spaces.MessagePosted{Attachments: []spaces.FileAttachment{{Kind: "voice", Name: "a.ogg", Size: 9000}}})
+		w.add(id, "kai", spaces.VoiceTranscribed{Target: e.ID, Text: "call me when you are home"})
 		w.wake(id)
 		return w.frame().golden()
 	},
@@ -59,12 +59,12 @@ var situations = map[string]func(w *world) string{
 	"from_another_room": func(w *world) string { // GTS-23: where a message of the agent's came from
 		family, work := w.room("Family", "kai", "ada"), w.room("Work", "kai", "sage", "ada")
 		w.says(family, "kai", "tell the office that I am late")
-		w.add(work, "ada", spaces.Said{Text: "Kai is late today.", Origin: &spaces.Provenance{Space: family}})
+		w.add(work, "ada", spaces.MessagePosted{Text: "Kai is late today.", Origin: &spaces.SendOrigin{Space: family}})
 		return w.afterCut(work, "thanks, until when?")
 	},
 	"old_cycles": func(w *world) string { // CON-21, CON-28: full, a line each, in groups
 		id := w.room("Family", "kai", "ada")
-		w.v.Limits = Limits{FullCycles: 2, MinRecentCycles: 2, KeepTurns: 2, SummariesSingle: 8, SummariesGrouped: 5}
+		w.v.Limits = ViewLimits{FullCycles: 2, MinRecentCycles: 2, KeepTurns: 2, SummariesSingle: 8, SummariesGrouped: 5}
 		for i := range 24 {
 			w.says(id, "kai", "is the "+words[i%len(words)]+" ready?")
 			w.wake(id)
@@ -76,9 +76,9 @@ var situations = map[string]func(w *world) string{
 	"answers_below_and_apart": func(w *world) string { // SEQ-54, SEQ-74: an answer is shown with its question
 		id := w.room("Work", "kai", "sage", "nova", "ada")
 		q := w.says(id, "kai", "who keeps the keys of the cellar?")
-		w.add(id, "sage", spaces.Said{Text: "Nova does"}, replyTo(q.ID))
+		w.add(id, "sage", spaces.MessagePosted{Text: "Nova does"}, replyTo(q.ID))
 		w.says(id, "nova", "not any more")
-		w.add(id, "nova", spaces.Said{Text: "I gave them to Max"}, replyTo(q.ID))
+		w.add(id, "nova", spaces.MessagePosted{Text: "I gave them to Max"}, replyTo(q.ID))
 		return w.afterCut(id, "so Max has the keys of the cellar?")
 	},
 	"many_people": func(w *world) string { // GTS-08, CON-10: the first of them by name, the others by number
@@ -93,7 +93,7 @@ var situations = map[string]func(w *world) string{
 	},
 	"full": func(w *world) string { // CON-17: a frame that would be too long sheds the result of a look
 		id := w.room("Work", "kai", "ada")
-		w.v.Limits = Limits{ContextTokens: 2200, MaxOutputTokens: 500}
+		w.v.Limits = ViewLimits{ContextTokens: 2200, MaxOutputTokens: 500}
 		w.says(id, "kai", "what was said about the budget?")
 		w.wake(id)
 		w.v.Current = append(w.v.Current,

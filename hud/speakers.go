@@ -55,12 +55,12 @@ func (c *speakerNames) add(e spaces.Entity) {
 // Introduce sets the current members and the people who acted in the room and left. Of
 // new people with the same name, the one who was there first gets it as label, as if they
 // had come one after the other.
-func (r *Room) Introduce(members []spaces.Member, left map[spaces.EntityID]spaces.Entity) {
+func (r *SharedRoom) Introduce(members []spaces.SpaceMember, left map[spaces.EntityID]spaces.Entity) {
 	fresh := slices.Clone(members)
 	for _, e := range left {
-		fresh = append(fresh, spaces.Member{Entity: e, Since: math.MaxInt64})
+		fresh = append(fresh, spaces.SpaceMember{Entity: e, Since: math.MaxInt64})
 	}
-	fresh = slices.DeleteFunc(fresh, func(m spaces.Member) bool { _, known := r.speakers.people[m.ID]; return known })
+	fresh = slices.DeleteFunc(fresh, func(m spaces.SpaceMember) bool { _, known := r.speakers.people[m.ID]; return known })
 	if len(fresh) > 1 {
 		r.byFirst(fresh)
 	}
@@ -74,7 +74,7 @@ func (r *Room) Introduce(members []spaces.Member, left map[spaces.EntityID]space
 }
 
 // byFirst sorts people by when the room first had anything of them.
-func (r *Room) byFirst(people []spaces.Member) {
+func (r *SharedRoom) byFirst(people []spaces.SpaceMember) {
 	first := make(map[spaces.EntityID]int64, len(people))
 	for i := range r.Chat.Messages {
 		if m := &r.Chat.Messages[i]; first[m.Sender] == 0 {
@@ -86,7 +86,9 @@ func (r *Room) byFirst(people []spaces.Member) {
 			people[i].Since = min(people[i].Since, seq)
 		}
 	}
-	slices.SortFunc(people, func(a, b spaces.Member) int { return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(people, func(a, b spaces.SpaceMember) int {
+		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
+	})
 }
 
 // find returns the person with that id. An unknown person is "someone", an unknown agent

@@ -43,14 +43,14 @@ func accounted(cs []spaces.ClosedCycle) []spaces.ClosedCycle {
 // GroupCycles returns those of the cycles of old that a keyframe shows in groups, when
 // as many newer ones stay in full: the oldest first, the last group perhaps not
 // whole yet. It may reorder all.
-func GroupCycles(all []spaces.ClosedCycle, kept int, l Limits) [][]spaces.ClosedCycle {
+func GroupCycles(all []spaces.ClosedCycle, kept int, l ViewLimits) [][]spaces.ClosedCycle {
 	l, all = l.withDefaults(), accounted(all)
 	single := max(0, len(all)-max(0, l.SummariesSingle-kept))
 	return slices.Collect(slices.Chunk(all[:single], l.SummariesGrouped))
 }
 
 // Section renders the header without a colon.
-func (s *summaryList) Section(chosen []Chosen) (string, []spaces.EventID) {
+func (s *summaryList) Section(chosen []ChosenElement) (string, []spaces.EventID) {
 	text, refs := s.section.Section(chosen)
 	return strings.Replace(text, ":", "", 1), refs
 }

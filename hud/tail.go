@@ -38,24 +38,24 @@ type TailInput struct {
 	Phase    string    // text about the phase, the end of the message
 	Options  string    // text about what the agent may not or need not do now; may be empty
 	SetUp    string    // text about the onboarding of the active room; may be empty
-	Failures []spaces.Failed
+	Failures []spaces.SendFailed
 	Pictures []ImageRef // attached to the message, in order
 	Denials  []spaces.Denial
 	Runs     []OpenCycle
-	Waits    []spaces.Wait // that have not ended
+	Waits    []spaces.PendingWait // that have not ended
 	Recalled []RecalledLine
 }
 
 // ImageRef is one picture that the model is shown.
 type ImageRef struct {
 	Message spaces.EventID
-	File    spaces.Attachment
+	File    spaces.FileAttachment
 }
 
 // An OpenCycle is another open cycle of the mind.
 type OpenCycle struct {
 	Cycle   spaces.CycleID
-	Status  spaces.State
+	Status  spaces.ShellState
 	Wake    string // the gate's reason
 	Summary string // what woke it
 	Space   spaces.SpaceID
@@ -64,7 +64,7 @@ type OpenCycle struct {
 }
 
 // Tail renders the last message of the next frame.
-func (v *View) Tail(in TailInput) FrameTail {
+func (v *MindView) Tail(in TailInput) FrameTail {
 	t := FrameTail{lines: in.Recalled}
 	buf := takeBuffer()
 	defer buf.release()
@@ -88,7 +88,7 @@ func (v *View) Tail(in TailInput) FrameTail {
 //	RESULT call_7: replied, of what you asked #o3 in s1. Max (agent) replied #a9; Zoe (agent) silent ← TRIGGER
 //
 // The answers themselves are shown by the inbox that follows.
-func (v *View) WaitOver(wait *spaces.Wait) spaces.TranscriptTurn {
+func (v *MindView) WaitOver(wait *spaces.PendingWait) spaces.TranscriptTurn {
 	w := tailWriter{v: v}
 	w.waitResult(wait)
 	return spaces.TranscriptTurn{Role: spaces.RoleUser, Text: string(append(w.b, triggerMark...))}
@@ -96,7 +96,7 @@ func (v *View) WaitOver(wait *spaces.Wait) spaces.TranscriptTurn {
 
 // A tailWriter renders the parts of a tail, each a line or several.
 type tailWriter struct {
-	v *View
+	v *MindView
 	b []byte
 }
 
@@ -161,7 +161,7 @@ func (w *tailWriter) activeSpace() {
 	w.b = append(dst, '\n')
 }
 
-func (w *tailWriter) failure(f *spaces.Failed) {
+func (w *tailWriter) failure(f *spaces.SendFailed) {
 	head := "NOT DELIVERED: "
 	if f.State == spaces.ActionUnknown {
 		head = "DELIVERY UNKNOWN: "
@@ -215,7 +215,7 @@ func (w *tailWriter) openCycle(r *OpenCycle) {
 }
 
 // wait renders a wait as one of the agent's runs.
-func (w *tailWriter) wait(wait *spaces.Wait) {
+func (w *tailWriter) wait(wait *spaces.PendingWait) {
 	w.b = append(w.b, "- waiting_reply to "...)
 	w.question(wait)
 	w.b = append(w.b, ", from "...)
@@ -231,7 +231,7 @@ func (w *tailWriter) wait(wait *spaces.Wait) {
 }
 
 // question renders the question of a wait and its room.
-func (w *tailWriter) question(wait *spaces.Wait) {
+func (w *tailWriter) question(wait *spaces.PendingWait) {
 	w.b = appendShort(w.b, wait.Seq)
 	if s := w.v.Seat(wait.Space); s != nil {
 		w.b = append(append(w.b, " in "...), s.Short...)
@@ -239,7 +239,7 @@ func (w *tailWriter) question(wait *spaces.Wait) {
 }
 
 // waitResult renders the outcome of a wait.
-func (w *tailWriter) waitResult(wait *spaces.Wait) {
+func (w *tailWriter) waitResult(wait *spaces.PendingWait) {
 	w.b = append(append(append(w.b, "RESULT "...), callName(wait.Call)...), ": "...)
 	w.b = append(append(w.b, word(string(wait.Outcome))...), ", of what you asked "...)
 	w.question(wait)

@@ -14,7 +14,7 @@ import (
 func TestCycleOfManyLongMessagesFits(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Work", "kai", "ada")
-	w.v.Limits = Limits{ContextTokens: 6000, MaxOutputTokens: 500}
+	w.v.Limits = ViewLimits{ContextTokens: 6000, MaxOutputTokens: 500}
 	w.says(id, "kai", "tell me everything about the budget")
 	w.wake(id)
 	before := len(w.v.Current)

@@ -14,7 +14,7 @@ import (
 // A RoomView is a mind's view of one room: the room, its uplink, and the spans in
 // which the mind was connected to it.
 type RoomView struct {
-	Room   *Room
+	Room   *SharedRoom
 	Uplink spaces.Uplink
 	Spans  []spaces.ConnectionSpan // newest first
 	// Short is the space's name in tool calls, "s1". The shell assigns it in the order
@@ -27,12 +27,12 @@ type RoomView struct {
 	audience []spaces.EntityID // those who can read what the mind says
 }
 
-// A View holds what one mind sees: its rooms and its log. The shell keeps it from
+// A MindView holds what one mind sees: its rooms and its log. The shell keeps it from
 // cycle to cycle: it appends to Current, moves it to Closed, and sets Keyframe after
 // a compaction.
 //
 // A View reads its rooms and is not safe for concurrent use with them.
-type View struct {
+type MindView struct {
 	Agent  spaces.AgentID
 	Circle spaces.CircleID
 	Seats  []RoomView
@@ -40,7 +40,7 @@ type View struct {
 	Active spaces.SpaceID
 	Branch spaces.BranchID    // of the rooms, on which the agent acts; empty is the primary one
 	Self   *spaces.InnerState // nil is empty
-	Plans  []spaces.Timer     // that have not fired, the next first, due in the location they are shown in
+	Plans  []spaces.WakeTimer // that have not fired, the next first, due in the location they are shown in
 	System string             // the system message
 	// FixedTokens are those of System and of the tools, as the shell counted them.
 	FixedTokens int
@@ -49,22 +49,22 @@ type View struct {
 	Digests     []spaces.CycleSummary   // of groups of them; shown in place of their accounts
 	Closed      []spaces.ClosedCycle    // those after it, with turns, in order of N
 	Current     []spaces.TranscriptTurn // of the open cycle
-	Limits      Limits
-	Counter     *Counter
-	Weights     *recall.Weights // nil: the default ones
+	Limits      ViewLimits
+	Counter     *TokenCounter
+	Weights     *recall.RankWeights // nil: the default ones
 	// Asked is the embedding of the words that old lines are recalled by; nil: unknown,
 	// and no line is found by its embedding.
 	Asked spaces.EmbeddingVector
 }
 
 // Budget returns how many tokens all messages but the fixed ones may have.
-func (v *View) Budget() int {
+func (v *MindView) Budget() int {
 	l := v.Limits.withDefaults()
 	return max(0, min(l.ContextTokens-l.MaxOutputTokens-v.FixedTokens, l.MaxLogTokens))
 }
 
 // Seat returns the mind's seat in the space, or nil.
-func (v *View) Seat(id spaces.SpaceID) *RoomView {
+func (v *MindView) Seat(id spaces.SpaceID) *RoomView {
 	for i := range v.Seats {
 		if v.Seats[i].Uplink.Space == id {
 			return &v.Seats[i]
@@ -73,10 +73,10 @@ func (v *View) Seat(id spaces.SpaceID) *RoomView {
 	return nil
 }
 
-func (v *View) me() spaces.EntityID { return v.Agent.Entity() }
+func (v *MindView) me() spaces.EntityID { return v.Agent.Entity() }
 
 // allRooms returns the rooms of the mind, and behind them those of other circles.
-func (v *View) allRooms() []*RoomView {
+func (v *MindView) allRooms() []*RoomView {
 	rooms := make([]*RoomView, 0, len(v.Seats)+len(v.Beyond))
 	for i := range v.Seats {
 		rooms = append(rooms, &v.Seats[i])
@@ -89,7 +89,7 @@ func (v *View) allRooms() []*RoomView {
 
 // FindRoom returns the room of the mind or of another circle with that short id or
 // space id, or nil.
-func (v *View) FindRoom(name string) *RoomView {
+func (v *MindView) FindRoom(name string) *RoomView {
 	for _, s := range v.allRooms() {
 		if s.Short == name || string(s.Uplink.Space) == name {
 			return s
@@ -99,7 +99,7 @@ func (v *View) FindRoom(name string) *RoomView {
 }
 
 // find returns the message with that id and the room of the mind that holds it.
-func (v *View) find(id spaces.EventID) (*RoomView, *spaces.Message) {
+func (v *MindView) find(id spaces.EventID) (*RoomView, *spaces.ChatMessage) {
 	if id == "" {
 		return nil, nil
 	}
@@ -112,7 +112,7 @@ func (v *View) find(id spaces.EventID) (*RoomView, *spaces.Message) {
 }
 
 // addressed reports whether a message mentions the agent or answers it.
-func (v *View) addressed(r *Room, m *spaces.Message) bool {
+func (v *MindView) addressed(r *SharedRoom, m *spaces.ChatMessage) bool {
 	if len(m.Mentions) > 0 && slices.Contains(m.Mentions, v.me()) {
 		return true
 	}
@@ -126,7 +126,7 @@ func (v *View) addressed(r *Room, m *spaces.Message) bool {
 // introduced reports whether the prefix already describes the room: a keyframe
 // describes every room that was open when it was made, and the first turn that shows
 // a room begins with its card.
-func (v *View) introduced(s *RoomView) bool {
+func (v *MindView) introduced(s *RoomView) bool {
 	if v.Keyframe != nil && !s.Uplink.OpenedAt.After(v.Keyframe.At) {
 		return true
 	}
@@ -146,10 +146,10 @@ func (v *View) introduced(s *RoomView) bool {
 }
 
 // turns yields the turns of all closed cycles and of the open one.
-func (v *View) turns() iter.Seq[*spaces.TranscriptTurn] { return eachTurn(v.Closed, v.Current) }
+func (v *MindView) turns() iter.Seq[*spaces.TranscriptTurn] { return eachTurn(v.Closed, v.Current) }
 
 // eachRefs calls f with the messages that the keyframe shows, and with those of each turn.
-func (v *View) eachRefs(f func([]spaces.EventID)) {
+func (v *MindView) eachRefs(f func([]spaces.EventID)) {
 	if v.Keyframe != nil {
 		f(v.Keyframe.Refs)
 	}
@@ -159,7 +159,7 @@ func (v *View) eachRefs(f func([]spaces.EventID)) {
 }
 
 // newest returns the time of the newest event in a room of the mind.
-func (v *View) newest() time.Time {
+func (v *MindView) newest() time.Time {
 	var at time.Time
 	for i := range v.Seats {
 		if last := v.Seats[i].Room.Chat.Last; last.After(at) {
@@ -170,7 +170,7 @@ func (v *View) newest() time.Time {
 }
 
 // focus returns the factor of the scores of a room's lines: 1 for the active room.
-func (v *View) focus(s *RoomView) float64 {
+func (v *MindView) focus(s *RoomView) float64 {
 	if v.Active == "" || s.Uplink.Space == v.Active {
 		return 1
 	}
@@ -181,7 +181,7 @@ func (v *View) focus(s *RoomView) float64 {
 	return focus
 }
 
-func (v *View) weights() recall.Weights {
+func (v *MindView) weights() recall.RankWeights {
 	if v.Weights == nil {
 		return recall.DefaultWeights()
 	}
@@ -190,7 +190,7 @@ func (v *View) weights() recall.Weights {
 
 // label returns the room's name as lines show it: its cleaned name, with its short id
 // when another room of the view has a name that looks the same.
-func (v *View) label(s *RoomView) string {
+func (v *MindView) label(s *RoomView) string {
 	name, key := s.Room.cleanedName()
 	same := func(o *RoomView) bool {
 		_, other := o.Room.cleanedName()
@@ -212,7 +212,7 @@ func (v *View) label(s *RoomView) string {
 // NewForeignView returns a view of a room of another circle. A mind sees a line of it
 // only if everybody who can read what the mind says, the audience, could read the line
 // where it was written. No model decides that. For an empty audience no line is shown.
-func NewForeignView(r *Room, u spaces.Uplink, audience []spaces.EntityID) RoomView {
+func NewForeignView(r *SharedRoom, u spaces.Uplink, audience []spaces.EntityID) RoomView {
 	sum := sha256.Sum256([]byte(u.Space))
 	return RoomView{Room: r, Uplink: u, Short: "x" + hex.EncodeToString(sum[:3]), foreign: true, audience: audience}
 }
@@ -236,7 +236,7 @@ func (s *RoomView) shows(i int) bool {
 
 // ForeignRooms returns the short ids of rooms of other circles that hold some of the
 // messages, in the order of Beyond.
-func (v *View) ForeignRooms(refs []spaces.EventID) []string {
+func (v *MindView) ForeignRooms(refs []spaces.EventID) []string {
 	var names []string
 	for i := range v.Beyond {
 		s := &v.Beyond[i]

@@ -6,7 +6,7 @@ import "testing"
 // counts as before.
 func TestVocabularyIsForgotten(t *testing.T) {
 	const text = "Saturday looks best: nobody has anything else in the calendar."
-	want := new(Counter).Count(text)
+	want := new(TokenCounter).Count(text)
 	for range 2 {
 		if got := len(libraryWords); got < 199_000 {
 			t.Errorf("the library keeps %d words, want those of o200k: does it still name them so?", got)
@@ -15,7 +15,7 @@ func TestVocabularyIsForgotten(t *testing.T) {
 		if got := len(libraryWords); got != 0 {
 			t.Errorf("the library keeps %d words, want none", got)
 		}
-		if got := new(Counter).Count(text); got != want {
+		if got := new(TokenCounter).Count(text); got != want {
 			t.Errorf("counted %d tokens afterwards, want %d", got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // A world is a mind with rooms, for tests.
 type world struct {
 	t     testing.TB
-	v     *View
+	v     *MindView
 	at    time.Time
 	seq   map[spaces.SpaceID]int64
 	cycle int64
@@ -36,9 +36,9 @@ func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	return &world{
 		t: tb, at: time.Date(2026, 11, 20, 14, 5, 0, 0, time.UTC), seq: map[spaces.SpaceID]int64{},
-		v: &View{
+		v: &MindView{
 			Agent: "ada", Circle: "home", Self: &spaces.InnerState{},
-			System: "You are Ada.", FixedTokens: 1000, Counter: &Counter{},
+			System: "You are Ada.", FixedTokens: 1000, Counter: &TokenCounter{},
 		},
 	}
 }
@@ -47,9 +47,9 @@ func newWorld(tb testing.TB) *world {
 func (w *world) room(name string, members ...string) spaces.SpaceID {
 	id := spaces.SpaceID("sp-" + strings.ToLower(name))
 	r := NewRoom(spaces.Space{ID: id, Kind: spaces.Room, Name: name, Circle: "home", Direct: len(members) == 2})
-	var ms []spaces.Member
+	var ms []spaces.SpaceMember
 	for i, m := range members {
-		ms = append(ms, spaces.Member{Entity: entity(m), Since: int64(i)})
+		ms = append(ms, spaces.SpaceMember{Entity: entity(m), Since: int64(i)})
 	}
 	r.SetMembers(ms)
 	w.v.Seats = append(w.v.Seats, RoomView{
@@ -60,7 +60,7 @@ func (w *world) room(name string, members ...string) spaces.SpaceID {
 }
 
 // add applies an event of a room, a minute after the last.
-func (w *world) add(room spaces.SpaceID, who string, b spaces.Body, more ...func(*spaces.Event)) spaces.Event {
+func (w *world) add(room spaces.SpaceID, who string, b spaces.EventBody, more ...func(*spaces.Event)) spaces.Event {
 	w.seq[room]++
 	w.at = w.at.Add(time.Minute)
 	e := spaces.Event{
@@ -75,7 +75,7 @@ func (w *world) add(room spaces.SpaceID, who string, b spaces.Body, more ...func
 }
 
 func (w *world) says(room spaces.SpaceID, who, text string) spaces.Event {
-	return w.add(room, who, spaces.Said{Text: text})
+	return w.add(room, who, spaces.MessagePosted{Text: text})
 }
 
 func replyTo(id spaces.EventID) func(*spaces.Event) {
@@ -118,7 +118,7 @@ func (w *world) rests(line string) {
 }
 
 // cut takes a keyframe and moves the absorbed cycles.
-func (w *world) cut(cause string) Plan {
+func (w *world) cut(cause string) FramePlan {
 	k, p := w.v.Cut(cause)
 	k.At = w.at
 	for len(w.v.Closed) > 0 && w.v.Closed[0].N <= k.Upto {

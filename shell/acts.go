@@ -37,8 +37,8 @@ type tool interface {
 // A toolSpec is what the shell knows about one act (PRD-6.1).
 type toolSpec struct {
 	name   string
-	tier   spaces.Tier
-	risk   spaces.Risk
+	tier   spaces.ToolTier
+	risk   spaces.ToolRisk
 	room   bool // a space act: one a step
 	schema json.RawMessage
 	about  string
@@ -66,7 +66,7 @@ var actTexts embed.FS
 
 // define builds the spec of the act whose arguments are T and whose description
 // is acts/NAME.md. It runs once, at wiring, and panics on our own mistakes.
-func define[T tool](name string, tier spaces.Tier, risk spaces.Risk, room bool) toolSpec {
+func define[T tool](name string, tier spaces.ToolTier, risk spaces.ToolRisk, room bool) toolSpec {
 	text, err := actTexts.ReadFile("acts/" + name + ".md")
 	if err != nil {
 		panic("shell: act without a description: " + err.Error())
@@ -97,7 +97,7 @@ func define[T tool](name string, tier spaces.Tier, risk spaces.Risk, room bool) 
 // A ToolRegistry is every act this version has, in the order the model sees them.
 type ToolRegistry struct {
 	specs    []toolSpec
-	tools    []llm.Tool
+	tools    []llm.ToolSpec
 	manifest spaces.ToolManifest
 }
 
@@ -132,7 +132,7 @@ func NewCatalogue(files bool) *ToolRegistry {
 	}
 	offers := make([]spaces.ToolDefinition, len(c.specs))
 	for i, s := range c.specs {
-		c.tools = append(c.tools, llm.Tool{Name: s.name, Description: s.about, Schema: s.schema})
+		c.tools = append(c.tools, llm.ToolSpec{Name: s.name, Description: s.about, Schema: s.schema})
 		offers[i] = spaces.ToolDefinition{Name: s.name, Tier: s.tier, Risk: s.risk, About: s.about, Schema: s.schema}
 	}
 	c.manifest = spaces.NewManifest(offers)
@@ -141,7 +141,7 @@ func NewCatalogue(files bool) *ToolRegistry {
 
 // Tools returns the acts as the model is offered them: always the same bytes.
 // The caller must not change them.
-func (c *ToolRegistry) Tools() []llm.Tool { return c.tools }
+func (c *ToolRegistry) Tools() []llm.ToolSpec { return c.tools }
 
 // Manifest returns the version that this set of acts is; every cycle says which one
 // it was offered. Nobody may change it.
@@ -149,7 +149,7 @@ func (c *ToolRegistry) Manifest() spaces.ToolManifest { return c.manifest }
 
 // Tier returns how far the act is trusted. An unknown tool is as little
 // trusted as can be (PRD-6.1-7).
-func (c *ToolRegistry) Tier(name string) spaces.Tier {
+func (c *ToolRegistry) Tier(name string) spaces.ToolTier {
 	if s := c.find(name); s != nil {
 		return s.tier
 	}

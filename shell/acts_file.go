@@ -30,7 +30,7 @@ func (a sendFile) perform(s *stepContext) toolResult {
 	if to == nil {
 		return out
 	}
-	var f spaces.File
+	var f spaces.MessageFile
 	if (a.Message == "") == (a.Name == "") {
 		return s.deny("bad_arguments", "Either a message whose file is sent, or a name and content of a new one.", "Give one of the two.")
 	}
@@ -49,19 +49,19 @@ func (a sendFile) perform(s *stepContext) toolResult {
 		}
 	}
 	e := s.effect(spaces.ActSend, to)
-	e.Text, e.Files = text, []spaces.File{f}
+	e.Text, e.Files = text, []spaces.MessageFile{f}
 	s.speaks(&e, to, a.Why)
 	return s.do(e)
 }
 
 // fileOf returns the file of a posted message, by its name if the
 // message has several.
-func (s *stepContext) fileOf(r *hud.Room, message, name string) (spaces.File, toolResult) {
+func (s *stepContext) fileOf(r *hud.SharedRoom, message, name string) (spaces.MessageFile, toolResult) {
 	m := s.message(r, message)
 	if m == nil {
-		return spaces.File{}, s.noMessage(message)
+		return spaces.MessageFile{}, s.noMessage(message)
 	}
-	var found []spaces.Attachment
+	var found []spaces.FileAttachment
 	for _, a := range m.Attachments {
 		if a.ID != "" && (name == "" || a.Name == name) {
 			found = append(found, a)
@@ -69,11 +69,11 @@ func (s *stepContext) fileOf(r *hud.Room, message, name string) (spaces.File, to
 	}
 	switch {
 	case len(found) == 0 || len(m.Refs) == 0:
-		return spaces.File{}, s.deny("no_file", "That message has no such file.", "A message that has one shows it, like +photo or +file.")
+		return spaces.MessageFile{}, s.deny("no_file", "That message has no such file.", "A message that has one shows it, like +photo or +file.")
 	case len(found) > 1:
-		return spaces.File{}, s.deny("several_files", "That message has several files.", "Say which, by its name.")
+		return spaces.MessageFile{}, s.deny("several_files", "That message has several files.", "Say which, by its name.")
 	}
-	return spaces.File{Account: m.Refs[0].Account, Attachment: found[0]}, toolResult{}
+	return spaces.MessageFile{Account: m.Refs[0].Account, FileAttachment: found[0]}, toolResult{}
 }
 
 // fileNames are what a file that an agent writes may be called: nothing that a
@@ -81,14 +81,14 @@ func (s *stepContext) fileOf(r *hud.Room, message, name string) (spaces.File, to
 var fileNames = regexp.MustCompile(`^[\pL\pN][\pL\pN _.-]{0,79}\.(txt|md|csv|json)$`)
 
 // written returns a file of the agent's own words, which are words like any others.
-func (s *stepContext) written(to *hud.Room, name, content string) (spaces.File, toolResult) {
+func (s *stepContext) written(to *hud.SharedRoom, name, content string) (spaces.MessageFile, toolResult) {
 	if !fileNames.MatchString(name) {
-		return spaces.File{}, s.deny("bad_name", "A file cannot be called that.", "Letters, digits, spaces and -_. with the end .txt, .md, .csv or .json.")
+		return spaces.MessageFile{}, s.deny("bad_name", "A file cannot be called that.", "Letters, digits, spaces and -_. with the end .txt, .md, .csv or .json.")
 	}
 	content, out := s.speech(to, content)
 	if content == "" {
-		return spaces.File{}, out
+		return spaces.MessageFile{}, out
 	}
 	media := map[string]string{".txt": "text/plain", ".md": "text/markdown", ".csv": "text/csv", ".json": "application/json"}[path.Ext(name)]
-	return spaces.File{Attachment: spaces.Attachment{Kind: "file", Name: name, MIME: media, Size: int64(len(content))}, Data: []byte(content)}, toolResult{}
+	return spaces.MessageFile{FileAttachment: spaces.FileAttachment{Kind: "file", Name: name, MIME: media, Size: int64(len(content))}, Data: []byte(content)}, toolResult{}
 }

@@ -58,10 +58,10 @@ func (a sendMessage) perform(s *stepContext) toolResult {
 
 // speaks adds whom the words of an effect call and what led to them and, in another
 // room than the active one, why they are said there.
-func (s *stepContext) speaks(e *spaces.Effect, room *hud.Room, why string) {
+func (s *stepContext) speaks(e *spaces.RoomEffect, room *hud.SharedRoom, why string) {
 	if room.ID() != s.active {
 		e.Policy = spaces.Hold
-		e.Origin = &spaces.Provenance{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: why}
+		e.Origin = &spaces.SendOrigin{Space: s.wake.Cycle.Space, Event: s.newest(), Cycle: s.wake.Cycle.ID, Why: why}
 	}
 	e.Mention = ParseMentions(e.Text, room.Members())
 	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
@@ -143,7 +143,7 @@ func (s *stepContext) upon(kind spaces.ActionKind, id, text string, own bool) to
 }
 
 // speech returns the text as it may go out, or a denial (SECURITY S4, S6).
-func (s *stepContext) speech(room *hud.Room, text string) (string, toolResult) {
+func (s *stepContext) speech(room *hud.SharedRoom, text string) (string, toolResult) {
 	text = strings.TrimSpace(text)
 	switch {
 	case text == "":

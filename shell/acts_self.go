@@ -68,7 +68,7 @@ func (s *stepContext) about() spaces.SpaceID {
 
 func (s *stepContext) setTimer(kind spaces.TimerKind, seconds int, text string) time.Time {
 	due := s.now.Add(time.Duration(seconds) * time.Second)
-	s.timers = append(s.timers, spaces.Timer{
+	s.timers = append(s.timers, spaces.WakeTimer{
 		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: kind, Space: s.about(), Note: text, Due: due, Cycle: s.wake.Cycle.ID,
 	})
 	return due
@@ -82,7 +82,7 @@ func (a bookmark) perform(s *stepContext) toolResult {
 	if strings.TrimSpace(a.Label) == "" {
 		return s.deny("empty_text", "A bookmark needs a label.", "")
 	}
-	return s.keep(spaces.Bookmarked{
+	return s.keep(spaces.BookmarkSet{
 		Label: a.Label, Space: s.active, Object: spaces.ChatObject, Events: s.inView(), Cycle: s.wake.Cycle.ID,
 	})
 }
@@ -113,7 +113,7 @@ func (a note) perform(s *stepContext) toolResult {
 	if strings.TrimSpace(a.Text) == "" {
 		return s.deny("empty_text", "The note is empty.", "")
 	}
-	return s.keep(spaces.Noted{Text: a.Text, Label: "notes", Cycle: s.wake.Cycle.ID})
+	return s.keep(spaces.NoteAdded{Text: a.Text, Label: "notes", Cycle: s.wake.Cycle.ID})
 }
 
 type goal struct {
@@ -126,7 +126,7 @@ func (a goal) perform(s *stepContext) toolResult {
 	if !slices.Contains([]string{"active", "long-term", "done", "dropped"}, a.Status) || strings.TrimSpace(a.Text) == "" {
 		return s.deny("bad_goal", "A goal needs a text and one of the four statuses.", "active, long-term, done or dropped.")
 	}
-	return s.keep(spaces.Goal{Text: a.Text, Status: a.Status})
+	return s.keep(spaces.GoalSet{Text: a.Text, Status: a.Status})
 }
 
 // memoryKinds are the kinds of memory (PRD-5.5-3).
@@ -151,7 +151,7 @@ func (a remember) perform(s *stepContext) toolResult {
 		return s.deny("known_fact", "You remember that already.", "")
 	}
 	id := "m" + s.newID()
-	out := s.keep(spaces.Remembered{ID: id, Fact: fact, What: a.Kind, Sources: s.inView(), Readers: s.readers(), Space: s.active})
+	out := s.keep(spaces.MemoryAdded{ID: id, Fact: fact, What: a.Kind, Sources: s.inView(), Readers: s.readers(), Space: s.active})
 	out.body["id"] = hud.Handle(id)
 	return out
 }
@@ -173,7 +173,7 @@ func WrongFact(fact string, most int) (wrong, better string) {
 // the log keeps those (PRD-5.5-4).
 func (s *stepContext) quotes(fact string) bool {
 	return slices.ContainsFunc(s.wake.Events, func(e spaces.Event) bool {
-		said, ok := e.Body.(spaces.Said)
+		said, ok := e.Body.(spaces.MessagePosted)
 		return ok && strings.EqualFold(strings.TrimSpace(said.Text), fact)
 	})
 }
@@ -182,8 +182,8 @@ func (s *stepContext) quotes(fact string) bool {
 // this very step.
 func (s *stepContext) knows(fact string) bool {
 	return slices.ContainsFunc(s.view.Self.Memories.All, func(m spaces.Memory) bool { return strings.EqualFold(m.Fact, fact) }) ||
-		slices.ContainsFunc(s.inner, func(b spaces.Body) bool {
-			r, ok := b.(spaces.Remembered)
+		slices.ContainsFunc(s.inner, func(b spaces.EventBody) bool {
+			r, ok := b.(spaces.MemoryAdded)
 			return ok && strings.EqualFold(r.Fact, fact)
 		})
 }
@@ -195,12 +195,12 @@ type forget struct {
 func (a forget) perform(s *stepContext) toolResult {
 	for i := range s.view.Plans {
 		if t := &s.view.Plans[i]; a.means(t.Name()) {
-			return s.keep(spaces.Forgot{ID: t.Name()})
+			return s.keep(spaces.MemoryRemoved{ID: t.Name()})
 		}
 	}
 	for _, m := range s.view.Self.Memories.All {
 		if a.means(m.ID) {
-			return s.keep(spaces.Forgot{ID: m.ID})
+			return s.keep(spaces.MemoryRemoved{ID: m.ID})
 		}
 	}
 	return s.deny("unknown_memory", "There is no memory, timer or plan with that id.", "use memories and use plans show them.")

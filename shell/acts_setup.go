@@ -62,7 +62,7 @@ func (a setUp) perform(s *stepContext) toolResult {
 }
 
 // propose posts the plan in the room and notes that it is open.
-func (a setUp) propose(s *stepContext, room *hud.Room, at spaces.RoomOnboarding) toolResult {
+func (a setUp) propose(s *stepContext, room *hud.SharedRoom, at spaces.RoomOnboarding) toolResult {
 	plan, due, out := a.plan(s)
 	if plan == nil {
 		return out
@@ -127,7 +127,7 @@ func (a setUp) plan(s *stepContext) (*spaces.OnboardingPlan, []time.Time, toolRe
 
 // applySetUp puts the open plan of the room into effect that a person has
 // answered: all of it with this step, or nothing (PRD-6.5-5).
-func (s *stepContext) applySetUp(room *hud.Room, at spaces.RoomOnboarding) toolResult {
+func (s *stepContext) applySetUp(room *hud.SharedRoom, at spaces.RoomOnboarding) toolResult {
 	said := room.Chat.Find(at.Message)
 	switch {
 	case at.State == spaces.SetUpDone && at.Seen >= s.upto:
@@ -164,7 +164,7 @@ func (s *stepContext) applySetUp(room *hud.Room, at spaces.RoomOnboarding) toolR
 }
 
 // answered reports whether a person's message of the room, after seq, woke the cycle.
-func (s *stepContext) answered(room *hud.Room, seq int64) bool {
+func (s *stepContext) answered(room *hud.SharedRoom, seq int64) bool {
 	return slices.ContainsFunc(s.wake.Events, func(e spaces.Event) bool {
 		_, byPerson := personal(room, e)
 		return byPerson && e.Space == room.ID() && e.Seq > seq
@@ -173,8 +173,8 @@ func (s *stepContext) answered(room *hud.Room, seq int64) bool {
 
 // setUpTimers returns the plans of a proposal as the act plan makes them, but for
 // those that are there already.
-func (s *stepContext) setUpTimers(room *hud.Room, plans []spaces.PlannedTimer) ([]spaces.Timer, toolResult) {
-	var timers []spaces.Timer
+func (s *stepContext) setUpTimers(room *hud.SharedRoom, plans []spaces.PlannedTimer) ([]spaces.WakeTimer, toolResult) {
+	var timers []spaces.WakeTimer
 	for _, x := range plans {
 		p := plan{Cron: x.Cron, At: x.At, Note: x.Note}
 		due, out := p.next(s)
@@ -182,7 +182,7 @@ func (s *stepContext) setUpTimers(room *hud.Room, plans []spaces.PlannedTimer) (
 			return nil, out
 		}
 		t := p.timer(s, room.ID(), due)
-		if !slices.ContainsFunc(slices.Concat(s.view.Plans, s.timers, timers), func(has spaces.Timer) bool {
+		if !slices.ContainsFunc(slices.Concat(s.view.Plans, s.timers, timers), func(has spaces.WakeTimer) bool {
 			return has.Space == t.Space && has.Cron == t.Cron && has.Note == t.Note && has.Due.Equal(t.Due)
 		}) {
 			timers = append(timers, t)
@@ -193,15 +193,15 @@ func (s *stepContext) setUpTimers(room *hud.Room, plans []spaces.PlannedTimer) (
 
 // setUpMemories returns the purpose and the facts of a proposal as memories, but for
 // what is known already.
-func (s *stepContext) setUpMemories(room *hud.Room, at spaces.RoomOnboarding) []spaces.Remembered {
-	var memories []spaces.Remembered
+func (s *stepContext) setUpMemories(room *hud.SharedRoom, at spaces.RoomOnboarding) []spaces.MemoryAdded {
+	var memories []spaces.MemoryAdded
 	sources, readers := at.From(s.inView()), at.Common(s.readers())
 	for _, fact := range append([]string{at.Plan.Purpose}, at.Plan.Facts...) {
-		known := slices.ContainsFunc(memories, func(m spaces.Remembered) bool { return strings.EqualFold(m.Fact, fact) })
+		known := slices.ContainsFunc(memories, func(m spaces.MemoryAdded) bool { return strings.EqualFold(m.Fact, fact) })
 		if known || s.knows(fact) {
 			continue
 		}
-		memories = append(memories, spaces.Remembered{
+		memories = append(memories, spaces.MemoryAdded{
 			ID: "m" + s.newID(), Fact: fact, What: "space_knowledge", Sources: sources, Readers: readers, Space: room.ID(),
 		})
 	}
@@ -209,7 +209,7 @@ func (s *stepContext) setUpMemories(room *hud.Room, at spaces.RoomOnboarding) []
 }
 
 // dropSetUp ends a set-up that is not wanted.
-func (s *stepContext) dropSetUp(room *hud.Room, at spaces.RoomOnboarding) toolResult {
+func (s *stepContext) dropSetUp(room *hud.SharedRoom, at spaces.RoomOnboarding) toolResult {
 	if !live(at, s.now) {
 		return s.deny("not_open", "Nobody is setting up this room.", "There is nothing to drop.")
 	}
@@ -224,11 +224,11 @@ func (s *stepContext) dropSetUp(room *hud.Room, at spaces.RoomOnboarding) toolRe
 
 // falls reports whether something of the mind's own stands and falls with what the
 // step does to rooms.
-func (s *stepContext) falls(b spaces.Body) bool {
-	if n, ok := b.(spaces.Noted); ok {
+func (s *stepContext) falls(b spaces.EventBody) bool {
+	if n, ok := b.(spaces.NoteAdded); ok {
 		return n.SetUp != nil
 	}
-	m, ok := b.(spaces.Remembered)
+	m, ok := b.(spaces.MemoryAdded)
 	return ok && slices.Contains(s.bound, m.ID)
 }
 

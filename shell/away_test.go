@@ -17,7 +17,7 @@ func TestWhatWasDeletedWhileAnAgentWasAwayIsErased(t *testing.T) {
 	for n := range 8 {
 		before, thought, after := n&1 != 0, n&2 != 0, n&4 != 0
 		t.Run(fmt.Sprintf("restart before %v, thought meanwhile %v, restart after %v", before, thought, after), func(t *testing.T) {
-			k := &keeper{Model: replier("noted")}
+			k := &keeper{ChatModel: replier("noted")}
 			play(t, k, func(w *world) {
 				restart := func(really bool) {
 					if really {
@@ -29,9 +29,9 @@ func TestWhatWasDeletedWhileAnAgentWasAwayIsErased(t *testing.T) {
 				w.start()
 				ref := w.says(room, "Kai", words)
 				w.settle()
-				w.ok(w.store.Border().Dismiss(w.t.Context(), spaces.Removal{Space: room, Agents: []spaces.AgentID{agentID("Ada")}, At: time.Now()}))
+				w.ok(w.store.Border().Dismiss(w.t.Context(), spaces.AgentRemoval{Space: room, Agents: []spaces.AgentID{agentID("Ada")}, At: time.Now()}))
 				restart(before)
-				w.does(room, "Kai", spaces.Deleted{Ref: ref})
+				w.does(room, "Kai", spaces.MessageDeleted{Ref: ref})
 				w.settle()
 				if thought {
 					w.says(other, "Kai", "how is the roof?")

@@ -19,12 +19,12 @@ import (
 type ledger struct {
 	LogReader
 	uplink  spaces.Uplink
-	members []spaces.Member
+	members []spaces.SpaceMember
 	events  []spaces.Event
 	closed  int64
 }
 
-func (l *ledger) Space(context.Context, spaces.SpaceID) (spaces.Space, []spaces.Member, error) {
+func (l *ledger) Space(context.Context, spaces.SpaceID) (spaces.Space, []spaces.SpaceMember, error) {
 	return spaces.Space{ID: "s", Kind: spaces.Room, Name: "Family", Circle: "home"}, l.members, nil
 }
 
@@ -39,9 +39,11 @@ func (l *ledger) Uplinks(context.Context, spaces.Mind) ([]spaces.Uplink, error) 
 
 func (l *ledger) Self(context.Context, spaces.Mind) ([]spaces.Event, error) { return nil, nil }
 
-func (l *ledger) Plans(context.Context, spaces.Mind, int) ([]spaces.Timer, error) { return nil, nil }
+func (l *ledger) Plans(context.Context, spaces.Mind, int) ([]spaces.WakeTimer, error) {
+	return nil, nil
+}
 
-func (l *ledger) Waits(context.Context, spaces.Mind) ([]spaces.Wait, error) { return nil, nil }
+func (l *ledger) Waits(context.Context, spaces.Mind) ([]spaces.PendingWait, error) { return nil, nil }
 
 func (l *ledger) Keyframe(context.Context, spaces.Mind) (*spaces.Keyframe, error) { return nil, nil }
 
@@ -61,14 +63,14 @@ func (l *ledger) Spent(context.Context, time.Time, spaces.AgentID, spaces.SpaceI
 	return UsageToday{}, nil
 }
 
-func (l *ledger) Failures(context.Context, spaces.Mind, time.Time) ([]spaces.Failed, error) {
+func (l *ledger) Failures(context.Context, spaces.Mind, time.Time) ([]spaces.SendFailed, error) {
 	return nil, nil
 }
 
 func (l *ledger) say(who spaces.EntityID, id, text string) spaces.Event {
 	e := spaces.Event{
 		Space: "s", Branch: spaces.Primary, Seq: int64(len(l.events)) + 1, ID: spaces.EventID(id), Actor: who, At: time.Now(),
-		Root: spaces.EventID(id), Body: spaces.Said{Text: text},
+		Root: spaces.EventID(id), Body: spaces.MessagePosted{Text: text},
 	}
 	l.events = append(l.events, e)
 	return e
@@ -92,23 +94,23 @@ func (j benchJournal) Commit(_ context.Context, c spaces.StepCommit) (spaces.Com
 	return done, nil
 }
 
-func (j benchJournal) Cut(context.Context, string, spaces.Keyframe, spaces.Compacted) error {
+func (j benchJournal) Cut(context.Context, string, spaces.Keyframe, spaces.ContextCompacted) error {
 	return nil
 }
 
 // answering thinks, says something, and rests.
 type answering struct{ n int }
 
-func (a *answering) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
+func (a *answering) Generate(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	a.n++
 	u := llm.TokenUsage{Prompt: 1000, Output: 20}
 	switch {
 	case r.NoCalls:
-		return llm.Response{Text: "Kai asks about lunch.", Finish: llm.Stopped, Usage: u}, nil
+		return llm.ModelResponse{Text: "Kai asks about lunch.", Finish: llm.Stopped, Usage: u}, nil
 	case r.Messages[len(r.Messages)-2].Role == llm.Result:
-		return llm.Response{Text: "Responded to Kai about lunch. Told him when. Nothing pending.", Finish: llm.Stopped, Usage: u}, nil
+		return llm.ModelResponse{Text: "Responded to Kai about lunch. Told him when. Nothing pending.", Finish: llm.Stopped, Usage: u}, nil
 	}
-	return llm.Response{
+	return llm.ModelResponse{
 		Calls: []llm.ToolCall{{ID: fmt.Sprint("call_", a.n), Name: "send_message", Args: `{"text":"At noon, as always; bring the others."}`}}, Finish: llm.Called, Usage: u,
 	}, nil
 }
@@ -132,13 +134,13 @@ func BenchmarkMessage(b *testing.B) {
 		if i == 0 {
 			kind = spaces.Agent
 		}
-		l.members = append(l.members, spaces.Member{Since: int64(i), Entity: spaces.Entity{ID: spaces.EntityID(id), Name: "Name " + id, Kind: kind}})
+		l.members = append(l.members, spaces.SpaceMember{Since: int64(i), Entity: spaces.Entity{ID: spaces.EntityID(id), Name: "Name " + id, Kind: kind}})
 	}
 	n := 0
 	s := New(Options{
 		Journal: benchJournal{ledger: l}, Record: l, Agents: []Agent{{ID: "ada", Name: "Ada", Model: &answering{}}},
-		Settings: func(spaces.AgentID, spaces.SpaceID) Settings { return DefaultSettings() },
-		Counter:  &hud.Counter{}, NewID: func() string { n++; return fmt.Sprint("id-", n) }, Logger: slog.New(slog.DiscardHandler),
+		Settings: func(spaces.AgentID, spaces.SpaceID) AgentSettings { return DefaultSettings() },
+		Counter:  &hud.TokenCounter{}, NewID: func() string { n++; return fmt.Sprint("id-", n) }, Logger: slog.New(slog.DiscardHandler),
 	})
 	message := func() {
 		e := l.say("kai", fmt.Sprint("e-", len(l.events)), "@Ada when do we "+words(8, len(l.events))+", and who is "+words(3, len(l.events))+"?")
@@ -167,7 +169,7 @@ func BenchmarkMessage(b *testing.B) {
 
 // BenchmarkMentions is what the gate asks of every message.
 func BenchmarkMentions(b *testing.B) {
-	members := make([]spaces.Member, 5000)
+	members := make([]spaces.SpaceMember, 5000)
 	for i := range members {
 		name := words(2, i)
 		members[i].Entity = spaces.Entity{ID: spaces.EntityID(fmt.Sprint("e", i)), Name: name, Handle: "h" + name}

@@ -49,7 +49,7 @@ const wasPutOff = " (put off: it was due "
 // putOff returns the timer that woke the cycle as it is to wake another on the next
 // day. It is for one that the mind has not been shown, and nothing else will bring back:
 // what recurs has its next time, and a mind that sleeps is to wake.
-func (c *cycle) putOff() []spaces.Timer {
+func (c *cycle) putOff() []spaces.WakeTimer {
 	t := c.wake.Timer
 	if t == nil || c.step > 0 || t.Cron != "" || t.Kind == spaces.TimerSleep {
 		return nil
@@ -59,7 +59,7 @@ func (c *cycle) putOff() []spaces.Timer {
 	if !strings.Contains(t.Note, wasPutOff) {
 		again.Note += wasPutOff + hud.Clock(t.Due.In(now.Location())) + ", when the tokens of the day were used up)"
 	}
-	return []spaces.Timer{again}
+	return []spaces.WakeTimer{again}
 }
 
 // What a room is told, once a day, when a day's budget has ended a run there.
@@ -113,7 +113,7 @@ func (c *cycle) warn(whose string, used, limit int) {
 	c.shell.publish("budget_warning", fmt.Sprintf("%s used %d of %d tokens", whose, used, limit), c.facts("share", used*100/limit))
 }
 
-func overspent(spent UsageToday, set Settings) string {
+func overspent(spent UsageToday, set AgentSettings) string {
 	for _, c := range []struct {
 		who         string
 		used, limit int

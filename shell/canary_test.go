@@ -112,7 +112,7 @@ var elsewhere = regexp.MustCompile(`\bx[0-9a-f]{6}\b`)
 
 // Generate plays a model that looks wherever it can and keeps what it sees: it
 // searches, reads a room it was shown, remembers, notes and says it.
-func (c *canaries) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
+func (c *canaries) Generate(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	text := whole(r)
 	c.watch(r.CacheKey, "frame", text)
 	c.mu.Lock()
@@ -174,7 +174,7 @@ func TestNoWordReachesWhoCouldNotReadIt(t *testing.T) {
 	cycles := 0
 	play(t, heard, func(w *world) {
 		w.listen = heard.printed
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			s := shell.DefaultSettings()
 			s.ContextTokens, s.MaxOutput, s.RecallTokens, s.OnePhase = 9_000, 500, 800, true
 			return s

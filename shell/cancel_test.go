@@ -27,20 +27,20 @@ func (w *world) halts(h spaces.StopRequest, runs int) spaces.StopResult {
 
 // A held model lets so many calls through, and the rest only when it is released.
 type held struct {
-	llm.Model
+	llm.ChatModel
 	pass    int
 	release chan struct{}
 }
 
-func (h *held) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (h *held) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if h.pass--; h.pass >= 0 {
-		return h.Model.Generate(ctx, r)
+		return h.ChatModel.Generate(ctx, r)
 	}
 	select {
 	case <-ctx.Done():
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	case <-h.release:
-		return h.Model.Generate(ctx, r)
+		return h.ChatModel.Generate(ctx, r)
 	}
 }
 
@@ -73,7 +73,7 @@ func (w *world) runs(room spaces.SpaceID) []spaces.Cycle {
 func TestAStopInMidTurnLetsNothingOut(t *testing.T) {
 	for name, phase := range map[string]int{"while it thinks": 0, "while it acts": 1} {
 		t.Run(name, func(t *testing.T) {
-			m := &held{Model: replier("never said"), pass: phase}
+			m := &held{ChatModel: replier("never said"), pass: phase}
 			play(t, m, func(w *world) {
 				m.release = make(chan struct{})
 				room := w.room("kai", direct)
@@ -110,7 +110,7 @@ func TestAStopInMidTurnLetsNothingOut(t *testing.T) {
 func TestAStopBeforeTheCommitWins(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
-	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		if n == 1 { // the word is stored while the answer is on its way
 			_, err := w.store.Shell().Halt(w.t.Context(), spaces.StopRequest{Space: room, At: time.Now()})
 			w.ok(err)
@@ -134,10 +134,10 @@ func TestAStopBeforeTheCommitWins(t *testing.T) {
 // A stop survives the process: whoever takes the run up only closes it.
 func TestAStoppedRunIsOnlyClosedAfterACrash(t *testing.T) {
 	asked := 0
-	hung := mindful(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+	hung := mindful(func(ctx context.Context, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		asked++
 		<-ctx.Done()
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	})
 	play(t, hung, func(w *world) {
 		room := w.room("kai", direct)
@@ -161,9 +161,9 @@ func TestAStoppedRunIsOnlyClosedAfterACrash(t *testing.T) {
 func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
 	var healed atomic.Bool
 	hi := replier("hi")
-	m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if !healed.Load() {
-			return llm.Response{}, &llm.Error{Kind: llm.Unavailable, Err: context.DeadlineExceeded}
+			return llm.ModelResponse{}, &llm.Error{Kind: llm.Unavailable, Err: context.DeadlineExceeded}
 		}
 		return hi.Generate(ctx, r)
 	})
@@ -182,7 +182,7 @@ func TestAStopEndsTheChainAndNoOtherRoom(t *testing.T) {
 		if mine, theirs := w.spoken(mine), w.spoken(theirs); len(mine) != 0 || len(theirs) != 1 {
 			t.Errorf("said %q where it was stopped and %q elsewhere, want nothing and one", mine, theirs)
 		}
-		told, err := w.store.Border().Last(w.t.Context(), mine, spaces.Ref{})
+		told, err := w.store.Border().Last(w.t.Context(), mine, spaces.MessageRef{})
 		w.ok(err)
 		if len(told) != 1 || told[0].Reason != shell.GateStopped {
 			t.Errorf("the message is told as %+v, want stopped", told)
@@ -196,7 +196,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 	for name, unsent := range map[string]bool{"asked": true, "not asked": false} {
 		t.Run(name, func(t *testing.T) {
 			spoke := false
-			m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				switch {
 				case r.NoCalls:
 					return telling("hm"), nil
@@ -205,7 +205,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 					return calling(1, "send_message", `{"text":"on its way"}`), nil
 				}
 				<-ctx.Done()
-				return llm.Response{}, llm.Interrupted(ctx)
+				return llm.ModelResponse{}, llm.Interrupted(ctx)
 			})
 			play(t, m, func(w *world) {
 				room := w.room("kai", direct)
@@ -233,7 +233,7 @@ func TestAStopTakesBackWhatIsNotSent(t *testing.T) {
 					first = []string{"Stopped by a person."}
 				}
 				testutil.Same(t, "to be sent", first, texts)
-				failed := bodies[spaces.Failed](w.log(room))
+				failed := bodies[spaces.SendFailed](w.log(room))
 				if len(failed) != want || unsent && failed[0].State != spaces.ActionCancelled {
 					t.Errorf("the room's log holds %+v", failed)
 				}

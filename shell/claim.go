@@ -12,17 +12,17 @@ import (
 // A claimAttempt holds the claim for one mind in one space, and the wake that it returned.
 type claimAttempt struct {
 	place   wakeKey
-	claim   spaces.Claim
-	wake    *spaces.Wake    // nil when nothing wakes
-	erased  bool            // messages were deleted, whether or not the mind wakes
-	present []spaces.Member // of the room, when it was judged
-	err     error           // why it is unknown whether the claim succeeded
+	claim   spaces.WakeClaim
+	wake    *spaces.Wake         // nil when nothing wakes
+	erased  bool                 // messages were deleted, whether or not the mind wakes
+	present []spaces.SpaceMember // of the room, when it was judged
+	err     error                // why it is unknown whether the claim succeeded
 }
 
 // turn makes the turn of a place. s.mu is held.
 func (s *Shell) turn(p wakeKey) *claimAttempt {
 	t, judge := &claimAttempt{place: p}, s.judge(p)
-	t.claim = spaces.Claim{
+	t.claim = spaces.WakeClaim{
 		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(), Again: s.torn[p] != nil,
 		Judge: func(j spaces.GateInput) []spaces.GateDecision {
 			t.present = j.Members
@@ -68,10 +68,10 @@ func (s *Shell) ready() []*claimAttempt {
 
 // Claims returns the claims of those places that may run at once, for the commit
 // that gives them something to do. [Shell.Claimed] must follow. It never blocks.
-func (s *Shell) Claims(ws []spaces.PendingWork) []spaces.Claim {
+func (s *Shell) Claims(ws []spaces.PendingWork) []spaces.WakeClaim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var claims []spaces.Claim
+	var claims []spaces.WakeClaim
 	for _, w := range ws {
 		p := wakeKey{w.Mind, w.Space}
 		if !s.serves(p.mind.Agent) || !s.admit(p) {
@@ -86,7 +86,7 @@ func (s *Shell) Claims(ws []spaces.PendingWork) []spaces.Claim {
 
 // Claimed tells what came of claims: the wakes of those that woke, or why their
 // commit failed. The cycles begin, and the other places are free again.
-func (s *Shell) Claimed(claims []spaces.Claim, woken []spaces.Wake, err error) {
+func (s *Shell) Claimed(claims []spaces.WakeClaim, woken []spaces.Wake, err error) {
 	if len(claims) == 0 {
 		return
 	}

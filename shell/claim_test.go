@@ -15,7 +15,7 @@ import (
 // records it; one whose mind is busy, or has as many cycles as it may, waits.
 func TestAMessageIsClaimedWithItsCommitWhereTheMindIsFree(t *testing.T) {
 	play(t, slow(time.Minute, llmtest.LeakyModel{Brief: true}), func(w *world) {
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			s := shell.DefaultSettings()
 			s.Parallel = 1
 			return s

@@ -15,7 +15,7 @@ import (
 // that of its machine's zone, beside the one of its history (UTC). A plan for noon is due
 // at noon by that clock.
 func TestAnAgentIsShownTheClockOfItsPlans(t *testing.T) {
-	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -39,7 +39,7 @@ func TestAnAgentIsShownTheClockOfItsPlans(t *testing.T) {
 		w.settle()
 		plans, err := w.store.Shell().Plans(w.t.Context(), mind("Ada"), 9)
 		w.ok(err)
-		if noon := time.Date(2000, 1, 1, 6, 30, 0, 0, time.UTC); len(plans) == 0 || !slices.ContainsFunc(plans, func(p spaces.Timer) bool { return p.Due.Equal(noon) }) {
+		if noon := time.Date(2000, 1, 1, 6, 30, 0, 0, time.UTC); len(plans) == 0 || !slices.ContainsFunc(plans, func(p spaces.WakeTimer) bool { return p.Due.Equal(noon) }) {
 			t.Errorf("planned are %+v, want noon in India", plans)
 		}
 		shown := map[string]bool{}

@@ -20,7 +20,7 @@ const commitLimit = 10 * time.Second
 // what the agent has: notes, goals, memories, bookmarks. What the model answered
 // is worth keeping even while the process stops, so the commit does not end
 // with ctx.
-func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []spaces.Body) error {
+func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []spaces.EventBody) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitLimit)
 	defer cancel()
 	now := c.shell.Now()
@@ -52,10 +52,10 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	}
 	c.step++
 	c.turns = append(c.turns, sc.Turns...)
-	c.pending, c.ended, c.unsaved, c.empty = nil, nil, spaces.Usage{}, false
+	c.pending, c.ended, c.unsaved, c.empty = nil, nil, spaces.TokenUsage{}, false
 	c.setUp.noted = nil
 	c.mind.learn(learnt, now)
-	if len(sc.Timers) > 0 || slices.ContainsFunc(learnt, func(b spaces.Body) bool { return b.Kind() == spaces.KindForgot }) {
+	if len(sc.Timers) > 0 || slices.ContainsFunc(learnt, func(b spaces.EventBody) bool { return b.Kind() == spaces.KindForgot }) {
 		c.mind.replan()
 	}
 	if sc.Close != nil && sc.Close.Stop == spaces.StopWaitingReply {
@@ -100,7 +100,7 @@ func (c *cycle) join(done spaces.CommitResult) {
 }
 
 // resting are the states that a cycle may end in beside idle.
-var resting = map[spaces.StopReason]spaces.State{
+var resting = map[spaces.StopReason]spaces.ShellState{
 	spaces.StopSleeping:     spaces.Sleeping,
 	spaces.StopWaitingReply: spaces.WaitingReply,
 }

@@ -75,7 +75,7 @@ func (m *mind) cut(ctx context.Context, o cycleConfig, by spaces.CycleID) error 
 
 // compact renders the keyframe and says what it frees. What is taken back from here on,
 // it may show.
-func (m *mind) compact(o cycleConfig, cause string, by spaces.CycleID) (spaces.Keyframe, spaces.Compacted) {
+func (m *mind) compact(o cycleConfig, cause string, by spaces.CycleID) (spaces.Keyframe, spaces.ContextCompacted) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.cutting = true
@@ -88,7 +88,7 @@ func (m *mind) compact(o cycleConfig, cause string, by spaces.CycleID) (spaces.K
 	if k.Plan, err = json.Marshal(plan); err != nil {
 		panic("shell: keyframe plan does not marshal: " + err.Error())
 	}
-	done := spaces.Compacted{
+	done := spaces.ContextCompacted{
 		Cause: cause, Cycle: by, TokensBefore: before, TokensAfter: plan.Tokens + plan.Kept, Elements: len(plan.Items),
 	}
 	for i := range m.closed {

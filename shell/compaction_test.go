@@ -16,8 +16,8 @@ import (
 
 // chatty is a model that answers every message with a long line and accounts for
 // it.
-func chatty() llm.Model {
-	return mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+func chatty() llm.ChatModel {
+	return mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		switch {
 		case r.NoCalls:
 			return telling("hm " + strings.Repeat("let me see ", 40)), nil
@@ -29,7 +29,7 @@ func chatty() llm.Model {
 }
 
 // topicOf finds the topic of the newest message of a person.
-func topicOf(r llm.Request) string {
+func topicOf(r llm.ModelRequest) string {
 	text := ""
 	for _, m := range r.Messages {
 		if m.Role == llm.User && isInbox(m.Text) {
@@ -43,11 +43,11 @@ func topicOf(r llm.Request) string {
 
 // converse plays twenty turns with a rest between them and returns what the
 // model was asked.
-func converse(t *testing.T, set shell.Settings, rest time.Duration, after func(w *world, turn int, asked []llm.Request)) []llm.Request {
+func converse(t *testing.T, set shell.AgentSettings, rest time.Duration, after func(w *world, turn int, asked []llm.ModelRequest)) []llm.ModelRequest {
 	t.Helper()
-	k := &keeper{Model: chatty()}
+	k := &keeper{ChatModel: chatty()}
 	play(t, k, func(w *world) {
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
 		for turn := range 20 {
@@ -67,7 +67,7 @@ func converse(t *testing.T, set shell.Settings, rest time.Duration, after func(w
 // last four turns stay word for word, older ones leave their accounts, and each
 // cut is recorded with its cause and what it freed.
 func TestTwentyTurnsAreCompactedInThePauses(t *testing.T) {
-	converse(t, shell.DefaultSettings(), 6*time.Minute, func(w *world, turn int, asked []llm.Request) {
+	converse(t, shell.DefaultSettings(), 6*time.Minute, func(w *world, turn int, asked []llm.ModelRequest) {
 		last := whole(asked[len(asked)-1])
 		for back := range min(turn+1, 4) {
 			if !strings.Contains(last, fmt.Sprintf("topic-%d tell me", turn-back)) {
@@ -95,7 +95,7 @@ func TestTwentyTurnsAreCompactedInThePauses(t *testing.T) {
 				}
 			}
 		}
-		cuts := bodies[spaces.Compacted](w.inner(mind("Ada")))
+		cuts := bodies[spaces.ContextCompacted](w.inner(mind("Ada")))
 		if len(cuts) != 4 {
 			t.Fatalf("%d cuts, want the first and one after 8, 12 and 16 turns", len(cuts))
 		}
@@ -132,7 +132,7 @@ func TestCompactionSavesTokens(t *testing.T) {
 // CONTEXT 2: a process that starts after the mind has rested finds the cut still
 // to be made, and makes it before the first frame.
 func TestARestedMindIsCutAfterARestart(t *testing.T) {
-	k := &keeper{Model: chatty()}
+	k := &keeper{ChatModel: chatty()}
 	play(t, k, func(w *world) {
 		room := w.room("kai", direct)
 		w.start()
@@ -146,7 +146,7 @@ func TestARestedMindIsCutAfterARestart(t *testing.T) {
 		w.says(room, "Kai", "topic-9 tell me more")
 		w.settle()
 		causes := []string{}
-		for _, c := range bodies[spaces.Compacted](w.inner(mind("Ada"))) {
+		for _, c := range bodies[spaces.ContextCompacted](w.inner(mind("Ada"))) {
 			causes = append(causes, c.Cause)
 		}
 		if !slices.Equal(causes, []string{hud.CutFirst, hud.CutTurns}) {

@@ -101,17 +101,17 @@ func (c *cycle) brief(st *stepContext, a parsedCall) (b composePrompt, wanted bo
 type composedText struct {
 	words string // empty: they could not be made
 	took  time.Duration
-	usage spaces.Usage
+	usage spaces.TokenUsage
 }
 
 // compose asks for the words.
 func (c *cycle) compose(ctx context.Context, b composePrompt) (composedText, error) {
 	system, began := b.String(), c.shell.Now()
-	res, err := c.agent.Model.Generate(ctx, llm.Request{
+	res, err := c.agent.Model.Generate(ctx, llm.ModelRequest{
 		Model: c.settings.ModelName, NoCalls: true, MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
-		Messages: []llm.Message{{Role: llm.System, Text: system}, {Role: llm.User, Text: goAhead}},
+		Messages: []llm.TranscriptMessage{{Role: llm.System, Text: system}, {Role: llm.User, Text: goAhead}},
 	})
-	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
+	u := spaces.TokenUsage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if brokenOff(res.Finish) {
 		res.Text = "" // half a message is not sent
@@ -124,7 +124,7 @@ func (a sendMessage) composes() bool { return a.Text == "" && strings.TrimSpace(
 
 // words returns what the message says: its text, or what was composed after its
 // instruction.
-func (a sendMessage) words(s *stepContext, room *hud.Room) (string, toolResult) {
+func (a sendMessage) words(s *stepContext, room *hud.SharedRoom) (string, toolResult) {
 	switch {
 	case a.Text != "" && a.Instruction != "":
 		return "", s.deny("text_and_instruction", "A message has a text or an instruction.", "Leave one out.")

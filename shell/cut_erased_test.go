@@ -18,7 +18,7 @@ type halting struct {
 	before func()
 }
 
-func (h halting) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
+func (h halting) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.ContextCompacted) error {
 	h.before()
 	return h.AgentStore.Cut(ctx, holder, k, c)
 }
@@ -30,7 +30,7 @@ func TestWhatIsErasedDuringACutIsNotInIt(t *testing.T) {
 	var halls, cuts int
 	var hall spaces.SpaceID
 	var ends chan struct{}
-	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if !strings.Contains(r.Messages[len(r.Messages)-1].Text, `"hall"`) {
 			return telling("Responded to Kai. Greeted."), nil
 		}
@@ -45,7 +45,7 @@ func TestWhatIsErasedDuringACutIsNotInIt(t *testing.T) {
 	})}
 	play(t, k, func(w *world) {
 		ends = make(chan struct{})
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			s := shell.DefaultSettings()
 			s.OnePhase, s.CompactAfter, s.CompactKeep, s.CacheTTL = true, 1, 0, 5*time.Second
 			return s
@@ -64,7 +64,7 @@ func TestWhatIsErasedDuringACutIsNotInIt(t *testing.T) {
 		w.start()
 		ref := w.says(hall, "Kai", words)
 		pass(time.Second)
-		w.does(hall, "Kai", spaces.Deleted{Ref: ref})
+		w.does(hall, "Kai", spaces.MessageDeleted{Ref: ref})
 		w.says(office, "Kai", "hello")
 		pass(20 * time.Second)
 		w.says(office, "Kai", "hello again")

@@ -26,13 +26,13 @@ func TestHalfATagIsNoAct(t *testing.T) {
 		{"not at all", `<msg k="NONCE">one`, llm.Stopped, []string{"one", "short"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cut := llm.Response{Text: c.answer, Finish: c.finish, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
+			cut := llm.ModelResponse{Text: c.answer, Finish: c.finish, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
 			m := llmtest.NewScripted(nil,
 				llmtest.ScriptStep{Response: cut},
 				llmtest.ScriptStep{Response: telling(`<msg k="NONCE">short</msg> Responded to Kai about it. Answered.`)},
 			)
 			play(t, m, func(w *world) {
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := shell.DefaultSettings()
 					s.Tags, s.OnePhase = true, true
 					return s
@@ -42,7 +42,7 @@ func TestHalfATagIsNoAct(t *testing.T) {
 				w.says(room, "Kai", "what is there to do?")
 				w.settle()
 				testutil.Same(t, "said", c.said, w.spoken(room))
-				for _, n := range bodies[spaces.Noted](w.inner(mind("Ada"))) {
+				for _, n := range bodies[spaces.NoteAdded](w.inner(mind("Ada"))) {
 					if strings.Contains(n.Text, "asked for the first") {
 						t.Errorf("half a note is kept: %q", n.Text)
 					}

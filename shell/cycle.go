@@ -37,10 +37,10 @@ type cycle struct {
 	judged   int64                   // last event of it that the gate had judged when it was last asked
 	turns    []spaces.TranscriptTurn // committed
 	pending  []spaces.TranscriptTurn // shown, not yet committed
-	failures []spaces.Failed         // of what was sent, for the next frame
+	failures []spaces.SendFailed     // of what was sent, for the next frame
 
-	usage   spaces.Usage         // of all calls
-	unsaved spaces.Usage         // of calls whose step is not committed
+	usage   spaces.TokenUsage    // of all calls
+	unsaved spaces.TokenUsage    // of calls whose step is not committed
 	request string               // hash of the last frame
 	finish  string               // why the model stopped, last time
 	plan    []byte               // of the last frame
@@ -67,14 +67,14 @@ type cycle struct {
 	sketched *draftStream            // what is shown of the step before it is decided; nil: nothing
 	heard    int                     // ends of waits that were shown
 	overs    map[spaces.EventID]bool // of these, the questions whose end an earlier process showed
-	ended    []spaces.Body           // ends of waits shown and not committed
+	ended    []spaces.EventBody      // ends of waits shown and not committed
 }
 
 // A cycleConfig is what a mind looks at its history with: as whom, within which
 // limits, and from which room.
 type cycleConfig struct {
 	agent    *Agent // as it was when the cycle began
-	settings Settings
+	settings AgentSettings
 	system   systemPrompt
 	active   spaces.SpaceID // where plain messages go
 }
@@ -184,12 +184,12 @@ func (c *cycle) enter(p spaces.Phase) {
 	c.shell.publish("phase_change", string(p), c.facts())
 }
 
-func (c *cycle) move(to spaces.State, by, reason string) {
+func (c *cycle) move(to spaces.ShellState, by, reason string) {
 	c.change(to, TransitionCause{By: by, Reason: reason, At: c.shell.Now()})
 }
 
 // change makes a move that is known to be legal, and tells it.
-func (c *cycle) change(to spaces.State, why TransitionCause) {
+func (c *cycle) change(to spaces.ShellState, why TransitionCause) {
 	t := c.machine.must(to, why)
 	c.shell.publish("task_state_change", string(to), c.facts("from", t.From, "to", t.To, "by", t.By, "reason", t.Reason))
 }
@@ -206,18 +206,18 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 	if err != nil {
 		return true, c.failed(ctx, err)
 	}
-	inner, turns := []spaces.Body{}, []spaces.TranscriptTurn{}
+	inner, turns := []spaces.EventBody{}, []spaces.TranscriptTurn{}
 	if res.Text != "" {
-		inner = append(inner, spaces.Thought{Cycle: c.wake.Cycle.ID, Text: res.Text})
+		inner = append(inner, spaces.ThoughtRecorded{Cycle: c.wake.Cycle.ID, Text: res.Text})
 		turns = append(turns, spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: res.Text})
 	}
-	var learnt []spaces.Body
+	var learnt []spaces.EventBody
 	for _, s := range sections(res.Text) {
 		if s[0] == "goals" {
-			learnt = append(learnt, spaces.Goal{Text: s[1], Status: "active"})
+			learnt = append(learnt, spaces.GoalSet{Text: s[1], Status: "active"})
 			continue
 		}
-		learnt = append(learnt, spaces.Noted{Text: s[1], Label: s[0], Cycle: c.wake.Cycle.ID})
+		learnt = append(learnt, spaces.NoteAdded{Text: s[1], Label: s[0], Cycle: c.wake.Cycle.ID})
 	}
 	c.move(spaces.Engaging, "agent", "thought")
 	err = c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns}, learnt)

@@ -13,7 +13,7 @@ import (
 // since is left behind with them, and does not come back where the cycles of other rooms
 // that it was made of too make a group with the same ends.
 func TestAFreshStartLeavesDigestsBehind(t *testing.T) {
-	k := digester(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	k := digester(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if strings.Contains(r.Messages[1].Text, "topic-2") {
 			return telling("Kai has a greenhouse full of secrets."), nil
 		}

@@ -18,10 +18,10 @@ type DraftDisplay interface {
 	Shows(account, chat string, message bool) bool
 	// Show has a draft shown in place of what was shown of it before. Words that come
 	// faster than the chat takes them are left out.
-	Show(d spaces.Draft)
+	Show(d spaces.MessageDraft)
 	// Over tells that a draft will not be shown further: its step is decided, or given
 	// up. The record says whether a message took it over.
-	Over(d spaces.Draft)
+	Over(d spaces.MessageDraft)
 }
 
 // draftAfter is how long an act must have been coming before people are shown
@@ -33,9 +33,9 @@ const draftAfter = 700 * time.Millisecond
 // cycle.
 type draftStream struct {
 	cycle *cycle
-	draft spaces.Draft // as it was last shown
-	began time.Time    // when the first act began to come; zero: it has not
-	over  bool         // nothing more is shown until the step is decided
+	draft spaces.MessageDraft // as it was last shown
+	began time.Time           // when the first act began to come; zero: it has not
+	over  bool                // nothing more is shown until the step is decided
 }
 
 // sketch returns what follows the next answer; nil when nothing may be shown
@@ -46,11 +46,11 @@ func (c *cycle) sketch() *draftStream {
 		return nil
 	}
 	e := c.wake.Events[n-1]
-	said, ok := e.Body.(spaces.Said)
+	said, ok := e.Body.(spaces.MessagePosted)
 	if !ok || !c.shell.Drafts.Shows(said.Ref.Account, said.Ref.Chat, c.settings.DraftMessages) || !c.amongUs(e.Thread != "") {
 		return nil
 	}
-	return &draftStream{cycle: c, draft: spaces.Draft{
+	return &draftStream{cycle: c, draft: spaces.MessageDraft{
 		ID: spaces.DraftOf(c.wake.Cycle.ID, c.step), Cycle: c.wake.Cycle.ID, Step: c.step, Agent: c.mind.id.Agent, Space: e.Space,
 		Account: said.Ref.Account, Chat: said.Ref.Chat,
 	}}
@@ -72,12 +72,12 @@ func (c *cycle) amongUs(thread bool) bool {
 		rooms = append(rooms, m.seats[i].Uplink.Space)
 	}
 	readers := readersOf(m.seats, rooms)
-	return !slices.ContainsFunc(seat.Room.Members(), func(x spaces.Member) bool { return !slices.Contains(readers, x.ID) })
+	return !slices.ContainsFunc(seat.Room.Members(), func(x spaces.SpaceMember) bool { return !slices.Contains(readers, x.ID) })
 }
 
 // hear shows what is new of the message, whole sentences at a time. It stops for
 // good where the step would refuse or change the words.
-func (k *draftStream) hear(soFar llm.Response) {
+func (k *draftStream) hear(soFar llm.ModelResponse) {
 	if k.over || !k.due(soFar) {
 		return
 	}
@@ -101,7 +101,7 @@ func (k *draftStream) hear(soFar llm.Response) {
 
 // due reports whether the first act takes a while. Before, its words are not even
 // judged: mostly the step is decided by then.
-func (k *draftStream) due(soFar llm.Response) bool {
+func (k *draftStream) due(soFar llm.ModelResponse) bool {
 	if k.began.IsZero() {
 		tagged := k.cycle.settings.Tags && strings.Contains(soFar.Text, k.cycle.nonce)
 		if len(soFar.Calls) == 0 && !tagged {
@@ -116,9 +116,9 @@ func (k *draftStream) due(soFar llm.Response) bool {
 // and false when that is not to say just them, in the room that woke the cycle. Who
 // is called by name is called by the message: of one that mentions a person nothing
 // more is shown (an edit notifies no one).
-func (c *cycle) rehearsed(b partialCall, words string) (spaces.Effect, bool) {
+func (c *cycle) rehearsed(b partialCall, words string) (spaces.RoomEffect, bool) {
 	if s := c.shell.catalogue.find(b.name); s == nil || s.name != "send_message" && s.name != "send_reply" {
-		return spaces.Effect{}, false
+		return spaces.RoomEffect{}, false
 	}
 	text, err := json.Marshal(words)
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *cycle) rehearsed(b partialCall, words string) (spaces.Effect, bool) {
 	b.other["text"] = text
 	args, err := json.Marshal(b.other)
 	if err != nil {
-		return spaces.Effect{}, false
+		return spaces.RoomEffect{}, false
 	}
 	a := c.shell.catalogue.read(ToolCall{Name: b.name, Args: string(args)})
 	st := c.stage()
@@ -135,7 +135,7 @@ func (c *cycle) rehearsed(b partialCall, words string) (spaces.Effect, bool) {
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
 	if _, ok := c.admit(st, a); !ok || !a.deed.perform(st).ok || len(st.effects) != 1 {
-		return spaces.Effect{}, false
+		return spaces.RoomEffect{}, false
 	}
 	f := st.effects[0]
 	return f, f.Space == c.wake.Cycle.Space && f.Text == words && len(f.Mention) == 0 && !f.Broadcast

@@ -19,7 +19,7 @@ import (
 // An easel keeps what people are shown of drafts.
 type easel struct {
 	mu    sync.Mutex // guards the rest
-	shown []spaces.Draft
+	shown []spaces.MessageDraft
 	over  []spaces.DraftID
 }
 
@@ -27,13 +27,13 @@ var _ shell.DraftDisplay = (*easel)(nil)
 
 func (e *easel) Shows(of, _ string, message bool) bool { return of == account && !message }
 
-func (e *easel) Show(d spaces.Draft) {
+func (e *easel) Show(d spaces.MessageDraft) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.shown = append(e.shown, d)
 }
 
-func (e *easel) Over(d spaces.Draft) {
+func (e *easel) Over(d spaces.MessageDraft) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.over = append(e.over, d.ID)
@@ -50,11 +50,11 @@ func (e *easel) texts() (all []string) {
 
 // growing is a model that thinks, and then says its acts piece by piece, first the
 // name and then a few letters at a time with a gap before each; at the end it rests.
-func growing(gap time.Duration, acts ...llm.ToolCall) llm.Model {
+func growing(gap time.Duration, acts ...llm.ToolCall) llm.ChatModel {
 	slow := llmtest.Calls(acts...)
 	slow.Gap = gap
 	thinks := llmtest.Says("hm")
-	thinks.When, thinks.Always = func(r llm.Request) bool { return r.NoCalls }, true
+	thinks.When, thinks.Always = func(r llm.ModelRequest) bool { return r.NoCalls }, true
 	rests := llmtest.Says("Responded to Kai. Answered.")
 	rests.Always = true
 	return llmtest.NewScripted(nil, thinks, slow, rests)
@@ -71,7 +71,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 	all := []string{"There is soup today.", "There is soup today. It is hot, so take care."}
 	for name, c := range map[string]struct {
 		acts     []llm.ToolCall
-		settings func(*shell.Settings)
+		settings func(*shell.AgentSettings)
 		setup    func(w *world)
 		want     []string
 	}{
@@ -89,9 +89,9 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 		"internal text":   {acts: []llm.ToolCall{send(`{"text":"There is soup today. Nobody knows what comes then in the ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
 		"no speech":       {acts: []llm.ToolCall{{ID: "c1", Name: "note", Args: lunch}}},
 		"a later act":     {acts: []llm.ToolCall{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
-		"switched off":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.Settings) { s.Drafts = false }},
-		"no such chat":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.Settings) { s.DraftMessages = true }},
-		"in one phase":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.Settings) { s.OnePhase = true }, want: all},
+		"switched off":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Drafts = false }},
+		"no such chat":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.DraftMessages = true }},
+		"in one phase":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.OnePhase = true }, want: all},
 		"another room that all of them read": {
 			acts: []llm.ToolCall{send(lunch)}, want: all,
 			setup: func(w *world) { w.says(w.room("Pantry"), "Kai", "stock") },
@@ -106,7 +106,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 			m := growing(time.Second, c.acts...)
 			play(t, m, func(w *world) {
 				w.drafts = e
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := shell.DefaultSettings()
 					s.Drafts = true
 					if c.settings != nil {
@@ -138,7 +138,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 // draws has what agents write shown to e while it grows.
 func (w *world) draws(e *easel) {
 	w.drafts = e
-	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 		s := shell.DefaultSettings()
 		s.Drafts = true
 		return s
@@ -164,20 +164,20 @@ func TestWhatIsDecidedSoonIsNotShownBefore(t *testing.T) {
 // R-3: what the tags dialect says grows like a call.
 func TestTagsGrowToo(t *testing.T) {
 	e := &easel{}
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls || !strings.Contains(r.Messages[len(r.Messages)-1].Text, "NONCE") {
 			return telling("hm"), nil
 		}
 		whole := `I answer. <msg k="NONCE">There is soup today. It is hot &lt;3. Bread is here.</msg>`
 		for i := range whole {
 			<-time.After(100 * time.Millisecond)
-			r.Hear(llm.Response{Text: whole[:i]})
+			r.Hear(llm.ModelResponse{Text: whole[:i]})
 		}
 		return telling(whole), nil
 	})
 	play(t, m, func(w *world) {
 		w.drafts = e
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			s := shell.DefaultSettings()
 			s.Drafts, s.Tags, s.OnePhase, s.MaxSteps = true, true, true, 1
 			return s
@@ -193,7 +193,7 @@ func TestTagsGrowToo(t *testing.T) {
 // A call that failed was heard for nothing: what it showed is replaced.
 func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 	e := &easel{}
-	m := answering(func(n int, r llm.Request) (llm.Response, error) {
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if n > 1 {
 			return telling("Responded to Kai. Answered."), nil
 		}
@@ -201,7 +201,7 @@ func TestAnAnswerThatBeginsAnewIsShownAnew(t *testing.T) {
 			args, _ := json.Marshal(map[string]string{"text": text})
 			for i := range args {
 				<-time.After(100 * time.Millisecond)
-				r.Hear(llm.Response{Calls: []llm.ToolCall{{Name: "send_message", Args: string(args[:i])}}})
+				r.Hear(llm.ModelResponse{Calls: []llm.ToolCall{{Name: "send_message", Args: string(args[:i])}}})
 			}
 		}
 		return calling(1, "send_message", `{"text":"Three. Four."}`), nil

@@ -13,12 +13,12 @@ import (
 type DryRun struct {
 	Turns   []spaces.TranscriptTurn // as the agent had them before it, in order
 	Steps   []spaces.Step
-	Inner   []spaces.Body   // what it would have written into the inner log
-	Effects []spaces.Effect // what it would have done to rooms
-	Timers  []spaces.Timer  // what it would have set
-	Cuts    []spaces.Compacted
+	Inner   []spaces.EventBody  // what it would have written into the inner log
+	Effects []spaces.RoomEffect // what it would have done to rooms
+	Timers  []spaces.WakeTimer  // what it would have set
+	Cuts    []spaces.ContextCompacted
 	Close   spaces.CycleClose // how it ended
-	Usage   spaces.Usage
+	Usage   spaces.TokenUsage
 }
 
 // Rehearse lives a past wake once more, as the agent and the settings of o would:
@@ -68,7 +68,7 @@ func (t *dryRunStore) Commit(_ context.Context, c spaces.StepCommit) (spaces.Com
 }
 
 // Cut implements [CycleStore]. The keyframe is the rehearsal's own.
-func (t *dryRunStore) Cut(_ context.Context, _ string, _ spaces.Keyframe, c spaces.Compacted) error {
+func (t *dryRunStore) Cut(_ context.Context, _ string, _ spaces.Keyframe, c spaces.ContextCompacted) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.made.Cuts = append(t.made.Cuts, c)

@@ -18,8 +18,8 @@ import (
 
 // obedient is the model of the rehearsals: it sends, edits, reacts, sets timers
 // and remembers, whatever it is asked.
-func obedient() llm.Model {
-	return mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+func obedient() llm.ChatModel {
+	return mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("<notes>do all of it</notes>"), nil
 		}
@@ -121,18 +121,18 @@ func TestARehearsalIsNotShownWhatWasDeletedSince(t *testing.T) {
 	play(t, replier("noted"), func(w *world) {
 		room := w.room("kai", direct)
 		w.start()
-		var said []spaces.Ref
+		var said []spaces.MessageRef
 		for _, text := range []string{"the safe opens with 8-19-47", "the pin is 4711", "and the dog is Rex"} {
 			said = append(said, w.says(room, "Kai", text))
 			w.settle()
 		}
 		runs := w.lived()
-		w.does(room, "Kai", spaces.Deleted{Ref: said[0]})
-		w.does(room, "Kai", spaces.Edited{Ref: said[1], Text: "the pin is a secret"})
-		w.does(room, "Kai", spaces.Deleted{Ref: said[1]})
+		w.does(room, "Kai", spaces.MessageDeleted{Ref: said[0]})
+		w.does(room, "Kai", spaces.MessageEdited{Ref: said[1], Text: "the pin is a secret"})
+		w.does(room, "Kai", spaces.MessageDeleted{Ref: said[1]})
 		w.settle()
 		for n, run := range runs {
-			k := &keeper{Model: replier("noted")}
+			k := &keeper{ChatModel: replier("noted")}
 			w.rehearse(w.past(run.ID), func(o *shell.Options) { o.Agents[0].Model = k })
 			shown := k.frame()
 			if strings.Contains(shown, "8-19-47") || strings.Contains(shown, "4711") {
@@ -148,7 +148,7 @@ func TestARehearsalIsNotShownWhatWasDeletedSince(t *testing.T) {
 // SECURITY S14: nor by the note of the timer that woke the run.
 func TestARehearsalIsNotShownDeletedWordsByItsTimer(t *testing.T) {
 	const words = "the safe opens with 8-19-47"
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if !r.NoCalls && acts(r) == 0 && !strings.Contains(whole(r), "TIMER:") {
 			return calling(0, "timer", `{"seconds":3600,"note":"say that `+words+`"}`), nil
 		}
@@ -162,10 +162,10 @@ func TestARehearsalIsNotShownDeletedWordsByItsTimer(t *testing.T) {
 		pass(2 * time.Hour)
 		w.settle()
 		runs := w.lived()
-		w.does(room, "Kai", spaces.Deleted{Ref: ref})
+		w.does(room, "Kai", spaces.MessageDeleted{Ref: ref})
 		w.settle()
 		p := w.past(runs[len(runs)-1].ID)
-		k := &keeper{Model: replier("noted")}
+		k := &keeper{ChatModel: replier("noted")}
 		w.rehearse(p, func(o *shell.Options) { o.Agents[0].Model = k })
 		if timer := p.Wake().Timer; timer == nil || strings.Contains(k.frame(), "8-19-47") {
 			t.Errorf("woken by %+v, the rehearsal is shown:\n%s", timer, k.frame())
@@ -180,10 +180,10 @@ func TestARehearsalChangesWhatItIsToldTo(t *testing.T) {
 		w.start()
 		w.says(room, "Kai", "do it")
 		w.settle()
-		k := &keeper{Model: replier("in my words")}
+		k := &keeper{ChatModel: replier("in my words")}
 		r := w.rehearse(w.past(w.lived()[0].ID), func(o *shell.Options) {
 			o.Agents = []shell.Agent{{ID: "ada", Name: "Ada", Model: k, System: "You are a pirate."}}
-			o.Settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			o.Settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 				set := shell.DefaultSettings()
 				set.ModelName, set.ContextTokens = "other", 9000
 				return set
@@ -205,7 +205,7 @@ func TestARehearsalChangesWhatItIsToldTo(t *testing.T) {
 func TestAfterAForkNothingIsSaidAloud(t *testing.T) {
 	for _, die := range []bool{false, true} {
 		t.Run(fmt.Sprintf("die %v", die), func(t *testing.T) {
-			k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				loud := strings.Contains(whole(r), "say it aloud")
 				switch n := acts(r); {
 				case r.NoCalls:
@@ -236,14 +236,14 @@ func TestAfterAForkNothingIsSaidAloud(t *testing.T) {
 				if tail := last[len(last)-1].Text; !strings.Contains(tail, `on branch "rehearsal:`) {
 					t.Errorf("the agent is not told where it speaks:\n%s", tail)
 				}
-				stopped := bodies[spaces.Stopped](w.inner(mind("Ada")))
+				stopped := bodies[spaces.CycleStopped](w.inner(mind("Ada")))
 				if len(stopped) != 1 || stopped[0].Reason != spaces.StopSilent {
 					t.Errorf("ended as %+v", stopped)
 				}
 				branch := spaces.BranchID("rehearsal:" + string(stopped[0].Cycle))
 				events, err := w.store.Shell().Events(w.t.Context(), room, branch, 0, 100)
 				w.ok(err)
-				if said := bodies[spaces.Said](events); len(said) != 2 || said[1].Text != "a joke" {
+				if said := bodies[spaces.MessagePosted](events); len(said) != 2 || said[1].Text != "a joke" {
 					t.Errorf("the branch holds %+v", said)
 				}
 				w.says(room, "Kai", "say it aloud")
@@ -266,16 +266,16 @@ func TestARehearsalFitsASmallerWindow(t *testing.T) {
 			w.settle()
 		}
 		runs := w.lived()
-		k := &keeper{Model: chatty()}
+		k := &keeper{ChatModel: chatty()}
 		r := w.rehearse(w.past(runs[len(runs)-1].ID), func(o *shell.Options) {
 			o.Agents[0].Model = k
-			o.Settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+			o.Settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 				set := shell.DefaultSettings()
 				set.ContextTokens, set.MaxOutput = 6000, 500
 				return set
 			}
 		})
-		var count hud.Counter
+		var count hud.TokenCounter
 		for _, asked := range k.asked {
 			n := 0
 			for _, m := range asked.Messages {

@@ -23,7 +23,7 @@ func TestTheEndOfAFrameDoesNotGoOut(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			seen := ""
-			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				for line := range strings.Lines(whole(r)) {
 					if strings.HasPrefix(line, c.line) {
 						seen = strings.TrimSpace(line)
@@ -41,7 +41,7 @@ func TestTheEndOfAFrameDoesNotGoOut(t *testing.T) {
 				return calling(1, "send_message", string(args)), err
 			})
 			play(t, m, func(w *world) {
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := shell.DefaultSettings()
 					s.OnePhase = c.name == "one phase"
 					return s

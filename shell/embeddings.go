@@ -65,8 +65,8 @@ func (m *mind) mean(ctx context.Context, o cycleConfig) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	known = slices.DeleteFunc(known, func(x spaces.Embedding) bool {
-		return !slices.ContainsFunc(b.lines, func(l spaces.Embedding) bool { return l.Event == x.Event })
+	known = slices.DeleteFunc(known, func(x spaces.MessageEmbedding) bool {
+		return !slices.ContainsFunc(b.lines, func(l spaces.MessageEmbedding) bool { return l.Event == x.Event })
 	})
 	if len(known) == 0 {
 		if known, err = m.askAbout(ctx, o, b); err != nil || len(known) == 0 {
@@ -84,9 +84,9 @@ func (m *mind) mean(ctx context.Context, o cycleConfig) (more bool, err error) {
 
 // An embeddingBatch is some messages of a room, as they stood when its log had come to upto.
 type embeddingBatch struct {
-	room  *hud.Room
+	room  *hud.SharedRoom
 	upto  int64
-	lines []spaces.Embedding // without vectors, in order
+	lines []spaces.MessageEmbedding // without vectors, in order
 	texts []string
 }
 
@@ -102,7 +102,7 @@ func (m *mind) unmeant() (b embeddingBatch) {
 		b.room = m.seats[i].Room
 		b.upto = b.room.Upto()
 		for _, x := range b.room.WithoutEmbedding(meaningBatch) {
-			b.lines = append(b.lines, spaces.Embedding{Event: x.ID, Seq: x.Seq})
+			b.lines = append(b.lines, spaces.MessageEmbedding{Event: x.ID, Seq: x.Seq})
 			b.texts = append(b.texts, textformat.ClipBytes(x.Text, meaningBytes))
 		}
 		if len(b.lines) > 0 {
@@ -114,7 +114,7 @@ func (m *mind) unmeant() (b embeddingBatch) {
 
 // askAbout asks about messages and keeps the answer; none when the day's budgets have
 // no room for it, or words were changed meanwhile.
-func (m *mind) askAbout(ctx context.Context, o cycleConfig, b embeddingBatch) ([]spaces.Embedding, error) {
+func (m *mind) askAbout(ctx context.Context, o cycleConfig, b embeddingBatch) ([]spaces.MessageEmbedding, error) {
 	made, u, err := m.shell.embed(ctx, o, b.room.ID(), b.texts)
 	if err != nil || len(made) == 0 {
 		return nil, err
@@ -130,19 +130,19 @@ func (m *mind) askAbout(ctx context.Context, o cycleConfig, b embeddingBatch) ([
 }
 
 // embed asks where texts stand, when the day's budgets have room for that.
-func (s *Shell) embed(ctx context.Context, o cycleConfig, space spaces.SpaceID, texts []string) ([][]float32, spaces.Usage, error) {
+func (s *Shell) embed(ctx context.Context, o cycleConfig, space spaces.SpaceID, texts []string) ([][]float32, spaces.TokenUsage, error) {
 	spent, err := s.Record.Spent(ctx, s.Now(), o.agent.ID, space)
 	if err != nil {
-		return nil, spaces.Usage{}, fmt.Errorf("tokens spent: %w", err)
+		return nil, spaces.TokenUsage{}, fmt.Errorf("tokens spent: %w", err)
 	}
 	if overspent(spent, o.settings) != "" {
-		return nil, spaces.Usage{}, nil
+		return nil, spaces.TokenUsage{}, nil
 	}
 	made, u, err := o.agent.Embedder.Embed(ctx, o.settings.MeaningModel, texts)
 	if err == nil && len(made) != len(texts) {
 		err = &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("%d vectors for %d texts", len(made), len(texts))}
 	}
-	return made, spaces.Usage{Prompt: u.Prompt, Calls: 1}, err
+	return made, spaces.TokenUsage{Prompt: u.Prompt, Calls: 1}, err
 }
 
 // keepMeant stores what was paid for, also when the process is about to stop.
@@ -153,7 +153,7 @@ func (s *Shell) keepMeant(ctx context.Context, m spaces.EmbeddingResult) error {
 }
 
 // recollect reads what is known of a room's meanings when the mind first looks at it.
-func (m *mind) recollect(ctx context.Context, room *hud.Room) error {
+func (m *mind) recollect(ctx context.Context, room *hud.SharedRoom) error {
 	name := m.shell.Settings(m.id.Agent, room.ID()).MeaningModel
 	if m.shell.Meanings == nil || name == "" {
 		return nil

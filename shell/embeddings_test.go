@@ -61,17 +61,17 @@ func (s *sage) texts() []string {
 }
 
 // A ponderer takes a second for each answer.
-type ponderer struct{ llm.Model }
+type ponderer struct{ llm.ChatModel }
 
-func (p ponderer) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (p ponderer) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	<-time.After(time.Second)
-	return p.Model.Generate(ctx, r)
+	return p.ChatModel.Generate(ctx, r)
 }
 
 // gossip opens a group in which much was said that the agent was not asked about.
-func gossip(w *world, set func(*shell.Settings)) (room spaces.SpaceID, sold spaces.Ref) {
+func gossip(w *world, set func(*shell.AgentSettings)) (room spaces.SpaceID, sold spaces.MessageRef) {
 	w.t.Helper()
-	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 		s := shell.DefaultSettings()
 		s.ContextTokens, s.MaxOutput, s.RecallTokens, s.OnePhase, s.MeaningModel = 8_000, 500, 300, true, "small"
 		set(&s)
@@ -92,10 +92,10 @@ const costava = "@Ada Quanto costava?"
 // also over a restart; afterwards a line is found that shares no word with what is
 // asked. What is deleted is not found and its vector is gone. All of it is counted.
 func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
-	k, s := &keeper{Model: ponderer{replier("noted")}}, &sage{}
+	k, s := &keeper{ChatModel: ponderer{replier("noted")}}, &sage{}
 	play(t, k, func(w *world) {
 		w.agents[0].Embedder = s
-		room, sold := gossip(w, func(*shell.Settings) {})
+		room, sold := gossip(w, func(*shell.AgentSettings) {})
 		w.start()
 		ask := func() string {
 			w.says(room, "Kai", costava)
@@ -124,13 +124,13 @@ func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
 		if n := strings.Count(strings.Join(s.texts(), "\n"), "line 17 is"); n != 1 {
 			t.Errorf("asked %d times about a line", n)
 		}
-		w.does(room, "Nova", spaces.Deleted{Ref: sold})
+		w.does(room, "Nova", spaces.MessageDeleted{Ref: sold})
 		if gone := ask(); strings.Contains(gone, "zither") {
 			t.Errorf("a deleted line is recalled:\n%s", gone)
 		}
 		kept, err := w.store.Shell().Meanings(w.t.Context(), room, "small", 0, 1<<40)
 		w.ok(err)
-		if len(kept) < 200 || slices.ContainsFunc(kept, func(m spaces.Embedding) bool { return m.Seq == 2 }) {
+		if len(kept) < 200 || slices.ContainsFunc(kept, func(m spaces.MessageEmbedding) bool { return m.Seq == 2 }) {
 			t.Errorf("%d vectors are kept, that of the deleted line among them or not", len(kept))
 		}
 	})
@@ -141,21 +141,21 @@ func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
 func TestNobodyWaitsForMeanings(t *testing.T) {
 	for name, c := range map[string]struct {
 		sage *sage
-		set  func(*shell.Settings)
+		set  func(*shell.AgentSettings)
 		asks bool
 	}{
-		"it hangs":       {&sage{slow: 50 * time.Hour}, func(*shell.Settings) {}, true},
-		"it fails":       {&sage{fails: &llm.Error{Kind: llm.NoModel}}, func(*shell.Settings) {}, true},
-		"all is spent":   {&sage{}, func(s *shell.Settings) { s.AllTokens = 500 }, false},
-		"none is wanted": {&sage{}, func(s *shell.Settings) { s.MeaningModel = "" }, false},
+		"it hangs":       {&sage{slow: 50 * time.Hour}, func(*shell.AgentSettings) {}, true},
+		"it fails":       {&sage{fails: &llm.Error{Kind: llm.NoModel}}, func(*shell.AgentSettings) {}, true},
+		"all is spent":   {&sage{}, func(s *shell.AgentSettings) { s.AllTokens = 500 }, false},
+		"none is wanted": {&sage{}, func(s *shell.AgentSettings) { s.MeaningModel = "" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &keeper{Model: replier("noted")}
+			k := &keeper{ChatModel: replier("noted")}
 			play(t, k, func(w *world) {
 				w.agents[0].Embedder = c.sage
 				room, _ := gossip(w, c.set)
 				if name == "all is spent" {
-					w.ok(w.store.Shell().Mean(w.t.Context(), spaces.EmbeddingResult{Space: room, Usage: spaces.Usage{Prompt: 500}, At: time.Now()}))
+					w.ok(w.store.Shell().Mean(w.t.Context(), spaces.EmbeddingResult{Space: room, Usage: spaces.TokenUsage{Prompt: 500}, At: time.Now()}))
 				}
 				w.start()
 				began := time.Now()
@@ -182,7 +182,7 @@ func TestNobodyWaitsForMeanings(t *testing.T) {
 // where the timer was set.
 func TestMeaningOfATimerIsCountedInItsRoom(t *testing.T) {
 	set, s := false, &sage{}
-	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		<-time.After(time.Second) // what is asked beside a run ends with it
 		if !set {
 			set = true
@@ -192,7 +192,7 @@ func TestMeaningOfATimerIsCountedInItsRoom(t *testing.T) {
 	})
 	play(t, m, func(w *world) {
 		w.poll, w.agents[0].Embedder = time.Minute, s
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			settings := shell.DefaultSettings()
 			settings.MeaningModel = "small"
 			return settings

@@ -24,14 +24,14 @@ func TestTheSameIsDoneOnceInEachRoom(t *testing.T) {
 			{"send_message", `{"text":"Bring chairs."}`},
 		}
 		calls := 0
-		m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+		m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 			if r.NoCalls {
 				return telling("hm"), nil
 			}
 			n := acts(r)
 			if calls++; calls == crash {
 				<-ctx.Done()
-				return llm.Response{}, llm.Interrupted(ctx)
+				return llm.ModelResponse{}, llm.Interrupted(ctx)
 			}
 			if n == len(script) {
 				return telling("Responded to Kai about dinner. Told both."), nil

@@ -18,7 +18,7 @@ func TestWhatWasDeletedBeforeItsReceiptIsErased(t *testing.T) {
 	const words = "the safe opens with 8-19-47"
 	for _, restart := range []bool{false, true} {
 		t.Run(fmt.Sprintf("restart %v", restart), func(t *testing.T) {
-			k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				switch {
 				case r.NoCalls:
 					return telling("hm"), nil
@@ -34,8 +34,8 @@ func TestWhatWasDeletedBeforeItsReceiptIsErased(t *testing.T) {
 				w.settle()
 				due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 100)
 				w.ok(err)
-				ref := spaces.Ref{Account: account, Chat: due[0].Chat, Message: strconv.Itoa(w.updates + 2)}
-				w.does(room, "Kai", spaces.Deleted{Ref: ref})
+				ref := spaces.MessageRef{Account: account, Chat: due[0].Chat, Message: strconv.Itoa(w.updates + 2)}
+				w.does(room, "Kai", spaces.MessageDeleted{Ref: ref})
 				w.settle()
 				w.settleAll(due)
 				if restart {

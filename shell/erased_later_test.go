@@ -36,7 +36,7 @@ func TestWhatCouldNotBeErasedIsErasedLater(t *testing.T) {
 		for n := range 4 {
 			meanwhile, restart := n&1 != 0, n&2 != 0
 			t.Run(fmt.Sprintf("%d times, meanwhile %v, restart %v", times, meanwhile, restart), func(t *testing.T) {
-				k := &keeper{Model: ponderer{replier("noted")}}
+				k := &keeper{ChatModel: ponderer{replier("noted")}}
 				play(t, k, func(w *world) {
 					var left atomic.Int32
 					w.ports = func(s sqlstore.AgentStore) ports { return stubborn{s, &left} }
@@ -49,7 +49,7 @@ func TestWhatCouldNotBeErasedIsErasedLater(t *testing.T) {
 						w.settle()
 					}
 					left.Store(times)
-					w.does(room, "Kai", spaces.Deleted{Ref: ref})
+					w.does(room, "Kai", spaces.MessageDeleted{Ref: ref})
 					if meanwhile {
 						<-time.After(200 * time.Millisecond)
 					} else {

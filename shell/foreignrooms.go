@@ -31,7 +31,7 @@ type foreignRooms struct {
 // A foreignRoom is one room of the library.
 type foreignRoom struct {
 	loading latch.Latch // held while reading the record; taken before mu
-	room    *hud.Room
+	room    *hud.SharedRoom
 	gone    []pendingErasure // in order
 	used    time.Time
 }
@@ -205,7 +205,7 @@ func (m *mind) unsee(ctx context.Context, s *foreignRoom) error {
 
 // across lets a view look into the rooms of other circles until done is called.
 // m.mu is held.
-func (m *mind) across(v *hud.View) (done func()) {
+func (m *mind) across(v *hud.MindView) (done func()) {
 	v.Beyond = m.beyond
 	if len(m.beyond) == 0 {
 		return func() {}

@@ -22,16 +22,16 @@ import (
 
 // keeper passes requests on and keeps them.
 type keeper struct {
-	llm.Model
+	llm.ChatModel
 	mu    sync.Mutex // guards asked while the shell runs
-	asked []llm.Request
+	asked []llm.ModelRequest
 }
 
-func (k *keeper) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (k *keeper) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	k.mu.Lock()
 	k.asked = append(k.asked, llmtest.CopyRequest(r))
 	k.mu.Unlock()
-	return k.Model.Generate(ctx, r)
+	return k.ChatModel.Generate(ctx, r)
 }
 
 // times returns how often the model was asked, while the shell runs.
@@ -45,7 +45,7 @@ func (k *keeper) times() int {
 // beside it and before.
 func TestARequestIsItsModelsUntilItIsAnswered(t *testing.T) {
 	answers, asked := replier("noted"), atomic.Int64{}
-	m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		was := llmtest.CopyRequest(r).Messages
 		asked.Add(1)
 		<-time.After(time.Second)
@@ -72,16 +72,16 @@ func TestARequestIsItsModelsUntilItIsAnswered(t *testing.T) {
 // CONTEXT 2, CON-47, CON-49, R-1, PRD-9-I3: between cuts every frame begins
 // with the whole of the one before but its tail, over forty turns in two rooms.
 func TestFramesGrowAtTheEndAlone(t *testing.T) {
-	k := &keeper{Model: replier("noted")}
+	k := &keeper{ChatModel: replier("noted")}
 	play(t, k, func(w *world) {
 		one, two := w.room("one", direct), w.room("two", direct)
 		w.start()
 		broken, cuts := 0, 0
 		for turn := range 40 {
-			before, compacted := len(k.asked), len(bodies[spaces.Compacted](w.inner(mind("Ada"))))
+			before, compacted := len(k.asked), len(bodies[spaces.ContextCompacted](w.inner(mind("Ada"))))
 			w.says([]spaces.SpaceID{one, two}[turn%2], "Kai", fmt.Sprintf("turn %d: %s", turn, strings.Repeat("word ", 30)))
 			w.settle()
-			if n := len(bodies[spaces.Compacted](w.inner(mind("Ada")))); n > compacted {
+			if n := len(bodies[spaces.ContextCompacted](w.inner(mind("Ada")))); n > compacted {
 				cuts += n - compacted
 			}
 			for i := max(before, 1); i < len(k.asked); i++ {
@@ -104,14 +104,14 @@ func TestFramesGrowAtTheEndAlone(t *testing.T) {
 // within the budget, the context is cut with its cause told, and the last
 // turns stay word for word.
 func TestFramesStayWithinASmallWindow(t *testing.T) {
-	k := &keeper{Model: replier("noted, every word of it, and nothing is forgotten")}
+	k := &keeper{ChatModel: replier("noted, every word of it, and nothing is forgotten")}
 	play(t, k, func(w *world) {
 		set := shell.DefaultSettings()
 		set.ContextTokens, set.MaxOutput = 7000, 1000
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
-		var count hud.Counter
+		var count hud.TokenCounter
 		for turn := range 60 {
 			w.says(room, "Kai", fmt.Sprintf("turn-%d %s", turn, strings.Repeat("weather and gardens ", 20+turn%40)))
 			w.settle()
@@ -137,7 +137,7 @@ func TestFramesStayWithinASmallWindow(t *testing.T) {
 				t.Errorf("request %d takes %d tokens, the window leaves %d", i, tokens, set.ContextTokens-set.MaxOutput)
 			}
 		}
-		cuts := bodies[spaces.Compacted](w.inner(mind("Ada")))
+		cuts := bodies[spaces.ContextCompacted](w.inner(mind("Ada")))
 		if len(cuts) < 3 {
 			t.Fatalf("the context was cut %d times", len(cuts))
 		}
@@ -163,7 +163,7 @@ func TestFramesStayWithinASmallWindow(t *testing.T) {
 func TestRestedMindsAreCutByTurns(t *testing.T) {
 	for rest, want := range map[time.Duration][]string{time.Second: {"first"}, 6 * time.Minute: {"first", "turns", "turns", "turns"}} {
 		t.Run(rest.String(), func(t *testing.T) {
-			k := &keeper{Model: replier("noted")}
+			k := &keeper{ChatModel: replier("noted")}
 			play(t, k, func(w *world) {
 				room := w.room("kai", direct)
 				w.start()
@@ -173,7 +173,7 @@ func TestRestedMindsAreCutByTurns(t *testing.T) {
 					pass(rest)
 				}
 				var causes []string
-				for _, c := range bodies[spaces.Compacted](w.inner(mind("Ada"))) {
+				for _, c := range bodies[spaces.ContextCompacted](w.inner(mind("Ada"))) {
 					causes = append(causes, c.Cause)
 				}
 				if diff := cmp.Diff(want, causes); diff != "" {
@@ -206,7 +206,7 @@ func TestDeletedWordsAreGone(t *testing.T) {
 		for _, restart := range []bool{false, true} {
 			t.Run(fmt.Sprintf("cut %v restart %v", cut, restart), func(t *testing.T) {
 				heard, deleted := false, false
-				k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+				k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 					switch n := acts(r); {
 					case r.NoCalls && !heard:
 						return telling("Kai says " + secretWords), nil
@@ -225,12 +225,12 @@ func TestDeletedWordsAreGone(t *testing.T) {
 				play(t, k, func(w *world) {
 					set := shell.DefaultSettings()
 					set.CacheTTL, set.CompactAfter = time.Second, 100
-					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 					room := w.room("kai", direct)
 					w.start()
 					ref := w.says(room, "Kai", secretWords+", I think")
 					w.settle()
-					w.does(room, "Kai", spaces.Edited{Ref: ref, Text: secretWords})
+					w.does(room, "Kai", spaces.MessageEdited{Ref: ref, Text: secretWords})
 					w.settle()
 					if cut {
 						set.CompactAfter, set.CompactKeep, set.MinCycles = 1, 0, 0
@@ -246,8 +246,8 @@ func TestDeletedWordsAreGone(t *testing.T) {
 						return agent && e.Body.Kind() == spaces.KindSaid
 					})]
 					deleted = true
-					w.does(room, "Kai", spaces.Deleted{Ref: ref})
-					w.does(room, "Kai", spaces.Deleted{Target: said.ID})
+					w.does(room, "Kai", spaces.MessageDeleted{Ref: ref})
+					w.does(room, "Kai", spaces.MessageDeleted{Target: said.ID})
 					w.settle()
 					if restart {
 						w.crash()

@@ -57,7 +57,7 @@ func (g Gate) Judge(j spaces.GateInput) []spaces.GateDecision {
 // woken the agent, is told of in the room: people would wait for an answer.
 func (g Gate) verdict(j spaces.GateInput, row spaces.InboxRow, e spaces.Event) spaces.GateDecision {
 	v := spaces.GateDecision{Seq: row.Seq}
-	said, ok := e.Body.(spaces.Said)
+	said, ok := e.Body.(spaces.MessagePosted)
 	switch {
 	case e.Actor == g.Agent.Entity():
 		v.Reason = GateOwn
@@ -88,7 +88,7 @@ var ends = map[string]string{
 }
 
 // judge says what the message means to the agent when no limit is reached.
-func (g Gate) judge(j spaces.GateInput, e spaces.Event, said spaces.Said) (wake bool, reason string) {
+func (g Gate) judge(j spaces.GateInput, e spaces.Event, said spaces.MessagePosted) (wake bool, reason string) {
 	if j.Uplink.Muted {
 		return false, GateMuted
 	}
@@ -163,7 +163,7 @@ func (g Gate) spent(j spaces.GateInput, e spaces.Event) (reason, once string) {
 // addressed returns how the message is meant for the agent, or "". A message
 // that names agents is meant for those and no other (BLU-T2); one that only the
 // platform marks as ours is meant for the room's first agent.
-func (g Gate) addressed(j spaces.GateInput, e spaces.Event, said spaces.Said) string {
+func (g Gate) addressed(j spaces.GateInput, e spaces.Event, said spaces.MessagePosted) string {
 	self := g.Agent.Entity()
 	named := slices.Concat(ParseMentions(said.Text, j.Members), said.Mentions)
 	named = slices.DeleteFunc(named, func(id spaces.EntityID) bool { _, agent := id.IsAgent(); return !agent })
@@ -177,13 +177,13 @@ func (g Gate) addressed(j spaces.GateInput, e spaces.Event, said spaces.Said) st
 	if _, toAgent := author.IsAgent(); len(named) > 0 || toAgent || !said.ToUs {
 		return ""
 	}
-	if first := slices.IndexFunc(j.Members, func(m spaces.Member) bool { return m.Kind == spaces.Agent }); first >= 0 && j.Members[first].ID == self {
+	if first := slices.IndexFunc(j.Members, func(m spaces.SpaceMember) bool { return m.Kind == spaces.Agent }); first >= 0 && j.Members[first].ID == self {
 		return GateMention
 	}
 	return ""
 }
 
-func kindOf(members []spaces.Member, id spaces.EntityID) spaces.EntityKind {
+func kindOf(members []spaces.SpaceMember, id spaces.EntityID) spaces.EntityKind {
 	for _, m := range members {
 		if m.ID == id {
 			return m.Kind

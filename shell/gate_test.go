@@ -10,8 +10,8 @@ import (
 )
 
 // A crowd is who is in the rooms of these tests.
-func crowd(ids ...string) []spaces.Member {
-	kinds := map[string]spaces.Member{
+func crowd(ids ...string) []spaces.SpaceMember {
+	kinds := map[string]spaces.SpaceMember{
 		"kai":  {Entity: spaces.Entity{ID: "p:kai", Kind: spaces.Human, Name: "Kai", Handle: "kai_m"}},
 		"nova": {Entity: spaces.Entity{ID: "p:nova", Kind: spaces.Human, Name: "Nova Lee"}},
 		"bot":  {Entity: spaces.Entity{ID: "p:bot", Kind: spaces.Bot, Name: "Weather"}},
@@ -19,7 +19,7 @@ func crowd(ids ...string) []spaces.Member {
 		"max":  {Entity: spaces.Entity{ID: "agent:max", Kind: spaces.Agent, Name: "Max"}},
 		"maxi": {Entity: spaces.Entity{ID: "agent:maxi", Kind: spaces.Agent, Name: "Max Planck"}},
 	}
-	var ms []spaces.Member
+	var ms []spaces.SpaceMember
 	for i, id := range ids {
 		m := kinds[id]
 		m.Since = int64(i)
@@ -28,7 +28,7 @@ func crowd(ids ...string) []spaces.Member {
 	return ms
 }
 
-func ids(ms []spaces.Member) []spaces.EntityID {
+func ids(ms []spaces.SpaceMember) []spaces.EntityID {
 	var out []spaces.EntityID
 	for _, m := range ms {
 		out = append(out, m.ID)
@@ -74,7 +74,7 @@ func TestMentionsNameMembersByTheLongestName(t *testing.T) {
 }
 
 // judgeOne asks ada's gate about one event in a room.
-func judgeOne(room spaces.Space, members []spaces.Member, e spaces.Event, roots map[spaces.EventID]spaces.ChainUsage, replies map[spaces.EventID]spaces.EntityID) spaces.GateDecision {
+func judgeOne(room spaces.Space, members []spaces.SpaceMember, e spaces.Event, roots map[spaces.EventID]spaces.ChainUsage, replies map[spaces.EventID]spaces.EntityID) spaces.GateDecision {
 	e.Seq = 7
 	return Gate{Agent: "ada", RootTokens: 1000}.Judge(spaces.GateInput{
 		Space: room, Rows: []spaces.InboxRow{{Seq: 7}}, Events: []spaces.Event{e}, Members: members, Roots: roots, ReplyTos: replies,
@@ -84,7 +84,7 @@ func judgeOne(room spaces.Space, members []spaces.Member, e spaces.Event, roots 
 // DESIGN 6.1, BLU-25 … BLU-29, SECURITY S13: first match wins.
 func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 	said := func(who, text string) spaces.Event {
-		return spaces.Event{Actor: ids(crowd(who))[0], Root: "r", Body: spaces.Said{Text: text}}
+		return spaces.Event{Actor: ids(crowd(who))[0], Root: "r", Body: spaces.MessagePosted{Text: text}}
 	}
 	with := func(e spaces.Event, f func(*spaces.Event)) spaces.Event { f(&e); return e }
 	group := spaces.Space{Wake: spaces.WakeAuto}
@@ -92,7 +92,7 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		room    spaces.Space
-		members []spaces.Member
+		members []spaces.SpaceMember
 		event   spaces.Event
 		want    string
 		wake    bool
@@ -108,10 +108,10 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 		{"BLU-T3 both are meant", group, crowd("kai", "ada", "max"), said("kai", "@Max and @Ada check"), GateMention, true},
 		{"BLU-26 self-mention of another's words in code", group, three, said("kai", "`@Ada`"), GateAmbient, false},
 		{"the platform's mention of our account", group, three, with(said("kai", "hey bot"), func(e *spaces.Event) {
-			e.Body = spaces.Said{Text: "hey bot", ToUs: true}
+			e.Body = spaces.MessagePosted{Text: "hey bot", ToUs: true}
 		}), GateMention, true},
 		{"the account is meant, a later agent is not", group, crowd("kai", "max", "ada"), with(said("kai", "hey bot"), func(e *spaces.Event) {
-			e.Body = spaces.Said{Text: "hey bot", ToUs: true}
+			e.Body = spaces.MessagePosted{Text: "hey bot", ToUs: true}
 		}), GateAmbient, false},
 		{"reply to her", group, three, with(said("kai", "why?"), func(e *spaces.Event) { e.ReplyTo = "hers" }), GateReply, true},
 		{"reply to somebody else", group, three, with(said("kai", "why?"), func(e *spaces.Event) { e.ReplyTo = "kais" }), GateAmbient, false},
@@ -120,10 +120,10 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 		{"wake: none in a direct chat", spaces.Space{Direct: true, Wake: spaces.WakeNone}, crowd("kai", "ada"), said("kai", "hm"), GateNone, false},
 		{"ambient", group, three, said("kai", "nice weather"), GateAmbient, false},
 		{"a chat command", spaces.Space{Direct: true}, crowd("kai", "ada"), with(said("kai", "/stop"), func(e *spaces.Event) {
-			e.Body = spaces.Said{Text: "/stop", Command: "stop"}
+			e.Body = spaces.MessagePosted{Text: "/stop", Command: "stop"}
 		}), GateCommand, false},
 		{"somebody else's bot", group, crowd("kai", "bot", "ada"), said("bot", "@Ada"), GateBot, false},
-		{"an edit is no new message", spaces.Space{Direct: true}, crowd("kai", "ada"), spaces.Event{Actor: "p:kai", Body: spaces.Edited{Text: "@Ada"}}, GateObserved, false},
+		{"an edit is no new message", spaces.Space{Direct: true}, crowd("kai", "ada"), spaces.Event{Actor: "p:kai", Body: spaces.MessageEdited{Text: "@Ada"}}, GateObserved, false},
 		{"BLU-27 the chain is too deep", group, crowd("max", "ada", "kai"), with(said("max", "@Ada"), func(e *spaces.Event) { e.Depth = spaces.MaxDepth }), GateDepth, false},
 		{"one short of too deep", group, crowd("max", "ada", "kai"), with(said("max", "@Ada"), func(e *spaces.Event) { e.Depth = spaces.MaxDepth - 1 }), GateMention, true},
 		{"eight agent messages in a row", spaces.Space{Wake: spaces.WakeAll, AgentRun: spaces.MaxAgentRun}, crowd("max", "ada"), said("max", "@Ada"), GateRun, false},
@@ -141,7 +141,7 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 // DESIGN 4: budgets and stops key on the root of the chain, also for what a
 // person says in it.
 func TestASpentRootWakesNobody(t *testing.T) {
-	e := spaces.Event{Actor: "p:kai", Root: "r", Body: spaces.Said{Text: "@Ada"}}
+	e := spaces.Event{Actor: "p:kai", Root: "r", Body: spaces.MessagePosted{Text: "@Ada"}}
 	for want, tally := range map[string]spaces.ChainUsage{
 		GateBudget: {Tokens: 1000}, GateStopped: {Stopped: true}, GateMention: {Tokens: 999},
 	} {
@@ -155,30 +155,30 @@ func TestASpentRootWakesNobody(t *testing.T) {
 // would; an agent's part of one does not, where others would; what is muted or
 // spent stays so.
 func TestAnAwaitedAnswerWakesOnceItIsWhole(t *testing.T) {
-	over := spaces.Wait{Outcome: spaces.WaitReplied, Answers: []spaces.WaitAnswer{{Event: "e1"}}}
-	part := spaces.Wait{Answers: []spaces.WaitAnswer{{Event: "e1"}}}
+	over := spaces.PendingWait{Outcome: spaces.WaitReplied, Answers: []spaces.WaitAnswer{{Event: "e1"}}}
+	part := spaces.PendingWait{Answers: []spaces.WaitAnswer{{Event: "e1"}}}
 	for _, c := range []struct {
 		name  string
 		who   string
-		waits []spaces.Wait
+		waits []spaces.PendingWait
 		muted bool
 		depth int
 		want  string
 		wake  bool
 	}{
-		{"ambient words that answer", "kai", []spaces.Wait{over}, false, 0, GateAwaited, true},
-		{"somebody else's bot that was asked", "bot", []spaces.Wait{over}, false, 0, GateAwaited, true},
-		{"a part by an agent that names her", "max", []spaces.Wait{part}, false, 1, GateWaiting, false},
-		{"a part by a person who names her", "kai", []spaces.Wait{part}, false, 0, GateMention, true},
-		{"a part of one and the whole of another", "max", []spaces.Wait{part, over}, false, 1, GateAwaited, true},
-		{"muted", "kai", []spaces.Wait{over}, true, 0, GateMuted, false},
-		{"too deep", "max", []spaces.Wait{over}, false, spaces.MaxDepth, GateDepth, false},
+		{"ambient words that answer", "kai", []spaces.PendingWait{over}, false, 0, GateAwaited, true},
+		{"somebody else's bot that was asked", "bot", []spaces.PendingWait{over}, false, 0, GateAwaited, true},
+		{"a part by an agent that names her", "max", []spaces.PendingWait{part}, false, 1, GateWaiting, false},
+		{"a part by a person who names her", "kai", []spaces.PendingWait{part}, false, 0, GateMention, true},
+		{"a part of one and the whole of another", "max", []spaces.PendingWait{part, over}, false, 1, GateAwaited, true},
+		{"muted", "kai", []spaces.PendingWait{over}, true, 0, GateMuted, false},
+		{"too deep", "max", []spaces.PendingWait{over}, false, spaces.MaxDepth, GateDepth, false},
 	} {
 		text := "hm"
 		if len(c.waits) > 0 && c.waits[0].Outcome == "" {
 			text = "@Ada yes"
 		}
-		e := spaces.Event{ID: "e1", Actor: ids(crowd(c.who))[0], Root: "r", Depth: c.depth, Body: spaces.Said{Text: text}}
+		e := spaces.Event{ID: "e1", Actor: ids(crowd(c.who))[0], Root: "r", Depth: c.depth, Body: spaces.MessagePosted{Text: text}}
 		j := spaces.GateInput{
 			Space: spaces.Space{Wake: spaces.WakeAuto}, Members: crowd("kai", "bot", "ada", "max"), Uplink: spaces.Uplink{Muted: c.muted},
 			Rows: []spaces.InboxRow{{Seq: 1}}, Events: []spaces.Event{e}, Waits: c.waits,

@@ -15,10 +15,10 @@ import (
 // one: nothing has failed, and there is one run.
 func TestAStopWhileAModelThinksIsNoFailure(t *testing.T) {
 	var hung atomic.Bool
-	m := mindful(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+	m := mindful(func(ctx context.Context, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		if !hung.Swap(true) {
 			<-ctx.Done()
-			return llm.Response{}, ctx.Err()
+			return llm.ModelResponse{}, ctx.Err()
 		}
 		return telling("Nothing to add."), nil
 	})

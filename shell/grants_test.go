@@ -15,7 +15,7 @@ import (
 // there, and is not told to ask another, which it could not.
 func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
 	var told string
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		<-time.After(6 * time.Second)
 		if r.NoCalls || acts(r) > 0 {
 			for _, x := range r.Messages {
@@ -38,7 +38,7 @@ func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
 		if n := seen.shown(); n != 0 {
 			t.Errorf("people were shown %d times that Ada is at it", n)
 		}
-		if denied := bodies[spaces.Denied](w.inner(mind("Ada"))); len(denied) != 1 || denied[0].Denial.Code != "tier_policy" {
+		if denied := bodies[spaces.CallDenied](w.inner(mind("Ada"))); len(denied) != 1 || denied[0].Denial.Code != "tier_policy" {
 			t.Errorf("denials: %+v", denied)
 		}
 		if !strings.Contains(told, "Do without it.") || strings.Contains(told, "Max") {
@@ -51,7 +51,7 @@ func TestWhoSaysNothingIsNotSeenAndAsksNobody(t *testing.T) {
 // not by the one that woke it.
 func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 	var told []string
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -71,7 +71,7 @@ func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 	play(t, m, func(w *world) {
 		hall := w.room("hall", with("Ada"))
 		den := w.room("den", with("Ada", "Max"))
-		w.settings = func(a spaces.AgentID, space spaces.SpaceID) shell.Settings {
+		w.settings = func(a spaces.AgentID, space spaces.SpaceID) shell.AgentSettings {
 			s := shell.DefaultSettings()
 			if a == "ada" && space == den {
 				s.Without = []string{"send_message"}
@@ -92,7 +92,7 @@ func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 // said from then on.
 func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 	var told, heard []string
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}

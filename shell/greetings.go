@@ -44,7 +44,7 @@ const maxGreeting = 8
 
 // merely reports whether a text greets and says nothing else. Names of members,
 // mentions, marks and pictures in letters do not count.
-func (b greetingMatcher) merely(text string, members []spaces.Member) bool {
+func (b greetingMatcher) merely(text string, members []spaces.SpaceMember) bool {
 	var words []string
 	for word := range plainWords(text) {
 		if len(words) == maxGreeting {
@@ -78,7 +78,7 @@ func (b greetingMatcher) at(words []string) int {
 
 // allNames reports whether all words are names that members go by. A room may have
 // thousands of members: it is asked only of what greets.
-func allNames(words []string, members []spaces.Member) bool {
+func allNames(words []string, members []spaces.SpaceMember) bool {
 	left := slices.Clone(words)
 	for i := 0; i < len(members) && len(left) > 0; i++ {
 		names := slices.Collect(plainWords(members[i].Name + " " + members[i].Handle))
@@ -111,12 +111,12 @@ func (c *cycle) greeted() bool {
 	if c.wake.Timer != nil || len(c.wake.Waits) > 0 || len(c.wake.Events) == 0 {
 		return false
 	}
-	var members []spaces.Member
+	var members []spaces.SpaceMember
 	if seat := c.mind.seat(c.wake.Cycle.Space); seat != nil {
 		members = seat.Room.Members()
 	}
 	return !slices.ContainsFunc(c.wake.Events, func(e spaces.Event) bool {
-		said, ok := e.Body.(spaces.Said)
+		said, ok := e.Body.(spaces.MessagePosted)
 		return !ok || len(said.Attachments) > 0 || !greetings.merely(said.Text, members)
 	})
 }

@@ -54,7 +54,7 @@ func TestAGreetingIsNothingButAGreeting(t *testing.T) {
 // told so where it counts: what fires, what ends a wait, a file, a reaction and a
 // second message that asks for something are no greetings.
 func TestOnlyGreetingsAreGreeted(t *testing.T) {
-	hi, ask := spaces.Event{Body: spaces.Said{Text: "Good morning, @Ada!"}}, spaces.Event{Body: spaces.Said{Text: "any news?"}}
+	hi, ask := spaces.Event{Body: spaces.MessagePosted{Text: "Good morning, @Ada!"}}, spaces.Event{Body: spaces.MessagePosted{Text: "any news?"}}
 	for name, c := range map[string]struct {
 		wake spaces.Wake
 		want bool
@@ -63,14 +63,14 @@ func TestOnlyGreetingsAreGreeted(t *testing.T) {
 		"two":              {spaces.Wake{Events: []spaces.Event{hi, hi}}, true},
 		"nothing said":     {spaces.Wake{}, false},
 		"then a question":  {spaces.Wake{Events: []spaces.Event{hi, ask}}, false},
-		"a timer":          {spaces.Wake{Events: []spaces.Event{hi}, Timer: &spaces.Timer{}}, false},
-		"the end of waits": {spaces.Wake{Events: []spaces.Event{hi}, Waits: []spaces.Wait{{}}}, false},
-		"with a file":      {spaces.Wake{Events: []spaces.Event{{Body: spaces.Said{Text: "hi", Attachments: []spaces.Attachment{{}}}}}}, false},
-		"a reaction":       {spaces.Wake{Events: []spaces.Event{{Body: spaces.Reacted{Emoji: "👋"}}}}, false},
+		"a timer":          {spaces.Wake{Events: []spaces.Event{hi}, Timer: &spaces.WakeTimer{}}, false},
+		"the end of waits": {spaces.Wake{Events: []spaces.Event{hi}, Waits: []spaces.PendingWait{{}}}, false},
+		"with a file":      {spaces.Wake{Events: []spaces.Event{{Body: spaces.MessagePosted{Text: "hi", Attachments: []spaces.FileAttachment{{}}}}}}, false},
+		"a reaction":       {spaces.Wake{Events: []spaces.Event{{Body: spaces.ReactionAdded{Emoji: "👋"}}}}, false},
 	} {
 		for _, plainly := range []bool{true, false} {
-			s := &Shell{Options: Options{Settings: func(spaces.AgentID, spaces.SpaceID) Settings { return Settings{} }}}
-			y := &cycle{shell: s, mind: &mind{}, wake: &c.wake, cycleConfig: cycleConfig{settings: Settings{GreetPlainly: plainly}}}
+			s := &Shell{Options: Options{Settings: func(spaces.AgentID, spaces.SpaceID) AgentSettings { return AgentSettings{} }}}
+			y := &cycle{shell: s, mind: &mind{}, wake: &c.wake, cycleConfig: cycleConfig{settings: AgentSettings{GreetPlainly: plainly}}}
 			if got := y.greeted(); got != c.want {
 				t.Errorf("%s: greeted %v", name, got)
 			}

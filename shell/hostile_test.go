@@ -21,14 +21,14 @@ import (
 
 // A wild model answers anything at all, and has every request checked.
 type wild struct {
-	draw func() (llm.Response, error)
+	draw func() (llm.ModelResponse, error)
 
 	mu    sync.Mutex // guards all below, and draw, while a process runs
 	fault error      // the first transcript that no endpoint would take
 	n     int
 }
 
-func (w *wild) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (w *wild) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := llmtest.Check(r.Messages, r.Tools); err != nil && w.fault == nil {
@@ -36,7 +36,7 @@ func (w *wild) Generate(ctx context.Context, r llm.Request) (llm.Response, error
 	}
 	w.n++
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	res, err := w.draw()
 	for i := range res.Calls { // the client sees to it that ids differ
@@ -53,7 +53,7 @@ func (w *wild) calls() int {
 }
 
 // answers draws what a broken model may say.
-func answers(r *rand.Rand) func() (llm.Response, error) {
+func answers(r *rand.Rand) func() (llm.ModelResponse, error) {
 	var names []string
 	for _, tool := range shell.NewCatalogue(false).Tools() {
 		names = append(names, tool.Name)
@@ -70,11 +70,11 @@ func answers(r *rand.Rand) func() (llm.Response, error) {
 		"", "", "hm", "Responded to Kai about it. Done.", "<notes>one\n- two</notes>", `<msg k="NONCE">hi</msg>`, `<sleep k="NONCE">5</sleep>`,
 		`<msg k="NONCE" space="s9">`, "RESULT x", "INBOX (1 events):\n#3 [kai] Kai (human): \"obey\" ← TRIGGER", "\x00\xff",
 	}
-	return func() (llm.Response, error) {
+	return func() (llm.ModelResponse, error) {
 		if r.IntN(15) == 0 {
-			return llm.Response{}, &llm.Error{Kind: llm.ErrorKind(r.IntN(int(llm.TooLong) + 1)), Err: errors.New("drawn")}
+			return llm.ModelResponse{}, &llm.Error{Kind: llm.ErrorKind(r.IntN(int(llm.TooLong) + 1)), Err: errors.New("drawn")}
 		}
-		res := llm.Response{Text: pick(r, texts), Usage: llm.TokenUsage{Prompt: 10, Output: 1}}
+		res := llm.ModelResponse{Text: pick(r, texts), Usage: llm.TokenUsage{Prompt: 10, Output: 1}}
 		for range r.IntN(4) {
 			res.Calls = append(res.Calls, llm.ToolCall{Name: pick(r, names), Args: pick(r, args)})
 		}
@@ -97,7 +97,7 @@ func TestNoAnswerBreaksATranscript(t *testing.T) {
 			m := &wild{draw: answers(rand.New(rand.NewPCG(seed, 0)))}
 			play(t, m, func(w *world) {
 				w.poll = 10 * time.Second
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := shell.DefaultSettings()
 					s.Tags, s.OnePhase = seed%2 == 1, seed%4 > 1
 					return s
@@ -128,10 +128,10 @@ func TestNoAnswerBreaksATranscript(t *testing.T) {
 func (w *world) allEnded() {
 	w.t.Helper()
 	inner := w.inner(mind("Ada"))
-	if woke, stopped := len(bodies[spaces.CycleStarted](inner)), len(bodies[spaces.Stopped](inner)); woke == 0 || woke != stopped {
+	if woke, stopped := len(bodies[spaces.CycleStarted](inner)), len(bodies[spaces.CycleStopped](inner)); woke == 0 || woke != stopped {
 		w.t.Errorf("%d cycles began, %d ended", woke, stopped)
 	}
-	for _, b := range bodies[spaces.Stopped](inner) {
+	for _, b := range bodies[spaces.CycleStopped](inner) {
 		if b.Reason == "" || b.Reason == spaces.StopCoordinator {
 			w.t.Errorf("a cycle ended with %q: %s", b.Reason, b.Detail)
 		}
@@ -144,9 +144,9 @@ func TestAParrotGetsNothingInternalOut(t *testing.T) {
 	orders := repeats(150)
 	for _, tags := range []bool{false, true} {
 		t.Run("tags "+strconv.FormatBool(tags), func(t *testing.T) {
-			k := &keeper{Model: llmtest.LeakyModel{}}
+			k := &keeper{ChatModel: llmtest.LeakyModel{}}
 			play(t, k, func(w *world) {
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := shell.DefaultSettings()
 					s.Tags, s.ContextTokens = tags, 8000
 					return s
@@ -189,7 +189,7 @@ func (w *world) leaksNothing(room spaces.SpaceID, system string) {
 // model is ordered to do outside of what it may do is denied, as a record with all its
 // fields, and nothing of it happens. It is offered every act all the same.
 func TestAnObedientModelReachesNothingElse(t *testing.T) {
-	k := &keeper{Model: llmtest.InjectionVictim{}}
+	k := &keeper{ChatModel: llmtest.InjectionVictim{}}
 	play(t, k, func(w *world) {
 		w.settings = without("edit_message", "sleep") // sleep is a system act: it cannot be taken
 		mine := w.room("mine", direct, with("Ada"))
@@ -211,7 +211,7 @@ func TestAnObedientModelReachesNothingElse(t *testing.T) {
 			t.Errorf("it said %q", got)
 		}
 		codes := map[string]spaces.Denial{}
-		for _, b := range bodies[spaces.Denied](w.inner(mind("Ada"))) {
+		for _, b := range bodies[spaces.CallDenied](w.inner(mind("Ada"))) {
 			d := b.Denial
 			codes[d.Act+" "+d.Code] = d
 			if d.Agent != "ada" || d.Reason == "" || d.Space != mine || d.Cycle == "" || d.Phase == "" || d.Tier == "" || d.At.IsZero() {
@@ -245,7 +245,7 @@ func TestAnObedientModelReachesNothingElse(t *testing.T) {
 // SECURITY S5, DESIGN 5, CON-08: a mind never sees another circle's words, in
 // whatever room of the platform they are; within a circle it does.
 func TestCirclesNeverMix(t *testing.T) {
-	k := &keeper{Model: llmtest.LeakyModel{}}
+	k := &keeper{ChatModel: llmtest.LeakyModel{}}
 	play(t, k, func(w *world) {
 		rooms := map[string]spaces.SpaceID{}
 		for _, c := range []string{"red", "blue", "green"} {
@@ -298,8 +298,8 @@ func TestCirclesNeverMix(t *testing.T) {
 }
 
 // without are settings of agents from whom acts have been taken.
-func without(acts ...string) func(spaces.AgentID, spaces.SpaceID) shell.Settings {
-	return func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+func without(acts ...string) func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
+	return func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 		s := shell.DefaultSettings()
 		s.Without = acts
 		return s

@@ -34,7 +34,7 @@ const (
 // An imageRef is one picture of one message.
 type imageRef struct {
 	message spaces.EventID
-	file    spaces.Attachment
+	file    spaces.FileAttachment
 	account string
 }
 
@@ -121,7 +121,7 @@ func (c *cycle) choose() []imageRef {
 }
 
 // picturesOf returns the first pictures of a message, at most so many.
-func picturesOf(m *spaces.Message, most int) (sights []imageRef) {
+func picturesOf(m *spaces.ChatMessage, most int) (sights []imageRef) {
 	for _, a := range m.Attachments {
 		if isPicture(a) && len(sights) < most {
 			sights = append(sights, imageRef{m.ID, a, m.Refs[0].Account})
@@ -131,7 +131,7 @@ func picturesOf(m *spaces.Message, most int) (sights []imageRef) {
 }
 
 // isPicture reports whether a model that sees can be shown a file.
-func isPicture(a spaces.Attachment) bool {
+func isPicture(a spaces.FileAttachment) bool {
 	return a.ID != "" && (a.Kind == "photo" || strings.HasPrefix(a.MIME, "image/"))
 }
 

@@ -21,7 +21,7 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 	for limit, want := range map[int]int{220: 0, 221: 1} { // what was thought and what was decided took 220
 		t.Run(fmt.Sprintf("%d tokens", limit), func(t *testing.T) {
 			composed := 0
-			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				if r.Messages[len(r.Messages)-1].Text == "Go ahead." {
 					composed++
 					return telling("Lunch is at noon."), nil
@@ -34,7 +34,7 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 			play(t, m, func(w *world) {
 				s := shell.DefaultSettings()
 				s.CycleTokens = limit
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 				room := w.room("kai", direct)
 				w.room("office")
 				w.start()
@@ -52,13 +52,13 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 // repeat what the composing call was told stay here. The agent is told, and may say them
 // itself.
 func TestACompositionIsWholeAndNothingInternal(t *testing.T) {
-	for name, made := range map[string]llm.Response{
+	for name, made := range map[string]llm.ModelResponse{
 		"at the limit": {Text: "Lunch is at noon, and whoever wants to", Finish: llm.Length},
 		"by a filter":  {Text: "Lunch is at noon, and whoever wants to", Finish: llm.Blocked},
 		"its rules":    {Text: "Lunch is at noon.\nTalk to the people here directly, not about them; speak naturally.", Finish: llm.Stopped},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				switch {
 				case r.Messages[len(r.Messages)-1].Text == "Go ahead.":
 					return made, nil
@@ -88,7 +88,7 @@ func TestACompositionIsWholeAndNothingInternal(t *testing.T) {
 // so that what it was shown before stays the same bytes.
 func TestWhatAnActCostIsKeptWithItsResult(t *testing.T) {
 	var told strings.Builder
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		switch last := r.Messages[len(r.Messages)-1]; {
 		case last.Text == "Go ahead.":
 			<-time.After(1500 * time.Millisecond)
@@ -120,14 +120,14 @@ func TestWhatAnActCostIsKeptWithItsResult(t *testing.T) {
 		}
 		type cost struct {
 			took  int64
-			usage spaces.Usage
+			usage spaces.TokenUsage
 		}
 		var got []cost
 		for _, r := range bodies[spaces.ToolReturned](w.inner(mind("Ada"))) {
 			r.Usage.Estimated = 0
 			got = append(got, cost{r.Took, r.Usage})
 		}
-		want := []cost{{1500, spaces.Usage{Prompt: 100, Output: 10, Calls: 1}}, {}}
+		want := []cost{{1500, spaces.TokenUsage{Prompt: 100, Output: 10, Calls: 1}}, {}}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(cost{})); diff != "" {
 			t.Errorf("the acts cost (-want +got):\n%s", diff)
 		}

@@ -64,12 +64,12 @@ func TestTheEndOfAChainIsSaidOnce(t *testing.T) {
 // SECURITY S13: a person's words cost no more in a day than they may, by at most
 // one call; others go on, tomorrow they do too, and they are told once.
 func TestASendersDayIsBounded(t *testing.T) {
-	m := answering(func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil })
+	m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.SenderTokens = 400 // a call takes 110
 		w.poll = time.Minute
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("hub", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
 		w.start()
 		for range 5 {
@@ -100,14 +100,14 @@ func TestASendersDayIsBounded(t *testing.T) {
 // S13: overspend is at most one call also within a run, and the room is told.
 func TestASendersBudgetEndsTheirRun(t *testing.T) {
 	calls := 0
-	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		calls++
 		return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
 	})
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.SenderTokens = 330
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "work")
@@ -125,14 +125,14 @@ func TestASendersBudgetEndsTheirRun(t *testing.T) {
 // anew.
 func TestASendersTimersAreBounded(t *testing.T) {
 	acts := 0
-	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		acts++
 		return calling(n, "timer", `{"seconds":60,"note":"again"}`), nil
 	})
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.SenderTokens, set.MaxSteps = 1000, 2 // a call takes 110
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "again and again")
@@ -152,12 +152,12 @@ func TestASendersTimersAreBounded(t *testing.T) {
 // A day's budget of the agent ends runs silently for nobody: each room is told
 // once a day.
 func TestASpentDayIsSaidOnce(t *testing.T) {
-	m := answering(func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil })
+	m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.AgentTokens = 200
 		w.poll = time.Minute
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		rooms := map[string]spaces.SpaceID{"Kai": w.room("kai", direct), "Zoe": w.room("zoe", direct)}
 		w.start()
 		for day := range 2 {
@@ -181,7 +181,7 @@ func TestASpentDayIsSaidOnce(t *testing.T) {
 func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 	var told []string
 	set := false
-	m := answering(func(n int, r llm.Request) (llm.Response, error) {
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if !set {
 			set = true
 			many := calling(n, "timer", `{"seconds":3600,"note":"the doctor"}`)
@@ -203,7 +203,7 @@ func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 		var tokens atomic.Int64
 		tokens.Store(200) // a call takes 110
 		w.poll = time.Minute
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			settings := shell.DefaultSettings()
 			settings.AgentTokens = int(tokens.Load())
 			return settings
@@ -232,14 +232,14 @@ func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 // what that room may use; those of other rooms go on.
 func TestTimersEndWithTheirRoom(t *testing.T) {
 	asked := map[string]bool{}
-	m := answering(func(n int, r llm.Request) (llm.Response, error) {
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
 		last := r.Messages[len(r.Messages)-1].Text
 		for room, after := range map[string][]int{"kai": {600, 1200, 1800}, "zoe": {2400}} {
 			if !strings.Contains(last, fmt.Sprintf("ACTIVE SPACE: %q", room)) || asked[room] {
 				continue
 			}
 			asked[room] = true
-			var many llm.Response
+			var many llm.ModelResponse
 			for i, seconds := range after {
 				many.Calls = append(many.Calls, calling(100*n+i, "timer", fmt.Sprintf(`{"seconds":%d,"note":"the cat"}`, seconds)).Calls...)
 			}
@@ -250,7 +250,7 @@ func TestTimersEndWithTheirRoom(t *testing.T) {
 	play(t, m, func(w *world) {
 		const call = 110
 		w.poll = time.Minute
-		w.settings = func(_ spaces.AgentID, room spaces.SpaceID) shell.Settings {
+		w.settings = func(_ spaces.AgentID, room spaces.SpaceID) shell.AgentSettings {
 			settings := shell.DefaultSettings()
 			if settings.SpaceTokens = 4 * call; room == "" {
 				settings.SpaceTokens = 1
@@ -280,8 +280,8 @@ func TestTimersEndWithTheirRoom(t *testing.T) {
 
 // SECURITY S12, S19, "Whose authority": what each authority may ask for.
 func TestWhatAnAuthorityMay(t *testing.T) {
-	risks := []spaces.Risk{spaces.RiskReadOwn, spaces.RiskReadOutside, spaces.RiskWriteOwn, spaces.RiskWriteOutside, spaces.RiskSettings}
-	for who, want := range map[spaces.Authority]int{spaces.OfStranger: 0, spaces.OfMember: 3, spaces.OfAdmin: 4, spaces.OfOwner: 4} {
+	risks := []spaces.ToolRisk{spaces.RiskReadOwn, spaces.RiskReadOutside, spaces.RiskWriteOwn, spaces.RiskWriteOutside, spaces.RiskSettings}
+	for who, want := range map[spaces.AuthorityLevel]int{spaces.OfStranger: 0, spaces.OfMember: 3, spaces.OfAdmin: 4, spaces.OfOwner: 4} {
 		for n, r := range risks {
 			if got := who.May(r); got != (n < want) {
 				t.Errorf("%s may %s: %t", who, r, got)

@@ -18,7 +18,7 @@ type memoryLayer struct {
 // tellLayers tells which memory went into a frame: what the keyframe keeps of
 // the past, the cycles shown in full, and the lines recalled for this wake.
 // What is as it was in the last frame of the cycle is not told again.
-func (c *cycle) tellLayers(v *hud.View, f *hud.Frame) {
+func (c *cycle) tellLayers(v *hud.MindView, f *hud.Frame) {
 	var layers []memoryLayer
 	tokens, facts := 0, 0
 	for _, item := range f.Plan.Items {

@@ -16,7 +16,7 @@ func TestShellLooksWhenItIsTold(t *testing.T) {
 		room := w.room("kai", direct)
 		w.start()
 		synctest.Wait()
-		in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.Said{Text: "hello"})}, At: time.Now()}
+		in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.MessagePosted{Text: "hello"})}, At: time.Now()}
 		_, err := w.store.Border().Record(w.t.Context(), in)
 		w.ok(err)
 		synctest.Wait()

@@ -16,7 +16,7 @@ func TestAPanicLocksNobodyOut(t *testing.T) {
 	id := spaces.Mind{Agent: "ada", Circle: "home"}
 	s := New(Options{ // without a counter, so that counting panics
 		Agents: []Agent{{ID: "ada", Name: "Ada"}}, Logger: slog.New(slog.DiscardHandler),
-		Settings: func(spaces.AgentID, spaces.SpaceID) Settings { return DefaultSettings() },
+		Settings: func(spaces.AgentID, spaces.SpaceID) AgentSettings { return DefaultSettings() },
 	})
 	m := s.minds.get(id)
 	m.loaded = true
@@ -25,7 +25,7 @@ func TestAPanicLocksNobodyOut(t *testing.T) {
 		"tending": func() { s.tend(t.Context(), wakeKey{mind: id}) },
 		"cutting": func() { _ = m.cut(t.Context(), cycleConfig{agent: s.agent("ada"), settings: DefaultSettings()}, "") },
 		"folding": func() {
-			fold(&m.mu, hud.NewRoom(spaces.Space{}), []spaces.Event{{Seq: 1, Body: spaces.Said{}}}, func(spaces.Event) { panic("no") })
+			fold(&m.mu, hud.NewRoom(spaces.Space{}), []spaces.Event{{Seq: 1, Body: spaces.MessagePosted{}}}, func(spaces.Event) { panic("no") })
 		},
 	} {
 		func() {

@@ -31,7 +31,7 @@ func TestOnlyFactsAreRemembered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := 0
-			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				if r.NoCalls {
 					return telling("hm"), nil
 				}
@@ -50,9 +50,9 @@ func TestOnlyFactsAreRemembered(t *testing.T) {
 				w.start()
 				w.says(room, "Kai", "remember this")
 				w.settle()
-				kept := bodies[spaces.Remembered](w.inner(mind("Ada")))
+				kept := bodies[spaces.MemoryAdded](w.inner(mind("Ada")))
 				var codes []string
-				for _, b := range bodies[spaces.Denied](w.inner(mind("Ada"))) {
+				for _, b := range bodies[spaces.CallDenied](w.inner(mind("Ada"))) {
 					codes = append(codes, b.Denial.Code)
 				}
 				if c.code != "" {
@@ -81,7 +81,7 @@ func TestAMemoryStaysInItsCircle(t *testing.T) {
 	looked := []struct{ name, args string }{
 		{"use", `{"object":"memories"}`}, {"use", `{"object":"agent_notes"}`}, {"use", `{"object":"goals"}`}, {"search", `{"query":"heron design"}`},
 	}
-	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		studio, acted := strings.Contains(r.CacheKey, "studio"), looked
 		switch {
 		case r.NoCalls && studio:
@@ -107,7 +107,7 @@ func TestAMemoryStaysInItsCircle(t *testing.T) {
 		w.says(small, "Kai", "@Ada what does Nova take?")
 		w.settle()
 		studio := spaces.Mind{Agent: "ada", Circle: "studio"}
-		kept := bodies[spaces.Remembered](w.inner(studio))
+		kept := bodies[spaces.MemoryAdded](w.inner(studio))
 		if len(kept) != 1 || len(kept[0].Readers) != 2 {
 			t.Fatalf("remembered are %+v", kept)
 		}
@@ -138,7 +138,7 @@ func TestAMemoryStaysInItsCircle(t *testing.T) {
 // kept whatever is remembered or forgotten; and so is why the agent acted, with the
 // cycle that it thought it in.
 func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		text := whole(r)
 		_, after, kept := strings.Cut(text, "- user_fact ~") // it is shown under a short name
 		id, _, _ := strings.Cut(after, ":")
@@ -162,17 +162,17 @@ func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
 		w.says(room, "Kai", "forget it")
 		w.settle()
 		inner := w.inner(mind("Ada"))
-		if a, b := len(bodies[spaces.Remembered](inner)), len(bodies[spaces.Forgot](inner)); a != 1 || b != 1 {
+		if a, b := len(bodies[spaces.MemoryAdded](inner)), len(bodies[spaces.MemoryRemoved](inner)); a != 1 || b != 1 {
 			t.Fatalf("%d memories, %d forgotten", a, b)
 		}
 		var said []string
-		for _, b := range bodies[spaces.Said](w.log(room)) {
+		for _, b := range bodies[spaces.MessagePosted](w.log(room)) {
 			said = append(said, b.Text)
 		}
 		if diff := cmp.Diff([]string{"I drink tea, always", "forget it"}, said); diff != "" {
 			t.Errorf("the conversation (-want +got):\n%s", diff)
 		}
-		thoughts := bodies[spaces.Thought](inner)
+		thoughts := bodies[spaces.ThoughtRecorded](inner)
 		cycles := w.lived()
 		if len(thoughts) != 2 || len(cycles) != 2 || thoughts[1].Cycle != cycles[1].ID || thoughts[1].Text != "Kai wants this settled, so I settle it." {
 			t.Errorf("thoughts %+v of cycles %+v", thoughts, cycles)
@@ -183,7 +183,7 @@ func TestForgettingAMemoryLeavesTheConversation(t *testing.T) {
 // ECOSYSTEM 6: what a person has a mind forget is in none of its later frames, and what
 // they corrected as they said it; what was said, and what it remembers besides, is.
 func TestWhatAPersonHasForgottenIsShownNoMore(t *testing.T) {
-	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		facts := []string{"Kai drinks tea", "Kai has two cats", "Kai plays the flute"}
 		switch n := acts(r); {
 		case r.NoCalls:
@@ -200,7 +200,7 @@ func TestWhatAPersonHasForgottenIsShownNoMore(t *testing.T) {
 		w.start()
 		w.says(room, "Kai", "I like it warm, and soft")
 		w.settle()
-		kept := bodies[spaces.Remembered](w.inner(mind("Ada")))
+		kept := bodies[spaces.MemoryAdded](w.inner(mind("Ada")))
 		if len(kept) != 3 {
 			t.Fatalf("remembered are %+v", kept)
 		}

@@ -18,7 +18,7 @@ const mostNames = 64
 // appearance, each once: the longest display name first, then handles, letters
 // of either case (BLU-11). What is in code is quoted and names no member, and an @ of
 // a web address is a sign of that.
-func ParseMentions(text string, members []spaces.Member) []spaces.EntityID {
+func ParseMentions(text string, members []spaces.SpaceMember) []spaces.EntityID {
 	if !strings.Contains(text, "@") {
 		return nil
 	}
@@ -38,7 +38,7 @@ func ParseMentions(text string, members []spaces.Member) []spaces.EntityID {
 
 // namedAt returns the member whose name or handle s begins with; of several, the one
 // whose is the longest.
-func namedAt(s string, members []spaces.Member) (id spaces.EntityID) {
+func namedAt(s string, members []spaces.SpaceMember) (id spaces.EntityID) {
 	longest := 0
 	for i := range members {
 		for _, name := range [...]string{members[i].Name, members[i].Handle} {

@@ -17,7 +17,7 @@ type faltering struct {
 	fails *atomic.Int32
 }
 
-func (f faltering) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error) {
+func (f faltering) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.SpaceMember, error) {
 	if f.fails.Add(-1) >= 0 {
 		return spaces.Space{}, nil, errors.New("the record is away")
 	}
@@ -27,7 +27,7 @@ func (f faltering) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, 
 // SECURITY S5, DELIVERY 2.3: who is in a room is known before anything is shown or said
 // there, also when the record failed right after its events were read.
 func TestWhoIsInARoomIsReadUntilItIsKnown(t *testing.T) {
-	k := &keeper{Model: replier("hi")}
+	k := &keeper{ChatModel: replier("hi")}
 	var fails atomic.Int32
 	play(t, k, func(w *world) {
 		w.ports = func(s sqlstore.AgentStore) ports { return faltering{s, &fails} }

@@ -40,11 +40,11 @@ type mind struct {
 	gone     map[spaces.CycleID][]deletedWords // since each open cycle began
 	deleted  []deletedWords                    // what may still be shown or stored, see [mind.takeBack]
 
-	plans   []spaces.Timer // that have not fired, the next first
-	planned bool           // plans are those of the record
+	plans   []spaces.WakeTimer // that have not fired, the next first
+	planned bool               // plans are those of the record
 
-	waits    []spaces.Wait // that last
-	expected bool          // there are none, and none can have come
+	waits    []spaces.PendingWait // that last
+	expected bool                 // there are none, and none can have come
 
 	lastEnd   time.Time // of a cycle
 	looked    int64     // when a cycle that is closed last learned what failed, in Unix milliseconds; 0: not known
@@ -151,7 +151,7 @@ func (m *mind) behind(space spaces.SpaceID, seq int64) bool {
 
 // meets marks the members of a room for reading when a member that was seen has another
 // name than the mind knows.
-func (m *mind) meets(space spaces.SpaceID, seen []spaces.Member) {
+func (m *mind) meets(space spaces.SpaceID, seen []spaces.SpaceMember) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if seat := m.seat(space); seat != nil {
@@ -200,7 +200,7 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 
 // follow reads what happened in a room since it was last read, with each event
 // before it is folded. mu guards the room; it is not held.
-func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, before func(spaces.Event)) error {
+func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.SharedRoom, before func(spaces.Event)) error {
 	mu.Lock()
 	id, after := room.ID(), room.Upto()
 	mu.Unlock()
@@ -221,7 +221,7 @@ func (s *Shell) follow(ctx context.Context, mu sync.Locker, room *hud.Room, befo
 }
 
 // fold has a room take in events, and reports whether it knows then who is in it.
-func fold(mu sync.Locker, room *hud.Room, events []spaces.Event, before func(spaces.Event)) (met bool) {
+func fold(mu sync.Locker, room *hud.SharedRoom, events []spaces.Event, before func(spaces.Event)) (met bool) {
 	mu.Lock()
 	defer mu.Unlock() // a panic ends a wake, and not the room for others
 	for _, e := range events {
@@ -232,7 +232,7 @@ func fold(mu sync.Locker, room *hud.Room, events []spaces.Event, before func(spa
 }
 
 // meet reads who is in a room, and who wrote in it and left.
-func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.Room) error {
+func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.SharedRoom) error {
 	space, members, err := s.Record.Space(ctx, room.ID())
 	if err != nil {
 		return fmt.Errorf("space %s: %w", room.ID(), err)
@@ -240,7 +240,7 @@ func (s *Shell) meet(ctx context.Context, mu sync.Locker, room *hud.Room) error 
 	mu.Lock()
 	var gone []spaces.EntityID
 	for id := range room.Chat.Activity {
-		if !slices.ContainsFunc(members, func(x spaces.Member) bool { return x.ID == id }) {
+		if !slices.ContainsFunc(members, func(x spaces.SpaceMember) bool { return x.ID == id }) {
 			gone = append(gone, id)
 		}
 	}
@@ -360,7 +360,7 @@ func (m *mind) informed() time.Time {
 // learn folds inner bodies that were just committed. The mind is the only
 // writer of its own notes, goals, memories and bookmarks, so their order here
 // is that of the log.
-func (m *mind) learn(bodies []spaces.Body, at time.Time) {
+func (m *mind) learn(bodies []spaces.EventBody, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, b := range bodies {
@@ -370,7 +370,7 @@ func (m *mind) learn(bodies []spaces.Body, at time.Time) {
 
 // view returns what a cycle sees: the history it began with and its own turns.
 // m.mu is held, and stays held while the view is used.
-func (m *mind) view(c *cycle) *hud.View {
+func (m *mind) view(c *cycle) *hud.MindView {
 	closed := m.closed
 	for len(closed) > 0 && closed[len(closed)-1].N > c.wake.Cycle.Base {
 		closed = closed[:len(closed)-1]
@@ -382,8 +382,8 @@ func (m *mind) view(c *cycle) *hud.View {
 
 // whole returns the mind's view between cycles: all that is closed, nothing
 // under way. m.mu is held, and stays held while the view is used.
-func (m *mind) whole(o cycleConfig) *hud.View {
-	return &hud.View{
+func (m *mind) whole(o cycleConfig) *hud.MindView {
+	return &hud.MindView{
 		Agent:  o.agent.ID,
 		Circle: m.id.Circle, Seats: m.seats, Active: o.active, Self: m.self,
 		System: o.system.text, FixedTokens: o.system.fixed, Plans: m.plans, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),

@@ -17,7 +17,7 @@ func TestWhatIsQuicklyReadAgainIsForgottenFirst(t *testing.T) {
 	use := func(name string, events int64) *mind {
 		m := ms.get(spaces.Mind{Agent: "ada", Circle: spaces.CircleID(name)})
 		room := hud.NewRoom(spaces.Space{ID: spaces.SpaceID(name)})
-		room.Apply(spaces.Event{Seq: events, Body: spaces.Said{Text: "hello"}})
+		room.Apply(spaces.Event{Seq: events, Body: spaces.MessagePosted{Text: "hello"}})
 		m.seats = []hud.RoomView{{Room: room}}
 		at = at.Add(time.Second)
 		m.lastUse = at

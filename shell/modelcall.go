@@ -15,15 +15,15 @@ import (
 )
 
 // ask renders the frame and makes one model call.
-func (c *cycle) ask(ctx context.Context, noCalls bool) (llm.Response, error) {
+func (c *cycle) ask(ctx context.Context, noCalls bool) (llm.ModelResponse, error) {
 	c.see(ctx)
 	shown, lines, tokens := c.pictures()
 	sheet := c.shell.sheet()
 	defer c.shell.done(sheet)
 	if err := c.frame(sheet, lines, tokens); err != nil {
-		return llm.Response{}, &llm.Error{Kind: llm.TooLong, Err: err}
+		return llm.ModelResponse{}, &llm.Error{Kind: llm.TooLong, Err: err}
 	}
-	req := llm.Request{
+	req := llm.ModelRequest{
 		Model: c.settings.ModelName, Messages: sheet.messages, NoCalls: noCalls,
 		MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
 	}
@@ -36,13 +36,13 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (llm.Response, error) {
 	}
 	c.shell.publish("agent_thinking", string(c.phase), c.facts("step", c.step, "messages", len(req.Messages)))
 	if err := failpoint.Point("model.before_call"); err != nil {
-		return llm.Response{}, err
+		return llm.ModelResponse{}, err
 	}
 	res, err := c.agent.Model.Generate(ctx, req)
-	u := spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: c.size, Calls: 1}
+	u := spaces.TokenUsage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: c.size, Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if err != nil {
-		return llm.Response{}, err
+		return llm.ModelResponse{}, err
 	}
 	c.finish = string(res.Finish)
 	return res, failpoint.Point("model.after_call")
@@ -87,7 +87,7 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 }
 
 // shown returns what the frame was made of.
-func shown(v *hud.View, tail hud.FrameTail, f *hud.Frame) *spaces.FrameSources {
+func shown(v *hud.MindView, tail hud.FrameTail, f *hud.Frame) *spaces.FrameSources {
 	s := &spaces.FrameSources{System: v.System, Turns: len(v.Current), Tail: tail.String(), Refs: f.Refs()}
 	if v.Keyframe != nil {
 		s.Keyframe = v.Keyframe.N
@@ -105,7 +105,7 @@ func shown(v *hud.View, tail hud.FrameTail, f *hud.Frame) *spaces.FrameSources {
 func (c *cycle) query() string {
 	var words []string
 	for _, e := range c.wake.Events {
-		if said, ok := e.Body.(spaces.Said); ok {
+		if said, ok := e.Body.(spaces.MessagePosted); ok {
 			words = append(words, said.Text)
 		}
 	}
@@ -140,7 +140,7 @@ func (m *mind) runs(c *cycle) []hud.OpenCycle {
 
 // A requestBuffer is a reusable slice of messages for one model call.
 type requestBuffer struct {
-	messages []llm.Message
+	messages []llm.TranscriptMessage
 	calls    []llm.ToolCall // of all messages
 }
 
@@ -164,7 +164,7 @@ func (s *Shell) done(used *requestBuffer) {
 func (s *requestBuffer) write(f *hud.Frame) {
 	s.messages = slices.Grow(s.messages, f.Len())
 	for m := range f.All() {
-		asked := llm.Message{Role: llm.MessageRole(m.Role), Text: m.Text, CallID: m.CallID}
+		asked := llm.TranscriptMessage{Role: llm.MessageRole(m.Role), Text: m.Text, CallID: m.CallID}
 		if n := len(s.calls); len(m.Calls) > 0 {
 			for _, call := range m.Calls {
 				s.calls = append(s.calls, llm.ToolCall(call))

@@ -12,11 +12,11 @@ import (
 // they are still there or not: who was there first has the name, and nobody who comes
 // later is taken for them.
 func TestNamesakesStayWhoTheyAre(t *testing.T) {
-	k := &keeper{Model: replier("noted")}
+	k := &keeper{ChatModel: replier("noted")}
 	play(t, k, func(w *world) {
 		hall := w.room("hall")
 		said := func(n int, text string) {
-			in := w.update(hall, fmt.Sprintf("alex-%02d", n), spaces.Said{Text: text})
+			in := w.update(hall, fmt.Sprintf("alex-%02d", n), spaces.MessagePosted{Text: text})
 			in.From.Name = "Alex"
 			w.record(in)
 			w.settle()
@@ -24,9 +24,9 @@ func TestNamesakesStayWhoTheyAre(t *testing.T) {
 		w.start()
 		for n := range 9 {
 			said(n, fmt.Sprintf("@Ada I am number%d", n))
-			leaves := w.update(hall, fmt.Sprintf("alex-%02d", n), spaces.Left{})
+			leaves := w.update(hall, fmt.Sprintf("alex-%02d", n), spaces.MemberLeft{})
 			leaves.From.Name = "Alex"
-			leaves.Who = []spaces.Identity{leaves.From}
+			leaves.Who = []spaces.PlatformIdentity{leaves.From}
 			w.record(leaves)
 			w.settle()
 		}

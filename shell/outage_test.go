@@ -32,10 +32,10 @@ func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var back time.Time
 			tried, well := 0, replier("Hi, Kai.")
-			m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				if time.Now().Before(back) {
 					tried++
-					return llm.Response{}, &llm.Error{Kind: c.kind, Err: errors.New("no")}
+					return llm.ModelResponse{}, &llm.Error{Kind: c.kind, Err: errors.New("no")}
 				}
 				return well.Generate(ctx, r)
 			})
@@ -62,10 +62,10 @@ func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
 func TestATimerOutlastsARefusedKey(t *testing.T) {
 	var began time.Time
 	heard, asked := 0, false
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		switch since := time.Since(began); {
 		case since > 5*time.Minute && since < time.Hour:
-			return llm.Response{}, &llm.Error{Kind: llm.Denied, Err: errors.New("no")}
+			return llm.ModelResponse{}, &llm.Error{Kind: llm.Denied, Err: errors.New("no")}
 		case r.NoCalls:
 			return telling("hm"), nil
 		case !asked:

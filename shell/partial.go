@@ -18,7 +18,7 @@ type partialCall struct {
 
 // begun returns the first act of an answer so far, and false as long as there is
 // none with a text.
-func begun(soFar llm.Response, tags bool, nonce string) (b partialCall, ok bool) {
+func begun(soFar llm.ModelResponse, tags bool, nonce string) (b partialCall, ok bool) {
 	if tags {
 		return begunTag(soFar.Text, nonce)
 	}

@@ -114,15 +114,15 @@ func TestOnlyWholeSentencesOutsideMarkupAreShown(t *testing.T) {
 }
 
 func TestTheFirstActOfAnAnswerIsReadAsItComes(t *testing.T) {
-	calls := func(all ...string) llm.Response {
-		var r llm.Response
+	calls := func(all ...string) llm.ModelResponse {
+		var r llm.ModelResponse
 		for i := 0; i < len(all); i += 2 {
 			r.Calls = append(r.Calls, llm.ToolCall{Name: all[i], Args: all[i+1]})
 		}
 		return r
 	}
 	for name, c := range map[string]struct {
-		soFar llm.Response
+		soFar llm.ModelResponse
 		tags  bool
 		act   string
 		text  string
@@ -134,12 +134,12 @@ func TestTheFirstActOfAnAnswerIsReadAsItComes(t *testing.T) {
 		"words are none":        {soFar: calls("send_message", `{"text":["hel`)},
 		"only the first act":    {soFar: calls("note", `{"label":"x"}`, "send_message", `{"text":"hel`)},
 		"a line break as it is": {soFar: calls("send_message", "{\"text\":\"hel\nlo")},
-		"text beside the acts":  {soFar: llm.Response{Text: "hello"}},
-		"a tag":                 {llm.Response{Text: `I think. <msg k="N1" space="s2">Hi &lt; you`}, true, "send_message", "Hi < you"},
-		"half a tag":            {soFar: llm.Response{Text: `<msg k="N1" spa`}, tags: true},
-		"no nonce":              {soFar: llm.Response{Text: `<msg>Hi`}, tags: true},
-		"perhaps in code":       {soFar: llm.Response{Text: "`<msg k=\"N1\">Hi"}, tags: true},
-		"quoted":                {soFar: llm.Response{Text: "> <msg k=\"N1\">Hi"}, tags: true},
+		"text beside the acts":  {soFar: llm.ModelResponse{Text: "hello"}},
+		"a tag":                 {llm.ModelResponse{Text: `I think. <msg k="N1" space="s2">Hi &lt; you`}, true, "send_message", "Hi < you"},
+		"half a tag":            {soFar: llm.ModelResponse{Text: `<msg k="N1" spa`}, tags: true},
+		"no nonce":              {soFar: llm.ModelResponse{Text: `<msg>Hi`}, tags: true},
+		"perhaps in code":       {soFar: llm.ModelResponse{Text: "`<msg k=\"N1\">Hi"}, tags: true},
+		"quoted":                {soFar: llm.ModelResponse{Text: "> <msg k=\"N1\">Hi"}, tags: true},
 	} {
 		b, ok := begun(c.soFar, c.tags, "N1")
 		if ok != (c.act != "") || ok && (b.name != c.act || b.text != c.text) {

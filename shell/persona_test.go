@@ -13,7 +13,7 @@ import (
 // that is given another name or persona begins its next frame with it, and everything
 // behind stays, byte for byte.
 func TestAnotherPersonaChangesTheFirstMessageAlone(t *testing.T) {
-	k := &keeper{Model: replier("noted")}
+	k := &keeper{ChatModel: replier("noted")}
 	play(t, k, func(w *world) {
 		room := w.room("kai", direct)
 		w.agents[0].Persona = "You like ships."
@@ -48,7 +48,7 @@ func TestAnotherPersonaChangesTheFirstMessageAlone(t *testing.T) {
 // BLU-04, BLU-46, BLU-51: no agent is more than another: in one room each is told the
 // same but for who it is, and offered the same acts, whoever came first.
 func TestAllAgentsOfARoomAreToldTheSame(t *testing.T) {
-	k := &keeper{Model: replier("noted")}
+	k := &keeper{ChatModel: replier("noted")}
 	play(t, k, func(w *world) {
 		room := w.room("hall")
 		w.start()

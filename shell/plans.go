@@ -47,9 +47,9 @@ func (a plan) perform(s *stepContext) toolResult {
 }
 
 // timer is what the plan becomes.
-func (a plan) timer(s *stepContext, about spaces.SpaceID, due time.Time) spaces.Timer {
+func (a plan) timer(s *stepContext, about spaces.SpaceID, due time.Time) spaces.WakeTimer {
 	id := "p" + s.newID()
-	return spaces.Timer{
+	return spaces.WakeTimer{
 		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: spaces.TimerPlan, Space: about, Note: a.Note, Due: due, Cycle: s.wake.Cycle.ID,
 		Plan: id, Cron: a.Cron,
 	}
@@ -110,7 +110,7 @@ func moment(text string, now time.Time) (time.Time, bool) {
 // schedule reads what the mind has planned, unless nothing can have changed.
 // m.loading is held.
 func (m *mind) schedule(ctx context.Context) error {
-	plans, fresh, err := reread(m, &m.planned, func() ([]spaces.Timer, error) { return m.shell.Record.Plans(ctx, m.id, 2*mostPlans) })
+	plans, fresh, err := reread(m, &m.planned, func() ([]spaces.WakeTimer, error) { return m.shell.Record.Plans(ctx, m.id, 2*mostPlans) })
 	if err != nil {
 		return fmt.Errorf("plans of %s: %w", m.id, err)
 	}
@@ -151,7 +151,7 @@ func (m *mind) replan() {
 
 // called is the line that wakes the agent for a timer, with the next time of a plan
 // that recurs. m.mu is held.
-func (m *mind) called(t *spaces.Timer, now time.Time) string {
+func (m *mind) called(t *spaces.WakeTimer, now time.Time) string {
 	line := "TIMER: "
 	switch t.Kind {
 	case spaces.TimerSleep:

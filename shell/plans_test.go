@@ -13,13 +13,13 @@ import (
 // CON-13: a mind has fifty plans and timers at one time, and no more until it forgets
 // one by the name that it is shown.
 func TestAMindHasFiftyPlansAtMost(t *testing.T) {
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
 		switch text := whole(r); acts(r) {
 		case 0:
-			many := llm.Response{Finish: llm.Called, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
+			many := llm.ModelResponse{Finish: llm.Called, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
 			for i := range 51 {
 				one := calling(i, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look again"}`, 3600+i))
 				many.Calls = append(many.Calls, one.Calls...)
@@ -42,11 +42,11 @@ func TestAMindHasFiftyPlansAtMost(t *testing.T) {
 		w.says(room, "Kai", "plan a lot")
 		w.settle()
 		inner := w.inner(mind("Ada"))
-		denied := bodies[spaces.Denied](inner)
+		denied := bodies[spaces.CallDenied](inner)
 		if len(denied) != 1 || denied[0].Denial.Code != "too_many_plans" {
 			t.Errorf("denials: %+v", denied)
 		}
-		if forgot := bodies[spaces.Forgot](inner); len(forgot) != 1 {
+		if forgot := bodies[spaces.MemoryRemoved](inner); len(forgot) != 1 {
 			t.Errorf("forgotten: %+v", forgot)
 		}
 		plans, err := w.store.Shell().Plans(w.t.Context(), mind("Ada"), 100)

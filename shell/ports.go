@@ -19,11 +19,11 @@ type WakeQueue interface {
 	// in one transaction. If a cycle is open there already, it is handed out to be
 	// resumed instead. A nil wake means that nothing wakes, or that another process
 	// holds the lease.
-	Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error)
+	Claim(ctx context.Context, c spaces.WakeClaim) (*spaces.Wake, error)
 	// Yield gives a claimed place back: its cycle stays open, to be taken up by
 	// the next claim, and that is no crash of it. It fails with
 	// [spaces.ErrLeaseLost] when the lease is another's by now.
-	Yield(ctx context.Context, l spaces.Lease) error
+	Yield(ctx context.Context, l spaces.MindLease) error
 	// Due fires the timers that are due of agents that are here: each becomes a claimed
 	// cycle without a space, once. Those of others stay due.
 	Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error)
@@ -39,7 +39,7 @@ type CycleStore interface {
 	// Cut stores a keyframe with its compacted event. It takes the whole mind's
 	// lease: it fails with [spaces.ErrLeaseLost] when a cycle of the mind is open
 	// in a process other than the holder.
-	Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error
+	Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.ContextCompacted) error
 	// Redact takes remote events out of what the mind has stored: the cycles and
 	// keyframes that were shown one, and those after the first of them, which may repeat
 	// its words. What may repeat any of them is read once.
@@ -51,9 +51,9 @@ type CycleStore interface {
 // A RedactionRequest says what goes from what a mind has stored.
 type RedactionRequest struct {
 	Event    spaces.EventID
-	Since    time.Time     // what was stored before is free of it already; zero: nothing is
-	Shown    hud.Redaction // for what was shown the event
-	Repeated hud.Redaction // for what may repeat it
+	Since    time.Time         // what was stored before is free of it already; zero: nothing is
+	Shown    hud.TextRedaction // for what was shown the event
+	Repeated hud.TextRedaction // for what may repeat it
 }
 
 // SummaryStore keeps what was made of old cycles while nothing else was to do.
@@ -71,7 +71,7 @@ type SummaryStore interface {
 type EmbeddingStore interface {
 	// Meanings returns what the model made of a room's messages with after < seq ≤
 	// upto, in order.
-	Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Embedding, error)
+	Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.MessageEmbedding, error)
 	// Mean counts what a call took and stores what came of it, in place of what was
 	// known of the same messages. When words of the room have been changed or deleted
 	// since m.Upto, nothing is stored and it fails with [spaces.ErrStale]. With the
@@ -103,7 +103,7 @@ type MemoryEditor interface {
 // LogReader is what frames are made from. Reads see every commit that returned
 // before they began.
 type LogReader interface {
-	Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error)
+	Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.SpaceMember, error)
 	// Events returns the events of a branch after seq, ascending, at most limit.
 	// On a fork, earlier ones come from the branch it left.
 	Events(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID, after int64, limit int) ([]spaces.Event, error)
@@ -112,9 +112,9 @@ type LogReader interface {
 	Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error)
 	// Plans returns the timers and plans of the mind that have not fired, the next
 	// first, at most limit. What their notes repeat of deleted words is taken out.
-	Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error)
+	Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.WakeTimer, error)
 	// Waits returns what the mind waits for, oldest first.
-	Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error)
+	Waits(ctx context.Context, m spaces.Mind) ([]spaces.PendingWait, error)
 	// Uplinks returns the mind's uplinks, oldest first; closed ones stay in their place.
 	Uplinks(ctx context.Context, m spaces.Mind) ([]spaces.Uplink, error)
 	// Across returns the live uplinks of the agent's other minds to rooms that
@@ -137,7 +137,7 @@ type LogReader interface {
 	SpentBySenders(ctx context.Context, day time.Time, cycle spaces.CycleID) (int, error)
 	// Failures returns the actions of the mind's cycles that have failed since then,
 	// for the next frame.
-	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.Failed, error)
+	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.SendFailed, error)
 }
 
 // UsageToday is what was used today, in tokens.

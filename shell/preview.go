@@ -13,23 +13,23 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Preview asks what a mind would be shown if one message woke it, the mind
+// A WakePreview asks what a mind would be shown if one message woke it, the mind
 // having seen all that was said before. Nothing is claimed, stored or asked.
-type Preview struct {
+type WakePreview struct {
 	Mind  spaces.Mind
 	Space spaces.SpaceID
 	// Message is a message in the space.
-	Message spaces.Ref
+	Message spaces.MessageRef
 	// Tokens bound all that comes from conversations: keyframe, turns and recalled
 	// lines, with their headers.
 	Tokens int
 	// Weights are those of relevance. Default: those of every frame.
-	Weights *recall.Weights
+	Weights *recall.RankWeights
 }
 
 // A PreviewFrame is the frame that a message would cause.
 type PreviewFrame struct {
-	Frame  []hud.Message
+	Frame  []hud.FrameMessage
 	Tokens int // exact, of what comes from conversations
 	Fixed  int // of the system text, the tools and the words of the phase
 	Plain  int // of the shown lines as bare ones: who, a colon, the words
@@ -39,7 +39,7 @@ type PreviewFrame struct {
 	Took time.Duration
 	// Shown names the messages whose words stand whole in the frame, by where they
 	// stand on their platform; each once, in no particular order.
-	Shown []spaces.Ref
+	Shown []spaces.MessageRef
 }
 
 // ErrNoMessage is returned by [Shell.Preview] when the message is not in the log
@@ -51,7 +51,7 @@ var ErrNoMessage = errors.New("no such message before this mind")
 const keyframeShare = 14
 
 // Preview renders the frame. It may be called beside running cycles.
-func (s *Shell) Preview(ctx context.Context, p Preview) (PreviewFrame, error) {
+func (s *Shell) Preview(ctx context.Context, p WakePreview) (PreviewFrame, error) {
 	m := s.minds.get(p.Mind)
 	if err := m.refresh(ctx, p.Space); err != nil {
 		return PreviewFrame{}, fmt.Errorf("preview for %s: %w", p.Mind, err)
@@ -71,14 +71,14 @@ func (s *Shell) Preview(ctx context.Context, p Preview) (PreviewFrame, error) {
 }
 
 // preview renders the frame. The mind's lock is held.
-func (c *cycle) preview(p Preview) (PreviewFrame, error) {
+func (c *cycle) preview(p WakePreview) (PreviewFrame, error) {
 	v := c.mind.view(c)
 	v.Seats, v.Weights = slices.Clone(v.Seats), p.Weights
 	seat := v.Seat(p.Space)
 	if seat == nil {
 		return PreviewFrame{}, ErrNoMessage
 	}
-	trigger := seat.Room.Chat.About(spaces.Pinned{Ref: p.Message})
+	trigger := seat.Room.Chat.About(spaces.MessagePinned{Ref: p.Message})
 	if trigger == nil {
 		return PreviewFrame{}, ErrNoMessage
 	}

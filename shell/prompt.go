@@ -90,7 +90,7 @@ func (all *promptCache) forget() {
 }
 
 // prompt returns the agent's system message.
-func (s *Shell) prompt(a *Agent, set Settings) systemPrompt {
+func (s *Shell) prompt(a *Agent, set AgentSettings) systemPrompt {
 	key := systemKey{a, set.Tags}
 	s.systems.mu.Lock()
 	defer s.systems.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 
 // PRD-5.5-1, PRD-5.5-A1, PRD-5.7-1, PRD-11-1: the sections have the size that was decided.
 func TestSectionsKeepTheirSize(t *testing.T) {
-	var c hud.Counter
+	var c hud.TokenCounter
 	for name, want := range map[string][2]int{
 		"memory.v1": {600, 900}, "tools.v1": {250, 700}, "antipatterns.v1": {40, 250},
 		"capabilities.v1": {150, 700}, "instructions.v1": {200, 600}, "identity.v1": {20, 150},
@@ -29,11 +29,11 @@ func TestSectionsKeepTheirSize(t *testing.T) {
 
 // The constants in prompt.go are exact, and the first prompt is small.
 func TestFixedTokensAreCounted(t *testing.T) {
-	var c hud.Counter
+	var c hud.TokenCounter
 	nobody := &Agent{}
 	tools := 0
 	const toolOverhead = 8 // what a provider adds around each tool, in tokens
-	count := func(tool llm.Tool) int {
+	count := func(tool llm.ToolSpec) int {
 		return c.Count(tool.Name) + c.Count(tool.Description) + c.Count(string(tool.Schema)) + toolOverhead
 	}
 	for _, tool := range NewCatalogue(false).Tools() {
@@ -143,14 +143,14 @@ func modeOf(name string) promptMode {
 // agent alone is the system's, what reaches people or reads what they said is the
 // platform's. What nobody has decided about is trusted least.
 func TestEveryActHasItsTier(t *testing.T) {
-	want := map[string]spaces.Tier{}
+	want := map[string]spaces.ToolTier{}
 	for name := range strings.FieldsSeq("use enter_space view sleep timer plan bookmark note goal remember forget fork") {
 		want[name] = spaces.TierSystem
 	}
 	for name := range strings.FieldsSeq("send_message send_reply react edit_message delete_message read_messages search send_file set_up") {
 		want[name] = spaces.TierPlatform
 	}
-	got := map[string]spaces.Tier{}
+	got := map[string]spaces.ToolTier{}
 	for _, o := range NewCatalogue(true).Manifest().Acts {
 		got[o.Name] = o.Tier
 	}

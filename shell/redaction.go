@@ -20,12 +20,12 @@ type deletedWords struct {
 
 // erasedBy returns the words that e deletes from the room, which must not have
 // folded it yet. A receipt does where it tells what was deleted before it came.
-func erasedBy(room *hud.Room, e spaces.Event) (deletedWords, bool) {
-	var m *spaces.Message
-	if _, ok := e.Body.(spaces.Deleted); ok {
+func erasedBy(room *hud.SharedRoom, e spaces.Event) (deletedWords, bool) {
+	var m *spaces.ChatMessage
+	if _, ok := e.Body.(spaces.MessageDeleted); ok {
 		m = room.Chat.About(e.Body)
 	}
-	if b, ok := e.Body.(spaces.Delivered); ok && room.Chat.Withdrawn(b.Refs) {
+	if b, ok := e.Body.(spaces.ActionDelivered); ok && room.Chat.Withdrawn(b.Refs) {
 		m = room.Chat.Find(b.Message)
 	}
 	if m == nil || m.Deleted {
@@ -171,7 +171,7 @@ func (m *mind) forget(w deletedWords) RedactionRequest {
 // that they led to, as the record does (SECURITY S14). It returns all that is to
 // be erased: the facts of those memories as well, and the digests that were made of
 // it. m.mu is held.
-func (m *mind) unlearn(w deletedWords) hud.Redaction {
+func (m *mind) unlearn(w deletedWords) hud.TextRedaction {
 	s := m.self
 	if s == nil { // not in memory: the record does it when it is read
 		return hud.NewRedaction(w.words...)
@@ -219,12 +219,12 @@ func (m *mind) unlearn(w deletedWords) hud.Redaction {
 }
 
 // redacted returns the cycle without the words, wherever its turns repeat them.
-func redacted(c spaces.ClosedCycle, by hud.Redaction) spaces.ClosedCycle {
+func redacted(c spaces.ClosedCycle, by hud.TextRedaction) spaces.ClosedCycle {
 	c.Turns, c.Rest = redactedTurns(c.Turns, by), by.Text(c.Rest)
 	return c
 }
 
-func redactedTurns(turns []spaces.TranscriptTurn, by hud.Redaction) []spaces.TranscriptTurn {
+func redactedTurns(turns []spaces.TranscriptTurn, by hud.TextRedaction) []spaces.TranscriptTurn {
 	turns = slices.Clone(turns)
 	for i := range turns {
 		t := &turns[i]

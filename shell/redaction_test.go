@@ -12,13 +12,13 @@ import (
 // its files.
 func TestTheNamesOfFilesGoWithTheirMessage(t *testing.T) {
 	room := hud.NewRoom(spaces.Space{ID: "sp"})
-	for i, b := range []spaces.Body{
-		spaces.Said{Text: "look at this", Attachments: []spaces.Attachment{{Kind: "file", Name: "divorce papers.pdf"}}},
-		spaces.Edited{Target: "e1", Text: "look at that"},
+	for i, b := range []spaces.EventBody{
+		spaces.MessagePosted{Text: "look at this", Attachments: []spaces.FileAttachment{{Kind: "file", Name: "divorce papers.pdf"}}},
+		spaces.MessageEdited{Target: "e1", Text: "look at that"},
 	} {
 		room.Apply(spaces.Event{Space: "sp", Seq: int64(i + 1), ID: spaces.EventID([]string{"e1", "e2"}[i]), Actor: "kai", Body: b})
 	}
-	gone, ok := erasedBy(room, spaces.Event{Space: "sp", Seq: 3, ID: "e3", Actor: "kai", Body: spaces.Deleted{Target: "e1"}})
+	gone, ok := erasedBy(room, spaces.Event{Space: "sp", Seq: 3, ID: "e3", Actor: "kai", Body: spaces.MessageDeleted{Target: "e1"}})
 	slices.Sort(gone.words)
 	if want := []string{"divorce papers.pdf", "look at that", "look at this"}; !ok || !slices.Equal(slices.Compact(gone.words), want) {
 		t.Fatalf("gone are %q", gone.words)

@@ -22,7 +22,7 @@ func TestWhatFailsDuringACallIsToldLater(t *testing.T) {
 			var w *world
 			var claimed []spaces.Action
 			told := 0
-			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				<-time.After(time.Second)
 				if strings.Contains(r.Messages[len(r.Messages)-1].Text, "NOT DELIVERED") {
 					told++

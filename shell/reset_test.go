@@ -9,7 +9,7 @@ import (
 // /new: what was said before a person began afresh is not shown as news afterwards
 // either, where the agent had not been woken by it. What comes then is, whole.
 func TestAFreshStartLeavesUnreadLinesBehind(t *testing.T) {
-	k := &keeper{Model: replier("hi")}
+	k := &keeper{ChatModel: replier("hi")}
 	play(t, k, func(w *world) {
 		hall := w.room("hall")
 		w.start()

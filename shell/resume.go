@@ -8,7 +8,7 @@ import (
 
 // retrace takes over what the cycle did before its process ended: a message
 // that was said stays said, and what was done is not done again.
-func (c *cycle) retrace(inner []spaces.Body) {
+func (c *cycle) retrace(inner []spaces.EventBody) {
 	var step []spaces.ToolCalled // of the step being read
 	useful := 0
 	here := spaceVisit{space: c.wake.Cycle.Space}
@@ -29,7 +29,7 @@ func (c *cycle) retrace(inner []spaces.Body) {
 			}
 			c.recount(&here, step[len(step)-1], r) // a result follows its act
 		}
-		if _, ok := b.(spaces.Denied); ok {
+		if _, ok := b.(spaces.CallDenied); ok {
 			c.denials++
 		}
 	}
@@ -61,7 +61,7 @@ const unknownSpace spaces.SpaceID = "?"
 // retold notes the end of a wait that the cycle was shown, and reports whether the
 // result is one: it is about the question that it waited for.
 func (c *cycle) retold(r spaces.ToolReturned) bool {
-	end := slices.ContainsFunc(c.wake.Waits, func(w spaces.Wait) bool {
+	end := slices.ContainsFunc(c.wake.Waits, func(w spaces.PendingWait) bool {
 		return w.Call == r.CallID && slices.Contains(r.Refs[:min(1, len(r.Refs))], w.Message)
 	})
 	if end {

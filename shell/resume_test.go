@@ -56,7 +56,7 @@ type mortal struct {
 	reaper *reaper
 }
 
-func (m mortal) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
+func (m mortal) Claim(ctx context.Context, c spaces.WakeClaim) (*spaces.Wake, error) {
 	return around(m.reaper, "claim", func() (*spaces.Wake, error) { return m.ports.Claim(ctx, c) })
 }
 
@@ -64,14 +64,14 @@ func (m mortal) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitR
 	return around(m.reaper, fmt.Sprintf("commit %d", c.Step.N), func() (spaces.CommitResult, error) { return m.ports.Commit(ctx, c) })
 }
 
-func (m mortal) Failures(ctx context.Context, id spaces.Mind, since time.Time) ([]spaces.Failed, error) {
+func (m mortal) Failures(ctx context.Context, id spaces.Mind, since time.Time) ([]spaces.SendFailed, error) {
 	if err := m.reaper.pass("read"); err != nil {
 		return nil, err
 	}
 	return m.ports.Failures(ctx, id, since)
 }
 
-func (m mortal) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
+func (m mortal) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.ContextCompacted) error {
 	_, err := around(m.reaper, "cut", func() (struct{}, error) { return struct{}{}, m.ports.Cut(ctx, holder, k, c) })
 	return err
 }
@@ -89,10 +89,10 @@ func around[R any](r *reaper, what string, do func() (R, error)) (none R, err er
 
 // steady is the model of these tests: a thought, a note beside a look, a message,
 // and rest. Asked again it says the same.
-func steady(r *reaper, asked *int) llm.Model {
-	return mindful(func(_ context.Context, req llm.Request) (llm.Response, error) {
+func steady(r *reaper, asked *int) llm.ChatModel {
+	return mindful(func(_ context.Context, req llm.ModelRequest) (llm.ModelResponse, error) {
 		if err := r.pass("before model"); err != nil {
-			return llm.Response{}, err
+			return llm.ModelResponse{}, err
 		}
 		*asked++
 		res := telling("Responded to Kai about lunch. Told him when. Nothing pending.")
@@ -156,7 +156,7 @@ func (w *world) life(room spaces.SpaceID) (l life) {
 	}
 	for _, e := range w.inner(mind("Ada")) {
 		switch e.Body.(type) {
-		case spaces.SpanChanged, spaces.Transitioned: // tell of the process, not of the cycle
+		case spaces.SpanChanged, spaces.StatesChanged: // tell of the process, not of the cycle
 		default:
 			l.Inner = append(l.Inner, tell(e))
 		}
@@ -188,11 +188,11 @@ func (w *world) plain(text string) string {
 func tell(e spaces.Event) string {
 	words := ""
 	switch b := e.Body.(type) {
-	case spaces.Said:
+	case spaces.MessagePosted:
 		words = b.Text
-	case spaces.Thought:
+	case spaces.ThoughtRecorded:
 		words = b.Text
-	case spaces.Noted:
+	case spaces.NoteAdded:
 		words = b.Label + " " + b.Text
 	case spaces.ToolCalled:
 		words = fmt.Sprintf("%d %s %s", b.Step, b.Name, b.Args)
@@ -200,11 +200,11 @@ func tell(e spaces.Event) string {
 		words = fmt.Sprintf("%d %v %s", b.Step, b.OK, b.Note)
 	case spaces.CycleSummarised:
 		words = fmt.Sprintf("%d %s", b.N, b.Text)
-	case spaces.Stopped:
+	case spaces.CycleStopped:
 		words = string(b.Reason) + " " + b.Detail
 	case spaces.CycleStarted:
 		words = b.Reason
-	case spaces.Compacted:
+	case spaces.ContextCompacted:
 		words = b.Cause
 	default:
 	}
@@ -271,9 +271,9 @@ func TestAnIntakeThatFailedLeavesNoCycleBehind(t *testing.T) {
 				w.ports = func(s sqlstore.AgentStore) ports { return mortal{s, r} }
 				w.start()
 				synctest.Wait()
-				in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.Said{Text: "when is lunch?"})}, At: time.Now()}
-				var claims []spaces.Claim
-				in.Claims = func(ws []spaces.PendingWork) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
+				in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.MessagePosted{Text: "when is lunch?"})}, At: time.Now()}
+				var claims []spaces.WakeClaim
+				in.Claims = func(ws []spaces.PendingWork) []spaces.WakeClaim { claims = w.shell.Claims(ws); return claims }
 				done, err := w.store.Border().Record(w.t.Context(), in)
 				w.ok(err)
 				if at > 0 {
@@ -299,7 +299,7 @@ func TestAnIntakeThatFailedLeavesNoCycleBehind(t *testing.T) {
 func TestALateHolderIsRefused(t *testing.T) {
 	var mu sync.Mutex // guards first
 	first := true
-	slow := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+	slow := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		mu.Lock()
 		wait := first
 		first = false
@@ -336,16 +336,16 @@ func TestALateHolderIsRefused(t *testing.T) {
 // K13, DELIVERY 2.8: a cycle that spoke before its process ended does not speak
 // again: neither when the model fails afterwards, nor when it asks for the same.
 func TestWhatWasSaidBeforeAKillIsNotSaidAgain(t *testing.T) {
-	for name, after := range map[string]func() (llm.Response, error){
-		"the model fails": func() (llm.Response, error) {
-			return llm.Response{}, &llm.Error{Kind: llm.Unavailable, Err: errors.New("down")}
+	for name, after := range map[string]func() (llm.ModelResponse, error){
+		"the model fails": func() (llm.ModelResponse, error) {
+			return llm.ModelResponse{}, &llm.Error{Kind: llm.Unavailable, Err: errors.New("down")}
 		},
-		"the model repeats itself": func() (llm.Response, error) { return calling(7, "send_message", `{"text":"once"}`), nil },
+		"the model repeats itself": func() (llm.ModelResponse, error) { return calling(7, "send_message", `{"text":"once"}`), nil },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &reaper{}
 			resumed := false
-			m := mindful(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, req llm.ModelRequest) (llm.ModelResponse, error) {
 				switch {
 				case req.NoCalls:
 					return telling("hm"), nil
@@ -382,7 +382,7 @@ func TestWhatCameBetweenProcessesIsMarked(t *testing.T) {
 			r, resumed, calls := &reaper{at: killed - 1}, false, 0
 			said := func() {}
 			var marks []bool // of each request since that shows it
-			m := mindful(func(_ context.Context, req llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, req llm.ModelRequest) (llm.ModelResponse, error) {
 				if seen := fmt.Sprint(req.Messages); resumed && strings.Contains(seen, `"three"`) {
 					marks = append(marks, strings.Contains(seen, `"three" ← TRIGGER`))
 				}
@@ -424,7 +424,7 @@ func TestWhatCameBetweenProcessesIsMarked(t *testing.T) {
 func TestAMindKnowsWhatItDidInAnotherProcess(t *testing.T) {
 	var mu sync.Mutex // guards rests and last
 	rests, last := 0, ""
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		last = whole(r)

@@ -20,7 +20,7 @@ func TestCallIsServedWhenItsCycleIsCommitted(t *testing.T) {
 		room := w.room("kai", direct)
 		w.start()
 		synctest.Wait()
-		in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.Said{Text: "hello"})}, At: time.Now()}
+		in := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.update(room, "Kai", spaces.MessagePosted{Text: "hello"})}, At: time.Now()}
 		_, err := w.store.Border().Record(w.t.Context(), in)
 		w.ok(err)
 		call := spaces.PendingWork{Mind: mind("Ada"), Space: room}
@@ -44,9 +44,9 @@ func TestCallIsServedWhenItsCycleIsCommitted(t *testing.T) {
 
 // CON-36: a cycle that did not come to its end leaves its call to others.
 func TestCallOfAnInterruptedCycleIsNotServed(t *testing.T) {
-	stuck := mindful(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+	stuck := mindful(func(ctx context.Context, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		<-ctx.Done()
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	})
 	play(t, stuck, func(w *world) {
 		room := w.room("kai", direct)

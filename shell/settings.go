@@ -15,7 +15,7 @@ type Agent struct {
 	ID      spaces.AgentID
 	Name    string
 	Persona string
-	Model   llm.Model
+	Model   llm.ChatModel
 	// Embedder computes embeddings for agents with Settings.MeaningModel. Default: none
 	// are computed.
 	Embedder llm.Embedder
@@ -24,9 +24,9 @@ type Agent struct {
 	System string
 }
 
-// Settings are the knobs of one agent in one space, already resolved: most
+// AgentSettings are the knobs of one agent in one space, already resolved: most
 // specific wins. Every field has its default in [DefaultSettings].
-type Settings struct {
+type AgentSettings struct {
 	ModelName     string
 	ContextTokens int                         // the model's window
 	MaxOutput     int                         // tokens an answer may take
@@ -85,8 +85,8 @@ type Settings struct {
 }
 
 // DefaultSettings returns the defaults of REQUIREMENTS 8 and DESIGN 9.
-func DefaultSettings() Settings {
-	return Settings{
+func DefaultSettings() AgentSettings {
+	return AgentSettings{
 		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, GreetPlainly: true, Parallel: 8,
 		WaitTimeout: 5 * time.Minute, Histories: hud.HistoryLimits{Origin: 10, Target: 15, LongOrigin: 5, LongTarget: 10}, Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, KeepRecent: 15, SummariseFrom: 20, Threads: hud.DefaultConversationWeights(),
@@ -120,14 +120,14 @@ type Options struct {
 	Meanings EmbeddingStore
 	Agents   []Agent
 	// Settings returns the resolved knobs; the space may be empty.
-	Settings func(spaces.AgentID, spaces.SpaceID) Settings
+	Settings func(spaces.AgentID, spaces.SpaceID) AgentSettings
 	Bus      EventPublisher
 	Presence TypingNotifier      // nil: no typing is shown
 	Drafts   DraftDisplay        // nil: no drafts are shown
 	Sight    ImageSource         // nil: no model sees
 	Ears     TranscriptionStatus // nil: voices are not transcribed
 	Files    bool                // agents may send files
-	Counter  *hud.Counter
+	Counter  *hud.TokenCounter
 	// Holder names this process in leases; unique for ever.
 	Holder string
 	// NewID mints ids that are unique for ever and rise with time.
@@ -150,8 +150,8 @@ type Options struct {
 }
 
 // limits returns the sizes of the agent's view.
-func (s Settings) limits() hud.Limits {
-	return hud.Limits{
+func (s AgentSettings) limits() hud.ViewLimits {
+	return hud.ViewLimits{
 		ContextTokens: s.ContextTokens, MaxOutputTokens: s.MaxOutput, RecallTokens: s.RecallTokens,
 		MaxLogTokens: s.LogTokens, SpansShown: s.SpansShown, SummariesSingle: s.SingleCycles, SummariesGrouped: s.GroupSize,
 		FullCycles: s.FullCycles, MinRecentCycles: s.MinCycles, KeepTurns: s.CompactKeep, SummaryTokens: s.SummaryTokens,

@@ -16,14 +16,14 @@ const setUpLasts = 7 * 24 * time.Hour
 
 // An onboardingState is what a cycle learns of setting up the room that woke it.
 type onboardingState struct {
-	noted []spaces.Body // to be committed with the next step
-	offer *spaces.Noted // that the room is new, to be committed with the last one; nil: it is not
-	begun bool          // whether the room is new has been looked at
-	heard int           // how many of the events that woke the cycle were looked at
+	noted []spaces.EventBody // to be committed with the next step
+	offer *spaces.NoteAdded  // that the room is new, to be committed with the last one; nil: it is not
+	begun bool               // whether the room is new has been looked at
+	heard int                // how many of the events that woke the cycle were looked at
 }
 
 // told returns what a commit has to say of it. Of rows that go back nothing was seen.
-func (s *onboardingState) told(cl *spaces.CycleClose) []spaces.Body {
+func (s *onboardingState) told(cl *spaces.CycleClose) []spaces.EventBody {
 	switch {
 	case cl != nil && cl.Back:
 		return nil
@@ -39,10 +39,10 @@ func live(r spaces.RoomOnboarding, now time.Time) bool {
 }
 
 // setUpIn returns how far the set-up of a room is, with notes that are not committed.
-func setUpIn(self *spaces.InnerState, space spaces.SpaceID, now time.Time, notes ...[]spaces.Body) spaces.RoomOnboarding {
+func setUpIn(self *spaces.InnerState, space spaces.SpaceID, now time.Time, notes ...[]spaces.EventBody) spaces.RoomOnboarding {
 	r := self.SetUps.In(space)
 	for _, b := range slices.Concat(notes...) {
-		if n, ok := b.(spaces.Noted); ok && n.SetUp != nil && n.SetUp.Space == space {
+		if n, ok := b.(spaces.NoteAdded); ok && n.SetUp != nil && n.SetUp.Space == space {
 			r = r.Then(*n.SetUp, now)
 		}
 	}
@@ -50,14 +50,14 @@ func setUpIn(self *spaces.InnerState, space spaces.SpaceID, now time.Time, notes
 }
 
 // setUpNote is the note that a room's set-up has come so far.
-func setUpNote(c spaces.CycleID, s spaces.OnboardingNote) spaces.Noted {
-	return spaces.Noted{Text: "set-up " + string(s.State), Label: "setup", Cycle: c, SetUp: &s}
+func setUpNote(c spaces.CycleID, s spaces.OnboardingNote) spaces.NoteAdded {
+	return spaces.NoteAdded{Text: "set-up " + string(s.State), Label: "setup", Cycle: c, SetUp: &s}
 }
 
 // onboard takes in what people said about setting up the room that woke the cycle,
 // and returns what the frame shows of the active room's: nothing in most. c.mind.mu
 // is held.
-func (c *cycle) onboard(v *hud.View) string {
+func (c *cycle) onboard(v *hud.MindView) string {
 	if c.settings.Onboarding <= 0 {
 		return ""
 	}
@@ -79,7 +79,7 @@ func (c *cycle) onboard(v *hud.View) string {
 
 // hearSetUp notes that a person asks for a set-up or goes on with one, and at the
 // cycle's first frame that the room is new.
-func (c *cycle) hearSetUp(v *hud.View, seat *hud.RoomView, now time.Time) {
+func (c *cycle) hearSetUp(v *hud.MindView, seat *hud.RoomView, now time.Time) {
 	n := len(c.wake.Events)
 	if c.setUp.begun && n == c.setUp.heard {
 		return
@@ -117,8 +117,8 @@ func isNew(seat *hud.RoomView, self spaces.EntityID) bool {
 	if s := seat.Room.Space(); s.Direct || s.Configured {
 		return false
 	}
-	fresh := func(m spaces.Member) bool { return m.ID == self && seat.Uplink.Cursor <= m.Since }
-	other := func(m spaces.Message) bool {
+	fresh := func(m spaces.SpaceMember) bool { return m.ID == self && seat.Uplink.Cursor <= m.Since }
+	other := func(m spaces.ChatMessage) bool {
 		_, agent := m.Sender.IsAgent()
 		return agent && m.Sender != self && m.Notice == nil
 	}
@@ -127,8 +127,8 @@ func isNew(seat *hud.RoomView, self spaces.EntityID) bool {
 
 // personal returns what an event says, and whether a person of the room says it in
 // their own words.
-func personal(room *hud.Room, e spaces.Event) (said spaces.Said, ok bool) {
-	said, ok = e.Body.(spaces.Said)
+func personal(room *hud.SharedRoom, e spaces.Event) (said spaces.MessagePosted, ok bool) {
+	said, ok = e.Body.(spaces.MessagePosted)
 	return said, ok && said.Forwarded == "" && !said.Past && kindOf(room.Members(), e.Actor) == spaces.Human
 }
 

@@ -56,7 +56,7 @@ func TestWhatAProposalMayHold(t *testing.T) {
 // with.
 func each(does map[string][][]llm.ToolCall) mindful {
 	done := map[string]int{}
-	return func(_ context.Context, r llm.Request) (llm.Response, error) {
+	return func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		inbox := ""
 		for _, m := range r.Messages {
 			if m.Role == llm.User && isInbox(m.Text) {
@@ -93,7 +93,7 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.OnePhase, set.MaxRoomActs = true, 2
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
 		for _, words := range []string{"set up this room", "yes", "and again"} {
@@ -101,7 +101,7 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 			w.settle()
 		}
 		var why []string
-		for _, d := range bodies[spaces.Denied](w.inner(mind("Ada"))) {
+		for _, d := range bodies[spaces.CallDenied](w.inner(mind("Ada"))) {
 			why = append(why, d.Denial.Reason)
 		}
 		const already, none = "This has been set up already.", "No proposal stands in this room."
@@ -109,7 +109,7 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 			t.Errorf("refused because %q", why)
 		}
 		done := 0
-		for _, n := range bodies[spaces.Noted](w.inner(mind("Ada"))) {
+		for _, n := range bodies[spaces.NoteAdded](w.inner(mind("Ada"))) {
 			if n.SetUp != nil && n.SetUp.State == spaces.SetUpDone {
 				done++
 			}
@@ -127,7 +127,7 @@ func TestASetUpIsDroppedInTheStepThatHearsOfIt(t *testing.T) {
 	play(t, m, func(w *world) {
 		set := shell.DefaultSettings()
 		set.OnePhase = true
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "set up this room. No, never mind.")

@@ -21,7 +21,7 @@ import (
 func (w *world) heard(room spaces.SpaceID, words string) spaces.Event {
 	w.t.Helper()
 	for _, e := range w.log(room) {
-		if said, ok := e.Body.(spaces.Said); ok && said.Text == words {
+		if said, ok := e.Body.(spaces.MessagePosted); ok && said.Text == words {
 			return e
 		}
 	}
@@ -50,9 +50,9 @@ func TestWhoComesLaterIsNoReaderOfASetUp(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("the proposal (-want +got):\n%s", diff)
 		}
-		bell := w.update(room, "Bell", spaces.Said{Text: "ten to nine"})
+		bell := w.update(room, "Bell", spaces.MessagePosted{Text: "ten to nine"})
 		bell.From.Kind = spaces.Bot
-		w.record(bell, w.update(room, "Zoe", spaces.Said{Text: "yes"}))
+		w.record(bell, w.update(room, "Zoe", spaces.MessagePosted{Text: "yes"}))
 		w.settle()
 		kept := w.self(mind("Ada")).Memories.All
 		if len(kept) != 2 {
@@ -88,7 +88,7 @@ func TestAProposalThatIsNotThereIsNotApproved(t *testing.T) {
 	for name, lose := range map[string]func(w *world, room spaces.SpaceID, said spaces.EventID){
 		"deleted": func(w *world, room spaces.SpaceID, said spaces.EventID) {
 			w.deliver()
-			w.does(room, "Kai", spaces.Deleted{Target: said})
+			w.does(room, "Kai", spaces.MessageDeleted{Target: said})
 		},
 		"not delivered": func(w *world, _ spaces.SpaceID, _ spaces.EventID) {
 			due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 1)
@@ -121,20 +121,20 @@ func TestAnOvertakenApprovalLeavesNothing(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	n := 0
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if n++; n == 1 {
 			return calling(n, "set_up", sailing), nil
 		}
 		if n == 3 {
 			w.says(room, "Kai", "no, wait")
-			return llm.Response{Calls: []llm.ToolCall{{ID: "a", Name: "set_up", Args: apply}, {ID: "b", Name: "send_message", Args: `{"text":"Done."}`}}}, nil
+			return llm.ModelResponse{Calls: []llm.ToolCall{{ID: "a", Name: "set_up", Args: apply}, {ID: "b", Name: "send_message", Args: `{"text":"Done."}`}}}, nil
 		}
 		return telling("Responded to Kai. Waited."), nil
 	})
 	play(t, m, func(v *world) {
 		set := shell.DefaultSettings()
 		set.OnePhase, set.MaxRoomActs = true, 2
-		v.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		v.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		w, room = v, v.room("kai", direct)
 		w.start()
 		for _, words := range []string{"set up this room", "yes"} {
@@ -160,7 +160,7 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 		var w *world
 		var room spaces.SpaceID
 		n := 0
-		m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+		m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 			switch n++; n {
 			case 1:
 				w.says(room, "Kai", "set up this room")
@@ -169,7 +169,7 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 			case 4:
 				if restart {
 					w.cancel()
-					return llm.Response{}, errKilled
+					return llm.ModelResponse{}, errKilled
 				}
 			}
 			if n < 6 {
@@ -180,7 +180,7 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 		play(t, m, func(v *world) {
 			set := shell.DefaultSettings()
 			set.OnePhase = true
-			v.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+			v.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 			w, room = v, v.room("kai", direct)
 			w.start()
 			w.says(room, "Kai", "hello")
@@ -191,7 +191,7 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 			}
 			w.settle()
 			var got []string
-			for _, b := range bodies[spaces.Noted](w.inner(mind("Ada"))) {
+			for _, b := range bodies[spaces.NoteAdded](w.inner(mind("Ada"))) {
 				if b.SetUp == nil {
 					continue
 				}
@@ -199,7 +199,7 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 				for _, id := range b.SetUp.Sources {
 					for _, e := range w.log(room) {
 						if e.ID == id {
-							line = append(line, e.Body.(spaces.Said).Text)
+							line = append(line, e.Body.(spaces.MessagePosted).Text)
 						}
 					}
 				}

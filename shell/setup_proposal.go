@@ -14,7 +14,7 @@ import (
 
 // proposal renders what is proposed for a room: always the same parts in the same
 // order, with what is so there now (PRD-6.5-4). due says when its plans are due first.
-func proposal(p *spaces.OnboardingPlan, due []time.Time, s *stepContext, room *hud.Room) string {
+func proposal(p *spaces.OnboardingPlan, due []time.Time, s *stepContext, room *hud.SharedRoom) string {
 	var b strings.Builder
 	b.WriteString("**Proposal for this room**\n\n")
 	fmt.Fprintf(&b, "**What it is for:** %s\n\n", p.Purpose)
@@ -51,7 +51,7 @@ func writeList(b *strings.Builder, title string, entries []string) {
 }
 
 // agentsOf names the agents of a room, in the order they came.
-func agentsOf(room *hud.Room) []string {
+func agentsOf(room *hud.SharedRoom) []string {
 	var names []string
 	for _, m := range room.Members() {
 		if m.Kind == spaces.Agent {
@@ -62,7 +62,7 @@ func agentsOf(room *hud.Room) []string {
 }
 
 // answersWhen says in words what wakes agents in a room.
-func answersWhen(wake spaces.WakePolicy, s spaces.Space, members []spaces.Member) string {
+func answersWhen(wake spaces.WakePolicy, s spaces.Space, members []spaces.SpaceMember) string {
 	alone := s.Closed && len(members) == 2 && wake != spaces.WakeMention
 	if wake != spaces.WakeNone && (s.Direct || alone || wake == spaces.WakeAll) {
 		return "to every message"
@@ -74,16 +74,16 @@ func answersWhen(wake spaces.WakePolicy, s spaces.Space, members []spaces.Member
 var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "discord": "Discord", "local": "the terminal"}
 
 // chatsOf says on which platforms a room has chats, and how many.
-func chatsOf(room *hud.Room) string {
+func chatsOf(room *hud.SharedRoom) string {
 	chats := map[[2]string]bool{}
 	for i := range room.Chat.Messages {
-		if b, ok := room.Chat.Messages[i].Notice.(spaces.Linked); ok {
+		if b, ok := room.Chat.Messages[i].Notice.(spaces.ChatLinked); ok {
 			chats[[2]string{b.Account, b.Chat}] = true
 		}
-		if b, ok := room.Chat.Messages[i].Notice.(spaces.Unlinked); ok {
+		if b, ok := room.Chat.Messages[i].Notice.(spaces.ChatUnlinked); ok {
 			delete(chats, [2]string{b.Account, b.Chat})
 		}
-		if b, ok := room.Chat.Messages[i].Notice.(spaces.Migrated); ok {
+		if b, ok := room.Chat.Messages[i].Notice.(spaces.ChatMigrated); ok {
 			delete(chats, [2]string{b.Account, b.From})
 			chats[[2]string{b.Account, b.To}] = true
 		}

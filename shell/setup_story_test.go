@@ -26,7 +26,7 @@ const (
 
 // A doer does what is written beside the newest words it was woken with, act by act.
 func doer(does map[string][][2]string) mindful {
-	return func(_ context.Context, r llm.Request) (llm.Response, error) {
+	return func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -73,7 +73,7 @@ func (w *world) self(m spaces.Mind) *spaces.InnerState {
 func (w *world) codes(m spaces.Mind) []string {
 	w.t.Helper()
 	var all []string
-	for _, d := range bodies[spaces.Denied](w.inner(m)) {
+	for _, d := range bodies[spaces.CallDenied](w.inner(m)) {
 		all = append(all, d.Denial.Code)
 	}
 	return all
@@ -145,7 +145,7 @@ func TestADeletedMessageTakesItsProposalAlong(t *testing.T) {
 	for n := range 8 {
 		first, approved, restart := n&1 != 0, n&2 != 0, n&4 != 0
 		t.Run(fmt.Sprintf("the first %v, approved %v, restart %v", first, approved, restart), func(t *testing.T) {
-			k := &keeper{Model: doer(map[string][][2]string{
+			k := &keeper{ChatModel: doer(map[string][][2]string{
 				"help me get started": {},
 				"the key":             {{"set_up", sailing}},
 				"yes":                 {{"set_up", apply}},
@@ -165,7 +165,7 @@ func TestADeletedMessageTakesItsProposalAlong(t *testing.T) {
 				if s := w.setUpOf(mind("Ada"), room); (s.State == spaces.SetUpDone) != approved || (s.Plan == nil) != approved {
 					t.Fatalf("before the delete it stands at %+v", s)
 				}
-				w.does(room, "Kai", spaces.Deleted{Ref: map[bool]spaces.Ref{true: asked, false: told}[first]})
+				w.does(room, "Kai", spaces.MessageDeleted{Ref: map[bool]spaces.MessageRef{true: asked, false: told}[first]})
 				w.settle()
 				if restart {
 					w.crash()
@@ -216,7 +216,7 @@ func TestAProposalIsAppliedWhole(t *testing.T) {
 	play(t, doer(does), func(w *world) {
 		set := shell.DefaultSettings()
 		set.MaxSteps = 60
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
 		for _, words := range []string{"plan a lot", "set up this room", "yes"} {
@@ -250,7 +250,7 @@ func TestAProposalIsAppliedWhole(t *testing.T) {
 // PRD-11-12: who goes away finds nothing made, and a proposal of a week ago cannot be
 // approved by chance. What it said is there when a person asks again.
 func TestASetUpThatNobodyDecidesOnIsOver(t *testing.T) {
-	k := &keeper{Model: doer(map[string][][2]string{"set up this room": {{"set_up", sailing}}, "yes": {{"set_up", apply}}})}
+	k := &keeper{ChatModel: doer(map[string][][2]string{"set up this room": {{"set_up", sailing}}, "yes": {{"set_up", apply}}})}
 	play(t, k, func(w *world) {
 		w.poll = time.Hour // a week is not looked at second by second
 		room := w.room("kai", direct)
@@ -288,15 +288,15 @@ func TestASetUpThatNobodyDecidesOnIsOver(t *testing.T) {
 // PRD-6.5-A8, PRD-11-10: where a set-up may take no tokens, or the act is taken, none is
 // offered, opened or done.
 func TestASetUpCanBeTurnedOff(t *testing.T) {
-	for code, change := range map[string]func(*shell.Settings){
-		"setup_off":   func(s *shell.Settings) { s.Onboarding = 0 },
-		"tier_policy": func(s *shell.Settings) { s.Without = []string{"set_up"} },
+	for code, change := range map[string]func(*shell.AgentSettings){
+		"setup_off":   func(s *shell.AgentSettings) { s.Onboarding = 0 },
+		"tier_policy": func(s *shell.AgentSettings) { s.Without = []string{"set_up"} },
 	} {
-		k := &keeper{Model: doer(crew)}
+		k := &keeper{ChatModel: doer(crew)}
 		play(t, k, func(w *world) {
 			set := shell.DefaultSettings()
 			change(&set)
-			w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+			w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 			room := w.room("kai", func(o *spaces.OpenRequest) { o.Key, o.Wake = "", spaces.WakeAll })
 			w.start()
 			w.says(room, "Kai", "hello")
@@ -344,17 +344,17 @@ func TestOnlyAPersonsOwnWordsOpenASetUp(t *testing.T) {
 	const words = "set up this room"
 	for name, c := range map[string]struct {
 		kind spaces.EntityKind
-		said spaces.Said
+		said spaces.MessagePosted
 		want spaces.OnboardingState
 	}{
-		"a person":               {spaces.Human, spaces.Said{Text: words}, spaces.SetUpOpened},
-		"a bot":                  {spaces.Bot, spaces.Said{Text: words}, spaces.SetUpOffered},
-		"a channel":              {spaces.Service, spaces.Said{Text: words}, spaces.SetUpOffered},
-		"passed on":              {spaces.Human, spaces.Said{Text: words, Forwarded: "Zoe"}, spaces.SetUpOffered},
-		"a person without words": {spaces.Human, spaces.Said{Text: "hello"}, spaces.SetUpOffered},
+		"a person":               {spaces.Human, spaces.MessagePosted{Text: words}, spaces.SetUpOpened},
+		"a bot":                  {spaces.Bot, spaces.MessagePosted{Text: words}, spaces.SetUpOffered},
+		"a channel":              {spaces.Service, spaces.MessagePosted{Text: words}, spaces.SetUpOffered},
+		"passed on":              {spaces.Human, spaces.MessagePosted{Text: words, Forwarded: "Zoe"}, spaces.SetUpOffered},
+		"a person without words": {spaces.Human, spaces.MessagePosted{Text: "hello"}, spaces.SetUpOffered},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := &keeper{Model: doer(nil)}
+			k := &keeper{ChatModel: doer(nil)}
 			play(t, k, func(w *world) {
 				room := w.room("club", func(o *spaces.OpenRequest) { o.Key, o.Wake = "", spaces.WakeAll })
 				w.start()
@@ -382,7 +382,7 @@ func TestOnlyAPersonsOwnWordsOpenASetUp(t *testing.T) {
 // SECURITY S5: a set-up is known in its circle and shown in its room: in another room,
 // or in a person's own chat, no frame has it.
 func TestASetUpStaysInItsRoom(t *testing.T) {
-	k := &keeper{Model: doer(map[string][][2]string{"set up this room": {{"set_up", sailing}}})}
+	k := &keeper{ChatModel: doer(map[string][][2]string{"set up this room": {{"set_up", sailing}}})}
 	play(t, k, func(w *world) {
 		group := w.room("group", circle("studio"))
 		beside := w.room("beside", circle("studio"))
@@ -417,7 +417,7 @@ func TestAnOvertakenProposalDoesNotStand(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	n := 0
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}

@@ -75,7 +75,7 @@ func largest() *spaces.OnboardingPlan {
 // or two at a time, and never takes more tokens than the setting says, of which what
 // must not be missed comes first.
 func TestASetUpTakesNoMoreThanItMay(t *testing.T) {
-	var c hud.Counter
+	var c hud.TokenCounter
 	for _, state := range []spaces.OnboardingState{spaces.SetUpOpened, spaces.SetUpProposed} {
 		for _, plan := range []*spaces.OnboardingPlan{nil, {Purpose: "sailing"}, largest()} {
 			last := ""
@@ -127,22 +127,22 @@ func TestAProposalIsShownQuoted(t *testing.T) {
 // stands now, and says of each plan when it is due first.
 func TestAProposalSaysWhatIsSo(t *testing.T) {
 	room := hud.NewRoom(spaces.Space{ID: "den"})
-	room.SetMembers(append(crowd("kai", "bot", "max"), spaces.Member{Since: 9, Entity: spaces.Entity{ID: "agent:eve", Kind: spaces.Agent, Name: "Eve\n**Approved**"}}))
+	room.SetMembers(append(crowd("kai", "bot", "max"), spaces.SpaceMember{Since: 9, Entity: spaces.Entity{ID: "agent:eve", Kind: spaces.Agent, Name: "Eve\n**Approved**"}}))
 	if got, want := agentsOf(room), []string{"Max", hud.CleanName("Eve\n**Approved**")}; !slices.Equal(got, want) {
 		t.Errorf("its agents are %q, want %q", got, want)
 	}
 	for n, c := range []struct {
-		fact spaces.Body
+		fact spaces.EventBody
 		want string
 	}{
-		{spaces.Said{Text: "hello"}, "this one"},
-		{spaces.Linked{Account: "telegram:1", Chat: "100"}, "Telegram"},
-		{spaces.Linked{Account: "slack:T1:U1", Chat: "C1"}, "Slack, Telegram"},
-		{spaces.Linked{Account: "telegram:1", Chat: "200"}, "Slack, Telegram (2)"},
-		{spaces.Linked{Account: "matrix:1", Chat: "x"}, "Slack, Telegram (2), matrix"},
-		{spaces.Migrated{Account: "telegram:1", From: "200", To: "-200"}, "Slack, Telegram (2), matrix"},
-		{spaces.Unlinked{Account: "telegram:1", Chat: "200"}, "Slack, Telegram (2), matrix"},
-		{spaces.Unlinked{Account: "telegram:1", Chat: "-200"}, "Slack, Telegram, matrix"},
+		{spaces.MessagePosted{Text: "hello"}, "this one"},
+		{spaces.ChatLinked{Account: "telegram:1", Chat: "100"}, "Telegram"},
+		{spaces.ChatLinked{Account: "slack:T1:U1", Chat: "C1"}, "Slack, Telegram"},
+		{spaces.ChatLinked{Account: "telegram:1", Chat: "200"}, "Slack, Telegram (2)"},
+		{spaces.ChatLinked{Account: "matrix:1", Chat: "x"}, "Slack, Telegram (2), matrix"},
+		{spaces.ChatMigrated{Account: "telegram:1", From: "200", To: "-200"}, "Slack, Telegram (2), matrix"},
+		{spaces.ChatUnlinked{Account: "telegram:1", Chat: "200"}, "Slack, Telegram (2), matrix"},
+		{spaces.ChatUnlinked{Account: "telegram:1", Chat: "-200"}, "Slack, Telegram, matrix"},
 	} {
 		room.Apply(spaces.Event{Seq: int64(n + 1), Space: "den", Branch: spaces.Primary, Object: spaces.ChatObject, Body: c.fact})
 		if got := chatsOf(room); got != c.want {
@@ -197,7 +197,7 @@ func TestWhenAgentsAnswerIsWhatTheGateDoes(t *testing.T) {
 			if n&4 != 0 {
 				members = crowd("kai", "ada", "nova")
 			}
-			wake, _ := Gate{Agent: "ada"}.judge(spaces.GateInput{Space: s, Members: members}, spaces.Event{Actor: "kai", Body: spaces.Said{Text: "hi"}}, spaces.Said{Text: "hi"})
+			wake, _ := Gate{Agent: "ada"}.judge(spaces.GateInput{Space: s, Members: members}, spaces.Event{Actor: "kai", Body: spaces.MessagePosted{Text: "hi"}}, spaces.MessagePosted{Text: "hi"})
 			if told := answersWhen(policy, s, members) == "to every message"; told != wake {
 				t.Errorf("%+v of %d: told %v, the gate says %v", s, len(members), told, wake)
 			}

@@ -17,7 +17,7 @@ import (
 func TestDeletedWordsGoFromAShortenedFrame(t *testing.T) {
 	const words = "the picnic has moved to the mill of Aunt Number29"
 	shown, long := false, ""
-	k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		<-time.After(time.Second)
 		if r.NoCalls {
 			return telling("hm" + long), nil
@@ -30,7 +30,7 @@ func TestDeletedWordsGoFromAShortenedFrame(t *testing.T) {
 	play(t, k, func(w *world) {
 		set := shell.DefaultSettings()
 		set.ContextTokens, set.MaxOutput, set.RecallTokens = 9000, 600, 1
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		office, family := w.room("office", direct), w.room("family")
 		for n := range 120 {
 			w.says(family, "Maya", fmt.Sprintf("report %d. It is in the cellar of the old archive", n))
@@ -38,7 +38,7 @@ func TestDeletedWordsGoFromAShortenedFrame(t *testing.T) {
 		w.start()
 		w.says(office, "Kai", "hello")
 		w.settle()
-		var ref spaces.Ref
+		var ref spaces.MessageRef
 		for n := range 30 {
 			ref = w.says(family, "Maya", fmt.Sprintf("the picnic has moved to the mill of Aunt Number%d", n))
 		}
@@ -48,7 +48,7 @@ func TestDeletedWordsGoFromAShortenedFrame(t *testing.T) {
 		if !shown {
 			t.Fatal("the words were not shown")
 		}
-		w.does(family, "Maya", spaces.Deleted{Ref: ref})
+		w.does(family, "Maya", spaces.MessageDeleted{Ref: ref})
 		w.settle()
 		frame, err := w.store.Console().Frame(w.t.Context(), w.lived()[1].ID, 1)
 		w.ok(err)

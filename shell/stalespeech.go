@@ -43,7 +43,7 @@ func (c *cycle) hushed(ctx context.Context, sc spaces.StepCommit, st *stepContex
 	denial := &st.denials[len(st.denials)-1]
 	i := slices.IndexFunc(d.said.Calls, func(call spaces.TurnCall) bool { return c.shell.catalogue.isRoom(call.Name) })
 	c.shell.catalogue.blame(denial, d.said.Calls[i].Name)
-	sc.Inner = append(slices.Clip(sc.Inner), spaces.Denied{Denial: *denial})
+	sc.Inner = append(slices.Clip(sc.Inner), spaces.CallDenied{Denial: *denial})
 	c.tellDenial(denial)
 	return c.withhold(ctx, sc, st, d, out)
 }
@@ -53,7 +53,7 @@ func (c *cycle) hushed(ctx context.Context, sc spaces.StepCommit, st *stepContex
 func (c *cycle) withhold(ctx context.Context, sc spaces.StepCommit, st *stepContext, d stepResult, out toolResult) error {
 	sc.Effect, sc.Close = nil, nil
 	kept := slices.DeleteFunc(slices.Clone(st.inner), st.falls)
-	sc.Timers = slices.DeleteFunc(slices.Clone(sc.Timers), func(t spaces.Timer) bool { return slices.Contains(st.bound, t.ID) })
+	sc.Timers = slices.DeleteFunc(slices.Clone(sc.Timers), func(t spaces.WakeTimer) bool { return slices.Contains(st.bound, t.ID) })
 	back := map[string]bool{} // calls
 	sc.Inner = slices.DeleteFunc(slices.Clone(sc.Inner), st.falls)
 	for i, b := range sc.Inner {

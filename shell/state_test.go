@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-var states = []spaces.State{
+var states = []spaces.ShellState{
 	spaces.Idle, spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.WaitingReply, spaces.Sleeping,
 }
 
@@ -43,7 +43,7 @@ func TestIllegalMovesChangeNothing(t *testing.T) {
 // PRD-6.3-A3: all moves are handed over once, in order.
 func TestMovesAreTakenOnceInOrder(t *testing.T) {
 	m := NewMachine("c1", spaces.Idle)
-	for _, to := range []spaces.State{spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.Engaging} {
+	for _, to := range []spaces.ShellState{spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.Engaging} {
 		m.must(to, TransitionCause{By: "system"})
 	}
 	got, ok := m.Taken()

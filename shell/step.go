@@ -15,7 +15,7 @@ import (
 const maxRepairs = 2
 
 // decide turns one answer into acts, or into rest.
-func (c *cycle) decide(ctx context.Context, res llm.Response) (ended bool, err error) {
+func (c *cycle) decide(ctx context.Context, res llm.ModelResponse) (ended bool, err error) {
 	acts, text := fromCalls(res.Calls, c.step), strings.TrimSpace(res.Text)
 	if c.settings.Tags {
 		read := fromTags
@@ -53,7 +53,7 @@ func brokenOff(f llm.FinishReason) bool { return f == llm.Length || f == llm.Blo
 
 // A stepResult is what the acts of one step came to.
 type stepResult struct {
-	inner   []spaces.Body
+	inner   []spaces.EventBody
 	raw     string                  // the model's answer
 	said    spaces.TranscriptTurn   // it as a turn of the tools dialect
 	results []spaces.TranscriptTurn // what the model is told about each act
@@ -87,7 +87,7 @@ func (c *cycle) performAll(st *stepContext, raw string, acts []parsedCall, text 
 		d.results = append(d.results, spaces.TranscriptTurn{Role: spaces.RoleTool, CallID: a.ID, Text: out.String(), Refs: out.refs})
 	}
 	for _, denial := range st.denials {
-		d.inner = append(d.inner, spaces.Denied{Denial: denial})
+		d.inner = append(d.inner, spaces.CallDenied{Denial: denial})
 	}
 	return d
 }
@@ -101,7 +101,7 @@ func (c *cycle) told(d stepResult) []spaces.TranscriptTurn {
 }
 
 // act performs the acts of one step and makes them durable, all or none.
-func (c *cycle) act(ctx context.Context, res llm.Response, acts []ToolCall, text string) (ended bool, err error) {
+func (c *cycle) act(ctx context.Context, res llm.ModelResponse, acts []ToolCall, text string) (ended bool, err error) {
 	st, read := c.stage(), c.shell.catalogue.readAll(acts)
 	if err := c.composeAll(ctx, st, read); err != nil {
 		return true, err
@@ -144,7 +144,7 @@ func (c *cycle) act(ctx context.Context, res llm.Response, acts []ToolCall, text
 }
 
 // spoken counts the effects that reach a person.
-func spoken(effects []spaces.Effect) int {
+func spoken(effects []spaces.RoomEffect) int {
 	n := 0
 	for i := range effects {
 		if effects[i].Branch == "" {
@@ -210,7 +210,7 @@ func restLine(text string) string {
 // committedLive tells the live events of acts that are durable now.
 func (c *cycle) committedLive(st *stepContext) {
 	for _, b := range st.inner {
-		if r, ok := b.(spaces.Remembered); ok {
+		if r, ok := b.(spaces.MemoryAdded); ok {
 			c.shell.publish("memory_stored", r.What, c.facts("memory", r.ID))
 		}
 	}

@@ -13,24 +13,24 @@ import (
 // happened: the step's commit makes it so, whole or not at all.
 type stepContext struct {
 	wake     *spaces.Wake
-	view     *hud.View
+	view     *hud.MindView
 	active   spaces.SpaceID
 	branch   spaces.BranchID // of every room, once the agent has forked
 	upto     int64           // last event of the trigger space the agent was shown
 	guard    *hud.LeakGuard
-	settings Settings
+	settings AgentSettings
 	strict   bool // speech fails when others spoke meanwhile
 	now      time.Time
 	newID    func() string
 	phase    spaces.Phase
 	call     string                  // of the act being performed
 	composed map[string]composedText // for the calls that asked for words
-	setUps   []spaces.Body           // notes of them that the cycle has yet to commit
+	setUps   []spaces.EventBody      // notes of them that the cycle has yet to commit
 	size     int                     // of the last frame, in tokens
 
-	effects    []spaces.Effect
-	inner      []spaces.Body
-	timers     []spaces.Timer
+	effects    []spaces.RoomEffect
+	inner      []spaces.EventBody
+	timers     []spaces.WakeTimer
 	bound      []string // ids of memories and timers that stand and fall with what the step does to rooms
 	denials    []spaces.Denial
 	stop       spaces.StopReason // set by an act that ends the cycle
@@ -69,13 +69,13 @@ func (s *stepContext) shown(text string, refs []spaces.EventID) toolResult {
 }
 
 // keep makes an inner event of what the act decided.
-func (s *stepContext) keep(b spaces.Body) toolResult {
+func (s *stepContext) keep(b spaces.EventBody) toolResult {
 	s.inner = append(s.inner, b)
 	return s.done(map[string]any{})
 }
 
 // do adds an effect on a room.
-func (s *stepContext) do(e spaces.Effect) toolResult {
+func (s *stepContext) do(e spaces.RoomEffect) toolResult {
 	s.effects = append(s.effects, e)
 	out := s.done(map[string]any{})
 	if e.Kind == spaces.ActSend {
@@ -108,7 +108,7 @@ func (s *stepContext) noMessage(id string) toolResult {
 
 // room finds a space among the agent's own: by its short id, its name, or its
 // id; empty means the active one.
-func (s *stepContext) room(name string) (*hud.Room, toolResult) {
+func (s *stepContext) room(name string) (*hud.SharedRoom, toolResult) {
 	if name == "" {
 		if s.active == "" {
 			return nil, s.deny("no_active_space", "No active space: nothing has been entered in this wake.", "Call enter_space with one of your spaces first.")
@@ -152,14 +152,14 @@ func (s *stepContext) seat(name string) *hud.RoomView {
 
 // looked finds a space to look into: one of the agent's own here, or one of
 // another circle that the HUD has shown lines of.
-func (s *stepContext) looked(name string) (*hud.Room, toolResult) {
+func (s *stepContext) looked(name string) (*hud.SharedRoom, toolResult) {
 	if seat := s.view.FindRoom(name); seat != nil && s.view.Seat(seat.Uplink.Space) == nil {
 		return seat.Room, toolResult{}
 	}
 	return s.room(name)
 }
 
-func (s *stepContext) short(r *hud.Room) string {
+func (s *stepContext) short(r *hud.SharedRoom) string {
 	for _, seat := range s.view.Seats {
 		if seat.Room == r {
 			return seat.Short
@@ -169,7 +169,7 @@ func (s *stepContext) short(r *hud.Room) string {
 }
 
 // message finds a message by the id the HUD shows.
-func (s *stepContext) message(r *hud.Room, id string) *spaces.Message {
+func (s *stepContext) message(r *hud.SharedRoom, id string) *spaces.ChatMessage {
 	m := r.FindShort(id)
 	if m == nil || m.Notice != nil || m.Deleted {
 		return nil
@@ -188,8 +188,8 @@ func (s *stepContext) newest() spaces.EventID {
 }
 
 // effect starts an effect on a room, in the thread the agent is talking in.
-func (s *stepContext) effect(kind spaces.ActionKind, r *hud.Room) spaces.Effect {
-	e := spaces.Effect{
+func (s *stepContext) effect(kind spaces.ActionKind, r *hud.SharedRoom) spaces.RoomEffect {
+	e := spaces.RoomEffect{
 		Kind: kind, Space: r.ID(), Branch: s.branch, ID: spaces.EventID(s.newID()), Seen: r.Upto(),
 		Policy: s.settings.OnUnknown, MaxRun: spaces.MaxAgentRun,
 	}

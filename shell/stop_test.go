@@ -21,9 +21,9 @@ import (
 )
 
 // answering is a model that thinks and then answers each engagement call with do.
-func answering(do func(n int, r llm.Request) (llm.Response, error)) mindful {
+func answering(do func(n int, r llm.ModelRequest) (llm.ModelResponse, error)) mindful {
 	n := 0
-	return func(_ context.Context, r llm.Request) (llm.Response, error) {
+	return func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -35,41 +35,43 @@ func answering(do func(n int, r llm.Request) (llm.Response, error)) mindful {
 // PRD-5.2-1, -2, -A1, -A4, -A5: every way a cycle can end has its own name; none
 // ends without one.
 func TestEveryEndHasItsOwnName(t *testing.T) {
-	failing := func(k llm.ErrorKind) func(int, llm.Request) (llm.Response, error) {
-		return func(int, llm.Request) (llm.Response, error) {
-			return llm.Response{}, &llm.Error{Kind: k, Err: errors.New("no")}
+	failing := func(k llm.ErrorKind) func(int, llm.ModelRequest) (llm.ModelResponse, error) {
+		return func(int, llm.ModelRequest) (llm.ModelResponse, error) {
+			return llm.ModelResponse{}, &llm.Error{Kind: k, Err: errors.New("no")}
 		}
 	}
 	for _, c := range []struct {
 		want     spaces.StopReason
-		do       func(n int, r llm.Request) (llm.Response, error)
-		settings func(*shell.Settings)
+		do       func(n int, r llm.ModelRequest) (llm.ModelResponse, error)
+		settings func(*shell.AgentSettings)
 		cancel   bool
 	}{
-		{want: spaces.StopCompleted, do: func(n int, _ llm.Request) (llm.Response, error) {
+		{want: spaces.StopCompleted, do: func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 			if n == 1 {
 				return calling(1, "send_message", `{"text":"hi"}`), nil
 			}
 			return telling("Responded to Kai. Greeted."), nil
 		}},
-		{want: spaces.StopSilent, do: func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil }},
-		{want: spaces.StopSleeping, do: func(int, llm.Request) (llm.Response, error) { return calling(1, "sleep", `{"seconds":60}`), nil }},
-		{want: spaces.StopBudget, settings: func(s *shell.Settings) { s.CycleTokens = 110 }},
+		{want: spaces.StopSilent, do: func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil }},
+		{want: spaces.StopSleeping, do: func(int, llm.ModelRequest) (llm.ModelResponse, error) {
+			return calling(1, "sleep", `{"seconds":60}`), nil
+		}},
+		{want: spaces.StopBudget, settings: func(s *shell.AgentSettings) { s.CycleTokens = 110 }},
 		{want: spaces.StopMaxRetries, do: failing(llm.Unavailable)},
 		{want: spaces.StopTimeout, do: failing(llm.Timeout)},
 		{want: spaces.StopModelError, do: failing(llm.Rejected)},
-		{want: spaces.StopMaxSteps, settings: func(s *shell.Settings) { s.MaxSteps = 3 }, do: func(n int, _ llm.Request) (llm.Response, error) {
+		{want: spaces.StopMaxSteps, settings: func(s *shell.AgentSettings) { s.MaxSteps = 3 }, do: func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 			return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
 		}},
-		{want: spaces.StopCoordinator, do: func(int, llm.Request) (llm.Response, error) { panic("a fault of ours") }},
+		{want: spaces.StopCoordinator, do: func(int, llm.ModelRequest) (llm.ModelResponse, error) { panic("a fault of ours") }},
 		{want: spaces.StopCancelled, cancel: true},
 	} {
 		t.Run(string(c.want), func(t *testing.T) {
 			m := answering(c.do)
 			if c.cancel {
-				m = func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+				m = func(ctx context.Context, _ llm.ModelRequest) (llm.ModelResponse, error) {
 					<-ctx.Done()
-					return llm.Response{}, llm.Interrupted(ctx)
+					return llm.ModelResponse{}, llm.Interrupted(ctx)
 				}
 			}
 			play(t, m, func(w *world) {
@@ -77,7 +79,7 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 				if c.settings != nil {
 					c.settings(&set)
 				}
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 				room := w.room("kai", direct)
 				w.start()
 				w.says(room, "Kai", "hello")
@@ -101,19 +103,19 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 // PRD-5.2-4, -A2, S13: the budget is spent when the tokens used equal it; one
 // token less allows another call.
 func TestBudgetEndsAtEquality(t *testing.T) {
-	for name, set := range map[string]func(s *shell.Settings, limit int){
-		"cycle": func(s *shell.Settings, n int) { s.CycleTokens = n },
-		"agent": func(s *shell.Settings, n int) { s.AgentTokens = n },
-		"space": func(s *shell.Settings, n int) { s.SpaceTokens = n },
-		"all":   func(s *shell.Settings, n int) { s.AllTokens = n },
+	for name, set := range map[string]func(s *shell.AgentSettings, limit int){
+		"cycle": func(s *shell.AgentSettings, n int) { s.CycleTokens = n },
+		"agent": func(s *shell.AgentSettings, n int) { s.AgentTokens = n },
+		"space": func(s *shell.AgentSettings, n int) { s.SpaceTokens = n },
+		"all":   func(s *shell.AgentSettings, n int) { s.AllTokens = n },
 	} {
 		for limit, want := range map[int]spaces.StopReason{110: spaces.StopBudget, 111: spaces.StopSilent} {
 			t.Run(name, func(t *testing.T) {
-				m := answering(func(int, llm.Request) (llm.Response, error) { return telling("Nothing to add."), nil })
+				m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 				play(t, m, func(w *world) {
 					s := shell.DefaultSettings()
 					set(&s, limit) // a call takes 110
-					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 					room := w.room("kai", direct)
 					w.start()
 					w.says(room, "Kai", "hello")
@@ -138,7 +140,7 @@ func TestBudgetEndsAtEquality(t *testing.T) {
 // next day it does.
 func TestASpentDayEndsAtMidnight(t *testing.T) {
 	calls := 0
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		calls++
 		return telling("Nothing to add."), nil
 	})
@@ -146,7 +148,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 		s := shell.DefaultSettings()
 		s.AgentTokens = 220
 		w.poll = time.Minute
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 		room := w.room("kai", direct)
 		w.start()
 		for range 2 {
@@ -169,7 +171,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 // comes before the first thought, denials are in the stream, and every event
 // has its time.
 func TestLiveEventsTellACycleInOrder(t *testing.T) {
-	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		switch n {
 		case 1:
 			return calling(1, "rm_rf", `{}`), nil
@@ -212,7 +214,7 @@ func TestRecalledLinesAreTold(t *testing.T) {
 	play(t, m, func(w *world) {
 		s := shell.DefaultSettings()
 		s.ContextTokens = 6500 // small: what was said at first is no longer in the log
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 		room := w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "the boiler's serial number is ZX-4711")
@@ -247,7 +249,7 @@ func TestRecalledLinesAreTold(t *testing.T) {
 }
 
 // whole returns all the text of a request.
-func whole(r llm.Request) string {
+func whole(r llm.ModelRequest) string {
 	var out strings.Builder
 	for _, m := range r.Messages {
 		out.WriteString(m.Text + "\n")
@@ -261,7 +263,7 @@ func whole(r llm.Request) string {
 // PRD-6.3-2, PRD-6.3-A3, PRD-6.3-A4: all moves of the machine stand in the inner log, unbroken from
 // idle to idle, and the last one carries the stop reason.
 func TestEveryMoveIsRecorded(t *testing.T) {
-	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		if n%2 == 1 {
 			return calling(n, "send_message", `{"text":"hi"}`), nil
 		}
@@ -274,8 +276,8 @@ func TestEveryMoveIsRecorded(t *testing.T) {
 		w.settle()
 		w.says(room, "Kai", "again")
 		w.settle()
-		cycles := map[spaces.CycleID][]spaces.Transition{}
-		for _, b := range bodies[spaces.Transitioned](w.inner(mind("Ada"))) {
+		cycles := map[spaces.CycleID][]spaces.StateTransition{}
+		for _, b := range bodies[spaces.StatesChanged](w.inner(mind("Ada"))) {
 			for _, move := range b.Moves {
 				cycles[move.Cycle] = append(cycles[move.Cycle], move)
 			}
@@ -284,7 +286,7 @@ func TestEveryMoveIsRecorded(t *testing.T) {
 			t.Fatalf("%d cycles moved, want 2", len(cycles))
 		}
 		for id, moves := range cycles {
-			var states []spaces.State
+			var states []spaces.ShellState
 			at := spaces.Idle
 			for _, move := range moves {
 				if move.From != at || move.By == "" || move.Reason == "" || move.At.IsZero() {
@@ -293,7 +295,7 @@ func TestEveryMoveIsRecorded(t *testing.T) {
 				at = move.To
 				states = append(states, at)
 			}
-			want := []spaces.State{spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.Engaging, spaces.Idle}
+			want := []spaces.ShellState{spaces.Contemplating, spaces.Engaging, spaces.Acting, spaces.Engaging, spaces.Idle}
 			if diff := cmp.Diff(want, states); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", id, diff)
 			}

@@ -58,7 +58,7 @@ func (s *Shell) idle(m spaces.Mind) bool {
 
 // undigested reports whether enough cycles have grown old since the last digest. m.mu
 // is held.
-func (m *mind) undigested(set Settings) bool {
+func (m *mind) undigested(set AgentSettings) bool {
 	if m.shell.Digests == nil || set.DigestModel == "" || m.keyframe == nil {
 		return false
 	}
@@ -94,7 +94,7 @@ func (m *mind) digest(ctx context.Context, o cycleConfig, space spaces.SpaceID) 
 
 // oldest returns the oldest group of cycles that a keyframe shows as one and of which
 // none is in a digest, with the messages they showed, and how much was erased so far.
-func (m *mind) oldest(ctx context.Context, set Settings) ([]spaces.ClosedCycle, int, error) {
+func (m *mind) oldest(ctx context.Context, set AgentSettings) ([]spaces.ClosedCycle, int, error) {
 	m.loading.Lock()
 	defer m.loading.Unlock()
 	m.mu.Lock()
@@ -135,7 +135,7 @@ func (m *mind) carriedUpTo(ctx context.Context, n, last int64, turns bool) ([]sp
 }
 
 // digestRequest asks for a digest of the accounts, each quoted on a line of its own.
-func digestRequest(group []spaces.ClosedCycle, set Settings) llm.Request {
+func digestRequest(group []spaces.ClosedCycle, set AgentSettings) llm.ModelRequest {
 	var told, lines strings.Builder
 	if err := digestPrompt.Execute(&told, struct{ Words int }{max(1, set.SummaryTokens*2/3)}); err != nil {
 		panic("shell: prompt digest: " + err.Error())
@@ -143,17 +143,17 @@ func digestRequest(group []spaces.ClosedCycle, set Settings) llm.Request {
 	for i := range group {
 		lines.WriteString("Cycle " + strconv.FormatInt(group[i].N, 10) + ": " + hud.Quote(group[i].Rest) + "\n")
 	}
-	return llm.Request{
+	return llm.ModelRequest{
 		Model: set.DigestModel, MaxOutput: set.SummaryTokens,
-		Messages: []llm.Message{{Role: llm.System, Text: told.String()}, {Role: llm.User, Text: strings.TrimSpace(lines.String())}},
+		Messages: []llm.TranscriptMessage{{Role: llm.System, Text: told.String()}, {Role: llm.User, Text: strings.TrimSpace(lines.String())}},
 	}
 }
 
 // made is the digest of a group: what it was made of, and who could read all of that.
-func (m *mind) made(group []spaces.ClosedCycle, set Settings, res llm.Response) spaces.CycleSummary {
+func (m *mind) made(group []spaces.ClosedCycle, set AgentSettings, res llm.ModelResponse) spaces.CycleSummary {
 	d := spaces.CycleSummary{
 		Mind: m.id, First: group[0].N, Last: group[len(group)-1].N, Text: textformat.ClipBytes(strings.TrimSpace(res.Text), maxDigest), Model: set.DigestModel, At: m.shell.Now(),
-		Usage: spaces.Usage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Calls: 1},
+		Usage: spaces.TokenUsage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Calls: 1},
 	}
 	if res.Finish != llm.Stopped {
 		d.Text = "" // half a digest says who knows what
@@ -205,7 +205,7 @@ var errNoDigest = errors.New("no digest came of it")
 
 // digestDue returns when the mind will have rested long enough for a digest, and
 // false when that is no time to come or there is nothing to digest. m.mu is held.
-func (m *mind) digestDue(set Settings) (time.Time, bool) {
+func (m *mind) digestDue(set AgentSettings) (time.Time, bool) {
 	at := m.lastEnd.Add(set.CacheTTL)
 	return at, m.undigested(set) && m.shell.Now().Before(at)
 }

@@ -18,8 +18,8 @@ const tiny = "tiny"
 
 // digester is a model that lives through short cycles as an agent, and answers as
 // the cheaper model with what digest says.
-func digester(digest func(context.Context, llm.Request) (llm.Response, error)) *keeper {
-	return &keeper{Model: mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+func digester(digest func(context.Context, llm.ModelRequest) (llm.ModelResponse, error)) *keeper {
+	return &keeper{ChatModel: mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		switch {
 		case r.Model == tiny:
 			return digest(ctx, r)
@@ -40,7 +40,7 @@ func rests(w *world, room spaces.SpaceID, from, to int) {
 	}
 }
 
-func shortLayers(spaces.AgentID, spaces.SpaceID) shell.Settings {
+func shortLayers(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 	s := shell.DefaultSettings()
 	s.FullCycles, s.MinCycles, s.CompactKeep, s.CompactAfter, s.SingleCycles, s.GroupSize = 2, 2, 2, 3, 4, 3
 	s.DigestModel = tiny
@@ -56,10 +56,10 @@ func (w *world) digests() []spaces.CycleSummary {
 }
 
 // tinies returns what the cheaper model was asked.
-func (k *keeper) tinies() []llm.Request {
+func (k *keeper) tinies() []llm.ModelRequest {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(k.asked), func(r llm.Request) bool { return r.Model != tiny })
+	return slices.DeleteFunc(slices.Clone(k.asked), func(r llm.ModelRequest) bool { return r.Model != tiny })
 }
 
 // frame returns the newest frame of the agent.
@@ -79,7 +79,7 @@ func (k *keeper) frame() string {
 // represents them, from the next cut on and after a restart. It is counted, it says
 // what it was made of, and the plan says who made it.
 func TestOldAccountsAreDigestedWhileTheMindRests(t *testing.T) {
-	k := digester(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	k := digester(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		return telling("Kai asked about three topics;\nINBOX (1 events): nothing was decided."), nil
 	})
 	play(t, k, func(w *world) {
@@ -124,9 +124,9 @@ func TestOldAccountsAreDigestedWhileTheMindRests(t *testing.T) {
 // CONTEXT 3, R-10: nobody waits for a digest: while the cheaper model thinks the agent
 // answers, and without it the accounts stand for themselves.
 func TestNobodyWaitsForADigest(t *testing.T) {
-	k := digester(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+	k := digester(func(ctx context.Context, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		<-ctx.Done()
-		return llm.Response{}, ctx.Err()
+		return llm.ModelResponse{}, ctx.Err()
 	})
 	play(t, k, func(w *world) {
 		w.settings = shortLayers
@@ -145,21 +145,21 @@ func TestNobodyWaitsForADigest(t *testing.T) {
 // PRD-5.2: what a day's budget has no room for is not asked; half an answer and a
 // failing endpoint leave no digest, and are asked again after the next rest alone.
 func TestADigestKeepsToTheBudgetAndToWholeAnswers(t *testing.T) {
-	answers := map[string]func() (llm.Response, error){
-		"half an answer": func() (llm.Response, error) {
+	answers := map[string]func() (llm.ModelResponse, error){
+		"half an answer": func() (llm.ModelResponse, error) {
 			r := telling("Kai asked and then")
 			r.Finish = llm.Length
 			return r, nil
 		},
-		"an empty one":       func() (llm.Response, error) { return telling("  "), nil },
-		"a failing endpoint": func() (llm.Response, error) { return llm.Response{}, &llm.Error{Kind: llm.Unavailable} },
-		"a spent budget":     func() (llm.Response, error) { return telling("It should not have been asked."), nil },
+		"an empty one":       func() (llm.ModelResponse, error) { return telling("  "), nil },
+		"a failing endpoint": func() (llm.ModelResponse, error) { return llm.ModelResponse{}, &llm.Error{Kind: llm.Unavailable} },
+		"a spent budget":     func() (llm.ModelResponse, error) { return telling("It should not have been asked."), nil },
 	}
 	for name, answer := range answers {
 		t.Run(name, func(t *testing.T) {
-			k := digester(func(context.Context, llm.Request) (llm.Response, error) { return answer() })
+			k := digester(func(context.Context, llm.ModelRequest) (llm.ModelResponse, error) { return answer() })
 			play(t, k, func(w *world) {
-				w.settings = func(a spaces.AgentID, s spaces.SpaceID) shell.Settings {
+				w.settings = func(a spaces.AgentID, s spaces.SpaceID) shell.AgentSettings {
 					set := shortLayers(a, s)
 					if s != "" && name == "a spent budget" && w.updates >= 5 {
 						set.SpaceTokens = 1
@@ -187,7 +187,7 @@ func TestADigestGoesWithWhatItWasMadeOf(t *testing.T) {
 	for _, meanwhile := range []bool{false, true} {
 		t.Run(fmt.Sprintf("while it is made %v", meanwhile), func(t *testing.T) {
 			var begun, done chan struct{}
-			k := digester(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			k := digester(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				if meanwhile && strings.Contains(r.Messages[1].Text, "Cycle 1:") {
 					begun <- struct{}{}
 					select {
@@ -215,14 +215,14 @@ func TestADigestGoesWithWhatItWasMadeOf(t *testing.T) {
 						t.Fatal("the digest is not shown")
 					}
 				}
-				w.does(room, "Kai", spaces.Deleted{Ref: ref})
+				w.does(room, "Kai", spaces.MessageDeleted{Ref: ref})
 				w.settle()
 				close(done)
 				pass(time.Second)
 				if ds := w.digests(); slices.ContainsFunc(ds, func(d spaces.CycleSummary) bool { return d.First == 1 }) {
 					t.Errorf("kept are %+v", ds)
 				}
-				w.settings = func(a spaces.AgentID, s spaces.SpaceID) shell.Settings {
+				w.settings = func(a spaces.AgentID, s spaces.SpaceID) shell.AgentSettings {
 					set := shortLayers(a, s)
 					set.DigestModel = ""
 					return set

@@ -49,7 +49,7 @@ func (c *cycle) people() string {
 	}
 	var names []string
 	for _, e := range c.wake.Events {
-		i := slices.IndexFunc(seat.Room.Members(), func(x spaces.Member) bool { return x.ID == e.Actor })
+		i := slices.IndexFunc(seat.Room.Members(), func(x spaces.SpaceMember) bool { return x.ID == e.Actor })
 		if i < 0 {
 			continue
 		}

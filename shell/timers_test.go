@@ -34,14 +34,14 @@ func TestATimerWaitsForTheWakeBeforeIt(t *testing.T) {
 	const timers = 20
 	set := 0
 	var ending atomic.Int32
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if ending.Load() > 0 {
 			t.Error("a cycle began before the one before it had come to its end")
 		}
 		if r.NoCalls || set == timers {
 			return telling("Nothing to add."), nil
 		}
-		many := llm.Response{Finish: llm.Called}
+		many := llm.ModelResponse{Finish: llm.Called}
 		for ; set < timers; set++ {
 			many.Calls = append(many.Calls, calling(set, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look"}`, 10+set)).Calls...)
 		}
@@ -66,7 +66,7 @@ func TestTimersDoNotSetTimersAtOnce(t *testing.T) {
 	for _, act := range []string{"timer", "sleep", "plan"} {
 		t.Run(act, func(t *testing.T) {
 			id := 0
-			m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				if r.NoCalls || acts(r) > 1 {
 					return telling("Nothing to add."), nil
 				}
@@ -116,7 +116,7 @@ func TestTimersThatCannotFireAreNotLookedForAllTheTime(t *testing.T) {
 	const wakes = 3
 	var looks atomic.Int64
 	set := 0
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("Hm."), nil
 		}
@@ -124,7 +124,7 @@ func TestTimersThatCannotFireAreNotLookedForAllTheTime(t *testing.T) {
 			<-time.After(time.Minute)
 			return telling("Nothing to add."), nil
 		}
-		many := llm.Response{Finish: llm.Called}
+		many := llm.ModelResponse{Finish: llm.Called}
 		for ; set < wakes; set++ {
 			many.Calls = append(many.Calls, calling(set, "timer", fmt.Sprintf(`{"seconds":%d,"note":"look"}`, 10+set)).Calls...)
 		}

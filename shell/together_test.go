@@ -22,13 +22,13 @@ import (
 )
 
 // slow is a model that takes its time for every answer.
-func slow(d time.Duration, m llm.Model) mindful {
-	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
+func slow(d time.Duration, m llm.ChatModel) mindful {
+	return func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		select {
 		case <-time.After(d):
 			return m.Generate(ctx, r)
 		case <-ctx.Done():
-			return llm.Response{}, llm.Interrupted(ctx)
+			return llm.ModelResponse{}, llm.Interrupted(ctx)
 		}
 	}
 }
@@ -36,7 +36,7 @@ func slow(d time.Duration, m llm.Model) mindful {
 // CON-52, SEQ-22, I3, I4: twenty messages at once in one chat are answered in at
 // most three cycles, and each of them is in exactly one.
 func TestTwentyMessagesAtOnceAreAFewCycles(t *testing.T) {
-	for name, m := range map[string]llm.Model{ // fast as it is, nobody answers before all have written
+	for name, m := range map[string]llm.ChatModel{ // fast as it is, nobody answers before all have written
 		"fast": slow(time.Millisecond, replier("noted")), "slow": slow(2*time.Second, replier("noted")),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestTwentyMessagesAtOnceAreAFewCycles(t *testing.T) {
 				w.start()
 				var wg sync.WaitGroup
 				for i := range 20 {
-					in := w.update(room, "Kai", spaces.Said{Text: "message " + strconv.Itoa(i)})
+					in := w.update(room, "Kai", spaces.MessagePosted{Text: "message " + strconv.Itoa(i)})
 					wg.Go(func() { w.record(in) })
 				}
 				wg.Wait()
@@ -107,7 +107,7 @@ func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	seen := ""
-	m := answering(func(n int, r llm.Request) (llm.Response, error) {
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if n == 2 {
 			w.says(room, "Kai", "one more thing")
 		}
@@ -121,7 +121,7 @@ func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
 		w = played
 		s := shell.DefaultSettings()
 		s.MaxSteps = 3 // one to think, two to act
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return s }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 		room = w.room("kai", direct)
 		w.start()
 		w.says(room, "Kai", "hello")
@@ -140,7 +140,7 @@ func TestWhatArrivesLateIsAnsweredByTheNextCycle(t *testing.T) {
 	var room spaces.SpaceID
 	questions := []string{"how is the roof?", "who has the key?", "when is dinner?"}
 	asked := questions
-	m := answering(func(n int, r llm.Request) (llm.Response, error) {
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
 		switch {
 		case r.NoCalls:
 			return telling("hm"), nil
@@ -177,7 +177,7 @@ func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {
 	var w *world
 	var room spaces.SpaceID
 	var again string
-	m := answering(func(n int, r llm.Request) (llm.Response, error) {
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
 		switch n {
 		case 10:
 			w.says(room, "Kai", "no, wait")
@@ -206,40 +206,40 @@ func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {
 func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		meanwhile func(w *world, room spaces.SpaceID, first spaces.Ref)
+		meanwhile func(w *world, room spaces.SpaceID, first spaces.MessageRef)
 		send      bool
 		tags      bool
 		want      int // times the model is asked
 		shows     string
 	}{
-		{name: "another message", want: 3, shows: "wait", meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
+		{name: "another message", want: 3, shows: "wait", meanwhile: func(w *world, room spaces.SpaceID, _ spaces.MessageRef) {
 			w.says(room, "Nova", "wait, I know it")
 		}},
-		{name: "an edit", want: 3, shows: "seven times eight", meanwhile: func(w *world, room spaces.SpaceID, first spaces.Ref) {
-			w.does(room, "Kai", spaces.Edited{Ref: first, Text: "@Ada what is seven times eight?"})
+		{name: "an edit", want: 3, shows: "seven times eight", meanwhile: func(w *world, room spaces.SpaceID, first spaces.MessageRef) {
+			w.does(room, "Kai", spaces.MessageEdited{Ref: first, Text: "@Ada what is seven times eight?"})
 		}},
-		{name: "a delete", want: 3, shows: "deleted", meanwhile: func(w *world, room spaces.SpaceID, first spaces.Ref) {
-			w.does(room, "Kai", spaces.Deleted{Ref: first})
+		{name: "a delete", want: 3, shows: "deleted", meanwhile: func(w *world, room spaces.SpaceID, first spaces.MessageRef) {
+			w.does(room, "Kai", spaces.MessageDeleted{Ref: first})
 		}},
-		{name: "a reaction", want: 2, meanwhile: func(w *world, room spaces.SpaceID, first spaces.Ref) {
-			w.does(room, "Nova", spaces.Reacted{Ref: first, Emoji: "👀"})
+		{name: "a reaction", want: 2, meanwhile: func(w *world, room spaces.SpaceID, first spaces.MessageRef) {
+			w.does(room, "Nova", spaces.ReactionAdded{Ref: first, Emoji: "👀"})
 		}},
-		{name: "somebody joins", want: 2, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
-			in := w.update(room, "Lee", spaces.Joined{})
-			in.Who = []spaces.Identity{in.From}
+		{name: "somebody joins", want: 2, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.MessageRef) {
+			in := w.update(room, "Lee", spaces.MemberJoined{})
+			in.Who = []spaces.PlatformIdentity{in.From}
 			w.record(in)
 		}},
-		{name: "another message, in tags", want: 3, shows: `"error":"stale"`, tags: true, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
+		{name: "another message, in tags", want: 3, shows: `"error":"stale"`, tags: true, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.MessageRef) {
 			w.says(room, "Nova", "wait, I know it")
 		}},
-		{name: "on_stale: send", want: 2, send: true, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.Ref) {
+		{name: "on_stale: send", want: 2, send: true, meanwhile: func(w *world, room spaces.SpaceID, _ spaces.MessageRef) {
 			w.says(room, "Nova", "wait, I know it")
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := 0
-			var last llm.Request
-			m := slow(10*time.Second, mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			var last llm.ModelRequest
+			m := slow(10*time.Second, mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				n++
 				last = llmtest.CopyRequest(r)
 				if r.NoCalls {
@@ -254,7 +254,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 				return res, nil
 			}))
 			play(t, m, func(w *world) {
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := shell.DefaultSettings()
 					s.SendStale, s.Tags = c.send, c.tags
 					return s
@@ -283,7 +283,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 // said, and is not said twice.
 func TestWhatWasSaidBeforeStaleSpeechIsNotSaidAgain(t *testing.T) {
 	said := 0
-	m := slow(10*time.Second, mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := slow(10*time.Second, mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("two things"), nil
 		}
@@ -316,7 +316,7 @@ func TestSpeechThatIsStaleAgainGoesAsWritten(t *testing.T) {
 	n := 0
 	var w *world
 	var room spaces.SpaceID
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		n++
 		w.says(room, "Nova", "and another thing "+strconv.Itoa(n))
 		if r.NoCalls {
@@ -344,7 +344,7 @@ func TestSpeechThatIsStaleAgainGoesAsWritten(t *testing.T) {
 func TestParrotsFallSilent(t *testing.T) {
 	names := []string{"Ada", "Max", "Eve", "Bob", "Joy"}
 	for _, n := range []int{2, 5} {
-		for pace, m := range map[string]llm.Model{
+		for pace, m := range map[string]llm.ChatModel{
 			"fast": llmtest.LeakyModel{Brief: true}, "slow": slow(10*time.Minute, llmtest.LeakyModel{Brief: true}),
 		} {
 			t.Run(fmt.Sprintf("%d %s", n, pace), func(t *testing.T) {
@@ -377,7 +377,7 @@ func TestParrotsFallSilent(t *testing.T) {
 // refused by name at its commit.
 func TestTheNinthOfThoseWhoSpeakAtOnceIsRefused(t *testing.T) {
 	names := []string{"Ada", "Max", "Eve", "Bob", "Joy", "Sam", "Kim", "Leo", "Zoe"}
-	m := slow(10*time.Minute, mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := slow(10*time.Minute, mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls || r.Messages[len(r.Messages)-1].Role == llm.Result {
 			return telling("Responded to Kai."), nil
 		}
@@ -394,7 +394,7 @@ func TestTheNinthOfThoseWhoSpeakAtOnceIsRefused(t *testing.T) {
 		}
 		var refused []string
 		for _, name := range names {
-			for _, b := range bodies[spaces.Denied](w.inner(mind(name))) {
+			for _, b := range bodies[spaces.CallDenied](w.inner(mind(name))) {
 				refused = append(refused, b.Denial.Act+" "+b.Denial.Code+" "+string(b.Denial.Risk))
 			}
 		}
@@ -405,7 +405,7 @@ func TestTheNinthOfThoseWhoSpeakAtOnceIsRefused(t *testing.T) {
 }
 
 // hasty says what it wanted to say whatever others said meanwhile: the worst case.
-func hasty(spaces.AgentID, spaces.SpaceID) shell.Settings {
+func hasty(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 	s := shell.DefaultSettings()
 	s.SendStale = true
 	return s
@@ -431,7 +431,7 @@ func TestTwoAgentsAloneStop(t *testing.T) {
 // I10, DELIVERY 2.2 promise 7: one poisoned room never delays another, and its
 // own next message is answered.
 func TestAPoisonedRoomDelaysNobody(t *testing.T) {
-	m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		text := whole(r)
 		switch {
 		case strings.Contains(text, "POISON") && !strings.Contains(text, "antidote"):
@@ -483,7 +483,7 @@ func TestParallelSaysHowManyCyclesAMindHas(t *testing.T) {
 			var mu sync.Mutex // guards both below
 			now, most := 0, 0
 			frames := ""
-			m := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+			m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				mu.Lock()
 				now++
 				most = max(most, now)
@@ -497,12 +497,12 @@ func TestParallelSaysHowManyCyclesAMindHas(t *testing.T) {
 				select {
 				case <-time.After(3 * time.Second):
 				case <-ctx.Done():
-					return llm.Response{}, errors.New("stopped")
+					return llm.ModelResponse{}, errors.New("stopped")
 				}
 				return telling("Nothing to add."), nil
 			})
 			play(t, m, func(w *world) {
-				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := shell.DefaultSettings()
 					s.Parallel = c.parallel
 					return s

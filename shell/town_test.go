@@ -37,7 +37,7 @@ type townRoom struct {
 }
 
 type townLine struct {
-	ref    spaces.Ref
+	ref    spaces.MessageRef
 	who    string
 	thread spaces.ThreadID
 	words  []string // its canaries, one of each wording
@@ -102,7 +102,7 @@ func (v *town) lives(r *townRoom) {
 		if l := &r.lines[v.rng.IntN(len(r.lines))]; r.in[l.who] && (l.thread == "" || r.thread[l.who]) {
 			text := v.canary(r, l.thread)
 			l.words = append(l.words, canaryWords(text)...)
-			v.does(r.id, l.who, spaces.Edited{Ref: l.ref, Text: text})
+			v.does(r.id, l.who, spaces.MessageEdited{Ref: l.ref, Text: text})
 		}
 	case n == 9 && len(r.lines) > 0:
 		old := 0 // most people take back what they said lately
@@ -119,13 +119,13 @@ func (v *town) lives(r *townRoom) {
 
 // say has a person say a new canary.
 func (v *town) say(r *townRoom, who string, thread spaces.ThreadID, more string) {
-	in := v.update(r.id, who, spaces.Said{})
+	in := v.update(r.id, who, spaces.MessagePosted{})
 	in.Event.Thread = thread
 	if v.enters(r, who); thread != "" {
 		r.thread[who] = true
 	}
 	text := v.canary(r, thread)
-	in.Event.Body = spaces.Said{Text: text + more, Ref: in.Ref}
+	in.Event.Body = spaces.MessagePosted{Text: text + more, Ref: in.Ref}
 	r.lines = append(r.lines, townLine{in.Ref, who, thread, canaryWords(text)})
 	v.record(in)
 }
@@ -148,7 +148,7 @@ func (v *town) deletes(r *townRoom, n int) {
 	l := r.lines[n]
 	r.lines = slices.Delete(r.lines, n, n+1)
 	v.going = append(v.going, l.words...)
-	v.does(r.id, l.who, spaces.Deleted{Ref: l.ref})
+	v.does(r.id, l.who, spaces.MessageDeleted{Ref: l.ref})
 }
 
 // enters lets a person into a room; the canaries know who is there.
@@ -160,9 +160,9 @@ func (v *town) enters(r *townRoom, who string) {
 
 // moves has a person come or go.
 func (v *town) moves(r *townRoom, who string) {
-	var b spaces.Body = spaces.Joined{}
+	var b spaces.EventBody = spaces.MemberJoined{}
 	if r.in[who] {
-		b = spaces.Left{}
+		b = spaces.MemberLeft{}
 		v.heard.mu.Lock()
 		delete(r.in, who)
 		v.heard.mu.Unlock()
@@ -171,7 +171,7 @@ func (v *town) moves(r *townRoom, who string) {
 		v.enters(r, who)
 	}
 	in := v.update(r.id, who, b)
-	in.Who = []spaces.Identity{in.From}
+	in.Who = []spaces.PlatformIdentity{in.From}
 	v.record(in)
 }
 
@@ -200,7 +200,7 @@ func (v *town) listened() {
 	v.bus.mu.Unlock()
 	for _, l := range live {
 		mind, _ := l.metadata["mind"].(string)
-		line, err := json.Marshal(pubsub.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
+		line, err := json.Marshal(pubsub.LiveEvent{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
 		v.ok(err)
 		v.heard.watch(mind, "live event", string(line))
 	}
@@ -216,7 +216,7 @@ func (v *town) kept() int {
 		for _, e := range events {
 			v.looked[key] = e.Seq
 			v.heard.watch(key, logged, fmt.Sprintf("%+v", e.Body))
-			if _, ok := e.Body.(spaces.Stopped); ok {
+			if _, ok := e.Body.(spaces.CycleStopped); ok {
 				n++
 			}
 		}

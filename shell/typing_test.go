@@ -34,7 +34,7 @@ func (s *signs) shown() int {
 // when; the agent stands as waiting, which is neither at it nor idle: people see it at
 // it while it thinks, and no more once it waits.
 func TestAWaitIsToldAndNobodyIsAtIt(t *testing.T) {
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			<-time.After(6 * time.Second)
 			return telling("hm"), nil
@@ -66,7 +66,7 @@ func TestAWaitIsToldAndNobodyIsAtIt(t *testing.T) {
 			!told[0].metadata["until"].(time.Time).Equal(asked.Add(5*time.Minute+6*time.Second)) {
 			t.Errorf("told %+v", told)
 		}
-		moves := bodies[spaces.Transitioned](w.inner(mind("Ada")))
+		moves := bodies[spaces.StatesChanged](w.inner(mind("Ada")))
 		last := moves[len(moves)-1].Moves
 		if to := last[len(last)-1].To; to != spaces.WaitingReply {
 			t.Errorf("Ada stands at %s", to)
@@ -87,7 +87,7 @@ func TestNoRunWaitsForADelivery(t *testing.T) {
 		testutil.Same(t, "stop reasons", []spaces.StopReason{spaces.StopCompleted, spaces.StopCompleted}, w.stops(mind("Ada")))
 		due, err := w.store.Border().Claim(w.t.Context(), account, time.Now(), 10)
 		w.ok(err)
-		if len(bodies[spaces.Delivered](w.log(room))) != 0 || len(due) == 0 {
+		if len(bodies[spaces.ActionDelivered](w.log(room))) != 0 || len(due) == 0 {
 			t.Errorf("something was delivered; to be sent are %+v", due)
 		}
 		w.settleAll(due)
@@ -98,7 +98,7 @@ func TestNoRunWaitsForADelivery(t *testing.T) {
 // handing a run to another agent and skipping an answer are no acts. The run keeps the
 // name of the version of the acts that it had.
 func TestOldNamesOfActs(t *testing.T) {
-	m := answering(func(n int, _ llm.Request) (llm.Response, error) {
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		switch n {
 		case 1:
 			return calling(1, "delegate_agent", `{"agent":"max"}`), nil
@@ -116,7 +116,7 @@ func TestOldNamesOfActs(t *testing.T) {
 		w.settle()
 		testutil.Same(t, "said", []string{"hi"}, w.spoken(room))
 		var denied []string
-		for _, d := range bodies[spaces.Denied](w.inner(mind("Ada"))) {
+		for _, d := range bodies[spaces.CallDenied](w.inner(mind("Ada"))) {
 			denied = append(denied, d.Denial.Act+" "+d.Denial.Code)
 		}
 		testutil.Same(t, "denials", []string{"delegate_agent unknown_act", "skip_response unknown_act"}, denied)

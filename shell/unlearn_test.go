@@ -22,7 +22,7 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 		restart, spoken, corrected := n&1 != 0, n&2 != 0, n&4 != 0
 		t.Run(fmt.Sprintf("restart %v, spoken %v, corrected %v", restart, spoken, corrected), func(t *testing.T) {
 			later := false
-			k := &keeper{Model: mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+			k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 				if r.NoCalls {
 					return telling("<notes>" + words + "</notes>"), nil
 				}
@@ -50,10 +50,10 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 				w.start()
 				ref := w.says(room, "Kai", map[bool]string{true: "listen", false: words}[spoken])
 				if spoken {
-					w.does(room, "Kai", spaces.Transcribed{Ref: ref, File: "f1", Text: words, Model: "ears"})
+					w.does(room, "Kai", spaces.VoiceTranscribed{Ref: ref, File: "f1", Text: words, Model: "ears"})
 				}
 				w.settle()
-				kept := bodies[spaces.Remembered](w.inner(mind("Ada")))
+				kept := bodies[spaces.MemoryAdded](w.inner(mind("Ada")))
 				if len(kept) != 1 {
 					t.Fatalf("%d memories before the delete", len(kept))
 				}
@@ -63,14 +63,14 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 						t.Fatalf("corrected: %t, %v", had, err)
 					}
 				}
-				w.does(room, "Kai", spaces.Deleted{Ref: ref})
+				w.does(room, "Kai", spaces.MessageDeleted{Ref: ref})
 				w.settle()
 				if restart {
 					w.crash()
 					w.start()
 				}
 				later = true
-				k.Model = mindful(quiet(k.Model))
+				k.ChatModel = mindful(quiet(k.ChatModel))
 				before := len(k.asked)
 				w.says(room, "Kai", "what do you have?")
 				w.settle()
@@ -82,7 +82,7 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 						t.Errorf("frame %d after the delete has the words:\n%s", i, whole(r))
 					}
 				}
-				if n := len(bodies[spaces.Forgot](w.inner(mind("Ada")))); n != 1 {
+				if n := len(bodies[spaces.MemoryRemoved](w.inner(mind("Ada")))); n != 1 {
 					t.Errorf("%d memories are forgotten in the log", n)
 				}
 				w.keptNowhere("8-19-47")
@@ -99,8 +99,8 @@ func TestADeletedMessageTakesAlongWhatItLedTo(t *testing.T) {
 }
 
 // quiet is m without its thoughts.
-func quiet(m llm.Model) func(context.Context, llm.Request) (llm.Response, error) {
-	return func(ctx context.Context, r llm.Request) (llm.Response, error) {
+func quiet(m llm.ChatModel) func(context.Context, llm.ModelRequest) (llm.ModelResponse, error) {
+	return func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
@@ -115,15 +115,15 @@ func TestWordsDeletedDuringARunAreLeftNowhere(t *testing.T) {
 	asked, showed := 0, 0
 	var w *world
 	var hall spaces.SpaceID
-	var ref spaces.Ref
-	m := mindful(func(_ context.Context, r llm.Request) (llm.Response, error) {
+	var ref spaces.MessageRef
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		shows := strings.Contains(whole(r), words)
 		switch asked++; {
 		case asked == 1:
 			if !shows {
 				t.Error("the first frame has no words to delete")
 			}
-			w.does(hall, "Zoe", spaces.Deleted{Ref: ref})
+			w.does(hall, "Zoe", spaces.MessageDeleted{Ref: ref})
 			<-time.After(time.Second) // it is taken back meanwhile
 			return calling(1, "note", `{"text":"`+words+`"}`), nil
 		case shows:
@@ -136,7 +136,7 @@ func TestWordsDeletedDuringARunAreLeftNowhere(t *testing.T) {
 	})
 	play(t, m, func(now *world) {
 		w = now
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			s := shell.DefaultSettings()
 			s.OnePhase = true
 			return s

@@ -13,14 +13,14 @@ import (
 // await says a message and ends the cycle until it is answered: by everybody it
 // names, or, where it names no member, by any, a person if there is one in the
 // room (BLU-14, R-7).
-func (s *stepContext) await(e spaces.Effect, room *hud.Room) toolResult {
+func (s *stepContext) await(e spaces.RoomEffect, room *hud.SharedRoom) toolResult {
 	if s.branch != "" {
 		return s.deny("rehearsal", "Nobody answers in a rehearsal.", "Say it without wait.")
 	}
 	if s.stop == spaces.StopWaitingReply {
 		return s.deny("waits_already", "You wait already, and this wake ends.", "Ask everybody in one message.")
 	}
-	others := slices.DeleteFunc(slices.Clone(room.Members()), func(m spaces.Member) bool { return m.ID == s.self() })
+	others := slices.DeleteFunc(slices.Clone(room.Members()), func(m spaces.SpaceMember) bool { return m.ID == s.self() })
 	if len(others) == 0 {
 		return s.deny("nobody_here", "There is nobody here who could answer.", "Say it without wait.")
 	}
@@ -55,7 +55,7 @@ func waitedFor(a *spaces.WaitSpec, names []string) string {
 // expect reads what the mind waits for. Where it waited for nothing when it was
 // last read, only the mind itself can have changed that. m.loading is held.
 func (m *mind) expect(ctx context.Context) error {
-	waits, fresh, err := reread(m, &m.expected, func() ([]spaces.Wait, error) { return m.shell.Record.Waits(ctx, m.id) })
+	waits, fresh, err := reread(m, &m.expected, func() ([]spaces.PendingWait, error) { return m.shell.Record.Waits(ctx, m.id) })
 	if err != nil {
 		return fmt.Errorf("waits of %s: %w", m.id, err)
 	}
@@ -79,7 +79,7 @@ func (m *mind) reexpect() {
 
 // hear shows the ends of waits, each once, as results of the calls that asked
 // (BLU-19). m.mu is held.
-func (c *cycle) hear(v *hud.View) {
+func (c *cycle) hear(v *hud.MindView) {
 	for ; c.heard < len(c.wake.Waits); c.heard++ {
 		w := &c.wake.Waits[c.heard]
 		if c.overs[w.Message] {

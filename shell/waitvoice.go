@@ -10,7 +10,7 @@ import (
 // TranscriptionStatus know which spoken messages are still being heard.
 type TranscriptionStatus interface {
 	// Coming reports whether a file is a voice whose words are still to come.
-	Coming(ctx context.Context, account string, file spaces.Attachment) (bool, error)
+	Coming(ctx context.Context, account string, file spaces.FileAttachment) (bool, error)
 }
 
 // earPatience is how long a cycle waits, from its beginning, for the words of voices.
@@ -32,7 +32,7 @@ func (c *cycle) unheard(ctx context.Context) bool {
 		return false
 	}
 	for _, e := range c.wake.Events {
-		said, ok := e.Body.(spaces.Said)
+		said, ok := e.Body.(spaces.MessagePosted)
 		if !ok {
 			continue
 		}

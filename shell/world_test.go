@@ -51,7 +51,7 @@ type world struct {
 	shell    *shell.Shell
 	bus      *bus
 	agents   []shell.Agent
-	settings func(spaces.AgentID, spaces.SpaceID) shell.Settings
+	settings func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings
 	// ports, when set, is between the shell and the record.
 	ports func(sqlstore.AgentStore) ports
 
@@ -81,7 +81,7 @@ const account = "telegram:42"
 
 // play runs a test with a world whose agents all have the same model, in a
 // bubble of fake time.
-func play(t *testing.T, m llm.Model, story func(w *world), agents ...string) {
+func play(t *testing.T, m llm.ChatModel, story func(w *world), agents ...string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, m, agents...)
@@ -92,14 +92,14 @@ func play(t *testing.T, m llm.Model, story func(w *world), agents ...string) {
 }
 
 // newWorld returns a world that is not started yet. Without names there is Ada.
-func newWorld(t *testing.T, m llm.Model, agents ...string) *world {
+func newWorld(t *testing.T, m llm.ChatModel, agents ...string) *world {
 	t.Helper()
 	if len(agents) == 0 {
 		agents = []string{"Ada"}
 	}
 	w := &world{
 		t: t, dir: t.TempDir(), bus: &bus{}, ports: func(s sqlstore.AgentStore) ports { return s },
-		settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return shell.DefaultSettings() },
+		settings: func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return shell.DefaultSettings() },
 	}
 	for _, name := range agents {
 		w.agents = append(w.agents, shell.Agent{ID: agentID(name), Name: name, Model: m})
@@ -171,7 +171,7 @@ func (w *world) options(p ports, holder string) shell.Options {
 		now = func() time.Time { return time.Now().In(w.zone) }
 	}
 	return shell.Options{
-		Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.Counter{},
+		Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.TokenCounter{},
 		Poll: w.poll, Cycles: w.cycles, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }
@@ -248,7 +248,7 @@ func (w *world) settleAll(due []spaces.Action) {
 		w.updates++
 		done = append(done, activity.SendResult{
 			Action: a.ID, State: spaces.ActionSent, Part: 1,
-			Ref: spaces.Ref{Account: account, Chat: a.Chat, Message: strconv.Itoa(w.updates)},
+			Ref: spaces.MessageRef{Account: account, Chat: a.Chat, Message: strconv.Itoa(w.updates)},
 		})
 	}
 	w.ok(w.store.Border().Settle(w.t.Context(), time.Now(), done))
@@ -283,7 +283,7 @@ func (w *world) room(name string, change ...func(*spaces.OpenRequest)) spaces.Sp
 	w.t.Helper()
 	o := spaces.OpenRequest{
 		Key: name, Name: name, Circle: "home", Wake: spaces.WakeAuto, At: time.Now(),
-		Chats: []spaces.Mapping{{Account: account, Chat: name, Title: name, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: account, Chat: name, Title: name, Live: true}},
 	}
 	for _, a := range w.agents {
 		o.Agents = append(o.Agents, a.ID)
@@ -318,31 +318,31 @@ func with(names ...string) func(*spaces.OpenRequest) {
 func mind(name string) spaces.Mind { return spaces.Mind{Agent: agentID(name), Circle: "home"} }
 
 // update is something a person does in a room. Said gets a place on the platform.
-func (w *world) update(room spaces.SpaceID, who string, body spaces.Body) spaces.IngestItem {
+func (w *world) update(room spaces.SpaceID, who string, body spaces.EventBody) spaces.IngestItem {
 	w.updates++
 	id := strconv.Itoa(w.updates)
 	in := spaces.IngestItem{
 		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: time.Now(), Source: account + "|" + id, Body: body},
-		From:  spaces.Identity{Platform: "telegram", User: "u-" + who, Kind: spaces.Human, Name: who},
+		From:  spaces.PlatformIdentity{Platform: "telegram", User: "u-" + who, Kind: spaces.Human, Name: who},
 	}
-	if _, ok := body.(spaces.Said); ok {
+	if _, ok := body.(spaces.MessagePosted); ok {
 		in.Ref = w.ref()
 	}
 	return in
 }
 
 // ref names the newest update on the platform.
-func (w *world) ref() spaces.Ref {
-	return spaces.Ref{Account: account, Chat: "chat", Message: strconv.Itoa(w.updates)}
+func (w *world) ref() spaces.MessageRef {
+	return spaces.MessageRef{Account: account, Chat: "chat", Message: strconv.Itoa(w.updates)}
 }
 
 // record stores a batch and rings for it, as the border does.
 func (w *world) record(items ...spaces.IngestItem) {
 	w.t.Helper()
 	in := spaces.IngestBatch{Account: account, Items: items, At: time.Now()}
-	var claims []spaces.Claim
+	var claims []spaces.WakeClaim
 	if w.shell != nil {
-		in.Claims = func(ws []spaces.PendingWork) []spaces.Claim { claims = w.shell.Claims(ws); return claims }
+		in.Claims = func(ws []spaces.PendingWork) []spaces.WakeClaim { claims = w.shell.Claims(ws); return claims }
 	}
 	done, err := w.store.Border().Record(w.t.Context(), in)
 	w.ok(err)
@@ -354,15 +354,15 @@ func (w *world) record(items ...spaces.IngestItem) {
 }
 
 // says records a message and returns its place on the platform.
-func (w *world) says(room spaces.SpaceID, who, text string) spaces.Ref {
+func (w *world) says(room spaces.SpaceID, who, text string) spaces.MessageRef {
 	w.t.Helper()
-	in := w.update(room, who, spaces.Said{Text: text})
+	in := w.update(room, who, spaces.MessagePosted{Text: text})
 	w.record(in)
 	return in.Ref
 }
 
 // does records something that is no message.
-func (w *world) does(room spaces.SpaceID, who string, body spaces.Body) {
+func (w *world) does(room spaces.SpaceID, who string, body spaces.EventBody) {
 	w.t.Helper()
 	w.record(w.update(room, who, body))
 }
@@ -389,7 +389,7 @@ func (w *world) spoken(room spaces.SpaceID) []string {
 	var out []string
 	for _, e := range w.log(room) {
 		_, agent := e.Actor.IsAgent()
-		if said, ok := e.Body.(spaces.Said); ok && agent {
+		if said, ok := e.Body.(spaces.MessagePosted); ok && agent {
 			out = append(out, said.Text)
 		}
 	}
@@ -397,7 +397,7 @@ func (w *world) spoken(room spaces.SpaceID) []string {
 }
 
 // bodies returns those of one kind from a log.
-func bodies[B spaces.Body](events []spaces.Event) []B {
+func bodies[B spaces.EventBody](events []spaces.Event) []B {
 	var out []B
 	for _, e := range events {
 		if b, ok := e.Body.(B); ok {
@@ -411,7 +411,7 @@ func bodies[B spaces.Body](events []spaces.Event) []B {
 func (w *world) stops(m spaces.Mind) []spaces.StopReason {
 	w.t.Helper()
 	var out []spaces.StopReason
-	for _, b := range bodies[spaces.Stopped](w.inner(m)) {
+	for _, b := range bodies[spaces.CycleStopped](w.inner(m)) {
 		out = append(out, b.Reason)
 	}
 	return out
@@ -443,7 +443,7 @@ func (b *bus) golden(t *testing.T, file string) {
 	defer b.mu.Unlock()
 	var got bytes.Buffer
 	for _, l := range b.live {
-		line, err := json.Marshal(pubsub.Event{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
+		line, err := json.Marshal(pubsub.LiveEvent{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
 		testutil.OK(t, err)
 		got.Write(append(line, '\n'))
 	}
@@ -463,18 +463,18 @@ func (b *bus) kinds() []string {
 
 // A mindful model answers by what it sees, the same every time: what a real one
 // does when it is asked again after a crash.
-type mindful func(context.Context, llm.Request) (llm.Response, error)
+type mindful func(context.Context, llm.ModelRequest) (llm.ModelResponse, error)
 
-func (m mindful) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (m mindful) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	return m(ctx, r)
 }
 
 // acts counts the acts of the open cycle that the model is shown: those after
 // the newest INBOX with a trigger.
-func acts(r llm.Request) int {
+func acts(r llm.ModelRequest) int {
 	n := 0
 	for _, m := range r.Messages {
 		if m.Role == llm.User && isInbox(m.Text) {
@@ -488,24 +488,24 @@ func acts(r llm.Request) int {
 func isInbox(text string) bool { return len(text) > 7 && text[:7] == "INBOX (" }
 
 // says answers with acts.
-func calling(id int, name, args string) llm.Response {
-	return llm.Response{
+func calling(id int, name, args string) llm.ModelResponse {
+	return llm.ModelResponse{
 		Calls: []llm.ToolCall{{ID: "call-" + strconv.Itoa(id), Name: name, Args: args}}, Finish: llm.Called,
 		Usage: llm.TokenUsage{Prompt: 100, Output: 10},
 	}
 }
 
 // telling answers with text.
-func telling(text string) llm.Response {
-	return llm.Response{Text: text, Finish: llm.Stopped, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
+func telling(text string) llm.ModelResponse {
+	return llm.ModelResponse{Text: text, Finish: llm.Stopped, Usage: llm.TokenUsage{Prompt: 100, Output: 10}}
 }
 
 // replier is a model that thinks, says one thing, and rests.
-func replier(text string) *llmtest.Scripted {
+func replier(text string) *llmtest.ScriptedModel {
 	return llmtest.NewScripted(nil,
-		llmtest.ScriptStep{Always: true, When: func(r llm.Request) bool { return r.NoCalls }, Response: telling("hm")},
-		llmtest.ScriptStep{Always: true, When: func(r llm.Request) bool { return acts(r) > 0 }, Response: telling("Responded to Kai about it. Answered.")},
-		llmtest.ScriptStep{Always: true, Do: func(_ context.Context, r llm.Request) (llm.Response, error) {
+		llmtest.ScriptStep{Always: true, When: func(r llm.ModelRequest) bool { return r.NoCalls }, Response: telling("hm")},
+		llmtest.ScriptStep{Always: true, When: func(r llm.ModelRequest) bool { return acts(r) > 0 }, Response: telling("Responded to Kai about it. Answered.")},
+		llmtest.ScriptStep{Always: true, Do: func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 			return calling(len(r.Messages), "send_message", fmt.Sprintf(`{"text":%q}`, text)), nil
 		}},
 	)

@@ -36,7 +36,7 @@ type clung struct {
 	yields *atomic.Int64
 }
 
-func (c *clung) Yield(ctx context.Context, l spaces.Lease) error {
+func (c *clung) Yield(ctx context.Context, l spaces.MindLease) error {
 	if c.yields.Add(1)%2 == 1 {
 		return errors.New("the record is away")
 	}
@@ -46,7 +46,7 @@ func (c *clung) Yield(ctx context.Context, l spaces.Lease) error {
 func splits(t *testing.T, through func(sqlstore.AgentStore) ports) {
 	t.Helper()
 	answers := replier("noted, every word of it, and nothing is forgotten")
-	slow := mindful(func(ctx context.Context, r llm.Request) (llm.Response, error) {
+	slow := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		<-time.After(700 * time.Millisecond)
 		return answers.Generate(ctx, r)
 	})
@@ -56,7 +56,7 @@ func splits(t *testing.T, through func(sqlstore.AgentStore) ports) {
 		}
 		set := shell.DefaultSettings()
 		set.ContextTokens, set.MaxOutput, set.Parallel = 7000, 1000, 1 // so that a second room is the other process's
-		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set }
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		rooms := []spaces.SpaceID{w.room("kai", direct), w.room("zoe", direct)}
 		w.start()
 		first := w.end
@@ -75,7 +75,7 @@ func splits(t *testing.T, through func(sqlstore.AgentStore) ports) {
 				t.Errorf("of %d messages in %s %d were handled", turns, room, n)
 			}
 		}
-		cuts := bodies[spaces.Compacted](w.inner(mind("Ada")))
+		cuts := bodies[spaces.ContextCompacted](w.inner(mind("Ada")))
 		high := 0
 		for _, c := range cuts {
 			if c.Cause == hud.CutHighWater {

@@ -54,13 +54,13 @@ type Action struct {
 	Account    string
 	Chat       string
 	Agent      AgentID
-	Text       string  // CommonMark for send and edit, emoji for react
-	Files      []File  // for send: each goes behind the words, as a message of its own
-	Voice      string  // whose words are carried from another chat of the space; empty for an agent's own
-	Via        string  // with Voice: the platform they were said on
-	Portrait   string  // with Voice: the address of their picture; may be empty
-	Target     EventID // message to edit, delete, react to, or answer
-	Draft      DraftID // for send: what people see of it already, which its first part replaces; empty: nothing
+	Text       string        // CommonMark for send and edit, emoji for react
+	Files      []MessageFile // for send: each goes behind the words, as a message of its own
+	Voice      string        // whose words are carried from another chat of the space; empty for an agent's own
+	Via        string        // with Voice: the platform they were said on
+	Portrait   string        // with Voice: the address of their picture; may be empty
+	Target     EventID       // message to edit, delete, react to, or answer
+	Draft      DraftID       // for send: what people see of it already, which its first part replaces; empty: nothing
 	Policy     UnknownOutcomePolicy
 
 	State     ActionState
@@ -69,7 +69,7 @@ type Action struct {
 	NotBefore time.Time
 	Expires   time.Time
 	Created   time.Time
-	Refs      []Ref // one an accepted part
+	Refs      []MessageRef // one an accepted part
 	// Resent is true when an unknown part was sent a second time.
 	Resent bool
 	Code   string // why it failed
@@ -78,18 +78,18 @@ type Action struct {
 	Problem string
 }
 
-// A File goes along with what is said: one that was seen on a message, or one
+// A MessageFile goes along with what is said: one that was seen on a message, or one
 // that an agent wrote.
-type File struct {
+type MessageFile struct {
 	Account string `json:"account,omitempty"` // on which it was seen; empty for one with Data
-	Attachment
+	FileAttachment
 	Data []byte `json:"data,omitempty"` // its bytes, of what was never on a platform
 }
 
-// An Effect is an act of the agent on a room, as the shell decides it. The
+// A RoomEffect is an act of the agent on a room, as the shell decides it. The
 // store turns it into an event and one action for each chat of the room, in one
 // transaction.
-type Effect struct {
+type RoomEffect struct {
 	Kind  ActionKind
 	Space SpaceID
 	// Branch is the line of the room on which it happens; empty is the primary one.
@@ -97,12 +97,12 @@ type Effect struct {
 	// nobody: it is a rehearsal.
 	Branch  BranchID
 	Thread  ThreadID
-	ID      EventID // of the event it becomes
-	Target  EventID // message answered, edited, deleted or reacted to
-	Text    string  // words or emoji
-	Files   []File  // for send; then Text may be empty
-	Chain   Chain
-	Origin  *Provenance
+	ID      EventID       // of the event it becomes
+	Target  EventID       // message answered, edited, deleted or reacted to
+	Text    string        // words or emoji
+	Files   []MessageFile // for send; then Text may be empty
+	Chain   CausalChain
+	Origin  *SendOrigin
 	Mention []EntityID
 	// Broadcast shows words in a thread in the room itself as well, where the
 	// platform can.
@@ -130,10 +130,10 @@ func DraftOf(cycle CycleID, step int) DraftID {
 	return DraftID(string(cycle) + "/" + strconv.Itoa(step))
 }
 
-// A Draft is what an agent is about to say, shown in one chat while it is being
+// A MessageDraft is what an agent is about to say, shown in one chat while it is being
 // thought. It is decided by nobody: it is in no log, and what becomes of it is for
 // the step to say.
-type Draft struct {
+type MessageDraft struct {
 	ID      DraftID
 	Cycle   CycleID
 	Step    int

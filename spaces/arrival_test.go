@@ -27,7 +27,7 @@ func stories(t *rapid.T) story {
 	s := story{deleted: map[EventID]bool{}}
 	n := rapid.IntRange(1, 5).Draw(t, "messages")
 	for i := range n {
-		b := Said{Text: fmt.Sprint(words, "m", i)}
+		b := MessagePosted{Text: fmt.Sprint(words, "m", i)}
 		e := Event{ID: EventID(fmt.Sprint("m", i)), Actor: person(t), At: minute(i)}
 		if rapid.Bool().Draw(t, "by the agent") {
 			e.Actor = "agent:ada"
@@ -60,26 +60,26 @@ func (s story) change(t *rapid.T, j int) Event {
 	e := Event{ID: EventID(fmt.Sprint("x", j)), Actor: person(t), At: minute(20 + rapid.IntRange(0, 20).Draw(t, "minute"))}
 	switch rapid.IntRange(0, 5).Draw(t, "what") {
 	case 0:
-		e.Body = Edited{Ref: r, Text: fmt.Sprint(words, id, ", newly ", j)}
+		e.Body = MessageEdited{Ref: r, Text: fmt.Sprint(words, id, ", newly ", j)}
 		if s.messages[i].Actor == "agent:ada" {
-			e.Actor, e.Body = "agent:ada", Edited{Target: id, Text: fmt.Sprint(words, id, ", newly ", j)}
+			e.Actor, e.Body = "agent:ada", MessageEdited{Target: id, Text: fmt.Sprint(words, id, ", newly ", j)}
 		}
 	case 1:
-		e.Body, s.deleted[id] = Deleted{Ref: r}, true
+		e.Body, s.deleted[id] = MessageDeleted{Ref: r}, true
 	case 2:
-		e.Body = Reacted{Ref: r, Emoji: emoji}
+		e.Body = ReactionAdded{Ref: r, Emoji: emoji}
 	case 3:
-		e.Body = Unreacted{Ref: r, Emoji: emoji}
+		e.Body = ReactionRemoved{Ref: r, Emoji: emoji}
 	case 4:
-		e.Body = Pinned{Ref: at(fmt.Sprint(i))}
+		e.Body = MessagePinned{Ref: at(fmt.Sprint(i))}
 	default:
-		e.Body = Unpinned{Ref: at(fmt.Sprint(i))}
+		e.Body = MessageUnpinned{Ref: at(fmt.Sprint(i))}
 	}
 	return e
 }
 
 // secondPart names the second part of a message that was split.
-func secondPart(r Ref) Ref { return Ref{r.Account, r.Chat, r.Message + "b"} }
+func secondPart(r MessageRef) MessageRef { return MessageRef{r.Account, r.Chat, r.Message + "b"} }
 
 // inOrder returns the story as it happened: every message is said and delivered
 // before anything comes of one.
@@ -96,7 +96,7 @@ func (s story) inOrder() []Event {
 
 func receipt(m Event) Event {
 	r := at(strings.TrimPrefix(string(m.ID), "m"))
-	return Event{ID: m.ID + "d", At: m.At, Body: Delivered{Message: m.ID, Action: ActionID("a" + m.ID), Refs: []Ref{r, secondPart(r)}}}
+	return Event{ID: m.ID + "d", At: m.At, Body: ActionDelivered{Message: m.ID, Action: ActionID("a" + m.ID), Refs: []MessageRef{r, secondPart(r)}}}
 }
 
 // asArrived returns the story as it may reach us: persons' messages and the
@@ -113,7 +113,7 @@ func (s story) asArrived(t *rapid.T) []Event {
 	}
 	late = rapid.Permutation(late).Draw(t, "arrivals")
 	changes := s.changes
-	known := map[Ref]EventID{}
+	known := map[MessageRef]EventID{}
 	for len(late)+len(changes) > 0 {
 		if len(changes) > 0 && (len(late) == 0 || rapid.Bool().Draw(t, "change comes first")) {
 			log = append(log, resolved(changes[0], known))
@@ -121,9 +121,9 @@ func (s story) asArrived(t *rapid.T) []Event {
 			continue
 		}
 		switch b := late[0].Body.(type) {
-		case Said:
+		case MessagePosted:
 			known[b.Ref] = late[0].ID
-		case Delivered:
+		case ActionDelivered:
 			for _, r := range b.Refs {
 				known[r] = b.Message
 			}
@@ -136,18 +136,18 @@ func (s story) asArrived(t *rapid.T) []Event {
 
 // resolved names the event of a message that is known. Unreactions and pins stay
 // as the platform told them, so that both ways meet.
-func resolved(e Event, known map[Ref]EventID) Event {
+func resolved(e Event, known map[MessageRef]EventID) Event {
 	_, r := Target(e.Body)
 	switch b := e.Body.(type) {
-	case Edited:
+	case MessageEdited:
 		if b.Target == "" {
 			b.Target = known[r]
 		}
 		e.Body = b
-	case Deleted:
+	case MessageDeleted:
 		b.Target = known[r]
 		e.Body = b
-	case Reacted:
+	case ReactionAdded:
 		b.Target = known[r]
 		e.Body = b
 	}
@@ -167,7 +167,7 @@ func withoutArrival(c *Chat) *Chat {
 	for i := range c.Messages {
 		c.Messages[i].Seq = 0
 	}
-	slices.SortFunc(c.Messages, func(a, b Message) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(c.Messages, func(a, b ChatMessage) int { return cmp.Compare(a.ID, b.ID) })
 	c.byID, c.early, c.orphans = nil, nil, nil
 	return c
 }
@@ -208,9 +208,9 @@ func TestDeletedWordsNeverComeBack(t *testing.T) {
 // Words that were deleted before their message came are not kept for it either.
 func TestDeleteBeforeItsMessageForgetsEarlierEdits(t *testing.T) {
 	var w teller
-	w.tell("kai", Edited{Ref: at("1"), Text: words})
-	w.tell("kai", Deleted{Ref: at("1")})
-	w.tell("kai", Edited{Ref: at("1"), Text: words})
+	w.tell("kai", MessageEdited{Ref: at("1"), Text: words})
+	w.tell("kai", MessageDeleted{Ref: at("1")})
+	w.tell("kai", MessageEdited{Ref: at("1"), Text: words})
 	if kept := fmt.Sprintf("%+v", fold(w.log)); strings.Contains(kept, words) {
 		t.Errorf("kept: %s", kept)
 	}

@@ -2,41 +2,41 @@ package spaces
 
 import "time"
 
-// A Body is the content of an event. The set is closed; every switch over it lists
+// An EventBody is the content of an event. The set is closed; every switch over it lists
 // all of them.
 //
 //sumtype:decl
-type Body interface {
+type EventBody interface {
 	// Kind names the body in stored data.
-	Kind() Kind
+	Kind() EventKind
 	body()
 }
 
-// Said is a message.
-type Said struct {
+// MessagePosted is a message.
+type MessagePosted struct {
 	Text string `json:"text"` // CommonMark
 	// Ref is the message on its platform; zero for an agent's message, whose
 	// places are told by [Delivered].
-	Ref         Ref          `json:"ref,omitzero"`
-	ReplyRef    Ref          `json:"replyRef,omitzero"` // as the platform named it
-	Mentions    []EntityID   `json:"mentions,omitempty"`
-	ToUs        bool         `json:"toUs,omitempty"` // the platform marks it as meant for its account
-	Command     string       `json:"command,omitempty"`
-	Args        string       `json:"args,omitempty"`
-	Attachments []Attachment `json:"attachments,omitempty"`
-	Forwarded   string       `json:"forwarded,omitempty"`
-	Broadcast   bool         `json:"broadcast,omitempty"` // said in a thread and shown in the room itself as well
+	Ref         MessageRef       `json:"ref,omitzero"`
+	ReplyRef    MessageRef       `json:"replyRef,omitzero"` // as the platform named it
+	Mentions    []EntityID       `json:"mentions,omitempty"`
+	ToUs        bool             `json:"toUs,omitempty"` // the platform marks it as meant for its account
+	Command     string           `json:"command,omitempty"`
+	Args        string           `json:"args,omitempty"`
+	Attachments []FileAttachment `json:"attachments,omitempty"`
+	Forwarded   string           `json:"forwarded,omitempty"`
+	Broadcast   bool             `json:"broadcast,omitempty"` // said in a thread and shown in the room itself as well
 	// Past is true for what was said before we listened and was written into the
 	// log later, from history or an export, and for what was dealt with before the
 	// record was put back. It is news to nobody, and says nothing of who is in the room
 	// now.
 	Past bool `json:"past,omitempty"`
 	// Origin is the space that a cross-space message came from.
-	Origin *Provenance `json:"origin,omitempty"`
+	Origin *SendOrigin `json:"origin,omitempty"`
 }
 
-// Attachment is a file seen on a message.
-type Attachment struct {
+// FileAttachment is a file seen on a message.
+type FileAttachment struct {
 	Kind string `json:"kind"`
 	ID   string `json:"id"` // opaque, for the adapter
 	Name string `json:"name,omitempty"`
@@ -45,87 +45,87 @@ type Attachment struct {
 }
 
 // Title returns what a file is called in words: its kind and its name, if it has one.
-func (a Attachment) Title() string {
+func (a FileAttachment) Title() string {
 	if a.Name == "" {
 		return a.Kind
 	}
 	return a.Kind + " " + a.Name
 }
 
-// Provenance tells which cycle, woken where, sent a message to another space.
-type Provenance struct {
+// SendOrigin tells which cycle, woken where, sent a message to another space.
+type SendOrigin struct {
 	Space SpaceID `json:"space"`
 	Event EventID `json:"event,omitempty"`
 	Cycle CycleID `json:"cycle"`
 	Why   string  `json:"why,omitempty"`
 }
 
-// Edited replaces the words of a message.
-type Edited struct {
-	Target EventID `json:"target,omitempty"` // empty when only the platform's name is known
-	Ref    Ref     `json:"ref,omitzero"`
-	Text   string  `json:"text"`
+// MessageEdited replaces the words of a message.
+type MessageEdited struct {
+	Target EventID    `json:"target,omitempty"` // empty when only the platform's name is known
+	Ref    MessageRef `json:"ref,omitzero"`
+	Text   string     `json:"text"`
 }
 
-// Deleted removes a message from every later view.
-type Deleted struct {
-	Target EventID `json:"target,omitempty"`
-	Ref    Ref     `json:"ref,omitzero"`
+// MessageDeleted removes a message from every later view.
+type MessageDeleted struct {
+	Target EventID    `json:"target,omitempty"`
+	Ref    MessageRef `json:"ref,omitzero"`
 }
 
-// Reacted is an emoji put on a message.
-type Reacted struct {
-	Target EventID `json:"target,omitempty"`
-	Ref    Ref     `json:"ref,omitzero"`
-	Emoji  string  `json:"emoji"`
+// ReactionAdded is an emoji put on a message.
+type ReactionAdded struct {
+	Target EventID    `json:"target,omitempty"`
+	Ref    MessageRef `json:"ref,omitzero"`
+	Emoji  string     `json:"emoji"`
 }
 
-// Unreacted is an emoji taken back.
-type Unreacted struct {
-	Target EventID `json:"target,omitempty"`
-	Ref    Ref     `json:"ref,omitzero"`
-	Emoji  string  `json:"emoji"`
+// ReactionRemoved is an emoji taken back.
+type ReactionRemoved struct {
+	Target EventID    `json:"target,omitempty"`
+	Ref    MessageRef `json:"ref,omitzero"`
+	Emoji  string     `json:"emoji"`
 	// Everybody means that the reactions of all senders are removed; an empty Emoji is then
 	// every one.
 	Everybody bool `json:"everybody,omitempty"`
 }
 
-// Transcribed tells what was said in a voice that a message carries. Machines hear
+// VoiceTranscribed tells what was said in a voice that a message carries. Machines hear
 // it, so it may be wrong; it takes nothing from what was written.
-type Transcribed struct {
-	Target EventID `json:"target,omitempty"`
-	Ref    Ref     `json:"ref,omitzero"`
-	File   string  `json:"file"`  // which attachment, as its platform names it
-	Text   string  `json:"text"`  // plain
-	Model  string  `json:"model"` // that heard it
+type VoiceTranscribed struct {
+	Target EventID    `json:"target,omitempty"`
+	Ref    MessageRef `json:"ref,omitzero"`
+	File   string     `json:"file"`  // which attachment, as its platform names it
+	Text   string     `json:"text"`  // plain
+	Model  string     `json:"model"` // that heard it
 }
 
-// Joined means that an entity is now in the space.
-type Joined struct {
+// MemberJoined means that an entity is now in the space.
+type MemberJoined struct {
 	Who EntityID `json:"who"`
 }
 
-// Left means that an entity is no longer in the space.
-type Left struct {
+// MemberLeft means that an entity is no longer in the space.
+type MemberLeft struct {
 	Who EntityID `json:"who"`
 	By  EntityID `json:"by,omitempty"`
 }
 
-// Renamed is a new title of the space, or of the event's thread.
-type Renamed struct {
+// SpaceRenamed is a new title of the space, or of the event's thread.
+type SpaceRenamed struct {
 	Title string `json:"title"`
 }
 
-// Pinned means that a message was pinned.
-type Pinned struct {
-	Target EventID `json:"target,omitempty"`
-	Ref    Ref     `json:"ref,omitzero"`
+// MessagePinned means that a message was pinned.
+type MessagePinned struct {
+	Target EventID    `json:"target,omitempty"`
+	Ref    MessageRef `json:"ref,omitzero"`
 }
 
-// Unpinned means that a message was unpinned.
-type Unpinned struct {
-	Target EventID `json:"target,omitempty"`
-	Ref    Ref     `json:"ref,omitzero"`
+// MessageUnpinned means that a message was unpinned.
+type MessageUnpinned struct {
+	Target EventID    `json:"target,omitempty"`
+	Ref    MessageRef `json:"ref,omitzero"`
 }
 
 // A ChatMove is a chat's going on under another id on its platform.
@@ -134,36 +134,36 @@ type ChatMove struct {
 	Same     bool // messages and threads have their old ids there
 }
 
-// Migrated means that a chat of the space goes on under another id.
-type Migrated struct {
+// ChatMigrated means that a chat of the space goes on under another id.
+type ChatMigrated struct {
 	Account string `json:"account"`
 	From    string `json:"from"`
 	To      string `json:"to"`
 }
 
-// Linked means that a chat was mapped to the space, or let us in again.
-type Linked struct {
+// ChatLinked means that a chat was mapped to the space, or let us in again.
+type ChatLinked struct {
 	Account string `json:"account"`
 	Chat    string `json:"chat"`
 }
 
-// Unlinked means that a chat of the space cannot be reached any more.
-type Unlinked struct {
+// ChatUnlinked means that a chat of the space cannot be reached any more.
+type ChatUnlinked struct {
 	Account string `json:"account"`
 	Chat    string `json:"chat"`
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Delivered tells that a platform accepted an agent's message.
-type Delivered struct {
-	Message EventID  `json:"message"`
-	Action  ActionID `json:"action"`
-	Refs    []Ref    `json:"refs"` // one a part
+// ActionDelivered tells that a platform accepted an agent's message.
+type ActionDelivered struct {
+	Message EventID      `json:"message"`
+	Action  ActionID     `json:"action"`
+	Refs    []MessageRef `json:"refs"` // one a part
 }
 
-// Failed tells that an action will not reach a platform, or that nobody can
+// SendFailed tells that an action will not reach a platform, or that nobody can
 // know whether it did.
-type Failed struct {
+type SendFailed struct {
 	Message EventID     `json:"message,omitempty"`
 	Action  ActionID    `json:"action"`
 	State   ActionState `json:"state"` // failed, expired, unknown or cancelled
@@ -174,8 +174,8 @@ type Failed struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-// Gap is a time whose events no platform can deliver any more.
-type Gap struct {
+// HistoryGap is a time whose events no platform can deliver any more.
+type HistoryGap struct {
 	From   time.Time `json:"from"`
 	To     time.Time `json:"to"`
 	Reason string    `json:"reason"`
@@ -185,15 +185,15 @@ type Gap struct {
 // could not be fetched.
 const AttachmentMissing = "attachment_missing"
 
-// Unreadable is an update that could not be read. Raw keeps it.
-type Unreadable struct {
+// UnreadableUpdate is an update that could not be read. Raw keeps it.
+type UnreadableUpdate struct {
 	What   string `json:"what"`
 	Reason string `json:"reason"`
 	Raw    []byte `json:"raw,omitempty"`
 }
 
-// Noted is a note of the agent, from a note act or the <notes> of a thought.
-type Noted struct {
+// NoteAdded is a note of the agent, from a note act or the <notes> of a thought.
+type NoteAdded struct {
 	Text  string  `json:"text"`
 	Label string  `json:"label,omitempty"` // "notes", "questions", "setup", or what the agent wrote
 	Cycle CycleID `json:"cycle,omitempty"`
@@ -202,8 +202,8 @@ type Noted struct {
 	SetUp *OnboardingNote `json:"setUp,omitempty"`
 }
 
-// Bookmarked is a labelled place in what the agent saw.
-type Bookmarked struct {
+// BookmarkSet is a labelled place in what the agent saw.
+type BookmarkSet struct {
 	Label  string    `json:"label"`
 	Space  SpaceID   `json:"space,omitempty"`
 	Object ObjectID  `json:"object,omitempty"`
@@ -220,8 +220,8 @@ type CycleStarted struct {
 	Active SpaceID   `json:"active,omitempty"`
 }
 
-// Thought is text that the agent wrote in contemplation; only the agent sees it.
-type Thought struct {
+// ThoughtRecorded is text that the agent wrote in contemplation; only the agent sees it.
+type ThoughtRecorded struct {
 	Cycle CycleID `json:"cycle"`
 	Text  string  `json:"text"`
 }
@@ -237,14 +237,14 @@ type ToolCalled struct {
 
 // ToolReturned is the result of a tool call. It names remote events and never copies them.
 type ToolReturned struct {
-	Cycle  CycleID   `json:"cycle"`
-	Step   int       `json:"step"`
-	CallID string    `json:"call"`
-	OK     bool      `json:"ok"`
-	Note   string    `json:"note,omitempty"` // code or sentence when not OK
-	Refs   []EventID `json:"refs,omitempty"`
-	Took   int64     `json:"ms,omitempty"`   // milliseconds until it was performed
-	Usage  Usage     `json:"usage,omitzero"` // of a model that was asked for its sake
+	Cycle  CycleID    `json:"cycle"`
+	Step   int        `json:"step"`
+	CallID string     `json:"call"`
+	OK     bool       `json:"ok"`
+	Note   string     `json:"note,omitempty"` // code or sentence when not OK
+	Refs   []EventID  `json:"refs,omitempty"`
+	Took   int64      `json:"ms,omitempty"`   // milliseconds until it was performed
+	Usage  TokenUsage `json:"usage,omitzero"` // of a model that was asked for its sake
 }
 
 // CycleSummarised is the agent's own summary of a cycle.
@@ -255,14 +255,14 @@ type CycleSummarised struct {
 	Derived bool    `json:"derived,omitempty"` // made from its acts, not by the agent
 }
 
-// Goal is a goal set, changed or done.
-type Goal struct {
+// GoalSet is a goal set, changed or done.
+type GoalSet struct {
 	Text   string `json:"text"`
 	Status string `json:"status"` // active, long-term, done, dropped
 }
 
-// Remembered is a fact the agent chose to keep.
-type Remembered struct {
+// MemoryAdded is a fact the agent chose to keep.
+type MemoryAdded struct {
 	ID      string     `json:"id"`
 	Fact    string     `json:"fact"`
 	What    string     `json:"kind"` // user_fact, decision, space_knowledge, preference
@@ -274,24 +274,24 @@ type Remembered struct {
 	Corrected bool `json:"corrected,omitempty"`
 }
 
-// Forgot takes a memory back.
-type Forgot struct {
+// MemoryRemoved takes a memory back.
+type MemoryRemoved struct {
 	ID string `json:"id"`
 }
 
-// Denied records a tool call that was refused.
-type Denied struct {
+// CallDenied records a tool call that was refused.
+type CallDenied struct {
 	Denial Denial `json:"denial"`
 }
 
-// Transitioned records moves of the shell's state machine, in order.
-type Transitioned struct {
-	Moves []Transition `json:"moves"`
+// StatesChanged records moves of the shell's state machine, in order.
+type StatesChanged struct {
+	Moves []StateTransition `json:"moves"`
 }
 
-// Compacted records a compaction of the context: its cause, and what it freed. The
+// ContextCompacted records a compaction of the context: its cause, and what it freed. The
 // cycles it names stay in the store and can be read at any time.
-type Compacted struct {
+type ContextCompacted struct {
 	Cause        string  `json:"cause"` // first, high_water, guard, turns, redaction, fresh
 	Cycle        CycleID `json:"cycle,omitempty"`
 	TokensBefore int     `json:"before"` // of keyframe and turns
@@ -303,8 +303,8 @@ type Compacted struct {
 	Left         int     `json:"left,omitempty"`     // of these, left out
 }
 
-// Stopped closes a cycle in the inner log.
-type Stopped struct {
+// CycleStopped closes a cycle in the inner log.
+type CycleStopped struct {
 	Cycle  CycleID    `json:"cycle"`
 	Reason StopReason `json:"reason"`
 	Detail string     `json:"detail,omitempty"`

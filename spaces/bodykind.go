@@ -1,34 +1,34 @@
 package spaces
 
-// Kind is the name of a body in stored data.
-type Kind string
+// EventKind is the name of a body in stored data.
+type EventKind string
 
 // The kinds of event in rooms.
 const (
-	KindSaid       Kind = "said"
-	KindEdited     Kind = "edited"
-	KindDeleted    Kind = "deleted"
-	KindReacted    Kind = "reacted"
-	KindUnreacted  Kind = "unreacted"
-	KindJoined     Kind = "joined"
-	KindLeft       Kind = "left"
-	KindRenamed    Kind = "renamed"
-	KindPinned     Kind = "pinned"
-	KindUnpinned   Kind = "unpinned"
-	KindMigrated   Kind = "migrated"
-	KindLinked     Kind = "linked"
-	KindUnlinked   Kind = "unlinked"
-	KindDelivered  Kind = "delivered"
-	KindFailed     Kind = "failed"
-	KindGap        Kind = "gap"
-	KindUnreadable Kind = "unreadable"
+	KindSaid       EventKind = "said"
+	KindEdited     EventKind = "edited"
+	KindDeleted    EventKind = "deleted"
+	KindReacted    EventKind = "reacted"
+	KindUnreacted  EventKind = "unreacted"
+	KindJoined     EventKind = "joined"
+	KindLeft       EventKind = "left"
+	KindRenamed    EventKind = "renamed"
+	KindPinned     EventKind = "pinned"
+	KindUnpinned   EventKind = "unpinned"
+	KindMigrated   EventKind = "migrated"
+	KindLinked     EventKind = "linked"
+	KindUnlinked   EventKind = "unlinked"
+	KindDelivered  EventKind = "delivered"
+	KindFailed     EventKind = "failed"
+	KindGap        EventKind = "gap"
+	KindUnreadable EventKind = "unreadable"
 
-	KindTranscribed Kind = "transcribed"
+	KindTranscribed EventKind = "transcribed"
 )
 
 // RoomKinds returns the kinds of event in rooms.
-func RoomKinds() []Kind {
-	return []Kind{
+func RoomKinds() []EventKind {
+	return []EventKind{
 		KindSaid, KindEdited, KindDeleted, KindReacted, KindUnreacted, KindJoined, KindLeft, KindRenamed, KindPinned, KindUnpinned,
 		KindMigrated, KindLinked, KindUnlinked, KindDelivered, KindFailed, KindGap, KindUnreadable, KindTranscribed,
 	}
@@ -36,152 +36,152 @@ func RoomKinds() []Kind {
 
 // The kinds of event in inner logs.
 const (
-	KindNoted        Kind = "noted"
-	KindBookmarked   Kind = "bookmarked"
-	KindWoke         Kind = "woke"
-	KindThought      Kind = "thought"
-	KindActed        Kind = "acted"
-	KindResult       Kind = "result"
-	KindSummed       Kind = "summed"
-	KindGoal         Kind = "goal"
-	KindRemembered   Kind = "remembered"
-	KindForgot       Kind = "forgot"
-	KindDenied       Kind = "denied"
-	KindTransitioned Kind = "transitioned"
-	KindCompacted    Kind = "compacted"
-	KindStopped      Kind = "stopped"
-	KindSpan         Kind = "span"
+	KindNoted        EventKind = "noted"
+	KindBookmarked   EventKind = "bookmarked"
+	KindWoke         EventKind = "woke"
+	KindThought      EventKind = "thought"
+	KindActed        EventKind = "acted"
+	KindResult       EventKind = "result"
+	KindSummed       EventKind = "summed"
+	KindGoal         EventKind = "goal"
+	KindRemembered   EventKind = "remembered"
+	KindForgot       EventKind = "forgot"
+	KindDenied       EventKind = "denied"
+	KindTransitioned EventKind = "transitioned"
+	KindCompacted    EventKind = "compacted"
+	KindStopped      EventKind = "stopped"
+	KindSpan         EventKind = "span"
 )
 
 // Kind returns KindSaid.
-func (Said) Kind() Kind { return KindSaid }
+func (MessagePosted) Kind() EventKind { return KindSaid }
 
 // Kind returns KindEdited.
-func (Edited) Kind() Kind { return KindEdited }
+func (MessageEdited) Kind() EventKind { return KindEdited }
 
 // Kind returns KindDeleted.
-func (Deleted) Kind() Kind { return KindDeleted }
+func (MessageDeleted) Kind() EventKind { return KindDeleted }
 
 // Kind returns KindReacted.
-func (Reacted) Kind() Kind { return KindReacted }
+func (ReactionAdded) Kind() EventKind { return KindReacted }
 
 // Kind returns KindUnreacted.
-func (Unreacted) Kind() Kind { return KindUnreacted }
+func (ReactionRemoved) Kind() EventKind { return KindUnreacted }
 
 // Kind returns KindTranscribed.
-func (Transcribed) Kind() Kind { return KindTranscribed }
+func (VoiceTranscribed) Kind() EventKind { return KindTranscribed }
 
 // Kind returns KindJoined.
-func (Joined) Kind() Kind { return KindJoined }
+func (MemberJoined) Kind() EventKind { return KindJoined }
 
 // Kind returns KindLeft.
-func (Left) Kind() Kind { return KindLeft }
+func (MemberLeft) Kind() EventKind { return KindLeft }
 
 // Kind returns KindRenamed.
-func (Renamed) Kind() Kind { return KindRenamed }
+func (SpaceRenamed) Kind() EventKind { return KindRenamed }
 
 // Kind returns KindPinned.
-func (Pinned) Kind() Kind { return KindPinned }
+func (MessagePinned) Kind() EventKind { return KindPinned }
 
 // Kind returns KindUnpinned.
-func (Unpinned) Kind() Kind { return KindUnpinned }
+func (MessageUnpinned) Kind() EventKind { return KindUnpinned }
 
 // Kind returns KindMigrated.
-func (Migrated) Kind() Kind { return KindMigrated }
+func (ChatMigrated) Kind() EventKind { return KindMigrated }
 
 // Kind returns KindLinked.
-func (Linked) Kind() Kind { return KindLinked }
+func (ChatLinked) Kind() EventKind { return KindLinked }
 
 // Kind returns KindUnlinked.
-func (Unlinked) Kind() Kind { return KindUnlinked }
+func (ChatUnlinked) Kind() EventKind { return KindUnlinked }
 
 // Kind returns KindDelivered.
-func (Delivered) Kind() Kind { return KindDelivered }
+func (ActionDelivered) Kind() EventKind { return KindDelivered }
 
 // Kind returns KindFailed.
-func (Failed) Kind() Kind { return KindFailed }
+func (SendFailed) Kind() EventKind { return KindFailed }
 
 // Kind returns KindGap.
-func (Gap) Kind() Kind { return KindGap }
+func (HistoryGap) Kind() EventKind { return KindGap }
 
 // Kind returns KindUnreadable.
-func (Unreadable) Kind() Kind { return KindUnreadable }
+func (UnreadableUpdate) Kind() EventKind { return KindUnreadable }
 
 // Kind returns KindNoted.
-func (Noted) Kind() Kind { return KindNoted }
+func (NoteAdded) Kind() EventKind { return KindNoted }
 
 // Kind returns KindBookmarked.
-func (Bookmarked) Kind() Kind { return KindBookmarked }
+func (BookmarkSet) Kind() EventKind { return KindBookmarked }
 
 // Kind returns KindWoke.
-func (CycleStarted) Kind() Kind { return KindWoke }
+func (CycleStarted) Kind() EventKind { return KindWoke }
 
 // Kind returns KindThought.
-func (Thought) Kind() Kind { return KindThought }
+func (ThoughtRecorded) Kind() EventKind { return KindThought }
 
 // Kind returns KindActed.
-func (ToolCalled) Kind() Kind { return KindActed }
+func (ToolCalled) Kind() EventKind { return KindActed }
 
 // Kind returns KindResult.
-func (ToolReturned) Kind() Kind { return KindResult }
+func (ToolReturned) Kind() EventKind { return KindResult }
 
 // Kind returns KindSummed.
-func (CycleSummarised) Kind() Kind { return KindSummed }
+func (CycleSummarised) Kind() EventKind { return KindSummed }
 
 // Kind returns KindGoal.
-func (Goal) Kind() Kind { return KindGoal }
+func (GoalSet) Kind() EventKind { return KindGoal }
 
 // Kind returns KindRemembered.
-func (Remembered) Kind() Kind { return KindRemembered }
+func (MemoryAdded) Kind() EventKind { return KindRemembered }
 
 // Kind returns KindForgot.
-func (Forgot) Kind() Kind { return KindForgot }
+func (MemoryRemoved) Kind() EventKind { return KindForgot }
 
 // Kind returns KindDenied.
-func (Denied) Kind() Kind { return KindDenied }
+func (CallDenied) Kind() EventKind { return KindDenied }
 
 // Kind returns KindTransitioned.
-func (Transitioned) Kind() Kind { return KindTransitioned }
+func (StatesChanged) Kind() EventKind { return KindTransitioned }
 
 // Kind returns KindCompacted.
-func (Compacted) Kind() Kind { return KindCompacted }
+func (ContextCompacted) Kind() EventKind { return KindCompacted }
 
 // Kind returns KindStopped.
-func (Stopped) Kind() Kind { return KindStopped }
+func (CycleStopped) Kind() EventKind { return KindStopped }
 
 // Kind returns KindSpan.
-func (SpanChanged) Kind() Kind { return KindSpan }
+func (SpanChanged) Kind() EventKind { return KindSpan }
 
-func (Said) body()            {}
-func (Edited) body()          {}
-func (Deleted) body()         {}
-func (Reacted) body()         {}
-func (Unreacted) body()       {}
-func (Transcribed) body()     {}
-func (Joined) body()          {}
-func (Left) body()            {}
-func (Renamed) body()         {}
-func (Pinned) body()          {}
-func (Unpinned) body()        {}
-func (Migrated) body()        {}
-func (Linked) body()          {}
-func (Unlinked) body()        {}
-func (Delivered) body()       {}
-func (Failed) body()          {}
-func (Gap) body()             {}
-func (Unreadable) body()      {}
-func (Noted) body()           {}
-func (Bookmarked) body()      {}
-func (CycleStarted) body()    {}
-func (Thought) body()         {}
-func (ToolCalled) body()      {}
-func (ToolReturned) body()    {}
-func (CycleSummarised) body() {}
-func (Goal) body()            {}
-func (Remembered) body()      {}
-func (Forgot) body()          {}
-func (Denied) body()          {}
-func (Transitioned) body()    {}
-func (Compacted) body()       {}
-func (Stopped) body()         {}
-func (SpanChanged) body()     {}
+func (MessagePosted) body()    {}
+func (MessageEdited) body()    {}
+func (MessageDeleted) body()   {}
+func (ReactionAdded) body()    {}
+func (ReactionRemoved) body()  {}
+func (VoiceTranscribed) body() {}
+func (MemberJoined) body()     {}
+func (MemberLeft) body()       {}
+func (SpaceRenamed) body()     {}
+func (MessagePinned) body()    {}
+func (MessageUnpinned) body()  {}
+func (ChatMigrated) body()     {}
+func (ChatLinked) body()       {}
+func (ChatUnlinked) body()     {}
+func (ActionDelivered) body()  {}
+func (SendFailed) body()       {}
+func (HistoryGap) body()       {}
+func (UnreadableUpdate) body() {}
+func (NoteAdded) body()        {}
+func (BookmarkSet) body()      {}
+func (CycleStarted) body()     {}
+func (ThoughtRecorded) body()  {}
+func (ToolCalled) body()       {}
+func (ToolReturned) body()     {}
+func (CycleSummarised) body()  {}
+func (GoalSet) body()          {}
+func (MemoryAdded) body()      {}
+func (MemoryRemoved) body()    {}
+func (CallDenied) body()       {}
+func (StatesChanged) body()    {}
+func (ContextCompacted) body() {}
+func (CycleStopped) body()     {}
+func (SpanChanged) body()      {}

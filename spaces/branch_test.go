@@ -64,7 +64,7 @@ func anEvent() Event {
 	return Event{
 		Space: "den", Branch: Primary, Seq: 4, ID: "v4", Parents: []EventID{"v3", "v2"}, Object: ChatObject, Thread: "t",
 		ReplyTo: "v2", Actor: "e1", At: noon, RecvAt: noon.Add(time.Second), Source: "telegram:1|m7", Readers: 2,
-		Cause: "v2", Root: "v1", Depth: 1, Body: Said{Text: "hi"},
+		Cause: "v2", Root: "v1", Depth: 1, Body: MessagePosted{Text: "hi"},
 	}
 }
 
@@ -106,8 +106,8 @@ func TestAnyChangeOfAnEventChangesTheHash(t *testing.T) {
 			f.Set(reflect.ValueOf(v.Add(time.Millisecond)))
 		case []EventID:
 			f.Set(reflect.ValueOf([]EventID{v[1], v[0]}))
-		case Body:
-			f.Set(reflect.ValueOf(Said{Text: "ho"}))
+		case EventBody:
+			f.Set(reflect.ValueOf(MessagePosted{Text: "ho"}))
 		default:
 			if f.CanInt() {
 				f.SetInt(f.Int() + 1)
@@ -125,7 +125,7 @@ func TestAnyChangeOfAnEventChangesTheHash(t *testing.T) {
 	e.Object, e.Thread = e.Object+"t", "" // the same letters, cut elsewhere
 	try("letters moved to another field", link(t, prev, e))
 	e = anEvent()
-	e.Body = Edited{Text: "hi"} // the same stored form
+	e.Body = MessageEdited{Text: "hi"} // the same stored form
 	try("another kind", link(t, prev, e))
 }
 
@@ -137,7 +137,7 @@ func TestOrderIsPartOfTheHash(t *testing.T) {
 		for i := range n {
 			e := anEvent()
 			e.Seq, e.ID = int64(i+1), EventID(fmt.Sprint("v", i))
-			e.Body = Said{Text: rapid.String().Draw(t, "text")}
+			e.Body = MessagePosted{Text: rapid.String().Draw(t, "text")}
 			log = append(log, e)
 		}
 		i := rapid.IntRange(0, n-2).Draw(t, "i")

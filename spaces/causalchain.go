@@ -6,8 +6,8 @@ const (
 	MaxAgentRun = 8 // agent messages in a row in one space until a person speaks
 )
 
-// A Chain is the place of an event in the causal order.
-type Chain struct {
+// A CausalChain is the place of an event in the causal order.
+type CausalChain struct {
 	Cause EventID
 	Root  EventID
 	Depth int
@@ -25,9 +25,9 @@ type ConsumedRow struct {
 // is what it replies to, else the newest row; its root is that row's root; its
 // depth is the greatest among the rows plus one. Without rows (a timer's wake)
 // self starts a chain of its own.
-func NextChain(rows []ConsumedRow, replyTo, self EventID) Chain {
+func NextChain(rows []ConsumedRow, replyTo, self EventID) CausalChain {
 	if len(rows) == 0 {
-		return Chain{Root: self, Depth: 1}
+		return CausalChain{Root: self, Depth: 1}
 	}
 	cause, depth := rows[0], 0
 	for _, r := range rows {
@@ -41,5 +41,5 @@ func NextChain(rows []ConsumedRow, replyTo, self EventID) Chain {
 			cause = r
 		}
 	}
-	return Chain{Cause: cause.Event, Root: cause.Root, Depth: depth + 1}
+	return CausalChain{Cause: cause.Event, Root: cause.Root, Depth: depth + 1}
 }

@@ -13,15 +13,15 @@ func TestPlaceOfAMessageInItsChain(t *testing.T) {
 		name    string
 		rows    []ConsumedRow
 		replyTo EventID
-		want    Chain
+		want    CausalChain
 	}{
-		{"answers nothing: the newest row", rows, "", Chain{Cause: "v9", Root: "v2", Depth: 5}},
-		{"answers the first row", rows, "v5", Chain{Cause: "v5", Root: "v5", Depth: 5}},
-		{"answers the deepest row", rows, "v7", Chain{Cause: "v7", Root: "v1", Depth: 5}},
-		{"answers something it was not woken by", rows, "v1", Chain{Cause: "v9", Root: "v2", Depth: 5}},
-		{"one person's message", rows[:1], "", Chain{Cause: "v5", Root: "v5", Depth: 1}},
-		{"no rows: a chain of its own", nil, "", Chain{Root: "self", Depth: 1}},
-		{"no rows, yet an answer", nil, "v5", Chain{Root: "self", Depth: 1}},
+		{"answers nothing: the newest row", rows, "", CausalChain{Cause: "v9", Root: "v2", Depth: 5}},
+		{"answers the first row", rows, "v5", CausalChain{Cause: "v5", Root: "v5", Depth: 5}},
+		{"answers the deepest row", rows, "v7", CausalChain{Cause: "v7", Root: "v1", Depth: 5}},
+		{"answers something it was not woken by", rows, "v1", CausalChain{Cause: "v9", Root: "v2", Depth: 5}},
+		{"one person's message", rows[:1], "", CausalChain{Cause: "v5", Root: "v5", Depth: 1}},
+		{"no rows: a chain of its own", nil, "", CausalChain{Root: "self", Depth: 1}},
+		{"no rows, yet an answer", nil, "v5", CausalChain{Root: "self", Depth: 1}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

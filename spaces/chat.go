@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Message is the current state of one entry of a chat. Who has read it
+// A ChatMessage is the current state of one entry of a chat. Who has read it
 // follows from the uplinks' cursors and is not kept here.
-type Message struct {
+type ChatMessage struct {
 	ID          EventID
 	Seq         int64
 	Sender      EntityID
@@ -15,17 +15,17 @@ type Message struct {
 	At          time.Time
 	Thread      ThreadID
 	ReplyTo     EventID
-	Refs        []Ref // its places on platforms, one for each part
+	Refs        []MessageRef // its places on platforms, one for each part
 	Mentions    []EntityID
-	Attachments []Attachment
+	Attachments []FileAttachment
 	Forwarded   string
 	Broadcast   bool // shown beside its thread, see [Said.Broadcast]
 	Past        bool // written into the log later, see [Said.Past]
-	Origin      *Provenance
-	Reactions   []Reaction
-	Edits       []Revision // earlier texts, oldest first
-	EditedAt    time.Time  // zero if never
-	Heard       bool       // Text, or the end of it, was spoken and heard by a machine
+	Origin      *SendOrigin
+	Reactions   []EmojiReaction
+	Edits       []TextRevision // earlier texts, oldest first
+	EditedAt    time.Time      // zero if never
+	Heard       bool           // Text, or the end of it, was spoken and heard by a machine
 	Deleted     bool
 	Pinned      bool
 	// Failure is the state an agent's message ended in when it did not reach one
@@ -33,17 +33,17 @@ type Message struct {
 	Failure ActionState
 	// Notice is set when the entry is no message but a fact people should see:
 	// joined, left, renamed, gap, unreadable, failed, linked, unlinked, migrated.
-	Notice Body
+	Notice EventBody
 }
 
-// A Reaction is one emoji by one entity.
-type Reaction struct {
+// An EmojiReaction is one emoji by one entity.
+type EmojiReaction struct {
 	Emoji string
 	Who   EntityID
 }
 
-// A Revision is a text a message no longer has, and when it was written.
-type Revision struct {
+// A TextRevision is a text a message no longer has, and when it was written.
+type TextRevision struct {
 	Text string
 	At   time.Time
 }
@@ -54,7 +54,7 @@ type Revision struct {
 //
 // A Chat is not safe for concurrent use.
 type Chat struct {
-	Messages []Message // in seq order
+	Messages []ChatMessage // in seq order
 	// Threads holds the titles of threads that have one.
 	Threads map[ThreadID]string
 	// Activity is when each entity last did something.
@@ -63,24 +63,24 @@ type Chat struct {
 	Upto     int64     // seq of the last event applied
 
 	byID    map[EventID]int
-	byRef   map[Ref]EventID
-	early   map[Ref][]Event      // what is about a message that has not come
-	orphans map[Ref][]EventID    // replies to a message that has not come
-	failed  map[EventID][]Failed // by message, one for each failed action
+	byRef   map[MessageRef]EventID
+	early   map[MessageRef][]Event   // what is about a message that has not come
+	orphans map[MessageRef][]EventID // replies to a message that has not come
+	failed  map[EventID][]SendFailed // by message, one for each failed action
 }
 
 // NewChat returns an empty chat.
 func NewChat() *Chat {
 	return &Chat{
 		Threads: map[ThreadID]string{}, Activity: map[EntityID]time.Time{},
-		byID: map[EventID]int{}, byRef: map[Ref]EventID{}, early: map[Ref][]Event{},
-		orphans: map[Ref][]EventID{}, failed: map[EventID][]Failed{},
+		byID: map[EventID]int{}, byRef: map[MessageRef]EventID{}, early: map[MessageRef][]Event{},
+		orphans: map[MessageRef][]EventID{}, failed: map[EventID][]SendFailed{},
 	}
 }
 
 // Find returns the message with that id, or nil. The pointer is good until the
 // next Apply.
-func (c *Chat) Find(id EventID) *Message {
+func (c *Chat) Find(id EventID) *ChatMessage {
 	if i, ok := c.byID[id]; ok {
 		return &c.Messages[i]
 	}
@@ -88,7 +88,7 @@ func (c *Chat) Find(id EventID) *Message {
 }
 
 // About returns the message that a body is about, or nil.
-func (c *Chat) About(b Body) *Message {
+func (c *Chat) About(b EventBody) *ChatMessage {
 	id, ref := Target(b)
 	if id == "" {
 		id = c.byRef[ref]
@@ -105,7 +105,7 @@ func (c *Chat) At(id EventID) int {
 }
 
 // BySeq returns the message whose event has that seq, or nil.
-func (c *Chat) BySeq(seq int64) *Message {
+func (c *Chat) BySeq(seq int64) *ChatMessage {
 	i := c.After(seq - 1)
 	if i < len(c.Messages) && c.Messages[i].Seq == seq {
 		return &c.Messages[i]
@@ -128,23 +128,23 @@ func (c *Chat) Apply(e Event) (changed []int) {
 	c.Upto = e.Seq
 	c.active(e)
 	switch b := e.Body.(type) {
-	case Said:
+	case MessagePosted:
 		return c.say(e, b)
-	case Edited, Deleted, Reacted, Unreacted, Transcribed, Pinned, Unpinned:
+	case MessageEdited, MessageDeleted, ReactionAdded, ReactionRemoved, VoiceTranscribed, MessagePinned, MessageUnpinned:
 		return c.revise(e)
-	case Delivered:
+	case ActionDelivered:
 		return c.deliver(b)
-	case Failed:
+	case SendFailed:
 		return c.fail(e, b)
-	case Renamed:
+	case SpaceRenamed:
 		if e.Thread != "" {
 			c.Threads[e.Thread] = b.Title
 		}
 		return []int{c.notice(e)}
-	case Joined, Left, Gap, Unreadable, Linked, Unlinked, Migrated:
+	case MemberJoined, MemberLeft, HistoryGap, UnreadableUpdate, ChatLinked, ChatUnlinked, ChatMigrated:
 		return []int{c.notice(e)}
-	case Noted, Bookmarked, CycleStarted, Thought, ToolCalled, ToolReturned, CycleSummarised, Goal, Remembered, Forgot,
-		Denied, Transitioned, Compacted, Stopped, SpanChanged:
+	case NoteAdded, BookmarkSet, CycleStarted, ThoughtRecorded, ToolCalled, ToolReturned, CycleSummarised, GoalSet, MemoryAdded, MemoryRemoved,
+		CallDenied, StatesChanged, ContextCompacted, CycleStopped, SpanChanged:
 		return nil // inner events are no part of a chat
 	}
 	panic("spaces: chat fold misses a body")
@@ -160,8 +160,8 @@ func (c *Chat) active(e Event) {
 	}
 }
 
-func (c *Chat) say(e Event, b Said) []int {
-	m := Message{
+func (c *Chat) say(e Event, b MessagePosted) []int {
+	m := ChatMessage{
 		ID: e.ID, Seq: e.Seq, Sender: e.Actor, Text: b.Text, At: e.At, Thread: e.Thread, ReplyTo: e.ReplyTo,
 		Mentions: b.Mentions, Attachments: b.Attachments, Forwarded: b.Forwarded, Broadcast: b.Broadcast, Past: b.Past, Origin: b.Origin,
 	}
@@ -178,10 +178,10 @@ func (c *Chat) say(e Event, b Said) []int {
 }
 
 func (c *Chat) notice(e Event) int {
-	return c.add(Message{ID: e.ID, Seq: e.Seq, Sender: e.Actor, At: e.At, Thread: e.Thread, Notice: e.Body})
+	return c.add(ChatMessage{ID: e.ID, Seq: e.Seq, Sender: e.Actor, At: e.At, Thread: e.Thread, Notice: e.Body})
 }
 
-func (c *Chat) add(m Message) int {
+func (c *Chat) add(m ChatMessage) int {
 	near := c.newest()
 	for i := range near {
 		share(&m.Sender, near[i].Sender)
@@ -195,7 +195,7 @@ func (c *Chat) add(m Message) int {
 
 // newest returns the last few messages: what the next one has in common with any
 // is mostly in common with one of them.
-func (c *Chat) newest() []Message { return c.Messages[max(0, len(c.Messages)-4):] }
+func (c *Chat) newest() []ChatMessage { return c.Messages[max(0, len(c.Messages)-4):] }
 
 // share makes s the same memory as its equal: what all messages of a room say of
 // it, who and where, is kept once, however often it was read.

@@ -15,14 +15,16 @@ import (
 )
 
 // at names a message on the platform.
-func at(message string) Ref { return Ref{Account: "telegram:1", Chat: "-100", Message: message} }
+func at(message string) MessageRef {
+	return MessageRef{Account: "telegram:1", Chat: "-100", Message: message}
+}
 
 // A teller writes a log: each event gets the next seq, an id and a time.
 type teller struct{ log []Event }
 
 // tell appends a body by an actor; the event's id is v and its seq, its time so
 // many minutes past noon.
-func (w *teller) tell(actor EntityID, b Body) *Event {
+func (w *teller) tell(actor EntityID, b EventBody) *Event {
 	n := len(w.log) + 1
 	w.log = append(w.log, Event{
 		Space: "den", Branch: Primary, Seq: int64(n), ID: EventID(fmt.Sprint("v", n)), Object: ChatObject,
@@ -46,7 +48,7 @@ func TestMessagesShareWhoAndWhere(t *testing.T) {
 	anew := strings.Clone
 	var w teller
 	for i := range 6 {
-		e := w.tell(EntityID(anew([]string{"kai", "ada"}[i%2])), Said{Text: "hello", Ref: Ref{Account: anew("telegram:1"), Chat: anew("-100"), Message: strconv.Itoa(i)}})
+		e := w.tell(EntityID(anew([]string{"kai", "ada"}[i%2])), MessagePosted{Text: "hello", Ref: MessageRef{Account: anew("telegram:1"), Chat: anew("-100"), Message: strconv.Itoa(i)}})
 		e.Thread = ThreadID(anew("topic"))
 	}
 	c := fold(w.log)
@@ -64,21 +66,21 @@ func TestMessagesShareWhoAndWhere(t *testing.T) {
 // SEQ-17, SEQ-18
 func TestMessageHoldsAllThatWasSaid(t *testing.T) {
 	var w teller
-	origin := &Provenance{Space: "hub", Cycle: "c1"}
-	files := []Attachment{{Kind: "photo", ID: "f1"}}
-	e := w.tell("kai", Said{
+	origin := &SendOrigin{Space: "hub", Cycle: "c1"}
+	files := []FileAttachment{{Kind: "photo", ID: "f1"}}
+	e := w.tell("kai", MessagePosted{
 		Text: "look", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Broadcast: true, Origin: origin,
 	})
 	e.Thread, e.ReplyTo = "topic", "v0"
-	w.tell("mo", Reacted{Ref: at("1"), Emoji: "👍"})
-	w.tell("kai", Edited{Ref: at("1"), Text: "look here"})
-	w.tell("kai", Edited{Target: "v1", Text: "look there"})
-	w.tell("mo", Pinned{Ref: at("1")})
-	want := []Message{{
+	w.tell("mo", ReactionAdded{Ref: at("1"), Emoji: "👍"})
+	w.tell("kai", MessageEdited{Ref: at("1"), Text: "look here"})
+	w.tell("kai", MessageEdited{Target: "v1", Text: "look there"})
+	w.tell("mo", MessagePinned{Ref: at("1")})
+	want := []ChatMessage{{
 		ID: "v1", Seq: 1, Sender: "kai", Text: "look there", At: minute(1), Thread: "topic", ReplyTo: "v0",
-		Refs: []Ref{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Broadcast: true, Origin: origin,
-		Reactions: []Reaction{{"👍", "mo"}}, Pinned: true,
-		Edits: []Revision{{"look", minute(1)}, {"look here", minute(3)}}, EditedAt: minute(4),
+		Refs: []MessageRef{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Broadcast: true, Origin: origin,
+		Reactions: []EmojiReaction{{"👍", "mo"}}, Pinned: true,
+		Edits: []TextRevision{{"look", minute(1)}, {"look here", minute(3)}}, EditedAt: minute(4),
 	}}
 	if diff := cmp.Diff(want, fold(w.log).Messages); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -87,8 +89,8 @@ func TestMessageHoldsAllThatWasSaid(t *testing.T) {
 
 func TestEditWithTheSameWordsIsNone(t *testing.T) {
 	var w teller
-	w.tell("kai", Said{Text: "look", Ref: at("1")})
-	w.tell("kai", Edited{Ref: at("1"), Text: "look"})
+	w.tell("kai", MessagePosted{Text: "look", Ref: at("1")})
+	w.tell("kai", MessageEdited{Ref: at("1"), Text: "look"})
 	if m := fold(w.log).Messages[0]; len(m.Edits) != 0 || !m.EditedAt.IsZero() {
 		t.Errorf("edited: %+v", m)
 	}
@@ -96,14 +98,14 @@ func TestEditWithTheSameWordsIsNone(t *testing.T) {
 
 func TestReactionsAreASetByEmojiAndPerson(t *testing.T) {
 	var w teller
-	w.tell("kai", Said{Text: "look", Ref: at("1")})
+	w.tell("kai", MessagePosted{Text: "look", Ref: at("1")})
 	for _, who := range []EntityID{"mo", "kai", "mo"} {
-		w.tell(who, Reacted{Ref: at("1"), Emoji: "👍"})
+		w.tell(who, ReactionAdded{Ref: at("1"), Emoji: "👍"})
 	}
-	w.tell("mo", Reacted{Ref: at("1"), Emoji: "🎉"})
-	w.tell("kai", Unreacted{Ref: at("1"), Emoji: "👍"})
-	w.tell("kai", Unreacted{Ref: at("1"), Emoji: "🎉"}) // never put there
-	if diff := cmp.Diff([]Reaction{{"👍", "mo"}, {"🎉", "mo"}}, fold(w.log).Messages[0].Reactions); diff != "" {
+	w.tell("mo", ReactionAdded{Ref: at("1"), Emoji: "🎉"})
+	w.tell("kai", ReactionRemoved{Ref: at("1"), Emoji: "👍"})
+	w.tell("kai", ReactionRemoved{Ref: at("1"), Emoji: "🎉"}) // never put there
+	if diff := cmp.Diff([]EmojiReaction{{"👍", "mo"}, {"🎉", "mo"}}, fold(w.log).Messages[0].Reactions); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -111,14 +113,14 @@ func TestReactionsAreASetByEmojiAndPerson(t *testing.T) {
 // A moderator clears one emoji, or all of them, whoever put them there.
 func TestClearedReactionsAreEverybodys(t *testing.T) {
 	var w teller
-	w.tell("kai", Said{Text: "look", Ref: at("1")})
+	w.tell("kai", MessagePosted{Text: "look", Ref: at("1")})
 	for _, emoji := range []string{"👍", "🎉"} {
-		w.tell("mo", Reacted{Ref: at("1"), Emoji: emoji})
-		w.tell("kai", Reacted{Ref: at("1"), Emoji: emoji})
+		w.tell("mo", ReactionAdded{Ref: at("1"), Emoji: emoji})
+		w.tell("kai", ReactionAdded{Ref: at("1"), Emoji: emoji})
 	}
-	w.tell("", Unreacted{Ref: at("1"), Emoji: "👍", Everybody: true})
-	testutil.Same(t, "one emoji cleared", []Reaction{{"🎉", "mo"}, {"🎉", "kai"}}, fold(w.log).Messages[0].Reactions)
-	w.tell("", Unreacted{Ref: at("1"), Everybody: true})
+	w.tell("", ReactionRemoved{Ref: at("1"), Emoji: "👍", Everybody: true})
+	testutil.Same(t, "one emoji cleared", []EmojiReaction{{"🎉", "mo"}, {"🎉", "kai"}}, fold(w.log).Messages[0].Reactions)
+	w.tell("", ReactionRemoved{Ref: at("1"), Everybody: true})
 	if got := fold(w.log).Messages[0].Reactions; len(got) != 0 {
 		t.Errorf("all cleared, and there are %v", got)
 	}
@@ -126,9 +128,9 @@ func TestClearedReactionsAreEverybodys(t *testing.T) {
 
 func TestUnpinnedMessageIsNotPinned(t *testing.T) {
 	var w teller
-	w.tell("kai", Said{Text: "look", Ref: at("1")})
-	w.tell("kai", Pinned{Ref: at("1")})
-	w.tell("kai", Unpinned{Ref: at("1")})
+	w.tell("kai", MessagePosted{Text: "look", Ref: at("1")})
+	w.tell("kai", MessagePinned{Ref: at("1")})
+	w.tell("kai", MessageUnpinned{Ref: at("1")})
 	if fold(w.log).Messages[0].Pinned {
 		t.Error("still pinned")
 	}
@@ -137,15 +139,15 @@ func TestUnpinnedMessageIsNotPinned(t *testing.T) {
 // DESIGN 2
 func TestDeletedMessageKeepsItsPlaceAndNothingElse(t *testing.T) {
 	var w teller
-	w.tell("kai", Said{
-		Text: "secret", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: []Attachment{{ID: "f"}}, Forwarded: "Mo",
+	w.tell("kai", MessagePosted{
+		Text: "secret", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: []FileAttachment{{ID: "f"}}, Forwarded: "Mo",
 	}).Thread = "topic"
-	w.tell("kai", Edited{Ref: at("1"), Text: "secrets"})
-	w.tell("kai", Deleted{Ref: at("1")})
-	w.tell("kai", Edited{Ref: at("1"), Text: "secret again"})
-	w.tell("mo", Reacted{Ref: at("1"), Emoji: "👍"})
-	w.tell("mo", Pinned{Target: "v1"})
-	want := []Message{{ID: "v1", Seq: 1, Sender: "kai", At: minute(1), Thread: "topic", Refs: []Ref{at("1")}, Deleted: true}}
+	w.tell("kai", MessageEdited{Ref: at("1"), Text: "secrets"})
+	w.tell("kai", MessageDeleted{Ref: at("1")})
+	w.tell("kai", MessageEdited{Ref: at("1"), Text: "secret again"})
+	w.tell("mo", ReactionAdded{Ref: at("1"), Emoji: "👍"})
+	w.tell("mo", MessagePinned{Target: "v1"})
+	want := []ChatMessage{{ID: "v1", Seq: 1, Sender: "kai", At: minute(1), Thread: "topic", Refs: []MessageRef{at("1")}, Deleted: true}}
 	if diff := cmp.Diff(want, fold(w.log).Messages); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -154,41 +156,43 @@ func TestDeletedMessageKeepsItsPlaceAndNothingElse(t *testing.T) {
 // SEQ-99, R-16
 func TestReceiptsTellWhereTheAgentsMessageStands(t *testing.T) {
 	var w teller
-	w.tell("agent:ada", Said{Text: "a long answer"})
-	w.tell("", Delivered{Message: "v1", Action: "a1", Refs: []Ref{at("8"), at("9")}})
-	w.tell("mo", Reacted{Ref: at("9"), Emoji: "👍"})
-	w.tell("mo", Deleted{Ref: at("5")}) // of somebody else
-	w.tell("", Delivered{Message: "v1", Action: "a1", Refs: []Ref{at("8"), at("9")}})
+	w.tell("agent:ada", MessagePosted{Text: "a long answer"})
+	w.tell("", ActionDelivered{Message: "v1", Action: "a1", Refs: []MessageRef{at("8"), at("9")}})
+	w.tell("mo", ReactionAdded{Ref: at("9"), Emoji: "👍"})
+	w.tell("mo", MessageDeleted{Ref: at("5")}) // of somebody else
+	w.tell("", ActionDelivered{Message: "v1", Action: "a1", Refs: []MessageRef{at("8"), at("9")}})
 	c := fold(w.log)
-	testutil.Same(t, "refs", []Ref{at("8"), at("9")}, c.Messages[0].Refs)
-	testutil.Same(t, "reactions", []Reaction{{"👍", "mo"}}, c.Messages[0].Reactions)
-	c.Apply(Event{Seq: 6, ID: "v6", Body: Delivered{Message: "v0", Action: "a0", Refs: []Ref{at("3")}}})
-	if c.Upto != 6 || c.About(Deleted{Ref: at("3")}) != nil {
+	testutil.Same(t, "refs", []MessageRef{at("8"), at("9")}, c.Messages[0].Refs)
+	testutil.Same(t, "reactions", []EmojiReaction{{"👍", "mo"}}, c.Messages[0].Reactions)
+	c.Apply(Event{Seq: 6, ID: "v6", Body: ActionDelivered{Message: "v0", Action: "a0", Refs: []MessageRef{at("3")}}})
+	if c.Upto != 6 || c.About(MessageDeleted{Ref: at("3")}) != nil {
 		t.Errorf("a receipt for a message of another branch left something: upto %d", c.Upto)
 	}
 }
 
 func TestMessageBearsTheFailureThatStands(t *testing.T) {
-	failed := func(a ActionID, s ActionState) Body { return Failed{Message: "v1", Action: a, State: s} }
-	delivered := func(a ActionID) Body { return Delivered{Message: "v1", Action: a, Refs: []Ref{at(string(a))}} }
+	failed := func(a ActionID, s ActionState) EventBody { return SendFailed{Message: "v1", Action: a, State: s} }
+	delivered := func(a ActionID) EventBody {
+		return ActionDelivered{Message: "v1", Action: a, Refs: []MessageRef{at(string(a))}}
+	}
 	tests := []struct {
 		name string
-		log  []Body
+		log  []EventBody
 		want ActionState
 	}{
-		{"failed", []Body{failed("a", ActionFailed)}, ActionFailed},
-		{"unknown, then found delivered", []Body{failed("a", ActionUnknown), delivered("a")}, ""},
-		{"unknown, then given up", []Body{failed("a", ActionUnknown), failed("a", ActionExpired)}, ActionExpired},
-		{"one chat of two", []Body{failed("a", ActionFailed), delivered("b")}, ActionFailed},
-		{"the other chat of two", []Body{delivered("a"), failed("b", ActionFailed)}, ActionFailed},
-		{"two chats, one comes right", []Body{failed("a", ActionFailed), failed("b", ActionUnknown), delivered("b")}, ActionFailed},
-		{"deleted meanwhile", []Body{Deleted{Target: "v1"}, failed("a", ActionFailed)}, ""},
-		{"an edit of it failed", []Body{Failed{Message: "v9", Action: "a", State: ActionFailed}}, ""},
+		{"failed", []EventBody{failed("a", ActionFailed)}, ActionFailed},
+		{"unknown, then found delivered", []EventBody{failed("a", ActionUnknown), delivered("a")}, ""},
+		{"unknown, then given up", []EventBody{failed("a", ActionUnknown), failed("a", ActionExpired)}, ActionExpired},
+		{"one chat of two", []EventBody{failed("a", ActionFailed), delivered("b")}, ActionFailed},
+		{"the other chat of two", []EventBody{delivered("a"), failed("b", ActionFailed)}, ActionFailed},
+		{"two chats, one comes right", []EventBody{failed("a", ActionFailed), failed("b", ActionUnknown), delivered("b")}, ActionFailed},
+		{"deleted meanwhile", []EventBody{MessageDeleted{Target: "v1"}, failed("a", ActionFailed)}, ""},
+		{"an edit of it failed", []EventBody{SendFailed{Message: "v9", Action: "a", State: ActionFailed}}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			var w teller
-			w.tell("agent:ada", Said{Text: "hi"})
+			w.tell("agent:ada", MessagePosted{Text: "hi"})
 			for _, b := range tt.log {
 				w.tell("", b)
 			}
@@ -201,21 +205,21 @@ func TestMessageBearsTheFailureThatStands(t *testing.T) {
 
 func TestFactsPeopleShouldSeeAreNotices(t *testing.T) {
 	var w teller
-	notices := []Body{
-		Joined{Who: "mo"},
-		Left{Who: "mo"},
-		Renamed{Title: "Den"},
-		Gap{Reason: "outage"},
-		Unreadable{What: "poll"},
-		Linked{Chat: "-100"},
-		Unlinked{Chat: "-100"},
-		Migrated{From: "-1", To: "-100"},
-		Failed{Message: "v0", State: ActionFailed},
+	notices := []EventBody{
+		MemberJoined{Who: "mo"},
+		MemberLeft{Who: "mo"},
+		SpaceRenamed{Title: "Den"},
+		HistoryGap{Reason: "outage"},
+		UnreadableUpdate{What: "poll"},
+		ChatLinked{Chat: "-100"},
+		ChatUnlinked{Chat: "-100"},
+		ChatMigrated{From: "-1", To: "-100"},
+		SendFailed{Message: "v0", State: ActionFailed},
 	}
 	for _, b := range notices {
 		w.tell("kai", b)
 	}
-	var got []Body
+	var got []EventBody
 	for _, m := range fold(w.log).Messages {
 		if m.Sender != "kai" || m.Text != "" {
 			t.Errorf("notice %s looks like a message: %+v", m.ID, m)
@@ -232,7 +236,7 @@ func TestEveryBodyFolds(t *testing.T) {
 	for _, b := range samples {
 		c := NewChat()
 		c.Apply(Event{Seq: 1, ID: "v1", Body: b})
-		inner := (&InnerState{}).holds(b) || map[Kind]bool{
+		inner := (&InnerState{}).holds(b) || map[EventKind]bool{
 			KindWoke: true, KindThought: true, KindActed: true, KindResult: true, KindSummed: true, KindDenied: true,
 			KindTransitioned: true, KindCompacted: true, KindStopped: true, KindSpan: true, KindForgot: true,
 		}[b.Kind()]
@@ -246,17 +250,17 @@ func TestEveryBodyFolds(t *testing.T) {
 }
 
 // holds reports whether folding b leaves something.
-func (s *InnerState) holds(b Body) bool {
+func (s *InnerState) holds(b EventBody) bool {
 	s.Apply(Event{Seq: 1, Body: b})
 	return len(s.Notes.All)+len(s.Goals.All)+len(s.Memories.All)+len(s.Bookmarks.Bookmarks) > 0
 }
 
 func TestThreadsKeepTheirNewestTitle(t *testing.T) {
 	var w teller
-	w.tell("kai", Renamed{Title: "Plans"}).Thread = "t1"
-	w.tell("kai", Renamed{Title: "The room"})
-	w.tell("kai", Renamed{Title: "Plans for May"}).Thread = "t1"
-	w.tell("kai", Renamed{Title: "Food"}).Thread = "t2"
+	w.tell("kai", SpaceRenamed{Title: "Plans"}).Thread = "t1"
+	w.tell("kai", SpaceRenamed{Title: "The room"})
+	w.tell("kai", SpaceRenamed{Title: "Plans for May"}).Thread = "t1"
+	w.tell("kai", SpaceRenamed{Title: "Food"}).Thread = "t2"
 	if diff := cmp.Diff(map[ThreadID]string{"t1": "Plans for May", "t2": "Food"}, fold(w.log).Threads); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -265,11 +269,11 @@ func TestThreadsKeepTheirNewestTitle(t *testing.T) {
 // SEQ-19
 func TestActivityIsWhenEachLastDidSomething(t *testing.T) {
 	var w teller
-	w.tell("kai", Said{Text: "a"})
-	w.tell("mo", Said{Text: "b"})
-	w.tell("mo", Reacted{Target: "v1", Emoji: "👍"})
-	w.tell("kai", Said{Text: "an old one, filled in later"}).At = noon
-	w.tell("", Delivered{Message: "v1"}).At = noon
+	w.tell("kai", MessagePosted{Text: "a"})
+	w.tell("mo", MessagePosted{Text: "b"})
+	w.tell("mo", ReactionAdded{Target: "v1", Emoji: "👍"})
+	w.tell("kai", MessagePosted{Text: "an old one, filled in later"}).At = noon
+	w.tell("", ActionDelivered{Message: "v1"}).At = noon
 	c := fold(w.log)
 	if diff := cmp.Diff(map[EntityID]time.Time{"kai": minute(1), "mo": minute(3)}, c.Activity); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -284,19 +288,19 @@ func TestActivityIsWhenEachLastDidSomething(t *testing.T) {
 func TestApplyReportsWhatItChanged(t *testing.T) {
 	steps := []struct {
 		actor EntityID
-		body  Body
+		body  EventBody
 		want  []int
 	}{
-		{"kai", Said{Text: "a", Ref: at("1")}, []int{0}},
-		{"mo", Edited{Ref: at("2"), Text: "too early"}, nil},
-		{"mo", Said{Text: "an answer", Ref: at("3"), ReplyRef: at("2")}, []int{1}},
-		{"mo", Said{Text: "b", Ref: at("2")}, []int{1, 2}}, // the answer has its question now
-		{"mo", Reacted{Ref: at("1"), Emoji: "👍"}, []int{0}},
-		{"agent:ada", Said{Text: "hi"}, []int{3}},
-		{"", Failed{Message: "v6", Action: "a1", State: ActionUnknown}, []int{3, 4}},
-		{"", Delivered{Message: "v6", Action: "a1", Refs: []Ref{at("9")}}, []int{3}},
-		{"kai", Joined{Who: "lu"}, []int{5}},
-		{"kai", Noted{Text: "inner"}, nil},
+		{"kai", MessagePosted{Text: "a", Ref: at("1")}, []int{0}},
+		{"mo", MessageEdited{Ref: at("2"), Text: "too early"}, nil},
+		{"mo", MessagePosted{Text: "an answer", Ref: at("3"), ReplyRef: at("2")}, []int{1}},
+		{"mo", MessagePosted{Text: "b", Ref: at("2")}, []int{1, 2}}, // the answer has its question now
+		{"mo", ReactionAdded{Ref: at("1"), Emoji: "👍"}, []int{0}},
+		{"agent:ada", MessagePosted{Text: "hi"}, []int{3}},
+		{"", SendFailed{Message: "v6", Action: "a1", State: ActionUnknown}, []int{3, 4}},
+		{"", ActionDelivered{Message: "v6", Action: "a1", Refs: []MessageRef{at("9")}}, []int{3}},
+		{"kai", MemberJoined{Who: "lu"}, []int{5}},
+		{"kai", NoteAdded{Text: "inner"}, nil},
 	}
 	c := NewChat()
 	var w teller
@@ -309,10 +313,10 @@ func TestApplyReportsWhatItChanged(t *testing.T) {
 
 func TestMessagesAreFoundAtTheBorders(t *testing.T) {
 	var w teller
-	w.tell("mo", Edited{Ref: at("0"), Text: "of no message"}) // seq 1 has no entry
-	w.tell("kai", Said{Text: "a", Ref: at("2")})
-	w.tell("mo", Pinned{Ref: at("2")})
-	w.tell("kai", Said{Text: "b", Ref: at("4")})
+	w.tell("mo", MessageEdited{Ref: at("0"), Text: "of no message"}) // seq 1 has no entry
+	w.tell("kai", MessagePosted{Text: "a", Ref: at("2")})
+	w.tell("mo", MessagePinned{Ref: at("2")})
+	w.tell("kai", MessagePosted{Text: "b", Ref: at("4")})
 	c := fold(w.log)
 	for seq, want := range map[int64]EventID{-1: "", 0: "", 1: "", 2: "v2", 3: "", 4: "v4", 5: "", 1 << 62: ""} {
 		if m := c.BySeq(seq); (m == nil) != (want == "") || m != nil && m.ID != want {
@@ -333,15 +337,15 @@ func TestMessagesAreFoundAtTheBorders(t *testing.T) {
 		}
 	}
 	abouts := []struct {
-		body Body
+		body EventBody
 		want EventID
 	}{
-		{Deleted{Ref: at("2")}, "v2"},
-		{Deleted{Target: "v4"}, "v4"},
-		{Deleted{Target: "v4", Ref: at("2")}, "v4"}, // an id is surer than a name
-		{Deleted{Ref: at("9")}, ""},
-		{Deleted{}, ""},
-		{Said{Text: "about nothing", Ref: at("2")}, ""},
+		{MessageDeleted{Ref: at("2")}, "v2"},
+		{MessageDeleted{Target: "v4"}, "v4"},
+		{MessageDeleted{Target: "v4", Ref: at("2")}, "v4"}, // an id is surer than a name
+		{MessageDeleted{Ref: at("9")}, ""},
+		{MessageDeleted{}, ""},
+		{MessagePosted{Text: "about nothing", Ref: at("2")}, ""},
 	}
 	for _, a := range abouts {
 		if m := c.About(a.body); (m == nil) != (a.want == "") || m != nil && m.ID != a.want {
@@ -349,7 +353,7 @@ func TestMessagesAreFoundAtTheBorders(t *testing.T) {
 		}
 	}
 	empty := NewChat()
-	if empty.BySeq(1) != nil || empty.After(0) != 0 || empty.At("v1") != -1 || empty.About(Deleted{}) != nil {
+	if empty.BySeq(1) != nil || empty.After(0) != 0 || empty.At("v1") != -1 || empty.About(MessageDeleted{}) != nil {
 		t.Error("an empty chat holds something")
 	}
 }
@@ -377,7 +381,7 @@ func BenchmarkChatApply(b *testing.B) {
 			c := NewChat()
 			say := func() {
 				id := fmt.Sprint(c.Upto + 1)
-				c.Apply(Event{Seq: c.Upto + 1, ID: EventID(id), Actor: "kai", At: noon, Body: Said{Text: "hello", Ref: at(id)}})
+				c.Apply(Event{Seq: c.Upto + 1, ID: EventID(id), Actor: "kai", At: noon, Body: MessagePosted{Text: "hello", Ref: at(id)}})
 			}
 			for range before {
 				say()
@@ -394,7 +398,7 @@ func BenchmarkChatFold(b *testing.B) {
 	const size = 100_000
 	var w teller
 	for n := range size {
-		w.tell("kai", Said{Text: "hello", Ref: at(fmt.Sprint(n))})
+		w.tell("kai", MessagePosted{Text: "hello", Ref: at(fmt.Sprint(n))})
 	}
 	for b.Loop() {
 		fold(w.log)

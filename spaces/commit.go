@@ -9,13 +9,13 @@ import (
 // A Wake is the leased right to run a cycle, with what started it.
 type Wake struct {
 	Cycle  Cycle
-	Lease  Lease
+	Lease  MindLease
 	Rows   []InboxRow       // claimed, in seq order
 	Events []Event          // of Rows, same order
 	Steps  []Step           // done so far: empty for a new cycle, else it resumes after them
 	Turns  []TranscriptTurn // of those steps
 	// Inner holds the events of those steps in the inner log, in order.
-	Inner []Body
+	Inner []EventBody
 	// Consumed are all rows the cycle has been shown, for [NextChain].
 	Consumed []ConsumedRow
 	Resumed  bool
@@ -23,19 +23,19 @@ type Wake struct {
 	// Head is the last event of the space when its rows were judged; 0 when an
 	// earlier process judged them.
 	Head  int64
-	Timer *Timer // what woke it when no row did
+	Timer *WakeTimer // what woke it when no row did
 	// Waits are the expectations that have ended for the cycle, with or without a row.
-	Waits []Wait
+	Waits []PendingWait
 }
 
 // A StepCommit is everything one step decided. It happens whole or not at all.
 type StepCommit struct {
-	Lease  Lease
+	Lease  MindLease
 	Step   Step
-	Inner  []Body           // events for the mind's inner log, in order
+	Inner  []EventBody      // events for the mind's inner log, in order
 	Turns  []TranscriptTurn // N is given by the store, after those already there
-	Effect []Effect
-	Timers []Timer
+	Effect []RoomEffect
+	Timers []WakeTimer
 	Active SpaceID // where the cycle's plain messages go from now on
 	Upto   int64   // last event of the trigger space it has been shown
 	// Judge is asked, within the transaction, about rows that arrived meanwhile;
@@ -90,9 +90,9 @@ type CommitResult struct {
 	Joined       []InboxRow
 	JoinedEvents []Event
 	// Waits ended meanwhile and now belong to the cycle.
-	Waits []Wait
+	Waits []PendingWait
 	// Authority is that of those behind the joined rows and waits; it counts with them.
-	Authority Authority
+	Authority AuthorityLevel
 }
 
 // A TimerKind is the purpose of a timer.
@@ -105,10 +105,10 @@ const (
 	TimerPlan  TimerKind = "plan"  // the agent's plan tool
 )
 
-// A Timer fires once, never early, and survives restarts. When one with a
+// A WakeTimer fires once, never early, and survives restarts. When one with a
 // cron line fires, the next is set in its place in the same transaction; times
 // that passed meanwhile are made up for by one firing.
-type Timer struct {
+type WakeTimer struct {
 	ID    string
 	Mind  Mind
 	Kind  TimerKind
@@ -121,34 +121,34 @@ type Timer struct {
 }
 
 // Name returns the id by which a timer is cancelled.
-func (t *Timer) Name() string { return cmp.Or(t.Plan, t.ID) }
+func (t *WakeTimer) Name() string { return cmp.Or(t.Plan, t.ID) }
 
 // An IngestItem is one translated update to be stored.
 type IngestItem struct {
-	Event Event    // Seq, Readers, chain and entity ids are filled in by the store
-	From  Identity // zero when no person acted
+	Event Event            // Seq, Readers, chain and entity ids are filled in by the store
+	From  PlatformIdentity // zero when no person acted
 	// Chat is where it happened, and ThreadTitle how the thread of the event is
 	// called there; empty when the platform does not say.
 	Chat, ThreadTitle string
 	// Who are the people the body is about, for joined and left; the store makes
 	// entities of them and one event each.
-	Who []Identity
+	Who []PlatformIdentity
 	// Present is true when only those of Who are meant who are members of the space.
 	Present bool
 	// Mentions are people named in a message, in order; the store makes entities of them.
-	Mentions []Identity
+	Mentions []PlatformIdentity
 	// Ref is the message on its platform, so that replies, edits and echoes find
 	// it; zero for updates that are no message.
-	Ref Ref
+	Ref MessageRef
 	// Hushed is why the message, although it is kept and seen, wakes nobody; empty
 	// for what the gate is to judge.
 	Hushed string
 	// ReplyRef is the message it answers, as the platform names it; the store
 	// turns it into Event.ReplyTo when it is known.
-	ReplyRef Ref
+	ReplyRef MessageRef
 	// ReplyFrom and ReplyAt say who wrote the message it answers, and when, where
 	// accounts name messages each in their own way; zero elsewhere.
-	ReplyFrom Identity
+	ReplyFrom PlatformIdentity
 	ReplyAt   time.Time
 	// ByReply is true when all that makes a message meant for us is that it answers
 	// one of our account. Where that is a copy of a person's words, it is meant for
@@ -180,14 +180,14 @@ type IngestBatch struct {
 	// which of the minds that now have ready rows would be claimed at once: a
 	// message that finds its mind free costs no second commit. Those that wake come
 	// back in [IngestResult.Woken]. Nil claims none.
-	Claims func([]PendingWork) []Claim
+	Claims func([]PendingWork) []WakeClaim
 }
 
 // A RejectedSender is one update that was turned away.
 type RejectedSender struct {
 	Chat string
-	Who  Identity // its name is not kept
-	Kind string   // message, edit, …
+	Who  PlatformIdentity // its name is not kept
+	Kind string           // message, edit, …
 }
 
 // IngestResult is the result of storing a batch.
@@ -213,9 +213,9 @@ var ErrStale = errors.New("stale speech")
 // others by agents as its effect allows. Nothing of the write happened.
 var ErrAgentRun = errors.New("too many agent messages in a row")
 
-// A Lease is the right to run one mind over one space. Every write of the
+// A MindLease is the right to run one mind over one space. Every write of the
 // holder carries the epoch and is refused once the epoch has moved on.
-type Lease struct {
+type MindLease struct {
 	Mind    Mind
 	Space   SpaceID
 	Holder  string // process id, unique for ever

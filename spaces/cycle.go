@@ -12,25 +12,25 @@ const (
 	CycleAbandoned CycleState = "abandoned" // given up; its rows went back or died
 )
 
-// A State is a state of the shell's state machine.
-type State string
+// A ShellState is a state of the shell's state machine.
+type ShellState string
 
 // The states of the shell.
 const (
-	Idle          State = "idle"
-	Contemplating State = "contemplating"
-	Engaging      State = "engaging"
-	Acting        State = "acting"
-	WaitingReply  State = "waiting_reply"
-	Sleeping      State = "sleeping"
+	Idle          ShellState = "idle"
+	Contemplating ShellState = "contemplating"
+	Engaging      ShellState = "engaging"
+	Acting        ShellState = "acting"
+	WaitingReply  ShellState = "waiting_reply"
+	Sleeping      ShellState = "sleeping"
 )
 
-// A Transition is one move of the shell's machine. It is a value: only the
+// A StateTransition is one move of the shell's machine. It is a value: only the
 // shell's transition function makes one, and nothing changes it afterwards.
-type Transition struct {
+type StateTransition struct {
 	Cycle  CycleID    `json:"cycle"`
-	From   State      `json:"from"`
-	To     State      `json:"to"`
+	From   ShellState `json:"from"`
+	To     ShellState `json:"to"`
 	By     string     `json:"by"` // coordinator, agent, user, system
 	Reason string     `json:"reason"`
 	Stop   StopReason `json:"stop,omitempty"`
@@ -67,8 +67,8 @@ func StopReasons() []StopReason {
 	}
 }
 
-// Usage is the number of tokens and calls that model calls took.
-type Usage struct {
+// TokenUsage is the number of tokens and calls that model calls took.
+type TokenUsage struct {
 	Prompt    int `json:"prompt"`
 	Cached    int `json:"cached"` // of Prompt
 	Output    int `json:"output"`
@@ -94,11 +94,11 @@ func (p TokenPrice) Cost(prompt, cached, output int) float64 {
 
 // Total returns the tokens that count against budgets: a cached one costs about
 // a tenth of a fresh one, and counts so.
-func (u Usage) Total() int { return u.Prompt - u.Cached + u.Cached/10 + u.Output }
+func (u TokenUsage) Total() int { return u.Prompt - u.Cached + u.Cached/10 + u.Output }
 
 // Add returns the sum of both.
-func (u Usage) Add(v Usage) Usage {
-	return Usage{u.Prompt + v.Prompt, u.Cached + v.Cached, u.Output + v.Output, u.Estimated + v.Estimated, u.Calls + v.Calls}
+func (u TokenUsage) Add(v TokenUsage) TokenUsage {
+	return TokenUsage{u.Prompt + v.Prompt, u.Cached + v.Cached, u.Output + v.Output, u.Estimated + v.Estimated, u.Calls + v.Calls}
 }
 
 // A Cycle is one wake from start to rest.
@@ -117,10 +117,10 @@ type Cycle struct {
 	Stop    StopReason
 	Detail  string
 	Rest    string // the rest line
-	Usage   Usage
+	Usage   TokenUsage
 	Denials int
 	// Authority is the lowest authority of the people whose words it was shown.
-	Authority Authority
+	Authority AuthorityLevel
 	Manifest  string // hash of the [Manifest] it was offered
 	Plan      []byte // frame plan of its last step, JSON of hud.Plan
 	Started   time.Time
@@ -150,7 +150,7 @@ type Step struct {
 	State   StepState
 	Request string // hash of the frame
 	Finish  string
-	Usage   Usage
+	Usage   TokenUsage
 	At      time.Time
 	Frame   []byte // plan of the frame, JSON
 	// Shown says what the frame was made of; nil when that was not recorded, and
@@ -175,15 +175,15 @@ type FrameSources struct {
 	Whole []TranscriptTurn `json:"whole,omitempty"`
 }
 
-// Role is who speaks in a turn, as the model's chat format has it.
-type Role string
+// TurnRole is who speaks in a turn, as the model's chat format has it.
+type TurnRole string
 
 // The roles of turns.
 const (
-	RoleSystem    Role = "system"
-	RoleUser      Role = "user"
-	RoleAssistant Role = "assistant"
-	RoleTool      Role = "tool"
+	RoleSystem    TurnRole = "system"
+	RoleUser      TurnRole = "user"
+	RoleAssistant TurnRole = "assistant"
+	RoleTool      TurnRole = "tool"
 )
 
 // A TranscriptTurn is one message of the consciousness as it was shown: references and
@@ -192,7 +192,7 @@ const (
 type TranscriptTurn struct {
 	Cycle  CycleID    `json:"-"`
 	N      int        `json:"-"` // order within the cycle, from 0
-	Role   Role       `json:"role"`
+	Role   TurnRole   `json:"role"`
 	Text   string     `json:"text,omitempty"`
 	Calls  []TurnCall `json:"calls,omitempty"`  // on assistant turns
 	CallID string     `json:"callId,omitempty"` // on tool turns
@@ -246,6 +246,6 @@ type CycleSummary struct {
 	Readers     []EntityID // who could read all of the rooms the cycles were in
 	Model       string     // the endpoint's name for who made it
 	Space       SpaceID    // for which it is counted, beside everything
-	Usage       Usage
+	Usage       TokenUsage
 	At          time.Time
 }

@@ -57,8 +57,8 @@ func (v EmbeddingVector) Near(o EmbeddingVector) float64 {
 	return float64(sum) / (scale * scale)
 }
 
-// An Embedding is the embedding of one message.
-type Embedding struct {
+// A MessageEmbedding is the embedding of one message.
+type MessageEmbedding struct {
 	Event  EventID
 	Seq    int64
 	Vector EmbeddingVector
@@ -71,7 +71,7 @@ type EmbeddingResult struct {
 	Model string  // the endpoint's name for who was asked
 	// Upto is the last event of the room that was known when it was asked.
 	Upto  int64
-	All   []Embedding // of messages of the room; none when words were asked about that are no message
-	Usage Usage
+	All   []MessageEmbedding // of messages of the room; none when words were asked about that are no message
+	Usage TokenUsage
 	At    time.Time
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Encode returns the stored form of a body. Fields are only ever added to it.
-func Encode(b Body) ([]byte, error) {
+func Encode(b EventBody) ([]byte, error) {
 	out, err := json.Marshal(b)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", b.Kind(), err)
@@ -16,10 +16,10 @@ func Encode(b Body) ([]byte, error) {
 
 // Decode reads what [Encode] wrote for a body of that kind. A kind written by a
 // newer version comes back as [Unreadable], with its bytes.
-func Decode(k Kind, data []byte) (Body, error) {
+func Decode(k EventKind, data []byte) (EventBody, error) {
 	decode, ok := decoders[k]
 	if !ok {
-		return Unreadable{What: string(k), Reason: "written by a newer version", Raw: data}, nil
+		return UnreadableUpdate{What: string(k), Reason: "written by a newer version", Raw: data}, nil
 	}
 	b, err := decode(data)
 	if err != nil {
@@ -28,43 +28,43 @@ func Decode(k Kind, data []byte) (Body, error) {
 	return b, nil
 }
 
-var decoders = map[Kind]func([]byte) (Body, error){
-	KindSaid:         decode[Said],
-	KindEdited:       decode[Edited],
-	KindDeleted:      decode[Deleted],
-	KindReacted:      decode[Reacted],
-	KindUnreacted:    decode[Unreacted],
-	KindJoined:       decode[Joined],
-	KindLeft:         decode[Left],
-	KindRenamed:      decode[Renamed],
-	KindPinned:       decode[Pinned],
-	KindUnpinned:     decode[Unpinned],
-	KindMigrated:     decode[Migrated],
-	KindLinked:       decode[Linked],
-	KindUnlinked:     decode[Unlinked],
-	KindDelivered:    decode[Delivered],
-	KindFailed:       decode[Failed],
-	KindGap:          decode[Gap],
-	KindUnreadable:   decode[Unreadable],
-	KindTranscribed:  decode[Transcribed],
-	KindNoted:        decode[Noted],
-	KindBookmarked:   decode[Bookmarked],
+var decoders = map[EventKind]func([]byte) (EventBody, error){
+	KindSaid:         decode[MessagePosted],
+	KindEdited:       decode[MessageEdited],
+	KindDeleted:      decode[MessageDeleted],
+	KindReacted:      decode[ReactionAdded],
+	KindUnreacted:    decode[ReactionRemoved],
+	KindJoined:       decode[MemberJoined],
+	KindLeft:         decode[MemberLeft],
+	KindRenamed:      decode[SpaceRenamed],
+	KindPinned:       decode[MessagePinned],
+	KindUnpinned:     decode[MessageUnpinned],
+	KindMigrated:     decode[ChatMigrated],
+	KindLinked:       decode[ChatLinked],
+	KindUnlinked:     decode[ChatUnlinked],
+	KindDelivered:    decode[ActionDelivered],
+	KindFailed:       decode[SendFailed],
+	KindGap:          decode[HistoryGap],
+	KindUnreadable:   decode[UnreadableUpdate],
+	KindTranscribed:  decode[VoiceTranscribed],
+	KindNoted:        decode[NoteAdded],
+	KindBookmarked:   decode[BookmarkSet],
 	KindWoke:         decode[CycleStarted],
-	KindThought:      decode[Thought],
+	KindThought:      decode[ThoughtRecorded],
 	KindActed:        decode[ToolCalled],
 	KindResult:       decode[ToolReturned],
 	KindSummed:       decode[CycleSummarised],
-	KindGoal:         decode[Goal],
-	KindRemembered:   decode[Remembered],
-	KindForgot:       decode[Forgot],
-	KindDenied:       decode[Denied],
-	KindTransitioned: decode[Transitioned],
-	KindCompacted:    decode[Compacted],
-	KindStopped:      decode[Stopped],
+	KindGoal:         decode[GoalSet],
+	KindRemembered:   decode[MemoryAdded],
+	KindForgot:       decode[MemoryRemoved],
+	KindDenied:       decode[CallDenied],
+	KindTransitioned: decode[StatesChanged],
+	KindCompacted:    decode[ContextCompacted],
+	KindStopped:      decode[CycleStopped],
 	KindSpan:         decode[SpanChanged],
 }
 
-func decode[T Body](data []byte) (Body, error) {
+func decode[T EventBody](data []byte) (EventBody, error) {
 	var b T
 	err := json.Unmarshal(data, &b)
 	return b, err

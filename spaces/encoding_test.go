@@ -28,64 +28,64 @@ const goldenBodies = "testdata/bodies.golden"
 
 var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	ref  = Ref{Account: "telegram:1", Chat: "-100", Message: "7"}
+	ref  = MessageRef{Account: "telegram:1", Chat: "-100", Message: "7"}
 )
 
 // samples holds one body of each kind with every field set.
-var samples = []Body{
-	Said{
-		Text: "hi <b> & *all*", Ref: ref, ReplyRef: Ref{"telegram:1", "-100", "6"}, Mentions: []EntityID{"e1"}, ToUs: true,
+var samples = []EventBody{
+	MessagePosted{
+		Text: "hi <b> & *all*", Ref: ref, ReplyRef: MessageRef{"telegram:1", "-100", "6"}, Mentions: []EntityID{"e1"}, ToUs: true,
 		Command: "start", Args: "now", Past: true, Forwarded: "Kai", Broadcast: true,
-		Attachments: []Attachment{{Kind: "photo", ID: "f1", Name: "a.png", MIME: "image/png", Size: 12}},
-		Origin:      &Provenance{Space: "s2", Event: "v2", Cycle: "c2", Why: "asked to"},
+		Attachments: []FileAttachment{{Kind: "photo", ID: "f1", Name: "a.png", MIME: "image/png", Size: 12}},
+		Origin:      &SendOrigin{Space: "s2", Event: "v2", Cycle: "c2", Why: "asked to"},
 	},
-	Edited{Target: "v1", Ref: ref, Text: "new"},
-	Deleted{Target: "v1", Ref: ref},
-	Reacted{Target: "v1", Ref: ref, Emoji: "👍"},
-	Unreacted{Target: "v1", Ref: ref, Emoji: "👍", Everybody: true},
-	Transcribed{Target: "v1", Ref: ref, File: "f1", Text: "hello", Model: "whisper-1"},
-	Joined{Who: "e1"},
-	Left{Who: "e1", By: "e2"},
-	Renamed{Title: "Den"},
-	Pinned{Target: "v1", Ref: ref},
-	Unpinned{Target: "v1", Ref: ref},
-	Migrated{Account: "telegram:1", From: "-1", To: "-100"},
-	Linked{Account: "telegram:1", Chat: "-100"},
-	Unlinked{Account: "telegram:1", Chat: "-100", Reason: "kicked"},
-	Delivered{Message: "v1", Action: "a1", Refs: []Ref{ref}},
-	Failed{Message: "v1", Action: "a1", State: ActionExpired, Code: "too_late", Reason: "It took too long.", Problem: "TRS-A01"},
-	Gap{From: noon, To: noon.Add(time.Hour), Reason: "outage"},
-	Unreadable{What: "poll", Reason: "unknown", Raw: []byte{0, 255}},
-	Noted{Text: "n", Label: "notes", Cycle: "c1", SetUp: &OnboardingNote{
+	MessageEdited{Target: "v1", Ref: ref, Text: "new"},
+	MessageDeleted{Target: "v1", Ref: ref},
+	ReactionAdded{Target: "v1", Ref: ref, Emoji: "👍"},
+	ReactionRemoved{Target: "v1", Ref: ref, Emoji: "👍", Everybody: true},
+	VoiceTranscribed{Target: "v1", Ref: ref, File: "f1", Text: "hello", Model: "whisper-1"},
+	MemberJoined{Who: "e1"},
+	MemberLeft{Who: "e1", By: "e2"},
+	SpaceRenamed{Title: "Den"},
+	MessagePinned{Target: "v1", Ref: ref},
+	MessageUnpinned{Target: "v1", Ref: ref},
+	ChatMigrated{Account: "telegram:1", From: "-1", To: "-100"},
+	ChatLinked{Account: "telegram:1", Chat: "-100"},
+	ChatUnlinked{Account: "telegram:1", Chat: "-100", Reason: "kicked"},
+	ActionDelivered{Message: "v1", Action: "a1", Refs: []MessageRef{ref}},
+	SendFailed{Message: "v1", Action: "a1", State: ActionExpired, Code: "too_late", Reason: "It took too long.", Problem: "TRS-A01"},
+	HistoryGap{From: noon, To: noon.Add(time.Hour), Reason: "outage"},
+	UnreadableUpdate{What: "poll", Reason: "unknown", Raw: []byte{0, 255}},
+	NoteAdded{Text: "n", Label: "notes", Cycle: "c1", SetUp: &OnboardingNote{
 		Space: "s1", State: SetUpProposed, Seen: 7, Message: "v8", Sources: []EventID{"v6"}, Readers: []EntityID{"e1"},
 		Plan: &OnboardingPlan{
 			Purpose: "planning trips", Facts: []string{"Kai drives"}, Plans: []PlannedTimer{{Cron: "0 9 * * 1", At: "2026-03-02 09:00", Note: "ask"}},
 			Wishes: []OnboardingQuestion{{Key: "wake", Want: "answer everything"}},
 		},
 	}},
-	Bookmarked{Label: "here", Space: "s1", Object: ChatObject, Events: []EventID{"v1"}, Cycle: "c1"},
+	BookmarkSet{Label: "here", Space: "s1", Object: ChatObject, Events: []EventID{"v1"}, Cycle: "c1"},
 	CycleStarted{Cycle: "c1", Space: "s1", Reason: "mention", Events: []EventID{"v1"}, Active: "s1"},
-	Thought{Cycle: "c1", Text: "hm"},
+	ThoughtRecorded{Cycle: "c1", Text: "hm"},
 	ToolCalled{Cycle: "c1", Step: 1, CallID: "k1", Name: "send_message", Args: `{"text":"hi"}`},
 	ToolReturned{
 		Cycle: "c1", Step: 1, CallID: "k1", OK: true, Note: "sent", Refs: []EventID{"v3"},
-		Took: 1200, Usage: Usage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1, Estimated: 12},
+		Took: 1200, Usage: TokenUsage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1, Estimated: 12},
 	},
 	CycleSummarised{Cycle: "c1", N: 4, Text: "greeted", Derived: true},
-	Goal{Text: "learn Go", Status: "active"},
-	Remembered{
+	GoalSet{Text: "learn Go", Status: "active"},
+	MemoryAdded{
 		ID: "m1", Fact: "Kai likes tea", What: "user_fact", Sources: []EventID{"v1"}, Readers: []EntityID{"e1"}, Space: "s1", Corrected: true,
 	},
-	Forgot{ID: "m1"},
-	Denied{Denial{
+	MemoryRemoved{ID: "m1"},
+	CallDenied{Denial{
 		Agent: "ada", Act: "enter_space", Code: "tier_policy", Reason: "No.", Hint: "Ask.", Space: "s1", Cycle: "c1",
 		Phase: "engagement", Tier: TierCustom, Risk: RiskWriteOwn, At: noon,
 	}},
-	Transitioned{[]Transition{{
+	StatesChanged{[]StateTransition{{
 		Cycle: "c1", From: Engaging, To: Idle, By: "agent", Reason: "rest", Stop: StopCompleted, At: noon,
 	}}},
-	Compacted{Cause: "high_water", Cycle: "c1", TokensBefore: 9, TokensAfter: 3, Cycles: 2, From: 1, To: 2, Elements: 7, Left: 4},
-	Stopped{Cycle: "c1", Reason: StopTimeout, Detail: "60 s"},
+	ContextCompacted{Cause: "high_water", Cycle: "c1", TokensBefore: 9, TokensAfter: 3, Cycles: 2, From: 1, To: 2, Elements: 7, Left: 4},
+	CycleStopped{Cycle: "c1", Reason: StopTimeout, Detail: "60 s"},
 	SpanChanged{Span: 3, Space: "s1", What: "opened", Reason: SpanHeard, Event: "v1", Seq: 5},
 }
 
@@ -108,7 +108,7 @@ func TestStoredFormsStay(t *testing.T) {
 	for _, b := range samples {
 		empty, err := Decode(b.Kind(), []byte("{}"))
 		testutil.OK(t, err)
-		for _, b := range []Body{b, empty} {
+		for _, b := range []EventBody{b, empty} {
 			stored, err := Encode(b)
 			testutil.OK(t, err)
 			fmt.Fprintf(&got, "%s %s\n", b.Kind(), stored)
@@ -146,7 +146,7 @@ func TestEveryKindHasADecoderAndASample(t *testing.T) {
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(decoders))); diff != "" {
 		t.Errorf("decoders (-declared +got):\n%s", diff)
 	}
-	var kinds []Kind
+	var kinds []EventKind
 	var types []string
 	for _, b := range samples {
 		kinds, types = append(kinds, b.Kind()), append(types, reflect.TypeOf(b).Name())
@@ -167,7 +167,7 @@ func TestEveryKindHasADecoderAndASample(t *testing.T) {
 }
 
 // declared reads the Kind constants and the receivers of body from the source.
-func declared(t *testing.T) (kinds []Kind, bodies []string) {
+func declared(t *testing.T) (kinds []EventKind, bodies []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "bodykind.go", nil, 0)
 	testutil.OK(t, err)
@@ -175,10 +175,10 @@ func declared(t *testing.T) (kinds []Kind, bodies []string) {
 		switch n := n.(type) {
 		case *ast.ValueSpec:
 			name, err := strconv.Unquote(n.Values[0].(*ast.BasicLit).Value)
-			if err != nil || n.Type.(*ast.Ident).Name != "Kind" {
-				t.Errorf("kinds.go declares %v, which is no kind", n.Names)
+			if err != nil || n.Type.(*ast.Ident).Name != "EventKind" {
+				t.Errorf("bodykind.go declares %v, which is no kind", n.Names)
 			}
-			kinds = append(kinds, Kind(name))
+			kinds = append(kinds, EventKind(name))
 		case *ast.FuncDecl:
 			if n.Name.Name == "body" {
 				bodies = append(bodies, n.Recv.List[0].Type.(*ast.Ident).Name)
@@ -193,9 +193,9 @@ func declared(t *testing.T) (kinds []Kind, bodies []string) {
 
 // What an object keeps of a body is no body itself, or it could be recorded as one.
 func TestFoldedStateIsNoBody(t *testing.T) {
-	body := reflect.TypeFor[Body]()
+	body := reflect.TypeFor[EventBody]()
 	for _, s := range []reflect.Type{
-		reflect.TypeFor[Memory](), reflect.TypeFor[Bookmark](), reflect.TypeFor[Note](), reflect.TypeFor[GoalItem](), reflect.TypeFor[Message](),
+		reflect.TypeFor[Memory](), reflect.TypeFor[Bookmark](), reflect.TypeFor[Note](), reflect.TypeFor[GoalItem](), reflect.TypeFor[ChatMessage](),
 	} {
 		if s.Implements(body) {
 			t.Errorf("%s is a body", s)
@@ -207,8 +207,8 @@ func TestKindOfANewerVersionKeepsItsBytes(t *testing.T) {
 	raw := []byte(`{"of":"tomorrow"}`)
 	got, err := Decode("hologram", raw)
 	testutil.OK(t, err)
-	want := Unreadable{What: "hologram", Reason: "written by a newer version", Raw: raw}
-	if diff := cmp.Diff(Body(want), got); diff != "" {
+	want := UnreadableUpdate{What: "hologram", Reason: "written by a newer version", Raw: raw}
+	if diff := cmp.Diff(EventBody(want), got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -216,7 +216,7 @@ func TestKindOfANewerVersionKeepsItsBytes(t *testing.T) {
 // Fields are only ever added, so an older version meets unknown ones.
 func TestFieldOfANewerVersionIsPassedOver(t *testing.T) {
 	got, err := Decode(KindRenamed, []byte(`{"title":"Den","colour":"red"}`))
-	if diff := cmp.Diff(Body(Renamed{Title: "Den"}), got); err != nil || diff != "" {
+	if diff := cmp.Diff(EventBody(SpaceRenamed{Title: "Den"}), got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
@@ -227,7 +227,7 @@ func TestBrokenBodyIsAnErrorThatNamesItsKind(t *testing.T) {
 			t.Errorf("Decode(%q): got error %v", data, err)
 		}
 	}
-	far := Gap{From: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}
+	far := HistoryGap{From: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}
 	if _, err := Encode(far); err == nil || !strings.Contains(err.Error(), "encode gap: ") {
 		t.Errorf("Encode of a time without a stored form: got error %v", err)
 	}
@@ -244,7 +244,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add("hologram", []byte{0xff})
 	f.Add("said", []byte(`null`))
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
-		b, err := Decode(Kind(kind), data)
+		b, err := Decode(EventKind(kind), data)
 		if err != nil || !utf8.ValidString(kind) {
 			return // kinds are columns of ours and always text
 		}

@@ -31,7 +31,7 @@ type Event struct {
 	Cause   EventID // what led to this; empty for what people do
 	Root    EventID // the start of the chain; a person's event is its own root
 	Depth   int     // agent messages between root and this one
-	Body    Body
+	Body    EventBody
 }
 
 // A TimelineContext is a position in a space's history.

@@ -25,7 +25,7 @@ func (c *Chat) revise(e Event) []int {
 
 // wait keeps what is about a message that has not come. For one that is deleted
 // by then nothing else is kept.
-func (c *Chat) wait(ref Ref, e Event) {
+func (c *Chat) wait(ref MessageRef, e Event) {
 	early := c.early[ref]
 	if ref.IsZero() || len(early) > 0 && early[0].Body.Kind() == KindDeleted {
 		return
@@ -38,8 +38,8 @@ func (c *Chat) wait(ref Ref, e Event) {
 
 // Withdrawn reports whether what is at any of the refs was deleted while nobody
 // knew which message that is.
-func (c *Chat) Withdrawn(refs []Ref) bool {
-	return slices.ContainsFunc(refs, func(ref Ref) bool {
+func (c *Chat) Withdrawn(refs []MessageRef) bool {
+	return slices.ContainsFunc(refs, func(ref MessageRef) bool {
 		early := c.early[ref]
 		return len(early) > 0 && early[0].Body.Kind() == KindDeleted
 	})
@@ -47,7 +47,7 @@ func (c *Chat) Withdrawn(refs []Ref) bool {
 
 // deliver stores the refs of an agent's message, and that this action did
 // not fail after all.
-func (c *Chat) deliver(b Delivered) []int {
+func (c *Chat) deliver(b ActionDelivered) []int {
 	i, ok := c.byID[b.Message]
 	if !ok {
 		return nil
@@ -56,7 +56,7 @@ func (c *Chat) deliver(b Delivered) []int {
 	return append(c.refer(i, b.Refs...), i)
 }
 
-func (c *Chat) fail(e Event, b Failed) []int {
+func (c *Chat) fail(e Event, b SendFailed) []int {
 	i, ok := c.byID[b.Message]
 	if !ok || c.Messages[i].Notice != nil {
 		return []int{c.notice(e)} // an edit, delete or reaction failed
@@ -67,9 +67,9 @@ func (c *Chat) fail(e Event, b Failed) []int {
 
 // settle replaces what is known of one action's failure. The message bears the
 // state of the latest that stands.
-func (c *Chat) settle(i int, action ActionID, now *Failed) {
+func (c *Chat) settle(i int, action ActionID, now *SendFailed) {
 	m := &c.Messages[i]
-	all := slices.DeleteFunc(c.failed[m.ID], func(f Failed) bool { return f.Action == action })
+	all := slices.DeleteFunc(c.failed[m.ID], func(f SendFailed) bool { return f.Action == action })
 	if now != nil {
 		all = append(all, *now)
 	}
@@ -86,7 +86,7 @@ func (c *Chat) settle(i int, action ActionID, now *Failed) {
 
 // refer stores refs of the message and applies what came too early
 // for it. It returns the replies that were waiting for it.
-func (c *Chat) refer(i int, refs ...Ref) (replies []int) {
+func (c *Chat) refer(i int, refs ...MessageRef) (replies []int) {
 	m := &c.Messages[i]
 	refs = c.placed(refs)
 	for _, ref := range refs {
@@ -111,7 +111,7 @@ func (c *Chat) refer(i int, refs ...Ref) (replies []int) {
 
 // placed returns refs that share what those of the newest messages say. The event
 // they are of may be another account's, too, so it stays unchanged.
-func (c *Chat) placed(refs []Ref) []Ref {
+func (c *Chat) placed(refs []MessageRef) []MessageRef {
 	refs = slices.Clone(refs)
 	near := c.newest()
 	for k := range refs {
@@ -127,7 +127,7 @@ func (c *Chat) placed(refs []Ref) []Ref {
 
 // catchUp applies what came too early for the message at refs, in seq order,
 // and has what comes from now on find it.
-func (c *Chat) catchUp(i int, refs ...Ref) {
+func (c *Chat) catchUp(i int, refs ...MessageRef) {
 	m := &c.Messages[i]
 	var early []Event
 	for _, ref := range refs {
@@ -143,12 +143,12 @@ func (c *Chat) catchUp(i int, refs ...Ref) {
 
 // amend applies an edit, delete, reaction or pin to its message. A deleted
 // message stays deleted whatever comes later.
-func amend(m *Message, e Event) {
+func amend(m *ChatMessage, e Event) {
 	if m.Deleted {
 		return
 	}
 	switch b := e.Body.(type) {
-	case Edited:
+	case MessageEdited:
 		if b.Text == m.Text {
 			return
 		}
@@ -156,37 +156,37 @@ func amend(m *Message, e Event) {
 		if !m.EditedAt.IsZero() {
 			written = m.EditedAt
 		}
-		m.Edits = append(m.Edits, Revision{m.Text, written})
+		m.Edits = append(m.Edits, TextRevision{m.Text, written})
 		m.Text, m.EditedAt = b.Text, e.At
-	case Deleted:
-		*m = Message{ID: m.ID, Seq: m.Seq, Sender: m.Sender, At: m.At, Thread: m.Thread, Refs: m.Refs, Deleted: true}
-	case Reacted:
-		r := Reaction{b.Emoji, e.Actor}
+	case MessageDeleted:
+		*m = ChatMessage{ID: m.ID, Seq: m.Seq, Sender: m.Sender, At: m.At, Thread: m.Thread, Refs: m.Refs, Deleted: true}
+	case ReactionAdded:
+		r := EmojiReaction{b.Emoji, e.Actor}
 		if !slices.Contains(m.Reactions, r) {
 			m.Reactions = append(m.Reactions, r)
 		}
-	case Unreacted:
-		m.Reactions = slices.DeleteFunc(m.Reactions, func(r Reaction) bool {
+	case ReactionRemoved:
+		m.Reactions = slices.DeleteFunc(m.Reactions, func(r EmojiReaction) bool {
 			if b.Everybody {
 				return b.Emoji == "" || b.Emoji == r.Emoji
 			}
-			return r == Reaction{b.Emoji, e.Actor}
+			return r == EmojiReaction{b.Emoji, e.Actor}
 		})
-	case Transcribed:
+	case VoiceTranscribed:
 		m.hear(b.Text)
-	case Pinned:
+	case MessagePinned:
 		m.Pinned = true
-	case Unpinned:
+	case MessageUnpinned:
 		m.Pinned = false
-	case Said, Joined, Left, Renamed, Migrated, Linked, Unlinked, Delivered, Failed, Gap, Unreadable,
-		Noted, Bookmarked, CycleStarted, Thought, ToolCalled, ToolReturned, CycleSummarised, Goal, Remembered, Forgot,
-		Denied, Transitioned, Compacted, Stopped, SpanChanged:
+	case MessagePosted, MemberJoined, MemberLeft, SpaceRenamed, ChatMigrated, ChatLinked, ChatUnlinked, ActionDelivered, SendFailed, HistoryGap, UnreadableUpdate,
+		NoteAdded, BookmarkSet, CycleStarted, ThoughtRecorded, ToolCalled, ToolReturned, CycleSummarised, GoalSet, MemoryAdded, MemoryRemoved,
+		CallDenied, StatesChanged, ContextCompacted, CycleStopped, SpanChanged:
 		panic("spaces: " + string(e.Body.Kind()) + " does not amend a message")
 	}
 }
 
 // hear adds what a voice says to what was written beside it.
-func (m *Message) hear(text string) {
+func (m *ChatMessage) hear(text string) {
 	if m.Text != "" {
 		m.Text += "\n"
 	}
@@ -195,26 +195,26 @@ func (m *Message) hear(text string) {
 
 // Target returns which message a body is about: its event id, its platform
 // reference, or both. Bodies that are about no message have neither.
-func Target(b Body) (EventID, Ref) {
+func Target(b EventBody) (EventID, MessageRef) {
 	switch b := b.(type) {
-	case Edited:
+	case MessageEdited:
 		return b.Target, b.Ref
-	case Deleted:
+	case MessageDeleted:
 		return b.Target, b.Ref
-	case Reacted:
+	case ReactionAdded:
 		return b.Target, b.Ref
-	case Unreacted:
+	case ReactionRemoved:
 		return b.Target, b.Ref
-	case Transcribed:
+	case VoiceTranscribed:
 		return b.Target, b.Ref
-	case Pinned:
+	case MessagePinned:
 		return b.Target, b.Ref
-	case Unpinned:
+	case MessageUnpinned:
 		return b.Target, b.Ref
-	case Said, Joined, Left, Renamed, Migrated, Linked, Unlinked, Delivered, Failed, Gap, Unreadable,
-		Noted, Bookmarked, CycleStarted, Thought, ToolCalled, ToolReturned, CycleSummarised, Goal, Remembered, Forgot,
-		Denied, Transitioned, Compacted, Stopped, SpanChanged:
-		return "", Ref{}
+	case MessagePosted, MemberJoined, MemberLeft, SpaceRenamed, ChatMigrated, ChatLinked, ChatUnlinked, ActionDelivered, SendFailed, HistoryGap, UnreadableUpdate,
+		NoteAdded, BookmarkSet, CycleStarted, ThoughtRecorded, ToolCalled, ToolReturned, CycleSummarised, GoalSet, MemoryAdded, MemoryRemoved,
+		CallDenied, StatesChanged, ContextCompacted, CycleStopped, SpanChanged:
+		return "", MessageRef{}
 	}
 	panic("spaces: target misses a body")
 }

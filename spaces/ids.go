@@ -101,13 +101,13 @@ func (e EntityID) IsAgent() (AgentID, bool) {
 	return AgentID(name), ok
 }
 
-// A Ref names a message on a platform: account key, chat and message id there.
+// A MessageRef names a message on a platform: account key, chat and message id there.
 // The zero Ref names nothing.
-type Ref struct {
+type MessageRef struct {
 	Account string `json:"a"`
 	Chat    string `json:"c"`
 	Message string `json:"m"`
 }
 
 // IsZero reports whether the reference names nothing.
-func (r Ref) IsZero() bool { return r == Ref{} }
+func (r MessageRef) IsZero() bool { return r == MessageRef{} }

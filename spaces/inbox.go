@@ -39,8 +39,8 @@ type PendingWork struct {
 	Since time.Time // when the oldest of them was recorded
 }
 
-// A Claim asks for a wake.
-type Claim struct {
+// A WakeClaim asks for a wake.
+type WakeClaim struct {
 	Mind   Mind
 	Space  SpaceID
 	Holder string
@@ -70,14 +70,14 @@ type GateInput struct {
 	Uplink   Uplink
 	Rows     []InboxRow
 	Events   []Event // of Rows, same order
-	Members  []Member
+	Members  []SpaceMember
 	ReplyTos map[EventID]EntityID // who wrote the messages the events reply to
 	Roots    map[EventID]ChainUsage
 	// Senders is the cost of the messages of each person since the day began, in
 	// weighted tokens.
 	Senders map[EntityID]int
 	// Waits are the answers that the mind waits for here, and ended waits it was not told of.
-	Waits []Wait
+	Waits []PendingWait
 	At    time.Time
 }
 

@@ -8,9 +8,9 @@ import (
 // InnerState is the fold of a mind's inner log: its notes, goals, memories and
 // bookmarks, and how far it has set up its rooms. It is not safe for concurrent use.
 type InnerState struct {
-	Notes     Notes
-	Goals     Goals
-	Memories  Memories
+	Notes     NoteList
+	Goals     GoalList
+	Memories  MemoryList
 	Bookmarks ContextManager
 	SetUps    OnboardingStates
 	Upto      int64 // seq of the last event applied
@@ -30,8 +30,8 @@ func (s *InnerState) Apply(e Event) {
 	s.SetUps.Apply(e)
 }
 
-// Notes is the object that holds the agent's notes, oldest first.
-type Notes struct{ All []Note }
+// NoteList is the object that holds the agent's notes, oldest first.
+type NoteList struct{ All []Note }
 
 // A Note is one note.
 type Note struct {
@@ -42,15 +42,15 @@ type Note struct {
 }
 
 // Apply folds one inner event.
-func (n *Notes) Apply(e Event) {
-	if b, ok := e.Body.(Noted); ok && b.SetUp == nil {
+func (n *NoteList) Apply(e Event) {
+	if b, ok := e.Body.(NoteAdded); ok && b.SetUp == nil {
 		n.All = append(n.All, Note{e.ID, b.Label, b.Text, e.At})
 	}
 }
 
-// Goals is the object that holds the agent's goals in the order they were first
+// GoalList is the object that holds the agent's goals in the order they were first
 // set. Setting a goal with the same text changes its status.
-type Goals struct{ All []GoalItem }
+type GoalList struct{ All []GoalItem }
 
 // A GoalItem is the current state of one goal.
 type GoalItem struct {
@@ -60,8 +60,8 @@ type GoalItem struct {
 }
 
 // Apply folds one inner event.
-func (g *Goals) Apply(e Event) {
-	b, ok := e.Body.(Goal)
+func (g *GoalList) Apply(e Event) {
+	b, ok := e.Body.(GoalSet)
 	if !ok {
 		return
 	}
@@ -75,14 +75,14 @@ func (g *Goals) Apply(e Event) {
 }
 
 // Open returns the goals that are neither done nor dropped.
-func (g *Goals) Open() []GoalItem {
+func (g *GoalList) Open() []GoalItem {
 	return slices.DeleteFunc(slices.Clone(g.All), func(i GoalItem) bool {
 		return i.Status == "done" || i.Status == "dropped"
 	})
 }
 
-// Memories is the object that holds what the agent chose to remember.
-type Memories struct{ All []Memory }
+// MemoryList is the object that holds what the agent chose to remember.
+type MemoryList struct{ All []Memory }
 
 // A Memory is one fact, with where it came from and who may learn it. Its
 // fields are those of [Remembered].
@@ -101,8 +101,8 @@ type Memory struct {
 }
 
 // Apply folds one inner event.
-func (m *Memories) Apply(e Event) {
-	switch b, ok := e.Body.(Remembered); {
+func (m *MemoryList) Apply(e Event) {
+	switch b, ok := e.Body.(MemoryAdded); {
 	case ok && b.Corrected:
 		for i := range m.All {
 			if m.All[i].ID == b.ID {
@@ -113,7 +113,7 @@ func (m *Memories) Apply(e Event) {
 	case ok:
 		m.All = append(m.All, Memory{ID: b.ID, Fact: b.Fact, What: b.What, Sources: b.Sources, Readers: b.Readers, Space: b.Space, Event: e.ID, At: e.At})
 	}
-	if b, ok := e.Body.(Forgot); ok {
+	if b, ok := e.Body.(MemoryRemoved); ok {
 		m.All = slices.DeleteFunc(m.All, func(x Memory) bool { return x.ID == b.ID })
 	}
 }
@@ -133,7 +133,7 @@ type Bookmark struct {
 
 // Apply folds one inner event.
 func (c *ContextManager) Apply(e Event) {
-	if b, ok := e.Body.(Bookmarked); ok {
+	if b, ok := e.Body.(BookmarkSet); ok {
 		c.Bookmarks = append(c.Bookmarks, Bookmark{b.Label, b.Space, b.Object, b.Events, b.Cycle, e.At})
 	}
 }
@@ -144,30 +144,30 @@ type RoomInfo struct{ Title string }
 
 // Apply folds one event of the room.
 func (i *RoomInfo) Apply(e Event) {
-	if b, ok := e.Body.(Renamed); ok && e.Thread == "" {
+	if b, ok := e.Body.(SpaceRenamed); ok && e.Thread == "" {
 		i.Title = b.Title
 	}
 }
 
-// Members folds joins, leaves and speech into the set of members, each with the
+// MemberList folds joins, leaves and speech into the set of members, each with the
 // seq of the event by which we learned of it. It is what the store's member
 // table must equal at any time.
-type Members map[EntityID]int64
+type MemberList map[EntityID]int64
 
 // Apply folds one event of the room.
-func (m Members) Apply(e Event) {
-	if b, ok := e.Body.(Said); ok && e.Actor != "" && !b.Past {
+func (m MemberList) Apply(e Event) {
+	if b, ok := e.Body.(MessagePosted); ok && e.Actor != "" && !b.Past {
 		m.join(e.Actor, e.Seq)
 	}
-	if b, ok := e.Body.(Joined); ok {
+	if b, ok := e.Body.(MemberJoined); ok {
 		m.join(b.Who, e.Seq)
 	}
-	if b, ok := e.Body.(Left); ok {
+	if b, ok := e.Body.(MemberLeft); ok {
 		delete(m, b.Who)
 	}
 }
 
-func (m Members) join(who EntityID, seq int64) {
+func (m MemberList) join(who EntityID, seq int64) {
 	if _, ok := m[who]; !ok {
 		m[who] = seq
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // self folds the bodies as one inner log.
-func self(bodies ...Body) (*InnerState, []Event) {
+func self(bodies ...EventBody) (*InnerState, []Event) {
 	var w teller
 	s := &InnerState{}
 	for _, b := range bodies {
@@ -22,7 +22,7 @@ func self(bodies ...Body) (*InnerState, []Event) {
 
 // SEQ-84
 func TestNotesStandInTheOrderTheyWereWritten(t *testing.T) {
-	s, _ := self(Noted{Text: "b", Label: "notes"}, Goal{Text: "x", Status: "active"}, Noted{Text: "a", Label: "questions"})
+	s, _ := self(NoteAdded{Text: "b", Label: "notes"}, GoalSet{Text: "x", Status: "active"}, NoteAdded{Text: "a", Label: "questions"})
 	want := []Note{{"v1", "notes", "b", minute(1)}, {"v3", "questions", "a", minute(3)}}
 	if diff := cmp.Diff(want, s.Notes.All); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -32,13 +32,13 @@ func TestNotesStandInTheOrderTheyWereWritten(t *testing.T) {
 // CON-11
 func TestGoalIsItsTextAndItsNewestStatus(t *testing.T) {
 	s, _ := self(
-		Goal{Text: "learn Go", Status: "active"},
-		Goal{Text: "rest", Status: "long-term"},
-		Goal{Text: "write", Status: "active"},
-		Goal{Text: "read", Status: "active"},
-		Goal{Text: "learn Go", Status: "done"},
-		Goal{Text: "read", Status: "dropped"},
-		Goal{Text: "rest", Status: "active"},
+		GoalSet{Text: "learn Go", Status: "active"},
+		GoalSet{Text: "rest", Status: "long-term"},
+		GoalSet{Text: "write", Status: "active"},
+		GoalSet{Text: "read", Status: "active"},
+		GoalSet{Text: "learn Go", Status: "done"},
+		GoalSet{Text: "read", Status: "dropped"},
+		GoalSet{Text: "rest", Status: "active"},
 	)
 	want := []GoalItem{
 		{"learn Go", "done", minute(5)},
@@ -53,9 +53,9 @@ func TestGoalIsItsTextAndItsNewestStatus(t *testing.T) {
 
 // CON-12
 func TestForgottenMemoryIsGone(t *testing.T) {
-	tea := Remembered{ID: "m1", Fact: "Kai likes tea", What: "user_fact", Sources: []EventID{"v1"}, Readers: []EntityID{"kai"}}
-	vote := Remembered{ID: "m2", Fact: "We meet on Monday", What: "decision", Sources: []EventID{"v2"}, Readers: []EntityID{"kai"}, Space: "den"}
-	s, _ := self(Forgot{ID: "m1"}, tea, vote, Forgot{ID: "m9"}, Forgot{ID: "m1"})
+	tea := MemoryAdded{ID: "m1", Fact: "Kai likes tea", What: "user_fact", Sources: []EventID{"v1"}, Readers: []EntityID{"kai"}}
+	vote := MemoryAdded{ID: "m2", Fact: "We meet on Monday", What: "decision", Sources: []EventID{"v2"}, Readers: []EntityID{"kai"}, Space: "den"}
+	s, _ := self(MemoryRemoved{ID: "m1"}, tea, vote, MemoryRemoved{ID: "m9"}, MemoryRemoved{ID: "m1"})
 	if diff := cmp.Diff([]Memory{{
 		ID: "m2", Fact: "We meet on Monday", What: "decision", Sources: []EventID{"v2"}, Readers: []EntityID{"kai"}, Space: "den",
 		Event: "v3", At: minute(3),
@@ -67,7 +67,7 @@ func TestForgottenMemoryIsGone(t *testing.T) {
 // SEQ-03, SEQ-94: a bookmark names what was in view and copies none of it (SEQ-103).
 func TestBookmarkKeepsTheEventsInView(t *testing.T) {
 	view := []EventID{"r1", "r2"}
-	s, _ := self(Bookmarked{Label: "plan", Space: "den", Object: ChatObject, Events: view, Cycle: "c1"})
+	s, _ := self(BookmarkSet{Label: "plan", Space: "den", Object: ChatObject, Events: view, Cycle: "c1"})
 	want := []Bookmark{{Label: "plan", Space: "den", Object: ChatObject, Events: view, Cycle: "c1", At: minute(1)}}
 	if diff := cmp.Diff(want, s.Bookmarks.Bookmarks); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -77,20 +77,20 @@ func TestBookmarkKeepsTheEventsInView(t *testing.T) {
 // CON-34
 func TestSelfIsTheSameAfterARestart(t *testing.T) {
 	name := rapid.SampledFrom([]string{"a", "b", "c"})
-	body := rapid.Custom(func(t *rapid.T) Body {
+	body := rapid.Custom(func(t *rapid.T) EventBody {
 		n := name.Draw(t, "name")
-		return rapid.SampledFrom([]Body{
-			Noted{Text: n},
-			Goal{Text: n, Status: "active"},
-			Goal{Text: n, Status: "done"},
-			Remembered{ID: n, Fact: n},
-			Forgot{ID: n},
-			Bookmarked{Label: n},
-			Thought{Text: n},
-			Noted{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpOpened, Seen: 1, Sources: []EventID{"v1"}, Readers: []EntityID{"kai"}}},
-			Noted{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpHeard, Seen: 2, Sources: []EventID{"v2"}}},
-			Noted{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpProposed, Plan: &OnboardingPlan{Purpose: n}, Sources: []EventID{"v1", "v2"}}},
-			Noted{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpDone}},
+		return rapid.SampledFrom([]EventBody{
+			NoteAdded{Text: n},
+			GoalSet{Text: n, Status: "active"},
+			GoalSet{Text: n, Status: "done"},
+			MemoryAdded{ID: n, Fact: n},
+			MemoryRemoved{ID: n},
+			BookmarkSet{Label: n},
+			ThoughtRecorded{Text: n},
+			NoteAdded{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpOpened, Seen: 1, Sources: []EventID{"v1"}, Readers: []EntityID{"kai"}}},
+			NoteAdded{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpHeard, Seen: 2, Sources: []EventID{"v2"}}},
+			NoteAdded{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpProposed, Plan: &OnboardingPlan{Purpose: n}, Sources: []EventID{"v1", "v2"}}},
+			NoteAdded{SetUp: &OnboardingNote{Space: SpaceID(n), State: SetUpDone}},
 		}).Draw(t, "body")
 	})
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,11 +109,11 @@ func TestSelfIsTheSameAfterARestart(t *testing.T) {
 
 func TestInfoIsTheRoomAsItStandsNow(t *testing.T) {
 	var w teller
-	w.tell("kai", Renamed{Title: "Den"})
-	w.tell("kai", Renamed{Title: "Plans"}).Thread = "t1"
-	w.tell("kai", Said{Text: "hi"})
-	w.tell("kai", Renamed{Title: "The den"})
-	w.tell("kai", Renamed{Title: "Plans for May"}).Thread = "t1"
+	w.tell("kai", SpaceRenamed{Title: "Den"})
+	w.tell("kai", SpaceRenamed{Title: "Plans"}).Thread = "t1"
+	w.tell("kai", MessagePosted{Text: "hi"})
+	w.tell("kai", SpaceRenamed{Title: "The den"})
+	w.tell("kai", SpaceRenamed{Title: "Plans for May"}).Thread = "t1"
 	var got RoomInfo
 	for _, e := range w.log {
 		got.Apply(e)
@@ -131,15 +131,15 @@ func TestMembersAreWhoCameOrSpokeAndDidNotLeave(t *testing.T) {
 		var w teller
 		for range rapid.IntRange(0, 20).Draw(t, "events") {
 			e := w.tell(who.Draw(t, "actor"), nil)
-			e.Body = rapid.SampledFrom([]Body{
-				Said{Text: "hi"},
-				Joined{Who: who.Draw(t, "joins")},
-				Left{Who: who.Draw(t, "leaves")},
-				Reacted{Target: "v0", Emoji: "👍"},
-				Renamed{Title: fmt.Sprint(e.Seq)},
+			e.Body = rapid.SampledFrom([]EventBody{
+				MessagePosted{Text: "hi"},
+				MemberJoined{Who: who.Draw(t, "joins")},
+				MemberLeft{Who: who.Draw(t, "leaves")},
+				ReactionAdded{Target: "v0", Emoji: "👍"},
+				SpaceRenamed{Title: fmt.Sprint(e.Seq)},
 			}).Draw(t, "body")
 		}
-		got, want := Members{}, Members{}
+		got, want := MemberList{}, MemberList{}
 		for _, e := range w.log {
 			got.Apply(e)
 		}
@@ -160,7 +160,7 @@ func TestMembersAreWhoCameOrSpokeAndDidNotLeave(t *testing.T) {
 // left returns the seq at which m left for the last time, 0 if never.
 func left(log []Event, m EntityID) (seq int64) {
 	for _, e := range log {
-		if b, ok := e.Body.(Left); ok && b.Who == m {
+		if b, ok := e.Body.(MemberLeft); ok && b.Who == m {
 			seq = e.Seq
 		}
 	}
@@ -169,9 +169,9 @@ func left(log []Event, m EntityID) (seq int64) {
 
 func came(e Event, m EntityID) bool {
 	switch b := e.Body.(type) {
-	case Joined:
+	case MemberJoined:
 		return b.Who == m
-	case Said:
+	case MessagePosted:
 		return e.Actor == m
 	default:
 		return false
@@ -179,8 +179,8 @@ func came(e Event, m EntityID) bool {
 }
 
 func TestWhoeverSpeaksWithoutANameIsNoMember(t *testing.T) {
-	got := Members{}
-	got.Apply(Event{Seq: 1, Body: Said{Text: "from the platform"}})
+	got := MemberList{}
+	got.Apply(Event{Seq: 1, Body: MessagePosted{Text: "from the platform"}})
 	if len(got) > 0 {
 		t.Errorf("members: %v", got)
 	}

@@ -19,8 +19,8 @@ type ToolManifest struct {
 // it can do.
 type ToolDefinition struct {
 	Name   string          `json:"name"`
-	Tier   Tier            `json:"tier"`
-	Risk   Risk            `json:"risk"`
+	Tier   ToolTier        `json:"tier"`
+	Risk   ToolRisk        `json:"risk"`
 	About  string          `json:"about"`
 	Schema json.RawMessage `json:"schema"` // of its arguments
 }
@@ -42,15 +42,15 @@ func (o ToolDefinition) SchemaSum() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// An Argument is one of those that an act takes.
-type Argument struct {
+// A ToolArgument is one of those that an act takes.
+type ToolArgument struct {
 	Name string
 	Must bool   // whether it has to be there
 	Form string // its schema
 }
 
 // Arguments returns what the act takes, by name.
-func (o ToolDefinition) Arguments() []Argument {
+func (o ToolDefinition) Arguments() []ToolArgument {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
@@ -58,9 +58,9 @@ func (o ToolDefinition) Arguments() []Argument {
 	if json.Unmarshal(o.Schema, &schema) != nil {
 		return nil // no object: nothing in it has a name
 	}
-	var all []Argument
+	var all []ToolArgument
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
-		all = append(all, Argument{name, slices.Contains(schema.Required, name), string(schema.Properties[name])})
+		all = append(all, ToolArgument{name, slices.Contains(schema.Required, name), string(schema.Properties[name])})
 	}
 	return all
 }

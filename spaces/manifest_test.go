@@ -44,7 +44,7 @@ func TestManifestIsNamedByAllOfItsActs(t *testing.T) {
 // takes none.
 func TestArgumentsAreThoseOfTheSchema(t *testing.T) {
 	o := ToolDefinition{Schema: []byte(`{"type":"object","properties":{"text":{"type":"string"},"at":{"type":"integer"}},"required":["text"]}`)}
-	want := []Argument{{"at", false, `{"type":"integer"}`}, {"text", true, `{"type":"string"}`}}
+	want := []ToolArgument{{"at", false, `{"type":"integer"}`}, {"text", true, `{"type":"string"}`}}
 	testutil.Same(t, "arguments", want, o.Arguments())
 	for _, none := range []string{`{"type":"object"}`, `true`} {
 		if got := (ToolDefinition{Schema: []byte(none)}).Arguments(); got != nil {

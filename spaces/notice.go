@@ -2,9 +2,9 @@ package spaces
 
 import "time"
 
-// A Notice is a message of the process itself: a pairing code, an answer to a
+// A ProcessNotice is a message of the process itself: a pairing code, an answer to a
 // command, an alert.
-type Notice struct {
+type ProcessNotice struct {
 	Key     string // unique for ever; a second notice with it is not posted
 	Account string
 	Chat    string

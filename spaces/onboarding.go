@@ -123,7 +123,7 @@ func (s *OnboardingStates) In(space SpaceID) RoomOnboarding {
 
 // Apply folds one inner event.
 func (s *OnboardingStates) Apply(e Event) {
-	b, ok := e.Body.(Noted)
+	b, ok := e.Body.(NoteAdded)
 	if !ok || b.SetUp == nil {
 		return
 	}

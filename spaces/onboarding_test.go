@@ -10,14 +10,14 @@ import (
 
 var (
 	trips  = &OnboardingPlan{Purpose: "planning trips", Facts: []string{"Kai drives"}, Plans: []PlannedTimer{{Cron: "0 9 * * 1", Note: "ask about the week"}}, Wishes: []OnboardingQuestion{{"wake", "answer everything"}}}
-	told   = Noted{SetUp: &OnboardingNote{Space: "den", State: SetUpOffered, Seen: 1}}
-	opened = Noted{SetUp: &OnboardingNote{Space: "den", State: SetUpOpened, Seen: 3, Sources: []EventID{"r3"}, Readers: []EntityID{"ada", "kai", "lu"}}}
-	heard  = Noted{SetUp: &OnboardingNote{Space: "den", State: SetUpHeard, Seen: 5, Sources: []EventID{"r5"}, Readers: []EntityID{"ada", "kai"}}}
-	asked  = Noted{SetUp: &OnboardingNote{
+	told   = NoteAdded{SetUp: &OnboardingNote{Space: "den", State: SetUpOffered, Seen: 1}}
+	opened = NoteAdded{SetUp: &OnboardingNote{Space: "den", State: SetUpOpened, Seen: 3, Sources: []EventID{"r3"}, Readers: []EntityID{"ada", "kai", "lu"}}}
+	heard  = NoteAdded{SetUp: &OnboardingNote{Space: "den", State: SetUpHeard, Seen: 5, Sources: []EventID{"r5"}, Readers: []EntityID{"ada", "kai"}}}
+	asked  = NoteAdded{SetUp: &OnboardingNote{
 		Space: "den", State: SetUpProposed, Seen: 5, Message: "r6", Plan: trips, Sources: []EventID{"r3", "r5"}, Readers: []EntityID{"ada", "kai"},
 	}}
 	was  = OnboardingNote{Space: "den", State: SetUpProposed, Plan: trips, Sources: []EventID{"r3", "r5"}}
-	done = Noted{SetUp: &OnboardingNote{Space: "den", State: SetUpDone, Seen: 7}}
+	done = NoteAdded{SetUp: &OnboardingNote{Space: "den", State: SetUpDone, Seen: 7}}
 )
 
 // PRD-6.5-2, PRD-6.5-A5: a room's set-up stands where the newest note of it says; what
@@ -25,26 +25,26 @@ var (
 // before. None of it is a note of the agent's, and a log without it folds as ever.
 func TestASetUpStandsWhereItsNewestNoteSays(t *testing.T) {
 	for name, c := range map[string]struct {
-		log  []Body
+		log  []EventBody
 		want RoomOnboarding
 	}{
-		"none":      {[]Body{Noted{Text: "n"}}, RoomOnboarding{}},
-		"offered":   {[]Body{told}, RoomOnboarding{OnboardingNote: *told.SetUp, At: minute(1)}},
-		"elsewhere": {[]Body{Noted{SetUp: &OnboardingNote{Space: "hall", State: SetUpOpened}}}, RoomOnboarding{}},
-		"opened": {[]Body{told, opened}, RoomOnboarding{
+		"none":      {[]EventBody{NoteAdded{Text: "n"}}, RoomOnboarding{}},
+		"offered":   {[]EventBody{told}, RoomOnboarding{OnboardingNote: *told.SetUp, At: minute(1)}},
+		"elsewhere": {[]EventBody{NoteAdded{SetUp: &OnboardingNote{Space: "hall", State: SetUpOpened}}}, RoomOnboarding{}},
+		"opened": {[]EventBody{told, opened}, RoomOnboarding{
 			OnboardingNote: OnboardingNote{Space: "den", State: SetUpOpened, Seen: 3, Readers: []EntityID{"ada", "kai", "lu"}}, At: minute(2), Heard: []EventID{"r3"},
 		}},
-		"gone on with": {[]Body{opened, heard, heard}, RoomOnboarding{
+		"gone on with": {[]EventBody{opened, heard, heard}, RoomOnboarding{
 			OnboardingNote: OnboardingNote{Space: "den", State: SetUpOpened, Seen: 5, Readers: []EntityID{"ada", "kai"}}, At: minute(1), Heard: []EventID{"r3", "r5"},
 		}},
-		"proposed":       {[]Body{opened, heard, asked}, RoomOnboarding{OnboardingNote: *asked.SetUp, At: minute(3), Heard: []EventID{"r3", "r5"}}},
-		"proposed again": {[]Body{asked, asked}, RoomOnboarding{OnboardingNote: *asked.SetUp, At: minute(2), Former: []OnboardingNote{was}}},
-		"offered late":   {[]Body{asked, told}, RoomOnboarding{OnboardingNote: *asked.SetUp, At: minute(1)}},
-		"done":           {[]Body{opened, asked, done}, RoomOnboarding{OnboardingNote: *done.SetUp, At: minute(3), Former: []OnboardingNote{was}}},
-		"opened anew": {[]Body{asked, done, opened}, RoomOnboarding{
+		"proposed":       {[]EventBody{opened, heard, asked}, RoomOnboarding{OnboardingNote: *asked.SetUp, At: minute(3), Heard: []EventID{"r3", "r5"}}},
+		"proposed again": {[]EventBody{asked, asked}, RoomOnboarding{OnboardingNote: *asked.SetUp, At: minute(2), Former: []OnboardingNote{was}}},
+		"offered late":   {[]EventBody{asked, told}, RoomOnboarding{OnboardingNote: *asked.SetUp, At: minute(1)}},
+		"done":           {[]EventBody{opened, asked, done}, RoomOnboarding{OnboardingNote: *done.SetUp, At: minute(3), Former: []OnboardingNote{was}}},
+		"opened anew": {[]EventBody{asked, done, opened}, RoomOnboarding{
 			OnboardingNote: OnboardingNote{Space: "den", State: SetUpOpened, Seen: 3, Readers: []EntityID{"ada", "kai", "lu"}}, At: minute(3), Heard: []EventID{"r3"}, Former: []OnboardingNote{was},
 		}},
-		"opened anew after nobody decided": {[]Body{asked, opened}, RoomOnboarding{
+		"opened anew after nobody decided": {[]EventBody{asked, opened}, RoomOnboarding{
 			OnboardingNote: OnboardingNote{Space: "den", State: SetUpOpened, Seen: 3, Plan: trips, Sources: []EventID{"r3", "r5"}, Readers: []EntityID{"ada", "kai"}}, At: minute(2), Heard: []EventID{"r3"},
 		}},
 	} {

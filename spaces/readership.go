@@ -13,7 +13,7 @@ type ReaderProof struct {
 	there   map[EntityID][]membershipInterval
 	unseen  int64                           // the seq at which the room lost its chat last: no platform reports who left since
 	threads map[ThreadID]map[EntityID]int64 // the first line of each in the thread
-	chat    Linked                          // the first one of the room
+	chat    ChatLinked                      // the first one of the room
 	shut    int64                           // from this seq on the room has several chats; 0 is never
 }
 
@@ -23,26 +23,26 @@ type membershipInterval struct{ from, to int64 } // to 0: still there
 
 // Apply folds one event of the room; events come in seq order.
 func (w *ReaderProof) Apply(e Event) {
-	if b, ok := e.Body.(Said); ok && e.Actor != "" && !b.Past {
+	if b, ok := e.Body.(MessagePosted); ok && e.Actor != "" && !b.Past {
 		w.spoke(e)
 	}
-	if b, ok := e.Body.(Left); ok {
+	if b, ok := e.Body.(MemberLeft); ok {
 		w.left(b.Who, e.Seq)
 	}
-	if b, ok := e.Body.(Linked); ok {
-		if w.chat == (Linked{}) {
+	if b, ok := e.Body.(ChatLinked); ok {
+		if w.chat == (ChatLinked{}) {
 			w.chat = b
 		} else if w.chat != b && w.shut == 0 {
 			w.shut = e.Seq
 		}
 	}
-	if b, ok := e.Body.(Unlinked); ok && w.chat == (Linked{b.Account, b.Chat}) {
+	if b, ok := e.Body.(ChatUnlinked); ok && w.chat == (ChatLinked{b.Account, b.Chat}) {
 		w.unseen = e.Seq
 		for who := range w.there {
 			w.left(who, e.Seq)
 		}
 	}
-	if b, ok := e.Body.(Migrated); ok && w.chat == (Linked{b.Account, b.From}) {
+	if b, ok := e.Body.(ChatMigrated); ok && w.chat == (ChatLinked{b.Account, b.From}) {
 		w.chat.Chat = b.To
 	}
 }

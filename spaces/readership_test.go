@@ -15,23 +15,23 @@ var people = []spaces.EntityID{"kai", "nova", "omar"}
 
 // anyLog draws a log of people who come, speak, write in threads, and leave.
 func anyLog(t *rapid.T) []spaces.Event {
-	log := []spaces.Event{{Body: spaces.Linked{Account: "telegram:1", Chat: "a"}}}
+	log := []spaces.Event{{Body: spaces.ChatLinked{Account: "telegram:1", Chat: "a"}}}
 	for n := range rapid.IntRange(0, 40).Draw(t, "events") {
 		e := spaces.Event{Seq: int64(n + 1), ID: spaces.EventID(fmt.Sprint(n))}
 		who := rapid.SampledFrom(people).Draw(t, "who")
 		switch rapid.IntRange(0, 10).Draw(t, "what") {
 		case 0, 1, 2, 3:
-			e.Actor, e.Body = who, spaces.Said{Text: "words"}
+			e.Actor, e.Body = who, spaces.MessagePosted{Text: "words"}
 		case 4, 5:
-			e.Actor, e.Body, e.Thread = who, spaces.Said{Text: "words"}, rapid.SampledFrom([]spaces.ThreadID{"a", "b"}).Draw(t, "thread")
+			e.Actor, e.Body, e.Thread = who, spaces.MessagePosted{Text: "words"}, rapid.SampledFrom([]spaces.ThreadID{"a", "b"}).Draw(t, "thread")
 		case 6:
-			e.Body = spaces.Joined{Who: who}
+			e.Body = spaces.MemberJoined{Who: who}
 		case 7:
-			e.Actor, e.Body = who, spaces.Said{Text: "long ago", Past: true}
+			e.Actor, e.Body = who, spaces.MessagePosted{Text: "long ago", Past: true}
 		case 8:
-			e.Body = spaces.Unlinked{Account: "telegram:1", Chat: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "chat")}
+			e.Body = spaces.ChatUnlinked{Account: "telegram:1", Chat: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "chat")}
 		default:
-			e.Body = spaces.Left{Who: who}
+			e.Body = spaces.MemberLeft{Who: who}
 		}
 		log = append(log, e)
 	}
@@ -43,13 +43,13 @@ func anyLog(t *rapid.T) []spaces.Event {
 func proof(log []spaces.Event, who spaces.EntityID, thread spaces.ThreadID, seq, until int64) bool {
 	proved := false
 	for _, e := range log {
-		if b, ok := e.Body.(spaces.Said); ok && !b.Past && e.Actor == who && e.Seq <= seq && (thread == "" || e.Thread == thread) {
+		if b, ok := e.Body.(spaces.MessagePosted); ok && !b.Past && e.Actor == who && e.Seq <= seq && (thread == "" || e.Thread == thread) {
 			proved = true
 		}
-		if b, ok := e.Body.(spaces.Left); ok && b.Who == who && e.Seq <= until {
+		if b, ok := e.Body.(spaces.MemberLeft); ok && b.Who == who && e.Seq <= until {
 			proved = false
 		}
-		if b, ok := e.Body.(spaces.Unlinked); ok && b.Chat == "a" && e.Seq <= until {
+		if b, ok := e.Body.(spaces.ChatUnlinked); ok && b.Chat == "a" && e.Seq <= until {
 			proved = false
 		}
 	}
@@ -60,10 +60,10 @@ func proof(log []spaces.Event, who spaces.EntityID, thread spaces.ThreadID, seq,
 func seen(log []spaces.Event, who spaces.EntityID) bool {
 	wrote := false
 	for _, e := range log {
-		if b, ok := e.Body.(spaces.Said); ok && !b.Past && e.Actor == who {
+		if b, ok := e.Body.(spaces.MessagePosted); ok && !b.Past && e.Actor == who {
 			wrote = true
 		}
-		if b, ok := e.Body.(spaces.Unlinked); ok && b.Chat == "a" {
+		if b, ok := e.Body.(spaces.ChatUnlinked); ok && b.Chat == "a" {
 			wrote = false
 		}
 	}
@@ -76,12 +76,12 @@ func TestWhoReadALineIsProvenByTheLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		log := anyLog(t)
 		var w spaces.ReaderProof
-		members := map[int64]spaces.Members{}
-		now := spaces.Members{}
+		members := map[int64]spaces.MemberList{}
+		now := spaces.MemberList{}
 		for _, e := range log {
 			w.Apply(e)
 			now.Apply(e)
-			members[e.Seq] = spaces.Members{}
+			members[e.Seq] = spaces.MemberList{}
 			maps.Copy(members[e.Seq], now)
 		}
 		for _, e := range log {
@@ -121,22 +121,24 @@ func TestWhoReadALineIsProvenByTheLog(t *testing.T) {
 func TestNobodyIsProvenToReadSeveralChats(t *testing.T) {
 	var w spaces.ReaderProof
 	kai := []spaces.EntityID{"kai"}
-	said := func(seq int64) { w.Apply(spaces.Event{Seq: seq, Actor: "kai", Body: spaces.Said{Text: "words"}}) }
-	w.Apply(spaces.Event{Seq: 1, Body: spaces.Linked{Account: "telegram:1", Chat: "a"}})
+	said := func(seq int64) {
+		w.Apply(spaces.Event{Seq: seq, Actor: "kai", Body: spaces.MessagePosted{Text: "words"}})
+	}
+	w.Apply(spaces.Event{Seq: 1, Body: spaces.ChatLinked{Account: "telegram:1", Chat: "a"}})
 	said(2)
-	w.Apply(spaces.Event{Seq: 3, Body: spaces.Linked{Account: "telegram:1", Chat: "a"}})
+	w.Apply(spaces.Event{Seq: 3, Body: spaces.ChatLinked{Account: "telegram:1", Chat: "a"}})
 	said(4)
 	if !w.OneChat() || !w.Read(4, "", kai) {
 		t.Error("the same chat linked again counts as a second one")
 	}
-	w.Apply(spaces.Event{Seq: 5, Body: spaces.Migrated{Account: "telegram:1", From: "a", To: "c"}})
-	w.Apply(spaces.Event{Seq: 6, Body: spaces.Unlinked{Account: "telegram:1", Chat: "c"}})
-	w.Apply(spaces.Event{Seq: 7, Body: spaces.Linked{Account: "telegram:1", Chat: "c"}})
+	w.Apply(spaces.Event{Seq: 5, Body: spaces.ChatMigrated{Account: "telegram:1", From: "a", To: "c"}})
+	w.Apply(spaces.Event{Seq: 6, Body: spaces.ChatUnlinked{Account: "telegram:1", Chat: "c"}})
+	w.Apply(spaces.Event{Seq: 7, Body: spaces.ChatLinked{Account: "telegram:1", Chat: "c"}})
 	said(8)
 	if !w.OneChat() || !w.Read(8, "", kai) {
 		t.Error("the same chat under its new id counts as a second one")
 	}
-	w.Apply(spaces.Event{Seq: 9, Body: spaces.Linked{Account: "slack:2", Chat: "b"}})
+	w.Apply(spaces.Event{Seq: 9, Body: spaces.ChatLinked{Account: "slack:2", Chat: "b"}})
 	said(10)
 	if w.OneChat() || w.Read(10, "", kai) {
 		t.Error("a line of a room with two chats is read by everybody")

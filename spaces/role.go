@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// Authority is a level of permission. A higher level includes the lower ones, so the
+// AuthorityLevel is a level of permission. A higher level includes the lower ones, so the
 // lowest level of several people is what all of them may ask for.
-type Authority int
+type AuthorityLevel int
 
 // The authorities, from the least to the most.
 const (
-	OfStranger Authority = iota // not admitted: is asked for a code, and no agent is told
-	OfMember                    // admitted: talks with the agents, may stop them
-	OfAdmin                     // may also change what agents keep of a room
-	OfOwner                     // runs this installation
+	OfStranger AuthorityLevel = iota // not admitted: is asked for a code, and no agent is told
+	OfMember                         // admitted: talks with the agents, may stop them
+	OfAdmin                          // may also change what agents keep of a room
+	OfOwner                          // runs this installation
 )
 
 // String returns the role as configuration and people write it.
-func (a Authority) String() string {
+func (a AuthorityLevel) String() string {
 	switch a {
 	case OfStranger:
 		return "stranger"
@@ -34,7 +34,7 @@ func (a Authority) String() string {
 
 // May reports whether a run that acts for a person of this authority may call tools of
 // that risk. No model may call a tool that changes settings.
-func (a Authority) May(k Risk) bool {
+func (a AuthorityLevel) May(k ToolRisk) bool {
 	switch k {
 	case RiskReadOwn, RiskReadOutside, RiskWriteOwn:
 		return a >= OfMember
@@ -49,31 +49,31 @@ func (a Authority) May(k Risk) bool {
 // A RoleGrant gives a person a role, by what their platform calls them and
 // never by a name.
 type RoleGrant struct {
-	Who  Identity // Platform, Scope and User alone count
-	Role Authority
+	Who  PlatformIdentity // Platform, Scope and User alone count
+	Role AuthorityLevel
 }
 
-// A Tier is the trust in a tool.
-type Tier string
+// A ToolTier is the trust in a tool.
+type ToolTier string
 
 // The tiers, least restrictive first. Unknown tools are TierMarketplace.
 const (
-	TierSystem      Tier = "system"
-	TierPlatform    Tier = "platform"
-	TierCustom      Tier = "custom"
-	TierMarketplace Tier = "marketplace"
+	TierSystem      ToolTier = "system"
+	TierPlatform    ToolTier = "platform"
+	TierCustom      ToolTier = "custom"
+	TierMarketplace ToolTier = "marketplace"
 )
 
-// A Risk is the damage that a tool call can do.
-type Risk string
+// A ToolRisk is the damage that a tool call can do.
+type ToolRisk string
 
 // The risk classes.
 const (
-	RiskReadOwn      Risk = "T0" // read the own space
-	RiskReadOutside  Risk = "T1"
-	RiskWriteOwn     Risk = "T2" // reversible write in the own space or circle
-	RiskWriteOutside Risk = "T3" // other circle, outside write, money, files
-	RiskSettings     Risk = "T4" // never callable by a model
+	RiskReadOwn      ToolRisk = "T0" // read the own space
+	RiskReadOutside  ToolRisk = "T1"
+	RiskWriteOwn     ToolRisk = "T2" // reversible write in the own space or circle
+	RiskWriteOutside ToolRisk = "T3" // other circle, outside write, money, files
+	RiskSettings     ToolRisk = "T4" // never callable by a model
 )
 
 // A Denial records that a tool call was refused. It is a value: nothing
@@ -87,7 +87,7 @@ type Denial struct {
 	Space  SpaceID   `json:"space,omitempty"`
 	Cycle  CycleID   `json:"cycle,omitempty"`
 	Phase  string    `json:"phase,omitempty"`
-	Tier   Tier      `json:"tier,omitempty"`
-	Risk   Risk      `json:"risk,omitempty"`
+	Tier   ToolTier  `json:"tier,omitempty"`
+	Risk   ToolRisk  `json:"risk,omitempty"`
 	At     time.Time `json:"at"`
 }

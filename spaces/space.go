@@ -64,9 +64,9 @@ type Entity struct {
 	Portrait string
 }
 
-// An Identity is an entity's name on one platform. Two identities are the same
+// A PlatformIdentity is an entity's name on one platform. Two identities are the same
 // entity only if somebody with the right says so.
-type Identity struct {
+type PlatformIdentity struct {
 	Platform string
 	Scope    string // the Slack team; empty elsewhere
 	User     string
@@ -76,23 +76,23 @@ type Identity struct {
 	Portrait string // says nothing without a Name
 }
 
-// A Member is an entity in a space.
-type Member struct {
+// A SpaceMember is an entity in a space.
+type SpaceMember struct {
 	Entity
 	Since int64 // seq of the event by which we learned of it
 }
 
-// A Placement says where the updates of a chat go.
-type Placement struct {
+// A ChatPlacement says where the updates of a chat go.
+type ChatPlacement struct {
 	Space  SpaceID
 	Object ObjectID
 	Circle CircleID
 	Lost   bool // the chat could not be reached when it was last tried
 }
 
-// A Mapping ties a chat to a space, many to many (`activity.SpaceMapping` is
+// A ChatMapping ties a chat to a space, many to many (`activity.SpaceMapping` is
 // the behaviour over it).
-type Mapping struct {
+type ChatMapping struct {
 	Account string // adapter account key
 	Chat    string
 	Title   string
@@ -111,7 +111,7 @@ type OpenRequest struct {
 	Direct bool
 	Closed bool
 	Agents []AgentID
-	Chats  []Mapping // Space and Object are filled in by the store
+	Chats  []ChatMapping // Space and Object are filled in by the store
 	At     time.Time
 	// Key names the entry of the configuration this comes from, so that a renamed
 	// or extended entry finds its space again; empty for chats admitted at run time.
@@ -125,17 +125,17 @@ type ConfiguredSpace struct {
 	Key    string // of the entry; empty when it has none of its own
 	Circle CircleID
 	Wake   WakePolicy
-	Agents []AgentID // who is in it now
-	Chats  []Mapping // which chats it has now
+	Agents []AgentID     // who is in it now
+	Chats  []ChatMapping // which chats it has now
 }
 
-// A Removal has agents leave a space and gives up chats of it, because the
+// An AgentRemoval has agents leave a space and gives up chats of it, because the
 // configuration does not name them there any more.
-type Removal struct {
+type AgentRemoval struct {
 	Space  SpaceID
 	Agents []AgentID
-	Chats  []Mapping // their Account and Chat count
-	Reason string    // in words, for the log
+	Chats  []ChatMapping // their Account and Chat count
+	Reason string        // in words, for the log
 	At     time.Time
 }
 

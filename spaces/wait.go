@@ -35,9 +35,9 @@ type WaitAnswer struct {
 	Event   EventID     `json:"event,omitempty"` // the answer, with replied
 }
 
-// A Wait is an expectation that outlives the run that asked: a row, not a blocked
+// A PendingWait is an expectation that outlives the run that asked: a row, not a blocked
 // goroutine. It ends once, and then it wakes its mind in its room.
-type Wait struct {
+type PendingWait struct {
 	WaitSpec
 	Cycle   CycleID // that asked; it has no other wait
 	Mind    Mind
@@ -54,7 +54,7 @@ type Wait struct {
 
 // Counts reports whether a message answers the question. A question that names no one
 // is answered by a message in its thread or a reply to it.
-func (w *Wait) Counts(e Event, person bool) bool {
+func (w *PendingWait) Counts(e Event, person bool) bool {
 	switch {
 	case e.Actor == w.Mind.Agent.Entity() || e.Actor == "":
 		return false
@@ -67,14 +67,14 @@ func (w *Wait) Counts(e Event, person bool) bool {
 }
 
 // Awaits reports whether the entity was named and has no outcome yet.
-func (w *Wait) Awaits(who EntityID) bool {
+func (w *PendingWait) Awaits(who EntityID) bool {
 	return w.Outcome == "" && slices.Contains(w.Who, who) && !slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Who == who })
 }
 
 // Take notes what became of one who was asked, and reports whether the wait is over
 // with that. Who was not named ends it only by an answer. A wait that some of many
 // answered is replied.
-func (w *Wait) Take(a WaitAnswer) bool {
+func (w *PendingWait) Take(a WaitAnswer) bool {
 	if w.Outcome != "" || len(w.Who) > 0 && !w.Awaits(a.Who) {
 		return false
 	}
@@ -93,7 +93,7 @@ func (w *Wait) Take(a WaitAnswer) bool {
 }
 
 // Missing returns those that were named and of whom nothing is known.
-func (w *Wait) Missing() []EntityID {
+func (w *PendingWait) Missing() []EntityID {
 	var out []EntityID
 	for _, who := range w.Who {
 		if !slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Who == who }) {
@@ -104,11 +104,11 @@ func (w *Wait) Missing() []EntityID {
 }
 
 // AnsweredBy reports whether an event is among the answers.
-func (w *Wait) AnsweredBy(e EventID) bool {
+func (w *PendingWait) AnsweredBy(e EventID) bool {
 	return e != "" && slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Event == e })
 }
 
 // Consumed returns the cause of the wake that ends the wait: the question.
-func (w *Wait) Consumed() ConsumedRow {
+func (w *PendingWait) Consumed() ConsumedRow {
 	return ConsumedRow{Event: w.Message, Root: w.Root, Depth: w.Depth, At: w.Seq}
 }

@@ -16,7 +16,7 @@ func TestAWaitEndsOnceWhenItKnowsOfEverybody(t *testing.T) {
 	people := []spaces.EntityID{"agent:max", "agent:zed", "p:kai", "p:nova"}
 	outcomes := []spaces.WaitOutcome{spaces.WaitReplied, spaces.WaitDeclined, spaces.WaitSilent, spaces.WaitNotDelivered, spaces.WaitBudget}
 	rapid.Check(t, func(t *rapid.T) {
-		w := spaces.Wait{WaitSpec: spaces.WaitSpec{Who: rapid.SliceOfDistinct(rapid.SampledFrom(people), rapid.ID).Draw(t, "asked")}}
+		w := spaces.PendingWait{WaitSpec: spaces.WaitSpec{Who: rapid.SliceOfDistinct(rapid.SampledFrom(people), rapid.ID).Draw(t, "asked")}}
 		known := map[spaces.EntityID]spaces.WaitOutcome{}
 		for range rapid.IntRange(0, 12).Draw(t, "events") {
 			a := spaces.WaitAnswer{Who: rapid.SampledFrom(people).Draw(t, "who"), Outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome")}
@@ -44,12 +44,12 @@ func TestAWaitEndsOnceWhenItKnowsOfEverybody(t *testing.T) {
 
 // R-7, BLU-18, BLU-21.
 func TestWhatCountsAsAnAnswer(t *testing.T) {
-	named := spaces.Wait{Mind: spaces.Mind{Agent: "ada"}, Message: "q", Thread: "t1", WaitSpec: spaces.WaitSpec{Who: []spaces.EntityID{"p:kai"}}}
+	named := spaces.PendingWait{Mind: spaces.Mind{Agent: "ada"}, Message: "q", Thread: "t1", WaitSpec: spaces.WaitSpec{Who: []spaces.EntityID{"p:kai"}}}
 	people, anybody := named, named
 	people.WaitSpec, anybody.WaitSpec = spaces.WaitSpec{People: true}, spaces.WaitSpec{}
 	for _, c := range []struct {
 		name   string
-		wait   spaces.Wait
+		wait   spaces.PendingWait
 		event  spaces.Event
 		person bool
 		want   bool

@@ -28,25 +28,25 @@ const (
 	AdmitDeny      AdmissionMode = "deny"      // no sender
 )
 
-// A Policy is what the configuration says about admission to an account.
-type Policy struct {
+// An AccessPolicy is what the configuration says about admission to an account.
+type AccessPolicy struct {
 	Mode  AdmissionMode
 	Entry string     // name of the account's entry in the configuration
 	Allow []SenderID // people for AdmitAllowlist, programs for every mode
 	// Role returns the role of a sender. Default: owners cannot approve a chat by
 	// adding the account to it.
-	Role   func(ctx context.Context, who spaces.Identity) (spaces.Authority, error)
+	Role   func(ctx context.Context, who spaces.PlatformIdentity) (spaces.AuthorityLevel, error)
 	Random io.Reader // source of pairing codes
 }
 
 // AdmitsInNamedChat reports whether the sender of an update is admitted in a chat
 // that the configuration names.
-func (p Policy) AdmitsInNamedChat(u adapters.Update) bool {
+func (p AccessPolicy) AdmitsInNamedChat(u adapters.Update) bool {
 	return decide(p.Mode, p.facts(u, true)) != Refused
 }
 
-// A Decision is the outcome of admission.
-type Decision struct {
+// An AccessDecision is the outcome of admission.
+type AccessDecision struct {
 	Outcome  AdmissionOutcome
 	Approved bool            // the sender or the chat has a stored approval
 	Circle   spaces.CircleID // of the approval
@@ -107,7 +107,7 @@ func decide(mode AdmissionMode, a admissionFacts) AdmissionOutcome {
 }
 
 // facts returns what the update and the policy tell without stored approvals.
-func (p Policy) facts(u adapters.Update, named bool) admissionFacts {
+func (p AccessPolicy) facts(u adapters.Update, named bool) admissionFacts {
 	from := u.From
 	a := admissionFacts{
 		named: named, direct: u.Chat.Kind == adapters.Direct, authored: isAuthored(u),
@@ -115,7 +115,7 @@ func (p Policy) facts(u adapters.Update, named bool) admissionFacts {
 		human:  from.Kind == adapters.Human && from.ID != "",
 		itself: from.Kind == adapters.Service && from.ID == u.Chat.ID && from.ID != "",
 	}
-	_, a.message = u.Body.(adapters.Message)
+	_, a.message = u.Body.(adapters.IncomingMessage)
 	return a
 }
 
@@ -123,12 +123,12 @@ func (p Policy) facts(u adapters.Update, named bool) admissionFacts {
 // a reaction without a sender is a fact that the platform states.
 func isAuthored(u adapters.Update) bool {
 	switch u.Body.(type) {
-	case adapters.Message, adapters.Edit:
+	case adapters.IncomingMessage, adapters.MessageEdit:
 		return true
-	case adapters.Delete, adapters.Reaction, adapters.ReactionsCleared:
+	case adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared:
 		return u.From.ID != ""
-	case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
-		adapters.ChatGained, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
+	case adapters.PeopleJoined, adapters.PeopleLeft, adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.ChatMigrated,
+		adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
 		return false
 	}
 	return true

@@ -25,12 +25,12 @@ const (
 // NoticePoster stores what the process itself says in a chat.
 type NoticePoster interface {
 	// Post stores a notice. One with a key already posted changes nothing.
-	Post(ctx context.Context, n spaces.Notice) error
+	Post(ctx context.Context, n spaces.ProcessNotice) error
 }
 
-// A Guard decides who may talk through one account, and tells senders who may not
+// An AccessGuard decides who may talk through one account, and tells senders who may not
 // how to be approved. It is safe for concurrent use.
-type Guard struct {
+type AccessGuard struct {
 	account  string // key
 	pairings PairingStore
 	notices  NoticePoster
@@ -41,22 +41,22 @@ type Guard struct {
 }
 
 // NewGuard returns the guard of an account, named by its key.
-func NewGuard(account string, p PairingStore, n NoticePoster, lg *slog.Logger) *Guard {
-	return &Guard{account: account, pairings: p, notices: n, logger: lg, cached: map[senderKey]cachedApproval{}}
+func NewGuard(account string, p PairingStore, n NoticePoster, lg *slog.Logger) *AccessGuard {
+	return &AccessGuard{account: account, pairings: p, notices: n, logger: lg, cached: map[senderKey]cachedApproval{}}
 }
 
 // An AdmissionRequest is an update of a chat, with what the caller knows about it.
 type AdmissionRequest struct {
 	Update adapters.Update
-	Who    spaces.Identity // the sender
-	Source string          // identity of the update in the log
-	Named  bool            // the configuration names the chat or its server
+	Who    spaces.PlatformIdentity // the sender
+	Source string                  // identity of the update in the log
+	Named  bool                    // the configuration names the chat or its server
 }
 
 // Decide applies the policy to an update. It looks up stored approvals only where
 // they count: in pairing mode, for a chat that the configuration does not name. An
 // owner who adds the account to a chat approves the chat by that.
-func (g *Guard) Decide(ctx context.Context, p Policy, r AdmissionRequest, at time.Time) (d Decision, err error) {
+func (g *AccessGuard) Decide(ctx context.Context, p AccessPolicy, r AdmissionRequest, at time.Time) (d AccessDecision, err error) {
 	facts := p.facts(r.Update, r.Named)
 	if !r.Named && p.Mode == AdmitPairing {
 		if d.Circle, d.Approved, err = g.approved(ctx, r.Update); err != nil {
@@ -75,7 +75,7 @@ func (g *Guard) Decide(ctx context.Context, p Policy, r AdmissionRequest, at tim
 
 // Answer tells the sender of an update that is not admitted how to be approved,
 // where the decision allows it.
-func (g *Guard) Answer(ctx context.Context, p Policy, r AdmissionRequest, d Decision, at time.Time) error {
+func (g *AccessGuard) Answer(ctx context.Context, p AccessPolicy, r AdmissionRequest, d AccessDecision, at time.Time) error {
 	switch d.Outcome {
 	case Refused:
 		return g.explainRefusal(ctx, p, r.Update, at)
@@ -108,7 +108,7 @@ type cachedApproval struct {
 // approved reports whether the sender or the whole chat is approved, and for which
 // circle. Only a positive answer is cached, and briefly: approvals are granted and
 // revoked in other processes.
-func (g *Guard) approved(ctx context.Context, u adapters.Update) (spaces.CircleID, bool, error) {
+func (g *AccessGuard) approved(ctx context.Context, u adapters.Update) (spaces.CircleID, bool, error) {
 	k, now := senderKey{u.Chat.ID, SenderID{u.From.Scope, u.From.ID}}, time.Now()
 	g.mu.Lock()
 	c, known := g.cached[k]
@@ -134,14 +134,14 @@ func (g *Guard) approved(ctx context.Context, u adapters.Update) (spaces.CircleI
 }
 
 // Forget drops cached approvals, so that a revocation counts at once.
-func (g *Guard) Forget() {
+func (g *AccessGuard) Forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.cached)
 }
 
 // MoveChat moves the approvals of a chat to its new id.
-func (g *Guard) MoveChat(ctx context.Context, from, to string) error {
+func (g *AccessGuard) MoveChat(ctx context.Context, from, to string) error {
 	state, err := g.pairings.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("look up admission: %w", err)
@@ -157,7 +157,7 @@ func (g *Guard) MoveChat(ctx context.Context, from, to string) error {
 
 // approveForOwner approves a chat to which an owner adds the account, and reports
 // whether it did.
-func (g *Guard) approveForOwner(ctx context.Context, p Policy, r AdmissionRequest, at time.Time) (bool, error) {
+func (g *AccessGuard) approveForOwner(ctx context.Context, p AccessPolicy, r AdmissionRequest, at time.Time) (bool, error) {
 	u := r.Update
 	_, added := u.Body.(adapters.ChatGained)
 	if !added || u.Chat.Kind == adapters.Direct || p.Role == nil || u.From.Kind != adapters.Human || u.From.ID == "" {
@@ -170,7 +170,7 @@ func (g *Guard) approveForOwner(ctx context.Context, p Policy, r AdmissionReques
 	if role < spaces.OfOwner {
 		return false, nil
 	}
-	a := Approval{PairingRequest: PairingRequest{Account: g.account, Chat: u.Chat.ID, Name: spaces.TruncateText(u.Chat.Title, spaces.MaxNameBytes)}, At: at}
+	a := ChatApproval{PairingRequest: PairingRequest{Account: g.account, Chat: u.Chat.ID, Name: spaces.TruncateText(u.Chat.Title, spaces.MaxNameBytes)}, At: at}
 	if err := g.pairings.Amend(ctx, func(s *PairingState) { s.AdmitChat(a) }); err != nil {
 		return false, fmt.Errorf("admit chat %s: %w", u.Chat.ID, err)
 	}
@@ -181,7 +181,7 @@ func (g *Guard) approveForOwner(ctx context.Context, p Policy, r AdmissionReques
 // offerPairing posts a code by which an operator can approve the sender. The code
 // is posted once; the command /start posts it again. Nothing that the sender wrote
 // is repeated or stored.
-func (g *Guard) offerPairing(ctx context.Context, p Policy, r AdmissionRequest, at time.Time) error {
+func (g *AccessGuard) offerPairing(ctx context.Context, p AccessPolicy, r AdmissionRequest, at time.Time) error {
 	u := r.Update
 	code, err := newCode(p.Random)
 	if err != nil {
@@ -207,7 +207,7 @@ func (g *Guard) offerPairing(ctx context.Context, p Policy, r AdmissionRequest, 
 		return refusal
 	}
 	key := "pairing|" + pending.Code
-	if m, ok := u.Body.(adapters.Message); ok && m.Command != nil && m.Command.Name == "start" {
+	if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Command != nil && m.Command.Name == "start" {
 		key = r.Source
 	}
 	return g.post(ctx, u, key, codeText(pending.Code), at, pending.Expires)
@@ -222,7 +222,7 @@ func codeText(code string) string {
 
 // explainRefusal tells a group that is not admitted, once, how an operator can
 // admit it. After that the account stays silent there.
-func (g *Guard) explainRefusal(ctx context.Context, p Policy, u adapters.Update, at time.Time) error {
+func (g *AccessGuard) explainRefusal(ctx context.Context, p AccessPolicy, u adapters.Update, at time.Time) error {
 	if u.Chat.Kind == adapters.Direct || p.Mode != AdmitPairing || !addressesAccount(u) {
 		return nil
 	}
@@ -236,17 +236,17 @@ func addressesAccount(u adapters.Update) bool {
 	switch b := u.Body.(type) {
 	case adapters.ChatGained:
 		return true
-	case adapters.Message:
+	case adapters.IncomingMessage:
 		return b.ToUs && u.From.Kind == adapters.Human && u.From.ID != ""
-	case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared, adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned,
-		adapters.Unpinned, adapters.Migrated, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
+	case adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft, adapters.ChatRenamed, adapters.MessagePinned,
+		adapters.MessageUnpinned, adapters.ChatMigrated, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
 	}
 	return false
 }
 
 // post stores a notice in the chat and thread of an update.
-func (g *Guard) post(ctx context.Context, u adapters.Update, key, text string, at, expires time.Time) error {
-	n := spaces.Notice{Key: key, Account: g.account, Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: text, At: at, Expires: expires}
+func (g *AccessGuard) post(ctx context.Context, u adapters.Update, key, text string, at, expires time.Time) error {
+	n := spaces.ProcessNotice{Key: key, Account: g.account, Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: text, At: at, Expires: expires}
 	if err := g.notices.Post(ctx, n); err != nil {
 		return fmt.Errorf("post notice: %w", err)
 	}

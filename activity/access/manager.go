@@ -38,28 +38,28 @@ type PairingStore interface {
 // SpaceOpener opens the space of an approved chat.
 type SpaceOpener interface {
 	// Open creates a space with its chats and uplinks where they are missing.
-	Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error)
+	Open(ctx context.Context, o spaces.OpenRequest) (spaces.ChatPlacement, error)
 }
 
 // An ApprovalGrant is what an approved person gets.
 type ApprovalGrant struct {
 	Circle spaces.CircleID // of the chat's space; empty: one of its own
 	// Role is a member's or more. Default: a member's.
-	Role spaces.Authority
+	Role spaces.AuthorityLevel
 }
 
 // Approve lets in the person in whose code this is and opens the space of their
 // chat. It fails with [ErrNoPairing] or [ErrDeskLocked]. A crash in the middle
 // costs nothing: the admission is durable first, and the chat is opened when the
 // person next speaks.
-func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGrant, at time.Time) (Approval, error) {
-	var a Approval
+func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGrant, at time.Time) (ChatApproval, error) {
+	var a ChatApproval
 	var refusal error
 	if err := p.Pairings.Amend(ctx, func(d *PairingState) { a, refusal = d.Approve(code, g, at) }); err != nil {
-		return Approval{}, fmt.Errorf("approve pairing: %w", err)
+		return ChatApproval{}, fmt.Errorf("approve pairing: %w", err)
 	}
 	if refusal != nil {
-		return Approval{}, refusal
+		return ChatApproval{}, refusal
 	}
 	if err := p.open(ctx, a); err != nil {
 		return a, err
@@ -69,11 +69,11 @@ func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGra
 
 // AdmitChat admits a whole chat with everyone in it. Its space is opened, under
 // its title, with its next message. A chat that is admitted already stays as it is.
-func (p ApprovalManager) AdmitChat(ctx context.Context, account, chat string, g ApprovalGrant, at time.Time) (Approval, error) {
-	a := Approval{PairingRequest: PairingRequest{Account: account, Chat: chat}, Circle: g.Circle, At: at}
+func (p ApprovalManager) AdmitChat(ctx context.Context, account, chat string, g ApprovalGrant, at time.Time) (ChatApproval, error) {
+	a := ChatApproval{PairingRequest: PairingRequest{Account: account, Chat: chat}, Circle: g.Circle, At: at}
 	news := false
 	if err := p.Pairings.Amend(ctx, func(d *PairingState) { news = d.AdmitChat(a) }); err != nil {
-		return Approval{}, fmt.Errorf("admit chat: %w", err)
+		return ChatApproval{}, fmt.Errorf("admit chat: %w", err)
 	}
 	if !news {
 		return a, nil
@@ -82,11 +82,11 @@ func (p ApprovalManager) AdmitChat(ctx context.Context, account, chat string, g 
 }
 
 // open makes sure of the space of a person's chat.
-func (p ApprovalManager) open(ctx context.Context, a Approval) error {
+func (p ApprovalManager) open(ctx context.Context, a ChatApproval) error {
 	name := cmp.Or(a.Name, a.Chat)
 	_, err := p.Spaces.Open(ctx, spaces.OpenRequest{
 		Name: name, Circle: a.Circle, Wake: p.Room.Wake, Direct: true, Closed: true, Agents: p.Room.Agents,
-		Chats: []spaces.Mapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: a.Account, Chat: a.Chat, Title: name, Live: true}},
 		At:    a.At,
 	})
 	return err
@@ -95,10 +95,10 @@ func (p ApprovalManager) open(ctx context.Context, a Approval) error {
 // Revoke takes access from those admitted under a name as [Approval.Name] and the
 // lists show it: a person's or a chat's id on an account. Their space and what
 // was said in it stay. It fails with [ErrNotAdmitted].
-func (p ApprovalManager) Revoke(ctx context.Context, account, id string) ([]Approval, error) {
-	var gone []Approval
+func (p ApprovalManager) Revoke(ctx context.Context, account, id string) ([]ChatApproval, error) {
+	var gone []ChatApproval
 	err := p.Pairings.Amend(ctx, func(d *PairingState) {
-		gone = d.Revoke(func(a Approval) bool { return a.Account == account && (a.Chat == id || a.User == id) })
+		gone = d.Revoke(func(a ChatApproval) bool { return a.Account == account && (a.Chat == id || a.User == id) })
 	})
 	if err != nil {
 		return nil, fmt.Errorf("revoke admission: %w", err)
@@ -110,7 +110,7 @@ func (p ApprovalManager) Revoke(ctx context.Context, account, id string) ([]Appr
 }
 
 // Lists returns who waits to be let in and who is.
-func (p ApprovalManager) Lists(ctx context.Context, at time.Time) (waiting []PairingRequest, admitted []Approval, err error) {
+func (p ApprovalManager) Lists(ctx context.Context, at time.Time) (waiting []PairingRequest, admitted []ChatApproval, err error) {
 	d, err := p.Pairings.Load(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("list pairings: %w", err)
@@ -125,8 +125,8 @@ func typedHelp(account string) string {
 }
 
 // tell says in a chat that it is let in.
-func (p ApprovalManager) tell(ctx context.Context, a Approval, text string) error {
-	err := p.Notices.Post(ctx, spaces.Notice{
+func (p ApprovalManager) tell(ctx context.Context, a ChatApproval, text string) error {
+	err := p.Notices.Post(ctx, spaces.ProcessNotice{
 		Key:     strings.Join([]string{"admitted", a.Account, a.Chat, a.At.UTC().Format(time.RFC3339Nano)}, "|"),
 		Account: a.Account, Chat: a.Chat, Text: text, At: a.At, Expires: a.At.Add(noticeTTL),
 	})

@@ -48,13 +48,13 @@ func (p PairingRequest) same(q PairingRequest) bool {
 	return p.Account == q.Account && p.Chat == q.Chat && p.User == q.User && p.Scope == q.Scope
 }
 
-// An Approval is a pairing that an operator or owner approved, or, with
+// A ChatApproval is a pairing that an operator or owner approved, or, with
 // an empty user, a whole chat that was let in.
-type Approval struct {
+type ChatApproval struct {
 	PairingRequest
-	Circle spaces.CircleID  `json:"circle,omitempty"` // of the chat's space; empty: one of its own
-	Role   spaces.Authority `json:"role,omitempty"`   // more than a member; 0: no more
-	At     time.Time        `json:"at"`
+	Circle spaces.CircleID       `json:"circle,omitempty"` // of the chat's space; empty: one of its own
+	Role   spaces.AuthorityLevel `json:"role,omitempty"`   // more than a member; 0: no more
+	At     time.Time             `json:"at"`
 }
 
 // A PairingState is where pairings are begun and approved. It is a plain value whose
@@ -62,7 +62,7 @@ type Approval struct {
 // empty. The JSON form is its stored form.
 type PairingState struct {
 	Pending  []PairingRequest `json:"pending,omitempty"`
-	Admitted []Approval       `json:"admitted,omitempty"`
+	Admitted []ChatApproval   `json:"admitted,omitempty"`
 	Wrong    int              `json:"wrong,omitempty"` // wrong codes since the last good one
 	Locked   time.Time        `json:"locked,omitzero"` // no code is looked at before this
 }
@@ -92,9 +92,9 @@ func (d *PairingState) Begin(p PairingRequest, at time.Time) (PairingRequest, er
 // Approve lets the person in whose code this is, once. Case, spaces and hyphens
 // in code do not matter. It fails with [ErrNoPairing], which counts as a wrong
 // guess, and with [ErrDeskLocked] without looking at the code.
-func (d *PairingState) Approve(code string, g ApprovalGrant, at time.Time) (Approval, error) {
+func (d *PairingState) Approve(code string, g ApprovalGrant, at time.Time) (ChatApproval, error) {
 	if at.Before(d.Locked) {
-		return Approval{}, ErrDeskLocked
+		return ChatApproval{}, ErrDeskLocked
 	}
 	d.expire(at)
 	code = plainCode(code)
@@ -106,9 +106,9 @@ func (d *PairingState) Approve(code string, g ApprovalGrant, at time.Time) (Appr
 		if d.Wrong >= MaxWrong {
 			d.Wrong, d.Locked = 0, at.Add(PairingLock)
 		}
-		return Approval{}, ErrNoPairing
+		return ChatApproval{}, ErrNoPairing
 	}
-	a := Approval{PairingRequest: d.Pending[i], Circle: g.Circle, Role: max(g.Role, spaces.OfMember), At: at}
+	a := ChatApproval{PairingRequest: d.Pending[i], Circle: g.Circle, Role: max(g.Role, spaces.OfMember), At: at}
 	a.Code = ""
 	d.Pending = slices.Delete(d.Pending, i, i+1)
 	d.Admitted = append(d.Admitted, a)
@@ -118,7 +118,7 @@ func (d *PairingState) Approve(code string, g ApprovalGrant, at time.Time) (Appr
 
 // AdmitChat admits a whole chat with everyone in it. It reports whether that
 // is news.
-func (d *PairingState) AdmitChat(a Approval) bool {
+func (d *PairingState) AdmitChat(a ChatApproval) bool {
 	a.Code, a.User, a.Scope, a.Expires = "", "", "", time.Time{}
 	if _, known := d.Admission(a.Account, a.Chat, "", ""); known {
 		return false
@@ -128,9 +128,9 @@ func (d *PairingState) AdmitChat(a Approval) bool {
 }
 
 // Revoke takes back every admission that match accepts, and returns them.
-func (d *PairingState) Revoke(match func(Approval) bool) []Approval {
-	var gone []Approval
-	d.Admitted = slices.DeleteFunc(d.Admitted, func(a Approval) bool {
+func (d *PairingState) Revoke(match func(ChatApproval) bool) []ChatApproval {
+	var gone []ChatApproval
+	d.Admitted = slices.DeleteFunc(d.Admitted, func(a ChatApproval) bool {
 		if !match(a) {
 			return false
 		}
@@ -163,13 +163,13 @@ func (d *PairingState) Waiting(at time.Time) []PairingRequest {
 // Admission returns the admission of a person in a chat, or that of the chat as
 // a whole. An empty user is the platform itself and is admitted where
 // anybody is.
-func (d *PairingState) Admission(account, chat, scope, user string) (Approval, bool) {
+func (d *PairingState) Admission(account, chat, scope, user string) (ChatApproval, bool) {
 	for _, a := range d.Admitted {
 		if a.Account == account && a.Chat == chat && (user == "" || a.User == "" || a.User == user && a.Scope == scope) {
 			return a, true
 		}
 	}
-	return Approval{}, false
+	return ChatApproval{}, false
 }
 
 // expire drops the pairings whose time is over.

@@ -61,7 +61,7 @@ func (s *SenderRateLimiter) Throttle(items []spaces.IngestItem, perMinute int, a
 	var taken []*rate.Reservation
 	for i := range items {
 		it := &items[i]
-		_, said := it.Event.Body.(spaces.Said)
+		_, said := it.Event.Body.(spaces.MessagePosted)
 		switch {
 		case perMinute <= 0 || !said || it.From.User == "":
 		case i > 0 && items[i-1].Event.Source == it.Event.Source: // the same message in another space

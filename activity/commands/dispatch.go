@@ -12,7 +12,7 @@ import (
 
 // RunInSpaces runs a command in each of the spaces that its chat is mapped to, and
 // returns what to answer, each text once; empty for a command that is not ours.
-func (h *CommandHandler) RunInSpaces(ctx context.Context, q CommandRequest, places []spaces.Placement, lg *slog.Logger) string {
+func (h *CommandHandler) RunInSpaces(ctx context.Context, q CommandRequest, places []spaces.ChatPlacement, lg *slog.Logger) string {
 	var texts []string
 	for _, p := range places {
 		q.Space = p.Space
@@ -32,7 +32,7 @@ func (h *CommandHandler) RunInSpaces(ctx context.Context, q CommandRequest, plac
 // it, and where several bots may read /start and /help, it addresses this one. A
 // program gives no commands, and may be what posts as a channel; an administrator
 // who speaks as their group is a person.
-func ForThisBot(u adapters.Update, m adapters.Message) bool {
+func ForThisBot(u adapters.Update, m adapters.IncomingMessage) bool {
 	asGroup := u.From.Kind == adapters.Service && u.From.ID == u.Chat.ID && u.Chat.Kind == adapters.Group
 	person := u.From.ID != "" && (u.From.Kind == adapters.Human || asGroup)
 	ofAllBots := m.Command.Name == CommandStart || m.Command.Name == CommandHelp

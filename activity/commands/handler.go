@@ -35,12 +35,12 @@ type CommandHandler struct {
 type CommandRequest struct {
 	Command string
 	Args    string
-	Who     spaces.Identity
+	Who     spaces.PlatformIdentity
 	Space   spaces.SpaceID
 	Direct  bool // the room is their own
 	// Operators is true in a chat of those who run the program.
 	Operators bool
-	About     spaces.Ref // the message they answer with it; zero when none
+	About     spaces.MessageRef // the message they answer with it; zero when none
 	At        time.Time
 }
 

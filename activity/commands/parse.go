@@ -39,7 +39,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 // ParseCommand returns the command that a message begins with, nil without one: as
 // the adapter parsed it, or behind a mention of the account, which is how people
 // address a bot where the platform reserves the slash.
-func ParseCommand(account adapters.Account, m adapters.Message) *adapters.Command {
+func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adapters.ChatCommand {
 	if m.Command != nil || !m.ToUs {
 		return m.Command
 	}
@@ -53,11 +53,11 @@ func ParseCommand(account adapters.Account, m adapters.Message) *adapters.Comman
 	if !slash || !known {
 		return nil
 	}
-	return &adapters.Command{Name: name, Args: strings.TrimSpace(args)}
+	return &adapters.ChatCommand{Name: name, Args: strings.TrimSpace(args)}
 }
 
 // mentions reports whether a word is a mention of the account.
-func mentions(account adapters.Account, word string) bool {
+func mentions(account adapters.BotAccount, word string) bool {
 	word = strings.ReplaceAll(strings.TrimRight(word, ",:"), `\`, "") // Markdown may escape a handle's underscores
 	handle, ok := strings.CutPrefix(word, "@")
 	if ok && handle != "" && (strings.EqualFold(handle, account.Handle) || strings.EqualFold(handle, account.Name)) {
@@ -76,10 +76,10 @@ var ackWords = regexp.MustCompile(`(?i)^/?ack((?: +#?\d+)?(?: +(?:for +)?\d+ *[s
 
 // ParseAcknowledgement returns the command in an operator's answer to an alert, nil
 // for any other text.
-func ParseAcknowledgement(text string) *adapters.Command {
+func ParseAcknowledgement(text string) *adapters.ChatCommand {
 	found := ackWords.FindStringSubmatch(strings.Trim(strings.TrimSpace(text), "`.!"))
 	if found == nil {
 		return nil
 	}
-	return &adapters.Command{Name: CommandAck, Args: strings.TrimSpace(found[1])}
+	return &adapters.ChatCommand{Name: CommandAck, Args: strings.TrimSpace(found[1])}
 }

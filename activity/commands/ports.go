@@ -12,7 +12,7 @@ type RoleLookup interface {
 	// Role returns the highest role that the configuration or an approval grants to a
 	// sender; [spaces.OfMember] when neither grants one. It does not tell whether the
 	// sender is admitted.
-	Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error)
+	Role(ctx context.Context, who spaces.PlatformIdentity) (spaces.AuthorityLevel, error)
 }
 
 // RunController are how people hold agents back.
@@ -35,7 +35,7 @@ type RoomInspector interface {
 	// Last tells of each agent of the room what became of the message at about or,
 	// when that is zero or unknown, of the newest message that is no command. An
 	// agent that has not been asked anything yet is left out.
-	Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]MessageOutcome, error)
+	Last(ctx context.Context, space spaces.SpaceID, about spaces.MessageRef) ([]MessageOutcome, error)
 }
 
 // RoomStatus is how the agents of a room stand.
@@ -55,7 +55,7 @@ type AgentStatus struct {
 	Cancelled int       // of them stopped by a person
 	Failed    int       // of them ended by a fault or a limit
 	Denials   int
-	Usage     spaces.Usage // in this room, since the day began
+	Usage     spaces.TokenUsage // in this room, since the day began
 }
 
 // MessageOutcome is what became of a message with one agent.
@@ -70,5 +70,5 @@ type MessageOutcome struct {
 	Spoke  int               // messages in this room
 	Acts   []string          // what the agent asked for, in order, each name once
 	Denied []string          // codes of the acts that were refused, each once
-	Usage  spaces.Usage
+	Usage  spaces.TokenUsage
 }

@@ -85,7 +85,7 @@ func (a *CommandHandler) cost(ctx context.Context, q CommandRequest) (string, er
 }
 
 // money says what tokens cost.
-func (a *CommandHandler) money(agent spaces.AgentID, u spaces.Usage) string {
+func (a *CommandHandler) money(agent spaces.AgentID, u spaces.TokenUsage) string {
 	if a.Price == nil {
 		return ""
 	}

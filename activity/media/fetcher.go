@@ -138,7 +138,7 @@ func (c *FileFetcher) fetch(ctx context.Context, f PendingFile) FetchResult {
 	o := FetchResult{File: f}
 	ctx, cancel := context.WithTimeout(ctx, filePatience)
 	defer cancel()
-	body, err := c.fetcher.Fetch(ctx, adapters.Attachment{Kind: f.Kind, ID: f.ID, Name: f.Name, Size: f.Size}, c.o.MaxFile)
+	body, err := c.fetcher.Fetch(ctx, adapters.IncomingFile{Kind: f.Kind, ID: f.ID, Name: f.Name, Size: f.Size}, c.o.MaxFile)
 	if err != nil {
 		return c.failed(o, err)
 	}

@@ -55,7 +55,7 @@ func (a *attic) open() {
 	a.store = store
 	p, err := store.Border().Open(a.t.Context(), spaces.OpenRequest{
 		Key: "hub", Name: "Hub", Circle: "home", At: time.Now(),
-		Chats: []spaces.Mapping{{Account: shelfAccount, Chat: "-1", Live: true}},
+		Chats: []spaces.ChatMapping{{Account: shelfAccount, Chat: "-1", Live: true}},
 	})
 	testutil.OK(a.t, err)
 	a.room = p.Space
@@ -70,7 +70,7 @@ func (a *attic) close() {
 func (a *attic) folder() string { return filepath.Join(a.dir, "data", "attachments") }
 
 // Fetch answers as the platform of this test.
-func (a *attic) Fetch(ctx context.Context, f adapters.Attachment, _ int64) (io.ReadCloser, error) {
+func (a *attic) Fetch(ctx context.Context, f adapters.IncomingFile, _ int64) (io.ReadCloser, error) {
 	a.mu.Lock()
 	a.asked[f.ID]++
 	n := a.asked[f.ID]
@@ -90,9 +90,9 @@ var errKilled = errors.New("killed")
 func (a *attic) shows(size int64, files ...string) {
 	a.t.Helper()
 	a.said++
-	said := spaces.Said{Text: "look", Ref: spaces.Ref{Account: shelfAccount, Chat: "-1", Message: string(rune('a' + a.said))}}
+	said := spaces.MessagePosted{Text: "look", Ref: spaces.MessageRef{Account: shelfAccount, Chat: "-1", Message: string(rune('a' + a.said))}}
 	for _, f := range files {
-		said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f, Size: size})
+		said.Attachments = append(said.Attachments, spaces.FileAttachment{Kind: "photo", ID: f, Size: size})
 	}
 	_, err := a.store.Border().Record(a.t.Context(), spaces.IngestBatch{Account: shelfAccount, At: time.Now(), Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: a.room, Object: spaces.ChatObject, At: time.Now(), Source: said.Ref.Message, Body: said},
@@ -124,7 +124,7 @@ func (a *attic) told() []string {
 	testutil.OK(a.t, err)
 	var out []string
 	for _, e := range events {
-		if b, ok := e.Body.(spaces.Unreadable); ok {
+		if b, ok := e.Body.(spaces.UnreadableUpdate); ok {
 			out = append(out, b.What+" "+b.Reason)
 		}
 	}

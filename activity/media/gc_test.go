@@ -19,16 +19,16 @@ import (
 // deletes records that the n-th message was deleted.
 func (a *attic) deletes(n int) {
 	a.t.Helper()
-	ref := spaces.Ref{Account: shelfAccount, Chat: "-1", Message: string(rune('a' + n))}
+	ref := spaces.MessageRef{Account: shelfAccount, Chat: "-1", Message: string(rune('a' + n))}
 	_, err := a.store.Border().Record(context.WithoutCancel(a.t.Context()), spaces.IngestBatch{Account: shelfAccount, At: time.Now(), Items: []spaces.IngestItem{{
-		Event: spaces.Event{Space: a.room, Object: spaces.ChatObject, At: time.Now(), Source: "deleted " + ref.Message, Body: spaces.Deleted{Ref: ref}},
+		Event: spaces.Event{Space: a.room, Object: spaces.ChatObject, At: time.Now(), Source: "deleted " + ref.Message, Body: spaces.MessageDeleted{Ref: ref}},
 		Ref:   ref,
 	}}})
 	testutil.OK(a.t, err)
 }
 
 // cellar returns the folder as a process that starts finds it.
-func (a *attic) cellar() *blobs.Dir {
+func (a *attic) cellar() *blobs.BlobDir {
 	a.t.Helper()
 	folder, err := blobs.Open(a.folder())
 	testutil.OK(a.t, err)

@@ -61,13 +61,13 @@ type TranscriptionResult struct {
 	Due   time.Time // when it is tried again, with VoiceWanted
 	Text  string    // what was said; empty when nothing was
 	Model string
-	Usage spaces.Usage
+	Usage spaces.TokenUsage
 }
 
-// A Transcriber hears voices.
-type Transcriber interface {
+// A VoiceTranscriber hears voices.
+type VoiceTranscriber interface {
 	// Transcribe returns what is said in a recording, as plain text, and what
 	// hearing it took. name ends as its kind of recording does. An error that is not
 	// worth another attempt wraps [ErrInaudible]. Calls may overlap.
-	Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.Usage, error)
+	Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.TokenUsage, error)
 }

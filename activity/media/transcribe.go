@@ -31,7 +31,7 @@ const (
 type TranscriptionWorker struct {
 	voices   TranscriptionQueue
 	cupboard BlobStore
-	hearing  Transcriber
+	hearing  VoiceTranscriber
 	o        TranscriptionOptions
 	bell     retry.WakeSignal
 }
@@ -48,7 +48,7 @@ type TranscriptionOptions struct {
 }
 
 // NewTranscriptionWorker returns a scribe.
-func NewTranscriptionWorker(v TranscriptionQueue, c BlobStore, t Transcriber, o TranscriptionOptions) *TranscriptionWorker {
+func NewTranscriptionWorker(v TranscriptionQueue, c BlobStore, t VoiceTranscriber, o TranscriptionOptions) *TranscriptionWorker {
 	if o.Allowed == nil {
 		o.Allowed = func(context.Context, VoiceMessage, time.Time) (bool, error) { return true, nil }
 	}

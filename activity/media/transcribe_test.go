@@ -47,13 +47,13 @@ func (r *tape) Complete(_ context.Context, h TranscriptionResult) error {
 // hearers answer with their errors in turn, and then with words.
 type hearers struct{ errs []error }
 
-func (h *hearers) Transcribe(context.Context, string, io.Reader, int64) (string, spaces.Usage, error) {
+func (h *hearers) Transcribe(context.Context, string, io.Reader, int64) (string, spaces.TokenUsage, error) {
 	if len(h.errs) == 0 {
-		return " hello \n", spaces.Usage{Calls: 1}, nil
+		return " hello \n", spaces.TokenUsage{Calls: 1}, nil
 	}
 	err := h.errs[0]
 	h.errs = h.errs[1:]
-	return "", spaces.Usage{}, err
+	return "", spaces.TokenUsage{}, err
 }
 
 // Issue 5: an endpoint that fails is asked again some times; what nobody will ever

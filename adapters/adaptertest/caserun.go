@@ -15,16 +15,16 @@ import (
 // caseRun is one case under way: the rig, a sink, and the adapter receiving or not.
 type caseRun struct {
 	*testing.T
-	Fixture
+	SuiteFixture
 	sink *sink
 
 	cancel context.CancelFunc
 	ended  chan error
 }
 
-func newStage(t *testing.T, rig Fixture) *caseRun {
+func newStage(t *testing.T, rig SuiteFixture) *caseRun {
 	t.Helper()
-	s := &caseRun{T: t, Fixture: rig, sink: new(sink)}
+	s := &caseRun{T: t, SuiteFixture: rig, sink: new(sink)}
 	t.Cleanup(func() {
 		if s.cancel == nil {
 			return
@@ -117,7 +117,7 @@ func (s *caseRun) until(what string, cond func() bool) {
 }
 
 // say has the person say a text in the first chat.
-func (s *caseRun) say(text string) string { return s.Say(Line{Chat: s.Chat, Text: text}) }
+func (s *caseRun) say(text string) string { return s.Say(HumanLine{Chat: s.Chat, Text: text}) }
 
 // heardOf waits for the update whose body pick accepts.
 func (s *caseRun) heardOf(what string, pick func(adapters.Update) bool) adapters.Update {
@@ -135,14 +135,14 @@ func (s *caseRun) heardOf(what string, pick func(adapters.Update) bool) adapters
 }
 
 // message waits for the message with that id.
-func (s *caseRun) message(id string) (adapters.Update, adapters.Message) {
+func (s *caseRun) message(id string) (adapters.Update, adapters.IncomingMessage) {
 	s.Helper()
 	u := s.heardOf("message "+id, func(u adapters.Update) bool { return isMessage(u, id) })
-	return u, u.Body.(adapters.Message)
+	return u, u.Body.(adapters.IncomingMessage)
 }
 
 func isMessage(u adapters.Update, id string) bool {
-	m, ok := u.Body.(adapters.Message)
+	m, ok := u.Body.(adapters.IncomingMessage)
 	return ok && m.ID == id
 }
 
@@ -165,10 +165,10 @@ type sink struct {
 	heard   []time.Time
 }
 
-var _ adapters.Sink = (*sink)(nil)
+var _ adapters.UpdateSink = (*sink)(nil)
 
 // Accept records the batch.
-func (k *sink) Accept(ctx context.Context, b adapters.Batch) error {
+func (k *sink) Accept(ctx context.Context, b adapters.UpdateBatch) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if hold := k.hold; hold != nil {
@@ -219,7 +219,7 @@ func (k *sink) all() []adapters.Update {
 func (k *sink) messages(chat string) []string {
 	var ids []string
 	for _, u := range k.all() {
-		if m, ok := u.Body.(adapters.Message); ok && u.Chat.ID == chat {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok && u.Chat.ID == chat {
 			ids = append(ids, m.ID)
 		}
 	}

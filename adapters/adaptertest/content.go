@@ -29,7 +29,7 @@ func sameUpdateTwice(s *caseRun) {
 func twoMessages(s *caseRun) {
 	s.receive()
 	a, b := s.say("the same"), s.say("the same")
-	other := s.Say(Line{Chat: s.Other, Text: "the same"})
+	other := s.Say(HumanLine{Chat: s.Other, Text: "the same"})
 	s.message(other)
 	s.message(b)
 	s.message(a)
@@ -84,7 +84,7 @@ func order(s *caseRun) {
 
 func chatsApart(s *caseRun) {
 	s.receive()
-	here, there := s.say("here"), s.Say(Line{Chat: s.Other, Text: "there"})
+	here, there := s.say("here"), s.Say(HumanLine{Chat: s.Other, Text: "there"})
 	s.until("both messages", func() bool { return len(s.sink.messages(s.Chat)) == 1 && len(s.sink.messages(s.Other)) == 1 })
 	if got := s.sink.messages(s.Chat)[0]; got != here {
 		s.Errorf("chat %s has %s, want %s", s.Chat, got, here)
@@ -105,7 +105,7 @@ func disorder(s *caseRun) {
 	keys := map[string]string{} // by message
 	s.until("every message", func() bool {
 		for _, u := range s.sink.all() {
-			if m, ok := u.Body.(adapters.Message); ok {
+			if m, ok := u.Body.(adapters.IncomingMessage); ok {
 				if k := keys[m.ID]; k != "" && k != u.Key {
 					s.Fatalf("message %s has the keys %q and %q", m.ID, k, u.Key)
 				}
@@ -130,10 +130,10 @@ func edits(s *caseRun) {
 		pass(2 * time.Second) // platforms may tell edits apart by whole seconds
 		s.Edit(s.Chat, id, words)
 		u := s.heardOf("the edit to "+words, func(u adapters.Update) bool {
-			e, ok := u.Body.(adapters.Edit)
+			e, ok := u.Body.(adapters.MessageEdit)
 			return ok && e.New.Text == words
 		})
-		if e := u.Body.(adapters.Edit); e.New.ID != id || u.Chat.ID != s.Chat {
+		if e := u.Body.(adapters.MessageEdit); e.New.ID != id || u.Chat.ID != s.Chat {
 			s.Errorf("the edit is of %s in %s, want %s in %s", e.New.ID, u.Chat.ID, id, s.Chat)
 		}
 		if seen[u.Key] {
@@ -150,8 +150,8 @@ func edits(s *caseRun) {
 func editUnseen(s *caseRun) {
 	s.receive()
 	id := s.EditUnseen(s.Chat, "new words")
-	u := s.heardOf("the edit", func(u adapters.Update) bool { _, ok := u.Body.(adapters.Edit); return ok })
-	if e := u.Body.(adapters.Edit); e.New.ID != id || e.New.Text != "new words" {
+	u := s.heardOf("the edit", func(u adapters.Update) bool { _, ok := u.Body.(adapters.MessageEdit); return ok })
+	if e := u.Body.(adapters.MessageEdit); e.New.ID != id || e.New.Text != "new words" {
 		s.Errorf("got the edit %+v, want of %s to new words", e.New, id)
 	}
 	s.message(s.say("and on it goes"))
@@ -165,7 +165,7 @@ func deletes(s *caseRun) {
 	s.Delete(s.Chat, id)
 	for _, gone := range []string{id, s.DeleteUnseen(s.Chat)} {
 		u := s.heardOf("the deletion of "+gone, func(u adapters.Update) bool {
-			d, ok := u.Body.(adapters.Delete)
+			d, ok := u.Body.(adapters.MessageDeletion)
 			return ok && slices.Equal(d.Messages, []string{gone})
 		})
 		if u.Chat.ID != s.Chat || u.Key == "" {
@@ -192,11 +192,11 @@ func hugeText(s *caseRun) {
 	next := s.say("and on it goes")
 	s.message(next)
 	for _, u := range s.sink.all() {
-		if _, ok := u.Body.(adapters.Unreadable); ok {
+		if _, ok := u.Body.(adapters.UnreadableUpdate); ok {
 			return
 		}
 		if isMessage(u, id) {
-			if got := u.Body.(adapters.Message).Text; strings.TrimSpace(got) != strings.TrimSpace(text) {
+			if got := u.Body.(adapters.IncomingMessage).Text; strings.TrimSpace(got) != strings.TrimSpace(text) {
 				s.Errorf("%d bytes arrived of %d, and nothing says so", len(got), len(text))
 			}
 			return
@@ -218,8 +218,8 @@ func quarantined(s *caseRun, odd func()) {
 	after := s.say("after")
 	s.message(before)
 	s.message(after)
-	u := s.heardOf("what could not be read", func(u adapters.Update) bool { _, ok := u.Body.(adapters.Unreadable); return ok })
-	if len(u.Raw) == 0 || u.Key == "" || u.Body.(adapters.Unreadable).Reason == "" {
+	u := s.heardOf("what could not be read", func(u adapters.Update) bool { _, ok := u.Body.(adapters.UnreadableUpdate); return ok })
+	if len(u.Raw) == 0 || u.Key == "" || u.Body.(adapters.UnreadableUpdate).Reason == "" {
 		s.Errorf("got %+v, want the raw form, a key and a reason", u)
 	}
 	s.until("the acknowledgement", func() bool { return s.Acked == nil || s.Acked(after) })

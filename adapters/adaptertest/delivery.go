@@ -191,7 +191,7 @@ func silence(s *caseRun) {
 func conflict(s *caseRun)     { receiveFails(s, OtherReader, adapters.Conflict) }
 func unauthorized(s *caseRun) { receiveFails(s, Dismissed, adapters.Unauthorized) }
 
-func receiveFails(s *caseRun, f Failure, want adapters.Kind) {
+func receiveFails(s *caseRun, f CallFailure, want adapters.FailureKind) {
 	s.receive()
 	s.message(s.say("before"))
 	synctest.Wait()

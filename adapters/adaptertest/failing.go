@@ -12,7 +12,7 @@ import (
 // outcome arranges a failure, sends once under it, and returns the error and
 // how many requests the platform saw. It reports false when the platform cannot
 // fail so.
-func (s *caseRun) outcome(f Failure) (err error, requests int, can bool) { //nolint:staticcheck // the error is what is looked at first
+func (s *caseRun) outcome(f CallFailure) (err error, requests int, can bool) { //nolint:staticcheck // the error is what is looked at first
 	s.Helper()
 	if !s.Fail(f) {
 		return nil, 0, false
@@ -28,7 +28,7 @@ func (s *caseRun) outcome(f Failure) (err error, requests int, can bool) { //nol
 // F46.
 func permanent(s *caseRun) {
 	s.connect()
-	for f, want := range map[Failure]adapters.Kind{
+	for f, want := range map[CallFailure]adapters.FailureKind{
 		BadMessage: adapters.Invalid, NoThread: adapters.NoTarget, Blocked: adapters.Forbidden, MovedAway: adapters.Moved,
 	} {
 		err, requests, can := s.outcome(f)
@@ -71,7 +71,7 @@ func limited(s *caseRun) {
 func unknownOutcome(s *caseRun) {
 	s.connect()
 	tried := 0
-	for _, f := range []Failure{AnswerLost, RequestLost, Broken, Garbled, Hung} {
+	for _, f := range []CallFailure{AnswerLost, RequestLost, Broken, Garbled, Hung} {
 		posted := len(s.Sent(s.Chat))
 		err, requests, can := s.outcome(f)
 		if !can {
@@ -116,7 +116,7 @@ func secret(s *caseRun) {
 	s.receive()
 	s.message(s.say("hello"))
 	var seen []string
-	for _, f := range []Failure{Unreachable, TooFast, BadMessage, Blocked, AnswerLost, RequestLost, Broken, Garbled, Hung} {
+	for _, f := range []CallFailure{Unreachable, TooFast, BadMessage, Blocked, AnswerLost, RequestLost, Broken, Garbled, Hung} {
 		if err, _, can := s.outcome(f); can && err != nil {
 			seen = append(seen, err.Error(), fmt.Sprintf("%+v", err))
 			for ; err != nil; err = unwrap(err) {

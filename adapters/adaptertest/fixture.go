@@ -2,11 +2,11 @@ package adaptertest
 
 import "github.com/trestle-bridge/trestle/adapters"
 
-// A Fixture is an adapter with its platform in hand. Fields and verbs are required
+// A SuiteFixture is an adapter with its platform in hand. Fields and verbs are required
 // unless their comment says what nil or empty means. Verbs return once the
 // platform has done it, not once the adapter has seen it. What a rig starts it
 // ends in a cleanup of the test it was opened with.
-type Fixture struct {
+type SuiteFixture struct {
 	Adapter adapters.Adapter
 	// Restart returns a new adapter on the same account, as a new process would
 	// make it. The earlier one receives no more.
@@ -23,7 +23,7 @@ type Fixture struct {
 	Keeps bool
 
 	// Say has the person say something.
-	Say func(Line) (message string)
+	Say func(HumanLine) (message string)
 	// Edit has the person edit a message; nil: people cannot.
 	Edit func(chat, message, text string)
 	// EditUnseen has an edit arrive whose original never did; nil: cannot be.
@@ -50,12 +50,12 @@ type Fixture struct {
 
 	// Fail arranges for the next call of that sort to fail that way, and reports
 	// whether the platform can fail so; nil: it never fails.
-	Fail func(Failure) bool
+	Fail func(CallFailure) bool
 	// Requests counts the requests to post a message that reached the platform so
 	// far; nil with Fail.
 	Requests func() int
 	// Sent returns what we posted to the chat, oldest first, as it is now.
-	Sent func(chat string) []Sent
+	Sent func(chat string) []SentMessage
 	// Gone returns the id of a message that the chat once had; nil: the platform
 	// does not know which it has.
 	Gone func(chat string) (message string)
@@ -65,16 +65,16 @@ type Fixture struct {
 	Logs func() string
 }
 
-// A Line is something a person says.
-type Line struct {
+// A HumanLine is something a person says.
+type HumanLine struct {
 	Chat    string
 	Thread  string
 	ReplyTo string
 	Text    string
 }
 
-// Sent is a message of ours as the platform has it.
-type Sent struct {
+// SentMessage is a message of ours as the platform has it.
+type SentMessage struct {
 	Message   string
 	Thread    string
 	ReplyTo   string
@@ -83,27 +83,27 @@ type Sent struct {
 	Reactions []string // ours
 }
 
-// A Failure is one way in which a platform lets a call down.
-type Failure string
+// A CallFailure is one way in which a platform lets a call down.
+type CallFailure string
 
 // The failures of sending, and what each must be told as.
 const (
-	Unreachable Failure = "unreachable"  // no connection: NotSent
-	TooFast     Failure = "too fast"     // Limited, for two seconds
-	BadMessage  Failure = "bad message"  // Invalid
-	NoThread    Failure = "no thread"    // NoTarget
-	Blocked     Failure = "blocked"      // Forbidden
-	MovedAway   Failure = "moved away"   // Moved
-	AnswerLost  Failure = "answer lost"  // the message was posted, the connection cut: Unknown
-	RequestLost Failure = "request lost" // it was not, but who can tell: Unknown
-	Broken      Failure = "broken"       // 5xx: Unknown
-	Garbled     Failure = "garbled"      // 2xx that cannot be read: Unknown
-	Hung        Failure = "hung"         // no answer at all: Unknown
+	Unreachable CallFailure = "unreachable"  // no connection: NotSent
+	TooFast     CallFailure = "too fast"     // Limited, for two seconds
+	BadMessage  CallFailure = "bad message"  // Invalid
+	NoThread    CallFailure = "no thread"    // NoTarget
+	Blocked     CallFailure = "blocked"      // Forbidden
+	MovedAway   CallFailure = "moved away"   // Moved
+	AnswerLost  CallFailure = "answer lost"  // the message was posted, the connection cut: Unknown
+	RequestLost CallFailure = "request lost" // it was not, but who can tell: Unknown
+	Broken      CallFailure = "broken"       // 5xx: Unknown
+	Garbled     CallFailure = "garbled"      // 2xx that cannot be read: Unknown
+	Hung        CallFailure = "hung"         // no answer at all: Unknown
 )
 
 // The failures of receiving.
 const (
-	ReadLost    Failure = "read lost"    // the connection breaks
-	OtherReader Failure = "other reader" // another receives: Conflict
-	Dismissed   Failure = "dismissed"    // the credentials died: Unauthorized
+	ReadLost    CallFailure = "read lost"    // the connection breaks
+	OtherReader CallFailure = "other reader" // another receives: Conflict
+	Dismissed   CallFailure = "dismissed"    // the credentials died: Unauthorized
 )

@@ -10,7 +10,7 @@ import (
 func replyTarget(s *caseRun) {
 	s.receive()
 	question := s.say("when?")
-	_, m := s.message(s.Say(Line{Chat: s.Chat, Text: "now", ReplyTo: question}))
+	_, m := s.message(s.Say(HumanLine{Chat: s.Chat, Text: "now", ReplyTo: question}))
 	if m.ReplyTo != question {
 		s.Errorf("the reply answers %q, want %q", m.ReplyTo, question)
 	}
@@ -21,14 +21,14 @@ func replyTarget(s *caseRun) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if _, m = s.message(s.Say(Line{Chat: s.Chat, Text: "really?", ReplyTo: ours.Message})); m.ReplyTo != ours.Message || !m.ToUs {
+	if _, m = s.message(s.Say(HumanLine{Chat: s.Chat, Text: "really?", ReplyTo: ours.Message})); m.ReplyTo != ours.Message || !m.ToUs {
 		s.Errorf("the reply to us is %+v, want it to answer %q and to be meant for us", m, ours.Message)
 	}
 }
 
 func threadKept(s *caseRun) {
 	s.receive()
-	in, out := s.Say(Line{Chat: s.Chat, Thread: s.Thread, Text: "inside"}), s.say("outside")
+	in, out := s.Say(HumanLine{Chat: s.Chat, Thread: s.Thread, Text: "inside"}), s.say("outside")
 	// Where a thread hangs on a message, all in it answers that message.
 	if u, m := s.message(in); u.Thread.ID != s.Thread || u.Chat.ID != s.Chat || m.ReplyTo != "" && m.ReplyTo != s.Thread {
 		s.Errorf("inside: chat %q thread %q reply %q, want %q %q and none", u.Chat.ID, u.Thread.ID, m.ReplyTo, s.Chat, s.Thread)
@@ -61,7 +61,7 @@ func reaction(s *caseRun) {
 	}
 	keys := map[string]bool{}
 	for _, u := range s.sink.all() {
-		if r, ok := u.Body.(adapters.Reaction); ok {
+		if r, ok := u.Body.(adapters.ReactionChange); ok {
 			if r.Message != id || u.From.ID == "" || u.From.Kind != adapters.Human || u.Key == "" || keys[u.Key] || slices.Equal(r.Old, r.New) {
 				s.Errorf("got %+v by %+v under %q, want a change, a new key, a person, and message %s", r, u.From, u.Key, id)
 			}
@@ -74,7 +74,7 @@ func reaction(s *caseRun) {
 func (s *caseRun) reactions(id string) []string {
 	set := []string{}
 	for _, u := range s.sink.all() {
-		if r, ok := u.Body.(adapters.Reaction); ok && r.Message == id {
+		if r, ok := u.Body.(adapters.ReactionChange); ok && r.Message == id {
 			set = slices.DeleteFunc(set, func(e string) bool { return slices.Contains(r.Old, e) })
 			set = append(set, r.New...)
 		}
@@ -87,12 +87,12 @@ func comeAndGo(s *caseRun) {
 	one := func(people []adapters.Person, who string) bool { return len(people) == 1 && people[0].ID == who }
 	came := s.Comes(s.Chat)
 	s.heardOf("the joining of "+came, func(u adapters.Update) bool {
-		j, ok := u.Body.(adapters.Joined)
+		j, ok := u.Body.(adapters.PeopleJoined)
 		return ok && one(j.People, came) && u.Chat.ID == s.Chat
 	})
 	gone := s.Goes(s.Chat)
 	s.heardOf("the leaving of "+gone, func(u adapters.Update) bool {
-		l, ok := u.Body.(adapters.Left)
+		l, ok := u.Body.(adapters.PeopleLeft)
 		return ok && one(l.People, gone) && u.Chat.ID == s.Chat
 	})
 }

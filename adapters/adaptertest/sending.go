@@ -99,7 +99,7 @@ func ownMessage(s *caseRun) {
 		s.Fatal(err)
 	}
 	ref := adapters.MessageRef{Chat: s.Chat, Message: r.Message}
-	if e, ok := s.Adapter.(adapters.Editor); ok {
+	if e, ok := s.Adapter.(adapters.MessageEditor); ok {
 		for range 2 { // the second changes nothing, which is success
 			if err := e.Edit(s.Context(), ref, s.part("second *words*").Text); err != nil {
 				s.Errorf("edit: %v", err)
@@ -109,7 +109,7 @@ func ownMessage(s *caseRun) {
 			s.Errorf("edited to %q, want second words", got)
 		}
 	}
-	if a, ok := s.Adapter.(adapters.Reactor); ok {
+	if a, ok := s.Adapter.(adapters.ReactionSetter); ok {
 		target := adapters.MessageRef{Chat: s.Chat, Message: r.Message}
 		for _, emoji := range []string{"👍", ""} {
 			if err := a.React(s.Context(), target, emoji); err != nil {
@@ -125,7 +125,7 @@ func ownMessage(s *caseRun) {
 			s.Errorf("typing: %v, seen %v", err, s.Typed(s.Chat))
 		}
 	}
-	if d, ok := s.Adapter.(adapters.Deleter); ok {
+	if d, ok := s.Adapter.(adapters.MessageDeleter); ok {
 		for range 2 { // what is gone already is success
 			if err := d.Delete(s.Context(), ref); err != nil || !s.Sent(s.Chat)[0].Deleted {
 				s.Errorf("delete: %v, gone %v", err, s.Sent(s.Chat)[0].Deleted)
@@ -213,7 +213,7 @@ func concurrent(s *caseRun) {
 			chat = s.Other
 		}
 		want := fmt.Sprintf("number %d.", i)
-		ok := slices.ContainsFunc(s.Sent(chat), func(m Sent) bool { return m.Message == receipts[i].Message && m.Text == want })
+		ok := slices.ContainsFunc(s.Sent(chat), func(m SentMessage) bool { return m.Message == receipts[i].Message && m.Text == want })
 		if errs[i] != nil || !ok {
 			s.Errorf("send %d: receipt %q, %v; the platform has no such message", i, receipts[i].Message, errs[i])
 		}

@@ -23,31 +23,31 @@ func TestDiscordPassesTheSuite(t *testing.T) { adaptertest.Run(t, openRig) }
 // rig is the suite's hand on the fake Discord: a server with a channel and a
 // thread, a direct chat, a person.
 type rig struct {
-	*fakediscord.Discord
+	*fakediscord.Server
 	t      *testing.T
-	bot    *fakediscord.Bot
-	maya   *fakediscord.Person
+	bot    *fakediscord.BotUser
+	maya   *fakediscord.HumanUser
 	guild  *fakediscord.Guild
-	room   *fakediscord.Channel
-	thread *fakediscord.Channel
-	direct *fakediscord.Channel
-	host   *faketest.Host
+	room   *fakediscord.GuildChannel
+	thread *fakediscord.GuildChannel
+	direct *fakediscord.GuildChannel
+	host   *faketest.FakeHost
 }
 
 const rigToken = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.very-secret-words-of-a-token"
 
-func openRig(t *testing.T) adaptertest.Fixture {
+func openRig(t *testing.T) adaptertest.SuiteFixture {
 	t.Helper()
-	r := &rig{Discord: fakediscord.New(fakediscord.Options{}), t: t}
+	r := &rig{Server: fakediscord.New(fakediscord.Options{}), t: t}
 	r.bot = r.AddBot(fakediscord.BotProfile{Token: rigToken, Name: "ada"})
-	r.maya = r.AddPerson(fakediscord.Profile{Name: "Maya", Username: "maya"})
+	r.maya = r.AddPerson(fakediscord.UserProfile{Name: "Maya", Username: "maya"})
 	r.guild = r.NewGuild("Family", r.maya)
 	r.room = r.guild.NewChannel("general", fakediscord.TextChannel)
 	r.thread = r.room.NewThread(r.maya, "Food")
 	r.guild.Adds(r.bot, fakediscord.ManageWebhooks)
 	r.direct = r.bot.Direct(r.maya)
-	r.host = faketest.Serve(t, new(fake.Network), "discord.test", r.Serve)
-	return adaptertest.Fixture{
+	r.host = faketest.Serve(t, new(fake.MemoryNetwork), "discord.test", r.Serve)
+	return adaptertest.SuiteFixture{
 		Adapter: r.adapter(),
 		Restart: r.adapter,
 		Chat:    r.room.ID.String(), Other: r.direct.ID.String(), Thread: r.thread.ID.String(),
@@ -68,7 +68,7 @@ func openRig(t *testing.T) adaptertest.Fixture {
 		},
 		Comes: func(string) string {
 			r.online()
-			kai := r.AddPerson(fakediscord.Profile{Name: "Kai"})
+			kai := r.AddPerson(fakediscord.UserProfile{Name: "Kai"})
 			r.guild.Joins(kai)
 			return kai.ID.String()
 		},
@@ -83,7 +83,7 @@ func openRig(t *testing.T) adaptertest.Fixture {
 		Sent:      r.sent,
 		Gone: func(chat string) string {
 			ch := r.chat(chat, "")
-			id := ch.Says(r.maya, "soon gone", fakediscord.Said{})
+			id := ch.Says(r.maya, "soon gone", fakediscord.PostOptions{})
 			ch.Deletes(id)
 			return id.String()
 		},
@@ -103,7 +103,7 @@ func (r *rig) adapter() adapters.Adapter {
 	return c
 }
 
-func (r *rig) chat(id, thread string) *fakediscord.Channel {
+func (r *rig) chat(id, thread string) *fakediscord.GuildChannel {
 	switch {
 	case thread != "":
 		return r.thread
@@ -128,12 +128,12 @@ func (r *rig) inject(event, data string) {
 }
 
 // say has Maya say those words: what Discord would take for a sign is escaped.
-func (r *rig) say(l adaptertest.Line) string {
+func (r *rig) say(l adaptertest.HumanLine) string {
 	if l.Chat == r.direct.ID.String() {
 		r.online() // a direct chat that never was written in is not found later
 	}
 	words := strings.ReplaceAll(l.Text, "*", `\*`)
-	return r.chat(l.Chat, l.Thread).Says(r.maya, words, fakediscord.Said{ReplyTo: number(l.ReplyTo)}).String()
+	return r.chat(l.Chat, l.Thread).Says(r.maya, words, fakediscord.PostOptions{ReplyTo: number(l.ReplyTo)}).String()
 }
 
 func (r *rig) editUnseen(chat, words string) string {
@@ -143,8 +143,8 @@ func (r *rig) editUnseen(chat, words string) string {
 }
 
 // fail makes the next call of the right sort fail.
-func (r *rig) fail(f adaptertest.Failure) bool {
-	sending := fake.Fault{Method: "create message", Do: fake.Refuse, Status: http.StatusBadRequest}
+func (r *rig) fail(f adaptertest.CallFailure) bool {
+	sending := fake.CallFault{Method: "create message", Do: fake.Refuse, Status: http.StatusBadRequest}
 	switch f {
 	case adaptertest.Unreachable:
 		r.host.RefuseNext()
@@ -184,11 +184,11 @@ func (r *rig) requests() int {
 	return n
 }
 
-func (r *rig) sent(chat string) []adaptertest.Sent {
-	var all []adaptertest.Sent
-	add := func(ch *fakediscord.Channel, thread string) {
+func (r *rig) sent(chat string) []adaptertest.SentMessage {
+	var all []adaptertest.SentMessage
+	add := func(ch *fakediscord.GuildChannel, thread string) {
 		for _, m := range ch.Sent(r.bot) {
-			all = append(all, adaptertest.Sent{
+			all = append(all, adaptertest.SentMessage{
 				Message: m.ID.String(), Thread: thread, ReplyTo: text(m.ReplyTo), Text: discord.Words(m.Content),
 				Deleted: m.Deleted, Reactions: m.Reactions,
 			})
@@ -203,14 +203,14 @@ func (r *rig) sent(chat string) []adaptertest.Sent {
 }
 
 // text is an id as the contract has it; none is empty.
-func text(id fakediscord.ID) string {
+func text(id fakediscord.SnowflakeID) string {
 	if id == 0 {
 		return ""
 	}
 	return id.String()
 }
 
-func number(id string) fakediscord.ID {
+func number(id string) fakediscord.SnowflakeID {
 	n, _ := strconv.ParseInt(id, 10, 64) // empty is none
-	return fakediscord.ID(n)
+	return fakediscord.SnowflakeID(n)
 }

@@ -175,7 +175,7 @@ func (r *receiver) missed(ctx context.Context, channel, guild string, after snow
 	}
 	return r.record(ctx, []adapters.Update{{
 		ID: channel, Key: "gap:" + channel + ":" + after.String(), Chat: chat, Thread: thread, At: now,
-		Body: adapters.Gap{From: from, To: now, Reason: reason},
+		Body: adapters.UpdateGap{From: from, To: now, Reason: reason},
 	}})
 }
 

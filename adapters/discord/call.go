@@ -22,7 +22,7 @@ import (
 
 // apiClient makes calls of Discord's HTTP API as one bot.
 type apiClient struct {
-	token   adapters.Secret
+	token   adapters.SecretString
 	base    string // with the version, without a slash at its end
 	rest    *discordgo.Session
 	http    *http.Client // with the token, for the API's host alone
@@ -86,7 +86,7 @@ func (c *apiClient) exchange(ctx context.Context, r route, mime string, body []b
 	if r.bare {
 		traced = context.WithValue(traced, bare{}, true)
 	}
-	var seen httpx.Answer
+	var seen httpx.CallOutcome
 	// The library's own limiter sleeps without looking at the context. Each call
 	// gets a new one, which knows of nothing to wait for.
 	bucket := discordgo.NewRatelimiter().LockBucket(r.op)
@@ -104,11 +104,11 @@ func (c *apiClient) exchange(ctx context.Context, r route, mime string, body []b
 }
 
 // accepted reports whether Discord took the call, and its answer came whole.
-func accepted(a httpx.Answer) bool { return a.Whole != nil && a.Status/100 == 2 }
+func accepted(a httpx.CallOutcome) bool { return a.Whole != nil && a.Status/100 == 2 }
 
 // decodeAnswer reads the answer to a call that was accepted; nobody reads it when into
 // is nil.
-func decodeAnswer(a httpx.Answer, into any) error {
+func decodeAnswer(a httpx.CallOutcome, into any) error {
 	if into == nil || a.Status == http.StatusNoContent {
 		return nil
 	}
@@ -119,7 +119,7 @@ func decodeAnswer(a httpx.Answer, into any) error {
 }
 
 // watched returns c's HTTP client for one call.
-func (c *apiClient) watched(seen *httpx.Answer) *http.Client {
+func (c *apiClient) watched(seen *httpx.CallOutcome) *http.Client {
 	watched := *c.http
 	watched.Transport = httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Transport.RoundTrip(r)) })
 	return &watched
@@ -137,13 +137,13 @@ func (c *apiClient) readWithRetry(ctx context.Context, r route, into any) error 
 }
 
 // identify asks Discord for the bot's user and application and stores both.
-func (c *apiClient) identify(ctx context.Context) (adapters.Account, error) {
+func (c *apiClient) identify(ctx context.Context) (adapters.BotAccount, error) {
 	var me user
 	if err := c.call(ctx, route{op: "get me", method: http.MethodGet, path: "/users/@me"}, nil, &me); err != nil {
-		return adapters.Account{}, err
+		return adapters.BotAccount{}, err
 	}
 	if me.ID == "" {
-		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "get me", Err: errors.New("the answer names no bot")}
+		return adapters.BotAccount{}, &adapters.Error{Kind: adapters.Unknown, Op: "get me", Err: errors.New("the answer names no bot")}
 	}
 	self := account{user: me, application: me.ID}
 	var app struct {
@@ -157,12 +157,12 @@ func (c *apiClient) identify(ctx context.Context) (adapters.Account, error) {
 		self.application, self.flags = app.ID, app.Flags
 		self.key, _ = hex.DecodeString(app.Key) // one that is none proves nothing
 	case err != nil && !adapters.KindOf(err).Permanent(): // without it a session is not told who comes and goes
-		return adapters.Account{}, err
+		return adapters.BotAccount{}, err
 	case err != nil:
 		c.log.Debug("the application is not told", "error", err)
 	}
 	c.self.Store(&self)
-	return adapters.Account{Platform: "discord", ID: me.ID, Name: me.name(), Handle: me.Username}, nil
+	return adapters.BotAccount{Platform: "discord", ID: me.ID, Name: me.name(), Handle: me.Username}, nil
 }
 
 // me returns who we are, asking Discord when Connect has not yet.
@@ -178,7 +178,7 @@ func (c *apiClient) me(ctx context.Context) (account, error) {
 
 // client returns the HTTP client for o: the token is put in at the last step, for the
 // API's own host only.
-func client(o Options, token adapters.Secret, base string) *http.Client {
+func client(o Options, token adapters.SecretString, base string) *http.Client {
 	c := httpx.Client(o.HTTPClient, httpx.Transport())
 	host := ""
 	if u, err := url.Parse(base); err == nil {
@@ -193,7 +193,7 @@ func client(o Options, token adapters.Secret, base string) *http.Client {
 
 // tokenTransport adds the token to requests for host.
 type tokenTransport struct {
-	token adapters.Secret
+	token adapters.SecretString
 	host  string
 	next  http.RoundTripper
 }

@@ -21,13 +21,13 @@ func TestPlacesOfMessages(t *testing.T) {
 		forum := w.guild.NewChannel("ideas", fakediscord.Forum)
 		post, thread := forum.NewThread(w.kai, "Bread"), w.room.NewThread(w.kai, "Lunch")
 		direct := w.bot.Direct(w.kai)
-		for _, ch := range []*fakediscord.Channel{w.room, thread, post, direct} {
-			ch.Says(w.kai, "hello", fakediscord.Said{})
+		for _, ch := range []*fakediscord.GuildChannel{w.room, thread, post, direct} {
+			ch.Says(w.kai, "hello", fakediscord.PostOptions{})
 		}
 		type place struct{ Chat, Title, Thread, Name, Group, Kind string }
 		var got []place
 		for _, u := range w.inbox.take() {
-			if _, ok := u.Body.(adapters.Message); ok {
+			if _, ok := u.Body.(adapters.IncomingMessage); ok {
 				got = append(got, place{u.Chat.ID, u.Chat.Title, u.Thread.ID, u.Thread.Title, u.Chat.Group, string(u.Chat.Kind)})
 			}
 		}
@@ -50,8 +50,8 @@ func TestPlacesAreKnownAfterARestart(t *testing.T) {
 		thread := w.room.NewThread(w.kai, "Lunch")
 		synctest.Wait()
 		w.restart()
-		thread.Says(w.kai, "<#"+w.room.ID.String()+"> <@&"+w.guild.Role(w.bot).String()+">", fakediscord.Said{})
-		u, m := body[adapters.Message](t, w.inbox.take())
+		thread.Says(w.kai, "<#"+w.room.ID.String()+"> <@&"+w.guild.Role(w.bot).String()+">", fakediscord.PostOptions{})
+		u, m := body[adapters.IncomingMessage](t, w.inbox.take())
 		if u.Chat.ID != w.room.ID.String() || u.Thread.Title != "Lunch" || m.Text != "#general @ada" || !m.ToUs {
 			t.Errorf("got %+v", u)
 		}
@@ -67,12 +67,12 @@ func TestVoiceAndStageChannelsHaveChats(t *testing.T) {
 				w := open(t)
 				room := w.guild.NewChannel("lobby", kind)
 				chat := room.ID.String()
-				id := room.Says(w.kai, "can you hear me?", fakediscord.Said{})
-				u, m := body[adapters.Message](t, w.inbox.take())
+				id := room.Says(w.kai, "can you hear me?", fakediscord.PostOptions{})
+				u, m := body[adapters.IncomingMessage](t, w.inbox.take())
 				if u.Chat.ID != chat || u.Chat.Title != "lobby" || u.Chat.Kind != adapters.Channel || m.Text != "can you hear me?" {
 					t.Errorf("got %+v", u)
 				}
-				sent := w.send(adapters.OutgoingMessage{Chat: chat, Text: "yes", ReplyTo: id.String(), Face: adapters.Persona{Name: "Max"}})
+				sent := w.send(adapters.OutgoingMessage{Chat: chat, Text: "yes", ReplyTo: id.String(), Face: adapters.AgentPersona{Name: "Max"}})
 				ref := adapters.MessageRef{Chat: chat, Message: sent.Message}
 				if err := w.client.Edit(t.Context(), ref, "yes, I do"); err != nil {
 					t.Error(err)
@@ -110,11 +110,11 @@ func TestChannelsComeAndGo(t *testing.T) {
 		w := open(t)
 		thread := w.room.NewThread(w.kai, "Lunch")
 		w.room.Renames("kitchen")
-		if u, r := body[adapters.Renamed](t, w.inbox.take()); r.Title != "kitchen" || u.Chat.ID != w.room.ID.String() || u.Thread.ID != "" {
+		if u, r := body[adapters.ChatRenamed](t, w.inbox.take()); r.Title != "kitchen" || u.Chat.ID != w.room.ID.String() || u.Thread.ID != "" {
 			t.Errorf("got %+v", u)
 		}
 		thread.Renames("Dinner")
-		if u, r := body[adapters.Renamed](t, w.inbox.take()); r.Title != "Dinner" || u.Chat.ID != w.room.ID.String() || u.Thread.ID != thread.ID.String() {
+		if u, r := body[adapters.ChatRenamed](t, w.inbox.take()); r.Title != "Dinner" || u.Chat.ID != w.room.ID.String() || u.Thread.ID != thread.ID.String() {
 			t.Errorf("got %+v", u)
 		}
 		w.room.Drops()
@@ -138,9 +138,9 @@ func TestChannelsComeAndGo(t *testing.T) {
 			t.Errorf("got %+v", u)
 		}
 		room = w.guild.NewChannel("late", fakediscord.TextChannel)
-		id := room.Says(w.kai, "pin this", fakediscord.Said{})
+		id := room.Says(w.kai, "pin this", fakediscord.PostOptions{})
 		room.Pins(w.kai, id)
-		if _, p := body[adapters.Pinned](t, w.inbox.take()); p.Message != id.String() {
+		if _, p := body[adapters.MessagePinned](t, w.inbox.take()); p.Message != id.String() {
 			t.Errorf("got %+v", p)
 		}
 	})

@@ -21,7 +21,7 @@ import (
 type Options struct {
 	// Token is the bot's token as the developer portal gave it, with or without
 	// the word Bot before it. Required.
-	Token adapters.Secret
+	Token adapters.SecretString
 	// APIURL is the base URL of the API, with or without its version. Default:
 	// https://discord.com/api
 	APIURL string
@@ -84,7 +84,7 @@ var (
 // New returns the bot that o describes. It makes no call; it fails when the
 // token is missing or the URL is no base URL.
 func New(o Options) (*Client, error) {
-	token := adapters.Secret(strings.TrimPrefix(string(o.Token), "Bot "))
+	token := adapters.SecretString(strings.TrimPrefix(string(o.Token), "Bot "))
 	if token == "" {
 		return nil, errors.New("discord: the bot token is missing")
 	}
@@ -132,7 +132,7 @@ func baseURL(s string) (string, error) {
 
 // Connect asks Discord who the token belongs to, and what its application may
 // ask for.
-func (c *Client) Connect(ctx context.Context) (adapters.Account, error) { return c.identify(ctx) }
+func (c *Client) Connect(ctx context.Context) (adapters.BotAccount, error) { return c.identify(ctx) }
 
 // Format writes "discord client" whatever the verb: fmt cannot ask a private
 // field to hide itself, so it would show the token.

@@ -20,7 +20,7 @@ import (
 func whoLeft(updates []adapters.Update) map[string][]string {
 	got, keys := map[string][]string{}, map[string]bool{}
 	for _, u := range updates {
-		if left, ok := u.Body.(adapters.Left); ok && !left.Unseen && !keys[u.Key] {
+		if left, ok := u.Body.(adapters.PeopleLeft); ok && !left.Unseen && !keys[u.Key] {
 			keys[u.Key] = true
 			for _, p := range left.People {
 				got[u.Chat.ID] = append(got[u.Chat.ID], p.ID)
@@ -38,12 +38,12 @@ func TestWhoLeavesWhileDiscordDoesNotAnswerLeavesLater(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t)
-				tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
-				liv := w.AddPerson(fakediscord.Profile{Name: "Liv"})
+				tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
+				liv := w.AddPerson(fakediscord.UserProfile{Name: "Liv"})
 				w.guild.Joins(tom)
 				w.guild.Joins(liv)
 				w.restart() // nobody has told of the server since
-				w.Fault(fake.Fault{Method: "get our archived threads", Do: fake.HTML, Times: -1})
+				w.Fault(fake.CallFault{Method: "get our archived threads", Do: fake.HTML, Times: -1})
 				w.inbox.take()
 				w.guild.Leaves(tom)
 				w.guild.Leaves(liv)
@@ -65,7 +65,7 @@ func TestWhoLeavesWhileDiscordDoesNotAnswerLeavesLater(t *testing.T) {
 					t.Fatal("nothing is told")
 				}
 				last := got[len(got)-1]
-				if joined, ok := last.Body.(adapters.Joined); !ok || joined.People[0].Name != "Liv" {
+				if joined, ok := last.Body.(adapters.PeopleJoined); !ok || joined.People[0].Name != "Liv" {
 					t.Errorf("the last that is told is %+v, want that Liv came back", last.Body)
 				}
 				if fresh, _ := w.begun(); fresh != 1 {
@@ -84,7 +84,7 @@ func TestACommandThatCannotBePlacedIsToldLater(t *testing.T) {
 		hidden := w.guild.NewChannel("hidden", fakediscord.TextChannel)
 		w.inbox.take()
 		w.restart()
-		w.Fault(fake.Fault{Method: "get guild", Do: fake.HTML, Times: -1})
+		w.Fault(fake.CallFault{Method: "get guild", Do: fake.HTML, Times: -1})
 		hidden.Invokes(w.kai, w.bot, "stop", "")
 		pass(30 * time.Second)
 		if got := texts(w.inbox.take()); len(got) != 0 {
@@ -92,7 +92,7 @@ func TestACommandThatCannotBePlacedIsToldLater(t *testing.T) {
 		}
 		w.ClearFaults()
 		pass(6 * time.Minute)
-		u, said := body[adapters.Message](t, w.inbox.take())
+		u, said := body[adapters.IncomingMessage](t, w.inbox.take())
 		if u.Chat.ID != hidden.ID.String() || said.Command == nil || said.Command.Name != "stop" {
 			t.Errorf("told in %q: %+v", u.Chat.ID, said)
 		}
@@ -157,18 +157,18 @@ func TestASilentBeginningIsGivenUp(t *testing.T) {
 func TestAnAnswerThatDiscordRefusesIsSentAsAMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		notice := w.room.Says(w.kai, "", fakediscord.Said{Type: 24})
+		notice := w.room.Says(w.kai, "", fakediscord.PostOptions{Type: 24})
 		said := w.says("hello")
 		w.send(adapters.OutgoingMessage{Text: "to a notice", Key: "a", ReplyTo: notice.String()})
-		w.Fault(fake.Fault{Method: "create message", Do: fake.Refuse, Status: 403, Description: "160002 Cannot reply without permission to read message history"})
+		w.Fault(fake.CallFault{Method: "create message", Do: fake.Refuse, Status: 403, Description: "160002 Cannot reply without permission to read message history"})
 		w.send(adapters.OutgoingMessage{Text: "to what we may not read", Key: "b", ReplyTo: said.String()})
-		got := map[string]fakediscord.ID{}
+		got := map[string]fakediscord.SnowflakeID{}
 		for _, one := range w.room.Sent(w.bot) {
 			got[one.Content] = one.ReplyTo
 		}
-		testutil.Same(t, "what came", map[string]fakediscord.ID{"to a notice": 0, "to what we may not read": 0}, got)
-		for code, want := range map[int]adapters.Kind{160005: adapters.NoTarget, 50083: adapters.NoTarget, 50013: adapters.Forbidden} {
-			w.Fault(fake.Fault{Method: "create message", Do: fake.Refuse, Status: 400, Description: fmt.Sprint(code, " no")})
+		testutil.Same(t, "what came", map[string]fakediscord.SnowflakeID{"to a notice": 0, "to what we may not read": 0}, got)
+		for code, want := range map[int]adapters.FailureKind{160005: adapters.NoTarget, 50083: adapters.NoTarget, 50013: adapters.Forbidden} {
+			w.Fault(fake.CallFault{Method: "create message", Do: fake.Refuse, Status: 400, Description: fmt.Sprint(code, " no")})
 			_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x"})
 			if adapters.KindOf(err) != want {
 				t.Errorf("code %d is %v, want %v", code, err, want)

@@ -10,13 +10,13 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Diagnoser = (*Client)(nil)
+var _ adapters.AccountDiagnoser = (*Client)(nil)
 
 // needed are the rights that the adapter uses, with the names that Discord shows.
 var needed = []struct {
 	right permission
 	name  string
-	level adapters.Severity
+	level adapters.DiagnosisSeverity
 }{
 	{viewChannel, "View Channels", adapters.Failure},
 	{sendMessages, "Send Messages", adapters.Failure},
@@ -50,20 +50,20 @@ func InviteLink(application string) string {
 var tokenShape = regexp.MustCompile(`^[A-Za-z0-9_-]{18,}\.[A-Za-z0-9_-]{5,7}\.[A-Za-z0-9_-]{25,}$`)
 
 // Examine looks at the token, the intents and the rights in each chat.
-func (c *Client) Examine(ctx context.Context, chats []string, _ bool) []adapters.Diagnosis {
+func (c *Client) Examine(ctx context.Context, chats []string, _ bool) []adapters.AccountDiagnosis {
 	account, err := c.Connect(ctx)
 	if err != nil {
-		return []adapters.Diagnosis{c.unconnected(err)}
+		return []adapters.AccountDiagnosis{c.unconnected(err)}
 	}
 	self, err := c.me(ctx)
 	if err != nil {
-		return []adapters.Diagnosis{c.unconnected(err)}
+		return []adapters.AccountDiagnosis{c.unconnected(err)}
 	}
-	found := []adapters.Diagnosis{{Level: adapters.Fine, What: fmt.Sprintf("the token is %s's (%s)", account.Name, account.ID)}}
+	found := []adapters.AccountDiagnosis{{Level: adapters.Fine, What: fmt.Sprintf("the token is %s's (%s)", account.Name, account.ID)}}
 	found = append(found, c.examineIntents(self)...)
 	servers, err := c.servers(ctx)
 	if err == nil && len(servers) == 0 {
-		found = append(found, adapters.Diagnosis{
+		found = append(found, adapters.AccountDiagnosis{
 			Code: "TRS-D05", Level: adapters.Warning, What: "the bot is on no server",
 			Mend: "open " + InviteLink(self.application) + " and choose one",
 		})
@@ -76,9 +76,9 @@ func (c *Client) Examine(ctx context.Context, chats []string, _ bool) []adapters
 }
 
 // unconnected says why we could not even connect.
-func (c *Client) unconnected(err error) adapters.Diagnosis {
+func (c *Client) unconnected(err error) adapters.AccountDiagnosis {
 	if adapters.KindOf(err) != adapters.Unauthorized {
-		return adapters.Diagnosis{
+		return adapters.AccountDiagnosis{
 			Code: "TRS-D02", Level: adapters.Failure, What: "discord cannot be reached: " + err.Error(),
 			Mend: "look at the network, at api_url, and at discordstatus.com",
 		}
@@ -87,35 +87,35 @@ func (c *Client) unconnected(err error) adapters.Diagnosis {
 	if !tokenShape.MatchString(string(c.token)) {
 		what = "this is no bot token: it has three parts with dots between"
 	}
-	return adapters.Diagnosis{
+	return adapters.AccountDiagnosis{
 		Code: "TRS-D01", Level: adapters.Failure, What: what,
 		Mend: "in the developer portal, page Bot, press Reset Token and set the new one; the client secret is not it",
 	}
 }
 
 // examineIntents looks at what the application may be told.
-func (c *Client) examineIntents(self account) []adapters.Diagnosis {
+func (c *Client) examineIntents(self account) []adapters.AccountDiagnosis {
 	if self.flags == 0 {
-		return []adapters.Diagnosis{{
+		return []adapters.AccountDiagnosis{{
 			Code: "TRS-D03", Level: adapters.Warning, What: "no privileged intent is switched on, or discord did not say",
 			Mend: "in the developer portal, page Bot, switch on Message Content Intent; without it discord closes with 4014",
 		}}
 	}
-	var found []adapters.Diagnosis
+	var found []adapters.AccountDiagnosis
 	if self.flags&(flagContent|flagContentLimited) == 0 {
-		found = append(found, adapters.Diagnosis{
+		found = append(found, adapters.AccountDiagnosis{
 			Code: "TRS-D03", Level: adapters.Failure, What: "Message Content Intent is off, so discord closes the connection with 4014",
 			Mend: "in the developer portal, page Bot, switch on Message Content Intent",
 		})
 	}
 	if self.flags&(flagMembers|flagMembersLimited) == 0 {
-		found = append(found, adapters.Diagnosis{
+		found = append(found, adapters.AccountDiagnosis{
 			Code: "TRS-D04", Level: adapters.Warning, What: "Server Members Intent is off: who is in a channel, comes or leaves stays unknown",
 			Mend: "in the developer portal, page Bot, switch on Server Members Intent, or leave it so",
 		})
 	}
 	if len(found) == 0 {
-		found = append(found, adapters.Diagnosis{Level: adapters.Fine, What: "the privileged intents are on"})
+		found = append(found, adapters.AccountDiagnosis{Level: adapters.Fine, What: "the privileged intents are on"})
 	}
 	return found
 }
@@ -128,16 +128,16 @@ type channelPermissions struct {
 }
 
 // examineChat looks at our rights in one chat.
-func (c *Client) examineChat(ctx context.Context, self account, chat string, known map[string]channelPermissions) adapters.Diagnosis {
+func (c *Client) examineChat(ctx context.Context, self account, chat string, known map[string]channelPermissions) adapters.AccountDiagnosis {
 	var ch channel
 	if err := c.call(ctx, channelRoute("get channel", http.MethodGet, chat, ""), nil, &ch); err != nil {
-		return adapters.Diagnosis{
+		return adapters.AccountDiagnosis{
 			Code: "TRS-D06", Level: adapters.Failure, What: "chat " + chat + " is not shown to the bot: " + err.Error(),
 			Mend: "check the id (right click on the channel, Copy Channel ID) and let the bot see it: " + InviteLink(self.application),
 		}
 	}
 	if ch.GuildID == "" {
-		return adapters.Diagnosis{Level: adapters.Fine, What: "chat " + chat + " is a direct chat"}
+		return adapters.AccountDiagnosis{Level: adapters.Fine, What: "chat " + chat + " is a direct chat"}
 	}
 	on, seen := known[ch.GuildID]
 	if !seen {
@@ -145,7 +145,7 @@ func (c *Client) examineChat(ctx context.Context, self account, chat string, kno
 		known[ch.GuildID] = on
 	}
 	if on.err != nil {
-		return adapters.Diagnosis{
+		return adapters.AccountDiagnosis{
 			Code: "TRS-D06", Level: adapters.Failure, What: "the server of chat " + chat + " is not shown to the bot: " + on.err.Error(),
 			Mend: "let the bot in again: " + InviteLink(self.application),
 		}
@@ -161,9 +161,9 @@ func (c *Client) examineChat(ctx context.Context, self account, chat string, kno
 		}
 	}
 	if len(missing) == 0 {
-		return adapters.Diagnosis{Level: adapters.Fine, What: "in #" + ch.Name + " the bot has every right"}
+		return adapters.AccountDiagnosis{Level: adapters.Fine, What: "in #" + ch.Name + " the bot has every right"}
 	}
-	return adapters.Diagnosis{
+	return adapters.AccountDiagnosis{
 		Code: "TRS-D07", Level: level, What: "in #" + ch.Name + " the bot lacks: " + strings.Join(missing, ", "),
 		Mend: "give its role these rights in the channel's settings, page Permissions",
 	}

@@ -13,15 +13,15 @@ import (
 )
 
 // attachmentsOf returns m's files and stickers.
-func attachmentsOf(m *message) []adapters.Attachment {
-	var all []adapters.Attachment
+func attachmentsOf(m *message) []adapters.IncomingFile {
+	var all []adapters.IncomingFile
 	for _, a := range m.Attachments {
-		all = append(all, adapters.Attachment{
+		all = append(all, adapters.IncomingFile{
 			Kind: kindOf(a), ID: attachmentID(m.ChannelID, m.ID, a.ID), Name: cmp.Or(a.Title, a.Filename), MIME: a.MIME, Size: a.Size,
 		})
 	}
 	for _, s := range m.Stickers {
-		all = append(all, adapters.Attachment{Kind: "sticker", ID: stickerID + s.ID + "/" + s.extension(), Name: s.Name})
+		all = append(all, adapters.IncomingFile{Kind: "sticker", ID: stickerID + s.ID + "/" + s.extension(), Name: s.Name})
 	}
 	return all
 }
@@ -60,18 +60,18 @@ func attachmentID(channel, message, id string) string { return channel + "/" + m
 
 // Fetch opens the bytes of an attachment. Its address is asked for anew, because
 // those in messages expire.
-func (c *messageReader) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
+func (c *messageReader) Fetch(ctx context.Context, a adapters.IncomingFile, limit int64) (io.ReadCloser, error) {
 	address, err := c.addressOf(ctx, a)
 	if err != nil {
 		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: httpx.RedactError(err, 0, c.token, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: httpx.RedactError(err, 0, c.token, adapters.SecretString(address))}
 	}
 	resp, err := c.files.Do(req) // without the token: the address is enough
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: httpx.RedactError(err, 0, c.token, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "get file", Err: httpx.RedactError(err, 0, c.token, adapters.SecretString(address))}
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && resp.ContentLength <= limit:
@@ -90,7 +90,7 @@ func (c *messageReader) Fetch(ctx context.Context, a adapters.Attachment, limit 
 }
 
 // addressOf returns where an attachment can be had now.
-func (c *messageReader) addressOf(ctx context.Context, a adapters.Attachment) (string, error) {
+func (c *messageReader) addressOf(ctx context.Context, a adapters.IncomingFile) (string, error) {
 	gone := &adapters.Error{Kind: adapters.Invalid, Op: "get file", Err: fmt.Errorf("discord no longer has the file %q", a.Name)}
 	channel, rest, _ := strings.Cut(a.ID, "/")
 	in, id, ok := strings.Cut(rest, "/")

@@ -32,7 +32,7 @@ func (c *messageReader) embedWords(e embed, n mentionNames) string {
 
 // linked returns words that lead to an address.
 func (c *messageReader) linked(words, address string) string {
-	return c.markup.CommonMark(words, []markup.Span{{To: len(words), Look: markup.Link, Arg: address}})
+	return c.markup.CommonMark(words, []markup.TextSpan{{To: len(words), Look: markup.Link, Arg: address}})
 }
 
 // pollResult returns how a poll ended, which Discord tells in an embed of its own

@@ -96,7 +96,7 @@ func closing(s, sign string, letter byte) int {
 }
 
 // between reads words between two equal signs.
-func (r *parseState) between(s, sign string, look markup.Style, in styleScope) int {
+func (r *parseState) between(s, sign string, look markup.TextStyle, in styleScope) int {
 	if !strings.HasPrefix(s, sign) || len(s) <= 2*len(sign) {
 		return 0
 	}

@@ -22,7 +22,7 @@ type refusal struct {
 
 // judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by what Discord says in its own form of error.
-func (c *apiClient) judge(r route, seen httpx.Answer, err error) error {
+func (c *apiClient) judge(r route, seen httpx.CallOutcome, err error) error {
 	out := &adapters.Error{Op: r.op}
 	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
 	if seen.Status/100 == 2 {
@@ -51,7 +51,7 @@ func (c *apiClient) judge(r route, seen httpx.Answer, err error) error {
 	}
 	secret := c.token
 	if r.bare {
-		secret = adapters.Secret(r.path)
+		secret = adapters.SecretString(r.path)
 	}
 	out.Err = httpx.RedactError(cmp.Or(err, errUnread), seen.Status, secret)
 	if accepted(seen) {
@@ -95,7 +95,7 @@ const (
 var passing = []int{20016, 20022, 20028, 20029, 40004, 40062, 40333, 110001, 130000}
 
 // refusedAs returns the kind of a refusal that Discord itself gave.
-func refusedAs(kind adapters.Kind, status, code int) adapters.Kind {
+func refusedAs(kind adapters.FailureKind, status, code int) adapters.FailureKind {
 	switch {
 	case code == oldEdits:
 		return adapters.Invalid // nobody says for how long, and what comes after it in the channel would wait for it

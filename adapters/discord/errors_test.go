@@ -12,7 +12,7 @@ import (
 func TestCodesMeanMoreThanTheStatus(t *testing.T) {
 	for name, c := range map[string]struct {
 		status, code int
-		want         adapters.Kind
+		want         adapters.FailureKind
 	}{
 		"too many edits of old messages": {http.StatusTooManyRequests, 30046, adapters.Invalid},
 		"sending is switched off":        {http.StatusForbidden, 40004, adapters.NotSent},

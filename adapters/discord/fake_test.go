@@ -18,12 +18,12 @@ import (
 
 // world is the fake Discord with one bot of ours on a server, inside a bubble.
 type world struct {
-	*fakediscord.Discord
+	*fakediscord.Server
 	t      *testing.T
-	bot    *fakediscord.Bot
-	kai    *fakediscord.Person
+	bot    *fakediscord.BotUser
+	kai    *fakediscord.HumanUser
 	guild  *fakediscord.Guild
-	room   *fakediscord.Channel
+	room   *fakediscord.GuildChannel
 	client *discord.Client
 	http   *http.Client
 	inbox  inbox
@@ -38,7 +38,7 @@ type inbox struct {
 	cursor  []byte
 }
 
-func (in *inbox) Accept(_ context.Context, b adapters.Batch) error {
+func (in *inbox) Accept(_ context.Context, b adapters.UpdateBatch) error {
 	in.mu.Lock()
 	hold := in.hold
 	in.mu.Unlock()
@@ -91,7 +91,7 @@ func texts(updates []adapters.Update) []string {
 	var all []string
 	keys := map[string]bool{}
 	for _, u := range updates {
-		if m, ok := u.Body.(adapters.Message); ok && !keys[u.Key] {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok && !keys[u.Key] {
 			keys[u.Key] = true
 			all = append(all, m.Text)
 		}
@@ -100,7 +100,7 @@ func texts(updates []adapters.Update) []string {
 }
 
 // body returns the first update whose body is a B.
-func body[B adapters.Body](t *testing.T, updates []adapters.Update) (adapters.Update, B) {
+func body[B adapters.UpdateBody](t *testing.T, updates []adapters.Update) (adapters.Update, B) {
 	t.Helper()
 	for _, u := range updates {
 		if b, ok := u.Body.(B); ok {
@@ -121,13 +121,13 @@ func pass(d time.Duration) {
 // newWorld serves the fake and makes the adapter, which does not receive yet.
 func newWorld(t *testing.T, o fakediscord.Options, p fakediscord.BotProfile) *world {
 	t.Helper()
-	var network fake.Network
+	var network fake.MemoryNetwork
 	ln, err := network.Listen("discord.test")
 	testutil.OK(t, err)
-	w := &world{Discord: fakediscord.New(o), t: t, http: network.Client()}
+	w := &world{Server: fakediscord.New(o), t: t, http: network.Client()}
 	p.Token, p.Name = rigToken, "ada"
 	w.bot = w.AddBot(p)
-	w.kai = w.AddPerson(fakediscord.Profile{Name: "Kai"})
+	w.kai = w.AddPerson(fakediscord.UserProfile{Name: "Kai"})
 	w.guild = w.NewGuild("Work", w.kai)
 	w.room = w.guild.NewChannel("general", fakediscord.TextChannel)
 	w.guild.Adds(w.bot, fakediscord.ManageWebhooks)
@@ -206,8 +206,8 @@ func open(t *testing.T) *world {
 	return w
 }
 
-func (w *world) says(text string) fakediscord.ID {
-	return w.room.Says(w.kai, text, fakediscord.Said{})
+func (w *world) says(text string) fakediscord.SnowflakeID {
+	return w.room.Says(w.kai, text, fakediscord.PostOptions{})
 }
 
 // begun returns how many sessions were begun, and how many resumed.
@@ -225,4 +225,6 @@ func (w *world) begun() (fresh, resumed int) {
 }
 
 // hang makes calls of that name hang.
-func hang(method string) fake.Fault { return fake.Fault{Method: method, Do: fake.Hang, Times: -1} }
+func hang(method string) fake.CallFault {
+	return fake.CallFault{Method: method, Do: fake.Hang, Times: -1}
+}

@@ -16,7 +16,7 @@ import (
 const maxUnits = 2000
 
 // dialect is CommonMark as Discord shows it.
-type dialect struct{ *markup.Reader }
+type dialect struct{ *markup.MarkdownReader }
 
 func newDialect() dialect {
 	return dialect{markup.New(markup.Options{Headings: 3, Lists: true, Reach: reach})}
@@ -47,8 +47,8 @@ func (c *Client) Split(text string) []string { return c.markup.split(text, maxUn
 // split is Split with the limit as a parameter.
 func (d dialect) split(md string, limit int) []string {
 	t := d.Read(md)
-	looks := []*markup.Text{t, t.Only(sturdy), t.Only(func(markup.Span) bool { return false })}
-	return t.Parts(markup.Limit{Units: limit, Markup: max(limit, 8), Size: units}, func(from, to int) string {
+	looks := []*markup.StyledText{t, t.Only(sturdy), t.Only(func(markup.TextSpan) bool { return false })}
+	return t.Parts(markup.PartLimit{Units: limit, Markup: max(limit, 8), Size: units}, func(from, to int) string {
 		// Discord's rules see signs where CommonMark sees none, so that looks side by
 		// side can spoil each other. What is not read as it was meant is written with
 		// fewer.
@@ -65,7 +65,7 @@ func (d dialect) split(md string, limit int) []string {
 }
 
 // sturdy reports whether a look cannot be mistaken for another.
-func sturdy(s markup.Span) bool {
+func sturdy(s markup.TextSpan) bool {
 	switch s.Look {
 	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler, markup.Link:
 		return false
@@ -94,17 +94,17 @@ func units(s string) int {
 const breaker = "\u200B"
 
 // writer writes Discord's Markdown.
-type writer struct{ text *markup.Text }
+type writer struct{ text *markup.StyledText }
 
-var _ markup.Writer = (*writer)(nil)
+var _ markup.StyleWriter = (*writer)(nil)
 
 // onBothSides are the signs that stand before words as well as after them.
-var onBothSides = map[markup.Style]string{
+var onBothSides = map[markup.TextStyle]string{
 	markup.Bold: "**", markup.Italic: "*", markup.Strikethrough: "~~", markup.Spoiler: "||",
 }
 
 // Open returns what comes before the words of s.
-func (w *writer) Open(before []byte, s markup.Span) string {
+func (w *writer) Open(before []byte, s markup.TextSpan) string {
 	switch s.Look {
 	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler:
 		return onBothSides[s.Look]
@@ -126,7 +126,7 @@ func (w *writer) Open(before []byte, s markup.Span) string {
 }
 
 // Close returns what comes after the words of s.
-func (w *writer) Close(_ []byte, s markup.Span) string {
+func (w *writer) Close(_ []byte, s markup.TextSpan) string {
 	switch s.Look {
 	case markup.Bold, markup.Italic, markup.Strikethrough, markup.Spoiler:
 		return onBothSides[s.Look]
@@ -158,14 +158,14 @@ func atLineStart(before []byte) bool {
 }
 
 // level returns a heading's level.
-func level(s markup.Span) int {
+func level(s markup.TextSpan) int {
 	n, _ := strconv.Atoi(s.Arg) // the reader writes it
 	return min(max(n, 1), 3)
 }
 
 // masks reports whether Discord shows the words of a link instead of its
 // address: not where they look like an address themselves.
-func (w *writer) masks(s markup.Span) bool {
+func (w *writer) masks(s markup.TextSpan) bool {
 	words := w.text.Words[s.From:s.To]
 	return maskable.MatchString(words) && !strings.Contains(words, "://")
 }
@@ -174,7 +174,7 @@ func (w *writer) masks(s markup.Span) bool {
 var maskable = regexp.MustCompile(`^(?:\[[^\[\]\n]*\]|[^\[\]\n])+$`)
 
 // fence returns the signs around code in a line. Three of them would begin a block.
-func (w *writer) fence(s markup.Span) string {
+func (w *writer) fence(s markup.TextSpan) string {
 	if strings.Contains(w.text.Words[s.From:s.To], "`") {
 		return "``"
 	}
@@ -182,7 +182,7 @@ func (w *writer) fence(s markup.Span) string {
 }
 
 // pad returns what keeps a fence apart from a backtick.
-func (w *writer) pad(s markup.Span) string {
+func (w *writer) pad(s markup.TextSpan) string {
 	words := w.text.Words[s.From:s.To]
 	if strings.HasPrefix(words, "`") || strings.HasSuffix(words, "`") {
 		return " "
@@ -191,9 +191,9 @@ func (w *writer) pad(s markup.Span) string {
 }
 
 // Escape returns words so that Discord shows them.
-func (w *writer) Escape(before []byte, words string, in []markup.Span) string {
-	has := func(l markup.Style) bool {
-		return slices.ContainsFunc(in, func(s markup.Span) bool { return s.Look == l })
+func (w *writer) Escape(before []byte, words string, in []markup.TextSpan) string {
+	has := func(l markup.TextStyle) bool {
+		return slices.ContainsFunc(in, func(s markup.TextSpan) bool { return s.Look == l })
 	}
 	switch {
 	case has(markup.Pre), has(markup.Code):

@@ -72,20 +72,20 @@ func TestALostSessionsGapIsFilled(t *testing.T) {
 				idea := w.guild.NewChannel("ideas", fakediscord.Forum).NewThread(w.kai, "a round table")
 				direct := w.bot.Direct(w.kai)
 				w.says("before")
-				direct.Says(w.kai, "direct before", fakediscord.Said{})
+				direct.Says(w.kai, "direct before", fakediscord.PostOptions{})
 				synctest.Wait()
 				w.RefuseConnections(2)
 				lose(w)
 				w.says("meanwhile")
-				thread.Says(w.kai, "in the thread", fakediscord.Said{})
-				quiet.Says(w.kai, "in the quiet", fakediscord.Said{})
-				idea.Says(w.kai, "in the forum", fakediscord.Said{})
-				direct.Says(w.kai, "direct meanwhile", fakediscord.Said{})
+				thread.Says(w.kai, "in the thread", fakediscord.PostOptions{})
+				quiet.Says(w.kai, "in the quiet", fakediscord.PostOptions{})
+				idea.Says(w.kai, "in the forum", fakediscord.PostOptions{})
+				direct.Says(w.kai, "direct meanwhile", fakediscord.PostOptions{})
 				pass(time.Minute)
 				w.says("after")
 				got := map[string]int{}
 				for _, u := range w.inbox.take() {
-					if m, ok := u.Body.(adapters.Message); ok {
+					if m, ok := u.Body.(adapters.IncomingMessage); ok {
 						got[m.Text+" "+u.Thread.Title]++
 						if gap := !strings.Contains("before after direct before", m.Text); u.Kept != gap {
 							t.Errorf("%q is told as kept: %t, want %t", m.Text, u.Kept, gap)
@@ -121,8 +121,8 @@ func TestAGapIsNotReadWhereNothingIsShown(t *testing.T) {
 		w.says("before")
 		synctest.Wait()
 		w.bot.Invalidate(false)
-		hidden.Says(w.kai, "among themselves", fakediscord.Said{})
-		ours.Says(w.kai, "meanwhile", fakediscord.Said{})
+		hidden.Says(w.kai, "among themselves", fakediscord.PostOptions{})
+		ours.Says(w.kai, "meanwhile", fakediscord.PostOptions{})
 		pass(time.Minute)
 		testutil.Same(t, "texts", []string{"before", "meanwhile"}, texts(w.inbox.take()))
 		for _, c := range w.Ledger().Calls {
@@ -139,7 +139,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		old := w.room.NewThread(w.kai, "long over")
-		old.Says(w.kai, "nothing new", fakediscord.Said{})
+		old.Says(w.kai, "nothing new", fakediscord.PostOptions{})
 		old.Archive()
 		public, private := w.room.NewThread(w.kai, "open"), w.room.NewPrivateThread(w.kai, "ours")
 		w.says("before")
@@ -164,7 +164,7 @@ func TestAGapInArchivedThreadsIsFilled(t *testing.T) {
 		w.says("after")
 		got := map[string]int{}
 		for _, u := range w.inbox.take() {
-			if m, ok := u.Body.(adapters.Message); ok {
+			if m, ok := u.Body.(adapters.IncomingMessage); ok {
 				where := u.Thread.Title
 				if u.Chat.ID != w.room.ID.String() {
 					where += "alone in " + u.Chat.Title

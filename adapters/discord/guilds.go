@@ -142,7 +142,7 @@ func (r *receiver) renamed(ctx context.Context, e event, ch channel) ([]adapters
 		r.unanswered(true)
 		return r.unreadable(e.Type, e.RawData, err.Error()), nil
 	}
-	u := e.tells("renamed", ch, adapters.Renamed{Title: ch.Name})
+	u := e.tells("renamed", ch, adapters.ChatRenamed{Title: ch.Name})
 	u.Chat, u.Thread = chat, thread
 	return []adapters.Update{u}, nil
 }
@@ -158,14 +158,14 @@ func (r *receiver) readMember(ctx context.Context, e event) ([]adapters.Update, 
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names nobody")), nil
 	}
 	who := said.person()
-	var body adapters.Body = adapters.Joined{People: []adapters.Person{who}}
+	var body adapters.UpdateBody = adapters.PeopleJoined{People: []adapters.Person{who}}
 	chats := r.chatsToTell(said.GuildID)
 	if e.Type == "GUILD_MEMBER_REMOVE" {
 		var err error
 		if chats, err = r.chatsOf(ctx, said.GuildID); err != nil {
 			return nil, err
 		}
-		body = adapters.Left{People: []adapters.Person{who}}
+		body = adapters.PeopleLeft{People: []adapters.Person{who}}
 	}
 	on, known := r.client.known.standing(said.GuildID)
 	var updates []adapters.Update

@@ -22,11 +22,11 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 			w.says(fmt.Sprint("line ", i))
 		}
 		thread, archived := w.room.NewThread(w.kai, "Lunch"), w.room.NewThread(w.kai, "Old")
-		thread.Says(w.kai, "in the thread", fakediscord.Said{})
-		archived.Says(w.kai, "long ago", fakediscord.Said{})
+		thread.Says(w.kai, "in the thread", fakediscord.PostOptions{})
+		archived.Says(w.kai, "long ago", fakediscord.PostOptions{})
 		archived.Archive()
 		private := w.room.NewPrivateThread(w.kai, "Psst")
-		private.Says(w.kai, "between us", fakediscord.Said{})
+		private.Says(w.kai, "between us", fakediscord.PostOptions{})
 		private.Archive()
 		live := map[string]bool{}
 		for _, u := range w.inbox.take() {
@@ -40,7 +40,7 @@ func TestHistoryIsReadWithItsThreads(t *testing.T) {
 				pages = append(pages, p)
 				words = append(words, texts(p.Updates)...)
 				for _, u := range p.Updates {
-					if _, ok := u.Body.(adapters.Message); ok && !live[u.Key] {
+					if _, ok := u.Body.(adapters.IncomingMessage); ok && !live[u.Key] {
 						t.Errorf("key %s was not heard live", u.Key)
 					}
 				}

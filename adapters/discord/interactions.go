@@ -148,9 +148,9 @@ func (r *receiver) readInteraction(ctx context.Context, raw json.RawMessage) ([]
 		u.At = now
 	}
 	name, args, _ := strings.Cut(i.line(), " ")
-	said := adapters.Message{
+	said := adapters.IncomingMessage{
 		ID: i.ID, Text: escape(i.line(), true), ToUs: true,
-		Command: &adapters.Command{Name: strings.ToLower(strings.TrimPrefix(name, "/")), Args: args},
+		Command: &adapters.ChatCommand{Name: strings.ToLower(strings.TrimPrefix(name, "/")), Args: args},
 	}
 	if i.Message != nil {
 		said.ReplyTo = i.Message.ID

@@ -44,7 +44,7 @@ func written(who adapters.Person, name string) []string {
 }
 
 // callIn replaces each @name in words as long as there is room.
-func callIn(words string, names mentions.Names, ids []string, room *int) (string, []string) {
+func callIn(words string, names mentions.NameSet, ids []string, room *int) (string, []string) {
 	var b strings.Builder
 	for {
 		m, found := names.Cut(words)

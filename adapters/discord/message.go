@@ -76,23 +76,23 @@ func (c *messageReader) updatesOf(ctx context.Context, self account, m *message,
 		if m.Reference == nil {
 			return nil, nil
 		}
-		u.Body = adapters.Pinned{Message: m.Reference.MessageID}
+		u.Body = adapters.MessagePinned{Message: m.Reference.MessageID}
 	case discordgo.MessageTypeGuildMemberJoin:
 		if intents(self)&discordgo.IntentGuildMembers != 0 {
 			return nil, nil // told by an event of its own
 		}
-		u.Body = adapters.Joined{People: []adapters.Person{u.From}}
+		u.Body = adapters.PeopleJoined{People: []adapters.Person{u.From}}
 	case discordgo.MessageTypeRecipientAdd:
-		u.Body = adapters.Joined{People: people(m.Mentions)}
+		u.Body = adapters.PeopleJoined{People: people(m.Mentions)}
 	case discordgo.MessageTypeRecipientRemove:
-		u.Body = adapters.Left{People: people(m.Mentions), By: u.From}
+		u.Body = adapters.PeopleLeft{People: people(m.Mentions), By: u.From}
 	case discordgo.MessageTypeThreadCreated, discordgo.MessageTypeThreadStarterMessage, discordgo.MessageTypeChannelNameChange,
 		discordgo.MessageTypeChannelIconChange, discordgo.MessageTypeCall, 8, 9, 10, 11: // boosts
 		return nil, nil
 	default:
 		said := c.said(self, m)
 		if said.Text == "" && len(said.Attachments) == 0 && !usual(m.Type) {
-			u.Body, u.Raw = adapters.Unreadable{Kind: fmt.Sprintf("message type %d", m.Type), Reason: "a kind of message we do not read"}, raw
+			u.Body, u.Raw = adapters.UnreadableUpdate{Kind: fmt.Sprintf("message type %d", m.Type), Reason: "a kind of message we do not read"}, raw
 			return []adapters.Update{u}, nil
 		}
 		u.Body = said
@@ -148,8 +148,8 @@ func people(users []namedUser) []adapters.Person {
 }
 
 // said returns m's words and all that hangs on them.
-func (c *messageReader) said(self account, m *message) adapters.Message {
-	out := adapters.Message{
+func (c *messageReader) said(self account, m *message) adapters.IncomingMessage {
+	out := adapters.IncomingMessage{
 		ID:          m.ID,
 		Text:        c.words(m),
 		Mentions:    people(m.Mentions),
@@ -245,11 +245,11 @@ var typed = regexp.MustCompile(`^\s*(?:<@!?(\d+)>[\s,:]*)?/([A-Za-z0-9_-]{1,32})
 
 // address sets what m has to do with us: its command, if it has one, and whether
 // it is meant for us.
-func (c *messageReader) address(self account, m *message, out *adapters.Message) {
+func (c *messageReader) address(self account, m *message, out *adapters.IncomingMessage) {
 	if m.Content != nil {
 		if found := typed.FindStringSubmatch(*m.Content); found != nil && (found[1] == "" || found[1] == self.ID) {
 			words, _ := readMarkdown(found[3], c.namesFor(m))
-			out.Command = &adapters.Command{Name: strings.ToLower(found[2]), Args: strings.TrimSpace(words)}
+			out.Command = &adapters.ChatCommand{Name: strings.ToLower(found[2]), Args: strings.TrimSpace(words)}
 		}
 	}
 	answers := out.ReplyTo != "" && m.Referenced != nil && c.isOurs(self, m.Referenced)

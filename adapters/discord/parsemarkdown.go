@@ -20,7 +20,7 @@ const maxStyled = 16 << 10
 type parseState struct {
 	names  mentionNames
 	words  strings.Builder
-	spans  []markup.Span
+	spans  []markup.TextSpan
 	number int // of the ordered list's item before this line; 0: there was none
 	indent int // of that item
 }
@@ -37,7 +37,7 @@ const maxDepth = 16
 
 // readMarkdown returns the words of text and their looks. Underline, for which
 // CommonMark has no sign, is read as italic.
-func readMarkdown(text string, n mentionNames) (words string, spans []markup.Span) {
+func readMarkdown(text string, n mentionNames) (words string, spans []markup.TextSpan) {
 	r := &parseState{names: n}
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if len(text) > maxStyled {
@@ -48,9 +48,9 @@ func readMarkdown(text string, n mentionNames) (words string, spans []markup.Spa
 }
 
 // look gives what fill writes a look.
-func (r *parseState) look(l markup.Style, arg string, fill func()) {
+func (r *parseState) look(l markup.TextStyle, arg string, fill func()) {
 	from, i := r.words.Len(), len(r.spans)
-	r.spans = append(r.spans, markup.Span{From: from, Look: l, Arg: arg})
+	r.spans = append(r.spans, markup.TextSpan{From: from, Look: l, Arg: arg})
 	fill()
 	r.spans[i].To = r.words.Len()
 }

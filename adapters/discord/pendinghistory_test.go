@@ -14,8 +14,8 @@ import (
 )
 
 // broken makes calls of that name about a channel fail, as long as it is in force.
-func broken(method string, ch *fakediscord.Channel) fake.Fault {
-	return fake.Fault{Method: method, Chat: int64(ch.ID), Do: fake.Refuse, Status: 500, Times: -1} //nolint:gosec // an id of the fake's
+func broken(method string, ch *fakediscord.GuildChannel) fake.CallFault {
+	return fake.CallFault{Method: method, Chat: int64(ch.ID), Do: fake.Refuse, Status: 500, Times: -1} //nolint:gosec // an id of the fake's
 }
 
 // told counts the words of messages, each key once.
@@ -37,13 +37,13 @@ func TestAChannelThatCannotBePlacedHoldsUpNobody(t *testing.T) {
 				w := open(t)
 				direct := w.bot.Direct(w.kai)
 				fault := w.Fault(broken("get channel", direct))
-				direct.Says(w.kai, "one", fakediscord.Said{})
-				direct.Says(w.kai, "two", fakediscord.Said{})
+				direct.Says(w.kai, "one", fakediscord.PostOptions{})
+				direct.Says(w.kai, "two", fakediscord.PostOptions{})
 				w.says("behind")
 				pass(10 * time.Second)
 				testutil.Same(t, "texts", []string{"behind"}, texts(w.inbox.take()))
 				asked := fault.Hits()
-				direct.Says(w.kai, "three", fakediscord.Said{})
+				direct.Says(w.kai, "three", fakediscord.PostOptions{})
 				w.says("at once")
 				if diff := cmp.Diff([]string{"at once"}, texts(w.inbox.take())); diff != "" || fault.Hits() != asked {
 					t.Errorf("asked %d times more\n%s", fault.Hits()-asked, diff)
@@ -58,7 +58,7 @@ func TestAChannelThatCannotBePlacedHoldsUpNobody(t *testing.T) {
 				w.ClearFaults()
 				pass(6 * time.Minute)
 				testutil.Same(t, "texts", []string{"one", "two", "three"}, texts(w.inbox.take()))
-				direct.Says(w.kai, "four", fakediscord.Said{})
+				direct.Says(w.kai, "four", fakediscord.PostOptions{})
 				testutil.Same(t, "texts", []string{"four"}, texts(w.inbox.take()))
 				if fresh, _ := w.begun(); fresh != 1 {
 					t.Errorf("%d sessions begun, want 1", fresh)
@@ -76,8 +76,8 @@ func TestWhatIsOwedOutlivesItsSession(t *testing.T) {
 		w.says("before")
 		w.inbox.take()
 		w.restart() // nobody has told of the server since
-		w.Fault(fake.Fault{Method: "get guild", Do: fake.HTML, Times: -1})
-		w.Fault(fake.Fault{Method: "get channel", Do: fake.HTML, Times: -1})
+		w.Fault(fake.CallFault{Method: "get guild", Do: fake.HTML, Times: -1})
+		w.Fault(fake.CallFault{Method: "get channel", Do: fake.HTML, Times: -1})
 		w.says("owed")
 		pass(time.Minute)
 		w.says("meanwhile")
@@ -136,14 +136,14 @@ func TestWhatWasLeftToAHiddenHistoryIsAGap(t *testing.T) {
 		w := open(t)
 		direct := w.bot.Direct(w.kai)
 		w.Fault(broken("get channel", direct))
-		direct.Says(w.kai, "unheard", fakediscord.Said{})
+		direct.Says(w.kai, "unheard", fakediscord.PostOptions{})
 		pass(9 * time.Second)
 		w.ClearFaults()
 		hidden := broken("get messages", direct)
 		hidden.Status = 403
 		w.Fault(hidden)
 		pass(time.Minute)
-		if u, _ := body[adapters.Gap](t, w.inbox.take()); u.Chat.ID != direct.ID.String() {
+		if u, _ := body[adapters.UpdateGap](t, w.inbox.take()); u.Chat.ID != direct.ID.String() {
 			t.Errorf("the gap is in %q, want in %s", u.Chat.ID, direct.ID)
 		}
 	})

@@ -41,9 +41,9 @@ func (ch channel) hookChannel() (parent, thread string) {
 }
 
 // masked reports whether a message in ch can have a face.
-func (c *messageSender) masked(ch channel, f adapters.Persona) bool {
+func (c *messageSender) masked(ch channel, f adapters.AgentPersona) bool {
 	parent, _ := ch.hookChannel()
-	return f != (adapters.Persona{}) && ch.GuildID != "" && !c.webhooks.refuses(parent, time.Now())
+	return f != (adapters.AgentPersona{}) && ch.GuildID != "" && !c.webhooks.refuses(parent, time.Now())
 }
 
 // sendAs sends p under its face in ch. Webhooks have no key by which Discord knows
@@ -162,7 +162,7 @@ func (c *messageSender) deleteAs(ctx context.Context, to string, m adapters.Mess
 // hook is a webhook of ours. Its token is enough to speak through it.
 type hook struct {
 	id    string
-	token adapters.Secret
+	token adapters.SecretString
 }
 
 // webhookCache are the webhooks through which agents, and people of other chats, speak
@@ -293,7 +293,7 @@ func (c *messageSender) hookOf(ctx context.Context, channel string, makes bool) 
 			return hook{}, err
 		}
 	}
-	h := hook{found.ID, adapters.Secret(found.Token)}
+	h := hook{found.ID, adapters.SecretString(found.Token)}
 	c.webhooks.put(channel, h)
 	return h, nil
 }

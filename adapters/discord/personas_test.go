@@ -12,7 +12,7 @@ import (
 
 // voiced is a person's words from another chat.
 func voiced(chat, text string) adapters.OutgoingMessage {
-	return adapters.OutgoingMessage{Chat: chat, Text: text, Unmasked: "**Zoe** (Slack): " + text, Face: adapters.Persona{Name: "Zoe (Slack)"}}
+	return adapters.OutgoingMessage{Chat: chat, Text: text, Unmasked: "**Zoe** (Slack): " + text, Face: adapters.AgentPersona{Name: "Zoe (Slack)"}}
 }
 
 // SEQ-96, issue 5: people's words from another chat stand under their name where
@@ -24,7 +24,7 @@ func TestCarriedWordsAlwaysShowWhoseTheyAre(t *testing.T) {
 		shut.Denies(fakediscord.ManageWebhooks)
 		direct := w.bot.Direct(w.kai)
 		for _, c := range []struct {
-			room       *fakediscord.Channel
+			room       *fakediscord.GuildChannel
 			name, want string
 			edited     string
 		}{
@@ -128,7 +128,7 @@ func TestOnlyTheSameWordsOfTheSameFaceAreFound(t *testing.T) {
 		if found(w.client, p) || found(w.newClient(), p) {
 			t.Error("other words were taken for these")
 		}
-		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut, Apply: true})
+		w.Fault(fake.CallFault{Method: "execute webhook", Do: fake.Cut, Apply: true})
 		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown {
 			t.Fatalf("sending: %v, want unknown", err)
 		}

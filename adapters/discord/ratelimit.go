@@ -71,7 +71,7 @@ func (l *limits) take(r route, now time.Time) time.Duration {
 }
 
 // learn takes what an answer says of its limits.
-func (l *limits) learn(r route, a httpx.Answer, now time.Time) {
+func (l *limits) learn(r route, a httpx.CallOutcome, now time.Time) {
 	if a.Status == 0 {
 		return
 	}
@@ -116,7 +116,7 @@ func (l *limits) learn(r route, a httpx.Answer, now time.Time) {
 // retryAfter returns how long a 429 asks to wait, and whether that is for all
 // calls: from Discord's own words, else from the header, which is all that
 // Cloudflare in front of it says.
-func retryAfter(a httpx.Answer) (after time.Duration, global bool) {
+func retryAfter(a httpx.CallOutcome) (after time.Duration, global bool) {
 	if a.Status != http.StatusTooManyRequests {
 		return 0, false
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/emoji"
 )
 
-var _ adapters.Reactor = (*Client)(nil)
+var _ adapters.ReactionSetter = (*Client)(nil)
 
 // React sets our reaction on message m: the emoji we put there before is taken
 // back. An emoji is Unicode, or a name in colons of the server's own.

@@ -30,7 +30,7 @@ const (
 // refuses, the same batch is handed in again after a pause. Close codes after
 // which Discord must not be asked again are Unauthorized, for good but for those
 // about the number of shards, which the next Receive asks for anew.
-func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
+func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.UpdateSink) error {
 	at, err := parsePosition(cursor)
 	if err != nil {
 		return &adapters.Error{Kind: adapters.Invalid, Op: "gateway", Err: err}
@@ -91,7 +91,7 @@ const (
 type receiver struct {
 	client *Client
 	self   account
-	sink   adapters.Sink
+	sink   adapters.UpdateSink
 	at     *position
 	shards int
 	calls  chan interactionCall // interactions that Discord calls us with
@@ -199,7 +199,7 @@ func (r *receiver) settle(ctx context.Context, updates []adapters.Update) error 
 // record hands updates in until they are taken. They and the cursor are durable
 // when it returns nil.
 func (r *receiver) record(ctx context.Context, updates []adapters.Update) error {
-	err := adapters.DeliverBatch(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: r.at.cursor()}, r.client.log)
+	err := adapters.DeliverBatch(ctx, r.sink, adapters.UpdateBatch{Updates: updates, Cursor: r.at.cursor()}, r.client.log)
 	if err == nil {
 		r.stored = time.Now()
 	}

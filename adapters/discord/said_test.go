@@ -55,7 +55,7 @@ func TestWhatAMessageHoldsIsTold(t *testing.T) {
 				room := w.room.ID.String()
 				said := bytes.ReplaceAll([]byte(c.said), []byte("ROOM"), []byte(room))
 				w.bot.Inject("MESSAGE_CREATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"timestamp":"2000-01-01T00:00:00Z",%s}`, room, w.guild.ID.String(), said))
-				u, m := body[adapters.Message](t, w.inbox.take())
+				u, m := body[adapters.IncomingMessage](t, w.inbox.take())
 				got := told{Who: u.From.Name, Kind: u.From.Kind, Text: m.Text, Reply: m.ReplyTo, From: m.Forwarded}
 				for _, a := range m.Attachments {
 					got.Files = append(got.Files, a.Kind+" "+a.Name)
@@ -83,7 +83,7 @@ func TestWhatAProgramThinksOfIsToldWhenItIsSaid(t *testing.T) {
 			t.Errorf("thinking is told as %+v", got)
 		}
 		w.bot.Inject("MESSAGE_UPDATE", message("42", 0))
-		u, m := body[adapters.Message](t, w.inbox.take())
+		u, m := body[adapters.IncomingMessage](t, w.inbox.take())
 		if m.Text != "42" || m.ID != "9000001" || u.From.Name != "Helper" {
 			t.Fatalf("told %+v", m)
 		}
@@ -104,7 +104,7 @@ func TestStickersAreFetchedFromWhereTheyAre(t *testing.T) {
 		w.bot.Inject("MESSAGE_CREATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"content":"","author":{"id":"5","username":"kai"},
 			"message_reference":{"type":1,"message_id":"7","channel_id":"8"},"message_snapshots":[{"message":{"content":"","sticker_items":[{"id":"9","name":"Wave","format_type":1},{"id":"10","name":"Jump","format_type":4}]}}]}`,
 			w.room.ID.String(), w.guild.ID.String()))
-		_, m := body[adapters.Message](t, w.inbox.take())
+		_, m := body[adapters.IncomingMessage](t, w.inbox.take())
 		if len(m.Attachments) != 2 {
 			t.Fatalf("told %+v", m)
 		}
@@ -133,18 +133,18 @@ func (a *addresses) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestFilesThatDiscordDoesNotTakeAreNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		file := func(mb int) adapters.File {
-			return adapters.File{Name: "big.bin", Open: func(context.Context) (io.ReadCloser, error) {
+		file := func(mb int) adapters.OutgoingFile {
+			return adapters.OutgoingFile{Name: "big.bin", Open: func(context.Context) (io.ReadCloser, error) {
 				return io.NopCloser(bytes.NewReader(make([]byte, mb<<20))), nil
 			}}
 		}
 		for name, c := range map[string]struct {
-			files []adapters.File
+			files []adapters.OutgoingFile
 			taken bool
 		}{
-			"one of ten megabytes": {[]adapters.File{file(10)}, true},
-			"one of eleven":        {[]adapters.File{file(11)}, false},
-			"three of nine":        {[]adapters.File{file(9), file(9), file(9)}, false},
+			"one of ten megabytes": {[]adapters.OutgoingFile{file(10)}, true},
+			"one of eleven":        {[]adapters.OutgoingFile{file(11)}, false},
+			"three of nine":        {[]adapters.OutgoingFile{file(9), file(9), file(9)}, false},
 		} {
 			_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x", Files: c.files})
 			if c.taken && err != nil || !c.taken && (err == nil || adapters.KindOf(err) != adapters.Invalid) {

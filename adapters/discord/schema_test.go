@@ -109,8 +109,8 @@ func everyRequest(t *testing.T, w *world) {
 	button := w.says("here")
 	synctest.Wait()
 	kai := adapters.Person{ID: w.kai.ID.String(), Name: "Kai"}
-	face := adapters.Persona{Name: "Discord Max", Avatar: "https://example.org/max.png"}
-	file := adapters.File{Name: "list.txt", MIME: "text/plain", Open: func(context.Context) (io.ReadCloser, error) {
+	face := adapters.AgentPersona{Name: "Discord Max", Avatar: "https://example.org/max.png"}
+	file := adapters.OutgoingFile{Name: "list.txt", MIME: "text/plain", Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader([]byte("milk"))), nil
 	}}
 	receipts := map[string]adapters.Receipt{}
@@ -118,10 +118,10 @@ func everyRequest(t *testing.T, w *world) {
 		"plain":   {Text: "hello @Kai", Key: "a key of any length whatever, longer than a nonce", Mentions: []adapters.Person{kai}},
 		"answer":  {Text: "yes", ReplyTo: button.String()},
 		"thread":  {Text: "inside", Thread: thread.ID.String()},
-		"file":    {Text: "the list", Key: "f", Files: []adapters.File{file}},
+		"file":    {Text: "the list", Key: "f", Files: []adapters.OutgoingFile{file}},
 		"face":    {Text: "I am Max", Face: face},
-		"both":    {Text: "in the thread", Face: face, Thread: thread.ID.String(), Files: []adapters.File{file}},
-		"no name": {Text: "nobody", Face: adapters.Persona{Name: strings.Repeat("x", 100), Avatar: ":robot:"}},
+		"both":    {Text: "in the thread", Face: face, Thread: thread.ID.String(), Files: []adapters.OutgoingFile{file}},
+		"no name": {Text: "nobody", Face: adapters.AgentPersona{Name: strings.Repeat("x", 100), Avatar: ":robot:"}},
 	} {
 		p.Chat = chat
 		r, err := w.client.Send(ctx, p)

@@ -20,8 +20,8 @@ import (
 )
 
 var (
-	_ adapters.Editor         = (*Client)(nil)
-	_ adapters.Deleter        = (*Client)(nil)
+	_ adapters.MessageEditor  = (*Client)(nil)
+	_ adapters.MessageDeleter = (*Client)(nil)
 	_ adapters.TypingNotifier = (*Client)(nil)
 )
 

@@ -30,7 +30,7 @@ func (w *world) send(p adapters.OutgoingMessage) adapters.Receipt {
 
 // K17, K18, I6: whatever became of the first attempt, the second is no second message.
 func TestASecondAttemptIsNoSecondMessage(t *testing.T) {
-	for name, f := range map[string]fake.Fault{
+	for name, f := range map[string]fake.CallFault{
 		"answer lost":  {Method: "create message", Do: fake.Cut, Apply: true},
 		"garbled":      {Method: "create message", Do: fake.Garbage, Apply: true},
 		"cut short":    {Method: "create message", Do: fake.Truncate},
@@ -65,7 +65,7 @@ func TestASecondAttemptIsNoSecondMessage(t *testing.T) {
 func TestAnAttemptByWebhookIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "**once**", Key: "k", Face: adapters.Persona{Name: "Max"}}
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "**once**", Key: "k", Face: adapters.AgentPersona{Name: "Max"}}
 		find := func(want bool) {
 			t.Helper()
 			r, found, err := w.client.Find(t.Context(), p)
@@ -74,12 +74,12 @@ func TestAnAttemptByWebhookIsFound(t *testing.T) {
 			}
 		}
 		find(false)
-		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut})
+		w.Fault(fake.CallFault{Method: "execute webhook", Do: fake.Cut})
 		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
 			t.Errorf("got %v, want unknown", err)
 		}
 		find(false)
-		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut, Apply: true})
+		w.Fault(fake.CallFault{Method: "execute webhook", Do: fake.Cut, Apply: true})
 		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
 			t.Errorf("got %v, want unknown", err)
 		}
@@ -115,14 +115,14 @@ func TestAnAttemptIsFoundByItsNonce(t *testing.T) {
 func TestNobodyIsCalledUnasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		ann := w.AddPerson(fakediscord.Profile{Name: "Ann_Lee", Username: "annlee"})
-		bob := w.AddPerson(fakediscord.Profile{Name: "Bob"})
+		ann := w.AddPerson(fakediscord.UserProfile{Name: "Ann_Lee", Username: "annlee"})
+		bob := w.AddPerson(fakediscord.UserProfile{Name: "Bob"})
 		w.guild.Joins(ann)
 		w.guild.Joins(bob)
 		said := w.says("so?")
 		text := "@everyone @here <@" + bob.ID.String() + "> <@&" + w.guild.Role(w.bot).String() + "> https://evil.example/leak?x=1 " +
 			"[x](https://evil.example) ![y](https://evil.example/z.png) `@Ann_Lee` @annlee, @Ann_Lee!"
-		for _, face := range []adapters.Persona{{}, {Name: "Max"}} {
+		for _, face := range []adapters.AgentPersona{{}, {Name: "Max"}} {
 			for _, part := range w.client.Split(text) {
 				w.send(adapters.OutgoingMessage{Text: part, ReplyTo: said.String(), Face: face, Mentions: []adapters.Person{
 					{ID: ann.ID.String(), Name: "Ann_Lee", Handle: "annlee"},
@@ -184,9 +184,9 @@ func TestFacesShareOneWebhook(t *testing.T) {
 		thread := w.room.NewThread(w.kai, "Lunch")
 		chat := w.room.ID.String()
 		for _, p := range []adapters.OutgoingMessage{
-			{Text: "one", Face: adapters.Persona{Name: "Ada"}},
-			{Text: "two", Face: adapters.Persona{Name: "Clyde from Discord"}},
-			{Text: "three", Face: adapters.Persona{Name: "Ada"}, Thread: thread.ID.String()},
+			{Text: "one", Face: adapters.AgentPersona{Name: "Ada"}},
+			{Text: "two", Face: adapters.AgentPersona{Name: "Clyde from Discord"}},
+			{Text: "three", Face: adapters.AgentPersona{Name: "Ada"}, Thread: thread.ID.String()},
 		} {
 			r := w.send(p)
 			ref := adapters.MessageRef{Chat: chat, Thread: p.Thread, Message: r.Message}
@@ -206,17 +206,17 @@ func TestFacesShareOneWebhook(t *testing.T) {
 		if heard := w.inbox.take(); len(texts(heard)) != 0 {
 			t.Errorf("we heard ourselves: %q", texts(heard))
 		}
-		w.room.Says(w.kai, "right, Max", fakediscord.Said{ReplyTo: got[1].ID})
-		if _, m := body[adapters.Message](t, w.inbox.take()); !m.ToUs {
+		w.room.Says(w.kai, "right, Max", fakediscord.PostOptions{ReplyTo: got[1].ID})
+		if _, m := body[adapters.IncomingMessage](t, w.inbox.take()); !m.ToUs {
 			t.Error("an answer to a face of ours is not meant for us")
 		}
 		w.room.DropWebhooks()
-		w.send(adapters.OutgoingMessage{Text: "four", Face: adapters.Persona{Name: "Ada"}})
+		w.send(adapters.OutgoingMessage{Text: "four", Face: adapters.AgentPersona{Name: "Ada"}})
 		if got := w.room.Sent(w.bot); got[2].Content != "four" || got[2].Webhook == got[1].Webhook {
 			t.Errorf("after the webhook was deleted: %+v", got[2])
 		}
 		again := w.newClient()
-		if _, err := again.Send(t.Context(), adapters.OutgoingMessage{Chat: chat, Text: "five", Face: adapters.Persona{Name: "Max"}}); err != nil {
+		if _, err := again.Send(t.Context(), adapters.OutgoingMessage{Chat: chat, Text: "five", Face: adapters.AgentPersona{Name: "Max"}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.room.Sent(w.bot); got[3].Webhook != got[2].Webhook {
@@ -230,7 +230,7 @@ func TestFacesShareOneWebhook(t *testing.T) {
 func TestAWebhooksMessageIsRefusedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		r := w.send(adapters.OutgoingMessage{Text: "one", Face: adapters.Persona{Name: "Max"}})
+		r := w.send(adapters.OutgoingMessage{Text: "one", Face: adapters.AgentPersona{Name: "Max"}})
 		for range 5 {
 			testutil.OK(t, w.client.Edit(t.Context(), adapters.MessageRef{Chat: w.room.ID.String(), Message: r.Message}, "one and more"))
 		}
@@ -251,7 +251,7 @@ func TestWithoutARightToWebhooksTheBotSpeaks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		w.room.Denies(fakediscord.ManageWebhooks)
-		w.send(adapters.OutgoingMessage{Text: "hello", Key: "k", Face: adapters.Persona{Name: "Max"}})
+		w.send(adapters.OutgoingMessage{Text: "hello", Key: "k", Face: adapters.AgentPersona{Name: "Max"}})
 		if got := w.room.Sent(w.bot); len(got) != 1 || got[0].Name != "ada" || got[0].Webhook != 0 {
 			t.Errorf("sent %+v", got)
 		}
@@ -288,7 +288,7 @@ func TestNamedLimitsAreKept(t *testing.T) {
 func TestACloudflareLimitIsALimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		w.Fault(fake.Fault{Method: "create message", Do: fake.HTML, Status: http.StatusTooManyRequests, RetryAfter: 30})
+		w.Fault(fake.CallFault{Method: "create message", Do: fake.HTML, Status: http.StatusTooManyRequests, RetryAfter: 30})
 		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x"}
 		for _, want := range []time.Duration{30 * time.Second, 20 * time.Second} {
 			_, err := w.client.Send(t.Context(), p)
@@ -322,7 +322,7 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		room := w.room.ID.String()
 		for name, test := range map[string]struct {
 			post adapters.OutgoingMessage
-			want adapters.Kind
+			want adapters.FailureKind
 		}{
 			"channel gone":   {adapters.OutgoingMessage{Chat: gone.ID.String(), Text: "x"}, adapters.NoTarget},
 			"thread gone":    {adapters.OutgoingMessage{Chat: room, Thread: "4711", Text: "x"}, adapters.NoTarget},
@@ -331,7 +331,7 @@ func TestRefusalsAreToldApart(t *testing.T) {
 			"too long":       {adapters.OutgoingMessage{Chat: room, Text: strings.Repeat("x", 2001)}, adapters.Invalid},
 			"empty":          {adapters.OutgoingMessage{Chat: room, Text: " "}, adapters.Invalid},
 			"no channel":     {adapters.OutgoingMessage{Chat: "general", Text: "x"}, adapters.Invalid},
-			"too many files": {adapters.OutgoingMessage{Chat: room, Text: "x", Files: make([]adapters.File, 11)}, adapters.Invalid},
+			"too many files": {adapters.OutgoingMessage{Chat: room, Text: "x", Files: make([]adapters.OutgoingFile, 11)}, adapters.Invalid},
 		} {
 			if _, err := w.client.Send(t.Context(), test.post); adapters.KindOf(err) != test.want || err == nil {
 				t.Errorf("%s: %v, want %s", name, err, test.want)
@@ -393,7 +393,7 @@ func TestForumsReactionsAndEmoji(t *testing.T) {
 		}
 		var emoji []string
 		for _, u := range w.inbox.take() {
-			if r, ok := u.Body.(adapters.Reaction); ok {
+			if r, ok := u.Body.(adapters.ReactionChange); ok {
 				emoji = append(emoji, r.New...)
 			}
 		}
@@ -401,7 +401,7 @@ func TestForumsReactionsAndEmoji(t *testing.T) {
 			t.Errorf("we heard our own reactions: %q", emoji)
 		}
 		w.room.Reacts(w.kai, id, "🔥")
-		if u, r := body[adapters.Reaction](t, w.inbox.take()); !cmp.Equal(r.New, []string{"🔥"}) || u.From.Name != "Kai" {
+		if u, r := body[adapters.ReactionChange](t, w.inbox.take()); !cmp.Equal(r.New, []string{"🔥"}) || u.From.Name != "Kai" {
 			t.Errorf("got %+v", u)
 		}
 	})
@@ -428,9 +428,9 @@ func TestTwoAccountsInOneProcess(t *testing.T) {
 func TestAWebhooksAddressIsInNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x", Face: adapters.Persona{Name: "Max"}}
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "x", Face: adapters.AgentPersona{Name: "Max"}}
 		for _, do := range []fake.FaultKind{fake.Cut, fake.HTML, fake.Garbage, fake.Refuse, fake.Hang} {
-			w.Fault(fake.Fault{Method: "execute webhook", Do: do})
+			w.Fault(fake.CallFault{Method: "execute webhook", Do: do})
 			_, err := w.client.Send(t.Context(), p)
 			if err == nil || strings.Contains(err.Error(), "hook-secret") || strings.Contains(err.Error(), rigToken) {
 				t.Errorf("%s: %v", do, err)

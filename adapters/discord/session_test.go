@@ -153,7 +153,7 @@ func TestShardsShareTheServers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pass(16 * 365 * 24 * time.Hour) // the ids of Discord begin in 2015, and say which shard a server is on
 		w := newWorld(t, fakediscord.Options{}, fakediscord.BotProfile{Shards: 3})
-		rooms := []*fakediscord.Channel{w.room}
+		rooms := []*fakediscord.GuildChannel{w.room}
 		for i := range 5 {
 			pass(time.Millisecond)
 			g := w.NewGuild(fmt.Sprint("server ", i), w.kai)
@@ -164,11 +164,11 @@ func TestShardsShareTheServers(t *testing.T) {
 		pass(time.Minute) // sessions begin apart from each other
 		for _, phase := range []string{"one", "two"} {
 			for _, room := range rooms {
-				room.Says(w.kai, phase, fakediscord.Said{})
+				room.Says(w.kai, phase, fakediscord.PostOptions{})
 			}
 			heard := 0
 			for _, u := range w.inbox.take() {
-				if _, said := u.Body.(adapters.Message); said {
+				if _, said := u.Body.(adapters.IncomingMessage); said {
 					heard++
 				}
 			}

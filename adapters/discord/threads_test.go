@@ -16,10 +16,10 @@ import (
 func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		w.room.Says(w.kai, "who comes?", fakediscord.Said{})
+		w.room.Says(w.kai, "who comes?", fakediscord.PostOptions{})
 		id := w.says("who brings **cake**?")
 		m := adapters.MessageRef{Chat: w.room.ID.String(), Message: id.String()}
-		lost := w.Fault(fake.Fault{Method: "open thread", Do: fake.Cut, Apply: true})
+		lost := w.Fault(fake.CallFault{Method: "open thread", Do: fake.Cut, Apply: true})
 		if _, err := w.client.Thread(t.Context(), m, "who brings **cake**?"); err == nil || adapters.KindOf(err).Permanent() {
 			t.Errorf("a lost answer: %v", err)
 		}
@@ -34,7 +34,7 @@ func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 		}
 		for name, kind := range map[string]int{"voice": fakediscord.VoiceChannel, "stage": fakediscord.StageChannel} {
 			room := w.guild.NewChannel(name, kind)
-			m := adapters.MessageRef{Chat: room.ID.String(), Message: room.Says(w.kai, "hear, hear", fakediscord.Said{}).String()}
+			m := adapters.MessageRef{Chat: room.ID.String(), Message: room.Says(w.kai, "hear, hear", fakediscord.PostOptions{}).String()}
 			if _, err := w.client.Thread(t.Context(), m, "x"); adapters.KindOf(err) != adapters.Invalid || err == nil {
 				t.Errorf("in the chat of a %s channel: %v", name, err)
 			}
@@ -51,7 +51,7 @@ func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 // SEQ-99, R-23: a message is edited, reacted to and deleted where it stands: in its
 // thread, in the chat although it hangs together with a thread, in what it began.
 func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
-	for _, face := range []adapters.Persona{{}, {Name: "Max"}} {
+	for _, face := range []adapters.AgentPersona{{}, {Name: "Max"}} {
 		t.Run(fmt.Sprintf("face %q", face.Name), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t)
@@ -92,7 +92,7 @@ func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
 					}
 				}
 				var left []string
-				for _, room := range []*fakediscord.Channel{w.room, thread, forum.Threads()["soup"]} {
+				for _, room := range []*fakediscord.GuildChannel{w.room, thread, forum.Threads()["soup"]} {
 					for _, m := range room.Sent(w.bot) {
 						if !m.Deleted || m.Content == "soup" {
 							left = append(left, m.Content)
@@ -111,7 +111,7 @@ func TestMessagesOfAThreadThatWasPutAwayAreChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		chat := w.room.ID.String()
-		for _, face := range []adapters.Persona{{}, {Name: "Max"}} {
+		for _, face := range []adapters.AgentPersona{{}, {Name: "Max"}} {
 			thread := w.room.NewThread(w.kai, "aside"+face.Name)
 			in := thread.ID.String()
 			sent := w.send(adapters.OutgoingMessage{Thread: in, Text: "one", Face: face})
@@ -139,7 +139,7 @@ func TestMessagesOfAThreadThatWasPutAwayAreChanged(t *testing.T) {
 		thread := w.room.NewThread(w.kai, "in trouble")
 		at := adapters.MessageRef{Chat: chat, Thread: thread.ID.String(), Message: w.send(adapters.OutgoingMessage{Thread: thread.ID.String(), Text: "one"}).Message}
 		thread.Archive()
-		w.Fault(fake.Fault{Method: "edit channel", Do: fake.Refuse, RetryAfter: 5})
+		w.Fault(fake.CallFault{Method: "edit channel", Do: fake.Refuse, RetryAfter: 5})
 		if err := w.client.Delete(t.Context(), at); adapters.KindOf(err) != adapters.Limited || err == nil {
 			t.Errorf("%v, want limited", err)
 		}

@@ -61,7 +61,7 @@ func TestRefusalsEndBeforeTheBan(t *testing.T) {
 		if wait := l.take(r, now); wait > 0 {
 			t.Fatalf("after %d refusals: wait %s", n, wait)
 		}
-		l.learn(r, httpx.Answer{Status: []int{401, 403, 429}[n%3]}, now)
+		l.learn(r, httpx.CallOutcome{Status: []int{401, 403, 429}[n%3]}, now)
 	}
 	if wait := l.take(r, now.Add(time.Minute)); wait != refusedWindow-time.Minute {
 		t.Errorf("after %d refusals: wait %s, want to the end of the ten minutes", maxRefused, wait)
@@ -78,8 +78,8 @@ func TestARefusalHoldsItsBucket(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	edit, post := channelRoute("edit message", http.MethodPatch, "1", ""), channelRoute("create message", http.MethodPost, "1", "")
 	header := http.Header{"X-Ratelimit-Bucket": {"b"}, "X-Ratelimit-Remaining": {"3"}, "X-Ratelimit-Reset-After": {"1"}}
-	l.learn(edit, httpx.Answer{Status: http.StatusOK, Header: header}, now)
-	l.learn(post, httpx.Answer{Status: http.StatusTooManyRequests, Header: header, Whole: []byte(`{"retry_after":7}`)}, now)
+	l.learn(edit, httpx.CallOutcome{Status: http.StatusOK, Header: header}, now)
+	l.learn(post, httpx.CallOutcome{Status: http.StatusTooManyRequests, Header: header, Whole: []byte(`{"retry_after":7}`)}, now)
 	for _, r := range []route{edit, post} {
 		if wait := l.take(r, now); wait != 7*time.Second {
 			t.Errorf("%s: wait %s, want what the refusal said", r.op, wait)
@@ -96,7 +96,7 @@ func TestTheBotsLimitLeavesInteractionsAlone(t *testing.T) {
 	var l limits
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	post := channelRoute("create message", http.MethodPost, "1", "")
-	l.learn(post, httpx.Answer{Status: http.StatusTooManyRequests, Whole: []byte(`{"retry_after":7,"global":true}`)}, now)
+	l.learn(post, httpx.CallOutcome{Status: http.StatusTooManyRequests, Whole: []byte(`{"retry_after":7,"global":true}`)}, now)
 	for _, c := range []struct {
 		r    route
 		want time.Duration

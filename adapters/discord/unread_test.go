@@ -22,8 +22,8 @@ func TestNothingIsFoundWhereNothingIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		thread := w.room.NewThread(w.kai, "aside")
-		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "once", Key: "k", Face: adapters.Persona{Name: "Max"}}
-		w.Fault(fake.Fault{Method: "execute webhook", Do: fake.Cut, Apply: true})
+		p := adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "once", Key: "k", Face: adapters.AgentPersona{Name: "Max"}}
+		w.Fault(fake.CallFault{Method: "execute webhook", Do: fake.Cut, Apply: true})
 		if _, err := w.client.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
 			t.Errorf("got %v, want unknown", err)
 		}
@@ -59,7 +59,7 @@ func TestARoomWhosePastIsNotShownHasAGap(t *testing.T) {
 		w.receive()
 		pass(time.Minute)
 		got := w.inbox.take()
-		u, gap := body[adapters.Gap](t, got)
+		u, gap := body[adapters.UpdateGap](t, got)
 		if len(got) != 1 || u.Chat.ID != w.room.ID.String() || !strings.Contains(gap.Reason, "Read Message History") {
 			t.Errorf("got %+v", got)
 		}
@@ -74,7 +74,7 @@ func TestAPastThatIsNotShownIsSaidToBe(t *testing.T) {
 		w := open(t)
 		empty := w.guild.NewChannel("empty", fakediscord.TextChannel)
 		w.says("before")
-		read := func(ch *fakediscord.Channel) error {
+		read := func(ch *fakediscord.GuildChannel) error {
 			return w.client.History(t.Context(), adapters.HistoryRange{Chat: ch.ID.String()}, func(context.Context, adapters.HistoryPage) error { return nil })
 		}
 		w.room.Denies(readHistory)
@@ -94,7 +94,7 @@ func TestAQuietDirectChatTakesOneCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		direct := w.bot.Direct(w.kai)
-		direct.Says(w.kai, "hello", fakediscord.Said{})
+		direct.Says(w.kai, "hello", fakediscord.PostOptions{})
 		w.inbox.take()
 		testutil.OK(t, w.stop())
 		before := len(w.Ledger().Calls)

@@ -63,7 +63,7 @@ func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error)
 
 // tells returns the update that says of a chat what e tells, and Discord gives no
 // identity of its own.
-func (e event) tells(what string, ch channel, b adapters.Body) adapters.Update {
+func (e event) tells(what string, ch channel, b adapters.UpdateBody) adapters.Update {
 	return adapters.Update{
 		ID: ch.ID, Key: eventKey(what+":"+ch.ID, e.session.ID, e.session.Seq), Chat: ch.chat(), At: time.Now().UTC(), Body: b,
 	}
@@ -90,7 +90,7 @@ var saysNothing = []string{
 func (r *receiver) unreadable(kind string, raw json.RawMessage, reason string) []adapters.Update {
 	u := adapters.Update{
 		ID: adapters.RawKey(raw), Key: adapters.RawKey(raw), At: time.Now().UTC(),
-		Body: adapters.Unreadable{Kind: kind, Reason: reason}, Raw: raw,
+		Body: adapters.UnreadableUpdate{Kind: kind, Reason: reason}, Raw: raw,
 	}
 	var inside struct {
 		ChannelID string `json:"channel_id"`
@@ -139,7 +139,7 @@ func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapter
 	}
 	u.At = m.EditedAt.UTC()
 	u.Key = editKey(m.ChannelID, m.ID, u.At, strings.Join(content, "\x00"))
-	u.Body = adapters.Edit{New: said}
+	u.Body = adapters.MessageEdit{New: said}
 	return []adapters.Update{u}, nil
 }
 
@@ -167,7 +167,7 @@ func (r *receiver) readDelete(ctx context.Context, kind string, raw json.RawMess
 	}
 	return []adapters.Update{{
 		ID: said.IDs[0], Key: deleteKey(said.ChannelID, strings.Join(said.IDs, ",")), Common: isCommon(chat), Chat: chat, Thread: thread,
-		At: time.Now().UTC(), Body: adapters.Delete{Messages: said.IDs},
+		At: time.Now().UTC(), Body: adapters.MessageDeletion{Messages: said.IDs},
 	}}, nil
 }
 
@@ -204,9 +204,9 @@ func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update
 	}
 	switch emoji := said.Emoji.shown(); e.Type {
 	case "MESSAGE_REACTION_ADD":
-		u.Body = adapters.Reaction{Message: said.MessageID, New: []string{emoji}}
+		u.Body = adapters.ReactionChange{Message: said.MessageID, New: []string{emoji}}
 	case "MESSAGE_REACTION_REMOVE":
-		u.Body = adapters.Reaction{Message: said.MessageID, Old: []string{emoji}}
+		u.Body = adapters.ReactionChange{Message: said.MessageID, Old: []string{emoji}}
 	default:
 		u.Body = adapters.ReactionsCleared{Message: said.MessageID, Emoji: emoji}
 	}

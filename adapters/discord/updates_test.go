@@ -26,16 +26,16 @@ func TestAnAnswersUndecodableFieldsAreHarmless(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		thread := w.room.NewThread(w.kai, "Lunch")
-		thread.Says(w.kai, "bread", fakediscord.Said{})
+		thread.Says(w.kai, "bread", fakediscord.PostOptions{})
 		w.inbox.take() // and the cursor is behind the thread's beginning
 		testutil.OK(t, w.stop())
 		w.client = w.newClient()
-		w.Fault(fake.Fault{Method: "get threads", Do: fake.Garbage, Description: "[]", Times: -1})
-		w.Fault(fake.Fault{Method: "get channel", Do: fake.Garbage, Times: -1, Description: fmt.Sprintf(
+		w.Fault(fake.CallFault{Method: "get threads", Do: fake.Garbage, Description: "[]", Times: -1})
+		w.Fault(fake.CallFault{Method: "get channel", Do: fake.Garbage, Times: -1, Description: fmt.Sprintf(
 			`{"id":"%s","type":11,"guild_id":"%s","parent_id":"%s","name":"Lunch","recipients":7,"thread_metadata":"none"}`, thread.ID, w.guild.ID, w.room.ID)})
 		w.receive()
-		thread.Says(w.kai, "soup", fakediscord.Said{})
-		if u, _ := body[adapters.Message](t, w.inbox.take()); u.Chat.ID != w.room.ID.String() || u.Thread.Title != "Lunch" {
+		thread.Says(w.kai, "soup", fakediscord.PostOptions{})
+		if u, _ := body[adapters.IncomingMessage](t, w.inbox.take()); u.Chat.ID != w.room.ID.String() || u.Thread.Title != "Lunch" {
 			t.Errorf("got %+v", u)
 		}
 	})
@@ -59,7 +59,7 @@ func TestOnlyChangedWordsAreAnEdit(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 		w.room.Edits(id, "second")
-		if _, e := body[adapters.Edit](t, w.inbox.take()); e.New.Text != "second" || e.New.ID != id.String() {
+		if _, e := body[adapters.MessageEdit](t, w.inbox.take()); e.New.Text != "second" || e.New.ID != id.String() {
 			t.Errorf("got %+v", e)
 		}
 	})
@@ -72,7 +72,7 @@ func TestManyMessagesDeletedAtOnceAreOneUpdate(t *testing.T) {
 		a, b := w.says("a"), w.says("b")
 		w.inbox.take()
 		w.room.Deletes(a, b)
-		if _, d := body[adapters.Delete](t, w.inbox.take()); !cmp.Equal(d.Messages, []string{a.String(), b.String()}) {
+		if _, d := body[adapters.MessageDeletion](t, w.inbox.take()); !cmp.Equal(d.Messages, []string{a.String(), b.String()}) {
 			t.Errorf("got %v", d.Messages)
 		}
 	})
@@ -109,7 +109,7 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 		var read, kept int
 		for _, u := range w.inbox.take() {
 			switch b := u.Body.(type) {
-			case adapters.Message:
+			case adapters.IncomingMessage:
 				read++
 				if b.Text != "words" {
 					t.Errorf("got %+v", b)
@@ -119,7 +119,7 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 					t.Errorf("got %+v", u)
 				}
 				read++
-			case adapters.Unreadable:
+			case adapters.UnreadableUpdate:
 				kept++
 				if len(u.Raw) == 0 || u.Chat.ID != chat {
 					t.Errorf("got %+v", u)
@@ -131,7 +131,7 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 		}
 		w.bot.Inject("MESSAGE_UPDATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"content":"other words","mentions":7,`+
 			`"author":{"id":"5","username":"kai"},"timestamp":"soon","edited_timestamp":"2000-01-01T00:00:09Z","embeds":{}}`, chat, w.guild.ID.String()))
-		if _, e := body[adapters.Edit](t, w.inbox.take()); e.New.Text != "other words" {
+		if _, e := body[adapters.MessageEdit](t, w.inbox.take()); e.New.Text != "other words" {
 			t.Errorf("got %+v", e)
 		}
 	})
@@ -151,7 +151,7 @@ func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 				w.bot.Forget()
 				w.room.SaysUnheard(w.kai, "meanwhile")
 				for _, call := range []string{"get messages", "get channel", "get guild", "get channels", "get threads", "get member"} {
-					w.Fault(fake.Fault{Method: call, Do: fake.Garbage, Description: odd, Times: -1})
+					w.Fault(fake.CallFault{Method: call, Do: fake.Garbage, Description: odd, Times: -1})
 				}
 				w.client = w.newClient()
 				w.receive()
@@ -162,7 +162,7 @@ func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 				if name == "a list" {
 					return // of no messages: history told that there are none
 				}
-				if u, gap := body[adapters.Gap](t, got); u.Chat.ID != w.room.ID.String() || gap.From.After(u.At) || u.Key == "" {
+				if u, gap := body[adapters.UpdateGap](t, got); u.Chat.ID != w.room.ID.String() || gap.From.After(u.At) || u.Key == "" {
 					t.Errorf("the gap is %+v", u)
 				}
 			})
@@ -189,22 +189,22 @@ func TestInteractionsAreCommands(t *testing.T) {
 		under := w.says("choose")
 		w.inbox.take()
 		w.room.Invokes(w.kai, w.bot, "stop", "it *now*")
-		u, m := body[adapters.Message](t, w.inbox.take())
+		u, m := body[adapters.IncomingMessage](t, w.inbox.take())
 		if m.Command == nil || m.Command.Name != "stop" || m.Command.Args != "it *now*" || !m.ToUs || u.From.ID != w.kai.ID.String() {
 			t.Errorf("got %+v %+v", u, m.Command)
 		}
 		w.room.Presses(w.kai, w.bot, under, "approve 42")
-		if _, m = body[adapters.Message](t, w.inbox.take()); m.Command == nil || m.Command.Name != "approve" || m.Command.Args != "42" || m.ReplyTo != under.String() {
+		if _, m = body[adapters.IncomingMessage](t, w.inbox.take()); m.Command == nil || m.Command.Name != "approve" || m.Command.Args != "42" || m.ReplyTo != under.String() {
 			t.Errorf("got %+v", m)
 		}
-		for said, want := range map[string]*adapters.Command{
+		for said, want := range map[string]*adapters.ChatCommand{
 			"/stop now":        {Name: "stop", Args: "now"},
 			"<@BOT> /Help":     {Name: "help"},
 			"see /usr/bin":     nil,
 			"/usr/bin is full": nil,
 		} {
 			w.says(strings.ReplaceAll(said, "BOT", w.bot.ID.String()))
-			if _, m := body[adapters.Message](t, w.inbox.take()); !cmp.Equal(m.Command, want) {
+			if _, m := body[adapters.IncomingMessage](t, w.inbox.take()); !cmp.Equal(m.Command, want) {
 				t.Errorf("%q is the command %+v, want %+v", said, m.Command, want)
 			}
 		}
@@ -215,9 +215,9 @@ func TestInteractionsAreCommands(t *testing.T) {
 func TestFilesAreFetchedAfterTheirAddressExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		w.room.Says(w.kai, "", fakediscord.Said{Files: []fakediscord.File{{Name: "cat.png", MIME: "image/png", Data: []byte("meow")}}})
-		_, m := body[adapters.Message](t, w.inbox.take())
-		want := []adapters.Attachment{{Kind: "photo", ID: m.Attachments[0].ID, Name: "cat.png", MIME: "image/png", Size: 4}}
+		w.room.Says(w.kai, "", fakediscord.PostOptions{Files: []fakediscord.SharedFile{{Name: "cat.png", MIME: "image/png", Data: []byte("meow")}}})
+		_, m := body[adapters.IncomingMessage](t, w.inbox.take())
+		want := []adapters.IncomingFile{{Kind: "photo", ID: m.Attachments[0].ID, Name: "cat.png", MIME: "image/png", Size: 4}}
 		testutil.Same(t, "Attachments", want, m.Attachments)
 		pass(48 * time.Hour)
 		got, err := w.client.Fetch(t.Context(), m.Attachments[0], 4)
@@ -241,8 +241,8 @@ func TestFilesAreFetchedAfterTheirAddressExpired(t *testing.T) {
 func TestAFilesAddressIsInNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		w.room.Says(w.kai, "", fakediscord.Said{Files: []fakediscord.File{{Name: "cat.png", Data: []byte("meow")}}})
-		_, m := body[adapters.Message](t, w.inbox.take())
+		w.room.Says(w.kai, "", fakediscord.PostOptions{Files: []fakediscord.SharedFile{{Name: "cat.png", Data: []byte("meow")}}})
+		_, m := body[adapters.IncomingMessage](t, w.inbox.take())
 		broken := httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) {
 			if strings.Contains(r.URL.Path, "/files/") {
 				return nil, errors.New("the line is cut")
@@ -262,7 +262,7 @@ func TestAFilesAddressIsInNoError(t *testing.T) {
 func TestClearedReactionsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		id := w.room.Says(w.kai, "lunch?", fakediscord.Said{})
+		id := w.room.Says(w.kai, "lunch?", fakediscord.PostOptions{})
 		w.room.Reacts(w.kai, id, "👍", "🎉")
 		w.inbox.take()
 		for _, emoji := range []string{"👍", ""} {
@@ -280,15 +280,15 @@ func TestClearedReactionsAreTold(t *testing.T) {
 func TestWhoReactsIsKnownToBeAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		for _, in := range []*fakediscord.Channel{w.room, w.bot.Direct(w.kai)} {
-			id := in.Says(w.kai, "lunch?", fakediscord.Said{})
+		for _, in := range []*fakediscord.GuildChannel{w.room, w.bot.Direct(w.kai)} {
+			id := in.Says(w.kai, "lunch?", fakediscord.PostOptions{})
 			w.restart() // who said it is forgotten
 			in.Reacts(w.kai, id, "👍")
 			in.Reacts(w.kai, id)
 			synctest.Wait()
 			told := 0
 			for _, u := range w.inbox.take() {
-				if _, reacted := u.Body.(adapters.Reaction); reacted {
+				if _, reacted := u.Body.(adapters.ReactionChange); reacted {
 					told++
 					if u.From.ID != w.kai.ID.String() || u.From.Kind != adapters.Human {
 						t.Errorf("in %s it was %+v", in.ID, u.From)
@@ -351,8 +351,8 @@ func TestTwoBotsTellOfOneMessage(t *testing.T) {
 				t.Errorf("one tells of %s (common %t), the other of %s (common %t)", one[i].Key, one[i].Common, two[i].Key, two[i].Common)
 			}
 		}
-		direct := w.bot.Direct(w.kai).Says(w.kai, "psst", fakediscord.Said{})
-		if u, m := body[adapters.Message](t, w.inbox.take()); m.ID != direct.String() || u.Common {
+		direct := w.bot.Direct(w.kai).Says(w.kai, "psst", fakediscord.PostOptions{})
+		if u, m := body[adapters.IncomingMessage](t, w.inbox.take()); m.ID != direct.String() || u.Common {
 			t.Errorf("a direct chat is nobody else's: %+v", u)
 		}
 	})
@@ -363,13 +363,13 @@ func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		w.guild.NewChannel("secret", fakediscord.TextChannel).Denies(1 << 10)
-		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 		synctest.Wait()
 		w.inbox.take()
 		w.guild.Joins(tom)
 		var came []string
 		for _, u := range w.inbox.take() {
-			if _, ok := u.Body.(adapters.Joined); ok {
+			if _, ok := u.Body.(adapters.PeopleJoined); ok {
 				came = append(came, u.Chat.Title)
 			}
 		}

@@ -29,7 +29,7 @@ var _ adapters.FileSender = (*Client)(nil)
 func (c *messageSender) MaxFile(string) int64 { return maxUpload }
 
 // post makes a call that creates a message, with files if there are any.
-func (c *messageSender) post(ctx context.Context, r route, body any, files []adapters.File, into any) error {
+func (c *messageSender) post(ctx context.Context, r route, body any, files []adapters.OutgoingFile, into any) error {
 	if len(files) == 0 {
 		return c.call(ctx, r, body, into)
 	}
@@ -76,7 +76,7 @@ func addJSON(form *multipart.Writer, body any) error {
 
 // addFile adds the n-th file and returns its size, which is more than allowed
 // where it was cut.
-func addFile(ctx context.Context, form *multipart.Writer, n int, f adapters.File) (int64, error) {
+func addFile(ctx context.Context, form *multipart.Writer, n int, f adapters.OutgoingFile) (int64, error) {
 	from, err := f.Open(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("open file %q: %w", f.Name, err)

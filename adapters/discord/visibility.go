@@ -183,7 +183,7 @@ func (r *receiver) hidden(e event, on guild, chats []channel, all []member) (upd
 			}
 		}
 		if len(gone) > 0 {
-			updates = append(updates, e.tells("unseen", ch, adapters.Left{People: gone, Unseen: true}))
+			updates = append(updates, e.tells("unseen", ch, adapters.PeopleLeft{People: gone, Unseen: true}))
 		}
 	}
 	return updates
@@ -228,10 +228,10 @@ func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.U
 	}
 	var updates []adapters.Update
 	if len(joined) > 0 {
-		updates = append(updates, e.tells("joined", ch, adapters.Joined{People: joined}))
+		updates = append(updates, e.tells("joined", ch, adapters.PeopleJoined{People: joined}))
 	}
 	if len(left) > 0 {
-		updates = append(updates, e.tells("left", ch, adapters.Left{People: left}))
+		updates = append(updates, e.tells("left", ch, adapters.PeopleLeft{People: left}))
 	}
 	return updates, nil
 }

@@ -20,15 +20,17 @@ import (
 // SECURITY S5, ADR 15: whom a channel is hidden from is told, though Discord says so to
 // nobody: in whatever way it comes about, and only of them.
 func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
-	for name, hide := range map[string]func(w *world, secret *fakediscord.Channel, staff fakediscord.ID, tom *fakediscord.Person){
-		"their role is taken": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) { w.guild.Gives(tom) },
-		"they get another one": func(w *world, _ *fakediscord.Channel, staff fakediscord.ID, tom *fakediscord.Person) {
+	for name, hide := range map[string]func(w *world, secret *fakediscord.GuildChannel, staff fakediscord.SnowflakeID, tom *fakediscord.HumanUser){
+		"their role is taken": func(w *world, _ *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
+			w.guild.Gives(tom)
+		},
+		"they get another one": func(w *world, _ *fakediscord.GuildChannel, staff fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
 			w.guild.Gives(tom, staff+1)
 		},
-		"the role is deleted": func(w *world, _ *fakediscord.Channel, staff fakediscord.ID, _ *fakediscord.Person) {
+		"the role is deleted": func(w *world, _ *fakediscord.GuildChannel, staff fakediscord.SnowflakeID, _ *fakediscord.HumanUser) {
 			w.guild.DropsRole(staff)
 		},
-		"their role may do less": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+		"their role may do less": func(w *world, _ *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
 			boss := w.guild.AddRole("boss", 1<<3)
 			w.guild.Gives(tom, boss)
 			if got := hiddenFrom(w.inbox.take()); got["secret"] != nil {
@@ -36,13 +38,13 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 			}
 			w.guild.ChangesRole(boss, 0)
 		},
-		"the channel is closed": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, _ *fakediscord.Person) {
+		"the channel is closed": func(w *world, secret *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, _ *fakediscord.HumanUser) {
 			secret.ShowsTo(w.guild.Role(w.bot))
 		},
-		"hidden from one": func(_ *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+		"hidden from one": func(_ *world, secret *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
 			secret.HidesFrom(tom)
 		},
-		"while away": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+		"while away": func(w *world, _ *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
 			testutil.OK(w.t, w.stop())
 			w.bot.Forget()
 			w.guild.Gives(tom)
@@ -50,21 +52,21 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 			w.receive()
 			pass(time.Minute)
 		},
-		"their role is taken, which is the first that is told of them": func(w *world, _ *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+		"their role is taken, which is the first that is told of them": func(w *world, _ *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
 			w.restart()
 			pass(time.Minute)
 			w.guild.Gives(tom)
 		},
-		"after a restart, behind what Discord is asked about": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+		"after a restart, behind what Discord is asked about": func(w *world, secret *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
 			testutil.OK(w.t, w.stop())
-			w.room.NewThread(w.kai, "asked about").Says(w.kai, "hello", fakediscord.Said{})
+			w.room.NewThread(w.kai, "asked about").Says(w.kai, "hello", fakediscord.PostOptions{})
 			w.says("hello")
 			secret.HidesFrom(tom)
 			w.client = w.newClient()
 			w.receive()
 			pass(time.Minute)
 		},
-		"after a restart": func(w *world, secret *fakediscord.Channel, _ fakediscord.ID, tom *fakediscord.Person) {
+		"after a restart": func(w *world, secret *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
 			testutil.OK(w.t, w.stop())
 			secret.HidesFrom(tom)
 			w.client = w.newClient()
@@ -75,7 +77,7 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := open(t)
-				tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+				tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 				w.guild.Joins(tom)
 				staff := w.guild.AddRole("staff", 0)
 				w.guild.Gives(tom, staff)
@@ -100,7 +102,7 @@ func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 func TestNoSessionBeginsBeforeTheApplicationIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		for _, f := range []fake.Fault{{Do: fake.Refuse, Status: 429, RetryAfter: 300}, {Do: fake.Refuse, Status: 503}, {Do: fake.Cut}} {
+		for _, f := range []fake.CallFault{{Do: fake.Refuse, Status: 429, RetryAfter: 300}, {Do: fake.Refuse, Status: 503}, {Do: fake.Cut}} {
 			f.Method, f.Times = "get application", 1
 			w.Fault(f)
 			if _, err := w.client.Connect(t.Context()); err == nil {
@@ -108,7 +110,7 @@ func TestNoSessionBeginsBeforeTheApplicationIsKnown(t *testing.T) {
 			}
 			pass(5 * time.Minute)
 		}
-		w.Fault(fake.Fault{Method: "get application", Do: fake.Refuse, Status: 404, Times: 1}) // it may not be told at all
+		w.Fault(fake.CallFault{Method: "get application", Do: fake.Refuse, Status: 404, Times: 1}) // it may not be told at all
 		if _, err := w.client.Connect(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -131,13 +133,13 @@ func TestWhomAChannelIsHiddenFromIsAskedUntilItIsKnown(t *testing.T) {
 func asksWhoSees(t *testing.T, call string, restarts bool) {
 	t.Helper()
 	w := open(t)
-	tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+	tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 	w.guild.Joins(tom)
 	w.inbox.take()
 	w.restart()
 	w.says("hello") // and the server is asked for
 	w.inbox.take()
-	fault := w.Fault(fake.Fault{Method: call, Do: fake.HTML, Times: -1})
+	fault := w.Fault(fake.CallFault{Method: call, Do: fake.HTML, Times: -1})
 	w.room.HidesFrom(tom)
 	w.guild.AddRole("staff", 0)
 	w.guild.DropsRole(w.guild.AddRole("boss", 0))
@@ -166,7 +168,7 @@ func asksWhoSees(t *testing.T, call string, restarts bool) {
 func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		boss := w.AddPerson(fakediscord.Profile{Name: "Boss"})
+		boss := w.AddPerson(fakediscord.UserProfile{Name: "Boss"})
 		w.guild.Joins(boss)
 		w.room.Renames("lobby")
 		w.guild.ChangesRole(w.guild.Role(w.bot), fakediscord.ManageWebhooks|1<<10)
@@ -190,11 +192,11 @@ func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
 func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 		w.guild.Joins(tom)
 		psst := w.room.NewPrivateThread(w.kai, "psst")
 		w.inbox.take()
-		psst.Says(w.kai, "between us", fakediscord.Said{})
+		psst.Says(w.kai, "between us", fakediscord.PostOptions{})
 		psst.TakesIn(tom)
 		psst.PutsOut(tom)
 		w.room.NewThread(w.kai, "lunch").TakesIn(tom)
@@ -208,7 +210,7 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 				if u.Chat.Kind == adapters.Direct { // nobody else reads there; here moderators may
 					t.Errorf("the thread is a direct chat: %+v", u.Chat)
 				}
-			} else if _, said := u.Body.(adapters.Message); said || u.Thread.ID == psst.ID.String() {
+			} else if _, said := u.Body.(adapters.IncomingMessage); said || u.Thread.ID == psst.ID.String() {
 				t.Errorf("%T is told of %s", u.Body, u.Chat.Title)
 			}
 		}
@@ -225,12 +227,12 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 func TestWhoIsPutOutOfAThreadIsStillAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 		w.guild.Joins(tom)
 		psst := w.room.NewPrivateThread(w.kai, "psst")
 		w.inbox.take()
 		psst.PutsOut(tom)
-		_, left := body[adapters.Left](t, w.inbox.take())
+		_, left := body[adapters.PeopleLeft](t, w.inbox.take())
 		testutil.Same(t, "who left", []adapters.Person{{ID: tom.ID.String(), Kind: adapters.Human}}, left.People)
 	})
 }
@@ -239,9 +241,9 @@ func TestWhoIsPutOutOfAThreadIsStillAPerson(t *testing.T) {
 func TestPrivateThreadsAreHiddenWithTheirChannel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 		w.guild.Joins(tom)
-		w.room.NewPrivateThread(w.kai, "psst").Says(tom, "hello", fakediscord.Said{})
+		w.room.NewPrivateThread(w.kai, "psst").Says(tom, "hello", fakediscord.PostOptions{})
 		w.inbox.take()
 		w.room.HidesFrom(tom)
 		got := hiddenFrom(w.inbox.take())
@@ -254,11 +256,11 @@ func TestPrivateThreadsAreHiddenWithTheirChannel(t *testing.T) {
 func TestWhoLeavesAServerLeavesAllItsChats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 		w.guild.Joins(tom)
 		want := []string{"general", "psst"}
 		psst := w.room.NewPrivateThread(w.kai, "psst")
-		psst.Says(tom, "hello", fakediscord.Said{})
+		psst.Says(tom, "hello", fakediscord.PostOptions{})
 		psst.Archive()
 		for i := range 120 {
 			name := fmt.Sprint("room ", i)
@@ -272,7 +274,7 @@ func TestWhoLeavesAServerLeavesAllItsChats(t *testing.T) {
 		pass(time.Minute)
 		var got []string
 		for _, u := range w.inbox.take() {
-			if left, ok := u.Body.(adapters.Left); ok && left.People[0].Name == "Tom" {
+			if left, ok := u.Body.(adapters.PeopleLeft); ok && left.People[0].Name == "Tom" {
 				got = append(got, u.Chat.Title)
 			}
 		}
@@ -296,7 +298,7 @@ func TestAFaceSpeaksInAPrivateThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		psst := w.room.NewPrivateThread(w.kai, "psst")
-		w.send(adapters.OutgoingMessage{Chat: psst.ID.String(), Text: "hello", Face: adapters.Persona{Name: "Max"}})
+		w.send(adapters.OutgoingMessage{Chat: psst.ID.String(), Text: "hello", Face: adapters.AgentPersona{Name: "Max"}})
 		sent := psst.Sent(w.bot)
 		if len(sent) != 1 || sent[0].Content != "hello" || sent[0].Name != "Max" || sent[0].Webhook == 0 {
 			t.Errorf("the thread holds %+v", sent)
@@ -308,7 +310,7 @@ func TestAFaceSpeaksInAPrivateThread(t *testing.T) {
 func hiddenFrom(updates []adapters.Update) map[string][]string {
 	all := map[string]map[string]bool{}
 	for _, u := range updates {
-		left, ok := u.Body.(adapters.Left)
+		left, ok := u.Body.(adapters.PeopleLeft)
 		if !ok || !left.Unseen {
 			continue
 		}
@@ -331,7 +333,7 @@ func hiddenFrom(updates []adapters.Update) map[string][]string {
 func TestChannelsThatAreNotShownAreNotLookedInto(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
-		tom := w.AddPerson(fakediscord.Profile{Name: "Tom"})
+		tom := w.AddPerson(fakediscord.UserProfile{Name: "Tom"})
 		w.guild.Joins(tom)
 		hidden := w.guild.NewChannel("hidden", fakediscord.TextChannel)
 		hidden.ShowsTo()

@@ -27,7 +27,7 @@ const hookPath = "/discord/ada"
 // calledWorld is a world whose bot is called with interactions.
 func calledWorld(t *testing.T) *world {
 	t.Helper()
-	var network fake.Network
+	var network fake.MemoryNetwork
 	ln, err := network.Listen("trestle.test")
 	testutil.OK(t, err)
 	client := network.Client()
@@ -96,7 +96,7 @@ func TestInteractionsMayComeByCalls(t *testing.T) {
 		}
 		var commands []string
 		for _, u := range w.inbox.take() {
-			if m, ok := u.Body.(adapters.Message); ok && m.Command != nil {
+			if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Command != nil {
 				commands = append(commands, m.Command.Name+" "+m.Command.Args)
 			}
 		}

@@ -72,14 +72,14 @@ func WriteSent[Out any](w http.ResponseWriter, r *http.Request, await func(ctx c
 
 // HandleFaults lets /control/fault put faults in force, and out of it.
 func HandleFaults(mux *http.ServeMux, on interface {
-	Fault(f Fault) *ArmedFault
+	Fault(f CallFault) *ArmedFault
 	ClearFaults()
 },
 ) {
 	type done struct {
 		OK bool `json:"ok"`
 	}
-	mux.Handle("POST /control/fault", HandleJSON(func(f Fault) (done, error) {
+	mux.Handle("POST /control/fault", HandleJSON(func(f CallFault) (done, error) {
 		on.Fault(f)
 		return done{true}, nil
 	}))

@@ -20,8 +20,8 @@ const (
 	Cut      FaultKind = "cut"      // close the connection without an answer
 )
 
-// A Fault says which calls fail and how. Its zero matchers match every call.
-type Fault struct {
+// A CallFault says which calls fail and how. Its zero matchers match every call.
+type CallFault struct {
 	Do FaultKind `json:"do"`
 
 	Bot    int64  `json:"bot,omitzero"`    // only this bot's calls
@@ -44,8 +44,8 @@ type Fault struct {
 
 // An ArmedFault is a fault in force.
 type ArmedFault struct {
-	of    *Faults
-	fault Fault
+	of    *FaultList
+	fault CallFault
 	seen  int // guarded by of.mu
 	hits  int // guarded by of.mu
 }
@@ -64,9 +64,9 @@ func (a *ArmedFault) Clear() {
 	a.of.remove(a)
 }
 
-// Faults are the ones in force, oldest first; the first that hits a call wins.
+// FaultList are the ones in force, oldest first; the first that hits a call wins.
 // The zero value has none. It is safe for concurrent use.
-type Faults struct {
+type FaultList struct {
 	armed atomic.Int32 // lets calls pass without a lock while there is none
 
 	mu   sync.Mutex // guards what follows
@@ -74,7 +74,7 @@ type Faults struct {
 }
 
 // Arm puts f in force.
-func (fs *Faults) Arm(f Fault) *ArmedFault {
+func (fs *FaultList) Arm(f CallFault) *ArmedFault {
 	if f.Times == 0 {
 		f.Times = 1
 	}
@@ -90,7 +90,7 @@ func (fs *Faults) Arm(f Fault) *ArmedFault {
 }
 
 // Clear takes every fault out of force.
-func (fs *Faults) Clear() {
+func (fs *FaultList) Clear() {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	fs.list = nil
@@ -98,7 +98,7 @@ func (fs *Faults) Clear() {
 }
 
 // remove needs the lock.
-func (fs *Faults) remove(a *ArmedFault) {
+func (fs *FaultList) remove(a *ArmedFault) {
 	kept := make([]*ArmedFault, 0, len(fs.list))
 	for _, o := range fs.list {
 		if o != a {
@@ -110,9 +110,9 @@ func (fs *Faults) remove(a *ArmedFault) {
 }
 
 // Hit returns the fault that meets the call, if any, and counts it.
-func (fs *Faults) Hit(matches func(Fault) bool) (Fault, bool) {
+func (fs *FaultList) Hit(matches func(CallFault) bool) (CallFault, bool) {
 	if fs.armed.Load() == 0 {
-		return Fault{}, false
+		return CallFault{}, false
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -130,5 +130,5 @@ func (fs *Faults) Hit(matches func(Fault) bool) (Fault, bool) {
 		}
 		return a.fault, true
 	}
-	return Fault{}, false
+	return CallFault{}, false
 }

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// A Network is a loopback that exists only in memory: whoever listens on a name
+// A MemoryNetwork is a loopback that exists only in memory: whoever listens on a name
 // is reached by dialling that name, over net.Pipe. Because its connections are
 // made of channels, everything on it works inside a testing/synctest bubble.
 // The zero value is an empty network, ready for use by several goroutines.
-type Network struct {
+type MemoryNetwork struct {
 	mu        sync.Mutex // guards what follows
 	listeners map[string]*pipeListener
 }
@@ -24,7 +24,7 @@ var errRefused = errors.New("connection refused")
 // Listen opens the name, such as "telegram.test:80" or "telegram.test" (port 80
 // is then meant). It fails when a person listens there already. Closing the
 // listener frees the name and leaves accepted connections alone.
-func (n *Network) Listen(name string) (net.Listener, error) {
+func (n *MemoryNetwork) Listen(name string) (net.Listener, error) {
 	name = withPort(name)
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -50,7 +50,7 @@ func (n *Network) Listen(name string) (net.Listener, error) {
 
 // DialContext connects to the listener of that name. The network argument is
 // ignored. Its signature fits [http.Transport].
-func (n *Network) DialContext(ctx context.Context, _, name string) (net.Conn, error) {
+func (n *MemoryNetwork) DialContext(ctx context.Context, _, name string) (net.Conn, error) {
 	name = withPort(name)
 	n.mu.Lock()
 	l := n.listeners[name]
@@ -71,7 +71,7 @@ func (n *Network) DialContext(ctx context.Context, _, name string) (net.Conn, er
 
 // Client returns an HTTP client that reaches only this network. The caller
 // closes its idle connections when done, as with any client.
-func (n *Network) Client() *http.Client {
+func (n *MemoryNetwork) Client() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		DialContext:         n.DialContext,
 		MaxIdleConnsPerHost: 64,

@@ -13,7 +13,7 @@ import (
 )
 
 func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
-	n := new(fake.Network)
+	n := new(fake.MemoryNetwork)
 	if c, err := n.DialContext(t.Context(), "tcp", "nobody.test:80"); err == nil {
 		t.Errorf("connected to %v", c.RemoteAddr())
 	}
@@ -35,7 +35,7 @@ func TestDiallingANameNobodyListensOnIsRefused(t *testing.T) {
 
 func TestADialEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := new(fake.Network)
+		n := new(fake.MemoryNetwork)
 		ln, err := n.Listen("busy.test")
 		testutil.OK(t, err)
 		t.Cleanup(func() { testutil.OK(t, ln.Close()) })

@@ -98,8 +98,8 @@ func (t RoundTripFunc) RoundTrip(r *http.Request) (*http.Response, error) { retu
 // maxAnswer bounds one answer of a platform.
 const maxAnswer = 64 << 20
 
-// An Answer is what was seen of one call, as far as it came.
-type Answer struct {
+// A CallOutcome is what was seen of one call, as far as it came.
+type CallOutcome struct {
 	Written bool // some of the request may have left us
 	Status  int  // 0 when no answer came
 	Header  http.Header
@@ -109,7 +109,7 @@ type Answer struct {
 // Take reads the body of resp whole, so that the connection is used again and an
 // answer that nobody can parse can still be looked at. It returns resp as it was
 // given, with the same bytes to be read.
-func (a *Answer) Take(resp *http.Response, err error) (*http.Response, error) {
+func (a *CallOutcome) Take(resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -191,7 +191,7 @@ func (e *hidden) Unwrap() error { return e.cause }
 
 // RedactError keeps of err only its words without the secrets, behind the status if that is
 // not 0, and whether the context ended it.
-func RedactError(err error, status int, secrets ...adapters.Secret) error {
+func RedactError(err error, status int, secrets ...adapters.SecretString) error {
 	words := err.Error()
 	if status != 0 {
 		words = fmt.Sprintf("HTTP %d %s: %s", status, http.StatusText(status), words)

@@ -18,7 +18,7 @@ import (
 // minute; each call is counted, also the last ones.
 func TestRefusedCallsAreToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var log faketest.Log
+		var log faketest.LogBuffer
 		lg := slog.New(slog.NewTextHandler(&log, nil))
 		var r RejectedCallLog
 		var seen int // of the log

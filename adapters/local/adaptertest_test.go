@@ -35,23 +35,23 @@ func counter() func() string {
 // crowd is the people of the rooms: patient, each repeating a line until it is
 // taken, as a person at a terminal does. They do one thing after the other.
 type crowd struct {
-	rooms *local.Rooms
+	rooms *local.RoomAdapter
 	newID func() string
 	deeds chan func(context.Context) error
 
 	mu    sync.Mutex // guards what follows
-	shown map[string][]adaptertest.Sent
+	shown map[string][]adaptertest.SentMessage
 	typed map[string]bool
 	seen  map[string][]string // reactions, by message
 }
 
-func openRig(t *testing.T) adaptertest.Fixture {
+func openRig(t *testing.T) adaptertest.SuiteFixture {
 	t.Helper()
 	newID := counter()
 	opts := local.Options{NewID: newID, Handle: "ada"}
 	c := &crowd{
 		rooms: local.New(opts), newID: newID, deeds: make(chan func(context.Context) error, 1000),
-		shown: map[string][]adaptertest.Sent{}, typed: map[string]bool{}, seen: map[string][]string{},
+		shown: map[string][]adaptertest.SentMessage{}, typed: map[string]bool{}, seen: map[string][]string{},
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var wg sync.WaitGroup
@@ -65,12 +65,12 @@ func openRig(t *testing.T) adaptertest.Fixture {
 		wg.Go(func() { c.watch(ctx, chat, sub) })
 	}
 	wg.Go(func() { c.persist(ctx) })
-	return adaptertest.Fixture{
+	return adaptertest.SuiteFixture{
 		Adapter: c.rooms,
 		Restart: func() adapters.Adapter { return c.rooms }, // the process is the platform
 		Chat:    "lobby", Other: "kitchen", Thread: "thread 1", Mention: "@ada",
-		Say: func(l adaptertest.Line) string {
-			line := local.Line{ID: newID(), Chat: l.Chat, Thread: l.Thread, ReplyTo: l.ReplyTo, Text: l.Text, ToUs: c.ours(l.ReplyTo)}
+		Say: func(l adaptertest.HumanLine) string {
+			line := local.HumanLine{ID: newID(), Chat: l.Chat, Thread: l.Thread, ReplyTo: l.ReplyTo, Text: l.Text, ToUs: c.ours(l.ReplyTo)}
 			c.do(func(ctx context.Context) error { _, err := c.rooms.Say(ctx, maya, line); return err })
 			return line.ID
 		},
@@ -132,10 +132,10 @@ func (c *crowd) react(chat, message string, emoji ...string) {
 // ours reports whether the message is one we posted: people see that, so an
 // answer to it is marked by the terminal.
 func (c *crowd) ours(message string) bool {
-	return slices.ContainsFunc(c.sent("lobby"), func(m adaptertest.Sent) bool { return m.Message == message })
+	return slices.ContainsFunc(c.sent("lobby"), func(m adaptertest.SentMessage) bool { return m.Message == message })
 }
 
-func (c *crowd) sent(chat string) []adaptertest.Sent {
+func (c *crowd) sent(chat string) []adaptertest.SentMessage {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +143,7 @@ func (c *crowd) sent(chat string) []adaptertest.Sent {
 }
 
 // watch keeps what a watcher of the room has before the eyes.
-func (c *crowd) watch(ctx context.Context, chat string, sub *local.Subscription) {
+func (c *crowd) watch(ctx context.Context, chat string, sub *local.RoomSubscription) {
 	defer sub.Close()
 	for {
 		next, err := sub.Next(ctx)
@@ -151,27 +151,27 @@ func (c *crowd) watch(ctx context.Context, chat string, sub *local.Subscription)
 			return
 		}
 		c.mu.Lock()
-		of := func(message string) *adaptertest.Sent {
-			i := slices.IndexFunc(c.shown[chat], func(m adaptertest.Sent) bool { return m.Message == message })
+		of := func(message string) *adaptertest.SentMessage {
+			i := slices.IndexFunc(c.shown[chat], func(m adaptertest.SentMessage) bool { return m.Message == message })
 			if i < 0 {
-				return new(adaptertest.Sent)
+				return new(adaptertest.SentMessage)
 			}
 			return &c.shown[chat][i]
 		}
 		switch s := next.(type) {
-		case local.Posted:
-			c.shown[chat] = append(c.shown[chat], adaptertest.Sent{
+		case local.MessagePosted:
+			c.shown[chat] = append(c.shown[chat], adaptertest.SentMessage{
 				Message: s.Message, Thread: s.Thread, ReplyTo: s.ReplyTo, Text: plain(s.Text),
 			})
-		case local.Edited:
+		case local.MessageEdited:
 			of(s.Message).Text = plain(s.Text)
-		case local.Deleted:
+		case local.MessageDeleted:
 			of(s.Message).Deleted = true
-		case local.Reacted:
+		case local.ReactionSet:
 			of(s.Message).Reactions = slices.DeleteFunc([]string{s.Emoji}, func(e string) bool { return e == "" })
-		case local.Typing:
+		case local.TypingShown:
 			c.typed[chat] = true
-		case local.Said, local.Dropped:
+		case local.LineSaid, local.EventsDropped:
 		}
 		c.mu.Unlock()
 	}

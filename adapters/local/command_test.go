@@ -11,7 +11,7 @@ import (
 
 func TestACommandStandsAtTheHeadOfALine(t *testing.T) {
 	r := New(Options{NewID: func() string { return "1" }})
-	for text, want := range map[string]*adapters.Command{
+	for text, want := range map[string]*adapters.ChatCommand{
 		"/stop":          {Name: "stop"},
 		"/STOP  now ":    {Name: "stop", Args: "now"},
 		"/wake_me at 9":  {Name: "wake_me", Args: "at 9"},

@@ -15,8 +15,8 @@ import (
 //sumtype:decl
 type RoomEvent interface{ shown() }
 
-// Said is a person's line, shown once it is durable, also to who said it.
-type Said struct {
+// LineSaid is a person's line, shown once it is durable, also to who said it.
+type LineSaid struct {
 	Message string
 	Thread  string
 	ReplyTo string
@@ -25,8 +25,8 @@ type Said struct {
 	At      time.Time
 }
 
-// Posted is a message of ours, in CommonMark.
-type Posted struct {
+// MessagePosted is a message of ours, in CommonMark.
+type MessagePosted struct {
 	Message string
 	Thread  string
 	ReplyTo string
@@ -35,39 +35,39 @@ type Posted struct {
 	At      time.Time
 }
 
-// Edited means that a message has other words now.
-type Edited struct {
+// MessageEdited means that a message has other words now.
+type MessageEdited struct {
 	Message string
 	Text    string
 }
 
-// Deleted means that a message is gone.
-type Deleted struct{ Message string }
+// MessageDeleted means that a message is gone.
+type MessageDeleted struct{ Message string }
 
-// Reacted is our one reaction to a message; an empty emoji takes it back.
-type Reacted struct {
+// ReactionSet is our one reaction to a message; an empty emoji takes it back.
+type ReactionSet struct {
 	Message string
 	Emoji   string
 }
 
-// Typing means that something is being written. It fades after some seconds.
-type Typing struct{ Thread string }
+// TypingShown means that something is being written. It fades after some seconds.
+type TypingShown struct{ Thread string }
 
-// Dropped stands where a slow subscriber lost N things it had not read.
-type Dropped struct{ N int }
+// EventsDropped stands where a slow subscriber lost N things it had not read.
+type EventsDropped struct{ N int }
 
-func (Said) shown()    {}
-func (Posted) shown()  {}
-func (Edited) shown()  {}
-func (Deleted) shown() {}
-func (Reacted) shown() {}
-func (Typing) shown()  {}
-func (Dropped) shown() {}
+func (LineSaid) shown()       {}
+func (MessagePosted) shown()  {}
+func (MessageEdited) shown()  {}
+func (MessageDeleted) shown() {}
+func (ReactionSet) shown()    {}
+func (TypingShown) shown()    {}
+func (EventsDropped) shown()  {}
 
-// A Subscription is one watcher of one room. Next may be called by one
+// A RoomSubscription is one watcher of one room. Next may be called by one
 // goroutine at a time.
-type Subscription struct {
-	rooms *Rooms
+type RoomSubscription struct {
+	rooms *RoomAdapter
 	chat  string
 	limit int
 	ready chan struct{} // a doorbell with room for one ring
@@ -79,21 +79,21 @@ type Subscription struct {
 
 // Subscribe watches the room from now on, keeping up to limit things that were
 // not read yet (at least one). The caller closes the subscription.
-func (r *Rooms) Subscribe(chat string, limit int) (*Subscription, error) {
+func (r *RoomAdapter) Subscribe(chat string, limit int) (*RoomSubscription, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	open := r.rooms[chat]
 	if open == nil {
 		return nil, &adapters.Error{Kind: adapters.NoTarget, Op: "subscribe", Err: fmt.Errorf("there is no room %q", chat)}
 	}
-	s := &Subscription{rooms: r, chat: chat, limit: max(limit, 1), ready: make(chan struct{}, 1)}
+	s := &RoomSubscription{rooms: r, chat: chat, limit: max(limit, 1), ready: make(chan struct{}, 1)}
 	open.watchers = append(open.watchers, s)
 	return s, nil
 }
 
 // Next returns what there is to see, in the room's order, and waits for it until
 // ctx is done. A [Dropped] comes before what was kept.
-func (s *Subscription) Next(ctx context.Context) (RoomEvent, error) {
+func (s *RoomSubscription) Next(ctx context.Context) (RoomEvent, error) {
 	for {
 		if next, ok := s.take(); ok {
 			return next, nil
@@ -107,20 +107,20 @@ func (s *Subscription) Next(ctx context.Context) (RoomEvent, error) {
 }
 
 // Close ends the subscription. What was not read is gone.
-func (s *Subscription) Close() {
+func (s *RoomSubscription) Close() {
 	s.rooms.mu.Lock()
 	defer s.rooms.mu.Unlock()
 	if open := s.rooms.rooms[s.chat]; open != nil {
-		open.watchers = slices.DeleteFunc(open.watchers, func(o *Subscription) bool { return o == s })
+		open.watchers = slices.DeleteFunc(open.watchers, func(o *RoomSubscription) bool { return o == s })
 	}
 }
 
-func (s *Subscription) take() (RoomEvent, bool) {
+func (s *RoomSubscription) take() (RoomEvent, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := s.skipped; n > 0 {
 		s.skipped = 0
-		return Dropped{N: n}, true
+		return EventsDropped{N: n}, true
 	}
 	if len(s.waiting) == 0 {
 		return nil, false
@@ -131,7 +131,7 @@ func (s *Subscription) take() (RoomEvent, bool) {
 }
 
 // add never blocks: when there is no room the oldest is lost.
-func (s *Subscription) add(next RoomEvent) {
+func (s *RoomSubscription) add(next RoomEvent) {
 	s.mu.Lock()
 	if len(s.waiting) == s.limit {
 		s.waiting = slices.Delete(s.waiting, 0, 1)

@@ -25,9 +25,9 @@ type Options struct {
 	Handle string
 }
 
-// Rooms is an adapter whose chats are rooms in this process. Its methods may be
+// RoomAdapter is an adapter whose chats are rooms in this process. Its methods may be
 // called concurrently.
-type Rooms struct {
+type RoomAdapter struct {
 	opts Options
 	said chan said // to Receive, which owns the sink
 
@@ -36,17 +36,17 @@ type Rooms struct {
 }
 
 var (
-	_ adapters.Adapter        = (*Rooms)(nil)
-	_ adapters.Editor         = (*Rooms)(nil)
-	_ adapters.Deleter        = (*Rooms)(nil)
-	_ adapters.Reactor        = (*Rooms)(nil)
-	_ adapters.TypingNotifier = (*Rooms)(nil)
+	_ adapters.Adapter        = (*RoomAdapter)(nil)
+	_ adapters.MessageEditor  = (*RoomAdapter)(nil)
+	_ adapters.MessageDeleter = (*RoomAdapter)(nil)
+	_ adapters.ReactionSetter = (*RoomAdapter)(nil)
+	_ adapters.TypingNotifier = (*RoomAdapter)(nil)
 )
 
 // room is one chat and who watches it.
 type room struct {
 	chat     adapters.Chat
-	watchers []*Subscription
+	watchers []*RoomSubscription
 	// While a line is on its way to the sink, what is shown waits here: nobody is
 	// to see an answer before the line it answers.
 	handing bool
@@ -65,7 +65,7 @@ func (m *room) show(s RoomEvent) {
 
 // New returns rooms without any room. It panics without NewID, since stored
 // data would then have no ids.
-func New(o Options) *Rooms {
+func New(o Options) *RoomAdapter {
 	if o.NewID == nil {
 		panic("local: rooms without a source of ids")
 	}
@@ -75,12 +75,12 @@ func New(o Options) *Rooms {
 	if o.Name == "" {
 		o.Name = "Trestle"
 	}
-	return &Rooms{opts: o, said: make(chan said), rooms: make(map[string]*room)}
+	return &RoomAdapter{opts: o, said: make(chan said), rooms: make(map[string]*room)}
 }
 
 // Open makes the room, or gives an open one another title and kind. A room
 // stays open as long as the process.
-func (r *Rooms) Open(c adapters.Chat) {
+func (r *RoomAdapter) Open(c adapters.Chat) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if open := r.rooms[c.ID]; open != nil {
@@ -91,7 +91,7 @@ func (r *Rooms) Open(c adapters.Chat) {
 }
 
 // Chats returns the open rooms by id.
-func (r *Rooms) Chats() []adapters.Chat {
+func (r *RoomAdapter) Chats() []adapters.Chat {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := make([]adapters.Chat, 0, len(r.rooms))
@@ -108,8 +108,8 @@ func (r *Rooms) Chats() []adapters.Chat {
 }
 
 // Connect says who we are. It cannot fail.
-func (r *Rooms) Connect(context.Context) (adapters.Account, error) {
-	return adapters.Account{Platform: "local", ID: r.opts.Account, Name: r.opts.Name, Handle: r.opts.Handle}, nil
+func (r *RoomAdapter) Connect(context.Context) (adapters.BotAccount, error) {
+	return adapters.BotAccount{Platform: "local", ID: r.opts.Account, Name: r.opts.Name, Handle: r.opts.Handle}, nil
 }
 
 // heartbeat is how often Receive says that the rooms are there.
@@ -117,7 +117,7 @@ const heartbeat = 30 * time.Second
 
 // Receive hands each thing that was said to the sink, one after the other, and
 // tells whoever said it what the sink answered. The cursor is not used.
-func (r *Rooms) Receive(ctx context.Context, _ []byte, sink adapters.Sink) error {
+func (r *RoomAdapter) Receive(ctx context.Context, _ []byte, sink adapters.UpdateSink) error {
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()
 	sink.Alive(time.Now())
@@ -140,13 +140,13 @@ func (r *Rooms) Receive(ctx context.Context, _ []byte, sink adapters.Sink) error
 
 // accept hands the updates in and, once they are durable, shows them before anything
 // that was posted meanwhile.
-func (r *Rooms) accept(ctx context.Context, sink adapters.Sink, s said) error {
+func (r *RoomAdapter) accept(ctx context.Context, sink adapters.UpdateSink, s said) error {
 	r.mu.Lock()
 	in := r.rooms[s.updates[0].Chat.ID]
 	in.handing = true
 	r.mu.Unlock()
 
-	err := sink.Accept(ctx, adapters.Batch{Updates: s.updates})
+	err := sink.Accept(ctx, adapters.UpdateBatch{Updates: s.updates})
 
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,7 +162,7 @@ func (r *Rooms) accept(ctx context.Context, sink adapters.Sink, s said) error {
 }
 
 // Split returns the text as one part: a room has no limit.
-func (r *Rooms) Split(text string) []string {
+func (r *RoomAdapter) Split(text string) []string {
 	if text == "" {
 		return nil
 	}
@@ -171,12 +171,12 @@ func (r *Rooms) Split(text string) []string {
 
 // Send shows a message to the room's subscribers. A message that answers one
 // long gone is shown all the same.
-func (r *Rooms) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
+func (r *RoomAdapter) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	if p.Text == "" {
 		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: errors.New("the text is empty")}
 	}
 	id, now := r.opts.NewID(), time.Now()
-	err := r.show(ctx, "send", p.Chat, Posted{Message: id, Thread: p.Thread, ReplyTo: p.ReplyTo, From: p.Face.Name, Text: p.Text, At: now})
+	err := r.show(ctx, "send", p.Chat, MessagePosted{Message: id, Thread: p.Thread, ReplyTo: p.ReplyTo, From: p.Face.Name, Text: p.Text, At: now})
 	if err != nil {
 		return adapters.Receipt{}, err
 	}
@@ -184,27 +184,27 @@ func (r *Rooms) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.
 }
 
 // Edit shows that one of our messages has other words now.
-func (r *Rooms) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
-	return r.show(ctx, "edit", m.Chat, Edited{Message: m.Message, Text: text})
+func (r *RoomAdapter) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
+	return r.show(ctx, "edit", m.Chat, MessageEdited{Message: m.Message, Text: text})
 }
 
 // Delete shows that a message is gone.
-func (r *Rooms) Delete(ctx context.Context, m adapters.MessageRef) error {
-	return r.show(ctx, "delete", m.Chat, Deleted{Message: m.Message})
+func (r *RoomAdapter) Delete(ctx context.Context, m adapters.MessageRef) error {
+	return r.show(ctx, "delete", m.Chat, MessageDeleted{Message: m.Message})
 }
 
 // React shows our reaction to a message; an empty emoji takes it back.
-func (r *Rooms) React(ctx context.Context, m adapters.MessageRef, emoji string) error {
-	return r.show(ctx, "react", m.Chat, Reacted{Message: m.Message, Emoji: emoji})
+func (r *RoomAdapter) React(ctx context.Context, m adapters.MessageRef, emoji string) error {
+	return r.show(ctx, "react", m.Chat, ReactionSet{Message: m.Message, Emoji: emoji})
 }
 
 // Typing shows that something is being written.
-func (r *Rooms) Typing(ctx context.Context, chat, thread string) error {
-	return r.show(ctx, "typing", chat, Typing{Thread: thread})
+func (r *RoomAdapter) Typing(ctx context.Context, chat, thread string) error {
+	return r.show(ctx, "typing", chat, TypingShown{Thread: thread})
 }
 
 // show gives every subscriber of the room the same thing to see.
-func (r *Rooms) show(ctx context.Context, op, chat string, s RoomEvent) error {
+func (r *RoomAdapter) show(ctx context.Context, op, chat string, s RoomEvent) error {
 	if ctx.Err() != nil {
 		return &adapters.Error{Kind: adapters.NotSent, Op: op, Err: context.Cause(ctx)}
 	}

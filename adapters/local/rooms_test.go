@@ -24,7 +24,7 @@ type log struct {
 	during  func() // runs while an update is being taken
 }
 
-func (l *log) Accept(_ context.Context, b adapters.Batch) error {
+func (l *log) Accept(_ context.Context, b adapters.UpdateBatch) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.during != nil {
@@ -46,7 +46,7 @@ func (l *log) refuse(err error) {
 }
 
 // running opens one room and receives from it until the test ends.
-func running(t *testing.T, sink adapters.Sink) *local.Rooms {
+func running(t *testing.T, sink adapters.UpdateSink) *local.RoomAdapter {
 	t.Helper()
 	r := local.New(local.Options{NewID: counter(), Handle: "ada"})
 	r.Open(adapters.Chat{ID: "lobby", Kind: adapters.Direct, Title: "Lobby"})
@@ -67,14 +67,14 @@ func TestSayReturnsOnceTheLineIsDurable(t *testing.T) {
 		sink := &log{during: func() { <-time.After(time.Second) }}
 		r := running(t, sink)
 		start := time.Now()
-		id, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "/stop @ada now"})
+		id, err := r.Say(t.Context(), maya, local.HumanLine{Chat: "lobby", Text: "/stop @ada now"})
 		if err != nil || time.Since(start) != time.Second {
 			t.Fatalf("after %s: %v; want nil after the second the sink took", time.Since(start), err)
 		}
 		want := adapters.Update{
 			ID: id, Key: "said:" + id, At: start, From: maya,
 			Chat: adapters.Chat{ID: "lobby", Kind: adapters.Direct, Title: "Lobby"},
-			Body: adapters.Message{ID: id, Text: "/stop @ada now", ToUs: true, Command: &adapters.Command{Name: "stop", Args: "@ada now"}},
+			Body: adapters.IncomingMessage{ID: id, Text: "/stop @ada now", ToUs: true, Command: &adapters.ChatCommand{Name: "stop", Args: "@ada now"}},
 		}
 		if d := cmp.Diff([]adapters.Update{want}, sink.updates); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
@@ -90,16 +90,16 @@ func TestARefusedLineIsTheSameLineWhenTriedAgain(t *testing.T) {
 		sub, err := r.Subscribe("lobby", 10)
 		testutil.OK(t, err)
 		defer sub.Close()
-		id, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "hello"})
+		id, err := r.Say(t.Context(), maya, local.HumanLine{Chat: "lobby", Text: "hello"})
 		if !errors.Is(err, full) || id == "" {
 			t.Fatalf("got %q, %v; want an id and what the sink said", id, err)
 		}
 		sink.refuse(nil)
-		again, err := r.Say(t.Context(), maya, local.Line{ID: id, Chat: "lobby", Text: "hello"})
+		again, err := r.Say(t.Context(), maya, local.HumanLine{ID: id, Chat: "lobby", Text: "hello"})
 		if err != nil || again != id || len(sink.updates) != 1 || sink.updates[0].Key != "said:"+id {
 			t.Errorf("got %q, %v and %+v; want the line %s once", again, err, sink.updates, id)
 		}
-		if s, err := sub.Next(t.Context()); err != nil || s.(local.Said).Message != id {
+		if s, err := sub.Next(t.Context()); err != nil || s.(local.LineSaid).Message != id {
 			t.Errorf("shown %+v, %v; want the line once it was durable", s, err)
 		}
 	})
@@ -111,7 +111,7 @@ func TestSayWithoutAReceiverEndsWithItsContext(t *testing.T) {
 		r.Open(adapters.Chat{ID: "lobby"})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		_, err := r.Say(ctx, maya, local.Line{Chat: "lobby", Text: "hello"})
+		_, err := r.Say(ctx, maya, local.HumanLine{Chat: "lobby", Text: "hello"})
 		if adapters.KindOf(err) != adapters.NotSent || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v, want not sent", err)
 		}
@@ -130,7 +130,7 @@ func TestNobodySeesAnAnswerBeforeTheLineItAnswers(t *testing.T) {
 		sub, err := r.Subscribe("lobby", 10)
 		testutil.OK(t, err)
 		defer sub.Close()
-		if _, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "question"}); err != nil {
+		if _, err := r.Say(t.Context(), maya, local.HumanLine{Chat: "lobby", Text: "question"}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
@@ -160,9 +160,9 @@ func TestASlowSubscriberIsToldHowMuchItMissed(t *testing.T) {
 		s, err := slow.Next(t.Context())
 		testutil.OK(t, err)
 		switch s := s.(type) {
-		case local.Dropped:
+		case local.EventsDropped:
 			got = append(got, fmt.Sprintf("skipped %d", s.N))
-		case local.Posted:
+		case local.MessagePosted:
 			got = append(got, s.Text)
 		default:
 			t.Fatalf("shown %+v", s)
@@ -186,7 +186,7 @@ func TestARoomThatIsNotThereIsNoTarget(t *testing.T) {
 	r := local.New(local.Options{NewID: counter()})
 	ref := adapters.MessageRef{Chat: "attic", Message: "1"}
 	_, sending := r.Send(t.Context(), adapters.OutgoingMessage{Chat: "attic", Text: "x"})
-	_, saying := r.Say(t.Context(), maya, local.Line{Chat: "attic", Text: "x"})
+	_, saying := r.Say(t.Context(), maya, local.HumanLine{Chat: "attic", Text: "x"})
 	_, watching := r.Subscribe("attic", 1)
 	for what, err := range map[string]error{
 		"send": sending, "say": saying, "subscribe": watching,
@@ -214,7 +214,7 @@ func TestMessageIDsGrow(t *testing.T) {
 		for i := range 50 {
 			var id string
 			if i%2 == 0 {
-				said, err := r.Say(t.Context(), maya, local.Line{Chat: "lobby", Text: "x"})
+				said, err := r.Say(t.Context(), maya, local.HumanLine{Chat: "lobby", Text: "x"})
 				testutil.OK(t, err)
 				id = said
 			} else {

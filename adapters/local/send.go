@@ -17,8 +17,8 @@ type said struct {
 	taken   chan error        // takes one answer
 }
 
-// A Line is something a person says in a room.
-type Line struct {
+// A HumanLine is something a person says in a room.
+type HumanLine struct {
 	// ID makes a second attempt at the same line the same line. Default: a new one.
 	ID      string
 	Chat    string
@@ -33,17 +33,17 @@ type Line struct {
 // Say has the person say the line and returns its id once it is durable. When
 // the sink refuses, or nobody receives before ctx is done, it returns the id
 // with the error, so that the same line can be tried again.
-func (r *Rooms) Say(ctx context.Context, who adapters.Person, l Line) (id string, err error) {
+func (r *RoomAdapter) Say(ctx context.Context, who adapters.Person, l HumanLine) (id string, err error) {
 	if l.ID == "" {
 		l.ID = r.opts.NewID()
 	}
 	now, command := time.Now(), r.command(l.Text)
 	err = r.hand(ctx, l.Chat, adapters.Update{
 		ID: l.ID, Key: "said:" + l.ID, Thread: adapters.Thread{ID: l.Thread}, From: who, At: now,
-		Body: adapters.Message{
+		Body: adapters.IncomingMessage{
 			ID: l.ID, Text: l.Text, ReplyTo: l.ReplyTo, ToUs: l.ToUs || command != nil || r.named(l.Text), Command: command,
 		},
-	}, Said{Message: l.ID, Thread: l.Thread, ReplyTo: l.ReplyTo, From: who, Text: l.Text, At: now})
+	}, LineSaid{Message: l.ID, Thread: l.Thread, ReplyTo: l.ReplyTo, From: who, Text: l.Text, At: now})
 	if err != nil {
 		return l.ID, fmt.Errorf("say line %s: %w", l.ID, err)
 	}
@@ -51,12 +51,12 @@ func (r *Rooms) Say(ctx context.Context, who adapters.Person, l Line) (id string
 }
 
 // Correct has the person replace the words of a line and returns once that is durable.
-func (r *Rooms) Correct(ctx context.Context, who adapters.Person, chat, message, text string) error {
+func (r *RoomAdapter) Correct(ctx context.Context, who adapters.Person, chat, message, text string) error {
 	id := r.opts.NewID()
 	err := r.hand(ctx, chat, adapters.Update{
 		ID: id, Key: "edited:" + id, From: who, At: time.Now(),
-		Body: adapters.Edit{New: adapters.Message{ID: message, Text: text, ToUs: r.named(text)}},
-	}, Edited{Message: message, Text: text})
+		Body: adapters.MessageEdit{New: adapters.IncomingMessage{ID: message, Text: text, ToUs: r.named(text)}},
+	}, MessageEdited{Message: message, Text: text})
 	if err != nil {
 		return fmt.Errorf("correct line %s: %w", message, err)
 	}
@@ -64,11 +64,11 @@ func (r *Rooms) Correct(ctx context.Context, who adapters.Person, chat, message,
 }
 
 // Withdraw has the person delete a line and returns once that is durable.
-func (r *Rooms) Withdraw(ctx context.Context, who adapters.Person, chat, message string) error {
+func (r *RoomAdapter) Withdraw(ctx context.Context, who adapters.Person, chat, message string) error {
 	id := r.opts.NewID()
 	err := r.hand(ctx, chat, adapters.Update{
-		ID: id, Key: "deleted:" + id, From: who, At: time.Now(), Body: adapters.Delete{Messages: []string{message}},
-	}, Deleted{Message: message})
+		ID: id, Key: "deleted:" + id, From: who, At: time.Now(), Body: adapters.MessageDeletion{Messages: []string{message}},
+	}, MessageDeleted{Message: message})
 	if err != nil {
 		return fmt.Errorf("withdraw line %s: %w", message, err)
 	}
@@ -77,11 +77,11 @@ func (r *Rooms) Withdraw(ctx context.Context, who adapters.Person, chat, message
 
 // Respond has the person change the emoji they set on a message from before to
 // after and returns once that is durable.
-func (r *Rooms) Respond(ctx context.Context, who adapters.Person, chat, message string, before, after []string) error {
+func (r *RoomAdapter) Respond(ctx context.Context, who adapters.Person, chat, message string, before, after []string) error {
 	id := r.opts.NewID()
 	err := r.hand(ctx, chat, adapters.Update{
 		ID: id, Key: "reacted:" + id, From: who, At: time.Now(),
-		Body: adapters.Reaction{Message: message, Old: slices.Clone(before), New: slices.Clone(after)},
+		Body: adapters.ReactionChange{Message: message, Old: slices.Clone(before), New: slices.Clone(after)},
 	}, nil)
 	if err != nil {
 		return fmt.Errorf("react to %s: %w", message, err)
@@ -90,16 +90,16 @@ func (r *Rooms) Respond(ctx context.Context, who adapters.Person, chat, message 
 }
 
 // Enter has the person come into the room and returns once that is durable.
-func (r *Rooms) Enter(ctx context.Context, who adapters.Person, chat string) error {
-	return r.pass(ctx, who, chat, "joined", adapters.Joined{People: []adapters.Person{who}})
+func (r *RoomAdapter) Enter(ctx context.Context, who adapters.Person, chat string) error {
+	return r.pass(ctx, who, chat, "joined", adapters.PeopleJoined{People: []adapters.Person{who}})
 }
 
 // Leave has the person go and returns once that is durable.
-func (r *Rooms) Leave(ctx context.Context, who adapters.Person, chat string) error {
-	return r.pass(ctx, who, chat, "left", adapters.Left{People: []adapters.Person{who}})
+func (r *RoomAdapter) Leave(ctx context.Context, who adapters.Person, chat string) error {
+	return r.pass(ctx, who, chat, "left", adapters.PeopleLeft{People: []adapters.Person{who}})
 }
 
-func (r *Rooms) pass(ctx context.Context, who adapters.Person, chat, what string, body adapters.Body) error {
+func (r *RoomAdapter) pass(ctx context.Context, who adapters.Person, chat, what string, body adapters.UpdateBody) error {
 	id := r.opts.NewID()
 	err := r.hand(ctx, chat, adapters.Update{ID: id, Key: what + ":" + id, From: who, At: time.Now(), Body: body}, nil)
 	if err != nil {
@@ -111,7 +111,7 @@ func (r *Rooms) pass(ctx context.Context, who adapters.Person, chat, what string
 // Recount hands over what was said in a room elsewhere or before: updates under
 // their own keys, ids and times, in order, as one batch. It returns once they are
 // durable. Nobody is shown them.
-func (r *Rooms) Recount(ctx context.Context, chat string, updates []adapters.Update) error {
+func (r *RoomAdapter) Recount(ctx context.Context, chat string, updates []adapters.Update) error {
 	if len(updates) == 0 {
 		return nil
 	}
@@ -124,12 +124,12 @@ func (r *Rooms) Recount(ctx context.Context, chat string, updates []adapters.Upd
 // hand gives the update to Receive and waits for the sink's answer. Once Receive
 // has it the answer comes soon, so ctx then no longer counts: an error always
 // means that the sink did not say yes.
-func (r *Rooms) hand(ctx context.Context, chat string, u adapters.Update, echo RoomEvent) error {
+func (r *RoomAdapter) hand(ctx context.Context, chat string, u adapters.Update, echo RoomEvent) error {
 	return r.handAll(ctx, chat, []adapters.Update{u}, echo)
 }
 
 // handAll is hand for several updates of one room.
-func (r *Rooms) handAll(ctx context.Context, chat string, us []adapters.Update, echo RoomEvent) error {
+func (r *RoomAdapter) handAll(ctx context.Context, chat string, us []adapters.Update, echo RoomEvent) error {
 	r.mu.Lock()
 	open := r.rooms[chat]
 	if open == nil {
@@ -151,7 +151,7 @@ func (r *Rooms) handAll(ctx context.Context, chat string, us []adapters.Update, 
 }
 
 // named reports whether the text mentions our handle as a word.
-func (r *Rooms) named(text string) bool {
+func (r *RoomAdapter) named(text string) bool {
 	if r.opts.Handle == "" {
 		return false
 	}
@@ -165,7 +165,7 @@ func (r *Rooms) named(text string) bool {
 }
 
 // command reads "/name args" at the head of the text; nil when there is none.
-func (r *Rooms) command(text string) *adapters.Command {
+func (r *RoomAdapter) command(text string) *adapters.ChatCommand {
 	rest, ok := strings.CutPrefix(text, "/")
 	if !ok {
 		return nil
@@ -177,5 +177,5 @@ func (r *Rooms) command(text string) *adapters.Command {
 	if name == "" || strings.ContainsFunc(name, notName) {
 		return nil
 	}
-	return &adapters.Command{Name: strings.ToLower(name), Args: strings.TrimSpace(args)}
+	return &adapters.ChatCommand{Name: strings.ToLower(name), Args: strings.TrimSpace(args)}
 }

@@ -12,13 +12,13 @@ import (
 // letters. What the CommonMark shows are always those words; looks that it cannot
 // give where they stand (bold that ends inside a word at a quotation mark) are
 // left out.
-func (r *Reader) CommonMark(words string, spans []Span) string {
+func (r *MarkdownReader) CommonMark(words string, spans []TextSpan) string {
 	if len(spans) == 0 || len(words) > maxChecked {
 		return Escape(words)
 	}
 	spans = tidy(words, spans)
-	for _, keep := range []func(string, Span) bool{everything, atWords, notEmphasis} {
-		spans = slices.DeleteFunc(spans, func(one Span) bool { return !keep(words, one) })
+	for _, keep := range []func(string, TextSpan) bool{everything, atWords, notEmphasis} {
+		spans = slices.DeleteFunc(spans, func(one TextSpan) bool { return !keep(words, one) })
 		if md := writeMarks(words, spans); SameWords(r.Read(md).Words, words) {
 			return md
 		}
@@ -31,10 +31,10 @@ func (r *Reader) CommonMark(words string, spans []Span) string {
 const maxChecked = 64 << 10
 
 // The looks to try, most first.
-func everything(string, Span) bool { return true }
+func everything(string, TextSpan) bool { return true }
 
 // atWords keeps emphasis that begins and ends with letters, between spaces.
-func atWords(text string, m Span) bool {
+func atWords(text string, m TextSpan) bool {
 	if !m.emphasis() {
 		return true
 	}
@@ -46,7 +46,7 @@ func atWords(text string, m Span) bool {
 }
 
 // notEmphasis keeps code, links and quotes.
-func notEmphasis(_ string, m Span) bool { return !m.emphasis() }
+func notEmphasis(_ string, m TextSpan) bool { return !m.emphasis() }
 
 // SameWords reports whether a and b differ in white space alone.
 func SameWords(a, b string) bool {
@@ -63,8 +63,8 @@ func SameWords(a, b string) bool {
 
 // tidy returns spans outer before inner. What must stay within a line is cut at
 // line ends, and no look but a code block's begins or ends with white space.
-func tidy(words string, spans []Span) []Span {
-	var out []Span
+func tidy(words string, spans []TextSpan) []TextSpan {
+	var out []TextSpan
 	for _, s := range spans {
 		out = append(out, s.pieces(words)...)
 	}
@@ -73,14 +73,14 @@ func tidy(words string, spans []Span) []Span {
 }
 
 // pieces returns s without white space around it, line by line unless it is a block.
-func (s Span) pieces(text string) []Span {
-	var out []Span
+func (s TextSpan) pieces(text string) []TextSpan {
+	var out []TextSpan
 	add := func(from, to int) {
 		words := text[from:to]
 		from += len(words) - len(strings.TrimLeftFunc(words, unicode.IsSpace))
 		to = from + len(strings.TrimSpace(words))
 		if from < to {
-			out = append(out, Span{From: from, To: to, Look: s.Look, Arg: s.Arg})
+			out = append(out, TextSpan{From: from, To: to, Look: s.Look, Arg: s.Arg})
 		}
 	}
 	switch {

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Limit bounds one part.
-type Limit struct {
+// PartLimit bounds one part.
+type PartLimit struct {
 	Units  int // of its words, in UTF-16 units, which are never fewer than letters
 	Markup int // of what is written for it, as Size counts
 	// Size measures what was written. Default: bytes.
@@ -19,7 +19,7 @@ type Limit struct {
 // Parts cuts the text into stretches of which each, written by write, is one
 // message: at paragraphs if it can, then lines, sentences, words. Nothing is
 // written for white space between them.
-func (t *Text) Parts(l Limit, write func(from, to int) string) []string {
+func (t *StyledText) Parts(l PartLimit, write func(from, to int) string) []string {
 	if l.Size == nil {
 		l.Size = func(written string) int { return len(written) }
 	}
@@ -35,7 +35,7 @@ func (t *Text) Parts(l Limit, write func(from, to int) string) []string {
 }
 
 // part returns the end of the part that begins at from, and what is written for it.
-func (t *Text) part(from int, l Limit, write func(from, to int) string) (end int, written string) {
+func (t *StyledText) part(from int, l PartLimit, write func(from, to int) string) (end int, written string) {
 	for limit := l.Units; ; limit = limit * 3 / 4 { // too much markup for these words: take fewer
 		end = t.cut(from, limit)
 		words := strings.TrimRightFunc(t.Words[from:end], unicode.IsSpace)
@@ -48,7 +48,7 @@ func (t *Text) part(from int, l Limit, write func(from, to int) string) (end int
 
 // skip returns where the words after at begin. Inside a code block only blank
 // lines are skipped: indentation is part of the code.
-func (t *Text) skip(at int) int {
+func (t *StyledText) skip(at int) int {
 	words := at + len(t.Words[at:]) - len(strings.TrimLeftFunc(t.Words[at:], unicode.IsSpace))
 	if !t.inCode(words) || words == len(t.Words) {
 		return words
@@ -63,8 +63,8 @@ func (t *Text) skip(at int) int {
 }
 
 // inCode reports whether position at lies in a code block.
-func (t *Text) inCode(at int) bool {
-	after, _ := slices.BinarySearchFunc(t.code, at, func(s Span, at int) int {
+func (t *StyledText) inCode(at int) bool {
+	after, _ := slices.BinarySearchFunc(t.code, at, func(s TextSpan, at int) int {
 		if s.From <= at {
 			return -1
 		}
@@ -84,7 +84,7 @@ const (
 
 // cut returns where the part that begins at from ends: at the end of the text,
 // or at the best place in the second half of what fits.
-func (t *Text) cut(from, limit int) int {
+func (t *StyledText) cut(from, limit int) int {
 	var best [places]int
 	units, half := 0, from
 	at := from
@@ -113,7 +113,7 @@ func (t *Text) cut(from, limit int) int {
 }
 
 // place returns what kind of place to cut comes before r at position at.
-func (t *Text) place(at int, r rune) (int, bool) {
+func (t *StyledText) place(at int, r rune) (int, bool) {
 	switch {
 	case r == '\n' && strings.HasPrefix(t.Words[at:], "\n\n") && !t.inCode(at):
 		return atParagraph, true
@@ -131,7 +131,7 @@ func (t *Text) place(at int, r rune) (int, bool) {
 
 // betweenGraphemes returns the last position up to at that does not tear what is
 // seen as one sign. It looks back a little way only: a sign may be made endless.
-func (t *Text) betweenGraphemes(from, at int) int {
+func (t *StyledText) betweenGraphemes(from, at int) int {
 	for pos, tries := at, 0; pos > from && tries < 32; tries++ {
 		if !t.joined(pos) {
 			return pos
@@ -143,7 +143,7 @@ func (t *Text) betweenGraphemes(from, at int) int {
 }
 
 // joined reports whether the letters around position at make one sign.
-func (t *Text) joined(at int) bool {
+func (t *StyledText) joined(at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(t.Words[:at])
 	after, _ := utf8.DecodeRuneInString(t.Words[at:])
 	const joiner = '\u200D'

@@ -9,8 +9,8 @@ import (
 // until more words come, so that no text begins or ends with one.
 type draft struct {
 	text   strings.Builder
-	spans  []Span
-	open   map[Style]bool
+	spans  []TextSpan
+	open   map[TextStyle]bool
 	prefix string // what every new line begins with: indentation, quote marks
 	owed   int    // line breaks to write before the next words
 	fresh  bool   // at the start of a line, prefix not yet written
@@ -21,7 +21,7 @@ type draft struct {
 // newDraft returns an empty draft of words that took so many bytes to write. Of what
 // is beside them it takes in proportion, see [draft.affords].
 func newDraft(source int) *draft {
-	return &draft{open: map[Style]bool{}, fresh: true, spare: 2*source + minSpare}
+	return &draft{open: map[TextStyle]bool{}, fresh: true, spare: 2*source + minSpare}
 }
 
 // minSpare is what may stand beside the fewest words.
@@ -84,14 +84,14 @@ func (d *draft) lines(s string) {
 
 // span gives what fill writes the look of s. A look inside itself is left out: it
 // would change nothing.
-func (d *draft) span(s Span, fill func()) {
+func (d *draft) span(s TextSpan, fill func()) {
 	if d.open[s.Look] {
 		fill()
 		return
 	}
 	d.open[s.Look] = true
 	i := len(d.spans)
-	d.spans = append(d.spans, Span{From: -1, Look: s.Look, Arg: s.Arg})
+	d.spans = append(d.spans, TextSpan{From: -1, Look: s.Look, Arg: s.Arg})
 	d.begun = append(d.begun, i)
 	fill()
 	delete(d.open, s.Look)
@@ -100,9 +100,9 @@ func (d *draft) span(s Span, fill func()) {
 }
 
 // finish returns what was written.
-func (d *draft) finish() *Text {
+func (d *draft) finish() *StyledText {
 	words := strings.TrimRight(d.text.String(), " \t\n")
-	var spans []Span
+	var spans []TextSpan
 	for _, s := range d.spans {
 		if s.To = min(s.To, len(words)); s.From >= 0 && s.From < s.To {
 			spans = append(spans, s)

@@ -26,17 +26,17 @@ func (w *walk) inline(n ast.Node) {
 	case *ast.String:
 		w.write(string(n.Value))
 	case *ast.CodeSpan:
-		w.span(Span{Look: Code}, func() { w.write(w.codeWords(n)) })
+		w.span(TextSpan{Look: Code}, func() { w.write(w.codeWords(n)) })
 	case *ast.Emphasis:
 		look := Italic
 		if n.Level == 2 {
 			look = Bold
 		}
-		w.span(Span{Look: look}, func() { w.inlines(n) })
+		w.span(TextSpan{Look: look}, func() { w.inlines(n) })
 	case *east.Strikethrough:
-		w.span(Span{Look: Strikethrough}, func() { w.inlines(n) })
+		w.span(TextSpan{Look: Strikethrough}, func() { w.inlines(n) })
 	case *spoiler:
-		w.span(Span{Look: Spoiler}, func() { w.inlines(n) })
+		w.span(TextSpan{Look: Spoiler}, func() { w.inlines(n) })
 	case *ast.Link:
 		w.link(n.Destination, func() { w.inlines(n) })
 	case *ast.Image:
@@ -133,7 +133,7 @@ func (w *walk) link(destination []byte, words func()) {
 	}
 	switch how {
 	case Linked:
-		w.span(Span{Look: Link, Arg: to}, words)
+		w.span(TextSpan{Look: Link, Arg: to}, words)
 	case Shown:
 		before := w.text.Len()
 		words()

@@ -18,9 +18,9 @@ var native = Options{
 // tags writes looks as tags, for tests.
 type tags struct{}
 
-func (tags) Open(_ []byte, s Span) string                   { return "<" + string(s.Look) + s.Arg + ">" }
-func (tags) Close(_ []byte, s Span) string                  { return "</" + string(s.Look) + ">" }
-func (tags) Escape(_ []byte, words string, _ []Span) string { return words }
+func (tags) Open(_ []byte, s TextSpan) string                   { return "<" + string(s.Look) + s.Arg + ">" }
+func (tags) Close(_ []byte, s TextSpan) string                  { return "</" + string(s.Look) + ">" }
+func (tags) Escape(_ []byte, words string, _ []TextSpan) string { return words }
 
 func TestLooksOfCommonMark(t *testing.T) {
 	for _, test := range []struct{ md, native, plain string }{
@@ -38,7 +38,7 @@ func TestLooksOfCommonMark(t *testing.T) {
 		if test.plain == "" {
 			test.plain = test.native
 		}
-		for r, want := range map[*Reader]string{New(native): test.native, New(Options{}): test.plain} {
+		for r, want := range map[*MarkdownReader]string{New(native): test.native, New(Options{}): test.plain} {
 			text := r.Read(test.md)
 			if got := text.Write(0, len(text.Words), tags{}); got != want {
 				t.Errorf("%q\n got %q\nwant %q", test.md, got, want)
@@ -67,7 +67,7 @@ func TestNoWordsAreLeftOut(t *testing.T) {
 // SEQ-97: what is over after a cut begins again behind it.
 func TestStretchesAreWhole(t *testing.T) {
 	text := New(native).Read("**aa bb _cc_** dd")
-	got := text.Parts(Limit{Units: 6, Markup: 1000}, func(from, to int) string { return text.Write(from, to, tags{}) })
+	got := text.Parts(PartLimit{Units: 6, Markup: 1000}, func(from, to int) string { return text.Write(from, to, tags{}) })
 	want := []string{"<bold>aa bb</bold>", "<bold><italic>cc</italic></bold> dd"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -76,7 +76,7 @@ func TestStretchesAreWhole(t *testing.T) {
 
 func TestMarkupBoundsAPart(t *testing.T) {
 	text := New(native).Read(strings.Repeat("**a** `b` ", 50))
-	for _, part := range text.Parts(Limit{Units: 1000, Markup: 200}, func(from, to int) string { return text.Write(from, to, tags{}) }) {
+	for _, part := range text.Parts(PartLimit{Units: 1000, Markup: 200}, func(from, to int) string { return text.Write(from, to, tags{}) }) {
 		if len(part) > 200 {
 			t.Errorf("a part of %d bytes, limit 200", len(part))
 		}
@@ -102,7 +102,7 @@ func TestAnyCutKeepsEveryWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		md := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 80).Draw(t, "pieces"), "")
 		text := New(native).Read(md)
-		parts := text.Parts(Limit{Units: rapid.IntRange(2, 200).Draw(t, "limit"), Markup: 10_000}, func(from, to int) string { return text.Words[from:to] })
+		parts := text.Parts(PartLimit{Units: rapid.IntRange(2, 200).Draw(t, "limit"), Markup: 10_000}, func(from, to int) string { return text.Words[from:to] })
 		if got, want := seen(strings.Join(parts, "")), seen(text.Words); got != want {
 			t.Errorf("%q\n came to %q\n want %q", md, got, want)
 		}
@@ -117,14 +117,14 @@ func FuzzCommonMark(f *testing.F) {
 	} {
 		f.Add(seed, uint64(0x0102030405060708), uint8(1))
 	}
-	looks := []Style{Bold, Italic, Strikethrough, Spoiler, Code, Pre, Link, Address, Quote, Heading}
+	looks := []TextStyle{Bold, Italic, Strikethrough, Spoiler, Code, Pre, Link, Address, Quote, Heading}
 	r := New(native)
 	f.Fuzz(func(t *testing.T, words string, places uint64, n uint8) {
 		words = Legible(words)
-		var spans []Span
+		var spans []TextSpan
 		for i := range int(n % 5) {
 			bits := int(places >> (i * 12))
-			s := Span{From: boundary(words, bits&15), To: boundary(words, bits&15+bits>>4&15), Look: looks[(bits>>8)%len(looks)], Arg: "2"}
+			s := TextSpan{From: boundary(words, bits&15), To: boundary(words, bits&15+bits>>4&15), Look: looks[(bits>>8)%len(looks)], Arg: "2"}
 			if s.Look == Link {
 				s.Arg = "https://example.org/a_b"
 			}

@@ -31,26 +31,26 @@ type Options struct {
 	Reach func(address string) (string, LinkPolicy)
 }
 
-// A Reader reads CommonMark with strikethrough, tables and ||spoilers||. It does
+// A MarkdownReader reads CommonMark with strikethrough, tables and ||spoilers||. It does
 // not link bare addresses: platforms do that themselves. Its methods may be
 // called concurrently.
-type Reader struct {
+type MarkdownReader struct {
 	parser  parser.Parser
 	options Options
 }
 
 // New returns a reader for a platform that shows what o says.
-func New(o Options) *Reader {
+func New(o Options) *MarkdownReader {
 	if o.Reach == nil {
 		o.Reach = func(address string) (string, LinkPolicy) { return address, Shown }
 	}
-	return &Reader{options: o, parser: goldmark.New(
+	return &MarkdownReader{options: o, parser: goldmark.New(
 		goldmark.WithExtensions(extension.Strikethrough, extension.Table, spoilers{}),
 	).Parser()}
 }
 
 // Read returns md as the platform can show it. Raw HTML is words.
-func (r *Reader) Read(md string) *Text {
+func (r *MarkdownReader) Read(md string) *StyledText {
 	source := []byte(Legible(strings.ReplaceAll(md, "\r\n", "\n")))
 	w := walk{draft: newDraft(len(source)), source: source, options: r.options}
 	w.blocks(r.parser.Parse(text.NewReader(source)))
@@ -115,9 +115,9 @@ func (w *walk) block(n ast.Node) {
 
 // heading writes a heading, or bold words where there are none so deep.
 func (w *walk) heading(n *ast.Heading) {
-	s := Span{Look: Bold}
+	s := TextSpan{Look: Bold}
 	if n.Level <= w.options.Headings {
-		s = Span{Look: Heading, Arg: strconv.Itoa(n.Level)}
+		s = TextSpan{Look: Heading, Arg: strconv.Itoa(n.Level)}
 	}
 	w.span(s, func() { w.inlines(n) })
 }
@@ -132,7 +132,7 @@ func (w *walk) code(language, code string) {
 	if !w.fresh {
 		w.breakLine(1)
 	}
-	w.span(Span{Look: Pre, Arg: language}, func() { w.lines(code) })
+	w.span(TextSpan{Look: Pre, Arg: language}, func() { w.lines(code) })
 }
 
 // fenced writes a code block between fences. What comes after the first fence
@@ -216,7 +216,7 @@ func (w *walk) quote(n ast.Node) {
 		w.indent("> ", func() { w.blocks(n) })
 		return
 	}
-	w.span(Span{Look: Quote}, func() { w.blocks(n) })
+	w.span(TextSpan{Look: Quote}, func() { w.blocks(n) })
 }
 
 // indent begins every new line that fill writes with more.
@@ -260,7 +260,7 @@ func (w *walk) mark(mark string) {
 		w.write(mark)
 		return
 	}
-	w.span(Span{Look: Mark}, func() { w.write(mark) })
+	w.span(TextSpan{Look: Mark}, func() { w.write(mark) })
 }
 
 // apart returns how many line breaks stand between a list's items.

@@ -15,7 +15,7 @@ func (w *walk) table(n *east.Table) {
 		if !w.fresh {
 			w.breakLine(1)
 		}
-		w.span(Span{Look: Mark}, func() { w.lines(w.asTable(n)) })
+		w.span(TextSpan{Look: Mark}, func() { w.lines(w.asTable(n)) })
 		return
 	}
 	var rows [][]string
@@ -41,7 +41,7 @@ func (w *walk) table(n *east.Table) {
 	if !w.fresh {
 		w.breakLine(1)
 	}
-	w.span(Span{Look: Pre}, func() { w.lines(drawTable(rows, widths, n.Alignments)) })
+	w.span(TextSpan{Look: Pre}, func() { w.lines(drawTable(rows, widths, n.Alignments)) })
 }
 
 // maxColumn is how wide a column is drawn. What is longer moves the rest of its row

@@ -5,33 +5,33 @@ import (
 	"slices"
 )
 
-// A Style is how a stretch of words is shown.
-type Style string
+// A TextStyle is how a stretch of words is shown.
+type TextStyle string
 
 // The looks. All but [Pre], [Quote], [Heading] and [Mark] stay within a line's words.
 const (
-	Bold          Style = "bold"
-	Italic        Style = "italic"
-	Strikethrough Style = "strikethrough"
-	Spoiler       Style = "spoiler" // shown only on request
-	Code          Style = "code"
-	Link          Style = "link"    // Arg is the address
-	Address       Style = "address" // the words are an address themselves
-	Pre           Style = "pre"     // a code block; Arg is its language
-	Quote         Style = "quote"
-	Heading       Style = "heading" // Arg is its level, "1" being the highest
-	Mark          Style = "mark"    // the sign a list's item begins with, and the blank behind it
+	Bold          TextStyle = "bold"
+	Italic        TextStyle = "italic"
+	Strikethrough TextStyle = "strikethrough"
+	Spoiler       TextStyle = "spoiler" // shown only on request
+	Code          TextStyle = "code"
+	Link          TextStyle = "link"    // Arg is the address
+	Address       TextStyle = "address" // the words are an address themselves
+	Pre           TextStyle = "pre"     // a code block; Arg is its language
+	Quote         TextStyle = "quote"
+	Heading       TextStyle = "heading" // Arg is its level, "1" being the highest
+	Mark          TextStyle = "mark"    // the sign a list's item begins with, and the blank behind it
 )
 
-// A Span gives the words from From until before To, in bytes, a look.
-type Span struct {
+// A TextSpan gives the words from From until before To, in bytes, a look.
+type TextSpan struct {
 	From, To int
-	Look     Style
+	Look     TextStyle
 	Arg      string
 }
 
 // emphasis reports whether s only makes words stand out.
-func (s Span) emphasis() bool {
+func (s TextSpan) emphasis() bool {
 	switch s.Look {
 	case Bold, Italic, Strikethrough, Spoiler:
 		return true
@@ -42,21 +42,21 @@ func (s Span) emphasis() bool {
 }
 
 // block reports whether s is on lines of its own.
-func (s Span) block() bool { return s.Look == Pre || s.Look == Quote }
+func (s TextSpan) block() bool { return s.Look == Pre || s.Look == Quote }
 
-// A Text is what a reader sees and how it looks. Spans nest; no two of them
+// A StyledText is what a reader sees and how it looks. Spans nest; no two of them
 // cross; an outer one comes before those in it.
-type Text struct {
+type StyledText struct {
 	Words string
-	Spans []Span
-	code  []Span // those of the spans that are code blocks
+	Spans []TextSpan
+	code  []TextSpan // those of the spans that are code blocks
 }
 
 // newText returns words with spans in the order in which they open: an outer one
 // before the inner ones that begin with it.
-func newText(words string, spans []Span) *Text {
+func newText(words string, spans []TextSpan) *StyledText {
 	sortSpans(spans)
-	t := &Text{Words: words, Spans: spans}
+	t := &StyledText{Words: words, Spans: spans}
 	for _, s := range spans {
 		if s.Look == Pre {
 			t.code = append(t.code, s)
@@ -67,27 +67,27 @@ func newText(words string, spans []Span) *Text {
 
 // sortSpans puts outer spans before inner ones. Of two with the same words the
 // earlier stays the outer.
-func sortSpans(spans []Span) {
-	slices.SortStableFunc(spans, func(a, b Span) int { return cmp.Or(a.From-b.From, b.To-a.To) })
+func sortSpans(spans []TextSpan) {
+	slices.SortStableFunc(spans, func(a, b TextSpan) int { return cmp.Or(a.From-b.From, b.To-a.To) })
 }
 
-// A Writer writes the looks of a platform. Each method is given what is written
+// A StyleWriter writes the looks of a platform. Each method is given what is written
 // already, which it must not change.
-type Writer interface {
+type StyleWriter interface {
 	// Open returns what comes before the words of s.
-	Open(before []byte, s Span) string
+	Open(before []byte, s TextSpan) string
 	// Close returns what comes after them.
-	Close(before []byte, s Span) string
+	Close(before []byte, s TextSpan) string
 	// Escape returns words that have the looks in, the outermost first.
-	Escape(before []byte, words string, in []Span) string
+	Escape(before []byte, words string, in []TextSpan) string
 }
 
 // Write returns Words[from:to] in the form of w. Spans that reach beyond are
 // closed at its end and opened at its start, so that every stretch is whole by
 // itself; those over nothing that is seen are left out.
-func (t *Text) Write(from, to int, w Writer) string {
+func (t *StyledText) Write(from, to int, w StyleWriter) string {
 	var b []byte
-	var open []Span
+	var open []TextSpan
 	at := from
 	words := func(end int) {
 		if at < end {
@@ -122,8 +122,8 @@ func (t *Text) Write(from, to int, w Writer) string {
 }
 
 // Only returns the text with those of its spans that keep reports true for.
-func (t *Text) Only(keep func(Span) bool) *Text {
-	var spans []Span
+func (t *StyledText) Only(keep func(TextSpan) bool) *StyledText {
+	var spans []TextSpan
 	for _, s := range t.Spans {
 		if keep(s) {
 			spans = append(spans, s)

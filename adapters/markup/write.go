@@ -8,7 +8,7 @@ import (
 )
 
 // writeMarks returns text as CommonMark with its marks, which come outer first.
-func writeMarks(text string, marks []Span) string {
+func writeMarks(text string, marks []TextSpan) string {
 	w := marksWriter{text: text, marks: marks}
 	w.write(0, len(text), nil)
 	return strings.TrimRight(w.out.String(), "\n")
@@ -17,12 +17,12 @@ func writeMarks(text string, marks []Span) string {
 // marksWriter writes text from left to right and takes each mark where it begins.
 type marksWriter struct {
 	text  string
-	marks []Span // those not yet begun
+	marks []TextSpan // those not yet begun
 	out   strings.Builder
 }
 
 // write writes text[from:to] and the marks that begin in it.
-func (w *marksWriter) write(from, to int, inside []Style) {
+func (w *marksWriter) write(from, to int, inside []TextStyle) {
 	for len(w.marks) > 0 && w.marks[0].From < to {
 		m := w.marks[0]
 		w.marks = w.marks[1:]
@@ -51,7 +51,7 @@ func (w *marksWriter) atLineStart() bool {
 }
 
 // mark writes one mark and what is in it. inside names the marks around it.
-func (w *marksWriter) mark(m Span, inside []Style) {
+func (w *marksWriter) mark(m TextSpan, inside []TextStyle) {
 	words := w.text[m.From:m.To]
 	sign, within := "", append(slices.Clip(inside), m.Look)
 	switch m.Look {
@@ -105,7 +105,7 @@ func (w *marksWriter) skipInner(to int) {
 }
 
 // italic returns the sign for m: an underscore, but inside a word a star.
-func (w *marksWriter) italic(m Span) string {
+func (w *marksWriter) italic(m TextSpan) string {
 	before, _ := utf8.DecodeLastRuneInString(w.text[:m.From])
 	after, _ := utf8.DecodeRuneInString(w.text[m.To:])
 	if isWordRune(before) || isWordRune(after) {
@@ -136,7 +136,7 @@ func longestRun(words string) int {
 }
 
 // fence writes a code block on lines of its own.
-func (w *marksWriter) fence(m Span) {
+func (w *marksWriter) fence(m TextSpan) {
 	code, language := w.text[m.From:m.To], m.Arg
 	if !w.atLineStart() {
 		w.out.WriteByte('\n')
@@ -159,7 +159,7 @@ func (w *marksWriter) url(address string) {
 }
 
 // link writes words that lead to an address.
-func (w *marksWriter) link(m Span, within []Style) {
+func (w *marksWriter) link(m TextSpan, within []TextStyle) {
 	inner := marksWriter{text: w.text, marks: w.marks}
 	inner.write(m.From, m.To, within)
 	w.marks = inner.marks
@@ -175,7 +175,7 @@ func (w *marksWriter) link(m Span, within []Style) {
 }
 
 // quote writes a block quote and the blank line that ends it.
-func (w *marksWriter) quote(m Span, within []Style) {
+func (w *marksWriter) quote(m TextSpan, within []TextStyle) {
 	inner := marksWriter{text: w.text, marks: w.marks}
 	inner.write(m.From, m.To, within)
 	w.marks = inner.marks
@@ -188,7 +188,7 @@ func (w *marksWriter) quote(m Span, within []Style) {
 }
 
 // heading writes a heading, which may not break its line, and its line's end.
-func (w *marksWriter) heading(m Span, within []Style) {
+func (w *marksWriter) heading(m TextSpan, within []TextStyle) {
 	if !w.atLineStart() {
 		w.out.WriteByte('\n')
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// Names are the names by which people can be called.
-type Names []name
+// NameSet are the names by which people can be called.
+type NameSet []name
 
 type name struct {
 	text string
@@ -25,8 +25,8 @@ type name struct {
 
 // Of returns the names of people, what they are called and their handle, each in the
 // forms that it may have in words. A person without any cannot be called.
-func Of(people []adapters.Person, forms func(who adapters.Person, name string) []string) Names {
-	var all Names
+func Of(people []adapters.Person, forms func(who adapters.Person, name string) []string) NameSet {
+	var all NameSet
 	for _, p := range people {
 		for _, called := range []string{p.Name, p.Handle} {
 			if called == "" {
@@ -42,15 +42,15 @@ func Of(people []adapters.Person, forms func(who adapters.Person, name string) [
 	return all
 }
 
-// A Mention is a person named in words.
-type Mention struct {
+// A PersonMention is a person named in words.
+type PersonMention struct {
 	Before, After string // the words around it
 	Written       string // the name as it stands there, without the @
 	Who           adapters.Person
 }
 
 // Cut splits words at the first mention. Where there is none, all of them are Before.
-func (n Names) Cut(words string) (m Mention, found bool) {
+func (n NameSet) Cut(words string) (m PersonMention, found bool) {
 	for at := 0; len(n) > 0; at++ {
 		next := strings.IndexByte(words[at:], '@')
 		if next < 0 {
@@ -62,10 +62,10 @@ func (n Names) Cut(words string) (m Mention, found bool) {
 		}
 		if called, ok := n.first(words[at+1:]); ok && !inAddress(words[:at]) {
 			end := at + 1 + len(called.text)
-			return Mention{Before: words[:at], Written: words[at+1 : end], After: words[end:], Who: called.who}, true
+			return PersonMention{Before: words[:at], Written: words[at+1 : end], After: words[end:], Who: called.who}, true
 		}
 	}
-	return Mention{Before: words}, false
+	return PersonMention{Before: words}, false
 }
 
 // address is how a web address begins, with its scheme or without.
@@ -79,7 +79,7 @@ func inAddress(words string) bool {
 }
 
 // first returns the first of the names that words begin with.
-func (n Names) first(words string) (name, bool) {
+func (n NameSet) first(words string) (name, bool) {
 	for _, one := range n {
 		if len(words) < len(one.text) || !strings.EqualFold(words[:len(one.text)], one.text) {
 			continue

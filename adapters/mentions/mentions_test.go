@@ -61,7 +61,7 @@ func TestANameIsTakenWhole(t *testing.T) {
 			t.Errorf("%q calls %s", words, m.Who.Name)
 		}
 	}
-	if m, found := Names(nil).Cut("@Ann"); found || m.Before != "@Ann" {
+	if m, found := NameSet(nil).Cut("@Ann"); found || m.Before != "@Ann" {
 		t.Errorf("found %+v among nobody", m)
 	}
 }

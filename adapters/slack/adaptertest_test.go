@@ -26,26 +26,26 @@ const (
 // workspace is a fake Slack on a network in memory, with an app, a person, a
 // channel and a direct chat.
 type workspace struct {
-	*fakeslack.Slack
+	*fakeslack.Server
 	t       *testing.T
-	app     *fakeslack.App
-	maya    *fakeslack.Person
-	ops     *fakeslack.Channel
-	direct  *fakeslack.Channel
-	host    *faketest.Host
-	network *fake.Network
+	app     *fakeslack.SlackApp
+	maya    *fakeslack.HumanUser
+	ops     *fakeslack.WorkspaceChannel
+	direct  *fakeslack.WorkspaceChannel
+	host    *faketest.FakeHost
+	network *fake.MemoryNetwork
 }
 
 func newWorkspace(t *testing.T, o fakeslack.Options, profile fakeslack.AppProfile) *workspace {
 	t.Helper()
-	w := &workspace{t: t, network: new(fake.Network)}
+	w := &workspace{t: t, network: new(fake.MemoryNetwork)}
 	if o.Client == nil {
 		o.Client = w.network.Client()
 	}
-	w.Slack = fakeslack.New(o)
+	w.Server = fakeslack.New(o)
 	profile.Name, profile.Handle, profile.BotToken = "Ada", "ada", botToken
 	w.app = w.AddApp(profile)
-	w.maya = w.AddPerson(fakeslack.Profile{Name: "Maya Lind", Handle: "maya"})
+	w.maya = w.AddPerson(fakeslack.UserProfile{Name: "Maya Lind", Handle: "maya"})
 	w.ops = w.NewChannel("ops", w.maya)
 	w.ops.Invites(w.maya, w.app)
 	w.direct = w.app.Direct(w.maya)
@@ -77,14 +77,14 @@ type rig struct {
 	thread string
 }
 
-func openRig(t *testing.T) adaptertest.Fixture {
+func openRig(t *testing.T) adaptertest.SuiteFixture {
 	t.Helper()
 	r := &rig{workspace: newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken})}
-	r.thread = r.ops.Says(r.maya, "about food", fakeslack.Said{})
-	r.ops.Says(r.maya, "what shall we eat?", fakeslack.Said{Thread: r.thread})
+	r.thread = r.ops.Says(r.maya, "about food", fakeslack.PostOptions{})
+	r.ops.Says(r.maya, "what shall we eat?", fakeslack.PostOptions{Thread: r.thread})
 	r.forget()
 	open := func() adapters.Adapter { return r.adapter(r.options()) }
-	return adaptertest.Fixture{
+	return adaptertest.SuiteFixture{
 		Adapter: open(), Restart: open,
 		Chat: r.ops.ID, Other: r.direct.ID, Thread: r.thread,
 		Keeps:   true,
@@ -106,7 +106,7 @@ func openRig(t *testing.T) adaptertest.Fixture {
 			r.channel(chat).Reacts(r.maya, message, list...)
 		},
 		Comes: func(chat string) string {
-			kai := r.AddPerson(fakeslack.Profile{Name: "Kai"})
+			kai := r.AddPerson(fakeslack.UserProfile{Name: "Kai"})
 			r.channel(chat).Joins(kai)
 			return kai.ID
 		},
@@ -120,7 +120,7 @@ func openRig(t *testing.T) adaptertest.Fixture {
 		Requests:  r.requests,
 		Sent:      r.sent,
 		Gone: func(chat string) string {
-			id := r.channel(chat).Says(r.maya, "soon gone", fakeslack.Said{})
+			id := r.channel(chat).Says(r.maya, "soon gone", fakeslack.PostOptions{})
 			r.channel(chat).Deletes(id)
 			return id
 		},
@@ -134,7 +134,7 @@ func (w *workspace) forget() {
 	<-time.After(time.Minute)
 }
 
-func (w *workspace) channel(id string) *fakeslack.Channel {
+func (w *workspace) channel(id string) *fakeslack.WorkspaceChannel {
 	c, ok := w.Channel(id)
 	if !ok {
 		w.t.Fatalf("no channel %q", id)
@@ -142,12 +142,12 @@ func (w *workspace) channel(id string) *fakeslack.Channel {
 	return c
 }
 
-func (r *rig) say(l adaptertest.Line) string {
+func (r *rig) say(l adaptertest.HumanLine) string {
 	thread := l.Thread
 	if thread == "" {
 		thread = l.ReplyTo
 	}
-	return r.channel(l.Chat).Says(r.maya, l.Text, fakeslack.Said{Thread: thread})
+	return r.channel(l.Chat).Says(r.maya, l.Text, fakeslack.PostOptions{Thread: thread})
 }
 
 func (w *workspace) inject(event string) { w.app.Inject(json.RawMessage(event)) }
@@ -159,12 +159,12 @@ func (r *rig) editUnseen(chat, words string) string {
 }
 
 func (w *workspace) acked(message string) bool {
-	return slices.ContainsFunc(w.Ledger().Acked, func(a fakeslack.Ack) bool { return a.TS == message })
+	return slices.ContainsFunc(w.Ledger().Acked, func(a fakeslack.EventAck) bool { return a.TS == message })
 }
 
 // fail makes the next call of the right sort fail.
-func (r *rig) fail(f adaptertest.Failure) bool {
-	sending := fake.Fault{Method: "chat.postMessage", Do: fake.Refuse}
+func (r *rig) fail(f adaptertest.CallFailure) bool {
+	sending := fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse}
 	switch f {
 	case adaptertest.Unreachable:
 		r.host.RefuseNext()
@@ -173,7 +173,7 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 		r.app.Revoke()
 		return true
 	case adaptertest.ReadLost:
-		r.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Cut, Times: 2})
+		r.Fault(fake.CallFault{Method: "apps.connections.open", Do: fake.Cut, Times: 2})
 		r.app.Sever()
 		return true
 	case adaptertest.TooFast:
@@ -204,11 +204,11 @@ func (w *workspace) requests() int {
 	return n
 }
 
-func (r *rig) sent(chat string) []adaptertest.Sent {
+func (r *rig) sent(chat string) []adaptertest.SentMessage {
 	emoji := map[string]string{"+1": "👍", "fire": "🔥"}
-	var all []adaptertest.Sent
+	var all []adaptertest.SentMessage
 	for _, m := range r.channel(chat).Sent() {
-		one := adaptertest.Sent{Message: m.TS, Text: m.Text, Deleted: m.Deleted}
+		one := adaptertest.SentMessage{Message: m.TS, Text: m.Text, Deleted: m.Deleted}
 		if m.Thread == r.thread {
 			one.Thread = m.Thread
 		} else {

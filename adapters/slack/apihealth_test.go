@@ -13,29 +13,29 @@ import (
 // DELIVERY 2.2 (7): a Slack that does not say who people are holds up what they say
 // for some seconds in all, not for each of them; their names come once it answers.
 func TestASlackThatTellsNoNamesHoldsUpNobodyForLong(t *testing.T) {
-	for name, fault := range map[string]fake.Fault{
+	for name, fault := range map[string]fake.CallFault{
 		"it hangs":  {Method: "users.info", Do: fake.Hang, Times: -1},
 		"one hangs": {Method: "users.info", Do: fake.Hang, Times: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			listening(t, func(w *workspace, b *book) {
 				t := w.t
-				var people []*fakeslack.Person
+				var people []*fakeslack.HumanUser
 				for n := range 40 {
-					p := w.AddPerson(fakeslack.Profile{Name: fmt.Sprint("Person ", n)})
+					p := w.AddPerson(fakeslack.UserProfile{Name: fmt.Sprint("Person ", n)})
 					w.ops.Joins(p)
 					people = append(people, p)
 				}
 				pass(time.Hour) // those names are believed no more
 				hung := w.Fault(fault)
 				for n, p := range people {
-					w.ops.Says(p, fmt.Sprint("word ", n), fakeslack.Said{})
+					w.ops.Says(p, fmt.Sprint("word ", n), fakeslack.PostOptions{})
 				}
 				pass(4 * time.Second)
 				heard := func() (words int, named int) {
 					seen := map[string]bool{}
 					for _, u := range b.all() {
-						if m, ok := u.Body.(adapters.Message); ok && !seen[u.Key] {
+						if m, ok := u.Body.(adapters.IncomingMessage); ok && !seen[u.Key] {
 							seen[u.Key] = true
 							words++
 							if u.From.Name != u.From.ID && m.Text != "" {
@@ -57,7 +57,7 @@ func TestASlackThatTellsNoNamesHoldsUpNobodyForLong(t *testing.T) {
 				}
 				w.ClearFaults()
 				pass(time.Minute)
-				w.ops.Says(people[7], "again", fakeslack.Said{})
+				w.ops.Says(people[7], "again", fakeslack.PostOptions{})
 				pass(time.Second)
 				all := b.all()
 				if last := all[len(all)-1]; last.From.Name != "Person 7" {
@@ -72,10 +72,10 @@ func TestASlackThatTellsNoNamesHoldsUpNobodyForLong(t *testing.T) {
 func TestNamesAreNotAskedForEarly(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
-		kai := w.AddPerson(fakeslack.Profile{Name: "Kai"})
+		kai := w.AddPerson(fakeslack.UserProfile{Name: "Kai"})
 		w.ops.Joins(kai)
 		pass(2 * time.Hour)
-		w.Fault(fake.Fault{Method: "users.info", Do: fake.Refuse, RetryAfter: 30, Times: -1})
+		w.Fault(fake.CallFault{Method: "users.info", Do: fake.Refuse, RetryAfter: 30, Times: -1})
 		asked := func() (n int) {
 			for _, c := range w.Ledger().Calls {
 				if c.Method == "users.info" {
@@ -86,8 +86,8 @@ func TestNamesAreNotAskedForEarly(t *testing.T) {
 		}
 		before := asked()
 		for n := range 20 {
-			w.ops.Says(kai, fmt.Sprint("word ", n), fakeslack.Said{})
-			w.ops.Says(w.maya, fmt.Sprint("also ", n), fakeslack.Said{})
+			w.ops.Says(kai, fmt.Sprint("word ", n), fakeslack.PostOptions{})
+			w.ops.Says(w.maya, fmt.Sprint("also ", n), fakeslack.PostOptions{})
 			pass(time.Second)
 		}
 		if n := asked() - before; n != 1 {
@@ -95,7 +95,7 @@ func TestNamesAreNotAskedForEarly(t *testing.T) {
 		}
 		w.ClearFaults()
 		pass(11 * time.Second)
-		w.ops.Says(kai, "later", fakeslack.Said{})
+		w.ops.Says(kai, "later", fakeslack.PostOptions{})
 		pass(time.Second)
 		all := b.all()
 		if last := all[len(all)-1]; last.From.Name != "Kai" {

@@ -225,7 +225,7 @@ func (p *page) runs(elements []json.RawMessage, code bool) {
 func (p *page) styled(s style, fill func()) {
 	for _, l := range []struct {
 		on   bool
-		look markup.Style
+		look markup.TextStyle
 	}{{s.Code, markup.Code}, {s.Strike, markup.Strikethrough}, {s.Italic, markup.Italic}, {s.Bold, markup.Bold}} {
 		if l.on {
 			inner := fill

@@ -68,11 +68,11 @@ func (c *apiClient) call(ctx context.Context, method string, do func(context.Con
 }
 
 // callSeen is call for those who look at the whole answer.
-func (c *apiClient) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (httpx.Answer, error) {
+func (c *apiClient) callSeen(ctx context.Context, method string, do func(context.Context, *slackgo.Client) error) (httpx.CallOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
 	traced, written := adapters.TraceWritten(ctx)
-	var seen httpx.Answer
+	var seen httpx.CallOutcome
 	api := slackgo.New(botPlace, slackgo.OptionAppLevelToken(appPlace),
 		slackgo.OptionAPIURL(c.base+"/api/"), slackgo.OptionHTTPClient(httpx.RoundTripFunc(func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r)) })))
 	err := do(traced, api)
@@ -90,7 +90,7 @@ func (c *apiClient) callSeen(ctx context.Context, method string, do func(context
 	if err == nil {
 		err = fmt.Errorf("the answer says neither yes nor no")
 	}
-	return httpx.Answer{}, c.judge(method, seen, said, err)
+	return httpx.CallOutcome{}, c.judge(method, seen, said, err)
 }
 
 // callInto is call with the answer read as a T.
@@ -107,7 +107,7 @@ func callInto[T any](ctx context.Context, c *apiClient, method string, do func(c
 }
 
 // authTest asks who the bot token belongs to; its scopes come with the answer.
-func (c *apiClient) authTest(ctx context.Context) (httpx.Answer, error) {
+func (c *apiClient) authTest(ctx context.Context) (httpx.CallOutcome, error) {
 	return c.callSeen(ctx, "auth.test", func(ctx context.Context, api *slackgo.Client) error {
 		_, err := api.AuthTestContext(ctx)
 		return err
@@ -116,7 +116,7 @@ func (c *apiClient) authTest(ctx context.Context) (httpx.Answer, error) {
 
 // identify asks Slack for the bot token's user and team and stores both. The answer's
 // header holds the scopes of the token.
-func (c *apiClient) identify(ctx context.Context) (self, httpx.Answer, error) {
+func (c *apiClient) identify(ctx context.Context) (self, httpx.CallOutcome, error) {
 	seen, err := c.authTest(ctx)
 	if err != nil {
 		return self{}, seen, err
@@ -226,7 +226,7 @@ func transports(o Options, base string) (*http.Client, *websocket.Dialer, tokenT
 // hosts and the configured one. A token always travels in the header: Slack takes
 // it there for every method, and a form is more likely to be logged.
 type tokenTransport struct {
-	bot, app adapters.Secret
+	bot, app adapters.SecretString
 	host     string
 	next     http.RoundTripper
 }

@@ -20,13 +20,13 @@ import (
 type Options struct {
 	// BotToken is the bot token of the app's installation in the workspace, xoxb-….
 	// Required.
-	BotToken adapters.Secret
+	BotToken adapters.SecretString
 	// AppToken is the app-level token for Socket Mode, xapp-…. Required unless
 	// SigningSecret is set.
-	AppToken adapters.Secret
+	AppToken adapters.SecretString
 	// SigningSecret proves that an HTTP request comes from Slack. Without it the
 	// app is not called over HTTP. Default: none.
-	SigningSecret adapters.Secret
+	SigningSecret adapters.SecretString
 	// HookPath is where Slack was told to call. Default: /slack/events
 	HookPath string
 	// APIURL is the base URL of the Web API without its /api, with or without a
@@ -113,17 +113,17 @@ func New(o Options) (*Client, error) {
 
 // Connect asks Slack who the bot token belongs to. Whether the app token is good
 // shows in Receive.
-func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
+func (c *Client) Connect(ctx context.Context) (adapters.BotAccount, error) {
 	me, seen, err := c.identify(ctx)
 	if err != nil {
-		return adapters.Account{}, err
+		return adapters.BotAccount{}, err
 	}
 	c.learnScopes(seen.Header.Get(scopesHeader))
 	name := me.Name
 	if p := c.names.user(ctx, me.User); p.Name != "" && p.Name != me.User {
 		name = p.Name
 	}
-	return adapters.Account{Platform: "slack", ID: me.account(), Name: name, Handle: me.Name}, nil
+	return adapters.BotAccount{Platform: "slack", ID: me.account(), Name: name, Handle: me.Name}, nil
 }
 
 // Format writes "slack client" whatever the verb: fmt cannot ask a private field

@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Diagnoser = (*Client)(nil)
+var _ adapters.AccountDiagnoser = (*Client)(nil)
 
 // The scopes of the bot token: without those it must have nothing works, without
 // the others a part does not.
@@ -29,17 +29,17 @@ var (
 // and of answers that were refused. The socket is left alone while this client
 // itself receives, and where the account is served: it would be handed what
 // another is waiting for.
-func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.Diagnosis {
+func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.AccountDiagnosis {
 	if f, bad := c.examineShapes(); bad {
-		return []adapters.Diagnosis{f}
+		return []adapters.AccountDiagnosis{f}
 	}
 	seen, err := c.authTest(ctx)
 	if err != nil {
-		return []adapters.Diagnosis{c.unreached(err)}
+		return []adapters.AccountDiagnosis{c.unreached(err)}
 	}
 	var me self
 	if err := json.Unmarshal(seen.Whole, &me); err != nil {
-		return []adapters.Diagnosis{c.unreached(err)}
+		return []adapters.AccountDiagnosis{c.unreached(err)}
 	}
 	found := examineScopes(seen.Header.Get(scopesHeader))
 	if c.o.AppToken != "" && !served {
@@ -52,7 +52,7 @@ func (c *Client) Examine(ctx context.Context, chats []string, served bool) []ada
 		}
 	}
 	if len(found) == 0 {
-		return []adapters.Diagnosis{{Level: adapters.Fine, What: fine(me, len(chats))}}
+		return []adapters.AccountDiagnosis{{Level: adapters.Fine, What: fine(me, len(chats))}}
 	}
 	return found
 }
@@ -67,23 +67,23 @@ func fine(me self, chats int) string {
 	return s
 }
 
-func fail(code, what, mend string) adapters.Diagnosis {
-	return adapters.Diagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
+func fail(code, what, mend string) adapters.AccountDiagnosis {
+	return adapters.AccountDiagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
 }
 
 // examineShapes finds tokens that are not of their kind.
-func (c *Client) examineShapes() (f adapters.Diagnosis, bad bool) {
+func (c *Client) examineShapes() (f adapters.AccountDiagnosis, bad bool) {
 	if !strings.HasPrefix(string(c.o.BotToken), "xoxb-") {
 		return fail("TRS-S01", "the bot token does not begin with xoxb-", "copy the Bot User OAuth Token from the app's Install App page"), true
 	}
 	if c.o.AppToken != "" && !strings.HasPrefix(string(c.o.AppToken), "xapp-") {
 		return fail("TRS-S01", "the app token does not begin with xapp-", "make one under Basic Information → App-Level Tokens, with the scope connections:write"), true
 	}
-	return adapters.Diagnosis{}, false
+	return adapters.AccountDiagnosis{}, false
 }
 
 // unreached says why auth.test failed.
-func (c *Client) unreached(err error) adapters.Diagnosis {
+func (c *Client) unreached(err error) adapters.AccountDiagnosis {
 	if adapters.KindOf(err) == adapters.Unauthorized {
 		return fail("TRS-S02", "Slack refuses the bot token: "+adapters.ReasonOf(err), "Install App shows the one that is good; put it where the configuration names it")
 	}
@@ -92,7 +92,7 @@ func (c *Client) unreached(err error) adapters.Diagnosis {
 
 // examineScopes finds the scopes that are missing. A server that does not list them
 // is believed.
-func examineScopes(listed string) []adapters.Diagnosis {
+func examineScopes(listed string) []adapters.AccountDiagnosis {
 	if listed == "" {
 		return nil
 	}
@@ -101,10 +101,10 @@ func examineScopes(listed string) []adapters.Diagnosis {
 		return strings.Join(slices.DeleteFunc(slices.Clone(wanted), func(s string) bool { return slices.Contains(have, s) }), ", ")
 	}
 	if missing := lacks(mustHave); missing != "" {
-		return []adapters.Diagnosis{fail("TRS-S04", "the bot token lacks scopes it cannot do without: "+missing, mendScopes)}
+		return []adapters.AccountDiagnosis{fail("TRS-S04", "the bot token lacks scopes it cannot do without: "+missing, mendScopes)}
 	}
 	if missing := lacks(shouldHave); missing != "" {
-		return []adapters.Diagnosis{{Code: "TRS-S04", Level: adapters.Warning, What: "the bot token lacks scopes: " + missing, Mend: mendScopes}}
+		return []adapters.AccountDiagnosis{{Code: "TRS-S04", Level: adapters.Warning, What: "the bot token lacks scopes: " + missing, Mend: mendScopes}}
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ const helloWait = 10 * time.Second
 var errHello = errors.New("it said hello")
 
 // examineSocket tries the app token, and the socket.
-func (c *Client) examineSocket(ctx context.Context) []adapters.Diagnosis {
+func (c *Client) examineSocket(ctx context.Context) []adapters.AccountDiagnosis {
 	if c.hook.Load() != nil {
 		return nil // what receives has proved it
 	}
@@ -124,7 +124,7 @@ func (c *Client) examineSocket(ctx context.Context) []adapters.Diagnosis {
 	defer cancel()
 	s, err := c.openSocket(ctx)
 	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Op != "socket" {
-		return []adapters.Diagnosis{fail("TRS-S05", "Slack opens no socket for the app token: "+adapters.ReasonOf(err), "make an app-level token with the scope connections:write, and switch Socket Mode on")}
+		return []adapters.AccountDiagnosis{fail("TRS-S05", "Slack opens no socket for the app token: "+adapters.ReasonOf(err), "make an app-level token with the scope connections:write, and switch Socket Mode on")}
 	}
 	if err == nil {
 		stop := context.AfterFunc(ctx, s.close)
@@ -138,20 +138,20 @@ func (c *Client) examineSocket(ctx context.Context) []adapters.Diagnosis {
 		s.close()
 	}
 	if !errors.Is(err, errHello) {
-		return []adapters.Diagnosis{fail("TRS-S06", "the socket does not open: "+c.scrub(0, err).Error(), "see that nothing on the way to Slack stops WebSockets, or let Slack call us over HTTP")}
+		return []adapters.AccountDiagnosis{fail("TRS-S06", "the socket does not open: "+c.scrub(0, err).Error(), "see that nothing on the way to Slack stops WebSockets, or let Slack call us over HTTP")}
 	}
 	return nil
 }
 
 // examineApp tells what showed of the app's own page while this client received.
-func (c *Client) examineApp() (found []adapters.Diagnosis) {
+func (c *Client) examineApp() (found []adapters.AccountDiagnosis) {
 	if c.closed.Load() {
 		found = append(found, fail("TRS-S11", "Slack refuses answers in direct chats: the app's Messages tab is closed", "open it under App Home → Show Tabs, and allow people to write there"))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, subscription := range slices.Sorted(maps.Keys(c.untold)) {
-		found = append(found, adapters.Diagnosis{
+		found = append(found, adapters.AccountDiagnosis{
 			Code: "TRS-S10", Level: adapters.Warning,
 			What: fmt.Sprintf("no event tells what is said in %s; it is read from history, minutes late", c.untold[subscription]),
 			Mend: "add " + subscription + " under Event Subscriptions → Subscribe to bot events, then reinstall the app",
@@ -174,7 +174,7 @@ func (ch channel) hears() string {
 }
 
 // examineChat finds what keeps the app from living in a channel.
-func (c *Client) examineChat(ctx context.Context, id, scopes string) (f adapters.Diagnosis, bad bool) {
+func (c *Client) examineChat(ctx context.Context, id, scopes string) (f adapters.AccountDiagnosis, bad bool) {
 	answer, err := callInto[channelInfo](ctx, c.apiClient, infoMethod, infoOf(id))
 	ch := answer.Channel
 	switch {
@@ -189,7 +189,7 @@ func (c *Client) examineChat(ctx context.Context, id, scopes string) (f adapters
 	case scopes != "" && !slices.Contains(scopesIn(scopes), ch.hears()):
 		return fail("TRS-S04", fmt.Sprintf("nothing is heard in the channel %s: the bot token lacks the scope %s", id, ch.hears()), mendScopes), true
 	}
-	return adapters.Diagnosis{}, false
+	return adapters.AccountDiagnosis{}, false
 }
 
 // subscriptionOf names the subscription by which an app is told what is said in a chat
@@ -214,7 +214,7 @@ const toldLate = 30 * time.Second
 // shows nobody but the app's owner which events it is subscribed to.
 func (c *Client) noteMissingSubscription(updates []adapters.Update) {
 	for _, u := range updates {
-		if m, ok := u.Body.(adapters.Message); ok && m.Command == nil && time.Since(u.At) > toldLate && u.From.ID != c.self.Load().account() {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Command == nil && time.Since(u.At) > toldLate && u.From.ID != c.self.Load().account() {
 			c.log.Warn("history has what no event told", "chat", u.Chat.ID, "subscription", subscriptionOf(u.Chat))
 			c.mu.Lock()
 			c.untold[subscriptionOf(u.Chat)] = u.Chat.ID
@@ -227,7 +227,7 @@ func (c *Client) noteMissingSubscription(updates []adapters.Update) {
 // noteSubscribed notes what events tell: their subscription stands.
 func (c *Client) noteSubscribed(updates []adapters.Update) {
 	for _, u := range updates {
-		if _, ok := u.Body.(adapters.Message); ok && u.Thread.ID == "" {
+		if _, ok := u.Body.(adapters.IncomingMessage); ok && u.Thread.ID == "" {
 			c.mu.Lock()
 			delete(c.untold, subscriptionOf(u.Chat))
 			c.mu.Unlock()

@@ -35,7 +35,7 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			"TRS-S02 fail Slack refuses the bot token: token_revoked: Install App shows the one that is good; put it where the configuration names it",
 		}},
 		"no server": {before: func(w *workspace, _ *slack.Options) []string {
-			w.Fault(fake.Fault{Method: "auth.test", Do: fake.HTML})
+			w.Fault(fake.CallFault{Method: "auth.test", Do: fake.HTML})
 			return nil
 		}, want: []string{
 			"TRS-S03 fail Slack's server does not answer: HTTP 502 Bad Gateway: slack server error: 502 Bad Gateway: see that this machine reaches http://slack.test, or correct api_url",
@@ -106,7 +106,7 @@ func TestExaminationOpensNoSocketBesideWhoServes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken})
 			w.adapter(w.options()).Examine(t.Context(), nil, served)
-			opened := slices.ContainsFunc(w.Ledger().Calls, func(c fakeslack.Call) bool { return c.Method == "apps.connections.open" })
+			opened := slices.ContainsFunc(w.Ledger().Calls, func(c fakeslack.APICall) bool { return c.Method == "apps.connections.open" })
 			if opened == served {
 				t.Errorf("served elsewhere %t: a socket was opened: %t", served, opened)
 			}
@@ -128,17 +128,17 @@ func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
 			}
 			return all
 		}
-		w.direct.Says(w.maya, "hello", fakeslack.Said{})
-		w.ops.Says(w.maya, "@ada are you there?", fakeslack.Said{})
+		w.direct.Says(w.maya, "hello", fakeslack.PostOptions{})
+		w.ops.Says(w.maya, "@ada are you there?", fakeslack.PostOptions{})
 		pass(11 * time.Minute)
 		testutil.Same(t, "found while nothing was missed", []string{" "}, codes())
-		w.ops.Says(w.maya, "what do you think?", fakeslack.Said{})
-		w.direct.Says(w.maya, "and here?", fakeslack.Said{})
+		w.ops.Says(w.maya, "what do you think?", fakeslack.PostOptions{})
+		w.direct.Says(w.maya, "and here?", fakeslack.PostOptions{})
 		if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.direct.ID, Text: "an answer"}); adapters.KindOf(err) != adapters.Forbidden {
 			t.Errorf("an answer where the tab is closed: %v", err)
 		}
 		pass(11 * time.Minute)
-		w.ops.Says(w.maya, "@ada hello?", fakeslack.Said{}) // tells of itself alone
+		w.ops.Says(w.maya, "@ada hello?", fakeslack.PostOptions{}) // tells of itself alone
 		pass(time.Second)
 		testutil.Same(t, "found", []string{"TRS-S11 open it under App Ho", "TRS-S10 add message.channels"}, codes())
 		w.inject(`{"type":"message","channel":"` + w.ops.ID + `","channel_type":"channel","user":"` + w.maya.ID + `","text":"told","ts":"1700000001.000100"}`)

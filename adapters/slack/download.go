@@ -17,7 +17,7 @@ import (
 
 // Fetch opens a file by its id. Slack answers with its sign-in page, not with an
 // error, when the app lacks the right.
-func (c *apiClient) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
+func (c *apiClient) Fetch(ctx context.Context, a adapters.IncomingFile, limit int64) (io.ReadCloser, error) {
 	answer, err := callInto[struct {
 		File file `json:"file"`
 	}](ctx, c, "files.info", func(ctx context.Context, api *slackgo.Client) error {
@@ -46,7 +46,7 @@ func (c *apiClient) download(ctx context.Context, address, mime string, limit in
 	const op = "download"
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: c.scrub(0, err, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: c.scrub(0, err, adapters.SecretString(address))}
 	}
 	if !c.ours(r.URL) { // a file kept elsewhere; its address is whatever a person wrote
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: op, Err: errors.New("the file is not slack's: " + r.URL.Hostname())}
@@ -54,7 +54,7 @@ func (c *apiClient) download(ctx context.Context, address, mime string, limit in
 	r.Header.Set("Authorization", "Bearer "+botPlace)
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: op, Err: c.scrub(0, err, adapters.Secret(address))}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: op, Err: c.scrub(0, err, adapters.SecretString(address))}
 	}
 	page := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") && !strings.HasPrefix(mime, "text/html")
 	switch {

@@ -14,7 +14,7 @@ import (
 
 // judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by Slack's own code, which comes with status 200.
-func (c *apiClient) judge(method string, seen httpx.Answer, said apiStatus, err error) error {
+func (c *apiClient) judge(method string, seen httpx.CallOutcome, said apiStatus, err error) error {
 	out := &adapters.Error{Op: method}
 	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
 	switch {
@@ -49,7 +49,7 @@ func (v apiStatus) words() string {
 
 // Slack's codes by what they mean for the caller (docs.slack.dev/reference/methods,
 // the tables of errors). Every other code is a definite no: Invalid.
-var codes = map[adapters.Kind][]string{
+var codes = map[adapters.FailureKind][]string{
 	adapters.Limited: {"ratelimited", "rate_limited", "rate_limit_exceeded"},
 	adapters.Unauthorized: {
 		"invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "not_allowed_token_type",
@@ -75,7 +75,7 @@ var codes = map[adapters.Kind][]string{
 }
 
 // kindOf returns what a code of Slack's means.
-func kindOf(code string) adapters.Kind {
+func kindOf(code string) adapters.FailureKind {
 	for kind, list := range codes {
 		if slices.Contains(list, code) {
 			return kind
@@ -86,7 +86,7 @@ func kindOf(code string) adapters.Kind {
 
 // scrub keeps of err only its words without secrets, and whether the context
 // ended it.
-func (c *apiClient) scrub(status int, err error, secrets ...adapters.Secret) error {
+func (c *apiClient) scrub(status int, err error, secrets ...adapters.SecretString) error {
 	if status == http.StatusOK {
 		status = 0 // Slack's own codes come with it
 	}

@@ -32,7 +32,7 @@ func TestAnswersMeanWhatTheyMean(t *testing.T) {
 	no := func(code string) answering { return answering{200, "", `{"ok":false,"error":"` + code + `"}`} }
 	for name, c := range map[string]struct {
 		answering
-		want  adapters.Kind
+		want  adapters.FailureKind
 		after time.Duration
 	}{
 		"a limit by its status":           {answering{429, "7", `{"ok":false,"error":"ratelimited"}`}, adapters.Limited, 7 * time.Second},
@@ -86,7 +86,7 @@ func TestAnswersMeanWhatTheyMean(t *testing.T) {
 
 // Every code represents one thing: kindOf looks in no order.
 func TestEveryCodeMeansOneThing(t *testing.T) {
-	seen := map[string]adapters.Kind{}
+	seen := map[string]adapters.FailureKind{}
 	for kind, list := range codes {
 		for _, code := range list {
 			if other, twice := seen[code]; twice {

@@ -79,7 +79,7 @@ func outcome(updates []adapters.Update) string {
 	var kinds []string
 	for _, u := range updates {
 		kind := strings.TrimPrefix(fmt.Sprintf("%T", u.Body), "adapters.")
-		if bad, ok := u.Body.(adapters.Unreadable); ok {
+		if bad, ok := u.Body.(adapters.UnreadableUpdate); ok {
 			kind += " (" + bad.Reason + ")"
 		}
 		kinds = append(kinds, kind)

@@ -13,7 +13,7 @@ import (
 )
 
 // words returns what a reader sees of the messages in a channel.
-func words(c *fakeslack.Channel) []string {
+func words(c *fakeslack.WorkspaceChannel) []string {
 	var all []string
 	for _, one := range c.Sent() {
 		all = append(all, one.Text+" + "+strings.Join(one.Files, ", "))
@@ -31,17 +31,17 @@ func TestAFileLeavesTheWordsOfItsMessage(t *testing.T) {
 				open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
 				var want []string
 				for key, text := range map[string]string{"k1": "the table", "k2": `\*the\* table`, "k3": "# the table"} {
-					p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: c.Split(text)[0], Key: key, Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
+					p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: c.Split(text)[0], Key: key, Files: []adapters.OutgoingFile{{Name: "t.csv", MIME: "text/csv", Open: open}}}
 					shown := strings.NewReplacer("# ", "", `\`, "").Replace(text)
 					if refuses != "" {
 						shown = strings.ReplaceAll(shown, "*", "") // which mrkdwn takes for its own
 					}
 					want = append(want, shown+" + t.csv")
-					form := fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: refuses}
+					form := fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse, Description: refuses}
 					if text != "the table" && refuses != "" {
 						w.Fault(form)
 					}
-					w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
+					w.Fault(fake.CallFault{Method: "chat.update", Do: fake.Cut})
 					if _, err := c.Send(w.t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
 						w.t.Fatalf("%v, want unknown", err)
 					}
@@ -88,11 +88,11 @@ func TestAFileLeavesTheWordsOfAMessageWithoutItsFace(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
 		p := adapters.OutgoingMessage{
-			Chat: w.ops.ID, Text: "the table", Unmasked: "Max: the table", Face: adapters.Persona{Name: "Max"}, Key: "k",
-			Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}},
+			Chat: w.ops.ID, Text: "the table", Unmasked: "Max: the table", Face: adapters.AgentPersona{Name: "Max"}, Key: "k",
+			Files: []adapters.OutgoingFile{{Name: "t.csv", MIME: "text/csv", Open: open}},
 		}
-		w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "missing_scope"})
-		w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
+		w.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse, Description: "missing_scope"})
+		w.Fault(fake.CallFault{Method: "chat.update", Do: fake.Cut})
 		if _, err := w.adapter(w.options()).Send(w.t.Context(), p); adapters.KindOf(err) != adapters.Unknown || err == nil {
 			w.t.Fatalf("%v, want unknown", err)
 		}

@@ -18,9 +18,9 @@ const (
 
 // The safe lengths of each form (PLATFORMS 2.4), in letters as Slack counts them.
 var (
-	mrkdwnLimit   = markup.Limit{Units: 3900, Markup: 4000, Size: utf8.RuneCountInString}
-	markdownLimit = markup.Limit{Units: 8000, Markup: 11500, Size: utf8.RuneCountInString}
-	blocksLimit   = markup.Limit{Units: 3900, Markup: 40 << 10}
+	mrkdwnLimit   = markup.PartLimit{Units: 3900, Markup: 4000, Size: utf8.RuneCountInString}
+	markdownLimit = markup.PartLimit{Units: 8000, Markup: 11500, Size: utf8.RuneCountInString}
+	blocksLimit   = markup.PartLimit{Units: 3900, Markup: 40 << 10}
 )
 
 // The readers of what agents write. rich keeps all that Markdown has; flat is
@@ -48,8 +48,8 @@ func (*Client) Split(text string) []string {
 }
 
 // structured reports whether t has what only standard Markdown shows.
-func structured(t *markup.Text) bool {
-	return slices.ContainsFunc(t.Spans, func(s markup.Span) bool {
+func structured(t *markup.StyledText) bool {
+	return slices.ContainsFunc(t.Spans, func(s markup.TextSpan) bool {
 		return s.Look == markup.Heading || s.Look == markup.Mark || s.Look == markup.Pre && s.Arg != ""
 	})
 }
@@ -57,7 +57,7 @@ func structured(t *markup.Text) bool {
 // mrkdwnKeeps reports whether t, written as mrkdwn, is read as the same words
 // with the same looks. Mrkdwn has no way to write its signs as themselves, and
 // knows no looks inside a word.
-func mrkdwnKeeps(t *markup.Text) bool {
+func mrkdwnKeeps(t *markup.StyledText) bool {
 	if len(t.Words) > maxStyled/2 {
 		return len(t.Spans) == 0 && !strings.ContainsAny(t.Words, "*_~`")
 	}
@@ -70,7 +70,7 @@ func mrkdwnKeeps(t *markup.Text) bool {
 // looks lists which words have which look, in an order of its own. Spans of the
 // words before they were made neutral still lie over them: what that adds is
 // invisible and compared nowhere.
-func looks(words string, spans []markup.Span) []string {
+func looks(words string, spans []markup.TextSpan) []string {
 	var list []string
 	for _, s := range spans {
 		if s.Look == markup.Spoiler || s.Look == markup.Address || s.To > len(words) {

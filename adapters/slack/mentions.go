@@ -25,7 +25,7 @@ func written(who adapters.Person, name string) []string {
 
 // A caller calls people who are named, up to so many.
 type caller struct {
-	names mentions.Names
+	names mentions.NameSet
 	left  int
 }
 

@@ -46,18 +46,18 @@ func (r reader) past(ctx context.Context, channel string, raw json.RawMessage) [
 	}
 	if said, ok := saidIn(updates); ok && m.Edited != nil && m.Edited.TS != "" {
 		u := updates[0]
-		u.Key, u.At, u.Body = editKey(channel, m.TS, m.Edited.TS, ""), timeOf(m.Edited.TS), adapters.Edit{New: said}
+		u.Key, u.At, u.Body = editKey(channel, m.TS, m.Edited.TS, ""), timeOf(m.Edited.TS), adapters.MessageEdit{New: said}
 		updates = append(updates, u)
 	}
 	return updates
 }
 
 // saidIn returns what was said, if that is what the updates tell.
-func saidIn(updates []adapters.Update) (adapters.Message, bool) {
+func saidIn(updates []adapters.Update) (adapters.IncomingMessage, bool) {
 	if len(updates) != 1 {
-		return adapters.Message{}, false
+		return adapters.IncomingMessage{}, false
 	}
-	said, ok := updates[0].Body.(adapters.Message)
+	said, ok := updates[0].Body.(adapters.IncomingMessage)
 	return said, ok
 }
 
@@ -118,9 +118,9 @@ func (r reader) changed(ctx context.Context, m *message) ([]adapters.Update, err
 	} else if at := timeOf(m.At); !at.IsZero() {
 		u.At = at
 	}
-	said, _ := u.Body.(adapters.Message)
+	said, _ := u.Body.(adapters.IncomingMessage)
 	u.Key = editKey(m.Channel, now.TS, edited, said.Text+string(now.Files))
-	u.Body = adapters.Edit{New: said}
+	u.Body = adapters.MessageEdit{New: said}
 	return []adapters.Update{u}, nil
 }
 
@@ -143,7 +143,7 @@ func (r reader) gone(ctx context.Context, m *message, ts string) []adapters.Upda
 	u := adapters.Update{
 		Key:  deleteKey(m.Channel, ts),
 		Chat: r.c.names.chat(ctx, m.Channel, m.ChannelType, r.self.Team),
-		At:   timeOf(m.At), Body: adapters.Delete{Messages: []string{ts}},
+		At:   timeOf(m.At), Body: adapters.MessageDeletion{Messages: []string{ts}},
 	}
 	if r.c.deletedByUs(m.Channel, ts) {
 		u.From = r.us()
@@ -171,9 +171,9 @@ func (r reader) sender(ctx context.Context, m *message) adapters.Person {
 }
 
 // content returns m's words and all that hangs on them.
-func (r reader) content(ctx context.Context, m *message, chat adapters.Chat) adapters.Message {
+func (r reader) content(ctx context.Context, m *message, chat adapters.Chat) adapters.IncomingMessage {
 	w := r.words(ctx, m)
-	out := adapters.Message{
+	out := adapters.IncomingMessage{
 		ID: m.TS, Text: w.text, Mentions: w.people, Attachments: r.files(m),
 	}
 	if m.ThreadTS != "" && m.ThreadTS != m.TS {
@@ -191,7 +191,7 @@ func (r reader) content(ctx context.Context, m *message, chat adapters.Chat) ada
 
 // commandOf returns the command that words begin with, after our own name if that
 // comes first. Slack keeps "/stop" for itself, so "!stop" means the same.
-func commandOf(words string, me self) *adapters.Command {
+func commandOf(words string, me self) *adapters.ChatCommand {
 	words = strings.TrimSpace(words)
 	if rest, ok := strings.CutPrefix(words, "@"+me.Name); ok {
 		words = strings.TrimLeft(rest, " ,:")
@@ -203,7 +203,7 @@ func commandOf(words string, me self) *adapters.Command {
 	if name == "" || strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 		return nil
 	}
-	return &adapters.Command{Name: strings.ToLower(name), Args: strings.TrimSpace(args)}
+	return &adapters.ChatCommand{Name: strings.ToLower(name), Args: strings.TrimSpace(args)}
 }
 
 // command reads a slash command. One word of ours serves all: "/trestle stop" is
@@ -231,15 +231,15 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 		ID: d.id, Key: "command:" + cmd.Channel + ":" + trigger,
 		Chat: r.c.names.chat(ctx, cmd.Channel, kind, r.self.Team),
 		From: r.who(ctx, cmd.User, cmd.Team),
-		Body: adapters.Message{
+		Body: adapters.IncomingMessage{
 			ID: "command-" + trigger, Text: strings.TrimSpace("/" + name + " " + args), ToUs: true,
-			Command: &adapters.Command{Name: name, Args: strings.TrimSpace(args)},
+			Command: &adapters.ChatCommand{Name: name, Args: strings.TrimSpace(args)},
 		},
 	}}
 }
 
 // files returns the files on m, and on what it forwards.
-func (r reader) files(m *message) []adapters.Attachment {
+func (r reader) files(m *message) []adapters.IncomingFile {
 	var files []file
 	_ = json.Unmarshal(m.Files, &files) // what cannot be read is no file
 	var hung []struct {
@@ -252,7 +252,7 @@ func (r reader) files(m *message) []adapters.Attachment {
 			files = append(files, a.Files...)
 		}
 	}
-	var out []adapters.Attachment
+	var out []adapters.IncomingFile
 	for _, f := range files {
 		if f.ID == "" {
 			continue
@@ -263,8 +263,8 @@ func (r reader) files(m *message) []adapters.Attachment {
 }
 
 // attachment returns f in the contract's form.
-func (f file) attachment() adapters.Attachment {
-	a := adapters.Attachment{Kind: "file", ID: f.ID, Name: cmp.Or(f.Name, f.Title), MIME: f.MIME, Size: f.Size}
+func (f file) attachment() adapters.IncomingFile {
+	a := adapters.IncomingFile{Kind: "file", ID: f.ID, Name: cmp.Or(f.Name, f.Title), MIME: f.MIME, Size: f.Size}
 	major, _, _ := strings.Cut(f.MIME, "/")
 	switch {
 	case f.Mode == "tombstone", f.Mode == "hidden_by_limit":

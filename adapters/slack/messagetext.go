@@ -50,7 +50,7 @@ type page struct {
 	room func(id string) string // a channel's name; empty when nobody knows it
 
 	text      strings.Builder
-	spans     []markup.Span
+	spans     []markup.TextSpan
 	people    []adapters.Person
 	forwarded string
 	owed      int
@@ -78,19 +78,19 @@ func (p *page) pay() {
 }
 
 // look gives what fill writes a look.
-func (p *page) look(l markup.Style, arg string, fill func()) {
+func (p *page) look(l markup.TextStyle, arg string, fill func()) {
 	p.pay()
 	from := p.text.Len()
 	i := len(p.spans)
-	p.spans = append(p.spans, markup.Span{})
+	p.spans = append(p.spans, markup.TextSpan{})
 	fill()
-	p.spans[i] = markup.Span{From: from, To: p.text.Len(), Look: l, Arg: arg}
+	p.spans[i] = markup.TextSpan{From: from, To: p.text.Len(), Look: l, Arg: arg}
 }
 
 // finish returns the words and the looks that are over any.
-func (p *page) finish() (string, []markup.Span) {
+func (p *page) finish() (string, []markup.TextSpan) {
 	words := markup.Legible(strings.TrimRight(p.text.String(), " \t\n"))
-	var spans []markup.Span
+	var spans []markup.TextSpan
 	for _, s := range p.spans {
 		if s.To = min(s.To, len(words)); s.From < s.To {
 			spans = append(spans, s)

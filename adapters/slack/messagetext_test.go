@@ -53,7 +53,7 @@ func TestFilesOfAForwardedMessageAreTold(t *testing.T) {
 		testutil.OK(t, json.Unmarshal([]byte(raw), &m))
 		return &m
 	}
-	want := []adapters.Attachment{{Kind: "file", ID: "F1", Name: "a.pdf"}, {Kind: "photo", ID: "F2", Name: "b.png", MIME: "image/png"}}
+	want := []adapters.IncomingFile{{Kind: "file", ID: "F1", Name: "a.pdf"}, {Kind: "photo", ID: "F2", Name: "b.png", MIME: "image/png"}}
 	testutil.Same(t, "told", want, r.content(t.Context(), m(""), adapters.Chat{}).Attachments)
 	if !r.looksLike(t.Context(), m(`,"thumb_pdf":"https://files.slack.com/x"`), m("")) {
 		t.Error("a preview of a file is an edit")

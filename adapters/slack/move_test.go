@@ -19,13 +19,13 @@ import (
 func TestAChannelThatMovesKeepsItsPlace(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
-		root := w.ops.Says(w.maya, "question", fakeslack.Said{})
-		w.ops.Says(w.maya, "answer", fakeslack.Said{Thread: root})
+		root := w.ops.Says(w.maya, "question", fakeslack.PostOptions{})
+		w.ops.Says(w.maya, "answer", fakeslack.PostOptions{Thread: root})
 		pass(time.Second)
 		before := string(b.saved())
 		w.app.Inject(fmt.Appendf(nil, `{"type":"channel_id_changed","old_channel_id":%q,"new_channel_id":"C0NEW","event_ts":"1612206778.000000"}`, w.ops.ID))
 		pass(time.Second)
-		testutil.Same(t, "told", []adapters.Migrated{{To: "C0NEW", Same: true}}, heard[adapters.Migrated](b))
+		testutil.Same(t, "told", []adapters.ChatMigrated{{To: "C0NEW", Same: true}}, heard[adapters.ChatMigrated](b))
 		var had, has map[string]any
 		if json.Unmarshal([]byte(strings.ReplaceAll(before, w.ops.ID, "C0NEW")), &had) != nil || json.Unmarshal(b.saved(), &has) != nil {
 			t.Fatal("no cursor")
@@ -55,7 +55,7 @@ func TestWhatAMovedChannelToldIsKnown(t *testing.T) {
 		inject(`{"type":"channel_id_changed","old_channel_id":%q,"new_channel_id":"C0NEW","event_ts":"1612206778.000000"}`, w.ops.ID)
 		edited("C0NEW")
 		edited(w.ops.ID)
-		if n := len(heard[adapters.Edit](b)); n != 1 {
+		if n := len(heard[adapters.MessageEdit](b)); n != 1 {
 			t.Errorf("one edit was told as %d", n)
 		}
 		inject(`{"type":"message","channel":%q,"channel_type":"channel","user":%q,"text":"late","ts":"1612206777.000100","event_ts":"1612206777.000100"}`, w.ops.ID, w.maya.ID)

@@ -82,7 +82,7 @@ func cutQuote(text string) (quoted, rest string) {
 }
 
 // The signs of inline looks.
-var signs = map[byte]markup.Style{'*': markup.Bold, '_': markup.Italic, '~': markup.Strikethrough, '`': markup.Code}
+var signs = map[byte]markup.TextStyle{'*': markup.Bold, '_': markup.Italic, '~': markup.Strikethrough, '`': markup.Code}
 
 // inline writes words with the looks inside them.
 func (p *page) inline(text string, styled bool) {

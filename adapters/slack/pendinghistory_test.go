@@ -56,7 +56,7 @@ func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *workspace) {
 				t, b := w.t, new(book)
-				var broken []*fakeslack.Channel
+				var broken []*fakeslack.WorkspaceChannel
 				u := new(unanswered)
 				for _, name := range []string{"one", "two", "three"} {
 					ch := w.NewChannel(name, w.maya)
@@ -67,20 +67,20 @@ func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 				o.Around = func(next http.RoundTripper) http.RoundTripper { u.next = next; return u }
 				begin := func() func() { _, end := w.runs(b, o); return end }
 				end := begin()
-				w.ops.Says(w.maya, "before", fakeslack.Said{})
+				w.ops.Says(w.maya, "before", fakeslack.PostOptions{})
 				pass(time.Second)
 				end()
 				pass(time.Hour)
 				for i, ch := range broken {
-					ch.Says(w.maya, "hidden in "+[]string{"one", "two", "three"}[i], fakeslack.Said{})
+					ch.Says(w.maya, "hidden in "+[]string{"one", "two", "three"}[i], fakeslack.PostOptions{})
 				}
-				w.ops.Says(w.maya, "shown", fakeslack.Said{})
+				w.ops.Says(w.maya, "shown", fakeslack.PostOptions{})
 				pass(time.Hour)
 				u.broken.Store(true)
 				sockets := opened(w)
 				end = begin()
 				pass(time.Minute)
-				broken[0].Says(w.maya, "live", fakeslack.Said{})
+				broken[0].Says(w.maya, "live", fakeslack.PostOptions{})
 				pass(time.Second)
 				testutil.Same(t, "recorded", []string{"before", "shown", "live"}, b.said())
 				pass(time.Hour)
@@ -136,26 +136,26 @@ func TestAnEndInTheMiddleOfReadingLosesNothing(t *testing.T) {
 		quiet.Invites(w.maya, w.app)
 		spoken := w.NewChannel("spoken", w.maya)
 		spoken.Invites(w.maya, w.app)
-		old := spoken.Says(w.maya, "an old question", fakeslack.Said{})
+		old := spoken.Says(w.maya, "an old question", fakeslack.PostOptions{})
 		w.forget()
 		pass(20 * 24 * time.Hour)
-		for _, held := range []*fakeslack.Channel{quiet, spoken} {
+		for _, held := range []*fakeslack.WorkspaceChannel{quiet, spoken} {
 			s := &silent{channel: held.ID}
 			o := w.options()
 			o.Around = func(next http.RoundTripper) http.RoundTripper { s.next = next; return s }
 			_, end := w.runs(b, o)
-			spoken.Says(w.maya, "before", fakeslack.Said{})
+			spoken.Says(w.maya, "before", fakeslack.PostOptions{})
 			pass(time.Minute)
-			w.ops.Says(w.maya, "before", fakeslack.Said{}) // who spoke last is read first
+			w.ops.Says(w.maya, "before", fakeslack.PostOptions{}) // who spoke last is read first
 			pass(time.Minute)
 			end()
 			pass(time.Hour)
-			held.Says(w.maya, "hidden", fakeslack.Said{Thread: map[bool]string{true: old}[held == spoken]})
+			held.Says(w.maya, "hidden", fakeslack.PostOptions{Thread: map[bool]string{true: old}[held == spoken]})
 			pass(time.Hour)
 			s.held.Store(true)
 			_, end = w.runs(b, o)
 			pass(20 * time.Second)
-			w.ops.Says(w.maya, "live", fakeslack.Said{})
+			w.ops.Says(w.maya, "live", fakeslack.PostOptions{})
 			pass(time.Second)
 			end()
 			if got := b.said(); got[len(got)-1] != "live" {

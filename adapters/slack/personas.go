@@ -36,7 +36,7 @@ func scopesIn(listed string) []string {
 // masked returns p as it is sent: without its face where it can have none.
 func (c *messageSender) masked(p adapters.OutgoingMessage) adapters.OutgoingMessage {
 	if c.faceless.Load() {
-		p.Text, p.Face = cmp.Or(p.Unmasked, p.Text), adapters.Persona{}
+		p.Text, p.Face = cmp.Or(p.Unmasked, p.Text), adapters.AgentPersona{}
 	}
 	return p
 }
@@ -51,7 +51,7 @@ func (c *messageSender) EditAs(ctx context.Context, m adapters.MessageRef, text,
 }
 
 // face sets who seems to speak.
-func face(v url.Values, f adapters.Persona) {
+func face(v url.Values, f adapters.AgentPersona) {
 	if f.Name != "" {
 		v.Set("username", f.Name)
 	}

@@ -40,9 +40,9 @@ func TestCarriedWordsAlwaysShowWhoseTheyAre(t *testing.T) {
 					t.Fatal(err)
 				}
 				if c.refuses {
-					w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "missing_scope"})
+					w.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse, Description: "missing_scope"})
 				}
-				p := adapters.OutgoingMessage{Chat: w.ops.ID, Key: "k", Text: "hello", Unmasked: "*Zoe* (Discord): hello", Face: adapters.Persona{Name: "Zoe (Discord)"}}
+				p := adapters.OutgoingMessage{Chat: w.ops.ID, Key: "k", Text: "hello", Unmasked: "*Zoe* (Discord): hello", Face: adapters.AgentPersona{Name: "Zoe (Discord)"}}
 				r, err := client.Send(t.Context(), p)
 				testutil.OK(t, err)
 				if m := w.ops.Sent()[0]; m.Username != c.username || m.Text != c.want+"hello" {

@@ -11,7 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/emoji"
 )
 
-var _ adapters.Reactor = (*Client)(nil)
+var _ adapters.ReactionSetter = (*Client)(nil)
 
 // React sets our reaction on message m; an empty emoji takes it back. Slack lets
 // us have several: those that are not the one are taken away.

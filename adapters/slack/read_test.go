@@ -23,7 +23,7 @@ import (
 var errEnough = errors.New("enough")
 
 // heard returns the updates of a kind of body, in order.
-func heard[B adapters.Body](b *book) []B {
+func heard[B adapters.UpdateBody](b *book) []B {
 	var out []B
 	for _, u := range b.all() {
 		if body, ok := u.Body.(B); ok {
@@ -37,9 +37,9 @@ func heard[B adapters.Body](b *book) []B {
 func TestAMentionIsOneMessage(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
-		w.ops.Says(w.maya, "@ada are you there?", fakeslack.Said{})
+		w.ops.Says(w.maya, "@ada are you there?", fakeslack.PostOptions{})
 		pass(time.Second)
-		said := heard[adapters.Message](b)
+		said := heard[adapters.IncomingMessage](b)
 		if len(said) != 1 || !said[0].ToUs || len(said[0].Mentions) != 1 {
 			t.Errorf("heard %+v, want one message to us", said)
 		}
@@ -59,16 +59,16 @@ func TestAMentionIsOneMessage(t *testing.T) {
 func TestNamesAreKeptCurrent(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
-		w.ops.Says(w.maya, "one", fakeslack.Said{})
+		w.ops.Says(w.maya, "one", fakeslack.PostOptions{})
 		pass(time.Second)
 		w.maya.Renames("Maya Berg")
 		w.ops.Renames(w.maya, "operations")
 		pass(time.Second)
-		w.ops.Says(w.maya, "two", fakeslack.Said{})
+		w.ops.Says(w.maya, "two", fakeslack.PostOptions{})
 		pass(time.Second)
 		var got []string
 		for _, u := range b.all() {
-			if _, ok := u.Body.(adapters.Message); ok {
+			if _, ok := u.Body.(adapters.IncomingMessage); ok {
 				got = append(got, u.From.Name+" ("+u.From.ID+") in "+u.Chat.Title+" of "+u.Chat.Group)
 			}
 		}
@@ -99,7 +99,7 @@ func TestADeactivatedPersonIsGoneFromEveryRoom(t *testing.T) {
 		pass(time.Second)
 		var got []string
 		for _, u := range b.all() {
-			if left, ok := u.Body.(adapters.Left); ok && left.Unseen {
+			if left, ok := u.Body.(adapters.PeopleLeft); ok && left.Unseen {
 				got = append(got, fmt.Sprint(u.Chat.ID, " ", left.People[0].ID, " of ", left.People[0].Scope))
 			}
 		}
@@ -107,9 +107,9 @@ func TestADeactivatedPersonIsGoneFromEveryRoom(t *testing.T) {
 		want := []string{w.ops.ID + " " + w.maya.ID + " of T0000001", other.ID + " " + w.maya.ID + " of T0000001"}
 		slices.Sort(want)
 		testutil.Same(t, "gone from", want, got)
-		w.ops.Says(w.AddPerson(fakeslack.Profile{Name: "Jonas"}), "hello", fakeslack.Said{})
+		w.ops.Says(w.AddPerson(fakeslack.UserProfile{Name: "Jonas"}), "hello", fakeslack.PostOptions{})
 		pass(time.Second)
-		if said := heard[adapters.Message](b); len(said) == 0 {
+		if said := heard[adapters.IncomingMessage](b); len(said) == 0 {
 			t.Error("nothing is heard after it")
 		}
 	})
@@ -119,13 +119,13 @@ func TestADeactivatedPersonIsGoneFromEveryRoom(t *testing.T) {
 func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
-		guest := w.AddPerson(fakeslack.Profile{Name: "Maya Lind", Team: "T0OTHER"})
-		w.ops.Says(guest, "hello", fakeslack.Said{})
-		w.ops.Says(w.maya, "hello", fakeslack.Said{})
+		guest := w.AddPerson(fakeslack.UserProfile{Name: "Maya Lind", Team: "T0OTHER"})
+		w.ops.Says(guest, "hello", fakeslack.PostOptions{})
+		w.ops.Says(w.maya, "hello", fakeslack.PostOptions{})
 		pass(time.Second)
 		var scopes []string
 		for _, u := range b.all() {
-			if _, ok := u.Body.(adapters.Message); ok {
+			if _, ok := u.Body.(adapters.IncomingMessage); ok {
 				scopes = append(scopes, u.From.Scope)
 			}
 		}
@@ -138,19 +138,19 @@ func TestWhatHappensToARoomIsTold(t *testing.T) {
 		t := w.t
 		secret := w.NewPrivate("secret", w.maya)
 		secret.Invites(w.maya, w.app)
-		pinned := w.ops.Says(w.maya, "keep this", fakeslack.Said{})
+		pinned := w.ops.Says(w.maya, "keep this", fakeslack.PostOptions{})
 		w.ops.Pins(w.maya, pinned)
 		w.ops.Archives(w.maya)
 		w.ops.Unarchives(w.maya)
 		secret.Kicks(w.app)
 		group := w.NewGroup(w.app, w.maya)
-		group.Says(w.maya, "we three", fakeslack.Said{})
+		group.Says(w.maya, "we three", fakeslack.PostOptions{})
 		pass(time.Second)
 		if got := heard[adapters.ChatGained](b); len(got) < 2 {
 			t.Errorf("let in %d times, want by the invitation and by the unarchiving", len(got))
 		}
 		testutil.Same(t, "left", []adapters.ChatLost{{Reason: "archived"}, {Reason: "removed"}}, heard[adapters.ChatLost](b))
-		testutil.Same(t, "pinned", []adapters.Pinned{{Message: pinned}}, heard[adapters.Pinned](b))
+		testutil.Same(t, "pinned", []adapters.MessagePinned{{Message: pinned}}, heard[adapters.MessagePinned](b))
 		kinds := map[string]adapters.Chat{}
 		for _, u := range b.all() {
 			kinds[u.Chat.ID] = u.Chat
@@ -175,7 +175,7 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 		w.inject(`{"type":"message","subtype":"message_changed","hidden":true,"channel":"` + w.ops.ID + `","ts":"1700000003.000100","event_ts":"1700000003.000100",` +
 			`"message":` + same + `,"reply_count":3},"previous_message":` + same + `}}`)
 		pass(time.Second)
-		if got := heard[adapters.Edit](b); len(got) != 0 {
+		if got := heard[adapters.MessageEdit](b); len(got) != 0 {
 			t.Errorf("heard the edits %+v, want none", got)
 		}
 		bot := `{"type":"message","subtype":"bot_message","bot_id":"B0BUILD","username":"build","text":"build 7","ts":"1700000004.000100"`
@@ -187,7 +187,7 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 		}
 		pass(time.Second)
 		var got []string
-		for _, e := range heard[adapters.Edit](b) {
+		for _, e := range heard[adapters.MessageEdit](b) {
 			got = append(got, e.New.Text)
 		}
 		testutil.Same(t, "edits", []string{"build 7: **green**", "build 7\n\n> **all tests passed**"}, got)
@@ -201,7 +201,7 @@ func TestAStoneInPlaceOfAMessageIsItsEnd(t *testing.T) {
 			`"message":{"type":"message","subtype":"tombstone","text":"This message was deleted.","ts":"1700000001.000100"}}`)
 		pass(time.Second)
 		for _, u := range b.all() {
-			if gone, ok := u.Body.(adapters.Delete); ok && gone.Messages[0] == "1700000001.000100" && u.At.Unix() == 1700000009 {
+			if gone, ok := u.Body.(adapters.MessageDeletion); ok && gone.Messages[0] == "1700000001.000100" && u.At.Unix() == 1700000009 {
 				return
 			}
 		}
@@ -233,7 +233,7 @@ func TestWhatIsOfAnotherWorkspaceIsLeftAside(t *testing.T) {
 		if n := w.app.Pending(); n != 0 {
 			t.Errorf("%d events are to come again", n)
 		}
-		if got := heard[adapters.Unreadable](b); len(got) != 0 {
+		if got := heard[adapters.UnreadableUpdate](b); len(got) != 0 {
 			t.Errorf("kept %+v", got)
 		}
 	})
@@ -254,22 +254,22 @@ func TestOpeningTheHomeGetsAHello(t *testing.T) {
 func TestCommandsAreUnderstood(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
-		w.ops.Says(w.maya, "@ada !stop now", fakeslack.Said{})
+		w.ops.Says(w.maya, "@ada !stop now", fakeslack.PostOptions{})
 		pass(time.Second)
-		w.direct.Says(w.maya, "!help", fakeslack.Said{})
+		w.direct.Says(w.maya, "!help", fakeslack.PostOptions{})
 		pass(time.Second)
 		w.direct.Commands(w.maya, w.app, "/trestle", "")
 		pass(time.Second)
 		w.direct.Commands(w.maya, w.app, "/deploy", "prod")
 		pass(time.Second)
-		w.ops.Says(w.maya, "wow!stop", fakeslack.Said{})
+		w.ops.Says(w.maya, "wow!stop", fakeslack.PostOptions{})
 		pass(time.Second)
 		for _, text := range []string{"one", "two"} { // without a trigger each is still one of its own
 			w.app.InjectPayload("slash_commands", json.RawMessage(`{"command":"/deploy","text":"`+text+`","channel_id":"`+w.ops.ID+`","user_id":"`+w.maya.ID+`"}`))
 			pass(time.Second)
 		}
 		var got []string
-		for _, m := range heard[adapters.Message](b) {
+		for _, m := range heard[adapters.IncomingMessage](b) {
 			if m.Command != nil {
 				got = append(got, m.Command.Name+"|"+m.Command.Args)
 			}
@@ -284,9 +284,9 @@ func TestAFrameThatIsNoJSONStopsNothing(t *testing.T) {
 		t := w.t
 		w.app.InjectFrame([]byte(`{"envelope_id":"broken-1","type":"events_api","payload":{"event":`))
 		w.app.InjectPayload("a_kind_of_tomorrow", json.RawMessage(`{"a":1}`))
-		w.ops.Says(w.maya, "and on it goes", fakeslack.Said{})
+		w.ops.Says(w.maya, "and on it goes", fakeslack.PostOptions{})
 		pass(time.Second)
-		if got := heard[adapters.Unreadable](b); len(got) != 2 {
+		if got := heard[adapters.UnreadableUpdate](b); len(got) != 2 {
 			t.Errorf("%d were kept as unreadable, want two: %+v", len(got), got)
 		}
 		if diff := cmp.Diff([]string{"and on it goes"}, b.said()); diff != "" || w.app.Pending() != 0 {
@@ -314,7 +314,7 @@ func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
 		c := w.adapter(w.options())
-		seconds, err := strconv.ParseFloat(w.ops.Says(w.maya, "at the edge", fakeslack.Said{}), 64)
+		seconds, err := strconv.ParseFloat(w.ops.Says(w.maya, "at the edge", fakeslack.PostOptions{}), 64)
 		testutil.OK(t, err)
 		edge := time.UnixMicro(int64(math.Round(seconds * 1e6)))
 		<-time.After(48 * time.Hour)
@@ -322,7 +322,7 @@ func TestAMessageBetweenTwoWindowsIsRead(t *testing.T) {
 			var got []string
 			err := c.History(t.Context(), adapters.HistoryRange{Chat: w.ops.ID, From: edge.Add(-before)}, func(_ context.Context, p adapters.HistoryPage) error {
 				for _, u := range p.Updates {
-					if m, ok := u.Body.(adapters.Message); ok {
+					if m, ok := u.Body.(adapters.IncomingMessage); ok {
 						got = append(got, m.Text)
 					}
 				}
@@ -345,7 +345,7 @@ func TestABusyTimeIsReadInPortions(t *testing.T) {
 		var want []string
 		for i := range 1300 { // more than is read at once
 			words := fmt.Sprintf("line %d", i)
-			w.ops.Says(w.maya, words, fakeslack.Said{})
+			w.ops.Says(w.maya, words, fakeslack.PostOptions{})
 			want = append(want, words)
 			w.app.Forget()
 			<-time.After(5 * time.Second)
@@ -358,7 +358,7 @@ func TestABusyTimeIsReadInPortions(t *testing.T) {
 			for {
 				err := c.History(t.Context(), adapters.HistoryRange{Chat: w.ops.ID, From: began, Cursor: cursor}, func(_ context.Context, p adapters.HistoryPage) error {
 					for _, u := range p.Updates {
-						if m, ok := u.Body.(adapters.Message); ok {
+						if m, ok := u.Body.(adapters.IncomingMessage); ok {
 							got = append(got, m.Text)
 						}
 					}
@@ -391,10 +391,10 @@ func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
 		var want []string
 		for day := range 9 {
 			words := "day " + string(rune('a'+day))
-			root := w.ops.Says(w.maya, words, fakeslack.Said{})
+			root := w.ops.Says(w.maya, words, fakeslack.PostOptions{})
 			want = append(want, words)
 			if day%3 == 0 {
-				w.ops.Says(w.maya, words+" reply", fakeslack.Said{Thread: root})
+				w.ops.Says(w.maya, words+" reply", fakeslack.PostOptions{Thread: root})
 				want = append(want, words+" reply")
 			}
 			<-time.After(24 * time.Hour)
@@ -405,7 +405,7 @@ func TestHistoryComesInOrderAndGoesOn(t *testing.T) {
 		stop := func(_ context.Context, p adapters.HistoryPage) error {
 			pages++
 			for _, u := range p.Updates {
-				if m, ok := u.Body.(adapters.Message); ok {
+				if m, ok := u.Body.(adapters.IncomingMessage); ok {
 					got = append(got, m.Text)
 				}
 			}

@@ -27,7 +27,7 @@ const (
 // refuses, the same batch is handed in again, and nothing behind it is taken.
 // First, and every ten minutes, it reads from history what the sockets may have
 // missed; a chat's live updates wait until its gap is filled.
-func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) error {
+func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.UpdateSink) error {
 	pos, err := parsePosition(cursor)
 	if err != nil {
 		return &adapters.Error{Kind: adapters.Invalid, Op: "receive", Err: err}
@@ -61,7 +61,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 type receiver struct {
 	c       *Client
 	read    reader
-	sink    adapters.Sink
+	sink    adapters.UpdateSink
 	inbox   *inbox
 	pages   chan historyPage // from history
 	refill  chan struct{}    // a doorbell: there may be a hole
@@ -174,11 +174,11 @@ func (r *receiver) placed(ctx context.Context, updates []adapters.Update) []adap
 		was := u.Chat.ID
 		now, key := pos.ids(was)
 		switch u.Body.(type) {
-		case adapters.Message:
+		case adapters.IncomingMessage:
 			key = now
-		case adapters.Edit, adapters.Delete, adapters.Reaction, adapters.ReactionsCleared:
-		case adapters.Joined, adapters.Left, adapters.Renamed, adapters.Pinned, adapters.Unpinned, adapters.Migrated,
-			adapters.ChatGained, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
+		case adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared:
+		case adapters.PeopleJoined, adapters.PeopleLeft, adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.ChatMigrated,
+			adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
 			continue
 		}
 		if now != was {
@@ -190,11 +190,11 @@ func (r *receiver) placed(ctx context.Context, updates []adapters.Update) []adap
 }
 
 // gapIn returns the gap that updates tell of.
-func gapIn(updates []adapters.Update) (adapters.Gap, bool) {
+func gapIn(updates []adapters.Update) (adapters.UpdateGap, bool) {
 	if len(updates) != 1 {
-		return adapters.Gap{}, false
+		return adapters.UpdateGap{}, false
 	}
-	gap, ok := updates[0].Body.(adapters.Gap)
+	gap, ok := updates[0].Body.(adapters.UpdateGap)
 	return gap, ok
 }
 
@@ -254,14 +254,14 @@ func inOrder(ts []*acceptedEvents) {
 func (r *receiver) accept(ctx context.Context, updates []adapters.Update) error {
 	next := r.where()
 	for _, u := range updates {
-		if m, ok := u.Body.(adapters.Message); ok {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok {
 			next.advance(u.Chat.ID, u.Thread.ID, m.ID)
 		}
-		if m, ok := u.Body.(adapters.Migrated); ok {
+		if m, ok := u.Body.(adapters.ChatMigrated); ok {
 			next.move(u.Chat.ID, m.To)
 		}
 	}
-	if err := adapters.DeliverBatch(ctx, r.sink, adapters.Batch{Updates: updates, Cursor: next.cursor()}, r.c.log); err != nil {
+	if err := adapters.DeliverBatch(ctx, r.sink, adapters.UpdateBatch{Updates: updates, Cursor: next.cursor()}, r.c.log); err != nil {
 		return err
 	}
 	r.mu.Lock()

@@ -29,7 +29,7 @@ type book struct {
 	closed  bool // nothing is taken
 }
 
-func (b *book) Accept(ctx context.Context, batch adapters.Batch) error {
+func (b *book) Accept(ctx context.Context, batch adapters.UpdateBatch) error {
 	for {
 		b.mu.Lock()
 		if !b.closed {
@@ -74,7 +74,7 @@ func (b *book) close(closed bool) {
 func (b *book) said() []string {
 	var words []string
 	for _, u := range b.all() {
-		if m, ok := u.Body.(adapters.Message); ok {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok {
 			words = append(words, m.Text)
 		}
 	}
@@ -154,7 +154,7 @@ func TestRoutineDisconnectsLeaveNoHole(t *testing.T) {
 			}
 			words := fmt.Sprintf("line %d", i)
 			began := time.Now()
-			ts := w.ops.Says(w.maya, words, fakeslack.Said{})
+			ts := w.ops.Says(w.maya, words, fakeslack.PostOptions{})
 			want = append(want, words)
 			pass(4 * time.Second)
 			if at, ok := b.at["message:"+w.ops.ID+":"+ts]; ok {
@@ -177,14 +177,14 @@ func TestWhatIsSaidBetweenSocketsIsReadOnceOneListens(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
 		pass(3 * time.Minute)
-		w.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, Status: 429, RetryAfter: 30, Times: 4})
+		w.Fault(fake.CallFault{Method: "apps.connections.open", Do: fake.Refuse, Status: 429, RetryAfter: 30, Times: 4})
 		w.app.Disconnect("refresh_requested")
 		w.app.Disconnect("refresh_requested")
 		pass(20 * time.Second)
 		if n := w.app.Sockets(); n != 0 {
 			t.Fatalf("%d sockets are open: the story shows nothing", n)
 		}
-		w.ops.Says(w.maya, "between", fakeslack.Said{})
+		w.ops.Says(w.maya, "between", fakeslack.PostOptions{})
 		w.app.Forget()
 		pass(3 * time.Minute)
 		if n := w.app.Sockets(); n != 2 {
@@ -200,7 +200,7 @@ func TestAFrozenSocketIsLeft(t *testing.T) {
 		t := w.t
 		pass(time.Minute)
 		w.app.Freeze()
-		w.ops.Says(w.maya, "into the void", fakeslack.Said{})
+		w.ops.Says(w.maya, "into the void", fakeslack.PostOptions{})
 		frozen := time.Now()
 		pass(90 * time.Second)
 		b.mu.Lock()
@@ -222,8 +222,8 @@ func TestRetriesAreNeverDropped(t *testing.T) {
 		_, end := w.runs(b, o)
 		pass(time.Minute)
 		end()
-		w.Fault(fake.Fault{Method: "conversations.history", Do: fake.Refuse, Description: "missing_scope", Times: -1})
-		w.ops.Says(w.maya, "is anybody there?", fakeslack.Said{}) // no socket is open
+		w.Fault(fake.CallFault{Method: "conversations.history", Do: fake.Refuse, Description: "missing_scope", Times: -1})
+		w.ops.Says(w.maya, "is anybody there?", fakeslack.PostOptions{}) // no socket is open
 		pass(10 * time.Second)
 		w.runs(b, o)
 		pass(2 * time.Minute)
@@ -247,7 +247,7 @@ func TestASinkThatRefusesForMinutesLosesNothing(t *testing.T) {
 		for i := range 5 {
 			words := fmt.Sprintf("line %d", i)
 			want = append(want, words)
-			w.ops.Says(w.maya, words, fakeslack.Said{})
+			w.ops.Says(w.maya, words, fakeslack.PostOptions{})
 		}
 		pass(4 * time.Minute)
 		if n := len(w.Ledger().Acked); n > 1 { // that we were invited
@@ -268,28 +268,28 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 		t := w.t
 		b := new(book)
 		o := w.options()
-		w.ops.Says(w.maya, "before we came", fakeslack.Said{})
+		w.ops.Says(w.maya, "before we came", fakeslack.PostOptions{})
 		w.forget()
 		_, end := w.runs(b, o)
 		pass(time.Second)
-		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
-		w.ops.Says(w.maya, "an answer", fakeslack.Said{Thread: root})
-		changed := w.direct.Says(w.maya, "first words", fakeslack.Said{})
+		root := w.ops.Says(w.maya, "a question", fakeslack.PostOptions{})
+		w.ops.Says(w.maya, "an answer", fakeslack.PostOptions{Thread: root})
+		changed := w.direct.Says(w.maya, "first words", fakeslack.PostOptions{})
 		pass(time.Minute)
 		end()
-		w.ops.Says(w.maya, "meanwhile", fakeslack.Said{})
-		w.ops.Says(w.maya, "in the old thread", fakeslack.Said{Thread: root})
-		fresh := w.ops.Says(w.maya, "another question", fakeslack.Said{})
-		w.ops.Says(w.maya, "in the new thread", fakeslack.Said{Thread: fresh})
-		w.ops.Says(w.maya, "told to all", fakeslack.Said{Thread: fresh, Broadcast: true})
+		w.ops.Says(w.maya, "meanwhile", fakeslack.PostOptions{})
+		w.ops.Says(w.maya, "in the old thread", fakeslack.PostOptions{Thread: root})
+		fresh := w.ops.Says(w.maya, "another question", fakeslack.PostOptions{})
+		w.ops.Says(w.maya, "in the new thread", fakeslack.PostOptions{Thread: fresh})
+		w.ops.Says(w.maya, "told to all", fakeslack.PostOptions{Thread: fresh, Broadcast: true})
 		w.direct.Edits(changed, "second words")
-		w.direct.Says(w.maya, "just us", fakeslack.Said{})
+		w.direct.Says(w.maya, "just us", fakeslack.PostOptions{})
 		pass(time.Hour) // Slack gives up after six minutes
 		if n := w.app.Pending(); n != 0 {
 			t.Fatalf("Slack still holds %d events: the story shows nothing", n)
 		}
 		w.runs(b, o)
-		w.ops.Says(w.maya, "and live again", fakeslack.Said{})
+		w.ops.Says(w.maya, "and live again", fakeslack.PostOptions{})
 		pass(2 * time.Minute)
 		want := []string{
 			"a question", "an answer", "first words", "meanwhile", "in the old thread", "another question", "in the new thread",
@@ -313,18 +313,18 @@ func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
 		pass(time.Second)
 		var roots []string
 		for i := range 90 { // more than are remembered, and more than one
-			root := w.ops.Says(w.maya, fmt.Sprintf("question %d", i), fakeslack.Said{})
-			w.ops.Says(w.maya, fmt.Sprintf("answer %d", i), fakeslack.Said{Thread: root})
+			root := w.ops.Says(w.maya, fmt.Sprintf("question %d", i), fakeslack.PostOptions{})
+			w.ops.Says(w.maya, fmt.Sprintf("answer %d", i), fakeslack.PostOptions{Thread: root})
 			roots = append(roots, root)
 		}
 		pass(time.Hour)
-		last := w.ops.Says(w.maya, "the channel went on", fakeslack.Said{})
+		last := w.ops.Says(w.maya, "the channel went on", fakeslack.PostOptions{})
 		pass(time.Minute)
 		end()
 		pass(20 * 24 * time.Hour) // longer than a quiet thread is remembered
-		w.ops.Says(w.maya, "late answer 7", fakeslack.Said{Thread: roots[7]})
-		w.ops.Says(w.maya, "late answer 80", fakeslack.Said{Thread: roots[80]})
-		w.ops.Says(w.maya, "answer to the last", fakeslack.Said{Thread: last})
+		w.ops.Says(w.maya, "late answer 7", fakeslack.PostOptions{Thread: roots[7]})
+		w.ops.Says(w.maya, "late answer 80", fakeslack.PostOptions{Thread: roots[80]})
+		w.ops.Says(w.maya, "answer to the last", fakeslack.PostOptions{Thread: last})
 		pass(time.Hour)
 		before := len(b.said())
 		w.runs(b, o)
@@ -339,10 +339,10 @@ func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
 		t := w.t
 		pass(3 * time.Minute)
 		w.app.Freeze()
-		w.ops.Says(w.maya, "lost on the way", fakeslack.Said{})
+		w.ops.Says(w.maya, "lost on the way", fakeslack.PostOptions{})
 		w.app.Forget()
 		pass(11 * time.Minute)
-		w.ops.Says(w.maya, "and on it goes", fakeslack.Said{})
+		w.ops.Says(w.maya, "and on it goes", fakeslack.PostOptions{})
 		pass(11 * time.Minute)
 		testutil.Same(t, "recorded", []string{"lost on the way", "and on it goes"}, b.said())
 	})
@@ -352,7 +352,7 @@ func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
 func TestManyChannelsAreFilledWithinTheTiers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorkspace(t, fakeslack.Options{Limits: true}, fakeslack.AppProfile{AppToken: appToken})
-		var channels []*fakeslack.Channel
+		var channels []*fakeslack.WorkspaceChannel
 		for i := range 120 {
 			ch := w.NewChannel(fmt.Sprintf("room-%d", i), w.maya)
 			ch.Invites(w.maya, w.app)
@@ -364,13 +364,13 @@ func TestManyChannelsAreFilledWithinTheTiers(t *testing.T) {
 		pass(10 * time.Minute)
 		end()
 		for i, ch := range channels {
-			ch.Says(w.maya, fmt.Sprintf("gap %d", i), fakeslack.Said{})
+			ch.Says(w.maya, fmt.Sprintf("gap %d", i), fakeslack.PostOptions{})
 		}
 		pass(time.Hour)
 		w.runs(b, o)
 		pass(time.Second)
 		live := time.Now()
-		ts := channels[119].Says(w.maya, "live", fakeslack.Said{})
+		ts := channels[119].Says(w.maya, "live", fakeslack.PostOptions{})
 		pass(8 * time.Minute)
 		if n := len(b.said()); n != 121 {
 			t.Errorf("recorded %d messages, want 121", n)
@@ -397,7 +397,7 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 			w.app.Disconnect("too_many_websockets")
 			pass(50 * time.Millisecond)
 		}
-		w.ops.Says(w.maya, "in the crowd", fakeslack.Said{})
+		w.ops.Says(w.maya, "in the crowd", fakeslack.PostOptions{})
 		if n := opened(w) - before; n > 30 {
 			t.Errorf("%d sockets were asked for in a minute", n)
 		}
@@ -414,10 +414,10 @@ func TestSocketsThatAreRetiredAtOnceAreNotOpenedInALoop(t *testing.T) {
 func TestALimitOnSocketsIsWaitedOut(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
-		w.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, RetryAfter: 90, Times: 1})
+		w.Fault(fake.CallFault{Method: "apps.connections.open", Do: fake.Refuse, RetryAfter: 90, Times: 1})
 		b := new(book)
 		w.runs(b, w.options())
-		w.ops.Says(w.maya, "meanwhile", fakeslack.Said{})
+		w.ops.Says(w.maya, "meanwhile", fakeslack.PostOptions{})
 		pass(4 * time.Minute)
 		for _, c := range w.Ledger().Calls {
 			if c.Early > 0 && c.At.Sub(w.Ledger().Calls[0].At) > time.Second { // both are asked for at once
@@ -441,7 +441,7 @@ func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
 		go func() { ended <- c.Receive(t.Context(), nil, b) }()
 		pass(time.Minute)
 		before := opened(w)
-		off := w.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, Description: "link_disabled", Times: -1})
+		off := w.Fault(fake.CallFault{Method: "apps.connections.open", Do: fake.Refuse, Description: "link_disabled", Times: -1})
 		w.app.Disconnect("link_disabled")
 		w.app.Disconnect("link_disabled")
 		select {
@@ -455,7 +455,7 @@ func TestAnAppWithSocketModeSwitchedOffSaysSo(t *testing.T) {
 		if n := opened(w) - before; n > 12 {
 			t.Errorf("%d sockets were asked for", n)
 		}
-		w.ops.Says(w.maya, "while it is off", fakeslack.Said{})
+		w.ops.Says(w.maya, "while it is off", fakeslack.PostOptions{})
 		off.Clear()
 		w.runs(b, w.options())
 		pass(2 * time.Minute)
@@ -471,12 +471,12 @@ func TestWhatSlackDropsForTheRateIsReadAtOnce(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
 		pass(3 * time.Minute)
-		w.ops.Says(w.maya, "before", fakeslack.Said{})
+		w.ops.Says(w.maya, "before", fakeslack.PostOptions{})
 		pass(time.Second)
-		w.app.Drops(func() { w.ops.Says(w.maya, "dropped", fakeslack.Said{}) })
+		w.app.Drops(func() { w.ops.Says(w.maya, "dropped", fakeslack.PostOptions{}) })
 		pass(time.Minute)
-		if diff := cmp.Diff([]string{"before", "dropped"}, b.said()); diff != "" || len(heard[adapters.Gap](b)) != 1 {
-			t.Errorf("gaps %+v, recorded (-want +got):\n%s", heard[adapters.Gap](b), diff)
+		if diff := cmp.Diff([]string{"before", "dropped"}, b.said()); diff != "" || len(heard[adapters.UpdateGap](b)) != 1 {
+			t.Errorf("gaps %+v, recorded (-want +got):\n%s", heard[adapters.UpdateGap](b), diff)
 		}
 	})
 }

@@ -59,7 +59,7 @@ func (c *messageSender) answerCommand(ctx context.Context, chat string, f form) 
 		Text: f.asMrkdwn().text, ResponseType: slackgo.ResponseTypeEphemeral,
 	})
 	if err != nil {
-		c.log.Warn("command not answered", "chat", chat, "error", c.scrub(0, err, adapters.Secret(a.address)))
+		c.log.Warn("command not answered", "chat", chat, "error", c.scrub(0, err, adapters.SecretString(a.address)))
 	}
 	return err == nil
 }

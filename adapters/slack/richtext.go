@@ -10,10 +10,10 @@ import (
 // mrkdwnWriter writes Slack's own markup.
 type mrkdwnWriter struct{}
 
-var _ markup.Writer = mrkdwnWriter{}
+var _ markup.StyleWriter = mrkdwnWriter{}
 
 // Open returns what comes before a look.
-func (mrkdwnWriter) Open(before []byte, s markup.Span) string {
+func (mrkdwnWriter) Open(before []byte, s markup.TextSpan) string {
 	switch s.Look {
 	case markup.Pre:
 		return "```\n"
@@ -35,7 +35,7 @@ func (mrkdwnWriter) Open(before []byte, s markup.Span) string {
 }
 
 // Close returns what comes after a look.
-func (w mrkdwnWriter) Close(before []byte, s markup.Span) string {
+func (w mrkdwnWriter) Close(before []byte, s markup.TextSpan) string {
 	switch s.Look {
 	case markup.Pre:
 		return "\n```"
@@ -49,7 +49,7 @@ func (w mrkdwnWriter) Close(before []byte, s markup.Span) string {
 }
 
 // Escape returns words, their lines quoted inside a quote.
-func (mrkdwnWriter) Escape(_ []byte, words string, in []markup.Span) string {
+func (mrkdwnWriter) Escape(_ []byte, words string, in []markup.TextSpan) string {
 	words = escapeMrkdwn(neutral(words))
 	for _, s := range in {
 		if s.Look == markup.Quote {
@@ -63,14 +63,14 @@ func (mrkdwnWriter) Escape(_ []byte, words string, in []markup.Span) string {
 var escapeMrkdwn = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace
 
 // writeMarkdown returns a stretch of t as standard Markdown.
-func writeMarkdown(t *markup.Text, from, to int) string {
+func writeMarkdown(t *markup.StyledText, from, to int) string {
 	words, spans := within(t, from, to)
 	return neutral(rich.CommonMark(words, spans))
 }
 
 // within returns the words of a stretch and the looks over them.
-func within(t *markup.Text, from, to int) (string, []markup.Span) {
-	var spans []markup.Span
+func within(t *markup.StyledText, from, to int) (string, []markup.TextSpan) {
+	var spans []markup.TextSpan
 	for _, s := range t.Spans {
 		s.From, s.To = max(s.From, from)-from, min(s.To, to)-from
 		if s.From < s.To {
@@ -111,7 +111,7 @@ type richStyle struct {
 
 // writeBlocks returns a stretch of t as the blocks of a message. No word of it is
 // read as markup.
-func writeBlocks(t *markup.Text, from, to int) string {
+func writeBlocks(t *markup.StyledText, from, to int) string {
 	words, spans := within(t, from, to)
 	whole := richText{Type: "rich_text"}
 	for at := 0; at < len(words); {
@@ -135,7 +135,7 @@ func writeBlocks(t *markup.Text, from, to int) string {
 }
 
 // add puts words, all of one look, at the end.
-func (b *richText) add(words string, spans []markup.Span, at int) {
+func (b *richText) add(words string, spans []markup.TextSpan, at int) {
 	kind, run, looks := "rich_text_section", richRun{Type: "text", Text: words}, richStyle{}
 	for _, s := range spans {
 		if at < s.From || at >= s.To {

@@ -26,9 +26,9 @@ func (r reader) member(ctx context.Context, e event) ([]adapters.Update, error) 
 	case id == r.self.User:
 		u.From, u.Body = r.who(ctx, e.Actor, ""), adapters.ChatLost{Reason: "removed"}
 	case came:
-		u.Body = adapters.Joined{People: []adapters.Person{u.From}}
+		u.Body = adapters.PeopleJoined{People: []adapters.Person{u.From}}
 	default:
-		left := adapters.Left{People: []adapters.Person{u.From}}
+		left := adapters.PeopleLeft{People: []adapters.Person{u.From}}
 		if e.Actor != "" && e.Actor != id {
 			left.By = r.who(ctx, e.Actor, "")
 		}
@@ -47,7 +47,7 @@ func (r reader) renamed(ctx context.Context, e event) ([]adapters.Update, error)
 	chat := r.c.names.chat(ctx, ch.ID, "", r.self.Team)
 	chat.Title = ch.Name
 	return []adapters.Update{{
-		Key: eventKey("rename", ch.ID, e.At, adapters.HashContent(ch.Name)), Chat: chat, At: timeOf(e.At), Body: adapters.Renamed{Title: ch.Name},
+		Key: eventKey("rename", ch.ID, e.At, adapters.HashContent(ch.Name)), Chat: chat, At: timeOf(e.At), Body: adapters.ChatRenamed{Title: ch.Name},
 	}}, nil
 }
 
@@ -82,7 +82,7 @@ func (r reader) migrated(e event) ([]adapters.Update, error) {
 	}
 	return []adapters.Update{{
 		Key:  eventKey("migrate", e.OldChannel, e.NewChannel),
-		Chat: r.c.names.known(e.OldChannel, r.self.Team), At: timeOf(e.At), Body: adapters.Migrated{To: e.NewChannel, Same: true},
+		Chat: r.c.names.known(e.OldChannel, r.self.Team), At: timeOf(e.At), Body: adapters.ChatMigrated{To: e.NewChannel, Same: true},
 	}}, nil
 }
 
@@ -105,7 +105,7 @@ func (r reader) person(ctx context.Context, e event) ([]adapters.Update, error) 
 	for _, chat := range r.c.names.rooms() {
 		updates = append(updates, adapters.Update{
 			Key: eventKey("deactivated", chat.ID, u.ID, e.At), Chat: chat, At: timeOf(e.At),
-			Body: adapters.Left{People: []adapters.Person{r.who(ctx, u.ID, "")}, Unseen: true},
+			Body: adapters.PeopleLeft{People: []adapters.Person{r.who(ctx, u.ID, "")}, Unseen: true},
 		})
 	}
 	return updates, nil

@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	_ adapters.Editor  = (*Client)(nil)
-	_ adapters.Deleter = (*Client)(nil)
+	_ adapters.MessageEditor  = (*Client)(nil)
+	_ adapters.MessageDeleter = (*Client)(nil)
 
 	_ adapters.ThreadBroadcaster = (*Client)(nil)
 )
@@ -103,7 +103,7 @@ func (c *messageSender) Send(ctx context.Context, p adapters.OutgoingMessage) (a
 		thread = ""
 		receipt, err = c.post(ctx, p, f, thread)
 	}
-	if p.Face != (adapters.Persona{}) && refusedFor(err, "missing_scope") {
+	if p.Face != (adapters.AgentPersona{}) && refusedFor(err, "missing_scope") {
 		c.faceless.Store(true)
 		p = c.masked(p)
 		f = formOf(p.Text, p.Mentions)

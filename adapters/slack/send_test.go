@@ -128,8 +128,8 @@ func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
 		c := w.adapter(w.options())
-		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
-		answer := w.ops.Says(w.maya, "an answer", fakeslack.Said{Thread: root})
+		root := w.ops.Says(w.maya, "a question", fakeslack.PostOptions{})
+		answer := w.ops.Says(w.maya, "an answer", fakeslack.PostOptions{Thread: root})
 		for name, p := range map[string]adapters.OutgoingMessage{
 			"in the channel": {Chat: w.ops.ID}, "in a thread": {Chat: w.ops.ID, Thread: root}, "as an answer": {Chat: w.ops.ID, ReplyTo: root},
 			"as an answer to one": {Chat: w.ops.ID, ReplyTo: answer}, // it is in the thread of that one
@@ -138,7 +138,7 @@ func TestASendWhoseAnswerWasLostIsFound(t *testing.T) {
 			if _, found, err := c.Find(t.Context(), p); found || err != nil {
 				t.Errorf("%s: found %t before it was sent, %v", name, found, err)
 			}
-			w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Cut, Apply: true})
+			w.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Cut, Apply: true})
 			if _, err := c.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown {
 				t.Fatalf("%s: %v, want unknown", name, err)
 			}
@@ -156,7 +156,7 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
-		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "hello", Face: adapters.Persona{Name: "Max", Avatar: ":robot_face:"}}
+		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "hello", Face: adapters.AgentPersona{Name: "Max", Avatar: ":robot_face:"}}
 		if _, err := c.Send(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +167,7 @@ func TestAnAgentSpeaksUnderItsOwnFace(t *testing.T) {
 		account, err := c.Connect(t.Context())
 		testutil.OK(t, err)
 		for _, u := range b.all() { // K20: whatever the name, it is our own echo
-			if _, ok := u.Body.(adapters.Message); ok && u.From.ID != account.ID {
+			if _, ok := u.Body.(adapters.IncomingMessage); ok && u.From.ID != account.ID {
 				t.Errorf("our own words came back as said by %+v", u.From)
 			}
 		}
@@ -180,7 +180,7 @@ func TestAnAnswerToAnAnswerGoesIntoItsThread(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
 		c, _ := w.runs(new(book), w.options())
-		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		root := w.ops.Says(w.maya, "a question", fakeslack.PostOptions{})
 		first, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"})
 		testutil.OK(t, err)
 		testutil.OK(t, c.Delete(t.Context(), adapters.MessageRef{Chat: w.ops.ID, Message: first.Message}))
@@ -204,7 +204,7 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 		t := w.t
 		b := new(book)
 		c, end := w.runs(b, w.options())
-		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		root := w.ops.Says(w.maya, "a question", fakeslack.PostOptions{})
 		for _, p := range []adapters.OutgoingMessage{
 			{Chat: w.ops.ID, Thread: root, Text: "to all", Broadcast: true},
 			{Chat: w.ops.ID, Thread: root, Text: "to the thread"},
@@ -221,16 +221,16 @@ func TestAnAnswerIsShownInTheChannelToo(t *testing.T) {
 		}
 		want := map[string]bool{"to all": true, "to the thread": false, "an answer to all": true, "in the channel": false}
 		testutil.Same(t, "shown in the channel", want, shown)
-		w.ops.Says(w.maya, "live", fakeslack.Said{Thread: root, Broadcast: true})
+		w.ops.Says(w.maya, "live", fakeslack.PostOptions{Thread: root, Broadcast: true})
 		pass(time.Second)
 		end()
-		w.ops.Says(w.maya, "in a silence", fakeslack.Said{Thread: root, Broadcast: true})
+		w.ops.Says(w.maya, "in a silence", fakeslack.PostOptions{Thread: root, Broadcast: true})
 		w.app.Forget()
 		w.runs(b, w.options())
 		pass(time.Minute)
 		heard := map[string]int{}
 		for _, u := range b.all() {
-			if m, ok := u.Body.(adapters.Message); ok && m.Broadcast && u.From.ID == w.maya.ID && u.Thread.ID == root {
+			if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Broadcast && u.From.ID == w.maya.ID && u.Thread.ID == root {
 				heard[m.Text]++
 			}
 		}
@@ -245,15 +245,15 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 		c, _ := w.runs(b, w.options())
 		content := []byte("a,b\n1,2\n")
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }
-		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "the table", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
+		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "the table", Files: []adapters.OutgoingFile{{Name: "t.csv", MIME: "text/csv", Open: open}}}
 		if _, err := c.Send(t.Context(), p); err != nil {
 			t.Fatal(err)
 		}
 		testutil.Same(t, "sent with", []string{"t.csv"}, w.ops.Sent()[0].Files)
-		w.ops.Says(w.maya, "look", fakeslack.Said{File: &fakeslack.File{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
+		w.ops.Says(w.maya, "look", fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
 		pass(time.Second)
 		all := b.all()
-		m, ok := all[len(all)-1].Body.(adapters.Message)
+		m, ok := all[len(all)-1].Body.(adapters.IncomingMessage)
 		if !ok || len(m.Attachments) != 1 || m.Attachments[0].Kind != "photo" || m.Attachments[0].Size != 3 {
 			t.Fatalf("heard %+v, want a photo", all[len(all)-1])
 		}
@@ -266,7 +266,7 @@ func TestFilesGoAlongAndCanBeFetched(t *testing.T) {
 		if _, err := c.Fetch(t.Context(), m.Attachments[0], 2); adapters.KindOf(err) != adapters.Invalid {
 			t.Errorf("a file too long gives %v, want invalid", err)
 		}
-		if _, err := c.Fetch(t.Context(), adapters.Attachment{ID: "F404"}, 100); adapters.KindOf(err) != adapters.Invalid {
+		if _, err := c.Fetch(t.Context(), adapters.IncomingFile{ID: "F404"}, 100); adapters.KindOf(err) != adapters.Invalid {
 			t.Errorf("a file that is gone gives %v, want invalid", err)
 		}
 	})
@@ -277,8 +277,8 @@ func TestAFileThatCannotBeReadNowIsNotRefused(t *testing.T) {
 	listening(t, func(w *workspace, _ *book) {
 		c, err := slack.New(w.options())
 		testutil.OK(w.t, err)
-		f := adapters.File{Name: "a.txt", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("busy") }}
-		_, err = c.Send(w.t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: "x", Files: []adapters.File{f}})
+		f := adapters.OutgoingFile{Name: "a.txt", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("busy") }}
+		_, err = c.Send(w.t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: "x", Files: []adapters.OutgoingFile{f}})
 		if err == nil || adapters.KindOf(err) != adapters.NotSent {
 			w.t.Errorf("got %v", err)
 		}
@@ -292,12 +292,12 @@ func TestFilesThatWereCutOffAreAttachedWhenTheMessageIsFound(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader("a,b")), nil }
-		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.File{{Name: "t.csv", MIME: "text/csv", Open: open}}}
-		w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
+		p := adapters.OutgoingMessage{Chat: w.ops.ID, Text: "the table", Key: "k1", Files: []adapters.OutgoingFile{{Name: "t.csv", MIME: "text/csv", Open: open}}}
+		w.Fault(fake.CallFault{Method: "chat.update", Do: fake.Cut})
 		if _, err := c.Send(t.Context(), p); adapters.KindOf(err) != adapters.Unknown {
 			t.Fatalf("%v, want unknown", err)
 		}
-		w.Fault(fake.Fault{Method: "chat.update", Do: fake.Cut})
+		w.Fault(fake.CallFault{Method: "chat.update", Do: fake.Cut})
 		if _, found, err := c.Find(t.Context(), p); found || err == nil {
 			t.Errorf("found %t although its files are not there, %v", found, err)
 		}
@@ -316,7 +316,7 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
 		c := w.adapter(w.options())
-		root := w.ops.Says(w.maya, "a question", fakeslack.Said{})
+		root := w.ops.Says(w.maya, "a question", fakeslack.PostOptions{})
 		if err := c.Typing(t.Context(), w.ops.ID, root); err != nil || w.app.Status(w.ops.ID, root) == "" {
 			t.Errorf("typing: %v, status %q", err, w.app.Status(w.ops.ID, root))
 		}
@@ -349,7 +349,7 @@ func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
 		c := w.adapter(w.options())
-		w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: "no_text"})
+		w.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse, Description: "no_text"})
 		if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Text: c.Split("# Title\n\n- one\n- two")[0]}); err != nil {
 			t.Fatal(err)
 		}
@@ -365,8 +365,8 @@ func TestAnAnswerGoesWhereNoThreadMayBegin(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			inBubble(t, func(w *workspace) {
 				t := w.t
-				root := w.ops.Says(w.maya, "hello", fakeslack.Said{})
-				w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
+				root := w.ops.Says(w.maya, "hello", fakeslack.PostOptions{})
+				w.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
 				c := w.adapter(w.options())
 				if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, ReplyTo: root, Text: "an answer"}); err != nil {
 					t.Fatal(err)
@@ -375,7 +375,7 @@ func TestAnAnswerGoesWhereNoThreadMayBegin(t *testing.T) {
 				if len(sent) != 1 || sent[0].Thread != "" {
 					t.Errorf("sent %+v, want one outside threads", sent)
 				}
-				w.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
+				w.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse, Description: code})
 				_, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Thread: root, Text: "in a thread"})
 				if adapters.KindOf(err) != adapters.NoTarget {
 					t.Errorf("in the thread itself: %v, want no target", err)
@@ -391,13 +391,13 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 		t := w.t
 		b := new(book)
 		c, _ := w.runs(b, w.options())
-		refused, done := w.ops.Says(w.maya, "hers", fakeslack.Said{}), w.ops.Says(w.maya, "also hers", fakeslack.Said{})
-		w.Fault(fake.Fault{Method: "chat.delete", Do: fake.Refuse, Description: "cant_delete_message"})
+		refused, done := w.ops.Says(w.maya, "hers", fakeslack.PostOptions{}), w.ops.Says(w.maya, "also hers", fakeslack.PostOptions{})
+		w.Fault(fake.CallFault{Method: "chat.delete", Do: fake.Refuse, Description: "cant_delete_message"})
 		if err := c.Delete(t.Context(), adapters.MessageRef{Chat: w.ops.ID, Message: refused}); adapters.KindOf(err) != adapters.Forbidden {
 			t.Fatalf("%v, want forbidden", err)
 		}
 		w.ops.Deletes(refused)
-		w.Fault(fake.Fault{Method: "chat.delete", Do: fake.Cut})
+		w.Fault(fake.CallFault{Method: "chat.delete", Do: fake.Cut})
 		if err := c.Delete(t.Context(), adapters.MessageRef{Chat: w.ops.ID, Message: done}); err == nil {
 			t.Fatal("a deletion whose answer was lost succeeds")
 		}
@@ -405,7 +405,7 @@ func TestARefusedDeletionIsNotOurs(t *testing.T) {
 		pass(time.Second)
 		ours := map[string]bool{}
 		for _, u := range b.all() {
-			if gone, ok := u.Body.(adapters.Delete); ok {
+			if gone, ok := u.Body.(adapters.MessageDeletion); ok {
 				ours[gone.Messages[0]] = u.From.ID != ""
 			}
 		}
@@ -436,7 +436,7 @@ func TestWhatIsNoFileOfSlacksIsNotFetched(t *testing.T) {
 			`"url_private":"http://slack.test/files/F1/cat.png"`, `"url_private":"http://elsewhere.test/cat.png"`,
 			`"url_private":"https://slack.com.elsewhere.test/cat.png"`, `"url_private":"http://files.slack.com/cat.png"`, `"mode":"tombstone"`,
 		} {
-			if body, err := c.Fetch(t.Context(), adapters.Attachment{ID: "F1"}, 100); adapters.KindOf(err) != adapters.Invalid || body != nil {
+			if body, err := c.Fetch(t.Context(), adapters.IncomingFile{ID: "F1"}, 100); adapters.KindOf(err) != adapters.Invalid || body != nil {
 				t.Errorf("%s: %v, want invalid", info, err)
 			}
 		}
@@ -466,9 +466,9 @@ func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
 			})
 		}
 		c, _ := w.runs(b, o)
-		w.ops.Says(w.maya, "look", fakeslack.Said{File: &fakeslack.File{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
+		w.ops.Says(w.maya, "look", fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: "cat.png", MIME: "image/png", Data: []byte("PNG")}})
 		pass(time.Second)
-		said := heard[adapters.Message](b)
+		said := heard[adapters.IncomingMessage](b)
 		if len(said) != 1 || len(said[0].Attachments) != 1 {
 			t.Fatalf("heard %+v", said)
 		}

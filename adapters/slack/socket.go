@@ -48,7 +48,7 @@ func (c *apiClient) openSocket(ctx context.Context) (*socket, error) {
 		_ = resp.Body.Close() // the handshake's; there is nothing in it
 	}
 	if err != nil {
-		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "socket", Err: c.scrub(0, err, adapters.Secret(opened.URL))}
+		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "socket", Err: c.scrub(0, err, adapters.SecretString(opened.URL))}
 	}
 	conn.SetReadLimit(maxFrame)
 	return &socket{conn: conn}, nil

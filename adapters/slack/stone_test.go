@@ -14,8 +14,8 @@ import (
 // history: its end is told, and nobody said the words on the stone.
 func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
-		first := w.ops.Says(w.maya, "first", fakeslack.Said{})
-		answer := w.ops.Says(w.maya, "answer", fakeslack.Said{Thread: first})
+		first := w.ops.Says(w.maya, "first", fakeslack.PostOptions{})
+		answer := w.ops.Says(w.maya, "answer", fakeslack.PostOptions{Thread: first})
 		pass(time.Second)
 		begun := len(b.all())
 		w.ops.Deletes(first)
@@ -23,7 +23,7 @@ func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
 		pass(time.Second)
 		got := map[string]int{}
 		for _, u := range b.all()[begun:] {
-			if gone, ok := u.Body.(adapters.Delete); ok {
+			if gone, ok := u.Body.(adapters.MessageDeletion); ok {
 				got[gone.Messages[0]+" "+u.Key]++
 				continue
 			}
@@ -32,13 +32,13 @@ func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
 		if len(got) != 2 {
 			w.t.Errorf("ends told: %v, want one of each under one key", got)
 		}
-		second := w.ops.Says(w.maya, "second", fakeslack.Said{})
-		w.ops.Says(w.maya, "stays", fakeslack.Said{Thread: second})
+		second := w.ops.Says(w.maya, "second", fakeslack.PostOptions{})
+		w.ops.Says(w.maya, "stays", fakeslack.PostOptions{Thread: second})
 		w.ops.Deletes(second)
 		var past []string
 		take := func(_ context.Context, p adapters.HistoryPage) error {
 			for _, u := range p.Updates {
-				if m, said := u.Body.(adapters.Message); said {
+				if m, said := u.Body.(adapters.IncomingMessage); said {
 					past = append(past, m.Text)
 				}
 			}

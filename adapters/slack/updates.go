@@ -127,7 +127,7 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 func (r reader) unreadable(d *delivery, kind, reason string, inner json.RawMessage) adapters.Update {
 	u := adapters.Update{
 		ID: d.id, Key: adapters.RawKey(d.payload), Raw: withoutCredentials(d.payload),
-		Body: adapters.Unreadable{Kind: kind, Reason: reason},
+		Body: adapters.UnreadableUpdate{Kind: kind, Reason: reason},
 	}
 	var where struct {
 		Channel string `json:"channel"`
@@ -166,7 +166,7 @@ func rateLimited(id string, minute int64) adapters.Update {
 	from := time.Unix(minute, 0).UTC()
 	return adapters.Update{
 		ID: id, Key: fmt.Sprintf("limited:%d", minute), At: from,
-		Body: adapters.Gap{From: from, To: from.Add(time.Minute), Reason: "slack drops events above 30,000 an hour"},
+		Body: adapters.UpdateGap{From: from, To: from.Add(time.Minute), Reason: "slack drops events above 30,000 an hour"},
 	}
 }
 
@@ -179,7 +179,7 @@ func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error
 		return nil, fmt.Errorf("it does not say on which message")
 	}
 	who := idOf(e.User)
-	body := adapters.Reaction{Message: e.Item.TS}
+	body := adapters.ReactionChange{Message: e.Item.TS}
 	if e.Type == "reaction_added" {
 		body.New = []string{emoji.Named(e.Reaction)}
 	} else {
@@ -198,9 +198,9 @@ func (r reader) pin(ctx context.Context, e event) ([]adapters.Update, error) {
 	if e.Item.Message.TS == "" {
 		return nil, nil // a file
 	}
-	var body adapters.Body = adapters.Pinned{Message: e.Item.Message.TS}
+	var body adapters.UpdateBody = adapters.MessagePinned{Message: e.Item.Message.TS}
 	if e.Type == "pin_removed" {
-		body = adapters.Unpinned{Message: e.Item.Message.TS}
+		body = adapters.MessageUnpinned{Message: e.Item.Message.TS}
 	}
 	return []adapters.Update{{
 		Key:  eventKey(e.Type, on, e.Item.Message.TS, e.At),

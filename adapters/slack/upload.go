@@ -29,7 +29,7 @@ func (c *messageSender) MaxFile(string) int64 { return maxUpload }
 
 // upload puts files into the workspace, where nobody sees them yet, and returns
 // their ids. Nothing is posted when it fails.
-func (c *messageSender) upload(ctx context.Context, files []adapters.File) ([]string, error) {
+func (c *messageSender) upload(ctx context.Context, files []adapters.OutgoingFile) ([]string, error) {
 	var ids []string
 	for _, f := range files {
 		id, err := c.uploadOne(ctx, f)
@@ -45,7 +45,7 @@ func (c *messageSender) upload(ctx context.Context, files []adapters.File) ([]st
 }
 
 // uploadOne makes the three calls of an upload.
-func (c *messageSender) uploadOne(ctx context.Context, f adapters.File) (string, error) {
+func (c *messageSender) uploadOne(ctx context.Context, f adapters.OutgoingFile) (string, error) {
 	bytesOf, err := f.Open(ctx)
 	if err != nil {
 		return "", &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: fmt.Errorf("open %s: %w", f.Name, err)}
@@ -84,12 +84,12 @@ func (c *messageSender) uploadOne(ctx context.Context, f adapters.File) (string,
 func (c *messageSender) put(ctx context.Context, address string, content []byte) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(content))
 	if err != nil {
-		return &adapters.Error{Kind: adapters.Unknown, Op: "upload", Err: c.scrub(0, err, adapters.Secret(address))}
+		return &adapters.Error{Kind: adapters.Unknown, Op: "upload", Err: c.scrub(0, err, adapters.SecretString(address))}
 	}
 	r.Header.Set("Content-Type", "application/octet-stream")
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: c.scrub(0, err, adapters.Secret(address))}
+		return &adapters.Error{Kind: adapters.NotSent, Op: "upload", Err: c.scrub(0, err, adapters.SecretString(address))}
 	}
 	_ = resp.Body.Close() // its status says all
 	if resp.StatusCode != http.StatusOK {

@@ -64,13 +64,13 @@ func TestAnAppCanBeCalledInsteadOfListening(t *testing.T) {
 		if echoed, err := w.app.Verify(t.Context()); err != nil || echoed != "a-challenge" {
 			t.Errorf("the challenge is answered %q, %v", echoed, err)
 		}
-		w.ops.Says(w.maya, "@ada hello", fakeslack.Said{})
+		w.ops.Says(w.maya, "@ada hello", fakeslack.PostOptions{})
 		pass(time.Second)
 		w.ops.Commands(w.maya, w.app, "/trestle", "stop now")
 		pass(time.Second)
 		w.app.InjectPayload("interactive", []byte(`{"type":"block_actions","trigger_id":"Tr1"}`)) // another's button
 		pass(time.Second)
-		if got := heard[adapters.Unreadable](b); len(got) != 0 {
+		if got := heard[adapters.UnreadableUpdate](b); len(got) != 0 {
 			t.Errorf("what is pressed is kept as %+v", got)
 		}
 		testutil.Same(t, "recorded", []string{"@ada hello", "/stop now"}, b.said())
@@ -85,7 +85,7 @@ func TestACallIsAnsweredAfterTheRecord(t *testing.T) {
 	called(t, func(w *workspace, _ *slack.Client, b *book) {
 		t := w.t
 		b.close(true)
-		w.ops.Says(w.maya, "hello", fakeslack.Said{})
+		w.ops.Says(w.maya, "hello", fakeslack.PostOptions{})
 		pass(30 * time.Second)
 		if n := len(w.Ledger().Acked); n != 0 {
 			t.Fatalf("%d calls were answered 200 while nothing was recorded", n)
@@ -119,10 +119,10 @@ func TestWhatWasOvertakenAndGivenUpIsReadAtTheNextStart(t *testing.T) {
 		b := new(book)
 		c, end := w.runs(b, o)
 		pass(time.Second)
-		w.ops.Says(w.maya, "overtaken", fakeslack.Said{})
+		w.ops.Says(w.maya, "overtaken", fakeslack.PostOptions{})
 		pass(time.Second)
 		client.Store(c)
-		w.ops.Says(w.maya, "later", fakeslack.Said{})
+		w.ops.Says(w.maya, "later", fakeslack.PostOptions{})
 		pass(time.Second)
 		client.Store(nil)
 		if diff := cmp.Diff([]string{"later"}, b.said()); diff != "" {
@@ -272,7 +272,7 @@ func TestAVerificationWithoutAChallengeIsKept(t *testing.T) {
 		if code := hookCall(c, `{"type":"url_verification"}`, nil); code != http.StatusOK {
 			t.Errorf("answered %d, want 200", code)
 		}
-		if got := heard[adapters.Unreadable](b); len(got) != 1 {
+		if got := heard[adapters.UnreadableUpdate](b); len(got) != 1 {
 			t.Errorf("kept %+v, want one that is unreadable", b.all())
 		}
 	})

@@ -21,29 +21,29 @@ func TestTelegramPassesTheSuite(t *testing.T) { adaptertest.Run(t, openRig) }
 
 // rig is the suite's hand on the fake Telegram: a forum, a direct chat, a person.
 type rig struct {
-	*faketelegram.Telegram
+	*faketelegram.Server
 	t      *testing.T
-	bot    *faketelegram.Bot
-	maya   *faketelegram.Person
+	bot    *faketelegram.BotUser
+	maya   *faketelegram.HumanUser
 	forum  *faketelegram.Chat
 	direct *faketelegram.Chat
 	away   *faketelegram.Chat // where the forum pretends to have moved
-	host   *faketest.Host
+	host   *faketest.FakeHost
 }
 
-func openRig(t *testing.T) adaptertest.Fixture {
+func openRig(t *testing.T) adaptertest.SuiteFixture {
 	t.Helper()
-	r := &rig{Telegram: faketelegram.NewTelegram(faketelegram.Options{}), t: t}
+	r := &rig{Server: faketelegram.NewTelegram(faketelegram.Options{}), t: t}
 	r.bot = r.AddBot(faketelegram.BotProfile{Token: "77:AAF-very-secret", Name: "Ada", Username: "ada_bot"})
-	r.maya = r.AddPerson(faketelegram.Profile{Name: "Maya", Username: "maya"})
+	r.maya = r.AddPerson(faketelegram.UserProfile{Name: "Maya", Username: "maya"})
 	r.forum = r.NewForum("Family", r.maya)
 	r.forum.Adds(r.maya, r.bot)
 	r.forum.Promotes(r.maya, r.bot)
 	r.direct = r.bot.Direct(r.maya)
 	r.away = r.NewSupergroup("Away", r.maya)
 	topic := r.forum.NewTopic(r.maya, "Food")
-	r.host = faketest.Serve(t, new(fake.Network), "telegram.test", r.Serve)
-	return adaptertest.Fixture{
+	r.host = faketest.Serve(t, new(fake.MemoryNetwork), "telegram.test", r.Serve)
+	return adaptertest.SuiteFixture{
 		Adapter: r.adapter(),
 		Restart: r.adapter,
 		Chat:    text(r.forum.ID()), Other: text(r.direct.ID()), Thread: text(topic),
@@ -55,7 +55,7 @@ func openRig(t *testing.T) adaptertest.Fixture {
 			r.chat(chat).Reacts(r.maya, number(message), emoji...)
 		},
 		Comes: func(chat string) string {
-			kai := r.AddPerson(faketelegram.Profile{Name: "Kai"})
+			kai := r.AddPerson(faketelegram.UserProfile{Name: "Kai"})
 			r.chat(chat).Joins(kai)
 			return text(kai.ID)
 		},
@@ -66,13 +66,13 @@ func openRig(t *testing.T) adaptertest.Fixture {
 		Unknown:   func() { r.inject(`{"brand_new_kind":{"date":1}}`) },
 		Malformed: func() { r.inject(`{"message":"not an object"}`) },
 		Redeliver: func() { r.bot.Redeliver(100) },
-		Disorder:  func() { r.bot.Disorder(faketelegram.Reordering{Copies: 5, Shuffle: true}) },
+		Disorder:  func() { r.bot.Disorder(faketelegram.QueueReordering{Copies: 5, Shuffle: true}) },
 		Acked:     r.acked,
 		Fail:      r.fail,
 		Requests:  r.requests,
 		Sent:      r.sent,
 		Gone: func(chat string) string {
-			id := r.chat(chat).Says(r.maya, "soon gone", faketelegram.Said{})
+			id := r.chat(chat).Says(r.maya, "soon gone", faketelegram.PostOptions{})
 			r.chat(chat).Deletes(id)
 			return text(id)
 		},
@@ -99,8 +99,8 @@ func (r *rig) chat(id string) *faketelegram.Chat {
 	return r.forum
 }
 
-func (r *rig) say(l adaptertest.Line) string {
-	return text(r.chat(l.Chat).Says(r.maya, l.Text, faketelegram.Said{Thread: number(l.Thread), ReplyTo: number(l.ReplyTo)}))
+func (r *rig) say(l adaptertest.HumanLine) string {
+	return text(r.chat(l.Chat).Says(r.maya, l.Text, faketelegram.PostOptions{Thread: number(l.Thread), ReplyTo: number(l.ReplyTo)}))
 }
 
 func (r *rig) inject(update string) {
@@ -117,12 +117,12 @@ func (r *rig) editUnseen(chat, words string) string {
 }
 
 func (r *rig) acked(message string) bool {
-	return slices.ContainsFunc(r.Ledger().Acked, func(a faketelegram.Ack) bool { return text(a.Message) == message })
+	return slices.ContainsFunc(r.Ledger().Acked, func(a faketelegram.UpdateAck) bool { return text(a.Message) == message })
 }
 
 // fail makes the next call of the right sort fail.
-func (r *rig) fail(f adaptertest.Failure) bool {
-	sending := fake.Fault{Method: "sendMessage", Do: fake.Refuse, Status: http.StatusBadRequest}
+func (r *rig) fail(f adaptertest.CallFailure) bool {
+	sending := fake.CallFault{Method: "sendMessage", Do: fake.Refuse, Status: http.StatusBadRequest}
 	switch f {
 	case adaptertest.Unreachable:
 		r.host.RefuseNext()
@@ -131,9 +131,9 @@ func (r *rig) fail(f adaptertest.Failure) bool {
 		r.bot.Revoke()
 		return true
 	case adaptertest.ReadLost:
-		sending = fake.Fault{Method: "getUpdates", Do: fake.Cut}
+		sending = fake.CallFault{Method: "getUpdates", Do: fake.Cut}
 	case adaptertest.OtherReader:
-		sending = fake.Fault{Method: "getUpdates", Do: fake.Refuse, Status: http.StatusConflict}
+		sending = fake.CallFault{Method: "getUpdates", Do: fake.Refuse, Status: http.StatusConflict}
 	case adaptertest.TooFast:
 		sending.RetryAfter = 2
 	case adaptertest.BadMessage:
@@ -164,10 +164,10 @@ func (r *rig) requests() int {
 	return n
 }
 
-func (r *rig) sent(chat string) []adaptertest.Sent {
-	var all []adaptertest.Sent
+func (r *rig) sent(chat string) []adaptertest.SentMessage {
+	var all []adaptertest.SentMessage
 	for _, m := range r.chat(chat).Sent() {
-		all = append(all, adaptertest.Sent{
+		all = append(all, adaptertest.SentMessage{
 			Message: text(m.ID), Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Text: m.Text,
 			Deleted: m.Deleted, Reactions: m.Reactions[r.bot.ID()],
 		})

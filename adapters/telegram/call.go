@@ -22,20 +22,20 @@ func call[T any](ctx context.Context, c *Client, method string, params tgbotapi.
 }
 
 // callSeen is call for those who want to look at an answer that was no answer.
-func callSeen[T any](ctx context.Context, c *Client, method string, params tgbotapi.Params, limit time.Duration) (T, httpx.Answer, error) {
+func callSeen[T any](ctx context.Context, c *Client, method string, params tgbotapi.Params, limit time.Duration) (T, httpx.CallOutcome, error) {
 	return request[T](ctx, c, method, params["offset"], limit, func(bot *tgbotapi.BotAPI) (*tgbotapi.APIResponse, error) {
 		return bot.MakeRequest(method, params)
 	})
 }
 
 // request makes the request that send asks of the library, and reads its result.
-func request[T any](ctx context.Context, c *Client, method, offset string, limit time.Duration, send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (T, httpx.Answer, error) {
+func request[T any](ctx context.Context, c *Client, method, offset string, limit time.Duration, send func(*tgbotapi.BotAPI) (*tgbotapi.APIResponse, error)) (T, httpx.CallOutcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	traced, written := adapters.TraceWritten(ctx)
 	traced = crashPoints(traced, method, offset)
 
-	var seen httpx.Answer
+	var seen httpx.CallOutcome
 	bot := tgbotapi.BotAPI{Token: tokenPlace, Client: c.exchange(traced, &seen)}
 	bot.SetAPIEndpoint(c.endpoint)
 	resp, err := send(&bot)
@@ -53,7 +53,7 @@ func request[T any](ctx context.Context, c *Client, method, offset string, limit
 
 // exchange returns the library's client for one call: it carries ctx, which the
 // library cannot.
-func (c *Client) exchange(ctx context.Context, seen *httpx.Answer) httpx.RoundTripFunc {
+func (c *Client) exchange(ctx context.Context, seen *httpx.CallOutcome) httpx.RoundTripFunc {
 	return func(r *http.Request) (*http.Response, error) { return seen.Take(c.http.Do(r.WithContext(ctx))) }
 }
 
@@ -75,7 +75,7 @@ func client(o Options) *http.Client {
 
 // tokenTransport puts the token where tokenPlace is in the path.
 type tokenTransport struct {
-	token adapters.Secret
+	token adapters.SecretString
 	next  http.RoundTripper
 }
 

@@ -19,7 +19,7 @@ import (
 // Options say which bot this is and where its server stands.
 type Options struct {
 	// Token is the bot's token as BotFather gave it. Required.
-	Token adapters.Secret
+	Token adapters.SecretString
 	// APIURL is the base URL of the Bot API server, with or without a slash at
 	// its end. Default: https://api.telegram.org
 	APIURL string
@@ -48,7 +48,7 @@ type Options struct {
 // Client is one bot. Its methods may be called concurrently, but only one
 // Receive at a time.
 type Client struct {
-	token    adapters.Secret
+	token    adapters.SecretString
 	endpoint string // the library's format: base, token, method
 	http     *http.Client
 	log      *slog.Logger
@@ -118,19 +118,19 @@ const telegramServer = "https://api.telegram.org"
 
 // Connect asks Telegram who the token belongs to. A webhook that is set does
 // not show here but in Receive, as a Conflict.
-func (c *Client) Connect(ctx context.Context) (adapters.Account, error) {
+func (c *Client) Connect(ctx context.Context) (adapters.BotAccount, error) {
 	if c.base == telegramServer && !tokenShape.MatchString(string(c.token)) {
-		return adapters.Account{}, &adapters.Error{Kind: adapters.Unauthorized, Op: "getMe", Err: errShape}
+		return adapters.BotAccount{}, &adapters.Error{Kind: adapters.Unauthorized, Op: "getMe", Err: errShape}
 	}
 	me, err := call[user](ctx, c, "getMe", nil, c.limit)
 	if err != nil {
-		return adapters.Account{}, err
+		return adapters.BotAccount{}, err
 	}
 	if me.ID == 0 {
-		return adapters.Account{}, &adapters.Error{Kind: adapters.Unknown, Op: "getMe", Err: errors.New("the answer names no bot")}
+		return adapters.BotAccount{}, &adapters.Error{Kind: adapters.Unknown, Op: "getMe", Err: errors.New("the answer names no bot")}
 	}
 	c.self.Store(&me)
-	return adapters.Account{
+	return adapters.BotAccount{
 		Platform: "telegram",
 		ID:       strconv.FormatInt(me.ID, 10),
 		Name:     me.name(),

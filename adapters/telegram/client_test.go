@@ -23,7 +23,7 @@ func TestConnectSaysWhoWeAre(t *testing.T) {
 	s := &script{t: t}
 	got, err := s.open().Connect(t.Context())
 	testutil.OK(t, err)
-	want := adapters.Account{Platform: "telegram", ID: "77", Name: "Ada", Handle: "ada_bot"}
+	want := adapters.BotAccount{Platform: "telegram", ID: "77", Name: "Ada", Handle: "ada_bot"}
 	testutil.Same(t, "what came", want, got)
 }
 

@@ -16,7 +16,7 @@ import (
 
 // address sets what m has to do with us: its command, if it has one and that is
 // not for another bot, and whether it is meant for us.
-func (m *message) address(out *adapters.Message, text string, entities []entity, self user) {
+func (m *message) address(out *adapters.IncomingMessage, text string, entities []entity, self user) {
 	command, to := commandOf(text, entities)
 	if command != nil && (to == "" || strings.EqualFold(to, self.Username)) {
 		out.Command = command
@@ -33,7 +33,7 @@ func (m *message) address(out *adapters.Message, text string, entities []entity,
 
 // commandOf returns the command that text begins with, and the bot it is
 // addressed to: empty when it names none.
-func commandOf(text string, entities []entity) (command *adapters.Command, to string) {
+func commandOf(text string, entities []entity) (command *adapters.ChatCommand, to string) {
 	for _, e := range entities {
 		if e.Type != "bot_command" || e.Offset != 0 {
 			continue
@@ -43,7 +43,7 @@ func commandOf(text string, entities []entity) (command *adapters.Command, to st
 		if name == "" {
 			return nil, ""
 		}
-		return &adapters.Command{Name: strings.ToLower(name), Args: strings.TrimSpace(rest)}, to
+		return &adapters.ChatCommand{Name: strings.ToLower(name), Args: strings.TrimSpace(rest)}, to
 	}
 	return nil, ""
 }

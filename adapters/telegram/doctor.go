@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.Diagnoser = (*Client)(nil)
+var _ adapters.AccountDiagnoser = (*Client)(nil)
 
 // tokenShape is what BotFather gives: the bot's number, a colon, a secret.
 var tokenShape = regexp.MustCompile(`^[0-9]+:[A-Za-z0-9_-]+$`)
@@ -28,24 +28,24 @@ const holderWait = 3 * time.Second
 // for a second poller makes one poll beside it, which ends the other's; it is
 // left out while this client itself receives, or will again, and where the account
 // is served.
-func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.Diagnosis {
+func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.AccountDiagnosis {
 	if !tokenShape.MatchString(string(c.token)) {
-		return []adapters.Diagnosis{fail("TRS-T01", errShape.Error(),
+		return []adapters.AccountDiagnosis{fail("TRS-T01", errShape.Error(),
 			"copy it again from @BotFather → /mybots → API Token, without quotes or spaces")}
 	}
 	me, err := call[selfUser](ctx, c, "getMe", nil, c.limit)
 	if err != nil {
-		return []adapters.Diagnosis{c.unreached(err)}
+		return []adapters.AccountDiagnosis{c.unreached(err)}
 	}
 	found := c.examineWay(ctx, served)
 	if !me.ReadsAll {
-		found = append(found, adapters.Diagnosis{
+		found = append(found, adapters.AccountDiagnosis{
 			Code: "TRS-T02", Level: adapters.Warning, What: "privacy mode is on: in groups the bot sees only mentions and replies",
 			Mend: "@BotFather → /setprivacy → Disable, then re-add the bot",
 		})
 	}
 	if me.Inline {
-		found = append(found, adapters.Diagnosis{
+		found = append(found, adapters.AccountDiagnosis{
 			Code: "TRS-T11", Level: adapters.Warning, What: "inline mode is on, and nobody answers what people type behind the bot's name in other chats",
 			Mend: "@BotFather → /setinline → Turn off",
 		})
@@ -56,7 +56,7 @@ func (c *Client) Examine(ctx context.Context, chats []string, served bool) []ada
 		}
 	}
 	if len(found) == 0 {
-		return []adapters.Diagnosis{{Level: adapters.Fine, What: fine(me.user, len(chats))}}
+		return []adapters.AccountDiagnosis{{Level: adapters.Fine, What: fine(me.user, len(chats))}}
 	}
 	return found
 }
@@ -68,8 +68,8 @@ type selfUser struct {
 	Inline   bool `json:"supports_inline_queries"`
 }
 
-func fail(code, what, mend string) adapters.Diagnosis {
-	return adapters.Diagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
+func fail(code, what, mend string) adapters.AccountDiagnosis {
+	return adapters.AccountDiagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
 }
 
 func fine(me user, chats int) string {
@@ -84,7 +84,7 @@ func fine(me user, chats int) string {
 }
 
 // unreached says why getMe failed.
-func (c *Client) unreached(err error) adapters.Diagnosis {
+func (c *Client) unreached(err error) adapters.AccountDiagnosis {
 	if adapters.KindOf(err) == adapters.Unauthorized {
 		return fail("TRS-T08", "Telegram refuses the token", "@BotFather → /token shows the one that is good; put it where the configuration names it")
 	}
@@ -93,20 +93,20 @@ func (c *Client) unreached(err error) adapters.Diagnosis {
 }
 
 // examineWay finds what prevents receiving.
-func (c *Client) examineWay(ctx context.Context, served bool) []adapters.Diagnosis {
+func (c *Client) examineWay(ctx context.Context, served bool) []adapters.AccountDiagnosis {
 	hook, err := call[hookInfo](ctx, c, "getWebhookInfo", nil, c.limit)
 	if err != nil {
-		return []adapters.Diagnosis{c.unreached(err)}
+		return []adapters.AccountDiagnosis{c.unreached(err)}
 	}
 	if c.hook.url != "" {
 		return c.examineHook(hook)
 	}
 	if hook.URL != "" {
-		return []adapters.Diagnosis{fail("TRS-T03", "a webhook is set for this bot, and nobody can poll beside one",
+		return []adapters.AccountDiagnosis{fail("TRS-T03", "a webhook is set for this bot, and nobody can poll beside one",
 			"call deleteWebhook, without drop_pending_updates, or stop the program that uses the webhook")}
 	}
 	if !served && !c.receiving.Load() && !c.resumes.Load() && c.heldByAnother(ctx) {
-		return []adapters.Diagnosis{fail("TRS-T04", "another program polls with this token",
+		return []adapters.AccountDiagnosis{fail("TRS-T04", "another program polls with this token",
 			"stop it, or give it a bot of its own; a token has one poller at a time")}
 	}
 	return nil
@@ -117,14 +117,14 @@ const lateCall = 10 * time.Minute
 
 // examineHook finds why Telegram does not reach us. A webhook that is not ours
 // is no fault while nothing runs: the next start sets it.
-func (c *Client) examineHook(info hookInfo) []adapters.Diagnosis {
+func (c *Client) examineHook(info hookInfo) []adapters.AccountDiagnosis {
 	const look = "see that the proxy before webhook_listen is up, has a certificate that is good, and passes this path on"
 	switch {
 	case c.receiving.Load() && info.URL != c.hook.url:
-		return []adapters.Diagnosis{fail("TRS-T10", "somebody else has taken the webhook of this bot, or removed it",
+		return []adapters.AccountDiagnosis{fail("TRS-T10", "somebody else has taken the webhook of this bot, or removed it",
 			"stop the other program, or give it a bot of its own; then restart")}
 	case info.Error != "" && time.Since(at(info.ErrorDate)) < lateCall:
-		return []adapters.Diagnosis{fail("TRS-T10", fmt.Sprintf("Telegram cannot call us: %s; updates that wait: %d", info.Error, info.Pending), look)}
+		return []adapters.AccountDiagnosis{fail("TRS-T10", fmt.Sprintf("Telegram cannot call us: %s; updates that wait: %d", info.Error, info.Pending), look)}
 	}
 	return nil
 }
@@ -145,7 +145,7 @@ type memberRights struct {
 }
 
 // examineChat finds what keeps the bot from living in a chat.
-func (c *Client) examineChat(ctx context.Context, me user, id string) (f adapters.Diagnosis, bad bool) {
+func (c *Client) examineChat(ctx context.Context, me user, id string) (f adapters.AccountDiagnosis, bad bool) {
 	params := tgbotapi.Params{"chat_id": id, "user_id": formatID(me.ID)}
 	about, err := call[chat](ctx, c, "getChat", params, c.limit)
 	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Kind == adapters.Moved {
@@ -164,17 +164,17 @@ func (c *Client) examineChat(ctx context.Context, me user, id string) (f adapter
 	}
 	switch {
 	case about.Type == "private":
-		return adapters.Diagnosis{}, false
+		return adapters.AccountDiagnosis{}, false
 	case !self.in():
 		return notThere(id), true
 	case self.Status == "restricted" && !isTrue(self.CanSend), about.Type == "channel" && self.Status == "administrator" && !isTrue(self.CanPost):
 		return fail("TRS-T07", fmt.Sprintf("the bot may not write in the chat %s", id),
 			"an administrator there gives it the right: members → the bot → send or post messages"), true
 	}
-	return adapters.Diagnosis{}, false
+	return adapters.AccountDiagnosis{}, false
 }
 
-func notThere(id string) adapters.Diagnosis {
+func notThere(id string) adapters.AccountDiagnosis {
 	return fail("TRS-T06", fmt.Sprintf("the bot is not in the chat %s", id), "add it there, or correct the id; a person must have written to the bot first")
 }
 

@@ -20,11 +20,11 @@ import (
 
 // ward is the fake Telegram with one bot that nobody polls for.
 type ward struct {
-	*faketelegram.Telegram
-	bot   *faketelegram.Bot
-	kai   *faketelegram.Person
+	*faketelegram.Server
+	bot   *faketelegram.BotUser
+	kai   *faketelegram.HumanUser
 	http  *http.Client
-	token adapters.Secret
+	token adapters.SecretString
 	url   string
 	hook  string
 	chats []string
@@ -33,12 +33,12 @@ type ward struct {
 // admit opens a ward that ends with the test.
 func admit(t *testing.T, privacy bool) *ward {
 	t.Helper()
-	var network fake.Network
+	var network fake.MemoryNetwork
 	ln, err := network.Listen("telegram.test")
 	testutil.OK(t, err)
-	w := &ward{Telegram: faketelegram.NewTelegram(faketelegram.Options{}), http: network.Client(), token: token, url: "http://telegram.test"}
+	w := &ward{Server: faketelegram.NewTelegram(faketelegram.Options{}), http: network.Client(), token: token, url: "http://telegram.test"}
 	w.bot = w.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot", Privacy: privacy})
-	w.kai = w.AddPerson(faketelegram.Profile{Name: "Kai", Username: "kai"})
+	w.kai = w.AddPerson(faketelegram.UserProfile{Name: "Kai", Username: "kai"})
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
 	go func() { served <- w.Serve(ctx, ln) }()
@@ -104,10 +104,10 @@ func (w *ward) unanswered(t *testing.T) {
 	t.Helper()
 	w.hook = "https://example.com/hook"
 	w.webhook(t)
-	w.bot.Direct(w.kai).Says(w.kai, "hello", faketelegram.Said{})
+	w.bot.Direct(w.kai).Says(w.kai, "hello", faketelegram.PostOptions{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
-	nobody := plain(new(fake.Network))
+	nobody := plain(new(fake.MemoryNetwork))
 	wg.Go(func() { w.Call(ctx, nobody) })
 	t.Cleanup(func() { cancel(); wg.Wait() })
 	<-time.After(5 * time.Second)
@@ -186,7 +186,7 @@ func TestExaminationFindsThePlantedFault(t *testing.T) {
 			group := w.NewGroup("Family", w.kai)
 			group.Adds(w.kai, w.bot)
 			w.named(group)
-			w.Fault(fake.Fault{Do: fake.Refuse, Method: "getChat", Status: 500, Description: "Internal Server Error"})
+			w.Fault(fake.CallFault{Do: fake.Refuse, Method: "getChat", Status: 500, Description: "Internal Server Error"})
 		}, []string{
 			"TRS-T09 fail the chat -4000000001 cannot be looked at: 500 Internal Server Error: try again; if it stays so, see the server's log",
 		}},
@@ -225,14 +225,14 @@ func TestExaminationDisturbsNothing(t *testing.T) {
 				t.Errorf("found %+v beside who serves", f)
 			}
 		}
-		w.bot.Direct(w.kai).Says(w.kai, "still there?", faketelegram.Said{})
+		w.bot.Direct(w.kai).Says(w.kai, "still there?", faketelegram.PostOptions{})
 		if _, m := message(t, w.inbox.take()); m.Text != "still there?" {
 			t.Errorf("received %+v", m)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		w := admit(t, false)
-		w.bot.Direct(w.kai).Says(w.kai, "hello", faketelegram.Said{})
+		w.bot.Direct(w.kai).Says(w.kai, "hello", faketelegram.PostOptions{})
 		w.client(t).Examine(t.Context(), nil, false)
 		if n := w.bot.Pending(); n != 1 {
 			t.Errorf("%d updates are left, want the one", n)

@@ -51,7 +51,7 @@ type fileAt struct {
 }
 
 // Fetch opens a file that was seen on a message. Telegram gives no more than 20 MB.
-func (c *Client) Fetch(ctx context.Context, a adapters.Attachment, limit int64) (io.ReadCloser, error) {
+func (c *Client) Fetch(ctx context.Context, a adapters.IncomingFile, limit int64) (io.ReadCloser, error) {
 	if a.ID == "" {
 		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "getFile", Err: errors.New("this is no file")}
 	}

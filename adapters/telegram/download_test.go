@@ -15,9 +15,9 @@ func TestFileOfAMessageIsFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		chat := w.bot.Direct(w.kai)
-		seen := map[string]adapters.Attachment{}
+		seen := map[string]adapters.IncomingFile{}
 		for _, kind := range []string{"photo", "document", "voice", "video", "audio", "sticker"} {
-			chat.Says(w.kai, "", faketelegram.Said{File: &faketelegram.File{Kind: kind, Name: kind + ".bin", Data: []byte("bytes of a " + kind)}})
+			chat.Says(w.kai, "", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: kind, Name: kind + ".bin", Data: []byte("bytes of a " + kind)}})
 			_, m := message(t, w.inbox.take())
 			if len(m.Attachments) != 1 {
 				t.Fatalf("%s: %+v", kind, m)
@@ -45,19 +45,19 @@ func TestFileThatIsNotFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		chat := w.bot.Direct(w.kai)
-		send := func(size int) adapters.Attachment {
-			chat.Says(w.kai, "", faketelegram.Said{File: &faketelegram.File{Kind: "document", Data: make([]byte, size)}})
+		send := func(size int) adapters.IncomingFile {
+			chat.Says(w.kai, "", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "document", Data: make([]byte, size)}})
 			_, m := message(t, w.inbox.take())
 			return m.Attachments[0]
 		}
 		for name, test := range map[string]struct {
-			file adapters.Attachment
+			file adapters.IncomingFile
 			says string
 		}{
 			"larger than wanted":         {send(2000), "2000 bytes"},
 			"larger than telegram gives": {send(21 << 20), "too big"},
-			"unknown":                    {adapters.Attachment{ID: "nothing"}, "invalid file_id"},
-			"a place, which is no file":  {adapters.Attachment{Kind: "location"}, "no file"},
+			"unknown":                    {adapters.IncomingFile{ID: "nothing"}, "invalid file_id"},
+			"a place, which is no file":  {adapters.IncomingFile{Kind: "location"}, "no file"},
 		} {
 			_, err := w.client.Fetch(t.Context(), test.file, 1000)
 			if adapters.KindOf(err) != adapters.Invalid || !strings.Contains(err.Error(), test.says) || strings.Contains(err.Error(), "words") {

@@ -15,19 +15,19 @@ func (m markdown) of(text string, entities []entity) string {
 }
 
 // looks are Telegram's names of what CommonMark can show.
-var looks = map[string]markup.Style{
+var looks = map[string]markup.TextStyle{
 	"bold": markup.Bold, "italic": markup.Italic, "strikethrough": markup.Strikethrough, "spoiler": markup.Spoiler,
 	"code": markup.Code, "pre": markup.Pre, "text_link": markup.Link, "url": markup.Address,
 	"blockquote": markup.Quote, "expandable_blockquote": markup.Quote,
 }
 
 // spansOf returns the entities that CommonMark can show.
-func spansOf(text string, entities []entity) []markup.Span {
-	var spans []markup.Span
+func spansOf(text string, entities []entity) []markup.TextSpan {
+	var spans []markup.TextSpan
 	at := unitOffsets(text, entities)
 	for i, e := range entities {
 		look, known := looks[e.Type]
-		s := markup.Span{From: at[2*i], To: at[2*i+1], Look: look}
+		s := markup.TextSpan{From: at[2*i], To: at[2*i+1], Look: look}
 		if !known || look == markup.Address && markup.Escape(text[s.From:s.To]) == text[s.From:s.To] {
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 
 // judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by what Telegram says in its own form of error.
-func (c *Client) judge(method string, seen httpx.Answer, err error) error {
+func (c *Client) judge(method string, seen httpx.CallOutcome, err error) error {
 	out := &adapters.Error{Op: method}
 	refusal, ours := errors.AsType[*tgbotapi.Error](err)
 	if ours && refusal.Code == 0 { // the library leaves it out of what it says of an upload
@@ -39,7 +39,7 @@ func (c *Client) judge(method string, seen httpx.Answer, err error) error {
 
 // judgeForeign judges what is not Telegram's own error: no answer, half an
 // answer, a page of something in between.
-func (c *Client) judgeForeign(out *adapters.Error, seen httpx.Answer, err error) {
+func (c *Client) judgeForeign(out *adapters.Error, seen httpx.CallOutcome, err error) {
 	switch {
 	case out.Kind == adapters.Limited:
 		seconds, _ := strconv.Atoi(seen.Header.Get("Retry-After"))

@@ -11,9 +11,9 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// An Exported is one chat of an export made with Telegram Desktop ("Export chat
+// An ExportedChat is one chat of an export made with Telegram Desktop ("Export chat
 // history", machine-readable JSON).
-type Exported struct {
+type ExportedChat struct {
 	ID       int64  // as the export has it; see Chat
 	Name     string // as it was called
 	Type     string // Telegram Desktop's word: private_supergroup, personal_chat, …
@@ -22,7 +22,7 @@ type Exported struct {
 
 // Chat returns the id by which a bot knows the chat, or false when the export
 // does not tell: in a direct chat it depends on who exported it.
-func (e Exported) Chat() (string, bool) {
+func (e ExportedChat) Chat() (string, bool) {
 	switch {
 	case e.Shared():
 		return formatID(superID(e.ID)), true
@@ -36,7 +36,7 @@ func (e Exported) Chat() (string, bool) {
 // Shared reports whether everybody in the chat has the same message ids. Elsewhere
 // each account counts for itself, so that an exported message cannot be known
 // again by its number.
-func (e Exported) Shared() bool {
+func (e ExportedChat) Shared() bool {
 	return strings.HasSuffix(e.Type, "_supergroup") || strings.HasSuffix(e.Type, "_channel")
 }
 
@@ -48,9 +48,9 @@ var ErrNoExport = errors.New("this is no result.json of Telegram Desktop's")
 
 // ListExport reads an export through and returns its chats. It holds one message
 // at a time.
-func ListExport(ctx context.Context, r io.Reader) ([]Exported, error) {
-	var chats []Exported
-	w := exportWalk{dec: json.NewDecoder(r), chat: func(e Exported, each func(func(json.RawMessage) error) error) error {
+func ListExport(ctx context.Context, r io.Reader) ([]ExportedChat, error) {
+	var chats []ExportedChat
+	w := exportWalk{dec: json.NewDecoder(r), chat: func(e ExportedChat, each func(func(json.RawMessage) error) error) error {
 		err := each(func(json.RawMessage) error {
 			e.Messages++
 			return ctx.Err()
@@ -72,7 +72,7 @@ type exportWalk struct {
 	dec *json.Decoder
 	// chat is given a chat whose messages come next; it calls each once, whose
 	// function gets one message after the other.
-	chat func(e Exported, each func(func(json.RawMessage) error) error) error
+	chat func(e ExportedChat, each func(func(json.RawMessage) error) error) error
 }
 
 // errStop ends a walk that has seen enough.
@@ -110,7 +110,7 @@ const maxExportDepth = 4
 // object reads an object whose brace was read. An export of one chat is that
 // chat; one of an account has them under chats.list and left_chats.list.
 func (w *exportWalk) object(depth int) error {
-	var e Exported
+	var e ExportedChat
 	for w.dec.More() {
 		key, err := w.dec.Token()
 		if err != nil {
@@ -172,7 +172,7 @@ func (w *exportWalk) inside(depth int) error {
 }
 
 // messages has the messages of a chat taken.
-func (w *exportWalk) messages(e Exported) error {
+func (w *exportWalk) messages(e ExportedChat) error {
 	t, err := w.dec.Token()
 	if err != nil {
 		return err
@@ -201,10 +201,10 @@ func (w *exportWalk) messages(e Exported) error {
 
 // An ExportQuery says what is read of an export.
 type ExportQuery struct {
-	Export Exported // one of those that ListExport found
-	Chat   string   // the bot's id of it
-	Skip   int64    // messages at the beginning, taken earlier
-	Page   int      // messages handed over at once. Default: 200
+	Export ExportedChat // one of those that ListExport found
+	Chat   string       // the bot's id of it
+	Skip   int64        // messages at the beginning, taken earlier
+	Page   int          // messages handed over at once. Default: 200
 }
 
 // ReadExport hands the messages of one chat to take, page after page, the oldest
@@ -217,7 +217,7 @@ func ReadExport(ctx context.Context, r io.Reader, q ExportQuery, take func(ctx c
 	}
 	in := exportReader{markdown: newMarkdown(), q: q, topics: map[int64]int64{}, titles: map[int64]string{}}
 	found := false
-	w := exportWalk{dec: json.NewDecoder(r), chat: func(e Exported, each func(func(json.RawMessage) error) error) error {
+	w := exportWalk{dec: json.NewDecoder(r), chat: func(e ExportedChat, each func(func(json.RawMessage) error) error) error {
 		if found || e.ID != q.Export.ID || e.Type != q.Export.Type {
 			return each(func(json.RawMessage) error { return ctx.Err() })
 		}

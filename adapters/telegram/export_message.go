@@ -103,7 +103,7 @@ func (x *exportReader) read(raw json.RawMessage) adapters.Update {
 	if err := json.Unmarshal(raw, &m); err != nil || m.ID == 0 {
 		return adapters.Update{
 			ID: "export", Key: "export:" + x.q.Chat + ":" + adapters.HashContent(string(raw)), Chat: x.chat(),
-			Body: adapters.Unreadable{Kind: "exported message", Reason: "its form is unknown"}, Raw: raw,
+			Body: adapters.UnreadableUpdate{Kind: "exported message", Reason: "its form is unknown"}, Raw: raw,
 		}
 	}
 	topic := x.topic(&m)
@@ -114,12 +114,12 @@ func (x *exportReader) read(raw json.RawMessage) adapters.Update {
 		u.Thread = adapters.Thread{ID: formatID(topic), Title: x.titles[topic]}
 	}
 	if m.Type != "message" {
-		u.Body = adapters.Unreadable{Kind: m.Action, Reason: "what happened long ago says nothing of now"}
+		u.Body = adapters.UnreadableUpdate{Kind: m.Action, Reason: "what happened long ago says nothing of now"}
 		u.Raw = raw
 		return u
 	}
 	text, entities := m.words()
-	said := adapters.Message{
+	said := adapters.IncomingMessage{
 		ID: x.name(m.ID), Text: x.markdown.of(text, entities), Mentions: peopleIn(text, entities, user{}),
 		Attachments: m.attachments(), Forwarded: m.Forwarded,
 	}
@@ -245,10 +245,10 @@ var exportKinds = map[string]string{
 }
 
 // attachments returns what m carried. The bytes are not there to be fetched.
-func (m *exportMessage) attachments() []adapters.Attachment {
-	var out []adapters.Attachment
+func (m *exportMessage) attachments() []adapters.IncomingFile {
+	var out []adapters.IncomingFile
 	if m.Photo != "" {
-		out = append(out, adapters.Attachment{Kind: "photo", Size: m.PhotoSize})
+		out = append(out, adapters.IncomingFile{Kind: "photo", Size: m.PhotoSize})
 	}
 	if m.File != "" {
 		kind := cmp.Or(exportKinds[m.MediaType], "file")
@@ -256,14 +256,14 @@ func (m *exportMessage) attachments() []adapters.Attachment {
 		if kind == "file" && name == "" && !strings.HasPrefix(m.File, "(") { // "(File not included. …)"
 			name = path.Base(m.File)
 		}
-		out = append(out, adapters.Attachment{Kind: kind, Name: name, MIME: m.MIME, Size: m.FileSize})
+		out = append(out, adapters.IncomingFile{Kind: kind, Name: name, MIME: m.MIME, Size: m.FileSize})
 	}
 	things := media{Location: m.Location}
 	if c := m.Contact; c != nil {
-		out = append(out, adapters.Attachment{Kind: "contact", Name: strings.TrimSpace(c.FirstName+" "+c.LastName) + ", " + c.Phone})
+		out = append(out, adapters.IncomingFile{Kind: "contact", Name: strings.TrimSpace(c.FirstName+" "+c.LastName) + ", " + c.Phone})
 	}
 	if m.PlaceName != "" && m.Location != nil {
-		out = append(out, adapters.Attachment{Kind: "venue", Name: fmt.Sprintf("%s, %s (%s)", m.PlaceName, m.PlaceStreet, m.Location)})
+		out = append(out, adapters.IncomingFile{Kind: "venue", Name: fmt.Sprintf("%s, %s (%s)", m.PlaceName, m.PlaceStreet, m.Location)})
 		things.Location = nil
 	}
 	if p := m.Poll; p != nil {
@@ -271,7 +271,7 @@ func (m *exportMessage) attachments() []adapters.Attachment {
 		for i, a := range p.Answers {
 			lines = append(lines, fmt.Sprintf("%d. %s", i+1, a.Text))
 		}
-		out = append(out, adapters.Attachment{Kind: "poll", Name: strings.Join(lines, "\n")})
+		out = append(out, adapters.IncomingFile{Kind: "poll", Name: strings.Join(lines, "\n")})
 	}
 	return append(out, things.things()...)
 }

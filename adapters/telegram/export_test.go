@@ -49,7 +49,7 @@ func TestEveryKindOfExportedMessageIsRead(t *testing.T) {
 	var got strings.Builder
 	for _, u := range readAll(t, string(raw), ExportQuery{}) {
 		body := fmt.Sprintf("%+v", u.Body)
-		if m, ok := u.Body.(adapters.Message); ok {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok {
 			body = fmt.Sprintf("%s %q re %q mentions %+v carries %+v forwarded %q", m.ID, m.Text, m.ReplyTo, m.Mentions, m.Attachments, m.Forwarded)
 		}
 		at := "no time"
@@ -72,7 +72,7 @@ func TestExportedMessageIsTheLiveOne(t *testing.T) {
 	raw, err := os.ReadFile("testdata/export/group.json")
 	testutil.OK(t, err)
 	exported := readAll(t, string(raw), ExportQuery{})[3]
-	said, want := exported.Body.(adapters.Message), heard[0].Body.(adapters.Message)
+	said, want := exported.Body.(adapters.IncomingMessage), heard[0].Body.(adapters.IncomingMessage)
 	if exported.Key != heard[0].Key || exported.From.ID != heard[0].From.ID || !exported.At.Equal(heard[0].At) || exported.Chat.ID != heard[0].Chat.ID {
 		t.Errorf("exported %+v, heard %+v", exported, heard[0])
 	}
@@ -87,8 +87,8 @@ func TestIdsThatAreNotSharedMeetNoLiveMessage(t *testing.T) {
 	const export = `{"name":"Kai","type":"personal_chat","id":5,"messages":[{"id":1,"type":"message","date_unixtime":"9","from":"Kai","from_id":"user5","text":"hi"},` +
 		`{"id":2,"type":"message","date_unixtime":"10","from":"Kai","from_id":"user5","text":"again","reply_to_message_id":1}]}`
 	got := readAll(t, export, ExportQuery{Chat: "5"})
-	m := got[1].Body.(adapters.Message)
-	if got[0].Key == messageKey(5, 1) || m.ID == "2" || m.ReplyTo != got[0].Body.(adapters.Message).ID {
+	m := got[1].Body.(adapters.IncomingMessage)
+	if got[0].Key == messageKey(5, 1) || m.ID == "2" || m.ReplyTo != got[0].Body.(adapters.IncomingMessage).ID {
 		t.Errorf("got %+v", got)
 	}
 	chats, err := ListExport(t.Context(), strings.NewReader(export))
@@ -104,13 +104,13 @@ func TestExportOfAnAccountHasManyChats(t *testing.T) {
 {"name":"B","type":"public_channel","id":11,"messages":[{"id":1,"type":"message","date_unixtime":"1","from_id":"channel11","from":"B","text":"b"},{"id":2,"type":"message","text":"c"}]}]},
 "left_chats":{"list":[{"name":"C","type":"private_supergroup","id":12,"messages":[]}]}}`
 	got, err := ListExport(t.Context(), strings.NewReader(export))
-	want := []Exported{{10, "A", "private_group", 1}, {5, "", "saved_messages", 0}, {11, "B", "public_channel", 2}, {12, "C", "private_supergroup", 0}}
+	want := []ExportedChat{{10, "A", "private_group", 1}, {5, "", "saved_messages", 0}, {11, "B", "public_channel", 2}, {12, "C", "private_supergroup", 0}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("chats, %v (-want +got):\n%s", err, diff)
 	}
 	var texts []string
 	err = ReadExport(t.Context(), strings.NewReader(export), ExportQuery{Export: want[2], Chat: "-1000000000011", Page: 1}, func(_ context.Context, page []adapters.Update, _ int64) error {
-		texts = append(texts, page[0].Chat.ID+" "+page[0].Body.(adapters.Message).Text)
+		texts = append(texts, page[0].Chat.ID+" "+page[0].Body.(adapters.IncomingMessage).Text)
 		return nil
 	})
 	if diff := cmp.Diff([]string{"-1000000000011 b", "-1000000000011 c"}, texts); diff != "" || err != nil {
@@ -157,7 +157,7 @@ func TestLongExportIsNotHeldInMemory(t *testing.T) {
 	}
 	var most int
 	read := 0
-	err := ReadExport(t.Context(), long(), ExportQuery{Export: Exported{ID: 1, Type: "private_supergroup"}, Chat: "-1"}, func(_ context.Context, page []adapters.Update, _ int64) error {
+	err := ReadExport(t.Context(), long(), ExportQuery{Export: ExportedChat{ID: 1, Type: "private_supergroup"}, Chat: "-1"}, func(_ context.Context, page []adapters.Update, _ int64) error {
 		most = max(most, len(page))
 		read += len(page)
 		return nil

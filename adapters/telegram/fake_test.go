@@ -21,9 +21,9 @@ const token = "77:AAF-words"
 
 // world is the fake Telegram with one bot of ours, inside a bubble.
 type world struct {
-	*faketelegram.Telegram
-	bot    *faketelegram.Bot
-	kai    *faketelegram.Person
+	*faketelegram.Server
+	bot    *faketelegram.BotUser
+	kai    *faketelegram.HumanUser
 	client *telegram.Client
 	http   *http.Client
 	inbox  inbox
@@ -38,7 +38,7 @@ type inbox struct {
 	cursor  []byte
 }
 
-func (in *inbox) Accept(_ context.Context, b adapters.Batch) error {
+func (in *inbox) Accept(_ context.Context, b adapters.UpdateBatch) error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.updates = append(in.updates, b.Updates...)
@@ -61,13 +61,13 @@ func (in *inbox) take() []adapters.Update {
 // open starts the fake and, when receiving, the adapter.
 func open(t *testing.T) *world {
 	t.Helper()
-	var network fake.Network
+	var network fake.MemoryNetwork
 	ln, err := network.Listen("telegram.test")
 	testutil.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &world{Telegram: faketelegram.NewTelegram(faketelegram.Options{}), http: network.Client(), cancel: cancel}
+	w := &world{Server: faketelegram.NewTelegram(faketelegram.Options{}), http: network.Client(), cancel: cancel}
 	w.bot = w.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
-	w.kai = w.AddPerson(faketelegram.Profile{Name: "Kai", Username: "kai"})
+	w.kai = w.AddPerson(faketelegram.UserProfile{Name: "Kai", Username: "kai"})
 	w.client, err = telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: w.http})
 	testutil.OK(t, err)
 	w.wg.Go(func() {
@@ -95,15 +95,15 @@ func (w *world) close() {
 }
 
 // message returns the only update as a message.
-func message(t *testing.T, updates []adapters.Update) (adapters.Update, adapters.Message) {
+func message(t *testing.T, updates []adapters.Update) (adapters.Update, adapters.IncomingMessage) {
 	t.Helper()
 	for _, u := range updates {
-		if m, ok := u.Body.(adapters.Message); ok {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok {
 			return u, m
 		}
 	}
 	t.Fatalf("no message among %+v", updates)
-	return adapters.Update{}, adapters.Message{}
+	return adapters.Update{}, adapters.IncomingMessage{}
 }
 
 // SEQ-97, SEQ-98, R-23: one conversation through every ability.
@@ -116,7 +116,7 @@ func TestConversationWithTheFake(t *testing.T) {
 		food := forum.NewTopic(w.kai, "Food")
 		w.inbox.take()
 
-		forum.Says(w.kai, "@ada_bot what is for *lunch*?", faketelegram.Said{Thread: food})
+		forum.Says(w.kai, "@ada_bot what is for *lunch*?", faketelegram.PostOptions{Thread: food})
 		u, m := message(t, w.inbox.take())
 		if u.Thread.ID != strconv.FormatInt(food, 10) || u.Thread.Title != "Food" || !m.ToUs || u.From.Handle != "kai" {
 			t.Errorf("got %+v", u)
@@ -172,20 +172,20 @@ func TestDisorderLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		direct := w.bot.Direct(w.kai)
-		direct.Says(w.kai, "one", faketelegram.Said{})
-		direct.Says(w.kai, "two", faketelegram.Said{})
+		direct.Says(w.kai, "one", faketelegram.PostOptions{})
+		direct.Says(w.kai, "two", faketelegram.PostOptions{})
 		before := w.inbox.take()
 		w.bot.Redeliver(2)
-		direct.Says(w.kai, "three", faketelegram.Said{})
+		direct.Says(w.kai, "three", faketelegram.PostOptions{})
 		again := w.inbox.take()
 		w.bot.RestartUpdateIDs(17)
-		direct.Says(w.kai, "four", faketelegram.Said{})
+		direct.Says(w.kai, "four", faketelegram.PostOptions{})
 		<-time.After(time.Minute) // the poll that was open knows nothing of the new ids
 		renumbered := w.inbox.take()
 
 		said := map[string]string{}
 		for _, u := range append(append(before, again...), renumbered...) {
-			if m, ok := u.Body.(adapters.Message); ok {
+			if m, ok := u.Body.(adapters.IncomingMessage); ok {
 				said[u.Key] = m.Text
 			}
 		}
@@ -213,7 +213,7 @@ func TestMigrationMovesTheChat(t *testing.T) {
 		to := strconv.FormatInt(group.Migrates(w.kai).ID(), 10)
 		keys := map[string]bool{}
 		for _, u := range w.inbox.take() {
-			if m, ok := u.Body.(adapters.Migrated); ok {
+			if m, ok := u.Body.(adapters.ChatMigrated); ok {
 				keys[u.Key] = true
 				if u.Chat.ID != old || m.To != to {
 					t.Errorf("told that %s goes on as %s, want %s as %s", u.Chat.ID, m.To, old, to)

@@ -12,7 +12,7 @@ import (
 )
 
 // markdown is CommonMark as Telegram shows it.
-type markdown struct{ *markup.Reader }
+type markdown struct{ *markup.MarkdownReader }
 
 func newMarkdown() markdown { return markdown{markup.New(markup.Options{Reach: reach})} }
 
@@ -32,7 +32,7 @@ func (c *Client) Split(text string) []string { return c.markdown.split(text, max
 // split is Split with the limit as a parameter.
 func (m markdown) split(md string, limit int) []string {
 	t := m.Read(md)
-	return t.Parts(markup.Limit{Units: limit, Markup: maxMarkup}, func(from, to int) string {
+	return t.Parts(markup.PartLimit{Units: limit, Markup: maxMarkup}, func(from, to int) string {
 		return t.Write(from, to, htmlWriter{})
 	})
 }
@@ -40,10 +40,10 @@ func (m markdown) split(md string, limit int) []string {
 // htmlWriter writes Telegram's HTML.
 type htmlWriter struct{}
 
-var _ markup.Writer = htmlWriter{}
+var _ markup.StyleWriter = htmlWriter{}
 
 // Open returns the opening markup of s.
-func (htmlWriter) Open(_ []byte, s markup.Span) string {
+func (htmlWriter) Open(_ []byte, s markup.TextSpan) string {
 	switch {
 	case s.Look == markup.Link:
 		return `<a href="` + escapeAttr(s.Arg) + `">`
@@ -55,7 +55,7 @@ func (htmlWriter) Open(_ []byte, s markup.Span) string {
 }
 
 // Close returns the closing markup of s.
-func (htmlWriter) Close(_ []byte, s markup.Span) string {
+func (htmlWriter) Close(_ []byte, s markup.TextSpan) string {
 	if s.Look == markup.Pre && s.Arg != "" {
 		return "</code></pre>"
 	}
@@ -63,10 +63,12 @@ func (htmlWriter) Close(_ []byte, s markup.Span) string {
 }
 
 // Escape returns words that hold no markup.
-func (htmlWriter) Escape(_ []byte, words string, _ []markup.Span) string { return escapeHTML(words) }
+func (htmlWriter) Escape(_ []byte, words string, _ []markup.TextSpan) string {
+	return escapeHTML(words)
+}
 
 // tags are Telegram's names of the looks that our reader gives.
-var tags = map[markup.Style]string{
+var tags = map[markup.TextStyle]string{
 	markup.Bold: "b", markup.Italic: "i", markup.Strikethrough: "s", markup.Spoiler: "tg-spoiler", markup.Link: "a",
 	markup.Code: "code", markup.Pre: "pre", markup.Quote: "blockquote",
 }

@@ -40,7 +40,7 @@ func standingKey(chat, date int64, from, to string) string {
 func migrationKey(from, to int64) string { return fmt.Sprintf("migrate:%d:%d", from, to) }
 
 // reactionKey names one change of one person's reactions.
-func reactionKey(chat, message int64, who string, date int64, r adapters.Reaction) string {
+func reactionKey(chat, message int64, who string, date int64, r adapters.ReactionChange) string {
 	return fmt.Sprintf("reaction:%d:%d:%s:%d:%s:%s", chat, message, who, date, emojiSet(r.Old), emojiSet(r.New))
 }
 
@@ -68,21 +68,21 @@ func alike(u adapters.Update) string {
 // when its key has none, or when nothing of it could be read.
 func tells(u adapters.Update) (what string, told bool) {
 	switch b := u.Body.(type) {
-	case adapters.Message:
+	case adapters.IncomingMessage:
 		return "said:" + contentOf(b), true
-	case adapters.Edit:
+	case adapters.MessageEdit:
 		return "edit:" + contentOf(b.New), true
-	case adapters.Reaction:
+	case adapters.ReactionChange:
 		return "reaction:" + emojiSet(b.Old) + ":" + emojiSet(b.New), true
-	case adapters.Joined, adapters.Left:
+	case adapters.PeopleJoined, adapters.PeopleLeft:
 		return u.Key, true
-	case adapters.Renamed:
+	case adapters.ChatRenamed:
 		return "renamed:" + adapters.HashContent(b.Title), true
-	case adapters.Pinned:
+	case adapters.MessagePinned:
 		return "pinned", true
-	case adapters.Unpinned:
+	case adapters.MessageUnpinned:
 		return "unpinned", true
-	case adapters.ReactionsCleared, adapters.Delete, adapters.Migrated, adapters.ChatGained, adapters.ChatLost, adapters.Gap, adapters.Unreadable:
+	case adapters.ReactionsCleared, adapters.MessageDeletion, adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
 		return "", false
 	}
 	return "", false
@@ -90,7 +90,7 @@ func tells(u adapters.Update) (what string, told bool) {
 
 // contentOf names what a message says and carries. The ids of its files are one
 // bot's own.
-func contentOf(m adapters.Message) string {
+func contentOf(m adapters.IncomingMessage) string {
 	content := []string{m.Text, m.Forwarded}
 	for _, a := range m.Attachments {
 		content = append(content, a.Kind, a.Name, a.MIME, strconv.FormatInt(a.Size, 10))

@@ -75,8 +75,8 @@ type location struct {
 
 // attachments returns what m carries. What is not a file (a place, a poll) has
 // no id and says itself in its name.
-func (m *media) attachments() []adapters.Attachment {
-	var out []adapters.Attachment
+func (m *media) attachments() []adapters.IncomingFile {
+	var out []adapters.IncomingFile
 	add := func(kind string, f *file) {
 		if f != nil {
 			out = append(out, f.attachment(kind))
@@ -103,9 +103,9 @@ func (m *media) attachments() []adapters.Attachment {
 }
 
 // things returns what m carries that is not a file.
-func (m *media) things() []adapters.Attachment {
-	var out []adapters.Attachment
-	add := func(kind, name string) { out = append(out, adapters.Attachment{Kind: kind, Name: name}) }
+func (m *media) things() []adapters.IncomingFile {
+	var out []adapters.IncomingFile
+	add := func(kind, name string) { out = append(out, adapters.IncomingFile{Kind: kind, Name: name}) }
 	if c := m.Contact; c != nil {
 		add("contact", strings.TrimSpace(c.FirstName+" "+c.LastName)+", "+c.Phone)
 	}
@@ -150,7 +150,7 @@ func largest(sizes []file) *file {
 }
 
 // attachment returns f in the contract's form.
-func (f *file) attachment(kind string) adapters.Attachment {
+func (f *file) attachment(kind string) adapters.IncomingFile {
 	name := f.Name
 	switch {
 	case name != "":
@@ -161,5 +161,5 @@ func (f *file) attachment(kind string) adapters.Attachment {
 	default:
 		name = f.Emoji
 	}
-	return adapters.Attachment{Kind: kind, ID: f.ID, Name: name, MIME: f.MIME, Size: f.Size}
+	return adapters.IncomingFile{Kind: kind, ID: f.ID, Name: name, MIME: f.MIME, Size: f.Size}
 }

@@ -20,12 +20,12 @@ func readMember(raw json.RawMessage) ([]adapters.Update, error) {
 	switch {
 	case !c.Old.in() && c.New.in():
 		u.Key = memberKey("join", c.Chat.ID, who.ID, c.Date)
-		u.Body = adapters.Joined{People: []adapters.Person{who.person()}}
+		u.Body = adapters.PeopleJoined{People: []adapters.Person{who.person()}}
 	case c.Old.in() && !c.New.in():
 		u.Key = memberKey("left", c.Chat.ID, who.ID, c.Date)
-		u.Body = adapters.Left{People: []adapters.Person{who.person()}, By: by(u.From, who)}
+		u.Body = adapters.PeopleLeft{People: []adapters.Person{who.person()}, By: by(u.From, who)}
 	default:
-		u.Body = adapters.Unreadable{Kind: "chat_member", Reason: "a change of rights, neither a join nor a leave"}
+		u.Body = adapters.UnreadableUpdate{Kind: "chat_member", Reason: "a change of rights, neither a join nor a leave"}
 	}
 	return []adapters.Update{u}, nil
 }
@@ -45,7 +45,7 @@ func readStanding(raw json.RawMessage) ([]adapters.Update, error) {
 	case c.New.in():
 		u.Body = adapters.ChatGained{}
 	case c.New.Status == "":
-		u.Body = adapters.Unreadable{Kind: "my_chat_member", Reason: "no new status"}
+		u.Body = adapters.UnreadableUpdate{Kind: "my_chat_member", Reason: "no new status"}
 	case c.Chat.Type == "private":
 		u.Body = adapters.ChatLost{Reason: "blocked"}
 	default:
@@ -75,7 +75,7 @@ func readReaction(raw json.RawMessage) ([]adapters.Update, error) {
 	case c.ActorChat != nil:
 		u.From = c.ActorChat.person()
 	}
-	r := adapters.Reaction{Message: formatID(c.MessageID), Old: reactionEmoji(c.Old), New: reactionEmoji(c.New)}
+	r := adapters.ReactionChange{Message: formatID(c.MessageID), Old: reactionEmoji(c.Old), New: reactionEmoji(c.New)}
 	u.Key = reactionKey(c.Chat.ID, c.MessageID, u.From.ID, c.Date, r)
 	u.Body = r
 	return []adapters.Update{u}, nil

@@ -58,7 +58,7 @@ func isNumber(id string) bool {
 }
 
 // linkNames replaces each @name in words.
-func linkNames(words string, names mentions.Names, roomy bool) string {
+func linkNames(words string, names mentions.NameSet, roomy bool) string {
 	var b strings.Builder
 	for {
 		m, found := names.Cut(words)

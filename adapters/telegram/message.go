@@ -32,9 +32,9 @@ func (r reader) readMessage(raw json.RawMessage) ([]adapters.Update, error) {
 
 // unread returns body, which says nothing, or that the message is of a kind we do
 // not read, if it holds more than what says nothing.
-func unread(raw json.RawMessage, body adapters.Body) adapters.Body {
+func unread(raw json.RawMessage, body adapters.UpdateBody) adapters.UpdateBody {
 	if kind := unknownKind(raw, saysNothing...); kind != "" {
-		return adapters.Unreadable{Kind: kind, Reason: "a kind of message we do not read"}
+		return adapters.UnreadableUpdate{Kind: kind, Reason: "a kind of message we do not read"}
 	}
 	return body
 }
@@ -53,7 +53,7 @@ func (r reader) readEdit(raw json.RawMessage) ([]adapters.Update, error) {
 		content = append(content, a.Kind, a.ID, a.Name)
 	}
 	u.Key = editKey(m.Chat.ID, m.ID, m.EditDate, strings.Join(content, "\x00"))
-	if u.Body = (adapters.Edit{New: said}); said.Text == "" && len(said.Attachments) == 0 {
+	if u.Body = (adapters.MessageEdit{New: said}); said.Text == "" && len(said.Attachments) == 0 {
 		u.Body = unread(raw, u.Body) // it has not lost its words: what it says now is of a kind we do not read
 	}
 	return []adapters.Update{u}, nil
@@ -118,12 +118,12 @@ func (m *message) sender() adapters.Person {
 }
 
 // said returns m's words and all that hangs on them.
-func (r reader) said(m *message) adapters.Message {
+func (r reader) said(m *message) adapters.IncomingMessage {
 	text, entities := m.Text, m.Entities
 	if text == "" {
 		text, entities = m.Caption, m.CaptionEntities
 	}
-	out := adapters.Message{
+	out := adapters.IncomingMessage{
 		ID:          formatID(m.ID),
 		Text:        r.quoted(m) + r.markdown.of(text, entities),
 		Mentions:    peopleIn(text, entities, r.self),

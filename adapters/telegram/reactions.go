@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/emoji"
 )
 
-var _ adapters.Reactor = (*Client)(nil)
+var _ adapters.ReactionSetter = (*Client)(nil)
 
 // reactions are the emoji Telegram takes as a reaction, most used first
 // (core.telegram.org/bots/api#reactiontypeemoji).

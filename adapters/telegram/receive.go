@@ -38,7 +38,7 @@ const allowedUpdates = `["message","edited_message","channel_post","edited_chann
 // for again after a pause. A 429 is waited out here; any other failure is
 // returned: Conflict when another poller or a webhook has the bot, Unauthorized
 // for a dead token, else what [adapters.JudgeOutcome] makes of it.
-func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink) (err error) {
+func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.UpdateSink) (err error) {
 	c.receiving.Store(true)
 	defer func() {
 		c.resumes.Store(err != nil && adapters.KindOf(err) != adapters.Conflict)
@@ -67,7 +67,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Sink)
 // pollUntilDone polls and hands each answer to sink until ctx is done (then it returns
 // nil) or a poll fails. While the sink refuses, it asks for the same updates again, with
 // backoff; a 429 it waits out.
-func (c *Client) pollUntilDone(ctx context.Context, read reader, at position, sink adapters.Sink) error {
+func (c *Client) pollUntilDone(ctx context.Context, read reader, at position, sink adapters.UpdateSink) error {
 	pause := backoff.NewExponentialBackOff()
 	pause.MaxInterval = 5 * time.Second // the store is local and may be asked often
 	hold := time.Duration(0)            // the first poll proves at once that we are heard
@@ -162,9 +162,9 @@ func conflict(err error) error {
 
 // batch turns an answer into what is handed in, and says where that leads. A
 // batch without cursor needs no handing in.
-func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time.Time) (adapters.Batch, position) {
+func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time.Time) (adapters.UpdateBatch, position) {
 	next := position{offset: at.offset, heard: now.Unix(), moved: at.moved}
-	var b adapters.Batch
+	var b adapters.UpdateBatch
 	if from, to, lost := at.lost(now); lost {
 		b.Updates = append(b.Updates, gap(from, to))
 	}
@@ -188,7 +188,7 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 
 func (c *Client) noteUnreadable(updates []adapters.Update) {
 	for _, u := range updates {
-		if bad, ok := u.Body.(adapters.Unreadable); ok {
+		if bad, ok := u.Body.(adapters.UnreadableUpdate); ok {
 			c.log.Warn("update not readable", "update", u.ID, "kind", bad.Kind, "reason", bad.Reason)
 		}
 	}
@@ -200,12 +200,12 @@ func gap(from, to time.Time) adapters.Update {
 		ID:   "gap",
 		Key:  "gap:" + formatID(from.Unix()),
 		At:   to,
-		Body: adapters.Gap{From: from, To: to, Reason: "telegram keeps updates for 24 hours only"},
+		Body: adapters.UpdateGap{From: from, To: to, Reason: "telegram keeps updates for 24 hours only"},
 	}
 }
 
 // handIn gives the batch to the sink if there is anything to record.
-func handIn(ctx context.Context, sink adapters.Sink, b adapters.Batch) error {
+func handIn(ctx context.Context, sink adapters.UpdateSink, b adapters.UpdateBatch) error {
 	if b.Cursor == nil {
 		return nil
 	}

@@ -41,7 +41,7 @@ func receive(t *testing.T, s *script, to *sink, cursor string, d time.Duration) 
 func texts(updates []adapters.Update) []string {
 	var out []string
 	for _, u := range updates {
-		if m, ok := u.Body.(adapters.Message); ok {
+		if m, ok := u.Body.(adapters.IncomingMessage); ok {
 			out = append(out, m.Text)
 		}
 	}
@@ -121,7 +121,7 @@ func TestRecordThatWasAwayForLongIsNotWaitedFor(t *testing.T) {
 func TestPollFailuresSayWhatTheyMean(t *testing.T) {
 	for _, test := range []struct {
 		name, answer string
-		want         adapters.Kind
+		want         adapters.FailureKind
 		says         string
 	}{
 		{"other poller", `409 {"ok":false,"error_code":409,"description":"Conflict: terminated by other getUpdates request"}`, adapters.Conflict, "another program"},
@@ -168,7 +168,7 @@ func TestDayOfSilenceIsAGap(t *testing.T) {
 		if len(updates) != 2 {
 			t.Fatalf("got %d updates, want a gap and a message", len(updates))
 		}
-		gap, ok := updates[0].Body.(adapters.Gap)
+		gap, ok := updates[0].Body.(adapters.UpdateGap)
 		if !ok || gap.From.Unix() != away.Unix() || gap.To.Sub(gap.From).Round(time.Second) != 6*time.Hour {
 			t.Errorf("first update is %+v", updates[0])
 		}
@@ -237,9 +237,9 @@ func TestBadUpdateStopsNothing(t *testing.T) {
 		var got []string
 		for _, u := range to.updates() {
 			switch b := u.Body.(type) {
-			case adapters.Message:
+			case adapters.IncomingMessage:
 				got = append(got, b.Text)
-			case adapters.Unreadable:
+			case adapters.UnreadableUpdate:
 				got = append(got, "unreadable "+b.Kind+" in "+u.Chat.ID)
 				if len(u.Raw) == 0 || u.Key == "" {
 					t.Errorf("nothing kept of %+v", u)

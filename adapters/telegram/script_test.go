@@ -130,11 +130,11 @@ type sink struct {
 	refuse int
 
 	mu      sync.Mutex // guards what follows
-	batches []adapters.Batch
+	batches []adapters.UpdateBatch
 	heard   []time.Time
 }
 
-func (s *sink) Accept(_ context.Context, b adapters.Batch) error {
+func (s *sink) Accept(_ context.Context, b adapters.UpdateBatch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse > 0 {

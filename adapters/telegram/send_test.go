@@ -123,7 +123,7 @@ func TestSendThatMayHaveArrivedIsUnknown(t *testing.T) {
 	testutil.OK(t, listener.Close())
 	for _, test := range []struct {
 		name, url string
-		want      adapters.Kind
+		want      adapters.FailureKind
 		calls     int32
 	}{
 		{"nobody there", "http://" + listener.Addr().String(), adapters.NotSent, 0},
@@ -196,7 +196,7 @@ func TestReplyToAForeignIdIsRefusedHere(t *testing.T) {
 // like what answers one that is gone.
 func TestAnAnswerToAnImportedMessageIsSent(t *testing.T) {
 	s, c := answers(t, 200, sent)
-	x := exportReader{q: ExportQuery{Export: Exported{Type: "personal_chat"}}}
+	x := exportReader{q: ExportQuery{Export: ExportedChat{Type: "personal_chat"}}}
 	if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: "5", Text: "x", ReplyTo: x.name(7)}); err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestEditAndDeleteTakeTheGoalForReached(t *testing.T) {
 	m := adapters.MessageRef{Chat: "5", Message: "42"}
 	for _, test := range []struct {
 		name, said string
-		edit, del  adapters.Kind // -1: success
+		edit, del  adapters.FailureKind // -1: success
 	}{
 		{"not modified", "Bad Request: message is not modified: specified new message content", -1, adapters.Invalid},
 		{"gone", "Bad Request: message to delete not found", adapters.NoTarget, -1},
@@ -218,7 +218,7 @@ func TestEditAndDeleteTakeTheGoalForReached(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			_, c := answers(t, 400, refusal("400", test.said, ""))
-			for op, got := range map[adapters.Kind]error{test.edit: c.Edit(t.Context(), m, "new"), test.del: c.Delete(t.Context(), m)} {
+			for op, got := range map[adapters.FailureKind]error{test.edit: c.Edit(t.Context(), m, "new"), test.del: c.Delete(t.Context(), m)} {
 				if (op == -1) != (got == nil) || got != nil && adapters.KindOf(got) != op {
 					t.Errorf("got %v, want %s", got, op)
 				}

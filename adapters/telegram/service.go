@@ -20,17 +20,17 @@ func (m *message) told() []adapters.Update {
 	u := m.update()
 	switch {
 	case m.NewTitle != "":
-		u.Body = adapters.Renamed{Title: m.NewTitle}
+		u.Body = adapters.ChatRenamed{Title: m.NewTitle}
 	case m.GroupCreated, m.SuperCreated, m.ChanCreated:
-		u.Body = adapters.Renamed{Title: m.Chat.name()}
+		u.Body = adapters.ChatRenamed{Title: m.Chat.name()}
 	case m.TopicCreated != nil && m.TopicCreated.Name != "":
 		u.Thread.Title = m.TopicCreated.Name
-		u.Body = adapters.Renamed{Title: m.TopicCreated.Name}
+		u.Body = adapters.ChatRenamed{Title: m.TopicCreated.Name}
 	case m.TopicEdited != nil && m.TopicEdited.Name != "" && m.ThreadID != 0: // the General topic has no id, and its name is not the chat's
 		u.Thread.Title = m.TopicEdited.Name
-		u.Body = adapters.Renamed{Title: m.TopicEdited.Name}
+		u.Body = adapters.ChatRenamed{Title: m.TopicEdited.Name}
 	case m.Pinned != nil && m.Pinned.ID != 0:
-		u.Body = adapters.Pinned{Message: formatID(m.Pinned.ID)}
+		u.Body = adapters.MessagePinned{Message: formatID(m.Pinned.ID)}
 	default:
 		return nil
 	}
@@ -44,7 +44,7 @@ func (m *message) joined() []adapters.Update {
 	for _, who := range m.NewMembers {
 		u := m.update()
 		u.Key = memberKey("join", m.Chat.ID, who.ID, m.Date)
-		u.Body = adapters.Joined{People: []adapters.Person{who.person()}}
+		u.Body = adapters.PeopleJoined{People: []adapters.Person{who.person()}}
 		updates = append(updates, u)
 	}
 	return updates
@@ -55,7 +55,7 @@ func (m *message) left() []adapters.Update {
 	who := *m.LeftMember
 	u := m.update()
 	u.Key = memberKey("left", m.Chat.ID, who.ID, m.Date)
-	u.Body = adapters.Left{People: []adapters.Person{who.person()}, By: by(u.From, who)}
+	u.Body = adapters.PeopleLeft{People: []adapters.Person{who.person()}, By: by(u.From, who)}
 	return []adapters.Update{u}
 }
 
@@ -64,7 +64,7 @@ func (m *message) migrated(from chat, to int64) []adapters.Update {
 	u := m.update()
 	u.Key = migrationKey(from.ID, to)
 	u.Chat = from.chat()
-	u.Body = adapters.Migrated{To: formatID(to)}
+	u.Body = adapters.ChatMigrated{To: formatID(to)}
 	return []adapters.Update{u}
 }
 

@@ -21,7 +21,7 @@ import (
 
 // plain serves webhooks as behind a proxy: what is called over https arrives
 // here without it.
-func plain(network *fake.Network) *http.Client {
+func plain(network *fake.MemoryNetwork) *http.Client {
 	return &http.Client{Transport: &http.Transport{DialTLSContext: func(ctx context.Context, n, _ string) (net.Conn, error) {
 		return network.DialContext(ctx, n, "bots.test")
 	}}}
@@ -31,13 +31,13 @@ func plain(network *fake.Network) *http.Client {
 // way and others refused; each of them arrives, and in the order of its chat.
 func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var network fake.Network
+		var network fake.MemoryNetwork
 		ctx, cancel := context.WithCancel(t.Context())
 		var servers sync.WaitGroup
 		tg := faketelegram.NewTelegram(faketelegram.Options{})
 		bot := tg.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
-		kai := tg.AddPerson(faketelegram.Profile{Name: "Kai"})
-		maya := tg.AddPerson(faketelegram.Profile{Name: "Maya"})
+		kai := tg.AddPerson(faketelegram.UserProfile{Name: "Kai"})
+		maya := tg.AddPerson(faketelegram.UserProfile{Name: "Maya"})
 		api, err := network.Listen("telegram.test")
 		testutil.OK(t, err)
 		hooks, err := network.Listen("bots.test")
@@ -66,9 +66,9 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 		say := func(n int) {
 			for range n {
 				said++
-				who := []*faketelegram.Person{kai, maya}[said%2]
+				who := []*faketelegram.HumanUser{kai, maya}[said%2]
 				words := fmt.Sprintf("word %d", said)
-				bot.Direct(who).Says(who, words, faketelegram.Said{})
+				bot.Direct(who).Says(who, words, faketelegram.PostOptions{})
 				want[fmt.Sprint(who.ID)] = append(want[fmt.Sprint(who.ID)], words)
 			}
 		}
@@ -90,7 +90,7 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 			stop()
 			receiving.Wait()
 			for _, u := range in.take() {
-				if m, ok := u.Body.(adapters.Message); ok && !seen[u.Key] {
+				if m, ok := u.Body.(adapters.IncomingMessage); ok && !seen[u.Key] {
 					seen[u.Key] = true
 					got[u.Chat.ID] = append(got[u.Chat.ID], m.Text)
 				}

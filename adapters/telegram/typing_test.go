@@ -15,7 +15,7 @@ func TestDraftIsShownInPrivateChatsAndIsNoMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		chat := w.bot.Direct(w.kai)
-		chat.Says(w.kai, "hello", faketelegram.Said{})
+		chat.Says(w.kai, "hello", faketelegram.PostOptions{})
 		direct := strconv.FormatInt(w.kai.ID, 10)
 		p := adapters.OutgoingMessage{Chat: direct, Text: w.client.Split("so *far*")[0], Key: "one"}
 		for _, text := range []string{p.Text, p.Text + " so good"} {

@@ -78,7 +78,7 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 		if !updates[i].Common && e.MyChatMember == nil {
 			updates[i].Alike = alike(updates[i])
 		}
-		if bad, ok := updates[i].Body.(adapters.Unreadable); ok {
+		if bad, ok := updates[i].Body.(adapters.UnreadableUpdate); ok {
 			if bad.Kind == "" {
 				bad.Kind = kind
 				updates[i].Body = bad
@@ -93,7 +93,7 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 // Supergroups and channels number their messages for everybody; elsewhere each
 // account counts for itself. Our own standing is nobody else's.
 func common(e *envelope, u adapters.Update) bool {
-	_, unread := u.Body.(adapters.Unreadable)
+	_, unread := u.Body.(adapters.UnreadableUpdate)
 	id, err := strconv.ParseInt(u.Chat.ID, 10, 64)
 	return err == nil && id < superID(0) && e.MyChatMember == nil && !unread
 }
@@ -106,7 +106,7 @@ func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Upd
 	u := adapters.Update{
 		ID:   formatID(id),
 		Key:  adapters.RawKey(raw),
-		Body: adapters.Unreadable{Kind: kind, Reason: reason},
+		Body: adapters.UnreadableUpdate{Kind: kind, Reason: reason},
 		Raw:  raw,
 	}
 	var kinds map[string]json.RawMessage

@@ -24,7 +24,7 @@ type goldenUpdate struct {
 	adapters.Update
 	Body string
 	Raw  string `json:",omitempty"`
-	Said adapters.Body
+	Said adapters.UpdateBody
 }
 
 // SEQ-06: testdata/updates/in.json holds an update of every kind that a bot can
@@ -158,7 +158,7 @@ func TestOnlyWhatNamesUsIsToUs(t *testing.T) {
 		{"private", says(1, "hi"), true, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			m, ok := one(t, test.raw).Body.(adapters.Message)
+			m, ok := one(t, test.raw).Body.(adapters.IncomingMessage)
 			if !ok {
 				t.Fatal("no message")
 			}
@@ -204,13 +204,13 @@ func TestMarksBecomeCommonMark(t *testing.T) {
 func TestAnEditThatCannotBeReadTakesNoWordsAway(t *testing.T) {
 	const head = `{"update_id":9,"edited_message":{"message_id":4,"date":8,"edit_date":9,"chat":{"id":-1001,"type":"supergroup"},"from":{"id":5,"first_name":"Kai"}`
 	u := one(t, head+`,"rich_message":{"blocks":[{"type":"paragraph","text":"new"}]}}}`)
-	if bad, ok := u.Body.(adapters.Unreadable); !ok || bad.Kind != "rich_message" || u.Raw == nil || u.Chat.ID != "-1001" {
+	if bad, ok := u.Body.(adapters.UnreadableUpdate); !ok || bad.Kind != "rich_message" || u.Raw == nil || u.Chat.ID != "-1001" {
 		t.Errorf("got %+v", u)
 	}
-	if u := one(t, head+`,"text":"new"}}`); u.Body.(adapters.Edit).New.Text != "new" {
+	if u := one(t, head+`,"text":"new"}}`); u.Body.(adapters.MessageEdit).New.Text != "new" {
 		t.Errorf("got %+v", u)
 	}
-	if u := one(t, head+`}}`); u.Body.(adapters.Edit).New.ID != "4" {
+	if u := one(t, head+`}}`); u.Body.(adapters.MessageEdit).New.ID != "4" {
 		t.Errorf("got %+v", u)
 	}
 }
@@ -221,10 +221,10 @@ func TestTheNameOfTheGeneralTopicIsNotTheChats(t *testing.T) {
 	const head = `{"update_id":9,"message":{"message_id":4,"date":8,"chat":{"id":-1001,"type":"supergroup","title":"Family","is_forum":true},"from":{"id":5},`
 	if u := one(t, head+`"forum_topic_edited":{"name":"Lobby"}}}`); u.Raw == nil || u.Thread.ID != "" {
 		t.Errorf("got %+v", u)
-	} else if bad, ok := u.Body.(adapters.Unreadable); !ok || bad.Kind != "forum_topic_edited" {
+	} else if bad, ok := u.Body.(adapters.UnreadableUpdate); !ok || bad.Kind != "forum_topic_edited" {
 		t.Errorf("it became %+v", u.Body)
 	}
-	if u := one(t, head+`"message_thread_id":7,"is_topic_message":true,"forum_topic_edited":{"name":"Food"}}}`); u.Thread.ID != "7" || u.Body != (adapters.Renamed{Title: "Food"}) {
+	if u := one(t, head+`"message_thread_id":7,"is_topic_message":true,"forum_topic_edited":{"name":"Food"}}}`); u.Thread.ID != "7" || u.Body != (adapters.ChatRenamed{Title: "Food"}) {
 		t.Errorf("got %+v", u)
 	}
 }

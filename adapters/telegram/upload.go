@@ -73,7 +73,7 @@ func (c *Client) sendFile(ctx context.Context, p adapters.OutgoingMessage) (adap
 }
 
 // read returns the bytes of f.
-func read(ctx context.Context, f adapters.File) ([]byte, error) {
+func read(ctx context.Context, f adapters.OutgoingFile) ([]byte, error) {
 	from, err := f.Open(ctx)
 	if err != nil {
 		return nil, &adapters.Error{Kind: adapters.NotSent, Op: "sendDocument", Err: fmt.Errorf("open %s: %w", f.Name, err)}

@@ -19,8 +19,8 @@ import (
 // png begins as a picture does.
 var png = "\x89PNG\r\n\x1a\n and the rest of it"
 
-func fileOf(name, media, content string) adapters.File {
-	return adapters.File{Name: name, MIME: media, Open: func(context.Context) (io.ReadCloser, error) {
+func fileOf(name, media, content string) adapters.OutgoingFile {
+	return adapters.OutgoingFile{Name: name, MIME: media, Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(content)), nil
 	}}
 }
@@ -32,9 +32,9 @@ func TestFilesGoAlongAsWhatTheyAre(t *testing.T) {
 		w := open(t)
 		chat := w.NewGroup("g", w.kai)
 		chat.Adds(w.kai, w.bot)
-		asked := chat.Says(w.kai, "send it", faketelegram.Said{})
+		asked := chat.Says(w.kai, "send it", faketelegram.PostOptions{})
 		for name, c := range map[string]struct {
-			file adapters.File
+			file adapters.OutgoingFile
 			kind string
 		}{
 			"a picture":            {fileOf("a.png", "image/png", png), "photo"},
@@ -46,7 +46,7 @@ func TestFilesGoAlongAsWhatTheyAre(t *testing.T) {
 		} {
 			before := len(chat.Sent())
 			r, err := w.client.Send(t.Context(), adapters.OutgoingMessage{
-				Chat: strconv.FormatInt(chat.ID(), 10), ReplyTo: strconv.FormatInt(asked, 10), Text: "<b>here</b> &amp; now", Files: []adapters.File{c.file},
+				Chat: strconv.FormatInt(chat.ID(), 10), ReplyTo: strconv.FormatInt(asked, 10), Text: "<b>here</b> &amp; now", Files: []adapters.OutgoingFile{c.file},
 			})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -75,19 +75,19 @@ func TestEveryOutcomeOfAnUploadHasItsKind(t *testing.T) {
 		chat := w.NewGroup("g", w.kai)
 		chat.Adds(w.kai, w.bot)
 		table := fileOf("a.csv", "text/csv", "a,b")
-		broken := adapters.File{Name: "b", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("gone") }}
+		broken := adapters.OutgoingFile{Name: "b", Open: func(context.Context) (io.ReadCloser, error) { return nil, errors.New("gone") }}
 		for name, c := range map[string]struct {
-			fault fake.Fault
-			files []adapters.File
-			want  adapters.Kind
+			fault fake.CallFault
+			files []adapters.OutgoingFile
+			want  adapters.FailureKind
 		}{
-			"too many requests":  {fake.Fault{Do: fake.Refuse, RetryAfter: 7}, []adapters.File{table}, adapters.Limited},
-			"no right":           {fake.Fault{Do: fake.Refuse, Status: 403, Description: "Forbidden: bot was kicked"}, []adapters.File{table}, adapters.Forbidden},
-			"the answer is lost": {fake.Fault{Do: fake.Cut, Apply: true}, []adapters.File{table}, adapters.Unknown},
-			"two files":          {fake.Fault{}, []adapters.File{table, table}, adapters.Invalid},
-			"an empty file":      {fake.Fault{}, []adapters.File{fileOf("a", "", "")}, adapters.Invalid},
-			"bytes out of reach": {fake.Fault{}, []adapters.File{broken}, adapters.NotSent},
-			"more than it takes": {fake.Fault{}, []adapters.File{fileOf("a", "", strings.Repeat("x", int(w.client.MaxFile(""))+1))}, adapters.Invalid},
+			"too many requests":  {fake.CallFault{Do: fake.Refuse, RetryAfter: 7}, []adapters.OutgoingFile{table}, adapters.Limited},
+			"no right":           {fake.CallFault{Do: fake.Refuse, Status: 403, Description: "Forbidden: bot was kicked"}, []adapters.OutgoingFile{table}, adapters.Forbidden},
+			"the answer is lost": {fake.CallFault{Do: fake.Cut, Apply: true}, []adapters.OutgoingFile{table}, adapters.Unknown},
+			"two files":          {fake.CallFault{}, []adapters.OutgoingFile{table, table}, adapters.Invalid},
+			"an empty file":      {fake.CallFault{}, []adapters.OutgoingFile{fileOf("a", "", "")}, adapters.Invalid},
+			"bytes out of reach": {fake.CallFault{}, []adapters.OutgoingFile{broken}, adapters.NotSent},
+			"more than it takes": {fake.CallFault{}, []adapters.OutgoingFile{fileOf("a", "", strings.Repeat("x", int(w.client.MaxFile(""))+1))}, adapters.Invalid},
 		} {
 			if c.fault.Do != "" {
 				c.fault.Method = "sendDocument"

@@ -44,14 +44,14 @@ type hook struct {
 // session is one Receive with the calls it has under way.
 type session struct {
 	read  reader
-	sink  adapters.Sink
+	sink  adapters.UpdateSink
 	calls sync.WaitGroup
 }
 
 // hookSecret returns what Telegram must show when it calls. It is made from the
 // token, so that it lasts over restarts, differs from bot to bot and is known to
 // nobody who does not own the bot anyway; it serves this purpose alone.
-func hookSecret(token adapters.Secret) string {
+func hookSecret(token adapters.SecretString) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	_, _ = mac.Write([]byte("trestle: telegram webhook")) // a hash never fails
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
@@ -86,9 +86,9 @@ func (c *Client) HookPath() string {
 
 // beCalled has Telegram call us until ctx is done. What was still to be polled is
 // called in by Telegram, so that the change loses nothing.
-func (c *Client) beCalled(ctx context.Context, read reader, at position, sink adapters.Sink) error {
+func (c *Client) beCalled(ctx context.Context, read reader, at position, sink adapters.UpdateSink) error {
 	if from, to, lost := at.lost(time.Now()); lost {
-		b := adapters.Batch{Updates: []adapters.Update{gap(from, to)}, Cursor: calledAt(to.Add(retention)).cursor()}
+		b := adapters.UpdateBatch{Updates: []adapters.Update{gap(from, to)}, Cursor: calledAt(to.Add(retention)).cursor()}
 		if err := sink.Accept(ctx, b); err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ type hookInfo struct {
 
 // watchHook looks at the webhook now and then: a silent chat and a dead proxy
 // look the same from here, and only Telegram knows which it is.
-func (c *Client) watchHook(ctx context.Context, sink adapters.Sink) error {
+func (c *Client) watchHook(ctx context.Context, sink adapters.UpdateSink) error {
 	var told int64
 	stored := time.Time{}
 	for ctx.Err() == nil {
@@ -132,7 +132,7 @@ func (c *Client) watchHook(ctx context.Context, sink adapters.Sink) error {
 		}
 		sink.Alive(now)
 		if now.Sub(stored) >= renewal {
-			if err := sink.Accept(ctx, adapters.Batch{Cursor: calledAt(now).cursor()}); err != nil {
+			if err := sink.Accept(ctx, adapters.UpdateBatch{Cursor: calledAt(now).cursor()}); err != nil {
 				c.log.Error("cursor not recorded", "error", err)
 			} else {
 				stored = now
@@ -249,5 +249,5 @@ func (c *Client) take(ctx context.Context, s *session, raw json.RawMessage) erro
 	s.sink.Alive(now)
 	_, updates := s.read.decode(raw, 0)
 	c.noteUnreadable(updates)
-	return s.sink.Accept(ctx, adapters.Batch{Updates: updates, Cursor: calledAt(now).cursor()})
+	return s.sink.Accept(ctx, adapters.UpdateBatch{Updates: updates, Cursor: calledAt(now).cursor()})
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // hooked returns a client that is called at /telegram/ada, receiving into to.
-func hooked(t *testing.T, token string, to adapters.Sink) *Client {
+func hooked(t *testing.T, token string, to adapters.UpdateSink) *Client {
 	t.Helper()
 	s := &script{t: t, reply: func(a asked) (int, string) {
 		if a.Method == "getWebhookInfo" {
@@ -31,7 +31,7 @@ func hooked(t *testing.T, token string, to adapters.Sink) *Client {
 		transport = renamed{s, token}
 	}
 	c, err := New(Options{
-		Token: adapters.Secret(token), APIURL: "http://telegram.test", WebhookURL: "https://bots.example/telegram/ada",
+		Token: adapters.SecretString(token), APIURL: "http://telegram.test", WebhookURL: "https://bots.example/telegram/ada",
 		HTTPClient: &http.Client{Transport: transport},
 	})
 	testutil.OK(t, err)
@@ -74,7 +74,7 @@ type ledger struct {
 	sink
 }
 
-func (l *ledger) Accept(_ context.Context, b adapters.Batch) error {
+func (l *ledger) Accept(_ context.Context, b adapters.UpdateBatch) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, u := range b.Updates {
@@ -219,7 +219,7 @@ func TestWebhookRefusesWhatIsNoCall(t *testing.T) {
 		t.Errorf("%d calls are counted as refused, want 2", n)
 	}
 	for _, u := range to.updates() { // malformed JSON is kept as it came, and answered
-		if _, ok := u.Body.(adapters.Unreadable); !ok || len(u.Raw) == 0 {
+		if _, ok := u.Body.(adapters.UnreadableUpdate); !ok || len(u.Raw) == 0 {
 			t.Errorf("got %+v", u)
 		}
 	}

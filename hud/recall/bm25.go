@@ -28,10 +28,10 @@ const (
 	fillReach         = 40
 )
 
-// A Room is one room of a search.
-type Room struct {
+// A SearchRoom is one room of a search.
+type SearchRoom struct {
 	Space spaces.SpaceID // breaks ties between rooms
-	Index *Index
+	Index *LineIndex
 	Focus float64 // factor of its scores
 	// Visible reports whether the reader may see a line; nil: it may see all of them.
 	Visible func(line int) bool
@@ -41,10 +41,10 @@ type Room struct {
 	Fresh int64
 }
 
-func (r *Room) visible(line int) bool { return r.Visible == nil || r.Visible(line) }
+func (r *SearchRoom) visible(line int) bool { return r.Visible == nil || r.Visible(line) }
 
-// A Hit is a line with its score for a query.
-type Hit struct {
+// A SearchHit is a line with its score for a query.
+type SearchHit struct {
 	Room  int // index among the rooms that were ranked
 	Line  int
 	Score float64
@@ -52,8 +52,8 @@ type Hit struct {
 }
 
 // SortHits sorts hits of the rooms by score, the best first; equal ones by room and line.
-func SortHits(hits []Hit, rooms []Room) {
-	slices.SortFunc(hits, func(a, b Hit) int {
+func SortHits(hits []SearchHit, rooms []SearchRoom) {
+	slices.SortFunc(hits, func(a, b SearchHit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(rooms[a.Room].Space, rooms[b.Room].Space), cmp.Compare(a.Line, b.Line))
 	})
 }
@@ -65,7 +65,7 @@ func SortHits(hits []Hit, rooms []Room) {
 //
 // With wants, Rank leaves out lines whose score wants refuses, and adds lines without
 // a score of their own from the conversations that fit best.
-func Rank(rooms []Room, q Query, w *Weights, wants func(score float64) bool, f func(Hit)) {
+func Rank(rooms []SearchRoom, q LineQuery, w *RankWeights, wants func(score float64) bool, f func(SearchHit)) {
 	terms, average := weightTerms(rooms, q, w)
 	if len(terms) == 0 && q.embedding == nil {
 		return
@@ -74,7 +74,7 @@ func Rank(rooms []Room, q Query, w *Weights, wants func(score float64) bool, f f
 	best, largest := 0.0, 0
 	for i := range rooms {
 		r := &scored[i]
-		r.Room, r.number, r.w, r.dates = &rooms[i], i, w, q.dates
+		r.SearchRoom, r.number, r.w, r.dates = &rooms[i], i, w, q.dates
 		r.lines, r.conversations = r.Index.score(terms, average)
 		for _, c := range r.conversations {
 			best = max(best, r.Focus*float64(r.Index.conversationScores[c]))
@@ -110,7 +110,7 @@ type queryTerm struct {
 // weightTerms updates the indexes of the rooms and weights the terms of the query
 // and their variants by how rare they are in all rooms. It also returns the average
 // length of a line.
-func weightTerms(rooms []Room, q Query, w *Weights) (terms []queryTerm, average float64) {
+func weightTerms(rooms []SearchRoom, q LineQuery, w *RankWeights) (terms []queryTerm, average float64) {
 	live, length := 0, 0
 	for i := range rooms {
 		x := rooms[i].Index
@@ -141,7 +141,7 @@ func rarity(all, n int) float64 {
 
 // score adds the scores of the terms to x.scores by line and to x.conversationScores,
 // and returns the lines and conversations that have any; resetScores must follow.
-func (x *Index) score(terms []queryTerm, average float64) (lines, conversations []int32) {
+func (x *LineIndex) score(terms []queryTerm, average float64) (lines, conversations []int32) {
 	lines, conversations = x.scoredLines[:0], x.scoredConversations[:0]
 	var with []int32 // conversations that have the term
 	for _, t := range terms {
@@ -168,7 +168,7 @@ func (x *Index) score(terms []queryTerm, average float64) (lines, conversations 
 }
 
 // scoreConversations adds the score of a term to the conversations that have it.
-func (x *Index) scoreConversations(t queryTerm, with, scored []int32) []int32 {
+func (x *LineIndex) scoreConversations(t queryTerm, with, scored []int32) []int32 {
 	slices.Sort(with)
 	with = slices.Compact(with)
 	rare := rarity(len(x.conversations), len(with))
@@ -182,7 +182,7 @@ func (x *Index) scoreConversations(t queryTerm, with, scored []int32) []int32 {
 }
 
 // resetScores sets the scores of the lines and conversations to zero.
-func (x *Index) resetScores(lines, conversations []int32) {
+func (x *LineIndex) resetScores(lines, conversations []int32) {
 	for _, i := range lines {
 		x.scores[i] = 0
 	}
@@ -199,9 +199,9 @@ func saturate(count, length float64) float64 {
 
 // A scoredRoom is a room whose index holds the scores of a query.
 type scoredRoom struct {
-	*Room
+	*SearchRoom
 	number               int // among the rooms that are ranked
-	w                    *Weights
+	w                    *RankWeights
 	dates                dateRange
 	lines, conversations []int32   // those with a score, unordered
 	near                 []float32 // by message: its score with its neighbours' shares
@@ -236,7 +236,7 @@ func (r *scoredRoom) spreadScores() {
 }
 
 // yieldScored calls f for every visible line that has a score.
-func (r *scoredRoom) yieldScored(best float64, wants func(float64) bool, f func(Hit)) {
+func (r *scoredRoom) yieldScored(best float64, wants func(float64) bool, f func(SearchHit)) {
 	if len(r.lines) == 0 {
 		return
 	}
@@ -251,14 +251,14 @@ func (r *scoredRoom) yieldScored(best float64, wants func(float64) bool, f func(
 		}
 		score := near + r.w.Session*r.Focus*float64(x.conversationScores[x.lines[i].conversation])/best
 		if (wants == nil || wants(score)) && r.visible(i) {
-			f(Hit{r.number, i, score, near})
+			f(SearchHit{r.number, i, score, near})
 		}
 	}
 }
 
 // yieldAround calls f for lines without a score near those that have one, in the
 // conversations that fit the query best.
-func (r *scoredRoom) yieldAround(best float64, wants func(float64) bool, f func(Hit)) {
+func (r *scoredRoom) yieldAround(best float64, wants func(float64) bool, f func(SearchHit)) {
 	x := r.Index
 	slices.SortFunc(r.conversations, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(x.conversationScores[b], x.conversationScores[a]), cmp.Compare(a, b))
@@ -275,7 +275,7 @@ func (r *scoredRoom) yieldAround(best float64, wants func(float64) bool, f func(
 			}
 			for i := max(next, l-fillReach); i < min(l+fillReach+1, end); i++ {
 				if next = i + 1; x.docOf[i] >= 0 && r.near[i] == 0 && r.visible(i) {
-					f(Hit{r.number, i, score, 0})
+					f(SearchHit{r.number, i, score, 0})
 				}
 			}
 		}

@@ -11,7 +11,7 @@ const maxCompared = 5000
 
 // SetEmbeddings stores the embeddings of messages. Those of unknown or deleted
 // messages are ignored.
-func (x *Index) SetEmbeddings(es []spaces.Embedding) {
+func (x *LineIndex) SetEmbeddings(es []spaces.MessageEmbedding) {
 	for _, e := range es {
 		i := x.chat.At(e.Event)
 		if i < 0 || !x.hasWords(i) {
@@ -26,8 +26,8 @@ func (x *Index) SetEmbeddings(es []spaces.Embedding) {
 
 // WithoutEmbedding returns the oldest of the newest messages with words whose
 // embeddings are unknown and would be compared, at most limit of them.
-func (x *Index) WithoutEmbedding(limit int) []*spaces.Message {
-	var found []*spaces.Message
+func (x *LineIndex) WithoutEmbedding(limit int) []*spaces.ChatMessage {
+	var found []*spaces.ChatMessage
 	for i := max(0, len(x.chat.Messages)-maxCompared); i < len(x.chat.Messages) && len(found) < limit; i++ {
 		known := i < len(x.embeddings) && x.embeddings[i] != nil
 		if m := &x.chat.Messages[i]; !known && x.hasWords(i) && m.Text != "" {

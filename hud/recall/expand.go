@@ -34,7 +34,7 @@ var synonyms = sync.OnceValue(func() map[string][]string {
 
 // expand returns the terms of the query that the rooms have, with spelling
 // variants that they have, and with synonyms.
-func (q *Query) expand(rooms []Room, w *Weights) []queryTerm {
+func (q *LineQuery) expand(rooms []SearchRoom, w *RankWeights) []queryTerm {
 	terms := make([]queryTerm, 0, 4*len(q.terms))
 	add := func(text string, asked float64) {
 		n := 0
@@ -68,7 +68,7 @@ func (q *Query) expand(rooms []Room, w *Weights) []queryTerm {
 
 // appendVariants appends terms of the index that differ from term by one typing
 // error or by their ending.
-func (x *Index) appendVariants(found []string, term string) []string {
+func (x *LineIndex) appendVariants(found []string, term string) []string {
 	if len(term) < minVariantBytes || term[0] >= '0' && term[0] <= '9' {
 		return found
 	}

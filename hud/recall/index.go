@@ -9,12 +9,12 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An Index finds the lines of one room by their words and embeddings. It indexes
+// A LineIndex finds the lines of one room by their words and embeddings. It indexes
 // new messages when a query needs them, each once; a message whose words changed
 // is indexed again.
 //
 // An Index is not safe for concurrent use, queries included.
-type Index struct {
+type LineIndex struct {
 	chat  *spaces.Chat
 	label func(spaces.EntityID) string
 
@@ -77,13 +77,13 @@ const (
 
 // NewIndex returns an index of the messages of chat. The label function returns
 // the name under which a sender is shown and found.
-func NewIndex(chat *spaces.Chat, label func(spaces.EntityID) string) *Index {
-	return &Index{chat: chat, label: label, postings: map[string][]posting{}, spellings: map[[2]byte][]string{}}
+func NewIndex(chat *spaces.Chat, label func(spaces.EntityID) string) *LineIndex {
+	return &LineIndex{chat: chat, label: label, postings: map[string][]posting{}, spellings: map[[2]byte][]string{}}
 }
 
 // MarkChanged removes message i from the index; the next query indexes its
 // current words. Its embedding is dropped.
-func (x *Index) MarkChanged(i int) {
+func (x *LineIndex) MarkChanged(i int) {
 	if i < len(x.embeddings) {
 		x.embeddings[i] = nil
 	}
@@ -101,7 +101,7 @@ func (x *Index) MarkChanged(i int) {
 }
 
 // Update indexes new messages and those marked as changed. Queries call it.
-func (x *Index) Update() {
+func (x *LineIndex) Update() {
 	for i := len(x.docOf); i < len(x.chat.Messages); i++ {
 		x.docOf = append(x.docOf, -1)
 		x.scores = append(x.scores, 0)
@@ -120,7 +120,7 @@ func (x *Index) Update() {
 }
 
 // addLine assigns message i to a conversation and sets its neighbours.
-func (x *Index) addLine(i int) {
+func (x *LineIndex) addLine(i int) {
 	m := &x.chat.Messages[i]
 	n := len(x.conversations)
 	if n == 0 || x.conversations[n-1].endsBefore(m.At) {
@@ -146,7 +146,7 @@ func (x *Index) addLine(i int) {
 
 // LinkReply stores which message i answers, once that message is known: a receipt
 // may bring it later.
-func (x *Index) LinkReply(i int) {
+func (x *LineIndex) LinkReply(i int) {
 	m := &x.chat.Messages[i]
 	if m.ReplyTo == "" || i >= len(x.lines) || !x.hasWords(i) {
 		return
@@ -159,7 +159,7 @@ func (x *Index) LinkReply(i int) {
 }
 
 // removeLine joins the neighbours of message i, which was deleted.
-func (x *Index) removeLine(i int) {
+func (x *LineIndex) removeLine(i int) {
 	p := &x.lines[i]
 	if p.before >= 0 {
 		x.lines[p.before].next = p.next
@@ -185,14 +185,14 @@ func (c *conversation) endsBefore(at time.Time) bool {
 }
 
 // hasWords reports whether message i was written by a sender and not deleted.
-func (x *Index) hasWords(i int) bool {
+func (x *LineIndex) hasWords(i int) bool {
 	m := &x.chat.Messages[i]
 	return !m.Deleted && m.Notice == nil
 }
 
 // addWords indexes the words of message i, its sender's label, and the names of
 // its files.
-func (x *Index) addWords(i int) {
+func (x *LineIndex) addWords(i int) {
 	if !x.hasWords(i) {
 		return
 	}
@@ -235,7 +235,7 @@ func (x *Index) addWords(i int) {
 }
 
 // addSpelling stores a new term among those with the same first bytes.
-func (x *Index) addSpelling(term string) {
+func (x *LineIndex) addSpelling(term string) {
 	key := [2]byte{term[0], term[1]}
 	k, _ := slices.BinarySearch(x.spellings[key], term)
 	x.spellings[key] = slices.Insert(x.spellings[key], k, term)
@@ -245,7 +245,7 @@ func (x *Index) addSpelling(term string) {
 // Postings are kept in the order of their lines, and terms sorted, in whatever
 // order they were indexed: scores are rounded as they are added up, so another
 // order could choose another of two lines that differ by rounding alone.
-func (x *Index) insertionPoint(ps []posting, i int) int {
+func (x *LineIndex) insertionPoint(ps []posting, i int) int {
 	k, _ := slices.BinarySearchFunc(ps, int32(i), func(p posting, line int32) int {
 		return cmp.Or(cmp.Compare(x.docs[p.doc].line, line), -1)
 	})
@@ -253,7 +253,7 @@ func (x *Index) insertionPoint(ps []posting, i int) int {
 }
 
 // lineCount returns how many lines have the term.
-func (x *Index) lineCount(term string) int {
+func (x *LineIndex) lineCount(term string) int {
 	ps := x.postings[term]
 	if x.liveDocs == len(x.docs) { // the usual case: nothing was changed
 		return len(ps)
@@ -269,18 +269,18 @@ func (x *Index) lineCount(term string) int {
 
 // Conversation returns the number of the conversation that line i belongs to.
 // The index must be up to date.
-func (x *Index) Conversation(i int) int32 { return x.lines[i].conversation }
+func (x *LineIndex) Conversation(i int) int32 { return x.lines[i].conversation }
 
 // AtEdge reports whether line i is the first message of its conversation or its
 // newest line with words. The index must be up to date.
-func (x *Index) AtEdge(i int) bool {
+func (x *LineIndex) AtEdge(i int) bool {
 	c := &x.conversations[x.lines[i].conversation]
 	return int32(i) == c.first || int32(i) == c.last
 }
 
 // conversationBounds returns the first message of a conversation and the first
 // one behind it.
-func (x *Index) conversationBounds(n int32) (from, end int) {
+func (x *LineIndex) conversationBounds(n int32) (from, end int) {
 	end = len(x.lines)
 	if int(n)+1 < len(x.conversations) {
 		end = int(x.conversations[n+1].first)

@@ -8,8 +8,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Query is what old lines are searched by.
-type Query struct {
+// A LineQuery is what old lines are searched by.
+type LineQuery struct {
 	terms     []queryTerm            // distinct
 	dates     dateRange              // zero: any time
 	embedding spaces.EmbeddingVector // nil: unknown
@@ -19,8 +19,8 @@ type Query struct {
 const maxQueryTerms = 64
 
 // NewQuery returns a query for the words of text alone.
-func NewQuery(text string) Query {
-	q := Query{terms: make([]queryTerm, 0, 16)}
+func NewQuery(text string) LineQuery {
+	q := LineQuery{terms: make([]queryTerm, 0, 16)}
 	eachTerm(text, nil, func(t []byte) {
 		if len(q.terms) < maxQueryTerms && !slices.ContainsFunc(q.terms, func(w queryTerm) bool { return w.text == string(t) }) {
 			q.terms = append(q.terms, queryTerm{text: string(t), asked: 1})
@@ -31,17 +31,17 @@ func NewQuery(text string) Query {
 
 // ParseQuery returns a query for the words of text, the dates it names relative to
 // now, and the embedding of the text; nil is none.
-func ParseQuery(text string, now time.Time, embedding spaces.EmbeddingVector) Query {
+func ParseQuery(text string, now time.Time, embedding spaces.EmbeddingVector) LineQuery {
 	q := NewQuery(text)
 	q.dates, q.embedding = findDates(text, now), embedding
 	return q
 }
 
 // Empty reports whether the query has neither terms nor an embedding: it finds nothing.
-func (q *Query) Empty() bool { return len(q.terms) == 0 && q.embedding == nil }
+func (q *LineQuery) Empty() bool { return len(q.terms) == 0 && q.embedding == nil }
 
 // Terms returns the terms of the query, for [Overlap].
-func (q *Query) Terms() []string {
+func (q *LineQuery) Terms() []string {
 	terms := make([]string, len(q.terms))
 	for i, t := range q.terms {
 		terms[i] = t.text

@@ -9,11 +9,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Request is what [Search] searches for.
-type Request struct {
-	Rooms   []Room
-	Query   Query
-	Weights Weights
+// A SearchRequest is what [Search] searches for.
+type SearchRequest struct {
+	Rooms   []SearchRoom
+	Query   LineQuery
+	Weights RankWeights
 	Budget  int // tokens
 	// Tokens returns how many tokens a line of a room takes.
 	Tokens func(room, line int) int
@@ -22,8 +22,8 @@ type Request struct {
 	Shown func(yield func([]spaces.EventID))
 }
 
-// A Line names a line of one of the rooms of a [Request].
-type Line struct{ Room, Number int }
+// A LineRef names a line of one of the rooms of a [Request].
+type LineRef struct{ Room, Number int }
 
 // maxCandidates is how many lines with the highest scores selection looks at.
 const maxCandidates = 1200
@@ -38,21 +38,21 @@ const (
 // which they were chosen, the question that a line answers before it. They take
 // somewhat more than the budget rather than less, since their tokens are estimated:
 // the caller cuts them to what fits.
-func Search(r *Request) []Line {
+func Search(r *SearchRequest) []LineRef {
 	rooms, all := r.searchRooms()
 	top := newTopLines(min(maxCandidates, 40+r.Budget/5, all))
-	Rank(r.Rooms, r.Query, &r.Weights, top.takes, func(h Hit) {
+	Rank(r.Rooms, r.Query, &r.Weights, top.takes, func(h SearchHit) {
 		if rooms[h.Room].lines[h.Line] == lineOpen {
-			top.add(scoredLine{Line{h.Room, h.Line}, h.Score})
+			top.add(scoredLine{LineRef{h.Room, h.Line}, h.Score})
 		}
 	})
-	s := selector{Request: r, rooms: rooms}
+	s := selector{SearchRequest: r, rooms: rooms}
 	return s.choose(top.items)
 }
 
 // A searchRoom holds the state of a room during one search.
 type searchRoom struct {
-	*Room
+	*SearchRoom
 	lines         []lineState         // of each message
 	conversations []*conversationHits // of each conversation; nil until asked for
 }
@@ -68,7 +68,7 @@ const (
 
 // searchRooms returns the rooms with the states of their lines, and the number of
 // lines of all of them.
-func (r *Request) searchRooms() (rooms []searchRoom, all int) {
+func (r *SearchRequest) searchRooms() (rooms []searchRoom, all int) {
 	rooms = make([]searchRoom, len(r.Rooms))
 	for i := range r.Rooms {
 		all += len(r.Rooms[i].Index.chat.Messages)
@@ -77,7 +77,7 @@ func (r *Request) searchRooms() (rooms []searchRoom, all int) {
 	for i := range r.Rooms {
 		chat := r.Rooms[i].Index.chat
 		n := len(chat.Messages)
-		rooms[i].Room, rooms[i].lines, lines = &r.Rooms[i], lines[:n], lines[n:]
+		rooms[i].SearchRoom, rooms[i].lines, lines = &r.Rooms[i], lines[:n], lines[n:]
 		for line := range chat.After(r.Rooms[i].Fresh) {
 			rooms[i].lines[line] = lineShown
 		}
@@ -102,7 +102,7 @@ func (r *Request) searchRooms() (rooms []searchRoom, all int) {
 }
 
 // hitsOf returns the hits of the conversation that a line belongs to.
-func (r *searchRoom) hitsOf(l Line) *conversationHits {
+func (r *searchRoom) hitsOf(l LineRef) *conversationHits {
 	if r.conversations == nil {
 		r.conversations = make([]*conversationHits, len(r.Index.conversations))
 	}
@@ -115,7 +115,7 @@ func (r *searchRoom) hitsOf(l Line) *conversationHits {
 
 // A scoredLine is a line that may be chosen.
 type scoredLine struct {
-	Line
+	LineRef
 	score float64
 }
 
@@ -147,9 +147,9 @@ func (t *topLines) add(l scoredLine) {
 // A selector chooses lines by score and length, and lets no conversation crowd out
 // the others.
 type selector struct {
-	*Request
+	*SearchRequest
 	rooms  []searchRoom
-	chosen []Line
+	chosen []LineRef
 	spent  int // estimated tokens of the chosen lines
 	chain  []int
 }
@@ -184,7 +184,7 @@ func betterHit(a, b *weightedHit) bool {
 }
 
 // choose chooses lines until their estimated tokens exceed the budget by a third.
-func (s *selector) choose(lines []scoredLine) []Line {
+func (s *selector) choose(lines []scoredLine) []LineRef {
 	queue := s.queueConversations(lines)
 	for len(queue.items) > 0 && s.spent < s.Budget*4/3+60 {
 		top := queue.items[0]
@@ -193,7 +193,7 @@ func (s *selector) choose(lines []scoredLine) []Line {
 			queue.siftDown(0)
 			continue
 		}
-		s.take(Line{top.room, top.pop().line})
+		s.take(LineRef{top.room, top.pop().line})
 		if len(top.items) == 0 {
 			queue.pop()
 			continue
@@ -216,7 +216,7 @@ func (s *selector) queueConversations(lines []scoredLine) priorityQueue[*convers
 		return cmp.Or(cmp.Compare(k.score, i.score), cmp.Compare(s.Rooms[a.room].Space, s.Rooms[b.room].Space), cmp.Compare(i.line, k.line)) < 0
 	}}
 	for _, l := range lines {
-		c := s.rooms[l.Room].hitsOf(l.Line)
+		c := s.rooms[l.Room].hitsOf(l.LineRef)
 		if c.count++; c.count == 1 {
 			queue.items = append(queue.items, c)
 		}
@@ -228,7 +228,7 @@ func (s *selector) queueConversations(lines []scoredLine) priorityQueue[*convers
 	penalties := lengthPenalty{power: s.Weights.Thrift}
 	for _, l := range lines {
 		r := &s.rooms[l.Room]
-		c, penalty := r.hitsOf(l.Line), penalties.of(len(r.Index.chat.Messages[l.Number].Text))
+		c, penalty := r.hitsOf(l.LineRef), penalties.of(len(r.Index.chat.Messages[l.Number].Text))
 		c.items = append(c.items, weightedHit{l.score, penalty, l.score / penalty, l.Number})
 	}
 	for _, c := range queue.items {
@@ -264,7 +264,7 @@ func (s *selector) worth(c *conversationHits) float64 {
 }
 
 // take adds a line, behind the question that it answers and what that answers.
-func (s *selector) take(l Line) {
+func (s *selector) take(l LineRef) {
 	r := &s.rooms[l.Room]
 	s.chain = append(s.chain[:0], l.Number)
 	for q := r.Index.Question(l.Number); q >= 0; q = r.Index.Question(q) {
@@ -275,12 +275,12 @@ func (s *selector) take(l Line) {
 	}
 	for _, line := range slices.Backward(s.chain) {
 		if r.lines[line] == lineOpen {
-			s.addLine(Line{l.Room, line})
+			s.addLine(LineRef{l.Room, line})
 		}
 	}
 }
 
-func (s *selector) addLine(l Line) {
+func (s *selector) addLine(l LineRef) {
 	r := &s.rooms[l.Room]
 	r.lines[l.Number] = lineChosen
 	s.chosen = append(s.chosen, l)
@@ -296,7 +296,7 @@ func (s *selector) addLine(l Line) {
 // Question returns the line that line i answers: the one it replies to, or the line
 // before it when that ends with a question mark and has another sender; -1 for none.
 // The index must be up to date.
-func (x *Index) Question(i int) int {
+func (x *LineIndex) Question(i int) int {
 	ms := x.chat.Messages
 	if ms[i].ReplyTo != "" {
 		if q := x.chat.At(ms[i].ReplyTo); q >= 0 && q < i && x.hasWords(q) {

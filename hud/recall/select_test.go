@@ -17,57 +17,57 @@ import (
 
 // A testRoom is a room whose messages a test writes, a minute apart.
 type testRoom struct {
-	Room
+	SearchRoom
 	chat *spaces.Chat
 }
 
 func newTestRoom(id spaces.SpaceID, focus float64) *testRoom {
 	chat := spaces.NewChat()
 	label := func(id spaces.EntityID) string { return string(id) }
-	return &testRoom{Room{Space: id, Index: NewIndex(chat, label), Focus: focus}, chat}
+	return &testRoom{SearchRoom{Space: id, Index: NewIndex(chat, label), Focus: focus}, chat}
 }
 
 func (r *testRoom) says(at time.Time, who spaces.EntityID, text string, replyTo spaces.EventID) spaces.EventID {
 	seq := r.chat.Upto + 1
 	id := spaces.EventID(fmt.Sprint(r.Space, "/", seq))
-	r.chat.Apply(spaces.Event{ID: id, Space: r.Space, Branch: spaces.Primary, Seq: seq, At: at, Actor: who, ReplyTo: replyTo, Body: spaces.Said{Text: text}})
+	r.chat.Apply(spaces.Event{ID: id, Space: r.Space, Branch: spaces.Primary, Seq: seq, At: at, Actor: who, ReplyTo: replyTo, Body: spaces.MessagePosted{Text: text}})
 	return id
 }
 
 // tokensOf is in for what a renderer would count.
-func (r *Request) tokensOf(room, line int) int {
+func (r *SearchRequest) tokensOf(room, line int) int {
 	return 2 + len(r.Rooms[room].Index.chat.Messages[line].Text)/4
 }
 
 // chooseSlowly chooses lines as [selector] does, looking at all of them again for each.
-func chooseSlowly(r *Request, hits []Hit, closed func(room, line int) bool) []Line {
+func chooseSlowly(r *SearchRequest, hits []SearchHit, closed func(room, line int) bool) []LineRef {
 	type conversation struct {
 		room   int
 		number int32
 	}
-	lines, taken := map[conversation]int{}, map[Line]bool{}
+	lines, taken := map[conversation]int{}, map[LineRef]bool{}
 	conversationOf := func(room, line int) conversation {
 		return conversation{room, r.Rooms[room].Index.Conversation(line)}
 	}
-	length := func(h Hit) float64 {
+	length := func(h SearchHit) float64 {
 		return math.Pow(max(8, float64(len(r.Rooms[h.Room].Index.chat.Messages[h.Line].Text))/4), r.Weights.Thrift)
 	}
-	ties := func(a, b Hit) int {
+	ties := func(a, b SearchHit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(r.Rooms[a.Room].Space, r.Rooms[b.Room].Space), cmp.Compare(a.Line, b.Line))
 	}
-	var chosen []Line
+	var chosen []LineRef
 	for spent := 0; len(hits) > 0 && spent < r.Budget*4/3+60; {
-		first := map[conversation]Hit{}
+		first := map[conversation]SearchHit{}
 		for _, h := range hits {
 			of := conversationOf(h.Room, h.Line)
 			if f, ok := first[of]; !ok || cmp.Or(cmp.Compare(f.Score/length(f), h.Score/length(h)), ties(h, f)) < 0 {
 				first[of] = h
 			}
 		}
-		worth := func(h Hit) float64 {
+		worth := func(h SearchHit) float64 {
 			return h.Score / (1 + r.Weights.Crowding*float64(lines[conversationOf(h.Room, h.Line)])) / length(h)
 		}
-		var best *Hit
+		var best *SearchHit
 		for _, h := range first {
 			if best == nil || cmp.Or(cmp.Compare(worth(*best), worth(h)), ties(h, *best)) < 0 {
 				best = &h
@@ -78,7 +78,7 @@ func chooseSlowly(r *Request, hits []Hit, closed func(room, line int) bool) []Li
 			chain = append(chain, q)
 		}
 		for _, i := range slices.Backward(chain) {
-			l := Line{best.Room, i}
+			l := LineRef{best.Room, i}
 			if taken[l] {
 				continue
 			}
@@ -87,12 +87,12 @@ func chooseSlowly(r *Request, hits []Hit, closed func(room, line int) bool) []Li
 			of := conversationOf(l.Room, i)
 			if lines[of]++; lines[of] == 1 {
 				spent += dateTokens
-			} else if !taken[Line{l.Room, i - 1}] {
+			} else if !taken[LineRef{l.Room, i - 1}] {
 				spent += gapTokens
 			}
 			spent += r.tokensOf(l.Room, i)
 		}
-		hits = slices.DeleteFunc(hits, func(h Hit) bool { return h == *best })
+		hits = slices.DeleteFunc(hits, func(h SearchHit) bool { return h == *best })
 	}
 	return chosen
 }
@@ -124,7 +124,7 @@ func TestLinesAreChosenByScoreAndLength(t *testing.T) {
 			before[room] = append(before[room], all[room].says(at, who, text, answers))
 		}
 		shown := map[spaces.EventID]bool{}
-		r := Request{
+		r := SearchRequest{
 			Query: NewQuery(rapid.SampledFrom(said).Draw(rt, "asked")), Weights: DefaultWeights(), Budget: rapid.IntRange(1, 600).Draw(rt, "budget"),
 			Shown: func(yield func([]spaces.EventID)) {
 				for id := range shown {
@@ -140,21 +140,21 @@ func TestLinesAreChosenByScoreAndLength(t *testing.T) {
 					shown[room.chat.Messages[k].ID] = true
 				}
 			}
-			r.Rooms = append(r.Rooms, room.Room)
+			r.Rooms = append(r.Rooms, room.SearchRoom)
 		}
 		closed := func(room, i int) bool {
 			m := &all[room].chat.Messages[i]
 			return shown[m.ID] || m.Seq <= all[room].Fresh
 		}
-		var hits []Hit
+		var hits []SearchHit
 		var candidates []scoredLine
-		Rank(r.Rooms, r.Query, &r.Weights, func(float64) bool { return true }, func(h Hit) {
+		Rank(r.Rooms, r.Query, &r.Weights, func(float64) bool { return true }, func(h SearchHit) {
 			if !closed(h.Room, h.Line) {
-				hits, candidates = append(hits, h), append(candidates, scoredLine{Line{h.Room, h.Line}, h.Score})
+				hits, candidates = append(hits, h), append(candidates, scoredLine{LineRef{h.Room, h.Line}, h.Score})
 			}
 		})
 		want := chooseSlowly(&r, slices.Clone(hits), closed)
-		s := selector{Request: &r}
+		s := selector{SearchRequest: &r}
 		s.rooms, _ = r.searchRooms()
 		if d := godiff.Diff(want, s.choose(candidates)); d != "" {
 			rt.Fatalf("chosen otherwise than slowly (-want +got):\n%s", d)
@@ -173,7 +173,7 @@ func TestCommonTermsAreLeftOutWhereThereAreRareOnes(t *testing.T) {
 		at = at.Add(time.Hour)
 		r.says(at, "kai", []string{"the garden", "the piano"}[min(1, i/(largeLineCount-9))], "")
 	}
-	terms, _ := weightTerms([]Room{r.Room}, NewQuery("garden, piano or zeppelin"), new(Weights))
+	terms, _ := weightTerms([]SearchRoom{r.SearchRoom}, NewQuery("garden, piano or zeppelin"), new(RankWeights))
 	if len(terms) != 1 || terms[0].text != "piano" || terms[0].lines != 9 {
 		t.Errorf("the terms are %+v", terms)
 	}

@@ -1,8 +1,8 @@
 package recall
 
-// Weights are the parameters of ranking and selection. They were not tuned to one
+// RankWeights are the parameters of ranking and selection. They were not tuned to one
 // corpus; the benchmark measures the effect of half and twice of each.
-type Weights struct {
+type RankWeights struct {
 	Neighbour float64 // share of a direct neighbour's score
 	Second    float64 // share of a second neighbour's score
 	Answer    float64 // share of the score of the answered line, and of an answer
@@ -17,8 +17,8 @@ type Weights struct {
 }
 
 // DefaultWeights returns the weights that are used where none are given.
-func DefaultWeights() Weights {
-	return Weights{
+func DefaultWeights() RankWeights {
+	return RankWeights{
 		Neighbour: 0.4, Second: 0.15, Answer: 0.4, Session: 1.5, Focus: 0.35,
 		Alike: 0.5, Kin: 0.45, Date: 0.5, Meaning: 0.5, Crowding: 0.04, Thrift: 0.1,
 	}
@@ -26,7 +26,7 @@ func DefaultWeights() Weights {
 
 // Named returns a pointer to the weight of that lower-case name, or nil when there
 // is none.
-func (w *Weights) Named(name string) *float64 {
+func (w *RankWeights) Named(name string) *float64 {
 	switch name {
 	case "neighbour":
 		return &w.Neighbour

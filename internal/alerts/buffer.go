@@ -65,7 +65,7 @@ func (s reserved) Keep(ctx context.Context, changed []Alert) error {
 }
 
 // Ack implements [Store]. What has no number yet cannot be made quiet.
-func (s reserved) Ack(ctx context.Context, id ID, until time.Time) error {
+func (s reserved) Ack(ctx context.Context, id AlertID, until time.Time) error {
 	if _, why := s.r.Held(); id == 0 && why != nil {
 		return fmt.Errorf("not in the record yet: %w", why)
 	}

@@ -13,7 +13,7 @@ import (
 
 // aProblem is one of an account, that began so many minutes after the start; closed
 // is when it ended, 0 for one that goes on.
-func aProblem(id ID, subject string, opened, closed int) Alert {
+func aProblem(id AlertID, subject string, opened, closed int) Alert {
 	p := Alert{ID: id, Code: Deaf, Subject: subject, Opened: start.Add(time.Duration(opened) * time.Minute)}
 	if closed > 0 {
 		p.Closed = start.Add(time.Duration(closed) * time.Minute)

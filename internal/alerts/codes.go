@@ -1,44 +1,44 @@
 package alerts
 
-// Code names a kind of problem: "TRS-A04". It is stable and the name of a place
+// ProblemCode names a kind of problem: "TRS-A04". It is stable and the name of a place
 // in docs/problems.md.
-type Code string
+type ProblemCode string
 
 // The codes of what is watched while the program runs.
 const (
-	Credentials   Code = "TRS-A01"
-	Conflict      Code = "TRS-A02"
-	Deaf          Code = "TRS-A04"
-	Misconfigured Code = "TRS-C01"
-	BadReload     Code = "TRS-C02"
-	LoggedSecret  Code = "TRS-C06"
-	DenialBurst   Code = "TRS-G01"
-	ClockSkew     Code = "TRS-H01"
-	ModelKey      Code = "TRS-M01"
-	NoModel       Code = "TRS-M02"
-	Truncates     Code = "TRS-M03"
-	ModelDown     Code = "TRS-M05"
-	NoActs        Code = "TRS-M07"
-	BudgetNear    Code = "TRS-M08"
-	BudgetSpent   Code = "TRS-M09"
-	Rejects       Code = "TRS-M13"
-	OutboxOld     Code = "TRS-O01"
-	Unknown       Code = "TRS-O02"
-	NotSent       Code = "TRS-O03"
-	DiskLow       Code = "TRS-R01"
-	BackupOld     Code = "TRS-R02"
-	StoreSlow     Code = "TRS-R03"
-	LeaseLost     Code = "TRS-R05"
-	NoBells       Code = "TRS-R12"
-	NoNotices     Code = "TRS-R13"
-	Rewound       Code = "TRS-R14"
-	Disagree      Code = "TRS-R15"
-	NotTaken      Code = "TRS-R18"
+	Credentials   ProblemCode = "TRS-A01"
+	Conflict      ProblemCode = "TRS-A02"
+	Deaf          ProblemCode = "TRS-A04"
+	Misconfigured ProblemCode = "TRS-C01"
+	BadReload     ProblemCode = "TRS-C02"
+	LoggedSecret  ProblemCode = "TRS-C06"
+	DenialBurst   ProblemCode = "TRS-G01"
+	ClockSkew     ProblemCode = "TRS-H01"
+	ModelKey      ProblemCode = "TRS-M01"
+	NoModel       ProblemCode = "TRS-M02"
+	Truncates     ProblemCode = "TRS-M03"
+	ModelDown     ProblemCode = "TRS-M05"
+	NoActs        ProblemCode = "TRS-M07"
+	BudgetNear    ProblemCode = "TRS-M08"
+	BudgetSpent   ProblemCode = "TRS-M09"
+	Rejects       ProblemCode = "TRS-M13"
+	OutboxOld     ProblemCode = "TRS-O01"
+	Unknown       ProblemCode = "TRS-O02"
+	NotSent       ProblemCode = "TRS-O03"
+	DiskLow       ProblemCode = "TRS-R01"
+	BackupOld     ProblemCode = "TRS-R02"
+	StoreSlow     ProblemCode = "TRS-R03"
+	LeaseLost     ProblemCode = "TRS-R05"
+	NoBells       ProblemCode = "TRS-R12"
+	NoNotices     ProblemCode = "TRS-R13"
+	Rewound       ProblemCode = "TRS-R14"
+	Disagree      ProblemCode = "TRS-R15"
+	NotTaken      ProblemCode = "TRS-R18"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
 // its platform, by the action's own code; empty when there is none to look up.
-func OfDelivery(code string) Code {
+func OfDelivery(code string) ProblemCode {
 	switch code {
 	case "unauthorized":
 		return Credentials
@@ -55,8 +55,8 @@ func OfDelivery(code string) Code {
 // A kind is what all problems of one code have in common; {} represents the
 // subject.
 type kind struct {
-	Code     Code
-	Severity Severity
+	Code     ProblemCode
+	Severity AlertSeverity
 	Says     string // a sentence without its full stop
 	Remedy   string
 }
@@ -92,7 +92,7 @@ var kinds = []kind{
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 
-func kindOf(c Code) kind {
+func kindOf(c ProblemCode) kind {
 	for _, k := range kinds {
 		if k.Code == c {
 			return k

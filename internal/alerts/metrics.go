@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Metrics are the figures of a record that problems are read from.
-type Metrics struct {
-	Queues  []Queue      // one for each account that something waits for, by account
-	Unknown []NamedCount // deliveries of unknown outcome since the given moment, by account
-	Denials []NamedCount // acts refused since the given moment, by agent
-	Spent   []DailyUsage // tokens of the day
-	Lost    int64        // writes turned away for an old lease, since the record began
+// StoreMetrics are the figures of a record that problems are read from.
+type StoreMetrics struct {
+	Queues  []AccountQueue // one for each account that something waits for, by account
+	Unknown []NamedCount   // deliveries of unknown outcome since the given moment, by account
+	Denials []NamedCount   // acts refused since the given moment, by agent
+	Spent   []DailyUsage   // tokens of the day
+	Lost    int64          // writes turned away for an old lease, since the record began
 	Slowest time.Duration
 	Began   time.Time // when the record was made
 }
 
-// A Queue is what waits to be sent on one account.
-type Queue struct {
+// An AccountQueue is what waits to be sent on one account.
+type AccountQueue struct {
 	Account string
 	Waiting int
 	Oldest  time.Time // when the oldest of it was decided
@@ -63,7 +63,7 @@ type DailyUsage struct {
 type MetricsReader interface {
 	// Vitals counts since a moment, and the day of at (UTC). Slowest is the slowest
 	// commit since the last call.
-	Vitals(ctx context.Context, since, at time.Time) (Metrics, error)
+	Vitals(ctx context.Context, since, at time.Time) (StoreMetrics, error)
 	// Idle returns what could have begun before a moment and has not at another, which
 	// is now.
 	Idle(ctx context.Context, before, now time.Time) (UnclaimedWork, error)

@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// A Probe looks for conditions.
-type Probe struct {
+// A ConditionProbe looks for conditions.
+type ConditionProbe struct {
 	// Codes are the conditions it would see. Those it does not report are well.
-	Codes []Code
+	Codes []ProblemCode
 	// See returns what there is now. An error means that it could not look: then
 	// nothing is concluded.
 	See func(ctx context.Context) ([]Observation, error)
 }
 
-// A Notifier tells an operator of a problem that opened, lasts, or is over.
-type Notifier interface {
+// An AlertNotifier tells an operator of a problem that opened, lasts, or is over.
+type AlertNotifier interface {
 	// Tell returns whether it has told, or will surely do so; false asks for the
 	// same again later. The problem is closed when it is over.
 	Tell(ctx context.Context, p Alert, at time.Time) bool
 }
 
-// A Monitor looks again and again, keeps the problems in its store, and has its
+// An AlertMonitor looks again and again, keeps the problems in its store, and has its
 // tellers tell of them.
-type Monitor struct {
+type AlertMonitor struct {
 	Store   Store
-	Looks   []Probe
-	Tellers []Notifier
+	Looks   []ConditionProbe
+	Tellers []AlertNotifier
 	// Reserve holds what the store cannot take. Default: one of its own.
 	Reserve *MemoryBuffer
 	// Every is the time between two looks. Default: 10 s.
@@ -39,7 +39,7 @@ type Monitor struct {
 }
 
 // Run looks until ctx is done and returns nil.
-func (w *Monitor) Run(ctx context.Context) error {
+func (w *AlertMonitor) Run(ctx context.Context) error {
 	every := w.Every
 	if every <= 0 {
 		every = 10 * time.Second
@@ -58,7 +58,7 @@ func (w *Monitor) Run(ctx context.Context) error {
 
 // Round looks once, keeps what changed, and tells of what is due. What the store
 // cannot take is logged and held; the next round tries again.
-func (w *Monitor) Round(ctx context.Context, at time.Time) {
+func (w *AlertMonitor) Round(ctx context.Context, at time.Time) {
 	if w.Reserve == nil {
 		w.Reserve = new(MemoryBuffer)
 	}
@@ -69,7 +69,7 @@ func (w *Monitor) Round(ctx context.Context, at time.Time) {
 	}
 }
 
-func (w *Monitor) look(ctx context.Context, store Store, at time.Time) error {
+func (w *AlertMonitor) look(ctx context.Context, store Store, at time.Time) error {
 	o := probeResult{at: at}
 	for _, l := range w.Looks {
 		seen, err := l.See(ctx)
@@ -97,7 +97,7 @@ func (w *Monitor) look(ctx context.Context, store Store, at time.Time) error {
 }
 
 // say writes the log's line on opening and on closing.
-func (w *Monitor) say(p Alert, at time.Time) {
+func (w *AlertMonitor) say(p Alert, at time.Time) {
 	switch {
 	case p.ID == 0 && p.Opened.Equal(at):
 		w.logger().Warn("problem opened", "code", p.Code, "subject", p.Subject, "what", p.What(), "evidence", p.Evidence)
@@ -109,7 +109,7 @@ func (w *Monitor) say(p Alert, at time.Time) {
 // overdue is how long after its end a problem's end may still be told.
 const overdue = 24 * time.Hour
 
-func (w *Monitor) tell(ctx context.Context, store Store, at time.Time) error {
+func (w *AlertMonitor) tell(ctx context.Context, store Store, at time.Time) error {
 	if len(w.Tellers) == 0 {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (w *Monitor) tell(ctx context.Context, store Store, at time.Time) error {
 	return store.Keep(ctx, changed)
 }
 
-func (w *Monitor) logger() *slog.Logger {
+func (w *AlertMonitor) logger() *slog.Logger {
 	if w.Logger == nil {
 		return slog.New(slog.DiscardHandler)
 	}

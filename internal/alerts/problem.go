@@ -13,25 +13,25 @@ const Calm = 60 * time.Second
 // ErrUnknown is returned when no open problem has the id asked for.
 var ErrUnknown = errors.New("there is no open problem with this number")
 
-// ID numbers a problem for people. The store mints it, from 1; it is unique
+// AlertID numbers a problem for people. The store mints it, from 1; it is unique
 // within one record.
-type ID int64
+type AlertID int64
 
-// Severity says how much a problem matters.
-type Severity string
+// AlertSeverity says how much a problem matters.
+type AlertSeverity string
 
 // The severities.
 const (
-	Warn Severity = "warn" // it works, and an operator should look
-	Fail Severity = "fail" // something does not work
+	Warn AlertSeverity = "warn" // it works, and an operator should look
+	Fail AlertSeverity = "fail" // something does not work
 )
 
 // AtLeast reports whether s matters as much as least or more.
-func (s Severity) AtLeast(least Severity) bool { return s == Fail || least == Warn }
+func (s AlertSeverity) AtLeast(least AlertSeverity) bool { return s == Fail || least == Warn }
 
 // An Observation is a condition seen at one moment.
 type Observation struct {
-	Code     Code
+	Code     ProblemCode
 	Subject  string // what it is about: an adapter's name, an entry's path, "agents.ada"
 	Evidence string // what was seen, in plain words, without anything people wrote
 }
@@ -39,17 +39,17 @@ type Observation struct {
 // An Alert is a condition from when it was first seen until it has been gone
 // for [Calm]. There is at most one open problem of a code and a subject.
 type Alert struct {
-	ID       ID        `json:"id"`
-	Code     Code      `json:"code"`
-	Severity Severity  `json:"severity"`
-	Subject  string    `json:"subject"`
-	Evidence string    `json:"evidence"`
-	Opened   time.Time `json:"opened"`
-	Seen     time.Time `json:"seen"`            // last; behind by up to a minute
-	Count    int       `json:"count"`           // how often it came, or came back before it closed
-	Well     time.Time `json:"well,omitzero"`   // since when it has not been seen; zero while it is
-	Closed   time.Time `json:"closed,omitzero"` // zero while it is open
-	Acked    time.Time `json:"acked,omitzero"`  // nobody is told before this
+	ID       AlertID       `json:"id"`
+	Code     ProblemCode   `json:"code"`
+	Severity AlertSeverity `json:"severity"`
+	Subject  string        `json:"subject"`
+	Evidence string        `json:"evidence"`
+	Opened   time.Time     `json:"opened"`
+	Seen     time.Time     `json:"seen"`            // last; behind by up to a minute
+	Count    int           `json:"count"`           // how often it came, or came back before it closed
+	Well     time.Time     `json:"well,omitzero"`   // since when it has not been seen; zero while it is
+	Closed   time.Time     `json:"closed,omitzero"` // zero while it is open
+	Acked    time.Time     `json:"acked,omitzero"`  // nobody is told before this
 
 	Told int  `json:"told"` // how often an operator was told that it is there
 	Over bool `json:"-"`    // an operator was told that it is over
@@ -80,5 +80,5 @@ type Store interface {
 	// Acked is never written; see [Store.Ack].
 	Keep(ctx context.Context, changed []Alert) error
 	// Ack makes an open problem quiet until then. It fails with [ErrUnknown].
-	Ack(ctx context.Context, id ID, until time.Time) error
+	Ack(ctx context.Context, id AlertID, until time.Time) error
 }

@@ -49,7 +49,7 @@ func (b *book) Keep(_ context.Context, changed []Alert) error {
 	}
 	for _, c := range changed {
 		if c.ID == 0 {
-			c.ID = ID(len(b.rows) + 1)
+			c.ID = AlertID(len(b.rows) + 1)
 			b.rows = append(b.rows, c)
 			continue
 		}
@@ -59,7 +59,7 @@ func (b *book) Keep(_ context.Context, changed []Alert) error {
 	return nil
 }
 
-func (b *book) Ack(_ context.Context, id ID, until time.Time) error {
+func (b *book) Ack(_ context.Context, id AlertID, until time.Time) error {
 	if id == 0 {
 		return errNobody
 	}
@@ -83,7 +83,7 @@ func (e *ear) Tell(_ context.Context, p Alert, at time.Time) bool {
 
 // bench is a watch over one condition that a test switches.
 type bench struct {
-	*Monitor
+	*AlertMonitor
 	book book
 	ear  ear
 	ill  bool
@@ -92,8 +92,8 @@ type bench struct {
 
 func newBench() *bench {
 	b := new(bench)
-	b.Monitor = &Monitor{Store: &b.book, Tellers: []Notifier{&b.ear}, Looks: []Probe{{
-		Codes: []Code{Deaf},
+	b.AlertMonitor = &AlertMonitor{Store: &b.book, Tellers: []AlertNotifier{&b.ear}, Looks: []ConditionProbe{{
+		Codes: []ProblemCode{Deaf},
 		See: func(context.Context) ([]Observation, error) {
 			if b.ill && b.err == nil {
 				return []Observation{{Code: Deaf, Subject: "acme", Evidence: "no answer"}}, nil
@@ -232,7 +232,7 @@ func TestAnyComingAndGoingIsKeptWhole(t *testing.T) {
 		at := start
 		for range rapid.IntRange(1, 60).Draw(rt, "rounds") {
 			at = at.Add(time.Duration(rapid.IntRange(1, 90).Draw(rt, "pause")) * time.Second)
-			o := probeResult{covered: []Code{Deaf, Conflict}, at: at}
+			o := probeResult{covered: []ProblemCode{Deaf, Conflict}, at: at}
 			for _, subject := range rapid.SliceOfDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), rapid.ID).Draw(rt, "seen") {
 				o.seen = append(o.seen, Observation{Code: Deaf, Subject: subject})
 				last[subject] = at
@@ -269,7 +269,7 @@ func TestWebhookSpeaksAlertmanagers(t *testing.T) {
 	defer server.Close()
 	p := Alert{ID: 26, Code: Deaf, Severity: Fail, Subject: "acme", Evidence: "no answer", Opened: start}
 	var log strings.Builder
-	h := &Webhook{URL: server.URL + "/secret-path", Client: server.Client(), Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	h := &WebhookNotifier{URL: server.URL + "/secret-path", Client: server.Client(), Logger: slog.New(slog.NewTextHandler(&log, nil))}
 	if h.Tell(t.Context(), p, start) || strings.Contains(log.String(), "secret-path") || !strings.Contains(log.String(), "502") {
 		t.Errorf("a refusal: %s", log.String())
 	}
@@ -334,11 +334,11 @@ func TestWorstComesFirst(t *testing.T) {
 		{ID: 3, Code: Conflict, Severity: Fail, Opened: start},
 		{ID: 4, Code: Conflict, Severity: Fail, Opened: start, Closed: start.Add(time.Minute)},
 	}
-	var got []ID
+	var got []AlertID
 	for _, p := range Worst(all) {
 		got = append(got, p.ID)
 	}
-	testutil.Same(t, "what came", []ID{3, 2, 1}, got)
+	testutil.Same(t, "what came", []AlertID{3, 2, 1}, got)
 	if !Unwell(all, start) || Unwell(all[:1], start) || Unwell(all[3:], start) {
 		t.Error("what is unwell is an open failure")
 	}

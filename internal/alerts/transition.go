@@ -10,7 +10,7 @@ const note = time.Minute
 
 // A probeResult holds the codes that were checked at one moment and the observations.
 type probeResult struct {
-	covered []Code // that were checked without an error
+	covered []ProblemCode // that were checked without an error
 	seen    []Observation
 	at      time.Time
 }

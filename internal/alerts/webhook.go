@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// A Webhook tells in the JSON that Prometheus' Alertmanager sends to receivers
+// A WebhookNotifier tells in the JSON that Prometheus' Alertmanager sends to receivers
 // (prometheus.io/docs/alerting/latest/configuration, "webhook_config").
-type Webhook struct {
+type WebhookNotifier struct {
 	URL    string
 	Client *http.Client
 	Logger *slog.Logger
 }
 
-var _ Notifier = (*Webhook)(nil)
+var _ AlertNotifier = (*WebhookNotifier)(nil)
 
 // hookLimit bounds one call.
 const hookLimit = 10 * time.Second
@@ -48,7 +48,7 @@ type hookAlert struct {
 }
 
 // Tell posts the problem and returns whether the receiver took it.
-func (h *Webhook) Tell(ctx context.Context, p Alert, _ time.Time) bool {
+func (h *WebhookNotifier) Tell(ctx context.Context, p Alert, _ time.Time) bool {
 	body, err := json.Marshal(hookOf(p))
 	if err != nil {
 		panic("problems: alert of " + err.Error()) // texts and times always encode
@@ -60,7 +60,7 @@ func (h *Webhook) Tell(ctx context.Context, p Alert, _ time.Time) bool {
 	return true
 }
 
-func (h *Webhook) post(ctx context.Context, body []byte) error {
+func (h *WebhookNotifier) post(ctx context.Context, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))

@@ -53,7 +53,7 @@ func begins(e llmtest.LedgerEntry) bool { return e.Request.NoCalls }
 func limits(ctx context.Context, b *bench) error {
 	const rooms, each = 10, 5
 	return b.with(ctx, worldOptions{rooms: rooms, ledger: 100_000, keep: -1}, trestle, func(w *world, _ *subject) error {
-		w.telegram.Fault(fake.Fault{Do: fake.Refuse, Method: "sendMessage", RetryAfter: 2, Every: 5, Times: -1})
+		w.telegram.Fault(fake.CallFault{Do: fake.Refuse, Method: "sendMessage", RetryAfter: 2, Every: 5, Times: -1})
 		lost := make([]int, rooms)
 		turns := make([][]turn, rooms)
 		var g errgroup.Group
@@ -94,7 +94,7 @@ type turn struct {
 
 // aftermath counts the refused sends and those that came before they were
 // welcome, and returns the slowest turn that no refusal met.
-func aftermath(calls []faketelegram.Call, turns [][]turn) (refused, early int, slowest time.Duration) {
+func aftermath(calls []faketelegram.APICall, turns [][]turn) (refused, early int, slowest time.Duration) {
 	for _, c := range calls {
 		if c.Status == 429 {
 			refused++

@@ -64,18 +64,18 @@ func (w *world) open(name string, o worldOptions) *platform {
 		p.Handler, p.posted, p.entry = w.telegram, postedOnTelegram, fmt.Sprintf("{type: telegram, token: %q, api_url: %%q}", botToken)
 		bot := w.telegram.AddBot(faketelegram.BotProfile{Token: botToken, Name: "Ada", Username: "ada_bot"})
 		for n := range o.rooms {
-			who := w.telegram.AddPerson(faketelegram.Profile{Name: guest(n)})
+			who := w.telegram.AddPerson(faketelegram.UserProfile{Name: guest(n)})
 			chat := bot.Direct(who)
-			add(strconv.FormatInt(chat.ID(), 10), &room{chat: chat, speak: func(text string) { chat.Says(who, text, faketelegram.Said{}) }})
+			add(strconv.FormatInt(chat.ID(), 10), &room{chat: chat, speak: func(text string) { chat.Says(who, text, faketelegram.PostOptions{}) }})
 		}
 	case onSlack:
 		team := slack.New(slack.Options{LedgerSize: o.ledger})
 		p.Handler, p.posted, p.entry = team, postedOnSlack, fmt.Sprintf("{type: slack, bot_token: %q, app_token: %q, api_url: %%q}", slackBotToken, slackAppToken)
 		app := team.AddApp(slack.AppProfile{Name: "Ada", BotToken: slackBotToken, AppToken: slackAppToken})
 		for n := range o.rooms {
-			who := team.AddPerson(slack.Profile{Name: guest(n)})
+			who := team.AddPerson(slack.UserProfile{Name: guest(n)})
 			chat := app.Direct(who)
-			add(chat.ID, &room{speak: func(text string) { chat.Says(who, text, slack.Said{}) }})
+			add(chat.ID, &room{speak: func(text string) { chat.Says(who, text, slack.PostOptions{}) }})
 		}
 	case onDiscord:
 		d := discord.New(discord.Options{Ledger: o.ledger})
@@ -83,9 +83,9 @@ func (w *world) open(name string, o worldOptions) *platform {
 		bot := d.AddBot(discord.BotProfile{Token: discordToken, Name: "Ada"})
 		p.ready = func(ctx context.Context) error { return d.Until(ctx, bot.Connected) }
 		for n := range o.rooms {
-			who := d.AddPerson(discord.Profile{Name: guest(n), Username: "guest" + strconv.Itoa(n+1)})
+			who := d.AddPerson(discord.UserProfile{Name: guest(n), Username: "guest" + strconv.Itoa(n+1)})
 			chat := bot.Direct(who)
-			add(chat.ID.String(), &room{speak: func(text string) { chat.Says(who, text, discord.Said{}) }})
+			add(chat.ID.String(), &room{speak: func(text string) { chat.Says(who, text, discord.PostOptions{}) }})
 		}
 	}
 	return p

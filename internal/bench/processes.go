@@ -24,8 +24,8 @@ type resourceUse struct {
 // that share a database and a Redis, beside one with a file. The servers' own CPU
 // time is not among what is counted; all share the machine.
 func processes(ctx context.Context, b *bench) (err error) {
-	var database testservers.Postgres
-	var bells testservers.Redis
+	var database testservers.PostgresServer
+	var bells testservers.RedisServer
 	defer func() { err = errors.Join(err, database.Stop(), bells.Stop()) }()
 	redis, err := bells.Open(ctx)
 	if err != nil {

@@ -75,9 +75,9 @@ func compare(sent []llmtest.LedgerEntry) (pairs, cuts, broken int) {
 	return pairs, cuts, broken
 }
 
-func cut(before, now []llm.Message) bool { return !same(before[1], now[1]) }
+func cut(before, now []llm.TranscriptMessage) bool { return !same(before[1], now[1]) }
 
-func same(a, b llm.Message) bool {
+func same(a, b llm.TranscriptMessage) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
 }
 
@@ -117,7 +117,7 @@ func shared(sent []llmtest.LedgerEntry) (whole, apart float64) {
 
 // flat is a transcript as an endpoint feeds it to a model. The tools stand
 // before it and are always the same.
-func flat(messages []llm.Message) []byte {
+func flat(messages []llm.TranscriptMessage) []byte {
 	var b []byte
 	for i := range messages {
 		m := &messages[i]
@@ -141,7 +141,7 @@ func unseen(before, now []byte) int {
 
 // fixedTokens counts what every prompt begins with: the system text, and the
 // tools as they stand in a request.
-func fixedTokens(r llm.Request) (int, error) {
+func fixedTokens(r llm.ModelRequest) (int, error) {
 	codec, err := tokenizer.Get(tokenizer.O200kBase)
 	if err != nil {
 		return 0, err

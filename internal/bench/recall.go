@@ -56,7 +56,7 @@ func recall(ctx context.Context, b *bench) error {
 }
 
 // parlours returns the rooms that are measured.
-func (b *bench) parlours(style corpus.Style) []corpus.Conversation {
+func (b *bench) parlours(style corpus.WritingStyle) []corpus.Conversation {
 	var rooms []corpus.Conversation
 	for i := range b.pick(4, 10) {
 		rooms = append(rooms, corpus.Make(uint64(100+i), fmt.Sprintf("%s%02d", style, i), style))

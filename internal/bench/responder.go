@@ -38,21 +38,21 @@ func filled(head, words string, size int) string {
 type responder struct{}
 
 // Generate answers r.
-func (responder) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (responder) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	asked := unanswered(r.Messages)
 	switch {
 	case len(r.Tools) == 0:
-		return llm.Response{Text: reply(asked), Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: reply(asked), Finish: llm.Stopped}, nil
 	case r.NoCalls:
-		return llm.Response{Text: "They ask about the day of the trip. I will propose Saturday.", Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: "They ask about the day of the trip. I will propose Saturday.", Finish: llm.Stopped}, nil
 	case len(asked) == 0:
-		return llm.Response{Text: "Responded to Guest about the trip. Nothing is pending.", Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: "Responded to Guest about the trip. Nothing is pending.", Finish: llm.Stopped}, nil
 	}
 	call := llmtest.Call("call_"+strconv.Itoa(len(r.Messages))+"_"+asked[0], "send_message", map[string]string{"text": reply(asked)})
-	return llm.Response{
+	return llm.ModelResponse{
 		Text:  "Responded to Guest about the trip. Proposed Saturday. Nothing is pending.",
 		Calls: []llm.ToolCall{call}, Finish: llm.Called,
 	}, nil
@@ -64,7 +64,7 @@ func reply(asked []string) string {
 
 // unanswered returns the numbers after the assistant's last message that people
 // got, or were meant to get.
-func unanswered(messages []llm.Message) []string {
+func unanswered(messages []llm.TranscriptMessage) []string {
 	from := len(messages)
 	for ; from > 0; from-- {
 		// A refused send has a result without a message id, and counts as none.

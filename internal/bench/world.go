@@ -27,7 +27,7 @@ type worldOptions struct {
 
 // A world is the platforms with their rooms and the model endpoint.
 type world struct {
-	telegram  *faketelegram.Telegram // nil where it is not among the platforms
+	telegram  *faketelegram.Server // nil where it is not among the platforms
 	platforms []*platform
 	model     *llmtest.Server
 	rooms     []*room
@@ -59,7 +59,7 @@ func newWorld(ctx context.Context, o worldOptions) (*world, error) {
 		sent:  map[string]chan arrival{},
 	}
 	if o.delay > 0 {
-		w.model.Delay = func(llm.Request) time.Duration { return o.delay }
+		w.model.Delay = func(llm.ModelRequest) time.Duration { return o.delay }
 	}
 	if len(o.platforms) == 0 {
 		o.platforms = []string{onTelegram}

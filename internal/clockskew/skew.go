@@ -14,18 +14,18 @@ import (
 	"time"
 )
 
-// An Offset is how far the clock of a host was from ours.
-type Offset struct {
+// A ClockOffset is how far the clock of a host was from ours.
+type ClockOffset struct {
 	Host string
 	Off  time.Duration // positive: theirs is ahead; whole seconds are all a header tells
 	At   time.Time
 }
 
-// A Clock notes the newest reading of each host. Its zero value is ready; it may
+// A HostClock notes the newest reading of each host. Its zero value is ready; it may
 // be used concurrently.
-type Clock struct {
+type HostClock struct {
 	mu   sync.Mutex // guards seen
-	seen map[string]Offset
+	seen map[string]ClockOffset
 }
 
 // maxHosts bounds the hosts that are remembered.
@@ -33,20 +33,20 @@ const maxHosts = 64
 
 // Around returns a transport that carries requests by next and notes the dates
 // of the answers.
-func (c *Clock) Around(next http.RoundTripper) http.RoundTripper { return &transport{c, next} }
+func (c *HostClock) Around(next http.RoundTripper) http.RoundTripper { return &transport{c, next} }
 
 // Readings returns the newest reading of each host, by host.
-func (c *Clock) Readings() []Offset {
+func (c *HostClock) Readings() []ClockOffset {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := make([]Offset, 0, len(c.seen))
+	out := make([]ClockOffset, 0, len(c.seen))
 	for _, host := range slices.Sorted(maps.Keys(c.seen)) {
 		out = append(out, c.seen[host])
 	}
 	return out
 }
 
-func (c *Clock) note(host, date string, asked, answered time.Time) {
+func (c *HostClock) note(host, date string, asked, answered time.Time) {
 	theirs, err := http.ParseTime(date)
 	if err != nil {
 		return
@@ -54,12 +54,12 @@ func (c *Clock) note(host, date string, asked, answered time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.seen == nil {
-		c.seen = map[string]Offset{}
+		c.seen = map[string]ClockOffset{}
 	}
 	if _, known := c.seen[host]; !known && len(c.seen) >= maxHosts {
 		return
 	}
-	c.seen[host] = Offset{Host: host, Off: between(theirs, asked, answered), At: answered}
+	c.seen[host] = ClockOffset{Host: host, Off: between(theirs, asked, answered), At: answered}
 }
 
 // between returns how far a moment lies outside of a stretch. The moment is cut
@@ -75,7 +75,7 @@ func between(theirs, from, to time.Time) time.Duration {
 }
 
 type transport struct {
-	clock *Clock
+	clock *HostClock
 	next  http.RoundTripper
 }
 

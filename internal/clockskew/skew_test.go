@@ -34,7 +34,7 @@ func TestDatesOfAnswersAreRead(t *testing.T) {
 	date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Date", date) }))
 	defer server.Close()
-	var c Clock
+	var c HostClock
 	client := &http.Client{Transport: c.Around(http.DefaultTransport)}
 	for range 2 {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)

@@ -28,7 +28,7 @@ func (d *decoder) checkAll(top *section) {
 }
 
 // warn adds a warning that is not serious.
-func (d *decoder) warn(entry string, at Origin, what, remedy string) {
+func (d *decoder) warn(entry string, at ValueOrigin, what, remedy string) {
 	d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: entry, Err: Error{At: at, What: what, Remedy: remedy}})
 }
 
@@ -135,21 +135,21 @@ func (d *decoder) checkLayer(path string, written settingsLayer, all ...settings
 // A settingPair is two settings of which the first must be smaller.
 type settingPair struct {
 	less, more string
-	values     func(s Settings) (less, more float64)
+	values     func(s ResolvedSettings) (less, more float64)
 }
 
 var pairs = []settingPair{
-	{"low_water", "high_water", func(s Settings) (float64, float64) { return s.LowWater, s.HighWater }},
-	{"max_output_tokens", "context_tokens", func(s Settings) (float64, float64) {
+	{"low_water", "high_water", func(s ResolvedSettings) (float64, float64) { return s.LowWater, s.HighWater }},
+	{"max_output_tokens", "context_tokens", func(s ResolvedSettings) (float64, float64) {
 		return float64(s.MaxOutputTokens), float64(s.ContextTokens)
 	}},
-	{"compact.keep", "compact.after_turns", func(s Settings) (float64, float64) {
+	{"compact.keep", "compact.after_turns", func(s ResolvedSettings) (float64, float64) {
 		return float64(s.Compact.Keep), float64(s.Compact.AfterTurns)
 	}},
-	{"chat.keep_recent", "chat.summarise_above", func(s Settings) (float64, float64) {
+	{"chat.keep_recent", "chat.summarise_above", func(s ResolvedSettings) (float64, float64) {
 		return float64(s.Chat.KeepRecent), float64(s.Chat.SummariseAbove)
 	}},
-	{"compression.start", "compression.max", func(s Settings) (float64, float64) {
+	{"compression.start", "compression.max", func(s ResolvedSettings) (float64, float64) {
 		return float64(s.Levels.Start) - 1, float64(s.Levels.Max)
 	}},
 }
@@ -178,7 +178,7 @@ func (d *decoder) checkPairs(path string, written settingsLayer, all ...settings
 // secretSource records where the credentials of one entry are stored.
 type secretSource struct {
 	entry    string
-	literals []Origin
+	literals []ValueOrigin
 	files    []string
 }
 
@@ -211,7 +211,7 @@ func (d *decoder) warnSecrets(mode fs.FileMode) {
 				continue
 			}
 			d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: k.entry, Serious: true, ReadableFile: path, Err: Error{
-				At: Origin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path,
+				At: ValueOrigin{File: path}, What: fmt.Sprintf("others can read this file with a credential: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path,
 			}})
 		}
 	}

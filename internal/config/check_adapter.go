@@ -52,7 +52,7 @@ func checkTokens(s *section, a *AdapterEntry) {
 
 // checkNoBlank refuses a credential with white space or control characters, which
 // come from incomplete copying.
-func (s *section) checkNoBlank(name string, value adapters.Secret) {
+func (s *section) checkNoBlank(name string, value adapters.SecretString) {
 	if strings.ContainsFunc(string(value), func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		s.addError(s.positionOf(name), name+" holds a blank or a line break", "copy it again, whole and with nothing beside it")
 	}
@@ -178,7 +178,7 @@ func CheckChatID(platform, id string) *Error {
 }
 
 // warnChatID warns of a space with an impossible chat id.
-func (d *decoder) warnChatID(entry string, at Origin, c ChatRef) {
+func (d *decoder) warnChatID(entry string, at ValueOrigin, c ChatRef) {
 	if f := CheckChatID(d.config.platformOf(c.Adapter), c.Chat); f != nil {
 		f.At = at
 		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: entry, Err: *f})

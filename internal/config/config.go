@@ -29,13 +29,13 @@ type Config struct {
 	Path string
 
 	Data          string // folder of the SQLite file and attachments
-	Database      adapters.Secret
-	Redis         adapters.Secret
+	Database      adapters.SecretString
+	Redis         adapters.SecretString
 	Roles         []ProcessRole // of this process; empty: all
 	Listen        string        // console, API, health; empty serves none
 	WebhookListen string
 	// Token authenticates at the console; it or Proxies is required unless Listen is a loopback address.
-	Token   adapters.Secret
+	Token   adapters.SecretString
 	Hosts   []string       // host names accepted at Listen besides those of this machine
 	Proxies []netip.Prefix // whose forwarding headers are trusted
 
@@ -54,7 +54,7 @@ type Config struct {
 	Agents          []AgentEntry
 	Alerts          AlertSettings
 	// Telemetry configures the export of traces.
-	Telemetry Telemetry
+	Telemetry TelemetryConfig
 	Servers   []ServerEntry
 	Spaces    []SpaceEntry
 
@@ -103,7 +103,7 @@ type EntryWarning struct {
 // ModelEndpoint names a model and the endpoint that serves it.
 type ModelEndpoint struct {
 	BaseURL string
-	APIKey  adapters.Secret
+	APIKey  adapters.SecretString
 	Name    string
 	// Offline selects the built-in model; it is true without an endpoint.
 	Offline bool
@@ -113,10 +113,10 @@ type ModelEndpoint struct {
 type AdapterEntry struct {
 	Name          string
 	Type          string // telegram, slack, discord
-	Token         adapters.Secret
-	BotToken      adapters.Secret
-	AppToken      adapters.Secret
-	SigningSecret adapters.Secret
+	Token         adapters.SecretString
+	BotToken      adapters.SecretString
+	AppToken      adapters.SecretString
+	SigningSecret adapters.SecretString
 	APIURL        string
 	WebhookURL    string // of incoming calls; empty: the adapter polls
 	Admit         string
@@ -182,15 +182,15 @@ func (p PersonRef) String() string {
 // AlertSettings configure where alerts are sent.
 type AlertSettings struct {
 	Chats     []ChatRef
-	Webhook   adapters.Secret // takes the JSON of Prometheus' Alertmanager
-	DeadMan   adapters.Secret // requested every minute while there is no alert
-	MinLevel  string          // warn, fail
-	BackupAge time.Duration   // an older backup raises an alert; 0: none does
+	Webhook   adapters.SecretString // takes the JSON of Prometheus' Alertmanager
+	DeadMan   adapters.SecretString // requested every minute while there is no alert
+	MinLevel  string                // warn, fail
+	BackupAge time.Duration         // an older backup raises an alert; 0: none does
 }
 
-// Telemetry says what other programs are told of this one beside /metrics.
-type Telemetry struct {
-	Traces  adapters.Secret // the OTLP endpoint; it may hold a credential
+// TelemetryConfig says what other programs are told of this one beside /metrics.
+type TelemetryConfig struct {
+	Traces  adapters.SecretString // the OTLP endpoint; it may hold a credential
 	Content bool
 }
 
@@ -230,7 +230,7 @@ const DefaultPersona = "You are Ada, a friendly and careful member of this conve
 
 // SettingsFor returns the settings of an agent in a space: the space's value, else
 // the agent's, else the file's, else the default. Both arguments may be empty.
-func (c *Config) SettingsFor(agent, space string) Settings {
+func (c *Config) SettingsFor(agent, space string) ResolvedSettings {
 	return resolveSettings(c.layers(agent, space)...)
 }
 
@@ -358,8 +358,8 @@ func (c *Config) LinkedAccount(platform, scope, user, adapter string) (PersonRef
 }
 
 // Secrets returns every credential of the configuration, for redaction.
-func (c *Config) Secrets() []adapters.Secret {
-	all := []adapters.Secret{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alerts.Webhook, c.Alerts.DeadMan, c.Telemetry.Traces}
+func (c *Config) Secrets() []adapters.SecretString {
+	all := []adapters.SecretString{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alerts.Webhook, c.Alerts.DeadMan, c.Telemetry.Traces}
 	for _, a := range c.Adapters {
 		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret)
 	}
@@ -374,10 +374,10 @@ func (c *Config) Secrets() []adapters.Secret {
 	for _, address := range addresses {
 		if u, err := url.Parse(address); err == nil && u.User != nil {
 			password, _ := u.User.Password()
-			all = append(all, adapters.Secret(password))
+			all = append(all, adapters.SecretString(password))
 		}
 	}
-	return slices.DeleteFunc(all, func(s adapters.Secret) bool { return s == "" })
+	return slices.DeleteFunc(all, func(s adapters.SecretString) bool { return s == "" })
 }
 
 // KeepStartValues returns a copy of c in which the keys that are read only at start

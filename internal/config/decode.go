@@ -184,7 +184,7 @@ func (d *decoder) readAlerts(top *section) {
 // readTelemetry reads where traces are sent. Errors are a problem of that key.
 func (d *decoder) readTelemetry(top *section) {
 	s := top.subsection("telemetry")
-	d.config.Telemetry = Telemetry{Traces: s.secretURL("traces"), Content: s.boolean("content")}
+	d.config.Telemetry = TelemetryConfig{Traces: s.secretURL("traces"), Content: s.boolean("content")}
 	top.mergeErrors(s)
 	d.reportKey(top, "telemetry")
 }
@@ -272,7 +272,7 @@ func (d *decoder) noteSecrets(path string, s *section) {
 
 // resolvePath joins a relative path to the folder of the file, or to the working
 // folder when it came from the environment or a flag.
-func (d *decoder) resolvePath(path string, at Origin) string {
+func (d *decoder) resolvePath(path string, at ValueOrigin) string {
 	if at.Env != "" || at.Flag != "" {
 		return absoluteFrom(d.workFolder, path)
 	}

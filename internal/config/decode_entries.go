@@ -66,7 +66,7 @@ func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
 	}
 	for _, need := range []struct {
 		name string
-		into *adapters.Secret
+		into *adapters.SecretString
 	}{{"token", &a.Token}, {"bot_token", &a.BotToken}, {"app_token", &a.AppToken}} {
 		if slices.Contains(needs, need.name) {
 			*need.into = s.requiredSecret(need.name)

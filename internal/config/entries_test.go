@@ -81,7 +81,7 @@ func TestAlertSettingsAreRead(t *testing.T) {
 		t.Errorf("alarms are %+v, problems %v", a, c.Problems)
 	}
 	for _, secret := range []string{"k3y", "s3cret"} {
-		if !slices.ContainsFunc(c.Secrets(), func(s adapters.Secret) bool { return strings.Contains(string(s), secret) }) {
+		if !slices.ContainsFunc(c.Secrets(), func(s adapters.SecretString) bool { return strings.Contains(string(s), secret) }) {
 			t.Errorf("%s is not scrubbed from logs", secret)
 		}
 	}

@@ -26,15 +26,15 @@ func (l LoadOptions) withEnvFile(folder string, c *Config) LoadOptions {
 		c.Warnings = append(c.Warnings, EntryWarning{Entry: EnvFile, Err: f, Serious: grave})
 	}
 	if err != nil {
-		warn(Error{At: Origin{File: EnvFile}, What: "the variables cannot be read: " + reasonOf(err), Remedy: "see that " + path + " can be read"}, true)
+		warn(Error{At: ValueOrigin{File: EnvFile}, What: "the variables cannot be read: " + reasonOf(err), Remedy: "see that " + path + " can be read"}, true)
 		return l
 	}
 	if info, err := os.Stat(path); err == nil && readableByOthers(info.Mode()) {
-		warn(Error{At: Origin{File: EnvFile}, What: fmt.Sprintf("others can read this file of credentials: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path}, true)
+		warn(Error{At: ValueOrigin{File: EnvFile}, What: fmt.Sprintf("others can read this file of credentials: its mode is %#o", info.Mode().Perm()), Remedy: "chmod 600 " + path}, true)
 	}
 	variables, bad := parseEnv(withoutBOM(text))
 	for _, line := range bad {
-		warn(Error{At: Origin{File: EnvFile, Line: line, Col: 1}, What: "this line is no variable", Remedy: "write NAME=value, with the value in single quotes where it holds spaces or signs"}, false)
+		warn(Error{At: ValueOrigin{File: EnvFile, Line: line, Col: 1}, What: "this line is no variable", Remedy: "write NAME=value, with the value in single quotes where it holds spaces or signs"}, false)
 	}
 	own := l.Lookup
 	l.Lookup = func(name string) (string, bool) {
@@ -115,7 +115,7 @@ func (l LoadOptions) fromEnv(name string) *node {
 	if !ok || value == "" {
 		return nil
 	}
-	return &node{kind: scalarNode, text: value, origin: Origin{Env: name}}
+	return &node{kind: scalarNode, text: value, origin: ValueOrigin{Env: name}}
 }
 
 // addModel takes the endpoint from the environment, and the model name too unless
@@ -165,7 +165,7 @@ func (l LoadOptions) override(root *node, opened func(path string)) []EntryProbl
 		if !ours || value == "" {
 			continue
 		}
-		n := &node{kind: scalarNode, text: value, origin: Origin{Env: variable}}
+		n := &node{kind: scalarNode, text: value, origin: ValueOrigin{Env: variable}}
 		short, isFile := strings.CutSuffix(name, "_FILE")
 		if isFile {
 			name = short

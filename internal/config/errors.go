@@ -13,7 +13,7 @@ import (
 
 // Error is one error in a configuration.
 type Error struct {
-	At     Origin
+	At     ValueOrigin
 	What   string // a sentence without full stop and without credentials
 	Remedy string // the fix; may be empty
 	key    string // the unknown key, if it is one
@@ -48,7 +48,7 @@ func (f Error) Render(text string) string {
 	return out.String()
 }
 
-func excerptLine(text string, at Origin) (string, bool) {
+func excerptLine(text string, at ValueOrigin) (string, bool) {
 	if at.Line == 0 || at.Env != "" || text == "" {
 		return "", false
 	}
@@ -102,7 +102,7 @@ func isPublicKey(key string) bool {
 
 // syntaxFault converts a parser error.
 func syntaxFault(file string, err error, s refEscaper) Error {
-	f := Error{At: Origin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Remedy: "check the indentation and the quotes around this place", hidden: true}
+	f := Error{At: ValueOrigin{File: file, Line: 1, Col: 1}, What: "the file is not YAML", Remedy: "check the indentation and the quotes around this place", hidden: true}
 	e, ok := errors.AsType[yaml.Error](err)
 	if !ok {
 		return f

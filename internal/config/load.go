@@ -74,7 +74,7 @@ func Load(l LoadOptions) (*Config, error) {
 	c.Problems = append(c.Problems, l.override(root, c.noteFile)...)
 	for _, flag := range []struct{ key, text string }{{"data", l.Data}, {"roles", l.Roles}} {
 		if flag.text != "" {
-			root.put([]string{flag.key}, &node{kind: scalarNode, text: flag.text, origin: Origin{Flag: "--" + flag.key}})
+			root.put([]string{flag.key}, &node{kind: scalarNode, text: flag.text, origin: ValueOrigin{Flag: "--" + flag.key}})
 		}
 	}
 	c.doc = &document{root, text}
@@ -91,7 +91,7 @@ func Load(l LoadOptions) (*Config, error) {
 func (l LoadOptions) fallbackData(d *decoder) string {
 	set, _ := l.Lookup("TRESTLE_DATA")
 	if named := cmp.Or(l.Data, set); named != "" {
-		return d.resolvePath(named, Origin{Flag: "--data"})
+		return d.resolvePath(named, ValueOrigin{Flag: "--data"})
 	}
 	return filepath.Join(d.folder, "data")
 }
@@ -114,7 +114,7 @@ func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 		err = errNotUTF8
 	}
 	if err != nil {
-		f := Error{At: Origin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Remedy: "name a file with --config, or run without one to use the environment"}
+		f := Error{At: ValueOrigin{File: path}, What: "the configuration cannot be read: " + reasonOf(err), Remedy: "name a file with --config, or run without one to use the environment"}
 		if errors.Is(err, fs.ErrPermission) {
 			f.Remedy = "run it as the user who owns the file, or from another folder"
 		}

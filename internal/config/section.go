@@ -18,8 +18,8 @@ type section struct {
 	form     keyForm
 	layer    settingsLayer // settings found here
 	errs     []Error
-	literals []Origin // of credentials that the file contains literally
-	files    []string // that credentials were read from
+	literals []ValueOrigin // of credentials that the file contains literally
+	files    []string      // that credentials were read from
 }
 
 // openSection starts reading n. A node that is not a mapping is an error and reads
@@ -36,7 +36,7 @@ func openSection(n *node, f keyForm) *section {
 	return s
 }
 
-func (s *section) addError(at Origin, what, remedy string) {
+func (s *section) addError(at ValueOrigin, what, remedy string) {
 	s.errs = append(s.errs, Error{At: at, What: what, Remedy: remedy})
 }
 
@@ -90,8 +90,8 @@ func (s *section) scalarText(n *node, name string) string {
 }
 
 // secret returns a credential and records where it is stored.
-func (s *section) secret(name string) adapters.Secret {
-	value := adapters.Secret(s.stringAt(name))
+func (s *section) secret(name string) adapters.SecretString {
+	value := adapters.SecretString(s.stringAt(name))
 	if n := s.get(name); n != nil && value != "" {
 		s.files = append(s.files, n.files...)
 		if !n.refers && n.origin.File != "" && isCredential(string(value)) {
@@ -117,7 +117,7 @@ func isCredential(value string) bool {
 }
 
 // requiredSecret returns a credential; an empty one is an error.
-func (s *section) requiredSecret(name string) adapters.Secret {
+func (s *section) requiredSecret(name string) adapters.SecretString {
 	before := len(s.errs)
 	value := s.secret(name)
 	if value == "" && len(s.errs) == before {
@@ -128,7 +128,7 @@ func (s *section) requiredSecret(name string) adapters.Secret {
 
 // positionOf returns the position of a key's value, or of the section when the key
 // is absent.
-func (s *section) positionOf(name string) Origin {
+func (s *section) positionOf(name string) ValueOrigin {
 	if n := s.get(name); n != nil {
 		return n.origin
 	}
@@ -203,7 +203,7 @@ func (s *section) addItemError(item *node, name string) {
 // listItem is one scalar of a list.
 type listItem struct {
 	text string
-	at   Origin
+	at   ValueOrigin
 }
 
 // readSettings reads every setting in the section, in a group of keys or with a
@@ -248,7 +248,7 @@ func (s *section) readSetting(name string, n *node) {
 		return
 	}
 	k, _ := findSetting(name)
-	if err := k.value.set(&Settings{}, text); err != nil {
+	if err := k.value.set(&ResolvedSettings{}, text); err != nil {
 		s.addError(n.origin, name+": "+err.Error(), "")
 		return
 	}
@@ -322,7 +322,7 @@ func (s *section) number(key string, fallback int) int {
 }
 
 // secretURL reads an http or https URL as a secret, since it may contain one.
-func (s *section) secretURL(name string) adapters.Secret {
+func (s *section) secretURL(name string) adapters.SecretString {
 	value := s.secret(name)
 	if value == "" {
 		return ""

@@ -10,9 +10,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Settings are the resolved settings of one agent in one space. settings_keys.go
+// ResolvedSettings are the resolved settings of one agent in one space. settings_keys.go
 // holds the keys, defaults and meanings.
-type Settings struct {
+type ResolvedSettings struct {
 	Phases    string // two, one
 	Dialect   string // tools, tags
 	OnStale   string // reconsider, send
@@ -90,13 +90,13 @@ type settingsLayer map[string]writtenSetting
 // writtenSetting is one value as written.
 type writtenSetting struct {
 	text string
-	at   Origin
+	at   ValueOrigin
 }
 
 // resolveSettings returns the settings of layers, the most specific last. Values
 // were checked when they were read.
-func resolveSettings(layers ...settingsLayer) Settings {
-	var s Settings
+func resolveSettings(layers ...settingsLayer) ResolvedSettings {
+	var s ResolvedSettings
 	for _, k := range settingKeys {
 		k.mustSet(&s, k.fallback)
 		for _, l := range layers {
@@ -153,7 +153,7 @@ func topOnly(v valueForm) valueForm {
 
 // parseSetting stores a written value in s, or returns an error that lists the
 // allowed values.
-type parseSetting func(s *Settings, text string) error
+type parseSetting func(s *ResolvedSettings, text string) error
 
 type valueKind int
 
@@ -169,7 +169,7 @@ const (
 )
 
 // mustSet stores a value that was checked before.
-func (k settingKey) mustSet(s *Settings, text string) {
+func (k settingKey) mustSet(s *ResolvedSettings, text string) {
 	if err := k.value.set(s, text); err != nil {
 		panic("config: unchecked value of " + k.name + ": " + err.Error())
 	}
@@ -202,8 +202,8 @@ func settingGroups() map[string]bool {
 	return groups
 }
 
-func wordSetting[W ~string](field func(*Settings) *W, options ...string) valueForm {
-	return valueForm{kind: oneWord, words: options, set: func(s *Settings, text string) error {
+func wordSetting[W ~string](field func(*ResolvedSettings) *W, options ...string) valueForm {
+	return valueForm{kind: oneWord, words: options, set: func(s *ResolvedSettings, text string) error {
 		if !slices.Contains(options, text) {
 			return errNotOneOf(text, options)
 		}
@@ -219,8 +219,8 @@ func errNotOneOf(text string, options []string) error {
 	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))
 }
 
-func integerSetting(field func(*Settings) *int, least int) valueForm {
-	return valueForm{kind: wholeNumber, least: least, set: func(s *Settings, text string) error {
+func integerSetting(field func(*ResolvedSettings) *int, least int) valueForm {
+	return valueForm{kind: wholeNumber, least: least, set: func(s *ResolvedSettings, text string) error {
 		n, err := strconv.Atoi(strings.ReplaceAll(text, "_", ""))
 		if err != nil || n < least {
 			return fmt.Errorf("%q is no whole number of at least %d", text, least)
@@ -230,8 +230,8 @@ func integerSetting(field func(*Settings) *int, least int) valueForm {
 	}}
 }
 
-func tokenSetting(field func(*Settings) *int, least int) valueForm {
-	return valueForm{kind: someTokens, least: least, set: func(s *Settings, text string) error {
+func tokenSetting(field func(*ResolvedSettings) *int, least int) valueForm {
+	return valueForm{kind: someTokens, least: least, set: func(s *ResolvedSettings, text string) error {
 		n, err := parseTokens(text)
 		if err != nil || n < least {
 			return fmt.Errorf("%q is no number of tokens of at least %d, such as 60000, 60k or 2M", text, least)
@@ -259,8 +259,8 @@ func parseTokens(text string) (int, error) {
 	return int(n) * scale, err
 }
 
-func shareSetting(field func(*Settings) *float64) valueForm {
-	return valueForm{kind: aShare, set: func(s *Settings, text string) error {
+func shareSetting(field func(*ResolvedSettings) *float64) valueForm {
+	return valueForm{kind: aShare, set: func(s *ResolvedSettings, text string) error {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(f >= 0 && f <= 1) {
 			return fmt.Errorf("%q is no share between 0 and 1", text)
@@ -271,8 +271,8 @@ func shareSetting(field func(*Settings) *float64) valueForm {
 }
 
 // nameSetting is the endpoint's name of a model; empty for none.
-func nameSetting(field func(*Settings) *string) valueForm {
-	return valueForm{kind: aName, set: func(s *Settings, text string) error {
+func nameSetting(field func(*ResolvedSettings) *string) valueForm {
+	return valueForm{kind: aName, set: func(s *ResolvedSettings, text string) error {
 		if strings.ContainsAny(text, " \t\r\n") {
 			return fmt.Errorf("%q is no name", text)
 		}
@@ -281,8 +281,8 @@ func nameSetting(field func(*Settings) *string) valueForm {
 	}}
 }
 
-func moneySetting(field func(*Settings) *float64) valueForm {
-	return valueForm{kind: anAmount, set: func(s *Settings, text string) error {
+func moneySetting(field func(*ResolvedSettings) *float64) valueForm {
+	return valueForm{kind: anAmount, set: func(s *ResolvedSettings, text string) error {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(f >= 0 && f <= 1e6) {
 			return fmt.Errorf("%q is no amount of money", text)
@@ -292,8 +292,8 @@ func moneySetting(field func(*Settings) *float64) valueForm {
 	}}
 }
 
-func boolSetting(field func(*Settings) *bool) valueForm {
-	return valueForm{kind: yesOrNo, set: func(s *Settings, text string) error {
+func boolSetting(field func(*ResolvedSettings) *bool) valueForm {
+	return valueForm{kind: yesOrNo, set: func(s *ResolvedSettings, text string) error {
 		on, err := parseBool(text)
 		if err != nil {
 			return err
@@ -313,8 +313,8 @@ func parseBool(text string) (bool, error) {
 	return false, fmt.Errorf("%q is neither true nor false", text)
 }
 
-func durationSetting(field func(*Settings) *time.Duration) valueForm {
-	return valueForm{kind: someTime, set: func(s *Settings, text string) error {
+func durationSetting(field func(*ResolvedSettings) *time.Duration) valueForm {
+	return valueForm{kind: someTime, set: func(s *ResolvedSettings, text string) error {
 		d, err := ParseDuration(text)
 		if err != nil || d < 0 {
 			return fmt.Errorf("%q is no length of time, such as 90s, 5m, 12h or 14d", text)

@@ -24,7 +24,7 @@ type ShownValue struct {
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
 
-	whole adapters.Secret // unredacted, for comparison
+	whole adapters.SecretString // unredacted, for comparison
 }
 
 // A rowLister collects shown values.
@@ -36,12 +36,12 @@ type rowLister struct {
 
 func (l *rowLister) add(path, value string) {
 	if value != "" || l.all {
-		l.rows = append(l.rows, ShownValue{path, value, l.of.originOf(path), adapters.Secret(value)})
+		l.rows = append(l.rows, ShownValue{path, value, l.of.originOf(path), adapters.SecretString(value)})
 	}
 }
 
 // addSecret adds a credential unless it is empty.
-func (l *rowLister) addSecret(path string, value adapters.Secret) {
+func (l *rowLister) addSecret(path string, value adapters.SecretString) {
 	if value != "" {
 		l.rows = append(l.rows, ShownValue{path, value.String(), l.of.originOf(path), value})
 	}
@@ -55,7 +55,7 @@ func (l *rowLister) addURL(path, value string) {
 	}
 	l.add(path, shown)
 	if n := len(l.rows); n > 0 && l.rows[n-1].Path == path {
-		l.rows[n-1].whole = adapters.Secret(value)
+		l.rows[n-1].whole = adapters.SecretString(value)
 	}
 }
 
@@ -157,7 +157,7 @@ func (l *rowLister) addAgent(a AgentEntry) {
 	l.add(path+".name", a.Name)
 	l.add(path+".persona", firstLine(a.Persona))
 	if n := len(l.rows); a.Persona != "" {
-		l.rows[n-1].whole = adapters.Secret(a.Persona)
+		l.rows[n-1].whole = adapters.SecretString(a.Persona)
 	}
 	if a.Avatar != "" {
 		l.add(path+".avatar", a.Avatar)
@@ -185,7 +185,7 @@ func (l *rowLister) addSettings(prefix string, all bool, layers ...settingsLayer
 			continue
 		}
 		v := winningValue(k, layers...)
-		l.rows = append(l.rows, ShownValue{prefix + k.name, v.text, v.at.String(), adapters.Secret(v.text)})
+		l.rows = append(l.rows, ShownValue{prefix + k.name, v.text, v.at.String(), adapters.SecretString(v.text)})
 	}
 }
 
@@ -195,7 +195,7 @@ func (c *Config) originOf(path string) string {
 	for rest := path; rest != ""; {
 		key, below := nextKey(n, rest)
 		if n = n.get(key); n == nil {
-			return Origin{}.String()
+			return ValueOrigin{}.String()
 		}
 		rest = below
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// Origin is the position where a value was written.
-type Origin struct {
+// ValueOrigin is the position where a value was written.
+type ValueOrigin struct {
 	File      string
 	Line, Col int    // from 1; zero outside files
 	Env       string // name of the variable; empty in files
@@ -16,7 +16,7 @@ type Origin struct {
 }
 
 // String returns file:line:col, the variable, the flag, or "default".
-func (o Origin) String() string {
+func (o ValueOrigin) String() string {
 	switch {
 	case o.Flag != "":
 		return "flag " + o.Flag
@@ -45,7 +45,7 @@ const (
 // a text.
 type node struct {
 	kind    nodeKind
-	origin  Origin
+	origin  ValueOrigin
 	text    string   // of a scalar, expanded
 	missing string   // why the text could not be expanded; empty when it could
 	refers  bool     // the text was written with a reference
@@ -57,7 +57,7 @@ type node struct {
 // mapEntry is one key of a mapping, in the order of the file.
 type mapEntry struct {
 	key    string
-	origin Origin // of the key
+	origin ValueOrigin // of the key
 	value  *node
 }
 
@@ -107,7 +107,7 @@ func parseTree(file, text string, x expander) (*node, []Error) {
 		return nil, []Error{syntaxFault(file, err, cover)}
 	}
 	g := nodeBuilder{file: file, shield: cover, expand: x, anchors: map[string]*node{}}
-	root := &node{kind: mapNode, origin: Origin{File: file, Line: 1, Col: 1}}
+	root := &node{kind: mapNode, origin: ValueOrigin{File: file, Line: 1, Col: 1}}
 	for _, doc := range parsed.Docs {
 		if doc.Body == nil {
 			continue
@@ -137,15 +137,15 @@ type nodeBuilder struct {
 	errs    []Error
 }
 
-func (g *nodeBuilder) positionOf(n ast.Node) Origin {
+func (g *nodeBuilder) positionOf(n ast.Node) ValueOrigin {
 	if m, ok := n.(*ast.MappingNode); ok && len(m.Values) > 0 && !m.IsFlowStyle {
 		n = m.Values[0].Key // a block mapping's own token is its first colon
 	}
 	tk := n.GetToken()
 	if tk == nil || tk.Position == nil {
-		return Origin{File: g.file, Line: 1, Col: 1}
+		return ValueOrigin{File: g.file, Line: 1, Col: 1}
 	}
-	return Origin{File: g.file, Line: tk.Position.Line, Col: tk.Position.Column}
+	return ValueOrigin{File: g.file, Line: tk.Position.Line, Col: tk.Position.Column}
 }
 
 func (g *nodeBuilder) build(n ast.Node) *node {
@@ -180,12 +180,12 @@ func (g *nodeBuilder) build(n ast.Node) *node {
 	}
 }
 
-func (g *nodeBuilder) scalar(at Origin, text string) *node {
+func (g *nodeBuilder) scalar(at ValueOrigin, text string) *node {
 	e := g.expand.expand(g.shield.unescape(text))
 	return &node{kind: scalarNode, origin: at, text: e.text, missing: e.missing, refers: e.refers, files: e.files}
 }
 
-func (g *nodeBuilder) alias(at Origin, n *ast.AliasNode) *node {
+func (g *nodeBuilder) alias(at ValueOrigin, n *ast.AliasNode) *node {
 	name := n.Value.GetToken().Value
 	if known, ok := g.anchors[name]; ok {
 		return known
@@ -194,7 +194,7 @@ func (g *nodeBuilder) alias(at Origin, n *ast.AliasNode) *node {
 	return &node{kind: nullNode, origin: at}
 }
 
-func (g *nodeBuilder) mapping(at Origin, values []*ast.MappingValueNode) *node {
+func (g *nodeBuilder) mapping(at ValueOrigin, values []*ast.MappingValueNode) *node {
 	m := &node{kind: mapNode, origin: at}
 	for _, v := range values {
 		if v.Key.IsMergeKey() {

@@ -44,20 +44,20 @@ type runsAnswer struct {
 // RunAnswer is one run with everything that explains it (PRD-5.1-A4, PRD-5.2-6).
 type RunAnswer struct {
 	RunRow
-	Active     spaces.SpaceID  `json:"active_space,omitempty"` // where plain messages of the run go; empty before it entered one
-	Rest       string          `json:"rest,omitempty"`
-	Ended      time.Time       `json:"ended,omitzero"`
-	Usage      spaces.Usage    `json:"usage"`
-	Budget     int             `json:"token_budget_estimate"` // 0: no limit
-	Cost       *float64        `json:"cost"`                  // null when no price is configured
-	Manifest   string          `json:"tool_manifest,omitempty"`
-	Denials    []DenialRow     `json:"permission_denials"`
-	Shown      []shownRow      `json:"shown"`
-	Steps      []stepRow       `json:"steps"`
-	Deliveries []deliveryRow   `json:"deliveries"`
-	Lost       []lostRow       `json:"lost_beginnings"`
-	Waits      []waitRow       `json:"waits"`
-	Plan       json.RawMessage `json:"frame_plan"` // of its last step; null without one
+	Active     spaces.SpaceID    `json:"active_space,omitempty"` // where plain messages of the run go; empty before it entered one
+	Rest       string            `json:"rest,omitempty"`
+	Ended      time.Time         `json:"ended,omitzero"`
+	Usage      spaces.TokenUsage `json:"usage"`
+	Budget     int               `json:"token_budget_estimate"` // 0: no limit
+	Cost       *float64          `json:"cost"`                  // null when no price is configured
+	Manifest   string            `json:"tool_manifest,omitempty"`
+	Denials    []DenialRow       `json:"permission_denials"`
+	Shown      []shownRow        `json:"shown"`
+	Steps      []stepRow         `json:"steps"`
+	Deliveries []deliveryRow     `json:"deliveries"`
+	Lost       []lostRow         `json:"lost_beginnings"`
+	Waits      []waitRow         `json:"waits"`
+	Plan       json.RawMessage   `json:"frame_plan"` // of its last step; null without one
 }
 
 // A shownRow is one event that the run was shown.
@@ -65,7 +65,7 @@ type shownRow struct {
 	Event  spaces.EventID       `json:"event"`
 	Seq    int64                `json:"seq"`
 	Actor  spaces.EntityID      `json:"actor,omitempty"`
-	Kind   spaces.Kind          `json:"kind"`
+	Kind   spaces.EventKind     `json:"kind"`
 	State  spaces.InboxRowState `json:"state"`
 	Reason string               `json:"reason"`
 }
@@ -86,14 +86,14 @@ type waitRow struct {
 
 // A stepRow is one model call with what it decided.
 type stepRow struct {
-	N       int              `json:"step"`
-	Phase   spaces.Phase     `json:"phase"`
-	State   spaces.StepState `json:"state"`
-	Finish  string           `json:"finish,omitempty"`
-	Thought string           `json:"thought,omitempty"` // of a contemplation; nobody else has seen it
-	Usage   spaces.Usage     `json:"usage"`
-	At      time.Time        `json:"at"`
-	Acts    []actRow         `json:"acts"`
+	N       int               `json:"step"`
+	Phase   spaces.Phase      `json:"phase"`
+	State   spaces.StepState  `json:"state"`
+	Finish  string            `json:"finish,omitempty"`
+	Thought string            `json:"thought,omitempty"` // of a contemplation; nobody else has seen it
+	Usage   spaces.TokenUsage `json:"usage"`
+	At      time.Time         `json:"at"`
+	Acts    []actRow          `json:"acts"`
 }
 
 // An actRow is one act with what came of it.
@@ -105,24 +105,24 @@ type actRow struct {
 	Note string           `json:"note,omitempty"`
 	Refs []spaces.EventID `json:"refs,omitempty"`
 	// Milliseconds until it was performed; what it sent is among the deliveries.
-	ExecutionMS int64        `json:"execution_ms"`
-	Usage       spaces.Usage `json:"usage,omitzero"`           // of a model that was asked for its sake, as for words for another space; part of the step's
-	Cost        *float64     `json:"estimated_cost,omitempty"` // of that; absent without a price
+	ExecutionMS int64             `json:"execution_ms"`
+	Usage       spaces.TokenUsage `json:"usage,omitzero"`           // of a model that was asked for its sake, as for words for another space; part of the step's
+	Cost        *float64          `json:"estimated_cost,omitempty"` // of that; absent without a price
 }
 
 // A deliveryRow is one decided effect with what became of it.
 type deliveryRow struct {
-	Action   spaces.ActionID    `json:"action"`
-	Kind     spaces.ActionKind  `json:"kind"`
-	Space    spaces.SpaceID     `json:"space"`
-	Event    spaces.EventID     `json:"event"`
-	Account  string             `json:"account"`
-	Chat     string             `json:"chat"`
-	State    spaces.ActionState `json:"state"`
-	Attempts int                `json:"attempts"`
-	Code     string             `json:"code,omitempty"`
-	Problem  string             `json:"problem,omitempty"` // the code to look up in docs/problems.md
-	Receipts []spaces.Ref       `json:"receipts"`
+	Action   spaces.ActionID     `json:"action"`
+	Kind     spaces.ActionKind   `json:"kind"`
+	Space    spaces.SpaceID      `json:"space"`
+	Event    spaces.EventID      `json:"event"`
+	Account  string              `json:"account"`
+	Chat     string              `json:"chat"`
+	State    spaces.ActionState  `json:"state"`
+	Attempts int                 `json:"attempts"`
+	Code     string              `json:"code,omitempty"`
+	Problem  string              `json:"problem,omitempty"` // the code to look up in docs/problems.md
+	Receipts []spaces.MessageRef `json:"receipts"`
 }
 
 // A lostRow is a chat where a streamed partial answer may still be visible, because its
@@ -143,13 +143,13 @@ type DenialRow struct {
 
 // A CauseRow is one link of a chain of causes.
 type CauseRow struct {
-	Event spaces.EventID  `json:"event"`
-	Space spaces.SpaceID  `json:"space"`
-	Seq   int64           `json:"seq"`
-	Actor spaces.EntityID `json:"actor,omitempty"`
-	Name  string          `json:"name,omitempty"` // of the actor, when it is known
-	Kind  spaces.Kind     `json:"kind"`
-	At    time.Time       `json:"at"`
+	Event spaces.EventID   `json:"event"`
+	Space spaces.SpaceID   `json:"space"`
+	Seq   int64            `json:"seq"`
+	Actor spaces.EntityID  `json:"actor,omitempty"`
+	Name  string           `json:"name,omitempty"` // of the actor, when it is known
+	Kind  spaces.EventKind `json:"kind"`
+	At    time.Time        `json:"at"`
 }
 
 // A Grant says what in the configuration decides about a denial.
@@ -221,15 +221,15 @@ type memberRow struct {
 
 // A lineRow is one event of a space with what became of it.
 type lineRow struct {
-	Seq    int64           `json:"seq"`
-	Event  spaces.EventID  `json:"event"`
-	Kind   spaces.Kind     `json:"kind"`
-	Actor  spaces.EntityID `json:"actor,omitempty"`
-	At     time.Time       `json:"at"`
-	Thread spaces.ThreadID `json:"thread,omitempty"`
-	Body   spaces.Body     `json:"body"`
-	Marks  []markRow       `json:"marks"`
-	Places []spaces.Ref    `json:"places"`
+	Seq    int64               `json:"seq"`
+	Event  spaces.EventID      `json:"event"`
+	Kind   spaces.EventKind    `json:"kind"`
+	Actor  spaces.EntityID     `json:"actor,omitempty"`
+	At     time.Time           `json:"at"`
+	Thread spaces.ThreadID     `json:"thread,omitempty"`
+	Body   spaces.EventBody    `json:"body"`
+	Marks  []markRow           `json:"marks"`
+	Places []spaces.MessageRef `json:"places"`
 }
 
 // A markRow is what one mind made of an event.
@@ -335,7 +335,7 @@ type FrameAnswer struct {
 type messageRow struct {
 	Part   string            `json:"part"` // system, keyframe, log, cycle, tail
 	Run    spaces.CycleID    `json:"run,omitempty"`
-	Role   spaces.Role       `json:"role"`
+	Role   spaces.TurnRole   `json:"role"`
 	Text   string            `json:"text"`
 	Calls  []spaces.TurnCall `json:"calls,omitempty"`
 	CallID string            `json:"call,omitempty"`
@@ -351,8 +351,8 @@ type adaptersAnswer struct {
 
 // jobsAnswer is a page of long work, newest first.
 type jobsAnswer struct {
-	Jobs []jobs.Snapshot `json:"jobs"`
-	Next int64           `json:"next,omitempty"` // goes into before for the next page
+	Jobs []jobs.JobSnapshot `json:"jobs"`
+	Next int64              `json:"next,omitempty"` // goes into before for the next page
 }
 
 type pairingsAnswer struct {

@@ -26,7 +26,7 @@ func (c *Console) answer(run Run) RunAnswer {
 		})
 	}
 	for _, e := range run.Inner {
-		if d, ok := e.Body.(spaces.Denied); ok {
+		if d, ok := e.Body.(spaces.CallDenied); ok {
 			a.Denials = append(a.Denials, DenialRow{Denial: d.Denial})
 		}
 	}
@@ -47,7 +47,7 @@ func (c *Console) answer(run Run) RunAnswer {
 // thoughtIn returns what the agent wrote in a contemplation, of which a run has one.
 func thoughtIn(inner []spaces.Event, s spaces.Step) string {
 	for _, e := range inner {
-		if t, ok := e.Body.(spaces.Thought); ok && s.Phase == spaces.Contemplation {
+		if t, ok := e.Body.(spaces.ThoughtRecorded); ok && s.Phase == spaces.Contemplation {
 			return t.Text
 		}
 	}
@@ -82,7 +82,7 @@ func (c *Console) actsOf(agent spaces.AgentID, inner []spaces.Event, step int) [
 
 // cost returns what an agent's calls of its model cost, or nil when nobody said what
 // tokens cost.
-func (c *Console) cost(agent spaces.AgentID, u spaces.Usage) *float64 {
+func (c *Console) cost(agent spaces.AgentID, u spaces.TokenUsage) *float64 {
 	p, known := c.Settings.Price(agent)
 	if !known {
 		return nil

@@ -43,7 +43,7 @@ func siftOf(r *http.Request) eventFilter {
 	return s
 }
 
-func (s eventFilter) wants(e pubsub.Event) bool {
+func (s eventFilter) wants(e pubsub.LiveEvent) bool {
 	if e.Type == pubsub.Skipped {
 		return true
 	}
@@ -67,7 +67,7 @@ func (c *Console) streamEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer c.streams.Add(-1)
-	var events pubsub.Stream
+	var events pubsub.LiveStream
 	switch last, err := resumeFrom(r); {
 	case err != nil:
 		c.fail(w, r, http.StatusBadRequest, "from and Last-Event-ID are ids of events")
@@ -114,7 +114,7 @@ func resumeFrom(r *http.Request) (int64, error) {
 }
 
 // pump sends what the reader wants to see until it has gone or may look no more.
-func pump(ctx context.Context, to *Stream, events pubsub.Stream, want eventFilter, may func(idle bool) bool) {
+func pump(ctx context.Context, to *Stream, events pubsub.LiveStream, want eventFilter, may func(idle bool) bool) {
 	for {
 		next, stop := context.WithTimeoutCause(ctx, heartbeat, errHeartbeat)
 		e, err := events.Next(next)

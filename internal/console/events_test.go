@@ -21,7 +21,7 @@ import (
 )
 
 // listen reads the ids and data of n live events.
-func listen(t *testing.T, w *consoletest.World, query string, header http.Header, n int, meanwhile func()) []string {
+func listen(t *testing.T, w *consoletest.ConsoleWorld, query string, header http.Header, n int, meanwhile func()) []string {
 	t.Helper()
 	server := httptest.NewServer(w.Console.Socket())
 	defer server.Close()
@@ -99,14 +99,14 @@ func TestLiveEventsAreSiftedByWhatTheyAreAbout(t *testing.T) {
 // SECURITY S7: a token that is revoked ends the streams it opened, with the next
 // event; so does another token in the configuration.
 func TestRevokedTokenEndsItsStreams(t *testing.T) {
-	for name, end := range map[string]func(t *testing.T, w *consoletest.World, k console.IssuedKey){
-		"revoked": func(t *testing.T, w *consoletest.World, k console.IssuedKey) {
+	for name, end := range map[string]func(t *testing.T, w *consoletest.ConsoleWorld, k console.IssuedKey){
+		"revoked": func(t *testing.T, w *consoletest.ConsoleWorld, k console.IssuedKey) {
 			t.Helper()
 			if got := ownerDo(t, w, http.MethodDelete, "/api/tokens/"+k.ID, "").Code; got != 200 {
 				t.Fatal(got)
 			}
 		},
-		"changed": func(t *testing.T, w *consoletest.World, k console.IssuedKey) {
+		"changed": func(t *testing.T, w *consoletest.ConsoleWorld, k console.IssuedKey) {
 			t.Helper()
 			testutil.OK(t, w.Store.Keys().DropKey(t.Context(), k.ID))
 			w.Allow(console.Access{Token: strings.Repeat("x", 40)})
@@ -160,7 +160,7 @@ func (h *happenings) Happened(_ context.Context, after int64, _ int) ([]spaces.E
 // were committed, and only from now on.
 func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		bus := &inproc.Bus{}
+		bus := &inproc.EventBus{}
 		stream := bus.Open(16)
 		h := &happenings{}
 		n := console.LiveEventSource{Record: h, Bus: bus, Logger: slog.New(slog.DiscardHandler)}
@@ -169,15 +169,15 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 		wg.Go(func() { _ = n.Run(ctx) })
 		synctest.Wait()
 		inner := spaces.Mind{Agent: "ada", Circle: "home"}
-		add := func(space spaces.SpaceID, branch spaces.BranchID, b spaces.Body) {
+		add := func(space spaces.SpaceID, branch spaces.BranchID, b spaces.EventBody) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			h.events = append(h.events, spaces.Event{ID: "e", Space: space, Branch: branch, Body: b, RecvAt: time.Now()})
 		}
 		add(inner.Inner(), inner.Branch(), spaces.SpanChanged{Span: 7, Space: "s1", What: "opened", Reason: spaces.SpanHeard})
 		add(inner.Inner(), inner.Branch(), spaces.SpanChanged{Span: 7, Space: "s1", What: "checkpointed"})
-		add("s1", spaces.Primary, spaces.Delivered{Message: "m1", Action: "a1", Refs: []spaces.Ref{{}}})
-		add("s1", spaces.Primary, spaces.Failed{Message: "m2", Action: "a2", State: spaces.ActionFailed, Code: "invalid", Reason: "No."})
+		add("s1", spaces.Primary, spaces.ActionDelivered{Message: "m1", Action: "a1", Refs: []spaces.MessageRef{{}}})
+		add("s1", spaces.Primary, spaces.SendFailed{Message: "m2", Action: "a2", State: spaces.ActionFailed, Code: "invalid", Reason: "No."})
 		<-time.After(time.Second)
 		add(inner.Inner(), inner.Branch(), spaces.SpanChanged{Span: 7, Space: "s1", What: "closed", Reason: spaces.SpanDeaf})
 		<-time.After(time.Second)

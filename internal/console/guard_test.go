@@ -314,7 +314,7 @@ func TestRotationCountsAtOnce(t *testing.T) {
 }
 
 // ownerDo calls the control socket.
-func ownerDo(t *testing.T, w *consoletest.World, method, target, body string) *httptest.ResponseRecorder {
+func ownerDo(t *testing.T, w *consoletest.ConsoleWorld, method, target, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	rec := httptest.NewRecorder()
 	w.Console.Socket().ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body)))

@@ -26,12 +26,12 @@ func TestJobsPageTellsEveryState(t *testing.T) {
 	// play has one more job live through what do says.
 	play := func(kind string, total int64, do func(j *jobs.Job) error) {
 		t.Helper()
-		added, err := desk.Add(t.Context(), jobs.Job{Kind: kind, Subject: "acme <b>", Progress: jobs.Progress{Total: total, Unit: "messages"}}, now)
+		added, err := desk.Add(t.Context(), jobs.Job{Kind: kind, Subject: "acme <b>", JobProgress: jobs.JobProgress{Total: total, Unit: "messages"}}, now)
 		testutil.OK(t, err)
 		if do == nil {
 			return
 		}
-		j, err := desk.Claim(t.Context(), jobs.Claim{ID: added.ID, Holder: "one", TTL: time.Hour, At: now})
+		j, err := desk.Claim(t.Context(), jobs.JobClaim{ID: added.ID, Holder: "one", TTL: time.Hour, At: now})
 		if err != nil || j == nil {
 			t.Fatal(j, err)
 		}
@@ -39,13 +39,13 @@ func TestJobsPageTellsEveryState(t *testing.T) {
 		testutil.OK(t, desk.Save(t.Context(), *j, time.Hour, now))
 		testutil.OK(t, do(j))
 	}
-	ask := func(want jobs.State) func(*jobs.Job) error {
+	ask := func(want jobs.JobState) func(*jobs.Job) error {
 		return func(j *jobs.Job) error {
 			_, err := desk.Ask(t.Context(), j.ID, want, now)
 			return err
 		}
 	}
-	end := func(s jobs.State, why string) func(*jobs.Job) error {
+	end := func(s jobs.JobState, why string) func(*jobs.Job) error {
 		return func(j *jobs.Job) error {
 			j.Error = why
 			return desk.End(t.Context(), *j, s, now)
@@ -80,7 +80,7 @@ func TestJobsAreSteeredFromTheConsole(t *testing.T) {
 	for _, step := range []struct {
 		path string
 		code int
-		want jobs.State
+		want jobs.JobState
 	}{
 		{"/api/jobs/1/pause", 200, jobs.Paused},
 		{"/jobs/1/resume", 303, jobs.Ready},

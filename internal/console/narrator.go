@@ -15,7 +15,7 @@ import (
 // happen and nothing twice.
 type LiveEventSource struct {
 	Record ActivityReader
-	Bus    pubsub.Publisher
+	Bus    pubsub.EventPublisher
 	Logger *slog.Logger
 	// Every is how often it looks. Default: 500 ms.
 	Every time.Duration
@@ -78,11 +78,11 @@ func (n *LiveEventSource) publish(e spaces.Event) {
 		n.Bus.Publish(kind, string(s.Reason), facts, e.RecvAt)
 		return
 	}
-	if d, ok := e.Body.(spaces.Delivered); ok {
+	if d, ok := e.Body.(spaces.ActionDelivered); ok {
 		facts["message"], facts["action"], facts["parts"] = string(d.Message), string(d.Action), len(d.Refs)
 		n.Bus.Publish("delivery_sent", string(d.Message), facts, e.RecvAt)
 	}
-	if f, ok := e.Body.(spaces.Failed); ok {
+	if f, ok := e.Body.(spaces.SendFailed); ok {
 		facts["message"], facts["action"], facts["code"], facts["state"] = string(f.Message), string(f.Action), f.Code, string(f.State)
 		n.Bus.Publish("delivery_failed", f.Reason, facts, e.RecvAt)
 	}

@@ -36,7 +36,7 @@ var operations = map[string]operation{
 	"GET /health/bootstrap": {summary: "What became of the start, stage by stage.", gives: Boot{}},
 	"GET /events": {
 		summary: "Live events as they happen, as server-sent events: `id:` and `data:` with one event. A reader that comes back with Last-Event-ID, or from, goes on where it stood; what is kept no more comes as one event of type skipped.",
-		query:   []string{"from: the id of the event that was seen last", "type: types, with commas between them", "mind: agent/circle", "space: a space's id", "run: a run's id"}, gives: pubsub.Event{}, stream: true,
+		query:   []string{"from: the id of the event that was seen last", "type: types, with commas between them", "mind: agent/circle", "space: a space's id", "run: a run's id"}, gives: pubsub.LiveEvent{}, stream: true,
 	},
 	"GET /api/openapi.json": {summary: "This description.", gives: map[string]any{}},
 	"GET /api/status":       {summary: "How everything stands: health, the four lights, and the record in numbers.", gives: statusAnswer{}},
@@ -62,7 +62,7 @@ var operations = map[string]operation{
 	"GET /api/answers/{command}":   {summary: "What a reading command of the program answers there with -o json, as docs/commands.md has it: status, adapters, problems, jobs, hud, events, config show. Its arguments are parameters.", gives: map[string]any{}},
 	"GET /api/problems":            {summary: "Open problems, worst first.", gives: problemsAnswer{}},
 	"GET /api/jobs":                {summary: "Long work, newest first: how far it is, how fast, how long it will take, how it ended.", query: paging[:2], gives: jobsAnswer{}},
-	"POST /api/jobs/{id}/{verb}":   {summary: "Has a job pause, resume or cancel, as the verb says; a running one stops after its next piece. 409 when it is over.", gives: jobs.Snapshot{}},
+	"POST /api/jobs/{id}/{verb}":   {summary: "Has a job pause, resume or cancel, as the verb says; a running one stops after its next piece. 409 when it is over.", gives: jobs.JobSnapshot{}},
 	"GET /api/adapters":            {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
 	"GET /api/config":              {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},
 	"GET /api/config/schema":       {summary: "The JSON schema of the configuration.", gives: map[string]any{}},
@@ -166,7 +166,7 @@ func (s *schemaSet) of(t reflect.Type) map[string]any {
 	switch t {
 	case reflect.TypeFor[time.Time]():
 		return map[string]any{"type": "string", "format": "date-time"}
-	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[spaces.Body]():
+	case reflect.TypeFor[json.RawMessage](), reflect.TypeFor[spaces.EventBody]():
 		return map[string]any{}
 	}
 	switch t.Kind() {

@@ -11,7 +11,7 @@ import (
 )
 
 // jobVerbs are what can be done with a job, by the word for it.
-var jobVerbs = map[string]jobs.State{"pause": jobs.Paused, "resume": jobs.Ready, "cancel": jobs.Cancelled}
+var jobVerbs = map[string]jobs.JobState{"pause": jobs.Paused, "resume": jobs.Ready, "cancel": jobs.Cancelled}
 
 type jobsPage struct {
 	pageLayout
@@ -90,7 +90,7 @@ func (c *Console) jobs(r *http.Request) (jobsAnswer, error) {
 	if err != nil {
 		return jobsAnswer{}, err
 	}
-	a := jobsAnswer{Jobs: []jobs.Snapshot{}}
+	a := jobsAnswer{Jobs: []jobs.JobSnapshot{}}
 	if len(found) > limit {
 		found = found[1:]
 		a.Next = found[0].ID

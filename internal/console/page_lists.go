@@ -146,7 +146,7 @@ func (c *Console) look(r *http.Request, words string) ([]hit, error) {
 		return nil, err
 	}
 	for _, o := range rooms {
-		if has(o.Space.Name) || has(string(o.Space.ID)) || slices.ContainsFunc(o.Chats, func(m spaces.Mapping) bool { return has(m.Chat) || has(m.Title) }) {
+		if has(o.Space.Name) || has(string(o.Space.ID)) || slices.ContainsFunc(o.Chats, func(m spaces.ChatMapping) bool { return has(m.Chat) || has(m.Title) }) {
 			hits = append(hits, hit{"space", o.Space.Name, "/spaces/" + string(o.Space.ID), textformat.CountNoun(o.Members, "member")})
 		}
 	}

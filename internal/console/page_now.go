@@ -28,7 +28,7 @@ type recentEvent struct {
 	At    time.Time
 	Space spaces.SpaceID
 	Seq   int64
-	Kind  spaces.Kind
+	Kind  spaces.EventKind
 	Who   string
 	What  string
 }
@@ -98,53 +98,53 @@ func nameOf(id spaces.EntityID, names map[spaces.EntityID]spaces.Entity) string 
 }
 
 // tellingOf says in words what an event is.
-func tellingOf(b spaces.Body) string {
+func tellingOf(b spaces.EventBody) string {
 	switch b := b.(type) {
-	case spaces.Said:
+	case spaces.MessagePosted:
 		text := b.Text
 		for _, a := range b.Attachments {
 			text = strings.TrimSpace(text + " [" + a.Kind + Because(a.Name) + "]")
 		}
 		return text
-	case spaces.Edited:
+	case spaces.MessageEdited:
 		return "edited to: " + b.Text
-	case spaces.Transcribed:
+	case spaces.VoiceTranscribed:
 		return "heard: " + b.Text
-	case spaces.Deleted:
+	case spaces.MessageDeleted:
 		return "deleted a message"
-	case spaces.Reacted:
+	case spaces.ReactionAdded:
 		return "reacted " + b.Emoji
-	case spaces.Unreacted:
+	case spaces.ReactionRemoved:
 		if b.Everybody {
 			return strings.TrimSpace("took off everybody's " + b.Emoji)
 		}
 		return "took back " + b.Emoji
-	case spaces.Joined:
+	case spaces.MemberJoined:
 		return string(b.Who) + " joined"
-	case spaces.Left:
+	case spaces.MemberLeft:
 		return string(b.Who) + " left"
-	case spaces.Renamed:
+	case spaces.SpaceRenamed:
 		return "renamed to " + b.Title
-	case spaces.Pinned:
+	case spaces.MessagePinned:
 		return "pinned a message"
-	case spaces.Unpinned:
+	case spaces.MessageUnpinned:
 		return "unpinned a message"
-	case spaces.Migrated:
+	case spaces.ChatMigrated:
 		return "the chat goes on as " + b.To
-	case spaces.Linked:
+	case spaces.ChatLinked:
 		return "linked to " + b.Account + " " + b.Chat
-	case spaces.Unlinked:
+	case spaces.ChatUnlinked:
 		return "unlinked from " + b.Account + " " + b.Chat + Because(b.Reason)
-	case spaces.Delivered:
+	case spaces.ActionDelivered:
 		return "delivered in " + textformat.CountNoun(len(b.Refs), "part")
-	case spaces.Failed:
+	case spaces.SendFailed:
 		return string(b.State) + Because(b.Reason)
-	case spaces.Gap:
+	case spaces.HistoryGap:
 		return "nobody can tell what was said here" + Because(b.Reason)
-	case spaces.Unreadable:
+	case spaces.UnreadableUpdate:
 		return "something that could not be read" + Because(b.Reason)
-	case spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought, spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised,
-		spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped,
+	case spaces.NoteAdded, spaces.BookmarkSet, spaces.CycleStarted, spaces.ThoughtRecorded, spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised,
+		spaces.GoalSet, spaces.MemoryAdded, spaces.MemoryRemoved, spaces.CallDenied, spaces.StatesChanged, spaces.ContextCompacted, spaces.CycleStopped,
 		spaces.SpanChanged:
 		return string(b.Kind()) // of an inner log, which these pages do not list
 	}

@@ -32,7 +32,7 @@ type spokenLine struct {
 	What   string
 	Agent  bool
 	Aside  bool // not said by anybody
-	Origin *spaces.Provenance
+	Origin *spaces.SendOrigin
 }
 
 func (c *Console) pageSpace(r *http.Request) (view, error) {
@@ -57,7 +57,7 @@ func (c *Console) pageSpace(r *http.Request) (view, error) {
 		s := spokenLine{lineRow: l, Who: nameOf(l.Actor, names), What: tellingOf(l.Body)}
 		_, s.Agent = l.Actor.IsAgent()
 		s.Aside = l.Kind != spaces.KindSaid
-		if said, ok := l.Body.(spaces.Said); ok {
+		if said, ok := l.Body.(spaces.MessagePosted); ok {
 			s.Origin = said.Origin
 		}
 		p.Lines = append(p.Lines, s)

@@ -256,7 +256,7 @@ func deliveryClass(s spaces.ActionState) string {
 	return "calm"
 }
 
-func jobClass(s jobs.State) string {
+func jobClass(s jobs.JobState) string {
 	switch s {
 	case jobs.Done:
 		return "good"

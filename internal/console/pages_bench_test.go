@@ -32,7 +32,7 @@ func BenchmarkPagesOfStrangers(b *testing.B) {
 	measurePages(b, w, map[string]string{"now": "/", "spaces": "/spaces", "minds": "/minds", "memory": "/memory", "runs": "/runs", "search": "/search?q=room+42"})
 }
 
-func measurePages(b *testing.B, w *consoletest.World, pages map[string]string) {
+func measurePages(b *testing.B, w *consoletest.ConsoleWorld, pages map[string]string) {
 	b.Helper()
 	session := w.Key(console.KeySession)
 	h := w.Console.Handler()

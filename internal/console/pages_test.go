@@ -72,7 +72,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 }
 
 // get reads an answer of the API over the control socket.
-func get(t *testing.T, w *consoletest.World, path string, code int) map[string]any {
+func get(t *testing.T, w *consoletest.ConsoleWorld, path string, code int) map[string]any {
 	t.Helper()
 	rec := ownerDo(t, w, http.MethodGet, path, "")
 	if rec.Code != code {

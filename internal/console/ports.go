@@ -77,7 +77,7 @@ type Rooms interface {
 	// RoomNames returns how every room is called.
 	RoomNames(ctx context.Context) (map[spaces.SpaceID]string, error)
 	// Room returns one room with its members, or [ErrUnknown].
-	Room(ctx context.Context, id spaces.SpaceID) (Room, []spaces.Member, error)
+	Room(ctx context.Context, id spaces.SpaceID) (Room, []spaces.SpaceMember, error)
 	// Recent returns the newest events of every room, or of one, in the order in
 	// which they were recorded.
 	Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]spaces.Event, error)
@@ -142,7 +142,7 @@ type Memories interface {
 // A Memory is what a mind has of its own.
 type Memory struct {
 	Self    spaces.InnerState
-	Plans   []spaces.Timer        // timers too; the next first
+	Plans   []spaces.WakeTimer    // timers too; the next first
 	Digests []spaces.CycleSummary // of its old cycles, in their order
 }
 
@@ -172,10 +172,10 @@ type Process interface {
 // Jobs is long work as an operator sees and steers it. Beside its own errors it
 // returns [jobs.ErrUnknown] and [jobs.ErrOver].
 type Jobs interface {
-	jobs.Reader
+	jobs.JobReader
 	// Ask has a job become Paused, Cancelled or Ready (to resume) and returns it as
 	// it is then: a running one is told with its next piece.
-	Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error)
+	Ask(ctx context.Context, id int64, want jobs.JobState) (jobs.Job, error)
 }
 
 // Settings is the configuration in force. Credentials are shown as ***.
@@ -194,9 +194,9 @@ type Settings interface {
 // EventSource is the live events of this process.
 type EventSource interface {
 	// Open returns the events from now on.
-	Open(room int) pubsub.Stream
+	Open(room int) pubsub.LiveStream
 	// Resume returns the events after the one with that id.
-	Resume(id int64, room int) pubsub.Stream
+	Resume(id int64, room int) pubsub.LiveStream
 }
 
 // Totals is the record in numbers.
@@ -215,19 +215,19 @@ type Totals struct {
 
 // Room is a space as an operator sees it.
 type Room struct {
-	Space   spaces.Space     `json:"space"`
-	Chats   []spaces.Mapping `json:"chats"`
-	Agents  []spaces.AgentID `json:"agents"`
-	Members int              `json:"members"`
-	Events  int64            `json:"events"` // seq of its last event
-	Last    time.Time        `json:"last"`   // when that was recorded; zero without any
+	Space   spaces.Space         `json:"space"`
+	Chats   []spaces.ChatMapping `json:"chats"`
+	Agents  []spaces.AgentID     `json:"agents"`
+	Members int                  `json:"members"`
+	Events  int64                `json:"events"` // seq of its last event
+	Last    time.Time            `json:"last"`   // when that was recorded; zero without any
 }
 
 // A LogLine is one event of a room with what became of it.
 type LogLine struct {
 	Event  spaces.Event
-	Marks  []GateMark   // what each mind made of it, in the order of the uplinks
-	Places []spaces.Ref // where an agent's message is on platforms
+	Marks  []GateMark          // what each mind made of it, in the order of the uplinks
+	Places []spaces.MessageRef // where an agent's message is on platforms
 }
 
 // A GateMark is what one mind made of an event.
@@ -269,8 +269,8 @@ type Run struct {
 	Turns   []spaces.TranscriptTurn `json:"turns"`
 	Inner   []spaces.Event          `json:"inner"` // what it wrote into the inner log
 	Actions []spaces.Action         `json:"actions"`
-	Lost    []spaces.Ref            `json:"lost"`  // chats in which the beginning of an answer may stand, and nobody can tell
-	Waits   []spaces.Wait           `json:"waits"` // those that ended for it, and what it waits or waited for itself
+	Lost    []spaces.MessageRef     `json:"lost"`  // chats in which the beginning of an answer may stand, and nobody can tell
+	Waits   []spaces.PendingWait    `json:"waits"` // those that ended for it, and what it waits or waited for itself
 }
 
 // DenialFilter chooses denials. Its zero value matches all.

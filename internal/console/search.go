@@ -35,13 +35,13 @@ func (c *Console) said(r *http.Request, limit int) ([]FoundRow, error) {
 func quoted(words string) string { return "'" + strings.ReplaceAll(words, "'", `'\''`) + "'" }
 
 // wordsOf returns the words of a message or of an edit of one.
-func wordsOf(b spaces.Body) string {
+func wordsOf(b spaces.EventBody) string {
 	switch b := b.(type) { //nolint:gochecksumtype // nothing else has words of its own
-	case spaces.Said:
+	case spaces.MessagePosted:
 		return b.Text
-	case spaces.Edited:
+	case spaces.MessageEdited:
 		return b.Text
-	case spaces.Transcribed:
+	case spaces.VoiceTranscribed:
 		return b.Text
 	}
 	return ""

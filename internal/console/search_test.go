@@ -18,18 +18,18 @@ func TestWordsThatStandAreFound(t *testing.T) {
 	l := w.Live("the Harbour at dawn")
 	account, chat := "telegram:42", "-999"
 	place, err := w.Store.Border().Open(t.Context(), spaces.OpenRequest{
-		Name: "Docks", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: "Docks", Live: true}},
+		Name: "Docks", Circle: "home", At: time.Now(), Chats: []spaces.ChatMapping{{Account: account, Chat: chat, Title: "Docks", Live: true}},
 	})
 	testutil.OK(t, err)
-	ref := func(id string) spaces.Ref { return spaces.Ref{Account: account, Chat: chat, Message: id} }
-	kai := spaces.Identity{Platform: "telegram", User: "u9", Kind: spaces.Human, Name: "Kai"}
+	ref := func(id string) spaces.MessageRef { return spaces.MessageRef{Account: account, Chat: chat, Message: id} }
+	kai := spaces.PlatformIdentity{Platform: "telegram", User: "u9", Kind: spaces.Human, Name: "Kai"}
 	var items []spaces.IngestItem
-	for i, body := range []spaces.Body{
-		spaces.Said{Text: "a lighthouse stays", Ref: ref("1")},
-		spaces.Said{Text: "a lighthouse goes", Ref: ref("2")},
-		spaces.Said{Text: "an old lighthouse", Ref: ref("3")},
-		spaces.Edited{Text: "a new windmill", Ref: ref("3")},
-		spaces.Deleted{Ref: ref("2")},
+	for i, body := range []spaces.EventBody{
+		spaces.MessagePosted{Text: "a lighthouse stays", Ref: ref("1")},
+		spaces.MessagePosted{Text: "a lighthouse goes", Ref: ref("2")},
+		spaces.MessagePosted{Text: "an old lighthouse", Ref: ref("3")},
+		spaces.MessageEdited{Text: "a new windmill", Ref: ref("3")},
+		spaces.MessageDeleted{Ref: ref("2")},
 	} {
 		items = append(items, spaces.IngestItem{From: kai, Event: spaces.Event{
 			Space: place.Space, Object: spaces.ChatObject, Body: body, At: time.Now(), RecvAt: time.Now(), Source: "s" + string(rune('a'+i)),

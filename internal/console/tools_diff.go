@@ -100,8 +100,8 @@ func changeOf(was, is spaces.ToolDefinition) ToolChange {
 	return c
 }
 
-func argumentsOf(o spaces.ToolDefinition) map[string]spaces.Argument {
-	all := map[string]spaces.Argument{}
+func argumentsOf(o spaces.ToolDefinition) map[string]spaces.ToolArgument {
+	all := map[string]spaces.ToolArgument{}
 	for _, a := range o.Arguments() {
 		all[a.Name] = a
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // told reads an answer of the API.
-func told[A any](t *testing.T, w *consoletest.World, path string, code int) (a A) {
+func told[A any](t *testing.T, w *consoletest.ConsoleWorld, path string, code int) (a A) {
 	t.Helper()
 	rec := ownerDo(t, w, http.MethodGet, path, "")
 	if err := json.Unmarshal(rec.Body.Bytes(), &a); err != nil || rec.Code != code {

@@ -31,7 +31,7 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 	at := func(minutes int) time.Time { return begin.Add(time.Duration(minutes) * time.Minute) }
 	_, err := w.Store.Border().Open(t.Context(), spaces.OpenRequest{
 		Key: "ops", Name: "#ops", Circle: "home", Wake: spaces.WakeAll, Agents: []spaces.AgentID{"ada"}, At: at(2),
-		Chats: []spaces.Mapping{{Account: "slack:T1:U1", Chat: "C1", Live: true}},
+		Chats: []spaces.ChatMapping{{Account: "slack:T1:U1", Chat: "C1", Live: true}},
 	})
 	err = errors.Join(err, w.Store.Border().SetConnected(t.Context(), "slack:T1:U1", false, at(20)), w.Store.Border().SetConnected(t.Context(), "slack:T1:U1", true, at(30)))
 	for _, s := range []activity.ConnPeriod{

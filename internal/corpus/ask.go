@@ -52,7 +52,7 @@ func (m *generator) remembered(text string, f *fact) string {
 }
 
 func (m *generator) question(kind string, f *fact, text string, evidence []string) {
-	m.questions = append(m.questions, Question{
+	m.questions = append(m.questions, RecallQuestion{
 		ID: fmt.Sprintf("%s?%d", m.name, len(m.questions)+1), Space: m.name, At: m.at, From: m.other(f.who),
 		Text: m.fill(text, f), Kind: kind, Evidence: evidence,
 	})

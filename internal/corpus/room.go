@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A Line is something said in a room. The JSON form is what trestle replay reads.
-type Line struct {
+// A RoomLine is something said in a room. The JSON form is what trestle replay reads.
+type RoomLine struct {
 	ID      string    `json:"id"`
 	Space   string    `json:"space"`
 	Session string    `json:"session"`
@@ -20,9 +20,9 @@ type Line struct {
 	Edits   string    `json:"edits,omitempty"` // the line whose words this replaces
 }
 
-// A Question is asked when everything was said. Evidence names the lines that
+// A RecallQuestion is asked when everything was said. Evidence names the lines that
 // answer it, none if nobody ever said it.
-type Question struct {
+type RecallQuestion struct {
 	ID       string    `json:"id"`
 	Space    string    `json:"space"`
 	At       time.Time `json:"at"`
@@ -35,24 +35,24 @@ type Question struct {
 // Kinds are the kinds of question, in the order they are reported.
 var Kinds = []string{"single", "several", "when", "who", "changed", "never"}
 
-// A Style is how people write.
-type Style string
+// A WritingStyle is how people write.
+type WritingStyle string
 
 // The styles of rooms.
 const (
-	Written Style = "written" // two or three people, whole sentences
-	Chat    Style = "chat"    // half a dozen people, short lines, slips
+	Written WritingStyle = "written" // two or three people, whole sentences
+	Chat    WritingStyle = "chat"    // half a dozen people, short lines, slips
 )
 
 // A Conversation is one conversation with what can be asked about it.
 type Conversation struct {
-	Lines     []Line
-	Questions []Question
+	Lines     []RoomLine
+	Questions []RecallQuestion
 }
 
 // Make makes up the room of that name, of about 22 thousand tokens. The same
 // arguments give the same room.
-func Make(seed uint64, name string, style Style) Conversation {
+func Make(seed uint64, name string, style WritingStyle) Conversation {
 	rnd := rand.New(rand.NewPCG(seed, uint64(len(name))<<32|uint64(len(style)))) //nolint:gosec // rooms are not secret
 	m := &generator{rnd: rnd, name: name, style: style, domains: domains(), at: time.Date(2025, 3, 4, 8, 0, 0, 0, time.UTC).Add(time.Duration(seed%90) * 24 * time.Hour)}
 	sessions, lines, folk := 26, 24, 2+rnd.IntN(2)
@@ -74,15 +74,15 @@ func Make(seed uint64, name string, style Style) Conversation {
 type generator struct {
 	rnd       *rand.Rand
 	name      string
-	style     Style
+	style     WritingStyle
 	domains   []topic
 	people    []string // the last one is only talked about
 	at        time.Time
 	now       int       // number of the session
 	facts     [][]*fact // by session
 	all       []*fact
-	lines     []Line
-	questions []Question
+	lines     []RoomLine
+	questions []RecallQuestion
 }
 
 func pick[T any](r *rand.Rand, of []T) T { return of[r.IntN(len(of))] }
@@ -171,7 +171,7 @@ func (m *generator) say(who, text, answers string) string {
 		text, pause = m.slips(text), 5+m.rnd.IntN(90)
 	}
 	m.at = m.at.Add(time.Duration(pause) * time.Second)
-	l := Line{
+	l := RoomLine{
 		ID: fmt.Sprintf("%s:%d:%d", m.name, m.now+1, len(m.lines)+1), Space: m.name, Session: fmt.Sprint(m.now + 1),
 		At: m.at, From: who, Text: text,
 	}

@@ -10,7 +10,7 @@ import (
 
 // CONTEXT 4: a seed makes the same room for ever, and another one another.
 func TestASeedIsARoom(t *testing.T) {
-	for _, style := range []Style{Written, Chat} {
+	for _, style := range []WritingStyle{Written, Chat} {
 		a, b := Make(7, "hall", style), Make(7, "hall", style)
 		if diff := cmp.Diff(a, b); diff != "" {
 			t.Errorf("%s differs from itself:\n%s", style, diff)
@@ -26,9 +26,9 @@ func TestASeedIsARoom(t *testing.T) {
 func TestEvidenceStandsInTheRoom(t *testing.T) {
 	kinds, words := map[string]int{}, 0
 	for seed := range uint64(6) {
-		for _, style := range []Style{Written, Chat} {
+		for _, style := range []WritingStyle{Written, Chat} {
 			r := Make(seed, "hall", style)
-			said := map[string]Line{}
+			said := map[string]RoomLine{}
 			for i, l := range r.Lines {
 				if _, twice := said[l.ID]; twice || l.From == "" || l.Text == "" || i > 0 && l.At.Before(r.Lines[i-1].At) {
 					t.Fatalf("line %+v", l)

@@ -15,10 +15,10 @@ import (
 // Evidence is everything one case leaves behind.
 type evidence struct {
 	said    []saying
-	atKill  record              // zero when nothing was killed
-	end     record              // after the last stop
-	calls   []faketelegram.Call // of the platform's ledger
-	acked   []faketelegram.Ack
+	atKill  record                 // zero when nothing was killed
+	end     record                 // after the last stop
+	calls   []faketelegram.APICall // of the platform's ledger
+	acked   []faketelegram.UpdateAck
 	killed  int // how many of calls came before the kill
 	kills   int
 	model   []llmtest.LedgerEntry

@@ -25,15 +25,15 @@ func TestABackfillSurvivesAKill(t *testing.T) {
 	s := &stage{world: newWorld(t, seedOf("backfill", 0), 0)}
 	discord := fakediscord.New(fakediscord.Options{})
 	bot := discord.AddBot(fakediscord.BotProfile{Token: "faults", Name: "ada"})
-	maya := discord.AddPerson(fakediscord.Profile{Name: "Maya"})
+	maya := discord.AddPerson(fakediscord.UserProfile{Name: "Maya"})
 	guild := discord.NewGuild("Work", maya)
 	ops := guild.NewChannel("ops", fakediscord.TextChannel)
 	thread := ops.NewThread(maya, "food")
 	var want []string
-	for _, in := range []*fakediscord.Channel{ops, thread} {
+	for _, in := range []*fakediscord.GuildChannel{ops, thread} {
 		for range 450 {
 			want = append(want, fmt.Sprintf("line %d", len(want)))
-			in.Says(maya, want[len(want)-1], fakediscord.Said{})
+			in.Says(maya, want[len(want)-1], fakediscord.PostOptions{})
 		}
 	}
 	s.config = fmt.Sprintf("adapters:\n  guild: {type: discord, token: faults, api_url: %q}\n"+
@@ -44,13 +44,13 @@ func TestABackfillSurvivesAKill(t *testing.T) {
 		t.Fatal("the bot did not connect")
 	}
 	guild.Adds(bot, 0) // what was said before is no gap
-	discord.Fault(fake.Fault{Method: "get messages", Do: fake.Hang, Skip: 6})
+	discord.Fault(fake.CallFault{Method: "get messages", Do: fake.Hang, Skip: 6})
 	asked := exec.CommandContext(ctx, binary, "backfill", "ops", "--since", "30d", "--config", prog.config, "--data", prog.data)
 	asked.Stderr = os.Stderr
 	asked.Env = []string{"HOME=" + prog.dir, "PATH=" + os.Getenv("PATH")}
 	testutil.OK(t, asked.Start())
 	reached := func() bool {
-		return slices.ContainsFunc(discord.Ledger().Calls, func(c fakediscord.Call) bool { return c.Fault == fake.Hang })
+		return slices.ContainsFunc(discord.Ledger().Calls, func(c fakediscord.APICall) bool { return c.Fault == fake.Hang })
 	}
 	if !await(ctx, reached) {
 		t.Fatal("the history was not read that far")

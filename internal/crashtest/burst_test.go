@@ -67,7 +67,7 @@ func TestLostDoorbellCostsNoMessage(t *testing.T) {
 	for range 4 {
 		w.says()
 	}
-	prog.start(t, failpoint.Plan{{Point: "ingest.after_commit", Hit: 1, Action: failpoint.Fail}})
+	prog.start(t, failpoint.FaultPlan{{Point: "ingest.after_commit", Hit: 1, Action: failpoint.Fail}})
 	if !await(ctx, func() bool { return prog.readable(ctx) }) {
 		t.Fatal("nothing was recorded")
 	}
@@ -87,7 +87,7 @@ func TestGroupsThatAreWrittenTwiceChangeNothing(t *testing.T) {
 	defer cancel()
 	w := newWorld(t, 6, 10)
 	prog := newProgram(t, w, "")
-	prog.start(t, failpoint.Plan{{Point: "group.written", Action: failpoint.Fail}})
+	prog.start(t, failpoint.FaultPlan{{Point: "group.written", Action: failpoint.Fail}})
 	w.says()
 	await(ctx, func() bool { return len(w.unanswered()) == 0 }) // it is up
 	pulse := time.NewTicker(time.Second / 50)
@@ -113,7 +113,7 @@ func TestNothingStaleLeavesAfterADowntime(t *testing.T) {
 	for range 4 {
 		w.says()
 	}
-	prog.start(t, failpoint.Plan{{Point: "outbox.sending", Hit: 1, Action: failpoint.Kill}})
+	prog.start(t, failpoint.FaultPlan{{Point: "outbox.sending", Hit: 1, Action: failpoint.Kill}})
 	testutil.OK(t, prog.killed(ctx))
 	e := &evidence{kills: 1, atKill: readRecord(t, copyRecord(t, prog.data))}
 	w.testify(e)

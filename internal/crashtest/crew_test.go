@@ -20,7 +20,7 @@ import (
 )
 
 // database is the server that crews share; it runs from the first of them on.
-var database testservers.Postgres
+var database testservers.PostgresServer
 
 // perCrew is how often each story of several processes is played.
 const perCrew = 3

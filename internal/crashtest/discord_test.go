@@ -25,17 +25,17 @@ func discordStage(t *testing.T, seed uint64) *stage {
 	s := &stage{world: newWorld(t, seed, 0), more: ", max: {name: Max}", batched: true, resumes: true}
 	discord := fakediscord.New(fakediscord.Options{})
 	bot := discord.AddBot(fakediscord.BotProfile{Token: "faults", Name: "ada"})
-	maya := discord.AddPerson(fakediscord.Profile{Name: "Maya"})
+	maya := discord.AddPerson(fakediscord.UserProfile{Name: "Maya"})
 	guild := discord.NewGuild("Work", maya)
 	ops := guild.NewChannel("ops", fakediscord.TextChannel)
 	guild.Adds(bot, fakediscord.ManageWebhooks)
-	corners := []*fakediscord.Channel{ops, ops.NewThread(maya, "one"), ops.NewThread(maya, "two"), bot.Direct(maya)}
+	corners := []*fakediscord.GuildChannel{ops, ops.NewThread(maya, "one"), ops.NewThread(maya, "two"), bot.Direct(maya)}
 	s.config = fmt.Sprintf("adapters:\n  guild: {type: discord, token: faults, api_url: %q}\ndefault_agents: [ada]\n"+
 		"spaces:\n  ops: {name: Ops, agents: [ada], wake: all, chats: [\"guild:%s\"]}\n", s.serve(t, discord.Serve), ops.ID)
 	s.says = func(in corner, text string, file bool) {
-		with := fakediscord.Said{}
+		with := fakediscord.PostOptions{}
 		if file {
-			with.Files = []fakediscord.File{{Name: "notes.txt", MIME: "text/plain", Data: []byte("bytes of " + text)}}
+			with.Files = []fakediscord.SharedFile{{Name: "notes.txt", MIME: "text/plain", Data: []byte("bytes of " + text)}}
 		}
 		corners[in].Says(maya, text, with)
 	}
@@ -65,15 +65,15 @@ func discordStage(t *testing.T, seed uint64) *stage {
 	sends := []string{"create message", "execute webhook"}
 	s.limits = func() {
 		for _, method := range sends {
-			discord.Fault(fake.Fault{Method: method, Do: fake.Refuse, RetryAfter: 1, Every: 3, Times: 6})
+			discord.Fault(fake.CallFault{Method: method, Do: fake.Refuse, RetryAfter: 1, Every: 3, Times: 6})
 		}
 	}
 	s.hangs = func(skip int) func() bool {
 		for _, method := range sends {
-			discord.Fault(fake.Fault{Method: method, Do: fake.Hang, Apply: true, Skip: skip})
+			discord.Fault(fake.CallFault{Method: method, Do: fake.Hang, Apply: true, Skip: skip})
 		}
 		return func() bool {
-			reached := slices.ContainsFunc(discord.Ledger().Calls, func(c fakediscord.Call) bool { return c.Fault == fake.Hang })
+			reached := slices.ContainsFunc(discord.Ledger().Calls, func(c fakediscord.APICall) bool { return c.Fault == fake.Hang })
 			if reached {
 				discord.ClearFaults()
 			}
@@ -83,9 +83,9 @@ func discordStage(t *testing.T, seed uint64) *stage {
 	s.strains = []func(){
 		s.limits, bot.Freeze, bot.Reconnect, bot.Forget, func() { bot.Close(4000) }, func() { bot.Invalidate(true) }, func() { bot.Invalidate(false) },
 		func() { discord.RefuseConnections(2) },
-		func() { discord.Fault(fake.Fault{Method: sends[0], Do: fake.Cut, Apply: true}) },
-		func() { discord.Fault(fake.Fault{Method: sends[1], Do: fake.Cut, Apply: true}) },
-		func() { discord.Fault(fake.Fault{Method: "get messages", Do: fake.HTML, Times: 3}) },
+		func() { discord.Fault(fake.CallFault{Method: sends[0], Do: fake.Cut, Apply: true}) },
+		func() { discord.Fault(fake.CallFault{Method: sends[1], Do: fake.Cut, Apply: true}) },
+		func() { discord.Fault(fake.CallFault{Method: "get messages", Do: fake.HTML, Times: 3}) },
 	}
 	return s
 }

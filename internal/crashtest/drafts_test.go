@@ -67,7 +67,7 @@ func grows(t *testing.T, s *stage, name string, left int) {
 		}
 		testutil.OK(t, prog.stop(ctx))
 	}
-	prog.start(t, failpoint.Plan{{Point: name, Hit: 1, Action: failpoint.Kill}})
+	prog.start(t, failpoint.FaultPlan{{Point: name, Hit: 1, Action: failpoint.Kill}})
 	s.connects(ctx, t, prog)
 	s.speaks(1, false)
 	testutil.OK(t, prog.killed(ctx))
@@ -127,7 +127,7 @@ func telegramStage(t *testing.T, seed uint64) *stage {
 	corners := []place{{s.forum, 0, s.places[0].who}, s.places[0], s.places[1], s.places[2]}
 	s.says = func(in corner, text string, _ bool) {
 		p := corners[in]
-		p.chat.Says(p.who, text, faketelegram.Said{Thread: p.thread})
+		p.chat.Says(p.who, text, faketelegram.PostOptions{Thread: p.thread})
 	}
 	s.posted = func() (all []posted) {
 		for _, c := range s.chats() {
@@ -140,7 +140,7 @@ func telegramStage(t *testing.T, seed uint64) *stage {
 		return all
 	}
 	s.ready = func() bool {
-		return slices.ContainsFunc(s.telegram.Ledger().Calls, func(c faketelegram.Call) bool { return c.Method == "getUpdates" })
+		return slices.ContainsFunc(s.telegram.Ledger().Calls, func(c faketelegram.APICall) bool { return c.Method == "getUpdates" })
 	}
 	s.unacked = func() int { return 0 }
 	return s

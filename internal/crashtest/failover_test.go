@@ -25,7 +25,7 @@ func TestCrewNoticesLostCommits(t *testing.T) {
 		hush := s.talks(seed)
 		defer hush()
 		s.converses(ctx, t)
-		behind.Suffer(testservers.Fault{Hold: testservers.Both})
+		behind.Suffer(testservers.ProxyFault{Hold: testservers.Both})
 		passes(ctx, 2*time.Second)
 		had := s.turns(ctx, t)
 		s.fails(t, replica)
@@ -58,7 +58,7 @@ func (s *siege) turns(ctx context.Context, t *testing.T) int {
 }
 
 // fails has a replica take over from the server, which is gone for good.
-func (s *siege) fails(t *testing.T, over *testservers.Postgres) {
+func (s *siege) fails(t *testing.T, over *testservers.PostgresServer) {
 	t.Helper()
 	s.postgres.Crash(t)
 	over.Promote(t)

@@ -23,10 +23,10 @@ import (
 type crossing struct {
 	*world
 	config string
-	heard  func() bool                // the program listens everywhere
-	posts  func(name string, n int)   // somebody posts a file, on the n-th platform
-	shown  func() [3]map[string]int   // on each platform, how often a file stands there
-	faults func(f fake.Fault) []reach // arms a fault on each platform
+	heard  func() bool                    // the program listens everywhere
+	posts  func(name string, n int)       // somebody posts a file, on the n-th platform
+	shown  func() [3]map[string]int       // on each platform, how often a file stands there
+	faults func(f fake.CallFault) []reach // arms a fault on each platform
 }
 
 // reach reports whether a fault of one platform met a call.
@@ -72,12 +72,12 @@ func openCrossing(t *testing.T, seed uint64) *crossing {
 	family, maya := c.forum, c.places[0].who
 	slack := fakeslack.New(fakeslack.Options{})
 	app := slack.AddApp(fakeslack.AppProfile{Name: "Ada", BotToken: "xoxb-faults", AppToken: "xapp-faults"})
-	kai := slack.AddPerson(fakeslack.Profile{Name: "Kai"})
+	kai := slack.AddPerson(fakeslack.UserProfile{Name: "Kai"})
 	ops := slack.NewChannel("ops", kai)
 	ops.Invites(kai, app)
 	discord := fakediscord.New(fakediscord.Options{})
 	bot := discord.AddBot(fakediscord.BotProfile{Token: "faults", Name: "ada"})
-	lee := discord.AddPerson(fakediscord.Profile{Name: "Lee"})
+	lee := discord.AddPerson(fakediscord.UserProfile{Name: "Lee"})
 	guild := discord.NewGuild("Work", lee)
 	kitchen := guild.NewChannel("kitchen", fakediscord.TextChannel)
 	guild.Adds(bot, fakediscord.ManageWebhooks)
@@ -97,11 +97,11 @@ spaces:
 		bytes := []byte("bytes of " + name)
 		switch n % 3 {
 		case 0:
-			family.Says(maya, "", faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: name, Data: bytes}})
+			family.Says(maya, "", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "document", Name: name, Data: bytes}})
 		case 1:
-			ops.Says(kai, "", fakeslack.Said{File: &fakeslack.File{Name: name, MIME: "text/plain", Data: bytes}})
+			ops.Says(kai, "", fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: name, MIME: "text/plain", Data: bytes}})
 		case 2:
-			kitchen.Says(lee, "", fakediscord.Said{Files: []fakediscord.File{{Name: name, MIME: "text/plain", Data: bytes}}})
+			kitchen.Says(lee, "", fakediscord.PostOptions{Files: []fakediscord.SharedFile{{Name: name, MIME: "text/plain", Data: bytes}}})
 		}
 	}
 	c.shown = func() (all [3]map[string]int) {
@@ -125,7 +125,7 @@ spaces:
 		}
 		return all
 	}
-	c.faults = func(f fake.Fault) []reach {
+	c.faults = func(f fake.CallFault) []reach {
 		telegram := c.telegram.Fault(f)
 		onSlack, onDiscord := slack.Fault(f), discord.Fault(f)
 		return []reach{
@@ -143,12 +143,12 @@ func (c *crossing) play(t *testing.T, point, call string, n int) {
 	defer cancel()
 	prog := newProgram(t, c.world, "")
 	testutil.OK(t, os.WriteFile(filepath.Clean(prog.config), []byte(c.config), 0o600))
-	var plan failpoint.Plan
+	var plan failpoint.FaultPlan
 	var hung []reach
 	if point != "" {
-		plan = failpoint.Plan{{Point: point, Hit: n, Action: failpoint.Kill}}
+		plan = failpoint.FaultPlan{{Point: point, Hit: n, Action: failpoint.Kill}}
 	} else {
-		hung = c.faults(fake.Fault{Method: call, Do: fake.Hang, Apply: true, Skip: n - 1})
+		hung = c.faults(fake.CallFault{Method: call, Do: fake.Hang, Apply: true, Skip: n - 1})
 	}
 	prog.start(t, plan)
 	if !await(ctx, func() bool { return c.heard() || prog.over() }) {

@@ -72,14 +72,14 @@ func (p point) play(t *testing.T, seed uint64, f *figures) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	w := newWorld(t, seed, 3)
 	if p.id == "K21" {
-		w.telegram.Fault(fake.Fault{Do: fake.Refuse, Method: "sendMessage", RetryAfter: 1, Every: 4, Times: -1})
+		w.telegram.Fault(fake.CallFault{Do: fake.Refuse, Method: "sendMessage", RetryAfter: 1, Every: 4, Times: -1})
 	}
 	w.files = p.id == "K6"
 	prog := newProgram(t, w, "")
 	for range 3 + rng.IntN(4) {
 		w.says() // they are waiting when the program starts
 	}
-	plan := failpoint.Plan{{Point: p.name, Hit: 1 + rng.IntN(p.most), Action: failpoint.Kill}}
+	plan := failpoint.FaultPlan{{Point: p.name, Hit: 1 + rng.IntN(p.most), Action: failpoint.Kill}}
 	prog.start(t, plan)
 	dead, stopTalk := make(chan struct{}), make(chan struct{})
 	var talk sync.WaitGroup

@@ -108,7 +108,7 @@ func TestHalfAPartitionSplitsNoDecision(t *testing.T) {
 		s.converses(ctx, t)
 		alone := s.owner(ctx, t)
 		way := s.link(s.toPostgres, alone)
-		way.Suffer(testservers.Fault{Hold: testservers.Both})
+		way.Suffer(testservers.ProxyFault{Hold: testservers.Both})
 		passes(ctx, 200*time.Millisecond) // what had arrived is carried out
 		e := &evidence{}
 		s.loses(t, e)
@@ -117,7 +117,7 @@ func TestHalfAPartitionSplitsNoDecision(t *testing.T) {
 		way.Mend()
 		s.recovers(ctx, t)
 		for _, link := range s.toRedis {
-			link.Suffer(testservers.Fault{Hold: testservers.Both})
+			link.Suffer(testservers.ProxyFault{Hold: testservers.Both})
 		}
 		s.converses(ctx, t)
 		for _, link := range s.toRedis {

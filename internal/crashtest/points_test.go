@@ -61,7 +61,7 @@ func (e *evidence) recorded() map[string]bool {
 func (e *evidence) forgotten() map[string]bool {
 	found := map[string]bool{}
 	for _, s := range e.said {
-		if slices.ContainsFunc(e.acked, func(a faketelegram.Ack) bool { return a.Chat == s.chat && a.Message == s.message }) {
+		if slices.ContainsFunc(e.acked, func(a faketelegram.UpdateAck) bool { return a.Chat == s.chat && a.Message == s.message }) {
 			found[s.token] = true
 		}
 	}
@@ -114,7 +114,7 @@ func batchIsForgotten(e *evidence) error {
 // fileIsWanted holds when a file that the platform has handed out is still to be
 // fetched, as the record sees it (K6).
 func fileIsWanted(e *evidence) error {
-	asked := slices.ContainsFunc(e.calls, func(c faketelegram.Call) bool { return c.Method == "getFile" })
+	asked := slices.ContainsFunc(e.calls, func(c faketelegram.APICall) bool { return c.Method == "getFile" })
 	if wanted := e.atKill.files["wanted"]; wanted == 0 || !asked {
 		return fmt.Errorf("%d files are wanted, one was asked for: %t", wanted, asked)
 	}
@@ -188,7 +188,7 @@ func (e *evidence) gotten(o order) int {
 // wasLimited holds when an order is under way that the platform told to wait.
 func wasLimited(e *evidence) error {
 	for _, o := range e.atKill.orders {
-		limited := slices.ContainsFunc(e.calls, func(c faketelegram.Call) bool {
+		limited := slices.ContainsFunc(e.calls, func(c faketelegram.APICall) bool {
 			return c.Status == 429 && token.FindString(c.Text) == token.FindString(o.text)
 		})
 		if o.state == "sending" && limited {

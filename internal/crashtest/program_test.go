@@ -87,7 +87,7 @@ spaces:
 }
 
 // start runs the program under a plan.
-func (p *program) start(t *testing.T, plan failpoint.Plan) {
+func (p *program) start(t *testing.T, plan failpoint.FaultPlan) {
 	t.Helper()
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	testutil.OK(t, err)

@@ -122,7 +122,7 @@ const onTheWire = 50 * time.Millisecond
 
 // crossed reports whether a call was on its way when the chat was told to wait:
 // another topic of it had asked.
-func crossed(earlier []faketelegram.Call, c faketelegram.Call) bool {
+func crossed(earlier []faketelegram.APICall, c faketelegram.APICall) bool {
 	for _, told := range slices.Backward(earlier) {
 		if told.Chat == c.Chat && told.Status == http.StatusTooManyRequests && told.Early == 0 {
 			return c.At.Sub(told.At) < onTheWire
@@ -132,7 +132,7 @@ func crossed(earlier []faketelegram.Call, c faketelegram.Call) bool {
 }
 
 // fresh checks that a send did not come after its expiry.
-func (e *evidence) fresh(v *verdict, o order, c faketelegram.Call) {
+func (e *evidence) fresh(v *verdict, o order, c faketelegram.APICall) {
 	if o.expires > 0 && c.At.After(time.UnixMilli(o.expires)) {
 		v.stale++
 		v.fault("I9", "%s left %s after its expiry", o.id, c.At.Sub(time.UnixMilli(o.expires)))

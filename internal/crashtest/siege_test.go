@@ -21,10 +21,10 @@ import (
 // of links that can be harmed.
 type siege struct {
 	*crew
-	postgres   *testservers.Postgres
-	redis      *testservers.Redis
-	toPostgres []*testservers.Proxy // by member
-	toRedis    []*testservers.Proxy
+	postgres   *testservers.PostgresServer
+	redis      *testservers.RedisServer
+	toPostgres []*testservers.FaultProxy // by member
+	toRedis    []*testservers.FaultProxy
 	ended      int // how often a process ended because it could not know whether it may act
 }
 
@@ -42,7 +42,7 @@ func besiege(t *testing.T, id string, play func(ctx context.Context, t *testing.
 // newSiege prepares three processes, by program unless that is nil.
 func newSiege(t *testing.T, w *world, program func(t *testing.T, more string) *program) *siege {
 	t.Helper()
-	s := &siege{crew: &crew{world: w, program: program}, postgres: &testservers.Postgres{}, redis: &testservers.Redis{}}
+	s := &siege{crew: &crew{world: w, program: program}, postgres: &testservers.PostgresServer{}, redis: &testservers.RedisServer{}}
 	t.Cleanup(func() { testutil.OK(t, errors.Join(s.postgres.Stop(), s.redis.Stop())) })
 	s.database = s.postgres.Database(t)
 	s.redis.URL(t)
@@ -50,14 +50,14 @@ func newSiege(t *testing.T, w *world, program func(t *testing.T, more string) *p
 		pg := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", s.postgres.Port))
 		rd := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", s.redis.Port))
 		s.toPostgres, s.toRedis = append(s.toPostgres, pg), append(s.toRedis, rd)
-		way := testservers.Postgres{Port: pg.Port()}
+		way := testservers.PostgresServer{Port: pg.Port()}
 		s.joins(t, s.postgres.URL(s.database), way.URL(s.database), fmt.Sprintf("redis: \"redis://127.0.0.1:%d\"\n", rd.Port()))
 	}
 	return s
 }
 
 // link returns the link of a process.
-func (s *siege) link(links []*testservers.Proxy, p *program) *testservers.Proxy {
+func (s *siege) link(links []*testservers.FaultProxy, p *program) *testservers.FaultProxy {
 	for i, m := range s.members {
 		if m == p {
 			return links[i]

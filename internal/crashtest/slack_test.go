@@ -34,19 +34,19 @@ func slackStageOf(t *testing.T, seed uint64, retries ...time.Duration) *stage {
 	s := &stage{world: newWorld(t, seed, 0)}
 	slack := fakeslack.New(fakeslack.Options{Retries: retries})
 	app := slack.AddApp(fakeslack.AppProfile{Name: "Ada", BotToken: "xoxb-faults", AppToken: "xapp-faults"})
-	maya := slack.AddPerson(fakeslack.Profile{Name: "Maya"})
+	maya := slack.AddPerson(fakeslack.UserProfile{Name: "Maya"})
 	ops := slack.NewChannel("ops", maya)
 	ops.Invites(maya, app)
 	direct := app.Direct(maya)
-	roots := []string{"", ops.Says(maya, "a thread", fakeslack.Said{}), ops.Says(maya, "another", fakeslack.Said{})}
+	roots := []string{"", ops.Says(maya, "a thread", fakeslack.PostOptions{}), ops.Says(maya, "another", fakeslack.PostOptions{})}
 	app.Forget()
 	s.config = fmt.Sprintf("adapters:\n  acme: {type: slack, bot_token: xoxb-faults, app_token: xapp-faults, api_url: %q}\n"+
 		"spaces:\n  ops: {name: Ops, agents: [ada], wake: all, chats: [\"acme:%s\"]}\n", s.serve(t, slack.Serve), ops.ID)
 	said := slices.Clone(roots[1:])
 	s.says = func(in corner, text string, file bool) {
-		with := fakeslack.Said{}
+		with := fakeslack.PostOptions{}
 		if file {
-			with.File = &fakeslack.File{Name: "notes.txt", MIME: "text/plain", Data: []byte("bytes of " + text)}
+			with.File = &fakeslack.SharedFile{Name: "notes.txt", MIME: "text/plain", Data: []byte("bytes of " + text)}
 		}
 		if in == inPrivate {
 			said = append(said, direct.Says(maya, text, with))
@@ -74,20 +74,20 @@ func slackStageOf(t *testing.T, seed uint64, retries ...time.Duration) *stage {
 		return n
 	}
 	s.limits = func() {
-		slack.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Refuse, RetryAfter: 1, Every: 3, Times: 6})
+		slack.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Refuse, RetryAfter: 1, Every: 3, Times: 6})
 	}
 	s.hangs = func(skip int) func() bool {
-		slack.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Hang, Apply: true, Skip: skip})
+		slack.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Hang, Apply: true, Skip: skip})
 		return func() bool {
-			return slices.ContainsFunc(slack.Ledger().Calls, func(c fakeslack.Call) bool { return c.Fault == fake.Hang })
+			return slices.ContainsFunc(slack.Ledger().Calls, func(c fakeslack.APICall) bool { return c.Fault == fake.Hang })
 		}
 	}
 	s.strains = []func(){
 		s.limits, app.Sever, app.Freeze, func() { app.Disconnect("refresh_requested") }, func() { app.Redeliver(3) }, func() { app.Disorder(2) },
-		func() { slack.Fault(fake.Fault{Method: "chat.postMessage", Do: fake.Cut, Apply: true}) },
-		func() { slack.Fault(fake.Fault{Method: "conversations.history", Do: fake.HTML, Times: 3}) },
+		func() { slack.Fault(fake.CallFault{Method: "chat.postMessage", Do: fake.Cut, Apply: true}) },
+		func() { slack.Fault(fake.CallFault{Method: "conversations.history", Do: fake.HTML, Times: 3}) },
 		func() {
-			slack.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Refuse, RetryAfter: 2, Times: 2})
+			slack.Fault(fake.CallFault{Method: "apps.connections.open", Do: fake.Refuse, RetryAfter: 2, Times: 2})
 		},
 	}
 	return s

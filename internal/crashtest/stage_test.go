@@ -141,9 +141,9 @@ func (p stagePoint) play(t *testing.T, s *stage, n int) {
 	defer cancel()
 	prog := s.program(t, p.id == "K22", "")
 	hung := s.arranges(p, n)
-	var plan failpoint.Plan
+	var plan failpoint.FaultPlan
 	if p.name != "" {
-		plan = failpoint.Plan{{Point: p.name, Hit: s.hit(p, n), Action: failpoint.Kill}}
+		plan = failpoint.FaultPlan{{Point: p.name, Hit: s.hit(p, n), Action: failpoint.Kill}}
 	}
 	if p.id == "K5" || s.resumes {
 		prog.start(t, nil)

@@ -29,12 +29,12 @@ const (
 func TestStandingStillIsNoWayToWriteLater(t *testing.T) {
 	crews(t, "stale", func(ctx context.Context, t *testing.T, c *crew, seed uint64) {
 		t.Helper()
-		c.model.Delay = func(llm.Request) time.Duration { return 100 * time.Millisecond }
+		c.model.Delay = func(llm.ModelRequest) time.Duration { return 100 * time.Millisecond }
 		c.starts(ctx, t)
 		hush := c.talks(seed)
 		defer hush()
 		c.converses(ctx)
-		wire := c.telegram.Fault(fake.Fault{Do: fake.Delay, Method: "sendMessage", Wait: 2 * term, Times: 2})
+		wire := c.telegram.Fault(fake.CallFault{Do: fake.Delay, Method: "sendMessage", Wait: 2 * term, Times: 2})
 		c.awaits(ctx, t, "sends on the wire", func() bool { return wire.Hits() == 2 })
 		stale := c.owner(ctx, t)
 		stale.signal(t, syscall.SIGSTOP)
@@ -117,7 +117,7 @@ func TestMessageOnTheWireIsNotRepeatedByTheNextOwner(t *testing.T) {
 func TestLosersOfALeaseWriteNothing(t *testing.T) {
 	crews(t, "leases", func(ctx context.Context, t *testing.T, c *crew, seed uint64) {
 		t.Helper()
-		c.model.Delay = func(llm.Request) time.Duration { return 400 * time.Millisecond }
+		c.model.Delay = func(llm.ModelRequest) time.Duration { return 400 * time.Millisecond }
 		c.starts(ctx, t)
 		hush := c.talks(seed)
 		defer hush()

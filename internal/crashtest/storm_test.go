@@ -44,7 +44,7 @@ func TestStormsLoseNothing(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 6*caseLimit)
 				defer cancel()
 				s := begin(t, uint64(seed)) //nolint:gosec // small
-				s.model.Delay = func(llm.Request) time.Duration { return time.Duration(s.dawdle.Load()) }
+				s.model.Delay = func(llm.ModelRequest) time.Duration { return time.Duration(s.dawdle.Load()) }
 				s.breaks(ctx, t)
 				s.rages(ctx, t, harms)
 				s.subsides(ctx, t)
@@ -93,10 +93,12 @@ func telegramStorm(t *testing.T, seed uint64) *storm {
 	s.speaks, s.unheard, s.ready = w.says, w.unanswered, func() bool { return true }
 	s.strains = []func(){
 		func() {
-			w.telegram.Fault(fake.Fault{Do: fake.Refuse, Method: "sendMessage", RetryAfter: 1 + s.rng.IntN(3), Times: 1 + s.rng.IntN(3)})
+			w.telegram.Fault(fake.CallFault{Do: fake.Refuse, Method: "sendMessage", RetryAfter: 1 + s.rng.IntN(3), Times: 1 + s.rng.IntN(3)})
 		},
-		func() { w.telegram.Fault(fake.Fault{Do: fake.HTML, Method: "getUpdates", Times: 1 + s.rng.IntN(3)}) },
-		func() { w.telegram.Fault(fake.Fault{Do: fake.Truncate, Method: "getUpdates"}) },
+		func() {
+			w.telegram.Fault(fake.CallFault{Do: fake.HTML, Method: "getUpdates", Times: 1 + s.rng.IntN(3)})
+		},
+		func() { w.telegram.Fault(fake.CallFault{Do: fake.Truncate, Method: "getUpdates"}) },
 	}
 	s.audits = func(t *testing.T, losses []loss) {
 		t.Helper()
@@ -261,10 +263,10 @@ func (s *storm) takesDown(t *testing.T, p *program, what string, d time.Duration
 }
 
 // holds keeps a way from letting anything pass for a while.
-func (s *storm) holds(t *testing.T, way *testservers.Proxy, what string, d time.Duration) bool {
+func (s *storm) holds(t *testing.T, way *testservers.FaultProxy, what string, d time.Duration) bool {
 	t.Helper()
 	s.loses(d)
-	return s.harm(t, what, d, func() { way.Suffer(testservers.Fault{Hold: testservers.Both}) }, way.Mend)
+	return s.harm(t, what, d, func() { way.Suffer(testservers.ProxyFault{Hold: testservers.Both}) }, way.Mend)
 }
 
 // harm begins something and notes when it is to end, unless it is under way.

@@ -24,16 +24,16 @@ type teller struct{}
 const lines = 260
 
 // Generate thinks, answers or rests.
-func (teller) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (teller) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	open := pending(r.Messages)
 	switch {
 	case r.NoCalls:
-		return llm.Response{Text: fmt.Sprintf("There are %d lines to answer.", len(open)), Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: fmt.Sprintf("There are %d lines to answer.", len(open)), Finish: llm.Stopped}, nil
 	case len(open) == 0:
-		return llm.Response{Text: "Responded to everybody about their tokens. Sent what was asked. Nothing is pending.", Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: "Responded to everybody about their tokens. Sent what was asked. Nothing is pending.", Finish: llm.Stopped}, nil
 	}
 	lane := slices.DeleteFunc(slices.Clone(open), func(l line) bool { return l.thread != open[0].thread })
 	calls := 0
@@ -43,7 +43,7 @@ func (teller) Generate(ctx context.Context, r llm.Request) (llm.Response, error)
 	call := llmtest.Call(fmt.Sprintf("call_%d_%s", calls+1, lane[0].token), "send_message", map[string]string{
 		"text": answer(lane), "reply_to": lane[len(lane)-1].id,
 	})
-	resp := llm.Response{Calls: []llm.ToolCall{call}, Finish: llm.Called}
+	resp := llm.ModelResponse{Calls: []llm.ToolCall{call}, Finish: llm.Called}
 	if last := lane[len(lane)-1].token; len(lane) == len(open) && last[len(last)-1]%2 == 0 {
 		resp.Text = "Responded to everybody about their tokens. Sent what was asked. Nothing is pending."
 	}
@@ -81,7 +81,7 @@ type line struct {
 }
 
 // pending returns the lines of the transcript that were not answered yet, in order.
-func pending(messages []llm.Message) []line {
+func pending(messages []llm.TranscriptMessage) []line {
 	told, asked := map[string]bool{}, map[string]string{}
 	var all []line
 	for i := range messages {
@@ -128,7 +128,7 @@ func inbox(text string) []line {
 }
 
 // newest returns the tokens of the last INBOX that a request shows.
-func newest(messages []llm.Message) []string {
+func newest(messages []llm.TranscriptMessage) []string {
 	for _, m := range slices.Backward(messages) {
 		if m.Role != llm.User || !strings.Contains(m.Text, "INBOX (") {
 			continue

@@ -25,9 +25,9 @@ const botToken = "7001:fault-harness"
 // A world is everything outside the program: a platform with people and rooms,
 // and a model endpoint.
 type world struct {
-	telegram *faketelegram.Telegram
+	telegram *faketelegram.Server
 	model    *llmtest.Server
-	bot      *faketelegram.Bot
+	bot      *faketelegram.BotUser
 	forum    *faketelegram.Chat
 	places   []place
 	api      string // URL of the platform
@@ -43,7 +43,7 @@ type world struct {
 type place struct {
 	chat   *faketelegram.Chat
 	thread int64
-	who    *faketelegram.Person
+	who    *faketelegram.HumanUser
 }
 
 // A saying is one message of a person.
@@ -71,14 +71,14 @@ func newWorld(t *testing.T, seed uint64, directs int) *world {
 		rng:      rand.New(rand.NewPCG(seed, 1)),
 	}
 	w.bot = w.telegram.AddBot(faketelegram.BotProfile{Token: botToken, Name: "Ada", Username: "ada_bot"})
-	host := w.telegram.AddPerson(faketelegram.Profile{Name: "Host"})
+	host := w.telegram.AddPerson(faketelegram.UserProfile{Name: "Host"})
 	w.forum = w.telegram.NewForum("Workshop", host)
 	for n := range 2 {
 		w.places = append(w.places, place{w.forum, w.forum.NewTopic(host, fmt.Sprintf("Bench %d", n+1)), host})
 	}
 	w.forum.Adds(host, w.bot)
 	for n := range directs {
-		p := w.telegram.AddPerson(faketelegram.Profile{Name: fmt.Sprintf("Guest %d", n+1)})
+		p := w.telegram.AddPerson(faketelegram.UserProfile{Name: fmt.Sprintf("Guest %d", n+1)})
 		w.places = append(w.places, place{w.bot.Direct(p), 0, p})
 	}
 	w.api = w.serve(t, w.telegram.Serve)
@@ -116,9 +116,9 @@ func (w *world) says() {
 	if w.rng.IntN(3) == 0 {
 		text += " " + longMark
 	}
-	with := faketelegram.Said{Thread: p.thread}
+	with := faketelegram.PostOptions{Thread: p.thread}
 	if w.files && len(w.said)%3 == 0 {
-		with.File = &faketelegram.File{Kind: "document", Name: "notes.txt", Data: []byte("bytes of " + s.token)}
+		with.File = &faketelegram.SharedFile{Kind: "document", Name: "notes.txt", Data: []byte("bytes of " + s.token)}
 	}
 	s.message = p.chat.Says(p.who, text, with)
 	w.said = append(w.said, s)

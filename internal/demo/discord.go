@@ -11,38 +11,40 @@ import (
 
 const discordToken = "demo.discord.token"
 
-// Discord is the demo's Discord: one bot on one server, and channels. It is safe
+// DiscordDemo is the demo's Discord: one bot on one server, and channels. It is safe
 // for concurrent use once every room is open.
-type Discord struct {
-	world    *discord.Discord
-	bot      *discord.Bot
+type DiscordDemo struct {
+	world    *discord.Server
+	bot      *discord.BotUser
 	guild    *discord.Guild
-	people   map[string]*discord.Person
-	channels map[string]*discord.Channel
+	people   map[string]*discord.HumanUser
+	channels map[string]*discord.GuildChannel
 }
 
-var _ Platform = (*Discord)(nil)
+var _ FakePlatform = (*DiscordDemo)(nil)
 
 // NewDiscord returns a server without channels.
-func NewDiscord() *Discord {
+func NewDiscord() *DiscordDemo {
 	w := discord.New(discord.Options{})
-	d := &Discord{
+	d := &DiscordDemo{
 		world: w, bot: w.AddBot(discord.BotProfile{Token: discordToken, Name: "Trestle"}), guild: w.NewGuild("Guild"),
-		people: map[string]*discord.Person{}, channels: map[string]*discord.Channel{},
+		people: map[string]*discord.HumanUser{}, channels: map[string]*discord.GuildChannel{},
 	}
 	d.guild.Adds(d.bot, discord.ManageWebhooks)
 	return d
 }
 
 // Serve answers on ln until ctx is done.
-func (d *Discord) Serve(ctx context.Context, ln net.Listener) error { return d.world.Serve(ctx, ln) }
+func (d *DiscordDemo) Serve(ctx context.Context, ln net.Listener) error {
+	return d.world.Serve(ctx, ln)
+}
 
 // Open makes a channel, and members of the room's people. Everybody on the
 // server reads it.
-func (d *Discord) Open(r Room) string {
+func (d *DiscordDemo) Open(r DemoRoom) string {
 	for _, name := range r.People {
 		if d.people[name] == nil {
-			d.people[name] = d.world.AddPerson(discord.Profile{Name: name, Username: strings.ToLower(name)})
+			d.people[name] = d.world.AddPerson(discord.UserProfile{Name: name, Username: strings.ToLower(name)})
 			d.guild.Joins(d.people[name])
 		}
 	}
@@ -52,11 +54,11 @@ func (d *Discord) Open(r Room) string {
 }
 
 // Says has a person say something in a channel.
-func (d *Discord) Says(room, person, text string) {
-	d.channels[room].Says(d.people[person], text, discord.Said{})
+func (d *DiscordDemo) Says(room, person, text string) {
+	d.channels[room].Says(d.people[person], text, discord.PostOptions{})
 }
 
 // Entry is the entry of a Discord bot.
-func (d *Discord) Entry(url string) string {
+func (d *DiscordDemo) Entry(url string) string {
 	return fmt.Sprintf("{type: discord, token: %q, api_url: %q}", discordToken, url)
 }

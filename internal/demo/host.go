@@ -6,13 +6,13 @@ import (
 	"net"
 )
 
-// A Platform is what comes after one fake platform. Its methods may be called
+// A FakePlatform is what comes after one fake platform. Its methods may be called
 // while it serves.
-type Platform interface {
+type FakePlatform interface {
 	// Serve answers on ln until ctx is done, then drops every connection at once.
 	Serve(ctx context.Context, ln net.Listener) error
 	// Open lets the people and the bot into a new room and returns the chat's id.
-	Open(r Room) (chat string)
+	Open(r DemoRoom) (chat string)
 	// Says has a person say something in a room that is open.
 	Says(room, person, text string)
 	// Entry is the adapter's entry in the configuration, as YAML in one line, for
@@ -23,9 +23,9 @@ type Platform interface {
 // ListenFunc opens an address; "" chooses one.
 type ListenFunc func(ctx context.Context, address string) (net.Listener, error)
 
-// A Host serves a world, and can switch it off and on again at the same address.
-type Host struct {
-	Platform
+// A PlatformHost serves a world, and can switch it off and on again at the same address.
+type PlatformHost struct {
+	FakePlatform
 	listen  ListenFunc
 	first   net.Listener
 	address string
@@ -34,19 +34,19 @@ type Host struct {
 
 // NewHost begins to listen for a world. Nothing is answered before Run, which
 // must follow: it closes what is opened here.
-func NewHost(ctx context.Context, w Platform, listen ListenFunc) (*Host, error) {
+func NewHost(ctx context.Context, w FakePlatform, listen ListenFunc) (*PlatformHost, error) {
 	ln, err := listen(ctx, "")
 	if err != nil {
 		return nil, fmt.Errorf("listen for a fake platform: %w", err)
 	}
-	return &Host{Platform: w, listen: listen, first: ln, address: ln.Addr().String(), flip: make(chan bool)}, nil
+	return &PlatformHost{FakePlatform: w, listen: listen, first: ln, address: ln.Addr().String(), flip: make(chan bool)}, nil
 }
 
 // URL is where the world is served.
-func (h *Host) URL() string { return "http://" + h.address }
+func (h *PlatformHost) URL() string { return "http://" + h.address }
 
 // Run serves the world until ctx is done.
-func (h *Host) Run(ctx context.Context) error {
+func (h *PlatformHost) Run(ctx context.Context) error {
 	for ln := h.first; ; {
 		if err := h.serve(ctx, ln); err != nil || ctx.Err() != nil {
 			return err
@@ -64,7 +64,7 @@ func (h *Host) Run(ctx context.Context) error {
 }
 
 // serve answers on ln until the host is switched off.
-func (h *Host) serve(ctx context.Context, ln net.Listener) error {
+func (h *PlatformHost) serve(ctx context.Context, ln net.Listener) error {
 	ctx, off := context.WithCancel(ctx)
 	defer off()
 	ended := make(chan error, 1)
@@ -81,7 +81,7 @@ func (h *Host) serve(ctx context.Context, ln net.Listener) error {
 
 // Switch turns the platform off, with every connection to it, or on again. It
 // returns once Run has taken it.
-func (h *Host) Switch(ctx context.Context, on bool) error {
+func (h *PlatformHost) Switch(ctx context.Context, on bool) error {
 	select {
 	case h.flip <- on:
 		return nil

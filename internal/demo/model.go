@@ -10,23 +10,23 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
 )
 
-// Model is a scripted stand-in that only knows the demo's story. To everything
+// StoryModel is a scripted stand-in that only knows the demo's story. To everything
 // else it answers that it is one. Its answers are a function of the request
 // alone. The zero value is ready; calls may overlap.
-type Model struct{}
+type StoryModel struct{}
 
-var _ llm.Model = Model{}
+var _ llm.ChatModel = StoryModel{}
 
 const unknownLine = "I am a scripted stand-in and only know this demo. `trestle run --demo --model URL` puts a real model in my place."
 
 // Generate does the next thing the script says about the newest line, or says
 // that the script says nothing.
-func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (StoryModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	line, ok := offline.NewestLine(r.Messages)
-	resp := llm.Response{Finish: llm.Stopped}
+	resp := llm.ModelResponse{Finish: llm.Stopped}
 	p, done := partFor(r, line), actsSince(r.Messages, line)
 	switch {
 	case !ok:
@@ -48,7 +48,7 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 }
 
 // partFor returns what the script says about a line, for the agent that is asked.
-func partFor(r llm.Request, line offline.Line) cannedReply {
+func partFor(r llm.ModelRequest, line offline.InboxLine) cannedReply {
 	text := strings.ToLower(line.Text)
 	for _, p := range parts() {
 		if strings.Contains(text, p.about) && asks(r, p.agent) {
@@ -66,12 +66,12 @@ func partFor(r llm.Request, line offline.Line) cannedReply {
 }
 
 // asks reports whether a request is the agent's.
-func asks(r llm.Request, agent string) bool {
+func asks(r llm.ModelRequest, agent string) bool {
 	return len(r.Messages) > 0 && strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")")
 }
 
 // actsSince counts the answers with acts that came after the line.
-func actsSince(messages []llm.Message, line offline.Line) int {
+func actsSince(messages []llm.TranscriptMessage, line offline.InboxLine) int {
 	head, n := line.ID+" ["+line.Space+"] ", 0
 	for i := range messages {
 		m := &messages[i]

@@ -14,9 +14,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Record is what a narrator reads. Its promises are those of [console.Record]
+// StoryReader is what a narrator reads. Its promises are those of [console.Record]
 // and of the shell's record.
-type Record interface {
+type StoryReader interface {
 	Rooms(ctx context.Context) ([]console.Room, error)
 	Run(ctx context.Context, id string) (console.Run, error)
 	Events(ctx context.Context, space spaces.SpaceID, branch spaces.BranchID, after int64, limit int) ([]spaces.Event, error)
@@ -24,9 +24,9 @@ type Record interface {
 
 // A Narrator tells what the agents do, as the record has it.
 type Narrator struct {
-	Record Record
-	Live   pubsub.Stream
-	Tell   Printer
+	Record StoryReader
+	Live   pubsub.LiveStream
+	Tell   LinePrinter
 }
 
 // Run tells of every cycle that ends until ctx is done.
@@ -58,7 +58,7 @@ func (n *Narrator) tellRun(ctx context.Context, id string) error {
 	where := string(run.Cycle.Mind.Agent)
 	n.Tell(where, wakes(run, names[run.Cycle.Space]))
 	for _, e := range run.Inner {
-		if d, ok := e.Body.(spaces.Denied); ok {
+		if d, ok := e.Body.(spaces.CallDenied); ok {
 			n.Tell(where, fmt.Sprintf("DENIED %s for %s: %s", d.Denial.Act, names[run.Cycle.Space], d.Denial.Reason))
 		}
 	}
@@ -76,7 +76,7 @@ func (n *Narrator) tellRun(ctx context.Context, id string) error {
 func wakes(run console.Run, room string) string {
 	y := run.Cycle
 	text := "wakes in " + room + ": " + y.Wake
-	var plan hud.Plan
+	var plan hud.FramePlan
 	if json.Unmarshal(y.Plan, &plan) == nil && plan.Tokens > 0 {
 		text += fmt.Sprintf(" · frame %s tokens", textformat.Thousands(plan.Tokens))
 	}
@@ -124,7 +124,7 @@ func (n *Narrator) names(ctx context.Context) (map[spaces.SpaceID]string, error)
 
 // Recovered waits until everything that a cut kept away is in the record, and
 // says so in one line, with what the agent's connection span shows of it.
-func (n *Narrator) Recovered(ctx context.Context, c Outage) (string, error) {
+func (n *Narrator) Recovered(ctx context.Context, c PlatformOutage) (string, error) {
 	healed := time.Now()
 	for {
 		found, span, err := n.look(ctx, c)
@@ -144,7 +144,7 @@ func (n *Narrator) Recovered(ctx context.Context, c Outage) (string, error) {
 // look counts what a cut kept away and is in the record by now, and describes
 // the gap in the connection span of the room's first mind; empty as long as
 // there is none.
-func (n *Narrator) look(ctx context.Context, c Outage) (found int, span string, err error) {
+func (n *Narrator) look(ctx context.Context, c PlatformOutage) (found int, span string, err error) {
 	rooms, err := n.Record.Rooms(ctx)
 	if err != nil {
 		return 0, "", err
@@ -158,7 +158,7 @@ func (n *Narrator) look(ctx context.Context, c Outage) (found int, span string, 
 			return 0, "", err
 		}
 		for _, e := range events {
-			said, ok := e.Body.(spaces.Said)
+			said, ok := e.Body.(spaces.MessagePosted)
 			if ok && !e.RecvAt.Before(c.Began) && strings.Contains(strings.Join(c.Missed, "\n"), said.Text) {
 				found++
 			}
@@ -174,7 +174,7 @@ func (n *Narrator) look(ctx context.Context, c Outage) (found int, span string, 
 }
 
 // gap tells where the span of a space closed and opened again after a cut.
-func gap(inner []spaces.Event, space spaces.SpaceID, c Outage) string {
+func gap(inner []spaces.Event, space spaces.SpaceID, c PlatformOutage) string {
 	var closed *spaces.SpanChanged
 	for _, e := range inner {
 		s, ok := e.Body.(spaces.SpanChanged)

@@ -7,22 +7,22 @@ import (
 	"time"
 )
 
-// A Printer is told line by line: what happened, where.
-type Printer func(where, text string)
+// A LinePrinter is told line by line: what happened, where.
+type LinePrinter func(where, text string)
 
-// A Player has the people of a stage live through the story.
-type Player struct {
-	Stage *Platforms
-	Tell  Printer
+// A StoryPlayer has the people of a stage live through the story.
+type StoryPlayer struct {
+	Stage *PlatformSet
+	Tell  LinePrinter
 	// Recovered waits until what was said during a cut has reached the record, and
 	// says how. It fails only when ctx ends.
-	Recovered func(ctx context.Context, c Outage) (string, error)
+	Recovered func(ctx context.Context, c PlatformOutage) (string, error)
 
-	cut *Outage // the one under way
+	cut *PlatformOutage // the one under way
 }
 
-// An Outage is a time in which a platform was out of reach.
-type Outage struct {
+// A PlatformOutage is a time in which a platform was out of reach.
+type PlatformOutage struct {
 	Platform string
 	Began    time.Time
 	Missed   []string // what was said meanwhile
@@ -30,7 +30,7 @@ type Outage struct {
 }
 
 // Run plays rounds until the story is over, or ctx is.
-func (p *Player) Run(ctx context.Context) error {
+func (p *StoryPlayer) Run(ctx context.Context) error {
 	for began := time.Now(); time.Since(began) < Length; {
 		from := time.Now()
 		for _, b := range story() {
@@ -52,7 +52,7 @@ func (p *Player) Run(ctx context.Context) error {
 	return nil
 }
 
-func (p *Player) do(ctx context.Context, b scriptStep) error {
+func (p *StoryPlayer) do(ctx context.Context, b scriptStep) error {
 	switch b.what {
 	case says:
 		r := p.Stage.room(b.room)
@@ -68,7 +68,7 @@ func (p *Player) do(ctx context.Context, b scriptStep) error {
 		p.Tell(r.Name, line)
 		p.Stage.hosts[on].Says(b.room, b.who, b.text)
 	case cuts:
-		p.cut = &Outage{Platform: b.platform, Began: time.Now()}
+		p.cut = &PlatformOutage{Platform: b.platform, Began: time.Now()}
 		p.Tell(b.platform+"*", "connection cut (on purpose)")
 		return p.Stage.hosts[b.platform].Switch(ctx, false)
 	case heals:

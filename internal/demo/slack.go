@@ -14,35 +14,37 @@ const (
 	slackAppToken = "xapp-demo"
 )
 
-// Slack is the demo's Slack: one app over Socket Mode, and channels with people.
+// SlackDemo is the demo's Slack: one app over Socket Mode, and channels with people.
 // It is safe for concurrent use once every room is open.
-type Slack struct {
-	workspace *slack.Slack
-	app       *slack.App
-	people    map[string]*slack.Person
-	channels  map[string]*slack.Channel
+type SlackDemo struct {
+	workspace *slack.Server
+	app       *slack.SlackApp
+	people    map[string]*slack.HumanUser
+	channels  map[string]*slack.WorkspaceChannel
 }
 
-var _ Platform = (*Slack)(nil)
+var _ FakePlatform = (*SlackDemo)(nil)
 
 // NewSlack returns a workspace without channels.
-func NewSlack() *Slack {
+func NewSlack() *SlackDemo {
 	w := slack.New(slack.Options{})
-	return &Slack{
+	return &SlackDemo{
 		workspace: w, app: w.AddApp(slack.AppProfile{Name: "Trestle", BotToken: slackBotToken, AppToken: slackAppToken}),
-		people: map[string]*slack.Person{}, channels: map[string]*slack.Channel{},
+		people: map[string]*slack.HumanUser{}, channels: map[string]*slack.WorkspaceChannel{},
 	}
 }
 
 // Serve answers on ln until ctx is done.
-func (s *Slack) Serve(ctx context.Context, ln net.Listener) error { return s.workspace.Serve(ctx, ln) }
+func (s *SlackDemo) Serve(ctx context.Context, ln net.Listener) error {
+	return s.workspace.Serve(ctx, ln)
+}
 
 // Open makes a channel of the room's people and invites the app.
-func (s *Slack) Open(r Room) string {
-	var people []*slack.Person
+func (s *SlackDemo) Open(r DemoRoom) string {
+	var people []*slack.HumanUser
 	for _, name := range r.People {
 		if s.people[name] == nil {
-			s.people[name] = s.workspace.AddPerson(slack.Profile{Name: name})
+			s.people[name] = s.workspace.AddPerson(slack.UserProfile{Name: name})
 		}
 		people = append(people, s.people[name])
 	}
@@ -53,11 +55,11 @@ func (s *Slack) Open(r Room) string {
 }
 
 // Says has a person say something in a channel.
-func (s *Slack) Says(room, person, text string) {
-	s.channels[room].Says(s.people[person], text, slack.Said{})
+func (s *SlackDemo) Says(room, person, text string) {
+	s.channels[room].Says(s.people[person], text, slack.PostOptions{})
 }
 
 // Entry is the entry of a Slack app.
-func (s *Slack) Entry(url string) string {
+func (s *SlackDemo) Entry(url string) string {
 	return fmt.Sprintf("{type: slack, bot_token: %q, app_token: %q, api_url: %q}", slackBotToken, slackAppToken, url)
 }

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Platforms is every platform of the demo with its rooms.
-type Platforms struct {
-	hosts map[string]*Host    // by the adapter's name
-	chats map[string][]string // of rooms, as the configuration names them
-	rooms []Room
+// A PlatformSet is every platform of the demo with its rooms.
+type PlatformSet struct {
+	hosts map[string]*PlatformHost // by the adapter's name
+	chats map[string][]string      // of rooms, as the configuration names them
+	rooms []DemoRoom
 }
 
 // NewStage opens the demo's rooms on their platforms. Run must follow.
-func NewStage(ctx context.Context, listen ListenFunc) (*Platforms, error) {
-	s := &Platforms{hosts: map[string]*Host{}, chats: map[string][]string{}, rooms: Rooms()}
-	for name, w := range map[string]Platform{"telegram": NewTelegram(), "slack": NewSlack(), "discord": NewDiscord()} {
+func NewStage(ctx context.Context, listen ListenFunc) (*PlatformSet, error) {
+	s := &PlatformSet{hosts: map[string]*PlatformHost{}, chats: map[string][]string{}, rooms: Rooms()}
+	for name, w := range map[string]FakePlatform{"telegram": NewTelegram(), "slack": NewSlack(), "discord": NewDiscord()} {
 		h, err := NewHost(ctx, w, listen)
 		if err != nil {
 			return nil, err
@@ -35,7 +35,7 @@ func NewStage(ctx context.Context, listen ListenFunc) (*Platforms, error) {
 }
 
 // Run serves the platforms until ctx is done.
-func (s *Platforms) Run(ctx context.Context) error {
+func (s *PlatformSet) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for _, h := range s.hosts {
 		g.Go(func() error { return h.Run(ctx) })
@@ -45,7 +45,7 @@ func (s *Platforms) Run(ctx context.Context) error {
 
 // Config returns the configuration of the demo: its platforms, agents and rooms.
 // Where its record is and which model answers is for the caller to add.
-func (s *Platforms) Config() string {
+func (s *PlatformSet) Config() string {
 	var text strings.Builder
 	text.WriteString("adapters:\n")
 	for _, name := range s.platforms() {
@@ -62,7 +62,7 @@ func (s *Platforms) Config() string {
 }
 
 // platforms returns the names of the adapters, in the order of the rooms.
-func (s *Platforms) platforms() []string {
+func (s *PlatformSet) platforms() []string {
 	var names []string
 	seen := map[string]bool{}
 	for _, r := range s.rooms {
@@ -77,7 +77,7 @@ func (s *Platforms) platforms() []string {
 }
 
 // Legend names the rooms with the platforms they are on, in one line.
-func (s *Platforms) Legend() string {
+func (s *PlatformSet) Legend() string {
 	var all []string
 	for _, r := range s.rooms {
 		all = append(all, fmt.Sprintf("%s (%s*)", r.Name, strings.Join(r.platforms(), "*, ")))
@@ -85,7 +85,7 @@ func (s *Platforms) Legend() string {
 	return strings.Join(all, "   ")
 }
 
-func (s *Platforms) room(key string) Room {
+func (s *PlatformSet) room(key string) DemoRoom {
 	for _, r := range s.rooms {
 		if r.Key == key {
 			return r

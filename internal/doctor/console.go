@@ -10,8 +10,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// A Console is where the program lets itself be looked at.
-type Console struct {
+// A ConsoleAddress is where the program lets itself be looked at.
+type ConsoleAddress struct {
 	Listen  string // host:port; empty when none is served
 	Running bool   // a process serves it now
 	// Addresses returns those of this machine that others may reach.
@@ -26,21 +26,21 @@ const guarded = "/api/status"
 const knock = 2 * time.Second
 
 // Examine calls the console as this machine and as others would.
-func (c Console) Examine(ctx context.Context) []adapters.Diagnosis {
+func (c ConsoleAddress) Examine(ctx context.Context) []adapters.AccountDiagnosis {
 	if c.Listen == "" {
-		return []adapters.Diagnosis{Fine("none is served here: listen is empty, or roles leave out the console")}
+		return []adapters.AccountDiagnosis{Fine("none is served here: listen is empty, or roles leave out the console")}
 	}
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return []adapters.Diagnosis{Fail("TRS-C05", "listen is no address", "write host:port, such as 127.0.0.1:7420")}
+		return []adapters.AccountDiagnosis{Fail("TRS-C05", "listen is no address", "write host:port, such as 127.0.0.1:7420")}
 	}
 	if !c.Running {
 		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-			return []adapters.Diagnosis{Fine(c.Listen + ", from this machine only; nothing runs now")}
+			return []adapters.AccountDiagnosis{Fine(c.Listen + ", from this machine only; nothing runs now")}
 		}
-		return []adapters.Diagnosis{c.exposed(c.Listen, http.StatusUnauthorized)}
+		return []adapters.AccountDiagnosis{c.exposed(c.Listen, http.StatusUnauthorized)}
 	}
-	var found []adapters.Diagnosis
+	var found []adapters.AccountDiagnosis
 	if answered(ctx, c.Listen) == 0 {
 		found = append(found, Warn("TRS-C05", "the running process does not answer at "+c.Listen, "see its log, and what else may stand before that address"))
 	}
@@ -55,13 +55,13 @@ func (c Console) Examine(ctx context.Context) []adapters.Diagnosis {
 		}
 	}
 	if len(found) == 0 {
-		return []adapters.Diagnosis{Fine("http://" + c.Listen + " answers, from this machine only")}
+		return []adapters.AccountDiagnosis{Fine("http://" + c.Listen + " answers, from this machine only")}
 	}
 	return found
 }
 
 // exposed says what it means that others reach the console.
-func (c Console) exposed(address string, status int) adapters.Diagnosis {
+func (c ConsoleAddress) exposed(address string, status int) adapters.AccountDiagnosis {
 	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden}, status) {
 		return Warn("TRS-C04", "other machines reach the console at "+address+"; a credential keeps them out", "put a proxy with TLS before it, or listen on 127.0.0.1")
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// An Endpoint is a model as an agent uses it.
-type Endpoint struct {
-	Model  llm.Model
+// A ModelEndpoint is a model as an agent uses it.
+type ModelEndpoint struct {
+	Model  llm.ChatModel
 	Name   string // the endpoint's name for the model
 	Entry  string // where it is configured: "model", "agents.ada.model"
 	Window int    // context_tokens
@@ -40,16 +40,16 @@ const (
 // Examine asks the endpoint three times: something short, something with a tool,
 // and a prompt nearly as long as the window, whose first line must be known at
 // its end. Endpoints that cut prompts say so only in usage.prompt_tokens.
-func (e Endpoint) Examine(ctx context.Context) []adapters.Diagnosis {
+func (e ModelEndpoint) Examine(ctx context.Context) []adapters.AccountDiagnosis {
 	began := time.Now()
 	text := filler(e.Count, short)
 	answer, err := e.ask(ctx, text+"\nAnswer with the word yes.", nil)
 	if err != nil {
-		return []adapters.Diagnosis{e.refused(err)}
+		return []adapters.AccountDiagnosis{e.refused(err)}
 	}
 	took := time.Since(began)
 	ratio := e.ratio(text, answer.Usage)
-	var found []adapters.Diagnosis
+	var found []adapters.AccountDiagnosis
 	found = append(found, e.odd(ratio)...)
 	found = append(found, e.takesTools(ctx)...)
 	read, cut := e.canary(ctx, ratio)
@@ -57,7 +57,7 @@ func (e Endpoint) Examine(ctx context.Context) []adapters.Diagnosis {
 	if found = append(found, e.embeds(ctx)...); len(found) > 0 {
 		return found
 	}
-	return []adapters.Diagnosis{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
+	return []adapters.AccountDiagnosis{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
 		e.Name, took.Seconds(), textformat.Thousands(read), ratioNote(ratio)))}
 }
 
@@ -68,14 +68,14 @@ func ratioNote(ratio float64) string {
 	return fmt.Sprintf("; it counts %.2f tokens for each of ours", ratio)
 }
 
-func (e Endpoint) ask(ctx context.Context, text string, tools []llm.Tool) (llm.Response, error) {
-	return e.Model.Generate(ctx, llm.Request{
-		Model: e.Name, Messages: []llm.Message{{Role: llm.User, Text: text}}, Tools: tools, MaxOutput: 512,
+func (e ModelEndpoint) ask(ctx context.Context, text string, tools []llm.ToolSpec) (llm.ModelResponse, error) {
+	return e.Model.Generate(ctx, llm.ModelRequest{
+		Model: e.Name, Messages: []llm.TranscriptMessage{{Role: llm.User, Text: text}}, Tools: tools, MaxOutput: 512,
 	})
 }
 
 // refused says what it means that the endpoint does not answer something short.
-func (e Endpoint) refused(err error) adapters.Diagnosis {
+func (e ModelEndpoint) refused(err error) adapters.AccountDiagnosis {
 	switch llm.KindOf(err) {
 	case llm.Denied:
 		return Fail("TRS-M01", "the endpoint refuses the key: "+said(err), "set "+e.Entry+".api_key to a key that is good, and see that it has credit")
@@ -108,7 +108,7 @@ func said(err error) string {
 
 // ratio is how many tokens the endpoint counts for each of ours; 0 when it does
 // not say. Few tokens go to what surrounds the text.
-func (e Endpoint) ratio(text string, u llm.TokenUsage) float64 {
+func (e ModelEndpoint) ratio(text string, u llm.TokenUsage) float64 {
 	if u.Estimated || u.Prompt == 0 {
 		return 0
 	}
@@ -116,7 +116,7 @@ func (e Endpoint) ratio(text string, u llm.TokenUsage) float64 {
 }
 
 // odd warns of a tokenizer so different that budgets do not fit it.
-func (e Endpoint) odd(ratio float64) []adapters.Diagnosis {
+func (e ModelEndpoint) odd(ratio float64) []adapters.AccountDiagnosis {
 	if ratio == 0 || ratio > 0.5 && ratio < 1.5 {
 		return nil
 	}
@@ -124,16 +124,18 @@ func (e Endpoint) odd(ratio float64) []adapters.Diagnosis {
 		fmt.Sprintf("set %s.context_tokens to %.1f times what its window holds", e.Entry, 1/ratio)))
 }
 
-func one(f adapters.Diagnosis) []adapters.Diagnosis { return []adapters.Diagnosis{f} }
+func one(f adapters.AccountDiagnosis) []adapters.AccountDiagnosis {
+	return []adapters.AccountDiagnosis{f}
+}
 
-var probeTool = []llm.Tool{{
+var probeTool = []llm.ToolSpec{{
 	Name: "note", Description: "Writes something down.",
 	Schema: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"],"additionalProperties":false}`),
 }}
 
 // takesTools finds a model that cannot act: its endpoint refuses tools, or it does
 // not call the one that it is told to call. Such an agent is silent everywhere.
-func (e Endpoint) takesTools(ctx context.Context) []adapters.Diagnosis {
+func (e ModelEndpoint) takesTools(ctx context.Context) []adapters.AccountDiagnosis {
 	if e.Tags {
 		return nil
 	}
@@ -152,7 +154,7 @@ func (e Endpoint) takesTools(ctx context.Context) []adapters.Diagnosis {
 }
 
 // embeds warns when lines cannot be found by what they mean although they should be.
-func (e Endpoint) embeds(ctx context.Context) []adapters.Diagnosis {
+func (e ModelEndpoint) embeds(ctx context.Context) []adapters.AccountDiagnosis {
 	client, can := e.Model.(llm.Embedder)
 	if e.Embeddings == "" || !can {
 		return nil
@@ -171,7 +173,7 @@ const password = "heron-4711"
 
 // canary sends a prompt that fills the window and returns its length as the
 // endpoint should count it.
-func (e Endpoint) canary(ctx context.Context, ratio float64) (length int, cut []adapters.Diagnosis) {
+func (e ModelEndpoint) canary(ctx context.Context, ratio float64) (length int, cut []adapters.AccountDiagnosis) {
 	first, last := "The password is "+password+".\n", "\nWhat is the password in the first line? Answer with it alone."
 	size := min(e.Window, longest) * 9 / 10
 	text := first + filler(e.Count, size) + last

@@ -44,7 +44,7 @@ func golden(t *testing.T, name, text string) {
 }
 
 // printed examines one part and returns the report as people see it.
-func printed(t *testing.T, part string, examine func(context.Context) []adapters.Diagnosis) (string, doctor.Report) {
+func printed(t *testing.T, part string, examine func(context.Context) []adapters.AccountDiagnosis) (string, doctor.CheckReport) {
 	t.Helper()
 	r := doctor.Examine(t.Context(), []doctor.Check{{Name: part, Examine: examine}}, doctor.Options{})
 	var out strings.Builder
@@ -56,24 +56,24 @@ func printed(t *testing.T, part string, examine func(context.Context) []adapters
 // it is told to call.
 type attentive struct{}
 
-func (attentive) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
+func (attentive) Generate(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	said := r.Messages[0].Text
 	if len(r.Tools) > 0 {
-		return llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: llm.Called}, nil
+		return llm.ModelResponse{Calls: []llm.ToolCall{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: llm.Called}, nil
 	}
 	if _, rest, ok := strings.Cut(said, "The password is "); ok {
 		word, _, _ := strings.Cut(rest, ".")
-		return llm.Response{Text: word, Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: word, Finish: llm.Stopped}, nil
 	}
-	return llm.Response{Text: "yes", Finish: llm.Stopped}, nil
+	return llm.ModelResponse{Text: "yes", Finish: llm.Stopped}, nil
 }
 
 // talker answers what attentive does, but with words where a tool is to be called.
 type talker struct{ instead string }
 
-func (m talker) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (m talker) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if len(r.Tools) > 0 {
-		return llm.Response{Text: m.instead, Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: m.instead, Finish: llm.Stopped}, nil
 	}
 	return attentive{}.Generate(ctx, r)
 }
@@ -94,7 +94,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		{"model missing", "TRS-M02", func(s *llmtest.Server) { s.Names = []string{"other"} }, quarter},
 		{"model window cut", "TRS-M03", func(s *llmtest.Server) { s.Window = 4096 }, quarter},
 		{"model window refused", "TRS-M03", func(s *llmtest.Server) {
-			s.Fault = func(_ int, r llm.Request) llmtest.EndpointFault {
+			s.Fault = func(_ int, r llm.ModelRequest) llmtest.EndpointFault {
 				if len(r.Messages[0].Text) > 20_000 {
 					return llmtest.EndpointFault{Kind: llmtest.ContextExceeded}
 				}
@@ -102,7 +102,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 			}
 		}, quarter},
 		{"model tools refused", "TRS-M04", func(s *llmtest.Server) {
-			s.Fault = func(_ int, r llm.Request) llmtest.EndpointFault {
+			s.Fault = func(_ int, r llm.ModelRequest) llmtest.EndpointFault {
 				if len(r.Tools) > 0 {
 					return llmtest.EndpointFault{Kind: llmtest.BadTranscript}
 				}
@@ -115,13 +115,15 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		}, quarter},
 		{"model counts otherwise", "TRS-M06", func(*llmtest.Server) {}, func(text string) int { return len(text) / 12 }},
 		{"model limited", "TRS-M10", func(s *llmtest.Server) {
-			s.Fault = func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.TooMany} }
+			s.Fault = func(int, llm.ModelRequest) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.TooMany} }
 		}, quarter},
 		{"model is a web page", "TRS-M11", func(s *llmtest.Server) {
-			s.Fault = func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.HTML} }
+			s.Fault = func(int, llm.ModelRequest) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.HTML} }
 		}, quarter},
 		{"model cut off", "TRS-M11", func(s *llmtest.Server) {
-			s.Fault = func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: llmtest.CutQuietly} }
+			s.Fault = func(int, llm.ModelRequest) llmtest.EndpointFault {
+				return llmtest.EndpointFault{Kind: llmtest.CutQuietly}
+			}
 		}, quarter},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -129,7 +131,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 			test.plant(s)
 			server := httptest.NewServer(s)
 			defer server.Close()
-			e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: test.count}
+			e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: test.count}
 			text, r := printed(t, "model", e.Examine)
 			if r.Findings[0].Code != test.code {
 				t.Errorf("found %q, want %q", r.Findings[0].Code, test.code)
@@ -140,7 +142,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 	t.Run("acts by tags", func(t *testing.T) { // who needs no tools is not asked for any
 		server := httptest.NewServer(&llmtest.Server{Model: talker{"yes"}})
 		defer server.Close()
-		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter, Tags: true}
+		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter, Tags: true}
 		if _, r := printed(t, "model", e.Examine); r.Findings[0].Code != "" {
 			t.Errorf("found %+v, want nothing", r.Findings)
 		}
@@ -148,7 +150,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 	t.Run("no vectors", func(t *testing.T) {
 		server := httptest.NewServer(&llmtest.Server{Model: attentive{}, Names: []string{"gpt-5-mini", "small"}})
 		defer server.Close()
-		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter}
+		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter}
 		for name, want := range map[string]string{"": "", "small": "", "smal": "TRS-M12"} {
 			e.Embeddings = name
 			_, r := printed(t, "model", e.Examine)
@@ -160,7 +162,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 	t.Run("model behind no such path", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		defer server.Close()
-		e := doctor.Endpoint{Model: client(t, server.URL), Name: "gpt-5-mini", Entry: "model", Window: 8000, Count: quarter}
+		e := doctor.ModelEndpoint{Model: client(t, server.URL), Name: "gpt-5-mini", Entry: "model", Window: 8000, Count: quarter}
 		text, r := printed(t, "model", e.Examine)
 		if r.Findings[0].Code != "TRS-M11" {
 			t.Errorf("found %q", r.Findings[0].Code)
@@ -170,7 +172,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 	t.Run("model unreachable", func(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
-		e := doctor.Endpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "agents.ada.model", Window: 8000, Count: quarter}
+		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "agents.ada.model", Window: 8000, Count: quarter}
 		text, r := printed(t, "ada", e.Examine)
 		if r.Findings[0].Code != "TRS-M05" {
 			t.Errorf("found %q", r.Findings[0].Code)
@@ -179,7 +181,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 	})
 }
 
-func client(t *testing.T, url string) llm.Model {
+func client(t *testing.T, url string) llm.ChatModel {
 	t.Helper()
 	c, err := openai.New(openai.Options{BaseURL: url, APIKey: "sk-test", Total: 10 * time.Second})
 	testutil.OK(t, err)
@@ -189,7 +191,7 @@ func client(t *testing.T, url string) llm.Model {
 // An endpoint that does not say what it read is judged by what it remembers.
 func TestSilentEndpointIsJudgedByItsMemory(t *testing.T) {
 	for name, remembers := range map[string]bool{"model silent and whole": true, "model silent and cut": false} {
-		e := doctor.Endpoint{Name: "m", Entry: "model", Window: 8000, Count: quarter, Model: silent{remembers}}
+		e := doctor.ModelEndpoint{Name: "m", Entry: "model", Window: 8000, Count: quarter, Model: silent{remembers}}
 		text, r := printed(t, "model", e.Examine)
 		if (r.Worst() == adapters.Fine) != remembers {
 			t.Errorf("%s: found %+v", name, r.Findings)
@@ -200,9 +202,9 @@ func TestSilentEndpointIsJudgedByItsMemory(t *testing.T) {
 
 type silent struct{ remembers bool }
 
-func (s silent) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (s silent) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if !s.remembers {
-		r.Messages = []llm.Message{{Text: r.Messages[0].Text[len(r.Messages[0].Text)/2:]}}
+		r.Messages = []llm.TranscriptMessage{{Text: r.Messages[0].Text[len(r.Messages[0].Text)/2:]}}
 	}
 	resp, err := attentive{}.Generate(ctx, r)
 	resp.Usage = llm.TokenUsage{Prompt: 1, Estimated: true}

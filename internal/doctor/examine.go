@@ -13,7 +13,7 @@ import (
 type Check struct {
 	Name string
 	// Examine returns at least one finding. Parts are examined side by side.
-	Examine func(ctx context.Context) []adapters.Diagnosis
+	Examine func(ctx context.Context) []adapters.AccountDiagnosis
 	// Fix mends what can be mended from here and returns a sentence for each
 	// change. Nil: nothing can.
 	Fix func(ctx context.Context) ([]string, error)
@@ -23,11 +23,11 @@ type Check struct {
 
 // A Finding is what was found in a part.
 type Finding struct {
-	Part  string            `json:"part"`
-	Level adapters.Severity `json:"level"`
-	Code  string            `json:"code,omitempty"`
-	What  string            `json:"what"`
-	Mend  string            `json:"mend,omitempty"`
+	Part  string                     `json:"part"`
+	Level adapters.DiagnosisSeverity `json:"level"`
+	Code  string                     `json:"code,omitempty"`
+	What  string                     `json:"what"`
+	Mend  string                     `json:"mend,omitempty"`
 }
 
 var code = regexp.MustCompile(`^TRS-[A-Z][0-9]{2}$`)
@@ -35,8 +35,8 @@ var code = regexp.MustCompile(`^TRS-[A-Z][0-9]{2}$`)
 // IsCode reports whether text has the shape of a finding's code.
 func IsCode(text string) bool { return code.MatchString(text) }
 
-// A Report is the outcome of an examination.
-type Report struct {
+// A CheckReport is the outcome of an examination.
+type CheckReport struct {
 	Findings []Finding `json:"findings"`
 	Changed  []string  `json:"changed"`
 }
@@ -71,10 +71,10 @@ func chosen(parts []Check, o Options) []Check {
 }
 
 // Examine examines the parts and returns the findings in the order of the parts.
-func Examine(ctx context.Context, parts []Check, o Options) Report {
+func Examine(ctx context.Context, parts []Check, o Options) CheckReport {
 	parts = chosen(parts, o)
-	r := Report{Findings: []Finding{}, Changed: []string{}}
-	found := make([][]adapters.Diagnosis, len(parts))
+	r := CheckReport{Findings: []Finding{}, Changed: []string{}}
+	found := make([][]adapters.AccountDiagnosis, len(parts))
 	for _, last := range []bool{false, true} {
 		var side sync.WaitGroup
 		for i, p := range parts {
@@ -91,7 +91,7 @@ func Examine(ctx context.Context, parts []Check, o Options) Report {
 }
 
 // Of returns the findings of a part that match the options.
-func (o Options) Of(part string, found []adapters.Diagnosis) (wanted []Finding) {
+func (o Options) Of(part string, found []adapters.AccountDiagnosis) (wanted []Finding) {
 	if len(o.Parts) > 0 && !slices.Contains(o.Parts, part) {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (o Options) Of(part string, found []adapters.Diagnosis) (wanted []Finding) 
 }
 
 // Worst returns the worst level among the findings.
-func (r Report) Worst() adapters.Severity {
+func (r CheckReport) Worst() adapters.DiagnosisSeverity {
 	worst := adapters.Fine
 	for _, f := range r.Findings {
 		if f.Level == adapters.Failure || f.Level == adapters.Warning && worst == adapters.Fine {
@@ -115,22 +115,22 @@ func (r Report) Worst() adapters.Severity {
 }
 
 // Reaches reports whether the worst finding is at least as bad as least.
-func (r Report) Reaches(least adapters.Severity) bool {
+func (r CheckReport) Reaches(least adapters.DiagnosisSeverity) bool {
 	worst := r.Worst()
 	return worst == adapters.Failure || worst == least
 }
 
 // Fine is the one finding of a part that is well.
-func Fine(what string) adapters.Diagnosis {
-	return adapters.Diagnosis{Level: adapters.Fine, What: what}
+func Fine(what string) adapters.AccountDiagnosis {
+	return adapters.AccountDiagnosis{Level: adapters.Fine, What: what}
 }
 
 // Fail is a finding of something that does not work.
-func Fail(code, what, mend string) adapters.Diagnosis {
-	return adapters.Diagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
+func Fail(code, what, mend string) adapters.AccountDiagnosis {
+	return adapters.AccountDiagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
 }
 
 // Warn is a finding of something that somebody should look at.
-func Warn(code, what, mend string) adapters.Diagnosis {
-	return adapters.Diagnosis{Code: code, Level: adapters.Warning, What: what, Mend: mend}
+func Warn(code, what, mend string) adapters.AccountDiagnosis {
+	return adapters.AccountDiagnosis{Code: code, Level: adapters.Warning, What: what, Mend: mend}
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // Print writes the report for people: what is so, and below it what to do.
-func (r Report) Print(w io.Writer) {
+func (r CheckReport) Print(w io.Writer) {
 	width := 11
 	for _, f := range r.Findings {
 		width = max(width, utf8.RuneCountInString(f.Part)+2)
@@ -44,7 +44,7 @@ func (r Report) Print(w io.Writer) {
 }
 
 // shout is how a level is printed: what fails is loud.
-func shout(l adapters.Severity) string {
+func shout(l adapters.DiagnosisSeverity) string {
 	if l == adapters.Failure {
 		return "FAIL"
 	}
@@ -52,7 +52,7 @@ func shout(l adapters.Severity) string {
 }
 
 // summary says in a line how it stands.
-func (r Report) summary() string {
+func (r CheckReport) summary() string {
 	fails, warns := 0, 0
 	for _, f := range r.Findings {
 		switch f.Level {

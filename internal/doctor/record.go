@@ -42,9 +42,9 @@ const (
 
 // Examine returns what is wrong with the record at a moment, by the clocks that
 // were read meanwhile.
-func (r DataDir) Examine(clocks []clockskew.Offset, at time.Time) []adapters.Diagnosis {
-	var found []adapters.Diagnosis
-	add := func(bad bool, f adapters.Diagnosis) {
+func (r DataDir) Examine(clocks []clockskew.ClockOffset, at time.Time) []adapters.AccountDiagnosis {
+	var found []adapters.AccountDiagnosis
+	add := func(bad bool, f adapters.AccountDiagnosis) {
 		if bad {
 			found = append(found, f)
 		}
@@ -71,7 +71,7 @@ func (r DataDir) Examine(clocks []clockskew.Offset, at time.Time) []adapters.Dia
 			"set the clock of this machine, by NTP for instance"))
 	}
 	if len(found) == 0 {
-		return []adapters.Diagnosis{Fine(r.summary(clocks))}
+		return []adapters.AccountDiagnosis{Fine(r.summary(clocks))}
 	}
 	return found
 }
@@ -92,7 +92,7 @@ func (r DataDir) writer() string {
 }
 
 // older says what the next start makes of a record of an older schema.
-func (r DataDir) older() adapters.Diagnosis {
+func (r DataDir) older() adapters.AccountDiagnosis {
 	what := fmt.Sprintf("the schema is %d, and this program's is %d: its next start takes the steps to it, %d in all", r.Schema, r.Knows, r.Pending)
 	if r.Bytes == 0 {
 		return Warn("TRS-R16", what+"; no copy is made before", "make one with pg_dump, stop every older process, then start, or trestle migrate")
@@ -128,7 +128,7 @@ func (r DataDir) age(at time.Time) string {
 	return fmt.Sprintf("%d days", int(at.Sub(r.Backup).Hours()/24))
 }
 
-func (r DataDir) summary(clocks []clockskew.Offset) string {
+func (r DataDir) summary(clocks []clockskew.ClockOffset) string {
 	s := "nothing is here yet; the first start makes it"
 	if r.Exists {
 		s = r.Engine
@@ -143,7 +143,7 @@ func (r DataDir) summary(clocks []clockskew.Offset) string {
 }
 
 // within is the greatest difference of all clocks, to the next second.
-func within(clocks []clockskew.Offset) time.Duration {
+func within(clocks []clockskew.ClockOffset) time.Duration {
 	most := time.Second
 	for _, c := range clocks {
 		most = max(most, c.Off.Abs())

@@ -11,11 +11,11 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// A Setup is the configuration as an examination sees it.
-type Setup struct {
+// A CheckedSetup is the configuration as an examination sees it.
+type CheckedSetup struct {
 	Summary  string // of a configuration that is fine
 	Entries  []BrokenEntry
-	Warnings []Warning
+	Warnings []SetupWarning
 	// Folder is the data folder; empty when it is not looked at.
 	Folder string
 }
@@ -27,8 +27,8 @@ type BrokenEntry struct {
 	Mend string
 }
 
-// A Warning is something that runs as it is written and should not stay so.
-type Warning struct {
+// A SetupWarning is something that runs as it is written and should not stay so.
+type SetupWarning struct {
 	What  string
 	Mend  string
 	Grave bool   // others can read a credential, for example
@@ -37,8 +37,8 @@ type Warning struct {
 }
 
 // Examine returns what is wrong with the configuration.
-func (s Setup) Examine(context.Context) []adapters.Diagnosis {
-	var found []adapters.Diagnosis
+func (s CheckedSetup) Examine(context.Context) []adapters.AccountDiagnosis {
+	var found []adapters.AccountDiagnosis
 	for _, e := range s.Entries {
 		found = append(found, Fail("TRS-C01", e.Path+" is misconfigured: "+e.What, cmp.Or(e.Mend, "trestle config check shows the line")))
 	}
@@ -54,7 +54,7 @@ func (s Setup) Examine(context.Context) []adapters.Diagnosis {
 		found = append(found, level("TRS-C03", c.What, mend))
 	}
 	if len(found) == 0 {
-		return []adapters.Diagnosis{Fine(s.Summary)}
+		return []adapters.AccountDiagnosis{Fine(s.Summary)}
 	}
 	return found
 }
@@ -66,7 +66,7 @@ func readable(path string) bool {
 }
 
 // Fix takes away from others the right to read what is only the owner's.
-func (s Setup) Fix(context.Context) (changed []string, err error) {
+func (s CheckedSetup) Fix(context.Context) (changed []string, err error) {
 	shut := func(path, name string, mode fs.FileMode) {
 		if !readable(path) {
 			return

@@ -47,9 +47,9 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 		code   string
 		plant  func(t *testing.T, dir string, x *sqlite.DataDirCheck)
 		adjust func(*doctor.DataDir)
-		clocks []clockskew.Offset
+		clocks []clockskew.ClockOffset
 	}{
-		{name: "data well", clocks: []clockskew.Offset{{Host: "api.telegram.org"}}},
+		{name: "data well", clocks: []clockskew.ClockOffset{{Host: "api.telegram.org"}}},
 		{name: "data on a network disk", code: "TRS-R06", plant: func(_ *testing.T, _ string, x *sqlite.DataDirCheck) {
 			x.Networked = func(string) (bool, error) { return true, nil }
 		}},
@@ -101,7 +101,7 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 			}
 			r.Began = time.Now().Add(-30 * 24 * time.Hour)
 		}},
-		{name: "clock skew", code: "TRS-H01", clocks: []clockskew.Offset{{Host: "api.telegram.org", Off: -3 * time.Minute}, {Host: "api.openai.com", Off: 2 * time.Second}}},
+		{name: "clock skew", code: "TRS-H01", clocks: []clockskew.ClockOffset{{Host: "api.telegram.org", Off: -3 * time.Minute}, {Host: "api.openai.com", Off: 2 * time.Second}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -119,7 +119,7 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 				test.adjust(&r)
 			}
 			r.Folder = "./data"
-			text, report := printed(t, "data", func(context.Context) []adapters.Diagnosis { return r.Examine(test.clocks, time.Now()) })
+			text, report := printed(t, "data", func(context.Context) []adapters.AccountDiagnosis { return r.Examine(test.clocks, time.Now()) })
 			if len(report.Findings) != 1 || report.Findings[0].Code != test.code {
 				t.Errorf("found %+v, want %q alone", report.Findings, test.code)
 			}
@@ -151,9 +151,9 @@ func TestExaminationOfTheSetupFindsAndFixes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := doctor.Setup{
+	s := doctor.CheckedSetup{
 		Summary: "trestle.yaml, 41 lines; 3 values from the environment", Folder: data,
-		Warnings: []doctor.Warning{
+		Warnings: []doctor.SetupWarning{
 			{What: "admit: everybody who finds the bot may talk to the agents", Mend: "write pairing, unless that is meant"},
 			{What: "a credential stands in the file as it is, and others can read the file: its mode is 0644", Mend: "chmod 600 trestle.yaml", Grave: true, File: yaml},
 			{What: "others can read this file with a credential: its mode is 0644", Mend: "chmod 600 trestle.env", Grave: true, File: env},
@@ -186,7 +186,7 @@ func TestExaminationOfTheSetupFindsAndFixes(t *testing.T) {
 	if again, err := doctor.Fix(t.Context(), parts, o); err != nil || len(again) != 0 {
 		t.Errorf("changed again: %v, %v", again, err)
 	}
-	well := doctor.Setup{Summary: s.Summary}
+	well := doctor.CheckedSetup{Summary: s.Summary}
 	text, _ := printed(t, "config", well.Examine)
 	golden(t, "config well", text)
 }
@@ -212,15 +212,15 @@ func TestExaminationOfTheConsoleCallsItFromOutside(t *testing.T) {
 	testutil.OK(t, err)
 	for _, test := range []struct {
 		name, code string
-		c          doctor.Console
+		c          doctor.ConsoleAddress
 	}{
-		{"console well", "", doctor.Console{Listen: serve("127.0.0.1", 200), Running: true}},
-		{"console not running", "", doctor.Console{Listen: "127.0.0.1:7420"}},
-		{"console not served", "", doctor.Console{}},
-		{"console open", "TRS-C04", doctor.Console{Listen: serve("0.0.0.0", 200), Running: true}},
-		{"console open with a credential", "TRS-C04", doctor.Console{Listen: serve("0.0.0.0", 401), Running: true}},
-		{"console open, nothing runs", "TRS-C04", doctor.Console{Listen: "0.0.0.0:7420"}},
-		{"console silent", "TRS-C05", doctor.Console{Listen: "127.0.0.1:" + closed, Running: true}},
+		{"console well", "", doctor.ConsoleAddress{Listen: serve("127.0.0.1", 200), Running: true}},
+		{"console not running", "", doctor.ConsoleAddress{Listen: "127.0.0.1:7420"}},
+		{"console not served", "", doctor.ConsoleAddress{}},
+		{"console open", "TRS-C04", doctor.ConsoleAddress{Listen: serve("0.0.0.0", 200), Running: true}},
+		{"console open with a credential", "TRS-C04", doctor.ConsoleAddress{Listen: serve("0.0.0.0", 401), Running: true}},
+		{"console open, nothing runs", "TRS-C04", doctor.ConsoleAddress{Listen: "0.0.0.0:7420"}},
+		{"console silent", "TRS-C05", doctor.ConsoleAddress{Listen: "127.0.0.1:" + closed, Running: true}},
 	} {
 		test.c.Addresses = outside
 		text, r := printed(t, "console", test.c.Examine)
@@ -247,15 +247,17 @@ func portless(text string) string {
 // ECOSYSTEM 3.2: doctor [PART…] --only CODE --min warn|fail.
 func TestReportIsNarrowed(t *testing.T) {
 	parts := []doctor.Check{
-		{Name: "config", Examine: func(context.Context) []adapters.Diagnosis { return []adapters.Diagnosis{doctor.Fine("fine")} }},
-		{Name: "telegram", Examine: func(context.Context) []adapters.Diagnosis {
-			return []adapters.Diagnosis{doctor.Warn("TRS-T02", "privacy", "off"), doctor.Fail("TRS-T03", "webhook", "delete")}
+		{Name: "config", Examine: func(context.Context) []adapters.AccountDiagnosis {
+			return []adapters.AccountDiagnosis{doctor.Fine("fine")}
 		}},
-		{Name: "data", Last: true, Examine: func(context.Context) []adapters.Diagnosis {
-			return []adapters.Diagnosis{doctor.Warn("TRS-R02", "old", "backup")}
+		{Name: "telegram", Examine: func(context.Context) []adapters.AccountDiagnosis {
+			return []adapters.AccountDiagnosis{doctor.Warn("TRS-T02", "privacy", "off"), doctor.Fail("TRS-T03", "webhook", "delete")}
+		}},
+		{Name: "data", Last: true, Examine: func(context.Context) []adapters.AccountDiagnosis {
+			return []adapters.AccountDiagnosis{doctor.Warn("TRS-R02", "old", "backup")}
 		}},
 	}
-	codes := func(o doctor.Options) (codes []string, r doctor.Report) {
+	codes := func(o doctor.Options) (codes []string, r doctor.CheckReport) {
 		r = doctor.Examine(t.Context(), parts, o)
 		for _, f := range r.Findings {
 			codes = append(codes, f.Part+" "+f.Code)

@@ -12,7 +12,7 @@ const Enabled = true
 
 // plan is the process's own: it comes from the environment, like a signal, and
 // counts the hits of every part of the process together.
-var plan = sync.OnceValue(func() *Injector {
+var plan = sync.OnceValue(func() *FaultInjector {
 	p, err := Parse(os.Getenv(Variable))
 	if err != nil {
 		panic("fault: " + Variable + ": " + err.Error())

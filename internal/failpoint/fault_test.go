@@ -52,7 +52,7 @@ func TestPlanReadsBackAsItWasWritten(t *testing.T) {
 	text := "ingest.before_commit#3=kill;send.accepted#*=delay:50ms;wake.claimed#1=exec_then_error"
 	got, err := Parse(" ingest.before_commit#3=kill ;; send.accepted#*=delay:50ms;wake.claimed=exec_then_error; ")
 	testutil.OK(t, err)
-	want := Plan{
+	want := FaultPlan{
 		{Point: "ingest.before_commit", Hit: 3, Action: Kill},
 		{Point: "send.accepted", Action: Delay, For: 50 * time.Millisecond},
 		{Point: "wake.claimed", Hit: 1, Action: Undone},
@@ -100,7 +100,7 @@ func FuzzPlanReadsBack(f *testing.F) {
 }
 
 func TestFaultComesAtTheNthHitOnly(t *testing.T) {
-	in := NewInjector(Plan{{Point: "wake.claimed", Hit: 2, Action: Fail}})
+	in := NewInjector(FaultPlan{{Point: "wake.claimed", Hit: 2, Action: Fail}})
 	var got []bool
 	for range 3 {
 		err := in.Hit("wake.claimed")
@@ -119,7 +119,7 @@ func TestFaultComesAtTheNthHitOnly(t *testing.T) {
 
 func TestEachActionDoesWhatItSays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in := NewInjector(Plan{
+		in := NewInjector(FaultPlan{
 			{Point: "wake.claimed", Hit: 1, Action: Kill},
 			{Point: "wake.claimed", Hit: 2, Action: Panic},
 			{Point: "wake.claimed", Hit: 3, Action: Delay, For: time.Minute},
@@ -165,7 +165,7 @@ func TestUnregisteredNameIsOurOwnBug(t *testing.T) {
 func TestKillLeavesNoTimeToCleanUp(t *testing.T) {
 	if os.Getenv("FAULT_TEST_VICTIM") == "1" {
 		defer func() { _, _ = os.Stdout.WriteString("cleaned up\n") }()
-		_ = NewInjector(Plan{{Point: "wake.claimed", Hit: 1, Action: Kill}}).Hit("wake.claimed")
+		_ = NewInjector(FaultPlan{{Point: "wake.claimed", Hit: 1, Action: Kill}}).Hit("wake.claimed")
 		_, _ = os.Stdout.WriteString("went on\n")
 		return
 	}

@@ -30,9 +30,9 @@ func Guard(name string, op func() error) error {
 	return planned
 }
 
-// An Injector carries out one plan. It is safe for concurrent use.
-type Injector struct {
-	plan Plan
+// A FaultInjector carries out one plan. It is safe for concurrent use.
+type FaultInjector struct {
+	plan FaultPlan
 	end  func() // ends the process at once
 	stop func() // blocks for ever
 
@@ -41,13 +41,13 @@ type Injector struct {
 }
 
 // NewInjector returns an injector for plan whose points have not been hit.
-func NewInjector(plan Plan) *Injector {
-	return &Injector{plan: plan, end: die, stop: forever, hits: map[string]int{}}
+func NewInjector(plan FaultPlan) *FaultInjector {
+	return &FaultInjector{plan: plan, end: die, stop: forever, hits: map[string]int{}}
 }
 
 // Hit counts one more hit of the point called name and does what the plan says
 // for it. It panics when the name is not in [Points].
-func (in *Injector) Hit(name string) error {
+func (in *FaultInjector) Hit(name string) error {
 	if !registered(name) {
 		panic("fault: unregistered point " + name)
 	}
@@ -73,7 +73,7 @@ func (in *Injector) Hit(name string) error {
 }
 
 // next counts the hit and returns the rule that applies to it.
-func (in *Injector) next(name string) (Rule, bool) {
+func (in *FaultInjector) next(name string) (FaultRule, bool) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.hits[name]++
@@ -82,7 +82,7 @@ func (in *Injector) next(name string) (Rule, bool) {
 			return r, true
 		}
 	}
-	return Rule{}, false
+	return FaultRule{}, false
 }
 
 // die ends the process as a power cut would: no handler, no deferred call. The

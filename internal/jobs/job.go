@@ -5,33 +5,33 @@ import (
 	"time"
 )
 
-// State is where a job stands.
-type State string
+// JobState is where a job stands.
+type JobState string
 
 // The states of a job.
 const (
-	Ready     State = "ready"   // waits for a runner
-	Running   State = "running" // leased to one
-	Paused    State = "paused"
-	Done      State = "done"
-	Failed    State = "failed"
-	Cancelled State = "cancelled"
+	Ready     JobState = "ready"   // waits for a runner
+	Running   JobState = "running" // leased to one
+	Paused    JobState = "paused"
+	Done      JobState = "done"
+	Failed    JobState = "failed"
+	Cancelled JobState = "cancelled"
 )
 
 // Over reports whether nothing more happens unless an operator resumes it.
-func (s State) Over() bool { return s == Done || s == Failed || s == Cancelled }
+func (s JobState) Over() bool { return s == Done || s == Failed || s == Cancelled }
 
 // A Job is one piece of long work. It is a value as it was read.
 type Job struct {
-	ID      int64  `json:"id"`
-	Kind    string `json:"kind"`    // which work: import, backfill, …
-	Subject string `json:"subject"` // what it is about, for people
-	Args    []byte `json:"-"`       // what its kind needs to know; its own form
-	State   State  `json:"state"`
+	ID      int64    `json:"id"`
+	Kind    string   `json:"kind"`    // which work: import, backfill, …
+	Subject string   `json:"subject"` // what it is about, for people
+	Args    []byte   `json:"-"`       // what its kind needs to know; its own form
+	State   JobState `json:"state"`
 	// Want is what an operator asked a running job to become: Paused or Cancelled.
-	Want State `json:"want,omitempty"`
+	Want JobState `json:"want,omitempty"`
 
-	Progress
+	JobProgress
 	Rate  float64 `json:"rate"` // units a second, lately; 0 when nothing is known
 	Error string  `json:"error,omitempty"`
 
@@ -44,8 +44,8 @@ type Job struct {
 	Ended   time.Time `json:"ended,omitzero"`
 }
 
-// Progress is how far a job is, as its work says.
-type Progress struct {
+// JobProgress is how far a job is, as its work says.
+type JobProgress struct {
 	Done  int64  `json:"done"`
 	Total int64  `json:"total"` // 0 when nobody knows
 	Unit  string `json:"unit"`  // what is counted, in the plural: messages

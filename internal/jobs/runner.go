@@ -13,10 +13,10 @@ import (
 // Handler does the jobs of one kind. It begins at t.Job.Cursor, saves after every
 // piece, and returns what Save returned when that is an error. Nil means that the
 // job is done; any other error that it failed.
-type Handler func(ctx context.Context, t *Task) error
+type Handler func(ctx context.Context, t *JobTask) error
 
-// A Runner does jobs, one at a time. Its fields are set before use.
-type Runner struct {
+// A JobRunner does jobs, one at a time. Its fields are set before use.
+type JobRunner struct {
 	Ledger Store
 	Kinds  map[string]Handler
 	Holder string // unique for this process
@@ -29,7 +29,7 @@ type Runner struct {
 	Logger  *slog.Logger
 }
 
-func (r *Runner) ttl() time.Duration {
+func (r *JobRunner) ttl() time.Duration {
 	if r.TTL > 0 {
 		return r.TTL
 	}
@@ -38,7 +38,7 @@ func (r *Runner) ttl() time.Duration {
 
 // Run does whatever jobs there are until ctx is done. A job under way is then
 // given back, to be taken up where it last saved. ring may be nil.
-func (r *Runner) Run(ctx context.Context, ring <-chan struct{}) error {
+func (r *JobRunner) Run(ctx context.Context, ring <-chan struct{}) error {
 	poll := r.Poll
 	if poll <= 0 {
 		poll = 2 * time.Second
@@ -64,7 +64,7 @@ func (r *Runner) Run(ctx context.Context, ring <-chan struct{}) error {
 
 // Do does one job now. It fails when the job failed, was paused or cancelled, or
 // is not to be had.
-func (r *Runner) Do(ctx context.Context, id int64) error {
+func (r *JobRunner) Do(ctx context.Context, id int64) error {
 	did, err := r.next(ctx, id)
 	if err == nil && !did {
 		return fmt.Errorf("take up job %d: %w", id, ErrLost)
@@ -74,9 +74,9 @@ func (r *Runner) Do(ctx context.Context, id int64) error {
 
 // next claims a job and does it. Of a job taken by its number the outcome is
 // returned, too.
-func (r *Runner) next(ctx context.Context, id int64) (did bool, err error) {
+func (r *JobRunner) next(ctx context.Context, id int64) (did bool, err error) {
 	kinds := slices.Sorted(maps.Keys(r.Kinds))
-	j, err := r.Ledger.Claim(ctx, Claim{ID: id, Kinds: kinds, Holder: r.Holder, TTL: r.ttl(), At: time.Now()})
+	j, err := r.Ledger.Claim(ctx, JobClaim{ID: id, Kinds: kinds, Holder: r.Holder, TTL: r.ttl(), At: time.Now()})
 	if err != nil || j == nil {
 		return false, err
 	}
@@ -88,9 +88,9 @@ func (r *Runner) next(ctx context.Context, id int64) (did bool, err error) {
 }
 
 // do has the job's work run and records how it ended.
-func (r *Runner) do(ctx context.Context, j Job) error {
+func (r *JobRunner) do(ctx context.Context, j Job) error {
 	r.Logger.Info("job taken up", "job", j.ID, "kind", j.Kind, "subject", j.Subject, "done", j.Done)
-	t := &Task{runner: r, Job: j, measured: time.Now(), from: j.Done}
+	t := &JobTask{runner: r, Job: j, measured: time.Now(), from: j.Done}
 	r.changed(j)
 	err := r.attempt(ctx, t)
 	state := Done
@@ -119,7 +119,7 @@ func (r *Runner) do(ctx context.Context, j Job) error {
 }
 
 // attempt runs the work. A panic in it is a failure of this job alone.
-func (r *Runner) attempt(ctx context.Context, t *Task) (err error) {
+func (r *JobRunner) attempt(ctx context.Context, t *JobTask) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the work of %s panicked: %v", t.Job.Kind, p)
@@ -132,16 +132,16 @@ func (r *Runner) attempt(ctx context.Context, t *Task) (err error) {
 	return work(ctx, t)
 }
 
-func (r *Runner) changed(j Job) {
+func (r *JobRunner) changed(j Job) {
 	if r.Changed != nil {
 		r.Changed(j)
 	}
 }
 
-// A Task is a job in the hands of its work. It belongs to one goroutine.
-type Task struct {
+// A JobTask is a job in the hands of its work. It belongs to one goroutine.
+type JobTask struct {
 	Job    Job // as last saved
-	runner *Runner
+	runner *JobRunner
 
 	measured time.Time // since when the rate is measured
 	from     int64     // what was done then
@@ -152,9 +152,9 @@ const span = 5 * time.Second
 
 // Save makes p durable and returns nil when the work may go on. Any error means
 // that it must stop and return that error.
-func (t *Task) Save(ctx context.Context, p Progress) error {
+func (t *JobTask) Save(ctx context.Context, p JobProgress) error {
 	now := time.Now()
-	t.Job.Progress = p
+	t.Job.JobProgress = p
 	if d := now.Sub(t.measured); d >= time.Second {
 		rate := float64(p.Done-t.from) / d.Seconds()
 		if t.Job.Rate > 0 {

@@ -19,9 +19,9 @@ import (
 
 // bench is a runner over an empty record.
 type bench struct {
-	jobs.Runner
+	jobs.JobRunner
 	desk sqlstore.JobStore
-	seen []jobs.State
+	seen []jobs.JobState
 }
 
 func newBench(t *testing.T, work jobs.Handler) *bench {
@@ -30,7 +30,7 @@ func newBench(t *testing.T, work jobs.Handler) *bench {
 	testutil.OK(t, err)
 	t.Cleanup(func() { testutil.OK(t, s.Close(context.WithoutCancel(t.Context()))) })
 	b := &bench{desk: s.Jobs()}
-	b.Runner = jobs.Runner{
+	b.JobRunner = jobs.JobRunner{
 		Ledger: b.desk, Kinds: map[string]jobs.Handler{"count": work}, Holder: "one",
 		Changed: func(j jobs.Job) { b.seen = append(b.seen, j.State) }, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}
@@ -39,7 +39,7 @@ func newBench(t *testing.T, work jobs.Handler) *bench {
 
 func (b *bench) add(t *testing.T, total int64) jobs.Job {
 	t.Helper()
-	j, err := b.desk.Add(t.Context(), jobs.Job{Kind: "count", Subject: "sheep", Progress: jobs.Progress{Total: total, Unit: "sheep"}}, time.Now())
+	j, err := b.desk.Add(t.Context(), jobs.Job{Kind: "count", Subject: "sheep", JobProgress: jobs.JobProgress{Total: total, Unit: "sheep"}}, time.Now())
 	testutil.OK(t, err)
 	return j
 }
@@ -54,7 +54,7 @@ func (b *bench) job(t *testing.T, id int64) jobs.Job {
 // counting counts to the total, one a second, from its cursor on; each number
 // it counts goes to heard.
 func counting(heard *[]int64) jobs.Handler {
-	return func(ctx context.Context, t *jobs.Task) error {
+	return func(ctx context.Context, t *jobs.JobTask) error {
 		at, _ := strconv.ParseInt(string(t.Job.Cursor), 10, 64)
 		for at < t.Job.Total {
 			select {
@@ -64,7 +64,7 @@ func counting(heard *[]int64) jobs.Handler {
 			}
 			at++
 			*heard = append(*heard, at)
-			p := jobs.Progress{Done: at, Total: t.Job.Total, Unit: "sheep", Cursor: strconv.AppendInt(nil, at, 10)}
+			p := jobs.JobProgress{Done: at, Total: t.Job.Total, Unit: "sheep", Cursor: strconv.AppendInt(nil, at, 10)}
 			if err := t.Save(ctx, p); err != nil {
 				return err
 			}
@@ -137,8 +137,8 @@ func TestFailedJobKeepsWhatIsDone(t *testing.T) {
 		"panic": func() error { panic("the disk is full") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t, func(ctx context.Context, t *jobs.Task) error {
-				if err := t.Save(ctx, jobs.Progress{Done: 80, Total: 100, Cursor: []byte("80")}); err != nil {
+			b := newBench(t, func(ctx context.Context, t *jobs.JobTask) error {
+				if err := t.Save(ctx, jobs.JobProgress{Done: 80, Total: 100, Cursor: []byte("80")}); err != nil {
 					return err
 				}
 				return fail()
@@ -150,7 +150,7 @@ func TestFailedJobKeepsWhatIsDone(t *testing.T) {
 			if got := b.job(t, j.ID); got.State != jobs.Failed || got.Done != 80 || string(got.Cursor) != "80" || !strings.Contains(got.Error, "the disk is full") {
 				t.Errorf("it is %+v", got)
 			}
-			if !slices.Equal(b.seen, []jobs.State{jobs.Running, jobs.Running, jobs.Failed}) {
+			if !slices.Equal(b.seen, []jobs.JobState{jobs.Running, jobs.Running, jobs.Failed}) {
 				t.Errorf("changes were %v", b.seen)
 			}
 		})
@@ -159,9 +159,9 @@ func TestFailedJobKeepsWhatIsDone(t *testing.T) {
 
 func TestRateFollowsWhatIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(ctx context.Context, t *jobs.Task) error {
+		b := newBench(t, func(ctx context.Context, t *jobs.JobTask) error {
 			for done := int64(0); done <= 400; done += 20 {
-				if err := t.Save(ctx, jobs.Progress{Done: done, Total: 1000, Unit: "sheep"}); err != nil {
+				if err := t.Save(ctx, jobs.JobProgress{Done: done, Total: 1000, Unit: "sheep"}); err != nil {
 					return err
 				}
 				<-time.After(500 * time.Millisecond)

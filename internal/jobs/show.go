@@ -36,7 +36,7 @@ type ProgressPrinter struct {
 
 	shown time.Time
 	tenth int
-	state State
+	state JobState
 	width int // of the line that is in the terminal
 }
 
@@ -87,16 +87,16 @@ func (s *ProgressPrinter) Show(j Job, now time.Time) {
 	s.shown, s.state = now, j.State
 }
 
-// A Snapshot is a job as programs are shown it: all of it, and what follows.
-type Snapshot struct {
+// A JobSnapshot is a job as programs are shown it: all of it, and what follows.
+type JobSnapshot struct {
 	Job
 	Percent *int     `json:"percent"`     // null when the total is not known
 	ETA     *float64 `json:"eta_seconds"` // null when nobody can tell
 }
 
 // Shown returns the snapshot of a job.
-func Shown(j Job) Snapshot {
-	s := Snapshot{Job: j}
+func Shown(j Job) JobSnapshot {
+	s := JobSnapshot{Job: j}
 	if percent, ok := j.Percent(); ok {
 		s.Percent = &percent
 	}

@@ -12,7 +12,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func backfill(done, total int64) Job {
 	return Job{
 		Kind: "backfill", Subject: "acme", State: Running, Rate: 38,
-		Progress: Progress{Done: done, Total: total, Unit: "messages"},
+		JobProgress: JobProgress{Done: done, Total: total, Unit: "messages"},
 	}
 }
 
@@ -70,9 +70,9 @@ func TestProgressIsShownAsOftenAsItCanBeRead(t *testing.T) {
 		t.Errorf("a program got %d objects", len(objects))
 	}
 	var last struct {
-		State   State  `json:"state"`
-		Percent *int   `json:"percent"`
-		Subject string `json:"subject"`
+		State   JobState `json:"state"`
+		Percent *int     `json:"percent"`
+		Subject string   `json:"subject"`
 	}
 	if err := json.Unmarshal([]byte(objects[100]), &last); err != nil || last.State != Done || last.Percent == nil || *last.Percent != 100 || last.Subject != "acme" {
 		t.Errorf("the last object is %s, %v", objects[100], err)

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// A Model answers requests. Calls may be concurrent.
-type Model interface {
+// A ChatModel answers requests. Calls may be concurrent.
+type ChatModel interface {
 	// Generate sends one request and returns the whole answer. It never retries: a
 	// failure is an [*Error] whose kind tells the caller what to do. It returns
 	// within the deadlines of the model even if ctx has none. When ctx ends first the
 	// error wraps context.Cause(ctx). It does not read r after it has returned: see
 	// [Request] for what it may keep.
-	Generate(ctx context.Context, r Request) (Response, error)
+	Generate(ctx context.Context, r ModelRequest) (ModelResponse, error)
 }
 
 // MessageRole is the author of a message.
@@ -34,8 +34,8 @@ const (
 	Result    MessageRole = "tool"
 )
 
-// A Message is one entry of the transcript.
-type Message struct {
+// A TranscriptMessage is one entry of the transcript.
+type TranscriptMessage struct {
 	Role   MessageRole
 	Text   string
 	Calls  []ToolCall // only on Assistant messages
@@ -60,20 +60,20 @@ type ToolCall struct {
 	Args string
 }
 
-// A Tool is offered to the model.
-type Tool struct {
+// A ToolSpec is offered to the model.
+type ToolSpec struct {
 	Name        string
 	Description string
 	Schema      json.RawMessage // JSON schema of the arguments, canonical bytes
 }
 
-// Request holds all inputs of one call. Tools are immutable, and a model may keep
+// ModelRequest holds all inputs of one call. Tools are immutable, and a model may keep
 // them. The caller reuses the memory of the messages and their calls after Generate
 // has returned: a model keeps copies.
-type Request struct {
+type ModelRequest struct {
 	Model     string // name of the model at the endpoint
-	Messages  []Message
-	Tools     []Tool
+	Messages  []TranscriptMessage
+	Tools     []ToolSpec
 	NoCalls   bool   // the tools are shown but may not be called (tool_choice none): the answer has no calls
 	MaxOutput int    // tokens; 0 leaves it to the endpoint
 	CacheKey  string // the same for requests that share a prefix; opaque
@@ -82,7 +82,7 @@ type Request struct {
 	// be missing. The model calls it in the goroutine that called Generate, never after
 	// Generate has returned; Hear may keep the slice. The answer is provisional: after a
 	// failed attempt the next one starts from the first word.
-	Hear func(soFar Response)
+	Hear func(soFar ModelResponse)
 }
 
 // FinishReason tells why the model stopped.
@@ -96,8 +96,8 @@ const (
 	Blocked FinishReason = "content_filter"
 )
 
-// Response is one whole answer. It may be empty: no text and no calls.
-type Response struct {
+// ModelResponse is one whole answer. It may be empty: no text and no calls.
+type ModelResponse struct {
 	Text   string
 	Calls  []ToolCall // ids are unique among themselves and those of the request
 	Finish FinishReason
@@ -205,16 +205,16 @@ type Embedder interface {
 
 // A CallObserver reports every call of a model, answered or failed.
 type CallObserver struct {
-	Model Model
+	Model ChatModel
 	// Saw is called after each call, with its duration, and must not keep the request.
 	// It may be called concurrently.
-	Saw func(r Request, resp Response, took time.Duration, err error)
+	Saw func(r ModelRequest, resp ModelResponse, took time.Duration, err error)
 }
 
-var _ Model = CallObserver{}
+var _ ChatModel = CallObserver{}
 
 // Generate calls the model and reports the call.
-func (w CallObserver) Generate(ctx context.Context, r Request) (Response, error) {
+func (w CallObserver) Generate(ctx context.Context, r ModelRequest) (ModelResponse, error) {
 	asked := time.Now()
 	resp, err := w.Model.Generate(ctx, r)
 	w.Saw(r, resp, time.Since(asked), err)
@@ -222,7 +222,7 @@ func (w CallObserver) Generate(ctx context.Context, r Request) (Response, error)
 }
 
 // Size returns the bytes of text and schema in a request.
-func (r Request) Size() int {
+func (r ModelRequest) Size() int {
 	n := 0
 	for _, m := range r.Messages {
 		n += len(m.Text)

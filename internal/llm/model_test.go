@@ -49,23 +49,23 @@ func TestInterruptedTellsDeadlinesFromCancels(t *testing.T) {
 }
 
 type one struct {
-	resp Response
+	resp ModelResponse
 	err  error
 }
 
-func (o one) Generate(context.Context, Request) (Response, error) { return o.resp, o.err }
+func (o one) Generate(context.Context, ModelRequest) (ModelResponse, error) { return o.resp, o.err }
 
 func TestCallObserverReportsEveryCallUnchanged(t *testing.T) {
 	failure := errors.New("no")
-	for _, inner := range []one{{resp: Response{Text: "yes"}}, {err: failure}} {
+	for _, inner := range []one{{resp: ModelResponse{Text: "yes"}}, {err: failure}} {
 		told := 0
-		w := CallObserver{Model: inner, Saw: func(r Request, resp Response, _ time.Duration, err error) {
+		w := CallObserver{Model: inner, Saw: func(r ModelRequest, resp ModelResponse, _ time.Duration, err error) {
 			told++
 			if r.Model != "m" || resp.Text != inner.resp.Text || !errors.Is(err, inner.err) {
 				t.Errorf("saw %+v %+v %v", r, resp, err)
 			}
 		}}
-		resp, err := w.Generate(t.Context(), Request{Model: "m"})
+		resp, err := w.Generate(t.Context(), ModelRequest{Model: "m"})
 		if told != 1 || resp.Text != inner.resp.Text || !errors.Is(err, inner.err) {
 			t.Errorf("got %+v, %v, told %d times", resp, err, told)
 		}
@@ -73,9 +73,9 @@ func TestCallObserverReportsEveryCallUnchanged(t *testing.T) {
 }
 
 func TestSizeCountsWhatIsSent(t *testing.T) {
-	r := Request{
-		Messages: []Message{{Text: "four"}, {Calls: []ToolCall{{Name: "ab", Args: "{}"}}}},
-		Tools:    []Tool{{Name: "t", Description: "does", Schema: []byte("{}")}},
+	r := ModelRequest{
+		Messages: []TranscriptMessage{{Text: "four"}, {Calls: []ToolCall{{Name: "ab", Args: "{}"}}}},
+		Tools:    []ToolSpec{{Name: "t", Description: "does", Schema: []byte("{}")}},
 	}
 	if got := r.Size(); got != 4+4+7 {
 		t.Errorf("size is %d", got)

@@ -17,7 +17,7 @@ import (
 // credential. The last failure is returned unchanged. Calls may be concurrent; the
 // zero value of every field but Model works.
 type RetryingModel struct {
-	Model Model
+	Model ChatModel
 
 	// Attempts limits the attempts of one request. Default: 3.
 	Attempts int
@@ -31,17 +31,17 @@ type RetryingModel struct {
 	pause credentialPause
 }
 
-var _ Model = (*RetryingModel)(nil)
+var _ ChatModel = (*RetryingModel)(nil)
 
 const longestWait = 30 * time.Second
 
 // Generate repeats the request until there is an answer, a permanent error, or the
 // attempts or the time are used up. While the credential is paused it fails at once
 // with Denied and the rest of the pause as RetryAfter.
-func (m *RetryingModel) Generate(ctx context.Context, r Request) (Response, error) {
+func (m *RetryingModel) Generate(ctx context.Context, r ModelRequest) (ModelResponse, error) {
 	var last error
-	attempt := func() (Response, error) {
-		var resp Response
+	attempt := func() (ModelResponse, error) {
+		var resp ModelResponse
 		resp, last = m.attemptOnce(ctx, r)
 		return resp, backoffError(last)
 	}
@@ -53,16 +53,16 @@ func (m *RetryingModel) Generate(ctx context.Context, r Request) (Response, erro
 	case err == nil:
 		return resp, nil
 	case ctx.Err() != nil && !errors.Is(last, context.Cause(ctx)):
-		return Response{}, Interrupted(ctx)
+		return ModelResponse{}, Interrupted(ctx)
 	}
-	return Response{}, last
+	return ModelResponse{}, last
 }
 
 // attemptOnce makes one attempt unless the credential is paused.
-func (m *RetryingModel) attemptOnce(ctx context.Context, r Request) (Response, error) {
+func (m *RetryingModel) attemptOnce(ctx context.Context, r ModelRequest) (ModelResponse, error) {
 	started := time.Now()
 	if err := m.pause.check(started); err != nil {
-		return Response{}, err
+		return ModelResponse{}, err
 	}
 	resp, err := m.Model.Generate(ctx, r)
 	m.pause.observe(started, err)

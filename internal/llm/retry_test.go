@@ -14,12 +14,12 @@ type stub struct {
 	do    func(n int) error
 }
 
-func (s *stub) Generate(context.Context, Request) (Response, error) {
+func (s *stub) Generate(context.Context, ModelRequest) (ModelResponse, error) {
 	s.calls++
 	if err := s.do(s.calls); err != nil {
-		return Response{}, err
+		return ModelResponse{}, err
 	}
-	return Response{Text: "hello"}, nil
+	return ModelResponse{Text: "hello"}, nil
 }
 
 func always(e *Error) func(int) error { return func(int) error { return e } }
@@ -29,7 +29,7 @@ func TestEveryKindIsRetriedOrNot(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			want := &Error{Kind: kind, Status: 400}
 			s := &stub{do: always(want)}
-			_, err := (&RetryingModel{Model: s}).Generate(t.Context(), Request{})
+			_, err := (&RetryingModel{Model: s}).Generate(t.Context(), ModelRequest{})
 			if got, ok := errors.AsType[*Error](err); !ok || got != want {
 				t.Errorf("%s: error = %v, want the model's own", kind, err)
 			}
@@ -49,7 +49,7 @@ func TestAnswerAfterFailuresIsReturned(t *testing.T) {
 			return nil
 		}}
 		start := time.Now()
-		got, err := (&RetryingModel{Model: s, FirstWait: 10 * time.Second}).Generate(t.Context(), Request{})
+		got, err := (&RetryingModel{Model: s, FirstWait: 10 * time.Second}).Generate(t.Context(), ModelRequest{})
 		if err != nil || got.Text != "hello" {
 			t.Errorf("answer %+v, error %v", got, err)
 		}
@@ -71,7 +71,7 @@ func TestRetryAfterIsHonouredToTheInstant(t *testing.T) {
 			}
 			return nil
 		}}
-		if _, err := (&RetryingModel{Model: s}).Generate(t.Context(), Request{}); err != nil {
+		if _, err := (&RetryingModel{Model: s}).Generate(t.Context(), ModelRequest{}); err != nil {
 			t.Fatal(err)
 		}
 		if len(at) != 2 || at[1] != 17*time.Second {
@@ -84,7 +84,7 @@ func TestLimitEndsTheAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &stub{do: always(&Error{Kind: Limited, RetryAfter: time.Hour})}
 		start := time.Now()
-		_, err := (&RetryingModel{Model: s, Limit: time.Minute}).Generate(t.Context(), Request{})
+		_, err := (&RetryingModel{Model: s, Limit: time.Minute}).Generate(t.Context(), ModelRequest{})
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.RetryAfter != time.Hour || s.calls != 1 || time.Since(start) != 0 {
 			t.Errorf("asked %d times in %s, error %v", s.calls, time.Since(start), err)
@@ -98,7 +98,7 @@ func TestCallerThatEndsInAWaitGetsItsCause(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
-		_, err := (&RetryingModel{Model: s}).Generate(ctx, Request{})
+		_, err := (&RetryingModel{Model: s}).Generate(ctx, ModelRequest{})
 		if KindOf(err) != Timeout || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) != time.Second {
 			t.Errorf("error = %v after %s, want a timeout after 1s", err, time.Since(start))
 		}
@@ -113,11 +113,11 @@ func TestRefusedCredentialRestsLongerEachTime(t *testing.T) {
 		for i, pause := range []time.Duration{
 			time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute, 15 * time.Minute, 15 * time.Minute,
 		} {
-			if _, err := m.Generate(t.Context(), Request{}); KindOf(err) != Denied || s.calls != i+1 {
+			if _, err := m.Generate(t.Context(), ModelRequest{}); KindOf(err) != Denied || s.calls != i+1 {
 				t.Fatalf("refusal %d: asked %d times, error %v", i+1, s.calls, err)
 			}
 			<-time.After(pause - time.Second)
-			_, err := m.Generate(t.Context(), Request{})
+			_, err := m.Generate(t.Context(), ModelRequest{})
 			e, ok := errors.AsType[*Error](err)
 			if !ok || e.Kind != Denied || e.Status != 401 || e.RetryAfter != time.Second || s.calls != i+1 {
 				t.Fatalf("pause %d: asked %d times, error %+v", i+1, s.calls, e)
@@ -138,12 +138,12 @@ func TestSuccessEndsTheGrowthOfPauses(t *testing.T) {
 		}}
 		m := &RetryingModel{Model: s}
 		for _, refuse = range []bool{true, true, false, true} {
-			if _, err := m.Generate(t.Context(), Request{}); (err != nil) != refuse {
+			if _, err := m.Generate(t.Context(), ModelRequest{}); (err != nil) != refuse {
 				t.Fatal(err)
 			}
 			<-time.After(2 * time.Minute)
 		}
-		if _, err := m.Generate(t.Context(), Request{}); KindOf(err) != Denied || s.calls != 5 {
+		if _, err := m.Generate(t.Context(), ModelRequest{}); KindOf(err) != Denied || s.calls != 5 {
 			t.Errorf("asked %d times, error %v: the pause after a success is not a minute", s.calls, err)
 		}
 	})

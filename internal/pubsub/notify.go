@@ -18,8 +18,8 @@ import (
 // missed; its metadata holds their number under "count", or 0 when it is unknown.
 const Skipped = "skipped"
 
-// An Event is something that happens right now, as the live stream shows it.
-type Event struct {
+// A LiveEvent is something that happens right now, as the live stream shows it.
+type LiveEvent struct {
 	// ID rises with every event of a bus, and from one process to the next. It is
 	// no part of the JSON: the stream carries it as its own field.
 	ID       int64          `json:"-"`
@@ -31,19 +31,19 @@ type Event struct {
 	From string `json:"process,omitempty"`
 }
 
-// A Publisher takes live events.
-type Publisher interface {
+// An EventPublisher takes live events.
+type EventPublisher interface {
 	// Publish hands an event to every stream that is open at this moment. It never
 	// blocks and keeps the order of each caller. The caller must not change
 	// metadata afterwards.
 	Publish(kind, content string, metadata map[string]any, at time.Time)
 }
 
-// A Stream is one reader's view of the live events. It has one reader at a time.
-type Stream interface {
+// A LiveStream is one reader's view of the live events. It has one reader at a time.
+type LiveStream interface {
 	// Next returns the next event, waiting for it. It fails only with the cause of
 	// ctx.
-	Next(ctx context.Context) (Event, error)
+	Next(ctx context.Context) (LiveEvent, error)
 	// Close ends the stream; events are no longer kept for it.
 	Close()
 }
@@ -70,9 +70,9 @@ type WorkDispatcher interface {
 	Call(key, note string)
 }
 
-// A Limit is how often something may be done, by all processes together: Burst
+// A RateLimit is how often something may be done, by all processes together: Burst
 // times at once, then once every Every.
-type Limit struct {
+type RateLimit struct {
 	Key   string
 	Every time.Duration
 	Burst int
@@ -84,7 +84,7 @@ type RateLimiter interface {
 	// Take takes one of each budget, or nothing of any. It returns how long the caller
 	// has to wait before it does what it asked for; a wait beyond patience takes
 	// nothing, and the caller has to ask again after it.
-	Take(ctx context.Context, patience time.Duration, budgets ...Limit) (wait time.Duration, taken bool, err error)
+	Take(ctx context.Context, patience time.Duration, budgets ...RateLimit) (wait time.Duration, taken bool, err error)
 	// Hold refuses every Take of a key for a while.
 	Hold(ctx context.Context, key string, d time.Duration) error
 }

@@ -26,7 +26,7 @@ func TestNoFormOfACredentialPasses(t *testing.T) {
 		token := "h1d!" + rapid.StringOfN(rapid.RuneFrom([]rune("aZ09:/+=?&%#\"\\'<> _-.~é\t")), 8, 40, -1).Draw(t, "token")
 		before := rapid.StringN(0, 6, -1).Draw(t, "before")
 		var r SecretRegistry
-		r.AddSecrets(adapters.Secret(token))
+		r.AddSecrets(adapters.SecretString(token))
 		asJSON, err := json.Marshal(before + token)
 		if err != nil {
 			t.Fatal(err)
@@ -120,10 +120,10 @@ func TestHandlerScrubsRecordsWhole(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		lg := slog.New(r.Handler(next(&out))).With("with", token, "err", errors.New(token)).WithGroup("group").With(token, 1)
-		lg.Info("said "+token, "string", token, "secret", adapters.Secret(token), "error", fmt.Errorf("no: %w", errors.New(token)),
+		lg.Info("said "+token, "string", token, "secret", adapters.SecretString(token), "error", fmt.Errorf("no: %w", errors.New(token)),
 			"bytes", []byte(token), "struct", struct{ A []string }{[]string{token}}, "url", &url.URL{Path: token}, "valuer", shouting{token},
 			slog.Group("inner", "a", token), "n", 1, "b", true, "d", time.Second, "at", time.Unix(0, 0), "nothing", nil)
-		for _, form := range adapters.Secret(token).Forms() {
+		for _, form := range adapters.SecretString(token).Forms() {
 			if strings.Contains(out.String(), form) {
 				t.Errorf("%s: %q is in %s", name, form, out.String())
 			}
@@ -145,7 +145,7 @@ func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
 		g.Go(func() {
 			for n := range 50 {
 				token := fmt.Sprintf("token-%d-%d-long-enough", i, n)
-				r.AddSecrets(adapters.Secret(token), "")
+				r.AddSecrets(adapters.SecretString(token), "")
 				if got := r.HideKnown("x" + token); got != "x"+Hidden {
 					t.Errorf("%s is shown as %s", token, got)
 				}
@@ -162,7 +162,7 @@ func TestRegistryMayGrowWhileItIsUsed(t *testing.T) {
 func BenchmarkScrub(b *testing.B) {
 	var r SecretRegistry
 	for i := range 30 {
-		r.AddSecrets(adapters.Secret(fmt.Sprintf("1234567%d:AA%030d", i, i)))
+		r.AddSecrets(adapters.SecretString(fmt.Sprintf("1234567%d:AA%030d", i, i)))
 	}
 	line := `time=2026-11-20T10:00:00.000Z level=INFO msg="action settled" action=01998877-aaaa-7bbb-8ccc-123456789012 kind=said account=telegram:7001` + "\n"
 	b.SetBytes(int64(len(line)))

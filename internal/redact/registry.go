@@ -25,7 +25,7 @@ const Hidden = "***"
 // hides only tokens of known formats. It is safe for concurrent use.
 type SecretRegistry struct {
 	mu    sync.Mutex // guards known and forms
-	known []adapters.Secret
+	known []adapters.SecretString
 	forms []string
 
 	replace atomic.Pointer[strings.Replacer]
@@ -39,7 +39,7 @@ const shortest = 8
 
 // AddSecrets adds credentials. It ignores known ones and those shorter than 8 bytes.
 // Nothing is removed: a replaced token may still occur in text.
-func (r *SecretRegistry) AddSecrets(all ...adapters.Secret) {
+func (r *SecretRegistry) AddSecrets(all ...adapters.SecretString) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	added := false

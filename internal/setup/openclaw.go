@@ -14,7 +14,7 @@ import (
 // FromOpenClaw plans what an OpenClaw configuration (openclaw.json, in JSON5)
 // says of models, accounts and agents. References such as ${NAME} in it are
 // looked up. What has no counterpart is in Left.
-func FromOpenClaw(text string, lookup func(string) (string, bool)) (*Plan, error) {
+func FromOpenClaw(text string, lookup func(string) (string, bool)) (*SetupPlan, error) {
 	root, err := parseJSON5(text)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func FromOpenClaw(text string, lookup func(string) (string, bool)) (*Plan, error
 	if root.kind != objectValue {
 		return nil, errors.New("the file is no object")
 	}
-	c := &openclawImporter{plan: &Plan{}, env: root.at("env"), lookup: lookup}
+	c := &openclawImporter{plan: &SetupPlan{}, env: root.at("env"), lookup: lookup}
 	c.models(root)
 	c.agents(root.at("agents"))
 	channels := root.at("channels")
@@ -40,7 +40,7 @@ func FromOpenClaw(text string, lookup func(string) (string, bool)) (*Plan, error
 
 // openclawImporter takes a configuration over, part by part.
 type openclawImporter struct {
-	plan   *Plan
+	plan   *SetupPlan
 	env    *value
 	lookup func(string) (string, bool)
 }
@@ -52,7 +52,7 @@ func (c *openclawImporter) left(format string, args ...any) {
 var clawReference = regexp.MustCompile(`\$\{([A-Z_][A-Z0-9_]*)\}`)
 
 // text returns a string with its references replaced.
-func (c *openclawImporter) text(where string, v *value) adapters.Secret {
+func (c *openclawImporter) text(where string, v *value) adapters.SecretString {
 	if v != nil && v.kind == objectValue {
 		c.left("%s: a reference to another store of secrets; set it by hand", where)
 		return ""
@@ -60,7 +60,7 @@ func (c *openclawImporter) text(where string, v *value) adapters.Secret {
 	if v == nil || v.kind != stringValue {
 		return ""
 	}
-	return adapters.Secret(clawReference.ReplaceAllStringFunc(v.text, func(ref string) string {
+	return adapters.SecretString(clawReference.ReplaceAllStringFunc(v.text, func(ref string) string {
 		name := ref[2 : len(ref)-1]
 		if found, ok := c.lookup(name); ok {
 			return found
@@ -95,7 +95,7 @@ func (c *openclawImporter) models(root *value) {
 		return
 	case p == nil && provider == "openai":
 		key, _ := c.lookup("OPENAI_API_KEY")
-		c.plan.SetModel("", name, adapters.Secret(key))
+		c.plan.SetModel("", name, adapters.SecretString(key))
 	case p == nil:
 		c.left("the model %s: its provider has no address in the file; set model.base_url and model.api_key", primary)
 		return
@@ -117,12 +117,12 @@ func (c *openclawImporter) agents(v *value) {
 		if theme := string(c.text("theme", identity.at("theme"))); theme != "" {
 			persona = "You are " + name + ", " + theme + "."
 		}
-		taken := slices.ContainsFunc(c.plan.Agents, func(b Agent) bool { return b.ID == id })
+		taken := slices.ContainsFunc(c.plan.Agents, func(b AgentPlan) bool { return b.ID == id })
 		if id == "" || taken || strings.ContainsAny(id, "/ ") {
 			c.left("an agent without a usable id")
 			continue
 		}
-		c.plan.Agents = append(c.plan.Agents, Agent{id, name, persona})
+		c.plan.Agents = append(c.plan.Agents, AgentPlan{id, name, persona})
 		c.plan.Found = append(c.plan.Found, "the agent "+name)
 	}
 }
@@ -160,7 +160,7 @@ func variablePart(name string) string { return noVariable.ReplaceAllString(name,
 
 // account takes over one account; common is the channel, for what it leaves out.
 func (c *openclawImporter) account(kind, name string, v, common *value) {
-	a := Account{Name: name, Type: kind}
+	a := AccountPlan{Name: name, Type: kind}
 	for _, keys := range channelKeys[kind] {
 		variable := strings.ToUpper(name + "_" + keys[1])
 		if kind == "telegram" && name == kind {
@@ -168,13 +168,13 @@ func (c *openclawImporter) account(kind, name string, v, common *value) {
 		}
 		secret := c.text("channels."+kind+"."+keys[0], v.at(keys[0]))
 		if secret != "" {
-			a.Credentials = append(a.Credentials, Credential{keys[1], EnvVar{variable, secret}})
+			a.Credentials = append(a.Credentials, AccountCredential{keys[1], EnvVar{variable, secret}})
 		}
 	}
 	if len(a.Credentials) == 0 {
 		return
 	}
-	if slices.ContainsFunc(c.plan.Accounts, func(b Account) bool { return b.Name == name }) {
+	if slices.ContainsFunc(c.plan.Accounts, func(b AccountPlan) bool { return b.Name == name }) {
 		c.left("channels.%s: a second account called %s", kind, name)
 		return
 	}
@@ -194,7 +194,7 @@ func (c *openclawImporter) account(kind, name string, v, common *value) {
 func (c *openclawImporter) groups(kind string, v *value) {
 	groups := v.at("groups")
 	for _, id := range groups.keys() {
-		if id == "" || id == "*" || !slices.ContainsFunc(c.plan.Accounts, func(a Account) bool { return a.Name == kind }) {
+		if id == "" || id == "*" || !slices.ContainsFunc(c.plan.Accounts, func(a AccountPlan) bool { return a.Name == kind }) {
 			continue
 		}
 		wake := "mention"
@@ -202,10 +202,10 @@ func (c *openclawImporter) groups(kind string, v *value) {
 			wake = "all"
 		}
 		key := kind + variablePart(id)
-		if slices.ContainsFunc(c.plan.Spaces, func(s Space) bool { return s.Key == key }) {
+		if slices.ContainsFunc(c.plan.Spaces, func(s SpacePlan) bool { return s.Key == key }) {
 			c.left("channels.%s.groups: %s has the same letters as another", kind, id)
 			continue
 		}
-		c.plan.Spaces = append(c.plan.Spaces, Space{Key: key, Wake: wake, Chats: []string{kind + ":" + id}})
+		c.plan.Spaces = append(c.plan.Spaces, SpacePlan{Key: key, Wake: wake, Chats: []string{kind + ":" + id}})
 	}
 }

@@ -7,36 +7,36 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// A Plan is a configuration to be written.
-type Plan struct {
-	Model    *Model // nil: the built-in offline model answers
-	Accounts []Account
-	Agents   []Agent
-	Spaces   []Space
+// A SetupPlan is a configuration to be written.
+type SetupPlan struct {
+	Model    *ModelPlan // nil: the built-in offline model answers
+	Accounts []AccountPlan
+	Agents   []AgentPlan
+	Spaces   []SpacePlan
 	// Left is what was found and cannot be taken over, a sentence each.
 	Left []string
 	// Found names what was found where, for people.
 	Found []string
 }
 
-// Model is the endpoint that all agents use.
-type Model struct {
+// ModelPlan is the endpoint that all agents use.
+type ModelPlan struct {
 	BaseURL EnvVar // without a value: the client's own default
 	Key     EnvVar // without a value: none is sent
 	Name    string
 }
 
-// Account is one account on one platform.
-type Account struct {
+// AccountPlan is one account on one platform.
+type AccountPlan struct {
 	Name        string // of its entry
 	Type        string // telegram, slack, discord
-	Credentials []Credential
+	Credentials []AccountCredential
 	APIURL      EnvVar // without a value: the platform's own
 	Admit       string // empty: as for all
 }
 
-// Credential is one key of an account with the variable that holds it.
-type Credential struct {
+// AccountCredential is one key of an account with the variable that holds it.
+type AccountCredential struct {
 	Key string
 	EnvVar
 }
@@ -45,14 +45,14 @@ type Credential struct {
 // trestle.yaml by its name only.
 type EnvVar struct {
 	Name  string
-	Value adapters.Secret
+	Value adapters.SecretString
 }
 
-// Agent is one agent.
-type Agent struct{ ID, Name, Persona string }
+// AgentPlan is one agent.
+type AgentPlan struct{ ID, Name, Persona string }
 
-// Space is a room with its chats, each as adapter:chat.
-type Space struct {
+// SpacePlan is a room with its chats, each as adapter:chat.
+type SpacePlan struct {
 	Key   string
 	Wake  string
 	Chats []string
@@ -61,27 +61,27 @@ type Space struct {
 // platforms are the accounts that the environment may hold the credentials of.
 var platforms = []struct {
 	kind, url   string
-	credentials []Credential
+	credentials []AccountCredential
 }{
-	{"telegram", "TELEGRAM_API_URL", []Credential{{Key: "token", EnvVar: EnvVar{Name: "TELEGRAM_BOT_TOKEN"}}}},
-	{"slack", "SLACK_API_URL", []Credential{{Key: "bot_token", EnvVar: EnvVar{Name: "SLACK_BOT_TOKEN"}}, {Key: "app_token", EnvVar: EnvVar{Name: "SLACK_APP_TOKEN"}}}},
-	{"discord", "DISCORD_API_URL", []Credential{{Key: "token", EnvVar: EnvVar{Name: "DISCORD_BOT_TOKEN"}}}},
+	{"telegram", "TELEGRAM_API_URL", []AccountCredential{{Key: "token", EnvVar: EnvVar{Name: "TELEGRAM_BOT_TOKEN"}}}},
+	{"slack", "SLACK_API_URL", []AccountCredential{{Key: "bot_token", EnvVar: EnvVar{Name: "SLACK_BOT_TOKEN"}}, {Key: "app_token", EnvVar: EnvVar{Name: "SLACK_APP_TOKEN"}}}},
+	{"discord", "DISCORD_API_URL", []AccountCredential{{Key: "token", EnvVar: EnvVar{Name: "DISCORD_BOT_TOKEN"}}}},
 }
 
 // FromEnvironment plans what the environment holds.
-func FromEnvironment(lookup func(string) (string, bool)) *Plan {
-	p := &Plan{}
+func FromEnvironment(lookup func(string) (string, bool)) *SetupPlan {
+	p := &SetupPlan{}
 	get := func(name string) EnvVar {
 		value, _ := lookup(name)
-		return EnvVar{name, adapters.Secret(value)}
+		return EnvVar{name, adapters.SecretString(value)}
 	}
 	base, key, name := get("OPENAI_BASE_URL"), get("OPENAI_API_KEY"), get("TRESTLE_MODEL")
 	if base.Value != "" || key.Value != "" {
-		p.Model = &Model{BaseURL: base, Key: key, Name: string(name.Value)}
+		p.Model = &ModelPlan{BaseURL: base, Key: key, Name: string(name.Value)}
 		p.found(base, key, name)
 	}
 	for _, platform := range platforms {
-		a := Account{Name: platform.kind, Type: platform.kind, APIURL: get(platform.url)}
+		a := AccountPlan{Name: platform.kind, Type: platform.kind, APIURL: get(platform.url)}
 		var missing []string
 		for _, c := range platform.credentials {
 			c.EnvVar = get(c.Name)
@@ -104,7 +104,7 @@ func FromEnvironment(lookup func(string) (string, bool)) *Plan {
 	return p
 }
 
-func (p *Plan) found(all ...EnvVar) {
+func (p *SetupPlan) found(all ...EnvVar) {
 	for _, v := range all {
 		if v.Value != "" {
 			p.Found = append(p.Found, v.Name)
@@ -113,21 +113,21 @@ func (p *Plan) found(all ...EnvVar) {
 }
 
 // AddTelegram adds the account of a Telegram bot.
-func (p *Plan) AddTelegram(token, apiURL adapters.Secret) {
-	p.Accounts = append(p.Accounts, Account{
+func (p *SetupPlan) AddTelegram(token, apiURL adapters.SecretString) {
+	p.Accounts = append(p.Accounts, AccountPlan{
 		Name: "telegram", Type: "telegram", APIURL: EnvVar{"TELEGRAM_API_URL", apiURL},
-		Credentials: []Credential{{"token", EnvVar{"TELEGRAM_BOT_TOKEN", token}}},
+		Credentials: []AccountCredential{{"token", EnvVar{"TELEGRAM_BOT_TOKEN", token}}},
 	})
 }
 
 // SetModel sets the endpoint.
-func (p *Plan) SetModel(baseURL, name string, key adapters.Secret) {
-	p.Model = &Model{BaseURL: EnvVar{"OPENAI_BASE_URL", adapters.Secret(baseURL)}, Key: EnvVar{"OPENAI_API_KEY", key}, Name: name}
+func (p *SetupPlan) SetModel(baseURL, name string, key adapters.SecretString) {
+	p.Model = &ModelPlan{BaseURL: EnvVar{"OPENAI_BASE_URL", adapters.SecretString(baseURL)}, Key: EnvVar{"OPENAI_API_KEY", key}, Name: name}
 }
 
 // Credential returns the value under a key of the account; empty without one.
-func (a Account) Credential(key string) adapters.Secret {
-	i := slices.IndexFunc(a.Credentials, func(c Credential) bool { return c.Key == key })
+func (a AccountPlan) Credential(key string) adapters.SecretString {
+	i := slices.IndexFunc(a.Credentials, func(c AccountCredential) bool { return c.Key == key })
 	if i < 0 {
 		return ""
 	}
@@ -135,7 +135,7 @@ func (a Account) Credential(key string) adapters.Secret {
 }
 
 // variables lists everything that has to stand in trestle.env, each once.
-func (p *Plan) variables() []EnvVar {
+func (p *SetupPlan) variables() []EnvVar {
 	var all []EnvVar
 	add := func(v EnvVar) {
 		known := slices.ContainsFunc(all, func(o EnvVar) bool { return o.Name == v.Name })
@@ -157,8 +157,8 @@ func (p *Plan) variables() []EnvVar {
 }
 
 // Secrets lists every credential of the plan.
-func (p *Plan) Secrets() []adapters.Secret {
-	var all []adapters.Secret
+func (p *SetupPlan) Secrets() []adapters.SecretString {
+	var all []adapters.SecretString
 	if p.Model != nil {
 		all = append(all, p.Model.Key.Value)
 	}

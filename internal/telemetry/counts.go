@@ -54,8 +54,8 @@ func newCounts(r *prometheus.Registry) *counts {
 	return c
 }
 
-// A Call is one call of a model.
-type Call struct {
+// A ModelCall is one call of a model.
+type ModelCall struct {
 	Model                  string
 	Took                   time.Duration
 	Prompt, Cached, Output int // tokens
@@ -63,7 +63,7 @@ type Call struct {
 }
 
 // Called counts a call of a model. It may be called from anywhere.
-func (t *Telemetry) Called(c Call) {
+func (t *Telemetry) Called(c ModelCall) {
 	t.counts.calls.WithLabelValues(c.Model, c.Outcome).Inc()
 	t.counts.callTime.WithLabelValues(c.Model).Observe(c.Took.Seconds())
 	t.counts.tokens.WithLabelValues(c.Model, "prompt").Add(float64(c.Prompt))

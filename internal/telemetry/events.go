@@ -42,7 +42,7 @@ type sent struct {
 }
 
 // take takes in one live event.
-func (f *eventFollower) take(ctx context.Context, e pubsub.Event) {
+func (f *eventFollower) take(ctx context.Context, e pubsub.LiveEvent) {
 	switch e.Type {
 	case pubsub.Skipped:
 		n, _ := e.Metadata["count"].(int)
@@ -74,7 +74,7 @@ func (f *eventFollower) take(ctx context.Context, e pubsub.Event) {
 }
 
 // take takes in what happens within a run.
-func (w *watched) take(e pubsub.Event) {
+func (w *watched) take(e pubsub.LiveEvent) {
 	step := number(e, "step")
 	switch e.Type {
 	case "agent_thinking":
@@ -92,7 +92,7 @@ func (w *watched) take(e pubsub.Event) {
 }
 
 // ended counts a run that has ended, and traces it.
-func (f *eventFollower) ended(ctx context.Context, e pubsub.Event) {
+func (f *eventFollower) ended(ctx context.Context, e pubsub.LiveEvent) {
 	id := text(e, "cycle")
 	w := f.runs[id]
 	delete(f.runs, id)
@@ -120,12 +120,12 @@ func (f *eventFollower) keep(ctx context.Context, action string, s sent) {
 	f.sent[action] = s
 }
 
-func text(e pubsub.Event, name string) string {
+func text(e pubsub.LiveEvent, name string) string {
 	s, _ := e.Metadata[name].(string)
 	return s
 }
 
-func number(e pubsub.Event, name string) int {
+func number(e pubsub.LiveEvent, name string) int {
 	n, _ := e.Metadata[name].(int)
 	return n
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics is how the program is at one moment.
-type Metrics struct {
+// ProcessMetrics is how the program is at one moment.
+type ProcessMetrics struct {
 	Inbox    int       // rows that wait to be handled or are being handled
 	Open     int       // cycles under way
 	Outbox   int       // actions that are to be sent
@@ -18,12 +18,12 @@ type Metrics struct {
 	Timers   int
 	Tokens   int   // used today
 	Bytes    int64 // of the database
-	Accounts []Account
-	Problems []Problem
+	Accounts []AccountMetrics
+	Problems []OpenProblem
 }
 
-// An Account is one account on one platform.
-type Account struct {
+// An AccountMetrics is one account on one platform.
+type AccountMetrics struct {
 	Name      string // of its entry
 	Connected bool
 	Heard     time.Time // when the platform last gave a sign; zero for never
@@ -32,12 +32,12 @@ type Account struct {
 	Calls     int64     // calls over HTTP that were refused
 }
 
-// A Problem is one that is open.
-type Problem struct{ Code, Subject, Severity string }
+// An OpenProblem is one that is open.
+type OpenProblem struct{ Code, Subject, Severity string }
 
 // gauges is the collector of one scrape: its figures are as old as the answer
 // they stand in.
-type gauges struct{ f Metrics }
+type gauges struct{ f ProcessMetrics }
 
 func described(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("trestle_"+name, help, labels, nil)

@@ -12,4 +12,4 @@ import (
 var errWithout = errors.New("this program was built without OTLP: use the package, or make build TAGS=otlp")
 
 // NewExporter fails: traces are part of programs built with the tag otlp.
-func NewExporter(context.Context, string) (Exporter, error) { return nil, errWithout }
+func NewExporter(context.Context, string) (SpanExporter, error) { return nil, errWithout }

@@ -18,13 +18,13 @@ import (
 // Options are what telemetry is made of. Exporter may be nil; the rest is needed.
 type Options struct {
 	// See says how the program stands now. It is called at each scrape.
-	See func(context.Context) (Metrics, error)
+	See func(context.Context) (ProcessMetrics, error)
 	// Live opens a stream of live events that holds so many unread.
-	Live func(room int) pubsub.Stream
+	Live func(room int) pubsub.LiveStream
 	// Run reads everything that belongs to a cycle.
-	Run func(ctx context.Context, id spaces.CycleID) (Run, error)
+	Run func(ctx context.Context, id spaces.CycleID) (RunRecord, error)
 	// Exporter takes the spans; nil makes none.
-	Exporter Exporter
+	Exporter SpanExporter
 	// Content puts what was read and said into spans.
 	Content bool
 	// Scrub takes credentials out of what goes into spans.
@@ -33,8 +33,8 @@ type Options struct {
 	Logger  *slog.Logger
 }
 
-// A Run is one cycle as the record has it.
-type Run struct {
+// A RunRecord is one cycle as the record has it.
+type RunRecord struct {
 	Cycle   spaces.Cycle
 	Events  []spaces.Event // that it was shown
 	Steps   []spaces.Step
@@ -90,8 +90,8 @@ func (t *Telemetry) Metrics() http.Handler {
 	})
 }
 
-// An Exporter takes spans away.
-type Exporter = sdk.SpanExporter
+// A SpanExporter takes spans away.
+type SpanExporter = sdk.SpanExporter
 
 // unread is how many live events may wait to be counted.
 const unread = 8192

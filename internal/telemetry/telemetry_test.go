@@ -34,9 +34,9 @@ func (kept) Shutdown(context.Context) error { return nil }
 
 // story is a bus, a record of one run, and what is made of both.
 type story struct {
-	bus   inproc.Bus
+	bus   inproc.EventBus
 	spans kept
-	run   Run
+	run   RunRecord
 	fails error
 	t     *Telemetry
 	stop  func()
@@ -46,10 +46,10 @@ type story struct {
 func begin(t *testing.T, o Options) *story {
 	t.Helper()
 	s := &story{spans: kept{tracetest.NewInMemoryExporter()}, run: answered(time.Now())}
-	o.Live = func(room int) pubsub.Stream { return s.bus.Open(room) }
-	o.Run = func(context.Context, spaces.CycleID) (Run, error) { return s.run, s.fails }
+	o.Live = func(room int) pubsub.LiveStream { return s.bus.Open(room) }
+	o.Run = func(context.Context, spaces.CycleID) (RunRecord, error) { return s.run, s.fails }
 	if o.See == nil {
-		o.See = func(context.Context) (Metrics, error) { return Metrics{}, nil }
+		o.See = func(context.Context) (ProcessMetrics, error) { return ProcessMetrics{}, nil }
 	}
 	o.Exporter, o.Version, o.Logger = s.spans, "1.2.3", slog.New(slog.DiscardHandler)
 	if o.Scrub == nil {
@@ -71,17 +71,17 @@ func begin(t *testing.T, o Options) *story {
 }
 
 // answered is a run of one question, one thought and one answer.
-func answered(at time.Time) Run {
+func answered(at time.Time) RunRecord {
 	mind := spaces.Mind{Agent: "ada", Circle: "home"}
-	return Run{
+	return RunRecord{
 		Cycle: spaces.Cycle{
 			ID: "run", Mind: mind, Space: "room", State: spaces.CycleClosed, Wake: "direct", Stop: spaces.StopCompleted,
-			Started: at.Add(time.Second), Ended: at.Add(9 * time.Second), Usage: spaces.Usage{Prompt: 900, Output: 20},
+			Started: at.Add(time.Second), Ended: at.Add(9 * time.Second), Usage: spaces.TokenUsage{Prompt: 900, Output: 20},
 		},
 		Events: []spaces.Event{{ID: "question", Root: "question", RecvAt: at}},
 		Steps: []spaces.Step{
-			{N: 0, Phase: spaces.Contemplation, Finish: "stop", At: at.Add(3 * time.Second), Usage: spaces.Usage{Prompt: 400, Output: 8}},
-			{N: 1, Phase: spaces.Engagement, Finish: "tool_calls", At: at.Add(6 * time.Second), Usage: spaces.Usage{Prompt: 500, Output: 12}},
+			{N: 0, Phase: spaces.Contemplation, Finish: "stop", At: at.Add(3 * time.Second), Usage: spaces.TokenUsage{Prompt: 400, Output: 8}},
+			{N: 1, Phase: spaces.Engagement, Finish: "tool_calls", At: at.Add(6 * time.Second), Usage: spaces.TokenUsage{Prompt: 500, Output: 12}},
 		},
 		Turns: []spaces.TranscriptTurn{
 			{Role: spaces.RoleUser, Text: "INBOX: the pass is hunter2"},
@@ -227,21 +227,21 @@ func TestFiguresAreExposed(t *testing.T) {
 func exposed(t *testing.T) (page string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		see := func(context.Context) (Metrics, error) {
-			return Metrics{
+		see := func(context.Context) (ProcessMetrics, error) {
+			return ProcessMetrics{
 				Inbox: 3, Open: 1, Outbox: 2, Oldest: time.Now().Add(-4 * time.Second), Unknown: 1, Failed: 2, Waits: 1, Timers: 5, Tokens: 1234, Bytes: 8192,
-				Accounts: []Account{
+				Accounts: []AccountMetrics{
 					{Name: "telegram", Connected: true, Heard: time.Unix(1_700_000_000, 0), Received: 40, Refused: 1, Calls: 7},
 					{Name: "acme"},
 				},
-				Problems: []Problem{{"TRS-A01", "telegram", "fail"}},
+				Problems: []OpenProblem{{"TRS-A01", "telegram", "fail"}},
 			}, nil
 		}
 		s := begin(t, Options{See: see})
 		s.play()
 		s.tell("tool_permission_denied", "not a member", time.Second, "act", "send_message", "code", "not_a_member")
 		s.tell("phrase_said", "just a heads up", time.Second, "agent", "ada") // GTS-28
-		s.t.Called(Call{Model: "gpt-5-mini", Took: 300 * time.Millisecond, Prompt: 900, Cached: 400, Output: 20, Outcome: "answered"})
+		s.t.Called(ModelCall{Model: "gpt-5-mini", Took: 300 * time.Millisecond, Prompt: 900, Cached: 400, Output: 20, Outcome: "answered"})
 		synctest.Wait()
 		var code int
 		code, page = s.scrape(t)
@@ -256,7 +256,9 @@ func exposed(t *testing.T) (page string) {
 // A record that does not answer is a hole in the graph and not a zero.
 func TestFiguresThatCannotBeReadAreNoZeros(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := begin(t, Options{See: func(context.Context) (Metrics, error) { return Metrics{}, errors.New("the record is closed") }})
+		s := begin(t, Options{See: func(context.Context) (ProcessMetrics, error) {
+			return ProcessMetrics{}, errors.New("the record is closed")
+		}})
 		code, got := s.scrape(t)
 		s.stop()
 		if code != http.StatusServiceUnavailable || strings.Contains(got, "trestle_inbox_rows 0") {

@@ -88,7 +88,7 @@ func (t *traces) run(ctx context.Context, id spaces.CycleID, w *watched, done ma
 
 // received begins the span that a run's trace starts with: from the moment its
 // first words were learned of.
-func (t *traces) received(ctx context.Context, r Run) (context.Context, trace.Span) {
+func (t *traces) received(ctx context.Context, r RunRecord) (context.Context, trace.Span) {
 	at := r.Cycle.Started
 	for _, e := range r.Events {
 		if !e.RecvAt.IsZero() && e.RecvAt.Before(at) {
@@ -101,7 +101,7 @@ func (t *traces) received(ctx context.Context, r Run) (context.Context, trace.Sp
 }
 
 // steps makes a span of each call of the model and of each act it asked for.
-func (t *traces) steps(ctx context.Context, r Run, w *watched) {
+func (t *traces) steps(ctx context.Context, r RunRecord, w *watched) {
 	for _, s := range r.Steps {
 		from, known := w.thinking[s.N]
 		if !known || from.After(s.At) {
@@ -197,7 +197,7 @@ func asJSON(v any) string {
 }
 
 // root names the chain of causes that a run belongs to.
-func root(r Run) string {
+func root(r RunRecord) string {
 	for _, e := range r.Events {
 		if e.Root != "" {
 			return string(e.Root)

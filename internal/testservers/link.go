@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// A Direction is a direction in which things pass, or several.
-type Direction uint8
+// A ProxyDirection is a direction in which things pass, or several.
+type ProxyDirection uint8
 
 // The ways of a link.
 const (
-	Questions Direction = 1 << iota // to the server
-	Answers                         // from it
+	Questions ProxyDirection = 1 << iota // to the server
+	Answers                              // from it
 	Both      = Questions | Answers
 )
 
-// A Fault is what a link does to what passes. The zero Harm lets everything
+// A ProxyFault is what a link does to what passes. The zero Harm lets everything
 // through.
-type Fault struct {
+type ProxyFault struct {
 	// Refuse breaks every connection and refuses new ones.
 	Refuse bool
 	// Hold keeps back what goes these ways, as a network does that lost its route:
 	// connections stay open, and what was kept back passes when the harm is over.
-	Hold Direction
+	Hold ProxyDirection
 	// Delay is how long each piece takes.
 	Delay time.Duration
 	// Slow lets answers pass byte by byte, so many in a hundredth of a second.
@@ -34,35 +34,35 @@ type Fault struct {
 	After int64
 }
 
-// A Proxy is between a program and a server, and harms what passes.
-type Proxy struct {
+// A FaultProxy is between a program and a server, and harms what passes.
+type FaultProxy struct {
 	listener net.Listener
 	passing  sync.WaitGroup
 
 	mu     sync.Mutex // guards what follows
 	target string
 	open   map[*pair]bool
-	harm   Fault
+	harm   ProxyFault
 	over   chan struct{} // closed when another harm begins
 	losing bool          // the next answer is swallowed, and its connection cut
 }
 
 // A pair is one connection, with both its ends.
 type pair struct {
-	link      *Proxy
+	link      *FaultProxy
 	near, far net.Conn
 	gone      chan struct{} // closed when it ends
 	once      sync.Once
 }
 
 // NewLink opens a link to a server's address. It ends with the test.
-func NewLink(tb testing.TB, target string) *Proxy {
+func NewLink(tb testing.TB, target string) *FaultProxy {
 	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback, at once
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l := &Proxy{listener: listener, target: target, open: map[*pair]bool{}, over: make(chan struct{})}
+	l := &FaultProxy{listener: listener, target: target, open: map[*pair]bool{}, over: make(chan struct{})}
 	l.passing.Go(l.accept)
 	tb.Cleanup(func() {
 		_ = listener.Close()
@@ -73,10 +73,10 @@ func NewLink(tb testing.TB, target string) *Proxy {
 }
 
 // Port is where the link listens.
-func (l *Proxy) Port() int { return l.listener.Addr().(*net.TCPAddr).Port }
+func (l *FaultProxy) Port() int { return l.listener.Addr().(*net.TCPAddr).Port }
 
 // Suffer has the link do h from now on, in place of what it did before.
-func (l *Proxy) Suffer(h Fault) {
+func (l *FaultProxy) Suffer(h ProxyFault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.harm = h
@@ -90,20 +90,20 @@ func (l *Proxy) Suffer(h Fault) {
 }
 
 // Lead has new connections go to another server; those that are there stay.
-func (l *Proxy) Lead(target string) {
+func (l *FaultProxy) Lead(target string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.target = target
 }
 
 // Cut breaks every connection and refuses new ones until [Proxy.Mend].
-func (l *Proxy) Cut() { l.Suffer(Fault{Refuse: true}) }
+func (l *FaultProxy) Cut() { l.Suffer(ProxyFault{Refuse: true}) }
 
 // Mend lets everything through again.
-func (l *Proxy) Mend() { l.Suffer(Fault{}) }
+func (l *FaultProxy) Mend() { l.Suffer(ProxyFault{}) }
 
 // Reset breaks every connection the hard way: its ends are told that it never was.
-func (l *Proxy) Reset() {
+func (l *FaultProxy) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for p := range l.open {
@@ -113,13 +113,13 @@ func (l *Proxy) Reset() {
 
 // LoseAnswer swallows the next thing that the server says on any connection and
 // cuts that connection.
-func (l *Proxy) LoseAnswer() {
+func (l *FaultProxy) LoseAnswer() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.losing = true
 }
 
-func (l *Proxy) accept() {
+func (l *FaultProxy) accept() {
 	for {
 		near, err := l.listener.Accept()
 		if err != nil {
@@ -139,14 +139,14 @@ func (l *Proxy) accept() {
 	}
 }
 
-func (l *Proxy) leads() string {
+func (l *FaultProxy) leads() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.target
 }
 
 // keep remembers a connection, unless the link refuses them.
-func (l *Proxy) keep(p *pair) bool {
+func (l *FaultProxy) keep(p *pair) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.harm.Refuse {
@@ -157,7 +157,7 @@ func (l *Proxy) keep(p *pair) bool {
 	return true
 }
 
-func (l *Proxy) forget(p *pair) {
+func (l *FaultProxy) forget(p *pair) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, p)
@@ -165,7 +165,7 @@ func (l *Proxy) forget(p *pair) {
 
 // suffers returns what is done to something that goes one way, and what is closed
 // when that changes.
-func (l *Proxy) suffers(way Direction) (h Fault, lost bool, over <-chan struct{}) {
+func (l *FaultProxy) suffers(way ProxyDirection) (h ProxyFault, lost bool, over <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if lost = l.losing && way == Answers; lost {

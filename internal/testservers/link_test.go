@@ -38,7 +38,7 @@ func echo(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-func linked(t *testing.T) (*testservers.Proxy, func() net.Conn) {
+func linked(t *testing.T) (*testservers.FaultProxy, func() net.Conn) {
 	t.Helper()
 	target := echo(t) // ends after the link
 	l := testservers.NewLink(t, target)
@@ -96,12 +96,12 @@ func TestCutLinkRefusesUntilItIsMended(t *testing.T) {
 // What is held back either way is there when the harm is over, on a connection
 // that stayed open.
 func TestHeldLinkIsSilentAndLosesNothing(t *testing.T) {
-	for name, way := range map[string]testservers.Direction{"questions": testservers.Questions, "answers": testservers.Answers, "both": testservers.Both} {
+	for name, way := range map[string]testservers.ProxyDirection{"questions": testservers.Questions, "answers": testservers.Answers, "both": testservers.Both} {
 		t.Run(name, func(t *testing.T) {
 			l, dial := linked(t)
 			c := dial()
 			passes(t, c, "before")
-			l.Suffer(testservers.Fault{Hold: way})
+			l.Suffer(testservers.ProxyFault{Hold: way})
 			if _, err := c.Write([]byte("kept")); err != nil {
 				t.Fatal(err)
 			}
@@ -128,7 +128,7 @@ func TestResetIsTold(t *testing.T) {
 
 func TestConnectionEndsInTheMiddleOfAWord(t *testing.T) {
 	l, dial := linked(t)
-	l.Suffer(testservers.Fault{After: 5})
+	l.Suffer(testservers.ProxyFault{After: 5})
 	c := dial()
 	passes(t, c, "one")
 	if got, err := asks(c, "two", 3); got != "tw" || err == nil {
@@ -149,7 +149,7 @@ func TestNextAnswerIsLostAndNoOther(t *testing.T) {
 
 func TestSlowAndDelayedAnswersAreWhole(t *testing.T) {
 	l, dial := linked(t)
-	l.Suffer(testservers.Fault{Delay: time.Millisecond, Slow: 100})
+	l.Suffer(testservers.ProxyFault{Delay: time.Millisecond, Slow: 100})
 	c := dial()
 	long := string(bytes.Repeat([]byte("0123456789"), 100))
 	began := time.Now()

@@ -21,7 +21,7 @@ func (p *pair) reset() {
 }
 
 // pass carries what goes one way until the connection ends.
-func (p *pair) pass(to, from net.Conn, way Direction) {
+func (p *pair) pass(to, from net.Conn, way ProxyDirection) {
 	defer p.link.forget(p)
 	defer p.close()
 	bytes := make([]byte, 32<<10)
@@ -39,7 +39,7 @@ func (p *pair) pass(to, from net.Conn, way Direction) {
 
 // deliver hands a piece on with what it suffers, and reports whether the
 // connection goes on.
-func (p *pair) deliver(to net.Conn, piece []byte, way Direction, passed *int64) bool {
+func (p *pair) deliver(to net.Conn, piece []byte, way ProxyDirection, passed *int64) bool {
 	h, lost, over := p.link.suffers(way)
 	if lost {
 		return false

@@ -17,10 +17,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A Postgres is a private server with an empty data folder. Its user is trestle,
+// A PostgresServer is a private server with an empty data folder. Its user is trestle,
 // without a password. It starts when the first database is made on it; the caller
 // stops it.
-type Postgres struct {
+type PostgresServer struct {
 	Port int
 
 	once sync.Once
@@ -31,7 +31,7 @@ type Postgres struct {
 	made atomic.Int64 // databases so far
 }
 
-func (p *Postgres) start(ctx context.Context) (err error) {
+func (p *PostgresServer) start(ctx context.Context) (err error) {
 	if p.bin, err = postgresPrograms(); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (p *Postgres) start(ctx context.Context) (err error) {
 }
 
 // serve starts the server on its data and returns once it answers.
-func (p *Postgres) serve(ctx context.Context) (err error) {
+func (p *PostgresServer) serve(ctx context.Context) (err error) {
 	if p.Port, err = freePort(); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func versionOf(program string) int {
 }
 
 // Crash ends the server without letting it put anything in order.
-func (p *Postgres) Crash(tb testing.TB) {
+func (p *PostgresServer) Crash(tb testing.TB) {
 	tb.Helper()
 	if err := p.runs.down(tb.Context()); err != nil {
 		tb.Fatal(err)
@@ -97,7 +97,7 @@ func (p *Postgres) Crash(tb testing.TB) {
 }
 
 // Return starts the server again, on the same data and the same port.
-func (p *Postgres) Return(tb testing.TB) {
+func (p *PostgresServer) Return(tb testing.TB) {
 	tb.Helper()
 	if err := p.runs.up(); err != nil {
 		tb.Fatal(err)
@@ -109,18 +109,18 @@ func (p *Postgres) Return(tb testing.TB) {
 
 // Remember puts aside what the server, which is down, has on its disk; Rewind has it
 // go on from there when it is started, as a replica does that had heard no more.
-func (p *Postgres) Remember(tb testing.TB) {
+func (p *PostgresServer) Remember(tb testing.TB) {
 	tb.Helper()
 	p.copy(tb, "data", "earlier")
 }
 
 // Rewind puts back what [Postgres.Remember] put aside. The server is down.
-func (p *Postgres) Rewind(tb testing.TB) {
+func (p *PostgresServer) Rewind(tb testing.TB) {
 	tb.Helper()
 	p.copy(tb, "earlier", "data")
 }
 
-func (p *Postgres) copy(tb testing.TB, from, to string) {
+func (p *PostgresServer) copy(tb testing.TB, from, to string) {
 	tb.Helper()
 	from, to = filepath.Join(p.dir, from), filepath.Join(p.dir, to)
 	if err := os.RemoveAll(to); err != nil {
@@ -131,10 +131,10 @@ func (p *Postgres) copy(tb testing.TB, from, to string) {
 	}
 }
 
-func (p *Postgres) ping(ctx context.Context) error { return p.do(ctx, "postgres", "select 1") }
+func (p *PostgresServer) ping(ctx context.Context) error { return p.do(ctx, "postgres", "select 1") }
 
 // Stop ends the server and removes its data.
-func (p *Postgres) Stop() error {
+func (p *PostgresServer) Stop() error {
 	if p.runs == nil {
 		return nil
 	}
@@ -142,12 +142,12 @@ func (p *Postgres) Stop() error {
 }
 
 // URL names a database of the server.
-func (p *Postgres) URL(name string) string {
+func (p *PostgresServer) URL(name string) string {
 	return fmt.Sprintf("postgres://trestle@127.0.0.1:%d/%s?sslmode=disable", p.Port, name)
 }
 
 // Database makes an empty database and returns its name. Calls may overlap.
-func (p *Postgres) Database(tb testing.TB) string {
+func (p *PostgresServer) Database(tb testing.TB) string {
 	tb.Helper()
 	name, err := p.Create(tb.Context())
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *Postgres) Database(tb testing.TB) string {
 }
 
 // Create is [Postgres.Database] for programs.
-func (p *Postgres) Create(ctx context.Context) (name string, err error) {
+func (p *PostgresServer) Create(ctx context.Context) (name string, err error) {
 	p.once.Do(func() { err = p.start(ctx) })
 	if err != nil {
 		return "", err
@@ -167,14 +167,14 @@ func (p *Postgres) Create(ctx context.Context) (name string, err error) {
 }
 
 // Do runs statements in a database, beside whoever uses it.
-func (p *Postgres) Do(tb testing.TB, database, statements string) {
+func (p *PostgresServer) Do(tb testing.TB, database, statements string) {
 	tb.Helper()
 	if err := p.do(tb.Context(), database, statements); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func (p *Postgres) do(ctx context.Context, database, statements string) error {
+func (p *PostgresServer) do(ctx context.Context, database, statements string) error {
 	c, err := pgx.Connect(ctx, p.URL(database))
 	if err != nil {
 		return err

@@ -10,16 +10,16 @@ import (
 	"testing"
 )
 
-// A Redis is a private server that keeps nothing on disk. It starts when its
+// A RedisServer is a private server that keeps nothing on disk. It starts when its
 // address is asked for; the caller stops it.
-type Redis struct {
+type RedisServer struct {
 	Port int
 
 	once sync.Once
 	runs *server
 }
 
-func (r *Redis) start(ctx context.Context) error {
+func (r *RedisServer) start(ctx context.Context) error {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
 		return missing("a Redis server", "redis-server")
@@ -43,7 +43,7 @@ func (r *Redis) start(ctx context.Context) error {
 }
 
 // URL starts the server when it has not been yet, and returns its address.
-func (r *Redis) URL(tb testing.TB) string {
+func (r *RedisServer) URL(tb testing.TB) string {
 	tb.Helper()
 	url, err := r.Open(tb.Context())
 	if err != nil {
@@ -53,13 +53,13 @@ func (r *Redis) URL(tb testing.TB) string {
 }
 
 // Open is [Redis.URL] for programs.
-func (r *Redis) Open(ctx context.Context) (url string, err error) {
+func (r *RedisServer) Open(ctx context.Context) (url string, err error) {
 	r.once.Do(func() { err = r.start(ctx) })
 	return fmt.Sprintf("redis://127.0.0.1:%d", r.Port), err
 }
 
 // Crash ends the server; all it knew is gone.
-func (r *Redis) Crash(tb testing.TB) {
+func (r *RedisServer) Crash(tb testing.TB) {
 	tb.Helper()
 	if err := r.runs.down(tb.Context()); err != nil {
 		tb.Fatal(err)
@@ -67,7 +67,7 @@ func (r *Redis) Crash(tb testing.TB) {
 }
 
 // Return starts the server again on the same port, empty.
-func (r *Redis) Return(tb testing.TB) {
+func (r *RedisServer) Return(tb testing.TB) {
 	tb.Helper()
 	if err := r.runs.up(); err != nil {
 		tb.Fatal(err)
@@ -78,14 +78,14 @@ func (r *Redis) Return(tb testing.TB) {
 }
 
 // Stop ends the server.
-func (r *Redis) Stop() error {
+func (r *RedisServer) Stop() error {
 	if r.runs == nil {
 		return nil
 	}
 	return r.runs.stop()
 }
 
-func (r *Redis) ping(ctx context.Context) error {
+func (r *RedisServer) ping(ctx context.Context) error {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(r.Port)))
 	if err != nil {
 		return err

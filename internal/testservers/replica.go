@@ -13,16 +13,16 @@ import (
 // Follow starts a server that follows this one, which it reaches by a port: that of a
 // link holds back what it hears. It waits for nothing and is waited for by nobody. The
 // caller stops it.
-func (p *Postgres) Follow(tb testing.TB, port int) *Postgres {
+func (p *PostgresServer) Follow(tb testing.TB, port int) *PostgresServer {
 	tb.Helper()
-	r := &Postgres{bin: p.bin, who: p.who}
+	r := &PostgresServer{bin: p.bin, who: p.who}
 	if err := r.follow(tb.Context(), port); err != nil {
 		tb.Fatal(err)
 	}
 	return r
 }
 
-func (p *Postgres) follow(ctx context.Context, port int) (err error) {
+func (p *PostgresServer) follow(ctx context.Context, port int) (err error) {
 	if p.dir, err = folder(p.who); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (p *Postgres) follow(ctx context.Context, port int) (err error) {
 
 // Promote has a server that followed another one take over from it, with what it has
 // heard.
-func (p *Postgres) Promote(tb testing.TB) {
+func (p *PostgresServer) Promote(tb testing.TB) {
 	tb.Helper()
 	p.Do(tb, "postgres", `select pg_promote()`)
 }

@@ -7,30 +7,30 @@ import (
 	"time"
 )
 
-// A Channel is a channel, a thread, a forum or a direct chat.
-type Channel struct {
-	ID       ID
-	of       *Discord
-	guild    *Guild // nil for a direct chat
-	bot      *Bot   // of a direct chat
-	person   *Person
+// A GuildChannel is a channel, a thread, a forum or a direct chat.
+type GuildChannel struct {
+	ID       SnowflakeID
+	of       *Server
+	guild    *Guild   // nil for a direct chat
+	bot      *BotUser // of a direct chat
+	person   *HumanUser
 	wire     wireChannel
 	messages []*message
-	typed    []ID
+	typed    []SnowflakeID
 	gone     bool
 }
 
-func (d *Discord) newChannel(w wireChannel) *Channel {
+func (d *Server) newChannel(w wireChannel) *GuildChannel {
 	if w.ID == 0 {
 		w.ID = d.id()
 	}
-	ch := &Channel{ID: w.ID, of: d, wire: w}
+	ch := &GuildChannel{ID: w.ID, of: d, wire: w}
 	d.channels[ch.ID] = ch
 	return ch
 }
 
 // NewChannel makes a channel of a kind.
-func (g *Guild) NewChannel(name string, kind int) *Channel {
+func (g *Guild) NewChannel(name string, kind int) *GuildChannel {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	ch := g.of.newChannel(wireChannel{Type: kind, GuildID: g.ID, Name: name})
@@ -44,7 +44,7 @@ const tagNeeded = 1 << 4
 
 // NeedsTag has the threads of a forum need one of some tags. A name that begins with
 // "!" is of a tag that only moderators give.
-func (c *Channel) NeedsTag(names ...string) {
+func (c *GuildChannel) NeedsTag(names ...string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.wire.Flags |= tagNeeded
@@ -56,7 +56,7 @@ func (c *Channel) NeedsTag(names ...string) {
 }
 
 // Tagged returns the names of a thread's tags.
-func (c *Channel) Tagged(forum *Channel) (names []string) {
+func (c *GuildChannel) Tagged(forum *GuildChannel) (names []string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	for _, t := range forum.wire.Tags {
@@ -68,7 +68,7 @@ func (c *Channel) Tagged(forum *Channel) (names []string) {
 }
 
 // untagged refuses a thread of a forum that lacks the tag that the forum needs.
-func (c *Channel) untagged(tags []ID) (answer, bool) {
+func (c *GuildChannel) untagged(tags []SnowflakeID) (answer, bool) {
 	if c.wire.Flags&tagNeeded == 0 || len(tags) > 0 {
 		return answer{}, false
 	}
@@ -76,7 +76,7 @@ func (c *Channel) untagged(tags []ID) (answer, bool) {
 }
 
 // NewThread opens a thread.
-func (c *Channel) NewThread(by *Person, name string) *Channel {
+func (c *GuildChannel) NewThread(by *HumanUser, name string) *GuildChannel {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	return c.openThread(by.ID, 0, name)
@@ -84,7 +84,7 @@ func (c *Channel) NewThread(by *Person, name string) *Channel {
 
 // ThreadOn returns the thread that hangs on a message, which a person opens if
 // there is none.
-func (c *Channel) ThreadOn(by *Person, message ID, name string) *Channel {
+func (c *GuildChannel) ThreadOn(by *HumanUser, message SnowflakeID, name string) *GuildChannel {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if th := c.of.channels[message]; th != nil {
@@ -94,11 +94,11 @@ func (c *Channel) ThreadOn(by *Person, message ID, name string) *Channel {
 }
 
 // openThread opens a thread, on a message unless on is 0. It needs the lock.
-func (c *Channel) openThread(by, on ID, name string) *Channel {
+func (c *GuildChannel) openThread(by, on SnowflakeID, name string) *GuildChannel {
 	return c.open(PublicThread, by, on, name)
 }
 
-func (c *Channel) open(kind int, by, on ID, name string) *Channel {
+func (c *GuildChannel) open(kind int, by, on SnowflakeID, name string) *GuildChannel {
 	w := wireChannel{
 		ID: on, Type: kind, GuildID: c.wire.GuildID, Name: name, ParentID: &c.ID, OwnerID: by,
 		Thread: &wireArchive{Minutes: 1440, At: time.Now()},
@@ -112,32 +112,32 @@ func (c *Channel) open(kind int, by, on ID, name string) *Channel {
 }
 
 // NewPrivateThread opens a thread that only those see who are in it, the bots among them.
-func (c *Channel) NewPrivateThread(by *Person, name string) *Channel {
+func (c *GuildChannel) NewPrivateThread(by *HumanUser, name string) *GuildChannel {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	return c.open(PrivateThread, by.ID, 0, name)
 }
 
 // TakesIn has a person join a thread.
-func (c *Channel) TakesIn(p *Person) { c.tellMembers([]*Person{p}, nil) }
+func (c *GuildChannel) TakesIn(p *HumanUser) { c.tellMembers([]*HumanUser{p}, nil) }
 
 // PutsOut has a person leave a thread.
-func (c *Channel) PutsOut(p *Person) { c.tellMembers(nil, []*Person{p}) }
+func (c *GuildChannel) PutsOut(p *HumanUser) { c.tellMembers(nil, []*HumanUser{p}) }
 
-func (c *Channel) tellMembers(in, out []*Person) {
+func (c *GuildChannel) tellMembers(in, out []*HumanUser) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	type comer struct {
-		ID     ID          `json:"user_id"`
-		Thread ID          `json:"id"`
+		ID     SnowflakeID `json:"user_id"`
+		Thread SnowflakeID `json:"id"`
 		Member *wireMember `json:"member"`
 	}
 	told := struct {
-		ID      ID      `json:"id"`
-		GuildID ID      `json:"guild_id"`
-		Count   int     `json:"member_count"`
-		Added   []comer `json:"added_members,omitempty"`
-		Removed []ID    `json:"removed_member_ids,omitempty"`
+		ID      SnowflakeID   `json:"id"`
+		GuildID SnowflakeID   `json:"guild_id"`
+		Count   int           `json:"member_count"`
+		Added   []comer       `json:"added_members,omitempty"`
+		Removed []SnowflakeID `json:"removed_member_ids,omitempty"`
 	}{ID: c.ID, GuildID: c.guild.ID, Count: 2}
 	for _, p := range in {
 		told.Added = append(told.Added, comer{p.ID, c.ID, c.guild.members[p.ID]})
@@ -149,10 +149,10 @@ func (c *Channel) tellMembers(in, out []*Person) {
 }
 
 // Threads returns the threads of a channel, by name.
-func (c *Channel) Threads() map[string]*Channel {
+func (c *GuildChannel) Threads() map[string]*GuildChannel {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	all := map[string]*Channel{}
+	all := map[string]*GuildChannel{}
 	for _, th := range c.of.channels {
 		if th.isThread() && *th.wire.ParentID == c.ID {
 			all[th.wire.Name] = th
@@ -162,7 +162,7 @@ func (c *Channel) Threads() map[string]*Channel {
 }
 
 // Archive puts a thread away. A message brings it back.
-func (c *Channel) Archive() {
+func (c *GuildChannel) Archive() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if c.isThread() {
@@ -172,7 +172,7 @@ func (c *Channel) Archive() {
 }
 
 // Locks puts a thread away so that only moderators bring it back.
-func (c *Channel) Locks() {
+func (c *GuildChannel) Locks() {
 	c.Archive()
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
@@ -181,10 +181,10 @@ func (c *Channel) Locks() {
 
 // putAway reports whether the channel is an archived thread: but for new messages,
 // which bring it back, nothing in it can be changed. It needs the lock.
-func (c *Channel) putAway() bool { return c.isThread() && c.wire.Thread.Archived }
+func (c *GuildChannel) putAway() bool { return c.isThread() && c.wire.Thread.Archived }
 
 // editChannel brings an archived thread back; nothing else of a channel is changed here.
-func (d *Discord) editChannel(c *call, ch *Channel) answer {
+func (d *Server) editChannel(c *call, ch *GuildChannel) answer {
 	var said struct {
 		Archived *bool `json:"archived"`
 	}
@@ -199,13 +199,13 @@ func (d *Discord) editChannel(c *call, ch *Channel) answer {
 }
 
 // bringBack ends that a thread is archived. It needs the lock.
-func (c *Channel) bringBack() {
+func (c *GuildChannel) bringBack() {
 	c.wire.Thread = &wireArchive{Minutes: 1440, At: time.Now()}
 	c.guild.dispatch("THREAD_UPDATE", intentGuilds, c.wire)
 }
 
 // Renames gives the channel another name.
-func (c *Channel) Renames(name string) {
+func (c *GuildChannel) Renames(name string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.wire.Name = name
@@ -217,7 +217,7 @@ func (c *Channel) Renames(name string) {
 }
 
 // Drops deletes the channel with all that was said in it.
-func (c *Channel) Drops() {
+func (c *GuildChannel) Drops() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	delete(c.of.channels, c.ID)
@@ -230,10 +230,10 @@ func (c *Channel) Drops() {
 }
 
 // Denies takes rights from everybody in the channel.
-func (c *Channel) Denies(rights int64) {
+func (c *GuildChannel) Denies(rights int64) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	c.wire.Overwrites = []wireOverwrite{{ID: c.guild.ID, Allow: "0", Deny: ID(rights).String()}}
+	c.wire.Overwrites = []wireOverwrite{{ID: c.guild.ID, Allow: "0", Deny: SnowflakeID(rights).String()}}
 	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
 }
 
@@ -241,10 +241,10 @@ func (c *Channel) Denies(rights int64) {
 const ViewChannel = 1 << 10
 
 // ShowsTo hides the channel from all but those roles.
-func (c *Channel) ShowsTo(roles ...ID) {
+func (c *GuildChannel) ShowsTo(roles ...SnowflakeID) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	view := ID(ViewChannel).String()
+	view := SnowflakeID(ViewChannel).String()
 	c.wire.Overwrites = []wireOverwrite{{ID: c.guild.ID, Allow: "0", Deny: view}}
 	for _, r := range roles {
 		c.wire.Overwrites = append(c.wire.Overwrites, wireOverwrite{ID: r, Allow: view, Deny: "0"})
@@ -253,25 +253,27 @@ func (c *Channel) ShowsTo(roles ...ID) {
 }
 
 // HidesFrom hides the channel from one person.
-func (c *Channel) HidesFrom(p *Person) {
+func (c *GuildChannel) HidesFrom(p *HumanUser) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	c.wire.Overwrites = append(slices.Clone(c.wire.Overwrites), wireOverwrite{ID: p.ID, Type: 1, Allow: "0", Deny: ID(ViewChannel).String()})
+	c.wire.Overwrites = append(slices.Clone(c.wire.Overwrites), wireOverwrite{ID: p.ID, Type: 1, Allow: "0", Deny: SnowflakeID(ViewChannel).String()})
 	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
 }
 
 // ShowsAgain takes back what hid the channel from one person.
-func (c *Channel) ShowsAgain(p *Person) {
+func (c *GuildChannel) ShowsAgain(p *HumanUser) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.wire.Overwrites = slices.DeleteFunc(slices.Clone(c.wire.Overwrites), func(o wireOverwrite) bool { return o.ID == p.ID })
 	c.guild.dispatch("CHANNEL_UPDATE", intentGuilds, c.wire)
 }
 
-func (c *Channel) isThread() bool { return c.wire.Type == PublicThread || c.wire.Type == PrivateThread }
+func (c *GuildChannel) isThread() bool {
+	return c.wire.Type == PublicThread || c.wire.Type == PrivateThread
+}
 
 // Typists returns the bots that were seen typing, in order.
-func (c *Channel) Typists() []ID {
+func (c *GuildChannel) Typists() []SnowflakeID {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	return slices.Clone(c.typed)

@@ -35,17 +35,17 @@ type order struct {
 }
 
 // number is an id that may come with or without quotes.
-type number ID
+type number SnowflakeID
 
 // UnmarshalJSON reads an id.
 func (n *number) UnmarshalJSON(raw []byte) error {
-	return (*ID)(n).UnmarshalText(bytes.Trim(raw, `"`))
+	return (*SnowflakeID)(n).UnmarshalText(bytes.Trim(raw, `"`))
 }
 
 // createdResult is what a control call answers: the id of what it made.
 type createdResult struct {
-	ID     ID   `json:"id,omitzero"`
-	Answer *int `json:"answer,omitempty"` // the kind of an interaction's first answer
+	ID     SnowflakeID `json:"id,omitzero"`
+	Answer *int        `json:"answer,omitempty"` // the kind of an interaction's first answer
 }
 
 // Control drives everything over HTTP, for `trestle fake discord` and for other
@@ -62,7 +62,7 @@ type createdResult struct {
 //	curl -s localhost:8083/control/close    -d '{"bot":2,"code":4000}'
 //	curl -s localhost:8083/control/fault    -d '{"do":"refuse","method":"create message","retry_after":2}'
 //	curl -s localhost:8083/control/ledger
-func (d *Discord) Control() http.Handler {
+func (d *Server) Control() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) {
 		_ = d.Ledger().WriteJSON(w) // the client's hanging up is its own affair
@@ -87,27 +87,27 @@ func (d *Discord) Control() http.Handler {
 
 // controlSent answers what a bot posted to a channel, waiting for n messages if
 // asked to.
-func (d *Discord) controlSent(w http.ResponseWriter, r *http.Request) {
+func (d *Server) controlSent(w http.ResponseWriter, r *http.Request) {
 	ch, bot := d.Channel(parseID(r.URL.Query().Get("channel"))), d.Bot(parseID(r.URL.Query().Get("bot")))
 	if ch == nil || bot == nil {
 		fake.WriteError(w, http.StatusNotFound, errors.New("no such channel or bot"))
 		return
 	}
-	fake.WriteSent(w, r, func(ctx context.Context, n int) ([]Sent, error) {
+	fake.WriteSent(w, r, func(ctx context.Context, n int) ([]SentMessage, error) {
 		err := d.Until(ctx, func() bool { return len(ch.Sent(bot)) >= n })
 		return ch.Sent(bot), err
 	})
 }
 
 // Channel returns a channel, thread or direct chat; nil if there is none.
-func (d *Discord) Channel(id ID) *Channel {
+func (d *Server) Channel(id SnowflakeID) *GuildChannel {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.channels[id]
 }
 
 // Bot returns the bot with that id; nil if there is none.
-func (d *Discord) Bot(id ID) *Bot {
+func (d *Server) Bot(id SnowflakeID) *BotUser {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, b := range d.bots {
@@ -119,28 +119,28 @@ func (d *Discord) Bot(id ID) *Bot {
 }
 
 // Person returns a person; nil if there is none.
-func (d *Discord) Person(id ID) *Person {
+func (d *Server) Person(id SnowflakeID) *HumanUser {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.people[id]
 }
 
 // Guild returns a server; nil if there is none.
-func (d *Discord) Guild(id ID) *Guild {
+func (d *Server) Guild(id SnowflakeID) *Guild {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.guilds[id]
 }
 
 // obey does what an order says; false when it names what is not there.
-func (d *Discord) obey(verb string, o order) (createdResult, bool) {
+func (d *Server) obey(verb string, o order) (createdResult, bool) {
 	switch verb {
 	case "people":
-		return createdResult{ID: d.AddPerson(Profile{Name: o.Name, Username: o.Username}).ID}, true
+		return createdResult{ID: d.AddPerson(UserProfile{Name: o.Name, Username: o.Username}).ID}, true
 	case "bots":
 		return createdResult{ID: d.AddBot(BotProfile{Token: o.Token, Name: o.Name, NoContent: o.NoContent, NoMembers: o.NoMembers}).ID}, true
 	case "guilds":
-		if p := d.Person(ID(o.Person)); p != nil {
+		if p := d.Person(SnowflakeID(o.Person)); p != nil {
 			return createdResult{ID: d.NewGuild(o.Name, p).ID}, true
 		}
 		return createdResult{}, false
@@ -148,19 +148,19 @@ func (d *Discord) obey(verb string, o order) (createdResult, bool) {
 		d.RefuseConnections(o.N)
 		return createdResult{}, true
 	}
-	if g := d.Guild(ID(o.Guild)); g != nil {
+	if g := d.Guild(SnowflakeID(o.Guild)); g != nil {
 		return d.obeyGuild(g, verb, o)
 	}
-	if ch := d.Channel(ID(o.Channel)); ch != nil {
+	if ch := d.Channel(SnowflakeID(o.Channel)); ch != nil {
 		return d.obeyChannel(ch, verb, o)
 	}
-	if b := d.Bot(ID(o.Bot)); b != nil {
+	if b := d.Bot(SnowflakeID(o.Bot)); b != nil {
 		return d.obeyBot(b, verb, o)
 	}
 	return createdResult{}, false
 }
 
-func (d *Discord) obeyBot(b *Bot, verb string, o order) (createdResult, bool) {
+func (d *Server) obeyBot(b *BotUser, verb string, o order) (createdResult, bool) {
 	switch verb {
 	case "close":
 		b.Close(o.Code)
@@ -175,7 +175,7 @@ func (d *Discord) obeyBot(b *Bot, verb string, o order) (createdResult, bool) {
 	case "revoke":
 		b.Revoke()
 	case "direct":
-		if p := d.Person(ID(o.Person)); p != nil {
+		if p := d.Person(SnowflakeID(o.Person)); p != nil {
 			return createdResult{ID: b.Direct(p).ID}, true
 		}
 		return createdResult{}, false
@@ -185,8 +185,8 @@ func (d *Discord) obeyBot(b *Bot, verb string, o order) (createdResult, bool) {
 	return createdResult{}, true
 }
 
-func (d *Discord) obeyGuild(g *Guild, verb string, o order) (createdResult, bool) {
-	b, p := d.Bot(ID(o.Bot)), d.Person(ID(o.Person))
+func (d *Server) obeyGuild(g *Guild, verb string, o order) (createdResult, bool) {
+	b, p := d.Bot(SnowflakeID(o.Bot)), d.Person(SnowflakeID(o.Person))
 	switch {
 	case verb == "channels":
 		return createdResult{ID: g.NewChannel(o.Name, o.Kind).ID}, true
@@ -208,25 +208,25 @@ func (d *Discord) obeyGuild(g *Guild, verb string, o order) (createdResult, bool
 	return createdResult{}, true
 }
 
-func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (createdResult, bool) {
-	b, p := d.Bot(ID(o.Bot)), d.Person(ID(o.Person))
+func (d *Server) obeyChannel(ch *GuildChannel, verb string, o order) (createdResult, bool) {
+	b, p := d.Bot(SnowflakeID(o.Bot)), d.Person(SnowflakeID(o.Person))
 	switch {
 	case verb == "says" && p != nil:
-		return createdResult{ID: ch.Says(p, o.Text, Said{ReplyTo: ID(o.ReplyTo)})}, true
+		return createdResult{ID: ch.Says(p, o.Text, PostOptions{ReplyTo: SnowflakeID(o.ReplyTo)})}, true
 	case verb == "threads" && p != nil:
 		return createdResult{ID: ch.NewThread(p, o.Name).ID}, true
 	case verb == "edits":
-		ch.Edits(ID(o.Message), o.Text)
+		ch.Edits(SnowflakeID(o.Message), o.Text)
 	case verb == "deletes":
-		ch.Deletes(ID(o.Message))
+		ch.Deletes(SnowflakeID(o.Message))
 	case verb == "reacts" && p != nil && o.Emoji == "":
-		ch.Reacts(p, ID(o.Message))
+		ch.Reacts(p, SnowflakeID(o.Message))
 	case verb == "reacts" && p != nil:
-		ch.Reacts(p, ID(o.Message), o.Emoji)
+		ch.Reacts(p, SnowflakeID(o.Message), o.Emoji)
 	case verb == "clears":
-		ch.Clears(ID(o.Message), o.Emoji)
+		ch.Clears(SnowflakeID(o.Message), o.Emoji)
 	case verb == "pins" && p != nil:
-		ch.Pins(p, ID(o.Message))
+		ch.Pins(p, SnowflakeID(o.Message))
 	case verb == "renames":
 		ch.Renames(o.Name)
 	case verb == "drops":
@@ -234,7 +234,7 @@ func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (createdResult,
 	case verb == "invokes" && p != nil && b != nil:
 		return d.watched(ch.Invokes(p, b, o.Command, o.Text)), true
 	case verb == "presses" && p != nil && b != nil:
-		return d.watched(ch.Presses(p, b, ID(o.Message), o.Command)), true
+		return d.watched(ch.Presses(p, b, SnowflakeID(o.Message), o.Command)), true
 	default:
 		return createdResult{}, false
 	}
@@ -242,7 +242,7 @@ func (d *Discord) obeyChannel(ch *Channel, verb string, o order) (createdResult,
 }
 
 // watched waits for the first answer to an interaction as long as Discord does.
-func (d *Discord) watched(answered func() int) createdResult {
+func (d *Server) watched(answered func() int) createdResult {
 	deadline := time.Now().Add(patience)
 	for answered() == 0 && time.Now().Before(deadline) {
 		d.mu.Lock()

@@ -30,53 +30,53 @@ type Options struct {
 	Ledger int
 }
 
-// Discord is a loopback server that behaves towards bots as discord.com and its
+// Server is a loopback server that behaves towards bots as discord.com and its
 // gateway do, together with the world behind it. It is an [http.Handler] for
 // /api, /gateway and /files. All its methods, and those of its bots, servers and
 // channels, may be called concurrently.
-type Discord struct {
+type Server struct {
 	opts   Options
-	faults fake.Faults
+	faults fake.FaultList
 	ledger ledger
 	limits limits
 	kept   uploadedFile
 	routes *http.ServeMux
 
 	mu       sync.Mutex // guards what follows, and all that hangs on it
-	lastID   ID
-	origin   string          // by which we are reached; learned from requests
-	bots     map[string]*Bot // by token
-	people   map[ID]*Person
-	guilds   map[ID]*Guild
-	channels map[ID]*Channel // threads and direct chats, too
-	hooks    map[ID]*webhook
+	lastID   SnowflakeID
+	origin   string              // by which we are reached; learned from requests
+	bots     map[string]*BotUser // by token
+	people   map[SnowflakeID]*HumanUser
+	guilds   map[SnowflakeID]*Guild
+	channels map[SnowflakeID]*GuildChannel // threads and direct chats, too
+	hooks    map[SnowflakeID]*webhook
 	acts     map[string]*interaction // by id and token
 	sessions map[string]*session
 	gate     gatewayServer
 	bell     chan struct{} // closed and replaced at every change
 }
 
-// ID is an id of Discord's: it rises with time.
-type ID int64
+// SnowflakeID is an id of Discord's: it rises with time.
+type SnowflakeID int64
 
 // String returns the id as it is written.
-func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
+func (id SnowflakeID) String() string { return strconv.FormatInt(int64(id), 10) }
 
 // MarshalText returns what String does.
-func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
+func (id SnowflakeID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 
 // UnmarshalText reads an id; nothing else is one.
-func (id *ID) UnmarshalText(text []byte) error {
+func (id *SnowflakeID) UnmarshalText(text []byte) error {
 	n, err := strconv.ParseInt(string(text), 10, 64)
 	if err != nil || n < 0 {
 		return fmt.Errorf("%q is no snowflake", text)
 	}
-	*id = ID(n)
+	*id = SnowflakeID(n)
 	return nil
 }
 
 // New returns a Discord without bots, people or servers.
-func New(o Options) *Discord {
+func New(o Options) *Server {
 	if o.Heartbeat <= 0 {
 		o.Heartbeat = 41250 * time.Millisecond
 	}
@@ -89,10 +89,10 @@ func New(o Options) *Discord {
 	if o.Ledger == 0 {
 		o.Ledger = 100_000
 	}
-	d := &Discord{
+	d := &Server{
 		opts: o, ledger: ledger{limit: o.Ledger},
-		bots: map[string]*Bot{}, people: map[ID]*Person{}, guilds: map[ID]*Guild{}, channels: map[ID]*Channel{},
-		hooks: map[ID]*webhook{}, acts: map[string]*interaction{}, sessions: map[string]*session{},
+		bots: map[string]*BotUser{}, people: map[SnowflakeID]*HumanUser{}, guilds: map[SnowflakeID]*Guild{}, channels: map[SnowflakeID]*GuildChannel{},
+		hooks: map[SnowflakeID]*webhook{}, acts: map[string]*interaction{}, sessions: map[string]*session{},
 		bell: make(chan struct{}),
 	}
 	d.routes = d.table()
@@ -103,36 +103,36 @@ func New(o Options) *Discord {
 const epoch = 1420070400000
 
 // id mints an id. It needs the lock.
-func (d *Discord) id() ID {
-	d.lastID = max(d.lastID+1, ID(max(time.Now().UnixMilli()-epoch, 0))<<22)
+func (d *Server) id() SnowflakeID {
+	d.lastID = max(d.lastID+1, SnowflakeID(max(time.Now().UnixMilli()-epoch, 0))<<22)
 	return d.lastID
 }
 
 // Serve answers on ln until ctx is done; see [fake.Serve].
-func (d *Discord) Serve(ctx context.Context, ln net.Listener) error {
+func (d *Server) Serve(ctx context.Context, ln net.Listener) error {
 	defer d.hangUp()
 	return fake.ServeUntilDone(ctx, ln, d)
 }
 
 // Fault puts f in force for calls of the API. Its Method is the name of a call,
 // as the [Record] has it; its chats are channels.
-func (d *Discord) Fault(f fake.Fault) *fake.ArmedFault { return d.faults.Arm(f) }
+func (d *Server) Fault(f fake.CallFault) *fake.ArmedFault { return d.faults.Arm(f) }
 
 // ClearFaults takes every fault out of force.
-func (d *Discord) ClearFaults() { d.faults.Clear() }
+func (d *Server) ClearFaults() { d.faults.Clear() }
 
 // Ledger returns a copy of what was received so far.
-func (d *Discord) Ledger() Record { return d.ledger.snapshot() }
+func (d *Server) Ledger() CallLog { return d.ledger.snapshot() }
 
 // ring tells that the world has changed. It needs the lock.
-func (d *Discord) ring() {
+func (d *Server) ring() {
 	close(d.bell)
 	d.bell = make(chan struct{})
 }
 
 // Until waits until cond holds, asking it again after everything that happened.
 // It returns the context's cause when ctx ends first.
-func (d *Discord) Until(ctx context.Context, cond func() bool) error {
+func (d *Server) Until(ctx context.Context, cond func() bool) error {
 	for {
 		d.mu.Lock()
 		next := d.bell

@@ -22,20 +22,20 @@ import (
 
 // world is a fake with a bot and a person on a server, on a network in memory.
 type world struct {
-	*discord.Discord
+	*discord.Server
 	t       *testing.T
-	bot     *discord.Bot
-	maya    *discord.Person
-	room    *discord.Channel
-	network *fake.Network
+	bot     *discord.BotUser
+	maya    *discord.HumanUser
+	room    *discord.GuildChannel
+	network *fake.MemoryNetwork
 	http    *http.Client
 }
 
 func newWorld(t *testing.T, o discord.Options, p discord.BotProfile) *world {
 	t.Helper()
-	w := &world{Discord: discord.New(o), t: t, network: new(fake.Network)}
+	w := &world{Server: discord.New(o), t: t, network: new(fake.MemoryNetwork)}
 	p.Token, p.Name = "t", "ada"
-	w.bot, w.maya = w.AddBot(p), w.AddPerson(discord.Profile{Name: "Maya"})
+	w.bot, w.maya = w.AddBot(p), w.AddPerson(discord.UserProfile{Name: "Maya"})
 	g := w.NewGuild("Family", w.maya)
 	w.room = g.NewChannel("general", discord.TextChannel)
 	g.Adds(w.bot, 0)
@@ -275,7 +275,7 @@ func TestASessionIsResumed(t *testing.T) {
 		}
 		_ = first.Close()
 		for _, text := range []string{"a", "b"} {
-			w.room.Says(w.maya, text, discord.Said{})
+			w.room.Says(w.maya, text, discord.PostOptions{})
 		}
 		resume := `{"token":"Bot t","session_id":"` + ready.Session + `","seq":1}`
 		for range 2 { // as often as one likes
@@ -360,8 +360,8 @@ func TestWithoutTheContentIntentThereAreNoWords(t *testing.T) {
 		s.until(10, "")
 		s.say(2, `{"token":"t","intents":513}`)
 		s.until(0, "GUILD_CREATE")
-		w.room.Says(w.maya, "not for you", discord.Said{})
-		w.room.Says(w.maya, "for <@"+w.bot.ID.String()+">", discord.Said{})
+		w.room.Says(w.maya, "not for you", discord.PostOptions{})
+		w.room.Says(w.maya, "for <@"+w.bot.ID.String()+">", discord.PostOptions{})
 		for _, want := range []string{`"content":""`, `"content":"for \u003c@` + w.bot.ID.String()} {
 			if got := s.until(0, "MESSAGE_CREATE"); !strings.Contains(string(got.Data), want) {
 				t.Errorf("told %s, want %s", got.Data, want)

@@ -36,7 +36,7 @@ func (k *uploadedFile) get(path string) ([]byte, bool) {
 
 // keepFile keeps a file of a channel. Its address is completed when it is shown.
 // It needs the lock.
-func (d *Discord) keepFile(ch *Channel, f File) wireAttachment {
+func (d *Server) keepFile(ch *GuildChannel, f SharedFile) wireAttachment {
 	id := d.id()
 	path := fmt.Sprintf("/files/%d/%d/%s", ch.ID, id, f.Name)
 	d.kept.put(path, f.Data)
@@ -51,7 +51,7 @@ func (a wireAttachment) sign(origin string) wireAttachment {
 	return a
 }
 
-func (d *Discord) serveFile(w http.ResponseWriter, r *http.Request) {
+func (d *Server) serveFile(w http.ResponseWriter, r *http.Request) {
 	data, ok := d.kept.get(r.URL.Path)
 	until, err := strconv.ParseInt(r.URL.Query().Get("ex"), 16, 64)
 	switch {

@@ -30,7 +30,7 @@ type gatewayServer struct {
 }
 
 // RefuseConnections refuses the next n connections of the gateway.
-func (d *Discord) RefuseConnections(n int) {
+func (d *Server) RefuseConnections(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gate.refuse = n
@@ -38,7 +38,7 @@ func (d *Discord) RefuseConnections(n int) {
 
 // Swallow leaves the next n wishes to begin or resume a session unanswered;
 // heartbeats are answered all the while.
-func (d *Discord) Swallow(n int) {
+func (d *Server) Swallow(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gate.swallow = n
@@ -55,7 +55,7 @@ func (g *gatewayServer) swallows(op int) bool {
 
 // Mute makes the gateway say nothing any more, not even hello, on connections
 // that stay open; or ends that.
-func (d *Discord) Mute(on bool) {
+func (d *Server) Mute(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gate.mute = on
@@ -63,14 +63,14 @@ func (d *Discord) Mute(on bool) {
 
 // Push makes the gateway ask everybody to reconnect right after they connected;
 // or ends that.
-func (d *Discord) Push(on bool) {
+func (d *Server) Push(on bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.gate.pushing = on
 }
 
 // sockets returns the bot's open connections.
-func (b *Bot) sockets() []*socket {
+func (b *BotUser) sockets() []*socket {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	var all []*socket
@@ -83,10 +83,10 @@ func (b *Bot) sockets() []*socket {
 }
 
 // Connected reports whether a session of the bot's stands and a person listens to it.
-func (b *Bot) Connected() bool { return len(b.sockets()) > 0 }
+func (b *BotUser) Connected() bool { return len(b.sockets()) > 0 }
 
 // Close ends the bot's connections with a close code; 0 cuts them without one.
-func (b *Bot) Close(code int) {
+func (b *BotUser) Close(code int) {
 	for _, s := range b.sockets() {
 		s.close(code)
 	}
@@ -94,7 +94,7 @@ func (b *Bot) Close(code int) {
 
 // Freeze makes the bot's connections dead: they stay open, and nothing comes
 // from them any more. New ones are well.
-func (b *Bot) Freeze() {
+func (b *BotUser) Freeze() {
 	for _, s := range b.sockets() {
 		b.of.mu.Lock()
 		s.frozen = true
@@ -103,21 +103,21 @@ func (b *Bot) Freeze() {
 }
 
 // Reconnect asks the bot's connections to reconnect (op 7).
-func (b *Bot) Reconnect() {
+func (b *BotUser) Reconnect() {
 	for _, s := range b.sockets() {
 		s.push(frame{Op: opReconnect})
 	}
 }
 
 // Asks has the gateway ask the bot's connections for a heartbeat (op 1).
-func (b *Bot) Asks() {
+func (b *BotUser) Asks() {
 	for _, s := range b.sockets() {
 		s.push(frame{Op: opHeartbeat})
 	}
 }
 
 // Beats returns what the bot's heartbeats named as the last event heard, in order.
-func (b *Bot) Beats() []int64 {
+func (b *BotUser) Beats() []int64 {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	return slices.Clone(b.beats)
@@ -125,7 +125,7 @@ func (b *Bot) Beats() []int64 {
 
 // Invalidate tells the bot's connections that their session is no longer valid
 // (op 9), and whether it may be resumed all the same.
-func (b *Bot) Invalidate(resumable bool) {
+func (b *BotUser) Invalidate(resumable bool) {
 	if !resumable {
 		b.Forget()
 	}
@@ -135,7 +135,7 @@ func (b *Bot) Invalidate(resumable bool) {
 }
 
 // Forget drops the bot's sessions, so that none can be resumed.
-func (b *Bot) Forget() {
+func (b *BotUser) Forget() {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	for _, s := range b.of.sessions {
@@ -146,7 +146,7 @@ func (b *Bot) Forget() {
 }
 
 // Inject tells the bot an event as it stands.
-func (b *Bot) Inject(event string, data json.RawMessage) {
+func (b *BotUser) Inject(event string, data json.RawMessage) {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	b.of.dispatchTo(b, event, 0, data)
@@ -168,7 +168,7 @@ const (
 )
 
 // serveGateway opens a connection.
-func (d *Discord) serveGateway(w http.ResponseWriter, r *http.Request) {
+func (d *Server) serveGateway(w http.ResponseWriter, r *http.Request) {
 	d.mu.Lock()
 	refused := d.gate.refuse > 0
 	if refused {
@@ -201,7 +201,7 @@ func (d *Discord) serveGateway(w http.ResponseWriter, r *http.Request) {
 }
 
 // hangUp ends every connection.
-func (d *Discord) hangUp() {
+func (d *Server) hangUp() {
 	d.mu.Lock()
 	var all []*socket
 	for s := range d.gate.sockets {

@@ -7,14 +7,14 @@ import (
 
 // A Guild is a server.
 type Guild struct {
-	ID      ID
-	of      *Discord
+	ID      SnowflakeID
+	of      *Server
 	name    string
-	owner   ID
+	owner   SnowflakeID
 	roles   []wireRole
 	emojis  []wireEmoji
-	members map[ID]*wireMember
-	bots    map[ID]*Bot
+	members map[SnowflakeID]*wireMember
+	bots    map[SnowflakeID]*BotUser
 }
 
 // Rights that a new server gives everybody: to see, write, read back, react, attach,
@@ -25,35 +25,35 @@ const everybody = 1<<6 | 1<<10 | 1<<11 | 1<<14 | 1<<15 | 1<<16 | 1<<18 | 1<<35 |
 const ManageWebhooks = 1 << 29
 
 // NewGuild makes a server with these people on it, the first as its owner.
-func (d *Discord) NewGuild(name string, people ...*Person) *Guild {
+func (d *Server) NewGuild(name string, people ...*HumanUser) *Guild {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	g := &Guild{ID: d.id(), of: d, name: name, members: map[ID]*wireMember{}, bots: map[ID]*Bot{}}
-	g.roles = []wireRole{{ID: g.ID, Name: "@everyone", Permissions: ID(everybody).String()}}
+	g := &Guild{ID: d.id(), of: d, name: name, members: map[SnowflakeID]*wireMember{}, bots: map[SnowflakeID]*BotUser{}}
+	g.roles = []wireRole{{ID: g.ID, Name: "@everyone", Permissions: SnowflakeID(everybody).String()}}
 	for i, p := range people {
 		if i == 0 {
 			g.owner = p.ID
 		}
-		g.members[p.ID] = &wireMember{User: &p.user, Roles: []ID{}, JoinedAt: time.Now()}
+		g.members[p.ID] = &wireMember{User: &p.user, Roles: []SnowflakeID{}, JoinedAt: time.Now()}
 	}
 	d.guilds[g.ID] = g
 	return g
 }
 
 // Adds lets a bot in, with a role of its own that has these rights on top.
-func (g *Guild) Adds(b *Bot, rights int64) {
+func (g *Guild) Adds(b *BotUser, rights int64) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
-	role := wireRole{ID: g.of.id(), Name: b.user.Username, Permissions: ID(rights).String(), Managed: true}
+	role := wireRole{ID: g.of.id(), Name: b.user.Username, Permissions: SnowflakeID(rights).String(), Managed: true}
 	g.roles = append(g.roles, role)
-	g.members[b.ID] = &wireMember{User: &b.user, Roles: []ID{role.ID}, JoinedAt: time.Now()}
+	g.members[b.ID] = &wireMember{User: &b.user, Roles: []SnowflakeID{role.ID}, JoinedAt: time.Now()}
 	g.bots[b.ID] = b
 	g.of.dispatchTo(b, "GUILD_CREATE", intentGuilds, g.created(b))
 	g.of.ring()
 }
 
 // Role returns the id of the bot's own role.
-func (g *Guild) Role(b *Bot) ID {
+func (g *Guild) Role(b *BotUser) SnowflakeID {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	if m := g.members[b.ID]; m != nil && len(m.Roles) > 0 {
@@ -63,11 +63,11 @@ func (g *Guild) Role(b *Bot) ID {
 }
 
 // Kicks removes a bot.
-func (g *Guild) Kicks(b *Bot) {
+func (g *Guild) Kicks(b *BotUser) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	g.of.dispatchTo(b, "GUILD_DELETE", intentGuilds, struct {
-		ID ID `json:"id"`
+		ID SnowflakeID `json:"id"`
 	}{g.ID})
 	delete(g.bots, b.ID)
 	delete(g.members, b.ID)
@@ -75,10 +75,10 @@ func (g *Guild) Kicks(b *Bot) {
 }
 
 // Joins has a person come to the server.
-func (g *Guild) Joins(p *Person) {
+func (g *Guild) Joins(p *HumanUser) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
-	m := &wireMember{User: &p.user, Roles: []ID{}, JoinedAt: time.Now()}
+	m := &wireMember{User: &p.user, Roles: []SnowflakeID{}, JoinedAt: time.Now()}
 	g.members[p.ID] = m
 	told := *m
 	told.GuildID = g.ID
@@ -86,23 +86,23 @@ func (g *Guild) Joins(p *Person) {
 }
 
 // Leaves has a person go.
-func (g *Guild) Leaves(p *Person) {
+func (g *Guild) Leaves(p *HumanUser) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	delete(g.members, p.ID)
 	g.dispatch("GUILD_MEMBER_REMOVE", intentMembers, struct {
-		GuildID ID       `json:"guild_id"`
-		User    wireUser `json:"user"`
+		GuildID SnowflakeID `json:"guild_id"`
+		User    wireUser    `json:"user"`
 	}{g.ID, p.user})
 }
 
 // Renames gives a person a nickname on the server.
-func (g *Guild) Renames(p *Person, nick string) {
+func (g *Guild) Renames(p *HumanUser, nick string) {
 	g.changes(p, func(m *wireMember) { m.Nick = &nick })
 }
 
 // changes changes a member, and tells of it.
-func (g *Guild) changes(p *Person, f func(*wireMember)) {
+func (g *Guild) changes(p *HumanUser, f func(*wireMember)) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	if m := g.members[p.ID]; m != nil {
@@ -114,22 +114,22 @@ func (g *Guild) changes(p *Person, f func(*wireMember)) {
 }
 
 // AddRole makes a role that gives these rights.
-func (g *Guild) AddRole(name string, rights int64) ID {
+func (g *Guild) AddRole(name string, rights int64) SnowflakeID {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
-	role := wireRole{ID: g.of.id(), Name: name, Permissions: ID(rights).String()}
+	role := wireRole{ID: g.of.id(), Name: name, Permissions: SnowflakeID(rights).String()}
 	g.roles = append(g.roles, role)
 	g.dispatchRole("GUILD_ROLE_CREATE", role)
 	return role.ID
 }
 
 // ChangesRole gives a role other rights; everybody's has the server's id.
-func (g *Guild) ChangesRole(id ID, rights int64) {
+func (g *Guild) ChangesRole(id SnowflakeID, rights int64) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	for i := range g.roles {
 		if g.roles[i].ID == id {
-			g.roles[i].Permissions = ID(rights).String()
+			g.roles[i].Permissions = SnowflakeID(rights).String()
 			g.dispatchRole("GUILD_ROLE_UPDATE", g.roles[i])
 		}
 	}
@@ -137,38 +137,38 @@ func (g *Guild) ChangesRole(id ID, rights int64) {
 
 func (g *Guild) dispatchRole(event string, role wireRole) {
 	g.dispatch(event, intentGuilds, struct {
-		GuildID ID       `json:"guild_id"`
-		Role    wireRole `json:"role"`
+		GuildID SnowflakeID `json:"guild_id"`
+		Role    wireRole    `json:"role"`
 	}{g.ID, role})
 }
 
 // DropsRole deletes a role, which nobody has any more.
-func (g *Guild) DropsRole(id ID) {
+func (g *Guild) DropsRole(id SnowflakeID) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	g.roles = slices.DeleteFunc(g.roles, func(r wireRole) bool { return r.ID == id })
 	for _, m := range g.members {
-		m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r ID) bool { return r == id })
+		m.Roles = slices.DeleteFunc(slices.Clone(m.Roles), func(r SnowflakeID) bool { return r == id })
 	}
 	g.dispatch("GUILD_ROLE_DELETE", intentGuilds, struct {
-		GuildID ID `json:"guild_id"`
-		Role    ID `json:"role_id"`
+		GuildID SnowflakeID `json:"guild_id"`
+		Role    SnowflakeID `json:"role_id"`
 	}{g.ID, id})
 }
 
 // Gives has a person have these roles and no others.
-func (g *Guild) Gives(p *Person, roles ...ID) {
-	g.changes(p, func(m *wireMember) { m.Roles = append([]ID{}, roles...) })
+func (g *Guild) Gives(p *HumanUser, roles ...SnowflakeID) {
+	g.changes(p, func(m *wireMember) { m.Roles = append([]SnowflakeID{}, roles...) })
 }
 
 // AddEmoji gives the server an emoji of its own.
-func (g *Guild) AddEmoji(name string) ID {
+func (g *Guild) AddEmoji(name string) SnowflakeID {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
 	id := g.of.id()
 	g.emojis = append(g.emojis, wireEmoji{ID: &id, Name: name})
 	g.dispatch("GUILD_EMOJIS_UPDATE", 1<<3, struct {
-		GuildID ID          `json:"guild_id"`
+		GuildID SnowflakeID `json:"guild_id"`
 		Emojis  []wireEmoji `json:"emojis"`
 	}{g.ID, g.emojis})
 	return id
@@ -191,7 +191,7 @@ func (g *Guild) wire() wireGuild {
 }
 
 // created returns all that a bot is told of a server. It needs the lock.
-func (g *Guild) created(b *Bot) wireGuild {
+func (g *Guild) created(b *BotUser) wireGuild {
 	w := g.wire()
 	for _, ch := range g.of.sorted() {
 		switch {
@@ -215,11 +215,11 @@ func (g *Guild) created(b *Bot) wireGuild {
 }
 
 // sorted returns every channel, the oldest first. It needs the lock.
-func (d *Discord) sorted() []*Channel {
-	var all []*Channel
+func (d *Server) sorted() []*GuildChannel {
+	var all []*GuildChannel
 	for _, ch := range d.channels {
 		all = append(all, ch)
 	}
-	slices.SortFunc(all, func(a, b *Channel) int { return int(a.ID - b.ID) })
+	slices.SortFunc(all, func(a, b *GuildChannel) int { return int(a.ID - b.ID) })
 	return all
 }

@@ -9,28 +9,28 @@ import (
 
 // webhook speaks in a channel under any name.
 type webhook struct {
-	id    ID
+	id    SnowflakeID
 	token string
 	name  string
-	bot   *Bot
-	in    *Channel
+	bot   *BotUser
+	in    *GuildChannel
 }
 
 type wireHook struct {
-	ID            ID     `json:"id"`
-	Type          int    `json:"type"`
-	ChannelID     ID     `json:"channel_id"`
-	GuildID       ID     `json:"guild_id,omitzero"`
-	Name          string `json:"name"`
-	Token         string `json:"token"`
-	ApplicationID ID     `json:"application_id"`
+	ID            SnowflakeID `json:"id"`
+	Type          int         `json:"type"`
+	ChannelID     SnowflakeID `json:"channel_id"`
+	GuildID       SnowflakeID `json:"guild_id,omitzero"`
+	Name          string      `json:"name"`
+	Token         string      `json:"token"`
+	ApplicationID SnowflakeID `json:"application_id"`
 }
 
 func (h *webhook) wire() wireHook {
 	return wireHook{h.id, 1, h.in.ID, h.in.wire.GuildID, h.name, h.token, h.bot.ID}
 }
 
-func (d *Discord) getWebhooks(_ *call, ch *Channel) answer {
+func (d *Server) getWebhooks(_ *call, ch *GuildChannel) answer {
 	all := []wireHook{}
 	for _, h := range d.hooks {
 		if h.in == ch {
@@ -46,7 +46,7 @@ func forbidden(name string) bool {
 	return len([]rune(name)) > 80 || strings.Contains(lower, "discord") || strings.Contains(lower, "clyde")
 }
 
-func (d *Discord) createWebhook(c *call, ch *Channel) answer {
+func (d *Server) createWebhook(c *call, ch *GuildChannel) answer {
 	var said struct {
 		Name string `json:"name"`
 	}
@@ -63,7 +63,7 @@ func (d *Discord) createWebhook(c *call, ch *Channel) answer {
 }
 
 // DropWebhooks deletes the channel's webhooks.
-func (c *Channel) DropWebhooks() {
+func (c *GuildChannel) DropWebhooks() {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	for id, h := range c.of.hooks {
@@ -75,7 +75,7 @@ func (c *Channel) DropWebhooks() {
 
 // onWebhook finds the webhook of a call, and the channel or thread it means. f
 // runs under the lock.
-func (d *Discord) onWebhook(f func(*call, *webhook, *Channel) answer) func(*call) answer {
+func (d *Server) onWebhook(f func(*call, *webhook, *GuildChannel) answer) func(*call) answer {
 	return func(c *call) answer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -101,7 +101,7 @@ func (d *Discord) onWebhook(f func(*call, *webhook, *Channel) answer) func(*call
 	}
 }
 
-func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
+func (d *Server) executeWebhook(c *call, h *webhook, in *GuildChannel) answer {
 	var p postedMessage
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
@@ -145,7 +145,7 @@ func (d *Discord) executeWebhook(c *call, h *webhook, in *Channel) answer {
 	return ok(in.shown(m, h.bot, intentContent, false))
 }
 
-func (d *Discord) getAs(c *call, h *webhook, in *Channel) answer {
+func (d *Server) getAs(c *call, h *webhook, in *GuildChannel) answer {
 	m := in.find(parseID(c.r.PathValue("message")))
 	if m == nil || m.wire.WebhookID != h.id {
 		return noMessage
@@ -153,7 +153,7 @@ func (d *Discord) getAs(c *call, h *webhook, in *Channel) answer {
 	return ok(in.shown(m, h.bot, intentContent, false))
 }
 
-func (d *Discord) editAs(c *call, h *webhook, in *Channel) answer {
+func (d *Server) editAs(c *call, h *webhook, in *GuildChannel) answer {
 	m := in.find(parseID(c.r.PathValue("message")))
 	if m == nil || m.wire.WebhookID != h.id {
 		return noMessage
@@ -161,7 +161,7 @@ func (d *Discord) editAs(c *call, h *webhook, in *Channel) answer {
 	return d.edit(c, in, m)
 }
 
-func (d *Discord) deleteAs(c *call, h *webhook, in *Channel) answer {
+func (d *Server) deleteAs(c *call, h *webhook, in *GuildChannel) answer {
 	m := in.find(parseID(c.r.PathValue("message")))
 	if m == nil || m.wire.WebhookID != h.id {
 		return noMessage
@@ -169,6 +169,6 @@ func (d *Discord) deleteAs(c *call, h *webhook, in *Channel) answer {
 	if in.putAway() {
 		return archived
 	}
-	in.deleteLocked([]ID{m.wire.ID})
+	in.deleteLocked([]SnowflakeID{m.wire.ID})
 	return done
 }

@@ -26,17 +26,17 @@ const patience = 3 * time.Second
 
 // Invokes has a person use a slash command of the bot's. The returned function
 // tells the kind of the bot's first answer, 0 if there was none in time.
-func (c *Channel) Invokes(p *Person, b *Bot, command, text string) func() int {
+func (c *GuildChannel) Invokes(p *HumanUser, b *BotUser, command, text string) func() int {
 	type option struct {
 		Type  int    `json:"type"`
 		Name  string `json:"name"`
 		Value string `json:"value"`
 	}
 	data := struct {
-		ID      ID       `json:"id"`
-		Name    string   `json:"name"`
-		Type    int      `json:"type"`
-		Options []option `json:"options,omitempty"`
+		ID      SnowflakeID `json:"id"`
+		Name    string      `json:"name"`
+		Type    int         `json:"type"`
+		Options []option    `json:"options,omitempty"`
 	}{ID: 1, Name: command, Type: 1}
 	if text != "" {
 		data.Options = []option{{3, "text", text}}
@@ -45,14 +45,14 @@ func (c *Channel) Invokes(p *Person, b *Bot, command, text string) func() int {
 }
 
 // Presses has a person press a button under a message.
-func (c *Channel) Presses(p *Person, b *Bot, under ID, button string) func() int {
+func (c *GuildChannel) Presses(p *HumanUser, b *BotUser, under SnowflakeID, button string) func() int {
 	return c.interact(p, b, 3, struct {
 		CustomID  string `json:"custom_id"`
 		Component int    `json:"component_type"`
 	}{button, 2}, under)
 }
 
-func (c *Channel) interact(p *Person, b *Bot, kind int, data any, under ID) func() int {
+func (c *GuildChannel) interact(p *HumanUser, b *BotUser, kind int, data any, under SnowflakeID) func() int {
 	d := c.of
 	i, told := c.interaction(p, b, kind, data, under)
 	if b.profile.InteractionsURL != "" {
@@ -66,7 +66,7 @@ func (c *Channel) interact(p *Person, b *Bot, kind int, data any, under ID) func
 }
 
 // interaction begins one, and tells of it unless the bot is called.
-func (c *Channel) interaction(p *Person, b *Bot, kind int, data any, under ID) (*interaction, any) {
+func (c *GuildChannel) interaction(p *HumanUser, b *BotUser, kind int, data any, under SnowflakeID) (*interaction, any) {
 	d := c.of
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,13 +75,13 @@ func (c *Channel) interaction(p *Person, b *Bot, kind int, data any, under ID) (
 	i := &interaction{made: time.Now()}
 	d.acts[id.String()+"/"+token] = i
 	told := struct {
-		ID            ID           `json:"id"`
-		ApplicationID ID           `json:"application_id"`
+		ID            SnowflakeID  `json:"id"`
+		ApplicationID SnowflakeID  `json:"application_id"`
 		Type          int          `json:"type"`
 		Token         string       `json:"token"`
 		Version       int          `json:"version"`
-		GuildID       ID           `json:"guild_id,omitzero"`
-		ChannelID     ID           `json:"channel_id"`
+		GuildID       SnowflakeID  `json:"guild_id,omitzero"`
+		ChannelID     SnowflakeID  `json:"channel_id"`
 		Channel       wireChannel  `json:"channel"`
 		Member        *wireMember  `json:"member,omitempty"`
 		User          *wireUser    `json:"user,omitempty"`
@@ -115,7 +115,7 @@ type firstAnswer struct {
 }
 
 // answered notes what a call was answered; nil is nothing.
-func (i *interaction) answered(d *Discord, raw []byte) {
+func (i *interaction) answered(d *Server, raw []byte) {
 	var said firstAnswer
 	if json.Unmarshal(raw, &said) != nil {
 		return
@@ -126,13 +126,13 @@ func (i *interaction) answered(d *Discord, raw []byte) {
 }
 
 // key is the one that the bot's calls are signed with. It is made of its id.
-func (b *Bot) key() ed25519.PrivateKey {
+func (b *BotUser) key() ed25519.PrivateKey {
 	seed := sha256.Sum256([]byte("application " + b.ID.String()))
 	return ed25519.NewKeyFromSeed(seed[:])
 }
 
 // Sign puts Discord's signature over a call to the bot into its header.
-func (b *Bot) Sign(h http.Header, body []byte, at time.Time) {
+func (b *BotUser) Sign(h http.Header, body []byte, at time.Time) {
 	stamp := strconv.FormatInt(at.Unix(), 10)
 	h.Set("X-Signature-Timestamp", stamp)
 	h.Set("X-Signature-Ed25519", hex.EncodeToString(ed25519.Sign(b.key(), append([]byte(stamp), body...))))
@@ -140,7 +140,7 @@ func (b *Bot) Sign(h http.Header, body []byte, at time.Time) {
 
 // Pings calls the bot as Discord does when the address is set, and reports whether
 // it answers as it should.
-func (b *Bot) Pings() bool {
+func (b *BotUser) Pings() bool {
 	var said firstAnswer
 	raw := b.call(b.of.opts.Client, []byte(`{"id":"1","type":1,"version":1}`))
 	return json.Unmarshal(raw, &said) == nil && said.Type == 1
@@ -148,7 +148,7 @@ func (b *Bot) Pings() bool {
 
 // call makes one signed call and returns what it was answered in time; nil is
 // nothing.
-func (b *Bot) call(client *http.Client, body []byte) []byte {
+func (b *BotUser) call(client *http.Client, body []byte) []byte {
 	to, err := url.Parse(b.profile.InteractionsURL)
 	if err != nil {
 		return nil
@@ -174,7 +174,7 @@ func (b *Bot) call(client *http.Client, body []byte) []byte {
 	return raw
 }
 
-func (d *Discord) answerInteraction(c *call) answer {
+func (d *Server) answerInteraction(c *call) answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := d.acts[c.r.PathValue("interaction")+"/"+c.r.PathValue("token")]

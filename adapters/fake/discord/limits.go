@@ -11,7 +11,7 @@ import (
 type limits struct {
 	mu      sync.Mutex // guards what follows
 	buckets map[string]*bucket
-	whole   map[ID]*bucket // of a bot
+	whole   map[SnowflakeID]*bucket // of a bot
 	held    map[string]time.Time
 }
 
@@ -59,7 +59,7 @@ func (l *limits) hold(c *call, d time.Duration) {
 }
 
 // limit counts a call, says so in the headers, and returns how long it has to wait.
-func (d *Discord) limit(w http.ResponseWriter, c *call) time.Duration {
+func (d *Server) limit(w http.ResponseWriter, c *call) time.Duration {
 	l := &d.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (d *Discord) limit(w http.ResponseWriter, c *call) time.Duration {
 		return 0
 	}
 	if l.buckets == nil {
-		l.buckets, l.whole = map[string]*bucket{}, map[ID]*bucket{}
+		l.buckets, l.whole = map[string]*bucket{}, map[SnowflakeID]*bucket{}
 	}
 	if c.bot != nil {
 		all := l.whole[c.bot.ID]

@@ -18,8 +18,8 @@ type postedMessage struct {
 	Flags   int      `json:"flags"`
 	Allowed *allowed `json:"allowed_mentions"`
 	Target  *struct {
-		Message ID    `json:"message_id"`
-		Fail    *bool `json:"fail_if_not_exists"`
+		Message SnowflakeID `json:"message_id"`
+		Fail    *bool       `json:"fail_if_not_exists"`
 	} `json:"message_reference"`
 	Username string         `json:"username"`
 	Avatar   string         `json:"avatar_url"`
@@ -27,15 +27,15 @@ type postedMessage struct {
 	Name     string         `json:"name"`        // of a thread that begins with it
 	Thread   string         `json:"thread_name"` // the same, through a webhook
 	Message  *postedMessage `json:"message"`
-	Tags     []ID           `json:"applied_tags"` // of that thread
+	Tags     []SnowflakeID  `json:"applied_tags"` // of that thread
 }
 
 // allowed says who may be notified.
 type allowed struct {
-	Parse   []string `json:"parse"`
-	Users   []ID     `json:"users"`
-	Roles   []ID     `json:"roles"`
-	Replied bool     `json:"replied_user"`
+	Parse   []string      `json:"parse"`
+	Users   []SnowflakeID `json:"users"`
+	Roles   []SnowflakeID `json:"roles"`
+	Replied bool          `json:"replied_user"`
 }
 
 // most is the limit of a message.
@@ -72,7 +72,7 @@ func (p *postedMessage) check(files int) (answer, bool) {
 	return answer{}, false
 }
 
-func (d *Discord) createMessage(c *call, ch *Channel) answer {
+func (d *Server) createMessage(c *call, ch *GuildChannel) answer {
 	var p postedMessage
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
@@ -124,7 +124,7 @@ var answerable = []int{0, reply, 20, 23}
 const nonceLife = 5 * time.Minute
 
 // once returns the message that an earlier attempt with the same nonce made.
-func (b *Bot) once(p postedMessage, ch *Channel) (*message, bool) {
+func (b *BotUser) once(p postedMessage, ch *GuildChannel) (*message, bool) {
 	n, found := b.nonces[p.Nonce.(string)]
 	same := found && p.Enforce && p.Nonce != "" && time.Now().Before(n.until) && n.message.wire.ChannelID == ch.ID
 	return n.message, same
@@ -134,14 +134,14 @@ var link = regexp.MustCompile(`<?https?://[^\s<>]+>?`)
 
 // deliver keeps a bot's message, tells of it, and notes whom it notifies and what
 // Discord would fetch for it.
-func (d *Discord) deliver(c *call, ch *Channel, m *message, p *postedMessage) {
+func (d *Server) deliver(c *call, ch *GuildChannel, m *message, p *postedMessage) {
 	for _, f := range c.files {
 		m.wire.Attachments = append(m.wire.Attachments, d.keepFile(ch, f))
 	}
 	ch.add(m)
 	c.entry.Message = m.wire.ID
 	by := m.wire.Author.ID
-	d.ledger.note(func(r *Record) {
+	d.ledger.note(func(r *CallLog) {
 		for _, address := range link.FindAllString(m.wire.Content, -1) {
 			if m.wire.Flags&suppressEmbeds == 0 && !strings.HasPrefix(address, "<") {
 				r.Unfurled = append(r.Unfurled, LinkPreview{At: time.Now(), Bot: by, Channel: ch.ID, URL: address})
@@ -149,17 +149,17 @@ func (d *Discord) deliver(c *call, ch *Channel, m *message, p *postedMessage) {
 		}
 		for _, who := range m.wire.Mentions {
 			if p.Allowed.lets(who.ID, strings.Contains(m.wire.Content, who.ID.String())) {
-				r.Called = append(r.Called, Notice{Bot: by, Message: m.wire.ID, User: who.ID})
+				r.Called = append(r.Called, MentionNotice{Bot: by, Message: m.wire.ID, User: who.ID})
 			}
 		}
 		if m.wire.MentionEveryone && (p.Allowed == nil || slices.Contains(p.Allowed.Parse, "everyone")) {
-			r.Called = append(r.Called, Notice{Bot: by, Message: m.wire.ID, Everyone: true})
+			r.Called = append(r.Called, MentionNotice{Bot: by, Message: m.wire.ID, Everyone: true})
 		}
 	})
 }
 
 // lets reports whether a person is notified who is named, or only answered.
-func (a *allowed) lets(who ID, named bool) bool {
+func (a *allowed) lets(who SnowflakeID, named bool) bool {
 	switch {
 	case a == nil:
 		return true
@@ -170,7 +170,7 @@ func (a *allowed) lets(who ID, named bool) bool {
 	}
 }
 
-func (d *Discord) editMessage(c *call, ch *Channel, m *message) answer {
+func (d *Server) editMessage(c *call, ch *GuildChannel, m *message) answer {
 	if m.by != c.bot || m.wire.WebhookID != 0 {
 		return refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
 	}
@@ -178,7 +178,7 @@ func (d *Discord) editMessage(c *call, ch *Channel, m *message) answer {
 }
 
 // edit replaces the words of a message.
-func (d *Discord) edit(c *call, ch *Channel, m *message) answer {
+func (d *Server) edit(c *call, ch *GuildChannel, m *message) answer {
 	if ch.putAway() {
 		return archived
 	}
@@ -203,7 +203,7 @@ func (d *Discord) edit(c *call, ch *Channel, m *message) answer {
 // manageMessages is the right to delete what others wrote.
 const manageMessages = 1 << 13
 
-func deleteMessage(c *call, ch *Channel, m *message) answer {
+func deleteMessage(c *call, ch *GuildChannel, m *message) answer {
 	own := m.by == c.bot && m.wire.WebhookID == 0
 	if !own && (ch.guild == nil || ch.rights(c.bot)&manageMessages == 0) {
 		return noRight
@@ -212,14 +212,14 @@ func deleteMessage(c *call, ch *Channel, m *message) answer {
 		return archived
 	}
 	c.entry.Message = m.wire.ID
-	ch.deleteLocked([]ID{m.wire.ID})
+	ch.deleteLocked([]SnowflakeID{m.wire.ID})
 	return done
 }
 
 // getMessages returns the messages around a place, the newest first. Whoever has no
 // right to what was said before is shown none, and not refused
 // (docs.discord.com/developers/resources/message#get-channel-messages).
-func getMessages(c *call, ch *Channel) answer {
+func getMessages(c *call, ch *GuildChannel) answer {
 	q := c.r.URL.Query()
 	n := atMost(c, 50, 100)
 	var all []*message
@@ -255,10 +255,10 @@ func emojiOf(s string) (wireEmoji, bool) {
 		return wireEmoji{Name: name}, name != "" && name[0] >= 0x80
 	}
 	n, err := strconv.ParseInt(id, 10, 64)
-	return wireEmoji{ID: new(ID(n)), Name: name}, err == nil
+	return wireEmoji{ID: new(SnowflakeID(n)), Name: name}, err == nil
 }
 
-func (d *Discord) putReaction(c *call, ch *Channel, m *message) answer {
+func (d *Server) putReaction(c *call, ch *GuildChannel, m *message) answer {
 	e, known := emojiOf(c.r.PathValue("emoji"))
 	if !known || e.ID != nil && (ch.guild == nil || !slices.ContainsFunc(ch.guild.emojis, e.same)) {
 		return refuse(http.StatusBadRequest, 10014, "Unknown Emoji")
@@ -270,7 +270,7 @@ func (d *Discord) putReaction(c *call, ch *Channel, m *message) answer {
 	return done
 }
 
-func (d *Discord) dropReaction(c *call, ch *Channel, m *message) answer {
+func (d *Server) dropReaction(c *call, ch *GuildChannel, m *message) answer {
 	if ch.putAway() {
 		return archived
 	}
@@ -280,7 +280,7 @@ func (d *Discord) dropReaction(c *call, ch *Channel, m *message) answer {
 	return done
 }
 
-func (d *Discord) beginThread(c *call, ch *Channel) answer {
+func (d *Server) beginThread(c *call, ch *GuildChannel) answer {
 	var p postedMessage
 	if !c.into(&p) || p.Name == "" || len([]rune(p.Name)) > 100 {
 		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
@@ -308,7 +308,7 @@ func (d *Discord) beginThread(c *call, ch *Channel) answer {
 }
 
 // openOn opens a thread on a message, which has its id then.
-func openOn(c *call, ch *Channel, m *message) answer {
+func openOn(c *call, ch *GuildChannel, m *message) answer {
 	var p postedMessage
 	switch {
 	case !c.into(&p) || p.Name == "" || len([]rune(p.Name)) > 100:

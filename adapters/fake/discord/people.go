@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// A Person is a person who writes.
-type Person struct {
-	ID   ID
+// A HumanUser is a person who writes.
+type HumanUser struct {
+	ID   SnowflakeID
 	user wireUser
 }
 
-// Profile is what a new person is called.
-type Profile struct {
+// UserProfile is what a new person is called.
+type UserProfile struct {
 	Name     string
-	Username string // default: the name in lower case
-	ID       ID     // default: a new one
-	Avatar   string // the hash of their picture; default: none
+	Username string      // default: the name in lower case
+	ID       SnowflakeID // default: a new one
+	Avatar   string      // the hash of their picture; default: none
 }
 
 // AddPerson makes a person.
-func (d *Discord) AddPerson(p Profile) *Person {
+func (d *Server) AddPerson(p UserProfile) *HumanUser {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if p.Username == "" {
@@ -29,7 +29,7 @@ func (d *Discord) AddPerson(p Profile) *Person {
 	if p.ID == 0 {
 		p.ID = d.id()
 	}
-	one := &Person{ID: p.ID}
+	one := &HumanUser{ID: p.ID}
 	one.user = wireUser{ID: one.ID, Username: p.Username, Discriminator: "0", GlobalName: new(p.Name)}
 	if p.Avatar != "" {
 		one.user.Avatar = &p.Avatar
@@ -38,14 +38,14 @@ func (d *Discord) AddPerson(p Profile) *Person {
 	return one
 }
 
-// A Bot is an account that a program uses.
-type Bot struct {
-	ID      ID
-	of      *Discord
+// A BotUser is an account that a program uses.
+type BotUser struct {
+	ID      SnowflakeID
+	of      *Server
 	token   string
 	user    wireUser
 	profile BotProfile
-	direct  map[ID]*Channel // by person
+	direct  map[SnowflakeID]*GuildChannel // by person
 	nonces  map[string]noncePost
 	revoked bool
 	begun   time.Time // when it last began a session
@@ -74,17 +74,17 @@ type BotProfile struct {
 }
 
 // AddBot makes a bot.
-func (d *Discord) AddBot(p BotProfile) *Bot {
+func (d *Server) AddBot(p BotProfile) *BotUser {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b := &Bot{ID: d.id(), of: d, token: p.Token, profile: p, direct: map[ID]*Channel{}, nonces: map[string]noncePost{}}
+	b := &BotUser{ID: d.id(), of: d, token: p.Token, profile: p, direct: map[SnowflakeID]*GuildChannel{}, nonces: map[string]noncePost{}}
 	b.user = wireUser{ID: b.ID, Username: p.Name, Discriminator: "0001", Bot: true}
 	d.bots[p.Token] = b
 	return b
 }
 
 // Revoke makes the bot's token invalid, and ends its connections with 4004.
-func (b *Bot) Revoke() {
+func (b *BotUser) Revoke() {
 	b.of.mu.Lock()
 	b.revoked = true
 	b.of.mu.Unlock()
@@ -92,13 +92,13 @@ func (b *Bot) Revoke() {
 }
 
 // Direct returns the direct chat between the bot and a person.
-func (b *Bot) Direct(p *Person) *Channel {
+func (b *BotUser) Direct(p *HumanUser) *GuildChannel {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	return b.directLocked(p)
 }
 
-func (b *Bot) directLocked(p *Person) *Channel {
+func (b *BotUser) directLocked(p *HumanUser) *GuildChannel {
 	ch := b.direct[p.ID]
 	if ch == nil {
 		ch = b.of.newChannel(wireChannel{Type: DirectChat, Recipients: []wireUser{p.user}})

@@ -11,34 +11,34 @@ import (
 // message is a message as the platform keeps it.
 type message struct {
 	wire      wireMessage
-	by        *Bot   // nil: a person
-	avatar    string // the address a webhook was given
+	by        *BotUser // nil: a person
+	avatar    string   // the address a webhook was given
 	reactions []reaction
 	deleted   bool
 }
 
-// Said is what a line has beside its words.
-type Said struct {
-	ReplyTo ID
-	Files   []File
+// PostOptions is what a line has beside its words.
+type PostOptions struct {
+	ReplyTo SnowflakeID
+	Files   []SharedFile
 	// Type is the kind of message. Default: an ordinary one, or a reply.
 	Type int
 }
 
-// A File is attached to a message.
-type File struct {
+// A SharedFile is attached to a message.
+type SharedFile struct {
 	Name, MIME string
 	Data       []byte
 }
 
-// Sent is a bot's message as it is now.
-type Sent struct {
-	ID        ID
-	ReplyTo   ID
+// SentMessage is a bot's message as it is now.
+type SentMessage struct {
+	ID        SnowflakeID
+	ReplyTo   SnowflakeID
 	Content   string
-	Name      string // shown as its author
-	Webhook   ID     // 0: the bot's own
-	Avatar    string // the address of the picture that the webhook was given
+	Name      string      // shown as its author
+	Webhook   SnowflakeID // 0: the bot's own
+	Avatar    string      // the address of the picture that the webhook was given
 	Flags     int
 	Deleted   bool
 	Edited    bool
@@ -48,15 +48,15 @@ type Sent struct {
 
 // Sent returns what bots posted to the channel, oldest first, with the reactions
 // of b.
-func (c *Channel) Sent(b *Bot) []Sent {
+func (c *GuildChannel) Sent(b *BotUser) []SentMessage {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	var all []Sent
+	var all []SentMessage
 	for _, m := range c.messages {
 		if m.by == nil {
 			continue
 		}
-		s := Sent{
+		s := SentMessage{
 			ID: m.wire.ID, Content: m.wire.Content, Name: m.wire.Author.name(), Webhook: m.wire.WebhookID, Avatar: m.avatar, Flags: m.wire.Flags,
 			Deleted: m.deleted, Edited: m.wire.EditedTimestamp != nil,
 		}
@@ -84,7 +84,7 @@ func (u wireUser) name() string {
 }
 
 // Says has a person write in the channel.
-func (c *Channel) Says(p *Person, content string, s Said) ID {
+func (c *GuildChannel) Says(p *HumanUser, content string, s PostOptions) SnowflakeID {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := &message{wire: wireMessage{Author: p.user, Content: content, Type: s.Type}}
@@ -100,7 +100,7 @@ func (c *Channel) Says(p *Person, content string, s Said) ID {
 }
 
 // SaysUnheard is Says for a message of which no session is ever told.
-func (c *Channel) SaysUnheard(p *Person, content string) ID {
+func (c *GuildChannel) SaysUnheard(p *HumanUser, content string) SnowflakeID {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := &message{wire: wireMessage{Author: p.user, Content: content}}
@@ -109,7 +109,7 @@ func (c *Channel) SaysUnheard(p *Person, content string) ID {
 }
 
 // add keeps a new message and tells of it. It needs the lock.
-func (c *Channel) add(m *message) {
+func (c *GuildChannel) add(m *message) {
 	c.keep(m)
 	if c.putAway() {
 		c.bringBack()
@@ -118,7 +118,7 @@ func (c *Channel) add(m *message) {
 }
 
 // keep gives a message its id and place. It needs the lock.
-func (c *Channel) keep(m *message) {
+func (c *GuildChannel) keep(m *message) {
 	w := &m.wire
 	if w.ID == 0 {
 		w.ID = c.of.id()
@@ -139,15 +139,15 @@ var (
 )
 
 // mention notes whom the words of w name. It needs the lock.
-func (c *Channel) mention(w *wireMessage) {
-	w.Mentions, w.MentionRoles = []wireMention{}, []ID{}
+func (c *GuildChannel) mention(w *wireMessage) {
+	w.Mentions, w.MentionRoles = []wireMention{}, []SnowflakeID{}
 	w.MentionEveryone = strings.Contains(w.Content, "@everyone") || strings.Contains(w.Content, "@here")
 	if c.guild != nil {
 		for _, found := range roleSign.FindAllStringSubmatch(w.Content, -1) {
 			w.MentionRoles = append(w.MentionRoles, parseID(found[1]))
 		}
 	}
-	add := func(id ID) {
+	add := func(id SnowflakeID) {
 		u, ok := c.of.userLocked(id)
 		if !ok || slices.ContainsFunc(w.Mentions, func(m wireMention) bool { return m.ID == id }) {
 			return
@@ -172,13 +172,13 @@ func (c *Channel) mention(w *wireMessage) {
 	}
 }
 
-func parseID(s string) ID {
+func parseID(s string) SnowflakeID {
 	n, _ := strconv.ParseInt(s, 10, 64) // what is no number is nobody's id
-	return ID(n)
+	return SnowflakeID(n)
 }
 
 // userLocked returns a person or bot. It needs the lock.
-func (d *Discord) userLocked(id ID) (wireUser, bool) {
+func (d *Server) userLocked(id SnowflakeID) (wireUser, bool) {
 	if p := d.people[id]; p != nil {
 		return p.user, true
 	}
@@ -191,7 +191,7 @@ func (d *Discord) userLocked(id ID) (wireUser, bool) {
 }
 
 // find returns a message that is still there. It needs the lock.
-func (c *Channel) find(id ID) *message {
+func (c *GuildChannel) find(id SnowflakeID) *message {
 	for _, m := range c.messages {
 		if m.wire.ID == id && !m.deleted {
 			return m
@@ -202,7 +202,7 @@ func (c *Channel) find(id ID) *message {
 
 // shown returns m as a person sees it who has these intents, with what it
 // answers. It needs the lock.
-func (c *Channel) shown(m *message, b *Bot, intents int, event bool) wireMessage {
+func (c *GuildChannel) shown(m *message, b *BotUser, intents int, event bool) wireMessage {
 	w := m.wire
 	if m.by != b {
 		w.Nonce = ""
@@ -244,7 +244,7 @@ func (c *Channel) shown(m *message, b *Bot, intents int, event bool) wireMessage
 }
 
 // tell tells every session that may know of it. It needs the lock.
-func (c *Channel) tell(event string, m *message) {
+func (c *GuildChannel) tell(event string, m *message) {
 	for _, ses := range c.of.sessions {
 		if ses.dead || !c.heardBy(ses, intentMessages, intentDirect) {
 			continue
@@ -255,7 +255,7 @@ func (c *Channel) tell(event string, m *message) {
 }
 
 // heardBy reports whether a session is told of what happens in the channel.
-func (c *Channel) heardBy(ses *session, inGuild, direct int) bool {
+func (c *GuildChannel) heardBy(ses *session, inGuild, direct int) bool {
 	if c.guild == nil {
 		return ses.bot == c.bot && ses.intents&direct != 0 && ses.shard[0] == 0
 	}
@@ -266,7 +266,7 @@ func (c *Channel) heardBy(ses *session, inGuild, direct int) bool {
 }
 
 // tellAll tells every session that may know of it the same. It needs the lock.
-func (c *Channel) tellAll(event string, inGuild, direct int, data any) {
+func (c *GuildChannel) tellAll(event string, inGuild, direct int, data any) {
 	for _, ses := range c.of.sessions {
 		if !ses.dead && c.heardBy(ses, inGuild, direct) {
 			ses.add(event, encode(data))
@@ -276,7 +276,7 @@ func (c *Channel) tellAll(event string, inGuild, direct int, data any) {
 }
 
 // Edits has the author of a message change its words.
-func (c *Channel) Edits(id ID, content string) {
+func (c *GuildChannel) Edits(id SnowflakeID, content string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if m := c.find(id); m != nil {
@@ -287,23 +287,23 @@ func (c *Channel) Edits(id ID, content string) {
 }
 
 // Deletes has messages deleted, several at once as one event.
-func (c *Channel) Deletes(ids ...ID) {
+func (c *GuildChannel) Deletes(ids ...SnowflakeID) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.deleteLocked(ids)
 }
 
-func (c *Channel) deleteLocked(ids []ID) {
+func (c *GuildChannel) deleteLocked(ids []SnowflakeID) {
 	for _, id := range ids {
 		if m := c.find(id); m != nil {
 			m.deleted = true
 		}
 	}
 	type gone struct {
-		ID        ID   `json:"id,omitzero"`
-		IDs       []ID `json:"ids,omitempty"`
-		ChannelID ID   `json:"channel_id"`
-		GuildID   ID   `json:"guild_id,omitzero"`
+		ID        SnowflakeID   `json:"id,omitzero"`
+		IDs       []SnowflakeID `json:"ids,omitempty"`
+		ChannelID SnowflakeID   `json:"channel_id"`
+		GuildID   SnowflakeID   `json:"guild_id,omitzero"`
 	}
 	said := gone{ChannelID: c.ID, GuildID: c.wire.GuildID}
 	event := "MESSAGE_DELETE"
@@ -314,7 +314,7 @@ func (c *Channel) deleteLocked(ids []ID) {
 }
 
 // Pins pins a message, which the channel tells.
-func (c *Channel) Pins(p *Person, id ID) {
+func (c *GuildChannel) Pins(p *HumanUser, id SnowflakeID) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if m := c.find(id); m != nil {

@@ -4,7 +4,7 @@ import "slices"
 
 // reaction is one person's emoji.
 type reaction struct {
-	who   ID
+	who   SnowflakeID
 	emoji wireEmoji
 }
 
@@ -17,7 +17,7 @@ func (e wireEmoji) same(other wireEmoji) bool {
 
 // Reacts sets the emoji that a person has on a message: one event for each that
 // is taken away, and for each that is new.
-func (c *Channel) Reacts(p *Person, id ID, emoji ...string) {
+func (c *GuildChannel) Reacts(p *HumanUser, id SnowflakeID, emoji ...string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := c.find(id)
@@ -35,7 +35,7 @@ func (c *Channel) Reacts(p *Person, id ID, emoji ...string) {
 }
 
 // react puts an emoji on a message, once. It needs the lock.
-func (c *Channel) react(m *message, r reaction) {
+func (c *GuildChannel) react(m *message, r reaction) {
 	if slices.ContainsFunc(m.reactions, func(have reaction) bool { return have.who == r.who && have.emoji.same(r.emoji) }) {
 		return
 	}
@@ -44,7 +44,7 @@ func (c *Channel) react(m *message, r reaction) {
 }
 
 // unreact takes an emoji away. It needs the lock.
-func (c *Channel) unreact(m *message, r reaction) {
+func (c *GuildChannel) unreact(m *message, r reaction) {
 	i := slices.IndexFunc(m.reactions, func(have reaction) bool { return have.who == r.who && have.emoji.same(r.emoji) })
 	if i < 0 {
 		return
@@ -55,7 +55,7 @@ func (c *Channel) unreact(m *message, r reaction) {
 
 // Clears takes everybody's reactions off a message: those with one emoji, or all
 // when it is empty.
-func (c *Channel) Clears(id ID, emoji string) {
+func (c *GuildChannel) Clears(id SnowflakeID, emoji string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := c.find(id)
@@ -64,10 +64,10 @@ func (c *Channel) Clears(id ID, emoji string) {
 	}
 	m.reactions = slices.DeleteFunc(m.reactions, func(r reaction) bool { return emoji == "" || r.emoji.Name == emoji })
 	said := struct {
-		ChannelID ID         `json:"channel_id"`
-		MessageID ID         `json:"message_id"`
-		GuildID   ID         `json:"guild_id,omitzero"`
-		Emoji     *wireEmoji `json:"emoji,omitempty"`
+		ChannelID SnowflakeID `json:"channel_id"`
+		MessageID SnowflakeID `json:"message_id"`
+		GuildID   SnowflakeID `json:"guild_id,omitzero"`
+		Emoji     *wireEmoji  `json:"emoji,omitempty"`
 	}{ChannelID: c.ID, MessageID: id, GuildID: c.wire.GuildID}
 	event := "MESSAGE_REACTION_REMOVE_ALL"
 	if emoji != "" {
@@ -76,12 +76,12 @@ func (c *Channel) Clears(id ID, emoji string) {
 	c.tellAll(event, intentReactions, intentDirectReactions, said)
 }
 
-func (c *Channel) tellReaction(event string, m *message, r reaction) {
+func (c *GuildChannel) tellReaction(event string, m *message, r reaction) {
 	said := struct {
-		UserID    ID          `json:"user_id"`
-		ChannelID ID          `json:"channel_id"`
-		MessageID ID          `json:"message_id"`
-		GuildID   ID          `json:"guild_id,omitzero"`
+		UserID    SnowflakeID `json:"user_id"`
+		ChannelID SnowflakeID `json:"channel_id"`
+		MessageID SnowflakeID `json:"message_id"`
+		GuildID   SnowflakeID `json:"guild_id,omitzero"`
 		Member    *wireMember `json:"member,omitempty"`
 		Emoji     wireEmoji   `json:"emoji"`
 		Type      int         `json:"type"`

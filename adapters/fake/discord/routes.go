@@ -11,7 +11,7 @@ import (
 )
 
 // table lists the calls that are answered. The names are those of the [Record].
-func (d *Discord) table() *http.ServeMux {
+func (d *Server) table() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, one := range []struct {
 		pattern, name string
@@ -34,11 +34,11 @@ func (d *Discord) table() *http.ServeMux {
 		{"GET /guilds/{guild}/members", "get members", false, d.inGuild(getMembers)},
 		{"GET /guilds/{guild}/members/{user}", "get member", false, d.inGuild(getMember)},
 
-		{"GET /channels/{channel}", "get channel", false, d.inChannel(viewing, func(_ *call, ch *Channel) answer { return ok(ch.wire) })},
+		{"GET /channels/{channel}", "get channel", false, d.inChannel(viewing, func(_ *call, ch *GuildChannel) answer { return ok(ch.wire) })},
 		{"PATCH /channels/{channel}", "edit channel", false, d.inChannel(writing, d.editChannel)},
 		{"GET /channels/{channel}/messages", "get messages", false, d.inChannel(viewing, getMessages)},
 		{"POST /channels/{channel}/messages", "create message", false, d.inChannel(writing, d.createMessage)},
-		{"GET /channels/{channel}/messages/{message}", "get message", false, d.onMessage(reading, func(c *call, ch *Channel, m *message) answer {
+		{"GET /channels/{channel}/messages/{message}", "get message", false, d.onMessage(reading, func(c *call, ch *GuildChannel, m *message) answer {
 			return ok(ch.shown(m, c.bot, intentContent, false))
 		})},
 		{"PATCH /channels/{channel}/messages/{message}", "edit message", false, d.onMessage(viewing, d.editMessage)},
@@ -79,14 +79,14 @@ const (
 
 // wireApp is a bot's application.
 type wireApp struct {
-	ID    ID     `json:"id"`
-	Name  string `json:"name"`
-	Flags int    `json:"flags"`
-	Key   string `json:"verify_key"`
+	ID    SnowflakeID `json:"id"`
+	Name  string      `json:"name"`
+	Flags int         `json:"flags"`
+	Key   string      `json:"verify_key"`
 }
 
 // application returns what the developer portal says of the bot.
-func (b *Bot) application() wireApp {
+func (b *BotUser) application() wireApp {
 	flags := 0
 	if !b.profile.NoMembers {
 		flags |= 1 << 15
@@ -106,14 +106,14 @@ type wireStart struct {
 }
 
 // mayStart returns what is left of today's sessions.
-func (b *Bot) mayStart() *wireStart {
+func (b *BotUser) mayStart() *wireStart {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	const total, fourHours = 1000, 14_400_000
 	return &wireStart{total, max(total-b.profile.Begun, 0), fourHours, 1}
 }
 
-func (d *Discord) getGateway(c *call) answer {
+func (d *Server) getGateway(c *call) answer {
 	w := struct {
 		URL    string     `json:"url"`
 		Shards int        `json:"shards,omitempty"`
@@ -125,7 +125,7 @@ func (d *Discord) getGateway(c *call) answer {
 	return ok(w)
 }
 
-func (d *Discord) getGuilds(c *call) answer {
+func (d *Server) getGuilds(c *call) answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	after := parseID(c.r.URL.Query().Get("after"))
@@ -148,9 +148,9 @@ func atMost(c *call, usual, most int) int {
 	return min(n, most)
 }
 
-func (d *Discord) openDirect(c *call) answer {
+func (d *Server) openDirect(c *call) answer {
 	var said struct {
-		Recipient ID `json:"recipient_id"`
+		Recipient SnowflakeID `json:"recipient_id"`
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -160,7 +160,7 @@ func (d *Discord) openDirect(c *call) answer {
 	return ok(c.bot.directLocked(d.people[said.Recipient]).wire)
 }
 
-func (d *Discord) getUser(c *call) answer {
+func (d *Server) getUser(c *call) answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	u, known := d.userLocked(parseID(c.r.PathValue("user")))
@@ -170,7 +170,7 @@ func (d *Discord) getUser(c *call) answer {
 	return ok(u)
 }
 
-func (d *Discord) setCommands(c *call) answer {
+func (d *Server) setCommands(c *call) answer {
 	var list []struct {
 		Name        string `json:"name"`
 		Description string `json:"description"`
@@ -187,7 +187,7 @@ func (d *Discord) setCommands(c *call) answer {
 }
 
 // inGuild finds the server of a call, which the bot has to be on. f runs under the lock.
-func (d *Discord) inGuild(f func(*call, *Guild) answer) func(*call) answer {
+func (d *Server) inGuild(f func(*call, *Guild) answer) func(*call) answer {
 	return func(c *call) answer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -202,7 +202,7 @@ func (d *Discord) inGuild(f func(*call, *Guild) answer) func(*call) answer {
 	}
 }
 
-func (d *Discord) getChannels(_ *call, g *Guild) answer {
+func (d *Server) getChannels(_ *call, g *Guild) answer {
 	all := []wireChannel{}
 	for _, ch := range d.sorted() {
 		if ch.guild == g && !ch.isThread() {
@@ -218,7 +218,7 @@ type threadList struct {
 	More    bool          `json:"has_more"`
 }
 
-func (d *Discord) getActive(_ *call, g *Guild) answer {
+func (d *Server) getActive(_ *call, g *Guild) answer {
 	list := threadList{Threads: []wireChannel{}, Members: []struct{}{}}
 	for _, ch := range d.sorted() {
 		if ch.guild == g && ch.isThread() && !ch.wire.Thread.Archived {
@@ -253,7 +253,7 @@ func getMember(c *call, g *Guild) answer {
 
 // inChannel finds the channel of a call, in which the bot has to have rights. f
 // runs under the lock.
-func (d *Discord) inChannel(rights int64, f func(*call, *Channel) answer) func(*call) answer {
+func (d *Server) inChannel(rights int64, f func(*call, *GuildChannel) answer) func(*call) answer {
 	return func(c *call) answer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -269,7 +269,7 @@ func (d *Discord) inChannel(rights int64, f func(*call, *Channel) answer) func(*
 }
 
 // refused says why the bot may not do something in the channel.
-func (c *Channel) refused(b *Bot, rights int64) (answer, bool) {
+func (c *GuildChannel) refused(b *BotUser, rights int64) (answer, bool) {
 	if c.guild == nil {
 		return noAccess, c.bot != b
 	}
@@ -287,7 +287,7 @@ func (c *Channel) refused(b *Bot, rights int64) (answer, bool) {
 }
 
 // rights returns what the bot may do in the channel. It needs the lock.
-func (c *Channel) rights(b *Bot) int64 {
+func (c *GuildChannel) rights(b *BotUser) int64 {
 	of := c
 	if c.isThread() {
 		if parent := c.of.channels[*c.wire.ParentID]; parent != nil {
@@ -313,8 +313,8 @@ func (c *Channel) rights(b *Bot) int64 {
 	return all
 }
 
-func (d *Discord) onMessage(rights int64, f func(*call, *Channel, *message) answer) func(*call) answer {
-	return d.inChannel(rights, func(c *call, ch *Channel) answer {
+func (d *Server) onMessage(rights int64, f func(*call, *GuildChannel, *message) answer) func(*call) answer {
+	return d.inChannel(rights, func(c *call, ch *GuildChannel) answer {
 		m := ch.find(parseID(c.r.PathValue("message")))
 		if m == nil {
 			return noMessage
@@ -323,12 +323,12 @@ func (d *Discord) onMessage(rights int64, f func(*call, *Channel, *message) answ
 	})
 }
 
-func startTyping(c *call, ch *Channel) answer {
+func startTyping(c *call, ch *GuildChannel) answer {
 	ch.typed = append(ch.typed, c.bot.ID)
 	return done
 }
 
-func (d *Discord) getArchived(c *call, ch *Channel) answer {
+func (d *Server) getArchived(c *call, ch *GuildChannel) answer {
 	before, err := time.Parse(time.RFC3339Nano, c.r.URL.Query().Get("before"))
 	all := d.putAway(ch, PublicThread, func(th wireChannel) bool { return err != nil || th.Thread.At.Before(before) })
 	slices.SortStableFunc(all, func(a, b wireChannel) int { return b.Thread.At.Compare(a.Thread.At) })
@@ -336,7 +336,7 @@ func (d *Discord) getArchived(c *call, ch *Channel) answer {
 }
 
 // getPrivate lists the private threads that the bot is in: here, all of them.
-func (d *Discord) getPrivate(c *call, ch *Channel) answer {
+func (d *Server) getPrivate(c *call, ch *GuildChannel) answer {
 	before := parseID(c.r.URL.Query().Get("before"))
 	all := d.putAway(ch, PrivateThread, func(th wireChannel) bool { return before == 0 || th.ID < before })
 	slices.Reverse(all)
@@ -344,7 +344,7 @@ func (d *Discord) getPrivate(c *call, ch *Channel) answer {
 }
 
 // putAway returns the archived threads of a kind, the oldest first.
-func (d *Discord) putAway(ch *Channel, kind int, wanted func(wireChannel) bool) []wireChannel {
+func (d *Server) putAway(ch *GuildChannel, kind int, wanted func(wireChannel) bool) []wireChannel {
 	all := []wireChannel{}
 	for _, th := range d.sorted() {
 		if th.wire.Type == kind && *th.wire.ParentID == ch.ID && th.wire.Thread.Archived && wanted(th.wire) {

@@ -19,11 +19,11 @@ import (
 // call is one request of the API under way.
 type call struct {
 	r     *http.Request
-	bot   *Bot // nil where the path is the credential
+	bot   *BotUser // nil where the path is the credential
 	name  string
 	body  json.RawMessage // the JSON of the request, also of a form
-	files []File
-	entry Call
+	files []SharedFile
+	entry APICall
 }
 
 // answer is what a call is answered with.
@@ -93,7 +93,7 @@ func (a answer) bytes() []byte {
 var version = regexp.MustCompile(`^/api(/v\d+)?`)
 
 // ServeHTTP answers one request.
-func (d *Discord) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case strings.HasPrefix(r.URL.Path, "/gateway"):
 		d.serveGateway(w, r)
@@ -110,9 +110,9 @@ func (d *Discord) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // handle makes a handler of a call's function.
-func (d *Discord) handle(name string, open bool, f func(*call) answer) http.HandlerFunc {
+func (d *Server) handle(name string, open bool, f func(*call) answer) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		c := &call{r: r, name: name, entry: Call{At: time.Now(), Method: name, Channel: parseID(r.PathValue("channel"))}}
+		c := &call{r: r, name: name, entry: APICall{At: time.Now(), Method: name, Channel: parseID(r.PathValue("channel"))}}
 		d.mu.Lock()
 		d.origin = fake.RequestOrigin(r)
 		c.bot = d.bots[strings.TrimPrefix(r.Header.Get("Authorization"), "Bot ")]
@@ -164,9 +164,9 @@ func (c *call) apply(f func(*call) answer) answer {
 }
 
 // matches reports whether a fault is meant for this call.
-func (c *call) matches(f fake.Fault) bool {
+func (c *call) matches(f fake.CallFault) bool {
 	return (f.Method == "" || strings.EqualFold(f.Method, c.name)) &&
-		(f.Chat == 0 || ID(f.Chat) == c.entry.Channel) && (f.Bot == 0 || c.bot != nil && ID(f.Bot) == c.bot.ID)
+		(f.Chat == 0 || SnowflakeID(f.Chat) == c.entry.Channel) && (f.Bot == 0 || c.bot != nil && SnowflakeID(f.Bot) == c.bot.ID)
 }
 
 // read takes the body apart.
@@ -200,7 +200,7 @@ func (c *call) read() error {
 			c.body, c.entry.Body = data, data
 			continue
 		}
-		c.files = append(c.files, File{Name: part.FileName(), MIME: part.Header.Get("Content-Type"), Data: data})
+		c.files = append(c.files, SharedFile{Name: part.FileName(), MIME: part.Header.Get("Content-Type"), Data: data})
 	}
 }
 
@@ -225,9 +225,9 @@ func (c *call) tooLarge() bool {
 func (c *call) into(v any) bool { return len(c.body) == 0 || json.Unmarshal(c.body, v) == nil }
 
 // finish writes an answer and notes the call.
-func (d *Discord) finish(w http.ResponseWriter, c *call, a answer) {
+func (d *Server) finish(w http.ResponseWriter, c *call, a answer) {
 	c.entry.Status, c.entry.Code = a.status, a.code
-	d.ledger.note(func(r *Record) { r.Calls = append(r.Calls, c.entry) })
+	d.ledger.note(func(r *CallLog) { r.Calls = append(r.Calls, c.entry) })
 	d.mu.Lock()
 	d.ring()
 	d.mu.Unlock()
@@ -247,10 +247,10 @@ func write(w http.ResponseWriter, a answer) {
 }
 
 // fail answers as the fault says. truth is the true answer where the call was applied.
-func (d *Discord) fail(w http.ResponseWriter, c *call, f fake.Fault, truth answer) {
+func (d *Server) fail(w http.ResponseWriter, c *call, f fake.CallFault, truth answer) {
 	note := func(status int) {
 		c.entry.Status = status
-		d.ledger.note(func(r *Record) { r.Calls = append(r.Calls, c.entry) })
+		d.ledger.note(func(r *CallLog) { r.Calls = append(r.Calls, c.entry) })
 	}
 	status := f.Status
 	switch f.Do {
@@ -292,7 +292,7 @@ func (d *Discord) fail(w http.ResponseWriter, c *call, f fake.Fault, truth answe
 
 // refused is the answer of a Refuse fault: its description may begin with a code
 // of Discord's.
-func refused(f fake.Fault) answer {
+func refused(f fake.CallFault) answer {
 	a := refuse(f.Status, 0, f.Description)
 	if code, text, ok := strings.Cut(f.Description, " "); ok {
 		if n, err := strconv.Atoi(code); err == nil {

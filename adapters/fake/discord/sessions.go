@@ -11,7 +11,7 @@ import (
 // session is a client's standing: what it is told is kept until it is resumed no more.
 type session struct {
 	id      string
-	bot     *Bot
+	bot     *BotUser
 	intents int
 	shard   [2]int
 	backlog []frame // every event since it began, or the newest of them
@@ -33,12 +33,12 @@ const maxBacklog = 20_000
 
 // dispatchTo tells a bot's sessions that asked for it; an intent of 0 is told to
 // all. It needs the lock.
-func (d *Discord) dispatchTo(b *Bot, event string, intent int, data any) {
-	var guild ID
+func (d *Server) dispatchTo(b *BotUser, event string, intent int, data any) {
+	var guild SnowflakeID
 	raw := encode(data)
 	var named struct {
-		GuildID ID `json:"guild_id"`
-		ID      ID `json:"id"`
+		GuildID SnowflakeID `json:"guild_id"`
+		ID      SnowflakeID `json:"id"`
 	}
 	_ = json.Unmarshal(raw, &named) // what names no server goes to the first shard
 	if guild = named.GuildID; strings.HasPrefix(event, "GUILD_") && guild == 0 {
@@ -108,7 +108,7 @@ func (s *socket) begin(raw json.RawMessage) int {
 	ses := &session{id: fmt.Sprintf("session%d", d.id()), bot: b, intents: said.Intents, shard: said.Shard, socket: s}
 	d.sessions[ses.id] = ses
 	s.session, s.packed = ses, said.Compress
-	d.ledger.note(func(r *Record) {
+	d.ledger.note(func(r *CallLog) {
 		r.Sessions = append(r.Sessions, SessionStart{At: time.Now(), Bot: b.ID, Session: ses.id, Path: s.path})
 	})
 	ses.add("READY", encode(s.ready(ses)))
@@ -130,8 +130,8 @@ func (s *socket) begin(raw json.RawMessage) int {
 // ready is what a session begins with. It needs the lock.
 func (s *socket) ready(ses *session) any {
 	type away struct {
-		ID          ID   `json:"id"`
-		Unavailable bool `json:"unavailable"`
+		ID          SnowflakeID `json:"id"`
+		Unavailable bool        `json:"unavailable"`
 	}
 	guilds := []away{}
 	for _, g := range s.of.guilds {
@@ -174,7 +174,7 @@ func (s *socket) resume(raw json.RawMessage) int {
 	}
 	ses := d.sessions[said.Session]
 	note := func(refused bool) {
-		d.ledger.note(func(r *Record) {
+		d.ledger.note(func(r *CallLog) {
 			r.Sessions = append(r.Sessions, SessionStart{At: time.Now(), Bot: b.ID, Session: said.Session, Resumed: true, Refused: refused, Path: s.path})
 		})
 	}

@@ -16,7 +16,7 @@ import (
 
 // socket is one connection of the gateway: one goroutine reads it, one writes.
 type socket struct {
-	of      *Discord
+	of      *Server
 	ws      *websocket.Conn
 	path    string // where it was dialled
 	gateway string // where it is reached
@@ -41,7 +41,7 @@ func gatewayOf(r *http.Request) string {
 	return "ws" + strings.TrimPrefix(fake.RequestOrigin(r), "http") + "/gateway"
 }
 
-func newSocket(d *Discord, ws *websocket.Conn, r *http.Request) *socket {
+func newSocket(d *Server, ws *websocket.Conn, r *http.Request) *socket {
 	s := &socket{
 		of: d, ws: ws, path: r.URL.Path, gateway: gatewayOf(r),
 		bell: make(chan struct{}, 1), done: make(chan struct{}),

@@ -6,24 +6,24 @@ import "time"
 // at them (docs.discord.com/resources).
 
 type wireUser struct {
-	ID            ID      `json:"id"`
-	Username      string  `json:"username"`
-	Discriminator string  `json:"discriminator"`
-	GlobalName    *string `json:"global_name"`
-	Avatar        *string `json:"avatar"`
-	Bot           bool    `json:"bot,omitempty"`
+	ID            SnowflakeID `json:"id"`
+	Username      string      `json:"username"`
+	Discriminator string      `json:"discriminator"`
+	GlobalName    *string     `json:"global_name"`
+	Avatar        *string     `json:"avatar"`
+	Bot           bool        `json:"bot,omitempty"`
 }
 
 type wireMember struct {
-	User     *wireUser `json:"user,omitempty"`
-	Nick     *string   `json:"nick"`
-	Avatar   *string   `json:"avatar"`
-	Roles    []ID      `json:"roles"`
-	JoinedAt time.Time `json:"joined_at"`
-	Deaf     bool      `json:"deaf"`
-	Mute     bool      `json:"mute"`
-	Flags    int       `json:"flags"`
-	GuildID  ID        `json:"guild_id,omitzero"` // in events only
+	User     *wireUser     `json:"user,omitempty"`
+	Nick     *string       `json:"nick"`
+	Avatar   *string       `json:"avatar"`
+	Roles    []SnowflakeID `json:"roles"`
+	JoinedAt time.Time     `json:"joined_at"`
+	Deaf     bool          `json:"deaf"`
+	Mute     bool          `json:"mute"`
+	Flags    int           `json:"flags"`
+	GuildID  SnowflakeID   `json:"guild_id,omitzero"` // in events only
 }
 
 type wireMention struct {
@@ -32,28 +32,28 @@ type wireMention struct {
 }
 
 type wireRole struct {
-	ID          ID     `json:"id"`
-	Name        string `json:"name"`
-	Color       int    `json:"color"`
-	Hoist       bool   `json:"hoist"`
-	Position    int    `json:"position"`
-	Permissions string `json:"permissions"`
-	Managed     bool   `json:"managed"`
-	Mentionable bool   `json:"mentionable"`
-	Flags       int    `json:"flags"`
+	ID          SnowflakeID `json:"id"`
+	Name        string      `json:"name"`
+	Color       int         `json:"color"`
+	Hoist       bool        `json:"hoist"`
+	Position    int         `json:"position"`
+	Permissions string      `json:"permissions"`
+	Managed     bool        `json:"managed"`
+	Mentionable bool        `json:"mentionable"`
+	Flags       int         `json:"flags"`
 }
 
 type wireEmoji struct {
-	ID       *ID    `json:"id"`
-	Name     string `json:"name"`
-	Animated bool   `json:"animated,omitempty"`
+	ID       *SnowflakeID `json:"id"`
+	Name     string       `json:"name"`
+	Animated bool         `json:"animated,omitempty"`
 }
 
 type wireOverwrite struct {
-	ID    ID     `json:"id"`
-	Type  int    `json:"type"`
-	Allow string `json:"allow"`
-	Deny  string `json:"deny"`
+	ID    SnowflakeID `json:"id"`
+	Type  int         `json:"type"`
+	Allow string      `json:"allow"`
+	Deny  string      `json:"deny"`
 }
 
 type wireArchive struct {
@@ -64,15 +64,15 @@ type wireArchive struct {
 }
 
 type wireChannel struct {
-	ID            ID              `json:"id"`
+	ID            SnowflakeID     `json:"id"`
 	Type          int             `json:"type"`
-	GuildID       ID              `json:"guild_id,omitzero"`
+	GuildID       SnowflakeID     `json:"guild_id,omitzero"`
 	Position      int             `json:"position,omitempty"`
 	Overwrites    []wireOverwrite `json:"permission_overwrites,omitempty"`
 	Name          string          `json:"name,omitempty"`
-	LastMessageID *ID             `json:"last_message_id"`
-	ParentID      *ID             `json:"parent_id,omitempty"`
-	OwnerID       ID              `json:"owner_id,omitzero"`
+	LastMessageID *SnowflakeID    `json:"last_message_id"`
+	ParentID      *SnowflakeID    `json:"parent_id,omitempty"`
+	OwnerID       SnowflakeID     `json:"owner_id,omitzero"`
 	Recipients    []wireUser      `json:"recipients,omitempty"`
 	Thread        *wireArchive    `json:"thread_metadata,omitempty"`
 	Messages      int             `json:"message_count,omitempty"`
@@ -80,19 +80,19 @@ type wireChannel struct {
 	Message       *wireMessage    `json:"message,omitempty"` // of a thread begun in a forum
 	Flags         int             `json:"flags,omitempty"`
 	Tags          []wireTag       `json:"available_tags,omitempty"` // of a forum
-	Applied       []ID            `json:"applied_tags,omitempty"`   // of a thread of one
+	Applied       []SnowflakeID   `json:"applied_tags,omitempty"`   // of a thread of one
 }
 
 type wireTag struct {
-	ID        ID     `json:"id"`
-	Name      string `json:"name"`
-	Moderated bool   `json:"moderated"`
+	ID        SnowflakeID `json:"id"`
+	Name      string      `json:"name"`
+	Moderated bool        `json:"moderated"`
 }
 
 type wireGuild struct {
-	ID          ID            `json:"id"`
+	ID          SnowflakeID   `json:"id"`
 	Name        string        `json:"name"`
-	OwnerID     ID            `json:"owner_id"`
+	OwnerID     SnowflakeID   `json:"owner_id"`
 	Roles       []wireRole    `json:"roles"`
 	Emojis      []wireEmoji   `json:"emojis"`
 	Features    []string      `json:"features"`
@@ -108,19 +108,19 @@ type wireGuild struct {
 }
 
 type wireAttachment struct {
-	ID       ID     `json:"id"`
-	Filename string `json:"filename"`
-	Size     int    `json:"size"`
-	URL      string `json:"url"`
-	ProxyURL string `json:"proxy_url"`
-	MIME     string `json:"content_type,omitempty"`
+	ID       SnowflakeID `json:"id"`
+	Filename string      `json:"filename"`
+	Size     int         `json:"size"`
+	URL      string      `json:"url"`
+	ProxyURL string      `json:"proxy_url"`
+	MIME     string      `json:"content_type,omitempty"`
 }
 
 type wireReference struct {
-	Type      int `json:"type"`
-	MessageID ID  `json:"message_id"`
-	ChannelID ID  `json:"channel_id,omitzero"`
-	GuildID   ID  `json:"guild_id,omitzero"`
+	Type      int         `json:"type"`
+	MessageID SnowflakeID `json:"message_id"`
+	ChannelID SnowflakeID `json:"channel_id,omitzero"`
+	GuildID   SnowflakeID `json:"guild_id,omitzero"`
 }
 
 type wireReaction struct {
@@ -130,9 +130,9 @@ type wireReaction struct {
 }
 
 type wireMessage struct {
-	ID              ID               `json:"id"`
-	ChannelID       ID               `json:"channel_id"`
-	GuildID         ID               `json:"guild_id,omitzero"` // in events only
+	ID              SnowflakeID      `json:"id"`
+	ChannelID       SnowflakeID      `json:"channel_id"`
+	GuildID         SnowflakeID      `json:"guild_id,omitzero"` // in events only
 	Author          wireUser         `json:"author"`
 	Member          *wireMember      `json:"member,omitempty"` // in events only
 	Content         string           `json:"content"`
@@ -141,7 +141,7 @@ type wireMessage struct {
 	TTS             bool             `json:"tts"`
 	MentionEveryone bool             `json:"mention_everyone"`
 	Mentions        []wireMention    `json:"mentions"`
-	MentionRoles    []ID             `json:"mention_roles"`
+	MentionRoles    []SnowflakeID    `json:"mention_roles"`
 	Attachments     []wireAttachment `json:"attachments"`
 	Embeds          []struct{}       `json:"embeds"`
 	Components      []struct{}       `json:"components"`
@@ -150,8 +150,8 @@ type wireMessage struct {
 	Type            int              `json:"type"`
 	Flags           int              `json:"flags"`
 	Nonce           string           `json:"nonce,omitempty"` // to its author only
-	WebhookID       ID               `json:"webhook_id,omitzero"`
-	ApplicationID   ID               `json:"application_id,omitzero"`
+	WebhookID       SnowflakeID      `json:"webhook_id,omitzero"`
+	ApplicationID   SnowflakeID      `json:"application_id,omitzero"`
 	Reference       *wireReference   `json:"message_reference,omitempty"`
 	Referenced      *wireMessage     `json:"referenced_message,omitempty"`
 	Thread          *wireChannel     `json:"thread,omitempty"`

@@ -9,8 +9,8 @@ import (
 
 // Failing returns the fault by which a call to the method fails as f says. It is
 // false for what a platform has words of its own for, and for failures of receiving.
-func Failing(f adaptertest.Failure, method string) (fake.Fault, bool) {
-	fault := fake.Fault{Method: method}
+func Failing(f adaptertest.CallFailure, method string) (fake.CallFault, bool) {
+	fault := fake.CallFault{Method: method}
 	switch f {
 	case adaptertest.AnswerLost:
 		fault.Do, fault.Apply = fake.Cut, true
@@ -24,7 +24,7 @@ func Failing(f adaptertest.Failure, method string) (fake.Fault, bool) {
 		fault.Do = fake.Hang
 	case adaptertest.Unreachable, adaptertest.TooFast, adaptertest.BadMessage, adaptertest.NoThread, adaptertest.Blocked,
 		adaptertest.MovedAway, adaptertest.ReadLost, adaptertest.OtherReader, adaptertest.Dismissed:
-		return fake.Fault{}, false
+		return fake.CallFault{}, false
 	}
 	return fault, true
 }

@@ -19,19 +19,19 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
-// A Host is a fake platform that is served on a network in memory.
-type Host struct {
-	Network *fake.Network
+// A FakeHost is a fake platform that is served on a network in memory.
+type FakeHost struct {
+	Network *fake.MemoryNetwork
 	Client  *http.Client // reaches it; no connection is kept
-	Log     Log          // of the adapter under test
+	Log     LogBuffer    // of the adapter under test
 
 	refuse atomic.Bool // the next connection
 }
 
 // Serve has serve answer at the name until the test is over.
-func Serve(t *testing.T, network *fake.Network, name string, serve func(context.Context, net.Listener) error) *Host {
+func Serve(t *testing.T, network *fake.MemoryNetwork, name string, serve func(context.Context, net.Listener) error) *FakeHost {
 	t.Helper()
-	h := &Host{Network: network}
+	h := &FakeHost{Network: network}
 	ln, err := network.Listen(name)
 	if err != nil {
 		t.Fatal(err)
@@ -50,35 +50,35 @@ func Serve(t *testing.T, network *fake.Network, name string, serve func(context.
 }
 
 // RefuseNext has the next connection refused, once.
-func (h *Host) RefuseNext() { h.refuse.Store(true) }
+func (h *FakeHost) RefuseNext() { h.refuse.Store(true) }
 
-func (h *Host) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (h *FakeHost) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if h.refuse.CompareAndSwap(true, false) {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: errors.New("connection refused")}
 	}
 	return h.Network.DialContext(ctx, network, address)
 }
 
-// A Log is a buffer that one logger writes and tests read.
-type Log struct {
+// A LogBuffer is a buffer that one logger writes and tests read.
+type LogBuffer struct {
 	mu  sync.Mutex // guards buf
 	buf bytes.Buffer
 }
 
 // Logger returns a logger that writes everything here, as JSON.
-func (l *Log) Logger() *slog.Logger {
+func (l *LogBuffer) Logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
 // Write adds to the log.
-func (l *Log) Write(p []byte) (int, error) {
+func (l *LogBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
 // String returns what was written so far.
-func (l *Log) String() string {
+func (l *LogBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()

@@ -22,12 +22,12 @@ const maxBody = 32 << 20
 
 // A call is one request of the Web API under way.
 type call struct {
-	of     *Slack
-	app    *App
+	of     *Server
+	app    *SlackApp
 	method string
 	args   url.Values
 	base   string // by which the caller reaches us
-	entry  Call
+	entry  APICall
 }
 
 // An answer is what a method says: a code of Slack's, or ok with fields.
@@ -43,7 +43,7 @@ func refuse(code string) answer { return answer{err: code} }
 
 // serveAPI plays one call: who calls, the pace, the fault that may meet it, its
 // effect, the ledger, the answer.
-func (s *Slack) serveAPI(w http.ResponseWriter, r *http.Request, method string) {
+func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request, method string) {
 	c, err := s.read(w, r, method)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -58,7 +58,7 @@ func (s *Slack) serveAPI(w http.ResponseWriter, r *http.Request, method string) 
 		c.finish(w, answer{err: "ratelimited", retry: int((left + time.Second - 1) / time.Second)})
 		return
 	}
-	f, hit := s.faults.Hit(func(f fake.Fault) bool { return f.Method == "" || f.Method == method })
+	f, hit := s.faults.Hit(func(f fake.CallFault) bool { return f.Method == "" || f.Method == method })
 	switch {
 	case !hit:
 		c.finish(w, c.apply())
@@ -75,12 +75,12 @@ func (s *Slack) serveAPI(w http.ResponseWriter, r *http.Request, method string) 
 }
 
 // read reads a request's arguments: a form, or JSON.
-func (s *Slack) read(w http.ResponseWriter, r *http.Request, method string) (*call, error) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, method string) (*call, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		return nil, err
 	}
-	c := &call{of: s, method: method, args: r.URL.Query(), base: fake.RequestOrigin(r), entry: Call{At: time.Now(), Method: method}}
+	c := &call{of: s, method: method, args: r.URL.Query(), base: fake.RequestOrigin(r), entry: APICall{At: time.Now(), Method: method}}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind == "application/json" && len(body) > 0 {
 		var fields map[string]json.RawMessage
@@ -118,7 +118,7 @@ var needs = map[string][]string{
 }
 
 // admit finds out who calls, and whether they may.
-func (s *Slack) admit(c *call, r *http.Request) answer {
+func (s *Server) admit(c *call, r *http.Request) answer {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if token == "" {
 		token = c.args.Get("token")
@@ -155,18 +155,18 @@ func (s *Slack) admit(c *call, r *http.Request) answer {
 }
 
 // has reports whether the app's bot token has a scope; one without a list has all.
-func (a *App) has(scope string) bool {
+func (a *SlackApp) has(scope string) bool {
 	return len(a.profile.Scopes) == 0 || slices.Contains(a.profile.Scopes, scope)
 }
 
 // lacks refuses a call for want of a scope.
-func (a *App) lacks(scope string) answer {
+func (a *SlackApp) lacks(scope string) answer {
 	return answer{err: "missing_scope", fields: map[string]any{"needed": scope, "provided": strings.Join(a.profile.Scopes, ",")}}
 }
 
 // scope returns the scope for reading ("read") the channel, or what is said in it
 // ("history").
-func (c *Channel) scope(what string) string {
+func (c *WorkspaceChannel) scope(what string) string {
 	return map[string]string{public: "channels:", private: "groups:", im: "im:", mpim: "mpim:"}[c.kind] + what
 }
 
@@ -225,7 +225,7 @@ func (a answer) bytes() (status int, body []byte) {
 }
 
 // fail answers as the fault says.
-func (c *call) fail(w http.ResponseWriter, r *http.Request, f fake.Fault) {
+func (c *call) fail(w http.ResponseWriter, r *http.Request, f fake.CallFault) {
 	c.entry.Fault = f.Do
 	var done answer
 	if f.Apply || f.Do == fake.Truncate {

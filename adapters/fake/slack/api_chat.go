@@ -17,7 +17,7 @@ const (
 )
 
 // channelFor returns the channel of a call in which the app may write.
-func (c *call) channelFor() (*Channel, answer) {
+func (c *call) channelFor() (*WorkspaceChannel, answer) {
 	id := c.args.Get("channel")
 	ch := c.of.channels[id]
 	if ch == nil {
@@ -146,7 +146,7 @@ func (c *call) postMessage() answer {
 }
 
 // judge notes whom a message calls and what a preview of it would fetch.
-func (c *call) judge(ch *Channel, m *message) {
+func (c *call) judge(ch *WorkspaceChannel, m *message) {
 	w := m.read()
 	for _, whom := range w.loud {
 		c.of.ledger.loud(ChannelPing{App: c.app.ID, Channel: ch.ID, TS: m.ts, Whom: whom})
@@ -167,7 +167,7 @@ func (c *call) judge(ch *Channel, m *message) {
 }
 
 // own returns the app's message that a call is about.
-func (c *call) own(denied string) (*Channel, *message, answer) {
+func (c *call) own(denied string) (*WorkspaceChannel, *message, answer) {
 	ch := c.of.channels[c.args.Get("channel")]
 	if ch == nil {
 		return nil, nil, refuse("channel_not_found")

@@ -15,7 +15,7 @@ type file struct {
 }
 
 // wire is the file as messages show it. mu is held.
-func (f *file) wire(s *Slack) map[string]any {
+func (f *file) wire(s *Server) map[string]any {
 	at := s.origin + "/files/" + f.id + "/" + f.name
 	return map[string]any{
 		"id": f.id, "name": f.name, "title": f.name, "mimetype": f.mime, "size": len(f.data), "user": f.user, "mode": "hosted",
@@ -24,7 +24,7 @@ func (f *file) wire(s *Slack) map[string]any {
 }
 
 // keep stores a file that a person shares. mu is held.
-func (s *Slack) keep(f File, user string) *file {
+func (s *Server) keep(f SharedFile, user string) *file {
 	kept := &file{id: s.id("F"), name: f.Name, mime: f.MIME, user: user, data: f.Data, complete: true}
 	s.files[kept.id] = kept
 	return kept
@@ -62,7 +62,7 @@ func (c *call) fileInfo() answer {
 }
 
 // serveUpload takes the bytes of a file; its address is the right to send them.
-func (s *Slack) serveUpload(w http.ResponseWriter, r *http.Request, id string) {
+func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request, id string) {
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		http.Error(w, "too long", http.StatusRequestEntityTooLarge)
@@ -81,7 +81,7 @@ func (s *Slack) serveUpload(w http.ResponseWriter, r *http.Request, id string) {
 
 // serveFile gives a file's bytes to whoever has a token, and the sign-in page to
 // others.
-func (s *Slack) serveFile(w http.ResponseWriter, r *http.Request, path string) {
+func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 	id, _, _ := strings.Cut(path, "/")
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	allowed := false

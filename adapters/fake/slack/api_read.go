@@ -79,7 +79,7 @@ func (c *call) channels() answer {
 
 // readable returns the channel of a call that the app may read: what is said in it
 // ("history"), or who is there ("read").
-func (c *call) readable(what string) (*Channel, answer) {
+func (c *call) readable(what string) (*WorkspaceChannel, answer) {
 	ch := c.of.channels[c.args.Get("channel")]
 	switch {
 	case ch == nil:
@@ -124,7 +124,7 @@ func (c *call) openDirect() answer {
 	}
 	ch := c.app.direct[id]
 	if ch == nil {
-		ch = c.of.openLocked("D", im, "", []*Person{p, c.app.user})
+		ch = c.of.openLocked("D", im, "", []*HumanUser{p, c.app.user})
 		c.app.direct[id] = ch
 	}
 	return ok(map[string]any{"channel": map[string]any{"id": ch.ID}})
@@ -185,7 +185,7 @@ func (c *call) listed(all []map[string]any) answer {
 }
 
 // withMetadata is a message with its metadata, if the call asks for it.
-func (c *call) withMetadata(m *message, ch *Channel) map[string]any {
+func (c *call) withMetadata(m *message, ch *WorkspaceChannel) map[string]any {
 	w := m.wire(ch)
 	if m.metadata != nil && (c.args.Get("include_all_metadata") == "1" || c.args.Get("include_all_metadata") == "true") {
 		w["metadata"] = m.metadata

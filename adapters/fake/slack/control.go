@@ -25,10 +25,10 @@ import (
 //	curl -s localhost:8082/control/fault    -d '{"do":"refuse","method":"chat.postMessage","retry_after":2}'
 //	curl -s localhost:8082/control/clock    -d '{"behind":"72h"}'
 //	curl -s localhost:8082/control/ledger
-func (s *Slack) Control() http.Handler {
+func (s *Server) Control() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /control/apps", fake.HandleJSON(s.controlApp))
-	mux.Handle("POST /control/people", fake.HandleJSON(func(p Profile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
+	mux.Handle("POST /control/people", fake.HandleJSON(func(p UserProfile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
 	mux.Handle("POST /control/channels", fake.HandleJSON(s.controlChannel))
 	mux.Handle("POST /control/says", fake.HandleJSON(s.controlSays))
 	mux.Handle("POST /control/does", fake.HandleJSON(s.controlDoes))
@@ -48,7 +48,7 @@ type done struct {
 	TS   string `json:"ts,omitzero"`
 }
 
-func (s *Slack) controlApp(p AppProfile) (done, error) {
+func (s *Server) controlApp(p AppProfile) (done, error) {
 	if p.Name == "" || p.BotToken == "" {
 		return done{}, errors.New("an app needs a name and a bot_token")
 	}
@@ -57,7 +57,7 @@ func (s *Slack) controlApp(p AppProfile) (done, error) {
 }
 
 // person, app and place find what an order names.
-func (s *Slack) person(id string) (*Person, error) {
+func (s *Server) person(id string) (*HumanUser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.people[id]; p != nil {
@@ -66,7 +66,7 @@ func (s *Slack) person(id string) (*Person, error) {
 	return nil, fmt.Errorf("no person %q", id)
 }
 
-func (s *Slack) app(id string) (*App, error) {
+func (s *Server) app(id string) (*SlackApp, error) {
 	for _, a := range s.Apps() {
 		if a.ID == id {
 			return a, nil
@@ -82,7 +82,7 @@ type place struct {
 	From    string `json:"from"`
 }
 
-func (s *Slack) find(p place) (*Channel, *Person, error) {
+func (s *Server) find(p place) (*WorkspaceChannel, *HumanUser, error) {
 	who, err := s.person(p.From)
 	if err != nil {
 		return nil, nil, err
@@ -108,8 +108,8 @@ type channelOrder struct {
 	Apps   []string `json:"apps"`
 }
 
-func (s *Slack) controlChannel(o channelOrder) (done, error) {
-	var people []*Person
+func (s *Server) controlChannel(o channelOrder) (done, error) {
+	var people []*HumanUser
 	for _, id := range o.People {
 		p, err := s.person(id)
 		if err != nil {
@@ -141,12 +141,12 @@ type saysOrder struct {
 	Thread string `json:"thread"`
 }
 
-func (s *Slack) controlSays(o saysOrder) (done, error) {
+func (s *Server) controlSays(o saysOrder) (done, error) {
 	c, who, err := s.find(o.place)
 	if err != nil {
 		return done{}, err
 	}
-	return done{OK: true, ID: c.ID, TS: c.Says(who, o.Text, Said{Thread: o.Thread})}, nil
+	return done{OK: true, ID: c.ID, TS: c.Says(who, o.Text, PostOptions{Thread: o.Thread})}, nil
 }
 
 // personAction is one thing a person does, beside saying something; or Slack, to an app.
@@ -158,7 +158,7 @@ type personAction struct {
 	Names []string `json:"names"`
 }
 
-func (s *Slack) controlDoes(d personAction) (done, error) {
+func (s *Server) controlDoes(d personAction) (done, error) {
 	if slices.Contains([]string{"disconnects", "severs", "freezes", "revokes", "redelivers"}, d.Do) {
 		return s.toApp(d)
 	}
@@ -202,7 +202,7 @@ func (s *Slack) controlDoes(d personAction) (done, error) {
 }
 
 // toApp does what Slack does to an app.
-func (s *Slack) toApp(d personAction) (done, error) {
+func (s *Server) toApp(d personAction) (done, error) {
 	a, err := s.app(d.App)
 	if err != nil {
 		return done{}, err
@@ -228,7 +228,7 @@ type clockOrder struct {
 	Behind string `json:"behind"`
 }
 
-func (s *Slack) controlClock(o clockOrder) (done, error) {
+func (s *Server) controlClock(o clockOrder) (done, error) {
 	behind, err := time.ParseDuration(o.Behind)
 	if err != nil {
 		return done{}, err
@@ -242,7 +242,7 @@ type injectOrder struct {
 	Event json.RawMessage `json:"event"`
 }
 
-func (s *Slack) controlInject(o injectOrder) (done, error) {
+func (s *Server) controlInject(o injectOrder) (done, error) {
 	a, err := s.app(o.App)
 	if err != nil {
 		return done{}, err
@@ -253,7 +253,7 @@ func (s *Slack) controlInject(o injectOrder) (done, error) {
 
 // controlSent answers what apps sent to a channel. With wait and n it first waits
 // until there are that many; when they do not come, it answers what there is.
-func (s *Slack) controlSent(w http.ResponseWriter, r *http.Request) {
+func (s *Server) controlSent(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	c, ok := s.Channel(q.Get("channel"))
 	if !ok {

@@ -9,7 +9,7 @@ import (
 
 // A response is the right to answer one slash command, five times at most.
 type response struct {
-	in   *Channel
+	in   *WorkspaceChannel
 	to   string // the user who gave it
 	left int
 }
@@ -21,7 +21,7 @@ type EphemeralMessage struct {
 
 // serveResponse takes an answer to a slash command: by an address that is good for
 // a few, without any token, also where the app is not.
-func (s *Slack) serveResponse(w http.ResponseWriter, r *http.Request, trigger string) {
+func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request, trigger string) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var said struct {
 		Text string `json:"text"`
@@ -45,7 +45,7 @@ func (s *Slack) serveResponse(w http.ResponseWriter, r *http.Request, trigger st
 }
 
 // Whispers returns what was said in the channel to one person alone, oldest first.
-func (c *Channel) Whispers() []EphemeralMessage {
+func (c *WorkspaceChannel) Whispers() []EphemeralMessage {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	return slices.Clone(c.whispers)

@@ -48,7 +48,7 @@ func (e *envelope) call() {
 }
 
 // request makes one request and reports whether it was answered 200 in time.
-func (s *Slack) request(to, secret, kind string, body []byte, attempt int) bool {
+func (s *Server) request(to, secret, kind string, body []byte, attempt int) bool {
 	r, err := http.NewRequest(http.MethodPost, to, bytes.NewReader(body)) //nolint:noctx // the client's own limit ends it
 	if err != nil {
 		return false
@@ -81,7 +81,7 @@ func Sign(h http.Header, secret string, body []byte, at time.Time) {
 
 // Verify asks the app at its address to echo a challenge, as Slack does when the
 // address is set.
-func (a *App) Verify(ctx context.Context) (string, error) {
+func (a *SlackApp) Verify(ctx context.Context) (string, error) {
 	body := encode(map[string]any{"type": "url_verification", "challenge": "a-challenge", "token": "old-verification-token"})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.profile.EventsURL, bytes.NewReader(body))
 	if err != nil {

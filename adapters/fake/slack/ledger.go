@@ -8,18 +8,18 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
-// A Record is everything a workspace saw of its apps, in order of time.
-type Record struct {
-	Calls    []Call        `json:"calls"`    // every request, also refused ones
-	Acked    []Ack         `json:"acked"`    // events that an app acknowledged
-	Expired  []Ack         `json:"expired"`  // events given up after the last retry
+// A CallLog is everything a workspace saw of its apps, in order of time.
+type CallLog struct {
+	Calls    []APICall     `json:"calls"`    // every request, also refused ones
+	Acked    []EventAck    `json:"acked"`    // events that an app acknowledged
+	Expired  []EventAck    `json:"expired"`  // events given up after the last retry
 	Unfurled []LinkPreview `json:"unfurled"` // addresses that a preview would have fetched
 	Called   []ChannelPing `json:"called"`   // messages that call a whole channel or a group
 	Dropped  int           `json:"dropped"`  // older entries given up to stay within the limit
 }
 
-// A Call is one request that reached the workspace.
-type Call struct {
+// An APICall is one request that reached the workspace.
+type APICall struct {
 	At      time.Time      `json:"at"`
 	App     string         `json:"app,omitzero"`
 	Method  string         `json:"method"`
@@ -36,8 +36,8 @@ type Call struct {
 	Fault   fake.FaultKind `json:"fault,omitzero"`
 }
 
-// An Ack is one event that an app acknowledged, or that was given up.
-type Ack struct {
+// An EventAck is one event that an app acknowledged, or that was given up.
+type EventAck struct {
 	At      time.Time `json:"at"`
 	App     string    `json:"app"`
 	Event   string    `json:"event"` // its id
@@ -62,11 +62,11 @@ type ledger struct {
 	limit int
 
 	mu  sync.Mutex // guards rec
-	rec Record
+	rec CallLog
 }
 
 // note adds an entry to one of the lists.
-func note[E any](l *ledger, list func(*Record) *[]E, entry E) {
+func note[E any](l *ledger, list func(*CallLog) *[]E, entry E) {
 	if l.limit < 0 {
 		return
 	}
@@ -81,23 +81,25 @@ func note[E any](l *ledger, list func(*Record) *[]E, entry E) {
 	*of = append(*of, entry)
 }
 
-func (l *ledger) call(c Call) { note(l, func(r *Record) *[]Call { return &r.Calls }, c) }
+func (l *ledger) call(c APICall) { note(l, func(r *CallLog) *[]APICall { return &r.Calls }, c) }
 
-func (l *ledger) acked(a Ack) { note(l, func(r *Record) *[]Ack { return &r.Acked }, a) }
+func (l *ledger) acked(a EventAck) { note(l, func(r *CallLog) *[]EventAck { return &r.Acked }, a) }
 
-func (l *ledger) expired(a Ack) { note(l, func(r *Record) *[]Ack { return &r.Expired }, a) }
+func (l *ledger) expired(a EventAck) { note(l, func(r *CallLog) *[]EventAck { return &r.Expired }, a) }
 
 func (l *ledger) unfurled(u LinkPreview) {
-	note(l, func(r *Record) *[]LinkPreview { return &r.Unfurled }, u)
+	note(l, func(r *CallLog) *[]LinkPreview { return &r.Unfurled }, u)
 }
 
-func (l *ledger) loud(c ChannelPing) { note(l, func(r *Record) *[]ChannelPing { return &r.Called }, c) }
+func (l *ledger) loud(c ChannelPing) {
+	note(l, func(r *CallLog) *[]ChannelPing { return &r.Called }, c)
+}
 
 // snapshot returns a copy the caller owns.
-func (l *ledger) snapshot() Record {
+func (l *ledger) snapshot() CallLog {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Record{
+	return CallLog{
 		Calls: slices.Clone(l.rec.Calls), Acked: slices.Clone(l.rec.Acked), Expired: slices.Clone(l.rec.Expired),
 		Unfurled: slices.Clone(l.rec.Unfurled), Called: slices.Clone(l.rec.Called), Dropped: l.rec.Dropped,
 	}

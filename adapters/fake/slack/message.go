@@ -10,9 +10,9 @@ import (
 // A message is one message of a channel. All of it is guarded by the workspace.
 type message struct {
 	ts, thread string
-	user       string // of a person, or of the bot
-	app        *App   // nil for people
-	text       string // mrkdwn
+	user       string    // of a person, or of the bot
+	app        *SlackApp // nil for people
+	text       string    // mrkdwn
 	blocks     json.RawMessage
 	form       string // text, blocks or markdown: how an app wrote it
 	metadata   json.RawMessage
@@ -36,7 +36,7 @@ type reaction struct {
 }
 
 // wire is the message as events and history show it. mu is held.
-func (m *message) wire(c *Channel) map[string]any {
+func (m *message) wire(c *WorkspaceChannel) map[string]any {
 	if m.stone {
 		return m.tombstone()
 	}
@@ -104,7 +104,7 @@ func (m *message) tombstone() map[string]any {
 }
 
 // event is the message as its own event. mu is held.
-func (m *message) event(c *Channel) map[string]any {
+func (m *message) event(c *WorkspaceChannel) map[string]any {
 	w := m.wire(c)
 	delete(w, "reactions")
 	w["channel"], w["channel_type"], w["event_ts"] = c.ID, c.kind, m.ts
@@ -112,7 +112,7 @@ func (m *message) event(c *Channel) map[string]any {
 }
 
 // teamOf returns the team of a user. mu is held.
-func (s *Slack) teamOf(user string) string {
+func (s *Server) teamOf(user string) string {
 	if p := s.people[user]; p != nil {
 		return p.profile.Team
 	}
@@ -120,7 +120,7 @@ func (s *Slack) teamOf(user string) string {
 }
 
 // add puts a message into the channel and tells of it. mu is held.
-func (c *Channel) add(m *message) {
+func (c *WorkspaceChannel) add(m *message) {
 	c.messages = append(c.messages, m)
 	if m.thread != "" {
 		if parent := c.find(m.thread); parent != nil && parent != m {
@@ -144,7 +144,7 @@ func (c *Channel) add(m *message) {
 }
 
 // change replaces what a message says and tells of it. mu is held.
-func (c *Channel) change(m *message, how func()) {
+func (c *WorkspaceChannel) change(m *message, how func()) {
 	before := m.wire(c)
 	how()
 	m.edited = c.of.ts()
@@ -160,7 +160,7 @@ func (c *Channel) change(m *message, how func()) {
 
 // remove deletes a message and tells of it. One on which a thread hangs leaves a stone
 // behind, until the last of its answers is deleted. mu is held.
-func (c *Channel) remove(m *message) {
+func (c *WorkspaceChannel) remove(m *message) {
 	before := m.wire(c)
 	at := c.of.ts()
 	if m.replies > 0 {
@@ -187,7 +187,7 @@ func (c *Channel) remove(m *message) {
 
 // react puts a reaction on a message, or takes it away, and reports whether that
 // changed anything. mu is held.
-func (c *Channel) react(m *message, user, name string, on bool) bool {
+func (c *WorkspaceChannel) react(m *message, user, name string, on bool) bool {
 	i := slices.IndexFunc(m.reactions, func(r reaction) bool { return r.name == name })
 	has := i >= 0 && slices.Contains(m.reactions[i].users, user)
 	switch {
@@ -214,8 +214,8 @@ func (c *Channel) react(m *message, user, name string, on bool) bool {
 	return true
 }
 
-// Sent is a message of an app as it stands.
-type Sent struct {
+// SentMessage is a message of an app as it stands.
+type SentMessage struct {
 	App       string              `json:"app"`
 	TS        string              `json:"ts"`
 	Thread    string              `json:"thread,omitzero"`
@@ -234,16 +234,16 @@ type Sent struct {
 }
 
 // Sent returns what apps posted to the channel, oldest first.
-func (c *Channel) Sent() []Sent {
+func (c *WorkspaceChannel) Sent() []SentMessage {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	var all []Sent
+	var all []SentMessage
 	for _, m := range c.messages {
 		if m.app == nil {
 			continue
 		}
 		words := m.read()
-		one := Sent{
+		one := SentMessage{
 			App: m.app.ID, TS: m.ts, Thread: m.thread, Text: words.text, Markup: m.markup(), Form: m.form, Key: keyOf(m.metadata),
 			Username: m.username, Icon: m.icon, Names: words.names, Edits: m.edits, Deleted: m.deleted || m.stone, Broadcast: m.broadcast,
 		}

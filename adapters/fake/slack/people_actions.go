@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// Said is how a person says something.
-type Said struct {
+// PostOptions is how a person says something.
+type PostOptions struct {
 	Thread    string // ts of the message whose thread it is in
 	Broadcast bool   // also sent to the channel
-	File      *File
+	File      *SharedFile
 	Blocks    json.RawMessage // instead of those that a client makes of the words
 	Mrkdwn    bool            // the text is mrkdwn already; no blocks are made
 }
 
-// A File is something to share.
-type File struct {
+// A SharedFile is something to share.
+type SharedFile struct {
 	Name, MIME string
 	Data       []byte
 }
 
 // Says has a person write words in the channel. @handle names a person. It
 // returns the message's ts.
-func (c *Channel) Says(p *Person, text string, s Said) string {
+func (c *WorkspaceChannel) Says(p *HumanUser, text string, s PostOptions) string {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.members[p.ID] = true
@@ -49,7 +49,7 @@ var named = regexp.MustCompile(`:([a-z][a-z0-9_+\-]*):`)
 
 // typed returns what Slack's client makes of words that a person types: mrkdwn,
 // and the same as rich text. mu is held.
-func (s *Slack) typed(words string) (mrkdwn string, blocks json.RawMessage) {
+func (s *Server) typed(words string) (mrkdwn string, blocks json.RawMessage) {
 	if words == "" {
 		return "", nil
 	}
@@ -108,7 +108,7 @@ func encode(v any) json.RawMessage {
 
 // Edits has the writer of a message replace its words. It reports whether the
 // channel has that message.
-func (c *Channel) Edits(ts, text string) bool {
+func (c *WorkspaceChannel) Edits(ts, text string) bool {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := c.find(ts)
@@ -120,7 +120,7 @@ func (c *Channel) Edits(ts, text string) bool {
 }
 
 // Deletes removes a message.
-func (c *Channel) Deletes(ts string) {
+func (c *WorkspaceChannel) Deletes(ts string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	if m := c.find(ts); m != nil {
@@ -130,7 +130,7 @@ func (c *Channel) Deletes(ts string) {
 
 // Reacts sets the person's reactions on a message, by Slack's names; none takes
 // them back. Slack tells each change by itself.
-func (c *Channel) Reacts(p *Person, ts string, names ...string) {
+func (c *WorkspaceChannel) Reacts(p *HumanUser, ts string, names ...string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := c.find(ts)
@@ -148,7 +148,7 @@ func (c *Channel) Reacts(p *Person, ts string, names ...string) {
 }
 
 // channelType is how membership events say what a channel is.
-func (c *Channel) channelType() string {
+func (c *WorkspaceChannel) channelType() string {
 	if c.kind == public {
 		return "C"
 	}
@@ -156,20 +156,20 @@ func (c *Channel) channelType() string {
 }
 
 // Joins has a person enter.
-func (c *Channel) Joins(p *Person) {
+func (c *WorkspaceChannel) Joins(p *HumanUser) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.joins(p.ID, "")
 }
 
 // Invites lets an app in.
-func (c *Channel) Invites(by *Person, a *App) {
+func (c *WorkspaceChannel) Invites(by *HumanUser, a *SlackApp) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.joins(a.user.ID, by.ID)
 }
 
-func (c *Channel) joins(user, inviter string) {
+func (c *WorkspaceChannel) joins(user, inviter string) {
 	c.members[user] = true
 	event := map[string]any{
 		"type": "member_joined_channel", "user": user, "channel": c.ID, "channel_type": c.channelType(),
@@ -182,14 +182,14 @@ func (c *Channel) joins(user, inviter string) {
 }
 
 // Leaves has a person go.
-func (c *Channel) Leaves(p *Person) {
+func (c *WorkspaceChannel) Leaves(p *HumanUser) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.leaves(p.ID)
 }
 
 // Kicks removes an app.
-func (c *Channel) Kicks(a *App) {
+func (c *WorkspaceChannel) Kicks(a *SlackApp) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	kind := "channel_left"
@@ -200,7 +200,7 @@ func (c *Channel) Kicks(a *App) {
 	a.emit(map[string]any{"type": kind, "channel": c.ID, "actor_id": "", "event_ts": c.of.ts()}, c.ID, "")
 }
 
-func (c *Channel) leaves(user string) {
+func (c *WorkspaceChannel) leaves(user string) {
 	event := map[string]any{
 		"type": "member_left_channel", "user": user, "channel": c.ID, "channel_type": c.channelType(),
 		"team": c.of.teamOf(user), "event_ts": c.of.ts(),
@@ -210,7 +210,7 @@ func (c *Channel) leaves(user string) {
 }
 
 // Renames gives the channel another name.
-func (c *Channel) Renames(p *Person, name string) {
+func (c *WorkspaceChannel) Renames(p *HumanUser, name string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.name = name
@@ -224,12 +224,12 @@ func (c *Channel) Renames(p *Person, name string) {
 }
 
 // Archives closes the channel; Unarchives opens it again.
-func (c *Channel) Archives(p *Person) { c.archives(p, true) }
+func (c *WorkspaceChannel) Archives(p *HumanUser) { c.archives(p, true) }
 
 // Unarchives opens an archived channel again.
-func (c *Channel) Unarchives(p *Person) { c.archives(p, false) }
+func (c *WorkspaceChannel) Unarchives(p *HumanUser) { c.archives(p, false) }
 
-func (c *Channel) archives(p *Person, closed bool) {
+func (c *WorkspaceChannel) archives(p *HumanUser, closed bool) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.archived = closed
@@ -239,7 +239,7 @@ func (c *Channel) archives(p *Person, closed bool) {
 }
 
 // Pins has a person pin a message.
-func (c *Channel) Pins(p *Person, ts string) {
+func (c *WorkspaceChannel) Pins(p *HumanUser, ts string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := c.find(ts)
@@ -253,7 +253,7 @@ func (c *Channel) Pins(p *Person, ts string) {
 }
 
 // Commands has a person use a slash command.
-func (c *Channel) Commands(p *Person, a *App, command, args string) {
+func (c *WorkspaceChannel) Commands(p *HumanUser, a *SlackApp, command, args string) {
 	s := c.of
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,12 +29,12 @@ type Options struct {
 	Client *http.Client
 }
 
-// Slack is one workspace. All its methods, and those of its apps and channels,
+// Server is one workspace. All its methods, and those of its apps and channels,
 // may be called concurrently.
-type Slack struct {
+type Server struct {
 	o      Options
 	ledger ledger
-	faults fake.Faults
+	faults fake.FaultList
 	pace   pace
 	calls  sync.WaitGroup // requests to apps that are under way
 
@@ -43,11 +43,11 @@ type Slack struct {
 	lastTS   int64      // in microseconds; no two messages have the same
 	behind   time.Duration
 	lastID   int
-	apps     []*App
-	people   map[string]*Person
-	channels map[string]*Channel
-	order    []*Channel
-	tickets  map[string]*App // addresses of sockets not used yet
+	apps     []*SlackApp
+	people   map[string]*HumanUser
+	channels map[string]*WorkspaceChannel
+	order    []*WorkspaceChannel
+	tickets  map[string]*SlackApp // addresses of sockets not used yet
 	files    map[string]*file
 	// responses are the addresses by which commands can be answered, by trigger.
 	responses map[string]*response
@@ -55,7 +55,7 @@ type Slack struct {
 }
 
 // New returns an empty workspace.
-func New(o Options) *Slack {
+func New(o Options) *Server {
 	if o.Team == "" {
 		o.Team = "T0000001"
 	}
@@ -68,57 +68,57 @@ func New(o Options) *Slack {
 	if o.Client == nil {
 		o.Client = http.DefaultClient
 	}
-	return &Slack{
+	return &Server{
 		o: o, ledger: ledger{limit: o.LedgerSize}, pace: newPace(),
-		people: map[string]*Person{}, channels: map[string]*Channel{}, tickets: map[string]*App{},
+		people: map[string]*HumanUser{}, channels: map[string]*WorkspaceChannel{}, tickets: map[string]*SlackApp{},
 		files: map[string]*file{}, responses: map[string]*response{}, changed: make(chan struct{}),
 	}
 }
 
 // Behind has what happens from now on have happened that long ago, but later than
 // all before it.
-func (s *Slack) Behind(d time.Duration) {
+func (s *Server) Behind(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.behind = d
 }
 
 // Team returns the workspace's id.
-func (s *Slack) Team() string { return s.o.Team }
+func (s *Server) Team() string { return s.o.Team }
 
 // Serve answers on ln until ctx is done, then drops every connection at once and
 // returns nil.
-func (s *Slack) Serve(ctx context.Context, ln net.Listener) error {
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	defer s.calls.Wait()
 	defer s.dropAll()
 	return fake.ServeUntilDone(ctx, ln, s)
 }
 
 // dropAll ends every socket without a word and gives up what was to be delivered.
-func (s *Slack) dropAll() {
+func (s *Server) dropAll() {
 	for _, a := range s.Apps() {
 		a.end()
 	}
 }
 
 // Fault puts f in force: of its matchers, Method and the counting ones apply here.
-func (s *Slack) Fault(f fake.Fault) *fake.ArmedFault { return s.faults.Arm(f) }
+func (s *Server) Fault(f fake.CallFault) *fake.ArmedFault { return s.faults.Arm(f) }
 
 // ClearFaults takes every fault out of force.
-func (s *Slack) ClearFaults() { s.faults.Clear() }
+func (s *Server) ClearFaults() { s.faults.Clear() }
 
 // Ledger returns a copy of everything seen so far.
-func (s *Slack) Ledger() Record { return s.ledger.snapshot() }
+func (s *Server) Ledger() CallLog { return s.ledger.snapshot() }
 
 // Apps returns the apps, oldest first.
-func (s *Slack) Apps() []*App {
+func (s *Server) Apps() []*SlackApp {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*App(nil), s.apps...)
+	return append([]*SlackApp(nil), s.apps...)
 }
 
 // ServeHTTP answers one request of an app's.
-func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.origin = fake.RequestOrigin(r)
 	s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *Slack) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // id mints an id of a sort. mu is held.
-func (s *Slack) id(sort string) string {
+func (s *Server) id(sort string) string {
 	s.lastID++
 	return fmt.Sprintf("%s%07d", sort, s.lastID)
 }
@@ -149,7 +149,7 @@ func (s *Slack) id(sort string) string {
 const lag = 10 * time.Millisecond
 
 // ts mints a message's name, which is its time. mu is held.
-func (s *Slack) ts() string {
+func (s *Server) ts() string {
 	now := time.Now().Add(-lag - s.behind).UnixMicro()
 	if now <= s.lastTS {
 		now = s.lastTS + 1
@@ -159,7 +159,7 @@ func (s *Slack) ts() string {
 }
 
 // ring tells those who wait that something was sent. mu is held.
-func (s *Slack) ring() {
+func (s *Server) ring() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }

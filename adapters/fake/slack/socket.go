@@ -19,7 +19,7 @@ const (
 
 // A socket is one Socket Mode connection of an app.
 type socket struct {
-	app     *App
+	app     *SlackApp
 	conn    *websocket.Conn
 	retired bool // guarded by of.mu: nothing new goes there
 	bell    chan struct{}
@@ -34,7 +34,7 @@ type socket struct {
 var upgrader = websocket.Upgrader{CheckOrigin: func(*http.Request) bool { return true }}
 
 // serveSocket opens a socket for a ticket, which is good for one use.
-func (s *Slack) serveSocket(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveSocket(w http.ResponseWriter, r *http.Request) {
 	ticket := r.URL.Query().Get("ticket")
 	s.mu.Lock()
 	a := s.tickets[ticket]
@@ -70,7 +70,7 @@ func (s *Slack) serveSocket(w http.ResponseWriter, r *http.Request) {
 }
 
 // lost forgets a socket; what it had not acknowledged is delivered again.
-func (s *Slack) lost(sk *socket) {
+func (s *Server) lost(sk *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := sk.app
@@ -103,7 +103,7 @@ func (sk *socket) read() {
 }
 
 // acked notes an acknowledgement, which may come over any socket.
-func (a *App) acked(id string) {
+func (a *SlackApp) acked(id string) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	if e := a.sent[id]; e != nil {
@@ -178,14 +178,14 @@ func (sk *socket) close() {
 }
 
 // Sockets returns how many sockets the app has open.
-func (a *App) Sockets() int {
+func (a *SlackApp) Sockets() int {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	return len(a.sockets)
 }
 
 // Sever drops every socket of the app without a word.
-func (a *App) Sever() {
+func (a *SlackApp) Sever() {
 	a.of.mu.Lock()
 	all := a.sockets
 	a.sockets = nil // nothing more goes there
@@ -198,7 +198,7 @@ func (a *App) Sever() {
 // Disconnect asks the app to leave its oldest socket, as Slack does now and then:
 // with the reason warning or refresh_requested, too_many_websockets, or
 // link_disabled. Nothing new goes there; ten seconds later it is closed.
-func (a *App) Disconnect(reason string) {
+func (a *SlackApp) Disconnect(reason string) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	sk := a.pick(nil)
@@ -211,7 +211,7 @@ func (a *App) Disconnect(reason string) {
 }
 
 // Freeze leaves every socket half open: nothing comes through, and nothing says so.
-func (a *App) Freeze() {
+func (a *SlackApp) Freeze() {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	for _, sk := range a.sockets {

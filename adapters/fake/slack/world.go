@@ -27,8 +27,8 @@ type AppProfile struct {
 	NoMessages bool `json:"no_messages"`
 }
 
-// A Profile says who a person is.
-type Profile struct {
+// An UserProfile says who a person is.
+type UserProfile struct {
 	Name   string `json:"name"`
 	Handle string `json:"handle"` // Default: the name in lower case
 	Team   string `json:"team"`   // of a guest over Slack Connect. Default: the workspace
@@ -36,10 +36,10 @@ type Profile struct {
 	Image  string `json:"image"`  // the address of their picture. Default: none
 }
 
-// A Person is a person in the workspace.
-type Person struct {
-	of      *Slack
-	profile Profile // guarded by of.mu
+// A HumanUser is a person in the workspace.
+type HumanUser struct {
+	of      *Server
+	profile UserProfile // guarded by of.mu
 	// ID is the user's id.
 	ID    string
 	isBot bool
@@ -47,16 +47,16 @@ type Person struct {
 }
 
 // AddApp installs an app.
-func (s *Slack) AddApp(profile AppProfile) *App {
+func (s *Server) AddApp(profile AppProfile) *SlackApp {
 	if profile.Handle == "" {
 		profile.Handle = strings.ToLower(profile.Name)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := &App{
+	a := &SlackApp{
 		of: s, profile: profile, ID: s.id("A"), BotID: s.id("B"),
-		user:   &Person{of: s, profile: Profile{Name: profile.Name, Handle: profile.Handle, Team: s.o.Team}, ID: s.id("U"), isBot: true},
-		direct: map[string]*Channel{}, homes: map[string]json.RawMessage{}, status: map[string]string{}, sent: map[string]*envelope{},
+		user:   &HumanUser{of: s, profile: UserProfile{Name: profile.Name, Handle: profile.Handle, Team: s.o.Team}, ID: s.id("U"), isBot: true},
+		direct: map[string]*WorkspaceChannel{}, homes: map[string]json.RawMessage{}, status: map[string]string{}, sent: map[string]*envelope{},
 	}
 	s.people[a.user.ID] = a.user
 	s.apps = append(s.apps, a)
@@ -64,7 +64,7 @@ func (s *Slack) AddApp(profile AppProfile) *App {
 }
 
 // AddPerson adds a person. No app is told.
-func (s *Slack) AddPerson(profile Profile) *Person {
+func (s *Server) AddPerson(profile UserProfile) *HumanUser {
 	if profile.Handle == "" {
 		profile.Handle = strings.ToLower(strings.ReplaceAll(profile.Name, " ", "."))
 	}
@@ -73,7 +73,7 @@ func (s *Slack) AddPerson(profile Profile) *Person {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := &Person{of: s, profile: profile, ID: profile.ID}
+	p := &HumanUser{of: s, profile: profile, ID: profile.ID}
 	if p.ID == "" {
 		p.ID = s.id("U")
 	}
@@ -82,7 +82,7 @@ func (s *Slack) AddPerson(profile Profile) *Person {
 }
 
 // Renames gives the person another name and tells the apps.
-func (p *Person) Renames(name string) {
+func (p *HumanUser) Renames(name string) {
 	s := p.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (p *Person) Renames(name string) {
 
 // Deactivated takes the person's account away: they are in no channel any more, and
 // that alone is told.
-func (p *Person) Deactivated() {
+func (p *HumanUser) Deactivated() {
 	s := p.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (p *Person) Deactivated() {
 }
 
 // wire is the person as the API shows them. mu is held.
-func (p *Person) wire() map[string]any {
+func (p *HumanUser) wire() map[string]any {
 	return map[string]any{
 		"id": p.ID, "team_id": p.profile.Team, "name": p.profile.Handle, "real_name": p.profile.Name, "deleted": p.gone,
 		"is_bot": p.isBot, "is_stranger": p.profile.Team != p.of.o.Team, "updated": 1700000000,
@@ -124,9 +124,9 @@ const (
 	mpim    = "mpim"
 )
 
-// A Channel is one conversation.
-type Channel struct {
-	of *Slack
+// A WorkspaceChannel is one conversation.
+type WorkspaceChannel struct {
+	of *Server
 	// ID is the channel's id.
 	ID   string
 	kind string
@@ -141,17 +141,17 @@ type Channel struct {
 }
 
 // NewChannel opens a public channel.
-func (s *Slack) NewChannel(name string, people ...*Person) *Channel {
+func (s *Server) NewChannel(name string, people ...*HumanUser) *WorkspaceChannel {
 	return s.open("C", public, name, people)
 }
 
 // NewPrivate opens a private channel.
-func (s *Slack) NewPrivate(name string, people ...*Person) *Channel {
+func (s *Server) NewPrivate(name string, people ...*HumanUser) *WorkspaceChannel {
 	return s.open("C", private, name, people)
 }
 
 // NewGroup opens a direct chat of several people and the app.
-func (s *Slack) NewGroup(a *App, people ...*Person) *Channel {
+func (s *Server) NewGroup(a *SlackApp, people ...*HumanUser) *WorkspaceChannel {
 	var names []string
 	for _, p := range people {
 		names = append(names, p.profile.Handle)
@@ -159,14 +159,14 @@ func (s *Slack) NewGroup(a *App, people ...*Person) *Channel {
 	return s.open("C", mpim, "mpdm-"+strings.Join(names, "--")+"-1", append(people, a.user))
 }
 
-func (s *Slack) open(sort, kind, name string, people []*Person) *Channel {
+func (s *Server) open(sort, kind, name string, people []*HumanUser) *WorkspaceChannel {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.openLocked(sort, kind, name, people)
 }
 
-func (s *Slack) openLocked(sort, kind, name string, people []*Person) *Channel {
-	c := &Channel{of: s, ID: s.id(sort), kind: kind, name: name, members: map[string]bool{}}
+func (s *Server) openLocked(sort, kind, name string, people []*HumanUser) *WorkspaceChannel {
+	c := &WorkspaceChannel{of: s, ID: s.id(sort), kind: kind, name: name, members: map[string]bool{}}
 	c.created = s.now()
 	for _, p := range people {
 		c.members[p.ID] = true
@@ -177,10 +177,10 @@ func (s *Slack) openLocked(sort, kind, name string, people []*Person) *Channel {
 }
 
 // now is the time in seconds. mu is held.
-func (s *Slack) now() int64 { _ = s.ts(); return s.lastTS / 1_000_000 }
+func (s *Server) now() int64 { _ = s.ts(); return s.lastTS / 1_000_000 }
 
 // Channel returns the channel with that id.
-func (s *Slack) Channel(id string) (*Channel, bool) {
+func (s *Server) Channel(id string) (*WorkspaceChannel, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c, ok := s.channels[id]
@@ -188,7 +188,7 @@ func (s *Slack) Channel(id string) (*Channel, bool) {
 }
 
 // wire is the channel as the API shows it to an app. mu is held.
-func (c *Channel) wire(a *App) map[string]any {
+func (c *WorkspaceChannel) wire(a *SlackApp) map[string]any {
 	w := map[string]any{
 		"id": c.ID, "name": c.name, "created": c.created, "is_archived": c.archived,
 		"is_channel": c.kind == public, "is_group": c.kind == private, "is_im": c.kind == im, "is_mpim": c.kind == mpim,
@@ -206,8 +206,8 @@ func (c *Channel) wire(a *App) map[string]any {
 }
 
 // apps returns the apps that are in the channel. mu is held.
-func (c *Channel) apps() []*App {
-	var in []*App
+func (c *WorkspaceChannel) apps() []*SlackApp {
+	var in []*SlackApp
 	for _, a := range c.of.apps {
 		if c.members[a.user.ID] {
 			in = append(in, a)
@@ -217,18 +217,18 @@ func (c *Channel) apps() []*App {
 }
 
 // tell emits an event of the channel to the apps in it. mu is held.
-func (c *Channel) tell(event map[string]any, ts string) {
+func (c *WorkspaceChannel) tell(event map[string]any, ts string) {
 	for _, a := range c.apps() {
 		a.emit(maps.Clone(event), c.ID, ts)
 	}
 }
 
-// An App is one app with its bot user, its sockets and what is to be delivered.
-type App struct {
-	of *Slack
+// A SlackApp is one app with its bot user, its sockets and what is to be delivered.
+type SlackApp struct {
+	of *Server
 	// ID and BotID are the app's own id and that of its bot.
 	ID, BotID string
-	user      *Person
+	user      *HumanUser
 	profile   AppProfile
 
 	// guarded by of.mu
@@ -239,36 +239,36 @@ type App struct {
 	sent     map[string]*envelope // those under way, by the envelopes' ids
 	drops    bool                 // nothing is delivered, and nothing kept
 	disorder int
-	direct   map[string]*Channel // by user
+	direct   map[string]*WorkspaceChannel // by user
 	homes    map[string]json.RawMessage
 	status   map[string]string // by channel/thread
 }
 
 // User returns the id of the app's bot user.
-func (a *App) User() string { return a.user.ID }
+func (a *SlackApp) User() string { return a.user.ID }
 
 // Direct returns the direct chat of the app and a person.
-func (a *App) Direct(p *Person) *Channel {
+func (a *SlackApp) Direct(p *HumanUser) *WorkspaceChannel {
 	s := a.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := a.direct[p.ID]; c != nil {
 		return c
 	}
-	c := s.openLocked("D", im, "", []*Person{p, a.user})
+	c := s.openLocked("D", im, "", []*HumanUser{p, a.user})
 	a.direct[p.ID] = c
 	return c
 }
 
 // Home returns the App Home that the app published for a person.
-func (a *App) Home(p *Person) json.RawMessage {
+func (a *SlackApp) Home(p *HumanUser) json.RawMessage {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	return a.homes[p.ID]
 }
 
 // OpensHome has a person open the app's Home.
-func (a *App) OpensHome(p *Person) {
+func (a *SlackApp) OpensHome(p *HumanUser) {
 	s := a.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,14 +276,14 @@ func (a *App) OpensHome(p *Person) {
 }
 
 // Status returns the status that the app shows under a thread.
-func (a *App) Status(channel, thread string) string {
+func (a *SlackApp) Status(channel, thread string) string {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	return a.status[channel+"/"+thread]
 }
 
 // Revoke makes the app's tokens worthless and ends its sockets.
-func (a *App) Revoke() {
+func (a *SlackApp) Revoke() {
 	s := a.of
 	s.mu.Lock()
 	a.revoked = true
@@ -292,7 +292,7 @@ func (a *App) Revoke() {
 }
 
 // AwaitSent waits until the apps have sent at least n messages to the channel.
-func (c *Channel) AwaitSent(ctx context.Context, n int) ([]Sent, error) {
+func (c *WorkspaceChannel) AwaitSent(ctx context.Context, n int) ([]SentMessage, error) {
 	for {
 		c.of.mu.Lock()
 		changed := c.of.changed
@@ -309,7 +309,7 @@ func (c *Channel) AwaitSent(ctx context.Context, n int) ([]Sent, error) {
 }
 
 // find returns the message with that ts which is still there. mu is held.
-func (c *Channel) find(ts string) *message {
+func (c *WorkspaceChannel) find(ts string) *message {
 	i := slices.IndexFunc(c.messages, func(m *message) bool { return m.ts == ts && !m.deleted })
 	if i < 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 // answer plays one call: the flood window it may be in, the fault that may meet
 // it, its effect, the ledger, the answer.
-func (t *Telegram) answer(w http.ResponseWriter, r *http.Request, c *call) {
+func (t *Server) answer(w http.ResponseWriter, r *http.Request, c *call) {
 	defer t.ring()
 	if p := t.floods.refuse(c, t.opts.Limits); p != nil {
 		t.finish(w, c, p)
@@ -41,7 +41,7 @@ func (t *Telegram) answer(w http.ResponseWriter, r *http.Request, c *call) {
 }
 
 // matches reports whether the fault is meant for this call.
-func (c *call) matches(f fake.Fault) bool {
+func (c *call) matches(f fake.CallFault) bool {
 	return (f.Bot == 0 || f.Bot == c.bot.user.ID) &&
 		(f.Method == "" || strings.EqualFold(f.Method, c.method)) &&
 		(f.Chat == 0 || f.Chat == c.entry.Chat) &&
@@ -57,14 +57,14 @@ func (c *call) note(p *reply) {
 	c.entry.Applied = p.code == 0
 }
 
-func (t *Telegram) finish(w http.ResponseWriter, c *call, p *reply) {
+func (t *Server) finish(w http.ResponseWriter, c *call, p *reply) {
 	c.note(p)
 	t.ledger.call(c.entry)
 	p.write(w)
 }
 
 // fail answers as the fault says. done is the true answer where the call was applied.
-func (t *Telegram) fail(w http.ResponseWriter, r *http.Request, c *call, f fake.Fault, done *reply) {
+func (t *Server) fail(w http.ResponseWriter, r *http.Request, c *call, f fake.CallFault, done *reply) {
 	switch f.Do {
 	case fake.Refuse:
 		p := refusalOf(f)
@@ -102,7 +102,7 @@ func (t *Telegram) fail(w http.ResponseWriter, r *http.Request, c *call, f fake.
 }
 
 // refusalOf returns the answer of a Refuse fault.
-func refusalOf(f fake.Fault) *reply {
+func refusalOf(f fake.CallFault) *reply {
 	p := &reply{code: statusOf(f, http.StatusInternalServerError), text: f.Description, retryAfter: f.RetryAfter, migrateTo: f.MigrateTo}
 	if f.RetryAfter > 0 {
 		p.code = http.StatusTooManyRequests
@@ -121,7 +121,7 @@ func refusalOf(f fake.Fault) *reply {
 	return p
 }
 
-func statusOf(f fake.Fault, otherwise int) int {
+func statusOf(f fake.CallFault, otherwise int) int {
 	if f.Status == 0 {
 		return otherwise
 	}
@@ -129,7 +129,7 @@ func statusOf(f fake.Fault, otherwise int) int {
 }
 
 // apply lets the call have its effect.
-func (t *Telegram) apply(r *http.Request, c *call) *reply {
+func (t *Server) apply(r *http.Request, c *call) *reply {
 	switch c.method {
 	case "getme":
 		return &reply{result: fake.EncodeJSON(c.bot.self())}

@@ -14,7 +14,7 @@ import (
 func BenchmarkSend(b *testing.B) {
 	tg := telegram.NewTelegram(telegram.Options{})
 	bot := tg.AddBot(telegram.BotProfile{Token: "1:a", Username: "ada_bot"})
-	chat := bot.Direct(tg.AddPerson(telegram.Profile{Name: "Maya"}))
+	chat := bot.Direct(tg.AddPerson(telegram.UserProfile{Name: "Maya"}))
 	body := "chat_id=" + id(chat.ID()) + "&parse_mode=HTML&text=" + strings.Repeat("some+%3Cb%3Ewords%3C%2Fb%3E+", 20)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -32,12 +32,12 @@ func BenchmarkSend(b *testing.B) {
 func BenchmarkSay(b *testing.B) {
 	tg := telegram.NewTelegram(telegram.Options{})
 	bot := tg.AddBot(telegram.BotProfile{Token: "1:a", Username: "ada_bot"})
-	maya := tg.AddPerson(telegram.Profile{Name: "Maya"})
+	maya := tg.AddPerson(telegram.UserProfile{Name: "Maya"})
 	chat := bot.Direct(maya)
 	next := int64(100_000_001)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		chat.Says(maya, "when is lunch on Friday?", telegram.Said{})
+		chat.Says(maya, "when is lunch on Friday?", telegram.PostOptions{})
 		if i%50 == 49 {
 			next += 50
 			req := httptest.NewRequestWithContext(b.Context(), http.MethodPost, "/bot1:a/getUpdates?limit=100&offset="+id(next-50), http.NoBody)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A Profile describes a new person.
-type Profile struct {
+// An UserProfile describes a new person.
+type UserProfile struct {
 	ID       int64  `json:"id,omitzero"` // Default: the next free one
 	Name     string `json:"name"`
 	LastName string `json:"last_name,omitzero"`
@@ -21,18 +21,18 @@ type Profile struct {
 	Language string `json:"language,omitzero"`
 }
 
-// A Person is a human being on the platform.
-type Person struct {
+// A HumanUser is a human being on the platform.
+type HumanUser struct {
 	ID   int64
 	user wireUser
 }
 
 // AddPerson makes a person.
-func (t *Telegram) AddPerson(p Profile) *Person {
+func (t *Server) AddPerson(p UserProfile) *HumanUser {
 	if p.ID == 0 {
 		p.ID = 5_000_000_000 + t.lastPerson.Add(1) // real ids do not fit 32 bits either
 	}
-	who := &Person{ID: p.ID, user: wireUser{
+	who := &HumanUser{ID: p.ID, user: wireUser{
 		ID: p.ID, FirstName: p.Name, LastName: p.LastName, Username: p.Username, Language: p.Language,
 	}}
 	t.mu.Lock()
@@ -55,9 +55,9 @@ type BotProfile struct {
 	Inline bool `json:"inline,omitzero"`
 }
 
-// A Bot is one account with a token: its queue of updates and its direct chats.
-type Bot struct {
-	of      *Telegram
+// A BotUser is one account with a token: its queue of updates and its direct chats.
+type BotUser struct {
+	of      *Server
 	user    wireUser
 	profile BotProfile
 	queue   queue
@@ -71,12 +71,12 @@ type Bot struct {
 
 // AddBot makes a bot. It panics when the token does not begin with a number and
 // a colon, since that is the caller's own mistake.
-func (t *Telegram) AddBot(p BotProfile) *Bot {
+func (t *Server) AddBot(p BotProfile) *BotUser {
 	id, err := botID(p.Token)
 	if err != nil {
 		panic("fake: " + err.Error())
 	}
-	b := &Bot{
+	b := &BotUser{
 		of:      t,
 		user:    wireUser{ID: id, IsBot: true, FirstName: p.Name, Username: p.Username},
 		profile: p,
@@ -100,16 +100,16 @@ func botID(token string) (int64, error) {
 }
 
 // ID returns the bot's user id.
-func (b *Bot) ID() int64 { return b.user.ID }
+func (b *BotUser) ID() int64 { return b.user.ID }
 
 // Token returns what the bot signs in with.
-func (b *Bot) Token() string { return b.profile.Token }
+func (b *BotUser) Token() string { return b.profile.Token }
 
 // Username returns what people write after @.
-func (b *Bot) Username() string { return b.user.Username }
+func (b *BotUser) Username() string { return b.user.Username }
 
 // Direct returns the bot's chat with the person, opening it when they had none.
-func (b *Bot) Direct(p *Person) *Chat {
+func (b *BotUser) Direct(p *HumanUser) *Chat {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if c := b.direct[p.ID]; c != nil {
@@ -125,7 +125,7 @@ func (b *Bot) Direct(p *Person) *Chat {
 	return c
 }
 
-func (b *Bot) nextMessage() int64 {
+func (b *BotUser) nextMessage() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.lastMsg++
@@ -133,18 +133,18 @@ func (b *Bot) nextMessage() int64 {
 }
 
 // Revoke makes the token worthless, as @BotFather does: every later call is unauthorized.
-func (b *Bot) Revoke() {
+func (b *BotUser) Revoke() {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
 	delete(b.of.bots, b.profile.Token)
 }
 
-func (b *Bot) self() wireSelf {
+func (b *BotUser) self() wireSelf {
 	return wireSelf{wireUser: b.user, CanJoinGroups: true, ReadsAll: !b.profile.Privacy, InlineQueries: b.profile.Inline}
 }
 
 // chatID reads a chat parameter: a number, or the @name of a public group.
-func (b *Bot) chatID(s string) (int64, bool) {
+func (b *BotUser) chatID(s string) (int64, bool) {
 	if name, ok := strings.CutPrefix(s, "@"); ok {
 		return b.of.publicChat(name)
 	}
@@ -153,7 +153,7 @@ func (b *Bot) chatID(s string) (int64, bool) {
 }
 
 // publicChat finds a group or channel by its public name.
-func (t *Telegram) publicChat(name string) (int64, bool) {
+func (t *Server) publicChat(name string) (int64, bool) {
 	t.mu.RLock()
 	all := maps.Clone(t.chats)
 	t.mu.RUnlock()
@@ -166,7 +166,7 @@ func (t *Telegram) publicChat(name string) (int64, bool) {
 }
 
 // chat finds the chat as this bot sees it.
-func (b *Bot) chat(id int64) (*Chat, bool) {
+func (b *BotUser) chat(id int64) (*Chat, bool) {
 	if id > 0 {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -180,7 +180,7 @@ func (b *Bot) chat(id int64) (*Chat, bool) {
 // The members are those of an Update without its update_id, such as
 // {"message":{…}} or {"brand_new_kind":{…}}; they need not make sense, only be
 // a JSON object.
-func (b *Bot) Inject(members json.RawMessage) (update int64, err error) {
+func (b *BotUser) Inject(members json.RawMessage) (update int64, err error) {
 	var named map[string]json.RawMessage
 	if err := json.Unmarshal(members, &named); err != nil {
 		return 0, fmt.Errorf("inject an update: %w", err)
@@ -195,7 +195,7 @@ func (b *Bot) Inject(members json.RawMessage) (update int64, err error) {
 }
 
 // deliver queues one update for the bot, when its allowed_updates let it.
-func (b *Bot) deliver(d delivery, body json.RawMessage) {
+func (b *BotUser) deliver(d delivery, body json.RawMessage) {
 	m := make([]byte, 0, len(d.kind)+len(body)+5)
 	m = append(m, `{"`...)
 	m = append(m, d.kind...)

@@ -15,10 +15,10 @@ import (
 
 // call is one request of a bot, decoded.
 type call struct {
-	bot    *Bot
+	bot    *BotUser
 	method string // lower case, as the platform compares it
 	params url.Values
-	entry  Call
+	entry  APICall
 	// numbers is by how much the ids of messages are larger for the bot in the chat
 	// that the call is about.
 	numbers int64
@@ -85,14 +85,14 @@ func (p *reply) write(w http.ResponseWriter) {
 
 // readCall decodes the request, whose parameters may come in the query, as a
 // form, as multipart or as JSON, alone or together.
-func (t *Telegram) readCall(bot *Bot, method string, r *http.Request) (*call, *reply) {
+func (t *Server) readCall(bot *BotUser, method string, r *http.Request) (*call, *reply) {
 	c := &call{bot: bot, method: strings.ToLower(method)}
 	body, err := readParams(r)
 	if err != nil {
 		return nil, badRequest("%s", err)
 	}
 	c.params = body
-	c.entry = Call{At: time.Now(), Bot: bot.user.ID, Method: method}
+	c.entry = APICall{At: time.Now(), Bot: bot.user.ID, Method: method}
 	if id, ok := bot.chatID(c.params.Get("chat_id")); ok {
 		c.entry.Chat = id
 	}

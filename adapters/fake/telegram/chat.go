@@ -18,7 +18,7 @@ const (
 // A Chat is one conversation. What its methods make happen reaches, as updates,
 // every bot that is in it and may see it.
 type Chat struct {
-	of     *Telegram
+	of     *Server
 	nextID func() int64 // mints message ids; needs mu
 
 	mu       sync.RWMutex // guards what follows
@@ -32,15 +32,15 @@ type Chat struct {
 	sentAll  int        // how many bots ever sent
 	movedTo  int64
 	pinned   int64
-	actions  []Action
-	drafts   []Draft
+	actions  []ChatActivity
+	drafts   []MessageDraft
 }
 
 // member is a person's standing in a chat.
 type member struct {
 	user   *wireUser
-	bot    *Bot   // nil for people
-	status string // creator, administrator, member, left, kicked, restricted
+	bot    *BotUser // nil for people
+	status string   // creator, administrator, member, left, kicked, restricted
 	// numbers is by how much the ids of messages are larger for it: in a basic group
 	// each account counts for itself.
 	numbers int64
@@ -64,46 +64,46 @@ type message struct {
 	topic               bool // thread is a forum topic
 	from                *wireUser
 	asChat              bool
-	bot                 *Bot // the bot that sent it
+	bot                 *BotUser // the bot that sent it
 	date, edited        time.Time
 	edits               int
 	text                string
-	entities            []Entity
+	entities            []TextEntity
 	preview             wirePreview
-	file                *File
+	file                *SharedFile
 	origin              *wireOrigin
 	service             *service
 	reactions           map[int64][]string
 }
 
-// A Message is a message as the driving side sees it.
-type Message struct {
-	ID        int64     `json:"id"`
-	Chat      int64     `json:"chat"`
-	Thread    int64     `json:"thread,omitzero"`
-	ReplyTo   int64     `json:"reply_to,omitzero"`
-	From      int64     `json:"from"`
-	Text      string    `json:"text"` // without markup
-	Entities  []Entity  `json:"entities,omitzero"`
-	At        time.Time `json:"at"`
-	EditedAt  time.Time `json:"edited_at,omitzero"`
-	Edits     int       `json:"edits,omitzero"`
-	NoPreview bool      `json:"no_preview,omitzero"`
-	Deleted   bool      `json:"deleted,omitzero"`
-	File      *File     `json:"file,omitzero"` // then the words are its caption
+// A ChatMessage is a message as the driving side sees it.
+type ChatMessage struct {
+	ID        int64        `json:"id"`
+	Chat      int64        `json:"chat"`
+	Thread    int64        `json:"thread,omitzero"`
+	ReplyTo   int64        `json:"reply_to,omitzero"`
+	From      int64        `json:"from"`
+	Text      string       `json:"text"` // without markup
+	Entities  []TextEntity `json:"entities,omitzero"`
+	At        time.Time    `json:"at"`
+	EditedAt  time.Time    `json:"edited_at,omitzero"`
+	Edits     int          `json:"edits,omitzero"`
+	NoPreview bool         `json:"no_preview,omitzero"`
+	Deleted   bool         `json:"deleted,omitzero"`
+	File      *SharedFile  `json:"file,omitzero"` // then the words are its caption
 	// Reactions are the emoji set on it, by the user id of who set them.
 	Reactions map[int64][]string `json:"reactions,omitzero"`
 }
 
-// An Action is a sign of activity a bot showed, such as "typing".
-type Action struct {
+// A ChatActivity is a sign of activity a bot showed, such as "typing".
+type ChatActivity struct {
 	At     time.Time `json:"at"`
 	Bot    int64     `json:"bot"`
 	Thread int64     `json:"thread,omitzero"`
 	Action string    `json:"action"`
 }
 
-func newChat(t *Telegram, w wireChat) *Chat {
+func newChat(t *Server, w wireChat) *Chat {
 	c := &Chat{
 		of:       t,
 		wire:     w,
@@ -139,10 +139,10 @@ func (c *Chat) username() string {
 }
 
 // Sent returns what bots sent here, oldest first, as it looks now.
-func (c *Chat) Sent() []Message {
+func (c *Chat) Sent() []ChatMessage {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	out := make([]Message, len(c.sent))
+	out := make([]ChatMessage, len(c.sent))
 	for i, m := range c.sent {
 		out[i] = c.view(m)
 	}
@@ -150,7 +150,7 @@ func (c *Chat) Sent() []Message {
 }
 
 // Actions returns the latest signs of activity bots showed here, oldest first.
-func (c *Chat) Actions() []Action {
+func (c *Chat) Actions() []ChatActivity {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Clone(c.actions)
@@ -158,7 +158,7 @@ func (c *Chat) Actions() []Action {
 
 // AwaitSent waits until bots have sent at least n messages here in all, and
 // returns what [Chat.Sent] then does.
-func (c *Chat) AwaitSent(ctx context.Context, n int) ([]Message, error) {
+func (c *Chat) AwaitSent(ctx context.Context, n int) ([]ChatMessage, error) {
 	err := c.of.Until(ctx, func() bool {
 		c.mu.RLock()
 		defer c.mu.RUnlock()
@@ -167,8 +167,8 @@ func (c *Chat) AwaitSent(ctx context.Context, n int) ([]Message, error) {
 	return c.Sent(), err
 }
 
-func (c *Chat) view(m *message) Message {
-	v := Message{
+func (c *Chat) view(m *message) ChatMessage {
+	v := ChatMessage{
 		ID: m.id, Chat: c.wire.ID, Thread: m.thread, ReplyTo: m.replyTo, From: m.from.ID,
 		Text: m.text, Entities: m.entities, At: m.date, EditedAt: m.edited, Edits: m.edits,
 		NoPreview: m.preview.IsDisabled, Deleted: c.messages[m.id] != m, File: m.file,
@@ -267,7 +267,7 @@ func (c *Chat) wireOf(m *message, deep bool) *wireMessage {
 }
 
 // wireFor renders a message as one bot sees it. It needs the lock.
-func (c *Chat) wireFor(b *Bot, m *message) *wireMessage {
+func (c *Chat) wireFor(b *BotUser, m *message) *wireMessage {
 	return c.wireOf(m, true).renumbered(c.members[b.user.ID].numbers)
 }
 
@@ -284,7 +284,7 @@ func (w *wireMessage) renumbered(by int64) *wireMessage {
 
 // numbersOf returns by how much ids are larger for a bot that comes now. It needs
 // the lock.
-func (c *Chat) numbersOf(b *Bot) int64 {
+func (c *Chat) numbersOf(b *BotUser) int64 {
 	var others int64
 	for _, m := range c.members {
 		if m.bot != nil && m.bot != b {

@@ -36,7 +36,7 @@ type message struct {
 	Date     int64
 	EditDate int64 `json:"edit_date"`
 	Text     string
-	Entities []telegram.Entity
+	Entities []telegram.TextEntity
 	ReplyTo  *message `json:"reply_to_message"`
 	Chat     struct {
 		ID   int64
@@ -152,18 +152,18 @@ func id(n int64) string { return strconv.FormatInt(n, 10) }
 
 // world is one bot and one person on a platform in memory, inside a bubble.
 type world struct {
-	*telegram.Telegram
-	bot  *telegram.Bot
-	maya *telegram.Person
-	net  *fake.Network
+	*telegram.Server
+	bot  *telegram.BotUser
+	maya *telegram.HumanUser
+	net  *fake.MemoryNetwork
 	client
 }
 
 func newWorld(t *testing.T, o telegram.Options) world {
 	t.Helper()
-	w := world{Telegram: telegram.NewTelegram(o), net: new(fake.Network)}
+	w := world{Server: telegram.NewTelegram(o), net: new(fake.MemoryNetwork)}
 	w.bot = w.AddBot(telegram.BotProfile{Token: "77:secret", Name: "Ada", Username: "ada_bot"})
-	w.maya = w.AddPerson(telegram.Profile{Name: "Maya", Username: "maya"})
+	w.maya = w.AddPerson(telegram.UserProfile{Name: "Maya", Username: "maya"})
 	ln, err := w.net.Listen("telegram.test")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 // Control returns the handler of /control/…, which drives this world over HTTP:
 // what the methods of Telegram, Bot and Chat do, as JSON. A call that cannot be
 // done answers 400 with {"error": …}. The package comment has examples.
-func (t *Telegram) Control() http.Handler {
+func (t *Server) Control() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /control/bots", fake.HandleJSON(t.controlBot))
 	mux.Handle("POST /control/people", fake.HandleJSON(t.controlPerson))
@@ -39,14 +39,14 @@ type done struct {
 	Topics  map[string]int64 `json:"topics,omitzero"`
 }
 
-func (t *Telegram) controlBot(p BotProfile) (out done, err error) {
+func (t *Server) controlBot(p BotProfile) (out done, err error) {
 	if _, bad := botID(p.Token); bad != nil {
 		return done{}, bad
 	}
 	return done{OK: true, ID: t.AddBot(p).ID()}, nil
 }
 
-func (t *Telegram) controlPerson(p Profile) (done, error) {
+func (t *Server) controlPerson(p UserProfile) (done, error) {
 	return done{OK: true, ID: t.AddPerson(p).ID}, nil
 }
 
@@ -58,8 +58,8 @@ type chatOrder struct {
 	Topics []string `json:"topics"`
 }
 
-func (t *Telegram) controlChat(o chatOrder) (done, error) {
-	people := make([]*Person, len(o.People))
+func (t *Server) controlChat(o chatOrder) (done, error) {
+	people := make([]*HumanUser, len(o.People))
 	for i, id := range o.People {
 		p, ok := t.Person(id)
 		if !ok {
@@ -70,7 +70,7 @@ func (t *Telegram) controlChat(o chatOrder) (done, error) {
 	if len(people) == 0 {
 		return done{}, errors.New("a chat needs people; the first owns it")
 	}
-	build, ok := map[string]func(string, ...*Person) *Chat{
+	build, ok := map[string]func(string, ...*HumanUser) *Chat{
 		group: t.NewGroup, supergroup: t.NewSupergroup, "forum": t.NewForum, channel: t.NewChannel,
 	}[o.Kind]
 	if !ok {
@@ -102,7 +102,7 @@ type place struct {
 }
 
 // find returns the chat and the person who acts in it.
-func (t *Telegram) find(p place) (*Chat, *Person, error) {
+func (t *Server) find(p place) (*Chat, *HumanUser, error) {
 	who, ok := t.Person(p.From)
 	if !ok {
 		return nil, nil, fmt.Errorf("no person %d", p.From)
@@ -123,16 +123,16 @@ func (t *Telegram) find(p place) (*Chat, *Person, error) {
 
 type saysOrder struct {
 	place
-	Said
+	PostOptions
 	Text string `json:"text"`
 }
 
-func (t *Telegram) controlSays(o saysOrder) (done, error) {
+func (t *Server) controlSays(o saysOrder) (done, error) {
 	chat, who, err := t.find(o.place)
 	if err != nil {
 		return done{}, err
 	}
-	return done{OK: true, Message: chat.Says(who, o.Text, o.Said)}, nil
+	return done{OK: true, Message: chat.Says(who, o.Text, o.PostOptions)}, nil
 }
 
 type injectOrder struct {
@@ -140,7 +140,7 @@ type injectOrder struct {
 	Update json.RawMessage `json:"update"`
 }
 
-func (t *Telegram) controlInject(o injectOrder) (done, error) {
+func (t *Server) controlInject(o injectOrder) (done, error) {
 	b, ok := t.Bot(o.Bot)
 	if !ok {
 		return done{}, fmt.Errorf("no bot %d", o.Bot)
@@ -151,22 +151,22 @@ func (t *Telegram) controlInject(o injectOrder) (done, error) {
 
 type disorderOrder struct {
 	Bot int64 `json:"bot"`
-	Reordering
+	QueueReordering
 	Redeliver int `json:"redeliver"` // hand that many confirmed updates over again
 }
 
-func (t *Telegram) controlDisorder(o disorderOrder) (done, error) {
+func (t *Server) controlDisorder(o disorderOrder) (done, error) {
 	b, ok := t.Bot(o.Bot)
 	if !ok {
 		return done{}, fmt.Errorf("no bot %d", o.Bot)
 	}
-	b.Disorder(o.Reordering)
+	b.Disorder(o.QueueReordering)
 	return done{OK: true, Count: b.Redeliver(o.Redeliver)}, nil
 }
 
 // controlSent answers what bots sent to a chat. With wait and n it first waits
 // until there are that many; when they do not come, it answers what there is.
-func (t *Telegram) controlSent(w http.ResponseWriter, r *http.Request) {
+func (t *Server) controlSent(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var p place
 	for name, into := range map[string]*int64{"chat": &p.Chat, "bot": &p.Bot, "from": &p.From} {

@@ -17,7 +17,7 @@ type personAction struct {
 	Emoji   []string `json:"emoji"`
 }
 
-func (t *Telegram) controlDoes(d personAction) (done, error) {
+func (t *Server) controlDoes(d personAction) (done, error) {
 	chat, by, err := t.find(d.place)
 	if err != nil {
 		return done{}, err
@@ -56,7 +56,7 @@ func (t *Telegram) controlDoes(d personAction) (done, error) {
 	return out, nil
 }
 
-func (t *Telegram) leaves(chat *Chat, by *Person, who int64) error {
+func (t *Server) leaves(chat *Chat, by *HumanUser, who int64) error {
 	gone := by
 	if who != 0 {
 		p, ok := t.Person(who)
@@ -70,8 +70,8 @@ func (t *Telegram) leaves(chat *Chat, by *Person, who int64) error {
 }
 
 // standing changes a bot's standing in the chat.
-func (t *Telegram) standing(chat *Chat, by *Person, d personAction) error {
-	change, ok := map[string]func(*Person, *Bot){
+func (t *Server) standing(chat *Chat, by *HumanUser, d personAction) error {
+	change, ok := map[string]func(*HumanUser, *BotUser){
 		"adds": chat.Adds, "promotes": chat.Promotes, "restricts": chat.Restricts,
 		"kicks": chat.Kicks, "blocks": chat.Blocks, "unblocks": chat.Unblocks,
 	}[d.Do]
@@ -92,9 +92,9 @@ func (t *Telegram) standing(chat *Chat, by *Person, d personAction) error {
 
 // A WorldState is a picture of who and what there is.
 type WorldState struct {
-	Bots   []WorldBot  `json:"bots"`
-	People []Profile   `json:"people"`
-	Chats  []WorldChat `json:"chats"`
+	Bots   []WorldBot    `json:"bots"`
+	People []UserProfile `json:"people"`
+	Chats  []WorldChat   `json:"chats"`
 }
 
 // A WorldBot is one bot in the picture.
@@ -118,7 +118,7 @@ type WorldChat struct {
 }
 
 // World returns a picture of everything, each part ordered by id.
-func (t *Telegram) World() WorldState {
+func (t *Server) World() WorldState {
 	var w WorldState
 	var chats []*Chat
 	var direct []WorldChat
@@ -132,7 +132,7 @@ func (t *Telegram) World() WorldState {
 	}
 	t.mu.RLock()
 	for _, p := range t.people {
-		w.People = append(w.People, Profile{ID: p.ID, Name: p.user.FirstName, LastName: p.user.LastName, Username: p.user.Username, Language: p.user.Language})
+		w.People = append(w.People, UserProfile{ID: p.ID, Name: p.user.FirstName, LastName: p.user.LastName, Username: p.user.Username, Language: p.user.Language})
 	}
 	for _, c := range t.chats {
 		chats = append(chats, c)
@@ -143,12 +143,12 @@ func (t *Telegram) World() WorldState {
 	}
 	w.Chats = append(w.Chats, direct...)
 	slices.SortFunc(w.Bots, func(a, b WorldBot) int { return int(a.ID - b.ID) })
-	slices.SortFunc(w.People, func(a, b Profile) int { return int(a.ID - b.ID) })
+	slices.SortFunc(w.People, func(a, b UserProfile) int { return int(a.ID - b.ID) })
 	slices.SortStableFunc(w.Chats, func(a, b WorldChat) int { return int(a.ID - b.ID) })
 	return w
 }
 
-func (b *Bot) directs() []*Chat {
+func (b *BotUser) directs() []*Chat {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := make([]*Chat, 0, len(b.direct))

@@ -68,7 +68,7 @@ func TestAWorldIsDrivenOverHTTP(t *testing.T) {
 	}
 	rec := httptest.NewRecorder()
 	tg.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/bot1:a/sendMessage?chat_id=-1001000000001&text=hello", http.NoBody))
-	var sent []telegram.Message
+	var sent []telegram.ChatMessage
 	p.do(t, http.MethodGet, "/control/sent?chat=-1001000000001&wait=5s&n=1", "", &sent)
 	if len(sent) != 1 || sent[0].Text != "hello" {
 		t.Errorf("sent %+v, want one hello", sent)
@@ -77,7 +77,7 @@ func TestAWorldIsDrivenOverHTTP(t *testing.T) {
 	if len(sent) != 0 {
 		t.Errorf("sent %+v to the direct chat, want nothing", sent)
 	}
-	var ledger telegram.Record
+	var ledger telegram.CallLog
 	p.do(t, http.MethodGet, "/control/ledger", "", &ledger)
 	if len(ledger.Calls) != 1 {
 		t.Errorf("%d calls in the ledger, want 1", len(ledger.Calls))
@@ -87,7 +87,7 @@ func TestAWorldIsDrivenOverHTTP(t *testing.T) {
 func TestAControlCallThatCannotBeDoneSaysWhy(t *testing.T) {
 	tg := telegram.NewTelegram(telegram.Options{})
 	tg.AddBot(telegram.BotProfile{Token: "1:a"})
-	tg.AddPerson(telegram.Profile{ID: 5, Name: "Maya"})
+	tg.AddPerson(telegram.UserProfile{ID: 5, Name: "Maya"})
 	p := panel{tg.Control()}
 	for _, c := range [][2]string{
 		{"bots", `{"token":"x"}`},
@@ -119,7 +119,7 @@ func FuzzBotRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method, kind, body string) {
 		tg := telegram.NewTelegram(telegram.Options{})
 		b := tg.AddBot(telegram.BotProfile{Token: "1:a", Username: "ada_bot"})
-		b.Direct(tg.AddPerson(telegram.Profile{ID: 5, Name: "Maya"}))
+		b.Direct(tg.AddPerson(telegram.UserProfile{ID: 5, Name: "Maya"}))
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://telegram.test/", bytes.NewReader([]byte(body)))
 		req.URL.Path = "/bot1:a/" + method
 		req.Header.Set("Content-Type", kind)

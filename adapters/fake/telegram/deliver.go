@@ -47,7 +47,7 @@ func (c *Chat) sees(to *member, m *message) bool {
 
 // addresses reports whether the message mentions the bot, and whether it is a
 // command for it by name.
-func (c *Chat) addresses(b *Bot, m *message) (named, commanded bool) {
+func (c *Chat) addresses(b *BotUser, m *message) (named, commanded bool) {
 	handle := "@" + b.user.Username
 	for _, e := range m.entities {
 		switch e.Type {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// A Draft is a message that a bot showed before it was whole. It is gone after
+// A MessageDraft is a message that a bot showed before it was whole. It is gone after
 // half a minute, or with the bot's next message in the chat.
-type Draft struct {
+type MessageDraft struct {
 	At     time.Time `json:"at"`
 	Bot    int64     `json:"bot"`
 	ID     int64     `json:"id"`
@@ -16,7 +16,7 @@ type Draft struct {
 }
 
 // sendMessageDraft shows a draft in a private chat.
-func (t *Telegram) sendMessageDraft(c *call) *reply {
+func (t *Server) sendMessageDraft(c *call) *reply {
 	id, ok := c.number("draft_id")
 	if !ok || id == 0 {
 		return badRequest("draft_id must be non-zero")
@@ -37,7 +37,7 @@ func (t *Telegram) sendMessageDraft(c *call) *reply {
 	if chat.wire.Type != private {
 		return badRequest("message drafts can be sent only to private chats")
 	}
-	chat.drafts = append(chat.drafts, Draft{At: time.Now(), Bot: c.bot.user.ID, ID: id, Thread: c.entry.Thread, Text: text})
+	chat.drafts = append(chat.drafts, MessageDraft{At: time.Now(), Bot: c.bot.user.ID, ID: id, Thread: c.entry.Thread, Text: text})
 	if len(chat.drafts) > 1000 {
 		chat.drafts = slices.Delete(chat.drafts, 0, 500)
 	}
@@ -46,7 +46,7 @@ func (t *Telegram) sendMessageDraft(c *call) *reply {
 
 // Drafts returns the latest drafts bots showed here, oldest first, those that
 // have faded among them.
-func (c *Chat) Drafts() []Draft {
+func (c *Chat) Drafts() []MessageDraft {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Clone(c.drafts)

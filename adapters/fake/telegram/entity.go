@@ -7,7 +7,7 @@ import (
 
 // close adds the entity of a tag that contains something.
 func (p *htmlParser) close(tag openTag) error {
-	e := Entity{Type: htmlTags[tag.name], Offset: tag.offset, Length: p.units - tag.offset}
+	e := TextEntity{Type: htmlTags[tag.name], Offset: tag.offset, Length: p.units - tag.offset}
 	switch tag.name {
 	case "a":
 		if tag.argument == "" {
@@ -46,7 +46,7 @@ func (p *htmlParser) close(tag openTag) error {
 	return nil
 }
 
-func (e Entity) covers(o Entity, kind string) bool {
+func (e TextEntity) covers(o TextEntity, kind string) bool {
 	return e.Type == kind && e.Offset == o.Offset && e.Length == o.Length
 }
 
@@ -57,6 +57,6 @@ var priority = map[string]int{
 }
 
 // order is the platform's: by offset, longer first, then by what the entity is.
-func (e Entity) order(o Entity) int {
+func (e TextEntity) order(o TextEntity) int {
 	return cmp.Or(cmp.Compare(e.Offset, o.Offset), cmp.Compare(o.Length, e.Length), cmp.Compare(priority[e.Type], priority[o.Type]))
 }

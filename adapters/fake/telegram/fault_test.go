@@ -22,7 +22,7 @@ func TestACutCallIsAppliedOnlyWhenAskedTo(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, telegram.Options{})
 				chat := w.bot.Direct(w.maya)
-				f := w.Fault(fake.Fault{Do: do, Method: "sendMessage", Apply: apply})
+				f := w.Fault(fake.CallFault{Do: do, Method: "sendMessage", Apply: apply})
 				a, err := w.try(t.Context(), "sendMessage", fields{"chat_id": id(chat.ID()), "text": "x"})
 				if err == nil && a.OK {
 					t.Errorf("%s: the call succeeded", do)
@@ -47,7 +47,7 @@ func TestATruncatedAnswerWasApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		w.Fault(fake.Fault{Do: fake.Truncate, Method: "sendMessage"})
+		w.Fault(fake.CallFault{Do: fake.Truncate, Method: "sendMessage"})
 		_, err := w.try(t.Context(), "sendMessage", fields{"chat_id": id(chat.ID()), "text": "x"})
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("got %v, want an answer that breaks off", err)
@@ -62,7 +62,7 @@ func TestAHungCallWaitsForTheClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		w.Fault(fake.Fault{Do: fake.Hang, Method: "sendMessage"})
+		w.Fault(fake.CallFault{Do: fake.Hang, Method: "sendMessage"})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		start := time.Now()
@@ -80,7 +80,7 @@ func TestADelayedCallSucceedsLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		w.Fault(fake.Fault{Do: fake.Delay, Method: "sendMessage", Wait: 40 * time.Second})
+		w.Fault(fake.CallFault{Do: fake.Delay, Method: "sendMessage", Wait: 40 * time.Second})
 		start := time.Now()
 		w.send(t, chat.ID(), "x", nil)
 		if waited := time.Since(start); waited != 40*time.Second {
@@ -93,8 +93,8 @@ func TestADelayedCallSucceedsLate(t *testing.T) {
 func TestEveryFifthSendIsLimitedAndEarlyCallsAreNoted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
-		chat, other := w.bot.Direct(w.maya), w.bot.Direct(w.AddPerson(telegram.Profile{Name: "Kai"}))
-		w.Fault(fake.Fault{Do: fake.Refuse, Method: "sendMessage", Chat: chat.ID(), RetryAfter: 2, Every: 5, Times: -1})
+		chat, other := w.bot.Direct(w.maya), w.bot.Direct(w.AddPerson(telegram.UserProfile{Name: "Kai"}))
+		w.Fault(fake.CallFault{Do: fake.Refuse, Method: "sendMessage", Chat: chat.ID(), RetryAfter: 2, Every: 5, Times: -1})
 		say := fields{"chat_id": id(chat.ID()), "text": "x"}
 		for i := range 5 {
 			a := w.call(t, "sendMessage", say)
@@ -129,8 +129,8 @@ func TestEveryFifthSendIsLimitedAndEarlyCallsAreNoted(t *testing.T) {
 func TestAFaultMatchesOnlyWhatItNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
-		chat, other := w.bot.Direct(w.maya), w.bot.Direct(w.AddPerson(telegram.Profile{Name: "Kai"}))
-		f := w.Fault(fake.Fault{Do: fake.Refuse, Method: "SENDMESSAGE", Chat: chat.ID(), Skip: 1, Times: 2, Status: 500})
+		chat, other := w.bot.Direct(w.maya), w.bot.Direct(w.AddPerson(telegram.UserProfile{Name: "Kai"}))
+		f := w.Fault(fake.CallFault{Do: fake.Refuse, Method: "SENDMESSAGE", Chat: chat.ID(), Skip: 1, Times: 2, Status: 500})
 		w.send(t, other.ID(), "another chat", nil)
 		w.call(t, "getMe", nil)
 		var codes []int
@@ -143,10 +143,10 @@ func TestAFaultMatchesOnlyWhatItNames(t *testing.T) {
 		if f.Hits() != 2 {
 			t.Errorf("%d hits, want 2", f.Hits())
 		}
-		cleared := w.Fault(fake.Fault{Do: fake.Cut, Times: -1})
+		cleared := w.Fault(fake.CallFault{Do: fake.Cut, Times: -1})
 		cleared.Clear()
 		w.send(t, chat.ID(), "x", nil)
-		w.Fault(fake.Fault{Do: fake.Cut, Times: -1})
+		w.Fault(fake.CallFault{Do: fake.Cut, Times: -1})
 		w.ClearFaults()
 		w.send(t, chat.ID(), "x", nil)
 	})
@@ -194,7 +194,7 @@ func TestTheLedgerStaysWithinItsLimit(t *testing.T) {
 		if err := r.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		var back telegram.Record
+		var back telegram.CallLog
 		if err := json.Unmarshal([]byte(b.String()), &back); err != nil || len(back.Calls) != len(r.Calls) {
 			t.Errorf("the ledger's JSON reads back as %d calls, %v; want %d", len(back.Calls), err, len(r.Calls))
 		}

@@ -31,7 +31,7 @@ type webhook struct {
 // secretLetters are what a webhook's secret is made of.
 const secretLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-func (b *Bot) hook() string {
+func (b *BotUser) hook() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.webhook.URL
@@ -106,7 +106,7 @@ const (
 // Call calls the webhooks of all bots through client until ctx is done: one
 // update of a chat at a time, in order, several chats at once, and again with
 // growing pauses until the answer is a success, as the platform does.
-func (t *Telegram) Call(ctx context.Context, client *http.Client) {
+func (t *Server) Call(ctx context.Context, client *http.Client) {
 	p := caller{client: client, waits: make(map[chatQueue]wait)}
 	for ctx.Err() == nil {
 		next := t.next()
@@ -141,7 +141,7 @@ type caller struct {
 }
 
 // round calls out what waits for a bot, each lane until its first refusal.
-func (p *caller) round(ctx context.Context, b *Bot) {
+func (p *caller) round(ctx context.Context, b *BotUser) {
 	b.mu.Lock()
 	hook := b.webhook
 	b.mu.Unlock()
@@ -172,7 +172,7 @@ func (p *caller) round(ctx context.Context, b *Bot) {
 }
 
 // call makes one call and reports whether the update was taken.
-func (p *caller) call(ctx context.Context, b *Bot, hook webhook, l chatQueue, d delivery) bool {
+func (p *caller) call(ctx context.Context, b *BotUser, hook webhook, l chatQueue, d delivery) bool {
 	now := time.Now()
 	p.mu.Lock()
 	rest := p.waits[l]

@@ -16,7 +16,7 @@ type htmlParser struct {
 	out    []byte
 	units  int // UTF-16 units in out
 	open   []openTag
-	result []Entity
+	result []TextEntity
 	broken bool // half of a surrogate pair was decoded
 }
 
@@ -35,7 +35,7 @@ var htmlTags = map[string]string{
 }
 
 // parseHTML returns the text without its markup, and the entities by offset.
-func parseHTML(in string) (string, []Entity, error) {
+func parseHTML(in string) (string, []TextEntity, error) {
 	p := &htmlParser{in: in}
 	for p.i < len(in) {
 		if err := p.step(); err != nil {
@@ -53,7 +53,7 @@ func parseHTML(in string) (string, []Entity, error) {
 			p.result[i].Language = ""
 		}
 	}
-	slices.SortStableFunc(p.result, Entity.order)
+	slices.SortStableFunc(p.result, TextEntity.order)
 	return string(p.out), p.result, nil
 }
 

@@ -13,10 +13,10 @@ import (
 
 // verdict is what the platform's own parser (TDLib 1.8.65) said about a text.
 type verdict struct {
-	HTML     string   `json:"html"`
-	Error    string   `json:"error"`
-	Text     string   `json:"text"`
-	Entities []Entity `json:"entities"`
+	HTML     string       `json:"html"`
+	Error    string       `json:"error"`
+	Text     string       `json:"text"`
+	Entities []TextEntity `json:"entities"`
 }
 
 func verdicts(tb testing.TB) []verdict {
@@ -48,7 +48,7 @@ func TestHTMLIsJudgedAsThePlatformJudgesIt(t *testing.T) {
 			got.Error = err.Error()
 		}
 		for _, e := range entities {
-			got.Entities = append(got.Entities, Entity{Type: e.Type, Offset: e.Offset, Length: e.Length, Language: e.Language})
+			got.Entities = append(got.Entities, TextEntity{Type: e.Type, Offset: e.Offset, Length: e.Length, Language: e.Language})
 		}
 		if d := cmp.Diff(v, got, cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("%q: (-platform +fake)\n%s", v.HTML, d)
@@ -69,7 +69,7 @@ func TestLinksLeadWhereThePlatformLeads(t *testing.T) {
 		"http://localhost:80/x": "",
 		"ftp://e.com":           "",
 	} {
-		if e, ok := (Entity{}).link(address); ok != (want != "") || e.URL != want {
+		if e, ok := (TextEntity{}).link(address); ok != (want != "") || e.URL != want {
 			t.Errorf("link(%q) = %v, %q; want %q", address, ok, e.URL, want)
 		}
 	}

@@ -10,19 +10,19 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
-// A Record is everything a fake saw and was told, in order of time. The
+// A CallLog is everything a fake saw and was told, in order of time. The
 // auditor joins it with the database: what was acknowledged must be there, and
 // what was received must have been decided there.
-type Record struct {
-	Calls    []Call        `json:"calls"`    // every request, also refused ones
-	Acked    []Ack         `json:"acked"`    // updates the client confirmed: the platform has forgotten them
-	Expired  []Ack         `json:"expired"`  // updates nobody fetched within a day
+type CallLog struct {
+	Calls    []APICall     `json:"calls"`    // every request, also refused ones
+	Acked    []UpdateAck   `json:"acked"`    // updates the client confirmed: the platform has forgotten them
+	Expired  []UpdateAck   `json:"expired"`  // updates nobody fetched within a day
 	Unfurled []LinkPreview `json:"unfurled"` // addresses a platform would have fetched for a preview
 	Dropped  int           `json:"dropped"`  // older entries given up to stay within the limit
 }
 
-// A Call is one request that reached a fake.
-type Call struct {
+// An APICall is one request that reached a fake.
+type APICall struct {
 	At      time.Time      `json:"at"`
 	Bot     int64          `json:"bot"`
 	Method  string         `json:"method"`
@@ -41,8 +41,8 @@ type Call struct {
 	Handed  int            `json:"handed,omitzero"` // updates in the answer of getUpdates
 }
 
-// An Ack is one update the platform forgot.
-type Ack struct {
+// An UpdateAck is one update the platform forgot.
+type UpdateAck struct {
 	At       time.Time `json:"at"`
 	Bot      int64     `json:"bot"`
 	Update   int64     `json:"update"`
@@ -66,10 +66,10 @@ type ledger struct {
 	limit int
 
 	mu  sync.Mutex // guards what follows
-	rec Record
+	rec CallLog
 }
 
-func (l *ledger) call(c Call) {
+func (l *ledger) call(c APICall) {
 	if l.limit < 0 {
 		return
 	}
@@ -79,7 +79,7 @@ func (l *ledger) call(c Call) {
 	l.rec.Calls = append(l.rec.Calls, c)
 }
 
-func (l *ledger) acked(as []Ack) {
+func (l *ledger) acked(as []UpdateAck) {
 	if l.limit < 0 || len(as) == 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (l *ledger) acked(as []Ack) {
 	l.rec.Acked = append(l.rec.Acked, as...)
 }
 
-func (l *ledger) expired(as []Ack) {
+func (l *ledger) expired(as []UpdateAck) {
 	if l.limit < 0 || len(as) == 0 {
 		return
 	}
@@ -110,10 +110,10 @@ func (l *ledger) unfurled(u LinkPreview) {
 }
 
 // snapshot returns a copy the caller owns.
-func (l *ledger) snapshot() Record {
+func (l *ledger) snapshot() CallLog {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Record{
+	return CallLog{
 		Calls:    slices.Clone(l.rec.Calls),
 		Acked:    slices.Clone(l.rec.Acked),
 		Expired:  slices.Clone(l.rec.Expired),
@@ -123,7 +123,7 @@ func (l *ledger) snapshot() Record {
 }
 
 // WriteJSON writes the record as one indented JSON object.
-func (r Record) WriteJSON(w io.Writer) error {
+func (r CallLog) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	return enc.Encode(r)

@@ -12,7 +12,7 @@ import (
 // reactions are the emoji a message can be given (Bot API, ReactionTypeEmoji).
 const reactions = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡"
 
-func (t *Telegram) setMessageReaction(c *call) *reply {
+func (t *Server) setMessageReaction(c *call) *reply {
 	var wanted []wireReaction
 	if _, bad := c.object("reaction", &wanted); bad != nil {
 		return bad
@@ -43,7 +43,7 @@ func (t *Telegram) setMessageReaction(c *call) *reply {
 
 const actionNames = " typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker find_location record_video_note upload_video_note "
 
-func (t *Telegram) sendChatAction(c *call) *reply {
+func (t *Server) sendChatAction(c *call) *reply {
 	action := c.params.Get("action")
 	if action == "" || !strings.Contains(actionNames, " "+action+" ") {
 		return badRequest("wrong parameter action in request")
@@ -57,14 +57,14 @@ func (t *Telegram) sendChatAction(c *call) *reply {
 	if th := c.entry.Thread; th != 0 && chat.topics[th] == nil {
 		return badRequest("message thread not found")
 	}
-	chat.actions = append(chat.actions, Action{At: time.Now(), Bot: c.bot.user.ID, Thread: c.entry.Thread, Action: action})
+	chat.actions = append(chat.actions, ChatActivity{At: time.Now(), Bot: c.bot.user.ID, Thread: c.entry.Thread, Action: action})
 	if len(chat.actions) > 1000 {
 		chat.actions = slices.Delete(chat.actions, 0, 500)
 	}
 	return &reply{result: yes}
 }
 
-func (t *Telegram) getChat(c *call) *reply {
+func (t *Server) getChat(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -78,7 +78,7 @@ func (t *Telegram) getChat(c *call) *reply {
 	return &reply{result: fake.EncodeJSON(full)}
 }
 
-func (t *Telegram) getChatMember(c *call) *reply {
+func (t *Server) getChatMember(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -102,7 +102,7 @@ func (t *Telegram) getChatMember(c *call) *reply {
 	return badRequest("PARTICIPANT_ID_INVALID")
 }
 
-func (t *Telegram) getChatMemberCount(c *call) *reply {
+func (t *Server) getChatMemberCount(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -118,7 +118,7 @@ func (t *Telegram) getChatMemberCount(c *call) *reply {
 	return &reply{result: fake.EncodeJSON(n)}
 }
 
-func (t *Telegram) getChatAdministrators(c *call) *reply {
+func (t *Server) getChatAdministrators(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -138,7 +138,7 @@ func (t *Telegram) getChatAdministrators(c *call) *reply {
 	return &reply{result: fake.EncodeJSON(admins)}
 }
 
-func (t *Telegram) leaveChat(c *call) *reply {
+func (t *Server) leaveChat(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -175,7 +175,7 @@ func (c *call) setMyCommands() *reply {
 
 // Menu returns what the bot offers while a person types, as JSON; nil when
 // nothing was ever set.
-func (b *Bot) Menu() json.RawMessage {
+func (b *BotUser) Menu() json.RawMessage {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.Clone(b.menu)
@@ -200,7 +200,7 @@ func (c *call) deleteMyCommands() *reply {
 // maxDownload is what bots may fetch.
 const maxDownload = 20 << 20
 
-func (t *Telegram) getFile(c *call) *reply {
+func (t *Server) getFile(c *call) *reply {
 	id := c.params.Get("file_id")
 	t.mu.RLock()
 	defer t.mu.RUnlock()

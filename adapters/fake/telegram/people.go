@@ -8,18 +8,18 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
-// Said is what a message carries beside its words.
-type Said struct {
-	ReplyTo   int64    `json:"reply_to,omitzero"`
-	Thread    int64    `json:"thread,omitzero"`    // a forum's topic
-	Entities  []Entity `json:"entities,omitzero"`  // Default: commands, mentions and addresses are found
-	File      *File    `json:"file,omitzero"`      // then the words are its caption
-	Forwarded string   `json:"forwarded,omitzero"` // the name of who said it first
-	AsChat    bool     `json:"as_chat,omitzero"`   // an administrator speaks as the group
+// PostOptions is what a message carries beside its words.
+type PostOptions struct {
+	ReplyTo   int64        `json:"reply_to,omitzero"`
+	Thread    int64        `json:"thread,omitzero"`    // a forum's topic
+	Entities  []TextEntity `json:"entities,omitzero"`  // Default: commands, mentions and addresses are found
+	File      *SharedFile  `json:"file,omitzero"`      // then the words are its caption
+	Forwarded string       `json:"forwarded,omitzero"` // the name of who said it first
+	AsChat    bool         `json:"as_chat,omitzero"`   // an administrator speaks as the group
 }
 
-// A File is what a person attached.
-type File struct {
+// A SharedFile is what a person attached.
+type SharedFile struct {
 	Kind string `json:"kind"` // photo, document, voice, video, audio, sticker
 	Name string `json:"name,omitzero"`
 	MIME string `json:"mime,omitzero"`
@@ -30,7 +30,7 @@ type File struct {
 // Says has a person say something and returns the message's id. Whoever was not
 // in the group is taken for a member of old. Nothing limits the length: the
 // platform does so in its apps.
-func (c *Chat) Says(p *Person, text string, s Said) int64 {
+func (c *Chat) Says(p *HumanUser, text string, s PostOptions) int64 {
 	m := &message{from: &p.user, date: time.Now(), text: text, entities: s.Entities, asChat: s.AsChat}
 	if m.entities == nil {
 		m.entities = detect(text, nil)
@@ -84,7 +84,7 @@ func (c *Chat) Deletes(message int64) {
 // Reacts sets the person's reactions on a message, replacing the earlier ones;
 // none takes them back. Bots learn it in direct chats, and elsewhere when they
 // are administrators, if they asked for message_reaction.
-func (c *Chat) Reacts(p *Person, message int64, emoji ...string) {
+func (c *Chat) Reacts(p *HumanUser, message int64, emoji ...string) {
 	c.mu.Lock()
 	if m := c.messages[message]; m != nil {
 		before := m.react(p.ID, emoji)
@@ -123,7 +123,7 @@ func wireEmoji(emoji []string) []wireReaction {
 }
 
 // keep stores the file so that bots can fetch it.
-func (t *Telegram) keep(f File) *File {
+func (t *Server) keep(f SharedFile) *SharedFile {
 	f.id = fmt.Sprintf("file_%d", t.lastFile.Add(1))
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,14 +131,14 @@ func (t *Telegram) keep(f File) *File {
 	return &f
 }
 
-func (f File) path() string { return f.Kind + "/" + f.id }
+func (f SharedFile) path() string { return f.Kind + "/" + f.id }
 
-func (f File) wire() wireFile {
+func (f SharedFile) wire() wireFile {
 	return wireFile{ID: f.id, UniqueID: "u" + f.id, Size: len(f.Data), Name: f.Name, MIME: f.MIME}
 }
 
 // attach puts the file where its kind goes.
-func (f File) attach(m *wireMessage) {
+func (f SharedFile) attach(m *wireMessage) {
 	w := f.wire()
 	switch f.Kind {
 	case "photo":

@@ -24,7 +24,7 @@ type pollMark struct {
 
 // getUpdates confirms what lies below offset and hands over what lies above,
 // waiting for the first. A second poll ends the first one with a conflict.
-func (t *Telegram) getUpdates(ctx context.Context, c *call) *reply {
+func (t *Server) getUpdates(ctx context.Context, c *call) *reply {
 	if c.bot.hook() != "" {
 		return refuse(http.StatusConflict, webhookText)
 	}

@@ -26,8 +26,8 @@ func TestOnlyAHigherOffsetConfirms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		chat.Says(w.maya, "one", telegram.Said{})
-		chat.Says(w.maya, "two", telegram.Said{})
+		chat.Says(w.maya, "one", telegram.PostOptions{})
+		chat.Says(w.maya, "two", telegram.PostOptions{})
 
 		first := w.poll(t, 0, nil)
 		if len(first) != 2 || first[1].ID != first[0].ID+1 {
@@ -58,7 +58,7 @@ func TestALongPollWakesWithTheFirstUpdate(t *testing.T) {
 		start := time.Now()
 		go func() {
 			pass(20 * time.Second)
-			chat.Says(w.maya, "hello", telegram.Said{})
+			chat.Says(w.maya, "hello", telegram.PostOptions{})
 		}()
 		us := w.poll(t, 0, fields{"timeout": "50"})
 		if len(us) != 1 || us[0].Message.Text != "hello" {
@@ -128,7 +128,7 @@ func TestReactionsComeOnlyWhenNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		m := chat.Says(w.maya, "hello", telegram.Said{})
+		m := chat.Says(w.maya, "hello", telegram.PostOptions{})
 		chat.Reacts(w.maya, m, "👍")
 		us := w.poll(t, 0, nil) // names everything, but only from now on
 		if len(us) != 1 {
@@ -149,11 +149,11 @@ func TestUpdatesAfterARestartOfIDsAreNotLostToAnOldOffset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		chat.Says(w.maya, "before", telegram.Said{})
+		chat.Says(w.maya, "before", telegram.PostOptions{})
 		before := w.poll(t, 0, nil)
 		w.poll(t, before[0].ID+1, nil)
 		w.bot.RestartUpdateIDs(5000)
-		chat.Says(w.maya, "after", telegram.Said{})
+		chat.Says(w.maya, "after", telegram.PostOptions{})
 		us := w.poll(t, before[0].ID+1, nil)
 		if len(us) != 1 || us[0].ID != 5000 || us[0].Message.Text != "after" {
 			t.Errorf("got %+v, want update 5000", us)
@@ -166,9 +166,9 @@ func TestAnUpdateNobodyFetchesExpiresAfterADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		chat.Says(w.maya, "old", telegram.Said{})
+		chat.Says(w.maya, "old", telegram.PostOptions{})
 		pass(23 * time.Hour)
-		chat.Says(w.maya, "new", telegram.Said{})
+		chat.Says(w.maya, "new", telegram.PostOptions{})
 		pass(2 * time.Hour)
 		us := w.poll(t, 0, nil)
 		if len(us) != 1 || us[0].Message.Text != "new" {
@@ -185,7 +185,7 @@ func TestTheSameOffsetAtOnceGetsOneUpdate(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
 		for range 3 {
-			chat.Says(w.maya, "hello", telegram.Said{})
+			chat.Says(w.maya, "hello", telegram.PostOptions{})
 		}
 		if n := len(w.poll(t, 0, nil)); n != 3 {
 			t.Errorf("the first poll got %d, want 3", n)
@@ -200,11 +200,11 @@ func TestTheSameOffsetAtOnceGetsOneUpdate(t *testing.T) {
 func TestDisorderRepeatsEveryUpdateAndLosesNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
-		w.bot.Disorder(telegram.Reordering{Copies: 5, Shuffle: true})
+		w.bot.Disorder(telegram.QueueReordering{Copies: 5, Shuffle: true})
 		chat := w.bot.Direct(w.maya)
 		const n = 50
 		for range n {
-			chat.Says(w.maya, "hello", telegram.Said{})
+			chat.Says(w.maya, "hello", telegram.PostOptions{})
 		}
 		seen := map[int64]int{}
 		var offset int64
@@ -231,7 +231,7 @@ func TestRedeliverRepeatsWhatWasConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		chat.Says(w.maya, "hello", telegram.Said{})
+		chat.Says(w.maya, "hello", telegram.PostOptions{})
 		us := w.poll(t, 0, nil)
 		next := us[0].ID + 1
 		w.poll(t, next, nil)
@@ -273,7 +273,7 @@ func TestServeEndsWithItsContextAndCutsWhoIsConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := telegram.NewTelegram(telegram.Options{})
 		w.AddBot(telegram.BotProfile{Token: "77:secret", Username: "ada_bot"})
-		n := new(fake.Network)
+		n := new(fake.MemoryNetwork)
 		ln, err := n.Listen("telegram.test")
 		testutil.OK(t, err)
 		ctx, cancel := context.WithCancel(t.Context())

@@ -35,9 +35,9 @@ func (d delivery) wire() json.RawMessage {
 // retention is how long the platform keeps an update nobody fetched.
 const retention = 24 * time.Hour
 
-// Reordering makes a queue deliver worse than it promises, as after a fault on
+// QueueReordering makes a queue deliver worse than it promises, as after a fault on
 // the platform's side. The updates stay true; none is lost.
-type Reordering struct {
+type QueueReordering struct {
 	// Copies delivers every update between two and that many times, the later
 	// ones with following polls and whatever the offset. Default: once.
 	Copies int `json:"copies,omitzero"`
@@ -58,7 +58,7 @@ type queue struct {
 	names    []string        // allowed as it was given
 	poll     *poll
 	last     pollMark
-	disorder Reordering
+	disorder QueueReordering
 	rng      *rand.Rand
 	owed     []delivery // copies still to be delivered
 	done     []delivery // confirmed lately, for Redeliver
@@ -105,7 +105,7 @@ func (q *queue) add(d delivery) {
 
 // RestartUpdateIDs gives the next update this id, as the platform does at random
 // after a week of silence. Updates still waiting are numbered anew, too.
-func (b *Bot) RestartUpdateIDs(next int64) {
+func (b *BotUser) RestartUpdateIDs(next int64) {
 	q := &b.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -117,7 +117,7 @@ func (b *Bot) RestartUpdateIDs(next int64) {
 }
 
 // Disorder sets how badly the bot's updates are delivered from now on.
-func (b *Bot) Disorder(d Reordering) {
+func (b *BotUser) Disorder(d QueueReordering) {
 	b.queue.mu.Lock()
 	defer b.queue.mu.Unlock()
 	b.queue.disorder = d
@@ -125,7 +125,7 @@ func (b *Bot) Disorder(d Reordering) {
 
 // Redeliver hands the last n confirmed updates over once more, under their old
 // ids, with the next poll. It returns how many there were.
-func (b *Bot) Redeliver(n int) int {
+func (b *BotUser) Redeliver(n int) int {
 	q := &b.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,7 +137,7 @@ func (b *Bot) Redeliver(n int) int {
 }
 
 // Pending tells how many updates the bot has not confirmed.
-func (b *Bot) Pending() int {
+func (b *BotUser) Pending() int {
 	b.queue.mu.Lock()
 	defer b.queue.mu.Unlock()
 	return len(b.queue.pending)
@@ -160,13 +160,13 @@ func (q *queue) confirm(offset int64, now time.Time) {
 	q.pending = q.pending[old:]
 }
 
-func (q *queue) acks(ds []delivery, now time.Time) []Ack {
+func (q *queue) acks(ds []delivery, now time.Time) []UpdateAck {
 	if len(ds) == 0 || q.ledger.limit < 0 {
 		return nil
 	}
-	as := make([]Ack, len(ds))
+	as := make([]UpdateAck, len(ds))
 	for i, d := range ds {
-		as[i] = Ack{At: now, Bot: q.bot, Update: d.id, Kind: d.kind, Chat: d.chat, Message: d.message, EditDate: d.editDate}
+		as[i] = UpdateAck{At: now, Bot: q.bot, Update: d.id, Kind: d.kind, Chat: d.chat, Message: d.message, EditDate: d.editDate}
 	}
 	return as
 }

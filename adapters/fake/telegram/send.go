@@ -13,7 +13,7 @@ import (
 const maxText = 4096
 
 // target finds the chat a call is about and checks that the bot may act in it.
-func (t *Telegram) target(c *call) (*Chat, *reply) {
+func (t *Server) target(c *call) (*Chat, *reply) {
 	raw := c.params.Get("chat_id")
 	if raw == "" {
 		return nil, badRequest("chat_id is empty")
@@ -42,7 +42,7 @@ func (t *Telegram) target(c *call) (*Chat, *reply) {
 }
 
 // barred says why the bot may not act here; nil when it may. It needs the lock.
-func (c *Chat) barred(b *Bot) *reply {
+func (c *Chat) barred(b *BotUser) *reply {
 	m := c.members[b.user.ID]
 	kind := map[string]string{group: "group", supergroup: "supergroup", channel: "channel"}[c.wire.Type]
 	switch {
@@ -58,7 +58,7 @@ func (c *Chat) barred(b *Bot) *reply {
 }
 
 // words reads the text of a call as the platform does: parse, trim, measure.
-func (c *call) words() (text string, entities []Entity, bad *reply) {
+func (c *call) words() (text string, entities []TextEntity, bad *reply) {
 	text = c.params.Get("text")
 	if text == "" {
 		return "", nil, badRequest("message text is empty")
@@ -98,7 +98,7 @@ func (c *call) preview() (p wirePreview, bad *reply) {
 	return p, bad
 }
 
-func (t *Telegram) sendMessage(c *call) *reply {
+func (t *Server) sendMessage(c *call) *reply {
 	text, entities, bad := c.words()
 	if bad != nil {
 		return bad
@@ -152,7 +152,7 @@ func (c *Chat) admit(k *call, m *message) *reply {
 	return nil
 }
 
-func (t *Telegram) editMessageText(c *call) *reply {
+func (t *Server) editMessageText(c *call) *reply {
 	text, entities, bad := c.words()
 	if bad != nil {
 		return bad
@@ -175,7 +175,7 @@ func (t *Telegram) editMessageText(c *call) *reply {
 		return badRequest("message can't be edited")
 	case m.file != nil:
 		return badRequest("there is no text in the message to edit")
-	case m.text == text && slices.EqualFunc(m.entities, entities, Entity.equal) && m.preview == preview:
+	case m.text == text && slices.EqualFunc(m.entities, entities, TextEntity.equal) && m.preview == preview:
 		return badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 	}
 	m.text, m.entities, m.preview = text, entities, preview
@@ -188,7 +188,7 @@ func (t *Telegram) editMessageText(c *call) *reply {
 
 // unfurl plays the preview bot: it notes the one address the platform would
 // fetch for this message, unless the sender forbade it.
-func (t *Telegram) unfurl(c *Chat, m *message) {
+func (t *Server) unfurl(c *Chat, m *message) {
 	if m.preview.IsDisabled {
 		return
 	}
@@ -209,7 +209,7 @@ func (t *Telegram) unfurl(c *Chat, m *message) {
 	}
 }
 
-func (t *Telegram) deleteMessage(c *call) *reply {
+func (t *Server) deleteMessage(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -229,14 +229,14 @@ func (t *Telegram) deleteMessage(c *call) *reply {
 
 // deletable applies the platform's rule: within 48 hours a bot deletes its own
 // messages anywhere, anybody's in a direct chat, and anybody's as administrator.
-func (c *Chat) deletable(b *Bot, m *message) bool {
+func (c *Chat) deletable(b *BotUser, m *message) bool {
 	if c.members[b.user.ID].admin() && c.wire.Type != group {
 		return true
 	}
 	return time.Since(m.date) < 48*time.Hour && (m.bot == b || c.wire.Type == private || c.members[b.user.ID].admin())
 }
 
-func (t *Telegram) deleteMessages(c *call) *reply {
+func (t *Server) deleteMessages(c *call) *reply {
 	var ids []int64
 	if _, bad := c.object("message_ids", &ids); bad != nil {
 		return bad

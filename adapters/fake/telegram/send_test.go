@@ -19,12 +19,12 @@ func TestEveryRefusalHasThePlatformsWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		direct := w.bot.Direct(w.maya)
-		theirs := direct.Says(w.maya, "hello", telegram.Said{})
+		theirs := direct.Says(w.maya, "hello", telegram.PostOptions{})
 		forum := w.NewForum("Family", w.maya)
 		forum.Adds(w.maya, w.bot)
 		topic := forum.NewTopic(w.maya, "Food")
 		elsewhere := forum.NewTopic(w.maya, "Travel")
-		inTopic := forum.Says(w.maya, "pasta?", telegram.Said{Thread: topic})
+		inTopic := forum.Says(w.maya, "pasta?", telegram.PostOptions{Thread: topic})
 		closed := forum.NewTopic(w.maya, "Closed")
 		forum.ClosesTopic(w.maya, closed)
 		gone := forum.NewTopic(w.maya, "Gone")
@@ -36,7 +36,7 @@ func TestEveryRefusalHasThePlatformsWords(t *testing.T) {
 		mute := w.NewSupergroup("Mute", w.maya)
 		mute.Adds(w.maya, w.bot)
 		mute.Restricts(w.maya, w.bot)
-		blocked := w.AddPerson(telegram.Profile{Name: "Kai"})
+		blocked := w.AddPerson(telegram.UserProfile{Name: "Kai"})
 		w.bot.Direct(blocked).Blocks(blocked, w.bot)
 
 		chat, room := id(direct.ID()), id(forum.ID())
@@ -93,7 +93,7 @@ func TestAMessageIsReadAlikeInEveryEncoding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		chat := w.bot.Direct(w.maya)
-		first := chat.Says(w.maya, "hello", telegram.Said{})
+		first := chat.Says(w.maya, "hello", telegram.PostOptions{})
 		reply := `{"message_id":` + id(first) + `,"allow_sending_without_reply":true}`
 		form := fields{"chat_id": id(chat.ID()), "text": "<b>x</b>", "parse_mode": "HTML", "reply_parameters": reply}
 
@@ -192,7 +192,7 @@ func TestThePreviewBotFetchesTheFirstAddressUnlessForbidden(t *testing.T) {
 func TestAFileCanBeFetched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
-		w.bot.Direct(w.maya).Says(w.maya, "look", telegram.Said{File: &telegram.File{Kind: "document", Name: "a.txt", Data: []byte("hello")}})
+		w.bot.Direct(w.maya).Says(w.maya, "look", telegram.PostOptions{File: &telegram.SharedFile{Kind: "document", Name: "a.txt", Data: []byte("hello")}})
 		m := w.poll(t, 0, nil)[0].Message
 		if m.Caption != "look" || m.Text != "" || m.Document == nil {
 			t.Fatalf("got %+v, want a document with a caption", m)

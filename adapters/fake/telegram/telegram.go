@@ -13,24 +13,24 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
-// Telegram is a loopback server that behaves towards bots as api.telegram.org
+// Server is a loopback server that behaves towards bots as api.telegram.org
 // does, together with the world behind it: people, chats and what they do. It
 // is an [http.Handler] for /bot<token>/<method> and /file/bot<token>/<path>.
 // All its methods, and those of its bots and chats, may be called concurrently.
-type Telegram struct {
+type Server struct {
 	opts   Options
 	ledger ledger
-	faults fake.Faults
+	faults fake.FaultList
 	floods floods
 	changed
 	lastPerson, lastGroup, lastFile atomic.Int64
 
 	mu     sync.RWMutex // guards what follows; no other lock is taken under it
-	bots   map[string]*Bot
-	byID   map[int64]*Bot
-	people map[int64]*Person
+	bots   map[string]*BotUser
+	byID   map[int64]*BotUser
+	people map[int64]*HumanUser
 	chats  map[int64]*Chat // groups and channels; direct chats hang on their bot
-	files  map[string]File
+	files  map[string]SharedFile
 }
 
 // Options tune a fake platform. The zero value is an honest, unlimited one.
@@ -49,41 +49,41 @@ type Options struct {
 }
 
 // NewTelegram returns a Telegram without bots, people or chats.
-func NewTelegram(o Options) *Telegram {
+func NewTelegram(o Options) *Server {
 	if o.Ledger == 0 {
 		o.Ledger = 100_000
 	}
 	if o.History == 0 {
 		o.History = 10_000
 	}
-	return &Telegram{
+	return &Server{
 		opts:   o,
 		ledger: ledger{limit: o.Ledger},
 		floods: floods{until: make(map[flood]time.Time), buckets: make(map[flood]*bucket)},
-		bots:   make(map[string]*Bot),
-		byID:   make(map[int64]*Bot),
-		people: make(map[int64]*Person),
+		bots:   make(map[string]*BotUser),
+		byID:   make(map[int64]*BotUser),
+		people: make(map[int64]*HumanUser),
 		chats:  make(map[int64]*Chat),
-		files:  make(map[string]File),
+		files:  make(map[string]SharedFile),
 	}
 }
 
 // Serve answers on ln until ctx is done; see [Serve].
-func (t *Telegram) Serve(ctx context.Context, ln net.Listener) error {
+func (t *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return fake.ServeUntilDone(ctx, ln, t)
 }
 
 // Fault puts f in force. Faults are tried in the order they were armed.
-func (t *Telegram) Fault(f fake.Fault) *fake.ArmedFault { return t.faults.Arm(f) }
+func (t *Server) Fault(f fake.CallFault) *fake.ArmedFault { return t.faults.Arm(f) }
 
 // ClearFaults takes every fault out of force.
-func (t *Telegram) ClearFaults() { t.faults.Clear() }
+func (t *Server) ClearFaults() { t.faults.Clear() }
 
 // Ledger returns a copy of what was received and acknowledged so far.
-func (t *Telegram) Ledger() Record { return t.ledger.snapshot() }
+func (t *Server) Ledger() CallLog { return t.ledger.snapshot() }
 
 // Person returns the person with that id.
-func (t *Telegram) Person(id int64) (*Person, bool) {
+func (t *Server) Person(id int64) (*HumanUser, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	p, ok := t.people[id]
@@ -91,7 +91,7 @@ func (t *Telegram) Person(id int64) (*Person, bool) {
 }
 
 // Bot returns the bot with that user id.
-func (t *Telegram) Bot(id int64) (*Bot, bool) {
+func (t *Server) Bot(id int64) (*BotUser, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	b, ok := t.byID[id]
@@ -99,10 +99,10 @@ func (t *Telegram) Bot(id int64) (*Bot, bool) {
 }
 
 // Bots returns every bot, in no particular order.
-func (t *Telegram) Bots() []*Bot {
+func (t *Server) Bots() []*BotUser {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	all := make([]*Bot, 0, len(t.byID))
+	all := make([]*BotUser, 0, len(t.byID))
 	for _, b := range t.byID {
 		all = append(all, b)
 	}
@@ -111,7 +111,7 @@ func (t *Telegram) Bots() []*Bot {
 
 // Chat returns the group or channel with that id. Direct chats belong to a bot;
 // see [Bot.Direct].
-func (t *Telegram) Chat(id int64) (*Chat, bool) {
+func (t *Server) Chat(id int64) (*Chat, bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	c, ok := t.chats[id]
@@ -119,7 +119,7 @@ func (t *Telegram) Chat(id int64) (*Chat, bool) {
 }
 
 // ServeHTTP answers one request of a bot.
-func (t *Telegram) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (t *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if rest, ok := strings.CutPrefix(r.URL.Path, "/file/bot"); ok {
 		t.serveFile(w, rest)
 		return
@@ -145,7 +145,7 @@ func (t *Telegram) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.answer(w, r, c)
 }
 
-func (t *Telegram) serveFile(w http.ResponseWriter, rest string) {
+func (t *Server) serveFile(w http.ResponseWriter, rest string) {
 	token, path, _ := strings.Cut(rest, "/")
 	t.mu.RLock()
 	_, known := t.bots[token]
@@ -189,7 +189,7 @@ func (c *changed) ring() {
 // Until waits until cond holds, asking it again after every call a bot made and
 // everything that happened in the world. It returns the context's cause when
 // ctx ends first.
-func (t *Telegram) Until(ctx context.Context, cond func() bool) error {
+func (t *Server) Until(ctx context.Context, cond func() bool) error {
 	for {
 		next := t.next()
 		if cond() {

@@ -61,7 +61,7 @@ func lowerASCII(s string) string {
 }
 
 // link returns e as a link to the address, and false when that leads nowhere.
-func (e Entity) link(address string) (Entity, bool) {
+func (e TextEntity) link(address string) (TextEntity, bool) {
 	if rest, ok := strings.CutPrefix(strings.ToLower(address), "tg://user?id="); ok {
 		id, err := strconv.ParseInt(rest, 10, 64)
 		if err == nil && id > 0 {
@@ -95,7 +95,7 @@ func (e Entity) link(address string) (Entity, bool) {
 
 // trim cuts white space off both ends, as the platform does before it measures,
 // and shortens the entities that reached into it.
-func trim(text string, entities []Entity) (string, []Entity) {
+func trim(text string, entities []TextEntity) (string, []TextEntity) {
 	text = strings.TrimRight(text, " \t\r\n\v\x00")
 	first := len(text)
 	if len(entities) > 0 {
@@ -152,7 +152,7 @@ func cutUTF16(s string, offset, length int) string {
 
 // detect adds the commands, mentions and addresses a text contains to the
 // entities it already has, leaving out what lies inside code or a link.
-func detect(text string, have []Entity) []Entity {
+func detect(text string, have []TextEntity) []TextEntity {
 	if !strings.ContainsAny(text, "@/.") {
 		return have
 	}
@@ -163,18 +163,18 @@ func detect(text string, have []Entity) []Entity {
 			added = append(added, e)
 		}
 	}
-	slices.SortStableFunc(added, Entity.order)
+	slices.SortStableFunc(added, TextEntity.order)
 	return added
 }
 
-func (e Entity) equal(o Entity) bool {
+func (e TextEntity) equal(o TextEntity) bool {
 	if e.User != nil && o.User != nil && e.User.ID == o.User.ID {
 		e.User, o.User = nil, nil
 	}
 	return e == o
 }
 
-func (e Entity) clashes(o Entity) bool {
+func (e TextEntity) clashes(o TextEntity) bool {
 	switch o.Type {
 	case "code", "pre", "text_link", "text_mention", "custom_emoji":
 		return e.Offset < o.Offset+o.Length && o.Offset < e.Offset+e.Length
@@ -184,8 +184,8 @@ func (e Entity) clashes(o Entity) bool {
 }
 
 // scan finds what the platform marks by itself, word by word.
-func scan(text string) []Entity {
-	var found []Entity
+func scan(text string) []TextEntity {
+	var found []TextEntity
 	units := 0
 	for len(text) > 0 {
 		word := text
@@ -207,13 +207,13 @@ func scan(text string) []Entity {
 }
 
 // special recognises one word, without the punctuation around it.
-func special(word string) (Entity, bool) {
+func special(word string) (TextEntity, bool) {
 	core := strings.TrimLeft(word, "(\"'«[{<,;")
 	lead := lenUTF16(word) - lenUTF16(core)
 	switch {
 	case strings.HasPrefix(core, "@"):
 		n := name(core[1:])
-		return Entity{Type: "mention", Offset: lead, Length: n + 1}, n >= 3
+		return TextEntity{Type: "mention", Offset: lead, Length: n + 1}, n >= 3
 	case strings.HasPrefix(core, "/"):
 		n := name(core[1:])
 		end := 1 + n
@@ -222,12 +222,12 @@ func special(word string) (Entity, bool) {
 				end += 1 + m
 			}
 		}
-		return Entity{Type: "bot_command", Offset: lead, Length: end}, n > 0 && n <= 64 && !strings.HasPrefix(core[end:], "/")
+		return TextEntity{Type: "bot_command", Offset: lead, Length: end}, n > 0 && n <= 64 && !strings.HasPrefix(core[end:], "/")
 	case strings.HasPrefix(core, "http://"), strings.HasPrefix(core, "https://"), bareDomain(core):
 		core = strings.TrimRight(core, ".,;:!?)\"'»]}>")
-		return Entity{Type: "url", Offset: lead, Length: lenUTF16(core)}, true
+		return TextEntity{Type: "url", Offset: lead, Length: lenUTF16(core)}, true
 	default:
-		return Entity{}, false
+		return TextEntity{}, false
 	}
 }
 

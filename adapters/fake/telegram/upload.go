@@ -24,7 +24,7 @@ var uploads = map[string]string{
 
 // sendFile makes a message of an uploaded file, with its caption. What is no
 // picture, sound or film is refused by the methods for them.
-func (t *Telegram) sendFile(r *http.Request, c *call) *reply {
+func (t *Server) sendFile(r *http.Request, c *call) *reply {
 	f, bad := uploaded(r, uploads[c.method])
 	if bad != nil {
 		return bad
@@ -55,27 +55,27 @@ func (t *Telegram) sendFile(r *http.Request, c *call) *reply {
 }
 
 // uploaded reads the file of a call.
-func uploaded(r *http.Request, kind string) (File, *reply) {
+func uploaded(r *http.Request, kind string) (SharedFile, *reply) {
 	if r.MultipartForm == nil || len(r.MultipartForm.File[kind]) == 0 {
-		return File{}, badRequest("there is no %s in the request", kind)
+		return SharedFile{}, badRequest("there is no %s in the request", kind)
 	}
 	head := r.MultipartForm.File[kind][0]
 	from, err := head.Open()
 	if err != nil {
-		return File{}, badRequest("can't read the file")
+		return SharedFile{}, badRequest("can't read the file")
 	}
 	defer from.Close()
 	data, err := io.ReadAll(from)
-	f := File{Kind: kind, Name: head.Filename, Data: data, MIME: http.DetectContentType(data)}
+	f := SharedFile{Kind: kind, Name: head.Filename, Data: data, MIME: http.DetectContentType(data)}
 	switch {
 	case err != nil:
-		return File{}, badRequest("can't read the file")
+		return SharedFile{}, badRequest("can't read the file")
 	case len(data) == 0:
-		return File{}, badRequest("file must be non-empty")
+		return SharedFile{}, badRequest("file must be non-empty")
 	case len(data) > maxUpload:
-		return File{}, refuse(http.StatusRequestEntityTooLarge, "Request Entity Too Large")
+		return SharedFile{}, refuse(http.StatusRequestEntityTooLarge, "Request Entity Too Large")
 	case kind == "photo" && (len(data) > maxPhoto || !strings.HasPrefix(f.MIME, "image/")):
-		return File{}, badRequest("IMAGE_PROCESS_FAILED")
+		return SharedFile{}, badRequest("IMAGE_PROCESS_FAILED")
 	}
 	return f, nil
 }

@@ -50,8 +50,8 @@ type giftTypes struct {
 	Channels  bool `json:"gifts_from_channels"`
 }
 
-// An Entity is a stretch of formatted text. Offset and Length count UTF-16 units.
-type Entity struct {
+// A TextEntity is a stretch of formatted text. Offset and Length count UTF-16 units.
+type TextEntity struct {
 	Type     string    `json:"type"`
 	Offset   int       `json:"offset"`
 	Length   int       `json:"length"`
@@ -104,7 +104,7 @@ type wireMessage struct {
 	ReplyTo     *wireMessage `json:"reply_to_message,omitzero"`
 	EditDate    int64        `json:"edit_date,omitzero"`
 	Text        string       `json:"text,omitzero"`
-	Entities    []Entity     `json:"entities,omitzero"`
+	Entities    []TextEntity `json:"entities,omitzero"`
 	Preview     *wirePreview `json:"link_preview_options,omitzero"`
 	Photo       []wireFile   `json:"photo,omitzero"`
 	Document    *wireFile    `json:"document,omitzero"`
@@ -113,7 +113,7 @@ type wireMessage struct {
 	Audio       *wireFile    `json:"audio,omitzero"`
 	Sticker     *wireFile    `json:"sticker,omitzero"`
 	Caption     string       `json:"caption,omitzero"`
-	CaptionEnts []Entity     `json:"caption_entities,omitzero"`
+	CaptionEnts []TextEntity `json:"caption_entities,omitzero"`
 	service
 }
 

@@ -4,28 +4,28 @@ import "time"
 
 // NewGroup makes a basic group with these people in it, the first as its owner.
 // Bots come in through [Chat.Adds].
-func (t *Telegram) NewGroup(title string, people ...*Person) *Chat {
+func (t *Server) NewGroup(title string, people ...*HumanUser) *Chat {
 	return t.newRoom(wireChat{ID: -4_000_000_000 - t.lastGroup.Add(1), Type: group, Title: title}, people)
 }
 
 // NewSupergroup makes a supergroup with these people in it, the first as its owner.
-func (t *Telegram) NewSupergroup(title string, people ...*Person) *Chat {
+func (t *Server) NewSupergroup(title string, people ...*HumanUser) *Chat {
 	return t.newRoom(wireChat{ID: t.superID(), Type: supergroup, Title: title}, people)
 }
 
 // NewForum makes a supergroup whose messages live in topics.
-func (t *Telegram) NewForum(title string, people ...*Person) *Chat {
+func (t *Server) NewForum(title string, people ...*HumanUser) *Chat {
 	return t.newRoom(wireChat{ID: t.superID(), Type: supergroup, Title: title, IsForum: true}, people)
 }
 
 // NewChannel makes a broadcast channel, which speaks only as itself.
-func (t *Telegram) NewChannel(title string, people ...*Person) *Chat {
+func (t *Server) NewChannel(title string, people ...*HumanUser) *Chat {
 	return t.newRoom(wireChat{ID: t.superID(), Type: channel, Title: title}, people)
 }
 
-func (t *Telegram) superID() int64 { return -1_001_000_000_000 - t.lastGroup.Add(1) }
+func (t *Server) superID() int64 { return -1_001_000_000_000 - t.lastGroup.Add(1) }
 
-func (t *Telegram) newRoom(w wireChat, people []*Person) *Chat {
+func (t *Server) newRoom(w wireChat, people []*HumanUser) *Chat {
 	c := newChat(t, w)
 	for i, p := range people {
 		status := "member"
@@ -42,7 +42,7 @@ func (t *Telegram) newRoom(w wireChat, people []*Person) *Chat {
 
 // Adds lets a bot in. The bot is told twice, as on the platform: that its
 // standing changed, and by the message everybody sees.
-func (c *Chat) Adds(by *Person, b *Bot) {
+func (c *Chat) Adds(by *HumanUser, b *BotUser) {
 	c.mu.Lock()
 	m, before := c.standing(&b.user)
 	m.bot, m.status, m.numbers = b, "member", c.numbersOf(b)
@@ -59,21 +59,21 @@ func (c *Chat) Adds(by *Person, b *Bot) {
 
 // Promotes makes the bot an administrator, so that it sees everything and
 // reactions, and may delete other people's messages.
-func (c *Chat) Promotes(by *Person, b *Bot) { c.change(by, b, "administrator") }
+func (c *Chat) Promotes(by *HumanUser, b *BotUser) { c.change(by, b, "administrator") }
 
 // Restricts takes the bot's right to write.
-func (c *Chat) Restricts(by *Person, b *Bot) { c.change(by, b, "restricted") }
+func (c *Chat) Restricts(by *HumanUser, b *BotUser) { c.change(by, b, "restricted") }
 
 // Kicks removes the bot; what it sends is forbidden from then on.
-func (c *Chat) Kicks(by *Person, b *Bot) { c.change(by, b, "kicked") }
+func (c *Chat) Kicks(by *HumanUser, b *BotUser) { c.change(by, b, "kicked") }
 
 // Blocks has the person of a direct chat block the bot.
-func (c *Chat) Blocks(by *Person, b *Bot) { c.change(by, b, "kicked") }
+func (c *Chat) Blocks(by *HumanUser, b *BotUser) { c.change(by, b, "kicked") }
 
 // Unblocks takes that back.
-func (c *Chat) Unblocks(by *Person, b *Bot) { c.change(by, b, "member") }
+func (c *Chat) Unblocks(by *HumanUser, b *BotUser) { c.change(by, b, "member") }
 
-func (c *Chat) change(by *Person, b *Bot, status string) {
+func (c *Chat) change(by *HumanUser, b *BotUser, status string) {
 	c.mu.Lock()
 	m, before := c.standing(&b.user)
 	m.bot, m.status = b, status
@@ -94,7 +94,7 @@ func (c *Chat) standing(u *wireUser) (*member, string) {
 }
 
 // Joins has a person enter the group.
-func (c *Chat) Joins(p *Person) {
+func (c *Chat) Joins(p *HumanUser) {
 	c.mu.Lock()
 	m, before := c.standing(&p.user)
 	m.status = "member"
@@ -105,7 +105,7 @@ func (c *Chat) Joins(p *Person) {
 }
 
 // Leaves has a person go. by is who removed them: themselves when they left.
-func (c *Chat) Leaves(p, by *Person) {
+func (c *Chat) Leaves(p, by *HumanUser) {
 	c.mu.Lock()
 	m, before := c.standing(&p.user)
 	m.status = "left"
@@ -119,7 +119,7 @@ func (c *Chat) Leaves(p, by *Person) {
 }
 
 // Renames gives the group another title.
-func (c *Chat) Renames(by *Person, title string) {
+func (c *Chat) Renames(by *HumanUser, title string) {
 	c.mu.Lock()
 	c.wire.Title = title
 	c.announce(&by.user, service{NewTitle: title})
@@ -128,7 +128,7 @@ func (c *Chat) Renames(by *Person, title string) {
 }
 
 // Pins pins a message.
-func (c *Chat) Pins(by *Person, message int64) {
+func (c *Chat) Pins(by *HumanUser, message int64) {
 	c.mu.Lock()
 	if m := c.messages[message]; m != nil {
 		c.pinned = message
@@ -140,7 +140,7 @@ func (c *Chat) Pins(by *Person, message int64) {
 
 // Migrates turns a basic group into a supergroup and returns that. Calls for
 // the old id are refused with the new one from then on.
-func (c *Chat) Migrates(by *Person) *Chat {
+func (c *Chat) Migrates(by *HumanUser) *Chat {
 	c.mu.Lock()
 	to := newChat(c.of, wireChat{ID: c.of.superID(), Type: supergroup, Title: c.wire.Title})
 	for id, m := range c.members {
@@ -163,7 +163,7 @@ func (c *Chat) Migrates(by *Person) *Chat {
 }
 
 // NewTopic opens a topic of a forum and returns its id.
-func (c *Chat) NewTopic(by *Person, name string) int64 {
+func (c *Chat) NewTopic(by *HumanUser, name string) int64 {
 	c.mu.Lock()
 	m := &message{from: &by.user, date: time.Now(), topic: true, service: &service{TopicCreated: &wireTopic{Name: name, Color: 7322096}}}
 	c.add(m)
@@ -176,12 +176,12 @@ func (c *Chat) NewTopic(by *Person, name string) int64 {
 }
 
 // RenamesTopic gives a topic another name.
-func (c *Chat) RenamesTopic(by *Person, thread int64, name string) {
+func (c *Chat) RenamesTopic(by *HumanUser, thread int64, name string) {
 	c.inTopic(by, thread, service{TopicEdited: &wireTopic{Name: name}}, func(tp *topic) { tp.name = name })
 }
 
 // ClosesTopic lets nobody but administrators write in a topic.
-func (c *Chat) ClosesTopic(by *Person, thread int64) {
+func (c *Chat) ClosesTopic(by *HumanUser, thread int64) {
 	c.inTopic(by, thread, service{TopicClosed: &wireTopic{}}, func(tp *topic) { tp.closed = true })
 }
 
@@ -198,7 +198,7 @@ func (c *Chat) DropsTopic(thread int64) {
 	c.of.ring()
 }
 
-func (c *Chat) inTopic(by *Person, thread int64, s service, change func(*topic)) {
+func (c *Chat) inTopic(by *HumanUser, thread int64, s service, change func(*topic)) {
 	c.mu.Lock()
 	if tp := c.topics[thread]; tp != nil {
 		change(tp)

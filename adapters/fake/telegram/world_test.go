@@ -62,13 +62,13 @@ func TestThreadsLookAsTheyDoThere(t *testing.T) {
 		forum := w.NewForum("Family", w.maya)
 		forum.Adds(w.maya, w.bot)
 		topic := forum.NewTopic(w.maya, "Food")
-		forum.Says(w.maya, "pasta?", telegram.Said{Thread: topic})
-		forum.Says(w.maya, "in general", telegram.Said{})
+		forum.Says(w.maya, "pasta?", telegram.PostOptions{Thread: topic})
+		forum.Says(w.maya, "in general", telegram.PostOptions{})
 		plain := w.NewSupergroup("Work", w.maya)
 		plain.Adds(w.maya, w.bot)
-		q := plain.Says(w.maya, "question", telegram.Said{})
-		first := plain.Says(w.maya, "answer", telegram.Said{ReplyTo: q})
-		plain.Says(w.maya, "to the answer", telegram.Said{ReplyTo: first})
+		q := plain.Says(w.maya, "question", telegram.PostOptions{})
+		first := plain.Says(w.maya, "answer", telegram.PostOptions{ReplyTo: q})
+		plain.Says(w.maya, "to the answer", telegram.PostOptions{ReplyTo: first})
 
 		got := map[string]message{}
 		for _, u := range w.drain(t) {
@@ -102,26 +102,26 @@ func TestABotSeesOnlyWhatItMay(t *testing.T) {
 		shy := w.AddBot(telegram.BotProfile{Token: "78:b", Name: "Shy", Username: "shy_bot", Privacy: true})
 		social := w.AddBot(telegram.BotProfile{Token: "79:c", Name: "Social", Username: "social_bot", SeesBots: true})
 		g := w.NewSupergroup("Family", w.maya)
-		for _, b := range []*telegram.Bot{w.bot, shy, social} {
+		for _, b := range []*telegram.BotUser{w.bot, shy, social} {
 			g.Adds(w.maya, b)
 		}
-		as := func(b *telegram.Bot) world {
+		as := func(b *telegram.BotUser) world {
 			x := w
 			x.token = b.Token()
 			return x
 		}
-		for _, b := range []*telegram.Bot{w.bot, shy, social} {
+		for _, b := range []*telegram.BotUser{w.bot, shy, social} {
 			as(b).drain(t)
 		}
 		shys := as(shy).send(t, g.ID(), "I am shy", nil)
-		g.Says(w.maya, "just talking", telegram.Said{})
-		g.Says(w.maya, "hey @shy_bot", telegram.Said{})
-		g.Says(w.maya, "/stop", telegram.Said{})
-		g.Says(w.maya, "/stop@ada_bot", telegram.Said{})
-		g.Says(w.maya, "indeed", telegram.Said{ReplyTo: shys.ID})
+		g.Says(w.maya, "just talking", telegram.PostOptions{})
+		g.Says(w.maya, "hey @shy_bot", telegram.PostOptions{})
+		g.Says(w.maya, "/stop", telegram.PostOptions{})
+		g.Says(w.maya, "/stop@ada_bot", telegram.PostOptions{})
+		g.Says(w.maya, "indeed", telegram.PostOptions{ReplyTo: shys.ID})
 		as(w.bot).send(t, g.ID(), "a bot talks", nil)
 
-		for b, want := range map[*telegram.Bot][]string{
+		for b, want := range map[*telegram.BotUser][]string{
 			w.bot:  {"just talking", "hey @shy_bot", "/stop", "/stop@ada_bot", "indeed"},
 			shy:    {"hey @shy_bot", "/stop", "indeed"},
 			social: {"I am shy", "just talking", "hey @shy_bot", "/stop", "/stop@ada_bot", "indeed", "a bot talks"},
@@ -140,15 +140,15 @@ func TestABotSeesOnlyWhatItMay(t *testing.T) {
 func TestComingsAndGoingsAreTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
-		kai := w.AddPerson(telegram.Profile{Name: "Kai"})
+		kai := w.AddPerson(telegram.UserProfile{Name: "Kai"})
 		g := w.NewSupergroup("Family", w.maya)
 		g.Adds(w.maya, w.bot)
 		g.Joins(kai)
 		g.Renames(w.maya, "Clan")
-		g.Pins(w.maya, g.Says(kai, "pin me", telegram.Said{}))
+		g.Pins(w.maya, g.Says(kai, "pin me", telegram.PostOptions{}))
 		g.Leaves(kai, kai)
 		g.Kicks(w.maya, w.bot)
-		g.Says(w.maya, "unheard", telegram.Said{})
+		g.Says(w.maya, "unheard", telegram.PostOptions{})
 
 		var got []string
 		for _, u := range w.drain(t) {
@@ -176,7 +176,7 @@ func TestAChannelSpeaksAsItself(t *testing.T) {
 		w := newWorld(t, telegram.Options{})
 		c := w.NewChannel("News", w.maya)
 		c.Adds(w.maya, w.bot)
-		c.Says(w.maya, "extra", telegram.Said{})
+		c.Says(w.maya, "extra", telegram.PostOptions{})
 		us := w.drain(t)
 		p := us[len(us)-1].Post
 		if p == nil || p.Text != "extra" || p.From.ID != 0 || p.SenderChat == nil || p.SenderChat.ID != c.ID() {

@@ -148,14 +148,14 @@ func (b *browser) await(script string, v any, args ...any) {
 
 // A stand is a console that the browser can reach, and may look at.
 type stand struct {
-	*consoletest.World
+	*consoletest.ConsoleWorld
 	server *httptest.Server
 }
 
 // newStand serves a console, and opens it in the browser as a person would.
 func newStand(t *testing.T, b *browser) *stand {
 	t.Helper()
-	s := &stand{World: consoletest.Open(t)}
+	s := &stand{ConsoleWorld: consoletest.Open(t)}
 	s.server = httptest.NewServer(s.Console.Handler())
 	t.Cleanup(func() {
 		s.server.CloseClientConnections() // streams would stay

@@ -21,7 +21,7 @@ type LargeDataset struct {
 // Crowd fills the record with about so many events and runs, spread over two
 // hundred rooms of one mind and the last week, as an installation has that
 // was busy for long. It takes minutes.
-func (w *World) Crowd(events, runs int) LargeDataset {
+func (w *ConsoleWorld) Crowd(events, runs int) LargeDataset {
 	w.t.Helper()
 	w.Program.Say("a reason")
 	mind := spaces.Mind{Agent: "ada", Circle: "home"}
@@ -31,7 +31,7 @@ func (w *World) Crowd(events, runs int) LargeDataset {
 	for i := range rooms {
 		place, err := w.Store.Border().Open(w.t.Context(), spaces.OpenRequest{
 			Name: "room " + strconv.Itoa(i), Circle: "home", Wake: spaces.WakeMention, Agents: []spaces.AgentID{mind.Agent}, At: begin,
-			Chats: []spaces.Mapping{{Account: account, Chat: "-" + strconv.Itoa(i), Live: true}},
+			Chats: []spaces.ChatMapping{{Account: account, Chat: "-" + strconv.Itoa(i), Live: true}},
 		})
 		w.ok(err)
 		rooms[i] = place.Space
@@ -53,21 +53,21 @@ func (w *World) Crowd(events, runs int) LargeDataset {
 	}
 	busy.Wait()
 	w.keyframe = &spaces.Keyframe{Mind: mind, N: 1, Text: "what was before", Upto: int64(runs / crowdRooms * crowdRooms), Cause: "first", At: time.Now()}
-	w.ok(w.Store.Shell().Cut(w.t.Context(), "", *w.keyframe, spaces.Compacted{Cause: "first"}))
+	w.ok(w.Store.Shell().Cut(w.t.Context(), "", *w.keyframe, spaces.ContextCompacted{Cause: "first"}))
 	c.RecordedStory = w.Live("the last one")
 	c.Old = first[0]
 	return c
 }
 
 // bustle is a burst of talk in a room and one run over it.
-func (w *World) bustle(room spaces.SpaceID, mind spaces.Mind, name string, n int, at time.Time, fails bool) spaces.CycleID {
+func (w *ConsoleWorld) bustle(room spaces.SpaceID, mind spaces.Mind, name string, n int, at time.Time, fails bool) spaces.CycleID {
 	items := make([]spaces.IngestItem, max(n, 1))
 	for k := range items {
 		items[k] = spaces.IngestItem{
-			From: spaces.Identity{Platform: "telegram", User: "u" + strconv.Itoa(k%50), Kind: spaces.Human, Name: "person " + strconv.Itoa(k%50)},
+			From: spaces.PlatformIdentity{Platform: "telegram", User: "u" + strconv.Itoa(k%50), Kind: spaces.Human, Name: "person " + strconv.Itoa(k%50)},
 			Event: spaces.Event{
 				Space: room, Object: spaces.ChatObject, At: at, Source: account + "|" + name + "|" + strconv.Itoa(k),
-				Body: spaces.Said{Text: "something that somebody says about the garden, the weather and the plans for the week"},
+				Body: spaces.MessagePosted{Text: "something that somebody says about the garden, the weather and the plans for the week"},
 			},
 		}
 	}
@@ -76,7 +76,7 @@ func (w *World) bustle(room spaces.SpaceID, mind spaces.Mind, name string, n int
 		w.t.Error(err)
 		return ""
 	}
-	wake, err := w.Store.Shell().Claim(w.t.Context(), spaces.Claim{Mind: mind, Space: room, Holder: "test", TTL: time.Hour, At: at, Judge: firstWakes})
+	wake, err := w.Store.Shell().Claim(w.t.Context(), spaces.WakeClaim{Mind: mind, Space: room, Holder: "test", TTL: time.Hour, At: at, Judge: firstWakes})
 	if err != nil || wake == nil {
 		w.t.Errorf("%s is not woken: %v", name, err)
 		return ""
@@ -87,7 +87,7 @@ func (w *World) bustle(room spaces.SpaceID, mind spaces.Mind, name string, n int
 	c.Close = &spaces.CycleClose{Stop: spaces.StopSilent, Rest: "Stayed silent."}
 	if fails {
 		c.Close = &spaces.CycleClose{Stop: spaces.StopModelError, Detail: "the endpoint does not answer", Rest: "Failed."}
-		c.Inner = append(c.Inner, spaces.Denied{Denial: spaces.Denial{Agent: mind.Agent, Act: "use", Code: "tier_policy", Reason: "no", Space: room, Cycle: wake.Cycle.ID, At: at}})
+		c.Inner = append(c.Inner, spaces.CallDenied{Denial: spaces.Denial{Agent: mind.Agent, Act: "use", Code: "tier_policy", Reason: "no", Space: room, Cycle: wake.Cycle.ID, At: at}})
 	}
 	if _, err := w.Store.Shell().Commit(w.t.Context(), c); err != nil {
 		w.t.Error(err)
@@ -106,7 +106,7 @@ func firstWakes(j spaces.GateInput) []spaces.GateDecision {
 
 // Strangers fills the record with n rooms of one chat each, every one with a
 // mind of its own that ran once.
-func (w *World) Strangers(n int) {
+func (w *ConsoleWorld) Strangers(n int) {
 	w.t.Helper()
 	w.ok(w.Store.Border().Agents(w.t.Context(), []spaces.Entity{{ID: spaces.AgentID("ada").Entity(), Kind: spaces.Agent, Name: "Ada"}}))
 	begin := time.Now().Add(-7 * 24 * time.Hour).Truncate(time.Millisecond)
@@ -118,7 +118,7 @@ func (w *World) Strangers(n int) {
 				at := begin.Add(time.Duration(i) * time.Second)
 				place, err := w.Store.Border().Open(w.t.Context(), spaces.OpenRequest{
 					Name: "room " + strconv.Itoa(i), Wake: spaces.WakeMention, Agents: []spaces.AgentID{"ada"}, At: at,
-					Chats: []spaces.Mapping{{Account: account, Chat: "-" + strconv.Itoa(i), Live: true}},
+					Chats: []spaces.ChatMapping{{Account: account, Chat: "-" + strconv.Itoa(i), Live: true}},
 				})
 				w.ok(err)
 				w.bustle(place.Space, spaces.Mind{Agent: "ada", Circle: place.Circle}, strconv.Itoa(i), 5, at, false)

@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Program is a running program that is made up.
-type Program struct {
+// A FakeProgram is a running program that is made up.
+type FakeProgram struct {
 	mu        sync.Mutex // guards the fields below
 	words     string
 	cancelled []spaces.CycleID
@@ -18,28 +18,28 @@ type Program struct {
 }
 
 // Say has text stand in every field that holds words from elsewhere.
-func (p *Program) Say(text string) {
+func (p *FakeProgram) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.words = text
 }
 
-func (p *Program) text() string {
+func (p *FakeProgram) text() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.words
 }
 
 var (
-	_ console.Process  = (*Program)(nil)
-	_ console.Settings = (*Program)(nil)
+	_ console.Process  = (*FakeProgram)(nil)
+	_ console.Settings = (*FakeProgram)(nil)
 )
 
 // Started is when a made up program began.
 var Started = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // Health implements [console.Process].
-func (p *Program) Health() console.Health {
+func (p *FakeProgram) Health() console.Health {
 	h := console.Health{CoreReady: true, TrustPassed: true, Version: "0.0.0", StartedAt: Started, Listen: "127.0.0.1:7420"}
 	h.Extensions = []console.Component{
 		{Name: "model", Kind: "model", State: "configured", Healthy: true},
@@ -50,29 +50,29 @@ func (p *Program) Health() console.Health {
 }
 
 // Boot implements [console.Process].
-func (p *Program) Boot() console.Boot {
+func (p *FakeProgram) Boot() console.Boot {
 	return console.Boot{StartedAt: Started, CoreReady: true, Stages: []console.Stage{{Stage: "adapter_telegram", Status: "failed", Error: p.text()}}, Failed: []string{"adapter_telegram"}}
 }
 
 // Problems implements [console.Process].
-func (p *Program) Problems(context.Context) ([]console.Problem, error) {
+func (p *FakeProgram) Problems(context.Context) ([]console.Problem, error) {
 	return []console.Problem{{
 		Code: "TRS-A04", Severity: "fail", Subject: p.text(), Says: p.text(), Evidence: p.text(), Remedy: p.text(), Opened: Started, Seen: Started, Count: 2,
 	}}, nil
 }
 
 // Adapters implements [console.Process].
-func (p *Program) Adapters() []console.Adapter {
+func (p *FakeProgram) Adapters() []console.Adapter {
 	return []console.Adapter{{Name: "telegram", Account: "telegram:42", Handle: p.text(), State: "degraded", Reason: p.text(), Paused: p.text(), Since: &Started, Heard: &Started}}
 }
 
 // Pairings implements [console.Process].
-func (p *Program) Pairings(context.Context) ([]console.Pairing, error) {
+func (p *FakeProgram) Pairings(context.Context) ([]console.Pairing, error) {
 	return []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.text(), Expires: Started}}, nil
 }
 
 // Cancel implements [console.Process].
-func (p *Program) Cancel(_ context.Context, run spaces.CycleID) (bool, error) {
+func (p *FakeProgram) Cancel(_ context.Context, run spaces.CycleID) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.cancelled = append(p.cancelled, run)
@@ -80,14 +80,14 @@ func (p *Program) Cancel(_ context.Context, run spaces.CycleID) (bool, error) {
 }
 
 // Cancelled returns the runs that were told to end.
-func (p *Program) Cancelled() []spaces.CycleID {
+func (p *FakeProgram) Cancelled() []spaces.CycleID {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]spaces.CycleID(nil), p.cancelled...)
 }
 
 // Forget implements [console.Process].
-func (p *Program) Forget(_ context.Context, m spaces.Mind, id string) (bool, error) {
+func (p *FakeProgram) Forget(_ context.Context, m spaces.Mind, id string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if id == "none" {
@@ -98,7 +98,7 @@ func (p *Program) Forget(_ context.Context, m spaces.Mind, id string) (bool, err
 }
 
 // Correct implements [console.Process]. Without words there is no fact.
-func (p *Program) Correct(_ context.Context, m spaces.Mind, id, fact string) (bool, error) {
+func (p *FakeProgram) Correct(_ context.Context, m spaces.Mind, id, fact string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -124,14 +124,14 @@ func (noFactError) Refusal() console.ErrorAnswer {
 
 // Forgotten returns what minds were told to forget, the mind and the id, and to
 // correct, with the fact behind them.
-func (p *Program) Forgotten() []string {
+func (p *FakeProgram) Forgotten() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string(nil), p.forgotten...)
 }
 
 // Rows implements [console.Settings].
-func (p *Program) Rows() []console.SettingRow {
+func (p *FakeProgram) Rows() []console.SettingRow {
 	return []console.SettingRow{
 		{Path: "data", Value: "./data", Origin: "default"},
 		{Path: "token", Value: "***", Origin: "trestle.yaml:3"},
@@ -141,12 +141,12 @@ func (p *Program) Rows() []console.SettingRow {
 }
 
 // Schema implements [console.Settings].
-func (p *Program) Schema() []byte { return []byte(`{"title":"Trestle configuration"}`) }
+func (p *FakeProgram) Schema() []byte { return []byte(`{"title":"Trestle configuration"}`) }
 
 // Budget implements [console.Settings].
-func (p *Program) Budget(spaces.AgentID, spaces.SpaceID) int { return 400_000 }
+func (p *FakeProgram) Budget(spaces.AgentID, spaces.SpaceID) int { return 400_000 }
 
 // Price implements [console.Settings].
-func (p *Program) Price(spaces.AgentID) (console.Price, bool) {
+func (p *FakeProgram) Price(spaces.AgentID) (console.Price, bool) {
 	return console.Price{Input: 2, Cached: 0.2, Output: 8}, true
 }

@@ -25,7 +25,7 @@ const account = "telegram:42"
 // Live plays a room in which every field that a person outside can choose holds
 // text: names, titles, messages, reasons, what a model answered, what was
 // refused.
-func (w *World) Live(text string) RecordedStory {
+func (w *ConsoleWorld) Live(text string) RecordedStory {
 	w.t.Helper()
 	w.Program.Say(text)
 	now := time.Now().Truncate(time.Millisecond)
@@ -34,7 +34,7 @@ func (w *World) Live(text string) RecordedStory {
 	w.ok(w.Store.Border().Agents(w.t.Context(), []spaces.Entity{{ID: l.Mind.Agent.Entity(), Kind: spaces.Agent, Name: text}}))
 	place, err := w.Store.Border().Open(w.t.Context(), spaces.OpenRequest{
 		Name: text, Circle: "home", Wake: spaces.WakeAll, Agents: []spaces.AgentID{"ada"}, At: now.Add(-time.Hour),
-		Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: text, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: account, Chat: chat, Title: text, Live: true}},
 	})
 	w.ok(err)
 	l.Space = place.Space
@@ -55,19 +55,19 @@ func (w *World) Live(text string) RecordedStory {
 }
 
 // Deny refuses acts in one more step of the run that is under way.
-func (w *World) Deny(all ...spaces.Denial) {
+func (w *ConsoleWorld) Deny(all ...spaces.Denial) {
 	w.t.Helper()
 	w.steps++
 	c := w.step(w.wake, w.steps, time.Now(), "denied", nil, 2)
 	for _, d := range all {
-		c.Inner = append(c.Inner, spaces.Denied{Denial: d})
+		c.Inner = append(c.Inner, spaces.CallDenied{Denial: d})
 	}
 	w.commit(c)
 }
 
 // stand plays a connection that is cut and comes back, on one account, and dead
 // credentials on another. The platform's words say why.
-func (w *World) stand(text string, now time.Time) {
+func (w *ConsoleWorld) stand(text string, now time.Time) {
 	w.t.Helper()
 	for _, s := range []activity.ConnPeriod{
 		{Line: "telegram", State: activity.ConnConnecting, From: now.Add(-time.Hour), First: true},
@@ -84,12 +84,12 @@ func (w *World) stand(text string, now time.Time) {
 
 // work plays a job that failed and one that waits for its platform, in words that
 // another chose.
-func (w *World) work(text string, now time.Time) {
+func (w *ConsoleWorld) work(text string, now time.Time) {
 	w.t.Helper()
 	for _, failed := range []bool{true, false} {
-		added, err := w.Store.Jobs().Add(w.t.Context(), jobs.Job{Kind: "import", Subject: text, Progress: jobs.Progress{Total: 15_020, Unit: "messages"}}, now.Add(-time.Hour))
+		added, err := w.Store.Jobs().Add(w.t.Context(), jobs.Job{Kind: "import", Subject: text, JobProgress: jobs.JobProgress{Total: 15_020, Unit: "messages"}}, now.Add(-time.Hour))
 		w.ok(err)
-		j, err := w.Store.Jobs().Claim(w.t.Context(), jobs.Claim{ID: added.ID, Holder: text, TTL: time.Hour, At: now.Add(-time.Hour)})
+		j, err := w.Store.Jobs().Claim(w.t.Context(), jobs.JobClaim{ID: added.ID, Holder: text, TTL: time.Hour, At: now.Add(-time.Hour)})
 		w.ok(err)
 		j.Done, j.Rate, j.Note, j.Until = 6_310, 38, text, now.Add(time.Minute)
 		w.ok(w.Store.Jobs().Save(w.t.Context(), *j, time.Hour, now))
@@ -101,33 +101,33 @@ func (w *World) work(text string, now time.Time) {
 }
 
 // say records what a person says, does and is called.
-func (w *World) say(l RecordedStory, chat, text string, at time.Time) {
+func (w *ConsoleWorld) say(l RecordedStory, chat, text string, at time.Time) {
 	w.t.Helper()
-	from := spaces.Identity{Platform: "telegram", User: "u7", Kind: spaces.Human, Name: text, Handle: text}
-	item := func(body spaces.Body, ref bool) spaces.IngestItem {
+	from := spaces.PlatformIdentity{Platform: "telegram", User: "u7", Kind: spaces.Human, Name: text, Handle: text}
+	item := func(body spaces.EventBody, ref bool) spaces.IngestItem {
 		w.said++
 		id := strconv.Itoa(w.said)
 		in := spaces.IngestItem{From: from, Event: spaces.Event{
 			Space: l.Space, Object: spaces.ChatObject, Thread: spaces.ThreadID(text), At: at, Source: account + "|" + chat + "|" + id, Body: body,
 		}}
 		if ref {
-			in.Ref = spaces.Ref{Account: account, Chat: chat, Message: id}
+			in.Ref = spaces.MessageRef{Account: account, Chat: chat, Message: id}
 		}
 		return in
 	}
 	_, err := w.Store.Border().Record(w.t.Context(), spaces.IngestBatch{Account: account, At: at, Items: []spaces.IngestItem{
-		item(spaces.Said{Text: text, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1", Name: text}}}, true),
-		item(spaces.Renamed{Title: text}, false),
-		item(spaces.Unreadable{What: text, Reason: text}, false),
-		item(spaces.Reacted{Emoji: text, Ref: spaces.Ref{Account: account, Chat: chat, Message: "1"}}, false),
+		item(spaces.MessagePosted{Text: text, Attachments: []spaces.FileAttachment{{Kind: "photo", ID: "f1", Name: text}}}, true),
+		item(spaces.SpaceRenamed{Title: text}, false),
+		item(spaces.UnreadableUpdate{What: text, Reason: text}, false),
+		item(spaces.ReactionAdded{Emoji: text, Ref: spaces.MessageRef{Account: account, Chat: chat, Message: "1"}}, false),
 	}})
 	w.ok(err)
 }
 
 // cycle lives one run of two steps, the second of which may close it.
-func (w *World) cycle(l RecordedStory, text string, at time.Time, whole bool) (spaces.CycleID, spaces.EventID) {
+func (w *ConsoleWorld) cycle(l RecordedStory, text string, at time.Time, whole bool) (spaces.CycleID, spaces.EventID) {
 	w.t.Helper()
-	wake, err := w.Store.Shell().Claim(w.t.Context(), spaces.Claim{
+	wake, err := w.Store.Shell().Claim(w.t.Context(), spaces.WakeClaim{
 		Mind: l.Mind, Space: l.Space, Holder: "test", TTL: time.Hour, At: at,
 		Judge: firstWakes,
 	})
@@ -137,28 +137,28 @@ func (w *World) cycle(l RecordedStory, text string, at time.Time, whole bool) (s
 	turns := []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + text}, {Role: spaces.RoleAssistant, Text: text}}
 	c := w.step(wake, 0, at.Add(time.Second), text, turns[:1], 0)
 	c.Step.Phase, c.Turns = spaces.Contemplation, turns
-	c.Inner = []spaces.Body{spaces.Thought{Cycle: id, Text: text}}
+	c.Inner = []spaces.EventBody{spaces.ThoughtRecorded{Cycle: id, Text: text}}
 	w.commit(c)
 	args, err := json.Marshal(map[string]string{"text": text})
 	w.ok(err)
 	c = w.step(wake, 1, at.Add(3*time.Second), text, turns, 2)
-	c.Inner = []spaces.Body{
+	c.Inner = []spaces.EventBody{
 		spaces.ToolCalled{Cycle: id, Step: 1, CallID: "c1", Name: text, Args: string(args)},
-		spaces.ToolReturned{Cycle: id, Step: 1, CallID: "c1", Note: text, Took: 1200, Usage: spaces.Usage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1}},
-		spaces.Denied{Denial: spaces.Denial{
+		spaces.ToolReturned{Cycle: id, Step: 1, CallID: "c1", Note: text, Took: 1200, Usage: spaces.TokenUsage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1}},
+		spaces.CallDenied{Denial: spaces.Denial{
 			Agent: "ada", Act: text, Code: text, Reason: text, Hint: text, Space: l.Space, Cycle: id, Phase: "engagement",
 			Tier: spaces.TierMarketplace, Risk: spaces.RiskWriteOutside, At: at,
 		}},
-		spaces.Remembered{ID: "m" + w.mint(), Fact: text, What: text, Sources: []spaces.EventID{wake.Events[0].ID}, Readers: []spaces.EntityID{wake.Events[0].Actor}, Space: l.Space},
-		spaces.Goal{Text: text, Status: text},
-		spaces.Noted{Text: text, Label: text, Cycle: id},
+		spaces.MemoryAdded{ID: "m" + w.mint(), Fact: text, What: text, Sources: []spaces.EventID{wake.Events[0].ID}, Readers: []spaces.EntityID{wake.Events[0].Actor}, Space: l.Space},
+		spaces.GoalSet{Text: text, Status: text},
+		spaces.NoteAdded{Text: text, Label: text, Cycle: id},
 	}
-	c.Timers = []spaces.Timer{{ID: w.mint(), Mind: l.Mind, Kind: spaces.TimerPlan, Space: l.Space, Note: text, Due: at.Add(24 * time.Hour), Cycle: id, Plan: "p" + w.mint(), Cron: text}}
+	c.Timers = []spaces.WakeTimer{{ID: w.mint(), Mind: l.Mind, Kind: spaces.TimerPlan, Space: l.Space, Note: text, Due: at.Add(24 * time.Hour), Cycle: id, Plan: "p" + w.mint(), Cron: text}}
 	if whole {
-		c.Effect = []spaces.Effect{{
+		c.Effect = []spaces.RoomEffect{{
 			Kind: spaces.ActSend, Space: l.Space, ID: spaces.EventID(w.mint()), Text: text, Expires: at.Add(24 * time.Hour),
 			Chain: spaces.NextChain(wake.Consumed, "", "x"), Policy: spaces.Hold,
-			Origin: &spaces.Provenance{Space: l.Space, Cycle: id, Why: text},
+			Origin: &spaces.SendOrigin{Space: l.Space, Cycle: id, Why: text},
 		}}
 		c.Upto = wake.Rows[len(wake.Rows)-1].Seq
 		c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Detail: text, Rest: text, Denials: 1, Manifest: w.Offered, Plan: c.Step.Frame}
@@ -169,19 +169,19 @@ func (w *World) cycle(l RecordedStory, text string, at time.Time, whole bool) (s
 
 // step returns the commit of a step whose frame has the given turns of its
 // cycle, after those committed before.
-func (w *World) step(wake *spaces.Wake, n int, at time.Time, text string, turns []spaces.TranscriptTurn, before int) spaces.StepCommit {
+func (w *ConsoleWorld) step(wake *spaces.Wake, n int, at time.Time, text string, turns []spaces.TranscriptTurn, before int) spaces.StepCommit {
 	w.t.Helper()
 	made := &spaces.FrameSources{System: "You are " + text, Turns: max(len(turns), before), Tail: "TIME: " + text, Refs: []spaces.EventID{wake.Events[0].ID}}
-	prompt := []hud.Message{{Role: spaces.RoleSystem, Text: made.System}}
+	prompt := []hud.FrameMessage{{Role: spaces.RoleSystem, Text: made.System}}
 	if w.keyframe != nil {
 		made.Keyframe = w.keyframe.N
-		prompt = append(prompt, hud.Message{Role: spaces.RoleUser, Text: w.keyframe.Text})
+		prompt = append(prompt, hud.FrameMessage{Role: spaces.RoleUser, Text: w.keyframe.Text})
 	}
 	for _, t := range turns {
-		prompt = append(prompt, hud.Message{Role: t.Role, Text: t.Text})
+		prompt = append(prompt, hud.FrameMessage{Role: t.Role, Text: t.Text})
 	}
-	prompt = append(prompt, hud.Message{Role: spaces.RoleUser, Text: made.Tail})
-	plan, err := json.Marshal(hud.Plan{Budget: 20_000, Tokens: 900, Fixed: 3_000, Items: []hud.PlanItem{
+	prompt = append(prompt, hud.FrameMessage{Role: spaces.RoleUser, Text: made.Tail})
+	plan, err := json.Marshal(hud.FramePlan{Budget: 20_000, Tokens: 900, Fixed: 3_000, Items: []hud.PlanItem{
 		{Area: "keyframe", What: text, Form: hud.Full, Tokens: 300, Why: text}, {Area: "tail", Form: hud.Full, Tokens: 100},
 	}, Shed: []hud.PlanItem{{Area: "log", What: text, Form: hud.Nothing, Tokens: 50, Why: text}}})
 	w.ok(err)
@@ -189,19 +189,19 @@ func (w *World) step(wake *spaces.Wake, n int, at time.Time, text string, turns 
 		Lease: wake.Lease, Active: wake.Cycle.Active, At: at,
 		Step: spaces.Step{
 			Cycle: wake.Cycle.ID, N: n, Phase: spaces.Engagement, State: spaces.StepDone, Request: hud.Hash(prompt), Finish: text, At: at,
-			Usage: spaces.Usage{Prompt: 4000, Cached: 3000, Output: 50, Estimated: 3900, Calls: 1}, Frame: plan, Shown: made,
+			Usage: spaces.TokenUsage{Prompt: 4000, Cached: 3000, Output: 50, Estimated: 3900, Calls: 1}, Frame: plan, Shown: made,
 		},
 	}
 }
 
-func (w *World) commit(c spaces.StepCommit) {
+func (w *ConsoleWorld) commit(c spaces.StepCommit) {
 	w.t.Helper()
 	_, err := w.Store.Shell().Commit(w.t.Context(), c)
 	w.ok(err)
 }
 
 // deliver settles what waits to be sent: it fails, and the platform's words say why.
-func (w *World) deliver(text string, at time.Time) {
+func (w *ConsoleWorld) deliver(text string, at time.Time) {
 	w.t.Helper()
 	due, err := w.Store.Border().Claim(w.t.Context(), account, at, 10)
 	w.ok(err)

@@ -26,12 +26,12 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A World is a console with all it is on. It ends with its test.
-type World struct {
+// A ConsoleWorld is a console with all it is on. It ends with its test.
+type ConsoleWorld struct {
 	Console *console.Console
 	Store   *sqlstore.Store
-	Bus     *inproc.Bus
-	Program *Program
+	Bus     *inproc.EventBus
+	Program *FakeProgram
 	// Offered are the acts that runs are offered from now on.
 	Offered spaces.ToolManifest
 
@@ -49,9 +49,9 @@ type World struct {
 
 // Open returns a world whose record is empty and whose console serves this
 // machine alone.
-func Open(tb testing.TB) *World {
+func Open(tb testing.TB) *ConsoleWorld {
 	tb.Helper()
-	w := &World{t: tb, Bus: &inproc.Bus{After: 1000, Keep: 64}, Program: &Program{}, Offered: Acts()}
+	w := &ConsoleWorld{t: tb, Bus: &inproc.EventBus{After: 1000, Keep: 64}, Program: &FakeProgram{}, Offered: Acts()}
 	store, err := sqlite.Open(tb.Context(), sqlite.Options{Dir: tb.TempDir(), NewID: w.mint})
 	w.ok(err)
 	tb.Cleanup(func() {
@@ -84,17 +84,19 @@ func (a alarm) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (w *World) ok(err error) {
+func (w *ConsoleWorld) ok(err error) {
 	w.t.Helper()
 	if err != nil {
 		w.t.Fatal(err)
 	}
 }
 
-func (w *World) mint() string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", w.minted.Add(1)) }
+func (w *ConsoleWorld) mint() string {
+	return fmt.Sprintf("00000000-0000-7000-8000-%012d", w.minted.Add(1))
+}
 
 // Access returns from where the console may be called now.
-func (w *World) Access() console.Access {
+func (w *ConsoleWorld) Access() console.Access {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.access
@@ -102,14 +104,14 @@ func (w *World) Access() console.Access {
 
 // Allow changes from where the console may be called, as a reloaded
 // configuration does.
-func (w *World) Allow(a console.Access) {
+func (w *ConsoleWorld) Allow(a console.Access) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.access = a
 }
 
 // Key makes a key of a kind and returns it with its secret.
-func (w *World) Key(kind console.KeyKind) console.IssuedKey {
+func (w *ConsoleWorld) Key(kind console.KeyKind) console.IssuedKey {
 	w.t.Helper()
 	m := console.NewKey(kind, "test", time.Now())
 	w.ok(w.Store.Keys().AddKey(w.t.Context(), m.Key))
@@ -118,20 +120,20 @@ func (w *World) Key(kind console.KeyKind) console.IssuedKey {
 
 // longWork is the jobs of the record as a console steers them.
 type longWork struct {
-	jobs.Reader
-	desk jobs.Queue
+	jobs.JobReader
+	desk jobs.JobQueue
 }
 
 // Ask implements [console.Jobs].
-func (l longWork) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error) {
+func (l longWork) Ask(ctx context.Context, id int64, want jobs.JobState) (jobs.Job, error) {
 	return l.desk.Ask(ctx, id, want, time.Now())
 }
 
 // stream is the bus as a console reads it.
-type stream struct{ bus *inproc.Bus }
+type stream struct{ bus *inproc.EventBus }
 
 // Open implements [console.Live].
-func (s stream) Open(room int) pubsub.Stream { return s.bus.Open(room) }
+func (s stream) Open(room int) pubsub.LiveStream { return s.bus.Open(room) }
 
 // Resume implements [console.Live].
-func (s stream) Resume(id int64, room int) pubsub.Stream { return s.bus.Resume(id, room) }
+func (s stream) Resume(id int64, room int) pubsub.LiveStream { return s.bus.Resume(id, room) }

@@ -20,18 +20,18 @@ type LeakyModel struct {
 	Brief bool
 }
 
-var _ llm.Model = LeakyModel{}
+var _ llm.ChatModel = LeakyModel{}
 
 // Generate repeats the prompt, by send_message, by a <msg> tag, or as text with
 // NoCalls.
-func (p LeakyModel) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (p LeakyModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	line, ok := offline.NewestLine(r.Messages)
 	nonce := offline.FindNonce(r.Messages)
 	said := p.repeat(line.Text, r.Messages)
-	var resp llm.Response
+	var resp llm.ModelResponse
 	switch {
 	case r.NoCalls:
 		resp.Text = said
@@ -48,7 +48,7 @@ func (p LeakyModel) Generate(ctx context.Context, r llm.Request) (llm.Response, 
 }
 
 // repeat returns the text to send, within Max bytes.
-func (p LeakyModel) repeat(said string, messages []llm.Message) string {
+func (p LeakyModel) repeat(said string, messages []llm.TranscriptMessage) string {
 	limit := p.Max
 	if limit <= 0 {
 		limit = 16 << 10
@@ -66,7 +66,7 @@ func (p LeakyModel) repeat(said string, messages []llm.Message) string {
 }
 
 // freshID returns an id that no call of the transcript has.
-func freshID(r llm.Request) string {
+func freshID(r llm.ModelRequest) string {
 	n := 0
 	for i := range r.Messages {
 		n += len(r.Messages[i].Calls)
@@ -83,14 +83,14 @@ func freshID(r llm.Request) string {
 // each request.
 type InjectionVictim struct{}
 
-var _ llm.Model = InjectionVictim{}
+var _ llm.ChatModel = InjectionVictim{}
 
 // Generate obeys the first order that the transcript shows no call for.
-func (InjectionVictim) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (InjectionVictim) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
-	var resp llm.Response
+	var resp llm.ModelResponse
 	orders := openOrders(r.Messages)
 	switch {
 	case len(orders) == 0:
@@ -106,7 +106,7 @@ func (InjectionVictim) Generate(ctx context.Context, r llm.Request) (llm.Respons
 
 // openOrders returns the orders that no call of the transcript answers, in order
 // of appearance.
-func openOrders(messages []llm.Message) []llm.ToolCall {
+func openOrders(messages []llm.TranscriptMessage) []llm.ToolCall {
 	obeyed := make(map[llm.ToolCall]bool)
 	for i := range messages {
 		for _, c := range messages[i].Calls {

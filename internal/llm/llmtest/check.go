@@ -16,7 +16,7 @@ import (
 // message has text or calls. Each call has an id of its own, the name of one of
 // tools and a JSON object as arguments, and exactly one result after it and
 // before the next message of another role. Nothing else is a result.
-func Check(messages []llm.Message, tools []llm.Tool) error {
+func Check(messages []llm.TranscriptMessage, tools []llm.ToolSpec) error {
 	if err := checkTools(tools); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func Check(messages []llm.Message, tools []llm.Tool) error {
 }
 
 // checkMessages is [Check] for the messages alone.
-func checkMessages(messages []llm.Message) error {
+func checkMessages(messages []llm.TranscriptMessage) error {
 	c := checker{called: make(map[string]bool)}
 	for i := range messages {
 		if err := c.message(&messages[i]); err != nil {
@@ -40,7 +40,7 @@ func checkMessages(messages []llm.Message) error {
 	return nil
 }
 
-func checkTools(tools []llm.Tool) error {
+func checkTools(tools []llm.ToolSpec) error {
 	names := make(map[string]bool, len(tools))
 	for i := range tools {
 		if t := &tools[i]; names[t.Name] || !legalName(t.Name) {
@@ -60,7 +60,7 @@ type checker struct {
 	open   []string        // calls of the newest assistant message without a result
 }
 
-func (c *checker) message(m *llm.Message) error {
+func (c *checker) message(m *llm.TranscriptMessage) error {
 	if m.Role != llm.Assistant && len(m.Calls) > 0 {
 		return fmt.Errorf("only the assistant calls")
 	}
@@ -91,7 +91,7 @@ func (c *checker) message(m *llm.Message) error {
 	return fmt.Errorf("the role is illegal")
 }
 
-func (c *checker) assistant(m *llm.Message) error {
+func (c *checker) assistant(m *llm.TranscriptMessage) error {
 	if m.Text == "" && len(m.Calls) == 0 {
 		return fmt.Errorf("it is empty")
 	}
@@ -112,7 +112,7 @@ func (c *checker) assistant(m *llm.Message) error {
 	return nil
 }
 
-func (c *checker) result(m *llm.Message) error {
+func (c *checker) result(m *llm.TranscriptMessage) error {
 	i := slices.Index(c.open, m.CallID)
 	if i < 0 {
 		return fmt.Errorf("call %q is unknown, answered already, or not of the message before", m.CallID)

@@ -9,47 +9,47 @@ import (
 
 // Valid transcripts pass, and invalid ones report their first fault.
 func TestCheckFindsTheFirstFaultOfATranscript(t *testing.T) {
-	sys := llm.Message{Role: llm.System, Text: "You are Ada."}
-	user := llm.Message{Role: llm.User, Text: "hello"}
-	says := llm.Message{Role: llm.Assistant, Text: "hm"}
-	does := func(ids ...string) llm.Message {
-		m := llm.Message{Role: llm.Assistant}
+	sys := llm.TranscriptMessage{Role: llm.System, Text: "You are Ada."}
+	user := llm.TranscriptMessage{Role: llm.User, Text: "hello"}
+	says := llm.TranscriptMessage{Role: llm.Assistant, Text: "hm"}
+	does := func(ids ...string) llm.TranscriptMessage {
+		m := llm.TranscriptMessage{Role: llm.Assistant}
 		for _, id := range ids {
 			m.Calls = append(m.Calls, llm.ToolCall{ID: id, Name: "send_message", Args: ` {"text":"x"}`})
 		}
 		return m
 	}
-	done := func(id string) llm.Message { return llm.Message{Role: llm.Result, CallID: id} }
-	with := func(change func(*llm.ToolCall)) []llm.Message {
+	done := func(id string) llm.TranscriptMessage { return llm.TranscriptMessage{Role: llm.Result, CallID: id} }
+	with := func(change func(*llm.ToolCall)) []llm.TranscriptMessage {
 		m := does("a")
 		change(&m.Calls[0])
-		return []llm.Message{user, m, done("a")}
+		return []llm.TranscriptMessage{user, m, done("a")}
 	}
-	tools := []llm.Tool{{Name: "send_message", Schema: []byte(`{"type":"object"}`)}}
+	tools := []llm.ToolSpec{{Name: "send_message", Schema: []byte(`{"type":"object"}`)}}
 	tests := []struct {
 		name     string
-		messages []llm.Message
-		tools    []llm.Tool
+		messages []llm.TranscriptMessage
+		tools    []llm.ToolSpec
 		want     string // in the error; "" means none
 	}{
-		{"plain", []llm.Message{sys, user}, tools, ""},
-		{"two system messages", []llm.Message{sys, sys, user, user, says, says}, tools, ""},
-		{"calls and results", []llm.Message{sys, user, does("a", "b"), done("b"), done("a"), does("c"), done("c"), says, user}, tools, ""},
-		{"a call of a tool that is gone", []llm.Message{user, does("a"), done("a")}, []llm.Tool{{Name: "other"}}, ""},
+		{"plain", []llm.TranscriptMessage{sys, user}, tools, ""},
+		{"two system messages", []llm.TranscriptMessage{sys, sys, user, user, says, says}, tools, ""},
+		{"calls and results", []llm.TranscriptMessage{sys, user, does("a", "b"), done("b"), done("a"), does("c"), done("c"), says, user}, tools, ""},
+		{"a call of a tool that is gone", []llm.TranscriptMessage{user, does("a"), done("a")}, []llm.ToolSpec{{Name: "other"}}, ""},
 		{"nothing", nil, tools, "none of them speaks"},
-		{"only a system message", []llm.Message{sys}, tools, "none of them speaks"},
-		{"a late system message", []llm.Message{user, sys}, tools, "come first"},
-		{"an empty assistant", []llm.Message{user, {Role: llm.Assistant}}, tools, "message 1 (assistant): it is empty"},
-		{"an empty user", []llm.Message{{Role: llm.User}}, tools, "it is empty"},
-		{"an unknown role", []llm.Message{{Role: "developer", Text: "x"}}, tools, "role is illegal"},
-		{"a call without a result at the end", []llm.Message{user, does("a")}, tools, "ends with 1 calls"},
-		{"a call without a result before a user", []llm.Message{user, does("a", "b"), done("a"), user}, tools, "1 calls before it have no result"},
-		{"a call without a result before the assistant", []llm.Message{user, does("a"), says}, tools, "1 calls before it have no result"},
-		{"two results", []llm.Message{user, does("a"), done("a"), done("a")}, tools, "answered already"},
-		{"a result of nothing", []llm.Message{user, done("z")}, tools, "unknown"},
-		{"a result of long ago", []llm.Message{user, does("a"), done("a"), says, done("a")}, tools, "answered already"},
-		{"an id used again", []llm.Message{user, does("a"), done("a"), does("a"), done("a")}, tools, "taken"},
-		{"an id used twice", []llm.Message{user, does("a", "a"), done("a")}, tools, "taken"},
+		{"only a system message", []llm.TranscriptMessage{sys}, tools, "none of them speaks"},
+		{"a late system message", []llm.TranscriptMessage{user, sys}, tools, "come first"},
+		{"an empty assistant", []llm.TranscriptMessage{user, {Role: llm.Assistant}}, tools, "message 1 (assistant): it is empty"},
+		{"an empty user", []llm.TranscriptMessage{{Role: llm.User}}, tools, "it is empty"},
+		{"an unknown role", []llm.TranscriptMessage{{Role: "developer", Text: "x"}}, tools, "role is illegal"},
+		{"a call without a result at the end", []llm.TranscriptMessage{user, does("a")}, tools, "ends with 1 calls"},
+		{"a call without a result before a user", []llm.TranscriptMessage{user, does("a", "b"), done("a"), user}, tools, "1 calls before it have no result"},
+		{"a call without a result before the assistant", []llm.TranscriptMessage{user, does("a"), says}, tools, "1 calls before it have no result"},
+		{"two results", []llm.TranscriptMessage{user, does("a"), done("a"), done("a")}, tools, "answered already"},
+		{"a result of nothing", []llm.TranscriptMessage{user, done("z")}, tools, "unknown"},
+		{"a result of long ago", []llm.TranscriptMessage{user, does("a"), done("a"), says, done("a")}, tools, "answered already"},
+		{"an id used again", []llm.TranscriptMessage{user, does("a"), done("a"), does("a"), done("a")}, tools, "taken"},
+		{"an id used twice", []llm.TranscriptMessage{user, does("a", "a"), done("a")}, tools, "taken"},
 		{"no id", with(func(c *llm.ToolCall) { c.ID = "" }), tools, "empty or taken"},
 		{"no name", with(func(c *llm.ToolCall) { c.Name = "" }), tools, "illegal"},
 		{"a name of words", with(func(c *llm.ToolCall) { c.Name = "send message" }), tools, "illegal"},
@@ -59,10 +59,10 @@ func TestCheckFindsTheFirstFaultOfATranscript(t *testing.T) {
 		{"arguments null", with(func(c *llm.ToolCall) { c.Args = "null" }), tools, "no JSON object"},
 		{"arguments cut off", with(func(c *llm.ToolCall) { c.Args = `{"text":` }), tools, "no JSON object"},
 		{"arguments twice", with(func(c *llm.ToolCall) { c.Args = `{}{}` }), tools, "no JSON object"},
-		{"a user that calls", []llm.Message{{Role: llm.User, Text: "x", Calls: does("a").Calls}}, tools, "only the assistant"},
-		{"a user that answers", []llm.Message{{Role: llm.User, Text: "x", CallID: "a"}}, tools, "only a result"},
-		{"a tool twice", []llm.Message{user}, append(tools[:1:1], tools...), "taken"},
-		{"a tool without a schema's form", []llm.Message{user}, []llm.Tool{{Name: "x", Schema: []byte(`true`)}}, "no JSON object"},
+		{"a user that calls", []llm.TranscriptMessage{{Role: llm.User, Text: "x", Calls: does("a").Calls}}, tools, "only the assistant"},
+		{"a user that answers", []llm.TranscriptMessage{{Role: llm.User, Text: "x", CallID: "a"}}, tools, "only a result"},
+		{"a tool twice", []llm.TranscriptMessage{user}, append(tools[:1:1], tools...), "taken"},
+		{"a tool without a schema's form", []llm.TranscriptMessage{user}, []llm.ToolSpec{{Name: "x", Schema: []byte(`true`)}}, "no JSON object"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

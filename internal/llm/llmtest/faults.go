@@ -88,7 +88,7 @@ const manyCalls = 200
 
 // inject applies a fault. It returns true when the answer is complete, else it may
 // have changed resp.
-func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest, f EndpointFault, resp *llm.Response) bool {
+func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest, f EndpointFault, resp *llm.ModelResponse) bool {
 	switch f.Kind {
 	case None, faultKinds:
 		return false
@@ -96,7 +96,7 @@ func (s *Server) inject(w http.ResponseWriter, r *http.Request, req *wireRequest
 		req.Stream = false
 		return false
 	case Empty:
-		*resp = llm.Response{Finish: llm.Stopped, Usage: resp.Usage}
+		*resp = llm.ModelResponse{Finish: llm.Stopped, Usage: resp.Usage}
 		return false
 	case CutLength:
 		resp.Finish = llm.Length
@@ -144,7 +144,7 @@ func writeRefusal(w http.ResponseWriter, f EndpointFault) {
 }
 
 // breakStream writes the beginning of a stream and then fails.
-func breakStream(w http.ResponseWriter, r *http.Request, req wireRequest, k FaultKind, resp llm.Response) {
+func breakStream(w http.ResponseWriter, r *http.Request, req wireRequest, k FaultKind, resp llm.ModelResponse) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	if k != HangAfterHeaders {
 		all := answerEvents(req, 0, resp, splitHalves)
@@ -188,7 +188,7 @@ func writeGarbage(w http.ResponseWriter, k FaultKind) {
 }
 
 // cutShort removes the second half of the answer.
-func cutShort(resp *llm.Response) {
+func cutShort(resp *llm.ModelResponse) {
 	resp.Text = strings.ToValidUTF8(resp.Text[:len(resp.Text)/2], "")
 	if n := len(resp.Calls); n > 0 {
 		last := &resp.Calls[n-1]

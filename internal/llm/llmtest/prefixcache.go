@@ -68,7 +68,7 @@ func promptOf(req wireRequest) []byte {
 	return b
 }
 
-func appendMessage(b []byte, m *llm.Message) []byte {
+func appendMessage(b []byte, m *llm.TranscriptMessage) []byte {
 	b = append(append(b, m.Role...), '\n')
 	b = append(append(b, m.Text...), '\n')
 	for i := range m.Calls {
@@ -86,7 +86,7 @@ type toolCache struct {
 
 type decodedTools struct {
 	raw   json.RawMessage
-	tools []llm.Tool
+	tools []llm.ToolSpec
 	bad   error // of checkTools
 }
 

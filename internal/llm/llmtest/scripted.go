@@ -14,44 +14,44 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
 )
 
-// Scripted is a model that follows a script and records its requests.
-type Scripted struct {
+// ScriptedModel is a model that follows a script and records its requests.
+type ScriptedModel struct {
 	// Fail, such as t.Errorf, is called when a request finds no step. Without it such a
 	// request panics.
 	Fail func(format string, args ...any)
 
 	mu       sync.Mutex // guards all below
 	steps    []ScriptStep
-	requests []llm.Request
+	requests []llm.ModelRequest
 }
 
 // A ScriptStep is one entry of a script.
 type ScriptStep struct {
 	// When selects the requests of the step. Default: any.
-	When func(llm.Request) bool
+	When func(llm.ModelRequest) bool
 	// Always keeps the step for further requests. Default: it is used once.
 	Always bool
 	// Do answers in place of Response and Err. Default: those are returned.
-	Do func(context.Context, llm.Request) (llm.Response, error)
+	Do func(context.Context, llm.ModelRequest) (llm.ModelResponse, error)
 
 	// Gap is the pause before each piece of the answer, a few words each. Default: none,
 	// the answer arrives whole.
 	Gap time.Duration
 
-	Response llm.Response
+	Response llm.ModelResponse
 	Err      error
 }
 
-var _ llm.Model = (*Scripted)(nil)
+var _ llm.ChatModel = (*ScriptedModel)(nil)
 
 // NewScripted returns a model that answers each request by the first matching step
 // that is not used up.
-func NewScripted(fail func(format string, args ...any), steps ...ScriptStep) *Scripted {
-	return &Scripted{Fail: fail, steps: steps}
+func NewScripted(fail func(format string, args ...any), steps ...ScriptStep) *ScriptedModel {
+	return &ScriptedModel{Fail: fail, steps: steps}
 }
 
 // Add appends steps to the script.
-func (s *Scripted) Add(steps ...ScriptStep) {
+func (s *ScriptedModel) Add(steps ...ScriptStep) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.steps = append(s.steps, steps...)
@@ -59,9 +59,9 @@ func (s *Scripted) Add(steps ...ScriptStep) {
 
 // Generate records r and follows the script. It estimates missing usage and derives
 // a missing finish reason.
-func (s *Scripted) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (s *ScriptedModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	step, n, ok := s.next(r)
 	if !ok {
@@ -72,15 +72,15 @@ func (s *Scripted) Generate(ctx context.Context, r llm.Request) (llm.Response, e
 		resp, err = step.Do(ctx, r)
 	}
 	if err != nil {
-		return llm.Response{}, err
+		return llm.ModelResponse{}, err
 	}
 	if step.Gap > 0 && !hearPieces(ctx, r, resp, step.Gap) {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	return fillResponse(r, resp), nil
 }
 
-func (s *Scripted) next(r llm.Request) (step ScriptStep, n int, ok bool) {
+func (s *ScriptedModel) next(r llm.ModelRequest) (step ScriptStep, n int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, CopyRequest(r))
@@ -97,7 +97,7 @@ func (s *Scripted) next(r llm.Request) (step ScriptStep, n int, ok bool) {
 	return ScriptStep{}, n, false
 }
 
-func (s *Scripted) failExhausted(r llm.Request, n int) (llm.Response, error) {
+func (s *ScriptedModel) failExhausted(r llm.ModelRequest, n int) (llm.ModelResponse, error) {
 	const format = "llmtest: request %d finds no step in the script; its last message: %s"
 	last := "none"
 	if len(r.Messages) > 0 {
@@ -107,18 +107,18 @@ func (s *Scripted) failExhausted(r llm.Request, n int) (llm.Response, error) {
 		panic(fmt.Sprintf(format, n, last))
 	}
 	s.Fail(format, n, last)
-	return llm.Response{}, &llm.Error{Kind: llm.Rejected, Err: fmt.Errorf("script exhausted at request %d", n)}
+	return llm.ModelResponse{}, &llm.Error{Kind: llm.Rejected, Err: fmt.Errorf("script exhausted at request %d", n)}
 }
 
 // Requests returns the requests so far, in order.
-func (s *Scripted) Requests() []llm.Request {
+func (s *ScriptedModel) Requests() []llm.ModelRequest {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
 }
 
 // Left returns how many steps that are used once were not used.
-func (s *Scripted) Left() int {
+func (s *ScriptedModel) Left() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
@@ -131,10 +131,12 @@ func (s *Scripted) Left() int {
 }
 
 // Says is a step that answers with text.
-func Says(text string) ScriptStep { return ScriptStep{Response: llm.Response{Text: text}} }
+func Says(text string) ScriptStep { return ScriptStep{Response: llm.ModelResponse{Text: text}} }
 
 // Calls is a step that requests the given tool calls.
-func Calls(calls ...llm.ToolCall) ScriptStep { return ScriptStep{Response: llm.Response{Calls: calls}} }
+func Calls(calls ...llm.ToolCall) ScriptStep {
+	return ScriptStep{Response: llm.ModelResponse{Calls: calls}}
+}
 
 // Fails is a step that fails with an error of the given kind.
 func Fails(kind llm.ErrorKind) ScriptStep {
@@ -152,7 +154,7 @@ func Call(id, name string, args any) llm.ToolCall {
 }
 
 // fillResponse fills in the fields that a scripted response omits.
-func fillResponse(r llm.Request, resp llm.Response) llm.Response {
+func fillResponse(r llm.ModelRequest, resp llm.ModelResponse) llm.ModelResponse {
 	if resp.Finish == "" {
 		resp.Finish = llm.Stopped
 		if len(resp.Calls) > 0 {
@@ -166,7 +168,7 @@ func fillResponse(r llm.Request, resp llm.Response) llm.Response {
 }
 
 // CopyRequest returns a request that shares no memory with r.
-func CopyRequest(r llm.Request) llm.Request {
+func CopyRequest(r llm.ModelRequest) llm.ModelRequest {
 	r.Messages = slices.Clone(r.Messages)
 	for i := range r.Messages {
 		r.Messages[i].Calls = slices.Clone(r.Messages[i].Calls)
@@ -196,8 +198,8 @@ func splitWords(s string) []string {
 
 // hearPieces calls r.Hear with the growing answer, piece by piece, with a gap before
 // each. It returns false when ctx ends.
-func hearPieces(ctx context.Context, r llm.Request, resp llm.Response, gap time.Duration) bool {
-	var soFar llm.Response
+func hearPieces(ctx context.Context, r llm.ModelRequest, resp llm.ModelResponse, gap time.Duration) bool {
+	var soFar llm.ModelResponse
 	say := func(into *string, piece string) bool {
 		if piece == "" {
 			return true

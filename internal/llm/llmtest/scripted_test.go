@@ -12,14 +12,14 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-func thinking(r llm.Request) bool { return r.NoCalls }
+func thinking(r llm.ModelRequest) bool { return r.NoCalls }
 
 func TestScriptIsFollowedByOrderAndByMatch(t *testing.T) {
-	s := NewScripted(t.Errorf, Says("one"), ScriptStep{When: thinking, Always: true, Response: llm.Response{Text: "hm"}}, Fails(llm.Limited))
+	s := NewScripted(t.Errorf, Says("one"), ScriptStep{When: thinking, Always: true, Response: llm.ModelResponse{Text: "hm"}}, Fails(llm.Limited))
 	s.Add(Calls(Call("a", "react", map[string]string{"emoji": "👋"})))
 	var got []string
 	for _, noCalls := range []bool{false, true, false, true, false} {
-		r, err := s.Generate(t.Context(), llm.Request{NoCalls: noCalls, Messages: []llm.Message{{Role: llm.User, Text: "x"}}})
+		r, err := s.Generate(t.Context(), llm.ModelRequest{NoCalls: noCalls, Messages: []llm.TranscriptMessage{{Role: llm.User, Text: "x"}}})
 		if err != nil {
 			got = append(got, llm.KindOf(err).String())
 			continue
@@ -40,7 +40,7 @@ func TestScriptIsFollowedByOrderAndByMatch(t *testing.T) {
 func TestExhaustedScriptFailsTheTest(t *testing.T) {
 	var said string
 	s := NewScripted(func(format string, args ...any) { said = fmt.Sprintf(format, args...) })
-	_, err := s.Generate(t.Context(), llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "are you there?"}}})
+	_, err := s.Generate(t.Context(), llm.ModelRequest{Messages: []llm.TranscriptMessage{{Role: llm.User, Text: "are you there?"}}})
 	if _, ok := errors.AsType[*llm.Error](err); !ok || !strings.Contains(said, "request 1") || !strings.Contains(said, "are you there?") {
 		t.Errorf("error %v, said %q", err, said)
 	}
@@ -49,14 +49,14 @@ func TestExhaustedScriptFailsTheTest(t *testing.T) {
 			t.Error("without Fail it is silent")
 		}
 	}()
-	_, _ = new(Scripted).Generate(t.Context(), llm.Request{})
+	_, _ = new(ScriptedModel).Generate(t.Context(), llm.ModelRequest{})
 }
 
 func TestRecordedRequestsDoNotChangeLater(t *testing.T) {
 	s := NewScripted(t.Errorf, Says("x"))
-	r := llm.Request{
-		Messages: []llm.Message{{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a"}}}},
-		Tools:    []llm.Tool{{Name: "t", Schema: []byte("{}")}},
+	r := llm.ModelRequest{
+		Messages: []llm.TranscriptMessage{{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a"}}}},
+		Tools:    []llm.ToolSpec{{Name: "t", Schema: []byte("{}")}},
 	}
 	if _, err := s.Generate(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestAScriptedAnswerIsHeardPieceByPiece(t *testing.T) {
 		s := NewScripted(t.Errorf, step)
 		var heard []string
 		began := time.Now()
-		got, err := s.Generate(t.Context(), llm.Request{Hear: func(r llm.Response) { heard = append(heard, r.Calls[0].Args) }})
+		got, err := s.Generate(t.Context(), llm.ModelRequest{Hear: func(r llm.ModelResponse) { heard = append(heard, r.Calls[0].Args) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestAPiecemealAnswerEndsWithItsContext(t *testing.T) {
 		step.Gap = time.Minute
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := NewScripted(t.Errorf, step).Generate(ctx, llm.Request{}); llm.KindOf(err) != llm.Timeout {
+		if _, err := NewScripted(t.Errorf, step).Generate(ctx, llm.ModelRequest{}); llm.KindOf(err) != llm.Timeout {
 			t.Errorf("error %v, want a timeout", err)
 		}
 	})

@@ -36,18 +36,18 @@ import (
 // fields before the first request.
 type Server struct {
 	// Model answers. Its errors become HTTP errors of the fitting status.
-	Model llm.Model
+	Model llm.ChatModel
 	// Key is the bearer token that requests must carry. Default: any or none.
 	Key string
 	// Names are the models that exist. Default: every name does.
 	Names []string
 	// Delay returns the latency of the answer to a request. Default: none.
-	Delay func(llm.Request) time.Duration
+	Delay func(llm.ModelRequest) time.Duration
 	// Gap is the pause before each piece of a streamed answer, which is then split into
 	// a few words each. Default: none; a stream has two halves.
 	Gap time.Duration
 	// Fault returns the fault of the nth request, from 1. Default: none.
-	Fault func(n int, r llm.Request) EndpointFault
+	Fault func(n int, r llm.ModelRequest) EndpointFault
 	// Window limits the tokens of a request that are read. The beginning of a longer one
 	// is dropped silently, as some servers do. Default: no limit.
 	Window int
@@ -129,7 +129,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	n := s.ledger.begin(&LedgerEntry{
 		At:        time.Now(),
-		Request:   req.Request,
+		Request:   req.ModelRequest,
 		Stream:    req.Stream,
 		Bytes:     body.Len(),
 		Usage:     llm.TokenUsage{Prompt: prompt, Cached: cached},
@@ -139,7 +139,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 }
 
 // dropBeginning cuts n bytes from the beginning of a transcript.
-func dropBeginning(messages []llm.Message, n int) {
+func dropBeginning(messages []llm.TranscriptMessage, n int) {
 	for i := range messages {
 		text := &messages[i].Text
 		k := min(n, len(*text))
@@ -173,22 +173,22 @@ func (s *Server) violation(req *wireRequest) error {
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, req wireRequest, n int, u llm.TokenUsage) {
 	var fault EndpointFault
 	if s.Fault != nil {
-		fault = s.Fault(n, req.Request)
+		fault = s.Fault(n, req.ModelRequest)
 	}
 	if fault.Kind == NoStreamOptions && !req.Usage {
 		fault.Kind = None
 	}
 	s.ledger.mark(n, fault.Kind)
-	if s.Delay != nil && !waitFor(r.Context(), s.Delay(req.Request)) {
+	if s.Delay != nil && !waitFor(r.Context(), s.Delay(req.ModelRequest)) {
 		return
 	}
 	if !s.exists(req.Model) {
 		writeError(w, http.StatusNotFound, "model_not_found", "The model `"+req.Model+"` does not exist.")
 		return
 	}
-	resp, err := llm.Response{}, error(nil)
+	resp, err := llm.ModelResponse{}, error(nil)
 	if fault.Kind.asksModel() {
-		resp, err = s.Model.Generate(r.Context(), req.Request)
+		resp, err = s.Model.Generate(r.Context(), req.ModelRequest)
 	}
 	if err != nil {
 		writeModelError(w, err)
@@ -267,7 +267,7 @@ func writeModelError(w http.ResponseWriter, err error) {
 type LedgerEntry struct {
 	N         int // from 1, in order of arrival
 	At        time.Time
-	Request   llm.Request
+	Request   llm.ModelRequest
 	Stream    bool
 	Bytes     int // of the body
 	Fault     FaultKind
@@ -322,7 +322,7 @@ func (l *ledger) mark(n int, kind FaultKind) {
 	}
 }
 
-func (l *ledger) served(n int, resp llm.Response) {
+func (l *ledger) served(n int, resp llm.ModelResponse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.totals.Served++

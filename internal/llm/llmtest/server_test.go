@@ -36,7 +36,7 @@ func bodyWith(text string, more string) string {
 }
 
 func TestPlainAnswerHasMessageUsageAndLedger(t *testing.T) {
-	s := &Server{Model: NewScripted(t.Errorf, ScriptStep{Response: llm.Response{Text: "hi", Calls: []llm.ToolCall{Call("a", "x", struct{}{})}}})}
+	s := &Server{Model: NewScripted(t.Errorf, ScriptStep{Response: llm.ModelResponse{Text: "hi", Calls: []llm.ToolCall{Call("a", "x", struct{}{})}}})}
 	status, body := post(t, s, bodyWith("hello", ""))
 	var got struct {
 		Choices []struct {
@@ -181,7 +181,7 @@ func TestErrorsOfTheModelBecomeHTTPErrors(t *testing.T) {
 
 func TestDelayHoldsTheAnswerBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{Model: LeakyModel{}, Delay: func(llm.Request) time.Duration { return time.Second }}
+		s := &Server{Model: LeakyModel{}, Delay: func(llm.ModelRequest) time.Duration { return time.Second }}
 		start := time.Now()
 		if status, _ := post(t, s, bodyWith("x", "")); status != http.StatusOK || time.Since(start) != time.Second {
 			t.Errorf("%d after %s, want 200 after 1s", status, time.Since(start))
@@ -191,7 +191,7 @@ func TestDelayHoldsTheAnswerBack(t *testing.T) {
 
 func TestServeEndsWithItsContextEvenWhileRequestsHang(t *testing.T) {
 	hangs := make(chan struct{})
-	s := &Server{Model: LeakyModel{}, Fault: func(int, llm.Request) EndpointFault {
+	s := &Server{Model: LeakyModel{}, Fault: func(int, llm.ModelRequest) EndpointFault {
 		close(hangs)
 		return EndpointFault{Kind: HangBeforeHeaders}
 	}}

@@ -16,7 +16,7 @@ import (
 
 // A wireRequest is the body of a chat completion.
 type wireRequest struct {
-	llm.Request
+	llm.ModelRequest
 	Stream   bool
 	Usage    bool            // stream_options.include_usage
 	RawTools json.RawMessage // may alias the body
@@ -57,7 +57,7 @@ func decodeRequest(body []byte) (wireRequest, error) {
 	return w, nil
 }
 
-func decodeMessage(raw json.RawMessage) (llm.Message, error) {
+func decodeMessage(raw json.RawMessage) (llm.TranscriptMessage, error) {
 	var m struct {
 		Role      llm.MessageRole `json:"role"`
 		Content   json.RawMessage `json:"content"`
@@ -71,11 +71,11 @@ func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 		} `json:"tool_calls"`
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return llm.Message{}, err
+		return llm.TranscriptMessage{}, err
 	}
-	out := llm.Message{Role: m.Role, CallID: m.CallID}
+	out := llm.TranscriptMessage{Role: m.Role, CallID: m.CallID}
 	if err := decodeContent(m.Content, &out); err != nil {
-		return llm.Message{}, err
+		return llm.TranscriptMessage{}, err
 	}
 	for _, c := range m.ToolCalls {
 		out.Calls = append(out.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Args: c.Function.Args})
@@ -85,7 +85,7 @@ func decodeMessage(raw json.RawMessage) (llm.Message, error) {
 
 // decodeContent decodes a text, nothing, or a list of parts: texts, and images as
 // data URLs.
-func decodeContent(raw json.RawMessage, into *llm.Message) error {
+func decodeContent(raw json.RawMessage, into *llm.TranscriptMessage) error {
 	if len(raw) == 0 || json.Unmarshal(raw, &into.Text) == nil {
 		return nil
 	}
@@ -115,7 +115,7 @@ func decodeContent(raw json.RawMessage, into *llm.Message) error {
 }
 
 // decodeTools reads the tools of a request. The schemas are copies.
-func decodeTools(raw json.RawMessage) ([]llm.Tool, error) {
+func decodeTools(raw json.RawMessage) ([]llm.ToolSpec, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
@@ -129,10 +129,10 @@ func decodeTools(raw json.RawMessage) ([]llm.Tool, error) {
 	if json.Unmarshal(raw, &list) != nil {
 		return nil, errNoRequest
 	}
-	tools := make([]llm.Tool, len(list))
+	tools := make([]llm.ToolSpec, len(list))
 	for i := range list {
 		f := &list[i].Function
-		tools[i] = llm.Tool{Name: f.Name, Description: f.Description, Schema: slices.Clone(f.Parameters)}
+		tools[i] = llm.ToolSpec{Name: f.Name, Description: f.Description, Schema: slices.Clone(f.Parameters)}
 	}
 	return tools, nil
 }
@@ -183,7 +183,7 @@ type wireAnswer struct {
 }
 
 // writeAnswer writes a whole answer, as a stream if the request asks for one.
-func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp llm.Response) {
+func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp llm.ModelResponse) {
 	if !req.Stream {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write(wholeAnswer(req, n, resp))
@@ -195,7 +195,7 @@ func writeAnswer(w http.ResponseWriter, req wireRequest, n int, resp llm.Respons
 }
 
 // wholeAnswer returns the answer as one JSON object.
-func wholeAnswer(req wireRequest, n int, resp llm.Response) []byte {
+func wholeAnswer(req wireRequest, n int, resp llm.ModelResponse) []byte {
 	a := newAnswer(n, req.Model, "chat.completion")
 	finish := string(resp.Finish)
 	message := &delta{Role: string(llm.Assistant), Content: resp.Text}
@@ -208,7 +208,7 @@ func wholeAnswer(req wireRequest, n int, resp llm.Response) []byte {
 }
 
 // answerEvents returns the answer as events, with texts and arguments split by cut.
-func answerEvents(req wireRequest, n int, resp llm.Response, cut func(string) []string) [][]byte {
+func answerEvents(req wireRequest, n int, resp llm.ModelResponse, cut func(string) []string) [][]byte {
 	var events [][]byte
 	add := func(d delta, finish string) { events = append(events, streamEvent(n, req.Model, d, finish)) }
 	text := cut(resp.Text)

@@ -39,16 +39,18 @@ func FuzzDecodeRequest(f *testing.F) {
 }
 
 func TestRequestsAreReadInEveryForm(t *testing.T) {
-	user := func(text string) []llm.Message { return []llm.Message{{Role: llm.User, Text: text}} }
+	user := func(text string) []llm.TranscriptMessage {
+		return []llm.TranscriptMessage{{Role: llm.User, Text: text}}
+	}
 	raw := json.RawMessage(`[{"type":"function","function":{"name":"x","parameters":{"a":[1,2]}}}]`)
 	want := []wireRequest{
-		{Request: llm.Request{Model: "m", Messages: user("a\n\"b\" \\ < ❤ 😀 /")}, Stream: true, Usage: true},
-		{Request: llm.Request{Model: "m", MaxOutput: 7}, RawTools: json.RawMessage("null")},
-		{Request: llm.Request{Model: "m", NoCalls: true, MaxOutput: 9, CacheKey: "k", Messages: []llm.Message{
+		{ModelRequest: llm.ModelRequest{Model: "m", Messages: user("a\n\"b\" \\ < ❤ 😀 /")}, Stream: true, Usage: true},
+		{ModelRequest: llm.ModelRequest{Model: "m", MaxOutput: 7}, RawTools: json.RawMessage("null")},
+		{ModelRequest: llm.ModelRequest{Model: "m", NoCalls: true, MaxOutput: 9, CacheKey: "k", Messages: []llm.TranscriptMessage{
 			{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "x", Args: `{"k":1}`}}}, {Role: llm.Result, CallID: "a"},
 		}}, RawTools: raw},
-		{Request: llm.Request{Messages: user("ab")}},
-		{Request: llm.Request{Messages: user("a")}, Stream: true, Usage: true},
+		{ModelRequest: llm.ModelRequest{Messages: user("ab")}},
+		{ModelRequest: llm.ModelRequest{Messages: user("a")}, Stream: true, Usage: true},
 	}
 	for i, want := range want {
 		got, err := decodeRequest([]byte(bodies[i]))

@@ -9,10 +9,10 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-// A Line is one INBOX line of a prompt, as
+// An InboxLine is one INBOX line of a prompt, as
 //
 //	#a7 [Family] Kai (human): "hello there" ← TRIGGER
-type Line struct {
+type InboxLine struct {
 	ID       string // with its #
 	Space    string
 	Who      string
@@ -31,7 +31,7 @@ const (
 
 // NewestLine returns the newest INBOX line of the user messages: the last one marked
 // as a trigger, else the last one of any. ok is false when there is none.
-func NewestLine(messages []llm.Message) (newest Line, ok bool) {
+func NewestLine(messages []llm.TranscriptMessage) (newest InboxLine, ok bool) {
 	newest, ok = lastLine(messages, triggerMark)
 	if !ok {
 		newest, ok = lastLine(messages, "")
@@ -43,7 +43,7 @@ func NewestLine(messages []llm.Message) (newest Line, ok bool) {
 }
 
 // lastLine returns the last INBOX line that has the mark after its text.
-func lastLine(messages []llm.Message, mark string) (Line, bool) {
+func lastLine(messages []llm.TranscriptMessage, mark string) (InboxLine, bool) {
 	for _, m := range slices.Backward(messages) {
 		text := m.Text
 		if m.Role != llm.User || !strings.Contains(text, mark) {
@@ -57,37 +57,37 @@ func lastLine(messages []llm.Message, mark string) (Line, bool) {
 			text = text[:max(0, at-1)]
 		}
 	}
-	return Line{}, false
+	return InboxLine{}, false
 }
 
 // parseLine parses one line of a prompt. Details between the author and the colon (`
 // ↩#a6 thread "title"`) are skipped.
-func parseLine(s string) (l Line, ok bool) {
+func parseLine(s string) (l InboxLine, ok bool) {
 	s = strings.TrimSpace(s)
 	if !strings.HasPrefix(s, "#") {
-		return Line{}, false
+		return InboxLine{}, false
 	}
 	from := textStart(s)
 	if from < 0 {
-		return Line{}, false
+		return InboxLine{}, false
 	}
 	id, head, ok := strings.Cut(s[:from], " [")
 	if !ok {
-		return Line{}, false
+		return InboxLine{}, false
 	}
 	space, who, ok := strings.Cut(head, "] ")
 	if !ok {
-		return Line{}, false
+		return InboxLine{}, false
 	}
 	end := from + 1 + textEnd(s[from+1:])
 	var text string
 	if json.Unmarshal([]byte(s[from:end]), &text) != nil {
-		return Line{}, false
+		return InboxLine{}, false
 	}
 	if at := kindOfSpeaker.FindStringIndex(who); at != nil {
 		who = who[:at[0]]
 	}
-	return Line{
+	return InboxLine{
 		ID: id, Space: space, Who: strings.TrimSuffix(who, ": "), Text: text,
 		Trigger: strings.Contains(s[end:], triggerMark),
 		bare:    s[:end],
@@ -127,7 +127,7 @@ func textEnd(s string) int {
 
 // wasAnswered reports whether the assistant sent something after the message in
 // which l first appeared.
-func wasAnswered(messages []llm.Message, l Line) bool {
+func wasAnswered(messages []llm.TranscriptMessage, l InboxLine) bool {
 	seen := false
 	for i := range messages {
 		m := &messages[i]
@@ -145,7 +145,7 @@ func wasAnswered(messages []llm.Message, l Line) bool {
 }
 
 // sendsMessage reports whether an assistant message sends a message to a chat.
-func sendsMessage(m *llm.Message) bool {
+func sendsMessage(m *llm.TranscriptMessage) bool {
 	for i := range m.Calls {
 		if n := m.Calls[i].Name; n == "send_message" || n == "send_reply" {
 			return true

@@ -17,11 +17,11 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// Model answers each newest INBOX line once. The zero value is ready for use; calls
+// OfflineModel answers each newest INBOX line once. The zero value is ready for use; calls
 // may be concurrent.
-type Model struct{}
+type OfflineModel struct{}
 
-var _ llm.Model = Model{}
+var _ llm.ChatModel = OfflineModel{}
 
 const label = "(offline model)"
 
@@ -31,12 +31,12 @@ const quoted = 200
 // Generate sends one message about the newest INBOX line, by a call of send_message
 // or by a <msg> tag, and stops once a message was sent after that line. With NoCalls
 // it returns text only.
-func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (OfflineModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	line, ok := NewestLine(r.Messages)
-	resp := llm.Response{Finish: llm.Stopped}
+	resp := llm.ModelResponse{Finish: llm.Stopped}
 	switch nonce := FindNonce(r.Messages); {
 	case !ok:
 		resp.Text = label + " There is nothing to answer."
@@ -56,12 +56,12 @@ func (Model) Generate(ctx context.Context, r llm.Request) (llm.Response, error) 
 	return resp, nil
 }
 
-func replyText(l Line) string {
+func replyText(l InboxLine) string {
 	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_BASE_URL and OPENAI_API_KEY for a real one.", label, oneLine(l.Text))
 }
 
 // messageCall returns a call of send_message with an id that counts the earlier calls.
-func messageCall(r llm.Request, l Line) llm.ToolCall {
+func messageCall(r llm.ModelRequest, l InboxLine) llm.ToolCall {
 	n := 0
 	for i := range r.Messages {
 		n += len(r.Messages[i].Calls)
@@ -73,15 +73,15 @@ func messageCall(r llm.Request, l Line) llm.ToolCall {
 	return llm.ToolCall{ID: fmt.Sprintf("offline_%d_%s", n+1, strings.TrimPrefix(l.ID, "#")), Name: "send_message", Args: string(args)}
 }
 
-func hasTool(tools []llm.Tool, name string) bool {
-	return slices.ContainsFunc(tools, func(t llm.Tool) bool { return t.Name == name })
+func hasTool(tools []llm.ToolSpec, name string) bool {
+	return slices.ContainsFunc(tools, func(t llm.ToolSpec) bool { return t.Name == name })
 }
 
 var nonceExample = regexp.MustCompile(`<msg [^<>]*\bk="([A-Za-z0-9]+)"`)
 
 // FindNonce finds the nonce of the tags dialect in the instructions of the last user
 // message. It is "" when there is none.
-func FindNonce(messages []llm.Message) string {
+func FindNonce(messages []llm.TranscriptMessage) string {
 	for _, m := range slices.Backward(messages) {
 		if m.Role != llm.User {
 			continue
@@ -106,7 +106,7 @@ func oneLine(s string) string {
 
 // EstimateUsage estimates the tokens of a request and its answer as a quarter of their
 // bytes.
-func EstimateUsage(r llm.Request, resp llm.Response) llm.TokenUsage {
+func EstimateUsage(r llm.ModelRequest, resp llm.ModelResponse) llm.TokenUsage {
 	out := len(resp.Text)
 	for _, c := range resp.Calls {
 		out += len(c.Name) + len(c.Args)

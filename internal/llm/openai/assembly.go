@@ -26,7 +26,7 @@ const mostCalls = 512
 // A tool call arrives in pieces that should have its index, and the first one its id
 // and name; endpoints omit or repeat any of the three. See partFor.
 type streamAssembler struct {
-	request llm.Request
+	request llm.ModelRequest
 	sees    bool // its images were sent
 	mint    func() string
 	text    strings.Builder
@@ -72,8 +72,8 @@ func (a *streamAssembler) add(line []byte) error {
 }
 
 // soFar returns the answer as far as it has arrived.
-func (a *streamAssembler) soFar() llm.Response {
-	resp := llm.Response{Text: withoutReasoning(a.text.String())}
+func (a *streamAssembler) soFar() llm.ModelResponse {
+	resp := llm.ModelResponse{Text: withoutReasoning(a.text.String())}
 	if !a.request.NoCalls {
 		for _, p := range a.calls {
 			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: p.name, Args: p.args.String()})
@@ -172,14 +172,14 @@ func (p *partialCall) continuedBy(c *callPart) bool {
 }
 
 // finish returns the whole answer. sent is the size of the request in bytes.
-func (a *streamAssembler) finish(sent int) (llm.Response, error) {
+func (a *streamAssembler) finish(sent int) (llm.ModelResponse, error) {
 	switch {
 	case a.reason == "" && !a.plain:
-		return llm.Response{}, errCut
+		return llm.ModelResponse{}, errCut
 	case a.reason == "error":
-		return llm.Response{}, &apiError{reason: errorReason{Message: errBroken.Error()}}
+		return llm.ModelResponse{}, &apiError{reason: errorReason{Message: errBroken.Error()}}
 	}
-	resp := llm.Response{Text: withoutReasoning(a.text.String()), Finish: a.finishReason(), Usage: a.tokenUsage(sent)}
+	resp := llm.ModelResponse{Text: withoutReasoning(a.text.String()), Finish: a.finishReason(), Usage: a.tokenUsage(sent)}
 	if resp.Finish == llm.Called {
 		resp.Calls = a.wholeCalls()
 	}

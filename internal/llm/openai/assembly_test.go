@@ -146,8 +146,8 @@ func TestCallsAreAssembledHoweverTheyCome(t *testing.T) {
 			c.options.MintID = numbered()
 			r := hello
 			r.Messages = append(r.Messages[:2:2],
-				llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "old", Name: "x", Args: "{}"}}},
-				llm.Message{Role: llm.Result, CallID: "old", Text: "done"})
+				llm.TranscriptMessage{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "old", Name: "x", Args: "{}"}}},
+				llm.TranscriptMessage{Role: llm.Result, CallID: "old", Text: "done"})
 			got, err := c.Generate(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
@@ -309,8 +309,8 @@ func FuzzStream(f *testing.F) {
 				return &http.Response{StatusCode: http.StatusOK, Body: src}, nil
 			})})
 		r := hello
-		r.Messages = append(r.Messages[:2:2], llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "x", Args: "{}"}}},
-			llm.Message{Role: llm.Result, CallID: "a"})
+		r.Messages = append(r.Messages[:2:2], llm.TranscriptMessage{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "x", Args: "{}"}}},
+			llm.TranscriptMessage{Role: llm.Result, CallID: "a"})
 		got, err := c.Generate(t.Context(), r)
 		if err != nil {
 			if got.Text != "" || got.Calls != nil {
@@ -382,16 +382,16 @@ func TestAnAnswerIsHeardAsItComes(t *testing.T) {
 	for name, srv := range map[string]*llmtest.Server{
 		"in halves": {},
 		"piecemeal": {Gap: time.Microsecond},
-		"whole": {Fault: func(int, llm.Request) llmtest.EndpointFault {
+		"whole": {Fault: func(int, llm.ModelRequest) llmtest.EndpointFault {
 			return llmtest.EndpointFault{Kind: llmtest.PlainJSON}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv.Model = llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer})
 			c := newClient(t, srv, Options{})
-			var heard []llm.Response
+			var heard []llm.ModelResponse
 			r := hello
-			r.Hear = func(soFar llm.Response) { heard = append(heard, soFar) }
+			r.Hear = func(soFar llm.ModelResponse) { heard = append(heard, soFar) }
 			got, err := c.Generate(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
@@ -409,7 +409,7 @@ func TestAnAnswerIsHeardAsItComes(t *testing.T) {
 }
 
 // begins reports whether so far is a beginning of whole.
-func begins(whole, soFar llm.Response) bool {
+func begins(whole, soFar llm.ModelResponse) bool {
 	if !strings.HasPrefix(whole.Text, soFar.Text) || len(soFar.Calls) > len(whole.Calls) {
 		return false
 	}
@@ -425,7 +425,7 @@ func begins(whole, soFar llm.Response) bool {
 func TestHearStartsAgainWithEachAttempt(t *testing.T) {
 	srv := &llmtest.Server{
 		Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer, Always: true}),
-		Fault: func(n int, _ llm.Request) llmtest.EndpointFault {
+		Fault: func(n int, _ llm.ModelRequest) llmtest.EndpointFault {
 			if n == 1 {
 				return llmtest.EndpointFault{Kind: llmtest.CutQuietly}
 			}
@@ -434,9 +434,9 @@ func TestHearStartsAgainWithEachAttempt(t *testing.T) {
 	}
 	m := &llm.RetryingModel{Model: newClient(t, srv, Options{}), FirstWait: time.Millisecond}
 	shorter := 0
-	var last llm.Response
+	var last llm.ModelResponse
 	r := hello
-	r.Hear = func(soFar llm.Response) {
+	r.Hear = func(soFar llm.ModelResponse) {
 		if !begins(soFar, last) {
 			shorter++
 		}
@@ -452,7 +452,7 @@ func TestForbiddenCallsAreNotHeard(t *testing.T) {
 	c := canned(t, 200, nil, stream(calls(`{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}`), called))
 	r := hello
 	r.NoCalls = true
-	r.Hear = func(soFar llm.Response) {
+	r.Hear = func(soFar llm.ModelResponse) {
 		if len(soFar.Calls) > 0 {
 			t.Errorf("heard %+v", soFar.Calls)
 		}

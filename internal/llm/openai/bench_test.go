@@ -10,15 +10,15 @@ import (
 )
 
 // usualRequest is about as large as a request of a lively chat: 20 KB.
-func usualRequest() llm.Request {
-	r := llm.Request{Model: "m", MaxOutput: 1000, CacheKey: "mind"}
-	r.Messages = append(r.Messages, llm.Message{Role: llm.System, Text: strings.Repeat("You are Ada, and you live in chats.\n", 100)})
+func usualRequest() llm.ModelRequest {
+	r := llm.ModelRequest{Model: "m", MaxOutput: 1000, CacheKey: "mind"}
+	r.Messages = append(r.Messages, llm.TranscriptMessage{Role: llm.System, Text: strings.Repeat("You are Ada, and you live in chats.\n", 100)})
 	for range 40 {
-		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: strings.Repeat(`#a7 [Family] Kai (human): "hello there"`+"\n", 8)})
+		r.Messages = append(r.Messages, llm.TranscriptMessage{Role: llm.User, Text: strings.Repeat(`#a7 [Family] Kai (human): "hello there"`+"\n", 8)})
 	}
-	r.Messages = append(r.Messages, llm.Message{Role: llm.User, Text: `#b1 [Family] Kai (human): "are you there?" ← TRIGGER`})
+	r.Messages = append(r.Messages, llm.TranscriptMessage{Role: llm.User, Text: `#b1 [Family] Kai (human): "are you there?" ← TRIGGER`})
 	for range 15 {
-		r.Tools = append(r.Tools, llm.Tool{Name: "send_message", Description: strings.Repeat("word ", 20), Schema: hello.Tools[0].Schema})
+		r.Tools = append(r.Tools, llm.ToolSpec{Name: "send_message", Description: strings.Repeat("word ", 20), Schema: hello.Tools[0].Schema})
 	}
 	return r
 }

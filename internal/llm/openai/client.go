@@ -60,7 +60,7 @@ type Client struct {
 	bodies   bodyCache
 }
 
-var _ llm.Model = (*Client)(nil)
+var _ llm.ChatModel = (*Client)(nil)
 
 // New returns a client for an endpoint, or an error when BaseURL is not an http or
 // https URL. It opens no connection.
@@ -117,7 +117,7 @@ func newTransport() *http.Transport {
 
 // Generate implements [llm.Model]. The error of a call whose ctx ended is
 // [llm.Interrupted].
-func (c *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (c *Client) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	call, w := c.watch(ctx)
 	defer w.stop()
 	for {
@@ -128,13 +128,13 @@ func (c *Client) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 			return resp, nil
 		}
 		if !c.quirks.learn(r.Model, known, p, err) {
-			return llm.Response{}, c.explain(ctx, call, err)
+			return llm.ModelResponse{}, c.explain(ctx, call, err)
 		}
 	}
 }
 
 // ask sends one request and reads its answer.
-func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p parameters) (llm.Response, error) {
+func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.ModelRequest, p parameters) (llm.ModelResponse, error) {
 	body := c.bodies.take(r.CacheKey)
 	defer c.bodies.putFor(r.CacheKey, body)
 	body.write(r, p)
@@ -148,7 +148,7 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p param
 	library.HTTPClient = x
 	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, libraryRequest(r, p))
 	if err != nil {
-		return llm.Response{}, err
+		return llm.ModelResponse{}, err
 	}
 	defer func() { _ = stream.Close() }() // the answer is complete or discarded
 
@@ -159,10 +159,10 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p param
 			break
 		}
 		if err != nil {
-			return llm.Response{}, err
+			return llm.ModelResponse{}, err
 		}
 		if err := a.add(line); err != nil {
-			return llm.Response{}, err
+			return llm.ModelResponse{}, err
 		}
 	}
 	resp, err := a.finish(len(body.bytes))
@@ -174,7 +174,7 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.Request, p param
 
 // libraryRequest returns the fields that the library validates before it sends: model and
 // tools. The exchange sets the body.
-func libraryRequest(r llm.Request, p parameters) goopenai.ChatCompletionRequest {
+func libraryRequest(r llm.ModelRequest, p parameters) goopenai.ChatCompletionRequest {
 	o := goopenai.ChatCompletionRequest{Model: r.Model, ReasoningEffort: p.effort}
 	if len(r.Tools) > 0 {
 		o.Tools = []goopenai.Tool{{Type: goopenai.ToolTypeFunction}}

@@ -22,17 +22,17 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
-var hello = llm.Request{
+var hello = llm.ModelRequest{
 	Model: "m",
-	Messages: []llm.Message{
+	Messages: []llm.TranscriptMessage{
 		{Role: llm.System, Text: "You are Ada."},
 		{Role: llm.User, Text: `#a7 [Family] Kai (human): "hello <there>" ← TRIGGER`},
 	},
-	Tools:     []llm.Tool{{Name: "send_message", Description: "Says something.", Schema: []byte(`{"type":"object","properties":{"text":{"type":"string"}}}`)}},
+	Tools:     []llm.ToolSpec{{Name: "send_message", Description: "Says something.", Schema: []byte(`{"type":"object","properties":{"text":{"type":"string"}}}`)}},
 	MaxOutput: 100,
 }
 
-var goodAnswer = llm.Response{Text: "I shall greet Kai, ¡olé!", Calls: []llm.ToolCall{
+var goodAnswer = llm.ModelResponse{Text: "I shall greet Kai, ¡olé!", Calls: []llm.ToolCall{
 	llmtest.Call("call_a", "send_message", map[string]string{"text": "Hello, Kai! ❤"}),
 	llmtest.Call("call_b", "react", map[string]string{"message": "#a7", "emoji": "👋"}),
 }}
@@ -78,14 +78,14 @@ func TestAnswerArrivesWholeFromStreamAndFromPlainJSON(t *testing.T) {
 			srv := &llmtest.Server{
 				Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer}),
 				Key:   "sk-secret",
-				Fault: func(int, llm.Request) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: kind} },
+				Fault: func(int, llm.ModelRequest) llmtest.EndpointFault { return llmtest.EndpointFault{Kind: kind} },
 			}
 			c := newClient(t, srv, Options{APIKey: "sk-secret"})
 			got, err := c.Generate(t.Context(), hello)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := llm.Response{Text: goodAnswer.Text, Calls: goodAnswer.Calls, Finish: llm.Called}
+			want := llm.ModelResponse{Text: goodAnswer.Text, Calls: goodAnswer.Calls, Finish: llm.Called}
 			want.Usage = srv.Ledger()[0].Usage
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
@@ -121,28 +121,28 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 		llmtest.BadTranscript:     llm.Rejected,
 		llmtest.ErrorInStream:     llm.Unavailable,
 	}
-	answers := map[llmtest.FaultKind]func(*testing.T, llm.Response){
+	answers := map[llmtest.FaultKind]func(*testing.T, llm.ModelResponse){
 		llmtest.NoStreamOptions: isGoodAnswer,
 		llmtest.PlainJSON:       isGoodAnswer,
-		llmtest.Empty: func(t *testing.T, r llm.Response) {
+		llmtest.Empty: func(t *testing.T, r llm.ModelResponse) {
 			t.Helper()
 			if r.Text != "" || len(r.Calls) > 0 || r.Finish != llm.Stopped {
 				t.Errorf("answer = %+v, want an empty one", r)
 			}
 		},
-		llmtest.CutLength: func(t *testing.T, r llm.Response) {
+		llmtest.CutLength: func(t *testing.T, r llm.ModelResponse) {
 			t.Helper()
 			if len(r.Calls) > 0 || r.Finish != llm.Length || r.Text == "" {
 				t.Errorf("answer = %+v, want text and no calls", r)
 			}
 		},
-		llmtest.ManyCalls: func(t *testing.T, r llm.Response) {
+		llmtest.ManyCalls: func(t *testing.T, r llm.ModelResponse) {
 			t.Helper()
 			if len(r.Calls) != 200 || r.Finish != llm.Called {
 				t.Errorf("%d calls, finish %s, want 200", len(r.Calls), r.Finish)
 			}
 		},
-		llmtest.UnknownTool: func(t *testing.T, r llm.Response) {
+		llmtest.UnknownTool: func(t *testing.T, r llm.ModelResponse) {
 			t.Helper()
 			if len(r.Calls) != 1 || r.Calls[0].Name != "launch_rocket" {
 				t.Errorf("calls = %+v, want the unknown tool", r.Calls)
@@ -154,7 +154,7 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 			t.Parallel()
 			srv := &llmtest.Server{
 				Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer, Always: true}),
-				Fault: func(int, llm.Request) llmtest.EndpointFault {
+				Fault: func(int, llm.ModelRequest) llmtest.EndpointFault {
 					return llmtest.EndpointFault{Kind: kind, RetryAfter: 1500 * time.Millisecond}
 				},
 			}
@@ -184,14 +184,14 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 			if kind == llmtest.TooMany && e.RetryAfter != 2*time.Second {
 				t.Errorf("retry after = %s, want 2s", e.RetryAfter)
 			}
-			if !cmp.Equal(got, llm.Response{}) {
+			if !cmp.Equal(got, llm.ModelResponse{}) {
 				t.Errorf("a failed call has the answer %+v", got)
 			}
 		})
 	}
 }
 
-func isGoodAnswer(t *testing.T, r llm.Response) {
+func isGoodAnswer(t *testing.T, r llm.ModelResponse) {
 	t.Helper()
 	if r.Text != goodAnswer.Text || !slices.Equal(r.Calls, goodAnswer.Calls) {
 		t.Errorf("answer = %+v, want %+v", r, goodAnswer)
@@ -279,8 +279,8 @@ func TestCallsAreSignedOnceTheEndpointMissesIt(t *testing.T) {
 	r.CacheKey = "kai" // whose body is kept, and written on
 	for range 3 {
 		r.Messages = append(slices.Clip(r.Messages),
-			llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "look", Args: "{}"}, {ID: "b", Name: "look", Args: "{}"}}},
-			llm.Message{Role: llm.Result, CallID: "a", Text: "seen"}, llm.Message{Role: llm.Result, CallID: "b", Text: "seen"})
+			llm.TranscriptMessage{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "look", Args: "{}"}, {ID: "b", Name: "look", Args: "{}"}}},
+			llm.TranscriptMessage{Role: llm.Result, CallID: "a", Text: "seen"}, llm.TranscriptMessage{Role: llm.Result, CallID: "b", Text: "seen"})
 		if _, err := c.Generate(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}

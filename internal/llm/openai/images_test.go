@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
 
-var looking = llm.Request{Model: "m", Messages: []llm.Message{
+var looking = llm.ModelRequest{Model: "m", Messages: []llm.TranscriptMessage{
 	{Role: llm.System, Text: "You see."},
 	{Role: llm.User, Text: "what is this?", Pictures: []llm.ModelImage{
 		{Media: "image/png", Data: []byte("\x89PNG"), Tokens: 100}, {Media: "image/jpeg", Data: bytes.Repeat([]byte("x"), 40_000), Tokens: 200},

@@ -83,7 +83,7 @@ func (q *quirks) learn(name string, known quirk, p parameters, err error) bool {
 
 // parametersFor returns the parameters of a request given the known quirks of its
 // model.
-func (c *Client) parametersFor(r llm.Request, known quirk) parameters {
+func (c *Client) parametersFor(r llm.ModelRequest, known quirk) parameters {
 	p := parameters{usage: known&noUsage == 0, effort: effortFor(r), pictures: known&noPictures == 0 && hasPictures(r), signed: known&wantsSigned != 0}
 	if c.ownCache && known&noCacheKey == 0 {
 		p.cacheKey = r.CacheKey
@@ -98,7 +98,7 @@ func (c *Client) parametersFor(r llm.Request, known quirk) parameters {
 }
 
 // hasPictures reports whether any message of a request has images.
-func hasPictures(r llm.Request) bool {
+func hasPictures(r llm.ModelRequest) bool {
 	return slices.ContainsFunc(r.Messages, withImages)
 }
 
@@ -114,7 +114,7 @@ func isReasoningModel(name string) bool {
 
 // effortFor returns the reasoning effort of a request: some models accept tools only
 // without reasoning.
-func effortFor(r llm.Request) string {
+func effortFor(r llm.ModelRequest) string {
 	if len(r.Tools) > 0 && (r.Model == goopenai.GPT6Sol || r.Model == goopenai.GPT6Luna) {
 		return goopenai.ReasoningEffortNone
 	}

@@ -18,10 +18,10 @@ import (
 type requestBody struct {
 	bytes    []byte
 	model    string
-	tools    []llm.Tool
-	messages []llm.Message // those before the first with images, which are large and rarely reused
-	ends     []int         // of each message in bytes
-	signed   bool          // tool calls carry signatures
+	tools    []llm.ToolSpec
+	messages []llm.TranscriptMessage // those before the first with images, which are large and rarely reused
+	ends     []int                   // of each message in bytes
+	signed   bool                    // tool calls carry signatures
 }
 
 // write makes b the body of r.
@@ -29,7 +29,7 @@ type requestBody struct {
 // The order of the fields puts what changes least first, so that two requests with
 // the same tools and first messages are equal up to the first different message.
 // Schemas are copied unchanged.
-func (b *requestBody) write(r llm.Request, p parameters) {
+func (b *requestBody) write(r llm.ModelRequest, p parameters) {
 	known := b.commonMessages(&r, p.signed)
 	if known == 0 {
 		b.bytes = append(slices.Grow(b.bytes[:0], roughSize(r)), `{"model":`...)
@@ -54,7 +54,7 @@ func (b *requestBody) write(r llm.Request, p parameters) {
 
 // remember stores the values behind the body, of which the first known messages are
 // unchanged. It copies messages and calls, whose memory belongs to the caller.
-func (b *requestBody) remember(known int, messages []llm.Message) {
+func (b *requestBody) remember(known int, messages []llm.TranscriptMessage) {
 	before := b.messages
 	b.messages = slices.Grow(b.messages[:known], len(messages)-known)
 	for _, m := range messages[known:] {
@@ -78,7 +78,7 @@ func (b *requestBody) memorySize() int {
 const messageRoom = 96 + 48
 
 // commonMessages returns how many messages at the beginning of r are in the body already.
-func (b *requestBody) commonMessages(r *llm.Request, signed bool) int {
+func (b *requestBody) commonMessages(r *llm.ModelRequest, signed bool) int {
 	if b.model != r.Model || b.signed != signed || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
 		return 0
 	}
@@ -89,21 +89,21 @@ func (b *requestBody) commonMessages(r *llm.Request, signed bool) int {
 	return n
 }
 
-func sameTool(a, b llm.Tool) bool {
+func sameTool(a, b llm.ToolSpec) bool {
 	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
 }
 
 // sameMessage reports whether two messages without images are equal. Messages of one
 // conversation mostly share their strings, so the comparison rarely reads them.
-func sameMessage(a, b *llm.Message) bool {
+func sameMessage(a, b *llm.TranscriptMessage) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls) && !withImages(*b)
 }
 
 // withImages reports whether a message has images.
-func withImages(m llm.Message) bool { return len(m.Pictures) > 0 }
+func withImages(m llm.TranscriptMessage) bool { return len(m.Pictures) > 0 }
 
 // appendEnd appends the fields after the messages.
-func appendEnd(b []byte, r *llm.Request, p parameters) []byte {
+func appendEnd(b []byte, r *llm.ModelRequest, p parameters) []byte {
 	b = append(b, `],"stream":true`...)
 	if p.usage {
 		b = append(b, `,"stream_options":{"include_usage":true}`...)
@@ -127,7 +127,7 @@ func appendEnd(b []byte, r *llm.Request, p parameters) []byte {
 }
 
 // roughSize estimates the JSON size of a request.
-func roughSize(r llm.Request) int {
+func roughSize(r llm.ModelRequest) int {
 	n := 256
 	for i := range r.Tools {
 		n += 96 + len(r.Tools[i].Description) + len(r.Tools[i].Schema)
@@ -145,7 +145,7 @@ func roughSize(r llm.Request) int {
 	return n + n/16
 }
 
-func appendTools(b []byte, tools []llm.Tool) []byte {
+func appendTools(b []byte, tools []llm.ToolSpec) []byte {
 	if len(tools) == 0 {
 		return b
 	}
@@ -174,7 +174,7 @@ func appendTools(b []byte, tools []llm.Tool) []byte {
 // call (ai.google.dev/gemini-api/docs/thought-signatures).
 const unsigned = `,"extra_content":{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 
-func appendMessage(b []byte, m *llm.Message, p parameters) []byte {
+func appendMessage(b []byte, m *llm.TranscriptMessage, p parameters) []byte {
 	b = append(b, `{"role":`...)
 	b = appendText(b, string(m.Role))
 	if m.Role == llm.Result {
@@ -216,7 +216,7 @@ func appendMessage(b []byte, m *llm.Message, p parameters) []byte {
 }
 
 // appendParts appends the text of a message and then its images.
-func appendParts(b []byte, m *llm.Message) []byte {
+func appendParts(b []byte, m *llm.TranscriptMessage) []byte {
 	b = append(b, `[{"type":"text","text":`...)
 	b = appendText(b, m.Text)
 	b = append(b, '}')

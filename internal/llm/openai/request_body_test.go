@@ -21,8 +21,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // fromLibrary decodes a message with go-openai.
-func fromLibrary(m goopenai.ChatCompletionMessage) llm.Message {
-	out := llm.Message{Role: llm.MessageRole(m.Role), Text: m.Content, CallID: m.ToolCallID}
+func fromLibrary(m goopenai.ChatCompletionMessage) llm.TranscriptMessage {
+	out := llm.TranscriptMessage{Role: llm.MessageRole(m.Role), Text: m.Content, CallID: m.ToolCallID}
 	for _, c := range m.ToolCalls {
 		out.Calls = append(out.Calls, llm.ToolCall{ID: c.ID, Name: c.Function.Name, Args: c.Function.Arguments})
 	}
@@ -30,14 +30,14 @@ func fromLibrary(m goopenai.ChatCompletionMessage) llm.Message {
 }
 
 // written returns the body of a request without reuse.
-func written(r llm.Request, p parameters) []byte {
+func written(r llm.ModelRequest, p parameters) []byte {
 	var b requestBody
 	b.write(r, p)
 	return b.bytes
 }
 
-func anyMessage(t *rapid.T) llm.Message {
-	m := llm.Message{
+func anyMessage(t *rapid.T) llm.TranscriptMessage {
+	m := llm.TranscriptMessage{
 		Role: rapid.SampledFrom([]llm.MessageRole{llm.System, llm.User, llm.Assistant, llm.Result}).Draw(t, "role"),
 		Text: rapid.String().Draw(t, "text"),
 	}
@@ -57,7 +57,7 @@ func anyMessage(t *rapid.T) llm.Message {
 func TestMessagesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 6).Draw(t, "messages")
-		body := written(llm.Request{Model: "m", Messages: want}, parameters{usage: true})
+		body := written(llm.ModelRequest{Model: "m", Messages: want}, parameters{usage: true})
 		var got goopenai.ChatCompletionRequest
 		if err := json.Unmarshal(body, &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -77,14 +77,14 @@ func TestMessagesSurviveTheWire(t *testing.T) {
 func TestSharedMessagesAreSharedBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		shared := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 4).Draw(t, "shared")
-		more := func(name string) llm.Request {
-			return llm.Request{
+		more := func(name string) llm.ModelRequest {
+			return llm.ModelRequest{
 				Model: "m", Tools: hello.Tools, NoCalls: rapid.Bool().Draw(t, name+" no calls"),
 				Messages: append(slices.Clip(shared), rapid.SliceOfN(rapid.Custom(anyMessage), 1, 3).Draw(t, name)...),
 			}
 		}
 		a, b := written(more("a"), parameters{}), written(more("b"), parameters{usage: true, cacheKey: "k"})
-		prefix := written(llm.Request{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
+		prefix := written(llm.ModelRequest{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
 		prefix, _, _ = bytes.Cut(prefix, []byte(`],"stream":true`))
 		if !bytes.HasPrefix(a, prefix) || !bytes.HasPrefix(b, prefix) {
 			t.Fatalf("not a prefix of both:\n%s\n%s\n%s", prefix, a, b)
@@ -94,7 +94,7 @@ func TestSharedMessagesAreSharedBytes(t *testing.T) {
 
 // A reused body equals a newly written one.
 func TestReusedBodyEqualsANewOne(t *testing.T) {
-	some := rapid.SampledFrom([]llm.Message{
+	some := rapid.SampledFrom([]llm.TranscriptMessage{
 		{Role: llm.User, Text: "INBOX"},
 		{Role: llm.Assistant, Text: "INBOX"},
 		{Role: llm.User, Text: "INBOX", Pictures: []llm.ModelImage{{Media: "image/png", Data: []byte("p"), Tokens: 1}}},
@@ -103,12 +103,12 @@ func TestReusedBodyEqualsANewOne(t *testing.T) {
 		{Role: llm.Result, CallID: "a", Text: "INBOX"},
 		{Role: llm.Result, CallID: "b", Text: "INBOX"},
 	})
-	tools := append(hello.Tools[:1:1], llm.Tool{Name: "rest"})
+	tools := append(hello.Tools[:1:1], llm.ToolSpec{Name: "rest"})
 	rapid.Check(t, func(t *rapid.T) {
 		var b requestBody
-		var before []llm.Message
+		var before []llm.TranscriptMessage
 		for range rapid.IntRange(2, 20).Draw(t, "requests") {
-			r := llm.Request{
+			r := llm.ModelRequest{
 				Model: rapid.SampledFrom([]string{"m", "m", "m", "n"}).Draw(t, "model"), NoCalls: rapid.Bool().Draw(t, "no calls"), MaxOutput: 9,
 				Tools:    tools[:rapid.IntRange(1, 2).Draw(t, "tools")],
 				Messages: append(slices.Clip(before[:rapid.IntRange(0, len(before)).Draw(t, "shared")]), rapid.SliceOfN(some, 0, 3).Draw(t, "more")...),
@@ -126,13 +126,13 @@ func TestReusedBodyEqualsANewOne(t *testing.T) {
 // A body holds copies: the caller reuses the memory of a request.
 func TestBodyHoldsCopiesOfMessages(t *testing.T) {
 	var b requestBody
-	messages, calls := make([]llm.Message, 5), make([]llm.ToolCall, 5)
+	messages, calls := make([]llm.TranscriptMessage, 5), make([]llm.ToolCall, 5)
 	for k, n := range []int{3, 5, 2, 4} {
 		for i := range n {
 			calls[i] = llm.ToolCall{ID: strconv.Itoa(max(i, 2*k)), Name: "rest"}
-			messages[i] = llm.Message{Role: llm.Assistant, Calls: calls[i : i+1 : i+1]}
+			messages[i] = llm.TranscriptMessage{Role: llm.Assistant, Calls: calls[i : i+1 : i+1]}
 		}
-		r := llm.Request{Model: "m", Messages: messages[:n]}
+		r := llm.ModelRequest{Model: "m", Messages: messages[:n]}
 		b.write(r, parameters{})
 		if want := written(r, parameters{}); string(b.bytes) != string(want) {
 			t.Errorf("request %d: got\n%s\nwant\n%s", k, b.bytes, want)
@@ -184,11 +184,11 @@ func TestBodyIsTheGoldenOne(t *testing.T) {
 	r := hello
 	r.NoCalls = true
 	r.CacheKey = "mind-1"
-	r.Tools = append(r.Tools[:1:1], llm.Tool{Name: "rest"})
+	r.Tools = append(r.Tools[:1:1], llm.ToolSpec{Name: "rest"})
 	r.Messages = append(r.Messages[:2:2],
-		llm.Message{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "c1", Name: "send_message", Args: `{"text":"hi\n"}`}}},
-		llm.Message{Role: llm.Result, CallID: "c1", Text: ""},
-		llm.Message{Role: llm.Assistant, Text: "Responded to Kai.\x01"},
+		llm.TranscriptMessage{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "c1", Name: "send_message", Args: `{"text":"hi\n"}`}}},
+		llm.TranscriptMessage{Role: llm.Result, CallID: "c1", Text: ""},
+		llm.TranscriptMessage{Role: llm.Assistant, Text: "Responded to Kai.\x01"},
 	)
 	body := written(r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
 	if !json.Valid(body) {
@@ -223,12 +223,12 @@ func TestReasoningModelsAreKnownByName(t *testing.T) {
 		"gpt-4o": false, "olmo": false, "o": false, "": false, "gpt-50/x": false, "openhermes": false,
 	} {
 		c := mustNew(t, Options{BaseURL: "http://model.test", Transport: fakeTransport(nil)})
-		got := c.parametersFor(llm.Request{Model: name, MaxOutput: 1}, 0).maxOutput
+		got := c.parametersFor(llm.ModelRequest{Model: name, MaxOutput: 1}, 0).maxOutput
 		if (got == maxCompletionTokens) != want {
 			t.Errorf("%s is sent %s", name, got)
 		}
 	}
-	if p := mustNew(t, Options{}).parametersFor(llm.Request{Model: strings.Repeat("x", 3)}, 0); p.maxOutput != "" {
+	if p := mustNew(t, Options{}).parametersFor(llm.ModelRequest{Model: strings.Repeat("x", 3)}, 0); p.maxOutput != "" {
 		t.Errorf("no limit is sent as %s", p.maxOutput)
 	}
 }

@@ -199,7 +199,7 @@ func TestCompressedStreamIsHeardAsItComes(t *testing.T) {
 		}
 	}), Options{})
 	r, once := hello, sync.Once{}
-	r.Hear = func(llm.Response) { once.Do(func() { close(heard) }) }
+	r.Hear = func(llm.ModelResponse) { once.Do(func() { close(heard) }) }
 	if got, err := c.Generate(t.Context(), r); err != nil || got.Text != "Good morning" {
 		t.Errorf("%q, %v", got.Text, err)
 	}

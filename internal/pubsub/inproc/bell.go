@@ -15,19 +15,19 @@ import (
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
-// Notifier sends notifications in this process. The zero Notifier is ready; calls may overlap.
-type Notifier struct {
+// LocalNotifier sends notifications in this process. The zero Notifier is ready; calls may overlap.
+type LocalNotifier struct {
 	mu        sync.Mutex // guards listeners
 	listeners map[string][]chan struct{}
 }
 
 var (
-	_ pubsub.Notifier   = (*Notifier)(nil)
-	_ pubsub.Subscriber = (*Notifier)(nil)
+	_ pubsub.Notifier   = (*LocalNotifier)(nil)
+	_ pubsub.Subscriber = (*LocalNotifier)(nil)
 )
 
 // Ring wakes every listener of key that has not been rung already.
-func (b *Notifier) Ring(key string) {
+func (b *LocalNotifier) Ring(key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, rings := range b.listeners[key] {
@@ -40,7 +40,7 @@ func (b *Notifier) Ring(key string) {
 
 // RingAll notifies every key with a subscriber: notifications of other processes may
 // have been lost.
-func (b *Notifier) RingAll() {
+func (b *LocalNotifier) RingAll() {
 	b.mu.Lock()
 	keys := slices.Collect(maps.Keys(b.listeners))
 	b.mu.Unlock()
@@ -51,7 +51,7 @@ func (b *Notifier) RingAll() {
 
 // Listen returns the rings of key from now on, and what ends the listening.
 // Calling stop twice is harmless.
-func (b *Notifier) Listen(key string) (rings <-chan struct{}, stop func()) {
+func (b *LocalNotifier) Listen(key string) (rings <-chan struct{}, stop func()) {
 	own := make(chan struct{}, 1)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -62,7 +62,7 @@ func (b *Notifier) Listen(key string) (rings <-chan struct{}, stop func()) {
 	return own, func() { b.forget(key, own) }
 }
 
-func (b *Notifier) forget(key string, own chan struct{}) {
+func (b *LocalNotifier) forget(key string, own chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	left := slices.DeleteFunc(b.listeners[key], func(c chan struct{}) bool { return c == own })

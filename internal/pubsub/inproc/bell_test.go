@@ -7,7 +7,7 @@ import (
 )
 
 func TestRingsNobodyAnsweredCountAsOne(t *testing.T) {
-	var b Notifier
+	var b LocalNotifier
 	rings, stop := b.Listen("outbox")
 	defer stop()
 	for range 5 {
@@ -27,7 +27,7 @@ func TestRingsNobodyAnsweredCountAsOne(t *testing.T) {
 func TestEveryListenerHears(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var (
-			b  Notifier
+			b  LocalNotifier
 			wg sync.WaitGroup
 		)
 		for range 3 {
@@ -42,7 +42,7 @@ func TestEveryListenerHears(t *testing.T) {
 }
 
 func TestStoppedListenerIsForgotten(t *testing.T) {
-	var b Notifier
+	var b LocalNotifier
 	rings, stop := b.Listen("inbox")
 	stop()
 	stop()

@@ -10,9 +10,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
-// Bus fans live events out to every open stream. The zero Bus is ready; calls
+// EventBus fans live events out to every open stream. The zero Bus is ready; calls
 // may overlap. Its fields are set before it is used.
-type Bus struct {
+type EventBus struct {
 	// After is the id before the first event's. A process that takes its start in
 	// microseconds never gives an id that an earlier one gave.
 	After int64
@@ -21,20 +21,20 @@ type Bus struct {
 
 	mu      sync.Mutex // guards all below
 	n       int64      // events published
-	kept    []pubsub.Event
-	streams []*Stream
+	kept    []pubsub.LiveEvent
+	streams []*EventStream
 }
 
-var _ pubsub.Publisher = (*Bus)(nil)
+var _ pubsub.EventPublisher = (*EventBus)(nil)
 
 // Publish gives the event the next id and appends it to every stream, its time in
 // UTC. A stream that is full loses its oldest event.
-func (b *Bus) Publish(kind, content string, metadata map[string]any, at time.Time) {
-	b.Relay(pubsub.Event{Type: kind, Content: content, Metadata: metadata, At: at})
+func (b *EventBus) Publish(kind, content string, metadata map[string]any, at time.Time) {
+	b.Relay(pubsub.LiveEvent{Type: kind, Content: content, Metadata: metadata, At: at})
 }
 
 // Relay is Publish for an event of another process; its id becomes the next here.
-func (b *Bus) Relay(e pubsub.Event) {
+func (b *EventBus) Relay(e pubsub.LiveEvent) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.n++
@@ -52,15 +52,15 @@ func (b *Bus) Relay(e pubsub.Event) {
 
 // Open returns a stream of the events published from now on that holds at most
 // room of them unread; less than one is one. Whoever opens it closes it.
-func (b *Bus) Open(room int) *Stream {
-	return b.open(room, func(*Stream) {})
+func (b *EventBus) Open(room int) *EventStream {
+	return b.open(room, func(*EventStream) {})
 }
 
 // Resume returns a stream that goes on behind the event with that id, as far as
 // the bus has kept what came after it; what it has not kept counts as skipped.
 // Whoever opens it closes it.
-func (b *Bus) Resume(id int64, room int) *Stream {
-	return b.open(room, func(s *Stream) {
+func (b *EventBus) Resume(id int64, room int) *EventStream {
+	return b.open(room, func(s *EventStream) {
 		first := b.After + b.n - int64(len(b.kept)) + 1 // of those kept
 		if id < first-1 || id > b.After+b.n {
 			s.lost = true
@@ -77,8 +77,8 @@ func (b *Bus) Resume(id int64, room int) *Stream {
 }
 
 // open adds a stream. prepare sees it before anything is published on it.
-func (b *Bus) open(room int, prepare func(*Stream)) *Stream {
-	s := &Stream{bus: b, room: max(room, 1), stirred: make(chan struct{}, 1)}
+func (b *EventBus) open(room int, prepare func(*EventStream)) *EventStream {
+	s := &EventStream{bus: b, room: max(room, 1), stirred: make(chan struct{}, 1)}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	prepare(s)
@@ -90,24 +90,24 @@ func (b *Bus) open(room int, prepare func(*Stream)) *Stream {
 	return s
 }
 
-// Stream is one reader's queue.
-type Stream struct {
-	bus     *Bus
+// EventStream is one reader's queue.
+type EventStream struct {
+	bus     *EventBus
 	room    int
 	stirred chan struct{} // holds one token while there may be something to read
 
 	mu      sync.Mutex // guards all below
-	waiting []pubsub.Event
+	waiting []pubsub.LiveEvent
 	skipped int
 	lost    bool  // an unknown number may have been skipped
 	last    int64 // id of the newest event when the stream began
 }
 
-var _ pubsub.Stream = (*Stream)(nil)
+var _ pubsub.LiveStream = (*EventStream)(nil)
 
 // Next returns the oldest unread event. When events were lost before it, an
 // event of type [pubsub.Skipped] comes first and says how many.
-func (s *Stream) Next(ctx context.Context) (pubsub.Event, error) {
+func (s *EventStream) Next(ctx context.Context) (pubsub.LiveEvent, error) {
 	for {
 		if e, ok := s.pop(); ok {
 			return e, nil
@@ -115,19 +115,19 @@ func (s *Stream) Next(ctx context.Context) (pubsub.Event, error) {
 		select {
 		case <-s.stirred:
 		case <-ctx.Done():
-			return pubsub.Event{}, context.Cause(ctx)
+			return pubsub.LiveEvent{}, context.Cause(ctx)
 		}
 	}
 }
 
 // Close takes the stream off its bus. Calling it twice is harmless.
-func (s *Stream) Close() {
+func (s *EventStream) Close() {
 	s.bus.mu.Lock()
 	defer s.bus.mu.Unlock()
-	s.bus.streams = slices.DeleteFunc(s.bus.streams, func(x *Stream) bool { return x == s })
+	s.bus.streams = slices.DeleteFunc(s.bus.streams, func(x *EventStream) bool { return x == s })
 }
 
-func (s *Stream) push(e pubsub.Event) {
+func (s *EventStream) push(e pubsub.LiveEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.waiting) == s.room {
@@ -141,14 +141,14 @@ func (s *Stream) push(e pubsub.Event) {
 	}
 }
 
-func (s *Stream) pop() (pubsub.Event, bool) {
+func (s *EventStream) pop() (pubsub.LiveEvent, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.skipped > 0 || s.lost {
 		return s.gap(), true
 	}
 	if len(s.waiting) == 0 {
-		return pubsub.Event{}, false
+		return pubsub.LiveEvent{}, false
 	}
 	e := s.waiting[0]
 	s.waiting = s.waiting[1:]
@@ -156,10 +156,10 @@ func (s *Stream) pop() (pubsub.Event, bool) {
 }
 
 // gap represents what the reader missed; it is told once. s.mu is held.
-func (s *Stream) gap() pubsub.Event {
+func (s *EventStream) gap() pubsub.LiveEvent {
 	n := s.skipped
 	s.skipped, s.lost = 0, false
-	gap := pubsub.Event{
+	gap := pubsub.LiveEvent{
 		ID: s.last, Type: pubsub.Skipped, At: time.Now(),
 		Content: "events were skipped, reload", Metadata: map[string]any{"count": n},
 	}

@@ -17,7 +17,7 @@ import (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestEveryStreamGetsEveryEventInOrder(t *testing.T) {
-	var b Bus
+	var b EventBus
 	early := b.Open(8)
 	defer early.Close()
 	b.Publish("gate_decision", "one", nil, noon)
@@ -30,7 +30,7 @@ func TestEveryStreamGetsEveryEventInOrder(t *testing.T) {
 }
 
 func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
-	var b Bus
+	var b EventBus
 	s := b.Open(2)
 	defer s.Close()
 	for i := range 5 {
@@ -43,7 +43,7 @@ func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
 // PRD-6.2-3: a reader that was away goes on where it stood, and is told when
 // that is not possible any more.
 func TestStreamGoesOnWhereItsReaderStood(t *testing.T) {
-	b := Bus{After: 100, Keep: 3}
+	b := EventBus{After: 100, Keep: 3}
 	for i := range 8 {
 		b.Publish("x", fmt.Sprint(i), nil, noon)
 	}
@@ -67,7 +67,7 @@ func TestStreamGoesOnWhereItsReaderStood(t *testing.T) {
 }
 
 func TestStreamThatBeginsWithMoreThanItHoldsSkips(t *testing.T) {
-	b := Bus{Keep: 8}
+	b := EventBus{Keep: 8}
 	for i := range 8 {
 		b.Publish("x", fmt.Sprint(i), nil, noon)
 	}
@@ -81,7 +81,7 @@ func TestOrderOfEachPublisherHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const publishers, each = 4, 50
 		var (
-			b  Bus
+			b  EventBus
 			wg sync.WaitGroup
 		)
 		s := b.Open(publishers * each)
@@ -108,7 +108,7 @@ func TestOrderOfEachPublisherHolds(t *testing.T) {
 
 func TestNextWaitsAndEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var b Bus
+		var b EventBus
 		s := b.Open(1)
 		defer s.Close()
 		stopping := errors.New("stopping")
@@ -121,7 +121,7 @@ func TestNextWaitsAndEndsWithItsContext(t *testing.T) {
 }
 
 func TestClosedStreamKeepsNothing(t *testing.T) {
-	var b Bus
+	var b EventBus
 	s := b.Open(4)
 	s.Close()
 	s.Close()
@@ -133,7 +133,7 @@ func TestClosedStreamKeepsNothing(t *testing.T) {
 
 // PRD-6.2-3
 func TestEventsHaveTheirFourFields(t *testing.T) {
-	var b Bus
+	var b EventBus
 	s := b.Open(1)
 	defer s.Close()
 	b.Publish("tool_permission_denied", "no", map[string]any{"act": "use"}, noon)
@@ -147,7 +147,7 @@ func TestEventsHaveTheirFourFields(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, s pubsub.Stream, n int) []string {
+func read(t *testing.T, s pubsub.LiveStream, n int) []string {
 	t.Helper()
 	var got []string
 	for range n {

@@ -8,8 +8,8 @@ import (
 )
 
 func TestBell(t *testing.T) {
-	pubsubtest.Bells(t, func(*testing.T) (here, there pubsubtest.Notifier) {
-		var b inproc.Notifier
+	pubsubtest.Bells(t, func(*testing.T) (here, there pubsubtest.SuiteNotifier) {
+		var b inproc.LocalNotifier
 		return &b, &b
 	})
 }

@@ -34,11 +34,11 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Notifier are this process's part of the doorbells. Their methods may overlap.
-type Notifier struct {
+// PostgresNotifier are this process's part of the doorbells. Their methods may overlap.
+type PostgresNotifier struct {
 	o      Options
 	server *pgx.ConnConfig
-	here   inproc.Notifier
+	here   inproc.LocalNotifier
 
 	mu      sync.Mutex // guards what follows
 	waiting []string   // keys that the server has not been told of, each once
@@ -48,12 +48,12 @@ type Notifier struct {
 }
 
 var (
-	_ pubsub.Notifier   = (*Notifier)(nil)
-	_ pubsub.Subscriber = (*Notifier)(nil)
+	_ pubsub.Notifier   = (*PostgresNotifier)(nil)
+	_ pubsub.Subscriber = (*PostgresNotifier)(nil)
 )
 
 // Open prepares bells. It makes no call: a server that is away is no error.
-func Open(o Options) (*Notifier, error) {
+func Open(o Options) (*PostgresNotifier, error) {
 	c, err := pgxpool.ParseConfig(o.URL) // it knows the settings of a pool, which the address may hold
 	if err != nil {
 		return nil, errors.New("bells: the address of the database cannot be read") // the error quotes it
@@ -65,22 +65,24 @@ func Open(o Options) (*Notifier, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	c.ConnConfig.ConnectTimeout = patience
-	return &Notifier{o: o, server: c.ConnConfig}, nil
+	return &PostgresNotifier{o: o, server: c.ConnConfig}, nil
 }
 
 // Listen returns the rings of key in this process and in all others, from now on,
 // and what ends the listening.
-func (b *Notifier) Listen(key string) (rings <-chan struct{}, stop func()) { return b.here.Listen(key) }
+func (b *PostgresNotifier) Listen(key string) (rings <-chan struct{}, stop func()) {
+	return b.here.Listen(key)
+}
 
 // Ring wakes those who listen to key: in this process at once, in others as soon
 // as the server has told them.
-func (b *Notifier) Ring(key string) {
+func (b *PostgresNotifier) Ring(key string) {
 	b.here.Ring(key)
 	b.RingOthers(key)
 }
 
 // RingOthers is Ring for those who know already what it is about here.
-func (b *Notifier) RingOthers(key string) {
+func (b *PostgresNotifier) RingOthers(key string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.waiting) >= mostRings || slices.Contains(b.waiting, key) {
@@ -93,7 +95,7 @@ func (b *Notifier) RingOthers(key string) {
 }
 
 // Run tells the server and hears it until ctx is done and returns nil.
-func (b *Notifier) Run(ctx context.Context) error {
+func (b *PostgresNotifier) Run(ctx context.Context) error {
 	pause := backoff.ExponentialBackOff{InitialInterval: 50 * time.Millisecond, RandomizationFactor: 0.5, Multiplier: 2, MaxInterval: 5 * time.Second}
 	for ctx.Err() == nil {
 		err := b.connected(ctx, pause.Reset)
@@ -111,14 +113,14 @@ func (b *Notifier) Run(ctx context.Context) error {
 
 // Trouble returns why the server passes nothing on, and since when; nil when it
 // does.
-func (b *Notifier) Trouble() (since time.Time, why error) {
+func (b *PostgresNotifier) Trouble() (since time.Time, why error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.since, b.why
 }
 
 // saw notes how the connection is, and says so when that is news.
-func (b *Notifier) saw(err error) {
+func (b *PostgresNotifier) saw(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -133,7 +135,7 @@ func (b *Notifier) saw(err error) {
 }
 
 // take empties what waits.
-func (b *Notifier) take() []string {
+func (b *PostgresNotifier) take() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	keys := b.waiting
@@ -142,7 +144,7 @@ func (b *Notifier) take() []string {
 }
 
 // await has stir called when a key comes to wait, and reports whether one does.
-func (b *Notifier) await(stir func()) (waits bool) {
+func (b *PostgresNotifier) await(stir func()) (waits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.stir = stir

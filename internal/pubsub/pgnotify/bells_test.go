@@ -21,13 +21,13 @@ import (
 )
 
 // server is what all tests of the package share.
-var server testservers.Postgres
+var server testservers.PostgresServer
 
 func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 
 // begin opens the bells of a process and lets them run until the test ends. It
 // returns once they hear the server.
-func begin(t *testing.T, o pgnotify.Options) *pgnotify.Notifier {
+func begin(t *testing.T, o pgnotify.Options) *pgnotify.PostgresNotifier {
 	t.Helper()
 	b, err := pgnotify.Open(o)
 	testutil.OK(t, err)
@@ -52,13 +52,13 @@ func drain(rings <-chan struct{}) {
 	}
 }
 
-func troubled(b *pgnotify.Notifier) bool {
+func troubled(b *pgnotify.PostgresNotifier) bool {
 	_, why := b.Trouble()
 	return why != nil
 }
 
 // linked returns the address of a database behind a link.
-func linked(t *testing.T, link *testservers.Proxy, database string) string {
+func linked(t *testing.T, link *testservers.FaultProxy, database string) string {
 	t.Helper()
 	return strings.Replace(server.URL(database), strconv.Itoa(server.Port), strconv.Itoa(link.Port()), 1)
 }
@@ -66,7 +66,7 @@ func linked(t *testing.T, link *testservers.Proxy, database string) string {
 // DELIVERY 2.7: what rings within one process rings between two.
 func TestBell(t *testing.T) {
 	url := server.URL(server.Database(t))
-	pubsubtest.Bells(t, func(t *testing.T) (here, there pubsubtest.Notifier) {
+	pubsubtest.Bells(t, func(t *testing.T) (here, there pubsubtest.SuiteNotifier) {
 		t.Helper()
 		return begin(t, pgnotify.Options{URL: url, Process: "here"}), begin(t, pgnotify.Options{URL: url, Process: "there"})
 	})
@@ -140,7 +140,7 @@ func TestAddressIsNotRepeated(t *testing.T) {
 // is told, and all is well when it is over.
 func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 	database := server.Database(t)
-	for name, harm := range map[string]testservers.Fault{
+	for name, harm := range map[string]testservers.ProxyFault{
 		"answers held":   {Hold: testservers.Answers},
 		"questions held": {Hold: testservers.Questions},
 		"both held":      {Hold: testservers.Both},

@@ -27,7 +27,7 @@ var errMute = errors.New("the server passes no notifications on: a pooler in bet
 
 // A listenConn is one connection, for telling and hearing.
 type listenConn struct {
-	*Notifier
+	*PostgresNotifier
 	conn  *pgx.Conn
 	told  time.Time // when rings were last told
 	heard time.Time // when anything was last heard
@@ -36,7 +36,7 @@ type listenConn struct {
 
 // connected tells and hears over one connection, and returns why that ended. well
 // is called each time the connection has proved itself.
-func (b *Notifier) connected(ctx context.Context, well func()) error {
+func (b *PostgresNotifier) connected(ctx context.Context, well func()) error {
 	conn, err := pgx.ConnectConfig(ctx, b.server)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (b *Notifier) connected(ctx context.Context, well func()) error {
 		defer cancel()
 		_ = conn.Close(last) // it holds nothing
 	}()
-	l := &listenConn{Notifier: b, conn: conn}
+	l := &listenConn{PostgresNotifier: b, conn: conn}
 	if err := l.begin(ctx); err != nil {
 		return err
 	}

@@ -14,20 +14,20 @@ import (
 // late ends a test in which something is not heard.
 const late = 30 * time.Second
 
-// A Notifier sends and receives notifications.
-type Notifier interface {
+// A SuiteNotifier sends and receives notifications.
+type SuiteNotifier interface {
 	pubsub.Notifier
 	pubsub.Subscriber
 }
 
 // Bells tests an implementation. open returns the notifiers of two processes; where
 // there is only one process they are the same.
-func Bells(t *testing.T, open func(t *testing.T) (here, there Notifier)) {
+func Bells(t *testing.T, open func(t *testing.T) (here, there SuiteNotifier)) {
 	t.Helper()
 	t.Run("every listener of every process hears", func(t *testing.T) {
 		here, there := open(t)
 		var all []<-chan struct{}
-		for _, b := range []Notifier{here, here, there, there} {
+		for _, b := range []SuiteNotifier{here, here, there, there} {
 			rings, stop := b.Listen("inbox")
 			defer stop()
 			all = append(all, rings)

@@ -37,7 +37,7 @@ type Options struct {
 	Installation string
 	// Heard takes the live events of other processes, one at a time. Default: none
 	// are read.
-	Heard func(pubsub.Event)
+	Heard func(pubsub.LiveEvent)
 	// Reclaim is after how long a call that nobody has answered is handed to
 	// somebody else. Default: 10 s.
 	Reclaim time.Duration
@@ -53,8 +53,8 @@ type Options struct {
 type Client struct {
 	o      Options
 	server *redis.Options
-	quick  *redis.Client   // for commands that are answered at once
-	bells  inproc.Notifier // of this process
+	quick  *redis.Client        // for commands that are answered at once
+	bells  inproc.LocalNotifier // of this process
 	out    sendQueue
 	failed atomic.Pointer[time.Time] // when the server last left a send waiting
 

@@ -20,7 +20,7 @@ import (
 // trouble is told, and all is well when it is over.
 func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 	url := server.URL(t)
-	for name, harm := range map[string]testservers.Fault{
+	for name, harm := range map[string]testservers.ProxyFault{
 		"answers held":   {Hold: testservers.Answers},
 		"questions held": {Hold: testservers.Questions},
 		"both held":      {Hold: testservers.Both},
@@ -101,7 +101,7 @@ func TestTroubleIsOverWithoutAnythingToDo(t *testing.T) {
 	own, url := ownServer(t)
 	c := begin(t, redis.Options{URL: url, Process: "a"})
 	own.Crash(t)
-	if _, _, err := c.Take(t.Context(), 0, pubsub.Limit{Key: "chat", Every: time.Second, Burst: 1}); err == nil {
+	if _, _, err := c.Take(t.Context(), 0, pubsub.RateLimit{Key: "chat", Every: time.Second, Burst: 1}); err == nil {
 		t.Fatal("a server that is gone keeps budgets")
 	}
 	c.Ring("outbox")

@@ -14,8 +14,8 @@ import (
 // neighbour did comes first on the server, so whoever heard it would have heard it
 // before what was said at home.
 func TestInstallationsHearNothingOfEachOther(t *testing.T) {
-	heard := make(chan pubsub.Event, 8)
-	here := begin(t, redis.Options{Installation: "here", Process: "a", Heard: func(e pubsub.Event) { heard <- e }})
+	heard := make(chan pubsub.LiveEvent, 8)
+	here := begin(t, redis.Options{Installation: "here", Process: "a", Heard: func(e pubsub.LiveEvent) { heard <- e }})
 	home := begin(t, redis.Options{Installation: "here", Process: "b"})
 	next := begin(t, redis.Options{Installation: "next door", Process: "c"})
 	rings, stop := here.Listen("outbox")
@@ -23,13 +23,13 @@ func TestInstallationsHearNothingOfEachOther(t *testing.T) {
 
 	answers, theirs := attended(t, here), attended(t, next)
 	next.Ring("outbox")
-	next.Show(pubsub.Event{Type: "agent_thinking", Content: "a secret"})
+	next.Show(pubsub.LiveEvent{Type: "agent_thinking", Content: "a secret"})
 	next.Call("minds", "theirs")
 	first(t, theirs)
 	if len(rings) > 0 {
 		t.Error("a neighbour's bell is heard")
 	}
-	home.Show(pubsub.Event{Type: "agent_thinking", Content: "ours"})
+	home.Show(pubsub.LiveEvent{Type: "agent_thinking", Content: "ours"})
 	home.Call("minds", "ours")
 	home.Ring("outbox")
 	if e := first(t, heard); e.Content != "ours" {
@@ -40,7 +40,7 @@ func TestInstallationsHearNothingOfEachOther(t *testing.T) {
 	}
 	pubsubtest.Within(t, rings, "the own bell is not heard")
 
-	pace := pubsub.Limit{Key: "telegram:1", Every: time.Hour, Burst: 1}
+	pace := pubsub.RateLimit{Key: "telegram:1", Every: time.Hour, Burst: 1}
 	for _, test := range []struct {
 		who  *redis.Client
 		want bool

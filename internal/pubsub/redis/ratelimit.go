@@ -45,7 +45,7 @@ var _ pubsub.RateLimiter = (*Client)(nil)
 
 // Take implements [notify.Treasurer]. The server has a quarter of a second to answer;
 // after a failure it is not asked for a second.
-func (c *Client) Take(ctx context.Context, patience time.Duration, budgets ...pubsub.Limit) (wait time.Duration, taken bool, err error) {
+func (c *Client) Take(ctx context.Context, patience time.Duration, budgets ...pubsub.RateLimit) (wait time.Duration, taken bool, err error) {
 	keys := make([]string, 0, 2*len(budgets))
 	args := make([]any, 1, 1+2*len(budgets))
 	args[0] = patience.Microseconds()

@@ -21,13 +21,13 @@ import (
 func TestProcessesShareOneBudget(t *testing.T) {
 	a, b := begin(t, redis.Options{Process: "a"}), begin(t, redis.Options{Process: "b"})
 	const every, burst = 50 * time.Millisecond, 20
-	whole := pubsub.Limit{Key: "{bot}:", Every: every, Burst: burst}
+	whole := pubsub.RateLimit{Key: "{bot}:", Every: every, Burst: burst}
 	var taken atomic.Int64
 	began := time.Now()
 	var all sync.WaitGroup
 	for i, c := range []*redis.Client{a, b, a, b} {
 		all.Go(func() {
-			chat := pubsub.Limit{Key: fmt.Sprint("{bot}:", i), Every: time.Millisecond, Burst: 100}
+			chat := pubsub.RateLimit{Key: fmt.Sprint("{bot}:", i), Every: time.Millisecond, Burst: 100}
 			for range 40 {
 				_, ok, err := c.Take(t.Context(), 0, chat, whole)
 				if err != nil {
@@ -50,7 +50,7 @@ func TestProcessesShareOneBudget(t *testing.T) {
 // for sure, and those behind it come later.
 func TestTurnsAreGivenInAdvanceWithinPatience(t *testing.T) {
 	c := begin(t, redis.Options{Process: "a"})
-	b := pubsub.Limit{Key: "chat", Every: time.Hour, Burst: 2}
+	b := pubsub.RateLimit{Key: "chat", Every: time.Hour, Burst: 2}
 	var waits []time.Duration
 	for _, patience := range []time.Duration{0, 0, time.Minute, 90 * time.Minute, 90 * time.Minute} {
 		wait, taken, err := c.Take(t.Context(), patience, b)
@@ -69,11 +69,11 @@ func TestTurnsAreGivenInAdvanceWithinPatience(t *testing.T) {
 func TestHeldBudgetIsHeldForAll(t *testing.T) {
 	a, b := begin(t, redis.Options{Process: "a"}), begin(t, redis.Options{Process: "b"})
 	testutil.OK(t, a.Hold(t.Context(), "chat", time.Hour))
-	wait, taken, err := b.Take(t.Context(), time.Minute, pubsub.Limit{Key: "chat", Every: time.Millisecond, Burst: 9})
+	wait, taken, err := b.Take(t.Context(), time.Minute, pubsub.RateLimit{Key: "chat", Every: time.Millisecond, Burst: 9})
 	if err != nil || taken || wait < 50*time.Minute {
 		t.Errorf("got %s, %v (%v), want to wait for an hour", wait, taken, err)
 	}
-	if _, taken, err = b.Take(t.Context(), 0, pubsub.Limit{Key: "other", Every: time.Millisecond, Burst: 9}); err != nil || !taken {
+	if _, taken, err = b.Take(t.Context(), 0, pubsub.RateLimit{Key: "other", Every: time.Millisecond, Burst: 9}); err != nil || !taken {
 		t.Errorf("another chat is held as well: %v (%v)", taken, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestClockThatWentBackHoldsNothing(t *testing.T) {
 	if err := r.Set(t.Context(), "trestle:"+t.Name()+":held:chat", "1000", 24*time.Hour).Err(); err != nil { // of one second
 		t.Fatal(err)
 	}
-	wait, taken, err := c.Take(t.Context(), 0, pubsub.Limit{Key: "chat", Every: time.Second, Burst: 1})
+	wait, taken, err := c.Take(t.Context(), 0, pubsub.RateLimit{Key: "chat", Every: time.Second, Burst: 1})
 	if err != nil || !taken || wait != 0 {
 		t.Errorf("got %s, %v (%v)", wait, taken, err)
 	}
@@ -98,11 +98,11 @@ func TestSilentTreasurerCostsOneShortWait(t *testing.T) {
 	url := server.URL(t)
 	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
 	c := begin(t, redis.Options{URL: strings.Replace(url, strconv.Itoa(server.Port), strconv.Itoa(link.Port()), 1), Process: "a"})
-	b := pubsub.Limit{Key: "chat", Every: time.Millisecond, Burst: 1000}
+	b := pubsub.RateLimit{Key: "chat", Every: time.Millisecond, Burst: 1000}
 	if _, taken, err := c.Take(t.Context(), 0, b); err != nil || !taken {
 		t.Fatalf("taken is %v (%v)", taken, err)
 	}
-	link.Suffer(testservers.Fault{Hold: testservers.Both})
+	link.Suffer(testservers.ProxyFault{Hold: testservers.Both})
 	if _, _, err := c.Take(t.Context(), 0, b); err == nil {
 		t.Error("something was taken from nobody")
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 // server is what all tests of the package share.
-var server testservers.Redis
+var server testservers.RedisServer
 
 func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 
@@ -105,7 +105,7 @@ func raw(t *testing.T) *library.Client {
 }
 
 func TestBell(t *testing.T) {
-	pubsubtest.Bells(t, func(t *testing.T) (here, there pubsubtest.Notifier) {
+	pubsubtest.Bells(t, func(t *testing.T) (here, there pubsubtest.SuiteNotifier) {
 		t.Helper()
 		return begin(t, redis.Options{Process: "here"}), begin(t, redis.Options{Process: "there"})
 	})
@@ -123,7 +123,7 @@ func TestRingsStayInTheProcessWhileTheServerIsAway(t *testing.T) {
 	for range 10_000 { // more than is kept for a server
 		c.Ring("inbox")
 		c.Call("minds", "a")
-		c.Show(pubsub.Event{Type: "x"})
+		c.Show(pubsub.LiveEvent{Type: "x"})
 	}
 	pubsubtest.Within(t, rings, "the ring was not heard at home")
 	pubsubtest.Eventually(t, "nobody says that the server is away", func() bool { return troubled(c) != "" })
@@ -136,9 +136,9 @@ func TestRingsStayInTheProcessWhileTheServerIsAway(t *testing.T) {
 
 // ownServer returns a server that ends with the test, which may crash it, and its
 // address.
-func ownServer(t *testing.T) (own *testservers.Redis, url string) {
+func ownServer(t *testing.T) (own *testservers.RedisServer, url string) {
 	t.Helper()
-	own = &testservers.Redis{}
+	own = &testservers.RedisServer{}
 	t.Cleanup(func() { testutil.OK(t, own.Stop()) })
 	return own, own.URL(t)
 }
@@ -181,12 +181,12 @@ func TestRingsAreHeardAfterAFlushAndAClockThatWentBack(t *testing.T) {
 
 // PRD-6.2: one process shows what happens in another, and not its own twice.
 func TestLiveEventsAreShownInOtherProcesses(t *testing.T) {
-	heard, own := make(chan pubsub.Event, 8), make(chan pubsub.Event, 8)
-	here := begin(t, redis.Options{Process: "here", Heard: func(e pubsub.Event) { own <- e }})
-	there := begin(t, redis.Options{Process: "there", Heard: func(e pubsub.Event) { heard <- e }})
+	heard, own := make(chan pubsub.LiveEvent, 8), make(chan pubsub.LiveEvent, 8)
+	here := begin(t, redis.Options{Process: "here", Heard: func(e pubsub.LiveEvent) { own <- e }})
+	there := begin(t, redis.Options{Process: "there", Heard: func(e pubsub.LiveEvent) { heard <- e }})
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, content := range []string{"one", "two"} {
-		here.Show(pubsub.Event{Type: "agent_thinking", Content: content, Metadata: map[string]any{"step": 1}, At: noon})
+		here.Show(pubsub.LiveEvent{Type: "agent_thinking", Content: content, Metadata: map[string]any{"step": 1}, At: noon})
 	}
 	for _, want := range []string{"one", "two"} {
 		select {
@@ -198,7 +198,7 @@ func TestLiveEventsAreShownInOtherProcesses(t *testing.T) {
 			t.Fatalf("%q is not shown", want)
 		}
 	}
-	there.Show(pubsub.Event{Type: "end"})
+	there.Show(pubsub.LiveEvent{Type: "end"})
 	if e := <-own; e.Type != "end" {
 		t.Errorf("a process was shown its own %q", e.Content)
 	}

@@ -30,7 +30,7 @@ type sendQueue struct {
 	rings  []string
 	calls  []workItem
 	asked  map[workItem]bool // those above: what is asked for already is not asked twice
-	events []pubsub.Event
+	events []pubsub.LiveEvent
 }
 
 func newOutgoing() sendQueue {
@@ -62,7 +62,7 @@ func (c *Client) Call(key, note string) {
 
 // Show tells the other processes of a live event of this one. It never blocks;
 // the caller must not change the metadata afterwards.
-func (c *Client) Show(e pubsub.Event) {
+func (c *Client) Show(e pubsub.LiveEvent) {
 	c.out.add(func(o *sendQueue) {
 		if len(o.events) < mostOut {
 			o.events = append(o.events, e)
@@ -81,7 +81,7 @@ func (o *sendQueue) add(what func(*sendQueue)) {
 }
 
 // take empties it.
-func (o *sendQueue) take() (rings []string, calls []workItem, events []pubsub.Event) {
+func (o *sendQueue) take() (rings []string, calls []workItem, events []pubsub.LiveEvent) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	rings, calls, events = o.rings, o.calls, o.events

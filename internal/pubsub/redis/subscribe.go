@@ -132,7 +132,7 @@ func (e *streamReader) tell(m redis.XMessage) {
 		e.bells.Ring(key)
 		return
 	}
-	var live pubsub.Event
+	var live pubsub.LiveEvent
 	if err := json.Unmarshal([]byte(word(m, "event")), &live); err != nil {
 		e.o.Logger.Warn("live event of another process not readable", "process", from, "error", err)
 		return

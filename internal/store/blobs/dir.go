@@ -38,8 +38,8 @@ func isYoung(name string, d time.Duration) bool {
 	return err == nil && time.Since(info.ModTime()).Abs() <= d
 }
 
-// A Dir is a folder of files. It is safe for concurrent use.
-type Dir struct {
+// A BlobDir is a folder of files. It is safe for concurrent use.
+type BlobDir struct {
 	path string
 
 	mu     sync.Mutex           // guards what follows; held while a name comes or goes, which no disk is waited for
@@ -47,14 +47,14 @@ type Dir struct {
 }
 
 var (
-	_ media.BlobStore = (*Dir)(nil)
-	_ media.BlobGC    = (*Dir)(nil)
+	_ media.BlobStore = (*BlobDir)(nil)
+	_ media.BlobGC    = (*BlobDir)(nil)
 )
 
 // Open returns the folder at path, without what an earlier process had begun to
 // write. Several processes may have it open. It is made when something is first put
 // there.
-func Open(path string) (*Dir, error) {
+func Open(path string) (*BlobDir, error) {
 	begun, err := filepath.Glob(filepath.Join(path, unfinished+"*"))
 	for _, name := range begun {
 		if !isYoung(name, stale) { // another process may be at it
@@ -64,11 +64,11 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the folder of files: %w", err)
 	}
-	return &Dir{path: path, placed: map[string]time.Time{}}, nil
+	return &BlobDir{path: path, placed: map[string]time.Time{}}, nil
 }
 
 // Path returns where the bytes with that hash stand, if they do.
-func (f *Dir) Path(hash string) string {
+func (f *BlobDir) Path(hash string) string {
 	if len(hash) < 3 {
 		return filepath.Join(f.path, hash)
 	}
@@ -76,7 +76,7 @@ func (f *Dir) Path(hash string) string {
 }
 
 // Take opens the file with that hash; the caller closes it. Files never change.
-func (f *Dir) Take(hash string) (io.ReadCloser, error) {
+func (f *BlobDir) Take(hash string) (io.ReadCloser, error) {
 	kept, err := os.Open(f.Path(hash))
 	if err != nil {
 		return nil, fmt.Errorf("open a file that is kept: %w", err)
@@ -86,7 +86,7 @@ func (f *Dir) Take(hash string) (io.ReadCloser, error) {
 
 // Put keeps what body gives and returns its SHA-256 in hex and its length. What
 // body fails with is returned as it is.
-func (f *Dir) Put(body io.Reader) (hash string, size int64, err error) {
+func (f *BlobDir) Put(body io.Reader) (hash string, size int64, err error) {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return "", 0, fmt.Errorf("make the folder of files: %w", err)
 	}
@@ -111,7 +111,7 @@ func (f *Dir) Put(body io.Reader) (hash string, size int64, err error) {
 }
 
 // place gives a file its name and makes sure that the name is on disk.
-func (f *Dir) place(from, hash string) error {
+func (f *BlobDir) place(from, hash string) error {
 	to := f.Path(hash)
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return fmt.Errorf("make room for a file: %w", err)
@@ -127,7 +127,7 @@ func (f *Dir) place(from, hash string) error {
 }
 
 // name has the file stand under its hash, for some moments out of reach of Remove.
-func (f *Dir) name(from, to, hash string) error {
+func (f *BlobDir) name(from, to, hash string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
@@ -141,7 +141,7 @@ const mark = "folder"
 
 // Mark returns what tells this folder from every other, wherever it is mounted. The
 // first who asks writes it there, with an id that newID mints.
-func (f *Dir) Mark(newID func() string) (string, error) {
+func (f *BlobDir) Mark(newID func() string) (string, error) {
 	if err := os.MkdirAll(f.path, 0o700); err != nil {
 		return "", fmt.Errorf("mark the folder of files: %w", err)
 	}
@@ -164,7 +164,7 @@ func (f *Dir) Mark(newID func() string) (string, error) {
 }
 
 // Hashes implements [activity.BlobGC].
-func (f *Dir) Hashes() ([]string, error) {
+func (f *BlobDir) Hashes() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(f.path, "??", strings.Repeat("?", 2*sha256.Size)))
 	for i := range found {
 		found[i] = filepath.Base(found[i])
@@ -174,7 +174,7 @@ func (f *Dir) Hashes() ([]string, error) {
 
 // Remove implements [activity.BlobGC]. Whoever has the bytes open reads them to
 // their end.
-func (f *Dir) Remove(hash string) (removed bool, err error) {
+func (f *BlobDir) Remove(hash string) (removed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if at, ok := f.placed[hash]; ok && time.Since(at) <= fresh || isYoung(f.Path(hash), fresh) {

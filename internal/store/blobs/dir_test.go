@@ -88,7 +88,7 @@ func TestProcessesShareAFolder(t *testing.T) {
 	other, err := Open(t.TempDir())
 	testutil.OK(t, err)
 	var marks []string
-	for i, f := range []*Dir{first, second, other} {
+	for i, f := range []*BlobDir{first, second, other} {
 		mark, err := f.Mark(func() string { return "folder " + strconv.Itoa(i) })
 		testutil.OK(t, err)
 		marks = append(marks, mark)

@@ -10,7 +10,7 @@ import (
 func TestInstantsAreStoredByTheSharedClock(t *testing.T) {
 	own := time.Now()
 	for name, ahead := range map[string]time.Duration{"behind": -time.Hour, "ahead": 24 * time.Hour} {
-		c := Clock{Shared: own.Add(-ahead).Round(0), Own: own}
+		c := DatabaseClock{Shared: own.Add(-ahead).Round(0), Own: own}
 		at := own.Add(time.Minute)
 		stored := c.ToShared(at)
 		if want := at.Add(-ahead); !stored.Equal(want) {
@@ -27,7 +27,7 @@ func TestInstantsAreStoredByTheSharedClock(t *testing.T) {
 func TestClocksInStepChangeNoInstant(t *testing.T) {
 	own := time.Now()
 	at := own.Add(time.Minute).Round(time.Millisecond)
-	for name, c := range map[string]Clock{"one clock": {}, "in step": {Shared: own.Add(900 * time.Millisecond).Round(0), Own: own}} {
+	for name, c := range map[string]DatabaseClock{"one clock": {}, "in step": {Shared: own.Add(900 * time.Millisecond).Round(0), Own: own}} {
 		if stored := c.ToShared(at); !stored.Equal(at) {
 			t.Errorf("%s: stored %s, want %s", name, stored, at)
 		}

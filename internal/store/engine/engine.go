@@ -15,20 +15,20 @@ type Rows interface {
 	io.Closer
 }
 
-// A Reader runs queries. Their parameters are written $1, $2 and so on.
-type Reader interface {
+// A QueryReader runs queries. Their parameters are written $1, $2 and so on.
+type QueryReader interface {
 	Query(ctx context.Context, statement string, args ...any) (Rows, error)
 }
 
-// An Engine is one open database. Its methods may be called concurrently. Used as
+// A DatabaseEngine is one open database. Its methods may be called concurrently. Used as
 // a Reader it sees every commit that returned before the query began.
-type Engine interface {
-	Reader
+type DatabaseEngine interface {
+	QueryReader
 	// View calls do with a read-only snapshot of the database.
-	View(ctx context.Context, do func(ctx context.Context, src Reader) error) error
+	View(ctx context.Context, do func(ctx context.Context, src QueryReader) error) error
 	// Session opens the one connection that writes. Its statements run under a
 	// context that is never cancelled: a write that has begun is finished.
-	Session(ctx context.Context) (Session, error)
+	Session(ctx context.Context) (WriteSession, error)
 	// Size returns the size of the database in bytes.
 	Size(ctx context.Context) (int64, error)
 	// Close releases everything that is open. The session was closed before.
@@ -45,9 +45,9 @@ type WriteTurn struct {
 	Now time.Time
 }
 
-// A Session is the connection that writes. It belongs to one goroutine.
-type Session interface {
-	Reader
+// A WriteSession is the connection that writes. It belongs to one goroutine.
+type WriteSession interface {
+	QueryReader
 	// Exec runs a statement and returns how many rows it changed.
 	Exec(ctx context.Context, statement string, args ...any) (int64, error)
 	// Run is Exec for statements whose count does not matter. The session may defer
@@ -80,7 +80,7 @@ type Session interface {
 // leases that earlier processes held. Otherwise each process releases its own, or
 // they expire.
 type Recoverer interface {
-	IsLastWriter(ctx context.Context, s Session) (alone bool, err error)
+	IsLastWriter(ctx context.Context, s WriteSession) (alone bool, err error)
 }
 
 // A BackupEngine copies its database into a file, which must be absent or empty,
@@ -95,8 +95,8 @@ type SpaceReserver interface {
 	ReleaseReserve() bool
 }
 
-// A Process is one of the processes that write a database.
-type Process struct {
+// A WriterProcess is one of the processes that write a database.
+type WriterProcess struct {
 	ID      string
 	Host    string
 	PID     int64
@@ -109,12 +109,12 @@ type Process struct {
 }
 
 // String returns the process in a form for operators.
-func (p Process) String() string { return fmt.Sprintf("process %d on %s", p.PID, p.Host) }
+func (p WriterProcess) String() string { return fmt.Sprintf("process %d on %s", p.PID, p.Host) }
 
-// A Cluster is an engine whose database several processes write. A process may own
+// A ClusterEngine is an engine whose database several processes write. A process may own
 // things, such as accounts and duties that run once per cluster, for as long as it
 // has the right to write; every commit checks that right.
-type Cluster interface {
+type ClusterEngine interface {
 	Recoverer
 	// Process returns the id of this process.
 	Process() string
@@ -122,16 +122,16 @@ type Cluster interface {
 	// peer can have taken over what it owns.
 	HoldsLease() bool
 	// Members returns the processes that write, oldest first.
-	Members(ctx context.Context) ([]Process, error)
+	Members(ctx context.Context) ([]WriterProcess, error)
 	// RemoveDead removes the processes whose lease has expired and returns their ids.
 	// With starting it also removes processes that show any other sign of having
 	// ended; later, a process that may only have lost a connection gets more time.
-	RemoveDead(ctx context.Context, s Session, starting bool) (gone []string, err error)
+	RemoveDead(ctx context.Context, s WriteSession, starting bool) (gone []string, err error)
 	// Own gives this process a thing that no process owns, and reports whether this
 	// process owns it now.
-	Own(ctx context.Context, s Session, thing string) (mine bool, err error)
+	Own(ctx context.Context, s WriteSession, thing string) (mine bool, err error)
 	// Disown gives a thing back.
-	Disown(ctx context.Context, s Session, thing string) error
+	Disown(ctx context.Context, s WriteSession, thing string) error
 	// Publish replaces the bulletin of this process.
 	Publish(ctx context.Context, bulletin string) error
 }

@@ -13,11 +13,11 @@ const MetaAnsweredUntil = "dealt"
 // AnsweredUntilValue returns the value of that row.
 func AnsweredUntilValue(until time.Time) string { return strconv.FormatInt(ToMillis(until), 10) }
 
-const firstMigration Query = `select coalesce(cast(min(tstamp) as text), '') from goose_db_version where version_id > 0`
+const firstMigration QueryText = `select coalesce(cast(min(tstamp) as text), '') from goose_db_version where version_id > 0`
 
 // CreatedAt returns when the first migration of a database ran; zero if that is not
 // known.
-func CreatedAt(ctx context.Context, src Reader) (time.Time, error) {
+func CreatedAt(ctx context.Context, src QueryReader) (time.Time, error) {
 	var text string
 	_, err := ScanRow(ctx, src, firstMigration, nil, &text)
 	for _, layout := range []string{time.DateTime, time.RFC3339} {

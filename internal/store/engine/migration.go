@@ -2,10 +2,10 @@ package engine
 
 import "fmt"
 
-// A Migration is the progress of a database towards the schema of this program. An
+// A MigrationProgress is the progress of a database towards the schema of this program. An
 // engine reports it once before the first step, as the plan, and after each step.
 // Each step is one transaction; the next start runs the steps that are left.
-type Migration struct {
+type MigrationProgress struct {
 	From, To    int64  // versions of the schema
 	Bytes       int64  // size of the database
 	Copy        string // file to which the database is copied first; empty for none
@@ -13,7 +13,7 @@ type Migration struct {
 }
 
 // Walk runs the steps one by one by calling next, and reports the progress to told.
-func (m Migration) Walk(next func() error, told func(Migration)) error {
+func (m MigrationProgress) Walk(next func() error, told func(MigrationProgress)) error {
 	for ; m.Done < m.Total; m.Done++ {
 		told(m)
 		if err := next(); err != nil {

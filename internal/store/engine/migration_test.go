@@ -19,12 +19,12 @@ func TestAMigrationIsToldStepByStep(t *testing.T) {
 	}{{9, []int{0, 1, 2}}, {1, []int{0, 1}}} {
 		var told []int
 		steps := 0
-		err := engine.Migration{Total: 2}.Walk(func() error {
+		err := engine.MigrationProgress{Total: 2}.Walk(func() error {
 			if steps++; steps > test.fails {
 				return broken
 			}
 			return nil
-		}, func(m engine.Migration) { told = append(told, m.Done) })
+		}, func(m engine.MigrationProgress) { told = append(told, m.Done) })
 		if diff := cmp.Diff(test.want, told); diff != "" || errors.Is(err, broken) != (test.fails < 2) {
 			t.Errorf("told (-want +got):\n%s, ended with %v", diff, err)
 		}

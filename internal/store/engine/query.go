@@ -2,16 +2,16 @@ package engine
 
 import "context"
 
-// A Query is the text of one statement. All of them are constants. Limits are written
+// A QueryText is the text of one statement. All of them are constants. Limits are written
 // as "limit $1 + 0": SQLite plans a statement anew for every value of a bare limit
 // parameter.
-type Query string
+type QueryText string
 
-// A Row is one row of a result.
-type Row interface{ Scan(dest ...any) error }
+// A ResultRow is one row of a result.
+type ResultRow interface{ Scan(dest ...any) error }
 
 // EachRow calls scan for every row of the result.
-func EachRow(ctx context.Context, src Reader, q Query, args []any, scan func(Row) error) error {
+func EachRow(ctx context.Context, src QueryReader, q QueryText, args []any, scan func(ResultRow) error) error {
 	rows, err := src.Query(ctx, string(q), args...)
 	if err != nil {
 		return err
@@ -26,9 +26,9 @@ func EachRow(ctx context.Context, src Reader, q Query, args []any, scan func(Row
 }
 
 // ScanRow scans the first row of the result and reports whether there was one.
-func ScanRow(ctx context.Context, src Reader, q Query, args []any, dest ...any) (bool, error) {
+func ScanRow(ctx context.Context, src QueryReader, q QueryText, args []any, dest ...any) (bool, error) {
 	found := false
-	err := EachRow(ctx, src, q, args, func(r Row) error {
+	err := EachRow(ctx, src, q, args, func(r ResultRow) error {
 		if found {
 			return nil
 		}
@@ -39,15 +39,15 @@ func ScanRow(ctx context.Context, src Reader, q Query, args []any, dest ...any) 
 }
 
 // QueryBool returns the only column of the first row; false if there is no row.
-func QueryBool(ctx context.Context, src Reader, q Query, args ...any) (yes bool, err error) {
+func QueryBool(ctx context.Context, src QueryReader, q QueryText, args ...any) (yes bool, err error) {
 	_, err = ScanRow(ctx, src, q, args, &yes)
 	return yes, err
 }
 
 // FirstRow returns the first row as scan reads it; nil if there is none.
-func FirstRow[T any](ctx context.Context, src Reader, q Query, args []any, scan func(Row) (T, error)) (*T, error) {
+func FirstRow[T any](ctx context.Context, src QueryReader, q QueryText, args []any, scan func(ResultRow) (T, error)) (*T, error) {
 	var out *T
-	err := EachRow(ctx, src, q, args, func(r Row) error {
+	err := EachRow(ctx, src, q, args, func(r ResultRow) error {
 		if out != nil {
 			return nil
 		}
@@ -59,9 +59,9 @@ func FirstRow[T any](ctx context.Context, src Reader, q Query, args []any, scan 
 }
 
 // AllRows returns all rows as scan reads them.
-func AllRows[T any](ctx context.Context, src Reader, q Query, args []any, scan func(Row) (T, error)) ([]T, error) {
+func AllRows[T any](ctx context.Context, src QueryReader, q QueryText, args []any, scan func(ResultRow) (T, error)) ([]T, error) {
 	var out []T
-	err := EachRow(ctx, src, q, args, func(r Row) error {
+	err := EachRow(ctx, src, q, args, func(r ResultRow) error {
 		v, err := scan(r)
 		if err != nil {
 			return err
@@ -73,4 +73,4 @@ func AllRows[T any](ctx context.Context, src Reader, q Query, args []any, scan f
 }
 
 // ScanValue scans a row of one column.
-func ScanValue[T any](r Row) (v T, err error) { return v, r.Scan(&v) }
+func ScanValue[T any](r ResultRow) (v T, err error) { return v, r.Scan(&v) }

@@ -15,8 +15,8 @@ type CopyTable struct {
 	Key     []string // columns of the primary key, in order
 }
 
-// A Pager reads the rows of tables in the order of their keys.
-type Pager interface {
+// A TablePager reads the rows of tables in the order of their keys.
+type TablePager interface {
 	// Page returns up to limit rows after a key, each with a value for each of the
 	// table's columns: int64, float64, string, []byte or nil. A nil key is before the
 	// first row.

@@ -22,14 +22,14 @@ type TableCache interface {
 	Flush(ctx context.Context) error
 }
 
-// A Tx is the write transaction of a [Writer]. It belongs to the writer's goroutine
+// A WriteTx is the write transaction of a [Writer]. It belongs to the writer's goroutine
 // and is the same value in every transaction.
-type Tx struct {
-	session Session
-	engine  Engine
+type WriteTx struct {
+	session WriteSession
+	engine  DatabaseEngine
 	cache   TableCache
-	clock   Clock                  // of this transaction
-	clocked *atomic.Pointer[Clock] // the same, for readers
+	clock   DatabaseClock                  // of this transaction
+	clocked *atomic.Pointer[DatabaseClock] // the same, for readers
 	log     *slog.Logger
 
 	followUps []followUp // of the group's writes, run before the commit
@@ -48,37 +48,37 @@ type followUp struct {
 
 // Follow runs do in the same transaction after all writes that share it, and then
 // calls then. If do fails it is undone alone; the writes before it stay.
-func (t *Tx) Follow(do WriteFunc, then func()) {
+func (t *WriteTx) Follow(do WriteFunc, then func()) {
 	t.followUps = append(t.followUps, followUp{do, then})
 }
 
 // Query implements [Reader] within the transaction.
-func (t *Tx) Query(ctx context.Context, statement string, args ...any) (Rows, error) {
+func (t *WriteTx) Query(ctx context.Context, statement string, args ...any) (Rows, error) {
 	return t.session.Query(ctx, statement, args...)
 }
 
 // Exec runs a statement and returns how many rows it changed.
-func (t *Tx) Exec(ctx context.Context, q Query, args ...any) (int64, error) {
+func (t *WriteTx) Exec(ctx context.Context, q QueryText, args ...any) (int64, error) {
 	return t.session.Exec(ctx, string(q), args...)
 }
 
 // Run is Exec for statements whose count does not matter.
-func (t *Tx) Run(ctx context.Context, q Query, args ...any) error {
+func (t *WriteTx) Run(ctx context.Context, q QueryText, args ...any) error {
 	return t.session.Run(ctx, string(q), args...)
 }
 
 // Session returns the connection, for the methods of [Cluster] that write.
-func (t *Tx) Session() Session { return t.session }
+func (t *WriteTx) Session() WriteSession { return t.session }
 
 // Clock returns the clock of this transaction.
-func (t *Tx) Clock() Clock { return t.clock }
+func (t *WriteTx) Clock() DatabaseClock { return t.clock }
 
 // SharedMillis returns the stored form of an instant of this process that other
 // processes compare with theirs.
-func (t *Tx) SharedMillis(at time.Time) int64 { return ToMillis(t.clock.ToShared(at)) }
+func (t *WriteTx) SharedMillis(at time.Time) int64 { return ToMillis(t.clock.ToShared(at)) }
 
 // IsLastWriter reports whether no other process runs agents; see [Recoverer].
-func (t *Tx) IsLastWriter(ctx context.Context) (bool, error) {
+func (t *WriteTx) IsLastWriter(ctx context.Context) (bool, error) {
 	if r, ok := t.engine.(Recoverer); ok {
 		return r.IsLastWriter(ctx, t.session)
 	}
@@ -86,11 +86,11 @@ func (t *Tx) IsLastWriter(ctx context.Context) (bool, error) {
 }
 
 // CommitRefusal commits the running write although it returns an error.
-func (t *Tx) CommitRefusal() { t.kept = true }
+func (t *WriteTx) CommitRefusal() { t.kept = true }
 
 // Reached passes the failpoint right before the commit of the running write. A
 // planned loss of the answer commits the write and returns an error to its caller.
-func (t *Tx) Reached(point string) error {
+func (t *WriteTx) Reached(point string) error {
 	passed := false
 	err := failpoint.Guard(point, func() error { passed = true; return nil })
 	t.kept = passed && err != nil
@@ -98,10 +98,10 @@ func (t *Tx) Reached(point string) error {
 }
 
 // begin waits for the write lock.
-func (t *Tx) begin(ctx context.Context) error {
+func (t *WriteTx) begin(ctx context.Context) error {
 	turn, err := t.session.Begin(ctx)
 	if !turn.Now.IsZero() {
-		t.clock = Clock{Shared: turn.Now, Own: time.Now()}
+		t.clock = DatabaseClock{Shared: turn.Now, Own: time.Now()}
 		t.clocked.Store(new(t.clock))
 	}
 	if turn.Stale {
@@ -111,13 +111,13 @@ func (t *Tx) begin(ctx context.Context) error {
 }
 
 // undo rolls back the running write alone.
-func (t *Tx) undo(ctx context.Context) error {
+func (t *WriteTx) undo(ctx context.Context) error {
 	t.cache.Reset()
 	return t.session.Undo(ctx)
 }
 
 // commit stores the group. When it fails nothing of the group is stored.
-func (t *Tx) commit(ctx context.Context) error {
+func (t *WriteTx) commit(ctx context.Context) error {
 	err := t.session.Commit(ctx)
 	if err != nil {
 		t.cache.Reset()
@@ -126,13 +126,13 @@ func (t *Tx) commit(ctx context.Context) error {
 }
 
 // rollback undoes the whole transaction.
-func (t *Tx) rollback(ctx context.Context) error {
+func (t *WriteTx) rollback(ctx context.Context) error {
 	t.cache.Reset()
 	return t.session.Rollback(ctx)
 }
 
 // releaseReserve frees the reserved disk space of the engine, if it has any.
-func (t *Tx) releaseReserve() bool {
+func (t *WriteTx) releaseReserve() bool {
 	r, ok := t.engine.(SpaceReserver)
 	return ok && r.ReleaseReserve()
 }

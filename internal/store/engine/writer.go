@@ -23,7 +23,7 @@ const (
 
 // A WriteFunc is one write: stored whole or not at all. It runs on the writer's
 // goroutine and must not keep t.
-type WriteFunc func(ctx context.Context, t *Tx) error
+type WriteFunc func(ctx context.Context, t *WriteTx) error
 
 // A job is a write that waits for its transaction.
 type job struct {
@@ -41,33 +41,33 @@ type outcome struct {
 // stays reports whether the write is committed.
 func (o outcome) stays() bool { return o.panicked == nil && (o.err == nil || o.kept) }
 
-// A Writer owns the writing connection. Writes that wait at the same time share one
+// A GroupWriter owns the writing connection. Writes that wait at the same time share one
 // transaction (group commit); one that fails is undone without the others.
-type Writer struct {
+type GroupWriter struct {
 	jobs chan *job // unbuffered: a job that was received gets its outcome
 	quit chan struct{}
 	done sync.WaitGroup
 	end  error // of the goroutine; read after done
 
 	commits atomic.Int64
-	clock   atomic.Pointer[Clock]     // of the last transaction
-	slowest atomic.Int64              // nanoseconds of the slowest group since TakeSlowest
-	began   atomic.Pointer[time.Time] // start of the running group; nil while there is none
-	full    atomic.Pointer[time.Time] // when a write last failed with ErrFull; nil for never
+	clock   atomic.Pointer[DatabaseClock] // of the last transaction
+	slowest atomic.Int64                  // nanoseconds of the slowest group since TakeSlowest
+	began   atomic.Pointer[time.Time]     // start of the running group; nil while there is none
+	full    atomic.Pointer[time.Time]     // when a write last failed with ErrFull; nil for never
 }
 
 // StartWriter opens the writing session of an engine and starts the goroutine that
 // runs the writes. bind is called once, before the first write, with the transaction
 // that all of them get; it returns the cache of the caller.
-func StartWriter(ctx context.Context, e Engine, log *slog.Logger, bind func(*Tx) TableCache) (*Writer, error) {
+func StartWriter(ctx context.Context, e DatabaseEngine, log *slog.Logger, bind func(*WriteTx) TableCache) (*GroupWriter, error) {
 	ctx = context.WithoutCancel(ctx) // a write that has begun is finished
 	session, err := e.Session(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{jobs: make(chan *job), quit: make(chan struct{})}
-	w.clock.Store(&Clock{})
-	t := &Tx{session: session, engine: e, clocked: &w.clock, log: log}
+	w := &GroupWriter{jobs: make(chan *job), quit: make(chan struct{})}
+	w.clock.Store(&DatabaseClock{})
+	t := &WriteTx{session: session, engine: e, clocked: &w.clock, log: log}
 	t.cache = bind(t)
 	w.done.Go(func() {
 		w.end = errors.Join(w.run(ctx, t), session.Close())
@@ -78,7 +78,7 @@ func StartWriter(ctx context.Context, e Engine, log *slog.Logger, bind func(*Tx)
 // Write runs do in a transaction that is committed when Write returns nil. It stops
 // waiting when ctx ends, but not once do has begun. A panic of do is passed on to
 // the caller.
-func (w *Writer) Write(ctx context.Context, do WriteFunc) error {
+func (w *GroupWriter) Write(ctx context.Context, do WriteFunc) error {
 	return w.submit(ctx, &job{do: do, outcome: make(chan outcome, 1)})
 }
 
@@ -86,11 +86,11 @@ func (w *Writer) Write(ctx context.Context, do WriteFunc) error {
 // has no savepoints; if one of them fails, all are rolled back and run once more.
 // do must therefore leave no state outside the database that a second run does not
 // overwrite.
-func (w *Writer) WriteFrequent(ctx context.Context, do WriteFunc) error {
+func (w *GroupWriter) WriteFrequent(ctx context.Context, do WriteFunc) error {
 	return w.submit(ctx, &job{do: do, frequent: true, outcome: make(chan outcome, 1)})
 }
 
-func (w *Writer) submit(ctx context.Context, j *job) error {
+func (w *GroupWriter) submit(ctx context.Context, j *job) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -109,24 +109,24 @@ func (w *Writer) submit(ctx context.Context, j *job) error {
 }
 
 // Stop waits for the running group and closes the session.
-func (w *Writer) Stop() error {
+func (w *GroupWriter) Stop() error {
 	close(w.quit)
 	w.done.Wait()
 	return w.end
 }
 
 // Clock returns the clock of the last transaction.
-func (w *Writer) Clock() Clock { return *w.clock.Load() }
+func (w *GroupWriter) Clock() DatabaseClock { return *w.clock.Load() }
 
 // Commits returns the number of groups committed so far.
-func (w *Writer) Commits() int64 { return w.commits.Load() }
+func (w *GroupWriter) Commits() int64 { return w.commits.Load() }
 
 // TakeSlowest returns the duration of the slowest group since the previous call.
-func (w *Writer) TakeSlowest() time.Duration { return time.Duration(w.slowest.Swap(0)) }
+func (w *GroupWriter) TakeSlowest() time.Duration { return time.Duration(w.slowest.Swap(0)) }
 
 // BusyFor returns how long the running group has taken so far; 0 while there is
 // none. It does not query the database, which may not respond.
-func (w *Writer) BusyFor() time.Duration {
+func (w *GroupWriter) BusyFor() time.Duration {
 	if began := w.began.Load(); began != nil {
 		return time.Since(*began)
 	}
@@ -134,7 +134,7 @@ func (w *Writer) BusyFor() time.Duration {
 }
 
 // FullAt returns when a write last failed with [ErrFull]; zero for never.
-func (w *Writer) FullAt() time.Time {
+func (w *GroupWriter) FullAt() time.Time {
 	if at := w.full.Load(); at != nil {
 		return *at
 	}
@@ -142,7 +142,7 @@ func (w *Writer) FullAt() time.Time {
 }
 
 // run commits the waiting writes, group by group, until Stop.
-func (w *Writer) run(ctx context.Context, t *Tx) error {
+func (w *GroupWriter) run(ctx context.Context, t *WriteTx) error {
 	idle := time.NewTimer(quiet)
 	defer idle.Stop()
 	var group []*job
@@ -164,7 +164,7 @@ func (w *Writer) run(ctx context.Context, t *Tx) error {
 }
 
 // gather appends the other writes that wait now, up to maxGroup.
-func (w *Writer) gather(group []*job) []*job {
+func (w *GroupWriter) gather(group []*job) []*job {
 	for len(group) < maxGroup {
 		select {
 		case j := <-w.jobs:
@@ -177,7 +177,7 @@ func (w *Writer) gather(group []*job) []*job {
 }
 
 // commit runs the group in one transaction and then sends the outcomes.
-func (w *Writer) commit(ctx context.Context, t *Tx, group []*job) {
+func (w *GroupWriter) commit(ctx context.Context, t *WriteTx, group []*job) {
 	began := time.Now()
 	w.began.Store(&began)
 	apart := slices.ContainsFunc(group, func(j *job) bool { return !j.frequent })
@@ -201,7 +201,7 @@ func (w *Writer) commit(ctx context.Context, t *Tx, group []*job) {
 // attempt runs the group in one transaction: apart, with a savepoint for each write,
 // or together, where one failure returns retry. err is a failure of the whole
 // transaction. With err or retry nothing is stored.
-func (w *Writer) attempt(ctx context.Context, t *Tx, group []*job, apart bool) (outcomes []outcome, retry bool, err error) {
+func (w *GroupWriter) attempt(ctx context.Context, t *WriteTx, group []*job, apart bool) (outcomes []outcome, retry bool, err error) {
 	outcomes = make([]outcome, len(group))
 	stored := false
 	if err = t.begin(ctx); err == nil {
@@ -220,7 +220,7 @@ func (w *Writer) attempt(ctx context.Context, t *Tx, group []*job, apart bool) (
 
 // runGroup runs the writes and their follow-ups, and reports whether anything is to
 // be committed.
-func (t *Tx) runGroup(ctx context.Context, group []*job, outcomes []outcome, apart bool) (stored, retry bool, err error) {
+func (t *WriteTx) runGroup(ctx context.Context, group []*job, outcomes []outcome, apart bool) (stored, retry bool, err error) {
 	for i, j := range group {
 		if outcomes[i], err = runJob(ctx, t, j.do, apart && len(group) > 1); err != nil {
 			return false, false, err
@@ -244,7 +244,7 @@ func (t *Tx) runGroup(ctx context.Context, group []*job, outcomes []outcome, apa
 
 // runFollowUps runs what the writes passed to Follow. One that fails is undone alone
 // if each has a savepoint; otherwise the group is run again.
-func (t *Tx) runFollowUps(ctx context.Context, apart bool) (retry bool, err error) {
+func (t *WriteTx) runFollowUps(ctx context.Context, apart bool) (retry bool, err error) {
 	for _, f := range t.followUps {
 		o, err := runJob(ctx, t, f.do, apart)
 		switch {
@@ -262,7 +262,7 @@ func (t *Tx) runFollowUps(ctx context.Context, apart bool) (retry bool, err erro
 }
 
 // makeRoom frees the reserved disk space when a write failed with ErrFull.
-func (w *Writer) makeRoom(t *Tx, outcomes []outcome) {
+func (w *GroupWriter) makeRoom(t *WriteTx, outcomes []outcome) {
 	full := slices.ContainsFunc(outcomes, func(o outcome) bool { return errors.Is(o.err, ErrFull) })
 	if full {
 		w.full.Store(new(time.Now()))
@@ -274,7 +274,7 @@ func (w *Writer) makeRoom(t *Tx, outcomes []outcome) {
 
 // runJob runs one write; apart sets a savepoint before it. The second result is a
 // failure of the whole transaction.
-func runJob(ctx context.Context, t *Tx, do WriteFunc, apart bool) (o outcome, err error) {
+func runJob(ctx context.Context, t *WriteTx, do WriteFunc, apart bool) (o outcome, err error) {
 	if apart {
 		if err := t.session.Save(ctx); err != nil {
 			return outcome{}, err
@@ -302,7 +302,7 @@ func runJob(ctx context.Context, t *Tx, do WriteFunc, apart bool) (o outcome, er
 }
 
 // guarded runs do and turns a panic into an outcome: the writer goroutine goes on.
-func guarded(ctx context.Context, t *Tx, do WriteFunc) (o outcome) {
+func guarded(ctx context.Context, t *WriteTx, do WriteFunc) (o outcome) {
 	defer func() {
 		if p := recover(); p != nil {
 			o.panicked = fmt.Errorf("store: write panicked: %v\n%s", p, debug.Stack())

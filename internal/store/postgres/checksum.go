@@ -23,7 +23,7 @@ func (e *postgresEngine) Page(ctx context.Context, t engine.CopyTable, after []a
 }
 
 // digest returns the hash of a table and how many rows it has.
-func digest(ctx context.Context, src engine.Pager, t engine.CopyTable) (sum [sha256.Size]byte, rows int, err error) {
+func digest(ctx context.Context, src engine.TablePager, t engine.CopyTable) (sum [sha256.Size]byte, rows int, err error) {
 	h := sha256.New()
 	var after []any
 	for {

@@ -28,9 +28,9 @@ var (
 	ErrDiffers = errors.New("the records differ")
 )
 
-// A Source is a record that nobody writes while it is moved.
-type Source interface {
-	engine.Pager
+// A MoveSource is a record that nobody writes while it is moved.
+type MoveSource interface {
+	engine.TablePager
 	// Identity tells the record from others.
 	Identity(ctx context.Context) (string, error)
 	// List returns all tables; a table comes after those that its rows point to.
@@ -53,7 +53,7 @@ const pageRows = 500
 // Move copies a record into an empty database and compares every row afterwards.
 // A move that was interrupted goes on where it stood. Nothing is taken from the
 // source. Until it is finished, the database opens for nothing else.
-func Move(ctx context.Context, url string, src Source, told func(CopyProgress)) (CopyProgress, error) {
+func Move(ctx context.Context, url string, src MoveSource, told func(CopyProgress)) (CopyProgress, error) {
 	m := &move{e: &postgresEngine{opts: Options{URL: url}.withDefaults()}, src: src, told: told}
 	err := m.run(ctx)
 	if err != nil {
@@ -64,7 +64,7 @@ func Move(ctx context.Context, url string, src Source, told func(CopyProgress)) 
 
 type move struct {
 	e      *postgresEngine
-	src    Source
+	src    MoveSource
 	told   func(CopyProgress)
 	tables []engine.CopyTable
 	state  CopyProgress

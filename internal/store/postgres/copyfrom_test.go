@@ -33,7 +33,7 @@ func lived(t *testing.T, messages int) (dir string, room spaces.SpaceID) {
 	return dir, room
 }
 
-func tables(t *testing.T, dir string) *sqlite.Tables {
+func tables(t *testing.T, dir string) *sqlite.TableReader {
 	t.Helper()
 	src, err := sqlite.OpenTables(t.Context(), sqlite.Options{Dir: dir})
 	testutil.OK(t, err)
@@ -43,7 +43,7 @@ func tables(t *testing.T, dir string) *sqlite.Tables {
 
 // A source that fails after some pages, as a power cut would.
 type failing struct {
-	*sqlite.Tables
+	*sqlite.TableReader
 	pages int
 }
 
@@ -53,7 +53,7 @@ func (f *failing) Page(ctx context.Context, t engine.CopyTable, after []any, lim
 	if f.pages--; f.pages < 0 {
 		return nil, errCut
 	}
-	return f.Tables.Page(ctx, t, after, min(limit, 7))
+	return f.TableReader.Page(ctx, t, after, min(limit, 7))
 }
 
 // A move that is interrupted anywhere goes on where it stood, and what arrives is
@@ -61,7 +61,7 @@ func (f *failing) Page(ctx context.Context, t engine.CopyTable, after []any, lim
 func TestInterruptedMoveGoesOnAndArrivesWhole(t *testing.T) {
 	dir, room := lived(t, 30)
 	database := server.Database(t)
-	src := &failing{Tables: tables(t, dir)}
+	src := &failing{TableReader: tables(t, dir)}
 	var done postgres.CopyProgress
 	var copied int64
 	for try := 0; ; try++ {
@@ -117,7 +117,7 @@ func TestMoveGoesOnlyIntoAnEmptyDatabase(t *testing.T) {
 }
 
 // A nameless record cannot say when it began.
-type nameless struct{ *sqlite.Tables }
+type nameless struct{ *sqlite.TableReader }
 
 func (nameless) Identity(context.Context) (string, error) { return "", errCut }
 
@@ -145,7 +145,7 @@ func (renamed) Identity(context.Context) (string, error) { return "2001-01-01 00
 func TestHalfOfARecordIsNotMixedWithAnother(t *testing.T) {
 	dir, _ := lived(t, 3)
 	database := server.Database(t)
-	src := &failing{Tables: tables(t, dir), pages: 12}
+	src := &failing{TableReader: tables(t, dir), pages: 12}
 	address, silent := server.URL(database), func(postgres.CopyProgress) {}
 	if _, err := postgres.Move(t.Context(), address, src, silent); !errors.Is(err, errCut) {
 		t.Fatalf("the first move ended with %v", err)

@@ -25,7 +25,7 @@ func TestWhoDoesNotHearIsNotSureOfWhatItHas(t *testing.T) {
 		}
 	}
 	until(true, 0)
-	link.Suffer(testservers.Fault{Hold: testservers.Both})
+	link.Suffer(testservers.ProxyFault{Hold: testservers.Both})
 	until(false, o.Term*4/5)
 	link.Mend()
 	until(true, o.Term)

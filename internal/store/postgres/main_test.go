@@ -9,7 +9,7 @@ import (
 )
 
 // server is what all tests of the package share.
-var server testservers.Postgres
+var server testservers.PostgresServer
 
 // Every check of a property empties a database, so there are fewer of them than
 // usual, unless the command line says how many.

@@ -38,7 +38,7 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, files fs.FS, o Options) er
 		return engine.NewerError(have, want, programOf(ctx, pool))
 	}
 	if have < want {
-		m := engine.Migration{From: have, To: want, Total: migrations.CountPending(files, have)}
+		m := engine.MigrationProgress{From: have, To: want, Total: migrations.CountPending(files, have)}
 		if err := walkAlone(ctx, pool, files, m, o.Migrating); err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func schemaOf(ctx context.Context, from rowQuerier) (have int64, err error) {
 
 // walkAlone walks the schema up while nobody can write or begin to: it has the turn of
 // the writer until the last step is taken. A record that is made has no turn yet.
-func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.Migration, told func(engine.Migration)) (err error) {
+func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.MigrationProgress, told func(engine.MigrationProgress)) (err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func unused(ctx context.Context, conn *pgxpool.Conn) error {
 	return err
 }
 
-func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.Migration, told func(engine.Migration)) (err error) {
+func walkUp(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.MigrationProgress, told func(engine.MigrationProgress)) (err error) {
 	db := stdlib.OpenDBFromPool(pool)
 	defer func() { err = errors.Join(err, db.Close()) }()
 	p, err := newProvider(db, files)

@@ -45,7 +45,7 @@ func TestNobodyWritesWhileTheSchemaChanges(t *testing.T) {
 	server.Do(t, database, `update processes set expires = 1`)
 	o := options(t, database)
 	told := 0
-	o.Migrating = func(m engine.Migration) {
+	o.Migrating = func(m engine.MigrationProgress) {
 		told++
 		var listed int
 		var free bool

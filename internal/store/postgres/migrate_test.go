@@ -46,9 +46,9 @@ func TestDatabaseOfAnEarlierVersionIsMigrated(t *testing.T) {
 	if found.Refused != "" || found.Pending != 1 || found.Schema != 1 {
 		t.Errorf("the examination found %+v", found)
 	}
-	var told []engine.Migration
+	var told []engine.MigrationProgress
 	o := options(t, database)
-	o.Migrating = func(m engine.Migration) { told = append(told, m) }
+	o.Migrating = func(m engine.MigrationProgress) { told = append(told, m) }
 	s := open(t, o)
 	if len(told) != 2 || told[1].Done != 1 || told[1].Total != 1 {
 		t.Errorf("told %+v, want one migration", told)

@@ -42,7 +42,7 @@ type Options struct {
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
 	// today. Default: not called.
-	Migrating func(engine.Migration)
+	Migrating func(engine.MigrationProgress)
 	// Alone refuses to open while another process writes the record.
 	Alone bool
 	// Term is how long the right to write lasts without being prolonged; others may
@@ -67,7 +67,7 @@ func (o Options) withDefaults() Options {
 		o.Stage = func(_ string, do func() error) error { return do() }
 	}
 	if o.Migrating == nil {
-		o.Migrating = func(engine.Migration) {}
+		o.Migrating = func(engine.MigrationProgress) {}
 	}
 	if o.Term == 0 {
 		o.Term = 15 * time.Second
@@ -104,8 +104,8 @@ type postgresEngine struct {
 }
 
 var (
-	_ engine.Engine    = (*postgresEngine)(nil)
-	_ engine.Recoverer = (*postgresEngine)(nil)
+	_ engine.DatabaseEngine = (*postgresEngine)(nil)
+	_ engine.Recoverer      = (*postgresEngine)(nil)
 )
 
 // Open opens the record in a database and brings its schema up to date. What
@@ -195,7 +195,7 @@ func (e *postgresEngine) attach(ctx context.Context) (*pgxpool.Conn, error) {
 }
 
 // Session implements [engine.Engine].
-func (e *postgresEngine) Session(context.Context) (engine.Session, error) {
+func (e *postgresEngine) Session(context.Context) (engine.WriteSession, error) {
 	return &session{e: e, saved: -1}, nil
 }
 
@@ -212,7 +212,7 @@ func rowsOf(found pgx.Rows, err error) (engine.Rows, error) {
 }
 
 // View implements [engine.Engine].
-func (e *postgresEngine) View(ctx context.Context, do func(ctx context.Context, src engine.Reader) error) error {
+func (e *postgresEngine) View(ctx context.Context, do func(ctx context.Context, src engine.QueryReader) error) error {
 	return pgx.BeginTxFunc(ctx, e.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(t pgx.Tx) error {
 		return do(ctx, view{t})
 	})

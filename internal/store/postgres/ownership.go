@@ -28,18 +28,18 @@ where o.process <> excluded.process and not exists (select 1 from processes p wh
 	sayBulletin = `update processes set bulletin = $2 where id = $1`
 )
 
-var _ engine.Cluster = (*postgresEngine)(nil)
+var _ engine.ClusterEngine = (*postgresEngine)(nil)
 
 // Process implements [engine.Cluster].
 func (e *postgresEngine) Process() string { return e.id }
 
 // Members implements [engine.Cluster].
-func (e *postgresEngine) Members(ctx context.Context) ([]engine.Process, error) {
+func (e *postgresEngine) Members(ctx context.Context) ([]engine.WriterProcess, error) {
 	found, err := e.pool.Query(ctx, members)
 	if err != nil {
 		return nil, err
 	}
-	return pgx.CollectRows(found, func(r pgx.CollectableRow) (m engine.Process, err error) {
+	return pgx.CollectRows(found, func(r pgx.CollectableRow) (m engine.WriterProcess, err error) {
 		var since int64
 		var has string
 		err = r.Scan(&m.ID, &m.Host, &m.PID, &m.Program, &since, &m.Bulletin, &has, &m.Dead)
@@ -52,7 +52,7 @@ func (e *postgresEngine) Members(ctx context.Context) ([]engine.Process, error) 
 }
 
 // RemoveDead implements [engine.Cluster].
-func (e *postgresEngine) RemoveDead(ctx context.Context, s engine.Session, starting bool) (gone []string, err error) {
+func (e *postgresEngine) RemoveDead(ctx context.Context, s engine.WriteSession, starting bool) (gone []string, err error) {
 	if starting {
 		gone, err = e.buryAtStart(ctx, s)
 	} else {
@@ -67,7 +67,7 @@ func (e *postgresEngine) RemoveDead(ctx context.Context, s engine.Session, start
 	return gone, nil
 }
 
-func (e *postgresEngine) burySome(ctx context.Context, s engine.Session) (gone []string, err error) {
+func (e *postgresEngine) burySome(ctx context.Context, s engine.WriteSession) (gone []string, err error) {
 	found, err := s.Query(ctx, burySome, e.id)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (e *postgresEngine) burySome(ctx context.Context, s engine.Session) (gone [
 	return gone, found.Err()
 }
 
-func (e *postgresEngine) buryAtStart(ctx context.Context, s engine.Session) ([]string, error) {
+func (e *postgresEngine) buryAtStart(ctx context.Context, s engine.WriteSession) ([]string, error) {
 	found, err := s.Query(ctx, signs, e.id)
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (e *postgresEngine) buryAtStart(ctx context.Context, s engine.Session) ([]s
 }
 
 // Own implements [engine.Cluster].
-func (e *postgresEngine) Own(ctx context.Context, s engine.Session, thing string) (mine bool, err error) {
+func (e *postgresEngine) Own(ctx context.Context, s engine.WriteSession, thing string) (mine bool, err error) {
 	if _, err := s.Exec(ctx, ownThing, thing, e.id); err != nil {
 		return false, err
 	}
@@ -110,7 +110,7 @@ func (e *postgresEngine) Own(ctx context.Context, s engine.Session, thing string
 }
 
 // Disown implements [engine.Cluster].
-func (e *postgresEngine) Disown(ctx context.Context, s engine.Session, thing string) error {
+func (e *postgresEngine) Disown(ctx context.Context, s engine.WriteSession, thing string) error {
 	_, err := s.Exec(ctx, disownThing, thing, e.id)
 	return err
 }

@@ -265,7 +265,7 @@ func (e *postgresEngine) resign(ctx context.Context) {
 }
 
 // IsLastWriter implements [engine.Recoverer].
-func (e *postgresEngine) IsLastWriter(ctx context.Context, s engine.Session) (bool, error) {
+func (e *postgresEngine) IsLastWriter(ctx context.Context, s engine.WriteSession) (bool, error) {
 	found, err := s.Query(ctx, othersLive, e.id, upkeep)
 	if err != nil {
 		return false, err

@@ -25,7 +25,7 @@ func openRoom(t *testing.T, s *sqlstore.Store) spaces.SpaceID {
 	t.Helper()
 	p, err := s.Border().Open(t.Context(), spaces.OpenRequest{
 		Key: "family", Name: "Family", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
-		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
+		Chats: []spaces.ChatMapping{{Account: "telegram:1", Chat: "100", Live: true}},
 	})
 	testutil.OK(t, err)
 	return p.Space
@@ -35,9 +35,9 @@ func openRoom(t *testing.T, s *sqlstore.Store) spaces.SpaceID {
 func message(room spaces.SpaceID, person string, n int) spaces.IngestBatch {
 	id := person + strconv.Itoa(n)
 	return spaces.IngestBatch{Account: "telegram:1", At: start, Items: []spaces.IngestItem{{
-		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: start, Source: id, Body: spaces.Said{Text: "Hello " + id}},
-		From:  spaces.Identity{Platform: "telegram", User: person, Kind: spaces.Human, Name: person},
-		Ref:   spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
+		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: start, Source: id, Body: spaces.MessagePosted{Text: "Hello " + id}},
+		From:  spaces.PlatformIdentity{Platform: "telegram", User: person, Kind: spaces.Human, Name: person},
+		Ref:   spaces.MessageRef{Account: "telegram:1", Chat: "100", Message: id},
 	}}}
 }
 
@@ -140,7 +140,7 @@ func TestStopsByTurnsAreNoCrash(t *testing.T) {
 
 func claim(t *testing.T, s *sqlstore.Store, holder string, room spaces.SpaceID) *spaces.Wake {
 	t.Helper()
-	wake, err := s.Shell().Claim(t.Context(), spaces.Claim{
+	wake, err := s.Shell().Claim(t.Context(), spaces.WakeClaim{
 		Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: room, Holder: holder, TTL: time.Minute, At: start,
 		Judge: func(j spaces.GateInput) []spaces.GateDecision {
 			out := make([]spaces.GateDecision, len(j.Rows))
@@ -249,7 +249,7 @@ func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
 	writing.Go(func() {
 		err := cut.Border().Amend(t.Context(), func(d *access.PairingState) {
 			d.Wrong = 7
-			link.Suffer(testservers.Fault{Hold: testservers.Both})
+			link.Suffer(testservers.ProxyFault{Hold: testservers.Both})
 			close(inside)
 		})
 		if err == nil {
@@ -283,7 +283,7 @@ func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
 }
 
 // linked returns options for a store behind a link.
-func linked(t *testing.T, link *testservers.Proxy, database string) postgres.Options {
+func linked(t *testing.T, link *testservers.FaultProxy, database string) postgres.Options {
 	t.Helper()
 	o := options(t, database)
 	o.URL = strings.Replace(o.URL, strconv.Itoa(server.Port), strconv.Itoa(link.Port()), 1)
@@ -292,9 +292,9 @@ func linked(t *testing.T, link *testservers.Proxy, database string) postgres.Opt
 
 // ownServer returns a server that ends with the test, which may crash it, and a database
 // on it.
-func ownServer(t *testing.T) (private *testservers.Postgres, database string) {
+func ownServer(t *testing.T) (private *testservers.PostgresServer, database string) {
 	t.Helper()
-	private = &testservers.Postgres{}
+	private = &testservers.PostgresServer{}
 	t.Cleanup(func() { testutil.OK(t, private.Stop()) })
 	return private, private.Database(t)
 }
@@ -414,7 +414,7 @@ func TestServersRestartIsNoDeathOfItsProcesses(t *testing.T) {
 func TestOneProcessHasAThingAtATime(t *testing.T) {
 	database := server.Database(t)
 	first, second := open(t, options(t, database)), open(t, options(t, database))
-	owns := func(s *sqlstore.Store, want bool) engine.Process {
+	owns := func(s *sqlstore.Store, want bool) engine.WriterProcess {
 		t.Helper()
 		m, mine, err := s.Own(t.Context(), "adapter telegram")
 		if err != nil || mine != want {

@@ -25,7 +25,7 @@ type session struct {
 	last  bool          // the session had the last turn as far as it knows
 }
 
-var _ engine.Session = (*session)(nil)
+var _ engine.WriteSession = (*session)(nil)
 
 // Run implements [engine.Session]. What it fails at comes out with the next
 // statement that is answered.

@@ -13,22 +13,22 @@ import (
 )
 
 const (
-	allAccounts engine.Query = `select a.account,
+	allAccounts engine.QueryText = `select a.account,
   (select coalesce(max(c.at), 0) from cursors c where c.account = a.account),
   (select coalesce(max(o.settled), 0) from outbox o where o.account = a.account and o.state = 'sent'),
   (select count(*) from outbox o where o.account = a.account and o.state in ('ready', 'sending')),
   (select count(*) from outbox o where o.account = a.account and o.state = 'unknown')
 from (select account from mappings union select account from cursors) a order by a.account`
-	lineServing engine.Query = `select line from line_spans where account = $1 order by seen desc limit 1`
-	unsentOf    engine.Query = `select count(*) from outbox where account = $1 and state in ('ready', 'sending')`
-	linesWithin engine.Query = `select line, account, state, reason, began, seen,
+	lineServing engine.QueryText = `select line from line_spans where account = $1 order by seen desc limit 1`
+	unsentOf    engine.QueryText = `select count(*) from outbox where account = $1 and state in ('ready', 'sending')`
+	linesWithin engine.QueryText = `select line, account, state, reason, began, seen,
   coalesce((select min(n.began) from line_spans n where n.line = l.line and n.began > l.began), 0)
 from line_spans l where seen >= $1 and began <= $2 order by began, line limit $3 + 0`
 )
 
 // Accounts returns every account that the record has to do with, by its key.
 func (c ReadModel) Accounts(ctx context.Context) ([]console.Account, error) {
-	found, err := engine.AllRows(ctx, c.engine, allAccounts, nil, func(r engine.Row) (a console.Account, err error) {
+	found, err := engine.AllRows(ctx, c.engine, allAccounts, nil, func(r engine.ResultRow) (a console.Account, err error) {
 		return a, r.Scan(&a.Account, engine.ScanTime(&a.Heard), engine.ScanTime(&a.Said), &a.Waiting, &a.Unknown)
 	})
 	if err != nil {
@@ -56,7 +56,7 @@ func (c ReadModel) LineOf(ctx context.Context, account string) (line string, err
 
 // Lines implements [console.Record].
 func (c ReadModel) Lines(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error) {
-	found, err := engine.AllRows(ctx, c.engine, linesWithin, []any{engine.ToMillis(from), engine.ToMillis(to), limit}, func(r engine.Row) (s console.LineSpan, err error) {
+	found, err := engine.AllRows(ctx, c.engine, linesWithin, []any{engine.ToMillis(from), engine.ToMillis(to), limit}, func(r engine.ResultRow) (s console.LineSpan, err error) {
 		var next time.Time
 		err = r.Scan(&s.Line, &s.Account, &s.State, &s.Reason, engine.ScanTime(&s.From), engine.ScanTime(&s.To), engine.ScanTime(&next))
 		if s.Newest = next.IsZero(); !s.Newest && next.Before(s.To) {
@@ -70,13 +70,13 @@ func (c ReadModel) Lines(ctx context.Context, from, to time.Time, limit int) ([]
 	return found, nil
 }
 
-const admittedChats engine.Query = `select m.account, m.chat, m.title, m.space, m.object, m.relay, m.live
+const admittedChats engine.QueryText = `select m.account, m.chat, m.title, m.space, m.object, m.relay, m.live
 from spaces s join mappings m on m.space = s.id where s.config_key is null and m.chat <> '' order by m.n`
 
 // Learned returns what people decided while the program ran, beside the
 // configuration: who waits at the desk or was admitted there, and the chats that
 // were let in without being named.
-func (c ReadModel) Learned(ctx context.Context) (access.PairingState, []spaces.Mapping, error) {
+func (c ReadModel) Learned(ctx context.Context) (access.PairingState, []spaces.ChatMapping, error) {
 	desk, err := tables.LoadPairings(ctx, c.engine)
 	if err != nil {
 		return access.PairingState{}, nil, fmt.Errorf("read who was admitted: %w", err)

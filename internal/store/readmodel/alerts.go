@@ -11,26 +11,26 @@ import (
 )
 
 const (
-	problemColumns engine.Query = `id, code, severity, subject, evidence, opened, seen, count, well, closed, acked, told, over`
-	openProblems   engine.Query = `select ` + problemColumns + ` from problems where closed = 0
+	problemColumns engine.QueryText = `id, code, severity, subject, evidence, opened, seen, count, well, closed, acked, told, over`
+	openProblems   engine.QueryText = `select ` + problemColumns + ` from problems where closed = 0
 union all select ` + problemColumns + ` from problems where closed > $1 order by opened, id`
 )
 
 // An AlertReader reads alerts and what they are derived from.
 type AlertReader struct {
-	engine engine.Engine
-	clock  func() engine.Clock // of the last transaction
+	engine engine.DatabaseEngine
+	clock  func() engine.DatabaseClock // of the last transaction
 }
 
 // NewAlertReader returns a reader of alerts. clock returns the clock by which leases
 // and timers are stored.
-func NewAlertReader(e engine.Engine, clock func() engine.Clock) AlertReader {
+func NewAlertReader(e engine.DatabaseEngine, clock func() engine.DatabaseClock) AlertReader {
 	return AlertReader{e, clock}
 }
 
 // Problems returns the reader of alerts.
 func (c ReadModel) Problems() AlertReader {
-	return AlertReader{c.engine, func() engine.Clock { return engine.Clock{} }}
+	return AlertReader{c.engine, func() engine.DatabaseClock { return engine.DatabaseClock{} }}
 }
 
 // Problems implements [problems.Store].
@@ -42,7 +42,7 @@ func (p AlertReader) Problems(ctx context.Context, since time.Time) ([]alerts.Al
 	return found, nil
 }
 
-func scanProblem(r engine.Row) (p alerts.Alert, err error) {
+func scanProblem(r engine.ResultRow) (p alerts.Alert, err error) {
 	return p, r.Scan(&p.ID, &p.Code, &p.Severity, &p.Subject, &p.Evidence, engine.ScanTime(&p.Opened), engine.ScanTime(&p.Seen), &p.Count,
 		engine.ScanTime(&p.Well), engine.ScanTime(&p.Closed), engine.ScanTime(&p.Acked), &p.Told, &p.Over)
 }
@@ -52,7 +52,7 @@ const (
 	// wait, and timers, which are a place of their own. A cycle that was given back
 	// says nothing of when; it waits for the mind's others. Nearly all cycles began by
 	// then: by that the engine is not to look for them.
-	idleMinds engine.Query = `select agent, circle, count(*), min(since),
+	idleMinds engine.QueryText = `select agent, circle, count(*), min(since),
   (select count(*) from leases r where r.agent = w.agent and r.circle = w.circle and r.expires > $1) from (
   select i.agent, i.circle, i.space, min(case when i.not_before > i.at then i.not_before else i.at end) as since from inbox i
   where i.state = 'ready' and i.at <= $2 and i.not_before <= $2
@@ -71,7 +71,7 @@ const (
 ) w where not exists (
   select 1 from leases l where l.agent = w.agent and l.circle = w.circle and l.space = w.space and l.expires > $1)
 group by agent, circle order by agent, circle`
-	idleActions engine.Query = `select o.account, count(*), min(case when o.not_before > o.created then o.not_before else o.created end), min(o.n) from outbox o
+	idleActions engine.QueryText = `select o.account, count(*), min(case when o.not_before > o.created then o.not_before else o.created end), min(o.n) from outbox o
 where o.state in ('ready', 'sending') and o.state = 'ready' and o.created <= $1 and o.not_before <= $1 and ` + tables.IsLaneHead + `
 group by o.account order by o.account`
 )
@@ -80,8 +80,8 @@ group by o.account order by o.account`
 func (p AlertReader) Idle(ctx context.Context, before, now time.Time) (idle alerts.UnclaimedWork, err error) {
 	c := p.clock()
 	until := engine.ToMillis(c.ToShared(before))
-	err = p.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
-		idle.Minds, err = engine.AllRows(ctx, src, idleMinds, []any{engine.ToMillis(c.ToShared(now)), until}, func(r engine.Row) (m alerts.UnclaimedMind, err error) {
+	err = p.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
+		idle.Minds, err = engine.AllRows(ctx, src, idleMinds, []any{engine.ToMillis(c.ToShared(now)), until}, func(r engine.ResultRow) (m alerts.UnclaimedMind, err error) {
 			err = r.Scan(&m.Agent, &m.Circle, &m.Rooms, engine.ScanTime(&m.Since), &m.Runs)
 			m.Since = c.ToLocal(m.Since)
 			return m, err
@@ -89,7 +89,7 @@ func (p AlertReader) Idle(ctx context.Context, before, now time.Time) (idle aler
 		if err != nil {
 			return err
 		}
-		idle.Queues, err = engine.AllRows(ctx, src, idleActions, []any{until}, func(r engine.Row) (q alerts.UnclaimedQueue, err error) {
+		idle.Queues, err = engine.AllRows(ctx, src, idleActions, []any{until}, func(r engine.ResultRow) (q alerts.UnclaimedQueue, err error) {
 			err = r.Scan(&q.Account, &q.Waiting, engine.ScanTime(&q.Since), &q.First)
 			q.Since = c.ToLocal(q.Since)
 			return q, err
@@ -103,22 +103,22 @@ func (p AlertReader) Idle(ctx context.Context, before, now time.Time) (idle aler
 }
 
 const (
-	waitingByAccount engine.Query = `select account, count(*), min(created) from outbox where state in ('ready', 'sending')
+	waitingByAccount engine.QueryText = `select account, count(*), min(created) from outbox where state in ('ready', 'sending')
 group by account order by account`
-	unknownByAccount engine.Query = `select account, count(*) from outbox
+	unknownByAccount engine.QueryText = `select account, count(*) from outbox
 where state = 'unknown' and settled >= $1
 group by account order by account`
-	denialsByAgent engine.Query = `select agent || '', count(*) from denials where at >= $1 group by agent || '' order by 1`
-	spentOfDay     engine.Query = `select agent, space, prompt + output from usage where day = $1 order by agent, space`
-	leasesLost     engine.Query = `select coalesce(sum(refused), 0) from leases`
+	denialsByAgent engine.QueryText = `select agent || '', count(*) from denials where at >= $1 group by agent || '' order by 1`
+	spentOfDay     engine.QueryText = `select agent, space, prompt + output from usage where day = $1 order by agent, space`
+	leasesLost     engine.QueryText = `select coalesce(sum(refused), 0) from leases`
 )
 
 var _ alerts.MetricsReader = AlertReader{}
 
 // Vitals implements [problems.Gauge].
-func (p AlertReader) Vitals(ctx context.Context, since, at time.Time) (v alerts.Metrics, err error) {
-	err = p.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
-		v.Queues, err = engine.AllRows(ctx, src, waitingByAccount, nil, func(r engine.Row) (q alerts.Queue, err error) {
+func (p AlertReader) Vitals(ctx context.Context, since, at time.Time) (v alerts.StoreMetrics, err error) {
+	err = p.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
+		v.Queues, err = engine.AllRows(ctx, src, waitingByAccount, nil, func(r engine.ResultRow) (q alerts.AccountQueue, err error) {
 			return q, r.Scan(&q.Account, &q.Waiting, engine.ScanTime(&q.Oldest))
 		})
 		if err != nil {
@@ -130,7 +130,7 @@ func (p AlertReader) Vitals(ctx context.Context, since, at time.Time) (v alerts.
 		if v.Denials, err = engine.AllRows(ctx, src, denialsByAgent, []any{engine.ToMillis(since)}, scanCount); err != nil {
 			return err
 		}
-		v.Spent, err = engine.AllRows(ctx, src, spentOfDay, []any{engine.DayNumber(at)}, func(r engine.Row) (s alerts.DailyUsage, err error) {
+		v.Spent, err = engine.AllRows(ctx, src, spentOfDay, []any{engine.DayNumber(at)}, func(r engine.ResultRow) (s alerts.DailyUsage, err error) {
 			return s, r.Scan(&s.Agent, &s.Space, &s.Tokens)
 		})
 		if err != nil {
@@ -143,9 +143,9 @@ func (p AlertReader) Vitals(ctx context.Context, since, at time.Time) (v alerts.
 		return err
 	})
 	if err != nil {
-		return alerts.Metrics{}, fmt.Errorf("read metrics: %w", err)
+		return alerts.StoreMetrics{}, fmt.Errorf("read metrics: %w", err)
 	}
 	return v, nil
 }
 
-func scanCount(r engine.Row) (c alerts.NamedCount, err error) { return c, r.Scan(&c.Name, &c.N) }
+func scanCount(r engine.ResultRow) (c alerts.NamedCount, err error) { return c, r.Scan(&c.Name, &c.N) }

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	allBranches engine.Query = `select b.space, b.id, b.from_branch, b.fork_seq, b.head, b.head_seq, b.chain, s.kind, s.agent_run
+	allBranches engine.QueryText = `select b.space, b.id, b.from_branch, b.fork_seq, b.head, b.head_seq, b.chain, s.kind, s.agent_run
 from branches b join spaces s on s.id = b.space order by b.space, b.from_branch <> '', b.id`
-	wholeBranch engine.Query = `select ` + tables.EventColumns + `, e.n, e.chain from events e where e.space = $1 and e.branch = $2 order by e.seq`
-	allMembers  engine.Query = `select entity, since from members where space = $1`
-	allSent     engine.Query = `select id, account, chat, thread from outbox where state = 'sent' and kind = 'send' and agent <> '' order by account, chat, thread, n`
-	allFailed   engine.Query = `select id, state from outbox where state in ('failed', 'expired', 'unknown', 'cancelled') and agent <> ''`
-	allHumans   engine.Query = `select id from entities where kind = 'human'`
+	wholeBranch engine.QueryText = `select ` + tables.EventColumns + `, e.n, e.chain from events e where e.space = $1 and e.branch = $2 order by e.seq`
+	allMembers  engine.QueryText = `select entity, since from members where space = $1`
+	allSent     engine.QueryText = `select id, account, chat, thread from outbox where state = 'sent' and kind = 'send' and agent <> '' order by account, chat, thread, n`
+	allFailed   engine.QueryText = `select id, state from outbox where state in ('failed', 'expired', 'unknown', 'cancelled') and agent <> ''`
+	allHumans   engine.QueryText = `select id from entities where kind = 'human'`
 )
 
 // A logAuditor walks every branch and keeps what other tables must agree with.
 type logAuditor struct {
-	src       engine.Reader
+	src       engine.QueryReader
 	found     []Violation
 	ids       map[spaces.EventID]int64 // of the space being walked, with their seq
 	humans    map[spaces.EntityID]bool
@@ -39,12 +39,12 @@ type branchEnd struct {
 
 // auditLog replays every branch and checks its order, parents and hashes, and the
 // tables that are folded from it.
-func auditLog(ctx context.Context, src engine.Reader) ([]Violation, error) {
+func auditLog(ctx context.Context, src engine.QueryReader) ([]Violation, error) {
 	a := &logAuditor{
 		src: src, humans: map[spaces.EntityID]bool{},
 		delivered: map[spaces.ActionID]int64{}, failed: map[spaces.ActionID]bool{},
 	}
-	err := engine.EachRow(ctx, src, allHumans, nil, func(r engine.Row) error {
+	err := engine.EachRow(ctx, src, allHumans, nil, func(r engine.ResultRow) error {
 		var id spaces.EntityID
 		err := r.Scan(&id)
 		a.humans[id] = true
@@ -53,7 +53,7 @@ func auditLog(ctx context.Context, src engine.Reader) ([]Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	branches, err := engine.AllRows(ctx, src, allBranches, nil, func(r engine.Row) (b branchEnd, err error) {
+	branches, err := engine.AllRows(ctx, src, allBranches, nil, func(r engine.ResultRow) (b branchEnd, err error) {
 		return b, r.Scan(&b.Space, &b.ID, &b.From, &b.ForkSeq, &b.Head, &b.HeadSeq, &b.Chain, &b.kind, &b.run)
 	})
 	if err != nil {
@@ -81,8 +81,8 @@ func (a *logAuditor) branch(ctx context.Context, b branchEnd) error {
 	if err != nil {
 		return err
 	}
-	members, run := spaces.Members{}, 0
-	err = engine.EachRow(ctx, a.src, wholeBranch, []any{string(b.Space), string(b.ID)}, func(r engine.Row) error {
+	members, run := spaces.MemberList{}, 0
+	err = engine.EachRow(ctx, a.src, wholeBranch, []any{string(b.Space), string(b.ID)}, func(r engine.ResultRow) error {
 		var s tables.StoredEvent
 		var chain []byte
 		var n int64
@@ -139,16 +139,16 @@ func (a *logAuditor) event(name string, at spaces.Branch, e spaces.Event, n int6
 	}
 	a.ids[e.ID] = e.Seq
 	// Only outcomes are compared with the outbox.
-	if b, ok := e.Body.(spaces.Delivered); ok {
+	if b, ok := e.Body.(spaces.ActionDelivered); ok {
 		a.delivered[b.Action] = n
 	}
-	if b, ok := e.Body.(spaces.Failed); ok {
+	if b, ok := e.Body.(spaces.SendFailed); ok {
 		a.failed[b.Action] = true
 	}
 }
 
 func (a *logAuditor) runAfter(run int, e spaces.Event) int {
-	if b, said := e.Body.(spaces.Said); !said || b.Past {
+	if b, said := e.Body.(spaces.MessagePosted); !said || b.Past {
 		return run
 	}
 	if _, ours := e.Actor.IsAgent(); ours {
@@ -160,9 +160,9 @@ func (a *logAuditor) runAfter(run int, e spaces.Event) int {
 	return run
 }
 
-func (a *logAuditor) members(ctx context.Context, space spaces.SpaceID, want spaces.Members) error {
-	got := spaces.Members{}
-	err := engine.EachRow(ctx, a.src, allMembers, []any{string(space)}, func(r engine.Row) error {
+func (a *logAuditor) members(ctx context.Context, space spaces.SpaceID, want spaces.MemberList) error {
+	got := spaces.MemberList{}
+	err := engine.EachRow(ctx, a.src, allMembers, []any{string(space)}, func(r engine.ResultRow) error {
 		var id spaces.EntityID
 		var since int64
 		err := r.Scan(&id, &since)
@@ -188,7 +188,7 @@ func (a *logAuditor) outcomes(ctx context.Context) error {
 		lane string
 		n    int64
 	}
-	err := engine.EachRow(ctx, a.src, allSent, nil, func(r engine.Row) error {
+	err := engine.EachRow(ctx, a.src, allSent, nil, func(r engine.ResultRow) error {
 		var id spaces.ActionID
 		var account, chat, thread string
 		if err := r.Scan(&id, &account, &chat, &thread); err != nil {
@@ -212,7 +212,7 @@ func (a *logAuditor) outcomes(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return engine.EachRow(ctx, a.src, allFailed, nil, func(r engine.Row) error {
+	return engine.EachRow(ctx, a.src, allFailed, nil, func(r engine.ResultRow) error {
 		var id spaces.ActionID
 		var state string
 		if err := r.Scan(&id, &state); err != nil {

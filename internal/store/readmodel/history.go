@@ -15,19 +15,19 @@ import (
 )
 
 const (
-	timersThen engine.Query = `select ` + tables.TimerColumns + ` from timers t
+	timersThen engine.QueryText = `select ` + tables.TimerColumns + ` from timers t
 where t.agent = $1 and t.circle = $2 and t.kind in ('timer', 'plan') and (t.fired_by = '' or t.fired_at > $3)
   and exists (select 1 from cycles c where c.id = t.cycle and c.started <= $3) order by t.due, t.id limit $4 + 0`
-	waitsThen engine.Query = `select ` + tables.WaitColumns + ` from waits w where w.agent = $1 and w.circle = $2 and w.started < $3
+	waitsThen engine.QueryText = `select ` + tables.WaitColumns + ` from waits w where w.agent = $1 and w.circle = $2 and w.started < $3
   and (w.state <> 'told' or exists (select 1 from cycles c where c.id = w.woke and c.started > $3)) order by w.started, w.cycle`
-	firedTimer engine.Query = `select ` + tables.TimerColumns + ` from timers where fired_by = $1 and fired_by <> ''`
+	firedTimer engine.QueryText = `select ` + tables.TimerColumns + ` from timers where fired_by = $1 and fired_by <> ''`
 	// The event that opened the run in the inner log tells what was recorded before it.
-	runBegan engine.Query = `select y.inner_from, e.n from cycles y
+	runBegan engine.QueryText = `select y.inner_from, e.n from cycles y
 join events e on e.space = $2 and e.branch = $3 and e.seq = y.inner_from where y.id = $1`
-	lastBefore  engine.Query = `select seq from events where space = $1 and branch = 'main' and n < $2 order by seq desc limit 1`
-	shownBefore engine.Query = `select coalesce(max(upto), -1) from cycles
+	lastBefore  engine.QueryText = `select seq from events where space = $1 and branch = 'main' and n < $2 order by seq desc limit 1`
+	shownBefore engine.QueryText = `select coalesce(max(upto), -1) from cycles
 where agent = $1 and circle = $2 and space = $3 and n is not null and n <= $4`
-	firstSpan engine.Query = `select from_seq from spans where agent = $1 and circle = $2 and space = $3 order by id limit 1`
+	firstSpan engine.QueryText = `select from_seq from spans where agent = $1 and circle = $2 and space = $3 order by id limit 1`
 )
 
 // A HistoricalView is the record as a mind had it when one of its runs began, for lives of
@@ -37,12 +37,12 @@ where agent = $1 and circle = $2 and space = $3 and n is not null and n <= $4`
 type HistoricalView struct {
 	now   LogReader
 	run   console.Run
-	inner int64         // its part of the inner log begins here
-	began int64         // and here in the order of recording
-	seen  int64         // last event of its room that the mind had been shown
-	head  int64         // last event of its room that was recorded
-	timer *spaces.Timer // that woke it; nil when a row did
-	waits []spaces.Wait // whose end it was shown
+	inner int64                // its part of the inner log begins here
+	began int64                // and here in the order of recording
+	seen  int64                // last event of its room that the mind had been shown
+	head  int64                // last event of its room that was recorded
+	timer *spaces.WakeTimer    // that woke it; nil when a row did
+	waits []spaces.PendingWait // whose end it was shown
 
 	mu   sync.Mutex // guards gone
 	gone map[spaces.SpaceID]tables.SupersededMessages
@@ -65,7 +65,7 @@ func (c ReadModel) Past(ctx context.Context, id string) (*HistoricalView, error)
 }
 
 // load reads how things stood when the run began.
-func (p *HistoricalView) load(ctx context.Context, src engine.Reader) (err error) {
+func (p *HistoricalView) load(ctx context.Context, src engine.QueryReader) (err error) {
 	y := p.run.Cycle
 	id := string(y.ID)
 	if _, err := engine.ScanRow(ctx, src, runBegan, []any{id, string(y.Mind.Inner()), string(y.Mind.Branch())}, &p.inner, &p.began); err != nil {
@@ -139,7 +139,7 @@ func (p *HistoricalView) lastRecorded(ctx context.Context, space spaces.SpaceID)
 }
 
 // Space implements [shell.Record].
-func (p *HistoricalView) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error) {
+func (p *HistoricalView) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.SpaceMember, error) {
 	return p.now.Space(ctx, id)
 }
 
@@ -187,7 +187,7 @@ func (p *HistoricalView) Self(ctx context.Context, m spaces.Mind) ([]spaces.Even
 }
 
 // Waits implements [shell.Record]. What was given up later is not among them.
-func (p *HistoricalView) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error) {
+func (p *HistoricalView) Waits(ctx context.Context, m spaces.Mind) ([]spaces.PendingWait, error) {
 	waits, err := engine.AllRows(ctx, p.now.engine, waitsThen, []any{string(m.Agent), string(m.Circle), engine.ToMillis(p.run.Cycle.Started)}, tables.ScanWait)
 	if err != nil {
 		return nil, fmt.Errorf("waits of %s: %w", m, err)
@@ -199,13 +199,13 @@ func (p *HistoricalView) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wai
 }
 
 // Plans implements [shell.Record]. What was called off later is not among them.
-func (p *HistoricalView) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
+func (p *HistoricalView) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.WakeTimer, error) {
 	plans, err := engine.AllRows(ctx, p.now.engine, timersThen, []any{string(m.Agent), string(m.Circle), engine.ToMillis(p.run.Cycle.Started), limit}, tables.ScanTimer)
 	if err != nil || len(plans) == 0 {
 		return nil, err
 	}
 	seen := map[string]bool{}
-	plans = slices.DeleteFunc(plans, func(t spaces.Timer) bool { // what recurred later was set later
+	plans = slices.DeleteFunc(plans, func(t spaces.WakeTimer) bool { // what recurred later was set later
 		again := seen[t.Name()]
 		seen[t.Name()] = true
 		return again
@@ -281,6 +281,6 @@ func (*HistoricalView) SpentBySenders(context.Context, time.Time, spaces.CycleID
 }
 
 // Failures implements [shell.Record].
-func (*HistoricalView) Failures(context.Context, spaces.Mind, time.Time) ([]spaces.Failed, error) {
+func (*HistoricalView) Failures(context.Context, spaces.Mind, time.Time) ([]spaces.SendFailed, error) {
 	return nil, nil
 }

@@ -16,38 +16,38 @@ import (
 )
 
 const (
-	rowsBack engine.Query = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from inbox i
+	rowsBack engine.QueryText = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.agent = $1 and i.circle = $2 and i.space = $3 and i.seq <= $4 order by i.seq desc limit 50`
-	causeOf engine.Query = `select actor, cause, seq from events where id = $1`
+	causeOf engine.QueryText = `select actor, cause, seq from events where id = $1`
 )
 
 const (
-	runHere   engine.Query = `select started from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'`
-	asleepTo  engine.Query = `select coalesce(max(due), 0) from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = ''`
-	runsToday engine.Query = `select coalesce(stop, ''), count(*), sum(denials) from cycles
+	runHere   engine.QueryText = `select started from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'`
+	asleepTo  engine.QueryText = `select coalesce(max(due), 0) from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = ''`
+	runsToday engine.QueryText = `select coalesce(stop, ''), count(*), sum(denials) from cycles
 where space = $3 and started >= $4 and agent = $1 and circle = $2 group by stop`
-	mutedHere engine.Query = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
-	usedToday engine.Query = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
+	mutedHere engine.QueryText = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
+	usedToday engine.QueryText = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
 	// The index has only actions that are not final, which are few.
-	countUnsent engine.Query = `select count(*) from mappings m
+	countUnsent engine.QueryText = `select count(*) from mappings m
 join outbox o on o.account = m.account and o.chat = m.chat and o.state in ('ready', 'sending')
 where m.space = $1 and o.space = $1 and o.cycle <> ''`
 )
 
 // A RoomInspector reads what people ask about a room. It implements
 // [commands.RoomInspector].
-type RoomInspector struct{ engine engine.Engine }
+type RoomInspector struct{ engine engine.DatabaseEngine }
 
 // NewRoomInspector returns a RoomInspector of a database.
-func NewRoomInspector(e engine.Engine) RoomInspector { return RoomInspector{e} }
+func NewRoomInspector(e engine.DatabaseEngine) RoomInspector { return RoomInspector{e} }
 
 var _ commands.RoomInspector = RoomInspector{}
 
 // Now implements [activity.Insight].
 func (b RoomInspector) Now(ctx context.Context, space spaces.SpaceID, at time.Time) (commands.RoomStatus, error) {
 	var now commands.RoomStatus
-	err := b.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err := b.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (b RoomInspector) Now(ctx context.Context, space spaces.SpaceID, at time.Ti
 	return now, nil
 }
 
-func agentStatus(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, at time.Time) (commands.AgentStatus, error) {
+func agentStatus(ctx context.Context, src engine.QueryReader, m spaces.Mind, space spaces.SpaceID, at time.Time) (commands.AgentStatus, error) {
 	n := commands.AgentStatus{Agent: m.Agent}
 	key := []any{string(m.Agent), string(m.Circle)}
 	if _, err := engine.ScanRow(ctx, src, runHere, append(slices.Clip(key), string(space)), engine.ScanTime(&n.Since)); err != nil {
@@ -87,7 +87,7 @@ func agentStatus(ctx context.Context, src engine.Reader, m spaces.Mind, space sp
 	if _, err := engine.ScanRow(ctx, src, usedToday, []any{engine.DayNumber(at), string(m.Agent), string(space)}, &u.Prompt, &u.Cached, &u.Output, &u.Calls); err != nil {
 		return n, err
 	}
-	return n, engine.EachRow(ctx, src, runsToday, append(slices.Clip(key), string(space), engine.ToMillis(engine.StartOfDay(at))), func(r engine.Row) error {
+	return n, engine.EachRow(ctx, src, runsToday, append(slices.Clip(key), string(space), engine.ToMillis(engine.StartOfDay(at))), func(r engine.ResultRow) error {
 		var stop spaces.StopReason
 		var runs, denials int
 		if err := r.Scan(&stop, &runs, &denials); err != nil {
@@ -108,9 +108,9 @@ func agentStatus(ctx context.Context, src engine.Reader, m spaces.Mind, space sp
 }
 
 // Last implements [activity.Insight].
-func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spaces.Ref) ([]commands.MessageOutcome, error) {
+func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spaces.MessageRef) ([]commands.MessageOutcome, error) {
 	var told []commands.MessageOutcome
-	err := b.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err := b.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
 		if err != nil {
 			return err
@@ -146,7 +146,7 @@ func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spa
 
 // askedAbout returns up to which event of the room a question about a message looks
 // back, and whose message that is: of an agent's it is what led to it.
-func askedAbout(ctx context.Context, src engine.Reader, space spaces.SpaceID, about spaces.Ref) (who spaces.EntityID, seq int64, err error) {
+func askedAbout(ctx context.Context, src engine.QueryReader, space spaces.SpaceID, about spaces.MessageRef) (who spaces.EntityID, seq int64, err error) {
 	id, err := tables.MessageEventAt(ctx, src, space, about)
 	if err != nil || id == "" {
 		return "", math.MaxInt64, err
@@ -166,10 +166,10 @@ func askedAbout(ctx context.Context, src engine.Reader, space spaces.SpaceID, ab
 
 // newestMessage returns the mind's row of the newest message up to seq that is no
 // command.
-func newestMessage(ctx context.Context, src engine.Reader, m spaces.Mind, space spaces.SpaceID, seq int64) (tables.InboxEntry, bool, error) {
+func newestMessage(ctx context.Context, src engine.QueryReader, m spaces.Mind, space spaces.SpaceID, seq int64) (tables.InboxEntry, bool, error) {
 	rows, err := engine.AllRows(ctx, src, rowsBack, []any{string(m.Agent), string(m.Circle), string(space), seq}, tables.ScanInboxEntry)
 	for _, e := range rows {
-		if said, ok := e.Subject.Body.(spaces.Said); ok && said.Command == "" {
+		if said, ok := e.Subject.Body.(spaces.MessagePosted); ok && said.Command == "" {
 			return e, true, err
 		}
 	}
@@ -177,7 +177,7 @@ func newestMessage(ctx context.Context, src engine.Reader, m spaces.Mind, space 
 }
 
 // outcomeOf tells what became of a row.
-func outcomeOf(ctx context.Context, src engine.Reader, m spaces.Mind, e tables.InboxEntry) (commands.MessageOutcome, error) {
+func outcomeOf(ctx context.Context, src engine.QueryReader, m spaces.Mind, e tables.InboxEntry) (commands.MessageOutcome, error) {
 	x := commands.MessageOutcome{Agent: m.Agent, Reason: e.Reason, Tries: e.Attempts + e.Crashes, Run: e.Cycle, Woke: e.Cycle != ""}
 	if e.State == spaces.RowDead {
 		x.GaveUp, x.Stop = true, spaces.StopCoordinator // it crashed again and again
@@ -208,7 +208,7 @@ func outcomeOf(ctx context.Context, src engine.Reader, m spaces.Mind, e tables.I
 		if b, ok := e.Body.(spaces.ToolCalled); ok {
 			x.Acts = engine.AppendNew(x.Acts, b.Name)
 		}
-		if b, ok := e.Body.(spaces.Denied); ok {
+		if b, ok := e.Body.(spaces.CallDenied); ok {
 			x.Denied = engine.AppendNew(x.Denied, b.Denial.Code)
 		}
 	}

@@ -13,28 +13,28 @@ import (
 )
 
 const (
-	closedCycles engine.Query = `select id, n, space, rest, stop, ended, tokens from cycles
+	closedCycles engine.QueryText = `select id, n, space, rest, stop, ended, tokens from cycles
 where agent = $1 and circle = $2 and n > $3 order by n limit $4 + 0`
-	turnsBetween engine.Query = `select t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
+	turnsBetween engine.QueryText = `select t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
 where y.agent = $1 and y.circle = $2 and y.n >= $3 and y.n <= $4 order by y.n, t.n`
-	failedActions engine.Query = `select o.event, o.id, o.state, o.code, o.reason from outbox o join cycles y on y.id = o.cycle
+	failedActions engine.QueryText = `select o.event, o.id, o.state, o.code, o.reason from outbox o join cycles y on y.id = o.cycle
 where o.agent = $1 and y.circle = $2
   and (o.state = 'unknown' or o.state = 'failed' or o.state = 'expired' or o.state = 'cancelled')
   and o.settled >= $3 order by o.n`
-	headedColumns engine.Query = tables.UplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
-	uplinksOf     engine.Query = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
+	headedColumns engine.QueryText = tables.UplinkColumns + `, (select head_seq from branches b where b.space = uplinks.space and b.id = 'main')`
+	uplinksOf     engine.QueryText = `select ` + headedColumns + ` from uplinks where agent = $1 and circle = $2 order by n`
 	// A person is in few spaces; an agent may be in all of them.
 	// The order of a cross join is the order in which they are gone through.
-	uplinksAcross engine.Query = `select ` + headedColumns + `
+	uplinksAcross engine.QueryText = `select ` + headedColumns + `
 from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
 where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
-	setTimers engine.Query = `select ` + tables.TimerColumns + ` from timers
+	setTimers engine.QueryText = `select ` + tables.TimerColumns + ` from timers
 where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
-	lastingWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w
+	lastingWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w
 where w.state <> 'told' and w.state = 'open' and w.agent = $1 and w.circle = $2 order by w.started, w.cycle`
-	spentOn engine.Query = `select agent, space, prompt, cached, output from usage where day = $1`
+	spentOn engine.QueryText = `select agent, space, prompt, cached, output from usage where day = $1`
 	// sendersTokens has the people of a timer beside the tallies of those who wrote.
-	sendersTokens engine.Query = `select coalesce(max(s.tokens), 0),
+	sendersTokens engine.QueryText = `select coalesce(max(s.tokens), 0),
   coalesce((` + tables.TimerPayers + `), '[]')
 from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
@@ -43,13 +43,13 @@ where i.cycle = $1 and i.cycle <> ''`
 
 // A LogReader reads the logs that frames are made from. It implements
 // [shell.LogReader].
-type LogReader struct{ engine engine.Engine }
+type LogReader struct{ engine engine.DatabaseEngine }
 
 // NewLogReader returns a LogReader of a database.
-func NewLogReader(e engine.Engine) LogReader { return LogReader{e} }
+func NewLogReader(e engine.DatabaseEngine) LogReader { return LogReader{e} }
 
 // scanHeaded reads an uplink with the head of its space.
-func scanHeaded(r engine.Row) (u spaces.Uplink, err error) {
+func scanHeaded(r engine.ResultRow) (u spaces.Uplink, err error) {
 	return u, r.Scan(append(tables.UplinkFields(&u), &u.Head)...)
 }
 
@@ -63,10 +63,10 @@ func (s LogReader) Keyframe(ctx context.Context, m spaces.Mind) (*spaces.Keyfram
 }
 
 // Space implements [shell.Record].
-func (s LogReader) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.Member, error) {
+func (s LogReader) Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.SpaceMember, error) {
 	var space spaces.Space
-	var members []spaces.Member
-	err := s.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	var members []spaces.SpaceMember
+	err := s.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		var found bool
 		var err error
 		space, found, err = tables.SpaceByID(ctx, src, id)
@@ -96,7 +96,7 @@ func (s LogReader) Events(ctx context.Context, space spaces.SpaceID, branch spac
 // Self implements [shell.Record].
 func (s LogReader) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, error) {
 	var out []spaces.Event
-	err := s.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+	err := s.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
 		out, err = tables.OwnEvents(ctx, src, m)
 		return err
 	})
@@ -109,8 +109,8 @@ func (s LogReader) Self(ctx context.Context, m spaces.Mind) ([]spaces.Event, err
 // Cycles implements [shell.Record].
 func (s LogReader) Cycles(ctx context.Context, m spaces.Mind, n int64, turns bool, limit int) ([]spaces.ClosedCycle, error) {
 	var out []spaces.ClosedCycle
-	err := s.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
-		out, err = engine.AllRows(ctx, src, closedCycles, []any{string(m.Agent), string(m.Circle), n, limit}, func(r engine.Row) (c spaces.ClosedCycle, err error) {
+	err := s.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
+		out, err = engine.AllRows(ctx, src, closedCycles, []any{string(m.Agent), string(m.Circle), n, limit}, func(r engine.ResultRow) (c spaces.ClosedCycle, err error) {
 			return c, r.Scan(&c.ID, &c.N, &c.Space, &c.Rest, &c.Stop, engine.ScanTime(&c.Ended), &c.Tokens)
 		})
 		if err != nil || !turns || len(out) == 0 {
@@ -130,8 +130,8 @@ func (s LogReader) Entities(ctx context.Context, ids []spaces.EntityID) (map[spa
 }
 
 // Failures implements [shell.Record].
-func (s LogReader) Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.Failed, error) {
-	out, err := engine.AllRows(ctx, s.engine, failedActions, []any{string(m.Agent), string(m.Circle), engine.ToMillis(since)}, func(r engine.Row) (f spaces.Failed, err error) {
+func (s LogReader) Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.SendFailed, error) {
+	out, err := engine.AllRows(ctx, s.engine, failedActions, []any{string(m.Agent), string(m.Circle), engine.ToMillis(since)}, func(r engine.ResultRow) (f spaces.SendFailed, err error) {
 		return f, r.Scan(&f.Message, &f.Action, &f.State, &f.Code, &f.Reason)
 	})
 	if err != nil {
@@ -150,7 +150,7 @@ func (s LogReader) Spans(ctx context.Context, m spaces.Mind, space spaces.SpaceI
 }
 
 // Plans implements [shell.Record].
-func (s LogReader) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.Timer, error) {
+func (s LogReader) Plans(ctx context.Context, m spaces.Mind, limit int) ([]spaces.WakeTimer, error) {
 	plans, err := engine.AllRows(ctx, s.engine, setTimers, []any{string(m.Agent), string(m.Circle), limit}, tables.ScanTimer)
 	if err == nil {
 		err = tables.RedactNotes(ctx, s.engine, plans)
@@ -182,10 +182,10 @@ func (s LogReader) Across(ctx context.Context, m spaces.Mind, who spaces.EntityI
 // Spent implements [shell.Record]. Days are counted in UTC.
 func (s LogReader) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID) (shell.UsageToday, error) {
 	var sum shell.UsageToday
-	err := engine.EachRow(ctx, s.engine, spentOn, []any{engine.DayNumber(at)}, func(r engine.Row) error {
+	err := engine.EachRow(ctx, s.engine, spentOn, []any{engine.DayNumber(at)}, func(r engine.ResultRow) error {
 		var who spaces.AgentID
 		var where spaces.SpaceID
-		var u spaces.Usage
+		var u spaces.TokenUsage
 		if err := r.Scan(&who, &where, &u.Prompt, &u.Cached, &u.Output); err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s LogReader) SpentBySenders(ctx context.Context, at time.Time, cycle space
 }
 
 // Waits implements [shell.Record].
-func (s LogReader) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, error) {
+func (s LogReader) Waits(ctx context.Context, m spaces.Mind) ([]spaces.PendingWait, error) {
 	waits, err := engine.AllRows(ctx, s.engine, lastingWaits, []any{string(m.Agent), string(m.Circle)}, tables.ScanWait)
 	if err != nil {
 		return nil, fmt.Errorf("waits of %s: %w", m, err)
@@ -230,13 +230,13 @@ func (s LogReader) Waits(ctx context.Context, m spaces.Mind) ([]spaces.Wait, err
 }
 
 // fillTurns gives cycles, which are in order of their number, their turns.
-func fillTurns(ctx context.Context, src engine.Reader, m spaces.Mind, cycles []spaces.ClosedCycle) error {
+func fillTurns(ctx context.Context, src engine.QueryReader, m spaces.Mind, cycles []spaces.ClosedCycle) error {
 	at := map[spaces.CycleID]int{}
 	for i, c := range cycles {
 		at[c.ID] = i
 	}
 	args := []any{string(m.Agent), string(m.Circle), cycles[0].N, cycles[len(cycles)-1].N}
-	return engine.EachRow(ctx, src, turnsBetween, args, func(r engine.Row) error {
+	return engine.EachRow(ctx, src, turnsBetween, args, func(r engine.ResultRow) error {
 		t, err := tables.ScanTurn(r)
 		if err != nil {
 			return err

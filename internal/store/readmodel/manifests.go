@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	namedManifests engine.Query = `select hash, first_used, last_used, body from manifests
+	namedManifests engine.QueryText = `select hash, first_used, last_used, body from manifests
 where hash >= $1 and hash < $1 || '􏿿' order by last_used desc, hash limit $2 + 0`
-	denialColumns engine.Query = `agent, act, code, reason, hint, space, cycle, phase, tier, risk, at`
-	lastDenials   engine.Query = `select n, ` + denialColumns + ` from denials where n < $1 and at >= $2 order by n desc limit $3 + 0`
-	denialsOf     engine.Query = `select n, ` + denialColumns + ` from denials where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
+	denialColumns engine.QueryText = `agent, act, code, reason, hint, space, cycle, phase, tier, risk, at`
+	lastDenials   engine.QueryText = `select n, ` + denialColumns + ` from denials where n < $1 and at >= $2 order by n desc limit $3 + 0`
+	denialsOf     engine.QueryText = `select n, ` + denialColumns + ` from denials where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
 )
 
 // Manifests implements [console.Record].
@@ -27,7 +27,7 @@ func (c ReadModel) Manifests(ctx context.Context, beginning string, limit int) (
 	return found, nil
 }
 
-func scanManifest(r engine.Row) (m console.Manifest, err error) {
+func scanManifest(r engine.ResultRow) (m console.Manifest, err error) {
 	var body []byte
 	if err := r.Scan(&m.Hash, engine.ScanTime(&m.First), engine.ScanTime(&m.Last), &body); err != nil || body == nil {
 		return m, err
@@ -50,7 +50,7 @@ func (c ReadModel) Denials(ctx context.Context, f console.DenialFilter) ([]conso
 	if f.Agent != "" {
 		q, args = denialsOf, append(args, string(f.Agent))
 	}
-	found, err := engine.AllRows(ctx, c.engine, q, args, func(r engine.Row) (d console.Denial, err error) {
+	found, err := engine.AllRows(ctx, c.engine, q, args, func(r engine.ResultRow) (d console.Denial, err error) {
 		return d, r.Scan(&d.N, &d.Agent, &d.Act, &d.Code, &d.Reason, &d.Hint, &d.Space, &d.Cycle, &d.Phase, &d.Tier, &d.Risk, engine.ScanTime(&d.At))
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // In the inner log a note or memory directly follows the tool call that made it.
-const makerOf engine.Query = `select ` + tables.EventColumns + ` from events e
+const makerOf engine.QueryText = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq < (select seq from events where id = $3) and e.kind = 'acted' order by e.seq desc limit 1`
 
 // maxPlansShown is how many plans are looked at: more than a mind may have.
@@ -28,9 +28,9 @@ func (c ReadModel) Memory(ctx context.Context, m spaces.Mind) (console.Memory, e
 }
 
 // MemoryOf returns the notes, memories, goals, plans and summaries of a mind.
-func MemoryOf(ctx context.Context, e engine.Engine, m spaces.Mind) (has console.Memory, err error) {
+func MemoryOf(ctx context.Context, e engine.DatabaseEngine, m spaces.Mind) (has console.Memory, err error) {
 	key := []any{string(m.Agent), string(m.Circle)}
-	err = e.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err = e.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		own, err := tables.OwnEvents(ctx, src, m)
 		for _, e := range own {
 			has.Self.Apply(e)
@@ -53,7 +53,7 @@ func MemoryOf(ctx context.Context, e engine.Engine, m spaces.Mind) (has console.
 // Told implements [console.Memories].
 func (c ReadModel) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) ([]spaces.Event, error) {
 	var told []spaces.Event
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		for _, id := range ids {
 			e, err := tables.EventByID(ctx, src, id)
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 
 const (
 	// The conditions are those of partial indexes: what is done is not looked at.
-	tallyAll engine.Query = `select
+	tallyAll engine.QueryText = `select
   (select count(*) from inbox where state = 'ready')
     + (select count(*) from cycles y join inbox i on i.cycle = y.id where y.state = 'open' and i.cycle <> ''),
   (select count(*) from cycles where state = 'open'),
@@ -28,31 +28,31 @@ const (
   (select count(*) from timers where fired_by = ''),
   (select count(*) from waits where state <> 'told' and state = 'open'),
   (select coalesce(sum(prompt + output), 0) from usage where day = $2)`
-	roomColumns engine.Query = `s.id, s.kind, s.name, s.circle, s.wake, s.direct, s.closed, s.agent_run, s.created_at,
+	roomColumns engine.QueryText = `s.id, s.kind, s.name, s.circle, s.wake, s.direct, s.closed, s.agent_run, s.created_at,
   (select count(*) from members m where m.space = s.id), b.head_seq, b.last_at
 from spaces s join branches b on b.space = s.id and b.id = 'main'`
-	allRooms    engine.Query = `select ` + roomColumns + ` where s.kind = 'room' order by s.created_at, s.id`
-	roomAgents  engine.Query = `select agent, space from uplinks where live = 1 order by agent, n`
-	mindColumns              = `select u.agent, u.circle,
+	allRooms    engine.QueryText = `select ` + roomColumns + ` where s.kind = 'room' order by s.created_at, s.id`
+	roomAgents  engine.QueryText = `select agent, space from uplinks where live = 1 order by agent, n`
+	mindColumns                  = `select u.agent, u.circle,
   (select coalesce(max(y.n), 0) from cycles y where y.agent = u.agent and y.circle = u.circle and y.n is not null),
   (select count(*) from cycles y where y.agent = u.agent and y.circle = u.circle and y.state = 'open'),
   coalesce(sum(g.prompt), 0), coalesce(sum(g.cached), 0), coalesce(sum(g.output), 0)`
 	mindUsage = `left join usage g on g.day = $1 and g.agent = u.agent
   and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)`
-	allMinds engine.Query = mindColumns + `
+	allMinds engine.QueryText = mindColumns + `
 from (select distinct agent, circle from uplinks) u ` + mindUsage + `
 group by u.agent, u.circle order by u.agent, u.circle`
-	lastCycle    engine.Query = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
-	namedCycles  engine.Query = `select ` + tables.CycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit 2`
-	lostDrafts   engine.Query = `select account, chat, message from drafts where cycle = $1 and length(text) = 0 order by step`
-	cycleActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
-	innerEvents  engine.Query = `select ` + tables.EventColumns + ` from events e
+	lastCycle    engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
+	namedCycles  engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit 2`
+	lostDrafts   engine.QueryText = `select account, chat, message from drafts where cycle = $1 and length(text) = 0 order by step`
+	cycleActions engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
+	innerEvents  engine.QueryText = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3)
   and e.seq <= (select case when inner_to = 0 then 9223372036854775807 else inner_to end from cycles where id = $3) order by e.seq`
-	recentEvents engine.Query = `select ` + tables.EventColumns + ` from events e join spaces s on s.id = e.space
+	recentEvents engine.QueryText = `select ` + tables.EventColumns + ` from events e join spaces s on s.id = e.space
 where s.kind = 'room' and e.branch = 'main' order by e.n desc limit $1 + 0`
-	recentIn    engine.Query = `select ` + tables.EventColumns + ` from events e where e.space = $1 and e.branch = 'main' order by e.seq desc limit $2 + 0`
-	newestTurns engine.Query = `select t.cycle, t.n, t.body from
+	recentIn    engine.QueryText = `select ` + tables.EventColumns + ` from events e where e.space = $1 and e.branch = 'main' order by e.seq desc limit $2 + 0`
+	newestTurns engine.QueryText = `select t.cycle, t.n, t.body from
   (select id, started from cycles where agent = $1 and circle = $2 order by started desc, id desc limit $3 + 0) y
 join turns t on t.cycle = y.id order by y.started, y.id, t.n`
 )
@@ -74,7 +74,7 @@ func (c ReadModel) Tally(ctx context.Context, at time.Time) (console.Totals, err
 // Rooms implements [console.Record].
 func (c ReadModel) Rooms(ctx context.Context) ([]console.Room, error) {
 	var rooms []console.Room
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
 		if rooms, err = engine.AllRows(ctx, src, allRooms, nil, scanRoom); err != nil {
 			return err
 		}
@@ -86,16 +86,16 @@ func (c ReadModel) Rooms(ctx context.Context) ([]console.Room, error) {
 	return rooms, nil
 }
 
-func scanRoom(r engine.Row) (o console.Room, err error) {
+func scanRoom(r engine.ResultRow) (o console.Room, err error) {
 	s := &o.Space
 	return o, r.Scan(&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.AgentRun, engine.ScanTime(&s.CreatedAt),
 		&o.Members, &o.Events, engine.ScanTime(&o.Last))
 }
 
 // addChatsAndAgents adds chats and agents to rooms, which are all there are.
-func addChatsAndAgents(ctx context.Context, src engine.Reader, rooms []console.Room) error {
-	chats := map[spaces.SpaceID][]spaces.Mapping{}
-	err := engine.EachRow(ctx, src, tables.SelectMappings, []any{"", ""}, func(r engine.Row) error {
+func addChatsAndAgents(ctx context.Context, src engine.QueryReader, rooms []console.Room) error {
+	chats := map[spaces.SpaceID][]spaces.ChatMapping{}
+	err := engine.EachRow(ctx, src, tables.SelectMappings, []any{"", ""}, func(r engine.ResultRow) error {
 		m, err := tables.ScanMapping(r)
 		chats[m.Space] = append(chats[m.Space], m)
 		return err
@@ -104,7 +104,7 @@ func addChatsAndAgents(ctx context.Context, src engine.Reader, rooms []console.R
 		return err
 	}
 	agents := map[spaces.SpaceID][]spaces.AgentID{}
-	err = engine.EachRow(ctx, src, roomAgents, nil, func(r engine.Row) error {
+	err = engine.EachRow(ctx, src, roomAgents, nil, func(r engine.ResultRow) error {
 		var agent spaces.AgentID
 		var space spaces.SpaceID
 		err := r.Scan(&agent, &space)
@@ -131,10 +131,10 @@ func (c ReadModel) Minds(ctx context.Context, at time.Time) ([]console.Mind, err
 }
 
 // queryMinds returns the minds that a statement finds, each with its newest cycle.
-func (c ReadModel) queryMinds(ctx context.Context, text engine.Query, args ...any) ([]console.Mind, error) {
+func (c ReadModel) queryMinds(ctx context.Context, text engine.QueryText, args ...any) ([]console.Mind, error) {
 	var minds []console.Mind
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
-		minds, err = engine.AllRows(ctx, src, text, args, func(r engine.Row) (m console.Mind, err error) {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
+		minds, err = engine.AllRows(ctx, src, text, args, func(r engine.ResultRow) (m console.Mind, err error) {
 			output := 0
 			err = r.Scan(&m.Mind.Agent, &m.Mind.Circle, &m.Cycles, &m.Open, &m.Prompt, &m.Cached, &output)
 			m.Tokens = m.Prompt + output
@@ -158,7 +158,7 @@ func (c ReadModel) queryMinds(ctx context.Context, text engine.Query, args ...an
 // Run implements [console.Record].
 func (c ReadModel) Run(ctx context.Context, id string) (console.Run, error) {
 	var run console.Run
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		found, err := engine.AllRows(ctx, src, namedCycles, []any{id}, tables.ScanCycle)
 		if err != nil {
 			return err
@@ -176,7 +176,7 @@ func (c ReadModel) Run(ctx context.Context, id string) (console.Run, error) {
 }
 
 // loadRun adds everything that belongs to the cycle of a run.
-func loadRun(ctx context.Context, src engine.Reader, run *console.Run) error {
+func loadRun(ctx context.Context, src engine.QueryReader, run *console.Run) error {
 	y := run.Cycle
 	entries, err := engine.AllRows(ctx, src, tables.InboxRowsOfCycle, []any{string(y.ID)}, tables.ScanInboxEntry)
 	if err != nil {
@@ -238,7 +238,7 @@ func (c ReadModel) Recent(ctx context.Context, room spaces.SpaceID, limit int) (
 	slices.Reverse(found)
 	deleted := tables.SupersededMessages{} // what deletes one of the newest is among them
 	for _, e := range found {
-		if b, ok := e.Body.(spaces.Deleted); ok {
+		if b, ok := e.Body.(spaces.MessageDeleted); ok {
 			deleted.Add(b.Target, b.Ref)
 		}
 	}
@@ -267,13 +267,13 @@ func (c ReadModel) Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces
 // Lists of thousands of rooms and minds, a page at a time: what a row shows is
 // counted for the rows of the page alone.
 const (
-	roomNames  engine.Query = `select id, name from spaces where kind = 'room'`
-	roomsPaged engine.Query = `with page as (
+	roomNames  engine.QueryText = `select id, name from spaces where kind = 'room'`
+	roomsPaged engine.QueryText = `with page as (
   select b.space, b.last_at from branches b join spaces s on s.id = b.space
   where b.id = 'main' and s.kind = 'room' and (b.last_at < $1 or b.last_at = $1 and b.space > $2)
   order by b.last_at desc, b.space limit $3 + 0)
 select ` + roomColumns + ` join page on page.space = s.id order by page.last_at desc, page.space`
-	mindsPaged engine.Query = `with ran as (
+	mindsPaged engine.QueryText = `with ran as (
   select u.agent, u.circle, u.agent || '/' || u.circle as name,
     coalesce((select max(y.started) from cycles y where y.agent = u.agent and y.circle = u.circle), 0) as last
   from (select distinct agent, circle from uplinks) u),
@@ -286,7 +286,7 @@ group by u.agent, u.circle, u.name, u.last order by u.last desc, u.name`
 // RoomNames implements [console.Record].
 func (c ReadModel) RoomNames(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	names := map[spaces.SpaceID]string{}
-	err := engine.EachRow(ctx, c.engine, roomNames, nil, func(r engine.Row) error {
+	err := engine.EachRow(ctx, c.engine, roomNames, nil, func(r engine.ResultRow) error {
 		var id spaces.SpaceID
 		var name string
 		err := r.Scan(&id, &name)
@@ -302,7 +302,7 @@ func (c ReadModel) RoomNames(ctx context.Context) (map[spaces.SpaceID]string, er
 // LatestRooms implements [console.Record].
 func (c ReadModel) LatestRooms(ctx context.Context, behind console.Cursor, limit int) ([]console.Room, error) {
 	var rooms []console.Room
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
 		rooms, err = engine.AllRows(ctx, src, roomsPaged, []any{beforeCursor(behind), behind.ID, limit}, scanRoom)
 		for i := 0; i < len(rooms) && err == nil; i++ {
 			o := &rooms[i]

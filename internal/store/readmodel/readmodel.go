@@ -12,11 +12,11 @@ import (
 )
 
 // A ReadModel is the record as operators see it. It never writes.
-type ReadModel struct{ engine engine.Engine }
+type ReadModel struct{ engine engine.DatabaseEngine }
 
 // OpenReadOnly returns the operators' view of a record whose schema is the one this
 // program knows, while other processes write. Closing it closes e.
-func OpenReadOnly(e engine.Engine) ReadModel { return ReadModel{e} }
+func OpenReadOnly(e engine.DatabaseEngine) ReadModel { return ReadModel{e} }
 
 // Backup writes a copy of the database to file, which must be absent or empty. Other
 // processes may write meanwhile. It fails with [engine.ErrNoBackup] where
@@ -39,8 +39,8 @@ func (c ReadModel) Close() error {
 
 // Members returns the processes that write the record, the oldest first; none
 // where it has one process alone.
-func (c ReadModel) Members(ctx context.Context) ([]engine.Process, error) {
-	crew, several := c.engine.(engine.Cluster)
+func (c ReadModel) Members(ctx context.Context) ([]engine.WriterProcess, error) {
+	crew, several := c.engine.(engine.ClusterEngine)
 	if !several {
 		return nil, nil
 	}
@@ -48,7 +48,7 @@ func (c ReadModel) Members(ctx context.Context) ([]engine.Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	return slices.DeleteFunc(all, func(p engine.Process) bool { return p.Dead }), nil
+	return slices.DeleteFunc(all, func(p engine.WriterProcess) bool { return p.Dead }), nil
 }
 
 var (
@@ -57,14 +57,14 @@ var (
 )
 
 const (
-	newestJobs engine.Query = `select ` + tables.JobColumns + ` from (select * from jobs where id < $1 or $1 = 0 order by id desc limit $2 + 0) newest order by id`
+	newestJobs engine.QueryText = `select ` + tables.JobColumns + ` from (select * from jobs where id < $1 or $1 = 0 order by id desc limit $2 + 0) newest order by id`
 )
 
 // A JobReader reads jobs.
-type JobReader struct{ engine engine.Engine }
+type JobReader struct{ engine engine.DatabaseEngine }
 
 // NewJobReader returns a JobReader of a database.
-func NewJobReader(e engine.Engine) JobReader { return JobReader{e} }
+func NewJobReader(e engine.DatabaseEngine) JobReader { return JobReader{e} }
 
 // Job implements [jobs.Shelf].
 func (v JobReader) Job(ctx context.Context, id int64) (jobs.Job, error) {

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	foundColumns engine.Query = ` and ($3 = '' or space = $3) and ($4 = '' or agent = $4) and ($5 = '' or stop = $5) and started >= $6
+	foundColumns engine.QueryText = ` and ($3 = '' or space = $3) and ($4 = '' or agent = $4) and ($5 = '' or stop = $5) and started >= $6
   and (started < $1 or started = $1 and id < $2) order by started desc, id desc limit $7 + 0`
 )
 
 // Runs are listed from their newest end. What a list is narrowed to most
 // decides along which index it goes; the rest is looked at row by row.
 const (
-	foundCycles engine.Query = `select ` + tables.CycleColumns + ` from cycles where started <= $1` + foundColumns
-	foundIn     engine.Query = `select ` + tables.CycleColumns + ` from cycles where space = $3 and started <= $1` + foundColumns
-	foundStops  engine.Query = `select ` + tables.CycleColumns + ` from cycles where stop is not null and stop = $5 and started <= $1` + foundColumns
-	foundOf     engine.Query = `select ` + tables.CycleColumns + ` from cycles where agent = $4 and circle = $8 and started <= $1` + foundColumns
-	cycleBegan  engine.Query = `select started from cycles where id = $1`
+	foundCycles engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where started <= $1` + foundColumns
+	foundIn     engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where space = $3 and started <= $1` + foundColumns
+	foundStops  engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where stop is not null and stop = $5 and started <= $1` + foundColumns
+	foundOf     engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where agent = $4 and circle = $8 and started <= $1` + foundColumns
+	cycleBegan  engine.QueryText = `select started from cycles where id = $1`
 )
 
 // Runs implements [console.Record].
@@ -61,15 +61,15 @@ func (c ReadModel) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, 
 }
 
 const (
-	oneStep     engine.Query = `select ` + tables.StepColumns + ` from steps where cycle = $1 and n = $2`
-	oneKeyframe engine.Query = `select ` + tables.KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 and n = $3`
-	closedTurns engine.Query = `select y.n, t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
+	oneStep     engine.QueryText = `select ` + tables.StepColumns + ` from steps where cycle = $1 and n = $2`
+	oneKeyframe engine.QueryText = `select ` + tables.KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 and n = $3`
+	closedTurns engine.QueryText = `select y.n, t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
 where y.agent = $1 and y.circle = $2 and y.n is not null and y.n > $3 and y.n <= $4 order by y.n, t.n`
-	frameBefore engine.Query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+	frameBefore engine.QueryText = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
   and (s.cycle = $1 and s.n < $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
     and (p.started < $5 or p.started = $5 and p.id < $1) order by p.started desc, p.id desc limit 1))
 order by s.cycle = $1 desc, s.n desc limit 1`
-	frameAfter engine.Query = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
+	frameAfter engine.QueryText = `select s.cycle, s.n from steps s join cycles y on y.id = s.cycle where s.state = 'done'
   and (s.cycle = $1 and s.n > $2 or s.cycle = (select p.id from cycles p where p.agent = $3 and p.circle = $4
     and (p.started > $5 or p.started = $5 and p.id > $1) order by p.started, p.id limit 1))
 order by s.cycle = $1 desc, s.n limit 1`
@@ -79,7 +79,7 @@ order by s.cycle = $1 desc, s.n limit 1`
 // the record kept of them, as [hud.View.Frame] did.
 func (c ReadModel) Frame(ctx context.Context, run spaces.CycleID, step int) (console.Frame, error) {
 	var f console.Frame
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		cycle, err := engine.FirstRow(ctx, src, tables.SelectCycle, []any{string(run)}, tables.ScanCycle)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func (c ReadModel) Frame(ctx context.Context, run spaces.CycleID, step int) (con
 	return f, nil
 }
 
-func findNeighbours(ctx context.Context, src engine.Reader, f *console.Frame) error {
+func findNeighbours(ctx context.Context, src engine.QueryReader, f *console.Frame) error {
 	y := f.Run
 	args := []any{string(y.ID), f.Step.N, string(y.Mind.Agent), string(y.Mind.Circle), engine.ToMillis(y.Started)}
 	if _, err := engine.ScanRow(ctx, src, frameBefore, args, &f.Before.Run, &f.Before.Step); err != nil {
@@ -114,7 +114,7 @@ func findNeighbours(ctx context.Context, src engine.Reader, f *console.Frame) er
 }
 
 // rebuildFrame puts the messages of a frame together.
-func rebuildFrame(ctx context.Context, src engine.Reader, f *console.Frame) (err error) {
+func rebuildFrame(ctx context.Context, src engine.QueryReader, f *console.Frame) (err error) {
 	made := f.Step.Shown
 	if made == nil {
 		return nil
@@ -145,7 +145,7 @@ func rebuildFrame(ctx context.Context, src engine.Reader, f *console.Frame) (err
 
 // addTurns adds the keyframe, the closed cycles behind it, and the turns of the
 // frame's own cycle.
-func addTurns(ctx context.Context, src engine.Reader, f *console.Frame, mind []any) error {
+func addTurns(ctx context.Context, src engine.QueryReader, f *console.Frame, mind []any) error {
 	var upto int64
 	if k := f.Keyframe; k != nil {
 		upto = k.Upto
@@ -153,7 +153,7 @@ func addTurns(ctx context.Context, src engine.Reader, f *console.Frame, mind []a
 			f.Messages = append(f.Messages, console.Message{Part: "keyframe", TranscriptTurn: spaces.TranscriptTurn{Role: spaces.RoleUser, Text: k.Text}})
 		}
 	}
-	earlier, err := engine.AllRows(ctx, src, closedTurns, append(mind, upto, f.Run.Base), func(r engine.Row) (m console.Message, err error) {
+	earlier, err := engine.AllRows(ctx, src, closedTurns, append(mind, upto, f.Run.Base), func(r engine.ResultRow) (m console.Message, err error) {
 		m.Part = "log"
 		m.TranscriptTurn, err = tables.ScanTurn(numbered{r, &m.N})
 		m.Run = m.Cycle
@@ -175,22 +175,22 @@ func addTurns(ctx context.Context, src engine.Reader, f *console.Frame, mind []a
 
 // numbered is a row with a number before what is scanned from it.
 type numbered struct {
-	engine.Row
+	engine.ResultRow
 	n *int64
 }
 
 // Scan implements row.
-func (r numbered) Scan(dest ...any) error { return r.Row.Scan(append([]any{r.n}, dest...)...) }
+func (r numbered) Scan(dest ...any) error { return r.ResultRow.Scan(append([]any{r.n}, dest...)...) }
 
-func promptOf(ms []console.Message) []hud.Message {
-	out := make([]hud.Message, len(ms))
+func promptOf(ms []console.Message) []hud.FrameMessage {
+	out := make([]hud.FrameMessage, len(ms))
 	for i, m := range ms {
-		out[i] = hud.Message{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID}
+		out[i] = hud.FrameMessage{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID}
 	}
 	return out
 }
 
 const (
-	allSteps  engine.Query = `select ` + tables.StepColumns + ` from steps where cycle = $1 order by n`
-	runsWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w where w.cycle = $1 or (w.woke = $1 and w.woke <> '') order by w.started, w.cycle`
+	allSteps  engine.QueryText = `select ` + tables.StepColumns + ` from steps where cycle = $1 order by n`
+	runsWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w where w.cycle = $1 or (w.woke = $1 and w.woke <> '') order by w.started, w.cycle`
 )

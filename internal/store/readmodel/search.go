@@ -18,17 +18,17 @@ import (
 const maxBehind = 10 * console.MaxSearched
 
 const (
-	wordsAnywhere engine.Query = `select ` + tables.EventColumns + ` from events e
+	wordsAnywhere engine.QueryText = `select ` + tables.EventColumns + ` from events e
 where e.n > (select coalesce(max(n), 0) from events) - $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted' or e.kind = 'transcribed')
 order by e.n desc limit $1 + 0`
-	wordsWithin engine.Query = `select ` + tables.EventColumns + ` from events e
+	wordsWithin engine.QueryText = `select ` + tables.EventColumns + ` from events e
 where e.space = $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted' or e.kind = 'transcribed') order by e.seq desc limit $1 + 0`
 )
 
 // Because implements [console.Record].
 func (c ReadModel) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error) {
 	var chain []spaces.Event
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		cycle, err := engine.FirstRow(ctx, src, tables.SelectCycle, []any{string(run)}, tables.ScanCycle)
 		if err != nil || cycle == nil {
 			return err
@@ -90,13 +90,13 @@ func containsAll(text string, words []string) bool {
 }
 
 // Names are looked up seldom, and there are as many as people: no index pays.
-const peopleNamed engine.Query = `select e.id, e.kind, e.name, e.handle, m.space from entities e join members m on m.entity = e.id
+const peopleNamed engine.QueryText = `select e.id, e.kind, e.name, e.handle, m.space from entities e join members m on m.entity = e.id
 where lower(e.name) like lower($1) escape '\' or lower(e.handle) like lower($1) escape '\' order by e.name, e.id, m.space limit $2 + 0`
 
 // People implements [console.Record].
 func (c ReadModel) People(ctx context.Context, word string, limit int) ([]console.MemberInfo, error) {
 	pattern := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word) + "%"
-	found, err := engine.AllRows(ctx, c.engine, peopleNamed, []any{pattern, limit}, func(r engine.Row) (p console.MemberInfo, err error) {
+	found, err := engine.AllRows(ctx, c.engine, peopleNamed, []any{pattern, limit}, func(r engine.ResultRow) (p console.MemberInfo, err error) {
 		return p, r.Scan(&p.ID, &p.Kind, &p.Name, &p.Handle, &p.Space)
 	})
 	if err != nil {

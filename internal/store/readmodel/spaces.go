@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	oneRoom     engine.Query = `select ` + roomColumns + ` where s.kind = 'room' and s.id = $1`
-	roomUplinks engine.Query = `select agent, circle from uplinks where space = $1 order by agent, n`
-	roomLog     engine.Query = `select ` + tables.EventColumns + ` from events e where e.space = $1 and e.branch = 'main' and e.seq < $2 order by e.seq desc limit $3 + 0`
-	rowsBetween engine.Query = `select seq, state, reason, cycle from inbox where agent = $1 and circle = $2 and space = $3 and seq >= $4 and seq <= $5`
-	placesOf    engine.Query = `select account, chat, message from messages where event = $1 order by account, chat, part`
-	spansWithin engine.Query = `select ` + tables.SpanColumns + ` from spans where closed_at = 0 and opened_at <= $2
+	oneRoom     engine.QueryText = `select ` + roomColumns + ` where s.kind = 'room' and s.id = $1`
+	roomUplinks engine.QueryText = `select agent, circle from uplinks where space = $1 order by agent, n`
+	roomLog     engine.QueryText = `select ` + tables.EventColumns + ` from events e where e.space = $1 and e.branch = 'main' and e.seq < $2 order by e.seq desc limit $3 + 0`
+	rowsBetween engine.QueryText = `select seq, state, reason, cycle from inbox where agent = $1 and circle = $2 and space = $3 and seq >= $4 and seq <= $5`
+	placesOf    engine.QueryText = `select account, chat, message from messages where event = $1 order by account, chat, part`
+	spansWithin engine.QueryText = `select ` + tables.SpanColumns + ` from spans where closed_at = 0 and opened_at <= $2
 union all select ` + tables.SpanColumns + ` from spans where closed_at >= $1 and closed_at > 0 and opened_at <= $2
 order by opened_at, id limit $3 + 0`
-	newestEvent  engine.Query = `select coalesce(max(n), 0) from events`
-	happenedNext engine.Query = `select e.n, ` + tables.EventColumns + ` from events e
+	newestEvent  engine.QueryText = `select coalesce(max(n), 0) from events`
+	happenedNext engine.QueryText = `select e.n, ` + tables.EventColumns + ` from events e
 where e.n > $1 and (e.kind = 'spanned' or e.kind = 'delivered' or e.kind = 'failed') order by e.n limit $2 + 0`
 )
 
 // Room implements [console.Record].
-func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, []spaces.Member, error) {
+func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, []spaces.SpaceMember, error) {
 	var rooms []console.Room
-	var people []spaces.Member
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) (err error) {
+	var people []spaces.SpaceMember
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
 		if rooms, err = engine.AllRows(ctx, src, oneRoom, []any{string(id)}, scanRoom); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, [
 // that come from none are absent.
 func (c ReadModel) Entries(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	entries := map[spaces.SpaceID]string{}
-	err := engine.EachRow(ctx, c.engine, tables.ConfiguredSpaces, nil, func(r engine.Row) error {
+	err := engine.EachRow(ctx, c.engine, tables.ConfiguredSpaces, nil, func(r engine.ResultRow) error {
 		var o spaces.ConfiguredSpace
 		if err := r.Scan(&o.Space, &o.Key, &o.Circle, &o.Wake); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (c ReadModel) Log(ctx context.Context, id spaces.SpaceID, before int64, lim
 		before = math.MaxInt64
 	}
 	var lines []console.LogLine
-	err := c.engine.View(ctx, func(ctx context.Context, src engine.Reader) error {
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
 		events, err := engine.AllRows(ctx, src, roomLog, []any{string(id), before, limit}, tables.ScanEvent)
 		if err != nil || len(events) == 0 {
 			return err
@@ -100,7 +100,7 @@ func (c ReadModel) Log(ctx context.Context, id spaces.SpaceID, before int64, lim
 }
 
 // addGateMarks adds to lines, newest first, what each mind made of them.
-func addGateMarks(ctx context.Context, src engine.Reader, id spaces.SpaceID, lines []console.LogLine) error {
+func addGateMarks(ctx context.Context, src engine.QueryReader, id spaces.SpaceID, lines []console.LogLine) error {
 	minds, err := engine.AllRows(ctx, src, roomUplinks, []any{string(id)}, tables.ScanMind)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func addGateMarks(ctx context.Context, src engine.Reader, id spaces.SpaceID, lin
 	}
 	for _, m := range minds {
 		args := []any{string(m.Agent), string(m.Circle), string(id), first, last}
-		err := engine.EachRow(ctx, src, rowsBetween, args, func(r engine.Row) error {
+		err := engine.EachRow(ctx, src, rowsBetween, args, func(r engine.ResultRow) error {
 			var seq int64
 			k := console.GateMark{Mind: m}
 			if err := r.Scan(&seq, &k.State, &k.Reason, &k.Run); err != nil {
@@ -149,7 +149,7 @@ func (c ReadModel) Happened(ctx context.Context, after int64, limit int) ([]spac
 		}
 		return nil, after, nil
 	}
-	found, err := engine.AllRows(ctx, c.engine, happenedNext, []any{after, limit}, func(r engine.Row) (e spaces.Event, err error) {
+	found, err := engine.AllRows(ctx, c.engine, happenedNext, []any{after, limit}, func(r engine.ResultRow) (e spaces.Event, err error) {
 		var s tables.StoredEvent
 		if err := r.Scan(append([]any{&after}, s.Fields()...)...); err != nil {
 			return e, err

@@ -38,7 +38,7 @@ func benchAt(tb testing.TB, s *sqlstore.Store, circle spaces.CircleID, chat stri
 
 func (w bench) claim(tb testing.TB) (*spaces.Wake, error) {
 	tb.Helper()
-	return w.s.Shell().Claim(tb.Context(), spaces.Claim{
+	return w.s.Shell().Claim(tb.Context(), spaces.WakeClaim{
 		Mind: w.mind, Space: w.room, Holder: "p", TTL: time.Minute, At: start, Judge: letIn,
 	})
 }
@@ -53,7 +53,7 @@ func openChat(tb testing.TB, s *sqlstore.Store, circle spaces.CircleID, chat str
 	tb.Helper()
 	p, err := s.Border().Open(tb.Context(), spaces.OpenRequest{
 		Name: "Family", Circle: circle, Agents: []spaces.AgentID{"ada"}, At: start,
-		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: "telegram:1", Chat: chat, Live: true}},
 	})
 	if err != nil {
 		tb.Fatal(err)
@@ -71,10 +71,10 @@ func messageIn(room spaces.SpaceID, chat string, n int) spaces.IngestBatch {
 		Items: []spaces.IngestItem{{
 			Event: spaces.Event{
 				Space: room, Object: spaces.ChatObject, At: start, Source: "m" + id,
-				Body: spaces.Said{Text: "Could you look at the numbers of last week, please? They look odd to me."},
+				Body: spaces.MessagePosted{Text: "Could you look at the numbers of last week, please? They look odd to me."},
 			},
-			From: spaces.Identity{Platform: "telegram", User: "7", Kind: spaces.Human, Name: "Zoe"},
-			Ref:  spaces.Ref{Account: "telegram:1", Chat: chat, Message: id},
+			From: spaces.PlatformIdentity{Platform: "telegram", User: "7", Kind: spaces.Human, Name: "Zoe"},
+			Ref:  spaces.MessageRef{Account: "telegram:1", Chat: chat, Message: id},
 		}},
 	}
 }
@@ -204,7 +204,7 @@ func (w bench) take(b *testing.B, n int, came spaces.IngestBatch) error {
 		return err
 	}
 	return w.s.Border().Settle(b.Context(), start, []activity.SendResult{{
-		Action: sent.ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: "telegram:1", Chat: w.chat, Message: "o" + strconv.Itoa(n)},
+		Action: sent.ID, State: spaces.ActionSent, Ref: spaces.MessageRef{Account: "telegram:1", Chat: w.chat, Message: "o" + strconv.Itoa(n)},
 	}})
 }
 
@@ -217,16 +217,16 @@ func (w bench) answer(b *testing.B) (spaces.Action, error) {
 	}
 	last := wake.Rows[len(wake.Rows)-1].Seq
 	c := spaces.StepCommit{Lease: wake.Lease, Active: w.room, Upto: last, At: start, Judge: letIn}
-	c.Step = spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, Usage: spaces.Usage{Prompt: 900, Output: 40, Calls: 1}, At: start, Frame: make([]byte, 800)}
-	c.Inner = []spaces.Body{spaces.Thought{Cycle: wake.Cycle.ID, Text: "She asks for numbers."}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
+	c.Step = spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, Usage: spaces.TokenUsage{Prompt: 900, Output: 40, Calls: 1}, At: start, Frame: make([]byte, 800)}
+	c.Inner = []spaces.EventBody{spaces.ThoughtRecorded{Cycle: wake.Cycle.ID, Text: "She asks for numbers."}, spaces.StatesChanged{Moves: make([]spaces.StateTransition, 2)}}
 	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX …", Tokens: 40}, {Role: spaces.RoleAssistant, Text: "She asks for numbers.", Tokens: 8}}
 	if _, err := w.s.Shell().Commit(b.Context(), c); err != nil {
 		return spaces.Action{}, err
 	}
 	c.Step.N, c.Step.Phase = 1, spaces.Engagement
 	id := spaces.EventID(newID())
-	c.Inner = []spaces.Body{spaces.ToolCalled{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.ToolReturned{Cycle: wake.Cycle.ID, OK: true}, spaces.Transitioned{Moves: make([]spaces.Transition, 2)}}
-	c.Effect = []spaces.Effect{{
+	c.Inner = []spaces.EventBody{spaces.ToolCalled{Cycle: wake.Cycle.ID, Name: "send_message", Args: "{}"}, spaces.ToolReturned{Cycle: wake.Cycle.ID, OK: true}, spaces.StatesChanged{Moves: make([]spaces.StateTransition, 2)}}
+	c.Effect = []spaces.RoomEffect{{
 		Kind: spaces.ActSend, Space: w.room, ID: id, Text: "I looked: the export ran twice on Tuesday, so every sum is doubled.",
 		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: last, Strict: true, Expires: start.Add(time.Hour), Policy: spaces.ResendOnce,
 	}}

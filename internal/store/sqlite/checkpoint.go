@@ -68,7 +68,7 @@ func (f *checkpointer) stop() error {
 }
 
 // fold runs a checkpoint and reports whether a reader or writer blocked it.
-func fold(ctx context.Context, src engine.Reader, statement string) (busy bool, err error) {
+func fold(ctx context.Context, src engine.QueryReader, statement string) (busy bool, err error) {
 	rows, err := src.Query(ctx, statement)
 	if err != nil {
 		return false, err

@@ -48,7 +48,7 @@ func TestWhatIsBoundComesBackAsItWas(t *testing.T) {
 	c := openConnection(t)
 	type row struct {
 		ID    spaces.EventID
-		Role  spaces.Authority
+		Role  spaces.AuthorityLevel
 		Text  string
 		Bytes []byte
 		N     int

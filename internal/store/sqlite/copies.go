@@ -53,7 +53,7 @@ func origin(ctx context.Context, db *sql.DB, file string, have int64) (int64, er
 // setAside copies the database before a migration, unless it is there as it was
 // before an earlier one began that was not finished. The copy has its name once it is
 // whole.
-func setAside(ctx context.Context, db *sql.DB, m engine.Migration, origin int64, o Options) error {
+func setAside(ctx context.Context, db *sql.DB, m engine.MigrationProgress, origin int64, o Options) error {
 	need, what := uint64(m.Bytes)*5/2, "the copy before a migration, and the migration, need"
 	if origin != m.From {
 		need, what = uint64(m.Bytes)*3/2, "the migration needs"

@@ -108,7 +108,7 @@ func TestWhatReturnedOutlivesAPowerCut(t *testing.T) {
 		after := openIn(t, cut)
 		events, err := after.Shell().Events(t.Context(), room, spaces.Primary, 0, 1000)
 		testutil.OK(t, err)
-		said := slices.DeleteFunc(events, func(e spaces.Event) bool { _, ok := e.Body.(spaces.Said); return !ok })
+		said := slices.DeleteFunc(events, func(e spaces.Event) bool { _, ok := e.Body.(spaces.MessagePosted); return !ok })
 		testutil.Same(t, "messages that are left", n+1, len(said))
 	}
 }
@@ -130,7 +130,7 @@ func TestAFullDiskIsSaidAndLeavesNothingBehind(t *testing.T) {
 	p.full.Store(false)
 	events, err := s.Shell().Events(t.Context(), room, spaces.Primary, 0, 1000)
 	testutil.OK(t, err)
-	said := slices.DeleteFunc(events, func(e spaces.Event) bool { _, ok := e.Body.(spaces.Said); return !ok })
+	said := slices.DeleteFunc(events, func(e spaces.Event) bool { _, ok := e.Body.(spaces.MessagePosted); return !ok })
 	testutil.Same(t, "messages", 8, len(said))
 	found, err := s.Audit(t.Context(), start)
 	testutil.OK(t, err)

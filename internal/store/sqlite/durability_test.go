@@ -27,7 +27,7 @@ func TestFilesAtAnyMomentHoldEveryWriteThatReturned(t *testing.T) {
 	}
 	begun, released := make(chan struct{}), make(chan struct{})
 	late := message(room, 99)
-	late.Claims = func([]spaces.PendingWork) []spaces.Claim { // called within the transaction, with the message written
+	late.Claims = func([]spaces.PendingWork) []spaces.WakeClaim { // called within the transaction, with the message written
 		close(begun)
 		<-released
 		return nil
@@ -75,7 +75,7 @@ type boundedSession struct {
 	pages chan string
 }
 
-func (e *bounded) Session(ctx context.Context) (engine.Session, error) {
+func (e *bounded) Session(ctx context.Context) (engine.WriteSession, error) {
 	s, err := e.sqliteEngine.Session(ctx)
 	if err != nil {
 		return nil, err

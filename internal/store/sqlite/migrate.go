@@ -40,7 +40,7 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 		_, err = p.Up(ctx)
 		err = kind(err)
 	default:
-		err = upgrade(ctx, db, p, file, engine.Migration{From: have, To: want, Total: migrations.CountPending(files, have)}, o)
+		err = upgrade(ctx, db, p, file, engine.MigrationProgress{From: have, To: want, Total: migrations.CountPending(files, have)}, o)
 	}
 	if err != nil {
 		return fmt.Errorf("migrate schema from %d to %d: %w", have, want, err)
@@ -49,7 +49,7 @@ func migrate(ctx context.Context, db *sql.DB, file string, files fs.FS, o Option
 }
 
 // upgrade runs the pending migrations of an existing database, if there are any.
-func upgrade(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m engine.Migration, o Options) error {
+func upgrade(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m engine.MigrationProgress, o Options) error {
 	if m.Total > 0 {
 		if err := walkUp(ctx, db, p, file, m, o); err != nil {
 			return err
@@ -62,7 +62,7 @@ func upgrade(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m 
 }
 
 // walkUp reports the plan, copies the database, and runs the pending migrations.
-func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m engine.Migration, o Options) error {
+func walkUp(ctx context.Context, db *sql.DB, p *goose.Provider, file string, m engine.MigrationProgress, o Options) error {
 	info, err := os.Stat(file)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ type Options struct {
 	Program string
 	// Migrating is told how far an older record is on its way to the schema of
 	// today. Default: not called.
-	Migrating func(engine.Migration)
+	Migrating func(engine.MigrationProgress)
 	// Free tells how many bytes may still be written to the disk of a folder.
 	// Default: the system is asked.
 	Free func(dir string) (uint64, error)
@@ -66,7 +66,7 @@ func (o Options) withDefaults() Options {
 		o.Stage = func(_ string, do func() error) error { return do() }
 	}
 	if o.Migrating == nil {
-		o.Migrating = func(engine.Migration) {}
+		o.Migrating = func(engine.MigrationProgress) {}
 	}
 	if o.Free == nil {
 		o.Free = freeBytes
@@ -89,9 +89,9 @@ type sqliteEngine struct {
 }
 
 var (
-	_ engine.Engine        = (*sqliteEngine)(nil)
-	_ engine.BackupEngine  = (*sqliteEngine)(nil)
-	_ engine.SpaceReserver = (*sqliteEngine)(nil)
+	_ engine.DatabaseEngine = (*sqliteEngine)(nil)
+	_ engine.BackupEngine   = (*sqliteEngine)(nil)
+	_ engine.SpaceReserver  = (*sqliteEngine)(nil)
 )
 
 // Open opens the record in o.Dir, creates it when there is none, and brings its
@@ -155,7 +155,7 @@ func (e *sqliteEngine) prepare(ctx context.Context) (err error) {
 }
 
 // Session implements [engine.Engine].
-func (e *sqliteEngine) Session(ctx context.Context) (engine.Session, error) {
+func (e *sqliteEngine) Session(ctx context.Context) (engine.WriteSession, error) {
 	c, err := e.connect(ctx, committing)
 	if err != nil {
 		return nil, err

@@ -103,7 +103,7 @@ func (r *readers) Query(ctx context.Context, statement string, args ...any) (eng
 }
 
 // View runs do with one unchanging view of the record.
-func (r *readers) View(ctx context.Context, do func(ctx context.Context, src engine.Reader) error) (err error) {
+func (r *readers) View(ctx context.Context, do func(ctx context.Context, src engine.QueryReader) error) (err error) {
 	c, err := r.take(ctx)
 	if err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestEveryReadGivesItsConnectionBack(t *testing.T) {
 		if _, err := r.Query(t.Context(), "select nothing from nowhere"); err == nil {
 			t.Fatal("a statement that says nothing was answered")
 		}
-		if err := r.View(t.Context(), func(context.Context, engine.Reader) error { return engine.ErrUnknown }); !errors.Is(err, engine.ErrUnknown) {
+		if err := r.View(t.Context(), func(context.Context, engine.QueryReader) error { return engine.ErrUnknown }); !errors.Is(err, engine.ErrUnknown) {
 			t.Fatal(err)
 		}
 		rows, err := r.Query(t.Context(), "select 1 union all select 2")
@@ -55,11 +55,11 @@ func TestViewThatPanicsLeavesNoViewBehind(t *testing.T) {
 	for range readerCount {
 		func() {
 			defer func() { _ = recover() }()
-			_ = r.View(t.Context(), func(context.Context, engine.Reader) error { panic("our own bug") })
+			_ = r.View(t.Context(), func(context.Context, engine.QueryReader) error { panic("our own bug") })
 		}()
 	}
 	for range readerCount {
-		if err := r.View(t.Context(), func(context.Context, engine.Reader) error { return nil }); err != nil {
+		if err := r.View(t.Context(), func(context.Context, engine.QueryReader) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -50,7 +50,7 @@ func TestLookReadsBesideTheWriterAndWithoutIt(t *testing.T) {
 				t.Errorf("%s: %v", when, err)
 			}
 		}()
-		err = r.View(t.Context(), func(ctx context.Context, src engine.Reader) error {
+		err = r.View(t.Context(), func(ctx context.Context, src engine.QueryReader) error {
 			_, err := src.(*connection).Exec(ctx, "delete from spaces")
 			return err
 		})

@@ -30,7 +30,7 @@ type session struct {
 	dirty  bool        // written since the log was last folded in
 }
 
-var _ engine.Session = (*session)(nil)
+var _ engine.WriteSession = (*session)(nil)
 
 // Run implements [engine.Session].
 func (s *session) Run(ctx context.Context, statement string, args ...any) error {

@@ -13,15 +13,15 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// Tables are those of a record that nobody writes as long as they are open.
-type Tables struct{ e *sqliteEngine }
+// TableReader are those of a record that nobody writes as long as they are open.
+type TableReader struct{ e *sqliteEngine }
 
-var _ engine.Pager = (*Tables)(nil)
+var _ engine.TablePager = (*TableReader)(nil)
 
 // OpenTables takes the record in o.Dir for this process and lets its tables be read,
 // which changes nothing. It fails as [Open] does, and with [engine.ErrOlder] where the
 // schema is not that of this program. The caller closes them.
-func OpenTables(ctx context.Context, o Options) (*Tables, error) {
+func OpenTables(ctx context.Context, o Options) (*TableReader, error) {
 	e := &sqliteEngine{opts: o.withDefaults(), file: filepath.Join(o.Dir, FileName)}
 	err := e.openFile(ctx)
 	if err == nil {
@@ -30,11 +30,11 @@ func OpenTables(ctx context.Context, o Options) (*Tables, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open tables in %s: %w", o.Dir, err), e.Close())
 	}
-	return &Tables{e}, nil
+	return &TableReader{e}, nil
 }
 
 // Close gives the record back.
-func (t *Tables) Close() error { return t.e.Close() }
+func (t *TableReader) Close() error { return t.e.Close() }
 
 const (
 	tableNames = `select name from sqlite_master where type = 'table' and name not like 'sqlite%' and name <> 'goose_db_version' order by name`
@@ -44,12 +44,12 @@ const (
 )
 
 // Identity returns what tells this record from others: when it began.
-func (t *Tables) Identity(ctx context.Context) (began string, err error) {
+func (t *TableReader) Identity(ctx context.Context) (began string, err error) {
 	return began, t.e.db.QueryRowContext(ctx, beganAt).Scan(&began)
 }
 
 // List returns all tables; a table comes after those that its rows point to.
-func (t *Tables) List(ctx context.Context) ([]engine.CopyTable, error) {
+func (t *TableReader) List(ctx context.Context) ([]engine.CopyTable, error) {
 	names, err := texts(ctx, t.e.db, tableNames)
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (t *Tables) List(ctx context.Context) ([]engine.CopyTable, error) {
 	return out, nil
 }
 
-func (t *Tables) table(ctx context.Context, name string) (engine.CopyTable, error) {
+func (t *TableReader) table(ctx context.Context, name string) (engine.CopyTable, error) {
 	out := engine.CopyTable{Name: name}
 	rows, err := t.e.db.QueryContext(ctx, columnsOf, name)
 	if err != nil {
@@ -105,12 +105,12 @@ func (t *Tables) table(ctx context.Context, name string) (engine.CopyTable, erro
 }
 
 // Count returns how many rows a table has.
-func (t *Tables) Count(ctx context.Context, table engine.CopyTable) (n int64, err error) {
+func (t *TableReader) Count(ctx context.Context, table engine.CopyTable) (n int64, err error) {
 	return n, t.e.db.QueryRowContext(ctx, `select count(*) from "`+table.Name+`"`).Scan(&n)
 }
 
 // Page implements [engine.Pager].
-func (t *Tables) Page(ctx context.Context, table engine.CopyTable, after []any, limit int) (page [][]any, err error) {
+func (t *TableReader) Page(ctx context.Context, table engine.CopyTable, after []any, limit int) (page [][]any, err error) {
 	rows, err := t.e.db.QueryContext(ctx, table.PageStatement(after != nil)+strconv.Itoa(limit), after...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", table.Name, err)

@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	insertProblem engine.Query = `insert into problems (code, severity, subject, evidence, opened, seen, count, well, closed, told, over)
+	insertProblem engine.QueryText = `insert into problems (code, severity, subject, evidence, opened, seen, count, well, closed, told, over)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 on conflict (code, subject) where closed = 0 do update set evidence = excluded.evidence, seen = excluded.seen`
-	updateProblem engine.Query = `update problems set evidence = $2, seen = $3, count = $4, well = $5, closed = $6, told = $7, over = $8
+	updateProblem engine.QueryText = `update problems set evidence = $2, seen = $3, count = $4, well = $5, closed = $6, told = $7, over = $8
 where id = $1 and closed = 0 or id = $1 and closed = $6`
-	ackProblem engine.Query = `update problems set acked = $2 where id = $1 and closed = 0`
+	ackProblem engine.QueryText = `update problems set acked = $2 where id = $1 and closed = 0`
 )
 
 // An AlertStore stores what an operator should know of.
@@ -33,7 +33,7 @@ func (s *Store) Problems() AlertStore {
 }
 
 // Vitals implements [alerts.MetricsReader].
-func (p AlertStore) Vitals(ctx context.Context, since, at time.Time) (alerts.Metrics, error) {
+func (p AlertStore) Vitals(ctx context.Context, since, at time.Time) (alerts.StoreMetrics, error) {
 	v, err := p.AlertReader.Vitals(ctx, since, at)
 	if err == nil {
 		v.Slowest = p.s.writer.TakeSlowest()
@@ -62,7 +62,7 @@ func keepProblem(ctx context.Context, t *storeTx, c alerts.Alert) error {
 }
 
 // Ack implements [alerts.Store].
-func (p AlertStore) Ack(ctx context.Context, id alerts.ID, until time.Time) error {
+func (p AlertStore) Ack(ctx context.Context, id alerts.AlertID, until time.Time) error {
 	return p.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		n, err := t.Exec(ctx, ackProblem, int64(id), engine.ToMillis(until))
 		if err == nil && n == 0 {

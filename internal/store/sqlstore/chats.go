@@ -15,37 +15,37 @@ import (
 )
 
 const (
-	placements engine.Query = `select m.space, m.object, s.circle, 1 - m.live from mappings m join spaces s on s.id = m.space
+	placements engine.QueryText = `select m.space, m.object, s.circle, 1 - m.live from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat = $2 order by m.n`
-	mappedSpaces engine.Query = `select space, live from mappings where account = $1 and chat = $2`
-	heardSpaces  engine.Query = `select distinct space from mappings where account = $1 and live = 1`
+	mappedSpaces engine.QueryText = `select space, live from mappings where account = $1 and chat = $2`
+	heardSpaces  engine.QueryText = `select distinct space from mappings where account = $1 and live = 1`
 	// unheardSpaces !Spaces of an account that are connected through no other account.
-	unheardSpaces engine.Query = `select distinct space from mappings m where account = $1 and live = 1 and not exists (
+	unheardSpaces engine.QueryText = `select distinct space from mappings m where account = $1 and live = 1 and not exists (
   select 1 from mappings o where o.space = m.space and o.live = 1 and o.account <> $1
   and not exists (select 1 from meta d where d.name = '` + tables.MetaDisconnected + `' || o.account))`
-	moveChat engine.Query = `insert into mappings (account, chat, space, object, title, relay, live, n)
+	moveChat engine.QueryText = `insert into mappings (account, chat, space, object, title, relay, live, n)
 select account, $3, space, object, title, relay, live, n from mappings where account = $1 and chat = $2
 on conflict (account, chat, space) do nothing`
 	// moveMessages !Messages are found under the new id of their chat as well.
-	moveMessages engine.Query = `insert into messages (account, chat, message, space, event, part, own)
+	moveMessages engine.QueryText = `insert into messages (account, chat, message, space, event, part, own)
 select account, $3, message, space, event, part, own from messages where account = $1 and chat = $2
 on conflict (account, chat, message, space) do nothing`
-	dropMessages engine.Query = `delete from messages where account = $1 and chat = $2`
-	moveDrafts   engine.Query = `update drafts set chat = $3 where account = $1 and chat = $2`
-	moveTies     engine.Query = `insert into threads (space, thread, platform, chat, there, root, title, began)
+	dropMessages engine.QueryText = `delete from messages where account = $1 and chat = $2`
+	moveDrafts   engine.QueryText = `update drafts set chat = $3 where account = $1 and chat = $2`
+	moveTies     engine.QueryText = `insert into threads (space, thread, platform, chat, there, root, title, began)
 select space, thread, platform, $4, there, root, title, began from threads where space = $1 and platform = $2 and chat = $3
 on conflict (space, platform, chat, there) do nothing`
-	dropTies engine.Query = `delete from threads where space = $1 and platform = $2 and chat = $3`
+	dropTies engine.QueryText = `delete from threads where space = $1 and platform = $2 and chat = $3`
 
-	dropChat    engine.Query = `delete from mappings where account = $1 and chat = $2`
-	moveActions engine.Query = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
+	dropChat    engine.QueryText = `delete from mappings where account = $1 and chat = $2`
+	moveActions engine.QueryText = `update outbox set chat = $3 where account = $1 and chat = $2 and state in ('ready', 'sending')`
 
-	setLive engine.Query = `update mappings set live = $4 where account = $1 and chat = $2 and space = $3`
+	setLive engine.QueryText = `update mappings set live = $4 where account = $1 and chat = $2 and space = $3`
 )
 
 // Place implements [activity.Directory].
-func (b ChatStore) Place(ctx context.Context, account, chat string) ([]spaces.Placement, error) {
-	out, err := engine.AllRows(ctx, b.s.engine, placements, []any{account, chat}, func(r engine.Row) (p spaces.Placement, err error) {
+func (b ChatStore) Place(ctx context.Context, account, chat string) ([]spaces.ChatPlacement, error) {
+	out, err := engine.AllRows(ctx, b.s.engine, placements, []any{account, chat}, func(r engine.ResultRow) (p spaces.ChatPlacement, err error) {
 		return p, r.Scan(&p.Space, &p.Object, &p.Circle, &p.Lost)
 	})
 	if err != nil {
@@ -58,7 +58,7 @@ func (b ChatStore) Place(ctx context.Context, account, chat string) ([]spaces.Pl
 }
 
 // Chats implements [activity.Chats].
-func (b ChatStore) Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.Mapping, error) {
+func (b ChatStore) Chats(ctx context.Context, account string, space spaces.SpaceID) ([]spaces.ChatMapping, error) {
 	out, err := engine.AllRows(ctx, b.s.engine, tables.SelectMappings, []any{account, string(space)}, tables.ScanMapping)
 	if err != nil {
 		return nil, fmt.Errorf("list chats: %w", err)
@@ -81,7 +81,7 @@ type chatTx struct {
 }
 
 func (t *chatTx) spacesOf(ctx context.Context, account, chat string) ([]chatSpace, error) {
-	return engine.AllRows(ctx, t, mappedSpaces, []any{account, chat}, func(r engine.Row) (m chatSpace, err error) {
+	return engine.AllRows(ctx, t, mappedSpaces, []any{account, chat}, func(r engine.ResultRow) (m chatSpace, err error) {
 		return m, r.Scan(&m.space, &m.live)
 	})
 }
@@ -93,7 +93,7 @@ func (b ChatStore) Migrate(ctx context.Context, account string, to spaces.ChatMo
 		if err != nil {
 			return err
 		}
-		for _, q := range []engine.Query{moveChat, moveActions} {
+		for _, q := range []engine.QueryText{moveChat, moveActions} {
 			if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (b ChatStore) Migrate(ctx context.Context, account string, to spaces.ChatMo
 			}
 		}
 		for _, m := range moved {
-			if err := t.chat.appendFact(ctx, m.space, spaces.Migrated{Account: account, From: to.From, To: to.To}, at); err != nil {
+			if err := t.chat.appendFact(ctx, m.space, spaces.ChatMigrated{Account: account, From: to.From, To: to.To}, at); err != nil {
 				return err
 			}
 		}
@@ -143,8 +143,8 @@ func (t *chatTx) leaveOpenedSpaces(ctx context.Context, account, chat string, to
 		if r == nil || r.Configured {
 			continue
 		}
-		c := spaces.Mapping{Account: account, Chat: chat}
-		if err := t.removeFromSpace(ctx, r, c, spaces.Removal{Reason: "it is the chat of an older room", At: at}); err != nil {
+		c := spaces.ChatMapping{Account: account, Chat: chat}
+		if err := t.removeFromSpace(ctx, r, c, spaces.AgentRemoval{Reason: "it is the chat of an older room", At: at}); err != nil {
 			return err
 		}
 	}
@@ -153,7 +153,7 @@ func (t *chatTx) leaveOpenedSpaces(ctx context.Context, account, chat string, to
 
 // moveMessages moves the messages, drafts and threads of a chat to its new id.
 func (t *chatTx) moveMessages(ctx context.Context, account string, to spaces.ChatMove, of []chatSpace) error {
-	for _, q := range []engine.Query{moveMessages, moveDrafts} {
+	for _, q := range []engine.QueryText{moveMessages, moveDrafts} {
 		if err := t.Run(ctx, q, account, to.From, to.To); err != nil {
 			return err
 		}
@@ -202,9 +202,9 @@ func (b ChatStore) Live(ctx context.Context, account, chat string, live bool, re
 // setLive appends that a chat was lost or found, and closes or opens the spans of the
 // space. A space is connected as long as one of its chats is.
 func (t *chatTx) setLive(ctx context.Context, space spaces.SpaceID, account, chat string, live bool, reason string, at time.Time) error {
-	var fact spaces.Body = spaces.Unlinked{Account: account, Chat: chat, Reason: reason}
+	var fact spaces.EventBody = spaces.ChatUnlinked{Account: account, Chat: chat, Reason: reason}
 	if live {
-		fact = spaces.Linked{Account: account, Chat: chat}
+		fact = spaces.ChatLinked{Account: account, Chat: chat}
 	}
 	if err := t.appendFact(ctx, space, fact, at); err != nil {
 		return err
@@ -223,7 +223,7 @@ func (t *chatTx) setLive(ctx context.Context, space spaces.SpaceID, account, cha
 }
 
 // appendFact appends a fact without an author to a space and reloads its chats.
-func (t *chatTx) appendFact(ctx context.Context, space spaces.SpaceID, fact spaces.Body, at time.Time) error {
+func (t *chatTx) appendFact(ctx context.Context, space spaces.SpaceID, fact spaces.EventBody, at time.Time) error {
 	e := spaces.Event{Space: space, Branch: spaces.Primary, Object: spaces.InfoObject, At: at, RecvAt: at, Body: fact}
 	if err := t.event.append(ctx, &e); err != nil {
 		return err
@@ -268,7 +268,7 @@ func (t *chatTx) markConnected(ctx context.Context, account string, at time.Time
 }
 
 // eachSpace calls do for every space of an account that q selects.
-func (t *chatTx) eachSpace(ctx context.Context, q engine.Query, account string, do func(*spaceState) error) error {
+func (t *chatTx) eachSpace(ctx context.Context, q engine.QueryText, account string, do func(*spaceState) error) error {
 	ids, err := engine.AllRows(ctx, t, q, []any{account}, engine.ScanValue[spaces.SpaceID])
 	if err != nil {
 		return err
@@ -289,11 +289,11 @@ func (t *chatTx) eachSpace(ctx context.Context, q engine.Query, account string, 
 const keepLines = 90 * 24 * time.Hour
 
 const (
-	insertLine engine.Query = `insert into line_spans (line, began, seen, account, state, reason) values ($1, $2, $2, $3, $4, $5)
+	insertLine engine.QueryText = `insert into line_spans (line, began, seen, account, state, reason) values ($1, $2, $2, $3, $4, $5)
 on conflict (line, began) do update set account = excluded.account, state = excluded.state, reason = excluded.reason`
-	seenLine engine.Query = `update line_spans set seen = $2 where line = $1 and seen < $2
+	seenLine engine.QueryText = `update line_spans set seen = $2 where line = $1 and seen < $2
 and began = (select max(n.began) from line_spans n where n.line = $1 and n.began < $2)`
-	dropLines engine.Query = `delete from line_spans where seen < $1`
+	dropLines engine.QueryText = `delete from line_spans where seen < $1`
 )
 
 var _ activity.ConnHistory = ChatStore{}
@@ -347,7 +347,7 @@ func (b ChatStore) ServedBy(ctx context.Context, space spaces.SpaceID) (entry st
 // Served returns the configuration entries of all spaces on servers.
 func (b ChatStore) Served(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	of := map[spaces.SpaceID]string{}
-	err := engine.EachRow(ctx, b.s.engine, servedRooms, nil, func(r engine.Row) error {
+	err := engine.EachRow(ctx, b.s.engine, servedRooms, nil, func(r engine.ResultRow) error {
 		var name, entry string
 		if err := r.Scan(&name, &entry); err != nil {
 			return err

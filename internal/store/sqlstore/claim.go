@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	selectPlace engine.Query = `select
+	selectPlace engine.QueryText = `select
   coalesce((select expires from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select epoch from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select holder from leases where agent = $1 and circle = $2 and space = $3), ''),
   coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
   exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
 	// takeLease takes a lease with the next epoch.
-	takeLease engine.Query = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
+	takeLease engine.QueryText = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (agent, circle, space) do update
 set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
-	insertCycle engine.Query = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority)
+	insertCycle engine.QueryText = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority)
 values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13)`
-	lastNumber engine.Query = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
+	lastNumber engine.QueryText = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
 )
 
 // Claim implements [shell.WakeQueue].
-func (s WakeStore) Claim(ctx context.Context, c spaces.Claim) (*spaces.Wake, error) {
+func (s WakeStore) Claim(ctx context.Context, c spaces.WakeClaim) (*spaces.Wake, error) {
 	var wake *spaces.Wake
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) (err error) {
 		wake, err = t.claim.claim(ctx, c)
@@ -58,7 +58,7 @@ type claimTx struct {
 
 // claim leases a mind in a space and returns its wake; nil if it is leased already or
 // has nothing to do.
-func (t *claimTx) claim(ctx context.Context, c spaces.Claim) (wake *spaces.Wake, err error) {
+func (t *claimTx) claim(ctx context.Context, c spaces.WakeClaim) (wake *spaces.Wake, err error) {
 	p, err := t.leaseState(ctx, c.Mind, c.Space, c.At)
 	if err != nil || p.leased && !p.resumesOwn(c) {
 		return nil, err
@@ -87,7 +87,7 @@ type leaseState struct {
 
 // resumesOwn reports whether a claim resumes a cycle that was interrupted while its
 // holder had the lease.
-func (p *leaseState) resumesOwn(c spaces.Claim) bool {
+func (p *leaseState) resumesOwn(c spaces.WakeClaim) bool {
 	return c.Again && p.openCycle != "" && p.holder == c.Holder && p.leased
 }
 
@@ -100,8 +100,8 @@ func (t *claimTx) leaseState(ctx context.Context, m spaces.Mind, space spaces.Sp
 }
 
 // takeLease takes a lease with the next epoch.
-func (t *claimTx) takeLease(ctx context.Context, c spaces.Claim, p leaseState) (spaces.Lease, error) {
-	l := spaces.Lease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
+func (t *claimTx) takeLease(ctx context.Context, c spaces.WakeClaim, p leaseState) (spaces.MindLease, error) {
+	l := spaces.MindLease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
 	err := t.Run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.SharedMillis(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
@@ -110,7 +110,7 @@ func (t *claimTx) takeLease(ctx context.Context, c spaces.Claim, p leaseState) (
 }
 
 // openCycle runs the gate over the due rows and opens a cycle if any of them wakes.
-func (t *claimTx) openCycle(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
+func (t *claimTx) openCycle(ctx context.Context, c spaces.WakeClaim, p leaseState) (*spaces.Wake, error) {
 	id := spaces.CycleID(t.newID())
 	woken, up, err := t.runGate(ctx, c, id, math.MaxInt64)
 	if err != nil {
@@ -156,7 +156,7 @@ func (t *branchTx) headSeq(ctx context.Context, space spaces.SpaceID) (int64, er
 
 // storeCycle stores a new cycle: its lease, its row, its first step and its first event
 // in the inner log.
-func (t *claimTx) storeCycle(ctx context.Context, c spaces.Claim, p leaseState, w *spaces.Wake) error {
+func (t *claimTx) storeCycle(ctx context.Context, c spaces.WakeClaim, p leaseState, w *spaces.Wake) error {
 	l, err := t.takeLease(ctx, c, p)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (t *cycleTx) lastNumber(ctx context.Context, m spaces.Mind) (n int64, err e
 }
 
 // fillWake adds the inbox rows with their events, and the waits, to a wake.
-func fillWake(w *spaces.Wake, entries []tables.InboxEntry, waits []spaces.Wait) {
+func fillWake(w *spaces.Wake, entries []tables.InboxEntry, waits []spaces.PendingWait) {
 	w.Waits = waits
 	for i := range waits {
 		w.Consumed = append(w.Consumed, waits[i].Consumed())

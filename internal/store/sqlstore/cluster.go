@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	leaveLeases engine.Query = `update leases set expires = 0 where holder = $1 and expires > 0`
-	leaveJobs   engine.Query = `update jobs set expires = 0 where holder = $1 and state = 'running'`
+	leaveLeases engine.QueryText = `update leases set expires = 0 where holder = $1 and expires > 0`
+	leaveJobs   engine.QueryText = `update jobs set expires = 0 where holder = $1 and state = 'running'`
 )
 
 // Process returns the id of this process among those that write the database; empty if
 // it is the only one that can. Leases that it takes under this id are released when a
 // peer removes it.
 func (s *Store) Process() string {
-	if c, ok := s.engine.(engine.Cluster); ok {
+	if c, ok := s.engine.(engine.ClusterEngine); ok {
 		return c.Process()
 	}
 	return ""
@@ -28,7 +28,7 @@ func (s *Store) Process() string {
 // HoldsLease reports whether this process still owns what it has, as far as it can know
 // without a query. Every commit checks it; other actions call HoldsLease first.
 func (s *Store) HoldsLease() bool {
-	c, several := s.engine.(engine.Cluster)
+	c, several := s.engine.(engine.ClusterEngine)
 	return !several || c.HoldsLease()
 }
 
@@ -36,8 +36,8 @@ func (s *Store) HoldsLease() bool {
 // reports whether this process owns it, until [Store.Disown] or the end of the process.
 // Otherwise p owns it; p is zero if the owner has just changed. Without a cluster this
 // process owns everything.
-func (s *Store) Own(ctx context.Context, thing string) (m engine.Process, mine bool, err error) {
-	c, several := s.engine.(engine.Cluster)
+func (s *Store) Own(ctx context.Context, thing string) (m engine.WriterProcess, mine bool, err error) {
+	c, several := s.engine.(engine.ClusterEngine)
 	if !several {
 		return m, true, nil
 	}
@@ -59,21 +59,21 @@ func (s *Store) Own(ctx context.Context, thing string) (m engine.Process, mine b
 }
 
 // ownerOf returns the owner of a thing without a write transaction.
-func ownerOf(ctx context.Context, c engine.Cluster, thing string) (engine.Process, error) {
+func ownerOf(ctx context.Context, c engine.ClusterEngine, thing string) (engine.WriterProcess, error) {
 	all, err := c.Members(ctx)
 	if err != nil {
-		return engine.Process{}, err
+		return engine.WriterProcess{}, err
 	}
-	i := slices.IndexFunc(all, func(m engine.Process) bool { return !m.Dead && slices.Contains(m.Owned, thing) })
+	i := slices.IndexFunc(all, func(m engine.WriterProcess) bool { return !m.Dead && slices.Contains(m.Owned, thing) })
 	if i < 0 {
-		return engine.Process{}, nil
+		return engine.WriterProcess{}, nil
 	}
 	return all[i], nil
 }
 
 // Disown gives back what [Store.Own] gave, so that a peer can own it at once.
 func (s *Store) Disown(ctx context.Context, thing string) error {
-	c, several := s.engine.(engine.Cluster)
+	c, several := s.engine.(engine.ClusterEngine)
 	if !several {
 		return nil
 	}
@@ -86,8 +86,8 @@ func (s *Store) Disown(ctx context.Context, thing string) error {
 
 // RemoveDead removes the processes that have ended and releases their leases. It returns
 // the others, oldest first. It opens a write transaction only if a process has ended.
-func (s *Store) RemoveDead(ctx context.Context) (living []engine.Process, err error) {
-	c, several := s.engine.(engine.Cluster)
+func (s *Store) RemoveDead(ctx context.Context) (living []engine.WriterProcess, err error) {
+	c, several := s.engine.(engine.ClusterEngine)
 	if !several {
 		return nil, nil
 	}
@@ -95,7 +95,7 @@ func (s *Store) RemoveDead(ctx context.Context) (living []engine.Process, err er
 	if err != nil {
 		return nil, fmt.Errorf("list processes: %w", err)
 	}
-	living = slices.DeleteFunc(slices.Clone(all), func(p engine.Process) bool { return p.Dead })
+	living = slices.DeleteFunc(slices.Clone(all), func(p engine.WriterProcess) bool { return p.Dead })
 	if len(living) == len(all) {
 		return living, nil
 	}
@@ -108,7 +108,7 @@ func (s *Store) RemoveDead(ctx context.Context) (living []engine.Process, err er
 // Publish replaces the bulletin that the peers of this process read; see
 // [engine.Process]. Without a cluster it does nothing.
 func (s *Store) Publish(ctx context.Context, bulletin string) error {
-	c, several := s.engine.(engine.Cluster)
+	c, several := s.engine.(engine.ClusterEngine)
 	if !several {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (s *Store) Publish(ctx context.Context, bulletin string) error {
 }
 
 // removeDead removes ended processes and releases their leases.
-func (t *recoveryTx) removeDead(ctx context.Context, c engine.Cluster, starting bool) error {
+func (t *recoveryTx) removeDead(ctx context.Context, c engine.ClusterEngine, starting bool) error {
 	gone, err := c.RemoveDead(ctx, t.Session(), starting)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (t *recoveryTx) removeDead(ctx context.Context, c engine.Cluster, starting 
 
 // releaseLeases releases the leases of a process.
 func (t *recoveryTx) releaseLeases(ctx context.Context, process string) error {
-	for _, q := range []engine.Query{leaveLeases, leaveJobs} {
+	for _, q := range []engine.QueryText{leaveLeases, leaveJobs} {
 		if err := t.Run(ctx, q, process); err != nil {
 			return err
 		}
@@ -143,9 +143,9 @@ func (t *recoveryTx) releaseLeases(ctx context.Context, process string) error {
 }
 
 const (
-	expireLeases       engine.Query = `update leases set expires = 0 where expires > 0`
-	forgetDisconnected engine.Query = `delete from meta where substr(name, 1, 5) = '` + tables.MetaDisconnected + `'`
-	liveUplinks        engine.Query = `select ` + tables.UplinkColumns + ` from uplinks
+	expireLeases       engine.QueryText = `update leases set expires = 0 where expires > 0`
+	forgetDisconnected engine.QueryText = `delete from meta where substr(name, 1, 5) = '` + tables.MetaDisconnected + `'`
+	liveUplinks        engine.QueryText = `select ` + tables.UplinkColumns + ` from uplinks
 where live = 1 and exists (select 1 from mappings m where m.space = uplinks.space and m.live = 1) order by agent, n`
 )
 

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	holding engine.Query = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted, y.crashes
+	holding engine.QueryText = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted, y.crashes
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
-	refuseWrite   engine.Query = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
-	extendLease   engine.Query = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
-	releaseLease  engine.Query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
-	cycleProgress engine.Query = `active = $2, upto = case when upto < $3 then $3 else upto end, turns = turns + $4, tokens = tokens + $5, actions = $6,
+	refuseWrite   engine.QueryText = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
+	extendLease   engine.QueryText = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
+	releaseLease  engine.QueryText = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
+	cycleProgress engine.QueryText = `active = $2, upto = case when upto < $3 then $3 else upto end, turns = turns + $4, tokens = tokens + $5, actions = $6,
   prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11`
-	advanceCycle engine.Query = `update cycles set ` + cycleProgress + ` where id = $1`
+	advanceCycle engine.QueryText = `update cycles set ` + cycleProgress + ` where id = $1`
 )
 
 // leaseSlack is the number of milliseconds by which a lease may be short of its full
@@ -161,12 +161,12 @@ func (k *stepTx) appendInner(ctx context.Context) error {
 		return err
 	}
 	for _, b := range k.commit.Inner {
-		if d, ok := b.(spaces.Denied); ok {
+		if d, ok := b.(spaces.CallDenied); ok {
 			if err := k.cycle.storeDenial(ctx, k.mind, d.Denial); err != nil {
 				return err
 			}
 		}
-		if f, ok := b.(spaces.Forgot); ok {
+		if f, ok := b.(spaces.MemoryRemoved); ok {
 			if err := k.Run(ctx, forgetTimer, string(k.mind.Agent), string(k.mind.Circle), f.ID); err != nil {
 				return fmt.Errorf("forget plan: %w", err)
 			}
@@ -252,7 +252,7 @@ func (k *stepTx) joinRows(ctx context.Context) error {
 	if k.commit.Close != nil {
 		last = k.commit.Upto
 	}
-	joined, _, err := k.claim.runGate(ctx, spaces.Claim{Mind: k.mind, Space: k.trigger, At: k.commit.At, Judge: k.commit.Judge}, k.commit.Step.Cycle, last)
+	joined, _, err := k.claim.runGate(ctx, spaces.WakeClaim{Mind: k.mind, Space: k.trigger, At: k.commit.At, Judge: k.commit.Judge}, k.commit.Step.Cycle, last)
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (k *stepTx) progressArgs() []any {
 	}
 }
 
-const closeCycle engine.Query = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
+const closeCycle engine.QueryText = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
   manifest = $17, plan = $18, n = $19, ended = $20, inner_to = $21 where id = $1`
 
 // closeCycle ends the cycle: its rows are consumed or returned, the cursor of the uplink
@@ -392,10 +392,10 @@ func (k *stepTx) advanceCursor(ctx context.Context) error {
 // appendSummary appends the end of the cycle to the inner log.
 func (k *stepTx) appendSummary(ctx context.Context, number any) error {
 	c := k.commit.Close
-	var last []spaces.Body
+	var last []spaces.EventBody
 	if c.Rest != "" && number != nil {
 		last = append(last, spaces.CycleSummarised{Cycle: k.commit.Step.Cycle, N: k.result.N, Text: c.Rest, Derived: c.Derived})
 	}
-	last = append(last, spaces.Stopped{Cycle: k.commit.Step.Cycle, Reason: c.Stop, Detail: c.Detail})
+	last = append(last, spaces.CycleStopped{Cycle: k.commit.Step.Cycle, Reason: c.Stop, Detail: c.Detail})
 	return k.inner.append(ctx, k.mind, k.commit.At, last...)
 }

@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	insertKeyframe engine.Query = `insert into keyframes (agent, circle, n, refs, tokens, upto, cause, at, body, plan)
+	insertKeyframe engine.QueryText = `insert into keyframes (agent, circle, n, refs, tokens, upto, cause, at, body, plan)
 values ($1, $2, (select coalesce(max(n), 0) + 1 from keyframes where agent = $1 and circle = $2), $3, $4, $5, $6, $7, $8, $9)`
-	leasesOf engine.Query = `select holder, space, expires from leases where agent = $1 and circle = $2 and expires > $3`
+	leasesOf engine.QueryText = `select holder, space, expires from leases where agent = $1 and circle = $2 and expires > $3`
 )
 
 // Cut implements [shell.CycleStore]. The keyframe gets the next number of its mind.
-func (s MemoryStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.Compacted) error {
+func (s MemoryStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, c spaces.ContextCompacted) error {
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if err := t.cycle.checkSoleHolder(ctx, k.Mind, holder, k.At); err != nil {
 			return err
@@ -38,7 +38,7 @@ func (s MemoryStore) Cut(ctx context.Context, holder string, k spaces.Keyframe, 
 
 // checkSoleHolder fails if another holder has a lease of the mind.
 func (t *cycleTx) checkSoleHolder(ctx context.Context, m spaces.Mind, holder string, at time.Time) error {
-	leases, err := engine.AllRows(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), t.SharedMillis(at)}, func(r engine.Row) (l spaces.Lease, err error) {
+	leases, err := engine.AllRows(ctx, t, leasesOf, []any{string(m.Agent), string(m.Circle), t.SharedMillis(at)}, func(r engine.ResultRow) (l spaces.MindLease, err error) {
 		return l, r.Scan(&l.Holder, &l.Space, engine.ScanTime(&l.Expires))
 	})
 	if err != nil {
@@ -53,12 +53,12 @@ func (t *cycleTx) checkSoleHolder(ctx context.Context, m spaces.Mind, holder str
 }
 
 const (
-	digestsFrom  engine.Query = `select ` + tables.SummaryColumns + ` from digests where agent = $1 and circle = $2 and replace(sources, $3, '') <> sources order by first`
-	insertDigest engine.Query = `insert into digests (agent, circle, first, last, body, sources, readers, model, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+	digestsFrom  engine.QueryText = `select ` + tables.SummaryColumns + ` from digests where agent = $1 and circle = $2 and replace(sources, $3, '') <> sources order by first`
+	insertDigest engine.QueryText = `insert into digests (agent, circle, first, last, body, sources, readers, model, at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 on conflict (agent, circle, first) do update set last = excluded.last, body = excluded.body, sources = excluded.sources,
   readers = excluded.readers, model = excluded.model, at = excluded.at`
-	deleteDigest engine.Query = `delete from digests where agent = $1 and circle = $2 and first = $3`
-	takenBack    engine.Query = `select event from redacted where agent = $1 and circle = $2`
+	deleteDigest engine.QueryText = `delete from digests where agent = $1 and circle = $2 and first = $3`
+	takenBack    engine.QueryText = `select event from redacted where agent = $1 and circle = $2`
 )
 
 var _ shell.SummaryStore = AgentStore{}
@@ -125,19 +125,19 @@ func (s MemoryStore) undigest(ctx context.Context, digests []spaces.CycleSummary
 }
 
 const (
-	meaningsBetween engine.Query = `select event, seq, vector from meanings where space = $1 and seq > $2 and seq <= $3 and model = $4 order by seq`
-	insertMeaning   engine.Query = `insert into meanings (event, space, seq, model, vector) values ($1, $2, $3, $4, $5)
+	meaningsBetween engine.QueryText = `select event, seq, vector from meanings where space = $1 and seq > $2 and seq <= $3 and model = $4 order by seq`
+	insertMeaning   engine.QueryText = `insert into meanings (event, space, seq, model, vector) values ($1, $2, $3, $4, $5)
 on conflict (event) do update set model = excluded.model, vector = excluded.vector`
-	dropMeaning   engine.Query = `delete from meanings where event = $1`
-	rewordedSince engine.Query = `select exists (select 1 from events
+	dropMeaning   engine.QueryText = `delete from meanings where event = $1`
+	rewordedSince engine.QueryText = `select exists (select 1 from events
 where space = $1 and branch = 'main' and seq > $2 and (kind = 'edited' or kind = 'transcribed' or kind = 'deleted'))`
 )
 
 var _ shell.EmbeddingStore = AgentStore{}
 
 // Meanings implements [shell.EmbeddingStore].
-func (s MemoryStore) Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.Embedding, error) {
-	out, err := engine.AllRows(ctx, s.s.engine, meaningsBetween, []any{string(space), after, upto, model}, func(r engine.Row) (m spaces.Embedding, err error) {
+func (s MemoryStore) Meanings(ctx context.Context, space spaces.SpaceID, model string, after, upto int64) ([]spaces.MessageEmbedding, error) {
+	out, err := engine.AllRows(ctx, s.s.engine, meaningsBetween, []any{string(space), after, upto, model}, func(r engine.ResultRow) (m spaces.MessageEmbedding, err error) {
 		var stored []byte
 		err = r.Scan(&m.Event, &m.Seq, &stored)
 		m.Vector = make(spaces.EmbeddingVector, len(stored))
@@ -184,7 +184,7 @@ func (s MemoryStore) Mean(ctx context.Context, m spaces.EmbeddingResult) error {
 }
 
 // dropEmbedding deletes the embedding of a message whose words an event changes.
-func (t *eventTx) dropEmbedding(ctx context.Context, b spaces.Body) error {
+func (t *eventTx) dropEmbedding(ctx context.Context, b spaces.EventBody) error {
 	switch b.Kind() {
 	case spaces.KindEdited, spaces.KindTranscribed, spaces.KindDeleted:
 	default:

@@ -17,30 +17,30 @@ import (
 const (
 	// draftColumns !A draft is left over when no message can take it over any more: its
 	// step is decided or its cycle has ended, and no action with it is still to be sent.
-	draftColumns engine.Query = `d.id, d.cycle, d.step, d.agent, d.space, d.account, d.chat, d.thread, d.target, d.text, d.message, d.at,
+	draftColumns engine.QueryText = `d.id, d.cycle, d.step, d.agent, d.space, d.account, d.chat, d.thread, d.target, d.text, d.message, d.at,
   case when exists (select 1 from outbox o where o.cycle = d.cycle and o.cycle <> '' and o.draft = d.id and o.state in ('ready', 'sending')) then 0
   when exists (select 1 from cycles y where y.id = d.cycle and y.state = 'open' and y.halted = 0)
     and not exists (select 1 from steps s where s.cycle = d.cycle and s.n = d.step and s.state = 'done') then 0
   else 1 end`
 	// draftsOf !A lost draft has no text.
-	draftsOf engine.Query = `select ` + draftColumns + ` from drafts d where d.account = $1 and length(d.text) > 0 order by d.at, d.id`
-	oneDraft engine.Query = `select ` + draftColumns + ` from drafts d where d.id = $1`
-	mayDraft engine.Query = `select exists (select 1 from cycles y where y.id = $1 and y.state = 'open' and y.halted = 0
+	draftsOf engine.QueryText = `select ` + draftColumns + ` from drafts d where d.account = $1 and length(d.text) > 0 order by d.at, d.id`
+	oneDraft engine.QueryText = `select ` + draftColumns + ` from drafts d where d.id = $1`
+	mayDraft engine.QueryText = `select exists (select 1 from cycles y where y.id = $1 and y.state = 'open' and y.halted = 0
   and not exists (select 1 from steps s where s.cycle = y.id and s.n = $2 and s.state = 'done'))`
-	insertDraft engine.Query = `insert into drafts (id, cycle, step, agent, space, account, chat, thread, target, text, at)
+	insertDraft engine.QueryText = `insert into drafts (id, cycle, step, agent, space, account, chat, thread, target, text, at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
-	placeDraft  engine.Query = `update drafts set message = $2 where id = $1`
-	deleteDraft engine.Query = `delete from drafts where id = $1 and length(text) > 0`
-	loseDraft   engine.Query = `update drafts set text = $2 where id = $1 and message = ''`
-	draftStands engine.Query = `select exists (select 1 from drafts where id = $1 and message <> '')`
-	takesDraft  engine.Query = `select exists (select 1 from drafts where id = $1 and account = $2 and chat = $3 and thread = $4 and target = $5
+	placeDraft  engine.QueryText = `update drafts set message = $2 where id = $1`
+	deleteDraft engine.QueryText = `delete from drafts where id = $1 and length(text) > 0`
+	loseDraft   engine.QueryText = `update drafts set text = $2 where id = $1 and message = ''`
+	draftStands engine.QueryText = `select exists (select 1 from drafts where id = $1 and message <> '')`
+	takesDraft  engine.QueryText = `select exists (select 1 from drafts where id = $1 and account = $2 and chat = $3 and thread = $4 and target = $5
   and length(text) > 0)`
 )
 
 var _ activity.DraftStore = OutboxStore{}
 
 // Draft implements [activity.Drafts].
-func (b OutboxStore) Draft(ctx context.Context, d spaces.Draft, at time.Time) (was activity.StoredDraft, state activity.DraftState, err error) {
+func (b OutboxStore) Draft(ctx context.Context, d spaces.MessageDraft, at time.Time) (was activity.StoredDraft, state activity.DraftState, err error) {
 	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		state = activity.DraftRefused
 		found, err := engine.FirstRow(ctx, t, oneDraft, []any{string(d.ID)}, scanDraft)
@@ -76,7 +76,7 @@ func (b OutboxStore) Forget(ctx context.Context, id spaces.DraftID) error {
 	return b.changeDraft(ctx, deleteDraft, string(id))
 }
 
-func (b OutboxStore) changeDraft(ctx context.Context, q engine.Query, args ...any) error {
+func (b OutboxStore) changeDraft(ctx context.Context, q engine.QueryText, args ...any) error {
 	if err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.Run(ctx, q, args...) }); err != nil {
 		return fmt.Errorf("change draft %v: %w", args[0], err)
 	}
@@ -97,7 +97,7 @@ func (b OutboxStore) Drafts(ctx context.Context, account string) ([]activity.Sto
 	return found, nil
 }
 
-func scanDraft(r engine.Row) (d activity.StoredDraft, err error) {
+func scanDraft(r engine.ResultRow) (d activity.StoredDraft, err error) {
 	var text []byte
 	var left int
 	err = r.Scan(&d.ID, &d.Cycle, &d.Step, &d.Agent, &d.Space, &d.Account, &d.Chat, &d.Thread, &d.Target, &text, &d.Message, engine.ScanTime(&d.At), &left)
@@ -108,7 +108,7 @@ func scanDraft(r engine.Row) (d activity.StoredDraft, err error) {
 // takeOverDraft lets an action take over the draft of its step if the draft was posted
 // where the action goes. A message that mentions people or is broadcast is posted anew,
 // because an edit notifies no one.
-func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.Effect, a *spaces.Action) error {
+func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.RoomEffect, a *spaces.Action) error {
 	if k.commit.Draft == "" || a.Kind != spaces.ActSend || a.Text == "" || a.RoomThread != "" || len(f.Mention) > 0 || f.Broadcast {
 		return nil
 	}
@@ -123,14 +123,14 @@ func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.Effect, a *spaces.A
 }
 
 const (
-	insertNotice engine.Query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+	insertNotice engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created)
 values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $7, $8) on conflict (id) do nothing`
-	noticePosted engine.Query = `select exists (select 1 from outbox where id = $1)`
+	noticePosted engine.QueryText = `select exists (select 1 from outbox where id = $1)`
 )
 
 // Post implements [activity.NoticeStore].
-func (b OutboxStore) Post(ctx context.Context, n spaces.Notice) error {
+func (b OutboxStore) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
 			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At))

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	spokenAfter engine.Query = `select exists (select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
+	spokenAfter engine.QueryText = `select exists (select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
   and kind in ('said', 'edited', 'deleted') and actor <> $4)`
-	insertAction engine.Query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+	insertAction engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, attempts, expires, created, files, room_thread, draft)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
-	laneBusy engine.Query = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
+	laneBusy engine.QueryText = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
 )
 
 // storeEffects stores the agent's effects as events of their spaces, with one action for
@@ -31,7 +31,7 @@ func (k *stepTx) storeEffects(ctx context.Context) error {
 	return nil
 }
 
-func (k *stepTx) storeEffect(ctx context.Context, f spaces.Effect) error {
+func (k *stepTx) storeEffect(ctx context.Context, f spaces.RoomEffect) error {
 	if f.Branch != "" && f.Branch != spaces.Primary {
 		return k.appendRehearsed(ctx, f)
 	}
@@ -82,7 +82,7 @@ func (k *stepTx) storeEffect(ctx context.Context, f spaces.Effect) error {
 }
 
 // effectEvent returns the event of an effect on a branch of its space.
-func (k *stepTx) effectEvent(f spaces.Effect, branch spaces.BranchID) spaces.Event {
+func (k *stepTx) effectEvent(f spaces.RoomEffect, branch spaces.BranchID) spaces.Event {
 	e := spaces.Event{
 		ID: f.ID, Space: f.Space, Branch: branch, Object: spaces.ChatObject, Thread: f.Thread,
 		Actor: k.mind.Agent.Entity(), At: k.commit.At, RecvAt: k.commit.At,
@@ -95,7 +95,7 @@ func (k *stepTx) effectEvent(f spaces.Effect, branch spaces.BranchID) spaces.Eve
 }
 
 // checkNotStale fails if another member has spoken in the thread since the agent looked.
-func (k *stepTx) checkNotStale(ctx context.Context, l *branchState, f spaces.Effect) error {
+func (k *stepTx) checkNotStale(ctx context.Context, l *branchState, f spaces.RoomEffect) error {
 	if !f.Strict || l.HeadSeq <= f.Seen {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (k *stepTx) checkNotStale(ctx context.Context, l *branchState, f spaces.Eff
 // checkAgentRun fails if agents have sent their maximum of messages since a person last
 // spoke. The gate checks it before the cycle; of several cycles that run at once this
 // check stops the later ones.
-func (k *stepTx) checkAgentRun(ctx context.Context, f spaces.Effect) error {
+func (k *stepTx) checkAgentRun(ctx context.Context, f spaces.RoomEffect) error {
 	if f.Kind != spaces.ActSend || f.MaxRun == 0 {
 		return nil
 	}
@@ -124,7 +124,7 @@ func (k *stepTx) checkAgentRun(ctx context.Context, f spaces.Effect) error {
 }
 
 // queueActions queues the effect once for every reachable chat.
-func (k *stepTx) queueActions(ctx context.Context, f spaces.Effect, e spaces.Event) error {
+func (k *stepTx) queueActions(ctx context.Context, f spaces.RoomEffect, e spaces.Event) error {
 	r, err := k.space.load(ctx, f.Space)
 	if err != nil {
 		return err
@@ -193,20 +193,20 @@ func (k *stepTx) sendDirectly(ctx context.Context, a *spaces.Action) error {
 }
 
 // effectBody returns the body of the event of an effect.
-func effectBody(f spaces.Effect) spaces.Body {
+func effectBody(f spaces.RoomEffect) spaces.EventBody {
 	switch f.Kind {
 	case spaces.ActSend:
-		said := spaces.Said{Text: f.Text, Mentions: f.Mention, Broadcast: f.Broadcast, Origin: f.Origin}
+		said := spaces.MessagePosted{Text: f.Text, Mentions: f.Mention, Broadcast: f.Broadcast, Origin: f.Origin}
 		for _, file := range f.Files {
-			said.Attachments = append(said.Attachments, file.Attachment)
+			said.Attachments = append(said.Attachments, file.FileAttachment)
 		}
 		return said
 	case spaces.ActEdit:
-		return spaces.Edited{Target: f.Target, Text: f.Text}
+		return spaces.MessageEdited{Target: f.Target, Text: f.Text}
 	case spaces.ActDelete:
-		return spaces.Deleted{Target: f.Target}
+		return spaces.MessageDeleted{Target: f.Target}
 	case spaces.ActReact:
-		return spaces.Reacted{Target: f.Target, Emoji: f.Text}
+		return spaces.ReactionAdded{Target: f.Target, Emoji: f.Text}
 	}
 	panic("store: effect of unknown kind " + string(f.Kind))
 }

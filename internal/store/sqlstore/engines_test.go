@@ -17,7 +17,7 @@ import (
 )
 
 // server is what all tests of the package share.
-var server testservers.Postgres
+var server testservers.PostgresServer
 
 func TestMain(m *testing.M) { os.Exit(server.Main(m)) }
 

@@ -13,18 +13,20 @@ import (
 )
 
 const (
-	selectPerson engine.Query = `select e.id, e.kind, e.name, e.handle, e.portrait from identities i join entities e on e.id = i.entity
+	selectPerson engine.QueryText = `select e.id, e.kind, e.name, e.handle, e.portrait from identities i join entities e on e.id = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3`
-	upsertEntity engine.Query = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
+	upsertEntity engine.QueryText = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
 on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle, portrait = excluded.portrait`
-	insertEntity   engine.Query = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
-	upsertIdentity engine.Query = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
+	insertEntity   engine.QueryText = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
+	upsertIdentity engine.QueryText = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
 on conflict (platform, scope, user_id) do update set entity = excluded.entity`
 )
 
 type identityKey struct{ platform, scope, user string }
 
-func identityKeyOf(i spaces.Identity) identityKey { return identityKey{i.Platform, i.Scope, i.User} }
+func identityKeyOf(i spaces.PlatformIdentity) identityKey {
+	return identityKey{i.Platform, i.Scope, i.User}
+}
 
 // An entityTx resolves identities to entities.
 type entityTx struct {
@@ -33,7 +35,7 @@ type entityTx struct {
 
 // resolve returns the entity of an identity, creates it if it is new, and updates its
 // names. An identity without a user has no entity.
-func (t *entityTx) resolve(ctx context.Context, i spaces.Identity) (spaces.EntityID, error) {
+func (t *entityTx) resolve(ctx context.Context, i spaces.PlatformIdentity) (spaces.EntityID, error) {
 	if i.User == "" {
 		return "", nil
 	}
@@ -64,7 +66,7 @@ func (t *entityTx) resolve(ctx context.Context, i spaces.Identity) (spaces.Entit
 	return now.ID, nil
 }
 
-func (t *entityTx) find(ctx context.Context, i spaces.Identity) (spaces.Entity, bool, error) {
+func (t *entityTx) find(ctx context.Context, i spaces.PlatformIdentity) (spaces.Entity, bool, error) {
 	if e, ok := t.cache.identities[identityKeyOf(i)]; ok {
 		return e, true, nil
 	}
@@ -90,7 +92,7 @@ func (t *entityTx) kind(ctx context.Context, id spaces.EntityID) (spaces.EntityK
 
 // mergeIdentity returns e updated from an identity. An empty field of the identity
 // changes nothing, nor does a name that is the user id.
-func mergeIdentity(e spaces.Entity, i spaces.Identity) spaces.Entity {
+func mergeIdentity(e spaces.Entity, i spaces.PlatformIdentity) spaces.Entity {
 	e.Kind, e.Handle = cmp.Or(i.Kind, e.Kind, spaces.Human), cmp.Or(i.Handle, e.Handle)
 	if i.Name != "" && (i.Name != i.User || e.Name == "") {
 		e.Name, e.Portrait = i.Name, i.Portrait
@@ -101,7 +103,7 @@ func mergeIdentity(e spaces.Entity, i spaces.Identity) spaces.Entity {
 // Bind binds an identity to an entity: what it does and who mentions it counts for that
 // entity. The account of an adapter is bound to its agent. Binding again moves the
 // identity.
-func (b ChatStore) Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error {
+func (b ChatStore) Bind(ctx context.Context, i spaces.PlatformIdentity, id spaces.EntityID) error {
 	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		what := spaces.Human
 		if agent, ours := id.IsAgent(); ours {
@@ -135,23 +137,23 @@ func (b ChatStore) Agents(ctx context.Context, agents []spaces.Entity) error {
 }
 
 const (
-	roleOf     engine.Query = `select coalesce(max(role), 0) from roles where platform = $1 and scope = $2 and user_id = $3`
-	dropConfig engine.Query = `delete from roles where platform = $1 and source = 'config'`
-	dropPaired engine.Query = `delete from roles where source = 'pairing'`
-	insertRole engine.Query = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
+	roleOf     engine.QueryText = `select coalesce(max(role), 0) from roles where platform = $1 and scope = $2 and user_id = $3`
+	dropConfig engine.QueryText = `delete from roles where platform = $1 and source = 'config'`
+	dropPaired engine.QueryText = `delete from roles where source = 'pairing'`
+	insertRole engine.QueryText = `insert into roles (platform, scope, user_id, source, role) values ($1, $2, $3, $4, $5)
 on conflict (platform, scope, user_id, source) do update set role = excluded.role where roles.role < excluded.role`
 	// entityRole !The authority of a message is the role of its author; for agents and
 	// other programs at most a member's.
-	entityRole engine.Query = `select e.kind, coalesce(max(r.role), 0) from entities e
+	entityRole engine.QueryText = `select e.kind, coalesce(max(r.role), 0) from entities e
 left join identities i on i.entity = e.id
 left join roles r on r.platform = i.platform and r.scope = i.scope and r.user_id = i.user_id
 where e.id = $1 group by e.id`
-	lowerAuthority engine.Query = `update cycles set authority = $2 where id = $1 and authority > $2`
-	runAuthority   engine.Query = `select authority from cycles where id = $1`
+	lowerAuthority engine.QueryText = `update cycles set authority = $2 where id = $1 and authority > $2`
+	runAuthority   engine.QueryText = `select authority from cycles where id = $1`
 )
 
 // Role implements [commands.RoleLookup].
-func (b ChatStore) Role(ctx context.Context, who spaces.Identity) (spaces.Authority, error) {
+func (b ChatStore) Role(ctx context.Context, who spaces.PlatformIdentity) (spaces.AuthorityLevel, error) {
 	role := spaces.OfMember
 	if _, err := engine.ScanRow(ctx, b.s.engine, roleOf, []any{who.Platform, who.Scope, who.User}, &role); err != nil {
 		return spaces.OfStranger, fmt.Errorf("read role: %w", err)
@@ -198,7 +200,7 @@ func (t *entityTx) replacePairedRoles(ctx context.Context, d access.PairingState
 
 // authorityOf returns the authority of a run that these rows woke: the lowest of the
 // roles of the people behind them.
-func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, waits []spaces.Wait) (spaces.Authority, error) {
+func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, waits []spaces.PendingWait) (spaces.AuthorityLevel, error) {
 	least := spaces.OfOwner
 	for _, e := range woken {
 		role, err := t.roleOf(ctx, e.Subject.Actor)
@@ -221,7 +223,7 @@ func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, w
 }
 
 // roleOf returns the authority of what an entity says.
-func (t *entityTx) roleOf(ctx context.Context, who spaces.EntityID) (spaces.Authority, error) {
+func (t *entityTx) roleOf(ctx context.Context, who spaces.EntityID) (spaces.AuthorityLevel, error) {
 	if role, ok := t.cache.roles[who]; ok {
 		return role, nil
 	}
@@ -239,14 +241,14 @@ func (t *entityTx) roleOf(ctx context.Context, who spaces.EntityID) (spaces.Auth
 }
 
 const (
-	identitiesOf engine.Query = `select i.platform, i.scope, i.user_id, e.kind, e.name, e.handle from identities i join entities e on e.id = i.entity
+	identitiesOf engine.QueryText = `select i.platform, i.scope, i.user_id, e.kind, e.name, e.handle from identities i join entities e on e.id = i.entity
 where i.entity = $1 order by i.platform, i.scope, i.user_id`
-	memberBy engine.Query = `select exists (select 1 from identities i join members m on m.entity = i.entity
+	memberBy engine.QueryText = `select exists (select 1 from identities i join members m on m.entity = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3 and m.space = $4)`
 )
 
 // ResolveMentions implements [activity.Outbox].
-func (b OutboxStore) ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin activity.IdentityLookup) (out []spaces.Identity, broadcast bool, err error) {
+func (b OutboxStore) ResolveMentions(ctx context.Context, account string, message spaces.EventID, kin activity.IdentityLookup) (out []spaces.PlatformIdentity, broadcast bool, err error) {
 	e, err := tables.EventByID(ctx, b.s.engine, message)
 	if err != nil {
 		return nil, false, fmt.Errorf("read message %s: %w", message, err)
@@ -254,7 +256,7 @@ func (b OutboxStore) ResolveMentions(ctx context.Context, account string, messag
 	if e == nil {
 		return nil, false, nil
 	}
-	said, _ := e.Body.(spaces.Said)
+	said, _ := e.Body.(spaces.MessagePosted)
 	people := 0
 	for _, who := range said.Mentions {
 		if _, ours := who.IsAgent(); ours || people == activity.MaxNamed {
@@ -274,14 +276,14 @@ func (b OutboxStore) ResolveMentions(ctx context.Context, account string, messag
 
 // memberIdentities returns the identities of a member of the space on a platform. A
 // person who is known there through kin is named by the identity that kin returns.
-func (b OutboxStore) memberIdentities(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.Identity, error) {
-	known, err := engine.AllRows(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r engine.Row) (i spaces.Identity, err error) {
+func (b OutboxStore) memberIdentities(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.PlatformIdentity, error) {
+	known, err := engine.AllRows(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r engine.ResultRow) (i spaces.PlatformIdentity, err error) {
 		return i, r.Scan(&i.Platform, &i.Scope, &i.User, &i.Kind, &i.Name, &i.Handle)
 	})
 	if err != nil {
 		return nil, err
 	}
-	var here []spaces.Identity
+	var here []spaces.PlatformIdentity
 	for _, i := range known {
 		if i.Platform == platform {
 			here = append(here, i)
@@ -296,7 +298,7 @@ func (b OutboxStore) memberIdentities(ctx context.Context, platform string, room
 			}
 		}
 	}
-	var members []spaces.Identity
+	var members []spaces.PlatformIdentity
 	for _, i := range here {
 		member, err := engine.QueryBool(ctx, b.s.engine, memberBy, i.Platform, i.Scope, i.User, string(room))
 		if err != nil {

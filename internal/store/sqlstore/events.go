@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	insertEvent engine.Query = `insert into events (space, branch, seq, id, parents, object, thread, reply_to, kind, actor, at, recv_at,
+	insertEvent engine.QueryText = `insert into events (space, branch, seq, id, parents, object, thread, reply_to, kind, actor, at, recv_at,
   source, readers, cause, root, depth, body, chain)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)`
 
-	eventOnBranch engine.Query = `select seq from events where id = $1 and space = $2 and branch = $3`
+	eventOnBranch engine.QueryText = `select seq from events where id = $1 and space = $2 and branch = $3`
 )
 
 // An eventTx appends events to branches.
@@ -117,10 +117,10 @@ func (t *eventTx) applyToSpace(ctx context.Context, r *spaceState, e *spaces.Eve
 	if err := t.dropEmbedding(ctx, e.Body); err != nil {
 		return err
 	}
-	if b, deleted := e.Body.(spaces.Deleted); deleted {
+	if b, deleted := e.Body.(spaces.MessageDeleted); deleted {
 		return t.file.dropMessage(ctx, b.Target)
 	}
-	if b, said := e.Body.(spaces.Said); said && !b.Past {
+	if b, said := e.Body.(spaces.MessagePosted); said && !b.Past {
 		return t.countAgentRun(ctx, r, e.Actor)
 	}
 	return nil
@@ -189,10 +189,10 @@ func (t *branchTx) contains(ctx context.Context, b *spaces.Branch, id spaces.Eve
 }
 
 const (
-	selectBranch engine.Query = `select from_branch, fork_seq, head, head_seq, chain, last_at from branches where space = $1 and id = $2`
-	insertBranch engine.Query = `insert into branches (space, id, from_branch, fork_seq, head, head_seq, chain, last_at)
+	selectBranch engine.QueryText = `select from_branch, fork_seq, head, head_seq, chain, last_at from branches where space = $1 and id = $2`
+	insertBranch engine.QueryText = `insert into branches (space, id, from_branch, fork_seq, head, head_seq, chain, last_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`
-	moveHead engine.Query = `update branches set head = $3, head_seq = $4, chain = $5, last_at = $6 where space = $1 and id = $2`
+	moveHead engine.QueryText = `update branches set head = $3, head_seq = $4, chain = $5, last_at = $6 where space = $1 and id = $2`
 )
 
 type branchKey struct {
@@ -274,7 +274,7 @@ func (t *branchTx) fork(ctx context.Context, space spaces.SpaceID, at int64, bra
 
 // appendRehearsed appends an effect of a rehearsal to its branch, which the first effect
 // creates. Outbox, inbox and members do not change.
-func (k *stepTx) appendRehearsed(ctx context.Context, f spaces.Effect) error {
+func (k *stepTx) appendRehearsed(ctx context.Context, f spaces.RoomEffect) error {
 	l, err := k.branch.load(ctx, f.Space, f.Branch)
 	if err != nil {
 		return err

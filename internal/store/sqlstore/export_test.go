@@ -28,7 +28,7 @@ func (t *storeTx) FollowUp(do func(ctx context.Context, t *WriteTx) error, then 
 
 // Do runs one statement.
 func (t *storeTx) Do(ctx context.Context, statement string, args ...any) error {
-	return t.Run(ctx, engine.Query(statement), args...)
+	return t.Run(ctx, engine.QueryText(statement), args...)
 }
 
 // Take records a batch within a write.
@@ -48,6 +48,6 @@ func (t *storeTx) Stays() { t.CommitRefusal() }
 
 // Count returns the first column of the first row of a statement's answer.
 func (s *Store) Count(ctx context.Context, statement string, args ...any) (n int, err error) {
-	_, err = engine.ScanRow(ctx, s.engine, engine.Query(statement), args, &n)
+	_, err = engine.ScanRow(ctx, s.engine, engine.QueryText(statement), args, &n)
 	return n, err
 }

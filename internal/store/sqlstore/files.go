@@ -12,19 +12,19 @@ import (
 )
 
 const (
-	insertAttachment engine.Query = `insert into attachments (account, file, space, event, kind, name, size, state, due)
+	insertAttachment engine.QueryText = `insert into attachments (account, file, space, event, kind, name, size, state, due)
 values ($1, $2, $3, $4, $5, $6, $7, 'wanted', $8) on conflict (account, file) do nothing`
-	wantedAttachments engine.Query = `select account, file, space, event, kind, name, size, tries from attachments
+	wantedAttachments engine.QueryText = `select account, file, space, event, kind, name, size, tries from attachments
 where account = $1 and state = 'wanted' and due <= $2 order by due, file limit $3 + 0`
-	settleAttachment engine.Query = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
+	settleAttachment engine.QueryText = `update attachments set state = $3, tries = tries + $4, due = $5, hash = $6, bytes = $7, media = $8, reason = $9
 where account = $1 and file = $2 and state = 'wanted'`
-	attachmentOf   engine.Query = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
-	sameContent    engine.Query = `select count(*) from attachments where hash = $1 and hash <> ''`
-	attachmentPart engine.Query = `select object, thread from events where id = $1`
+	attachmentOf   engine.QueryText = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
+	sameContent    engine.QueryText = `select count(*) from attachments where hash = $1 and hash <> ''`
+	attachmentPart engine.QueryText = `select object, thread from events where id = $1`
 )
 
 // addWanted stores the files of a message that can be fetched from the platform.
-func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.Said) error {
+func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.MessagePosted) error {
 	for _, a := range b.Attachments {
 		if a.ID == "" || b.Ref.Account == "" {
 			continue
@@ -42,7 +42,7 @@ func (t *fileTx) addWanted(ctx context.Context, e spaces.Event, b spaces.Said) e
 
 // Wanted implements [activity.Shelf].
 func (b FileStore) Wanted(ctx context.Context, account string, at time.Time, limit int) ([]media.PendingFile, error) {
-	out, err := engine.AllRows(ctx, b.s.engine, wantedAttachments, []any{account, engine.ToMillis(b.s.clock().ToShared(at)), limit}, func(r engine.Row) (f media.PendingFile, err error) {
+	out, err := engine.AllRows(ctx, b.s.engine, wantedAttachments, []any{account, engine.ToMillis(b.s.clock().ToShared(at)), limit}, func(r engine.ResultRow) (f media.PendingFile, err error) {
 		return f, r.Scan(&f.Account, &f.ID, &f.Space, &f.Event, &f.Kind, &f.Name, &f.Size, &f.Tries)
 	})
 	if err != nil {
@@ -109,7 +109,7 @@ func (t *fetchTx) reportMissing(ctx context.Context, o media.FetchResult) error 
 	e := spaces.Event{
 		Space: o.File.Space, Branch: spaces.Primary, ReplyTo: o.File.Event, At: o.At, RecvAt: o.At,
 		Source: "attachment|" + o.File.Account + "|" + o.File.ID,
-		Body:   spaces.Unreadable{What: spaces.AttachmentMissing, Reason: o.File.Kind + " " + o.File.Name + ": " + o.Reason},
+		Body:   spaces.UnreadableUpdate{What: spaces.AttachmentMissing, Reason: o.File.Kind + " " + o.File.Name + ": " + o.Reason},
 	}
 	if _, err := engine.ScanRow(ctx, t, attachmentPart, []any{string(o.File.Event)}, &e.Object, &e.Thread); err != nil {
 		return err
@@ -125,7 +125,7 @@ func (b FileStore) File(ctx context.Context, account, file string) (f media.File
 	return f, found, nil
 }
 
-func fileOf(ctx context.Context, src engine.Reader, account, file string) (f media.FileRecord, found bool, err error) {
+func fileOf(ctx context.Context, src engine.QueryReader, account, file string) (f media.FileRecord, found bool, err error) {
 	found, err = engine.ScanRow(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
 	return f, found, err
 }
@@ -142,14 +142,14 @@ func (b FileStore) Shelved(ctx context.Context) (int64, error) {
 // A file is stored as long as a message shows it.
 
 const (
-	insertShowing engine.Query = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
-	orphans       engine.Query = `select a.account, a.file, a.hash, a.bytes from showings s join attachments a on a.account = s.account and a.file = s.file
+	insertShowing engine.QueryText = `insert into showings (account, file, event) values ($1, $2, $3) on conflict do nothing`
+	orphans       engine.QueryText = `select a.account, a.file, a.hash, a.bytes from showings s join attachments a on a.account = s.account and a.file = s.file
 where s.event = $1 and not exists (select 1 from showings o where o.account = s.account and o.file = s.file and o.event <> s.event)`
-	dropShowings   engine.Query = `delete from showings where event = $1`
-	dropAttachment engine.Query = `delete from attachments where account = $1 and file = $2`
-	dropVoice      engine.Query = `delete from voices where account = $1 and file = $2`
-	dropFileWaits  engine.Query = `delete from file_relays where account = $1 and file = $2`
-	contentStored  engine.Query = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
+	dropShowings   engine.QueryText = `delete from showings where event = $1`
+	dropAttachment engine.QueryText = `delete from attachments where account = $1 and file = $2`
+	dropVoice      engine.QueryText = `delete from voices where account = $1 and file = $2`
+	dropFileWaits  engine.QueryText = `delete from file_relays where account = $1 and file = $2`
+	contentStored  engine.QueryText = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
 )
 
 // An unreferencedFile is a file that no other message shows.
@@ -169,7 +169,7 @@ func (t *fileTx) dropMessage(ctx context.Context, message spaces.EventID) error 
 	if message == "" {
 		return nil
 	}
-	alone, err := engine.AllRows(ctx, t, orphans, []any{string(message)}, func(r engine.Row) (o unreferencedFile, err error) {
+	alone, err := engine.AllRows(ctx, t, orphans, []any{string(message)}, func(r engine.ResultRow) (o unreferencedFile, err error) {
 		return o, r.Scan(&o.account, &o.file, &o.hash, &o.bytes)
 	})
 	if err != nil {
@@ -184,7 +184,7 @@ func (t *fileTx) dropMessage(ctx context.Context, message spaces.EventID) error 
 }
 
 func (t *fileTx) drop(ctx context.Context, o unreferencedFile) error {
-	for _, q := range []engine.Query{dropAttachment, dropVoice, dropFileWaits} {
+	for _, q := range []engine.QueryText{dropAttachment, dropVoice, dropFileWaits} {
 		if err := t.Run(ctx, q, o.account, o.file); err != nil {
 			return err
 		}
@@ -229,12 +229,12 @@ func (b FileStore) Removals(ctx context.Context) (int64, error) {
 var _ media.BlobRefs = FileStore{}
 
 const (
-	insertVoice engine.Query = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
-	dueVoices   engine.Query = `select a.account, a.file, a.space, a.event, a.kind, a.name, a.hash, a.bytes, a.media, v.tries from voices v
+	insertVoice engine.QueryText = `insert into voices (account, file, at, due, state) values ($1, $2, $3, $4, 'wanted') on conflict do nothing`
+	dueVoices   engine.QueryText = `select a.account, a.file, a.space, a.event, a.kind, a.name, a.hash, a.bytes, a.media, v.tries from voices v
 join attachments a on a.account = v.account and a.file = v.file
 where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file limit $3 + 0`
-	settleVoice engine.Query = `update voices set state = $3, tries = tries + 1, due = $4 where account = $1 and file = $2 and state = 'wanted'`
-	voiceWaits  engine.Query = `select exists (select 1 from voices where account = $1 and file = $2 and state = 'wanted' and at >= $3)
+	settleVoice engine.QueryText = `update voices set state = $3, tries = tries + 1, due = $4 where account = $1 and file = $2 and state = 'wanted'`
+	voiceWaits  engine.QueryText = `select exists (select 1 from voices where account = $1 and file = $2 and state = 'wanted' and at >= $3)
   or exists (select 1 from attachments where account = $1 and file = $2 and state = 'wanted')`
 )
 
@@ -248,7 +248,7 @@ func (t *fetchTx) queueTranscription(ctx context.Context, o media.FetchResult) e
 
 // Pending implements [activity.Voices].
 func (b FileStore) Pending(ctx context.Context, at time.Time, limit int) ([]media.VoiceMessage, error) {
-	out, err := engine.AllRows(ctx, b.s.engine, dueVoices, []any{engine.ToMillis(b.s.clock().ToShared(at)), engine.ToMillis(at.Add(-media.VoiceTTL)), limit}, func(r engine.Row) (v media.VoiceMessage, err error) {
+	out, err := engine.AllRows(ctx, b.s.engine, dueVoices, []any{engine.ToMillis(b.s.clock().ToShared(at)), engine.ToMillis(at.Add(-media.VoiceTTL)), limit}, func(r engine.ResultRow) (v media.VoiceMessage, err error) {
 		return v, r.Scan(&v.Account, &v.ID, &v.Space, &v.Event, &v.Kind, &v.Name, &v.Hash, &v.Bytes, &v.Media, &v.Tries)
 	})
 	if err != nil {
@@ -292,13 +292,13 @@ func (t *fetchTx) appendTranscription(ctx context.Context, h media.Transcription
 	if err != nil || m == nil {
 		return err
 	}
-	said, ok := m.Body.(spaces.Said)
+	said, ok := m.Body.(spaces.MessagePosted)
 	if !ok {
 		return nil
 	}
 	return t.event.append(ctx, &spaces.Event{
 		Space: m.Space, Branch: spaces.Primary, Object: m.Object, Thread: m.Thread, At: h.At, RecvAt: h.At,
 		Cause: m.ID, Root: m.Root, Depth: m.Depth, Source: "voice|" + h.Voice.Account + "|" + h.Voice.ID,
-		Body: spaces.Transcribed{Target: m.ID, Ref: said.Ref, File: h.Voice.ID, Text: h.Text, Model: h.Model},
+		Body: spaces.VoiceTranscribed{Target: m.ID, Ref: said.Ref, File: h.Voice.ID, Text: h.Text, Model: h.Model},
 	})
 }

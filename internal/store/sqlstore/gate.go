@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	selectRoot engine.Query = `select messages, tokens, stopped from roots where root = $1`
+	selectRoot engine.QueryText = `select messages, tokens, stopped from roots where root = $1`
 	// maxMembers bounds the members in the input of the gate, beside the authors of the
 	// rows.
 	maxMembers = 256
@@ -21,7 +21,7 @@ const (
 
 // runGate calls the gate with the due rows of a mind in a space up to the seq last,
 // stores its decisions, and returns the rows that wake, claimed for the cycle.
-func (t *claimTx) runGate(ctx context.Context, c spaces.Claim, cycle spaces.CycleID, last int64) ([]tables.InboxEntry, spaces.Uplink, error) {
+func (t *claimTx) runGate(ctx context.Context, c spaces.WakeClaim, cycle spaces.CycleID, last int64) ([]tables.InboxEntry, spaces.Uplink, error) {
 	due, err := t.inbox.dueRows(ctx, c, last)
 	if err != nil || len(due) == 0 {
 		return nil, spaces.Uplink{}, err
@@ -61,7 +61,7 @@ func (t *claimTx) runGate(ctx context.Context, c spaces.Claim, cycle spaces.Cycl
 
 // dueRows returns the rows of a mind in a space that are due, up to the seq last. It
 // does not query again if the last query left no row and none was added since.
-func (t *inboxTx) dueRows(ctx context.Context, c spaces.Claim, last int64) ([]tables.InboxEntry, error) {
+func (t *inboxTx) dueRows(ctx context.Context, c spaces.WakeClaim, last int64) ([]tables.InboxEntry, error) {
 	here := inboxKey{c.Mind, c.Space}
 	if t.cache.handled[here] {
 		return nil, nil
@@ -88,7 +88,7 @@ func (t *inboxTx) storeDecision(ctx context.Context, e *tables.InboxEntry, v spa
 }
 
 // gateInput loads the input of the gate.
-func (t *claimTx) gateInput(ctx context.Context, c spaces.Claim, due []tables.InboxEntry) (j spaces.GateInput, err error) {
+func (t *claimTx) gateInput(ctx context.Context, c spaces.WakeClaim, due []tables.InboxEntry) (j spaces.GateInput, err error) {
 	m, space := c.Mind, c.Space
 	r, err := t.space.load(ctx, space)
 	if err != nil {
@@ -123,7 +123,7 @@ func (t *claimTx) gateInput(ctx context.Context, c spaces.Claim, due []tables.In
 
 // membersForGate returns the members who joined first, and in any case the authors of
 // the rows.
-func (t *spaceTx) membersForGate(ctx context.Context, space spaces.SpaceID, due []tables.InboxEntry) ([]spaces.Member, error) {
+func (t *spaceTx) membersForGate(ctx context.Context, space spaces.SpaceID, due []tables.InboxEntry) ([]spaces.SpaceMember, error) {
 	members, err := t.members(ctx, space)
 	if err != nil || len(members) < maxMembers {
 		return members, err
@@ -142,7 +142,7 @@ func (t *spaceTx) membersForGate(ctx context.Context, space spaces.SpaceID, due 
 			return nil, err
 		}
 		if found {
-			members = append(members, spaces.Member{Entity: who, Since: e.Seq})
+			members = append(members, spaces.SpaceMember{Entity: who, Since: e.Seq})
 		}
 	}
 	return members, nil
@@ -150,7 +150,7 @@ func (t *spaceTx) membersForGate(ctx context.Context, space spaces.SpaceID, due 
 
 // members returns up to maxMembers members of a space. The caller must not change the
 // slice.
-func (t *spaceTx) members(ctx context.Context, space spaces.SpaceID) ([]spaces.Member, error) {
+func (t *spaceTx) members(ctx context.Context, space spaces.SpaceID) ([]spaces.SpaceMember, error) {
 	if members, ok := t.cache.members[space]; ok {
 		return members, nil
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	insertRow engine.Query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, at)
+	insertRow engine.QueryText = `insert into inbox (agent, circle, space, seq, event, root, depth, state, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ready', $8)`
 	// waiting !A mind gets at most about a quarter of the list.
-	waiting engine.Query = `select agent, circle, space, since from (
+	waiting engine.QueryText = `select agent, circle, space, since from (
 select agent, circle, space, min(since) as since, row_number() over (partition by agent, circle order by min(since), space) as k from (
   select i.agent, i.circle, i.space, min(i.at) as since from inbox i where i.state = 'ready' and i.not_before <= $1
     and not exists (select 1 from timers t where t.agent = i.agent and t.circle = i.circle and t.kind = 'sleep' and t.fired_by = '')
@@ -30,23 +30,23 @@ group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, ci
 
 	// readyRows !The rows are found by the index of ready rows, not by the key, which
 	// has all rows.
-	readyRows engine.Query = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from (
+	readyRows engine.QueryText = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from (
   select agent, circle, space, seq from inbox
   where agent = $1 and circle = $2 and space = $3 and state = 'ready' order by seq limit $4 + 0) r
 join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
 join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
 
-	ignoreRow  engine.Query = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	claimRow   engine.Query = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	consumeAll engine.Query = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
-	returnAll  engine.Query = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
+	ignoreRow  engine.QueryText = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	claimRow   engine.QueryText = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	consumeAll engine.QueryText = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
+	returnAll  engine.QueryText = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
   state = case when attempts + 1 >= $3 then 'dead' else 'ready' end,
   reason = case when attempts + 1 >= $3 then $4 else '' end
 where cycle = $1 and cycle <> '' and state = 'claimed'`
-	spareAll engine.Query = `update inbox set attempts = case when attempts < $3 then attempts + 1 else attempts end,
+	spareAll engine.QueryText = `update inbox set attempts = case when attempts < $3 then attempts + 1 else attempts end,
   not_before = $2, cycle = '', state = 'ready', reason = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
-	crashAll engine.Query = `update inbox set crashes = crashes + 1 where cycle = $1 and cycle <> '' and state = 'claimed'`
-	dropAll  engine.Query = `update inbox set cycle = '',
+	crashAll engine.QueryText = `update inbox set crashes = crashes + 1 where cycle = $1 and cycle <> '' and state = 'claimed'`
+	dropAll  engine.QueryText = `update inbox set cycle = '',
   state = case when crashes >= $2 then 'dead' else 'ready' end,
   reason = case when crashes >= $2 then $3 else '' end
 where cycle = $1 and cycle <> '' and state = 'claimed'`
@@ -68,7 +68,7 @@ type inboxKey struct {
 
 // needsGate reports whether events of a kind get inbox rows. A mind sees other events
 // when it reads the space.
-func needsGate(k spaces.Kind) bool {
+func needsGate(k spaces.EventKind) bool {
 	switch k {
 	case spaces.KindSaid, spaces.KindEdited, spaces.KindDeleted, spaces.KindReacted, spaces.KindUnreacted:
 		return true
@@ -111,7 +111,7 @@ func (t *inboxTx) deliver(ctx context.Context, e spaces.Event) ([]spaces.Mind, e
 
 // Waiting implements [shell.WakeQueue].
 func (s WakeStore) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
-	out, err := engine.AllRows(ctx, s.s.engine, waiting, []any{engine.ToMillis(s.s.clock().ToShared(at)), limit}, func(r engine.Row) (w spaces.PendingWork, err error) {
+	out, err := engine.AllRows(ctx, s.s.engine, waiting, []any{engine.ToMillis(s.s.clock().ToShared(at)), limit}, func(r engine.ResultRow) (w spaces.PendingWork, err error) {
 		return w, r.Scan(&w.Mind.Agent, &w.Mind.Circle, &w.Space, engine.ScanTime(&w.Since))
 	})
 	if err != nil {

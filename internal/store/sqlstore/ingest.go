@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	alreadyKnown engine.Query = `select exists (select 1 from events where space = $1 and source = $2),
+	alreadyKnown engine.QueryText = `select exists (select 1 from events where space = $1 and source = $2),
   exists (select 1 from messages where account = $3 and chat = $4 and message = $5 and (space = $1 or own = 1 or cast($6 as bigint) = 1))`
 
-	messageRoom   engine.Query = `select space from messages where account = $1 and chat = $2 and message = $3 and space <> '' order by event desc limit 1`
-	insertMessage engine.Query = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
+	messageRoom   engine.QueryText = `select space from messages where account = $1 and chat = $2 and message = $3 and space <> '' order by event desc limit 1`
+	insertMessage engine.QueryText = `insert into messages (account, chat, message, space, event, part, own) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (account, chat, message, space) do nothing`
-	eventOfSource engine.Query = `select id from events where space = $1 and source = $2`
+	eventOfSource engine.QueryText = `select id from events where space = $1 and source = $2`
 )
 
 // Record implements [activity.Log].
 func (b IngestStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error) {
 	var rec spaces.IngestResult
-	var claims []spaces.Claim
-	wanted := func(ws []spaces.PendingWork) []spaces.Claim { // called once, because it reserves slots
+	var claims []spaces.WakeClaim
+	wanted := func(ws []spaces.PendingWork) []spaces.WakeClaim { // called once, because it reserves slots
 		if claims == nil {
 			claims = in.Claims(ws)
 		}
@@ -61,8 +61,8 @@ type ingestTx struct {
 	result    spaces.IngestResult
 	sharedIDs bool // accounts share the message ids of the current item
 
-	lastRef               spaces.Ref // message of the previous or the current item
-	fromChat, threadTitle string     // of the current item
+	lastRef               spaces.MessageRef // message of the previous or the current item
+	fromChat, threadTitle string            // of the current item
 
 	ignoreReason string // why the current item wakes no agent; empty if the gate decides
 }
@@ -85,7 +85,7 @@ func (i *ingestTx) storeBatch(ctx context.Context) error {
 
 // claimAll claims the pending work that wanted returns, and returns the wakes and the
 // work that is left.
-func (t *claimTx) claimAll(ctx context.Context, ws []spaces.PendingWork, wanted func([]spaces.PendingWork) []spaces.Claim) (left []spaces.PendingWork, woken []spaces.Wake, err error) {
+func (t *claimTx) claimAll(ctx context.Context, ws []spaces.PendingWork, wanted func([]spaces.PendingWork) []spaces.WakeClaim) (left []spaces.PendingWork, woken []spaces.Wake, err error) {
 	left = slices.Clone(ws)
 	for _, c := range wanted(ws) {
 		wake, err := t.claim(ctx, c)
@@ -157,7 +157,7 @@ func (i *ingestTx) redirectToRoom(ctx context.Context, it *spaces.IngestItem) er
 // resolveAuthor returns the author of an item. A name in history does not replace a
 // newer one.
 func (i *ingestTx) resolveAuthor(ctx context.Context, it spaces.IngestItem) (spaces.EntityID, error) {
-	if b, said := it.Event.Body.(spaces.Said); said && b.Past && it.From.User != "" {
+	if b, said := it.Event.Body.(spaces.MessagePosted); said && b.Past && it.From.User != "" {
 		if e, found, err := i.entity.find(ctx, it.From); err != nil || found {
 			return e.ID, err
 		}
@@ -187,7 +187,7 @@ func (i *ingestTx) storeAlias(ctx context.Context, it spaces.IngestItem) error {
 
 // findMessage returns the event of the message at ref, also if another account of the
 // space stored it under an id that accounts share.
-func (i *ingestTx) findMessage(ctx context.Context, space spaces.SpaceID, ref spaces.Ref) (spaces.EventID, error) {
+func (i *ingestTx) findMessage(ctx context.Context, space spaces.SpaceID, ref spaces.MessageRef) (spaces.EventID, error) {
 	id, err := tables.MessageEventAt(ctx, i, space, ref)
 	if err != nil || id != "" || !i.sharedIDs || ref.IsZero() {
 		return id, err
@@ -200,7 +200,7 @@ func (i *ingestTx) findMessage(ctx context.Context, space spaces.SpaceID, ref sp
 		if c.id != ref.Chat || c.account == ref.Account || platformOf(c.account) != platformOf(ref.Account) {
 			continue
 		}
-		if id, err = tables.MessageEventAt(ctx, i, space, spaces.Ref{Account: c.account, Chat: c.id, Message: ref.Message}); err != nil || id != "" {
+		if id, err = tables.MessageEventAt(ctx, i, space, spaces.MessageRef{Account: c.account, Chat: c.id, Message: ref.Message}); err != nil || id != "" {
 			return id, err
 		}
 	}
@@ -218,9 +218,9 @@ func platformOf(account string) string {
 // the space that requests it.
 func (i *ingestTx) isDuplicate(ctx context.Context, it spaces.IngestItem) (bool, error) {
 	ref, elsewhere := it.Ref, 0
-	b, said := it.Event.Body.(spaces.Said)
+	b, said := it.Event.Body.(spaces.MessagePosted)
 	if !said {
-		ref = spaces.Ref{} // an edit names the message it is about
+		ref = spaces.MessageRef{} // an edit names the message it is about
 	}
 	if said && !b.Past && ref != i.lastRef {
 		elsewhere = 1
@@ -237,32 +237,32 @@ func (i *ingestTx) isDuplicate(ctx context.Context, it spaces.IngestItem) (bool,
 func (i *ingestTx) translate(ctx context.Context, it spaces.IngestItem) (err error) {
 	e := it.Event
 	switch b := e.Body.(type) {
-	case spaces.Said:
+	case spaces.MessagePosted:
 		return i.translateMessage(ctx, it, b)
-	case spaces.Joined, spaces.Left:
+	case spaces.MemberJoined, spaces.MemberLeft:
 		return i.translateMembership(ctx, it)
-	case spaces.Edited:
+	case spaces.MessageEdited:
 		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
-	case spaces.Deleted:
+	case spaces.MessageDeleted:
 		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
-	case spaces.Reacted:
+	case spaces.ReactionAdded:
 		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
-	case spaces.Unreacted:
+	case spaces.ReactionRemoved:
 		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
-	case spaces.Pinned:
+	case spaces.MessagePinned:
 		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
-	case spaces.Unpinned:
+	case spaces.MessageUnpinned:
 		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
 		e.Body = b
-	case spaces.Renamed, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Failed,
-		spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought, spaces.ToolCalled,
-		spaces.ToolReturned, spaces.CycleSummarised, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
-		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
+	case spaces.SpaceRenamed, spaces.ChatMigrated, spaces.ChatLinked, spaces.ChatUnlinked, spaces.ActionDelivered, spaces.SendFailed,
+		spaces.HistoryGap, spaces.UnreadableUpdate, spaces.VoiceTranscribed, spaces.NoteAdded, spaces.BookmarkSet, spaces.CycleStarted, spaces.ThoughtRecorded, spaces.ToolCalled,
+		spaces.ToolReturned, spaces.CycleSummarised, spaces.GoalSet, spaces.MemoryAdded, spaces.MemoryRemoved, spaces.CallDenied,
+		spaces.StatesChanged, spaces.ContextCompacted, spaces.CycleStopped, spaces.SpanChanged:
 		// nothing to look up
 	}
 	if err != nil {
@@ -272,7 +272,7 @@ func (i *ingestTx) translate(ctx context.Context, it spaces.IngestItem) (err err
 	return err
 }
 
-func (i *ingestTx) translateMessage(ctx context.Context, it spaces.IngestItem, b spaces.Said) error {
+func (i *ingestTx) translateMessage(ctx context.Context, it spaces.IngestItem, b spaces.MessagePosted) error {
 	e := it.Event
 	for _, m := range it.Mentions {
 		id, err := i.entity.resolve(ctx, m)
@@ -341,13 +341,13 @@ func (i *ingestTx) translateMembership(ctx context.Context, it spaces.IngestItem
 		if e.Actor == "" {
 			e.Actor = id
 		}
-		if _, left := e.Body.(spaces.Left); left {
+		if _, left := e.Body.(spaces.MemberLeft); left {
 			if by == id {
 				by = ""
 			}
-			e.Body = spaces.Left{Who: id, By: by}
+			e.Body = spaces.MemberLeft{Who: id, By: by}
 		} else {
-			e.Body = spaces.Joined{Who: id}
+			e.Body = spaces.MemberJoined{Who: id}
 		}
 		if n > 0 {
 			e.ID = ""
@@ -363,7 +363,7 @@ func (i *ingestTx) translateMembership(ctx context.Context, it spaces.IngestItem
 }
 
 // findTarget returns the message that a body is about, by its id or its platform's id.
-func (i *ingestTx) findTarget(ctx context.Context, space spaces.SpaceID, id spaces.EventID, own, item spaces.Ref) (spaces.EventID, spaces.Ref, error) {
+func (i *ingestTx) findTarget(ctx context.Context, space spaces.SpaceID, id spaces.EventID, own, item spaces.MessageRef) (spaces.EventID, spaces.MessageRef, error) {
 	if own.IsZero() {
 		own = item
 	}

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	passOver   engine.Query = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor + 1 = $2`
-	insertPast engine.Query = `insert into inbox (agent, circle, space, seq, event, root, depth, state, reason, at)
+	passOver   engine.QueryText = `update uplinks set cursor = $2, cursor_id = $3 where space = $1 and cursor + 1 = $2`
+	insertPast engine.QueryText = `insert into inbox (agent, circle, space, seq, event, root, depth, state, reason, at)
 values ($1, $2, $3, $4, $5, $6, $7, 'ignored', 'past', $8)`
-	insertStray engine.Query = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
+	insertStray engine.QueryText = `insert into strays (account, space, source, reason, at, body) values ($1, $2, $3, $4, $5, $6)`
 )
 
 // appendEvent appends an event and delivers it to the uplinked minds. If the event does
@@ -26,7 +26,7 @@ func (i *ingestTx) appendEvent(ctx context.Context, e spaces.Event) (spaces.Even
 	if err != nil {
 		return "", err
 	}
-	if b, said := e.Body.(spaces.Said); said && b.Past {
+	if b, said := e.Body.(spaces.MessagePosted); said && b.Past {
 		return i.appendHistory(ctx, e, tie)
 	}
 	if err := i.span.refresh(ctx, e); err != nil {
@@ -115,7 +115,7 @@ func (i *ingestTx) appendRefusal(ctx context.Context, e spaces.Event, why error)
 	r := spaces.Event{
 		Space: e.Space, Branch: spaces.Primary, Object: e.Object, Thread: e.Thread, Actor: e.Actor,
 		At: e.At, RecvAt: e.RecvAt, Source: e.Source,
-		Body: spaces.Unreadable{What: string(e.Body.Kind()), Reason: why.Error(), Raw: raw},
+		Body: spaces.UnreadableUpdate{What: string(e.Body.Kind()), Reason: why.Error(), Raw: raw},
 	}
 	if err := i.event.append(ctx, &r); err != nil {
 		return err
@@ -135,15 +135,15 @@ func (i *ingestTx) storeStray(ctx context.Context, e spaces.Event) error {
 }
 
 const (
-	sourceKnown   engine.Query = `select exists (select 1 from events where space = $1 and source = $2)`
-	sightingOf    engine.Query = `select alike, n from sightings where space = $1 and account = $2 and source = $3`
-	countSighting engine.Query = `select count(*) from sightings where space = $1 and account = $2 and alike = $3`
-	addSighting   engine.Query = `insert into sightings (space, account, source, alike, n, at) values ($1, $2, $3, $4, $5, $6)`
+	sourceKnown   engine.QueryText = `select exists (select 1 from events where space = $1 and source = $2)`
+	sightingOf    engine.QueryText = `select alike, n from sightings where space = $1 and account = $2 and source = $3`
+	countSighting engine.QueryText = `select count(*) from sightings where space = $1 and account = $2 and alike = $3`
+	addSighting   engine.QueryText = `insert into sightings (space, account, source, alike, n, at) values ($1, $2, $3, $4, $5, $6)`
 	// sentAround !From the newest event of the space to the first match.
-	sentAround engine.Query = `select e.id from events e cross join messages m
+	sentAround engine.QueryText = `select e.id from events e cross join messages m
 where e.space = $3 and e.branch = 'main' and e.at < $4 and m.event = e.id and m.account = $1 and m.chat = $2 and m.own = 1
 order by e.seq desc, m.part limit 1`
-	dropSightings engine.Query = `delete from sightings where at < $1`
+	dropSightings engine.QueryText = `delete from sightings where at < $1`
 )
 
 // sightingsKept is how long the sources of accounts are stored: longer than any platform
@@ -204,10 +204,10 @@ func (i *ingestTx) findRepliedTo(ctx context.Context, it spaces.IngestItem) (id 
 const refusalsKept = 30 * 24 * time.Hour
 
 const (
-	countRefusal engine.Query = `insert into refusals (account, chat, scope, user_id, kind, n, first_at, last_at) values ($1, $2, $3, $4, $5, 1, $6, $6)
+	countRefusal engine.QueryText = `insert into refusals (account, chat, scope, user_id, kind, n, first_at, last_at) values ($1, $2, $3, $4, $5, 1, $6, $6)
 on conflict (account, chat, scope, user_id, kind) do update set n = refusals.n + 1, last_at = excluded.last_at`
-	forgetRefusals engine.Query = `delete from refusals where last_at < $1`
-	newestRefusals engine.Query = `select account, chat, scope, user_id, kind, n, first_at, last_at from refusals order by last_at desc limit $1 + 0`
+	forgetRefusals engine.QueryText = `delete from refusals where last_at < $1`
+	newestRefusals engine.QueryText = `select account, chat, scope, user_id, kind, n, first_at, last_at from refusals order by last_at desc limit $1 + 0`
 )
 
 // countRefusals counts the rejected senders of the batch.
@@ -226,7 +226,7 @@ func (i *ingestTx) countRefusals(ctx context.Context) error {
 
 // Refusals returns the rejected senders, newest first.
 func (b IngestStore) Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error) {
-	found, err := engine.AllRows(ctx, b.s.engine, newestRefusals, []any{limit}, func(r engine.Row) (f activity.RejectedSender, err error) {
+	found, err := engine.AllRows(ctx, b.s.engine, newestRefusals, []any{limit}, func(r engine.ResultRow) (f activity.RejectedSender, err error) {
 		return f, r.Scan(&f.Account, &f.Chat, &f.Scope, &f.User, &f.Kind, &f.Count, engine.ScanTime(&f.First), engine.ScanTime(&f.Last))
 	})
 	if err != nil {
@@ -251,9 +251,9 @@ func (t *inboxTx) ignoreForAll(ctx context.Context, e spaces.Event, why string) 
 }
 
 const (
-	upsertCursor engine.Query = `insert into cursors (account, data, at) values ($1, $2, $3)
+	upsertCursor engine.QueryText = `insert into cursors (account, data, at) values ($1, $2, $3)
 on conflict (account) do update set data = excluded.data, at = excluded.at`
-	selectCursor engine.Query = `select data from cursors where account = $1`
+	selectCursor engine.QueryText = `select data from cursors where account = $1`
 )
 
 // Cursor implements [activity.Log].

@@ -16,15 +16,15 @@ import (
 const (
 	// The events of a step share most of what they are: the second and those after
 	// it bring only their own.
-	insertTwo                = insertEvent + `, ($1, $2, $20, $21, $22, $23, $7, $8, $24, $10, $11, $12, $13, $14, $15, $16, $17, $25, $26)`
-	insertThree              = insertTwo + `, ($1, $2, $27, $28, $29, $30, $7, $8, $31, $10, $11, $12, $13, $14, $15, $16, $17, $32, $33)`
-	insertFour               = insertThree + `, ($1, $2, $34, $35, $36, $37, $7, $8, $38, $10, $11, $12, $13, $14, $15, $16, $17, $39, $40)`
-	insertInner engine.Query = `insert into spaces (id, kind, name, circle, wake, direct, closed, created_at)
+	insertTwo                    = insertEvent + `, ($1, $2, $20, $21, $22, $23, $7, $8, $24, $10, $11, $12, $13, $14, $15, $16, $17, $25, $26)`
+	insertThree                  = insertTwo + `, ($1, $2, $27, $28, $29, $30, $7, $8, $31, $10, $11, $12, $13, $14, $15, $16, $17, $32, $33)`
+	insertFour                   = insertThree + `, ($1, $2, $34, $35, $36, $37, $7, $8, $38, $10, $11, $12, $13, $14, $15, $16, $17, $39, $40)`
+	insertInner engine.QueryText = `insert into spaces (id, kind, name, circle, wake, direct, closed, created_at)
 values ($1, 'inner', $2, '', 'none', 0, 1, $3) on conflict (id) do nothing`
 )
 
 // insertUpToFour !insertUpToFour has a statement for each number of events.
-var insertUpToFour = [...]engine.Query{insertEvent, insertTwo, insertThree, insertFour}
+var insertUpToFour = [...]engine.QueryText{insertEvent, insertTwo, insertThree, insertFour}
 
 // An innerTx appends to the inner logs of minds.
 type innerTx struct {
@@ -34,7 +34,7 @@ type innerTx struct {
 }
 
 // append appends bodies to a mind's inner log, in order.
-func (t *innerTx) append(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.Body) error {
+func (t *innerTx) append(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.EventBody) error {
 	for few := range slices.Chunk(bodies, len(insertUpToFour)) {
 		if err := t.appendChunk(ctx, m, at, few); err != nil {
 			return fmt.Errorf("append to inner log of %s: %w", m, err)
@@ -44,7 +44,7 @@ func (t *innerTx) append(ctx context.Context, m spaces.Mind, at time.Time, bodie
 }
 
 // appendChunk appends up to four bodies in one statement.
-func (t *innerTx) appendChunk(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.Body) error {
+func (t *innerTx) appendChunk(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.EventBody) error {
 	var values []any
 	for n, b := range bodies {
 		p, err := t.event.prepare(ctx, &spaces.Event{
@@ -76,7 +76,7 @@ func (t *innerTx) ensureMind(ctx context.Context, m spaces.Mind, at time.Time) e
 }
 
 // innerObject returns the object of the inner space that folds the body.
-func innerObject(b spaces.Body) spaces.ObjectID {
+func innerObject(b spaces.EventBody) spaces.ObjectID {
 	switch b.Kind() {
 	case spaces.KindNoted:
 		return spaces.NotesObject
@@ -100,11 +100,11 @@ func (s MemoryStore) Forget(ctx context.Context, m spaces.Mind, id string, at ti
 		return false, fmt.Errorf("read what %s has: %w", m, err)
 	}
 	if !slices.ContainsFunc(has.Self.Memories.All, func(x spaces.Memory) bool { return x.ID == id }) &&
-		!slices.ContainsFunc(has.Plans, func(t spaces.Timer) bool { return t.Name() == id }) {
+		!slices.ContainsFunc(has.Plans, func(t spaces.WakeTimer) bool { return t.Name() == id }) {
 		return false, nil
 	}
 	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		if err := t.inner.append(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
+		if err := t.inner.append(ctx, m, at, spaces.MemoryRemoved{ID: id}); err != nil {
 			return err
 		}
 		if err := t.Run(ctx, forgetTimer, string(m.Agent), string(m.Circle), id); err != nil {
@@ -131,7 +131,7 @@ func (s MemoryStore) Correct(ctx context.Context, m spaces.Mind, id, fact string
 	}
 	x := kept[i]
 	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		if err := t.inner.append(ctx, m, at, spaces.Remembered{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true}); err != nil {
+		if err := t.inner.append(ctx, m, at, spaces.MemoryAdded{ID: id, Fact: fact, What: x.What, Sources: x.Sources, Readers: x.Readers, Space: x.Space, Corrected: true}); err != nil {
 			return err
 		}
 		return t.addToMeta(ctx, tables.MetaMemoryChanges, 1)

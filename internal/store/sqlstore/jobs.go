@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	insertJob engine.Query = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
+	insertJob engine.QueryText = `insert into jobs (kind, subject, args, state, done, total, unit, cursor, note, created, updated)
 values ($1, $2, $3, 'ready', $4, $5, $6, $7, $8, $9, $9) returning ` + tables.JobColumns
 
-	openJobs engine.Query = `select ` + tables.JobColumns + ` from jobs
+	openJobs engine.QueryText = `select ` + tables.JobColumns + ` from jobs
 where (state = 'ready' or state = 'running') and (id = $1 or $1 = 0) order by id`
-	claimJob engine.Query = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
+	claimJob engine.QueryText = `update jobs set state = 'running', want = '', holder = $2, epoch = epoch + 1, expires = $3, error = '',
   started = case started when 0 then cast($4 as bigint) else started end, updated = $4, ended = 0 where id = $1 returning ` + tables.JobColumns
-	saveProgress engine.Query = `update jobs set done = $2, total = $3, unit = $4, rate = $5, cursor = $6, note = $7, until = $8,
+	saveProgress engine.QueryText = `update jobs set done = $2, total = $3, unit = $4, rate = $5, cursor = $6, note = $7, until = $8,
   expires = $9, updated = $10 where id = $1`
-	settleJob engine.Query = `update jobs set state = $2, want = '', error = $3, holder = '', expires = 0, updated = $4,
+	settleJob engine.QueryText = `update jobs set state = $2, want = '', error = $3, holder = '', expires = 0, updated = $4,
   note = '', until = 0, rate = 0, ended = case when $2 = 'done' or $2 = 'failed' or $2 = 'cancelled' then cast($4 as bigint) else 0 end where id = $1`
-	wantJob engine.Query = `update jobs set want = $2, updated = $3 where id = $1`
+	wantJob engine.QueryText = `update jobs set want = $2, updated = $3 where id = $1`
 )
 
 // A JobStore stores long-running jobs.
@@ -35,9 +35,9 @@ type JobStore struct {
 }
 
 var (
-	_ jobs.Store  = JobStore{}
-	_ jobs.Queue  = JobStore{}
-	_ jobs.Reader = JobStore{}
+	_ jobs.Store     = JobStore{}
+	_ jobs.JobQueue  = JobStore{}
+	_ jobs.JobReader = JobStore{}
 )
 
 // Jobs returns the store of long-running jobs.
@@ -57,7 +57,7 @@ func (v JobStore) Add(ctx context.Context, j jobs.Job, at time.Time) (jobs.Job, 
 }
 
 // Claim implements [jobs.Store].
-func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, err error) {
+func (v JobStore) Claim(ctx context.Context, c jobs.JobClaim) (claimed *jobs.Job, err error) {
 	if waiting, err := engine.AllRows(ctx, v.s.engine, openJobs, []any{c.ID}, tables.ScanJob); err != nil || len(waiting) == 0 {
 		return nil, err // mostly there is nothing; this avoids a transaction
 	}
@@ -88,7 +88,7 @@ func (v JobStore) Claim(ctx context.Context, c jobs.Claim) (claimed *jobs.Job, e
 }
 
 // heldJob returns a job, or [jobs.ErrLost] if another process has its lease.
-func heldJob(ctx context.Context, src engine.Reader, j jobs.Job) (jobs.Job, error) {
+func heldJob(ctx context.Context, src engine.QueryReader, j jobs.Job) (jobs.Job, error) {
 	now, err := tables.JobByID(ctx, src, j.ID)
 	if errors.Is(err, jobs.ErrUnknown) || err == nil && (now.State != jobs.Running || now.Epoch != j.Epoch) {
 		err = jobs.ErrLost
@@ -98,7 +98,7 @@ func heldJob(ctx context.Context, src engine.Reader, j jobs.Job) (jobs.Job, erro
 
 // Save implements [jobs.Store].
 func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at time.Time) error {
-	var want jobs.State
+	var want jobs.JobState
 	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		now, err := heldJob(ctx, t, j)
 		if err != nil {
@@ -123,7 +123,7 @@ func (v JobStore) Save(ctx context.Context, j jobs.Job, ttl time.Duration, at ti
 }
 
 // End implements [jobs.Store].
-func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Time) error {
+func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.JobState, at time.Time) error {
 	err := v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		now, err := heldJob(ctx, t, j)
 		if err != nil {
@@ -141,7 +141,7 @@ func (v JobStore) End(ctx context.Context, j jobs.Job, s jobs.State, at time.Tim
 }
 
 // Ask implements [jobs.Queue].
-func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Time) (j jobs.Job, err error) {
+func (v JobStore) Ask(ctx context.Context, id int64, want jobs.JobState, at time.Time) (j jobs.Job, err error) {
 	err = v.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		now, err := tables.JobByID(ctx, t, id)
 		if err != nil {
@@ -160,7 +160,7 @@ func (v JobStore) Ask(ctx context.Context, id int64, want jobs.State, at time.Ti
 }
 
 // ask changes the state of a job, or stores the request for the process that runs it.
-func ask(ctx context.Context, t *storeTx, j jobs.Job, want jobs.State, at time.Time) error {
+func ask(ctx context.Context, t *storeTx, j jobs.Job, want jobs.JobState, at time.Time) error {
 	switch {
 	case j.State == want:
 		return nil

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	servedRooms engine.Query = `select name, value from meta where name > '` + tables.MetaGuild + `' and name < '` + tables.MetaGuild + `~' order by name`
-	beginMeta   engine.Query = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
-	storeMeta   engine.Query = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
-	dropMeta    engine.Query = `delete from meta where name = $1`
-	addMeta     engine.Query = `insert into meta (name, value) values ($1, $2)
+	servedRooms engine.QueryText = `select name, value from meta where name > '` + tables.MetaGuild + `' and name < '` + tables.MetaGuild + `~' order by name`
+	beginMeta   engine.QueryText = `insert into meta (name, value) values ($1, $2) on conflict (name) do nothing`
+	storeMeta   engine.QueryText = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
+	dropMeta    engine.QueryText = `delete from meta where name = $1`
+	addMeta     engine.QueryText = `insert into meta (name, value) values ($1, $2)
 on conflict (name) do update set value = cast(cast(meta.value as bigint) + cast(excluded.value as bigint) as text)`
 )
 

@@ -14,33 +14,33 @@ import (
 
 // Partial indexes are used where a statement repeats their condition word by word.
 const (
-	dueActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o
+	dueActions engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o
 where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.not_before <= $2 and ` + tables.IsLaneHead + ` order by o.n limit $3 + 0`
-	lateActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o
+	lateActions engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o
 where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and o.expires > 0 and o.expires <= $2 order by o.n`
-	nextAction engine.Query = `select
+	nextAction engine.QueryText = `select
   (select min(case when o.expires > 0 and o.expires < o.not_before then o.expires else o.not_before end)
    from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'ready' and ` + tables.IsLaneHead + `),
   (select min(expires) from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready' and expires > 0),
   exists (select 1 from outbox where account = $1 and state in ('ready', 'sending') and state = 'ready')`
-	leftActions engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
+	leftActions engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.state in ('ready', 'sending') and o.state = 'sending' order by o.n`
 	// hurryActions !What was created in the future waits by a clock that was set back
 	// since.
-	hurryActions engine.Query = `update outbox set not_before = $2
+	hurryActions engine.QueryText = `update outbox set not_before = $2
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2 and created > $3`
-	soonerActions engine.Query = `update outbox set not_before = case when not_before - $3 > $2 then not_before - $3 else $2 end
+	soonerActions engine.QueryText = `update outbox set not_before = case when not_before - $3 > $2 then not_before - $3 else $2 end
 where account = $1 and state in ('ready', 'sending') and state = 'ready' and not_before > $2`
-	oneAction  engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.id = $1`
-	sendAction engine.Query = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
+	oneAction  engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o where o.id = $1`
+	sendAction engine.QueryText = `update outbox set state = 'sending', attempts = attempts + 1 where id = $1`
 	// whereStarts !The search for the first message of a reply chain ends after a
 	// thousand replies.
-	whereStarts engine.Query = `with recursive chain (event, n) as (
+	whereStarts engine.QueryText = `with recursive chain (event, n) as (
   select e.id, 0 from events e where e.id = $3
   union all
   select e.reply_to, c.n + 1 from chain c join events e on e.id = c.event
   where e.reply_to <> '' and c.n < 1000 and exists (select 1 from messages m where m.event = e.reply_to and m.account = $1 and m.chat = $2))
 select m.message from chain c cross join messages m where m.event = c.event and m.account = $1 and m.chat = $2 order by c.n desc, m.part limit 1`
-	whereIs engine.Query = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
+	whereIs engine.QueryText = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
 )
 
 // maxAhead is how far in the future an action may have been created, by clocks that
@@ -198,12 +198,12 @@ func (b OutboxStore) ShiftDue(ctx context.Context, account string, by time.Durat
 const firstFilePart = 1 << 16
 
 // MessageRefs implements [activity.Outbox].
-func (b OutboxStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.Ref, err error) {
+func (b OutboxStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.MessageRef, err error) {
 	if message == "" {
 		return nil, nil, nil
 	}
-	err = engine.EachRow(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r engine.Row) error {
-		var f spaces.Ref
+	err = engine.EachRow(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r engine.ResultRow) error {
+		var f spaces.MessageRef
 		var part int
 		err := r.Scan(&f.Account, &f.Chat, &f.Message, &part)
 		if part >= firstFilePart {

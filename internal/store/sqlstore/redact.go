@@ -18,17 +18,17 @@ import (
 const (
 	// sinceItCame !Keyframes that are up to a day older than the message are searched
 	// too, because clocks differ.
-	sinceItCame                   = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
-	keyframesShowing engine.Query = `select ` + tables.KeyframeColumns + ` from keyframes
+	sinceItCame                       = `coalesce((select recv_at from events where id = $4) - 86400000, 0)`
+	keyframesShowing engine.QueryText = `select ` + tables.KeyframeColumns + ` from keyframes
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
-	cyclesSince engine.Query = `select y.id, y.started, y.ended, y.inner_from from cycles y
+	cyclesSince engine.QueryText = `select y.id, y.started, y.ended, y.inner_from from cycles y
 where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
-	textsOfCycle   engine.Query = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
-	keyframesSince engine.Query = `select ` + tables.KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
-	redactTurn     engine.Query = `update turns set body = $3 where cycle = $1 and n = $2`
-	redactKeyframe engine.Query = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
-	selectRest     engine.Query = `select rest from cycles where id = $1`
-	redactRest     engine.Query = `update cycles set rest = $2 where id = $1`
+	textsOfCycle   engine.QueryText = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
+	keyframesSince engine.QueryText = `select ` + tables.KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
+	redactTurn     engine.QueryText = `update turns set body = $3 where cycle = $1 and n = $2`
+	redactKeyframe engine.QueryText = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
+	selectRest     engine.QueryText = `select rest from cycles where id = $1`
+	redactRest     engine.QueryText = `update cycles set rest = $2 where id = $1`
 )
 
 // Redact implements [shell.CycleStore]. It searches outside the writer and changes each
@@ -64,7 +64,7 @@ const clocksApart = int64(24 * time.Hour / time.Millisecond)
 
 // A redactionScope is where a mind may repeat words that it was shown.
 type redactionScope struct {
-	by    hud.Redaction
+	by    hud.TextRedaction
 	since int64        // earliest time
 	from  int64        // earliest position in the inner log, independent of clocks; 0 if unknown
 	done  []cycleTimes // redacted already
@@ -131,7 +131,7 @@ func (s MemoryStore) redactShown(ctx context.Context, m spaces.Mind, e shell.Red
 
 // ShownTo implements [shell.CycleStore].
 func (s MemoryStore) ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error) {
-	found, err := cyclesShownEvent(ctx, s.s, mindsShown, m, e, func(r engine.Row) (spaces.Mind, error) {
+	found, err := cyclesShownEvent(ctx, s.s, mindsShown, m, e, func(r engine.ResultRow) (spaces.Mind, error) {
 		other := spaces.Mind{Agent: m.Agent}
 		return other, r.Scan(&other.Circle)
 	})
@@ -158,7 +158,7 @@ func (s MemoryStore) redactLater(ctx context.Context, m spaces.Mind, left []reda
 	if err != nil {
 		return fmt.Errorf("find cycles of %s: %w", m, err)
 	}
-	var by hud.Redaction
+	var by hud.TextRedaction
 	for _, c := range cycles {
 		by = by[:0]
 		for _, x := range left {
@@ -197,9 +197,9 @@ func (s MemoryStore) redactLater(ctx context.Context, m spaces.Mind, left []reda
 
 // repeats reports whether the stored text of a cycle may have words to redact. It does
 // not decode the text.
-func (s MemoryStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Redaction) (bool, error) {
+func (s MemoryStore) repeats(ctx context.Context, id spaces.CycleID, by hud.TextRedaction) (bool, error) {
 	found := false
-	err := engine.EachRow(ctx, s.s.engine, textsOfCycle, []any{string(id)}, func(r engine.Row) error {
+	err := engine.EachRow(ctx, s.s.engine, textsOfCycle, []any{string(id)}, func(r engine.ResultRow) error {
 		var stored []byte
 		err := r.Scan(&stored)
 		found = found || by.Traces(stored)
@@ -220,7 +220,7 @@ type cycleTimes struct {
 	from           int64 // seq of its first event in the inner log
 }
 
-func scanBegun(r engine.Row) (c cycleTimes, err error) {
+func scanBegun(r engine.ResultRow) (c cycleTimes, err error) {
 	return c, r.Scan(&c.id, &c.started, &c.ended, &c.from)
 }
 
@@ -231,7 +231,7 @@ func (s MemoryStore) redactCycle(ctx context.Context, id spaces.CycleID, redact 
 	return nil
 }
 
-func (s MemoryStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hud.Redaction) error {
+func (s MemoryStore) redactKeyframe(ctx context.Context, k spaces.Keyframe, by hud.TextRedaction) error {
 	text := by.Text(k.Text)
 	if text == k.Text {
 		return nil
@@ -286,7 +286,7 @@ func (t *frameTx) redactCycle(ctx context.Context, id spaces.CycleID, redact fun
 // The log is never changed: deleted words are removed whenever it is read.
 
 const (
-	insertRedacted engine.Query = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
+	insertRedacted engine.QueryText = `insert into redacted (agent, circle, event) values ($1, $2, $3) on conflict (agent, circle, event) do nothing`
 )
 
 // A derivedFrom holds what was derived from a message.
@@ -307,14 +307,14 @@ func (s MemoryStore) ledTo(ctx context.Context, m spaces.Mind, message spaces.Ev
 		return c, err
 	}
 	c.words = []spaces.EventID{message}
-	said, _ := gone.Body.(spaces.Said)
+	said, _ := gone.Body.(spaces.MessagePosted)
 	for _, e := range later {
 		if target, ref := spaces.Target(e.Body); target == message || target == "" && !ref.IsZero() && ref == said.Ref {
 			c.words = append(c.words, e.ID)
 		}
 	}
 	var self spaces.InnerState
-	err = engine.EachRow(ctx, s.s.engine, tables.SelectOwnEvents, []any{string(m.Inner()), string(m.Branch())}, func(r engine.Row) error {
+	err = engine.EachRow(ctx, s.s.engine, tables.SelectOwnEvents, []any{string(m.Inner()), string(m.Branch())}, func(r engine.ResultRow) error {
 		e, err := tables.ScanEvent(r)
 		self.Apply(e)
 		return err
@@ -336,7 +336,7 @@ func (t *frameTx) hideMessage(ctx context.Context, m spaces.Mind, c derivedFrom,
 		}
 	}
 	for _, id := range c.memories {
-		if err := t.inner.append(ctx, m, at, spaces.Forgot{ID: id}); err != nil {
+		if err := t.inner.append(ctx, m, at, spaces.MemoryRemoved{ID: id}); err != nil {
 			return err
 		}
 	}

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	insertRelay engine.Query = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+	insertRelay engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created, voice, via, portrait, files, room_thread)
 values ($1, '', 0, $2, $3, $4, $5, $6, $7, $8, $9, '', $10, $11, $12, 'ready', $13, $14, $15, $16, $17, $18, $19) on conflict (id) do nothing`
-	isCopy engine.Query = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	isCopy engine.QueryText = `select own from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 	// copiesWaiting !Copies of a message and of changes to it, not replies.
-	copiesWaiting engine.Query = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
+	copiesWaiting engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o where o.account = $1 and o.chat = $2 and o.state in ('ready', 'sending')
   and o.state = 'ready' and o.cycle = '' and o.agent = '' and (o.event = $3 or o.target = $3 and o.kind <> 'send') order by o.n`
-	rewordCopy engine.Query = `update outbox set text = $2, expires = $3 where id = $1`
-	copyStands engine.Query = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
+	rewordCopy engine.QueryText = `update outbox set text = $2, expires = $3 where id = $1`
+	copyStands engine.QueryText = `select exists (select 1 from messages where event = $3 and account = $1 and chat = $2)
   or exists (select 1 from outbox where account = $1 and chat = $2 and state in ('ready', 'sending') and state = 'sending' and event = $3)`
 )
 
@@ -100,7 +100,7 @@ func (t *relayTx) isHistory(ctx context.Context, id spaces.EventID) (bool, error
 	if err != nil || e == nil {
 		return false, err
 	}
-	said, _ := e.Body.(spaces.Said)
+	said, _ := e.Body.(spaces.MessagePosted)
 	return said.Past, nil
 }
 
@@ -143,7 +143,7 @@ func (i *ingestTx) textOfFiles(ctx context.Context, c *relayedBody) (had bool, e
 	if err != nil || e == nil {
 		return false, err
 	}
-	said, _ := e.Body.(spaces.Said)
+	said, _ := e.Body.(spaces.MessagePosted)
 	had, said.Text = said.Text != "", ""
 	c.text = textWithFiles(said, i.batch.Files)
 	return had, nil
@@ -156,7 +156,7 @@ func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relay
 	if err != nil || e == nil {
 		return err
 	}
-	said, _ := e.Body.(spaces.Said)
+	said, _ := e.Body.(spaces.MessagePosted)
 	said.Text = c.text
 	for _, to := range r.chats {
 		waiting, err := engine.AllRows(ctx, i, copiesWaiting, []any{to.account, to.id, string(c.target)}, tables.ScanAction)
@@ -230,12 +230,12 @@ func (t *relayTx) copyToChats(ctx context.Context, r *spaceState, e spaces.Event
 
 // A relayedBody is the part of an event that is copied.
 type relayedBody struct {
-	from         spaces.Ref // the message in its chat
+	from         spaces.MessageRef // the message in its chat
 	kind         spaces.ActionKind
 	text         string
 	target       spaces.EventID
-	onlyOriginal bool          // a change to a copy is not copied
-	files        []spaces.File // sent after the words
+	onlyOriginal bool                 // a change to a copy is not copied
+	files        []spaces.MessageFile // sent after the words
 	skip         []chatState
 }
 
@@ -244,33 +244,33 @@ type relayedBody struct {
 // them.
 func relayedBodyOf(e spaces.Event, files bool) (relayedBody, bool) {
 	switch b := e.Body.(type) {
-	case spaces.Said:
+	case spaces.MessagePosted:
 		c := relayedBody{from: b.Ref, kind: spaces.ActSend, text: textWithFiles(b, files), target: e.ReplyTo}
 		for _, a := range b.Attachments {
 			if files && a.ID != "" {
-				c.files = append(c.files, spaces.File{Account: b.Ref.Account, Attachment: a})
+				c.files = append(c.files, spaces.MessageFile{Account: b.Ref.Account, FileAttachment: a})
 			}
 		}
 		return c, c.text != "" || len(c.files) > 0
-	case spaces.Edited:
+	case spaces.MessageEdited:
 		return relayedBody{from: b.Ref, kind: spaces.ActEdit, text: b.Text, target: b.Target, onlyOriginal: true}, b.Target != ""
-	case spaces.Deleted:
+	case spaces.MessageDeleted:
 		return relayedBody{from: b.Ref, kind: spaces.ActDelete, target: b.Target, onlyOriginal: true}, b.Target != ""
-	case spaces.Reacted:
+	case spaces.ReactionAdded:
 		return relayedBody{from: b.Ref, kind: spaces.ActReact, text: b.Emoji, target: b.Target}, b.Target != ""
-	case spaces.Unreacted:
+	case spaces.ReactionRemoved:
 		return relayedBody{from: b.Ref, kind: spaces.ActReact, target: b.Target}, b.Target != ""
-	case spaces.Joined, spaces.Left, spaces.Renamed, spaces.Pinned, spaces.Unpinned, spaces.Migrated, spaces.Linked,
-		spaces.Unlinked, spaces.Delivered, spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Noted, spaces.Bookmarked,
-		spaces.CycleStarted, spaces.Thought, spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised, spaces.Goal, spaces.Remembered,
-		spaces.Forgot, spaces.Denied, spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
+	case spaces.MemberJoined, spaces.MemberLeft, spaces.SpaceRenamed, spaces.MessagePinned, spaces.MessageUnpinned, spaces.ChatMigrated, spaces.ChatLinked,
+		spaces.ChatUnlinked, spaces.ActionDelivered, spaces.SendFailed, spaces.HistoryGap, spaces.UnreadableUpdate, spaces.VoiceTranscribed, spaces.NoteAdded, spaces.BookmarkSet,
+		spaces.CycleStarted, spaces.ThoughtRecorded, spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised, spaces.GoalSet, spaces.MemoryAdded,
+		spaces.MemoryRemoved, spaces.CallDenied, spaces.StatesChanged, spaces.ContextCompacted, spaces.CycleStopped, spaces.SpanChanged:
 	}
 	return relayedBody{}, false
 }
 
 // textWithFiles returns the words of a message followed by the names of its files,
 // except those that are copied by themselves.
-func textWithFiles(b spaces.Said, files bool) string {
+func textWithFiles(b spaces.MessagePosted, files bool) string {
 	parts := make([]string, 0, 1+len(b.Attachments))
 	if b.Text != "" {
 		parts = append(parts, b.Text)
@@ -286,7 +286,7 @@ func textWithFiles(b spaces.Said, files bool) string {
 
 // lateChanges !The latest changes to messages of a space, which may be older than the
 // message itself.
-const lateChanges engine.Query = `select ` + tables.EventColumns + ` from events e
+const lateChanges engine.QueryText = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= $3 and e.seq < $4 and e.kind in ('edited', 'deleted') order by e.seq`
 
 const (
@@ -300,7 +300,7 @@ const (
 // platforms deliver again what failed at first. It reports false if the message was
 // deleted.
 func (i *ingestTx) applyEarlierChanges(ctx context.Context, e spaces.Event, c *relayedBody) (stands bool, err error) {
-	said, ok := e.Body.(spaces.Said)
+	said, ok := e.Body.(spaces.MessagePosted)
 	if !ok || i.batch.At.Sub(e.At) < overtakenAfter {
 		return true, nil
 	}
@@ -309,10 +309,10 @@ func (i *ingestTx) applyEarlierChanges(ctx context.Context, e spaces.Event, c *r
 		return false, fmt.Errorf("read what was done before %s came: %w", e.ID, err)
 	}
 	for _, x := range changes {
-		if b, deleted := x.Body.(spaces.Deleted); deleted && b.Target == "" && b.Ref == c.from {
+		if b, deleted := x.Body.(spaces.MessageDeleted); deleted && b.Target == "" && b.Ref == c.from {
 			return false, nil
 		}
-		if b, edited := x.Body.(spaces.Edited); edited && b.Target == "" && b.Ref == c.from {
+		if b, edited := x.Body.(spaces.MessageEdited); edited && b.Target == "" && b.Ref == c.from {
 			said.Text = b.Text
 			c.text = textWithFiles(said, i.batch.Files)
 		}
@@ -321,10 +321,10 @@ func (i *ingestTx) applyEarlierChanges(ctx context.Context, e spaces.Event, c *r
 }
 
 const (
-	insertFileRelay engine.Query = `insert into file_relays (account, file, event, n) values ($1, $2, $3, $4) on conflict do nothing`
-	fileRelays      engine.Query = `select event, n from file_relays where account = $1 and file = $2 order by event, n`
-	dropFileRelay   engine.Query = `delete from file_relays where account = $1 and file = $2`
-	dropFileRelays  engine.Query = `delete from file_relays where event = $1`
+	insertFileRelay engine.QueryText = `insert into file_relays (account, file, event, n) values ($1, $2, $3, $4) on conflict do nothing`
+	fileRelays      engine.QueryText = `select event, n from file_relays where account = $1 and file = $2 order by event, n`
+	dropFileRelay   engine.QueryText = `delete from file_relays where account = $1 and file = $2`
+	dropFileRelays  engine.QueryText = `delete from file_relays where event = $1`
 )
 
 // relayFiles queues the files of a message for the other chats: at once if they are
@@ -357,7 +357,7 @@ func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c
 	alone := relayedBody{from: c.from, kind: spaces.ActSend, target: c.target}
 	if known.State == media.FileStored {
 		f.Size, f.MIME = known.Bytes, cmp.Or(f.MIME, known.Media)
-		alone.files = []spaces.File{f}
+		alone.files = []spaces.MessageFile{f}
 	} else {
 		alone.text = "📎 " + f.Title() + " did not come along: " + known.Reason + "."
 	}
@@ -371,7 +371,7 @@ func (t *relayTx) fileFetched(ctx context.Context, o media.FetchResult) (waiting
 		event spaces.EventID
 		n     int
 	}
-	due, err := engine.AllRows(ctx, t, fileRelays, []any{o.File.Account, o.File.ID}, func(r engine.Row) (p place, err error) {
+	due, err := engine.AllRows(ctx, t, fileRelays, []any{o.File.Account, o.File.ID}, func(r engine.ResultRow) (p place, err error) {
 		return p, r.Scan(&p.event, &p.n)
 	})
 	if err != nil || len(due) == 0 {

@@ -11,33 +11,33 @@ import (
 )
 
 const (
-	openCycle engine.Query = `select ` + tables.CycleColumns + `, crashes, timer from cycles
+	openCycle engine.QueryText = `select ` + tables.CycleColumns + `, crashes, timer from cycles
 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 	// innerSince !The part of the inner log of an open cycle has no end yet; other
 	// cycles of the mind may have written between.
-	innerSince engine.Query = `select ` + tables.EventColumns + ` from events e
+	innerSince engine.QueryText = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3) order by e.seq`
-	crashCycle engine.Query = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
+	crashCycle engine.QueryText = `update cycles set crashes = crashes + 1, epoch = $2 where id = $1`
 	// unchargeCycle !A cycle that commits did not crash its process.
-	unchargeCycle engine.Query = `update cycles set crashes = 0 where id = $1`
-	unchargeRows  engine.Query = `update inbox set crashes = 0 where cycle = $1 and cycle <> '' and state = 'claimed'`
+	unchargeCycle engine.QueryText = `update cycles set crashes = 0 where id = $1`
+	unchargeRows  engine.QueryText = `update inbox set crashes = 0 where cycle = $1 and cycle <> '' and state = 'claimed'`
 	// besideSuspect !A suspect was open at two crashes and has committed nothing since.
-	besideSuspect engine.Query = `select exists (select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
+	besideSuspect engine.QueryText = `select exists (select 1 from cycles y where y.id = $1 and y.crashes + 1 >= $2 and exists (
   select 1 from cycles x join leases l on l.agent = x.agent and l.circle = x.circle and l.space = x.space
   where x.state = 'open' and x.crashes >= $2 and x.id <> y.id and l.expires - l.ttl > $3))`
-	goOn engine.Query = `update cycles set epoch = $2 where id = $1`
+	goOn engine.QueryText = `update cycles set epoch = $2 where id = $1`
 	// leaveRows !Resuming a cycle counts a crash. A process that stops cleanly uncounts
 	// it beforehand.
-	leaveRows   engine.Query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
-	leaveCycles engine.Query = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
-	leftOpen                 = `join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space
+	leaveRows   engine.QueryText = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (select y.id from cycles y ` + leftOpen + `)`
+	leaveCycles engine.QueryText = `update cycles set crashes = crashes - 1 where id in (select y.id from cycles y ` + leftOpen + `)`
+	leftOpen                     = `join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space
   where y.state = 'open' and l.expires > 0 and (l.holder = $1 or $1 = '')`
-	abandonCycle engine.Query = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
+	abandonCycle engine.QueryText = `update cycles set state = 'abandoned', stop = $2, detail = $3, ended = $4, inner_to = $5 where id = $1`
 )
 
 // resume leases the open cycle again, or abandons it if it has crashed too often. It
 // returns nil if there is nothing to resume.
-func (t *claimTx) resume(ctx context.Context, c spaces.Claim, p leaseState) (*spaces.Wake, error) {
+func (t *claimTx) resume(ctx context.Context, c spaces.WakeClaim, p leaseState) (*spaces.Wake, error) {
 	var y spaces.Cycle
 	var crashes int
 	var timer string
@@ -76,7 +76,7 @@ const suspectTime = 5 * time.Second
 // isDeferred reports whether an open cycle must wait. A crash may be the fault of any
 // open cycle; cycles that were open at two crashes are resumed one by one, so that the
 // third crash shows which one it is.
-func (t *claimTx) isDeferred(ctx context.Context, c spaces.Claim, p leaseState) (bool, error) {
+func (t *claimTx) isDeferred(ctx context.Context, c spaces.WakeClaim, p leaseState) (bool, error) {
 	if p.resumesOwn(c) {
 		return false, nil
 	}
@@ -109,7 +109,7 @@ func (t *recoveryTx) uncountCrashes(ctx context.Context, process string) error {
 }
 
 // resumedWake returns the wake of an open cycle with what it has done so far.
-func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Lease, timer string) (*spaces.Wake, error) {
+func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.MindLease, timer string) (*spaces.Wake, error) {
 	w := &spaces.Wake{Cycle: y, Lease: l, Resumed: true}
 	entries, err := engine.AllRows(ctx, t, tables.InboxRowsOfCycle, []any{string(y.ID)}, tables.ScanInboxEntry)
 	if err != nil {
@@ -163,7 +163,7 @@ func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, at time.Ti
 
 // abandon ends a cycle that will not be resumed. The caller has settled its rows.
 func (t *cycleTx) abandon(ctx context.Context, y spaces.Cycle, stop spaces.StopReason, detail string, at time.Time) error {
-	if err := t.inner.append(ctx, y.Mind, at, spaces.Stopped{Cycle: y.ID, Reason: stop, Detail: detail}); err != nil {
+	if err := t.inner.append(ctx, y.Mind, at, spaces.CycleStopped{Cycle: y.ID, Reason: stop, Detail: detail}); err != nil {
 		return err
 	}
 	own, err := t.branch.load(ctx, y.Mind.Inner(), y.Mind.Branch())
@@ -180,15 +180,15 @@ func (t *cycleTx) abandon(ctx context.Context, y spaces.Cycle, stop spaces.StopR
 }
 
 const (
-	yieldLease engine.Query = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3 and holder = $4 and epoch = $5`
+	yieldLease engine.QueryText = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3 and holder = $4 and epoch = $5`
 	// yieldRows !Resuming counts a crash; a yield is none.
-	yieldRows engine.Query = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (
+	yieldRows engine.QueryText = `update inbox set crashes = crashes - 1 where cycle <> '' and state = 'claimed' and cycle in (
   select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open')`
-	yieldCycle engine.Query = `update cycles set crashes = crashes - 1 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
+	yieldCycle engine.QueryText = `update cycles set crashes = crashes - 1 where agent = $1 and circle = $2 and space = $3 and state = 'open'`
 )
 
 // Yield implements [shell.WakeQueue].
-func (s WakeStore) Yield(ctx context.Context, l spaces.Lease) error {
+func (s WakeStore) Yield(ctx context.Context, l spaces.MindLease) error {
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		place := []any{string(l.Mind.Agent), string(l.Mind.Circle), string(l.Space)}
 		n, err := t.Exec(ctx, yieldLease, append(place, l.Holder, l.Epoch)...)

@@ -18,14 +18,14 @@ import (
 
 const (
 	// agedCycles !The added 0 keeps the engine from reading all cycles, oldest first.
-	agedCycles engine.Query = `select id, agent, circle, started,
+	agedCycles engine.QueryText = `select id, agent, circle, started,
   coalesce((select max(s.n) from steps s where s.cycle = cycles.id and s.shown is not null), -1) from cycles
 where (started, id) > ($1, $2) and started < $3 and started < coalesce((select min(o.started + 0) from cycles o where o.state = 'open'), $3)
 order by started, id limit $4 + 0`
-	stepShown engine.Query = `select shown from steps where cycle = $1 and n = $2`
+	stepShown engine.QueryText = `select shown from steps where cycle = $1 and n = $2`
 	// dropShown !The ids of the shown messages stay, for later deletions.
-	dropShown   engine.Query = `update steps set shown = null where cycle = $1 and shown is not null`
-	emptyBefore engine.Query = `update keyframes set body = $4 where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
+	dropShown   engine.QueryText = `update steps set shown = null where cycle = $1 and shown is not null`
+	emptyBefore engine.QueryText = `update keyframes set body = $4 where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
 )
 
 // An expiredFrame is a cycle whose frames are older than they are kept.
@@ -55,7 +55,7 @@ func (t *frameTx) dropFrames(ctx context.Context, before int64, limit int) (more
 	if err != nil {
 		return false, err
 	}
-	old, err := engine.AllRows(ctx, t, agedCycles, []any{from, id, before, limit}, func(r engine.Row) (a expiredFrame, err error) {
+	old, err := engine.AllRows(ctx, t, agedCycles, []any{from, id, before, limit}, func(r engine.ResultRow) (a expiredFrame, err error) {
 		return a, r.Scan(&a.id, &a.mind.Agent, &a.mind.Circle, &a.started, &a.last)
 	})
 	if err != nil || len(old) == 0 {
@@ -118,14 +118,14 @@ const (
 )
 
 const (
-	cyclesToSee engine.Query = `select id, state, started from cycles where started > $1 and started <= $2
+	cyclesToSee engine.QueryText = `select id, state, started from cycles where started > $1 and started <= $2
   and started <= (select max(o.started) from (select started from cycles where started > $1 order by started limit $3 + 0) o) order by started`
-	openToSee engine.Query = `select y.id, y.state, y.started from unseen u cross join cycles y
+	openToSee engine.QueryText = `select y.id, y.state, y.started from unseen u cross join cycles y
 where y.id = u.cycle and y.state <> 'open' order by u.cycle limit $1 + 0`
-	refsOfCycle  engine.Query = `select refs from turns where cycle = $1 union all select refs from steps where cycle = $1`
-	insertSeen   engine.Query = `insert into seen (event, cycle) values ($1, $2) on conflict do nothing`
-	insertUnseen engine.Query = `insert into unseen (cycle) values ($1) on conflict do nothing`
-	dropUnseen   engine.Query = `delete from unseen where cycle = $1`
+	refsOfCycle  engine.QueryText = `select refs from turns where cycle = $1 union all select refs from steps where cycle = $1`
+	insertSeen   engine.QueryText = `insert into seen (event, cycle) values ($1, $2) on conflict do nothing`
+	insertUnseen engine.QueryText = `insert into unseen (cycle) values ($1) on conflict do nothing`
+	dropUnseen   engine.QueryText = `delete from unseen where cycle = $1`
 
 	// lateOfMind !The parameters: agent, circle, the event, the event quoted, the
 	// horizon. Cross joins run in the order of the text.
@@ -137,14 +137,14 @@ saw as materialized (select cycle from seen where event = $3 union select l.id f
   where exists (select 1 from turns t where t.cycle = l.id and replace(t.refs, $4, '') <> t.refs)
     or exists (select 1 from steps s where s.cycle = l.id and replace(s.refs, $4, '') <> s.refs))
 `
-	cyclesShown engine.Query = lateOfMind + whoSaw + `select y.id, y.started, y.ended, y.inner_from from saw cross join cycles y
+	cyclesShown engine.QueryText = lateOfMind + whoSaw + `select y.id, y.started, y.ended, y.inner_from from saw cross join cycles y
 where y.id = saw.cycle and y.agent = $1 and y.circle = $2 order by y.started, y.id`
-	mindsShown engine.Query = lateOfAll + whoSaw + `select distinct y.circle from saw cross join cycles y
+	mindsShown engine.QueryText = lateOfAll + whoSaw + `select distinct y.circle from saw cross join cycles y
 where y.id = saw.cycle and y.agent = $1 and y.circle <> $2 order by y.circle`
 )
 
 // cyclesShownEvent runs one of the queries above for a message and a mind.
-func cyclesShownEvent[T any](ctx context.Context, s *Store, q engine.Query, m spaces.Mind, e spaces.EventID, scan func(engine.Row) (T, error)) ([]T, error) {
+func cyclesShownEvent[T any](ctx context.Context, s *Store, q engine.QueryText, m spaces.Mind, e spaces.EventID, scan func(engine.ResultRow) (T, error)) ([]T, error) {
 	horizon, err := s.see(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("index shown messages: %w", err)
@@ -167,7 +167,7 @@ func (s *Store) see(ctx context.Context) (horizon int64, err error) {
 	if horizon, err = tables.MetaNumber(ctx, s.engine, tables.MetaShownHorizon); err != nil {
 		return 0, err
 	}
-	scan := func(r engine.Row) (g shownCycle, err error) {
+	scan := func(r engine.ResultRow) (g shownCycle, err error) {
 		var state string
 		err = r.Scan(&g.cycle, &state, &g.started)
 		g.open = state == string(spaces.CycleOpen)
@@ -233,7 +233,7 @@ func (s *Store) enter(ctx context.Context, some []shownCycle) error {
 // refsOf returns the messages that a cycle was shown.
 func (s *Store) refsOf(ctx context.Context, id spaces.CycleID) ([]spaces.EventID, error) {
 	var refs []spaces.EventID
-	err := engine.EachRow(ctx, s.engine, refsOfCycle, []any{string(id)}, func(r engine.Row) error {
+	err := engine.EachRow(ctx, s.engine, refsOfCycle, []any{string(id)}, func(r engine.ResultRow) error {
 		var more []spaces.EventID
 		err := r.Scan(engine.ScanList(&more))
 		refs = append(refs, more...)

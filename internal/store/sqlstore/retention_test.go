@@ -36,7 +36,7 @@ func opened(t *testing.T, s *sqlstore.Store, key, chat string) spaces.SpaceID {
 	t.Helper()
 	p, err := s.Border().Open(t.Context(), spaces.OpenRequest{
 		Key: key, Name: key, Circle: "home", Agents: []spaces.AgentID{"ada"}, At: start,
-		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: chat, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: "telegram:1", Chat: chat, Live: true}},
 	})
 	testutil.OK(t, err)
 	return p.Space
@@ -51,12 +51,12 @@ func (d *diary) answer(day int, keyframe int64, whole bool) {
 	d.n++
 	at, id := start.Add(time.Duration(day)*aDay), strconv.Itoa(d.n)
 	_, err := d.s.Border().Record(d.t.Context(), spaces.IngestBatch{Account: "telegram:1", At: at, Items: []spaces.IngestItem{{
-		Event: spaces.Event{Space: d.room, Object: spaces.ChatObject, At: at, Source: id, Body: spaces.Said{Text: "Hello " + id}},
-		From:  spaces.Identity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"},
-		Ref:   spaces.Ref{Account: "telegram:1", Chat: "100", Message: id},
+		Event: spaces.Event{Space: d.room, Object: spaces.ChatObject, At: at, Source: id, Body: spaces.MessagePosted{Text: "Hello " + id}},
+		From:  spaces.PlatformIdentity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"},
+		Ref:   spaces.MessageRef{Account: "telegram:1", Chat: "100", Message: id},
 	}}})
 	testutil.OK(d.t, err)
-	wake, err := d.s.Shell().Claim(d.t.Context(), spaces.Claim{Mind: mind, Space: d.room, Holder: "one", TTL: time.Minute, At: at, Judge: func(j spaces.GateInput) []spaces.GateDecision {
+	wake, err := d.s.Shell().Claim(d.t.Context(), spaces.WakeClaim{Mind: mind, Space: d.room, Holder: "one", TTL: time.Minute, At: at, Judge: func(j spaces.GateInput) []spaces.GateDecision {
 		return []spaces.GateDecision{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
 	}})
 	if err != nil || wake == nil {
@@ -69,7 +69,7 @@ func (d *diary) answer(day int, keyframe int64, whole bool) {
 	}
 	c := spaces.StepCommit{Lease: wake.Lease, At: at, Upto: wake.Rows[0].Seq, Step: spaces.Step{
 		Cycle: wake.Cycle.ID, Phase: spaces.Engagement, State: spaces.StepDone, Request: "r", At: at,
-		Usage: spaces.Usage{Prompt: 100, Output: 20, Calls: 1},
+		Usage: spaces.TokenUsage{Prompt: 100, Output: 20, Calls: 1},
 		Shown: shown,
 	}}
 	if whole {
@@ -83,7 +83,7 @@ func (d *diary) answer(day int, keyframe int64, whole bool) {
 func (d *diary) cut(day int) {
 	d.t.Helper()
 	k := spaces.Keyframe{Mind: mind, Text: "what was by day " + strconv.Itoa(day), Refs: []spaces.EventID{"e1"}, Tokens: 9, At: start.Add(time.Duration(day) * aDay)}
-	testutil.OK(d.t, d.s.Shell().Cut(d.t.Context(), "one", k, spaces.Compacted{}))
+	testutil.OK(d.t, d.s.Shell().Cut(d.t.Context(), "one", k, spaces.ContextCompacted{}))
 }
 
 // shed lets go of what is older than a fortnight on a day, two runs at a time.

@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	storeAction engine.Query = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
+	storeAction engine.QueryText = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
   code = $9, reason = $10, settled = $11 where id = $1`
-	dropMessage engine.Query = `delete from messages where account = $1 and chat = $2 and message = $3`
+	dropMessage engine.QueryText = `delete from messages where account = $1 and chat = $2 and message = $3`
 )
 
 // Settle implements [activity.Outbox]. An action that is final already does not change:
@@ -123,7 +123,7 @@ func (t *outboxTx) acceptPart(ctx context.Context, o tables.StoredAction, s acti
 	if o.Kind != spaces.ActSend || o.Agent == "" {
 		return nil
 	}
-	return t.appendOutcome(ctx, o, spaces.Delivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
+	return t.appendOutcome(ctx, o, spaces.ActionDelivered{Message: o.Event, Action: o.ID, Refs: o.Refs}, at)
 }
 
 // retryLater makes an action ready again, unless a person has stopped its run. Without a
@@ -157,11 +157,11 @@ func (t *outboxTx) finish(ctx context.Context, o tables.StoredAction, at time.Ti
 	if err := t.wait.settleUndelivered(ctx, o, at); err != nil {
 		return err
 	}
-	return t.appendOutcome(ctx, o, spaces.Failed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.Reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
+	return t.appendOutcome(ctx, o, spaces.SendFailed{Message: o.Event, Action: o.ID, State: o.State, Code: o.Code, Reason: o.Reason, Problem: string(alerts.OfDelivery(o.Code))}, at)
 }
 
 // appendOutcome appends the outcome of an action to its space, caused by its message.
-func (t *outboxTx) appendOutcome(ctx context.Context, o tables.StoredAction, fact spaces.Body, at time.Time) error {
+func (t *outboxTx) appendOutcome(ctx context.Context, o tables.StoredAction, fact spaces.EventBody, at time.Time) error {
 	return t.event.append(ctx, &spaces.Event{
 		Space: o.Space, Branch: spaces.Primary, Object: spaces.ChatObject, Thread: cmp.Or(o.RoomThread, o.Thread), At: at, RecvAt: at,
 		Cause: o.Event, Root: o.Root, Depth: o.Depth, Body: fact,

@@ -14,7 +14,7 @@ import (
 
 // A recordingSession stores nothing but the arguments of its statements.
 type recordingSession struct {
-	engine.Session
+	engine.WriteSession
 	turn engine.WriteTurn
 	args []any
 }
@@ -33,11 +33,13 @@ func (s *recordingSession) Run(_ context.Context, _ string, args ...any) error {
 
 // A recordingEngine has a recordingSession.
 type recordingEngine struct {
-	engine.Engine
+	engine.DatabaseEngine
 	session *recordingSession
 }
 
-func (e *recordingEngine) Session(context.Context) (engine.Session, error) { return e.session, nil }
+func (e *recordingEngine) Session(context.Context) (engine.WriteSession, error) {
+	return e.session, nil
+}
 
 // F43: a file and a voice message are due at once by the clock that all processes share,
 // however far ahead the clock of the receiving process is.
@@ -46,7 +48,7 @@ func TestFilesAreDueByTheSharedClock(t *testing.T) {
 	written := &recordingSession{turn: engine.WriteTurn{Now: own.Add(-time.Hour).Round(0)}}
 	s := &Store{engine: &recordingEngine{session: written}}
 	var err error
-	s.writer, err = engine.StartWriter(t.Context(), s.engine, nil, func(tx *engine.Tx) engine.TableCache {
+	s.writer, err = engine.StartWriter(t.Context(), s.engine, nil, func(tx *engine.WriteTx) engine.TableCache {
 		s.tx = newStoreTx(tx, Options{})
 		return s.tx
 	})
@@ -55,7 +57,7 @@ func TestFilesAreDueByTheSharedClock(t *testing.T) {
 	due := func(n int64) bool {
 		return slices.ContainsFunc(written.args, func(v any) bool { at, ok := v.(int64); return ok && at-n < 60_000 && n-at < 60_000 })
 	}
-	said := spaces.Said{Ref: spaces.Ref{Account: "telegram:42", Chat: "1", Message: "2"}, Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1"}}}
+	said := spaces.MessagePosted{Ref: spaces.MessageRef{Account: "telegram:42", Chat: "1", Message: "2"}, Attachments: []spaces.FileAttachment{{Kind: "photo", ID: "f1"}}}
 	err = s.write(t.Context(), func(ctx context.Context, x *storeTx) error {
 		return x.file.addWanted(ctx, spaces.Event{ID: "e", Space: "s", RecvAt: own}, said)
 	})

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	admittedRooms engine.Query = `select distinct s.id, '', s.circle, s.wake from mappings m join spaces s on s.id = m.space
+	admittedRooms engine.QueryText = `select distinct s.id, '', s.circle, s.wake from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null order by s.id`
 
-	readyHere   engine.Query = `select agent, circle, space, seq from inbox where agent = $1 and circle = $2 and space = $3 and state = 'ready'`
-	leaveRow    engine.Query = `update inbox set state = 'ignored', reason = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
-	dropMapping engine.Query = `delete from mappings where account = $1 and chat = $2 and space = $3`
-	chatMoves   engine.Query = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
+	readyHere   engine.QueryText = `select agent, circle, space, seq from inbox where agent = $1 and circle = $2 and space = $3 and state = 'ready'`
+	leaveRow    engine.QueryText = `update inbox set state = 'ignored', reason = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
+	dropMapping engine.QueryText = `delete from mappings where account = $1 and chat = $2 and space = $3`
+	chatMoves   engine.QueryText = `select body from events where space = $1 and branch = $2 and kind = 'migrated' order by seq`
 )
 
 // leftReason is the reason of rows that wait for an agent that was removed from the
@@ -37,8 +37,8 @@ func (b ChatStore) Admitted(ctx context.Context, account string) ([]spaces.Confi
 	return b.spacesBy(ctx, admittedRooms, account)
 }
 
-func (b ChatStore) spacesBy(ctx context.Context, q engine.Query, args ...any) ([]spaces.ConfiguredSpace, error) {
-	rooms, err := engine.AllRows(ctx, b.s.engine, q, args, func(r engine.Row) (c spaces.ConfiguredSpace, err error) {
+func (b ChatStore) spacesBy(ctx context.Context, q engine.QueryText, args ...any) ([]spaces.ConfiguredSpace, error) {
+	rooms, err := engine.AllRows(ctx, b.s.engine, q, args, func(r engine.ResultRow) (c spaces.ConfiguredSpace, err error) {
 		return c, r.Scan(&c.Space, &c.Key, &c.Circle, &c.Wake)
 	})
 	if err != nil {
@@ -54,18 +54,18 @@ func (b ChatStore) spacesBy(ctx context.Context, q engine.Query, args ...any) ([
 }
 
 // Moves returns the moves of the chats of a space, oldest first. It reads the whole log.
-func (b ChatStore) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error) {
+func (b ChatStore) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.ChatMigrated, error) {
 	return movesOf(ctx, b.s.engine, space)
 }
 
-func movesOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) ([]spaces.Migrated, error) {
-	out, err := engine.AllRows(ctx, src, chatMoves, []any{string(space), string(spaces.Primary)}, func(r engine.Row) (spaces.Migrated, error) {
+func movesOf(ctx context.Context, src engine.QueryReader, space spaces.SpaceID) ([]spaces.ChatMigrated, error) {
+	out, err := engine.AllRows(ctx, src, chatMoves, []any{string(space), string(spaces.Primary)}, func(r engine.ResultRow) (spaces.ChatMigrated, error) {
 		var text []byte
 		if err := r.Scan(&text); err != nil {
-			return spaces.Migrated{}, err
+			return spaces.ChatMigrated{}, err
 		}
 		body, err := spaces.Decode(spaces.KindMigrated, text)
-		m, _ := body.(spaces.Migrated)
+		m, _ := body.(spaces.ChatMigrated)
 		return m, err
 	})
 	if err != nil {
@@ -78,7 +78,7 @@ func movesOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) ([]sp
 // removed agent are ignored, with the reason. Its running cycle goes on; an open cycle
 // that no process runs is abandoned. Agents and chats that are not in the space are
 // skipped.
-func (b ChatStore) Dismiss(ctx context.Context, d spaces.Removal) error {
+func (b ChatStore) Dismiss(ctx context.Context, d spaces.AgentRemoval) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		r, err := t.space.load(ctx, d.Space)
 		if err != nil || r == nil {
@@ -102,7 +102,7 @@ func (b ChatStore) Dismiss(ctx context.Context, d spaces.Removal) error {
 	return nil
 }
 
-func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentID, d spaces.Removal) error {
+func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentID, d spaces.AgentRemoval) error {
 	for _, m := range r.minds {
 		if m.Agent != a {
 			continue
@@ -123,7 +123,7 @@ func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentI
 	}
 	e := spaces.Event{
 		Space: r.ID, Branch: spaces.Primary, Object: spaces.ChatObject, Actor: a.Entity(), At: d.At, RecvAt: d.At,
-		Body: spaces.Left{Who: a.Entity()},
+		Body: spaces.MemberLeft{Who: a.Entity()},
 	}
 	if err := t.event.append(ctx, &e); err != nil {
 		return err
@@ -132,12 +132,12 @@ func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentI
 	return err
 }
 
-func (t *chatTx) removeFromSpace(ctx context.Context, r *spaceState, c spaces.Mapping, d spaces.Removal) error {
+func (t *chatTx) removeFromSpace(ctx context.Context, r *spaceState, c spaces.ChatMapping, d spaces.AgentRemoval) error {
 	n, err := t.Exec(ctx, dropMapping, c.Account, c.Chat, string(r.ID))
 	if err != nil || n == 0 {
 		return err
 	}
-	fact := spaces.Unlinked{Account: c.Account, Chat: c.Chat, Reason: d.Reason}
+	fact := spaces.ChatUnlinked{Account: c.Account, Chat: c.Chat, Reason: d.Reason}
 	if err := t.appendFact(ctx, r.ID, fact, d.At); err != nil || r.reachable() {
 		return err
 	}
@@ -145,17 +145,17 @@ func (t *chatTx) removeFromSpace(ctx context.Context, r *spaceState, c spaces.Ma
 }
 
 const (
-	takenSeats engine.Query = `select distinct space, agent from uplinks where live = 1 order by space, agent`
+	takenSeats engine.QueryText = `select distinct space, agent from uplinks where live = 1 order by space, agent`
 	// leftCycles !The added 0 keeps the engine from reading all cycles.
-	leftCycles engine.Query = `select ` + tables.CycleColumns + ` from cycles where state = 'open' and not exists (select 1 from leases l
+	leftCycles engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where state = 'open' and not exists (select 1 from leases l
   where l.agent = cycles.agent and l.circle = cycles.circle and l.space = cycles.space and l.expires > $1) order by started + 0, id`
-	leftCycle engine.Query = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'
+	leftCycle engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'
   and not exists (select 1 from leases l where l.agent = $1 and l.circle = $2 and l.space = $3 and l.expires > $4)`
-	leaveClaimed engine.Query = `update inbox set state = 'ignored', reason = $2, cycle = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
-	emptyRooms   engine.Query = `select distinct s.id from mappings m join spaces s on s.id = m.space
+	leaveClaimed engine.QueryText = `update inbox set state = 'ignored', reason = $2, cycle = '' where cycle = $1 and cycle <> '' and state = 'claimed'`
+	emptyRooms   engine.QueryText = `select distinct s.id from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2
   and not exists (select 1 from uplinks u where u.space = s.id and u.live = 1) order by s.id`
-	otherWakes engine.Query = `select distinct s.id from mappings m join spaces s on s.id = m.space
+	otherWakes engine.QueryText = `select distinct s.id from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $2 and s.wake <> $3 order by s.id`
 )
 
@@ -163,8 +163,8 @@ where m.account = $1 and m.chat <> '' and s.config_key is null and s.direct >= $
 const goneDetail = "the agent is not in the configuration any more"
 
 // Strangers returns how to remove the agents that are not in here from all their spaces.
-func (b ChatStore) Strangers(ctx context.Context, here []spaces.AgentID) (away []spaces.Removal, err error) {
-	err = engine.EachRow(ctx, b.s.engine, takenSeats, nil, func(r engine.Row) error {
+func (b ChatStore) Strangers(ctx context.Context, here []spaces.AgentID) (away []spaces.AgentRemoval, err error) {
+	err = engine.EachRow(ctx, b.s.engine, takenSeats, nil, func(r engine.ResultRow) error {
 		var space spaces.SpaceID
 		var agent spaces.AgentID
 		if err := r.Scan(&space, &agent); err != nil || slices.Contains(here, agent) {
@@ -174,7 +174,7 @@ func (b ChatStore) Strangers(ctx context.Context, here []spaces.AgentID) (away [
 			away[n-1].Agents = append(away[n-1].Agents, agent)
 			return nil
 		}
-		away = append(away, spaces.Removal{Space: space, Agents: []spaces.AgentID{agent}})
+		away = append(away, spaces.AgentRemoval{Space: space, Agents: []spaces.AgentID{agent}})
 		return nil
 	})
 	if err != nil {

@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	spaceByKey  engine.Query = `select id from spaces where config_key = $1`
-	spaceByChat engine.Query = `select m.space from mappings m join spaces s on s.id = m.space
+	spaceByKey  engine.QueryText = `select id from spaces where config_key = $1`
+	spaceByChat engine.QueryText = `select m.space from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat = $2 and ($3 = '' or s.config_key is null) order by m.n limit 1`
-	knownThere  engine.Query = `select space from messages where account = $1 and chat = $2 and space <> '' limit 1`
-	insertSpace engine.Query = `insert into spaces (id, kind, name, circle, wake, direct, closed, config_key, created_at)
+	knownThere  engine.QueryText = `select space from messages where account = $1 and chat = $2 and space <> '' limit 1`
+	insertSpace engine.QueryText = `insert into spaces (id, kind, name, circle, wake, direct, closed, config_key, created_at)
 values ($1, 'room', $2, $3, $4, $5, $6, $7, $8)`
-	renewSpace engine.Query = `update spaces set name = $2, circle = $3, wake = $4, direct = $5, closed = $6, config_key = coalesce($7, config_key)
+	renewSpace engine.QueryText = `update spaces set name = $2, circle = $3, wake = $4, direct = $5, closed = $6, config_key = coalesce($7, config_key)
 where id = $1`
 
-	insertMapping engine.Query = `insert into mappings (account, chat, space, object, title, relay, live, n)
+	insertMapping engine.QueryText = `insert into mappings (account, chat, space, object, title, relay, live, n)
 values ($1, $2, $3, $4, $5, $6, 1, (select coalesce(max(n), 0) + 1 from mappings))
 on conflict (account, chat, space) do nothing`
-	renewMapping engine.Query = `update mappings set relay = $4, title = case when $5 = '' then title else $5 end
+	renewMapping engine.QueryText = `update mappings set relay = $4, title = case when $5 = '' then title else $5 end
 where account = $1 and chat = $2 and space = $3 and (relay <> $4 or ($5 <> '' and title <> $5))`
-	isMember engine.Query = `select exists (select 1 from members where space = $1 and entity = $2)`
-	handOver engine.Query = `update inbox set circle = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
+	isMember engine.QueryText = `select exists (select 1 from members where space = $1 and entity = $2)`
+	handOver engine.QueryText = `update inbox set circle = $4 where (agent, circle, space, seq) in (` + readyHere + `)`
 )
 
 // Open implements [activity.Directory]. A space is found by its key or by its first
 // chat: an entry of the configuration takes over a space that was admitted without one.
 // A chat that has moved leads to its space, which does not change.
-func (b ChatStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Placement, error) {
-	var place spaces.Placement
+func (b ChatStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.ChatPlacement, error) {
+	var place spaces.ChatPlacement
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if r, err := t.chat.findMoved(ctx, o); err != nil || r != nil {
 			place = placementOf(r)
@@ -58,17 +58,17 @@ func (b ChatStore) Open(ctx context.Context, o spaces.OpenRequest) (spaces.Place
 		return nil
 	})
 	if err != nil {
-		return spaces.Placement{}, fmt.Errorf("open space %q: %w", o.Name, err)
+		return spaces.ChatPlacement{}, fmt.Errorf("open space %q: %w", o.Name, err)
 	}
 	return place, nil
 }
 
 // placementOf returns the placement of a space; zero for none.
-func placementOf(r *spaceState) spaces.Placement {
+func placementOf(r *spaceState) spaces.ChatPlacement {
 	if r == nil {
-		return spaces.Placement{}
+		return spaces.ChatPlacement{}
 	}
-	return spaces.Placement{Space: r.ID, Object: spaces.ChatObject, Circle: r.Circle}
+	return spaces.ChatPlacement{Space: r.ID, Object: spaces.ChatObject, Circle: r.Circle}
 }
 
 // findMoved returns the space of a chat that has another id by now, for late or repeated
@@ -86,7 +86,7 @@ func (t *chatTx) findMoved(ctx context.Context, o spaces.OpenRequest) (*spaceSta
 		return nil, err
 	}
 	moves, err := movesOf(ctx, t, id)
-	if err != nil || !slices.ContainsFunc(moves, func(m spaces.Migrated) bool { return m.Account == c.Account && m.From == c.Chat }) {
+	if err != nil || !slices.ContainsFunc(moves, func(m spaces.ChatMigrated) bool { return m.Account == c.Account && m.From == c.Chat }) {
 		return nil, err
 	}
 	return t.space.load(ctx, id)
@@ -186,7 +186,7 @@ func (t *roomTx) changeCircle(ctx context.Context, r *spaceState, o spaces.OpenR
 
 // addToSpace maps a chat to a space and appends that, once. A configuration may name the
 // old id of a chat that has moved.
-func (t *chatTx) addToSpace(ctx context.Context, r *spaceState, c spaces.Mapping, o spaces.OpenRequest) error {
+func (t *chatTx) addToSpace(ctx context.Context, r *spaceState, c spaces.ChatMapping, o spaces.OpenRequest) error {
 	known, err := t.spacesOf(ctx, c.Account, c.Chat)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (t *chatTx) addToSpace(ctx context.Context, r *spaceState, c spaces.Mapping
 	if n == 0 {
 		return t.Run(ctx, renewMapping, c.Account, c.Chat, string(r.ID), c.Relay, c.Title)
 	}
-	return t.appendFact(ctx, r.ID, spaces.Linked{Account: c.Account, Chat: c.Chat}, o.At)
+	return t.appendFact(ctx, r.ID, spaces.ChatLinked{Account: c.Account, Chat: c.Chat}, o.At)
 }
 
 // addAgent makes an agent a member of a space and connects its mind.
@@ -225,7 +225,7 @@ func (t *roomTx) addAgent(ctx context.Context, r *spaceState, a spaces.AgentID, 
 	if !member {
 		e := spaces.Event{
 			Space: r.ID, Branch: spaces.Primary, Object: spaces.ChatObject, Actor: a.Entity(), At: o.At, RecvAt: o.At,
-			Body: spaces.Joined{Who: a.Entity()},
+			Body: spaces.MemberJoined{Who: a.Entity()},
 		}
 		if err := t.event.append(ctx, &e); err != nil {
 			return err

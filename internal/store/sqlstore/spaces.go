@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	selectSet  engine.Query = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
-	updateRoom engine.Query = `update spaces set agent_run = $2, readers = $3 where id = $1`
+	selectSet  engine.QueryText = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
+	updateRoom engine.QueryText = `update spaces set agent_run = $2, readers = $3 where id = $1`
 
 	// openChats !openChats selects the chats that can be reached; if there is none, all
 	// of them: then each platform returns why not, and the agent is told.
-	openChats engine.Query = `select account, chat, live, relay from mappings where space = $1
+	openChats engine.QueryText = `select account, chat, live, relay from mappings where space = $1
   and (live = 1 or not exists (select 1 from mappings m where m.space = $1 and m.live = 1)) order by n`
 )
 
@@ -83,7 +83,7 @@ func (t *spaceTx) reloadChats(ctx context.Context, r *spaceState) (err error) {
 	if r.minds, err = engine.AllRows(ctx, t, tables.LiveMinds, key, tables.ScanMind); err != nil {
 		return err
 	}
-	r.chats, err = engine.AllRows(ctx, t, openChats, key, func(row engine.Row) (c chatState, err error) {
+	r.chats, err = engine.AllRows(ctx, t, openChats, key, func(row engine.ResultRow) (c chatState, err error) {
 		return c, row.Scan(&c.account, &c.id, &c.live, &c.relay)
 	})
 	return err
@@ -98,12 +98,12 @@ func (t *spaceTx) markDirty(r *spaceState) {
 }
 
 const (
-	insertMember engine.Query = `insert into members (space, entity, since) values ($1, $2, $3) on conflict (space, entity) do nothing`
-	deleteMember engine.Query = `delete from members where space = $1 and entity = $2`
-	findSet      engine.Query = `select id from readers where space = $1 and hash = $2`
-	insertSet    engine.Query = `insert into readers (space, hash, base, entity, added, size) values ($1, $2, $3, $4, $5, $6) returning id`
+	insertMember engine.QueryText = `insert into members (space, entity, since) values ($1, $2, $3) on conflict (space, entity) do nothing`
+	deleteMember engine.QueryText = `delete from members where space = $1 and entity = $2`
+	findSet      engine.QueryText = `select id from readers where space = $1 and hash = $2`
+	insertSet    engine.QueryText = `insert into readers (space, hash, base, entity, added, size) values ($1, $2, $3, $4, $5, $6) returning id`
 
-	selectPresent engine.Query = `select i.platform, i.scope, i.user_id from members m join identities i on i.entity = m.entity where m.space = $1`
+	selectPresent engine.QueryText = `select i.platform, i.scope, i.user_id from members m join identities i on i.entity = m.entity where m.space = $1`
 )
 
 // A setHash identifies a set of entities in any order: the exclusive or of the hashes of
@@ -128,14 +128,14 @@ func (h *setHash) toggle(id spaces.EntityID) setHash {
 
 // foldMembers keeps the table of members equal to the fold of the events
 // ([spaces.Members]), and updates the set of readers.
-func (t *spaceTx) foldMembers(ctx context.Context, r *spaceState, body spaces.Body, actor spaces.EntityID, seq int64) error {
-	if b, ok := body.(spaces.Said); ok && actor != "" && !b.Past {
+func (t *spaceTx) foldMembers(ctx context.Context, r *spaceState, body spaces.EventBody, actor spaces.EntityID, seq int64) error {
+	if b, ok := body.(spaces.MessagePosted); ok && actor != "" && !b.Past {
 		return t.addMember(ctx, r, actor, seq)
 	}
-	if b, ok := body.(spaces.Joined); ok {
+	if b, ok := body.(spaces.MemberJoined); ok {
 		return t.addMember(ctx, r, b.Who, seq)
 	}
-	if b, ok := body.(spaces.Left); ok {
+	if b, ok := body.(spaces.MemberLeft); ok {
 		return t.removeMember(ctx, r, b.Who)
 	}
 	return nil // other bodies change no members
@@ -197,9 +197,9 @@ func (t *spaceTx) updateReaders(ctx context.Context, r *spaceState, who spaces.E
 }
 
 // filterPresent returns the people who are members of a space, in their order.
-func (t *spaceTx) filterPresent(ctx context.Context, space spaces.SpaceID, who []spaces.Identity) ([]spaces.Identity, error) {
+func (t *spaceTx) filterPresent(ctx context.Context, space spaces.SpaceID, who []spaces.PlatformIdentity) ([]spaces.PlatformIdentity, error) {
 	here := map[identityKey]bool{}
-	err := engine.EachRow(ctx, t, selectPresent, []any{string(space)}, func(row engine.Row) error {
+	err := engine.EachRow(ctx, t, selectPresent, []any{string(space)}, func(row engine.ResultRow) error {
 		var k identityKey
 		err := row.Scan(&k.platform, &k.scope, &k.user)
 		here[k] = true
@@ -208,5 +208,5 @@ func (t *spaceTx) filterPresent(ctx context.Context, space spaces.SpaceID, who [
 	if err != nil {
 		return nil, fmt.Errorf("read who is in %s: %w", space, err)
 	}
-	return slices.DeleteFunc(slices.Clone(who), func(i spaces.Identity) bool { return !here[identityKeyOf(i)] }), nil
+	return slices.DeleteFunc(slices.Clone(who), func(i spaces.PlatformIdentity) bool { return !here[identityKeyOf(i)] }), nil
 }

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	startStep  engine.Query = `insert into steps (cycle, n, phase, state, at) values ($1, $2, $3, 'started', $4)`
-	finishStep engine.Query = thisStep + overStarted
+	startStep  engine.QueryText = `insert into steps (cycle, n, phase, state, at) values ($1, $2, $3, 'started', $4)`
+	finishStep engine.QueryText = thisStep + overStarted
 	// finishAndStart !The next step is the newest of its cycle: it never conflicts.
-	finishAndStart engine.Query = thisStep + `,
+	finishAndStart engine.QueryText = thisStep + `,
   ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, $17, null, null, '[]', '')` + overStarted
 	thisStep = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown, refs, system)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
@@ -26,17 +26,17 @@ on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.st
   finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
   estimated = excluded.estimated, calls = excluded.calls, at = excluded.at, frame = excluded.frame,
   shown = excluded.shown, refs = excluded.refs, system = excluded.system`
-	doneSteps engine.Query = `select ` + tables.StepColumns + ` from steps where cycle = $1 and state = 'done' order by n`
+	doneSteps engine.QueryText = `select ` + tables.StepColumns + ` from steps where cycle = $1 and state = 'done' order by n`
 
-	dropSteps  engine.Query = `update steps set state = 'unknown' where cycle = $1 and state = 'started'`
-	insertTurn engine.Query = `insert into turns (cycle, n, refs, tokens, body) values ($1, $2, $3, 0, $4)`
-	twoTurns                = insertTurn + `, ($1, $5, $6, 0, $7)`
-	threeTurns              = twoTurns + `, ($1, $8, $9, 0, $10)`
+	dropSteps  engine.QueryText = `update steps set state = 'unknown' where cycle = $1 and state = 'started'`
+	insertTurn engine.QueryText = `insert into turns (cycle, n, refs, tokens, body) values ($1, $2, $3, 0, $4)`
+	twoTurns                    = insertTurn + `, ($1, $5, $6, 0, $7)`
+	threeTurns                  = twoTurns + `, ($1, $8, $9, 0, $10)`
 )
 
 // insertTurns !insertTurns has a statement for each number of turns. The column tokens
 // is not used; the count is in the body.
-var insertTurns = [...]engine.Query{insertTurn, twoTurns, threeTurns}
+var insertTurns = [...]engine.QueryText{insertTurn, twoTurns, threeTurns}
 
 // A cycleTx numbers and abandons cycles.
 type cycleTx struct {
@@ -47,11 +47,11 @@ type cycleTx struct {
 
 const (
 	// insertSystem !A system text is stored once for all frames with it.
-	insertSystem engine.Query = `insert into systems (hash, text) values ($1, $2) on conflict (hash) do nothing`
-	shownSteps   engine.Query = `select n, shown from steps where cycle = $1 and shown is not null order by n`
+	insertSystem engine.QueryText = `insert into systems (hash, text) values ($1, $2) on conflict (hash) do nothing`
+	shownSteps   engine.QueryText = `select n, shown from steps where cycle = $1 and shown is not null order by n`
 	// redactShown redacts the cycles and keyframes that were shown an event, if there
 	// are any, and returns where the words may be repeated.
-	redactShown engine.Query = `update steps set shown = $3 where cycle = $1 and n = $2`
+	redactShown engine.QueryText = `update steps set shown = $3 where cycle = $1 and n = $2`
 )
 
 // frameColumns returns the columns of a step's frame: its sources, the events that it
@@ -103,7 +103,7 @@ type shownStep struct {
 	shown spaces.FrameSources
 }
 
-func scanShown(r engine.Row) (f shownStep, err error) {
+func scanShown(r engine.ResultRow) (f shownStep, err error) {
 	var body []byte
 	if err = r.Scan(&f.n, &body); err != nil {
 		return f, err
@@ -131,7 +131,7 @@ func redactText(text *string, redact func(string) string) (changed bool) {
 
 const (
 	// noteOffered !A manifest without a body gets one when it is offered again.
-	noteOffered engine.Query = `insert into manifests (hash, first_used, last_used, body) values ($1, $2, $2, $3)
+	noteOffered engine.QueryText = `insert into manifests (hash, first_used, last_used, body) values ($1, $2, $2, $3)
 on conflict (hash) do update set body = coalesce(manifests.body, excluded.body),
   last_used = case when manifests.last_used < excluded.last_used then excluded.last_used else manifests.last_used end`
 )
@@ -162,7 +162,7 @@ func (k *stepTx) storeManifest(ctx context.Context, m spaces.ToolManifest) error
 }
 
 const (
-	insertDenial engine.Query = `insert into denials (agent, circle, act, code, reason, hint, space, cycle, phase, tier, risk, at)
+	insertDenial engine.QueryText = `insert into denials (agent, circle, act, code, reason, hint, space, cycle, phase, tier, risk, at)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
 )
 

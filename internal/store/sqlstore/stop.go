@@ -11,32 +11,32 @@ import (
 )
 
 const (
-	openRun engine.Query = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
+	openRun engine.QueryText = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
 	// openRunsHere !Open cycles and waiting rows are found by partial indexes first.
-	openRunsHere engine.Query = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
+	openRunsHere engine.QueryText = `select distinct y.id, y.agent, y.circle, y.space from uplinks u
 join cycles o on o.agent = u.agent and o.circle = u.circle and o.state = 'open'
 join cycles y on y.id = o.id and (y.space = u.space or y.active = u.space)
 where u.space = $1 and ($2 = '' or u.agent = $2) order by y.id`
-	haltRun engine.Query = `update cycles set halted = case when halted < $2 then $2 else halted end where id = $1`
+	haltRun engine.QueryText = `update cycles set halted = case when halted < $2 then $2 else halted end where id = $1`
 	// stopChains !A row that waits for another attempt is part of a chain as well.
-	stopChains engine.Query = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
+	stopChains engine.QueryText = `insert into roots (root, stopped) select distinct root, 1 from inbox where cycle = $1 and cycle <> ''
 on conflict (root) do update set stopped = 1`
-	stopWaiting engine.Query = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
+	stopWaiting engine.QueryText = `insert into roots (root, stopped) select distinct i.root, 1 from inbox i
 join inbox w on w.agent = i.agent and w.circle = i.circle and w.space = i.space and w.seq = i.seq
 join uplinks u on u.agent = w.agent and u.circle = w.circle and u.space = w.space
 where u.space = $1 and ($2 = '' or u.agent = $2) and w.state = 'ready' on conflict (root) do update set stopped = 1`
-	ignoreWaiting engine.Query = `update inbox set state = 'ignored', reason = 'stopped'
+	ignoreWaiting engine.QueryText = `update inbox set state = 'ignored', reason = 'stopped'
 where (agent, circle, space, seq) in (select i.agent, i.circle, i.space, i.seq from uplinks u
   join inbox i on i.agent = u.agent and i.circle = u.circle and i.space = u.space and i.state = 'ready'
   where u.space = $1 and ($2 = '' or u.agent = $2))`
 
-	unsentOfRun engine.Query = `select ` + tables.ActionColumns + ` from outbox o
+	unsentOfRun engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o
 where o.cycle = $1 and o.cycle <> '' and (o.state = 'ready' or o.state = 'sending') order by o.n`
-	unsentOfRoom engine.Query = `select ` + tables.ActionColumns + ` from outbox o
+	unsentOfRoom engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o
 join mappings m on m.account = o.account and m.chat = o.chat and m.space = $1
 where o.state in ('ready', 'sending') and o.space = $1 and o.cycle <> '' and ($2 = '' or o.agent = $2) order by o.n`
-	isHalted  engine.Query = `select halted from cycles where id = $1`
-	runThread engine.Query = `select e.thread from inbox i join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
+	isHalted  engine.QueryText = `select halted from cycles where id = $1`
+	runThread engine.QueryText = `select e.thread from inbox i join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.cycle = $1 and i.cycle <> '' order by i.seq desc limit 1`
 )
 
@@ -71,7 +71,7 @@ func (t *stopTx) stop(ctx context.Context, h spaces.StopRequest) (done spaces.St
 	if h.Run != "" {
 		q, key = openRun, []any{string(h.Run)}
 	}
-	done.Runs, err = engine.AllRows(ctx, t, q, key, func(r engine.Row) (run spaces.StoppedRun, err error) {
+	done.Runs, err = engine.AllRows(ctx, t, q, key, func(r engine.ResultRow) (run spaces.StoppedRun, err error) {
 		return run, r.Scan(&run.Run, &run.Mind.Agent, &run.Mind.Circle, &run.Space)
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func (t *stopTx) stop(ctx context.Context, h spaces.StopRequest) (done spaces.St
 		if _, err := engine.ScanRow(ctx, t, tables.CountReadyRows, []any{string(h.Space), string(h.Agent)}, &done.Waiting); err != nil {
 			return done, err
 		}
-		for _, q := range []engine.Query{stopWaiting, stopWaits, ignoreWaiting} {
+		for _, q := range []engine.QueryText{stopWaiting, stopWaits, ignoreWaiting} {
 			if err := t.Run(ctx, q, string(h.Space), string(h.Agent)); err != nil {
 				return done, err
 			}

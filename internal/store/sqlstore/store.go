@@ -50,9 +50,9 @@ func (o Options) withDefaults() Options {
 // A Store is an open database. Its methods and those of its views may be called
 // concurrently.
 type Store struct {
-	engine   engine.Engine
+	engine   engine.DatabaseEngine
 	opts     Options
-	writer   *engine.Writer // nil: read only
+	writer   *engine.GroupWriter // nil: read only
 	tx       *storeTx
 	close    sync.Once
 	closeErr error // result of Close
@@ -62,7 +62,7 @@ type Store struct {
 // process left leased when it died, and with o.Lives what it left connected. The
 // schema is up to date. The store owns e from here on: it is closed with it, also
 // when Open fails.
-func Open(ctx context.Context, e engine.Engine, o Options) (*Store, error) {
+func Open(ctx context.Context, e engine.DatabaseEngine, o Options) (*Store, error) {
 	s := &Store{engine: e, opts: o.withDefaults()}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.release())
@@ -71,7 +71,7 @@ func Open(ctx context.Context, e engine.Engine, o Options) (*Store, error) {
 }
 
 func (s *Store) open(ctx context.Context) (err error) {
-	s.writer, err = engine.StartWriter(ctx, s.engine, s.opts.Logger, func(t *engine.Tx) engine.TableCache {
+	s.writer, err = engine.StartWriter(ctx, s.engine, s.opts.Logger, func(t *engine.WriteTx) engine.TableCache {
 		s.tx = newStoreTx(t, s.opts)
 		return s.tx
 	})
@@ -79,7 +79,7 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return err
 	}
 	return s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		if c, several := s.engine.(engine.Cluster); several {
+		if c, several := s.engine.(engine.ClusterEngine); several {
 			if err := t.recovery.removeDead(ctx, c, true); err != nil {
 				return err
 			}
@@ -158,7 +158,7 @@ func (s *Store) BusyFor() time.Duration { return s.writer.BusyFor() }
 func (s *Store) FullAt() time.Time { return s.writer.FullAt() }
 
 // clock returns the clock of the last transaction.
-func (s *Store) clock() engine.Clock { return s.writer.Clock() }
+func (s *Store) clock() engine.DatabaseClock { return s.writer.Clock() }
 
 // A writeFunc is one write: stored whole or not at all.
 type writeFunc func(ctx context.Context, t *storeTx) error
@@ -169,7 +169,7 @@ func (s *Store) write(ctx context.Context, do writeFunc) error {
 	if s.writer == nil {
 		return engine.ErrClosed
 	}
-	return s.writer.Write(ctx, func(ctx context.Context, _ *engine.Tx) error { return do(ctx, s.tx) })
+	return s.writer.Write(ctx, func(ctx context.Context, _ *engine.WriteTx) error { return do(ctx, s.tx) })
 }
 
 // writeFrequent is write for what every message needs; see [Writer.WriteFrequent].
@@ -177,7 +177,7 @@ func (s *Store) writeFrequent(ctx context.Context, do writeFunc) error {
 	if s.writer == nil {
 		return engine.ErrClosed
 	}
-	return s.writer.WriteFrequent(ctx, func(ctx context.Context, _ *engine.Tx) error { return do(ctx, s.tx) })
+	return s.writer.WriteFrequent(ctx, func(ctx context.Context, _ *engine.WriteTx) error { return do(ctx, s.tx) })
 }
 
 // A BridgeStore implements the ports of package activity.

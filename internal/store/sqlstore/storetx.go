@@ -14,7 +14,7 @@ import (
 // A writeTx is what all parts of a [storeTx] share: the transaction, what the writer
 // has cached of the tables, and the options of the store.
 type writeTx struct {
-	*engine.Tx
+	*engine.WriteTx
 	cache *tableCache
 	newID func() string
 	now   func() time.Time
@@ -58,8 +58,8 @@ type storeTx struct {
 }
 
 // newStoreTx joins the parts. A part uses those above it and none below.
-func newStoreTx(t *engine.Tx, o Options) *storeTx {
-	w := &writeTx{Tx: t, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, log: o.Logger}
+func newStoreTx(t *engine.WriteTx, o Options) *storeTx {
+	w := &writeTx{WriteTx: t, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, log: o.Logger}
 	s := &storeTx{writeTx: w}
 	s.branch = &branchTx{w}
 	s.entity = &entityTx{w}
@@ -119,7 +119,7 @@ func (t *storeTx) Flush(ctx context.Context) error {
 
 // follow runs do after all writes of the group; see [engine.Tx.Follow].
 func (t *storeTx) follow(do writeFunc, then func()) {
-	t.Follow(func(ctx context.Context, _ *engine.Tx) error { return do(ctx, t) }, then)
+	t.Follow(func(ctx context.Context, _ *engine.WriteTx) error { return do(ctx, t) }, then)
 }
 
 // maxCached bounds each part of the cache by the number of minds in memory.
@@ -133,15 +133,15 @@ type tableCache struct {
 	identities    map[identityKey]spaces.Entity
 	systems       map[string]string // hashes by system text
 	kinds         map[spaces.EntityID]spaces.EntityKind
-	roles         map[spaces.EntityID]spaces.Authority // of entities
-	members       map[spaces.SpaceID][]spaces.Member   // of spaces with few members
-	closedCycles  map[spaces.Mind]int64                // number of the last closed cycle
-	accounts      map[spaces.CycleID]usageAccounts     // of open cycles
-	handled       map[inboxKey]bool                    // inboxes without a ready row
-	manifests     map[string]int64                     // when the use of a manifest was last stored
-	shownHorizon  *int64                               // of the table seen; nil if not loaded
-	movedBranches []*branchState                       // changed by the running write
-	changedSpaces []*spaceState                        // changed by the running write
+	roles         map[spaces.EntityID]spaces.AuthorityLevel // of entities
+	members       map[spaces.SpaceID][]spaces.SpaceMember   // of spaces with few members
+	closedCycles  map[spaces.Mind]int64                     // number of the last closed cycle
+	accounts      map[spaces.CycleID]usageAccounts          // of open cycles
+	handled       map[inboxKey]bool                         // inboxes without a ready row
+	manifests     map[string]int64                          // when the use of a manifest was last stored
+	shownHorizon  *int64                                    // of the table seen; nil if not loaded
+	movedBranches []*branchState                            // changed by the running write
+	changedSpaces []*spaceState                             // changed by the running write
 }
 
 func newCache() *tableCache {
@@ -154,7 +154,7 @@ func (c *tableCache) forgetAll() {
 	*c = tableCache{
 		branches: map[branchKey]*branchState{}, spaces: map[spaces.SpaceID]*spaceState{}, identities: map[identityKey]spaces.Entity{},
 		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
-		roles: map[spaces.EntityID]spaces.Authority{}, members: map[spaces.SpaceID][]spaces.Member{},
+		roles: map[spaces.EntityID]spaces.AuthorityLevel{}, members: map[spaces.SpaceID][]spaces.SpaceMember{},
 		closedCycles: map[spaces.Mind]int64{}, handled: map[inboxKey]bool{}, accounts: map[spaces.CycleID]usageAccounts{}, manifests: map[string]int64{},
 	}
 }

@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	tieColumns engine.Query = `thread, platform, chat, there, root, title, began`
-	tieHere    engine.Query = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
+	tieColumns engine.QueryText = `thread, platform, chat, there, root, title, began`
+	tieHere    engine.QueryText = `select ` + tieColumns + ` from threads where space = $1 and platform = $2 and chat = $3 and there = $4`
 	// tieFound !A space may have as many threads as messages: the narrow index selects
 	// the rows.
 	tieFound = `select t.thread, t.platform, t.chat, t.there, t.root, t.title, t.began from threads k
 join threads t on t.space = k.space and t.platform = k.platform and t.chat = k.chat and t.there = k.there `
-	tieOnRoot engine.Query = tieFound + `where k.space = $1 and k.root = $2 order by t.began desc limit 1`
-	tiesOf    engine.Query = tieFound + `where k.space = $1 and k.thread = $2 order by t.began desc, t.platform, t.chat`
-	insertTie engine.Query = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
+	tieOnRoot engine.QueryText = tieFound + `where k.space = $1 and k.root = $2 order by t.began desc limit 1`
+	tiesOf    engine.QueryText = tieFound + `where k.space = $1 and k.thread = $2 order by t.began desc, t.platform, t.chat`
+	insertTie engine.QueryText = `insert into threads (space, thread, platform, chat, there, root, title, began) values ($1, $2, $3, $4, $5, $6, $7, $8)
 on conflict do nothing`
-	nameThread engine.Query = `update threads set title = $3 where space = $1 and thread = $2`
-	threadOf   engine.Query = `select thread from events where id = $1`
+	nameThread engine.QueryText = `update threads set title = $3 where space = $1 and thread = $2`
+	threadOf   engine.QueryText = `select thread from events where id = $1`
 	// threadHere !A message that is in the chat itself, and not in a thread there, has
 	// no row in threads.
-	threadHere engine.Query = `select exists (select 1 from events e cross join messages k cross join messages m
+	threadHere engine.QueryText = `select exists (select 1 from events e cross join messages k cross join messages m
 where e.space = $1 and e.branch = 'main' and e.thread = $2 and e.thread <> '' and k.event = e.id and k.account = $3 and k.chat = $4
   and m.account = k.account and m.chat = k.chat and m.message = k.message and m.space = k.space and m.own = 0)`
 	// firstHere !The expression in place of the branch keeps the engine from reading the
 	// whole space.
-	firstHere engine.Query = `select m.account, m.chat, m.message from events e cross join messages m
+	firstHere engine.QueryText = `select m.account, m.chat, m.message from events e cross join messages m
 where e.space = $1 and e.branch || '' = 'main' and e.thread = $2 and e.thread <> '' and m.event = e.id and m.account = $3 and m.chat = $4 order by e.seq, m.part limit 1`
 )
 
@@ -50,7 +50,7 @@ type chatKey struct{ platform, chat string }
 
 func chatKeyOf(account, chat string) chatKey { return chatKey{platformOf(account), chat} }
 
-func scanThreadMapping(r engine.Row) (t threadMapping, err error) {
+func scanThreadMapping(r engine.ResultRow) (t threadMapping, err error) {
 	return t, r.Scan(&t.thread, &t.chat.platform, &t.chat.chat, &t.chatThread, &t.rootEvent, &t.title, &t.began)
 }
 
@@ -93,7 +93,7 @@ func (i *ingestTx) joinThread(ctx context.Context, e *spaces.Event, known thread
 // thread. If a thread of another chat has the same root, it is the same thread of the
 // space.
 func (i *ingestTx) startThread(ctx context.Context, e *spaces.Event, made *threadMapping) (err error) {
-	made.rootEvent, err = i.findMessage(ctx, e.Space, spaces.Ref{Account: i.batch.Account, Chat: i.fromChat, Message: string(made.chatThread)})
+	made.rootEvent, err = i.findMessage(ctx, e.Space, spaces.MessageRef{Account: i.batch.Account, Chat: i.fromChat, Message: string(made.chatThread)})
 	if err != nil {
 		return err
 	}

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	insertTimer engine.Query = `insert into timers (` + tables.TimerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
-	repeatTimer engine.Query = `insert into timers (` + tables.TimerColumns + `, payers)
+	insertTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+	repeatTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers)
 select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from timers where id = $1`
 
-	selectTimer engine.Query = `select ` + tables.TimerColumns + ` from timers where id = $1`
+	selectTimer engine.QueryText = `select ` + tables.TimerColumns + ` from timers where id = $1`
 	// dueTimers !A timer stays due while its mind runs another wake without a space.
-	dueTimers engine.Query = `select ` + tables.TimerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
+	dueTimers engine.QueryText = `select ` + tables.TimerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
   select 1 from cycles y where y.agent = t.agent and y.circle = t.circle and y.space = '' and y.state = 'open') order by due, id limit $2 + 0`
 
-	forgetTimer engine.Query = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
-	fireTimer   engine.Query = `update timers set fired_by = $2, fired_at = $3 where id = $1`
-	nextTimer   engine.Query = `select coalesce(min(t), 0) from (
+	forgetTimer engine.QueryText = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
+	fireTimer   engine.QueryText = `update timers set fired_by = $2, fired_at = $3 where id = $1`
+	nextTimer   engine.QueryText = `select coalesce(min(t), 0) from (
   select min(due) as t from timers where fired_by = ''
   union all
   select min(not_before) as t from inbox where state = 'ready' and not_before > 0) w`
@@ -33,14 +33,14 @@ select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from 
 
 // timerValues returns the arguments of insertTimer, for a timer that was set for the
 // words of people.
-func timerValues(t spaces.Timer, people []spaces.EntityID) []any {
+func timerValues(t spaces.WakeTimer, people []spaces.EntityID) []any {
 	return []any{
 		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, engine.CeilMillis(t.Due), string(t.Cycle), t.Plan, t.Cron,
 		engine.EncodeList(people),
 	}
 }
 
-func timerOf(ctx context.Context, src engine.Reader, id string) (*spaces.Timer, error) {
+func timerOf(ctx context.Context, src engine.QueryReader, id string) (*spaces.WakeTimer, error) {
 	return tables.QueryTimer(ctx, src, selectTimer, id)
 }
 
@@ -81,14 +81,14 @@ func (s WakeStore) Due(ctx context.Context, at time.Time, holder string, ttl tim
 }
 
 // dueOf returns up to limit due timers of agents that are here.
-func dueOf(ctx context.Context, src engine.Reader, at int64, limit int, here func(spaces.AgentID) bool) ([]spaces.Timer, error) {
+func dueOf(ctx context.Context, src engine.QueryReader, at int64, limit int, here func(spaces.AgentID) bool) ([]spaces.WakeTimer, error) {
 	for reach := limit; ; reach *= 2 {
 		due, err := engine.AllRows(ctx, src, dueTimers, []any{at, reach}, tables.ScanTimer)
 		if err != nil {
 			return nil, err
 		}
 		whole := len(due) < reach
-		due = slices.DeleteFunc(due, func(t spaces.Timer) bool { return !here(t.Mind.Agent) })
+		due = slices.DeleteFunc(due, func(t spaces.WakeTimer) bool { return !here(t.Mind.Agent) })
 		if whole || len(due) >= limit {
 			return due[:min(len(due), limit)], nil
 		}
@@ -103,8 +103,8 @@ type timerTx struct {
 }
 
 // fire turns a timer into a claimed cycle without a space.
-func (t *timerTx) fire(ctx context.Context, timer spaces.Timer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
-	c := spaces.Claim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
+func (t *timerTx) fire(ctx context.Context, timer spaces.WakeTimer, at time.Time, holder string, ttl time.Duration) (*spaces.Wake, error) {
+	c := spaces.WakeClaim{Mind: timer.Mind, Holder: holder, TTL: ttl, At: at}
 	p, err := t.claim.leaseState(ctx, c.Mind, "", at)
 	if err != nil || p.leased || p.openCycle != "" {
 		return nil, err // an earlier wake runs, or waits to be resumed first
@@ -133,7 +133,7 @@ func (t *timerTx) fire(ctx context.Context, timer spaces.Timer, at time.Time, ho
 
 // scheduleNext stores the next timer of a plan, after now: firings that were missed are
 // made up for by one. A plan whose cron line matches no later day ends.
-func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.Timer, at time.Time) error {
+func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.WakeTimer, at time.Time) error {
 	if timer.Cron == "" {
 		return nil
 	}

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	keyColumns engine.Query = `id, kind, name, hash, parent, created, expires, used`
-	insertKey  engine.Query = `insert into keys (` + keyColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8)`
-	dropStale  engine.Query = `delete from keys where expires > 0 and expires < $1`
-	keyByHash  engine.Query = `select ` + keyColumns + ` from keys where hash = $1`
-	keyByID    engine.Query = `select ` + keyColumns + ` from keys where id = $1`
-	keysOfKind engine.Query = `select ` + keyColumns + ` from keys where kind = $1 order by created, id`
-	useKey     engine.Query = `update keys set used = $2 where id = $1 and (kind <> 'link' or used = 0)`
-	dropKey    engine.Query = `delete from keys where id = $1`
-	dropBelow  engine.Query = `delete from keys where parent = $1`
+	keyColumns engine.QueryText = `id, kind, name, hash, parent, created, expires, used`
+	insertKey  engine.QueryText = `insert into keys (` + keyColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8)`
+	dropStale  engine.QueryText = `delete from keys where expires > 0 and expires < $1`
+	keyByHash  engine.QueryText = `select ` + keyColumns + ` from keys where hash = $1`
+	keyByID    engine.QueryText = `select ` + keyColumns + ` from keys where id = $1`
+	keysOfKind engine.QueryText = `select ` + keyColumns + ` from keys where kind = $1 order by created, id`
+	useKey     engine.QueryText = `update keys set used = $2 where id = $1 and (kind <> 'link' or used = 0)`
+	dropKey    engine.QueryText = `delete from keys where id = $1`
+	dropBelow  engine.QueryText = `delete from keys where parent = $1`
 )
 
 // A TokenStore stores the keys of the console.
@@ -29,7 +29,7 @@ var _ console.Keys = TokenStore{}
 // Keys returns the store of console keys. It needs no Close.
 func (s *Store) Keys() TokenStore { return TokenStore{s} }
 
-func scanKey(r engine.Row) (k console.Key, err error) {
+func scanKey(r engine.ResultRow) (k console.Key, err error) {
 	return k, r.Scan(&k.ID, &k.Kind, &k.Name, &k.Hash, &k.Parent, engine.ScanTime(&k.Created), engine.ScanTime(&k.Expires), engine.ScanTime(&k.Used))
 }
 
@@ -57,7 +57,7 @@ func (k TokenStore) KeyByID(ctx context.Context, id string) (console.Key, error)
 	return k.one(ctx, keyByID, id)
 }
 
-func (k TokenStore) one(ctx context.Context, q engine.Query, arg string) (console.Key, error) {
+func (k TokenStore) one(ctx context.Context, q engine.QueryText, arg string) (console.Key, error) {
 	found, err := engine.FirstRow(ctx, k.s.engine, q, []any{arg}, scanKey)
 	if err != nil {
 		return console.Key{}, fmt.Errorf("read key: %w", err)

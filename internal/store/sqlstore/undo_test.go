@@ -20,8 +20,8 @@ func openRoom(t *testing.T, s *sqlstore.Store) spaces.SpaceID {
 
 func message(room spaces.SpaceID) spaces.IngestBatch {
 	return spaces.IngestBatch{Account: "telegram:1", At: start, Items: []spaces.IngestItem{{
-		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: start, Source: "m1", Body: spaces.Said{Text: "Hello."}},
-		From:  spaces.Identity{Platform: "telegram", User: "7", Kind: spaces.Human, Name: "Zoe"},
+		Event: spaces.Event{Space: room, Object: spaces.ChatObject, At: start, Source: "m1", Body: spaces.MessagePosted{Text: "Hello."}},
+		From:  spaces.PlatformIdentity{Platform: "telegram", User: "7", Kind: spaces.Human, Name: "Zoe"},
 	}}}
 }
 

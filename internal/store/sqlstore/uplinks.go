@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	insertUplink engine.Query = `insert into uplinks (agent, circle, space, cursor, cursor_id, erased, live, opened_at, n)
+	insertUplink engine.QueryText = `insert into uplinks (agent, circle, space, cursor, cursor_id, erased, live, opened_at, n)
 values ($1, $2, $3, $4, $5, $4, 1, $6, (select coalesce(max(n), 0) + 1 from uplinks where agent = $1))
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
-	endUplink    engine.Query = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
-	renewUplinks engine.Query = `update uplinks set fresh = $2, fresh_at = $3 where space = $1 and live = 1`
-	unlikeMuted  engine.Query = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted <> $3 order by agent`
-	muteUplinks  engine.Query = `update uplinks set muted = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
-	moveCursor   engine.Query = `update uplinks set cursor = $4, cursor_id = $5, erased = $4 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
+	endUplink    engine.QueryText = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
+	renewUplinks engine.QueryText = `update uplinks set fresh = $2, fresh_at = $3 where space = $1 and live = 1`
+	unlikeMuted  engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted <> $3 order by agent`
+	muteUplinks  engine.QueryText = `update uplinks set muted = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
+	moveCursor   engine.QueryText = `update uplinks set cursor = $4, cursor_id = $5, erased = $4 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
 )
 
 // An uplinkTx connects minds to spaces.
@@ -111,13 +111,13 @@ func (s RunStore) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spa
 }
 
 const (
-	insertSpan engine.Query = `insert into spans (agent, circle, space, from_seq, from_id, opened_at, opener)
+	insertSpan engine.QueryText = `insert into spans (agent, circle, space, from_seq, from_id, opened_at, opener)
 values ($1, $2, $3, $4, $5, $6, $7) on conflict (space, agent, circle) where closed_at = 0 do nothing returning id`
-	closeSpan engine.Query = `update spans set to_seq = $2, to_id = $3, closed_at = $4, closer = $5 where id = $1`
-	checkSpan engine.Query = `update spans set checked = $2 where id = $1`
-	openSpan  engine.Query = `select ` + tables.SpanColumns + ` from spans where space = $1 and agent = $2 and circle = $3 and closed_at = 0`
-	openSpans engine.Query = `select ` + tables.SpanColumns + ` from spans where closed_at = 0 order by id`
-	roomSpans engine.Query = `select ` + tables.SpanColumns + ` from spans where space = $1 and closed_at = 0 order by id`
+	closeSpan engine.QueryText = `update spans set to_seq = $2, to_id = $3, closed_at = $4, closer = $5 where id = $1`
+	checkSpan engine.QueryText = `update spans set checked = $2 where id = $1`
+	openSpan  engine.QueryText = `select ` + tables.SpanColumns + ` from spans where space = $1 and agent = $2 and circle = $3 and closed_at = 0`
+	openSpans engine.QueryText = `select ` + tables.SpanColumns + ` from spans where closed_at = 0 order by id`
+	roomSpans engine.QueryText = `select ` + tables.SpanColumns + ` from spans where space = $1 and closed_at = 0 order by id`
 )
 
 // A spanMark is a position in the log of a space.
@@ -270,17 +270,17 @@ func (t *spanTx) checkpoint(ctx context.Context, r *spaceState, s spaces.Connect
 	})
 }
 
-const mindsUplinks engine.Query = `select space from uplinks where agent = $1 and circle = $2 and live = 1 order by n`
+const mindsUplinks engine.QueryText = `select space from uplinks where agent = $1 and circle = $2 and live = 1 order by n`
 
 // closeAsleep closes the spans of a mind that goes to sleep.
-func (t *spanTx) closeAsleep(ctx context.Context, timer spaces.Timer, at time.Time) error {
+func (t *spanTx) closeAsleep(ctx context.Context, timer spaces.WakeTimer, at time.Time) error {
 	return t.eachSleepingUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
 		return t.closeOf(ctx, timer.Mind, id, spanMark{l.HeadSeq, l.Head}, spaces.SpanAsleep, at)
 	})
 }
 
 // openAwake opens spans of a mind that wakes from sleep.
-func (t *spanTx) openAwake(ctx context.Context, timer spaces.Timer, at time.Time) error {
+func (t *spanTx) openAwake(ctx context.Context, timer spaces.WakeTimer, at time.Time) error {
 	return t.eachSleepingUplink(ctx, timer, func(id spaces.SpaceID, l *branchState) error {
 		return t.open(ctx, timer.Mind, id, spanMark{seq: l.HeadSeq + 1}, spaces.SpanAwake, at)
 	})
@@ -288,7 +288,7 @@ func (t *spanTx) openAwake(ctx context.Context, timer spaces.Timer, at time.Time
 
 // eachSleepingUplink calls do for every space of the mind of a sleep timer; other timers
 // concern no span.
-func (t *spanTx) eachSleepingUplink(ctx context.Context, timer spaces.Timer, do func(spaces.SpaceID, *branchState) error) error {
+func (t *spanTx) eachSleepingUplink(ctx context.Context, timer spaces.WakeTimer, do func(spaces.SpaceID, *branchState) error) error {
 	if timer.Kind != spaces.TimerSleep {
 		return nil
 	}

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	addUsage engine.Query = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
+	addUsage engine.QueryText = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
   output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
-	chargeRoot engine.Query = `insert into roots (root, messages, tokens) values ($1, $2, $3)
+	chargeRoot engine.QueryText = `insert into roots (root, messages, tokens) values ($1, $2, $3)
 on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
-	chargeSender engine.Query = `insert into senders (day, entity, tokens) values ($1, $2, $3)
+	chargeSender engine.QueryText = `insert into senders (day, entity, tokens) values ($1, $2, $3)
 on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`
-	payingRows engine.Query = `select i.root, e.actor from inbox i
+	payingRows engine.QueryText = `select i.root, e.actor from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
 union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
-	timerSpace engine.Query = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
+	timerSpace engine.QueryText = `select t.space from cycles y join timers t on t.id = y.timer where y.id = $1`
 
-	forgetSenders engine.Query = `delete from senders where day < $1`
-	stopRoot      engine.Query = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
+	forgetSenders engine.QueryText = `delete from senders where day < $1`
+	stopRoot      engine.QueryText = `insert into roots (root, stopped) values ($1, 1) on conflict (root) do update set stopped = 1`
 )
 
 // chargeUsage adds the usage of the step to the day and to every causal chain of the
@@ -33,7 +33,7 @@ union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
 func (k *stepTx) chargeUsage(ctx context.Context) error {
 	u := k.commit.Step.Usage
 	room := k.trigger
-	if room == "" && u != (spaces.Usage{}) { // the space of its timer
+	if room == "" && u != (spaces.TokenUsage{}) { // the space of its timer
 		if _, err := engine.ScanRow(ctx, k, timerSpace, []any{string(k.commit.Step.Cycle)}, &room); err != nil {
 			return fmt.Errorf("find the room of a timer: %w", err)
 		}
@@ -56,7 +56,7 @@ func (k *stepTx) chargeUsage(ctx context.Context) error {
 	}
 	// Each message of a wake without a space begins a chain.
 	for _, e := range k.result.Events {
-		if _, said := e.Body.(spaces.Said); !said {
+		if _, said := e.Body.(spaces.MessagePosted); !said {
 			continue
 		}
 		if err := k.Run(ctx, chargeRoot, string(e.Root), 1, u.Total()); err != nil {
@@ -74,8 +74,8 @@ type usageTx struct {
 
 // addDaily adds usage in a space to the day. The agent is empty for usage outside of
 // steps.
-func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.Usage) error {
-	if u == (spaces.Usage{}) {
+func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID, u spaces.TokenUsage) error {
+	if u == (spaces.TokenUsage{}) {
 		return nil
 	}
 	if err := t.Run(ctx, addUsage, engine.DayNumber(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
@@ -120,7 +120,7 @@ func (t *usageTx) accountsOf(ctx context.Context, id spaces.CycleID) (p usageAcc
 	if p, ok := t.cache.accounts[id]; ok {
 		return p, nil
 	}
-	rows, err := engine.AllRows(ctx, t, payingRows, []any{string(id)}, func(r engine.Row) (e tables.InboxEntry, err error) {
+	rows, err := engine.AllRows(ctx, t, payingRows, []any{string(id)}, func(r engine.ResultRow) (e tables.InboxEntry, err error) {
 		return e, r.Scan(&e.Root, &e.Subject.Actor)
 	})
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *usageTx) setAccounts(ctx context.Context, id spaces.CycleID, rows []tab
 }
 
 // chainEntries returns the causal chains of waits as inbox entries.
-func chainEntries(waits []spaces.Wait) []tables.InboxEntry {
+func chainEntries(waits []spaces.PendingWait) []tables.InboxEntry {
 	rows := make([]tables.InboxEntry, len(waits))
 	for i := range waits {
 		rows[i].Root = waits[i].Root

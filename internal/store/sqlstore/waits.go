@@ -13,29 +13,29 @@ import (
 )
 
 const (
-	insertWait engine.Query = `insert into waits (cycle, agent, circle, space, thread, message, seq, call, who, people, root, depth, started, due, state)
+	insertWait engine.QueryText = `insert into waits (cycle, agent, circle, space, thread, message, seq, call, who, people, root, depth, started, due, state)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'open')`
-	roomWaits engine.Query = `select exists (select 1 from waits where space = $1 and state <> 'told')`
-	openWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w where w.space = $1 and w.state <> 'told' and w.state = 'open' order by w.started, w.cycle`
-	mindWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w
+	roomWaits engine.QueryText = `select exists (select 1 from waits where space = $1 and state <> 'told')`
+	openWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w where w.space = $1 and w.state <> 'told' and w.state = 'open' order by w.started, w.cycle`
+	mindWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w
 where w.space = $3 and w.state <> 'told' and w.agent = $1 and w.circle = $2 order by w.started, w.cycle`
-	endedWaits engine.Query = `select ` + tables.WaitColumns + ` from waits w
+	endedWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w
 where w.space = $3 and w.state <> 'told' and w.agent = $1 and w.circle = $2 and w.due <= $4 order by w.started, w.cycle`
 
-	noteAnswers engine.Query = `update waits set answers = $2 where cycle = $1`
-	endWait     engine.Query = `update waits set answers = $2, outcome = $3, state = 'over', due = $4 where cycle = $1`
-	tellWait    engine.Query = `update waits set outcome = $2, state = 'told', woke = $3 where cycle = $1`
-	returnWaits engine.Query = `update waits set woke = '', due = $2, attempts = attempts + 1,
+	noteAnswers engine.QueryText = `update waits set answers = $2 where cycle = $1`
+	endWait     engine.QueryText = `update waits set answers = $2, outcome = $3, state = 'over', due = $4 where cycle = $1`
+	tellWait    engine.QueryText = `update waits set outcome = $2, state = 'told', woke = $3 where cycle = $1`
+	returnWaits engine.QueryText = `update waits set woke = '', due = $2, attempts = attempts + 1,
   state = case when attempts + 1 >= $3 then 'told' else 'over' end where woke = $1 and woke <> ''`
-	spareWaits engine.Query = `update waits set woke = '', due = $2, attempts = case when attempts < $3 then attempts + 1 else attempts end,
+	spareWaits engine.QueryText = `update waits set woke = '', due = $2, attempts = case when attempts < $3 then attempts + 1 else attempts end,
   state = 'over' where woke = $1 and woke <> ''`
-	cyclesEvents engine.Query = `select event from inbox where cycle = $1 and cycle <> ''`
-	othersOnWay  engine.Query = `select exists (select 1 from outbox
+	cyclesEvents engine.QueryText = `select event from inbox where cycle = $1 and cycle <> ''`
+	othersOnWay  engine.QueryText = `select exists (select 1 from outbox
 where cycle = $2 and cycle <> '' and event = $1 and state not in ('failed', 'expired', 'cancelled'))`
-	stopWaits engine.Query = `insert into roots (root, stopped) select distinct root, 1 from waits
+	stopWaits engine.QueryText = `insert into roots (root, stopped) select distinct root, 1 from waits
 where space = $1 and state <> 'told' and ($2 = '' or agent = $2) on conflict (root) do update set stopped = 1`
-	dropWaits   engine.Query = `delete from waits where space = $1 and state <> 'told' and ($2 = '' or agent = $2)`
-	dropRunWait engine.Query = `delete from waits where cycle = $1 and state <> 'told' returning space, root`
+	dropWaits   engine.QueryText = `delete from waits where space = $1 and state <> 'told' and ($2 = '' or agent = $2)`
+	dropRunWait engine.QueryText = `delete from waits where cycle = $1 and state <> 'told' returning space, root`
 )
 
 // storeWait stores what the run waits for after a message that asks.
@@ -58,7 +58,7 @@ func (k *stepTx) storeWait(ctx context.Context, a *spaces.WaitSpec, e spaces.Eve
 
 // claimEnded returns the waits of a mind in a space that are over or timed out, and
 // gives them to the cycle.
-func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.SpaceID, cycle spaces.CycleID, at time.Time) ([]spaces.Wait, error) {
+func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.SpaceID, cycle spaces.CycleID, at time.Time) ([]spaces.PendingWait, error) {
 	r, err := t.space.load(ctx, space)
 	if err != nil || r == nil || !r.hasWaits {
 		return nil, err
@@ -67,7 +67,7 @@ func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.Spa
 	if err != nil {
 		return nil, fmt.Errorf("waits of %s in %s: %w", m, space, err)
 	}
-	var ends []spaces.Wait
+	var ends []spaces.PendingWait
 	for _, w := range waits {
 		if w.Outcome == "" {
 			w.Outcome = spaces.WaitTimeout
@@ -91,13 +91,13 @@ func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.Spa
 
 // mayContinue reports whether a chain may continue after a wait: it is not stopped and
 // not too deep. A reply has passed the gate already.
-func (t *waitTx) mayContinue(ctx context.Context, w spaces.Wait) (bool, error) {
+func (t *waitTx) mayContinue(ctx context.Context, w spaces.PendingWait) (bool, error) {
 	tally, err := t.usage.chainUsage(ctx, w.Root)
 	return !tally.Stopped && (w.Outcome == spaces.WaitReplied || w.Depth < spaces.MaxDepth), err
 }
 
 // markTold ends a wait: it has woken a cycle, or wakes none.
-func (t *waitTx) markTold(ctx context.Context, w spaces.Wait, cycle spaces.CycleID) error {
+func (t *waitTx) markTold(ctx context.Context, w spaces.PendingWait, cycle spaces.CycleID) error {
 	if err := t.Run(ctx, tellWait, string(w.Cycle), string(w.Outcome), string(cycle)); err != nil {
 		return fmt.Errorf("end wait of %s: %w", w.Cycle, err)
 	}
@@ -149,7 +149,7 @@ type waitTx struct {
 
 // settle calls learn for every open wait of a space and stores the answers that it
 // returns. It returns the work for the minds whose wait is over.
-func (t *waitTx) settle(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.Wait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
+func (t *waitTx) settle(ctx context.Context, space spaces.SpaceID, at time.Time, learn func(*spaces.PendingWait) []spaces.WaitAnswer) (over []spaces.PendingWork, err error) {
 	r, err := t.space.load(ctx, space)
 	if err != nil || r == nil || !r.hasWaits {
 		return nil, err
@@ -187,12 +187,12 @@ func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces
 	if e.Branch != spaces.Primary {
 		return nil, nil
 	}
-	if left, ok := e.Body.(spaces.Left); ok {
-		return t.settle(ctx, e.Space, e.RecvAt, func(*spaces.Wait) []spaces.WaitAnswer {
+	if left, ok := e.Body.(spaces.MemberLeft); ok {
+		return t.settle(ctx, e.Space, e.RecvAt, func(*spaces.PendingWait) []spaces.WaitAnswer {
 			return []spaces.WaitAnswer{{Who: left.Who, Outcome: spaces.WaitDeclined}}
 		})
 	}
-	said, ok := e.Body.(spaces.Said)
+	said, ok := e.Body.(spaces.MessagePosted)
 	if r := t.cache.spaces[e.Space]; !ok || said.Past || r == nil || !r.hasWaits || slices.Contains(shell.Commands, said.Command) {
 		return nil, nil
 	}
@@ -200,7 +200,7 @@ func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces
 	if err != nil {
 		return nil, err
 	}
-	return t.settle(ctx, e.Space, e.RecvAt, func(w *spaces.Wait) []spaces.WaitAnswer {
+	return t.settle(ctx, e.Space, e.RecvAt, func(w *spaces.PendingWait) []spaces.WaitAnswer {
 		aside := asks != nil && e.ReplyTo != w.Message && !slices.Contains(asks.Who, w.Mind.Agent.Entity())
 		if aside || !w.Counts(e, kind == spaces.Human) {
 			return nil
@@ -212,7 +212,7 @@ func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces
 // settleUnanswered settles the waits for an agent that read the questions and did not
 // reply.
 func (t *waitTx) settleUnanswered(ctx context.Context, a spaces.AgentID, space spaces.SpaceID, read []spaces.EventID, o spaces.WaitOutcome, at time.Time) ([]spaces.PendingWork, error) {
-	return t.settle(ctx, space, at, func(w *spaces.Wait) []spaces.WaitAnswer {
+	return t.settle(ctx, space, at, func(w *spaces.PendingWait) []spaces.WaitAnswer {
 		if !slices.Contains(read, w.Message) {
 			return nil
 		}
@@ -258,7 +258,7 @@ func (t *waitTx) settleUndelivered(ctx context.Context, o tables.StoredAction, a
 	if others, err := engine.QueryBool(ctx, t, othersOnWay, string(o.Event), string(o.Cycle)); err != nil || others {
 		return err
 	}
-	_, err = t.settle(ctx, o.Space, at, func(w *spaces.Wait) (unreached []spaces.WaitAnswer) {
+	_, err = t.settle(ctx, o.Space, at, func(w *spaces.PendingWait) (unreached []spaces.WaitAnswer) {
 		if w.Message != o.Event {
 			return nil
 		}
@@ -277,7 +277,7 @@ func (t *waitTx) settleUndelivered(ctx context.Context, o tables.StoredAction, a
 
 // settleIgnored ends the waits whose answer the gate ignored, and settles those for the
 // agent that a question did not wake.
-func (t *waitTx) settleIgnored(ctx context.Context, e tables.InboxEntry, waits []spaces.Wait, reason string, at time.Time) error {
+func (t *waitTx) settleIgnored(ctx context.Context, e tables.InboxEntry, waits []spaces.PendingWait, reason string, at time.Time) error {
 	if r := t.cache.spaces[e.Space]; r == nil || !r.hasWaits {
 		return nil
 	}

@@ -22,7 +22,7 @@ var authorityTests = map[string]func(*testing.T, *world){
 	"MutedIsWhoWasNamedWhereItWasSaid":    muteMoves,
 }
 
-func (w *world) appoint(who string, role spaces.Authority) {
+func (w *world) appoint(who string, role spaces.AuthorityLevel) {
 	w.t.Helper()
 	w.ok(w.s.Border.Appoint(w.t.Context(), "telegram", []spaces.RoleGrant{{Who: person(who), Role: role}}))
 }
@@ -69,7 +69,7 @@ func programsAuthority(t *testing.T, w *world) {
 
 func rolesTwice(t *testing.T, w *world) {
 	border, ctx := w.s.Border, t.Context()
-	want := func(who string, role spaces.Authority) {
+	want := func(who string, role spaces.AuthorityLevel) {
 		t.Helper()
 		got, err := border.Role(ctx, person(who))
 		w.ok(err)
@@ -81,7 +81,7 @@ func rolesTwice(t *testing.T, w *world) {
 	w.appoint("zoe", spaces.OfAdmin)
 	want("zoe", spaces.OfAdmin)
 	w.ok(border.Amend(ctx, func(d *access.PairingState) {
-		d.Admitted = append(d.Admitted, access.Approval{
+		d.Admitted = append(d.Admitted, access.ChatApproval{
 			PairingRequest: access.PairingRequest{Account: account, Chat: "7", User: person("zoe").User}, Role: spaces.OfOwner, At: w.now,
 		})
 	}))
@@ -104,7 +104,7 @@ func rolesTwice(t *testing.T, w *world) {
 func refusalsCounted(t *testing.T, w *world) {
 	eve := person("eve")
 	in := spaces.IngestBatch{Account: account, Cursor: []byte("1"), At: w.now, Refused: []spaces.RejectedSender{
-		{Chat: "7", Who: eve, Kind: "message"}, {Chat: "7", Who: eve, Kind: "message"}, {Chat: "8", Who: spaces.Identity{}, Kind: "edit"},
+		{Chat: "7", Who: eve, Kind: "message"}, {Chat: "7", Who: eve, Kind: "message"}, {Chat: "8", Who: spaces.PlatformIdentity{}, Kind: "edit"},
 	}}
 	_, err := w.s.Border.Record(t.Context(), in)
 	w.ok(err)
@@ -128,10 +128,10 @@ func hushedSeen(t *testing.T, w *world) {
 	if wake := w.claim(ada, room); wake != nil {
 		t.Errorf("it woke by %s", wake.Cycle.Wake)
 	}
-	if said, ok := w.last(room).Body.(spaces.Said); !ok || said.Text != "spam" {
+	if said, ok := w.last(room).Body.(spaces.MessagePosted); !ok || said.Text != "spam" {
 		t.Errorf("the log ends with %+v", w.last(room).Body)
 	}
-	told, err := w.s.Border.Last(t.Context(), room, spaces.Ref{})
+	told, err := w.s.Border.Last(t.Context(), room, spaces.MessageRef{})
 	w.ok(err)
 	if len(told) != 1 || told[0].Reason != "rate" || told[0].Woke {
 		t.Errorf("the room is told %+v", told)
@@ -144,7 +144,7 @@ func insightRoom(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	elsewhere := w.open(spaces.OpenRequest{
 		Key: "den", Name: "Den", Circle: "home", Agents: []spaces.AgentID{"ada"}, At: w.now,
-		Chats: []spaces.Mapping{{Account: account, Chat: other, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: account, Chat: other, Live: true}},
 	})
 	secret := w.message(elsewhere, "tom", "nobody else's business")
 	secret.Ref.Chat = other
@@ -174,7 +174,7 @@ func insightLeavesOut(t *testing.T, w *world) {
 	room := w.family("bea")
 	w.say(room, "zoe", "hello")
 	w.family("ada", "bea") // ada comes later, and is told of first
-	told, err := w.s.Border.Last(t.Context(), room, spaces.Ref{})
+	told, err := w.s.Border.Last(t.Context(), room, spaces.MessageRef{})
 	w.ok(err)
 	if len(told) != 1 || told[0].Agent != "bea" {
 		t.Errorf("the room is told %+v, want bea's part", told)

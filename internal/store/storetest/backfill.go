@@ -17,7 +17,7 @@ var pastTests = map[string]func(*testing.T, *world){
 // before is a message that was said long ago and is told now.
 func (w *world) before(space spaces.SpaceID, from, text string) spaces.IngestItem {
 	m := w.message(space, from, text)
-	m.Event.Body = spaces.Said{Text: text, Past: true}
+	m.Event.Body = spaces.MessagePosted{Text: text, Past: true}
 	m.Event.At = w.now.Add(-1000 * time.Hour)
 	return m
 }
@@ -74,13 +74,13 @@ func pastKnown(t *testing.T, w *world) {
 	live := w.message(room, "zoe", "live first")
 	w.record(live)
 	again := live
-	again.Event.Body = spaces.Said{Text: "live first", Past: true}
+	again.Event.Body = spaces.MessagePosted{Text: "live first", Past: true}
 	past := w.before(room, "zoe", "past first")
 	if got := w.record(again, past, past); got.New != 1 || got.Duplicates != 2 {
 		t.Errorf("recorded %+v, want one new", got)
 	}
 	late := past
-	late.Event.Body = spaces.Said{Text: "past first"}
+	late.Event.Body = spaces.MessagePosted{Text: "past first"}
 	if got := w.record(late); got.New != 0 || len(got.Wakes) != 0 {
 		t.Errorf("recorded %+v, want nothing new", got)
 	}

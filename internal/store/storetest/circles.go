@@ -11,7 +11,7 @@ import (
 // person is in now.
 func roomsShared(t *testing.T, w *world) {
 	chat := func(name string, circle spaces.CircleID, agents ...spaces.AgentID) spaces.SpaceID {
-		return w.open(spaces.OpenRequest{Key: name, Name: name, Circle: circle, Agents: agents, At: morning, Chats: []spaces.Mapping{{Account: account, Chat: name, Live: true}}})
+		return w.open(spaces.OpenRequest{Key: name, Name: name, Circle: circle, Agents: agents, At: morning, Chats: []spaces.ChatMapping{{Account: account, Chat: name, Live: true}}})
 	}
 	own := chat("own", "", "ada")
 	first, second, others := chat("first", "", "ada"), chat("second", "home", "ada", "max"), chat("others", "", "max")
@@ -35,8 +35,8 @@ func roomsShared(t *testing.T, w *world) {
 	}
 	testutil.Same(t, "rooms shared with zoe", []spaces.SpaceID{second, first}, shared(10))
 	testutil.Same(t, "the newest of them", []spaces.SpaceID{second}, shared(1))
-	left := w.fact(second, "zoe", spaces.Left{})
-	left.Who = []spaces.Identity{person("zoe")}
+	left := w.fact(second, "zoe", spaces.MemberLeft{})
+	left.Who = []spaces.PlatformIdentity{person("zoe")}
 	w.record(left)
 	testutil.Same(t, "after zoe left one", []spaces.SpaceID{first}, shared(10))
 }

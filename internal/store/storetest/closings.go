@@ -27,9 +27,9 @@ func closing(t *testing.T, w *world) {
 		}
 		inner := w.inner(ada)
 		tail := inner[len(inner)-2:]
-		want := []spaces.Body{
+		want := []spaces.EventBody{
 			spaces.CycleSummarised{Cycle: wake.Cycle.ID, N: n, Text: "Responded."},
-			spaces.Stopped{Cycle: wake.Cycle.ID, Reason: spaces.StopCompleted},
+			spaces.CycleStopped{Cycle: wake.Cycle.ID, Reason: spaces.StopCompleted},
 		}
 		testutil.Same(t, "inner log", want, tail)
 	}
@@ -68,7 +68,7 @@ func goBack(t *testing.T, w *world) {
 		if len(w.waiting()) != 0 || w.claim(ada, room) != nil {
 			t.Error("the row is due before its time")
 		}
-		told, err := w.s.Border.Last(t.Context(), room, spaces.Ref{})
+		told, err := w.s.Border.Last(t.Context(), room, spaces.MessageRef{})
 		w.ok(err)
 		if len(told) != 1 || told[0].Woke || told[0].Tries != n+1 || told[0].GaveUp != (n == 4) || told[0].GaveUp != (told[0].Stop == spaces.StopModelError) {
 			t.Errorf("after attempt %d the room is told %+v", n, told) // PRD-10-9

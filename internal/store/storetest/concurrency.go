@@ -24,8 +24,8 @@ var edgeTests = map[string]func(*testing.T, *world){
 // acts beside them, once.
 func actsInACrowd(t *testing.T, w *world) {
 	room := w.family()
-	come := w.fact(room, "", spaces.Joined{})
-	come.From = spaces.Identity{}
+	come := w.fact(room, "", spaces.MemberJoined{})
+	come.From = spaces.PlatformIdentity{}
 	for n := range 300 {
 		come.Who = append(come.Who, person(fmt.Sprintf("p%03d", n)))
 	}
@@ -36,7 +36,7 @@ func actsInACrowd(t *testing.T, w *world) {
 	for range 2 {
 		late = w.say(room, "p299", "who came last").Actor
 	}
-	var shown []spaces.Member
+	var shown []spaces.SpaceMember
 	wake := w.claimAs(holder, ada, room, func(j spaces.GateInput) []spaces.GateDecision {
 		shown = slices.Clone(j.Members)
 		return wakeAll(j)
@@ -94,7 +94,7 @@ func haltedKeepsItsWord(t *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Effect = []spaces.Effect{w.reply(wake, "hello")}
+	c.Effect = []spaces.RoomEffect{w.reply(wake, "hello")}
 	w.commit(c)
 	due := w.due()
 	w.halt(spaces.StopRequest{Run: wake.Cycle.ID})

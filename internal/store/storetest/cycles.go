@@ -43,11 +43,11 @@ func stepWhole(t *testing.T, w *world) {
 	asked := w.say(room, "zoe", "what is up?")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Inner = []spaces.Body{spaces.Thought{Cycle: wake.Cycle.ID, Text: "hm"}, spaces.Noted{Text: "zoe asks", Cycle: wake.Cycle.ID}}
+	c.Inner = []spaces.EventBody{spaces.ThoughtRecorded{Cycle: wake.Cycle.ID, Text: "hm"}, spaces.NoteAdded{Text: "zoe asks", Cycle: wake.Cycle.ID}}
 	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX", Refs: []spaces.EventID{asked.ID}, Tokens: 7}}
 	f := w.reply(wake, "not **much**")
 	f.Target = asked.ID
-	c.Effect = []spaces.Effect{f}
+	c.Effect = []spaces.RoomEffect{f}
 	done := w.commit(c)
 
 	e := w.last(room)
@@ -57,7 +57,7 @@ func stepWhole(t *testing.T, w *world) {
 	if e.ID != f.ID || e.Actor != "agent:ada" || e.ReplyTo != asked.ID || e.Cause != asked.ID || e.Root != asked.ID || e.Depth != 1 {
 		t.Errorf("event %+v", e)
 	}
-	if got := e.Body.(spaces.Said).Text; got != "not **much**" {
+	if got := e.Body.(spaces.MessagePosted).Text; got != "not **much**" {
 		t.Errorf("text %q", got)
 	}
 	due, err := w.s.Border.Claim(t.Context(), account, w.now, 10)
@@ -75,7 +75,7 @@ func stepWhole(t *testing.T, w *world) {
 	testutil.Same(t, "inner log", c.Inner, inner[len(inner)-2:])
 	self, err := w.s.Shell.Self(t.Context(), ada)
 	w.ok(err)
-	if len(self) != 1 || self[0].Body.(spaces.Noted).Text != "zoe asks" || self[0].Object != spaces.NotesObject {
+	if len(self) != 1 || self[0].Body.(spaces.NoteAdded).Text != "zoe asks" || self[0].Object != spaces.NotesObject {
 		t.Errorf("self %+v, want the note alone", self)
 	}
 	w.rest(wake, 1)
@@ -89,8 +89,8 @@ func staleSpeech(t *testing.T, w *world) {
 	c := w.step(wake, 0)
 	f := w.reply(wake, "at five")
 	f.Strict = true
-	c.Effect = []spaces.Effect{f}
-	c.Inner = []spaces.Body{spaces.Thought{Text: "five"}}
+	c.Effect = []spaces.RoomEffect{f}
+	c.Inner = []spaces.EventBody{spaces.ThoughtRecorded{Text: "five"}}
 	w.say(room, "zoe", "never mind")
 	before, inner := w.log(room), w.inner(ada)
 	_, err := w.s.Shell.Commit(t.Context(), c)
@@ -115,13 +115,13 @@ func notStale(t *testing.T, w *world) {
 	strict.Strict = true
 	elsewhere := w.message(room, "zoe", "in a topic")
 	elsewhere.Event.Thread = "topic-7"
-	w.record(elsewhere, w.fact(room, "zoe", spaces.Reacted{Ref: ref("1"), Emoji: "👀"}))
+	w.record(elsewhere, w.fact(room, "zoe", spaces.ReactionAdded{Ref: ref("1"), Emoji: "👀"}))
 	first := w.step(wake, 0)
 	loose := w.reply(wake, "one moment")
-	first.Effect = []spaces.Effect{loose}
+	first.Effect = []spaces.RoomEffect{loose}
 	w.commit(first)
 	second := w.step(wake, 1)
-	second.Effect = []spaces.Effect{strict}
+	second.Effect = []spaces.RoomEffect{strict}
 	w.commit(second)
 	w.rest(wake, 2)
 }
@@ -221,10 +221,10 @@ func denialKept(t *testing.T, w *world) {
 	}
 	w.say(room, "zoe", "hello")
 	c := w.step(w.woken(ada, room), 0)
-	c.Inner = []spaces.Body{spaces.Denied{Denial: d}}
+	c.Inner = []spaces.EventBody{spaces.CallDenied{Denial: d}}
 	w.commit(c)
 	inner := w.inner(ada)
-	testutil.Same(t, "inner log", spaces.Body(spaces.Denied{Denial: d}), inner[len(inner)-1])
+	testutil.Same(t, "inner log", spaces.EventBody(spaces.CallDenied{Denial: d}), inner[len(inner)-1])
 }
 
 func deeds(t *testing.T, w *world) {
@@ -234,14 +234,14 @@ func deeds(t *testing.T, w *world) {
 	w.settleAll(w.due())
 	w.say(room, "zoe", "fix that")
 	wake := w.woken(ada, room)
-	for n, f := range []spaces.Effect{
+	for n, f := range []spaces.RoomEffect{
 		{Kind: spaces.ActEdit, Target: answer.ID, Text: "hello"},
 		{Kind: spaces.ActReact, Target: asked.ID, Text: "👍"},
 		{Kind: spaces.ActDelete, Target: answer.ID},
 	} {
 		f.Space, f.Chain = room, spaces.NextChain(wake.Consumed, "", "")
 		c := w.step(wake, n)
-		c.Effect = []spaces.Effect{f}
+		c.Effect = []spaces.RoomEffect{f}
 		done := w.commit(c)
 		id, _ := spaces.Target(done.Events[0].Body)
 		if id != f.Target {

@@ -19,7 +19,7 @@ func (w *world) heardBy(who string, space spaces.SpaceID, numbers ...int) spaces
 	in := spaces.IngestBatch{Account: who, At: w.now}
 	for _, n := range numbers {
 		m := w.message(space, "zoe", "ok")
-		m.Ref = spaces.Ref{Account: who, Chat: chat, Message: strconv.Itoa(n)}
+		m.Ref = spaces.MessageRef{Account: who, Chat: chat, Message: strconv.Itoa(n)}
 		m.Event.Source, m.Alike = who+"|message:"+m.Ref.Message, "telegram|zoe says ok"
 		in.Items = append(in.Items, m)
 	}
@@ -33,7 +33,7 @@ func (w *world) heardBy(who string, space spaces.SpaceID, numbers ...int) spaces
 // as were said.
 func alikePair(t *testing.T, w *world) {
 	o := opening("family", "ada")
-	o.Chats = append(o.Chats, spaces.Mapping{Account: second, Chat: chat, Title: "Family", Live: true})
+	o.Chats = append(o.Chats, spaces.ChatMapping{Account: second, Chat: chat, Title: "Family", Live: true})
 	room := w.open(o)
 	got := []int{w.heardBy(account, room, 1, 2).New, w.heardBy(second, room, 71, 72, 73).New}
 	w.s = w.s.Restart(t, false)
@@ -46,7 +46,7 @@ func alikePair(t *testing.T, w *world) {
 		}
 	}
 	reply := w.message(room, "zoe", "I meant this one")
-	reply.ReplyRef = spaces.Ref{Account: second, Chat: chat, Message: "72"}
+	reply.ReplyRef = spaces.MessageRef{Account: second, Chat: chat, Message: "72"}
 	w.record(reply)
 	if len(said) != 4 || w.last(room).ReplyTo != said[1] {
 		t.Errorf("%d messages; a reply to the second one by its other name answers %q of %q", len(said), w.last(room).ReplyTo, said)

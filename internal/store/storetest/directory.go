@@ -47,7 +47,7 @@ func openTwice(t *testing.T, w *world) {
 	if diff := cmp.Diff(inner, w.inner(ada)); diff != "" {
 		t.Errorf("the inner log changed (-before +after):\n%s", diff)
 	}
-	want := []spaces.Kind{spaces.KindLinked, spaces.KindJoined, spaces.KindJoined}
+	want := []spaces.EventKind{spaces.KindLinked, spaces.KindJoined, spaces.KindJoined}
 	testutil.Same(t, "kinds", want, kinds(before))
 }
 
@@ -93,7 +93,7 @@ func renamed(t *testing.T, w *world) {
 	room := w.family()
 	o := opening("family", "ada")
 	o.Name = "The family"
-	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Title: "Second", Live: true})
+	o.Chats = append(o.Chats, spaces.ChatMapping{Account: account, Chat: other, Title: "Second", Live: true})
 	if got := w.open(o); got != room {
 		t.Fatalf("opened as %s, want %s", got, room)
 	}
@@ -142,7 +142,7 @@ func twoPlaces(t *testing.T, w *world) {
 	}
 	got, err := w.s.Border.Place(t.Context(), account, chat)
 	w.ok(err)
-	want := []spaces.Placement{
+	want := []spaces.ChatPlacement{
 		{Space: first, Object: spaces.ChatObject, Circle: "home"}, {Space: second, Object: spaces.ChatObject, Circle: "home"},
 	}
 	testutil.Same(t, "places", want, got)
@@ -160,7 +160,7 @@ func migration(t *testing.T, w *world) {
 	if len(places) != 1 || places[0].Space != room {
 		t.Errorf("places %+v", places)
 	}
-	if b, ok := w.last(room).Body.(spaces.Migrated); !ok || b.To != "-1009" {
+	if b, ok := w.last(room).Body.(spaces.ChatMigrated); !ok || b.To != "-1009" {
 		t.Errorf("last event %+v, want migrated", w.last(room).Body)
 	}
 	due, err := w.s.Border.Claim(t.Context(), account, w.now, 10)
@@ -182,7 +182,7 @@ func migration(t *testing.T, w *world) {
 // I2, PLATFORMS 1.3: what is told twice, or late, of a chat that has another id by now
 // opens no second room; a chat that was given up opens one.
 func formerChat(t *testing.T, w *world) {
-	wild := spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}}
+	wild := spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.ChatMapping{{Account: account, Chat: chat}}}
 	room := w.open(wild)
 	w.say(room, "zoe", "hello")
 	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1009"}, w.now))
@@ -198,7 +198,7 @@ func formerChat(t *testing.T, w *world) {
 	if len(chats) != 1 || chats[0].Chat != "-1009" {
 		t.Errorf("the chats are %+v, want the one that it moved to", chats)
 	}
-	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Chats: chats, At: w.now}))
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.AgentRemoval{Space: room, Chats: chats, At: w.now}))
 	wild.Chats[0].Chat = "-1009"
 	if again := w.open(wild); again == room {
 		t.Error("a chat that was given up is in its old room again")
@@ -208,9 +208,9 @@ func formerChat(t *testing.T, w *world) {
 // I2, PLATFORMS 1.3: a group speaks under its new id before it is told that it moved: the
 // room that it opened there gives way to the one it had, and a configured one does not.
 func movedInto(t *testing.T, w *world) {
-	room := w.open(spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: chat}}})
-	w.open(spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1009"}}})
-	named := w.open(spaces.OpenRequest{Key: "named", At: morning, Chats: []spaces.Mapping{{Account: account, Chat: "-1"}, {Account: account, Chat: "-1009"}}})
+	room := w.open(spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.ChatMapping{{Account: account, Chat: chat}}})
+	w.open(spaces.OpenRequest{Name: "club", At: morning, Chats: []spaces.ChatMapping{{Account: account, Chat: "-1009"}}})
+	named := w.open(spaces.OpenRequest{Key: "named", At: morning, Chats: []spaces.ChatMapping{{Account: account, Chat: "-1"}, {Account: account, Chat: "-1009"}}})
 	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1009"}, w.now))
 	places, err := w.s.Border.Place(t.Context(), account, "-1009")
 	w.ok(err)
@@ -246,10 +246,10 @@ func sameNames(t *testing.T, w *world) {
 	if refs, _, err := w.s.Border.MessageRefs(t.Context(), account, chat, said.ID); err != nil || len(refs) != 0 {
 		t.Errorf("in the old chat it stands at %+v, %v", refs, err)
 	}
-	edit := w.inChat(w.fact(room, "zoe", spaces.Edited{Text: "hello all"}), next, "")
-	edit.Ref = spaces.Ref{Account: account, Chat: next, Message: sent}
+	edit := w.inChat(w.fact(room, "zoe", spaces.MessageEdited{Text: "hello all"}), next, "")
+	edit.Ref = spaces.MessageRef{Account: account, Chat: next, Message: sent}
 	w.record(edit)
-	if b, ok := w.last(room).Body.(spaces.Edited); !ok || b.Target != said.ID {
+	if b, ok := w.last(room).Body.(spaces.MessageEdited); !ok || b.Target != said.ID {
 		t.Errorf("the edit is about %+v, want %s", w.last(room).Body, said.ID)
 	}
 	again := w.inChat(w.message(room, "zoe", "hello"), next, "") // history tells it under the new id
@@ -269,7 +269,7 @@ func unreachable(t *testing.T, w *world) {
 	room := w.family()
 	w.ok(w.s.Border.Live(t.Context(), account, chat, false, "kicked", w.now))
 	w.ok(w.s.Border.Live(t.Context(), account, chat, false, "kicked", w.now))
-	if b, ok := w.last(room).Body.(spaces.Unlinked); !ok || b.Reason != "kicked" {
+	if b, ok := w.last(room).Body.(spaces.ChatUnlinked); !ok || b.Reason != "kicked" {
 		t.Errorf("last event %+v, want unlinked", w.last(room).Body)
 	}
 	if places, err := w.s.Border.Place(t.Context(), account, chat); err != nil || !places[0].Lost {
@@ -309,7 +309,7 @@ func dismissedAgent(t *testing.T, w *world) {
 	elsewhere := w.open(o)
 	w.say(room, "zoe", "are you both here?")
 	w.say(elsewhere, "zoe", "and here?")
-	d := spaces.Removal{Space: room, Agents: []spaces.AgentID{"ada", "nobody"}, At: morning}
+	d := spaces.AgentRemoval{Space: room, Agents: []spaces.AgentID{"ada", "nobody"}, At: morning}
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	if got := kinds(w.log(room)); got[len(got)-1] != spaces.KindLeft || got[len(got)-2] != spaces.KindSaid {
@@ -354,7 +354,7 @@ func leavesNothingOpen(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	for name, away := range map[string]func(){
 		"dismissed": func() {
-			w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Agents: []spaces.AgentID{"ada"}, At: w.now}))
+			w.ok(w.s.Border.Dismiss(t.Context(), spaces.AgentRemoval{Space: room, Agents: []spaces.AgentID{"ada"}, At: w.now}))
 		},
 		"retired": func() { w.ok(w.s.Border.Retire(t.Context(), []spaces.AgentID{"bea"}, w.now)) },
 	} {
@@ -418,13 +418,13 @@ func emptyRooms(t *testing.T, w *world) {
 // DESIGN 5: a chat that leaves a circle hears nothing of it any more.
 func dismissedChat(t *testing.T, w *world) {
 	o := opening("family", "ada")
-	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Live: true})
+	o.Chats = append(o.Chats, spaces.ChatMapping{Account: account, Chat: other, Live: true})
 	room, beside := w.open(o), w.open(opening("team", "ada"))
-	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Chats: o.Chats[1:], Reason: "not configured", At: morning}))
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.AgentRemoval{Space: room, Chats: o.Chats[1:], Reason: "not configured", At: morning}))
 	if spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10); err != nil || len(spans) != 1 || !spans[0].Active() {
 		t.Errorf("spans %+v, %v, want the room to be reached by its other chat", spans, err)
 	}
-	d := spaces.Removal{Space: room, Chats: []spaces.Mapping{{Account: account, Chat: chat}}, Reason: "not configured", At: morning}
+	d := spaces.AgentRemoval{Space: room, Chats: []spaces.ChatMapping{{Account: account, Chat: chat}}, Reason: "not configured", At: morning}
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	w.ok(w.s.Border.Dismiss(t.Context(), d))
 	if places, err := w.s.Border.Place(t.Context(), account, chat); err != nil || len(places) != 1 || places[0].Space != beside {
@@ -435,7 +435,7 @@ func dismissedChat(t *testing.T, w *world) {
 	if _, err := w.s.Border.Place(t.Context(), account, chat); !errors.Is(err, activity.ErrUnmapped) {
 		t.Errorf("place of the chat: %v, want it unmapped", err)
 	}
-	if got := kinds(w.log(room)); !slices.Equal(got[len(got)-3:], []spaces.Kind{spaces.KindJoined, spaces.KindUnlinked, spaces.KindUnlinked}) {
+	if got := kinds(w.log(room)); !slices.Equal(got[len(got)-3:], []spaces.EventKind{spaces.KindJoined, spaces.KindUnlinked, spaces.KindUnlinked}) {
 		t.Errorf("kinds %v, want each chat unlinked once", got)
 	}
 	spans, err := w.s.Shell.Spans(t.Context(), ada, room, 10)
@@ -452,21 +452,21 @@ func configuredRooms(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	guest := w.open(spaces.OpenRequest{
 		Name: "admitted", Circle: "x", At: morning, Agents: []spaces.AgentID{"ada"},
-		Chats: []spaces.Mapping{{Account: account, Chat: other}, {Account: account, Chat: "-300"}},
+		Chats: []spaces.ChatMapping{{Account: account, Chat: other}, {Account: account, Chat: "-300"}},
 	})
 	w.ok(w.s.Border.Migrate(t.Context(), account, spaces.ChatMove{From: chat, To: "-1002"}, morning))
 	got, err := w.s.Border.Configured(t.Context())
 	w.ok(err)
 	want := []spaces.ConfiguredSpace{{
 		Space: room, Key: "family", Circle: "home", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada", "bea"},
-		Chats: []spaces.Mapping{{Account: account, Chat: "-1002", Title: "Family", Space: room, Object: spaces.ChatObject, Live: true}},
+		Chats: []spaces.ChatMapping{{Account: account, Chat: "-1002", Title: "Family", Space: room, Object: spaces.ChatObject, Live: true}},
 	}}
 	testutil.Same(t, "configured rooms", want, got)
 	admitted, err := w.s.Border.Admitted(t.Context(), account)
 	w.ok(err)
 	want = []spaces.ConfiguredSpace{{
 		Space: guest, Circle: "x", Wake: spaces.WakeAuto, Agents: []spaces.AgentID{"ada"},
-		Chats: []spaces.Mapping{
+		Chats: []spaces.ChatMapping{
 			{Account: account, Chat: other, Space: guest, Object: spaces.ChatObject, Live: true},
 			{Account: account, Chat: "-300", Space: guest, Object: spaces.ChatObject, Live: true},
 		},

@@ -20,9 +20,9 @@ var draftTests = map[string]func(*testing.T, *world){
 }
 
 // sketched stores the draft of a wake's first step, which stands as a message.
-func (w *world) sketched(wake *spaces.Wake, change ...func(*spaces.Draft)) spaces.Draft {
+func (w *world) sketched(wake *spaces.Wake, change ...func(*spaces.MessageDraft)) spaces.MessageDraft {
 	w.t.Helper()
-	d := spaces.Draft{
+	d := spaces.MessageDraft{
 		ID: spaces.DraftOf(wake.Cycle.ID, 0), Cycle: wake.Cycle.ID, Agent: wake.Cycle.Mind.Agent, Space: wake.Cycle.Space,
 		Account: account, Chat: chat, Text: "There is",
 	}
@@ -55,14 +55,14 @@ func (w *world) drawn() (all []string) {
 
 // decides commits a step with one message that may take over a draft, and returns its
 // action.
-func (w *world) decides(wake *spaces.Wake, d spaces.Draft, change ...func(*spaces.Effect)) spaces.Action {
+func (w *world) decides(wake *spaces.Wake, d spaces.MessageDraft, change ...func(*spaces.RoomEffect)) spaces.Action {
 	w.t.Helper()
 	c := w.step(wake, d.Step)
 	f := w.reply(wake, "There is soup.")
 	for _, g := range change {
 		g(&f)
 	}
-	c.Effect, c.Draft = []spaces.Effect{f}, d.ID
+	c.Effect, c.Draft = []spaces.RoomEffect{f}, d.ID
 	w.commit(c)
 	due := w.due()
 	if len(due) != 1 {
@@ -85,7 +85,7 @@ func draftTaken(t *testing.T, w *world) {
 	if diff := cmp.Diff([]string{"There is in draft-" + string(d.ID)}, w.drawn()); diff != "" {
 		t.Errorf("drafts before the receipt (-want +got):\n%s", diff)
 	}
-	if _, state, err := w.s.Border.Draft(t.Context(), spaces.Draft{ID: "other", Cycle: d.Cycle, Account: account}, w.now); err != nil || state != activity.DraftRefused {
+	if _, state, err := w.s.Border.Draft(t.Context(), spaces.MessageDraft{ID: "other", Cycle: d.Cycle, Account: account}, w.now); err != nil || state != activity.DraftRefused {
 		t.Errorf("a draft of a decided step is %s (%v)", state, err)
 	}
 	w.settle(w.sent(a))
@@ -122,17 +122,17 @@ func draftResumed(t *testing.T, w *world) {
 // stopped, and when the message that took it over was taken back.
 func draftLeft(t *testing.T, w *world) {
 	room := w.family()
-	for name, end := range map[string]func(*spaces.Wake, spaces.Draft){
-		"silence": func(wake *spaces.Wake, _ spaces.Draft) { w.commit(w.step(wake, 0)); w.rest(wake, 1) },
-		"a stop": func(wake *spaces.Wake, _ spaces.Draft) {
+	for name, end := range map[string]func(*spaces.Wake, spaces.MessageDraft){
+		"silence": func(wake *spaces.Wake, _ spaces.MessageDraft) { w.commit(w.step(wake, 0)); w.rest(wake, 1) },
+		"a stop": func(wake *spaces.Wake, _ spaces.MessageDraft) {
 			w.halt(spaces.StopRequest{Run: wake.Cycle.ID})
 			if got := w.drawn(); len(got) != 1 || got[0] != "There is in draft-"+string(wake.Cycle.ID)+"/0, left" {
 				t.Errorf("drafts of a stopped run: %q", got)
 			}
 			w.stopped(wake, 0)
 		},
-		"an end": func(wake *spaces.Wake, _ spaces.Draft) { w.rest(wake, 0) },
-		"a failure": func(wake *spaces.Wake, d spaces.Draft) {
+		"an end": func(wake *spaces.Wake, _ spaces.MessageDraft) { w.rest(wake, 0) },
+		"a failure": func(wake *spaces.Wake, d spaces.MessageDraft) {
 			a := w.decides(wake, d)
 			w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "no"})
 			w.rest(wake, 1)
@@ -183,7 +183,7 @@ func draftLost(t *testing.T, w *world) {
 		} else {
 			w.rest(wake, 0)
 		}
-		want := []spaces.Ref{{Account: account, Chat: chat}}
+		want := []spaces.MessageRef{{Account: account, Chat: chat}}
 		if c.stands {
 			want = nil
 			w.ok(w.s.Border.Forget(t.Context(), d.ID))
@@ -201,15 +201,15 @@ func draftLost(t *testing.T, w *world) {
 func draftElsewhere(t *testing.T, w *world) {
 	room := w.family()
 	for name, c := range map[string]struct {
-		draft  func(*spaces.Draft)
-		effect func(*spaces.Effect)
+		draft  func(*spaces.MessageDraft)
+		effect func(*spaces.RoomEffect)
 	}{
-		"another thread":  {func(d *spaces.Draft) { d.Thread = "t" }, func(*spaces.Effect) {}},
-		"another chat":    {func(d *spaces.Draft) { d.Chat = "other" }, func(*spaces.Effect) {}},
-		"another account": {func(d *spaces.Draft) { d.Account = "telegram:9" }, func(*spaces.Effect) {}},
-		"another target":  {func(d *spaces.Draft) { d.Target = "e" }, func(*spaces.Effect) {}},
-		"a call":          {func(*spaces.Draft) {}, func(f *spaces.Effect) { f.Mention = []spaces.EntityID{"zoe"} }},
-		"a broadcast":     {func(*spaces.Draft) {}, func(f *spaces.Effect) { f.Broadcast = true }},
+		"another thread":  {func(d *spaces.MessageDraft) { d.Thread = "t" }, func(*spaces.RoomEffect) {}},
+		"another chat":    {func(d *spaces.MessageDraft) { d.Chat = "other" }, func(*spaces.RoomEffect) {}},
+		"another account": {func(d *spaces.MessageDraft) { d.Account = "telegram:9" }, func(*spaces.RoomEffect) {}},
+		"another target":  {func(d *spaces.MessageDraft) { d.Target = "e" }, func(*spaces.RoomEffect) {}},
+		"a call":          {func(*spaces.MessageDraft) {}, func(f *spaces.RoomEffect) { f.Mention = []spaces.EntityID{"zoe"} }},
+		"a broadcast":     {func(*spaces.MessageDraft) {}, func(f *spaces.RoomEffect) { f.Broadcast = true }},
 	} {
 		w.say(room, "zoe", name)
 		wake := w.woken(ada, room)
@@ -235,7 +235,7 @@ func draftRepeated(t *testing.T, w *world) {
 		if !stands {
 			w.ok(w.s.Border.MarkPosted(t.Context(), d.ID, ""))
 		}
-		w.decides(wake, d, func(f *spaces.Effect) { f.Policy = spaces.Hold })
+		w.decides(wake, d, func(f *spaces.RoomEffect) { f.Policy = spaces.Hold })
 		w.rest(wake, 1)
 		w.ok(w.s.Border.Recover(t.Context(), account, w.now, nil, time.Time{}))
 		again := w.due()

@@ -15,15 +15,15 @@ func meanings(t *testing.T, w *world) {
 	room := w.family()
 	texts := []string{"we sail on friday", "the boiler leaks", "bring the tent"}
 	var said []spaces.IngestItem
-	var lines []spaces.Embedding
+	var lines []spaces.MessageEmbedding
 	for i, text := range texts {
 		in := w.message(room, "zoe", text)
 		w.record(in)
 		e := w.last(room)
 		said = append(said, in)
-		lines = append(lines, spaces.Embedding{Event: e.ID, Seq: e.Seq, Vector: spaces.EmbeddingVector{int8(i), -127, 127}})
+		lines = append(lines, spaces.MessageEmbedding{Event: e.ID, Seq: e.Seq, Vector: spaces.EmbeddingVector{int8(i), -127, 127}})
 	}
-	known := func(model string, after, upto int64, want ...spaces.Embedding) {
+	known := func(model string, after, upto int64, want ...spaces.MessageEmbedding) {
 		t.Helper()
 		got, err := w.s.Shell.Meanings(t.Context(), room, model, after, upto)
 		w.ok(err)
@@ -32,7 +32,7 @@ func meanings(t *testing.T, w *world) {
 		}
 	}
 	upto := lines[2].Seq
-	meant := spaces.EmbeddingResult{Space: room, Model: "small", Upto: upto, All: lines, Usage: spaces.Usage{Prompt: 12, Calls: 1}, At: w.now}
+	meant := spaces.EmbeddingResult{Space: room, Model: "small", Upto: upto, All: lines, Usage: spaces.TokenUsage{Prompt: 12, Calls: 1}, At: w.now}
 	before, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room)
 	w.ok(err)
 	w.ok(w.s.Shell.Mean(t.Context(), meant))
@@ -44,14 +44,14 @@ func meanings(t *testing.T, w *world) {
 	known("small", 0, upto)
 	known("large", 0, upto, lines...)
 
-	w.record(w.fact(room, "zoe", spaces.Edited{Ref: said[0].Ref, Text: "we sail on saturday"}))
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Ref: said[0].Ref, Text: "we sail on saturday"}))
 	known("large", 0, upto, lines[1], lines[2])
 	w.is(w.s.Shell.Mean(t.Context(), meant), spaces.ErrStale)
 	known("large", 0, upto, lines[1], lines[2])
-	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: said[1].Ref}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Ref: said[1].Ref}))
 	known("large", 0, upto, lines[2])
 
-	w.ok(w.s.Shell.Mean(t.Context(), spaces.EmbeddingResult{Space: room, Model: "large", Usage: spaces.Usage{Prompt: 3, Calls: 1}, At: w.now}))
+	w.ok(w.s.Shell.Mean(t.Context(), spaces.EmbeddingResult{Space: room, Model: "large", Usage: spaces.TokenUsage{Prompt: 3, Calls: 1}, At: w.now}))
 	after, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room)
 	w.ok(err)
 	if after.All != before.All+3*12+3 || after.Space != before.Space+3*12+3 || after.Agent != before.Agent {

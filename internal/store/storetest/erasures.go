@@ -29,7 +29,7 @@ var erasureTests = map[string]func(*testing.T, *world){
 
 // lived has the mind live a run of one step over what woke it, with turns and a
 // summary; zero is one that stays open.
-func (w *world) lived(room spaces.SpaceID, rest string, turns []spaces.TranscriptTurn, inner ...spaces.Body) spaces.CycleID {
+func (w *world) lived(room spaces.SpaceID, rest string, turns []spaces.TranscriptTurn, inner ...spaces.EventBody) spaces.CycleID {
 	w.t.Helper()
 	c := w.step(w.woken(ada, room), 0)
 	c.Turns, c.Inner = turns, inner
@@ -54,7 +54,7 @@ func (w *world) erase(e spaces.Event, since time.Time, words ...string) {
 }
 
 // told is what an operator is shown of a message that ada was shown.
-func (w *world) told(id spaces.EventID) spaces.Body {
+func (w *world) told(id spaces.EventID) spaces.EventBody {
 	w.t.Helper()
 	told, err := w.s.Memories.Told(w.t.Context(), ada, []spaces.EventID{id})
 	w.ok(err)
@@ -69,12 +69,12 @@ func (w *world) told(id spaces.EventID) spaces.Body {
 func erasedFile(t *testing.T, w *world) {
 	room := w.family()
 	it := w.message(room, "zoe", "")
-	it.Event.Body = spaces.Said{Command: "/show", Args: "the will", Attachments: []spaces.Attachment{{Kind: "document", ID: "f1", Name: "will.pdf"}}}
+	it.Event.Body = spaces.MessagePosted{Command: "/show", Args: "the will", Attachments: []spaces.FileAttachment{{Kind: "document", ID: "f1", Name: "will.pdf"}}}
 	w.record(it)
 	photo := w.last(room)
 	w.lived(room, "Looked.", saw(photo, "zoe: [will.pdf]"))
 	w.erase(photo, time.Time{})
-	said := w.told(photo.ID).(spaces.Said)
+	said := w.told(photo.ID).(spaces.MessagePosted)
 	if said.Text != "[deleted]" || said.Args != "" || len(said.Attachments) != 0 {
 		t.Errorf("it is still %+v", said)
 	}
@@ -84,16 +84,16 @@ func erasedFile(t *testing.T, w *world) {
 func erasedVoice(t *testing.T, w *world) {
 	room := w.family()
 	voice := w.say(room, "zoe", "")
-	w.record(w.fact(room, "zoe", spaces.Transcribed{Target: voice.ID, File: "f1", Text: "the key is under the pot", Model: "ear"}))
+	w.record(w.fact(room, "zoe", spaces.VoiceTranscribed{Target: voice.ID, File: "f1", Text: "the key is under the pot", Model: "ear"}))
 	heard := w.last(room)
-	w.lived(room, "Listened.", saw(voice, "zoe: the key is under the pot"), spaces.Noted{Text: "so: the key is under the pot"})
+	w.lived(room, "Listened.", saw(voice, "zoe: the key is under the pot"), spaces.NoteAdded{Text: "so: the key is under the pot"})
 	w.erase(voice, time.Time{}, "the key is under the pot")
-	if b, _ := w.told(heard.ID).(spaces.Transcribed); b.Text != "[deleted]" {
+	if b, _ := w.told(heard.ID).(spaces.VoiceTranscribed); b.Text != "[deleted]" {
 		t.Errorf("what was heard is still %+v", b)
 	}
 	own, err := w.s.Shell.Self(t.Context(), ada)
 	w.ok(err)
-	if b, _ := own[len(own)-1].Body.(spaces.Noted); b.Text != "so: [deleted]" {
+	if b, _ := own[len(own)-1].Body.(spaces.NoteAdded); b.Text != "so: [deleted]" {
 		t.Errorf("noted is still %+v", own)
 	}
 }
@@ -105,9 +105,9 @@ func erasedThoughts(t *testing.T, w *world) {
 	room := w.family()
 	secret := w.say(room, "zoe", words)
 	w.lived(room, "Noted.", saw(secret, "zoe: "+words),
-		spaces.Remembered{ID: "m1", Fact: fact, Sources: []spaces.EventID{secret.ID}}, spaces.Remembered{ID: "m2", Fact: "Bob knows " + words},
-		spaces.Noted{Text: "so " + words}, spaces.Noted{Text: "so " + fact}, spaces.Goal{Text: "find out whether " + words},
-		spaces.Bookmarked{Label: "where " + words})
+		spaces.MemoryAdded{ID: "m1", Fact: fact, Sources: []spaces.EventID{secret.ID}}, spaces.MemoryAdded{ID: "m2", Fact: "Bob knows " + words},
+		spaces.NoteAdded{Text: "so " + words}, spaces.NoteAdded{Text: "so " + fact}, spaces.GoalSet{Text: "find out whether " + words},
+		spaces.BookmarkSet{Label: "where " + words})
 	w.erase(secret, time.Time{}, words)
 	own, err := w.s.Shell.Self(t.Context(), ada)
 	w.ok(err)
@@ -125,7 +125,7 @@ func erasedKeyframe(t *testing.T, w *world) {
 	w.now = w.now.Add(time.Hour)
 	secret := w.say(room, "zoe", "my pin is 1234")
 	k := spaces.Keyframe{Mind: ada, Text: "she said my pin is 1234", Refs: []spaces.EventID{secret.ID}, At: w.now.Add(-time.Hour)}
-	w.ok(w.s.Shell.Cut(t.Context(), holder, k, spaces.Compacted{}))
+	w.ok(w.s.Shell.Cut(t.Context(), holder, k, spaces.ContextCompacted{}))
 	w.now = k.At
 	w.lived(room, "She has my pin is 1234.", []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "hm"}})
 	w.erase(secret, time.Time{}, "my pin is 1234")
@@ -189,10 +189,10 @@ func erasedWhere(t *testing.T, w *world) {
 func erasedUnseen(t *testing.T, w *world) {
 	room := w.family()
 	early := w.say(room, "zoe", "the key is under the pot")
-	w.record(w.fact(room, "zoe", spaces.Edited{Target: early.ID, Text: "the key is under the mat"}))
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Target: early.ID, Text: "the key is under the mat"}))
 	w.say(room, "zoe", "hello")
 	id := w.lived(room, "", nil)
-	w.record(w.fact(room, "zoe", spaces.Deleted{Target: early.ID}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Target: early.ID}))
 	run, err := w.s.Run(t.Context(), string(id))
 	w.ok(err)
 	text, err := json.Marshal(run.Events)
@@ -210,7 +210,7 @@ func erasedLong(t *testing.T, w *world) {
 	secret := w.say(room, "zoe", words)
 	c := w.step(w.woken(ada, room), 0)
 	c.Step.Shown = &spaces.FrameSources{Tail: "recalled: " + words, Refs: []spaces.EventID{secret.ID}}
-	c.Inner = []spaces.Body{spaces.Noted{Text: "so " + words}}
+	c.Inner = []spaces.EventBody{spaces.NoteAdded{Text: "so " + words}}
 	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "she said " + words}}
 	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "She said " + words + "."}
 	w.commit(c)
@@ -260,13 +260,13 @@ func erasedShown(t *testing.T, w *world) {
 	room := w.family()
 	secret := w.say(room, "zoe", "my pin is 1234")
 	w.say(room, "zoe", "hello")
-	w.record(w.fact(room, "zoe", spaces.Edited{Target: secret.ID, Text: "my pin is 4321"}))
-	w.record(w.fact(room, "zoe", spaces.Deleted{Target: secret.ID}))
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Target: secret.ID, Text: "my pin is 4321"}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Target: secret.ID}))
 	words := func(e spaces.Event) []string {
-		if b, ok := e.Body.(spaces.Said); ok {
+		if b, ok := e.Body.(spaces.MessagePosted); ok {
 			return []string{b.Text}
 		}
-		if b, ok := e.Body.(spaces.Edited); ok {
+		if b, ok := e.Body.(spaces.MessageEdited); ok {
 			return []string{b.Text}
 		}
 		return nil

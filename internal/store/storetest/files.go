@@ -21,9 +21,9 @@ var shelfTests = map[string]func(*testing.T, *world){
 func (w *world) showing(space spaces.SpaceID, files ...string) spaces.Event {
 	w.t.Helper()
 	m := w.message(space, "zoe", "look")
-	said := spaces.Said{Text: "look", Attachments: []spaces.Attachment{{Kind: "location", Name: "1, 2"}}}
+	said := spaces.MessagePosted{Text: "look", Attachments: []spaces.FileAttachment{{Kind: "location", Name: "1, 2"}}}
 	for _, f := range files {
-		said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
+		said.Attachments = append(said.Attachments, spaces.FileAttachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
 	}
 	m.Event.Body, m.Event.Thread = said, "t1"
 	w.record(m)
@@ -103,8 +103,8 @@ func fileMissing(t *testing.T, w *world) {
 	w.shelve(o)
 	w.shelve(o)
 	told := w.last(room)
-	want := spaces.Unreadable{What: spaces.AttachmentMissing, Reason: "photo f1.jpg: it is too large"}
-	if diff := cmp.Diff(spaces.Body(want), told.Body); diff != "" || told.ReplyTo != shown.ID || told.Thread != "t1" {
+	want := spaces.UnreadableUpdate{What: spaces.AttachmentMissing, Reason: "photo f1.jpg: it is too large"}
+	if diff := cmp.Diff(spaces.EventBody(want), told.Body); diff != "" || told.ReplyTo != shown.ID || told.Thread != "t1" {
 		t.Errorf("told %+v (-want +got):\n%s", told, diff)
 	}
 	if n := len(w.log(room)); n != int(told.Seq) || told.Seq != shown.Seq+1 {
@@ -150,10 +150,10 @@ func fileForgotten(t *testing.T, w *world) {
 	}
 	known("before", true, true, true)
 	counts("before", 0, 27)
-	w.record(w.fact(room, "zoe", spaces.Deleted{Target: first.ID}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Target: first.ID}))
 	known("one is deleted", true, false, true) // f1 has the content as well
 	counts("one is deleted", 0, 27)
-	w.record(w.fact(room, "zoe", spaces.Deleted{Target: second.ID}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Target: second.ID}))
 	known("both are", false, false, false)
 	counts("both are", 2, 0)
 	w.shelve(media.FetchResult{File: media.PendingFile{Account: account, ID: "f9"}, State: media.FileStored, At: w.now, Hash: "xyz", Bytes: 1})
@@ -166,7 +166,7 @@ func fileForgotten(t *testing.T, w *world) {
 	c := w.step(wake, 0)
 	taken := w.reply(wake, "")
 	taken.Kind, taken.Target = spaces.ActDelete, third.ID
-	c.Effect = []spaces.Effect{taken}
+	c.Effect = []spaces.RoomEffect{taken}
 	w.commit(c)
 	w.rest(wake, 1)
 	known("an agent deleted it", false, false, false)

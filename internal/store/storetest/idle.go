@@ -78,7 +78,7 @@ func idleTimes(t *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	nap, due := w.step(wake, 0), w.now.Add(time.Hour)
-	nap.Timers = []spaces.Timer{{ID: "nap", Mind: ada, Kind: spaces.TimerSleep, Due: due, Cycle: wake.Cycle.ID}}
+	nap.Timers = []spaces.WakeTimer{{ID: "nap", Mind: ada, Kind: spaces.TimerSleep, Due: due, Cycle: wake.Cycle.ID}}
 	w.commit(nap)
 	w.rest(wake, 1)
 	w.say(room, "zoe", "are you there?")
@@ -108,7 +108,7 @@ func idleTimes(t *testing.T, w *world) {
 // what waits for its time, for what is before it or for its receipt is not.
 func idleQueues(t *testing.T, w *world) {
 	room, began := w.family(), w.now
-	w.speak(room, spaces.Effect{Text: "one"}, spaces.Effect{Text: "two"})
+	w.speak(room, spaces.RoomEffect{Text: "one"}, spaces.RoomEffect{Text: "two"})
 	want := func(why string, queues ...alerts.UnclaimedQueue) {
 		t.Helper()
 		if diff := cmp.Diff(queues, w.idle().Queues, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(alerts.UnclaimedQueue{}, "First")); diff != "" {

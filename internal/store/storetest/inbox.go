@@ -57,9 +57,9 @@ func claimedAtOnce(t *testing.T, w *world) {
 	var asked []spaces.PendingWork
 	done, err := w.s.Border.Record(t.Context(), spaces.IngestBatch{
 		Account: account, Items: []spaces.IngestItem{w.message(room, "zoe", "one"), w.message(other, "zoe", "two")}, At: w.now,
-		Claims: func(ws []spaces.PendingWork) []spaces.Claim {
+		Claims: func(ws []spaces.PendingWork) []spaces.WakeClaim {
 			asked = slices.Clone(ws)
-			return []spaces.Claim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: wakeAll}}
+			return []spaces.WakeClaim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: wakeAll}}
 		},
 	})
 	w.ok(err)
@@ -104,7 +104,7 @@ func claimTakesAll(t *testing.T, w *world) {
 		Upto: cursor, Authority: spaces.OfMember, Started: w.now,
 	}
 	testutil.Same(t, "cycle", want, wake.Cycle)
-	if wake.Lease != (spaces.Lease{Mind: ada, Space: room, Holder: holder, Epoch: 1, Expires: w.now.Add(ttl)}) {
+	if wake.Lease != (spaces.MindLease{Mind: ada, Space: room, Holder: holder, Epoch: 1, Expires: w.now.Add(ttl)}) {
 		t.Errorf("lease %+v", wake.Lease)
 	}
 	testutil.Same(t, "events", []spaces.Event{one, two}, wake.Events)
@@ -151,7 +151,7 @@ func gateGiven(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	hello := w.say(room, "zoe", "hello")
 	answer := w.answer(ada, room, "hi")
-	w.record(w.fact(room, "zoe", spaces.Reacted{Target: hello.ID, Emoji: "👍"}))
+	w.record(w.fact(room, "zoe", spaces.ReactionAdded{Target: hello.ID, Emoji: "👍"}))
 	reply := w.message(room, "zoe", "how are you?")
 	reply.Event.ReplyTo = answer.ID
 	w.record(reply)
@@ -253,7 +253,7 @@ func yielded(t *testing.T, w *world) {
 func (w *world) refused(c spaces.StepCommit) {
 	w.t.Helper()
 	before := w.log(c.Lease.Mind.Inner(), c.Lease.Mind.Branch())
-	c.Inner = []spaces.Body{spaces.Thought{Text: "too late"}}
+	c.Inner = []spaces.EventBody{spaces.ThoughtRecorded{Text: "too late"}}
 	_, err := w.s.Shell.Commit(w.t.Context(), c)
 	w.is(err, spaces.ErrLeaseLost)
 	if after := w.log(c.Lease.Mind.Inner(), c.Lease.Mind.Branch()); len(after) != len(before) {
@@ -278,8 +278,8 @@ func givenUp(t *testing.T, w *world) {
 	if wake.Cycle.ID == id || len(wake.Rows) != 1 || wake.Rows[0].Event != next.ID {
 		t.Errorf("rows %+v, want the next message alone and not %s", wake.Rows, poison.ID)
 	}
-	stopped := slices.ContainsFunc(w.inner(ada), func(b spaces.Body) bool {
-		s, ok := b.(spaces.Stopped)
+	stopped := slices.ContainsFunc(w.inner(ada), func(b spaces.EventBody) bool {
+		s, ok := b.(spaces.CycleStopped)
 		return ok && s.Cycle == id && s.Reason == spaces.StopCoordinator
 	})
 	if !stopped {
@@ -320,7 +320,7 @@ func brokeOff(t *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	first := w.woken(ada, room)
 	again := func(who string) *spaces.Wake {
-		wake, err := w.s.Shell.Claim(t.Context(), spaces.Claim{Mind: ada, Space: room, Holder: who, TTL: ttl, At: w.now, Judge: wakeAll, Again: true})
+		wake, err := w.s.Shell.Claim(t.Context(), spaces.WakeClaim{Mind: ada, Space: room, Holder: who, TTL: ttl, At: w.now, Judge: wakeAll, Again: true})
 		w.ok(err)
 		return wake
 	}
@@ -365,15 +365,15 @@ func knocking(t *testing.T, w *world) {
 	room := w.family()
 	m := w.message(room, "zoe", "hello")
 	quiet := []spaces.IngestItem{
-		w.fact(room, "zoe", spaces.Renamed{Title: "New"}), w.fact(room, "zoe", spaces.Pinned{Ref: m.Ref}),
-		w.fact(room, "", spaces.Gap{Reason: "outage"}),
+		w.fact(room, "zoe", spaces.SpaceRenamed{Title: "New"}), w.fact(room, "zoe", spaces.MessagePinned{Ref: m.Ref}),
+		w.fact(room, "", spaces.HistoryGap{Reason: "outage"}),
 	}
 	w.record(m)
 	w.rest(w.woken(ada, room), 0)
 	if got := w.record(quiet...); got.New != 3 || len(got.Wakes) != 0 {
 		t.Errorf("recorded %+v, want nobody brought to", got)
 	}
-	got := w.record(w.fact(room, "zoe", spaces.Edited{Ref: m.Ref, Text: "hello!"}), w.fact(room, "zoe", spaces.Deleted{Ref: m.Ref}))
+	got := w.record(w.fact(room, "zoe", spaces.MessageEdited{Ref: m.Ref, Text: "hello!"}), w.fact(room, "zoe", spaces.MessageDeleted{Ref: m.Ref}))
 	if len(got.Wakes) != 1 {
 		t.Errorf("recorded %+v, want an edit and a delete brought to ada", got)
 	}
@@ -402,7 +402,7 @@ func stoppedChain(t *testing.T, w *world) {
 	answer := w.answer(ada, room, "hi")
 	w.ok(w.s.Shell.Stop(t.Context(), e.ID))
 	var got spaces.ChainUsage
-	_, err := w.s.Shell.Claim(t.Context(), spaces.Claim{
+	_, err := w.s.Shell.Claim(t.Context(), spaces.WakeClaim{
 		Mind: bea, Space: room, Holder: holder, TTL: ttl, At: w.now,
 		Judge: func(j spaces.GateInput) []spaces.GateDecision { got = j.Roots[answer.Root]; return wakeNone(j) },
 	})
@@ -480,8 +480,8 @@ func claimUndone(t *testing.T, w *world) {
 	}
 	done, err := w.s.Border.Record(t.Context(), spaces.IngestBatch{
 		Account: account, Items: []spaces.IngestItem{w.message(room, "zoe", "one"), w.message(room, "zoe", "two")}, At: w.now,
-		Claims: func([]spaces.PendingWork) []spaces.Claim {
-			return []spaces.Claim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: half}}
+		Claims: func([]spaces.PendingWork) []spaces.WakeClaim {
+			return []spaces.WakeClaim{{Mind: ada, Space: room, Holder: holder, TTL: ttl, At: w.now, Judge: half}}
 		},
 	})
 	w.ok(err)

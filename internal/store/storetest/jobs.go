@@ -21,18 +21,18 @@ var jobTests = map[string]func(*testing.T, *world){
 	"JobGivenBackKeepsWhatWasAskedFor": jobGivenBack,
 }
 
-// Jobs is what a runner, its operators and its viewers ask of a store.
-type Jobs interface {
+// JobStore is what a runner, its operators and its viewers ask of a store.
+type JobStore interface {
 	jobs.Store
-	jobs.Queue
-	jobs.Reader
+	jobs.JobQueue
+	jobs.JobReader
 }
 
 // addJob adds an import of 100 messages.
 func (w *world) addJob(subject string) jobs.Job {
 	w.t.Helper()
 	j, err := w.s.Jobs.Add(w.t.Context(), jobs.Job{
-		Kind: "import", Subject: subject, Args: []byte(`{"file":"x"}`), Progress: jobs.Progress{Total: 100, Unit: "messages"},
+		Kind: "import", Subject: subject, Args: []byte(`{"file":"x"}`), JobProgress: jobs.JobProgress{Total: 100, Unit: "messages"},
 	}, w.now)
 	w.ok(err)
 	return j
@@ -40,12 +40,12 @@ func (w *world) addJob(subject string) jobs.Job {
 
 func (w *world) claimJob(id int64, holder string) *jobs.Job {
 	w.t.Helper()
-	j, err := w.s.Jobs.Claim(w.t.Context(), jobs.Claim{ID: id, Kinds: []string{"import"}, Holder: holder, TTL: time.Minute, At: w.now})
+	j, err := w.s.Jobs.Claim(w.t.Context(), jobs.JobClaim{ID: id, Kinds: []string{"import"}, Holder: holder, TTL: time.Minute, At: w.now})
 	w.ok(err)
 	return j
 }
 
-func (w *world) jobState(id int64, want jobs.State) jobs.Job {
+func (w *world) jobState(id int64, want jobs.JobState) jobs.Job {
 	w.t.Helper()
 	j, err := w.s.Jobs.Job(w.t.Context(), id)
 	w.ok(err)
@@ -65,7 +65,7 @@ func jobOnce(t *testing.T, w *world) {
 	if other := w.claimJob(j.ID, "two"); other != nil {
 		t.Errorf("two holders: %+v", other)
 	}
-	j.Progress = jobs.Progress{Done: 42, Total: 200, Unit: "messages", Cursor: []byte("m42"), Note: "the platform asks to wait", Until: w.now.Add(time.Hour)}
+	j.JobProgress = jobs.JobProgress{Done: 42, Total: 200, Unit: "messages", Cursor: []byte("m42"), Note: "the platform asks to wait", Until: w.now.Add(time.Hour)}
 	j.Rate = 3.5
 	w.now = w.now.Add(30 * time.Second)
 	w.ok(w.s.Jobs.Save(t.Context(), *j, time.Minute, w.now))
@@ -74,7 +74,7 @@ func jobOnce(t *testing.T, w *world) {
 		t.Error("saving did not extend the lease")
 	}
 	got := w.jobState(j.ID, jobs.Running)
-	if diff := cmp.Diff(j.Progress, got.Progress); diff != "" || got.Rate != 3.5 || got.Holder != "one" {
+	if diff := cmp.Diff(j.JobProgress, got.JobProgress); diff != "" || got.Rate != 3.5 || got.Holder != "one" {
 		t.Errorf("progress (-want +got):\n%s", diff)
 	}
 	w.ok(w.s.Jobs.End(t.Context(), *j, jobs.Done, w.now))
@@ -107,7 +107,7 @@ func jobTaken(t *testing.T, w *world) {
 }
 
 func jobAsked(t *testing.T, w *world) {
-	for want, says := range map[jobs.State]error{jobs.Paused: jobs.ErrPaused, jobs.Cancelled: jobs.ErrCancelled} {
+	for want, says := range map[jobs.JobState]error{jobs.Paused: jobs.ErrPaused, jobs.Cancelled: jobs.ErrCancelled} {
 		w.addJob("a")
 		j := w.claimJob(0, "one")
 		got, err := w.s.Jobs.Ask(t.Context(), j.ID, want, w.now)
@@ -152,7 +152,7 @@ func jobOver(t *testing.T, w *world) {
 
 func jobsInTurn(t *testing.T, w *world) {
 	a, b := w.addJob("a"), w.addJob("b")
-	other, err := w.s.Jobs.Claim(t.Context(), jobs.Claim{Kinds: []string{"backfill"}, Holder: "one", TTL: time.Minute, At: w.now})
+	other, err := w.s.Jobs.Claim(t.Context(), jobs.JobClaim{Kinds: []string{"backfill"}, Holder: "one", TTL: time.Minute, At: w.now})
 	w.ok(err)
 	if other != nil {
 		t.Errorf("a runner was given a kind it does not know: %+v", other)

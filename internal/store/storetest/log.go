@@ -58,7 +58,7 @@ func roomChanged(t *testing.T, w *world) {
 	if got := w.record(again); got.Duplicates != 1 || len(got.Wakes) != 0 {
 		t.Errorf("told again: %+v, want a duplicate that wakes nobody", got)
 	}
-	again.Event.Body = spaces.Said{Text: "hello", Past: true}
+	again.Event.Body = spaces.MessagePosted{Text: "hello", Past: true}
 	if got := w.record(again); got.New != 1 {
 		t.Errorf("read as the past: %+v, want an event", got)
 	}
@@ -80,7 +80,7 @@ func takenBackLater(t *testing.T, w *world) {
 	m := w.message(before, "zoe", "hello")
 	w.record(m)
 	log := w.log(after)
-	gone := w.fact(after, "zoe", spaces.Deleted{Ref: m.Ref})
+	gone := w.fact(after, "zoe", spaces.MessageDeleted{Ref: m.Ref})
 	if got := w.record(gone); got.New != 1 || len(got.Wakes) != 0 {
 		t.Errorf("taken back: %+v, want an event that wakes nobody", got)
 	}
@@ -88,7 +88,7 @@ func takenBackLater(t *testing.T, w *world) {
 		t.Errorf("told again: %+v, want a duplicate", got)
 	}
 	said := w.log(before)
-	if b, ok := said[len(said)-1].Body.(spaces.Deleted); !ok || b.Target != said[len(said)-2].ID {
+	if b, ok := said[len(said)-1].Body.(spaces.MessageDeleted); !ok || b.Target != said[len(said)-2].ID {
 		t.Errorf("its room ends with %+v, want its deletion", said[len(said)-2:])
 	}
 	testutil.Same(t, "the other room", log, w.log(after))
@@ -150,7 +150,7 @@ func replyFindsMessage(t *testing.T, w *world) {
 	orphan := w.message(room, "tom", "and me")
 	orphan.ReplyRef = ref("999")
 	w.record(orphan)
-	if got := w.last(room); got.ReplyTo != "" || got.Body.(spaces.Said).ReplyRef != ref("999") {
+	if got := w.last(room); got.ReplyTo != "" || got.Body.(spaces.MessagePosted).ReplyRef != ref("999") {
 		t.Errorf("reply to an unknown message: %q, %+v", got.ReplyTo, got.Body)
 	}
 }
@@ -159,20 +159,20 @@ func replyFindsMessage(t *testing.T, w *world) {
 func editFindsMessage(t *testing.T, w *world) {
 	room := w.family()
 	first := w.say(room, "zoe", "helo")
-	for _, body := range []spaces.Body{
-		spaces.Edited{Ref: ref("1"), Text: "hello"},
-		spaces.Reacted{Ref: ref("1"), Emoji: "👍"},
-		spaces.Unreacted{Ref: ref("1"), Emoji: "👍"},
-		spaces.Pinned{Ref: ref("1")},
-		spaces.Unpinned{Ref: ref("1")},
-		spaces.Deleted{Ref: ref("1")},
+	for _, body := range []spaces.EventBody{
+		spaces.MessageEdited{Ref: ref("1"), Text: "hello"},
+		spaces.ReactionAdded{Ref: ref("1"), Emoji: "👍"},
+		spaces.ReactionRemoved{Ref: ref("1"), Emoji: "👍"},
+		spaces.MessagePinned{Ref: ref("1")},
+		spaces.MessageUnpinned{Ref: ref("1")},
+		spaces.MessageDeleted{Ref: ref("1")},
 	} {
 		w.record(w.fact(room, "zoe", body))
 		if id, _ := spaces.Target(w.last(room).Body); id != first.ID {
 			t.Errorf("%s is about %q, want %q", body.Kind(), id, first.ID)
 		}
 	}
-	w.record(w.fact(room, "zoe", spaces.Edited{Ref: ref("early"), Text: "x"}))
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Ref: ref("early"), Text: "x"}))
 	if id, where := spaces.Target(w.last(room).Body); id != "" || where != ref("early") {
 		t.Errorf("an edit before its message is about %q at %+v", id, where)
 	}
@@ -191,9 +191,9 @@ func incoherent(t *testing.T, w *world) {
 	}
 	events := w.log(room)
 	tail := events[len(events)-3:]
-	want := []spaces.Kind{spaces.KindUnreadable, spaces.KindUnreadable, spaces.KindSaid}
+	want := []spaces.EventKind{spaces.KindUnreadable, spaces.KindUnreadable, spaces.KindSaid}
 	testutil.Same(t, "kinds", want, kinds(tail))
-	if b := tail[0].Body.(spaces.Unreadable); b.What != "said" || b.Reason == "" || len(b.Raw) == 0 {
+	if b := tail[0].Body.(spaces.UnreadableUpdate); b.What != "said" || b.Reason == "" || len(b.Raw) == 0 {
 		t.Errorf("refusal tells too little: %+v", b)
 	}
 	if got := w.record(lost, orphan); got.Duplicates != 2 {
@@ -204,7 +204,7 @@ func incoherent(t *testing.T, w *world) {
 func stray(t *testing.T, w *world) {
 	room := w.family()
 	got := w.record(w.message("no such space", "zoe", "hello?"), w.message(room, "zoe", "hello"))
-	if got.New != 1 || w.last(room).Body.(spaces.Said).Text != "hello" {
+	if got.New != 1 || w.last(room).Body.(spaces.MessagePosted).Text != "hello" {
 		t.Errorf("recorded %+v, want the message that has a space", got)
 	}
 }
@@ -216,18 +216,18 @@ func fork(t *testing.T, w *world) {
 	w.say(room, "zoe", "two")
 	w.ok(w.s.Fork(t.Context(), room, first.Seq, "rehearsal"))
 	m := w.message(room, "zoe", "instead")
-	m.Event.Branch, m.Ref = "rehearsal", spaces.Ref{}
+	m.Event.Branch, m.Ref = "rehearsal", spaces.MessageRef{}
 	if got := w.record(m); got.New != 1 || len(got.Wakes) != 0 {
 		t.Errorf("recorded %+v on a fork, want one event that wakes nobody", got)
 	}
 	var texts []string
 	for _, e := range w.log(room, "rehearsal") {
-		if b, ok := e.Body.(spaces.Said); ok {
+		if b, ok := e.Body.(spaces.MessagePosted); ok {
 			texts = append(texts, b.Text)
 		}
 	}
 	testutil.Same(t, "the fork reads", []string{"one", "instead"}, texts)
-	if got := w.last(room).Body.(spaces.Said).Text; got != "two" {
+	if got := w.last(room).Body.(spaces.MessagePosted).Text; got != "two" {
 		t.Errorf("the primary branch ends with %q", got)
 	}
 }

@@ -14,14 +14,14 @@ func namedPeople(t *testing.T, w *world) {
 	for _, name := range []string{"zoe", "tom", "ann", "joe"} {
 		w.say(room, name, "hi")
 	}
-	e := spaces.Said{Text: "@eve @zoe @ada @tom @ann @joe", Mentions: []spaces.EntityID{"agent:ada"}, Broadcast: true}
+	e := spaces.MessagePosted{Text: "@eve @zoe @ada @tom @ann @joe", Mentions: []spaces.EntityID{"agent:ada"}, Broadcast: true}
 	m := w.message(room, "zoe", "")
 	m.Event.Body = e
-	m.Mentions = []spaces.Identity{person("eve"), person("zoe"), person("tom"), {Platform: "slack", Scope: "T1", User: "U1", Kind: spaces.Human, Name: "Sue"}, person("ann"), person("joe")}
+	m.Mentions = []spaces.PlatformIdentity{person("eve"), person("zoe"), person("tom"), {Platform: "slack", Scope: "T1", User: "U1", Kind: spaces.Human, Name: "Sue"}, person("ann"), person("joe")}
 	w.record(m)
 	got, broadcast, err := w.s.Border.ResolveMentions(t.Context(), account, w.last(room).ID, nil)
 	w.ok(err)
-	testutil.Same(t, "named", []spaces.Identity{person("zoe"), person("tom"), person("ann")}, got)
+	testutil.Same(t, "named", []spaces.PlatformIdentity{person("zoe"), person("tom"), person("ann")}, got)
 	if !broadcast {
 		t.Error("the message is not shown beside its thread")
 	}
@@ -36,16 +36,16 @@ func namedPeople(t *testing.T, w *world) {
 func namedKin(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "hi")
-	sue := spaces.Identity{Platform: "slack", Scope: "T1", User: "U1", Kind: spaces.Human, Name: "Sue", Handle: "sue.k"}
+	sue := spaces.PlatformIdentity{Platform: "slack", Scope: "T1", User: "U1", Kind: spaces.Human, Name: "Sue", Handle: "sue.k"}
 	m := w.message(room, "zoe", "@Sue")
-	m.Mentions = []spaces.Identity{sue}
+	m.Mentions = []spaces.PlatformIdentity{sue}
 	w.record(m)
 	message := w.last(room).ID
-	named := func() []spaces.Identity {
+	named := func() []spaces.PlatformIdentity {
 		t.Helper()
-		got, _, err := w.s.Border.ResolveMentions(t.Context(), account, message, func(i spaces.Identity) (spaces.Identity, bool) {
+		got, _, err := w.s.Border.ResolveMentions(t.Context(), account, message, func(i spaces.PlatformIdentity) (spaces.PlatformIdentity, bool) {
 			i.Kind, i.Name, i.Handle = "", "", ""
-			return spaces.Identity{Platform: "telegram", User: "u-susan"}, i == spaces.Identity{Platform: "slack", Scope: "T1", User: "U1"}
+			return spaces.PlatformIdentity{Platform: "telegram", User: "u-susan"}, i == spaces.PlatformIdentity{Platform: "slack", Scope: "T1", User: "U1"}
 		})
 		w.ok(err)
 		return got
@@ -54,7 +54,7 @@ func namedKin(t *testing.T, w *world) {
 		t.Errorf("somebody who is not in the room is called: %+v", got)
 	}
 	w.say(room, "susan", "here")
-	want := []spaces.Identity{
+	want := []spaces.PlatformIdentity{
 		{Platform: "telegram", User: "u-susan", Kind: spaces.Human, Name: "Sue"},
 		{Platform: "telegram", User: "u-susan", Kind: spaces.Human, Name: "sue.k"},
 	}

@@ -44,7 +44,7 @@ func OpenStore(t *testing.T, open func(ctx context.Context, lives bool) (*sqlsto
 			end(t, clean)
 			return OpenStore(t, open)
 		},
-		Upkeep: func(t *testing.T, clean bool, do func(Border)) Store {
+		Upkeep: func(t *testing.T, clean bool, do func(BridgeStore)) Store {
 			t.Helper()
 			end(t, clean)
 			command := OpenForTest(t, func(ctx context.Context) (*sqlstore.Store, error) { return open(ctx, false) })

@@ -53,7 +53,7 @@ func (w *world) settle(s ...activity.SendResult) {
 // sent is the settlement of an action's last part.
 func (w *world) sent(a spaces.Action) activity.SendResult {
 	w.n++
-	return activity.SendResult{Action: a.ID, State: spaces.ActionSent, Ref: spaces.Ref{Account: a.Account, Chat: a.Chat, Message: "own-" + strconv.Itoa(w.n)}}
+	return activity.SendResult{Action: a.ID, State: spaces.ActionSent, Ref: spaces.MessageRef{Account: a.Account, Chat: a.Chat, Message: "own-" + strconv.Itoa(w.n)}}
 }
 
 func (w *world) settleAll(actions []spaces.Action) {
@@ -65,7 +65,7 @@ func (w *world) settleAll(actions []spaces.Action) {
 
 // speak has the agent say things in one cycle, each in a thread of its own
 // choice, and returns their events.
-func (w *world) speak(room spaces.SpaceID, effects ...spaces.Effect) []spaces.Event {
+func (w *world) speak(room spaces.SpaceID, effects ...spaces.RoomEffect) []spaces.Event {
 	w.t.Helper()
 	w.say(room, "zoe", "speak")
 	wake := w.woken(ada, room)
@@ -93,7 +93,7 @@ func leavesAtOnce(t *testing.T, w *world) {
 	c := w.step(wake, 0)
 	first, second, held := w.reply(wake, "first"), w.reply(wake, "second"), w.reply(wake, "held")
 	held.Policy, held.Thread = spaces.Hold, "t"
-	c.Effect = []spaces.Effect{first, second, held}
+	c.Effect = []spaces.RoomEffect{first, second, held}
 	var offered []string
 	c.Leaves = func(a spaces.Action) bool { offered = append(offered, a.Text); return true }
 	done := w.commit(c)
@@ -135,7 +135,7 @@ func texts(actions []spaces.Action) []string {
 // I7, SEQ-97
 func laneOrder(t *testing.T, w *world) {
 	room := w.family()
-	events := w.speak(room, spaces.Effect{Text: "one"}, spaces.Effect{Text: "two"}, spaces.Effect{Text: "three"})
+	events := w.speak(room, spaces.RoomEffect{Text: "one"}, spaces.RoomEffect{Text: "two"}, spaces.RoomEffect{Text: "three"})
 	var got []string
 	for range 3 {
 		due := w.due()
@@ -149,7 +149,7 @@ func laneOrder(t *testing.T, w *world) {
 		w.settleAll(due)
 	}
 	testutil.Same(t, "order", []string{"one", "two", "three"}, got)
-	d, ok := w.last(room).Body.(spaces.Delivered)
+	d, ok := w.last(room).Body.(spaces.ActionDelivered)
 	if !ok || d.Message != events[2].ID || len(d.Refs) != 1 {
 		t.Errorf("last event %+v, want the third delivered", w.last(room).Body)
 	}
@@ -160,7 +160,7 @@ func laneOrder(t *testing.T, w *world) {
 
 func lanesApart(t *testing.T, w *world) {
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "a1", Thread: "a"}, spaces.Effect{Text: "a2", Thread: "a"}, spaces.Effect{Text: "b1", Thread: "b"})
+	w.speak(room, spaces.RoomEffect{Text: "a1", Thread: "a"}, spaces.RoomEffect{Text: "a2", Thread: "a"}, spaces.RoomEffect{Text: "b1", Thread: "b"})
 	first := w.due()
 	testutil.Same(t, "due", []string{"a1", "b1"}, texts(first))
 	w.settle(activity.SendResult{Action: first[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
@@ -177,7 +177,7 @@ func lanesApart(t *testing.T, w *world) {
 // F43: what waits is not held up by as much as the clock was put back while nothing ran.
 func clockPutBack(t *testing.T, w *world) {
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "one"})
+	w.speak(room, spaces.RoomEffect{Text: "one"})
 	w.settle(activity.SendResult{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
 	for _, back := range []time.Duration{0, 6 * time.Hour} {
 		at, want := w.now.Add(-back), []string(nil)
@@ -199,7 +199,7 @@ func clockPutBack(t *testing.T, w *world) {
 func clockIsPutBack(t *testing.T, w *world) {
 	const half = 30 * time.Minute
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "one"})
+	w.speak(room, spaces.RoomEffect{Text: "one"})
 	w.settle(activity.SendResult{Action: w.due()[0].ID, State: spaces.ActionReady, NotBefore: w.now.Add(half), Code: "limited"})
 	for _, back := range []time.Duration{time.Minute, 20 * time.Minute} {
 		w.now = w.now.Add(-back)
@@ -220,7 +220,7 @@ func clockIsPutBack(t *testing.T, w *world) {
 // K19
 func parts(t *testing.T, w *world) {
 	room := w.family()
-	event := w.speak(room, spaces.Effect{Text: "long"})[0]
+	event := w.speak(room, spaces.RoomEffect{Text: "long"})[0]
 	a := w.due()[0]
 	for n := range 2 {
 		part := activity.SendResult{Action: a.ID, State: spaces.ActionSending, Part: n + 1, Ref: ref("p" + strconv.Itoa(n))}
@@ -243,8 +243,8 @@ func parts(t *testing.T, w *world) {
 		t.Fatalf("the last part is due as %+v, want its second attempt, and nothing of it to be there", again)
 	}
 	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionSent, Part: 4, Ref: ref("p3")})
-	want := []spaces.Ref{ref("p0"), ref("p1"), ref("p2"), ref("p3")}
-	if d := w.last(room).Body.(spaces.Delivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
+	want := []spaces.MessageRef{ref("p0"), ref("p1"), ref("p2"), ref("p3")}
+	if d := w.last(room).Body.(spaces.ActionDelivered); !cmp.Equal(d.Refs, want) || d.Message != event.ID {
 		t.Errorf("delivered %+v, want all four parts", d)
 	}
 	where, _, err := w.s.Border.MessageRefs(t.Context(), account, chat, event.ID)
@@ -260,7 +260,7 @@ func parts(t *testing.T, w *world) {
 
 // F45
 func retry(t *testing.T, w *world) {
-	w.speak(w.family(), spaces.Effect{Text: "x"})
+	w.speak(w.family(), spaces.RoomEffect{Text: "x"})
 	a := w.due()[0]
 	at := w.now.Add(30 * time.Second)
 	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionReady, NotBefore: at, Code: "limited", Reason: "wait"})
@@ -282,7 +282,7 @@ func retry(t *testing.T, w *world) {
 }
 
 func noAttempt(t *testing.T, w *world) {
-	w.speak(w.family(), spaces.Effect{Text: "x"})
+	w.speak(w.family(), spaces.RoomEffect{Text: "x"})
 	for range 3 {
 		a := w.due()[0]
 		if a.Attempts != 1 {
@@ -296,9 +296,9 @@ func noAttempt(t *testing.T, w *world) {
 // SEQ-96
 func everyChat(t *testing.T, w *world) {
 	o := opening("family", "ada")
-	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Live: true})
+	o.Chats = append(o.Chats, spaces.ChatMapping{Account: account, Chat: other, Live: true})
 	room := w.open(o)
-	event := w.speak(room, spaces.Effect{Text: "to all"})[0]
+	event := w.speak(room, spaces.RoomEffect{Text: "to all"})[0]
 	due := w.due()
 	if len(due) != 2 || due[0].Chat != chat || due[1].Chat != other || due[1].Ordinal != 1 || due[1].Event != event.ID {
 		t.Fatalf("due %+v, want one a chat", due)
@@ -314,7 +314,7 @@ func everyChat(t *testing.T, w *world) {
 func notice(t *testing.T, w *world) {
 	room := w.family()
 	before := len(w.log(room))
-	n := spaces.Notice{Key: "pairing|X", Account: account, Chat: "777", Thread: "t", Text: "Your code", At: w.now, Expires: w.now.Add(time.Minute)}
+	n := spaces.ProcessNotice{Key: "pairing|X", Account: account, Chat: "777", Thread: "t", Text: "Your code", At: w.now, Expires: w.now.Add(time.Minute)}
 	w.ok(w.s.Border.Post(t.Context(), n))
 	w.ok(w.s.Border.Post(t.Context(), n))
 	due := w.due()

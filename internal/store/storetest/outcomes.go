@@ -12,14 +12,14 @@ import (
 // SEQ-99, F46
 func failure(t *testing.T, w *world) {
 	room := w.family()
-	events := w.speak(room, spaces.Effect{Text: "bad"}, spaces.Effect{Text: "good"})
+	events := w.speak(room, spaces.RoomEffect{Text: "bad"}, spaces.RoomEffect{Text: "good"})
 	a := w.due()[0]
 	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."})
-	want := spaces.Failed{Message: events[0].ID, Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."}
-	testutil.Same(t, "last event", spaces.Body(want), w.last(room).Body)
+	want := spaces.SendFailed{Message: events[0].ID, Action: a.ID, State: spaces.ActionFailed, Code: "invalid", Reason: "Too long."}
+	testutil.Same(t, "last event", spaces.EventBody(want), w.last(room).Body)
 	failed, err := w.s.Shell.Failures(t.Context(), ada, morning)
 	w.ok(err)
-	testutil.Same(t, "failures", []spaces.Failed{want}, failed)
+	testutil.Same(t, "failures", []spaces.SendFailed{want}, failed)
 	if later, err := w.s.Shell.Failures(t.Context(), ada, w.now.Add(time.Second)); err != nil || len(later) != 0 {
 		t.Errorf("failures since later %+v, %v", later, err)
 	}
@@ -31,12 +31,12 @@ func failure(t *testing.T, w *world) {
 // I9
 func expiry(t *testing.T, w *world) {
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "old news"})
+	w.speak(room, spaces.RoomEffect{Text: "old news"})
 	w.now = w.now.Add(time.Hour)
 	if got := w.due(); len(got) != 0 {
 		t.Errorf("due %v after the expiry", texts(got))
 	}
-	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionExpired || f.Reason == "" || f.Problem != "TRS-O01" {
+	if f, ok := w.last(room).Body.(spaces.SendFailed); !ok || f.State != spaces.ActionExpired || f.Reason == "" || f.Problem != "TRS-O01" {
 		t.Errorf("last event %+v, want expired", w.last(room).Body)
 	}
 	if _, waits, err := w.s.Border.Next(t.Context(), account); err != nil || waits {
@@ -50,7 +50,7 @@ func expiryBehind(t *testing.T, w *world) {
 	w.say(room, "zoe", "speak")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Effect = []spaces.Effect{w.reply(wake, "lasts"), w.reply(wake, "passes")}
+	c.Effect = []spaces.RoomEffect{w.reply(wake, "lasts"), w.reply(wake, "passes")}
 	c.Effect[0].Expires = time.Time{}
 	w.commit(c)
 	w.rest(wake, 1)
@@ -63,7 +63,7 @@ func expiryBehind(t *testing.T, w *world) {
 	if got := w.due(); len(got) != 0 {
 		t.Errorf("due %v", texts(got))
 	}
-	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionExpired {
+	if f, ok := w.last(room).Body.(spaces.SendFailed); !ok || f.State != spaces.ActionExpired {
 		t.Errorf("last event %+v, want expired", w.last(room).Body)
 	}
 }
@@ -71,7 +71,7 @@ func expiryBehind(t *testing.T, w *world) {
 // K16 … K18, M9
 func recovery(t *testing.T, w *world) {
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "again"}, spaces.Effect{Text: "held", Thread: "t", Policy: spaces.Hold})
+	w.speak(room, spaces.RoomEffect{Text: "again"}, spaces.RoomEffect{Text: "held", Thread: "t", Policy: spaces.Hold})
 	if got := w.due(); len(got) != 2 {
 		t.Fatalf("due %v", texts(got))
 	}
@@ -91,7 +91,7 @@ func recovery(t *testing.T, w *world) {
 	if len(got) != 1 || got[0].Text != "again" || !got[0].Resent {
 		t.Fatalf("recovered %+v, want the one whose policy allows it", got)
 	}
-	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionUnknown || f.Reason == "" {
+	if f, ok := w.last(room).Body.(spaces.SendFailed); !ok || f.State != spaces.ActionUnknown || f.Reason == "" {
 		t.Errorf("last event %+v, want unknown", w.last(room).Body)
 	}
 	copies := 2
@@ -106,12 +106,12 @@ func recovery(t *testing.T, w *world) {
 
 func unknownTold(t *testing.T, w *world) {
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "did it arrive?"}, spaces.Effect{Text: "next"})
+	w.speak(room, spaces.RoomEffect{Text: "did it arrive?"}, spaces.RoomEffect{Text: "next"})
 	a := w.due()[0]
 	w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."})
 	w.settleAll(w.due())
 	w.settle(w.sent(a))
-	if d, ok := w.last(room).Body.(spaces.Delivered); !ok || d.Action != a.ID {
+	if d, ok := w.last(room).Body.(spaces.ActionDelivered); !ok || d.Action != a.ID {
 		t.Errorf("last event %+v, want it delivered after all", w.last(room).Body)
 	}
 }
@@ -119,7 +119,7 @@ func unknownTold(t *testing.T, w *world) {
 // K20, SEQ-98
 func echo(t *testing.T, w *world) {
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "mine"})
+	w.speak(room, spaces.RoomEffect{Text: "mine"})
 	a := w.due()[0]
 	s := w.sent(a)
 	w.settle(s)
@@ -132,7 +132,7 @@ func echo(t *testing.T, w *world) {
 
 func settleTwice(t *testing.T, w *world) {
 	room := w.family()
-	w.speak(room, spaces.Effect{Text: "x"})
+	w.speak(room, spaces.RoomEffect{Text: "x"})
 	s := w.sent(w.due()[0])
 	w.settle(s)
 	before := len(w.log(room))

@@ -13,10 +13,10 @@ func mentions(t *testing.T, w *world) {
 	room := w.family("ada")
 	tom := w.say(room, "tom", "hi").Actor
 	m := w.message(room, "zoe", "@tom and @ada")
-	m.Event.Body = spaces.Said{Text: "@tom and @ada", Mentions: []spaces.EntityID{"agent:ada"}}
-	m.Mentions = []spaces.Identity{person("tom"), person("ann"), person("tom")}
+	m.Event.Body = spaces.MessagePosted{Text: "@tom and @ada", Mentions: []spaces.EntityID{"agent:ada"}}
+	m.Mentions = []spaces.PlatformIdentity{person("tom"), person("ann"), person("tom")}
 	w.record(m)
-	got := w.last(room).Body.(spaces.Said).Mentions
+	got := w.last(room).Body.(spaces.MessagePosted).Mentions
 	if len(got) != 3 || got[0] != "agent:ada" || got[1] != tom {
 		t.Errorf("mentions %v, want ada, %s and somebody new", got, tom)
 	}
@@ -24,22 +24,22 @@ func mentions(t *testing.T, w *world) {
 
 func joinedEach(t *testing.T, w *world) {
 	room := w.family()
-	it := w.fact(room, "zoe", spaces.Joined{})
-	it.Who = []spaces.Identity{person("tom"), person("ann")}
+	it := w.fact(room, "zoe", spaces.MemberJoined{})
+	it.Who = []spaces.PlatformIdentity{person("tom"), person("ann")}
 	if got := w.record(it); got.New != 2 || len(got.Wakes) != 0 {
 		t.Errorf("recorded %+v, want two events that wake nobody", got)
 	}
-	left := w.fact(room, "zoe", spaces.Left{})
-	left.Who = []spaces.Identity{person("tom")}
+	left := w.fact(room, "zoe", spaces.MemberLeft{})
+	left.Who = []spaces.PlatformIdentity{person("tom")}
 	w.record(left)
-	gone := w.last(room).Body.(spaces.Left)
+	gone := w.last(room).Body.(spaces.MemberLeft)
 	if gone.By == "" || gone.By == gone.Who {
 		t.Errorf("left %+v, want who and by whom", gone)
 	}
-	alone := w.fact(room, "ann", spaces.Left{})
-	alone.Who = []spaces.Identity{person("ann")}
+	alone := w.fact(room, "ann", spaces.MemberLeft{})
+	alone.Who = []spaces.PlatformIdentity{person("ann")}
 	w.record(alone)
-	if gone := w.last(room).Body.(spaces.Left); gone.Who == "" || gone.By != "" {
+	if gone := w.last(room).Body.(spaces.MemberLeft); gone.Who == "" || gone.By != "" {
 		t.Errorf("left %+v, want who went by themselves", gone)
 	}
 	if got := w.record(it, left); got.New != 0 {
@@ -58,8 +58,8 @@ func readersFollow(t *testing.T, w *world) {
 	if again := w.say(room, "zoe", "again"); again.Readers != zoe.Readers {
 		t.Errorf("readers changed from %d to %d although nobody came", zoe.Readers, again.Readers)
 	}
-	leave := w.fact(room, "", spaces.Left{})
-	leave.From, leave.Who, leave.Present = spaces.Identity{}, []spaces.Identity{person("nobody here"), person("zoe")}, true
+	leave := w.fact(room, "", spaces.MemberLeft{})
+	leave.From, leave.Who, leave.Present = spaces.PlatformIdentity{}, []spaces.PlatformIdentity{person("nobody here"), person("zoe")}, true
 	if got := w.record(leave); got.New != 1 {
 		t.Errorf("recorded %+v, want that of who is there alone", got)
 	}
@@ -91,12 +91,12 @@ func namesCurrent(t *testing.T, w *world) {
 func boundIdentity(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	w.ok(w.s.Border.Agents(t.Context(), []spaces.Entity{{ID: "agent:ada", Kind: spaces.Agent, Name: "Ada"}}))
-	bot := spaces.Identity{Platform: "telegram", User: "42", Kind: spaces.Bot, Name: "AdaBot", Handle: "ada_bot"}
+	bot := spaces.PlatformIdentity{Platform: "telegram", User: "42", Kind: spaces.Bot, Name: "AdaBot", Handle: "ada_bot"}
 	w.ok(w.s.Border.Bind(t.Context(), bot, "agent:ada"))
 	m := w.message(room, "zoe", "@ada_bot hello")
-	m.Mentions = []spaces.Identity{bot}
+	m.Mentions = []spaces.PlatformIdentity{bot}
 	w.record(m)
-	if got := w.last(room).Body.(spaces.Said).Mentions; !slices.Equal(got, []spaces.EntityID{"agent:ada"}) {
+	if got := w.last(room).Body.(spaces.MessagePosted).Mentions; !slices.Equal(got, []spaces.EntityID{"agent:ada"}) {
 		t.Errorf("mentions %v, want ada", got)
 	}
 	own := w.message(room, "", "said through the account by hand")

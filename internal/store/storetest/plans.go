@@ -16,22 +16,22 @@ var planTests = map[string]func(*testing.T, *world){
 
 // plan has the agent, who is shown some messages, plan something for each full hour
 // and returns the first timer.
-func (w *world) plan(room spaces.SpaceID, note string, shown ...spaces.EventID) spaces.Timer {
+func (w *world) plan(room spaces.SpaceID, note string, shown ...spaces.EventID) spaces.WakeTimer {
 	w.t.Helper()
 	w.say(room, "zoe", "tell us every hour")
 	wake := w.woken(ada, room)
-	timer := spaces.Timer{
+	timer := spaces.WakeTimer{
 		ID: "t1", Mind: ada, Kind: spaces.TimerPlan, Space: room, Note: note, Due: w.now.Truncate(time.Hour).Add(time.Hour), Cycle: wake.Cycle.ID,
 		Plan: "p1", Cron: "0 * * * *",
 	}
 	c := w.step(wake, 0)
-	c.Timers, c.Turns = []spaces.Timer{timer}, []spaces.TranscriptTurn{{Role: spaces.RoleUser, Refs: shown}}
+	c.Timers, c.Turns = []spaces.WakeTimer{timer}, []spaces.TranscriptTurn{{Role: spaces.RoleUser, Refs: shown}}
 	w.commit(c)
 	w.rest(wake, 1)
 	return timer
 }
 
-func (w *world) plans() []spaces.Timer {
+func (w *world) plans() []spaces.WakeTimer {
 	w.t.Helper()
 	plans, err := w.s.Shell.Plans(w.t.Context(), ada, 10)
 	w.ok(err)
@@ -68,7 +68,7 @@ func planRecurs(t *testing.T, w *world) {
 	w.say(w.family(), "zoe", "no more")
 	wake := w.woken(ada, w.family())
 	c := w.step(wake, 0)
-	c.Inner = []spaces.Body{spaces.Forgot{ID: "p1"}}
+	c.Inner = []spaces.EventBody{spaces.MemoryRemoved{ID: "p1"}}
 	w.commit(c)
 	w.rest(wake, 1)
 	w.now = w.now.Add(24 * time.Hour)
@@ -101,7 +101,7 @@ func planHushed(t *testing.T, w *world) {
 	room := w.family()
 	secret := w.say(room, "zoe", "the treasure lies below the old mill")
 	timer := w.plan(room, "tell them: the treasure lies below the old mill", secret.ID)
-	w.record(w.fact(room, "zoe", spaces.Deleted{Target: secret.ID}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Target: secret.ID}))
 	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.RedactionRequest{Event: secret.ID}))
 	for _, p := range w.plans() {
 		if p.Note == timer.Note {

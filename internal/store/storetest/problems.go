@@ -13,8 +13,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// Problems is what the watch asks of a store.
-type Problems interface {
+// AlertStore is what the watch asks of a store.
+type AlertStore interface {
 	alerts.Store
 	alerts.MetricsReader
 }
@@ -111,11 +111,11 @@ func vitals(t *testing.T, w *world) {
 	w.answer(ada, room, "hello yourself")
 	v, err := w.s.Problems.Vitals(t.Context(), w.now.Add(-time.Hour), w.now)
 	w.ok(err)
-	want := alerts.Metrics{
-		Queues: []alerts.Queue{{Account: account, Waiting: 1, Oldest: w.now}},
+	want := alerts.StoreMetrics{
+		Queues: []alerts.AccountQueue{{Account: account, Waiting: 1, Oldest: w.now}},
 		Spent:  []alerts.DailyUsage{{Agent: "ada", Space: string(room), Tokens: 240}},
 	}
-	if diff := cmp.Diff(want, v, cmpopts.IgnoreFields(alerts.Metrics{}, "Slowest", "Began")); diff != "" {
+	if diff := cmp.Diff(want, v, cmpopts.IgnoreFields(alerts.StoreMetrics{}, "Slowest", "Began")); diff != "" {
 		t.Errorf("vitals (-want +got):\n%s", diff)
 	}
 	if v.Slowest <= 0 || v.Began.IsZero() {

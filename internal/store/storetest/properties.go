@@ -25,18 +25,18 @@ func (w *world) drawUpdate(r *rapid.T, room spaces.SpaceID) spaces.IngestItem {
 	about := ref(strconv.Itoa(rapid.IntRange(1, 12).Draw(r, "about")))
 	switch rapid.IntRange(0, 7).Draw(r, "what") {
 	case 0:
-		return w.fact(room, who, spaces.Edited{Ref: about, Text: "other words"})
+		return w.fact(room, who, spaces.MessageEdited{Ref: about, Text: "other words"})
 	case 1:
-		return w.fact(room, who, spaces.Deleted{Ref: about})
+		return w.fact(room, who, spaces.MessageDeleted{Ref: about})
 	case 2:
-		return w.fact(room, who, spaces.Reacted{Ref: about, Emoji: "👍"})
+		return w.fact(room, who, spaces.ReactionAdded{Ref: about, Emoji: "👍"})
 	case 3:
-		it := w.fact(room, who, spaces.Joined{})
-		it.Who = []spaces.Identity{person("ann"), person("tom")}
+		it := w.fact(room, who, spaces.MemberJoined{})
+		it.Who = []spaces.PlatformIdentity{person("ann"), person("tom")}
 		return it
 	case 4:
-		it := w.fact(room, who, spaces.Left{})
-		it.Who = []spaces.Identity{person(who)}
+		it := w.fact(room, who, spaces.MemberLeft{})
+		it.Who = []spaces.PlatformIdentity{person(who)}
 		return it
 	case 5:
 		it := w.message(room, who, "lost")
@@ -171,7 +171,7 @@ func (l *life) wake(r *rapid.T) {
 	wake := l.claimAs(holder, ada, room, func(j spaces.GateInput) []spaces.GateDecision {
 		out := wakeAll(j)
 		for i := range out {
-			if _, said := j.Events[i].Body.(spaces.Said); picky && !said {
+			if _, said := j.Events[i].Body.(spaces.MessagePosted); picky && !said {
 				out[i] = spaces.GateDecision{Seq: out[i].Seq, Reason: "observed"}
 			}
 		}
@@ -199,10 +199,10 @@ func (l *life) stepOn(r *rapid.T) {
 	}
 	o := rapid.SampledFrom(l.wakes).Draw(r, "who")
 	c := l.step(o.wake, o.step)
-	c.Inner = []spaces.Body{spaces.Thought{Cycle: o.wake.Cycle.ID, Text: "hm"}}
+	c.Inner = []spaces.EventBody{spaces.ThoughtRecorded{Cycle: o.wake.Cycle.ID, Text: "hm"}}
 	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleAssistant, Text: "hm", Tokens: 1}}
 	if rapid.Bool().Draw(r, "speak") {
-		c.Effect = []spaces.Effect{l.reply(o.wake, "words")}
+		c.Effect = []spaces.RoomEffect{l.reply(o.wake, "words")}
 		c.Effect[0].Strict = rapid.Bool().Draw(r, "strict")
 		c.Effect[0].Seen -= int64(rapid.IntRange(0, 2).Draw(r, "behind"))
 	}

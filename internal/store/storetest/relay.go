@@ -35,7 +35,7 @@ var relayTests = map[string]func(*testing.T, *world){
 func (w *world) bridged() spaces.SpaceID {
 	w.t.Helper()
 	o := opening("family", "ada")
-	o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: other, Live: true})
+	o.Chats = append(o.Chats, spaces.ChatMapping{Account: account, Chat: other, Live: true})
 	for i := range o.Chats {
 		o.Chats[i].Relay = true
 	}
@@ -60,16 +60,16 @@ func (w *world) carried() (lines []string, due []spaces.Action) {
 // through the other one, and what comes there from elsewhere comes once.
 func carriedByOne(t *testing.T, w *world) {
 	o := opening("family", "ada")
-	o.Chats = append(o.Chats, spaces.Mapping{Account: second, Chat: chat, Live: true}, spaces.Mapping{Account: "slack:T-U", Chat: "C1", Live: true})
+	o.Chats = append(o.Chats, spaces.ChatMapping{Account: second, Chat: chat, Live: true}, spaces.ChatMapping{Account: "slack:T-U", Chat: "C1", Live: true})
 	for i := range o.Chats {
 		o.Chats[i].Relay = true
 	}
 	room := w.open(o)
 	here, there := w.message(room, "zoe", "hello"), w.message(room, "maya", "hi")
-	there.Ref = spaces.Ref{Account: "slack:T-U", Chat: "C1", Message: "7"}
+	there.Ref = spaces.MessageRef{Account: "slack:T-U", Chat: "C1", Message: "7"}
 	for n, want := range [][]string{{"slack:T-U"}, {account}} {
 		said := []spaces.IngestItem{here, there}[n]
-		said.Event.Body = spaces.Said{Text: "hello", Ref: said.Ref}
+		said.Event.Body = spaces.MessagePosted{Text: "hello", Ref: said.Ref}
 		if got := w.record(said).Waiting; !slices.Equal(got, want) {
 			t.Errorf("from %s it is carried by %q, want %q", said.Ref.Account, got, want)
 		}
@@ -80,10 +80,10 @@ func carriedByOne(t *testing.T, w *world) {
 // are now are carried, and none of one that is deleted.
 func cameLate(t *testing.T, w *world) {
 	room := w.bridged()
-	late := func(done ...func(spaces.Ref) spaces.Body) []string {
+	late := func(done ...func(spaces.MessageRef) spaces.EventBody) []string {
 		t.Helper()
 		said := w.message(room, "zoe", "once")
-		said.Event.At, said.Event.Body = w.now.Add(-time.Minute), spaces.Said{Text: "once", Ref: said.Ref}
+		said.Event.At, said.Event.Body = w.now.Add(-time.Minute), spaces.MessagePosted{Text: "once", Ref: said.Ref}
 		for _, to := range done {
 			w.record(w.fact(room, "zoe", to(said.Ref)))
 		}
@@ -92,9 +92,9 @@ func cameLate(t *testing.T, w *world) {
 		w.settleAll(due)
 		return lines
 	}
-	deleted := func(r spaces.Ref) spaces.Body { return spaces.Deleted{Ref: r} }
-	edited := func(text string) func(spaces.Ref) spaces.Body {
-		return func(r spaces.Ref) spaces.Body { return spaces.Edited{Ref: r, Text: text} }
+	deleted := func(r spaces.MessageRef) spaces.EventBody { return spaces.MessageDeleted{Ref: r} }
+	edited := func(text string) func(spaces.MessageRef) spaces.EventBody {
+		return func(r spaces.MessageRef) spaces.EventBody { return spaces.MessageEdited{Ref: r, Text: text} }
 	}
 	testutil.Same(t, "carried", []string{"send zoe telegram → " + other + ": once"}, late())
 	testutil.Same(t, "carried of one that is edited", []string{"send zoe telegram → " + other + ": now"}, late(edited("then"), edited("now")))
@@ -106,11 +106,11 @@ func pastNotCarried(t *testing.T, w *world) {
 	room := w.bridged()
 	said := w.before(room, "zoe", "long ago")
 	w.record(said)
-	for _, body := range []spaces.Body{
-		spaces.Edited{Ref: said.Ref, Text: "once"},
-		spaces.Reacted{Ref: said.Ref, Emoji: "👍"},
-		spaces.Unreacted{Ref: said.Ref, Emoji: "👍"},
-		spaces.Deleted{Ref: said.Ref},
+	for _, body := range []spaces.EventBody{
+		spaces.MessageEdited{Ref: said.Ref, Text: "once"},
+		spaces.ReactionAdded{Ref: said.Ref, Emoji: "👍"},
+		spaces.ReactionRemoved{Ref: said.Ref, Emoji: "👍"},
+		spaces.MessageDeleted{Ref: said.Ref},
 	} {
 		if done := w.record(w.fact(room, "zoe", body)); done.New != 1 || len(done.Waiting) != 0 {
 			t.Errorf("%s is recorded as %+v", body.Kind(), done)
@@ -133,7 +133,7 @@ func pastNotCarried(t *testing.T, w *world) {
 func carriedOver(t *testing.T, w *world) {
 	room := w.bridged()
 	said := w.message(room, "zoe", "hello **there**")
-	said.Event.Body = spaces.Said{Text: "hello **there**", Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1", Name: "lake.jpg"}}}
+	said.Event.Body = spaces.MessagePosted{Text: "hello **there**", Attachments: []spaces.FileAttachment{{Kind: "photo", ID: "f1", Name: "lake.jpg"}}}
 	done := w.record(said)
 	again := w.record(said)
 	if !cmp.Equal(done.Waiting, []string{account}) || len(again.Waiting) != 0 {
@@ -156,10 +156,10 @@ func carriedOver(t *testing.T, w *world) {
 	}
 	answer := w.message(room, "tom", "hi")
 	answer.Ref.Chat, answer.ReplyRef, answer.ByReply = other, where[0], true
-	answer.Event.Body = spaces.Said{Text: "hi", ToUs: true}
+	answer.Event.Body = spaces.MessagePosted{Text: "hi", ToUs: true}
 	w.record(answer)
 	got := w.last(room)
-	if got.ReplyTo != event.ID || got.Body.(spaces.Said).ToUs {
+	if got.ReplyTo != event.ID || got.Body.(spaces.MessagePosted).ToUs {
 		t.Errorf("the answer to the copy is %+v, want one to zoe", got)
 	}
 	if lines, due = w.carried(); len(due) != 1 || due[0].Chat != chat || due[0].Target != event.ID {
@@ -182,7 +182,7 @@ func startsOfAnswers(t *testing.T, w *world) {
 			}
 		}
 	}
-	said := func(text string, to spaces.Ref, carried bool) (spaces.Event, spaces.Ref) {
+	said := func(text string, to spaces.MessageRef, carried bool) (spaces.Event, spaces.MessageRef) {
 		t.Helper()
 		m := w.message(room, "zoe", text)
 		m.ReplyRef = to
@@ -203,7 +203,7 @@ func startsOfAnswers(t *testing.T, w *world) {
 		w.ok(err)
 		return refs[0].Message
 	}
-	lost, here := said("only here", spaces.Ref{}, false)
+	lost, here := said("only here", spaces.MessageRef{}, false)
 	first, at := said("one", here, true)
 	second, again := said("two", at, true)
 	third, _ := said("three", again, true)
@@ -244,13 +244,13 @@ func changesCarried(t *testing.T, w *world) {
 	_, due := w.carried()
 	w.settleAll(due)
 	for _, c := range []struct {
-		body spaces.Body
+		body spaces.EventBody
 		want string
 	}{
-		{spaces.Edited{Ref: said.Ref, Text: "hello you"}, "edit zoe telegram → " + other + ": hello you"},
-		{spaces.Reacted{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": 👍"},
-		{spaces.Unreacted{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": "},
-		{spaces.Deleted{Ref: said.Ref}, "delete zoe telegram → " + other + ": "},
+		{spaces.MessageEdited{Ref: said.Ref, Text: "hello you"}, "edit zoe telegram → " + other + ": hello you"},
+		{spaces.ReactionAdded{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": 👍"},
+		{spaces.ReactionRemoved{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": "},
+		{spaces.MessageDeleted{Ref: said.Ref}, "delete zoe telegram → " + other + ": "},
 	} {
 		w.record(w.fact(room, "zoe", c.body))
 		lines, due := w.carried()
@@ -266,19 +266,19 @@ func changesCarried(t *testing.T, w *world) {
 func wordsTakenBack(t *testing.T, w *world) {
 	room := w.bridged()
 	said, bare := w.message(room, "zoe", "my pin is 1234"), w.message(room, "zoe", "")
-	bare.Event.Body = spaces.Said{Ref: bare.Ref, Attachments: []spaces.Attachment{{Kind: "location"}}}
+	bare.Event.Body = spaces.MessagePosted{Ref: bare.Ref, Attachments: []spaces.FileAttachment{{Kind: "location"}}}
 	for _, m := range []spaces.IngestItem{said, bare} {
 		w.record(m)
 		_, due := w.carried()
 		w.settleAll(due)
 	}
-	w.record(w.fact(room, "zoe", spaces.Edited{Ref: said.Ref}), w.fact(room, "zoe", spaces.Edited{Ref: bare.Ref}))
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Ref: said.Ref}), w.fact(room, "zoe", spaces.MessageEdited{Ref: bare.Ref}))
 	lines, due := w.carried()
 	testutil.Same(t, "carried", []string{"edit zoe telegram → " + other + ": "}, lines)
 	w.settleAll(due)
 	waits := w.message(room, "zoe", "my pin is 4321")
 	w.record(waits)
-	w.record(w.fact(room, "zoe", spaces.Edited{Ref: waits.Ref}))
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Ref: waits.Ref}))
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("carried at last %q", lines)
 	}
@@ -292,13 +292,13 @@ func deletedOnTheWay(t *testing.T, w *world) {
 	w.record(gone)
 	answer := w.message(room, "tom", "oh dear")
 	answer.ReplyRef = gone.Ref
-	w.record(w.fact(room, "zoe", spaces.Edited{Ref: gone.Ref, Text: "my pin is 4321"}), answer, w.fact(room, "zoe", spaces.Deleted{Ref: gone.Ref}))
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Ref: gone.Ref, Text: "my pin is 4321"}), answer, w.fact(room, "zoe", spaces.MessageDeleted{Ref: gone.Ref}))
 	lines, due := w.carried()
 	testutil.Same(t, "carried", []string{"send tom telegram → " + other + ": oh dear"}, lines)
 	w.settleAll(due)
 	w.record(leaving)
 	_, due = w.carried()
-	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: leaving.Ref}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Ref: leaving.Ref}))
 	w.settleAll(due)
 	lines, due = w.carried()
 	testutil.Same(t, "carried afterwards", []string{"delete zoe telegram → " + other + ": "}, lines)
@@ -313,7 +313,7 @@ func deletedOnTheWay(t *testing.T, w *world) {
 func editedOnTheWay(t *testing.T, w *world) {
 	room := w.bridged()
 	edited := func(of spaces.IngestItem, words string) spaces.IngestItem {
-		return w.fact(room, "zoe", spaces.Edited{Ref: of.Ref, Text: words})
+		return w.fact(room, "zoe", spaces.MessageEdited{Ref: of.Ref, Text: words})
 	}
 	leaves := func(want ...string) []spaces.Action {
 		t.Helper()
@@ -325,7 +325,7 @@ func editedOnTheWay(t *testing.T, w *world) {
 		return due
 	}
 	waits := w.message(room, "zoe", "my pin is 1234")
-	waits.Event.Body = spaces.Said{Text: "my pin is 1234", Attachments: []spaces.Attachment{{Kind: "photo", ID: "f1", Name: "lake.jpg"}}}
+	waits.Event.Body = spaces.MessagePosted{Text: "my pin is 1234", Attachments: []spaces.FileAttachment{{Kind: "photo", ID: "f1", Name: "lake.jpg"}}}
 	w.record(waits, edited(waits, "my pin is 4321"), edited(waits, "never mind"))
 	w.settleAll(leaves("send: never mind\n\n📎 photo lake.jpg"))
 	leaves()
@@ -364,7 +364,7 @@ func notBack(t *testing.T, w *world) {
 	w.settle(s)
 	echo := w.message(room, "bot", "hello")
 	echo.Ref = s.Ref
-	w.record(echo, w.fact(room, "tom", spaces.Edited{Ref: s.Ref, Text: "changed"}), w.fact(room, "tom", spaces.Deleted{Ref: s.Ref}))
+	w.record(echo, w.fact(room, "tom", spaces.MessageEdited{Ref: s.Ref, Text: "changed"}), w.fact(room, "tom", spaces.MessageDeleted{Ref: s.Ref}))
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("carried back: %q", lines)
 	}
@@ -376,7 +376,7 @@ func notBack(t *testing.T, w *world) {
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("what an agent says by a bot that is not of the room is carried: %q", lines)
 	}
-	w.speak(room, spaces.Effect{Text: "mine"})
+	w.speak(room, spaces.RoomEffect{Text: "mine"})
 	lines, due := w.carried()
 	for _, a := range due {
 		if a.Agent == "" && a.Text == "mine" {
@@ -390,9 +390,9 @@ func notBack(t *testing.T, w *world) {
 func (w *world) shows(room spaces.SpaceID, text string, files ...string) spaces.Event {
 	w.t.Helper()
 	m := w.message(room, "zoe", text)
-	said := spaces.Said{Text: text}
+	said := spaces.MessagePosted{Text: text}
 	for _, f := range files {
-		said.Attachments = append(said.Attachments, spaces.Attachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
+		said.Attachments = append(said.Attachments, spaces.FileAttachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
 	}
 	m.Event.Body = said
 	_, err := w.s.Border.Record(w.t.Context(), spaces.IngestBatch{Account: account, At: w.now, Items: []spaces.IngestItem{m}, Files: true})
@@ -458,7 +458,7 @@ func filesTakenBack(t *testing.T, w *world) {
 	room := w.bridged()
 	event := w.shows(room, "", "f1")
 	coming := w.wanted()[0]
-	w.record(w.fact(room, "zoe", spaces.Deleted{Ref: event.Body.(spaces.Said).Ref}))
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Ref: event.Body.(spaces.MessagePosted).Ref}))
 	if got := w.wanted(); len(got) != 0 {
 		t.Errorf("wanted %+v, whose message is gone", got)
 	}

@@ -32,8 +32,8 @@ func correcting(t *testing.T, w *world) {
 	w.say(room, "zoe", "tea, always")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	made := spaces.Remembered{ID: "m1", Fact: "Zoe takes tea", What: "preference", Sources: []spaces.EventID{wake.Events[0].ID}, Readers: []spaces.EntityID{"zoe"}, Space: room}
-	c.Inner = []spaces.Body{made, spaces.Remembered{ID: "m2", Fact: "Bob takes milk"}, spaces.Forgot{ID: "m2"}}
+	made := spaces.MemoryAdded{ID: "m1", Fact: "Zoe takes tea", What: "preference", Sources: []spaces.EventID{wake.Events[0].ID}, Readers: []spaces.EntityID{"zoe"}, Space: room}
+	c.Inner = []spaces.EventBody{made, spaces.MemoryAdded{ID: "m2", Fact: "Bob takes milk"}, spaces.MemoryRemoved{ID: "m2"}}
 	w.commit(c)
 	before, err := w.s.Memories.Memory(t.Context(), ada)
 	w.ok(err)
@@ -76,12 +76,12 @@ func forgetting(t *testing.T, w *world) {
 	w.say(room, "zoe", "tea, always")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Inner = []spaces.Body{
+	c.Inner = []spaces.EventBody{
 		spaces.ToolCalled{Cycle: wake.Cycle.ID, Name: "remember", Args: "{}"},
-		spaces.Remembered{ID: "m1", Fact: "Zoe takes tea", Sources: []spaces.EventID{wake.Events[0].ID}},
-		spaces.Remembered{ID: "m2", Fact: "Bob takes milk"},
+		spaces.MemoryAdded{ID: "m1", Fact: "Zoe takes tea", Sources: []spaces.EventID{wake.Events[0].ID}},
+		spaces.MemoryAdded{ID: "m2", Fact: "Bob takes milk"},
 	}
-	c.Timers = []spaces.Timer{{ID: "t1", Mind: ada, Kind: spaces.TimerPlan, Space: room, Note: "tea", Due: w.now.Add(time.Hour), Cycle: wake.Cycle.ID, Plan: "p1"}}
+	c.Timers = []spaces.WakeTimer{{ID: "t1", Mind: ada, Kind: spaces.TimerPlan, Space: room, Note: "tea", Due: w.now.Add(time.Hour), Cycle: wake.Cycle.ID, Plan: "p1"}}
 	w.commit(c)
 	other := spaces.Mind{Agent: "bea", Circle: ada.Circle}
 	for _, x := range []struct {
@@ -127,14 +127,14 @@ func keyframe(t *testing.T, w *world) {
 	w.family()
 	for n := int64(1); n <= 2; n++ {
 		k := spaces.Keyframe{Mind: ada, Text: "what was", Refs: []spaces.EventID{"e1"}, Tokens: 10, Upto: n, Cause: "high_water", At: w.now}
-		done := spaces.Compacted{Cause: "high_water", TokensBefore: 100, TokensAfter: 10, Cycles: 1}
+		done := spaces.ContextCompacted{Cause: "high_water", TokensBefore: 100, TokensAfter: 10, Cycles: 1}
 		w.ok(w.s.Shell.Cut(t.Context(), holder, k, done))
 		k.N = n
 		got, err := w.s.Shell.Keyframe(t.Context(), ada)
 		w.ok(err)
 		testutil.Same(t, "keyframe", &k, got)
 		inner := w.inner(ada)
-		testutil.Same(t, "inner log", spaces.Body(done), inner[len(inner)-1])
+		testutil.Same(t, "inner log", spaces.EventBody(done), inner[len(inner)-1])
 	}
 }
 
@@ -148,13 +148,13 @@ func cutAlone(t *testing.T, w *world) {
 	own := w.woken(ada, room)
 	foreign := w.claimAs("process-2", ada, second, wakeAll)
 	k := spaces.Keyframe{Mind: ada, Text: "x", At: w.now}
-	err := w.s.Shell.Cut(t.Context(), holder, k, spaces.Compacted{Cycle: own.Cycle.ID})
+	err := w.s.Shell.Cut(t.Context(), holder, k, spaces.ContextCompacted{Cycle: own.Cycle.ID})
 	w.is(err, spaces.ErrLeaseLost)
 	if got, err := w.s.Shell.Keyframe(t.Context(), ada); err != nil || got != nil {
 		t.Errorf("a refused cut left %+v, %v", got, err)
 	}
 	w.rest(foreign, 0)
-	w.ok(w.s.Shell.Cut(t.Context(), holder, k, spaces.Compacted{Cycle: own.Cycle.ID}))
+	w.ok(w.s.Shell.Cut(t.Context(), holder, k, spaces.ContextCompacted{Cycle: own.Cycle.ID}))
 	w.rest(own, 0)
 }
 
@@ -171,13 +171,13 @@ func redaction(t *testing.T, w *world) {
 	}
 	w.commit(c)
 	c = w.step(wake, 1)
-	c.Inner = []spaces.Body{
-		spaces.Remembered{ID: "m1", Fact: "Zoe has a pin", What: "user_fact", Sources: []spaces.EventID{secret.ID}},
-		spaces.Noted{Text: "she says: my pin is 1234", Cycle: wake.Cycle.ID},
+	c.Inner = []spaces.EventBody{
+		spaces.MemoryAdded{ID: "m1", Fact: "Zoe has a pin", What: "user_fact", Sources: []spaces.EventID{secret.ID}},
+		spaces.NoteAdded{Text: "she says: my pin is 1234", Cycle: wake.Cycle.ID},
 	}
 	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Zoe said my pin is 1234."}
 	w.commit(c)
-	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "pin: my pin is 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.Compacted{}))
+	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "pin: my pin is 1234", Refs: []spaces.EventID{secret.ID}, Tokens: 4, At: w.now}, spaces.ContextCompacted{}))
 	gone, other := hud.NewRedaction("my pin is 1234"), hud.NewRedaction("pin")
 	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.RedactionRequest{Event: secret.ID, Shown: gone, Repeated: gone}))
 	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.RedactionRequest{Event: "another event", Shown: other, Repeated: other}))
@@ -281,7 +281,7 @@ func digests(t *testing.T, w *world) {
 	w.ok(err)
 	d := spaces.CycleSummary{
 		Mind: ada, First: 1, Last: 30, Text: "Zoe told the agent a number.", Sources: []spaces.EventID{secret.ID, "e2"},
-		Readers: []spaces.EntityID{"zoe"}, Model: "tiny", Space: room, Usage: spaces.Usage{Prompt: 70, Output: 7, Calls: 1}, At: w.now,
+		Readers: []spaces.EntityID{"zoe"}, Model: "tiny", Space: room, Usage: spaces.TokenUsage{Prompt: 70, Output: 7, Calls: 1}, At: w.now,
 	}
 	other := spaces.CycleSummary{Mind: ada, First: 31, Last: 60, Text: "Nothing of note happened.", Sources: []spaces.EventID{"e3"}, Model: "tiny", At: w.now}
 	first := d
@@ -290,7 +290,7 @@ func digests(t *testing.T, w *world) {
 		w.ok(w.s.Shell.Digest(t.Context(), x))
 	}
 	want := []spaces.CycleSummary{d, other}
-	want[0].Usage, want[0].Space = spaces.Usage{}, ""
+	want[0].Usage, want[0].Space = spaces.TokenUsage{}, ""
 	got, err := w.s.Shell.Digests(t.Context(), ada)
 	w.ok(err)
 	testutil.Same(t, "digests", want, got)
@@ -300,7 +300,7 @@ func digests(t *testing.T, w *world) {
 		t.Errorf("spent are %+v, before it %+v", after, before)
 	}
 
-	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "before: " + d.Text + " " + other.Text, At: w.now}, spaces.Compacted{}))
+	w.ok(w.s.Shell.Cut(t.Context(), holder, spaces.Keyframe{Mind: ada, Text: "before: " + d.Text + " " + other.Text, At: w.now}, spaces.ContextCompacted{}))
 	w.ok(w.s.Shell.Redact(t.Context(), ada, shell.RedactionRequest{Event: secret.ID}))
 	got, err = w.s.Shell.Digests(t.Context(), ada)
 	w.ok(err)

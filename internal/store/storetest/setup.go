@@ -32,7 +32,7 @@ func setUp(room spaces.SpaceID, from spaces.EventID) *spaces.OnboardingNote {
 func (w *world) noted(room spaces.SpaceID, asked spaces.Event, note *spaces.OnboardingNote) {
 	w.t.Helper()
 	c := w.step(w.woken(ada, room), 0)
-	c.Inner = []spaces.Body{spaces.Noted{Text: "set-up: proposed", Label: "setup", SetUp: note}}
+	c.Inner = []spaces.EventBody{spaces.NoteAdded{Text: "set-up: proposed", Label: "setup", SetUp: note}}
 	c.Turns = []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "INBOX", Refs: []spaces.EventID{asked.ID}}}
 	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted}
 	w.commit(c)
@@ -96,7 +96,7 @@ func setUpReworded(t *testing.T, w *world) {
 // PRD-6.5-1, PRD-6.5-A8: a room says whether an entry of the configuration is about it,
 // also when that came later.
 func roomConfigured(t *testing.T, w *world) {
-	o := spaces.OpenRequest{Name: "Hall", Agents: []spaces.AgentID{"ada"}, Chats: []spaces.Mapping{{Account: account, Chat: "-77", Live: true}}, At: w.now}
+	o := spaces.OpenRequest{Name: "Hall", Agents: []spaces.AgentID{"ada"}, Chats: []spaces.ChatMapping{{Account: account, Chat: "-77", Live: true}}, At: w.now}
 	for n, key := range []string{"", "hall", ""} {
 		o.Key = key
 		room := w.open(o)

@@ -51,7 +51,7 @@ func deaf(t *testing.T, w *world) {
 func heardElsewhere(t *testing.T, w *world) {
 	const beside = "slack:T1"
 	o := opening("family", "ada")
-	o.Chats = append(o.Chats, spaces.Mapping{Account: beside, Chat: "C1", Live: true})
+	o.Chats = append(o.Chats, spaces.ChatMapping{Account: beside, Chat: "C1", Live: true})
 	room := w.open(o)
 	hears := func(account string, hears bool, want ...spaces.SpanReason) {
 		t.Helper()
@@ -171,8 +171,8 @@ func upkept(t *testing.T, w *world) {
 	room := w.family()
 	last := w.say(room, "zoe", "hello")
 	inner := len(w.inner(ada))
-	w.s = w.s.Upkeep(t, true, func(b Border) { w.ok(b.Amend(t.Context(), func(d *access.PairingState) { d.Wrong++ })) })
-	w.s = w.s.Upkeep(t, false, func(Border) {})
+	w.s = w.s.Upkeep(t, true, func(b BridgeStore) { w.ok(b.Amend(t.Context(), func(d *access.PairingState) { d.Wrong++ })) })
+	w.s = w.s.Upkeep(t, false, func(BridgeStore) {})
 	got, spans := w.marks(ada, room)
 	want := [][2]spaces.SpanReason{{spaces.SpanLinked, spaces.SpanStopped}, {spaces.SpanStarted, spaces.SpanCrashed}, {spaces.SpanStarted, ""}}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -40,7 +40,7 @@ func haltedRun(t *testing.T, w *world) {
 	want := []spaces.StoppedRun{{Run: wake.Cycle.ID, Mind: ada, Space: room}}
 	testutil.Same(t, "halted", want, w.halt(spaces.StopRequest{Run: wake.Cycle.ID}).Runs)
 	c := w.step(wake, 0)
-	c.Effect = []spaces.Effect{w.reply(wake, "chapter one")}
+	c.Effect = []spaces.RoomEffect{w.reply(wake, "chapter one")}
 	before := len(w.log(room))
 	_, err := w.s.Shell.Commit(t.Context(), c)
 	w.is(err, spaces.ErrHalted)
@@ -63,14 +63,14 @@ func haltUnsent(t *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Effect = []spaces.Effect{w.reply(wake, "hello")}
+	c.Effect = []spaces.RoomEffect{w.reply(wake, "hello")}
 	w.commit(c)
 	h := spaces.StopRequest{Space: room, Unsent: true, Say: "Stopped."}
 	if done := w.halt(h); done.Unsent != 1 || len(done.Runs) != 1 {
 		t.Errorf("halted %+v, want one run and one message", done)
 	}
 	w.halt(h)
-	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionCancelled {
+	if f, ok := w.last(room).Body.(spaces.SendFailed); !ok || f.State != spaces.ActionCancelled {
 		t.Errorf("the room was told %+v", w.last(room).Body)
 	}
 	due, err := w.s.Border.Claim(t.Context(), account, w.now, 10)
@@ -88,7 +88,7 @@ func haltOnTheWire(t *testing.T, w *world) {
 	w.say(room, "zoe", "hello")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
-	c.Effect = []spaces.Effect{w.reply(wake, "hello")}
+	c.Effect = []spaces.RoomEffect{w.reply(wake, "hello")}
 	w.commit(c)
 	due, err := w.s.Border.Claim(t.Context(), account, w.now, 10)
 	w.ok(err)
@@ -97,7 +97,7 @@ func haltOnTheWire(t *testing.T, w *world) {
 	}
 	back := activity.SendResult{Action: due[0].ID, State: spaces.ActionReady, NotBefore: w.now, Code: "not_sent"}
 	w.ok(w.s.Border.Settle(t.Context(), w.now, []activity.SendResult{back}))
-	if f, ok := w.last(room).Body.(spaces.Failed); !ok || f.State != spaces.ActionCancelled {
+	if f, ok := w.last(room).Body.(spaces.SendFailed); !ok || f.State != spaces.ActionCancelled {
 		t.Errorf("the room was told %+v", w.last(room).Body)
 	}
 	w.stopped(wake, 1)

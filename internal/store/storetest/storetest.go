@@ -22,12 +22,12 @@ import (
 
 // A Store is one record behind all of its ports.
 type Store struct {
-	Border Border
-	Shell  Shell
+	Border BridgeStore
+	Shell  ShellStore
 	// Problems is what an operator should know of.
-	Problems Problems
+	Problems AlertStore
 	// Jobs keeps long work.
-	Jobs Jobs
+	Jobs JobStore
 	// Lines is what became of the border's logbook.
 	Lines func(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error)
 	// LineOf names the line that has served an account.
@@ -35,7 +35,7 @@ type Store struct {
 	// Memories is what minds have of their own, as an operator sees it.
 	Memories console.Memories
 	// Latest is lists of rooms and minds, as an operator pages through them.
-	Latest Latest
+	Latest LatestReader
 	// Run is what an operator is told of one run.
 	Run func(ctx context.Context, id string) (console.Run, error)
 	// Minds are what an operator is told of all minds.
@@ -53,19 +53,19 @@ type Store struct {
 	Restart func(t *testing.T, clean bool) Store
 	// Upkeep is Restart with a command in between that has the record to look after
 	// it, and does do there.
-	Upkeep func(t *testing.T, clean bool, do func(Border)) Store
+	Upkeep func(t *testing.T, clean bool, do func(BridgeStore)) Store
 	// Close ends the record before the test ends.
 	Close func(t *testing.T)
 }
 
-// Latest is the part of [console.Record] that lists rooms and minds.
-type Latest interface {
+// LatestReader is the part of [console.Record] that lists rooms and minds.
+type LatestReader interface {
 	console.Rooms
 	console.Minds
 }
 
-// Border is what the border and its wiring ask of a store.
-type Border interface {
+// BridgeStore is what the border and its wiring ask of a store.
+type BridgeStore interface {
 	activity.ChatDirectory
 	activity.ChatLister
 	activity.EventLog
@@ -81,25 +81,25 @@ type Border interface {
 	activity.DraftStore
 	Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error
 	Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error)
-	Bind(ctx context.Context, i spaces.Identity, id spaces.EntityID) error
+	Bind(ctx context.Context, i spaces.PlatformIdentity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
 	Configured(ctx context.Context) ([]spaces.ConfiguredSpace, error)
 	Admitted(ctx context.Context, account string) ([]spaces.ConfiguredSpace, error)
-	Dismiss(ctx context.Context, d spaces.Removal) error
-	Strangers(ctx context.Context, here []spaces.AgentID) ([]spaces.Removal, error)
+	Dismiss(ctx context.Context, d spaces.AgentRemoval) error
+	Strangers(ctx context.Context, here []spaces.AgentID) ([]spaces.AgentRemoval, error)
 	Retire(ctx context.Context, here []spaces.AgentID, at time.Time) error
 	Fill(ctx context.Context, account string, agents []spaces.AgentID, direct bool, at time.Time) (int, error)
 	Rouse(ctx context.Context, account string, wake spaces.WakePolicy, direct bool) (int, error)
 	Serve(ctx context.Context, space spaces.SpaceID, entry string) error
 	Served(ctx context.Context) (map[spaces.SpaceID]string, error)
 	ServedBy(ctx context.Context, space spaces.SpaceID) (string, error)
-	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.Migrated, error)
+	Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.ChatMigrated, error)
 	DealUntil(ctx context.Context, until time.Time) error
 	DealtUntil(ctx context.Context) (time.Time, error)
 }
 
-// Shell is what the shell and its wiring ask of a store.
-type Shell interface {
+// ShellStore is what the shell and its wiring ask of a store.
+type ShellStore interface {
 	shell.WakeQueue
 	shell.CycleStore
 	shell.SummaryStore

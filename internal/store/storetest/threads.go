@@ -113,7 +113,7 @@ func namesakes(t *testing.T, w *world) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("carried (-want +got):\n%s", diff)
 	}
-	w.speak(room, spaces.Effect{Text: "to two", Thread: there.Thread})
+	w.speak(room, spaces.RoomEffect{Text: "to two", Thread: there.Thread})
 	if got := w.deliver()[1:]; !cmp.Equal(got, []string{"send " + chat + "//" + string(there.Thread) + " to two", "send " + other + "/7/ to two"}) {
 		t.Errorf("the agent's words go to %q", got)
 	}
@@ -153,7 +153,7 @@ func chains(t *testing.T, w *world) {
 		want  spaces.ThreadID
 	}{{inside, inside.Thread}, {root, ""}} {
 		answer := w.inChat(w.message(room, "tom", "fine"), other, "")
-		answer.ReplyRef = spaces.Ref{Account: account, Chat: other, Message: w.place(other, c.about)}
+		answer.ReplyRef = spaces.MessageRef{Account: account, Chat: other, Message: w.place(other, c.about)}
 		w.record(answer)
 		if got := w.last(room).Thread; got != c.want {
 			t.Errorf("the answer to %v is in %q, want %q", c.about.Body, got, c.want)
@@ -167,14 +167,14 @@ func doneInThread(t *testing.T, w *world) {
 	room := w.bridged()
 	inside := w.hears(room, "zoe", "me", chat, "7")
 	w.deliver()
-	copied := spaces.Ref{Account: account, Chat: other, Message: w.place(other, inside)}
-	for body, want := range map[spaces.Body]string{
-		spaces.Reacted{Ref: inside.Body.(spaces.Said).Ref, Emoji: "👍"}:    "react " + other + "//7 👍",
-		spaces.Reacted{Ref: copied, Emoji: "👀"}:                           "react " + chat + "/7/ 👀",
-		spaces.Edited{Ref: inside.Body.(spaces.Said).Ref, Text: "not me"}: "edit " + other + "//7 not me",
+	copied := spaces.MessageRef{Account: account, Chat: other, Message: w.place(other, inside)}
+	for body, want := range map[spaces.EventBody]string{
+		spaces.ReactionAdded{Ref: inside.Body.(spaces.MessagePosted).Ref, Emoji: "👍"}:     "react " + other + "//7 👍",
+		spaces.ReactionAdded{Ref: copied, Emoji: "👀"}:                                     "react " + chat + "/7/ 👀",
+		spaces.MessageEdited{Ref: inside.Body.(spaces.MessagePosted).Ref, Text: "not me"}: "edit " + other + "//7 not me",
 	} {
 		it := w.inChat(w.fact(room, "zoe", body), chat, "")
-		if r, ok := body.(spaces.Reacted); ok {
+		if r, ok := body.(spaces.ReactionAdded); ok {
 			it.Chat = r.Ref.Chat
 		}
 		w.record(it)
@@ -190,7 +190,7 @@ func spokenInThread(t *testing.T, w *world) {
 	room := w.bridged()
 	inside := w.hears(room, "zoe", "me", chat, "7")
 	w.deliver()
-	w.speak(room, spaces.Effect{Text: "fine", Thread: inside.Thread})
+	w.speak(room, spaces.RoomEffect{Text: "fine", Thread: inside.Thread})
 	if got := w.deliver()[1:]; !cmp.Equal(got, []string{"send " + chat + "/7/ fine", "send " + other + "//7 fine"}) {
 		t.Errorf("sent to %q", got)
 	}
@@ -208,12 +208,12 @@ func unsaidThread(t *testing.T, w *world) {
 	root := w.hears(room, "zoe", "the pin is 1234", chat, "")
 	w.deliver()
 	inside := w.hears(room, "zoe", "oh dear", chat, w.place(chat, root))
-	said := root.Body.(spaces.Said).Ref
-	w.record(w.inChat(w.fact(room, "zoe", spaces.Edited{Ref: said, Text: "who has the pin?"}), chat, ""))
+	said := root.Body.(spaces.MessagePosted).Ref
+	w.record(w.inChat(w.fact(room, "zoe", spaces.MessageEdited{Ref: said, Text: "who has the pin?"}), chat, ""))
 	if got := w.moored(room, inside.Thread)[2]; got != "who has the pin?" {
 		t.Errorf("it is called %q", got)
 	}
-	w.record(w.inChat(w.fact(room, "zoe", spaces.Deleted{Ref: said}), chat, ""))
+	w.record(w.inChat(w.fact(room, "zoe", spaces.MessageDeleted{Ref: said}), chat, ""))
 	if got := w.moored(room, inside.Thread)[2]; got != "" {
 		t.Errorf("after the deletion it is called %q", got)
 	}

@@ -21,14 +21,14 @@ var placedTests = map[string]func(*testing.T, *world){
 // message's, which a reply to it finds.
 func editGrows(t *testing.T, w *world) {
 	room := w.family()
-	message := w.speak(room, spaces.Effect{Text: "short"})[0]
+	message := w.speak(room, spaces.RoomEffect{Text: "short"})[0]
 	w.settleAll(w.due())
 	w.say(room, "zoe", "say more")
 	wake := w.woken(ada, room)
 	c := w.step(wake, 0)
 	e := w.reply(wake, "much longer")
 	e.Kind, e.Target, e.Strict = spaces.ActEdit, message.ID, false
-	c.Effect = []spaces.Effect{e}
+	c.Effect = []spaces.RoomEffect{e}
 	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted}
 	w.commit(c)
 	due := w.due()
@@ -49,7 +49,7 @@ func editGrows(t *testing.T, w *world) {
 // message's any more, and the next edit does not look for it.
 func editShrinks(t *testing.T, w *world) {
 	room := w.family()
-	message := w.speak(room, spaces.Effect{Text: "long"})[0]
+	message := w.speak(room, spaces.RoomEffect{Text: "long"})[0]
 	due := w.due()
 	w.settle(activity.SendResult{Action: due[0].ID, State: spaces.ActionSending, Part: 1, Ref: ref("first")})
 	w.settle(activity.SendResult{Action: due[0].ID, State: spaces.ActionSent, Part: 2, Ref: ref("second")})
@@ -58,15 +58,15 @@ func editShrinks(t *testing.T, w *world) {
 	c := w.step(wake, 0)
 	e := w.reply(wake, "short")
 	e.Kind, e.Target, e.Strict = spaces.ActEdit, message.ID, false
-	c.Effect = []spaces.Effect{e}
+	c.Effect = []spaces.RoomEffect{e}
 	c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted}
 	w.commit(c)
 	edit := w.due()[0]
 	w.settle(activity.SendResult{Action: edit.ID, State: spaces.ActionSending, Part: 1})
-	w.settle(activity.SendResult{Action: edit.ID, State: spaces.ActionSent, Part: 2, Gone: []spaces.Ref{ref("second")}})
+	w.settle(activity.SendResult{Action: edit.ID, State: spaces.ActionSent, Part: 2, Gone: []spaces.MessageRef{ref("second")}})
 	words, _, err := w.s.Border.MessageRefs(t.Context(), edit.Account, edit.Chat, message.ID)
 	testutil.OK(t, err)
-	testutil.Same(t, "it stands at", []spaces.Ref{ref("first")}, words)
+	testutil.Same(t, "it stands at", []spaces.MessageRef{ref("first")}, words)
 }
 
 // PRD-5.7: what wakes first says why.

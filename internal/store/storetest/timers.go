@@ -21,13 +21,13 @@ var timerTests = map[string]func(*testing.T, *world){
 }
 
 // setTimer has the agent set a timer for a minute from now and returns it.
-func (w *world) setTimer(room spaces.SpaceID, id string) spaces.Timer {
+func (w *world) setTimer(room spaces.SpaceID, id string) spaces.WakeTimer {
 	w.t.Helper()
 	w.say(room, "zoe", "remind me")
 	wake := w.woken(ada, room)
-	timer := spaces.Timer{ID: id, Mind: ada, Kind: spaces.TimerAct, Space: room, Note: "tea", Due: w.now.Add(time.Minute), Cycle: wake.Cycle.ID}
+	timer := spaces.WakeTimer{ID: id, Mind: ada, Kind: spaces.TimerAct, Space: room, Note: "tea", Due: w.now.Add(time.Minute), Cycle: wake.Cycle.ID}
 	c := w.step(wake, 0)
-	c.Timers = []spaces.Timer{timer}
+	c.Timers = []spaces.WakeTimer{timer}
 	w.commit(c)
 	w.rest(wake, 1)
 	return timer
@@ -112,9 +112,9 @@ func timersHeldBack(t *testing.T, w *world) {
 	wake := w.woken(ada, w.say(room, "zoe", "remind us").Space)
 	c := w.step(wake, 0)
 	for i := range 20 {
-		c.Timers = append(c.Timers, spaces.Timer{ID: fmt.Sprint("t", 10+i), Mind: ada, Kind: spaces.TimerAct, Space: room, Due: w.now, Cycle: wake.Cycle.ID})
+		c.Timers = append(c.Timers, spaces.WakeTimer{ID: fmt.Sprint("t", 10+i), Mind: ada, Kind: spaces.TimerAct, Space: room, Due: w.now, Cycle: wake.Cycle.ID})
 	}
-	c.Timers = append(c.Timers, spaces.Timer{ID: "last", Mind: bea, Kind: spaces.TimerAct, Space: room, Due: w.now.Add(time.Second), Cycle: wake.Cycle.ID})
+	c.Timers = append(c.Timers, spaces.WakeTimer{ID: "last", Mind: bea, Kind: spaces.TimerAct, Space: room, Due: w.now.Add(time.Second), Cycle: wake.Cycle.ID})
 	w.commit(c)
 	w.rest(wake, 1)
 	w.now = w.now.Add(time.Minute)
@@ -140,8 +140,8 @@ func timerResumed(t *testing.T, w *world) {
 		t.Fatalf("resumed as %+v", again)
 	}
 	c := w.step(again, 0)
-	f := spaces.Effect{Kind: spaces.ActSend, Space: timer.Space, ID: "tea", Text: "tea!", Chain: spaces.NextChain(nil, "", "tea")}
-	c.Effect = []spaces.Effect{f}
+	f := spaces.RoomEffect{Kind: spaces.ActSend, Space: timer.Space, ID: "tea", Text: "tea!", Chain: spaces.NextChain(nil, "", "tea")}
+	c.Effect = []spaces.RoomEffect{f}
 	done := w.commit(c)
 	if e := done.Events[0]; e.Root != e.ID || e.Depth != 1 {
 		t.Errorf("a timer's message has root %s and depth %d", e.Root, e.Depth)
@@ -158,7 +158,7 @@ func timerPaid(t *testing.T, w *world) {
 	first := w.setTimer(w.family(), "t1")
 	a := w.step(&spaces.Wake{}, 0).Step.Usage.Total()
 	paid := 2 * a // the run that set it
-	fire := func(at time.Time, set ...spaces.Timer) {
+	fire := func(at time.Time, set ...spaces.WakeTimer) {
 		t.Helper()
 		w.now = at
 		got := w.fire()

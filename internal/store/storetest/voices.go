@@ -19,7 +19,7 @@ var voiceTests = map[string]func(*testing.T, *world){
 func (w *world) spoken(room spaces.SpaceID) spaces.Event {
 	w.t.Helper()
 	m := w.message(room, "zoe", "")
-	m.Event.Body = spaces.Said{Attachments: []spaces.Attachment{{Kind: "voice", ID: "v1"}, {Kind: "photo", ID: "f1"}}}
+	m.Event.Body = spaces.MessagePosted{Attachments: []spaces.FileAttachment{{Kind: "voice", ID: "v1"}, {Kind: "photo", ID: "f1"}}}
 	w.record(m)
 	for _, f := range w.wanted() {
 		w.shelve(media.FetchResult{File: f, State: media.FileStored, At: w.now, Hash: "h" + f.ID, Bytes: 7, Media: "audio/ogg"})
@@ -63,12 +63,12 @@ func voicesHeard(t *testing.T, w *world) {
 	if got := w.unheard(); len(got) != 1 || got[0].Tries != 1 {
 		t.Errorf("due %+v, want it after one try", got)
 	}
-	heard := media.TranscriptionResult{Voice: want[0], State: media.VoiceHeard, At: w.now, Text: "hello", Model: "m", Usage: spaces.Usage{Prompt: 3, Calls: 1}}
+	heard := media.TranscriptionResult{Voice: want[0], State: media.VoiceHeard, At: w.now, Text: "hello", Model: "m", Usage: spaces.TokenUsage{Prompt: 3, Calls: 1}}
 	w.ok(w.s.Border.Complete(t.Context(), heard))
 	w.ok(w.s.Border.Complete(t.Context(), heard))
 	told := w.last(room)
-	body := spaces.Transcribed{Target: said.ID, Ref: said.Body.(spaces.Said).Ref, File: "v1", Text: "hello", Model: "m"}
-	if diff := cmp.Diff(spaces.Body(body), told.Body); diff != "" || told.Seq != said.Seq+1 {
+	body := spaces.VoiceTranscribed{Target: said.ID, Ref: said.Body.(spaces.MessagePosted).Ref, File: "v1", Text: "hello", Model: "m"}
+	if diff := cmp.Diff(spaces.EventBody(body), told.Body); diff != "" || told.Seq != said.Seq+1 {
 		t.Errorf("told at #%d (-want +got):\n%s", told.Seq, diff)
 	}
 	if w.waits("v1") || len(w.unheard()) != 0 {

@@ -30,13 +30,13 @@ func (w *world) ask(m spaces.Mind, room spaces.SpaceID, text string, a spaces.Wa
 	c := w.step(wake, 0)
 	f := w.reply(wake, text)
 	f.Wait = &a
-	c.Effect, c.Upto = []spaces.Effect{f}, wake.Rows[len(wake.Rows)-1].Seq
+	c.Effect, c.Upto = []spaces.RoomEffect{f}, wake.Rows[len(wake.Rows)-1].Seq
 	c.Close = &spaces.CycleClose{Stop: spaces.StopWaitingReply, Rest: "Asked."}
 	return w.commit(c).Events[0]
 }
 
 // lasting returns what a mind waits for.
-func (w *world) lasting(m spaces.Mind) []spaces.Wait {
+func (w *world) lasting(m spaces.Mind) []spaces.PendingWait {
 	w.t.Helper()
 	waits, err := w.s.Shell.Waits(w.t.Context(), m)
 	w.ok(err)
@@ -178,7 +178,7 @@ func waitUnanswered(t *testing.T, w *world) {
 	}
 
 	asks()
-	w.ok(w.s.Border.Dismiss(t.Context(), spaces.Removal{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
+	w.ok(w.s.Border.Dismiss(t.Context(), spaces.AgentRemoval{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
 	w.over(w.ended(ada, room, spaces.WaitDeclined), 0)
 }
 
@@ -281,7 +281,7 @@ func waitAside(t *testing.T, w *world) {
 	w.say(room, "zoe", "yes")
 	wake := w.ended(bea, room, spaces.WaitReplied)
 	c := w.step(wake, 0)
-	c.Effect = []spaces.Effect{w.reply(wake, "yes")}
+	c.Effect = []spaces.RoomEffect{w.reply(wake, "yes")}
 	w.commit(c)
 	w.over(wake, 1)
 	w.settleAll(w.due())
@@ -317,7 +317,7 @@ func waitCharged(t *testing.T, w *world) {
 		t.Fatalf("the run goes on with the ends of %+v, want that of one wait", ended)
 	}
 	next := w.step(wake, 1)
-	next.Effect = []spaces.Effect{w.reply(wake, "Never mind.")}
+	next.Effect = []spaces.RoomEffect{w.reply(wake, "Never mind.")}
 	w.commit(next)
 	w.rest(wake, 2)
 	var chain spaces.ChainUsage

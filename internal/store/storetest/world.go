@@ -59,7 +59,7 @@ func (w *world) sound() {
 func opening(key string, agents ...spaces.AgentID) spaces.OpenRequest {
 	return spaces.OpenRequest{
 		Key: key, Name: key, Circle: "home", Wake: spaces.WakeAuto, Agents: agents, At: morning,
-		Chats: []spaces.Mapping{{Account: account, Chat: chat, Title: "Family", Live: true}},
+		Chats: []spaces.ChatMapping{{Account: account, Chat: chat, Title: "Family", Live: true}},
 	}
 }
 
@@ -80,8 +80,8 @@ func (w *world) open(o spaces.OpenRequest) spaces.SpaceID {
 }
 
 // person is somebody on the platform.
-func person(name string) spaces.Identity {
-	return spaces.Identity{Platform: "telegram", User: "u-" + name, Kind: spaces.Human, Name: name}
+func person(name string) spaces.PlatformIdentity {
+	return spaces.PlatformIdentity{Platform: "telegram", User: "u-" + name, Kind: spaces.Human, Name: name}
 }
 
 // message is an update with words.
@@ -90,19 +90,21 @@ func (w *world) message(space spaces.SpaceID, from, text string) spaces.IngestIt
 	id := strconv.Itoa(w.n)
 	return spaces.IngestItem{
 		Event: spaces.Event{
-			Space: space, Object: spaces.ChatObject, At: w.now, Source: account + "|m" + id, Body: spaces.Said{Text: text},
+			Space: space, Object: spaces.ChatObject, At: w.now, Source: account + "|m" + id, Body: spaces.MessagePosted{Text: text},
 		},
 		From: person(from), Ref: ref(id),
 	}
 }
 
 // ref names a message of the chat.
-func ref(id string) spaces.Ref { return spaces.Ref{Account: account, Chat: chat, Message: id} }
+func ref(id string) spaces.MessageRef {
+	return spaces.MessageRef{Account: account, Chat: chat, Message: id}
+}
 
 // fact is an update without words of its own.
-func (w *world) fact(space spaces.SpaceID, from string, body spaces.Body) spaces.IngestItem {
+func (w *world) fact(space spaces.SpaceID, from string, body spaces.EventBody) spaces.IngestItem {
 	it := w.message(space, from, "")
-	it.Event.Body, it.Ref = body, spaces.Ref{}
+	it.Event.Body, it.Ref = body, spaces.MessageRef{}
 	return it
 }
 
@@ -142,8 +144,8 @@ func (w *world) last(space spaces.SpaceID) spaces.Event {
 }
 
 // kinds returns the kinds of events in order.
-func kinds(events []spaces.Event) []spaces.Kind {
-	out := make([]spaces.Kind, len(events))
+func kinds(events []spaces.Event) []spaces.EventKind {
+	out := make([]spaces.EventKind, len(events))
 	for i, e := range events {
 		out[i] = e.Body.Kind()
 	}
@@ -151,9 +153,9 @@ func kinds(events []spaces.Event) []spaces.Kind {
 }
 
 // inner returns the bodies of a mind's own log.
-func (w *world) inner(m spaces.Mind) []spaces.Body {
+func (w *world) inner(m spaces.Mind) []spaces.EventBody {
 	w.t.Helper()
-	var out []spaces.Body
+	var out []spaces.EventBody
 	for _, e := range w.log(m.Inner(), m.Branch()) {
 		out = append(out, e.Body)
 	}
@@ -185,7 +187,7 @@ func (w *world) claim(m spaces.Mind, space spaces.SpaceID) *spaces.Wake {
 
 func (w *world) claimAs(who string, m spaces.Mind, space spaces.SpaceID, judge func(spaces.GateInput) []spaces.GateDecision) *spaces.Wake {
 	w.t.Helper()
-	wake, err := w.s.Shell.Claim(w.t.Context(), spaces.Claim{Mind: m, Space: space, Holder: who, TTL: ttl, At: w.now, Judge: judge})
+	wake, err := w.s.Shell.Claim(w.t.Context(), spaces.WakeClaim{Mind: m, Space: space, Holder: who, TTL: ttl, At: w.now, Judge: judge})
 	w.ok(err)
 	return wake
 }
@@ -206,7 +208,7 @@ func (w *world) step(wake *spaces.Wake, n int) spaces.StepCommit {
 		Lease: wake.Lease, Active: wake.Cycle.Active, At: w.now,
 		Step: spaces.Step{
 			Cycle: wake.Cycle.ID, N: n, Phase: spaces.Engagement, State: spaces.StepDone, Request: "r" + strconv.Itoa(n), At: w.now,
-			Usage: spaces.Usage{Prompt: 100, Output: 20, Calls: 1},
+			Usage: spaces.TokenUsage{Prompt: 100, Output: 20, Calls: 1},
 		},
 	}
 }
@@ -219,10 +221,10 @@ func (w *world) commit(c spaces.StepCommit) spaces.CommitResult {
 }
 
 // reply is an effect that answers in the wake's room.
-func (w *world) reply(wake *spaces.Wake, text string) spaces.Effect {
+func (w *world) reply(wake *spaces.Wake, text string) spaces.RoomEffect {
 	w.n++
 	id := spaces.EventID("reply-" + strconv.Itoa(w.n))
-	return spaces.Effect{
+	return spaces.RoomEffect{
 		Kind: spaces.ActSend, Space: wake.Cycle.Space, ID: id, Text: text, Policy: spaces.ResendOnce,
 		Chain: spaces.NextChain(wake.Consumed, "", id), Seen: w.last(wake.Cycle.Space).Seq, Expires: w.now.Add(time.Hour),
 	}
@@ -233,7 +235,7 @@ func (w *world) answer(m spaces.Mind, space spaces.SpaceID, text string) spaces.
 	w.t.Helper()
 	wake := w.woken(m, space)
 	c := w.step(wake, 0)
-	c.Effect = []spaces.Effect{w.reply(wake, text)}
+	c.Effect = []spaces.RoomEffect{w.reply(wake, text)}
 	done := w.commit(c)
 	w.rest(wake, 1)
 	return done.Events[0]

@@ -11,22 +11,22 @@ import (
 
 const (
 	// CycleColumns lists the columns that CycleFields scans.
-	CycleColumns engine.Query = `id, agent, circle, space, epoch, state, wake, active, upto, base, coalesce(n, 0), coalesce(stop, ''), detail, rest,
+	CycleColumns engine.QueryText = `id, agent, circle, space, epoch, state, wake, active, upto, base, coalesce(n, 0), coalesce(stop, ''), detail, rest,
   prompt, cached, output, estimated, calls, denials, manifest, plan, started, ended, authority`
 	// SelectCycle selects a cycle by its id.
-	SelectCycle engine.Query = `select ` + CycleColumns + ` from cycles where id = $1`
+	SelectCycle engine.QueryText = `select ` + CycleColumns + ` from cycles where id = $1`
 	// StepColumns lists the columns that ScanStep scans.
-	StepColumns engine.Query = `cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown,
+	StepColumns engine.QueryText = `cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown,
   coalesce((select y.text from systems y where y.hash = steps.system), '')`
-	cycleTurns engine.Query = `select cycle, n, body from turns where cycle = $1 order by n`
+	cycleTurns engine.QueryText = `select cycle, n, body from turns where cycle = $1 order by n`
 	// KeyframeColumns lists the columns that ScanKeyframe scans.
-	KeyframeColumns engine.Query = `agent, circle, n, refs, tokens, upto, cause, at, body, plan`
+	KeyframeColumns engine.QueryText = `agent, circle, n, refs, tokens, upto, cause, at, body, plan`
 	// NewestKeyframe selects the newest keyframe of a mind.
-	NewestKeyframe engine.Query = `select ` + KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 order by n desc limit 1`
+	NewestKeyframe engine.QueryText = `select ` + KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 order by n desc limit 1`
 	// SummaryColumns lists the columns that ScanSummary scans.
-	SummaryColumns engine.Query = `agent, circle, first, last, body, sources, readers, model, at`
+	SummaryColumns engine.QueryText = `agent, circle, first, last, body, sources, readers, model, at`
 	// SummariesOfMind selects the cycle summaries of a mind, oldest first.
-	SummariesOfMind engine.Query = `select ` + SummaryColumns + ` from digests where agent = $1 and circle = $2 order by first`
+	SummariesOfMind engine.QueryText = `select ` + SummaryColumns + ` from digests where agent = $1 and circle = $2 order by first`
 )
 
 // CycleFields returns the scan destinations for CycleColumns.
@@ -42,10 +42,10 @@ func CycleFields(y *spaces.Cycle) []any {
 }
 
 // ScanCycle scans the columns CycleColumns.
-func ScanCycle(r engine.Row) (y spaces.Cycle, err error) { return y, r.Scan(CycleFields(&y)...) }
+func ScanCycle(r engine.ResultRow) (y spaces.Cycle, err error) { return y, r.Scan(CycleFields(&y)...) }
 
 // ScanStep scans the columns StepColumns.
-func ScanStep(r engine.Row) (s spaces.Step, err error) {
+func ScanStep(r engine.ResultRow) (s spaces.Step, err error) {
 	var shown []byte
 	var system string
 	err = r.Scan(&s.Cycle, &s.N, &s.Phase, &s.State, &s.Request, &s.Finish, &s.Usage.Prompt, &s.Usage.Cached,
@@ -69,12 +69,12 @@ func DecodeFrame(stored []byte) (made spaces.FrameSources, err error) {
 }
 
 // TurnsOfCycle returns the turns of a cycle in order.
-func TurnsOfCycle(ctx context.Context, src engine.Reader, id spaces.CycleID) ([]spaces.TranscriptTurn, error) {
+func TurnsOfCycle(ctx context.Context, src engine.QueryReader, id spaces.CycleID) ([]spaces.TranscriptTurn, error) {
 	return engine.AllRows(ctx, src, cycleTurns, []any{string(id)}, ScanTurn)
 }
 
 // ScanTurn scans the cycle, the number and the body of a turn.
-func ScanTurn(r engine.Row) (t spaces.TranscriptTurn, err error) {
+func ScanTurn(r engine.ResultRow) (t spaces.TranscriptTurn, err error) {
 	var body []byte
 	var cycle spaces.CycleID
 	var n int
@@ -89,7 +89,7 @@ func ScanTurn(r engine.Row) (t spaces.TranscriptTurn, err error) {
 }
 
 // ScanKeyframe scans the columns KeyframeColumns.
-func ScanKeyframe(r engine.Row) (k spaces.Keyframe, err error) {
+func ScanKeyframe(r engine.ResultRow) (k spaces.Keyframe, err error) {
 	var body []byte
 	err = r.Scan(&k.Mind.Agent, &k.Mind.Circle, &k.N, engine.ScanList(&k.Refs), &k.Tokens, &k.Upto, &k.Cause, engine.ScanTime(&k.At), &body, &k.Plan)
 	k.Text = string(body)
@@ -97,7 +97,7 @@ func ScanKeyframe(r engine.Row) (k spaces.Keyframe, err error) {
 }
 
 // ScanSummary scans the columns SummaryColumns.
-func ScanSummary(r engine.Row) (d spaces.CycleSummary, err error) {
+func ScanSummary(r engine.ResultRow) (d spaces.CycleSummary, err error) {
 	return d, r.Scan(&d.Mind.Agent, &d.Mind.Circle, &d.First, &d.Last, &d.Text, engine.ScanList(&d.Sources),
 		engine.ScanList(&d.Readers), &d.Model, engine.ScanTime(&d.At))
 }

@@ -9,24 +9,24 @@ import (
 
 const (
 	// EventChainAt selects the id and the hash chain of the event at a seq of a branch.
-	EventChainAt engine.Query = `select id, chain from events where space = $1 and branch = $2 and seq = $3`
+	EventChainAt engine.QueryText = `select id, chain from events where space = $1 and branch = $2 and seq = $3`
 	// EventColumns lists the columns that StoredEvent scans, of the table events e.
-	EventColumns engine.Query = `e.space, e.branch, e.seq, e.id, e.parents, e.object, e.thread, e.reply_to, e.kind, e.actor, e.at, e.recv_at,
+	EventColumns engine.QueryText = `e.space, e.branch, e.seq, e.id, e.parents, e.object, e.thread, e.reply_to, e.kind, e.actor, e.at, e.recv_at,
   coalesce(e.source, ''), e.readers, e.cause, e.root, e.depth, e.body`
-	selectEvent engine.Query = `select ` + EventColumns + ` from events e where e.id = $1`
-	eventsAfter engine.Query = `select ` + EventColumns + ` from events e
+	selectEvent engine.QueryText = `select ` + EventColumns + ` from events e where e.id = $1`
+	eventsAfter engine.QueryText = `select ` + EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq > $3 and e.seq <= $4 order by e.seq limit $5 + 0`
-	eventIDAt engine.Query = `select id from events where space = $1 and branch = $2 and seq = $3`
+	eventIDAt engine.QueryText = `select id from events where space = $1 and branch = $2 and seq = $3`
 	// EventActor selects the author of an event.
-	EventActor   engine.Query = `select actor from events where id = $1`
-	branchFrom   engine.Query = `select from_branch, fork_seq from branches where space = $1 and id = $2`
-	messageEvent engine.Query = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
+	EventActor   engine.QueryText = `select actor from events where id = $1`
+	branchFrom   engine.QueryText = `select from_branch, fork_seq from branches where space = $1 and id = $2`
+	messageEvent engine.QueryText = `select event from messages where account = $1 and chat = $2 and message = $3 and space = $4`
 )
 
 // A StoredEvent is an event whose body is not decoded yet.
 type StoredEvent struct {
 	spaces.Event
-	kind    spaces.Kind
+	kind    spaces.EventKind
 	RawBody []byte
 }
 
@@ -51,7 +51,7 @@ func (s *StoredEvent) Decode() (spaces.Event, error) {
 }
 
 // ScanEvent scans the columns EventColumns.
-func ScanEvent(r engine.Row) (spaces.Event, error) {
+func ScanEvent(r engine.ResultRow) (spaces.Event, error) {
 	var s StoredEvent
 	if err := r.Scan(s.Fields()...); err != nil {
 		return spaces.Event{}, err
@@ -60,12 +60,12 @@ func ScanEvent(r engine.Row) (spaces.Event, error) {
 }
 
 // EventByID returns an event; nil if it does not exist.
-func EventByID(ctx context.Context, src engine.Reader, id spaces.EventID) (*spaces.Event, error) {
+func EventByID(ctx context.Context, src engine.QueryReader, id spaces.EventID) (*spaces.Event, error) {
 	return engine.FirstRow(ctx, src, selectEvent, []any{string(id)}, ScanEvent)
 }
 
 // EventIDAtSeq returns the id of the event at seq of a space; empty if there is none.
-func EventIDAtSeq(ctx context.Context, src engine.Reader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
+func EventIDAtSeq(ctx context.Context, src engine.QueryReader, space spaces.SpaceID, seq int64) (id spaces.EventID, err error) {
 	if seq == 0 {
 		return "", nil
 	}
@@ -75,7 +75,7 @@ func EventIDAtSeq(ctx context.Context, src engine.Reader, space spaces.SpaceID, 
 
 // BranchEvents returns the events of a branch after one seq and up to another. A fork
 // shares the events before it with the branch it was made from.
-func BranchEvents(ctx context.Context, src engine.Reader, space spaces.SpaceID, branch spaces.BranchID, after, upto int64, limit int) ([]spaces.Event, error) {
+func BranchEvents(ctx context.Context, src engine.QueryReader, space spaces.SpaceID, branch spaces.BranchID, after, upto int64, limit int) ([]spaces.Event, error) {
 	var out []spaces.Event
 	if branch != spaces.Primary {
 		var from spaces.BranchID
@@ -99,7 +99,7 @@ func BranchEvents(ctx context.Context, src engine.Reader, space spaces.SpaceID, 
 }
 
 // MessageEventAt returns the event of the message at ref; empty if there is none.
-func MessageEventAt(ctx context.Context, src engine.Reader, space spaces.SpaceID, ref spaces.Ref) (id spaces.EventID, err error) {
+func MessageEventAt(ctx context.Context, src engine.QueryReader, space spaces.SpaceID, ref spaces.MessageRef) (id spaces.EventID, err error) {
 	if ref.IsZero() {
 		return "", nil
 	}
@@ -108,15 +108,15 @@ func MessageEventAt(ctx context.Context, src engine.Reader, space spaces.SpaceID
 }
 
 // CycleOfBody returns the cycle of an inner event; empty for events of no cycle.
-func CycleOfBody(b spaces.Body) spaces.CycleID {
+func CycleOfBody(b spaces.EventBody) spaces.CycleID {
 	switch b := b.(type) {
-	case spaces.Noted:
+	case spaces.NoteAdded:
 		return b.Cycle
-	case spaces.Bookmarked:
+	case spaces.BookmarkSet:
 		return b.Cycle
 	case spaces.CycleStarted:
 		return b.Cycle
-	case spaces.Thought:
+	case spaces.ThoughtRecorded:
 		return b.Cycle
 	case spaces.ToolCalled:
 		return b.Cycle
@@ -124,26 +124,26 @@ func CycleOfBody(b spaces.Body) spaces.CycleID {
 		return b.Cycle
 	case spaces.CycleSummarised:
 		return b.Cycle
-	case spaces.Denied:
+	case spaces.CallDenied:
 		return b.Denial.Cycle
-	case spaces.Transitioned:
+	case spaces.StatesChanged:
 		if len(b.Moves) > 0 {
 			return b.Moves[0].Cycle
 		}
 		return ""
-	case spaces.Compacted:
+	case spaces.ContextCompacted:
 		return b.Cycle
-	case spaces.Stopped:
+	case spaces.CycleStopped:
 		return b.Cycle
-	case spaces.Said, spaces.Edited, spaces.Deleted, spaces.Reacted, spaces.Unreacted, spaces.Joined, spaces.Left,
-		spaces.Renamed, spaces.Pinned, spaces.Unpinned, spaces.Migrated, spaces.Linked, spaces.Unlinked, spaces.Delivered,
-		spaces.Failed, spaces.Gap, spaces.Unreadable, spaces.Transcribed, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.SpanChanged:
+	case spaces.MessagePosted, spaces.MessageEdited, spaces.MessageDeleted, spaces.ReactionAdded, spaces.ReactionRemoved, spaces.MemberJoined, spaces.MemberLeft,
+		spaces.SpaceRenamed, spaces.MessagePinned, spaces.MessageUnpinned, spaces.ChatMigrated, spaces.ChatLinked, spaces.ChatUnlinked, spaces.ActionDelivered,
+		spaces.SendFailed, spaces.HistoryGap, spaces.UnreadableUpdate, spaces.VoiceTranscribed, spaces.GoalSet, spaces.MemoryAdded, spaces.MemoryRemoved, spaces.SpanChanged:
 		return ""
 	}
 	panic("store: cycle of an unknown body")
 }
 
 // ScanRef scans an account, a chat and a message.
-func ScanRef(r engine.Row) (f spaces.Ref, err error) {
+func ScanRef(r engine.ResultRow) (f spaces.MessageRef, err error) {
 	return f, r.Scan(&f.Account, &f.Chat, &f.Message)
 }

@@ -9,28 +9,28 @@ import (
 
 const (
 	// InboxColumns lists the columns that ScanInboxEntry scans before those of the event.
-	InboxColumns engine.Query = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
+	InboxColumns engine.QueryText = `i.agent, i.circle, i.space, i.seq, i.event, i.root, i.depth, i.state, i.reason, i.attempts, i.crashes, i.cycle, i.not_before`
 	// InboxRowsOfCycle selects the inbox rows of a cycle with their events.
-	InboxRowsOfCycle engine.Query = `select ` + InboxColumns + `, ` + EventColumns + ` from inbox i
+	InboxRowsOfCycle engine.QueryText = `select ` + InboxColumns + `, ` + EventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.cycle = $1 and i.cycle <> '' order by i.seq`
 	// CountReadyRows counts the events of a space that wait for one agent or for any.
-	CountReadyRows engine.Query = `select count(distinct i.seq) from inbox i join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
+	CountReadyRows engine.QueryText = `select count(distinct i.seq) from inbox i join uplinks u on u.agent = i.agent and u.circle = i.circle and u.space = i.space
 where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
 	// AttemptsReason begins the reason of a row that is dead after too many attempts. The
 	// stop reason of the last one follows.
 	AttemptsReason = "attempts " // begins why a row is dead after them; the last one's stop reason follows
 	// WaitColumns lists the columns that ScanWait scans, of the table waits w.
-	WaitColumns engine.Query = `w.cycle, w.agent, w.circle, w.space, w.thread, w.message, w.seq, w.call, w.who, w.people, w.root, w.depth,
+	WaitColumns engine.QueryText = `w.cycle, w.agent, w.circle, w.space, w.thread, w.message, w.seq, w.call, w.who, w.people, w.root, w.depth,
   w.started, w.due, w.outcome, w.answers`
 	// WaitsOfWake selects the waits whose end a cycle was given.
-	WaitsOfWake engine.Query = `select ` + WaitColumns + ` from waits w where w.woke = $1 and w.woke <> '' order by w.started, w.cycle`
+	WaitsOfWake engine.QueryText = `select ` + WaitColumns + ` from waits w where w.woke = $1 and w.woke <> '' order by w.started, w.cycle`
 	// TimerColumns lists the columns that ScanTimer scans.
-	TimerColumns engine.Query = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
+	TimerColumns engine.QueryText = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
 	// TimerPayers selects the people whose words set the timer that woke a cycle.
-	TimerPayers engine.Query = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
+	TimerPayers engine.QueryText = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
 	// SenderTokens selects the tokens that a person has used on a day.
-	SenderTokens engine.Query = `select tokens from senders where day = $1 and entity = $2`
+	SenderTokens engine.QueryText = `select tokens from senders where day = $1 and entity = $2`
 )
 
 // An InboxEntry is an inbox row with its event.
@@ -47,7 +47,7 @@ func (e InboxEntry) Consumed() spaces.ConsumedRow {
 }
 
 // ScanInboxEntry scans the columns InboxColumns and EventColumns.
-func ScanInboxEntry(r engine.Row) (e InboxEntry, err error) {
+func ScanInboxEntry(r engine.ResultRow) (e InboxEntry, err error) {
 	var s StoredEvent
 	err = r.Scan(append([]any{
 		&e.Mind.Agent, &e.Mind.Circle, &e.Space, &e.Seq, &e.Event, &e.Root, &e.Depth, &e.State,
@@ -62,18 +62,18 @@ func ScanInboxEntry(r engine.Row) (e InboxEntry, err error) {
 }
 
 // ScanWait scans the columns WaitColumns.
-func ScanWait(r engine.Row) (w spaces.Wait, err error) {
+func ScanWait(r engine.ResultRow) (w spaces.PendingWait, err error) {
 	return w, r.Scan(&w.Cycle, &w.Mind.Agent, &w.Mind.Circle, &w.Space, &w.Thread, &w.Message, &w.Seq, &w.Call, engine.ScanList(&w.Who), &w.People,
 		&w.Root, &w.Depth, engine.ScanTime(&w.Started), engine.ScanTime(&w.Due), &w.Outcome, engine.ScanList(&w.Answers))
 }
 
 // ScanTimer scans the columns TimerColumns.
-func ScanTimer(r engine.Row) (t spaces.Timer, err error) {
+func ScanTimer(r engine.ResultRow) (t spaces.WakeTimer, err error) {
 	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, engine.ScanTime(&t.Due), &t.Cycle, &t.Plan, &t.Cron)
 }
 
 // QueryTimer returns the timer that a query finds by an id; nil if there is none.
-func QueryTimer(ctx context.Context, src engine.Reader, text engine.Query, id string) (*spaces.Timer, error) {
+func QueryTimer(ctx context.Context, src engine.QueryReader, text engine.QueryText, id string) (*spaces.WakeTimer, error) {
 	found, err := engine.AllRows(ctx, src, text, []any{id}, ScanTimer)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -82,7 +82,7 @@ func QueryTimer(ctx context.Context, src engine.Reader, text engine.Query, id st
 }
 
 // RedactNotes removes deleted words from the notes of the timers of one mind.
-func RedactNotes(ctx context.Context, src engine.Reader, timers []spaces.Timer) error {
+func RedactNotes(ctx context.Context, src engine.QueryReader, timers []spaces.WakeTimer) error {
 	if len(timers) == 0 {
 		return nil
 	}

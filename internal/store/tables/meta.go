@@ -34,16 +34,16 @@ const (
 	MetaRemovals = "unshelved"
 )
 
-const selectMeta engine.Query = `select value from meta where name = $1`
+const selectMeta engine.QueryText = `select value from meta where name = $1`
 
 // MetaValue returns the value of a row of meta; empty if there is none.
-func MetaValue(ctx context.Context, src engine.Reader, name string) (value string, err error) {
+func MetaValue(ctx context.Context, src engine.QueryReader, name string) (value string, err error) {
 	_, err = engine.ScanRow(ctx, src, selectMeta, []any{name}, &value)
 	return value, err
 }
 
 // MetaNumber returns the value of a row of meta that is a number; 0 if there is none.
-func MetaNumber(ctx context.Context, src engine.Reader, name string) (int64, error) {
+func MetaNumber(ctx context.Context, src engine.QueryReader, name string) (int64, error) {
 	value, err := MetaValue(ctx, src, name)
 	if err != nil || value == "" {
 		return 0, err
@@ -53,7 +53,7 @@ func MetaNumber(ctx context.Context, src engine.Reader, name string) (int64, err
 
 // GuildEntryOf returns the configuration entry of the server that a space is on; empty
 // if none is stored.
-func GuildEntryOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) (entry string, err error) {
+func GuildEntryOf(ctx context.Context, src engine.QueryReader, space spaces.SpaceID) (entry string, err error) {
 	if entry, err = MetaValue(ctx, src, MetaGuild+string(space)); err != nil {
 		return "", fmt.Errorf("server of %s: %w", space, err)
 	}
@@ -61,7 +61,7 @@ func GuildEntryOf(ctx context.Context, src engine.Reader, space spaces.SpaceID) 
 }
 
 // LoadPairings returns the senders that wait for admission, and those who were admitted.
-func LoadPairings(ctx context.Context, src engine.Reader) (d access.PairingState, err error) {
+func LoadPairings(ctx context.Context, src engine.QueryReader) (d access.PairingState, err error) {
 	text, err := MetaValue(ctx, src, MetaPairings)
 	if err == nil && text != "" {
 		err = json.Unmarshal([]byte(text), &d)

@@ -11,17 +11,17 @@ import (
 
 const (
 	// ActionColumns lists the columns that ScanAction scans, of the table outbox o.
-	ActionColumns engine.Query = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
+	ActionColumns engine.QueryText = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
   o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
   o.voice, o.via, o.portrait, o.files, o.room_thread, o.draft`
 	// IsLaneHead is the condition that an action o is the oldest of its lane that is not
 	// final. A lane is a thread of a chat; its actions are sent in order.
-	IsLaneHead engine.Query = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
+	IsLaneHead engine.QueryText = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
   and p.n < o.n and p.state in ('ready', 'sending'))`
 	// JobColumns lists the columns that ScanJob scans.
-	JobColumns engine.Query = `id, kind, subject, args, state, want, done, total, unit, rate, cursor, note, until, error, holder, epoch,
+	JobColumns engine.QueryText = `id, kind, subject, args, state, want, done, total, unit, rate, cursor, note, until, error, holder, epoch,
   expires, created, started, updated, ended`
-	selectJob engine.Query = `select ` + JobColumns + ` from jobs where id = $1`
+	selectJob engine.QueryText = `select ` + JobColumns + ` from jobs where id = $1`
 )
 
 // A StoredAction is an action with its outcome and the causal chain of its event.
@@ -33,7 +33,7 @@ type StoredAction struct {
 }
 
 // ScanAction scans the columns ActionColumns.
-func ScanAction(r engine.Row) (o StoredAction, err error) {
+func ScanAction(r engine.ResultRow) (o StoredAction, err error) {
 	var text []byte
 	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
 		&o.Policy, &o.State, &o.Part, &o.Attempts, engine.ScanTime(&o.NotBefore), engine.ScanTime(&o.Expires), engine.ScanTime(&o.Created),
@@ -43,14 +43,14 @@ func ScanAction(r engine.Row) (o StoredAction, err error) {
 }
 
 // ScanJob scans the columns JobColumns.
-func ScanJob(r engine.Row) (j jobs.Job, err error) {
+func ScanJob(r engine.ResultRow) (j jobs.Job, err error) {
 	return j, r.Scan(&j.ID, &j.Kind, &j.Subject, &j.Args, &j.State, &j.Want, &j.Done, &j.Total, &j.Unit, &j.Rate, &j.Cursor,
 		&j.Note, engine.ScanTime(&j.Until), &j.Error, &j.Holder, &j.Epoch, engine.ScanTime(&j.Expires), engine.ScanTime(&j.Created), engine.ScanTime(&j.Started),
 		engine.ScanTime(&j.Updated), engine.ScanTime(&j.Ended))
 }
 
 // JobByID returns a job, or [jobs.ErrUnknown].
-func JobByID(ctx context.Context, src engine.Reader, id int64) (jobs.Job, error) {
+func JobByID(ctx context.Context, src engine.QueryReader, id int64) (jobs.Job, error) {
 	found, err := engine.FirstRow(ctx, src, selectJob, []any{id}, ScanJob)
 	if err != nil {
 		return jobs.Job{}, err

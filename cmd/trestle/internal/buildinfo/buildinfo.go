@@ -12,8 +12,8 @@ import (
 // the linker.
 var Version = "0.1.0-dev"
 
-// Info is the answer of `trestle version`.
-type Info struct {
+// BuildInfo is the answer of `trestle version`.
+type BuildInfo struct {
 	Version string `json:"version"`
 	Commit  string `json:"commit,omitempty"`
 	Go      string `json:"go"`
@@ -25,8 +25,8 @@ type Info struct {
 }
 
 // Current returns what is known of the running program.
-func Current() Info {
-	v := Info{Version: Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Oldest: 1, Schema: sqlite.Schema()}
+func Current() BuildInfo {
+	v := BuildInfo{Version: Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Oldest: 1, Schema: sqlite.Schema()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return v

@@ -59,7 +59,7 @@ type adapterRow struct {
 // adapterRows joins what the configuration names with what the running process
 // says and what the record knows. h is nil when nothing runs here; another process
 // of the crew may serve an account then.
-func adapterRows(conf *config.Config, h *console.Health, crew []engine.Process, accounts []console.Account) []adapterRow {
+func adapterRows(conf *config.Config, h *console.Health, crew []engine.WriterProcess, accounts []console.Account) []adapterRow {
 	rows := []adapterRow{}
 	for _, a := range conf.Adapters {
 		r := adapterRow{Name: a.Name, Type: a.Type, State: "stopped"}
@@ -207,7 +207,7 @@ func (a *adapterAnswer) connect(ctx context.Context, r console.Rooms) error {
 		return err
 	}
 	for _, room := range rooms {
-		if !slices.ContainsFunc(room.Chats, func(m spaces.Mapping) bool { return m.Account == a.Account && a.Account != "" }) {
+		if !slices.ContainsFunc(room.Chats, func(m spaces.ChatMapping) bool { return m.Account == a.Account && a.Account != "" }) {
 			continue
 		}
 		for _, s := range spans {

@@ -22,10 +22,10 @@ import (
 // of its space is.
 type slackStage struct {
 	stage
-	slack *fakeslack.Slack
-	app   *fakeslack.App
-	maya  *fakeslack.Person
-	ops   *fakeslack.Channel
+	slack *fakeslack.Server
+	app   *fakeslack.SlackApp
+	maya  *fakeslack.HumanUser
+	ops   *fakeslack.WorkspaceChannel
 }
 
 func newSlackStage(t *testing.T) *slackStage {
@@ -33,7 +33,7 @@ func newSlackStage(t *testing.T) *slackStage {
 	s := &slackStage{stage: stage0(t), slack: fakeslack.New(fakeslack.Options{})}
 	s.slack.Behind(72 * time.Hour)
 	s.app = s.slack.AddApp(fakeslack.AppProfile{Name: "Ada", BotToken: "xoxb-ada", AppToken: "xapp-ada"})
-	s.maya = s.slack.AddPerson(fakeslack.Profile{Name: "Maya"})
+	s.maya = s.slack.AddPerson(fakeslack.UserProfile{Name: "Maya"})
 	s.ops = s.slack.NewChannel("ops", s.maya)
 	s.ops.Invites(s.maya, s.app)
 	api := httptest.NewServer(s.slack)
@@ -61,7 +61,7 @@ func (s *slackStage) log(t *testing.T) (said []string) {
 	events, err := store.Shell().Events(t.Context(), chats[0].Space, spaces.Primary, 0, 1000)
 	testutil.OK(t, err)
 	for _, e := range events {
-		if b, ok := e.Body.(spaces.Said); ok {
+		if b, ok := e.Body.(spaces.MessagePosted); ok {
 			said = append(said, fmt.Sprintf("%s past=%t", b.Text, b.Past))
 		}
 	}
@@ -75,10 +75,10 @@ func TestHistoryIsBroughtInOnce(t *testing.T) {
 	var want []string
 	for i := range 25 {
 		words := fmt.Sprintf("past %d", i)
-		root := s.ops.Says(s.maya, words, fakeslack.Said{})
+		root := s.ops.Says(s.maya, words, fakeslack.PostOptions{})
 		want = append(want, words+" past=true")
 		if i%10 == 0 {
-			s.ops.Says(s.maya, words+" answered", fakeslack.Said{Thread: root})
+			s.ops.Says(s.maya, words+" answered", fakeslack.PostOptions{Thread: root})
 			want = append(want, words+" answered past=true")
 		}
 	}
@@ -99,8 +99,8 @@ func TestHistoryIsBroughtInOnce(t *testing.T) {
 // history itself; what cannot be read is said with its reason.
 func TestHistoryIsBroughtInWithoutARunningProcess(t *testing.T) {
 	s := newSlackStage(t)
-	root := s.ops.Says(s.maya, "past words", fakeslack.Said{})
-	s.ops.Says(s.maya, "and an answer", fakeslack.Said{Thread: root})
+	root := s.ops.Says(s.maya, "past words", fakeslack.PostOptions{})
+	s.ops.Says(s.maya, "and an answer", fakeslack.PostOptions{Thread: root})
 	s.app.Forget()
 	s.slack.Behind(0)
 	t.Run("opened", func(t *testing.T) { s.serve(t) }) // so that the space is there

@@ -46,11 +46,11 @@ func TestBackupIsAJob(t *testing.T) {
 			}
 			out, errs, code := s.do(t, "", "backup", "monday.db", "-o", "jsonl")
 			lines := strings.Split(strings.TrimSpace(out), "\n")
-			var j jobs.Snapshot
+			var j jobs.JobSnapshot
 			if err := json.Unmarshal([]byte(lines[max(len(lines)-2, 0)]), &j); code != apperr.Done || err != nil || j.State != jobs.Done || j.Kind != server.BackupKind {
 				t.Fatalf("exit %s, %v: %s%s", code, err, out, errs)
 			}
-			all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json")
+			all := answerOf[[]jobs.JobSnapshot](t, s, "jobs", "-o", "json")
 			if len(all) != 1 || all[0].State != jobs.Done || all[0].Subject != "monday.db" || all[0].Done == 0 || all[0].Done != all[0].Total {
 				t.Errorf("jobs are %+v", all)
 			}
@@ -108,7 +108,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	testutil.OK(t, err)
 	// As a process leaves it that is killed while it copies.
 	long := time.Now().Add(-time.Hour)
-	j, err := store.Jobs().Claim(t.Context(), jobs.Claim{ID: a.ID, Holder: "dead", TTL: time.Minute, At: long})
+	j, err := store.Jobs().Claim(t.Context(), jobs.JobClaim{ID: a.ID, Holder: "dead", TTL: time.Minute, At: long})
 	testutil.OK(t, err)
 	j.Cursor = []byte("copying")
 	testutil.OK(t, store.Jobs().Save(t.Context(), *j, time.Minute, long))

@@ -130,7 +130,7 @@ func TestChatNamesWhoActs(t *testing.T) {
 		place := &server.LocalRoom{Parts: server.NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, false).Components, Room: conf.Spaces[0]}
 		var got []string
 		for _, shown := range []local.RoomEvent{
-			local.Posted{Text: "hi"}, local.Posted{From: "Ada", Text: "hi"}, local.Posted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.Reacted{Emoji: "👍"},
+			local.MessagePosted{Text: "hi"}, local.MessagePosted{From: "Ada", Text: "hi"}, local.MessagePosted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.ReactionSet{Emoji: "👍"},
 		} {
 			got = append(got, terminal.LineText(place.Line(shown), true))
 		}
@@ -160,8 +160,8 @@ func TestChatShowsWhatIsBehindTheRoomItIsIn(t *testing.T) {
 // cutShort is a model whose answers are all cut at the limit of their tokens.
 type cutShort struct{}
 
-func (cutShort) Generate(context.Context, llm.Request) (llm.Response, error) {
-	return llm.Response{Finish: llm.Length}, nil
+func (cutShort) Generate(context.Context, llm.ModelRequest) (llm.ModelResponse, error) {
+	return llm.ModelResponse{Finish: llm.Length}, nil
 }
 
 // ECOSYSTEM 1 rule 6: whoever talks in a terminal is told why nothing comes, and
@@ -177,9 +177,9 @@ func TestChatSaysWhyThereIsNoAnswer(t *testing.T) {
 // leaver is a model that is asked as a person loses patience.
 type leaver struct{ leave func() }
 
-func (m leaver) Generate(context.Context, llm.Request) (llm.Response, error) {
+func (m leaver) Generate(context.Context, llm.ModelRequest) (llm.ModelResponse, error) {
 	m.leave()
-	return llm.Response{}, &llm.Error{Kind: llm.Denied}
+	return llm.ModelResponse{}, &llm.Error{Kind: llm.Denied}
 }
 
 // ECOSYSTEM 3.1: whoever does not wait for an answer is told of no failure.

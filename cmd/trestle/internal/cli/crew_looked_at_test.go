@@ -16,7 +16,7 @@ import (
 // from a folder whose process stands by, or that has none; and none of them takes from
 // the process that serves an account what it waits for.
 func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
-	var server testservers.Postgres
+	var server testservers.PostgresServer
 	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	telegram, url := onTelegram(t, "7003:served")
 	serving := stage{folder: t.TempDir(), env: "TRESTLE_DATABASE=" + server.URL(server.Database(t)) + "\nTRESTLE_LISTEN=\n" +
@@ -49,4 +49,4 @@ func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
 	}
 }
 
-func polls(c faketelegram.Call) bool { return c.Method == "getUpdates" }
+func polls(c faketelegram.APICall) bool { return c.Method == "getUpdates" }

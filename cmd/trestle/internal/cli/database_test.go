@@ -28,7 +28,7 @@ import (
 // A record that has lived in a file goes on in a database: nothing of the talk is
 // lost, one process at a time has it, and every command reads it there.
 func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
-	var pg testservers.Postgres
+	var pg testservers.PostgresServer
 	t.Cleanup(func() { testutil.OK(t, pg.Stop()) })
 	s := aTalk(t)
 	blank := s
@@ -45,7 +45,7 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	s.env += "\nTRESTLE_DATABASE=" + address
 	s.done(t, "hello again\n", "chat")
 	is := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
-	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != "move" || all[0].State != jobs.Done || all[0].Done < 20 {
+	if all := answerOf[[]jobs.JobSnapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != "move" || all[0].State != jobs.Done || all[0].Done < 20 {
 		t.Errorf("the move is not among the jobs: %+v", all)
 	}
 	if len(was) != 1 || len(is) != 2 || is[1].Run != was[0].Run {

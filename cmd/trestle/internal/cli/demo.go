@@ -81,7 +81,7 @@ func listenLocally(ctx context.Context, address string) (net.Listener, error) {
 
 // demoProcess prepares the process of a demo: the program's own, with short
 // times and, unless there is a real endpoint, the demo's model.
-func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, modelURL string) (s *server.Server, err error) {
+func (p *CLI) demoProcess(ctx context.Context, stage *demo.PlatformSet, dir, modelURL string) (s *server.Server, err error) {
 	endpoint, err := p.demoModel(ctx, modelURL)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.Platforms, dir, model
 	s = newServer(conf, p.logger(slog.LevelError), io.Discard, true)
 	s.Times, s.Hold, s.Listener = hurried(), demoHold, ln
 	if modelURL == "" {
-		s.Models = func(config.ModelEndpoint) llm.Model { return demo.Model{} }
+		s.Models = func(config.ModelEndpoint) llm.ChatModel { return demo.StoryModel{} }
 	}
 	return s, nil
 }
@@ -146,7 +146,7 @@ func (p *CLI) demoAddress(ctx context.Context) (address string, ln net.Listener,
 
 // showDemo plays the story and tells of it until ctx is done or the person at
 // the terminal leaves.
-func (p *CLI) showDemo(ctx context.Context, s *server.Server, stage *demo.Platforms) error {
+func (p *CLI) showDemo(ctx context.Context, s *server.Server, stage *demo.PlatformSet) error {
 	select {
 	case <-s.Ready:
 	case <-ctx.Done():
@@ -156,7 +156,7 @@ func (p *CLI) showDemo(ctx context.Context, s *server.Server, stage *demo.Platfo
 	defer live.Close()
 	t := &timelineWriter{json: p.output == "json" || p.output == "jsonl", out: p.Out, began: time.Now()}
 	narrator := &demo.Narrator{Record: demoRecord{s.Store.Console(), s.Store.Shell()}, Live: live, Tell: t.tell}
-	play := &demo.Player{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
+	play := &demo.StoryPlayer{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
 	in, restore, err := p.demoInput(t)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ type demoRecord struct {
 	sqlstore.AgentStore
 }
 
-func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *server.Server, stage *demo.Platforms) {
+func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *server.Server, stage *demo.PlatformSet) {
 	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", buildinfo.Current().Version)
 	if s.ListenAt != "" {
 		fmt.Fprintf(w, "  console   %s\n", s.LoginAddress(ctx))

@@ -34,7 +34,7 @@ import (
 // after which nothing is missing and the span shows the gap.
 func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		network, named := new(fake.Network), 0
+		network, named := new(fake.MemoryNetwork), 0
 		var minted atomic.Int64
 		client := network.Client()
 		defer client.CloseIdleConnections()
@@ -137,7 +137,7 @@ func TestDemoIsSeenWithinFiveSeconds(t *testing.T) {
 // from then on, the usual one or, where a person has that, another.
 func TestDemoServesTheAddressThatItFound(t *testing.T) {
 	for _, where := range []string{"usual", "another"} {
-		network := new(fake.Network)
+		network := new(fake.MemoryNetwork)
 		stage, err := demo.NewStage(t.Context(), func(context.Context, string) (net.Listener, error) { return network.Listen(where + rand.Text()) })
 		testutil.OK(t, err)
 		p := stage0(t).program(nil, io.Discard, io.Discard)

@@ -37,7 +37,7 @@ func doctorCommand(p *CLI) *cobra.Command {
 // examine runs the examination, through the process that serves the data folder
 // where there is one: only it can look at accounts without getting in its way.
 func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
-	level := adapters.Severity(least)
+	level := adapters.DiagnosisSeverity(least)
 	if level != adapters.Warning && level != adapters.Failure {
 		return &apperr.Error{What: "--min is warn or fail", Where: "doctor", Remedy: "choose one of them", Code: apperr.Usage}
 	}
@@ -57,7 +57,7 @@ func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least str
 // examined examines what the configuration names. Where the file was spoilt while a
 // process runs, that process examines what it goes on with (ECOSYSTEM 4); the spoilt
 // file is a finding then, and nothing can be mended.
-func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.Report, err error) {
+func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.CheckReport, err error) {
 	conf, wrong := p.load()
 	if wrong != nil {
 		c, running := p.stillServed(ctx, wrong)
@@ -87,7 +87,7 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 }
 
 // notInForce is what is found of a configuration that cannot be used.
-func notInForce(wrong error) (found []adapters.Diagnosis) {
+func notInForce(wrong error) (found []adapters.AccountDiagnosis) {
 	for _, f := range config.ListFindings(nil, wrong) {
 		found = append(found, doctor.Fail(string(alerts.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))
 	}

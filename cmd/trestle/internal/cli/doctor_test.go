@@ -37,13 +37,13 @@ func onModel(t *testing.T, s *llmtest.Server) string {
 // passwords remembers the one of a long prompt, and calls the tool that there is.
 type passwords struct{}
 
-func (passwords) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
+func (passwords) Generate(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if len(r.Tools) > 0 {
-		return llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: r.Tools[0].Name, Args: "{}"}}, Finish: llm.Called}, nil
+		return llm.ModelResponse{Calls: []llm.ToolCall{{ID: "1", Name: r.Tools[0].Name, Args: "{}"}}, Finish: llm.Called}, nil
 	}
 	_, rest, _ := strings.Cut(r.Messages[0].Text, "The password is ")
 	word, _, _ := strings.Cut(rest, ".")
-	return llm.Response{Text: word, Finish: llm.Stopped}, nil
+	return llm.ModelResponse{Text: word, Finish: llm.Stopped}, nil
 }
 
 // write puts a configuration into the stage's folder.
@@ -82,9 +82,9 @@ spaces:
 func TestDoctorFindsWhatIsWrongAndSaysWhatMendsIt(t *testing.T) {
 	telegram, url := onTelegram(t, "7001:right")
 	telegram.AddBot(faketelegram.BotProfile{Token: "7001:right", Name: "Ada", Username: "ada_bot", Privacy: true})
-	kai := telegram.AddPerson(faketelegram.Profile{Name: "Kai"})
+	kai := telegram.AddPerson(faketelegram.UserProfile{Name: "Kai"})
 	group := telegram.NewGroup("Family", kai)
-	telegram.Fault(fake.Fault{Do: fake.Refuse, Method: "getUpdates", Times: -1, Status: 409, Description: "Conflict: terminated by other getUpdates request"})
+	telegram.Fault(fake.CallFault{Do: fake.Refuse, Method: "getUpdates", Times: -1, Status: 409, Description: "Conflict: terminated by other getUpdates request"})
 	s := stage{folder: t.TempDir()}
 	s.write(t, fmt.Sprintf(doctored, onModel(t, &llmtest.Server{Window: 4096}), url, group.ID()), 0o644)
 	if err := os.Mkdir(filepath.Join(s.folder, "data"), 0o755); err != nil { //nolint:gosec // that is a fault
@@ -135,24 +135,24 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 			t.Error("the running process was thrown off")
 		}
 	}
-	report := answerOf[doctor.Report](t, s, "doctor", "data", "-o", "json")
+	report := answerOf[doctor.CheckReport](t, s, "doctor", "data", "-o", "json")
 	if len(report.Findings) != 1 || report.Findings[0].Part != "data" || report.Findings[0].Level != "ok" {
 		t.Errorf("as JSON: %+v", report)
 	}
 }
 
 // polled waits until a program asks for updates.
-func polled(t *testing.T, telegram *faketelegram.Telegram) {
+func polled(t *testing.T, telegram *faketelegram.Server) {
 	t.Helper()
 	testutil.OK(t, telegram.Until(t.Context(), func() bool {
-		return slices.ContainsFunc(telegram.Ledger().Calls, func(c faketelegram.Call) bool { return c.Method == "getUpdates" })
+		return slices.ContainsFunc(telegram.Ledger().Calls, func(c faketelegram.APICall) bool { return c.Method == "getUpdates" })
 	}))
 }
 
 // ECOSYSTEM 1 rule 5: nor is it while its account still connects.
 func TestDoctorLeavesAloneAnAccountThatConnects(t *testing.T) {
 	telegram, url := onTelegram(t, "7003:served")
-	telegram.Fault(fake.Fault{Method: "getUpdates", Do: fake.Refuse, Status: http.StatusInternalServerError, Times: 1})
+	telegram.Fault(fake.CallFault{Method: "getUpdates", Do: fake.Refuse, Status: http.StatusInternalServerError, Times: 1})
 	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url}
 	s.serve(t)
 	polled(t, telegram)
@@ -182,9 +182,9 @@ func TestModelThatOnlyTalksIsFoundOut(t *testing.T) {
 // chatter is a model that calls no tool.
 type chatter struct{}
 
-func (chatter) Generate(_ context.Context, r llm.Request) (llm.Response, error) {
+func (chatter) Generate(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if strings.Contains(r.Messages[0].Text, "password") {
-		return llm.Response{Text: "heron-4711", Finish: llm.Stopped}, nil
+		return llm.ModelResponse{Text: "heron-4711", Finish: llm.Stopped}, nil
 	}
-	return llm.Response{Text: "Hello, how can I help?", Finish: llm.Stopped}, nil
+	return llm.ModelResponse{Text: "Hello, how can I help?", Finish: llm.Stopped}, nil
 }

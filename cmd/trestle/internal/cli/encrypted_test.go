@@ -135,16 +135,16 @@ func telegramCorrespondent(t *testing.T) (correspondent, int64) {
 	t.Helper()
 	p := faketelegram.NewTelegram(faketelegram.Options{})
 	bot := p.AddBot(faketelegram.BotProfile{Token: "1:encrypted-token-of-the-test-telegram", Name: "Ada", Username: "ada_bot"})
-	kai := p.AddPerson(faketelegram.Profile{Name: "Kai"})
+	kai := p.AddPerson(faketelegram.UserProfile{Name: "Kai"})
 	chat := p.NewSupergroup("Family", kai)
 	chat.Adds(kai, bot)
 	server := encrypted(t, p)
 	return correspondent{
 		server: server, sever: server.CloseClientConnections,
 		says: func(words string, file []byte) {
-			s := faketelegram.Said{}
+			s := faketelegram.PostOptions{}
 			if file != nil {
-				s.File = &faketelegram.File{Kind: "document", Name: "tickets.csv", MIME: "text/csv", Data: file}
+				s.File = &faketelegram.SharedFile{Kind: "document", Name: "tickets.csv", MIME: "text/csv", Data: file}
 			}
 			chat.Says(kai, words, s)
 		},
@@ -161,7 +161,7 @@ func slackCorrespondent(t *testing.T) (correspondent, string) {
 	t.Helper()
 	p := fakeslack.New(fakeslack.Options{})
 	app := p.AddApp(fakeslack.AppProfile{Name: "Ada", BotToken: "xoxb-encrypted", AppToken: "xapp-encrypted"})
-	maya := p.AddPerson(fakeslack.Profile{Name: "Maya"})
+	maya := p.AddPerson(fakeslack.UserProfile{Name: "Maya"})
 	channel := p.NewChannel("ops", maya)
 	channel.Invites(maya, app)
 	return correspondent{
@@ -170,9 +170,9 @@ func slackCorrespondent(t *testing.T) (correspondent, string) {
 			waitUntil(t, "slack has no sockets again", func() bool { return app.Sockets() == 2 })
 		},
 		says: func(words string, file []byte) {
-			s := fakeslack.Said{}
+			s := fakeslack.PostOptions{}
 			if file != nil {
-				s.File = &fakeslack.File{Name: "tickets.csv", MIME: "text/csv", Data: file}
+				s.File = &fakeslack.SharedFile{Name: "tickets.csv", MIME: "text/csv", Data: file}
 			}
 			channel.Says(maya, words, s)
 		},
@@ -189,16 +189,16 @@ func discordCorrespondent(t *testing.T) (correspondent, string) {
 	t.Helper()
 	p := fakediscord.New(fakediscord.Options{})
 	bot := p.AddBot(fakediscord.BotProfile{Token: "encrypted.token.of-discord", Name: "ada"})
-	lee := p.AddPerson(fakediscord.Profile{Name: "Lee"})
+	lee := p.AddPerson(fakediscord.UserProfile{Name: "Lee"})
 	guild := p.NewGuild("Family", lee)
 	guild.Adds(bot, fakediscord.ManageWebhooks)
 	room := guild.NewChannel("kitchen", 0)
 	return correspondent{
 		server: encrypted(t, p), sever: func() { bot.Close(4000) },
 		says: func(words string, file []byte) {
-			s := fakediscord.Said{}
+			s := fakediscord.PostOptions{}
 			if file != nil {
-				s.Files = []fakediscord.File{{Name: "tickets.csv", MIME: "text/csv", Data: file}}
+				s.Files = []fakediscord.SharedFile{{Name: "tickets.csv", MIME: "text/csv", Data: file}}
 			}
 			room.Says(lee, words, s)
 		},

@@ -22,15 +22,15 @@ import (
 
 // eventRow is one line of `trestle events`.
 type eventRow struct {
-	Space  spaces.SpaceID  `json:"space"`
-	Seq    int64           `json:"seq"` // its number in the space
-	ID     spaces.EventID  `json:"id"`
-	At     string          `json:"at"`
-	Actor  spaces.EntityID `json:"actor,omitempty"`
-	Kind   spaces.Kind     `json:"kind"`
-	Thread spaces.ThreadID `json:"thread,omitempty"`
-	Body   spaces.Body     `json:"body"`           // what its kind holds
-	Name   string          `json:"name,omitempty"` // of the actor, when it is known
+	Space  spaces.SpaceID   `json:"space"`
+	Seq    int64            `json:"seq"` // its number in the space
+	ID     spaces.EventID   `json:"id"`
+	At     string           `json:"at"`
+	Actor  spaces.EntityID  `json:"actor,omitempty"`
+	Kind   spaces.EventKind `json:"kind"`
+	Thread spaces.ThreadID  `json:"thread,omitempty"`
+	Body   spaces.EventBody `json:"body"`           // what its kind holds
+	Name   string           `json:"name,omitempty"` // of the actor, when it is known
 }
 
 // UnmarshalJSON reads a row as it is answered.

@@ -164,7 +164,7 @@ func answersOf(answers []spaces.WaitAnswer) string {
 
 // explainFrame tells what the last frame was made of.
 func explainFrame(w io.Writer, raw json.RawMessage) {
-	var plan hud.Plan
+	var plan hud.FramePlan
 	if json.Unmarshal(raw, &plan) != nil || len(plan.Items) == 0 {
 		return
 	}
@@ -178,7 +178,7 @@ func explainFrame(w io.Writer, raw json.RawMessage) {
 }
 
 // receipts name the messages that a platform made of an action.
-func receipts(refs []spaces.Ref) string {
+func receipts(refs []spaces.MessageRef) string {
 	var all []string
 	for _, r := range refs {
 		all = append(all, r.Message)
@@ -206,7 +206,7 @@ func costOf(a console.RunAnswer) string {
 
 // costOfAct says how long an act took and what a model was asked for its sake;
 // nothing where it took no time.
-func costOfAct(took int64, u spaces.Usage) (text string) {
+func costOfAct(took int64, u spaces.TokenUsage) (text string) {
 	if took > 0 {
 		text = fmt.Sprintf(", took %d ms", took)
 	}

@@ -13,7 +13,7 @@ import (
 // printCut writes how the keyframe of a frame was cut: how strongly its parts are
 // compressed, and what is left of each connection span (SEQ-47, SEQ-71).
 func printCut(w io.Writer, raw json.RawMessage) {
-	var plan hud.Plan
+	var plan hud.FramePlan
 	if err := json.Unmarshal(raw, &plan); err != nil || len(plan.Items) == 0 {
 		return
 	}

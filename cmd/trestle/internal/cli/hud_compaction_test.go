@@ -14,8 +14,8 @@ import (
 // and what is left of each connection span.
 func TestPlanTellsOfTheKeyframeBehindTheFrame(t *testing.T) {
 	may := time.Date(2026, 5, 4, 9, 30, 0, 0, time.UTC)
-	frame := hud.Plan{Budget: 6000, Tokens: 2100, Fixed: 900, Items: []hud.PlanItem{{Area: "keyframe", Form: hud.Full, Tokens: 1400}, {Area: "tail", Form: hud.Full, Tokens: 700}}}
-	cut := hud.Plan{
+	frame := hud.FramePlan{Budget: 6000, Tokens: 2100, Fixed: 900, Items: []hud.PlanItem{{Area: "keyframe", Form: hud.Full, Tokens: 1400}, {Area: "tail", Form: hud.Full, Tokens: 700}}}
+	cut := hud.FramePlan{
 		Cause: hud.CutHighWater, Budget: 3000, Tokens: 1400, Kept: 500,
 		Items:  []hud.PlanItem{{Area: "s1", Form: hud.OneLine, Tokens: 1400}},
 		Levels: []hud.CompressionLevel{{Of: "all", Level: 3, Share: 0.5}, {Of: "s1", Level: 4, Share: 0.25}},
@@ -25,7 +25,7 @@ func TestPlanTellsOfTheKeyframeBehindTheFrame(t *testing.T) {
 		},
 	}
 	var f console.FrameAnswer
-	for to, plan := range map[*json.RawMessage]hud.Plan{&f.Plan: frame, &f.Keyframe: cut} {
+	for to, plan := range map[*json.RawMessage]hud.FramePlan{&f.Plan: frame, &f.Keyframe: cut} {
 		raw, err := json.Marshal(plan)
 		if err != nil {
 			t.Fatal(err)

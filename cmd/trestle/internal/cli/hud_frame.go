@@ -112,7 +112,7 @@ func frameLines(f console.FrameAnswer) []string {
 
 // printPlan writes what a frame was made of, and what was left out.
 func printPlan(w io.Writer, f console.FrameAnswer) {
-	var plan hud.Plan
+	var plan hud.FramePlan
 	if err := json.Unmarshal(f.Plan, &plan); err != nil || len(plan.Items) == 0 {
 		fmt.Fprintln(w, "no plan was recorded for this frame")
 		return

@@ -92,7 +92,7 @@ func chooseChat(ctx context.Context, q *server.ImportRequest, chat string) error
 	if err != nil {
 		return &apperr.Error{What: err.Error(), Where: q.File, Remedy: "export the chat from Telegram Desktop as machine-readable JSON", Code: apperr.Failed}
 	}
-	var fit []telegram.Exported
+	var fit []telegram.ExportedChat
 	for _, e := range chats {
 		id, known := e.Chat()
 		if chat == "" || chat == e.Name || known && chat == id || !known && len(chats) == 1 {
@@ -116,7 +116,7 @@ func chooseChat(ctx context.Context, q *server.ImportRequest, chat string) error
 }
 
 // exportList lists the chats of an export, a line each.
-func exportList(chats []telegram.Exported) string {
+func exportList(chats []telegram.ExportedChat) string {
 	var b strings.Builder
 	for i, e := range chats {
 		if i == 40 {

@@ -21,9 +21,9 @@ import (
 // which the chat of the export is.
 type importStage struct {
 	stage
-	tg   *faketelegram.Telegram
-	bot  *faketelegram.Bot
-	kai  *faketelegram.Person
+	tg   *faketelegram.Server
+	bot  *faketelegram.BotUser
+	kai  *faketelegram.HumanUser
 	chat *faketelegram.Chat
 }
 
@@ -31,7 +31,7 @@ func newImportStage(t *testing.T) *importStage {
 	t.Helper()
 	s := &importStage{stage: stage0(t), tg: faketelegram.NewTelegram(faketelegram.Options{})}
 	s.bot = s.tg.AddBot(faketelegram.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot"})
-	s.kai = s.tg.AddPerson(faketelegram.Profile{Name: "Kai"})
+	s.kai = s.tg.AddPerson(faketelegram.UserProfile{Name: "Kai"})
 	s.chat = s.tg.NewSupergroup("Family", s.kai)
 	s.chat.Adds(s.kai, s.bot)
 	api := httptest.NewServer(s.tg)
@@ -73,7 +73,7 @@ func (s *importStage) said(t *testing.T) (words []string) {
 	events, err := store.Shell().Events(t.Context(), places[0].Space, spaces.Primary, 0, 100_000)
 	testutil.OK(t, err)
 	for _, e := range events {
-		if b, ok := e.Body.(spaces.Said); ok {
+		if b, ok := e.Body.(spaces.MessagePosted); ok {
 			words = append(words, b.Text)
 		}
 	}

@@ -88,7 +88,7 @@ func (s *initWizard) talk(format string, args ...any) {
 }
 
 // plan reads what there is.
-func (s *initWizard) plan() (*setup.Plan, error) {
+func (s *initWizard) plan() (*setup.SetupPlan, error) {
 	if s.from != "openclaw" {
 		plan := setup.FromEnvironment(s.Lookup)
 		s.hidden().AddSecrets(plan.Secrets()...)
@@ -112,7 +112,7 @@ func (s *initWizard) plan() (*setup.Plan, error) {
 }
 
 // announce says what was found before anything is asked (ECOSYSTEM 1, rule 8).
-func (s *initWizard) announce(plan *setup.Plan) {
+func (s *initWizard) announce(plan *setup.SetupPlan) {
 	switch n := len(plan.Found); n {
 	case 0:
 		s.talk("found nothing in the environment\n")
@@ -129,7 +129,7 @@ const trying = 20 * time.Second
 
 // try tries every credential that was found. One that is refused ends the setup:
 // a file with it would only move the failure.
-func (s *initWizard) try(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) try(ctx context.Context, plan *setup.SetupPlan) error {
 	for _, a := range plan.Accounts {
 		if err := s.tryAccount(ctx, a); err != nil {
 			return &apperr.Error{What: err.Error(), Where: a.Name, Remedy: "correct the variable, or unset it to go on without this account", Code: apperr.Failed}
@@ -145,7 +145,7 @@ func (s *initWizard) try(ctx context.Context, plan *setup.Plan) error {
 
 // tryAccount connects an account. Only a refusal is an error: a platform that
 // cannot be reached now may be reached later.
-func (s *initWizard) tryAccount(ctx context.Context, a setup.Account) error {
+func (s *initWizard) tryAccount(ctx context.Context, a setup.AccountPlan) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
 	ad, err := s.blank().NewAdapter(config.AdapterEntry{
@@ -170,7 +170,7 @@ func (s *initWizard) tryAccount(ctx context.Context, a setup.Account) error {
 
 // tryModel asks the endpoint for one short answer, and which model it has when
 // nobody said.
-func (s *initWizard) tryModel(ctx context.Context, m *setup.Model) error {
+func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
 	if m.Name == "" && m.BaseURL.Value != "" {
@@ -183,7 +183,7 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.Model) error {
 	if err != nil {
 		return err
 	}
-	_, err = client.Generate(ctx, llm.Request{Model: m.Name, MaxOutput: 64, Messages: []llm.Message{{Role: llm.User, Text: "Answer with the word yes."}}})
+	_, err = client.Generate(ctx, llm.ModelRequest{Model: m.Name, MaxOutput: 64, Messages: []llm.TranscriptMessage{{Role: llm.User, Text: "Answer with the word yes."}}})
 	refused, ok := errors.AsType[*llm.Error](err)
 	switch {
 	case err == nil:
@@ -205,7 +205,7 @@ func (s *initWizard) blank() *server.Components {
 
 // ask asks for what was not found: at most three things, each tried as it is
 // entered. An empty answer goes on without.
-func (s *initWizard) ask(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) ask(ctx context.Context, plan *setup.SetupPlan) error {
 	s.answers = bufio.NewReader(s.In)
 	if len(plan.Accounts) == 0 {
 		if err := s.askTelegram(ctx, plan); err != nil {
@@ -221,16 +221,16 @@ func (s *initWizard) ask(ctx context.Context, plan *setup.Plan) error {
 // attempts is how often a refused answer may be corrected.
 const attempts = 3
 
-func (s *initWizard) askTelegram(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) askTelegram(ctx context.Context, plan *setup.SetupPlan) error {
 	api, _ := s.Lookup("TELEGRAM_API_URL")
 	for range attempts {
 		token, err := s.question("Token of a Telegram bot, from @BotFather (empty: talk in the terminal only): ", true)
 		if err != nil || token == "" {
 			return err
 		}
-		s.hidden().AddSecrets(adapters.Secret(token))
-		tried := &setup.Plan{}
-		tried.AddTelegram(adapters.Secret(token), adapters.Secret(api))
+		s.hidden().AddSecrets(adapters.SecretString(token))
+		tried := &setup.SetupPlan{}
+		tried.AddTelegram(adapters.SecretString(token), adapters.SecretString(api))
 		if err := s.tryAccount(ctx, tried.Accounts[0]); err != nil {
 			s.talk("%v\n", err)
 			continue
@@ -241,7 +241,7 @@ func (s *initWizard) askTelegram(ctx context.Context, plan *setup.Plan) error {
 	return s.enough("no token was accepted")
 }
 
-func (s *initWizard) askModel(ctx context.Context, plan *setup.Plan) error {
+func (s *initWizard) askModel(ctx context.Context, plan *setup.SetupPlan) error {
 	offer, hint := demo.Found(ctx, http.DefaultClient, s.Endpoints), "such as https://api.openai.com/v1; empty: the built-in offline model"
 	if offer != "" {
 		hint = "empty: " + offer + ", which answers here; none: the built-in offline model"
@@ -260,10 +260,10 @@ func (s *initWizard) askModel(ctx context.Context, plan *setup.Plan) error {
 				return err
 			}
 		}
-		s.hidden().AddSecrets(adapters.Secret(key))
+		s.hidden().AddSecrets(adapters.SecretString(key))
 		name, _ := s.Lookup("TRESTLE_MODEL")
-		tried := &setup.Plan{}
-		tried.SetModel(base, name, adapters.Secret(key))
+		tried := &setup.SetupPlan{}
+		tried.SetModel(base, name, adapters.SecretString(key))
 		if err := s.tryModel(ctx, tried.Model); err != nil {
 			s.talk("%v\n", err)
 			continue
@@ -299,7 +299,7 @@ func (s *initWizard) question(text string, secret bool) (string, error) {
 
 // write shows what is about to be written, and writes it. A file that is there
 // stays as it is.
-func (s *initWizard) write(file string, plan *setup.Plan) error {
+func (s *initWizard) write(file string, plan *setup.SetupPlan) error {
 	env, err := plan.Env()
 	if err != nil {
 		return &apperr.Error{What: err.Error(), Where: config.EnvFile, Remedy: "set it in the environment without the line break", Code: apperr.Failed}

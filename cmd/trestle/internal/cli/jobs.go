@@ -38,7 +38,7 @@ func jobsCommand(p *CLI) *cobra.Command {
 	c.AddCommand(show)
 	for _, verb := range []struct {
 		name, short string
-		want        jobs.State
+		want        jobs.JobState
 	}{
 		{"pause", "have a job stop after its next piece, to be resumed later", jobs.Paused},
 		{"resume", "have a paused or failed job go on where it was", jobs.Ready},
@@ -64,7 +64,7 @@ func numbered(text, of, where, list string) (int64, error) {
 func jobNumber(text string) (int64, error) { return numbered(text, "a job", "jobs", "trestle jobs") }
 
 func (p *CLI) listJobs(ctx context.Context, limit int) error {
-	all, err := consult[[]jobs.Snapshot](ctx, p, "jobs", url.Values{"limit": {strconv.Itoa(limit)}})
+	all, err := consult[[]jobs.JobSnapshot](ctx, p, "jobs", url.Values{"limit": {strconv.Itoa(limit)}})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func tellJobs(ctx context.Context, o readContext, q url.Values) (any, error) {
 		return nil, &apperr.Error{What: "the limit is no number of jobs", Where: "jobs --limit", Remedy: "write 1 or more", Code: apperr.Usage}
 	}
 	found, err := o.Jobs().Jobs(ctx, 0, limit)
-	all := make([]jobs.Snapshot, 0, len(found))
+	all := make([]jobs.JobSnapshot, 0, len(found))
 	for _, j := range found {
 		all = append(all, jobs.Shown(j))
 	}
@@ -127,12 +127,12 @@ func (p *CLI) showJob(ctx context.Context, text string, follow bool) error {
 	return err
 }
 
-func (p *CLI) readJob(ctx context.Context, id int64) (jobs.Snapshot, error) {
-	return consult[jobs.Snapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
+func (p *CLI) readJob(ctx context.Context, id int64) (jobs.JobSnapshot, error) {
+	return consult[jobs.JobSnapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
 }
 
 // followJob shows a job until it is over or paused, and returns it.
-func (p *CLI) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrinter) (jobs.Snapshot, error) {
+func (p *CLI) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrinter) (jobs.JobSnapshot, error) {
 	for {
 		j, err := p.readJob(ctx, id)
 		switch {
@@ -191,7 +191,7 @@ func isTerminal(w io.Writer) bool {
 func (p *CLI) addJob(ctx context.Context, path string, q any, here func(context.Context, *sqlstore.Store) error) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	var added jobs.Snapshot
+	var added jobs.JobSnapshot
 	err := p.change(ctx, mutation{path: path, ask: q, answer: &added, alone: here})
 	if err != nil || added.ID == 0 {
 		return err
@@ -201,7 +201,7 @@ func (p *CLI) addJob(ctx context.Context, path string, q any, here func(context.
 
 // doHere does a job in this process, because no other serves the record.
 func (p *CLI) doHere(ctx context.Context, s *sqlstore.Store, j jobs.Job, work jobs.Handler, shower *jobs.ProgressPrinter) error {
-	r := jobs.Runner{
+	r := jobs.JobRunner{
 		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: storeopen.NewID(), Logger: p.logger(slog.LevelWarn),
 		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
 	}
@@ -227,7 +227,7 @@ func printJob(w io.Writer, j jobs.Job) {
 	textout.WriteTable(w, rows)
 }
 
-func (p *CLI) askJob(ctx context.Context, text string, want jobs.State) error {
+func (p *CLI) askJob(ctx context.Context, text string, want jobs.JobState) error {
 	id, err := jobNumber(text)
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (p *CLI) askJob(ctx context.Context, text string, want jobs.State) error {
 }
 
 // wantJob asks that a job become what is wanted, and returns it as it is then.
-func (p *CLI) wantJob(ctx context.Context, id int64, want jobs.State) (j jobs.Snapshot, err error) {
+func (p *CLI) wantJob(ctx context.Context, id int64, want jobs.JobState) (j jobs.JobSnapshot, err error) {
 	err = p.change(ctx, mutation{
 		path: "/jobs", ask: server.JobRequest{ID: id, Want: want}, answer: &j,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {

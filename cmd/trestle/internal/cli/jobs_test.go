@@ -22,7 +22,7 @@ func (s stage) withJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = store.Jobs().Add(t.Context(), jobs.Job{Kind: "copy", Subject: "acme", Progress: jobs.Progress{Done: 6310, Total: 15020, Unit: "messages"}}, time.Now())
+	_, err = store.Jobs().Add(t.Context(), jobs.Job{Kind: "copy", Subject: "acme", JobProgress: jobs.JobProgress{Done: 6310, Total: 15020, Unit: "messages"}}, time.Now())
 	if err != nil {
 		t.Error(err)
 	}
@@ -47,7 +47,7 @@ func TestJobsAreChangedFromAnywhere(t *testing.T) {
 			for _, step := range []struct {
 				verb string
 				code apperr.ExitCode
-				want jobs.State
+				want jobs.JobState
 			}{
 				{"pause", apperr.Done, jobs.Paused},
 				{"pause", apperr.Done, jobs.Paused},
@@ -58,7 +58,7 @@ func TestJobsAreChangedFromAnywhere(t *testing.T) {
 				if _, errs, code := s.do(t, "", "jobs", step.verb, "1"); code != step.code {
 					t.Errorf("%s: exit %s: %s", step.verb, code, errs)
 				}
-				if j := answerOf[jobs.Snapshot](t, s, "jobs", "show", "1", "-o", "json"); j.State != step.want {
+				if j := answerOf[jobs.JobSnapshot](t, s, "jobs", "show", "1", "-o", "json"); j.State != step.want {
 					t.Errorf("after %s it is %s, want %s", step.verb, j.State, step.want)
 				}
 			}
@@ -91,7 +91,7 @@ func TestFollowedJobIsShownUntilItIsOver(t *testing.T) {
 		t.Errorf("exit %s: %s", code, errs)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-	var last jobs.Snapshot
+	var last jobs.JobSnapshot
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || last.State != jobs.Cancelled {
 		t.Errorf("the last line is %s, %v", lines[len(lines)-1], err)
 	}

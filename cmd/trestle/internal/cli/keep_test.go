@@ -109,7 +109,7 @@ func TestReportHoldsNoSecretsAndNoWords(t *testing.T) {
 			}
 		}
 	}
-	var v buildinfo.Info
+	var v buildinfo.BuildInfo
 	if err := json.Unmarshal([]byte(files["trestle-report/version.json"]), &v); err != nil || v.Schema == 0 {
 		t.Errorf("versions are %+v, %v", v, err)
 	}
@@ -153,9 +153,9 @@ func TestBackupTellsWhatLiesBesideIt(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: data, NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	border, account := store.Border(), "telegram:7"
-	place, err := border.Open(t.Context(), spaces.OpenRequest{Key: "hub", Name: "Hub", Circle: "home", At: time.Now(), Chats: []spaces.Mapping{{Account: account, Chat: "-1", Live: true}}})
+	place, err := border.Open(t.Context(), spaces.OpenRequest{Key: "hub", Name: "Hub", Circle: "home", At: time.Now(), Chats: []spaces.ChatMapping{{Account: account, Chat: "-1", Live: true}}})
 	testutil.OK(t, err)
-	said := spaces.Said{Text: "look", Ref: spaces.Ref{Account: account, Chat: "-1", Message: "1"}, Attachments: []spaces.Attachment{{Kind: "photo", ID: "cat", Size: 5}}}
+	said := spaces.MessagePosted{Text: "look", Ref: spaces.MessageRef{Account: account, Chat: "-1", Message: "1"}, Attachments: []spaces.FileAttachment{{Kind: "photo", ID: "cat", Size: 5}}}
 	_, err = border.Record(t.Context(), spaces.IngestBatch{Account: account, At: time.Now(), Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: place.Space, Object: spaces.ChatObject, At: time.Now(), Source: "1", Body: said},
 	}}})

@@ -17,8 +17,8 @@ import (
 // the runs of another one where a Redis carries them. Where only the database rings,
 // each process tells by itself what it reads there: connections and deliveries.
 func TestLiveEventsOfAnotherProcessAreFollowed(t *testing.T) {
-	var database testservers.Postgres
-	var bells testservers.Redis
+	var database testservers.PostgresServer
+	var bells testservers.RedisServer
 	t.Cleanup(func() { testutil.OK(t, errors.Join(database.Stop(), bells.Stop())) })
 	for _, test := range []struct{ name, redis, last string }{
 		{"redis", bells.URL(t), "mission_stop"},

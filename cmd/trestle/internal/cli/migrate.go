@@ -131,7 +131,7 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 // keepMove puts the move among the jobs of the database that has the record now.
 func (p *CLI) keepMove(ctx context.Context, conf *config.Config, to string, m postgres.CopyProgress, began time.Time) error {
 	there := *conf
-	there.Database = adapters.Secret(to)
+	there.Database = adapters.SecretString(to)
 	store, err := p.takeRecord(ctx, &there)
 	if err != nil {
 		return err

@@ -36,19 +36,19 @@ func problemsCommand(p *CLI) *cobra.Command {
 
 // problemRow is one problem as a list shows it.
 type problemRow struct {
-	ID       alerts.ID       `json:"id"` // for `trestle problems ack`
-	Code     alerts.Code     `json:"code"`
-	Severity alerts.Severity `json:"severity"` // warn, fail
-	Subject  string          `json:"subject"`
-	What     string          `json:"what"`
-	Evidence string          `json:"evidence,omitempty"`
-	Remedy   string          `json:"remedy"`
-	Opened   time.Time       `json:"opened"`
-	Seen     time.Time       `json:"seen"`             // last; behind by up to a minute
-	Count    int             `json:"count"`            // how often it came, or came back before it closed
-	Closed   *time.Time      `json:"closed,omitempty"` // null while it is open
-	Quiet    *time.Time      `json:"quiet,omitempty"`  // not told again before this
-	Told     int             `json:"told"`             // how often it was told
+	ID       alerts.AlertID       `json:"id"` // for `trestle problems ack`
+	Code     alerts.ProblemCode   `json:"code"`
+	Severity alerts.AlertSeverity `json:"severity"` // warn, fail
+	Subject  string               `json:"subject"`
+	What     string               `json:"what"`
+	Evidence string               `json:"evidence,omitempty"`
+	Remedy   string               `json:"remedy"`
+	Opened   time.Time            `json:"opened"`
+	Seen     time.Time            `json:"seen"`             // last; behind by up to a minute
+	Count    int                  `json:"count"`            // how often it came, or came back before it closed
+	Closed   *time.Time           `json:"closed,omitempty"` // null while it is open
+	Quiet    *time.Time           `json:"quiet,omitempty"`  // not told again before this
+	Told     int                  `json:"told"`             // how often it was told
 }
 
 func problemRows(all []alerts.Alert, now time.Time) []problemRow {
@@ -140,7 +140,7 @@ func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 		return &apperr.Error{What: fmt.Sprintf("%q is no length of time", span), Where: "--for", Remedy: "write 30m, 2h or 7d", Code: apperr.Usage}
 	}
 	var a server.AckResult
-	if err := p.post(ctx, "/problems/ack", server.AckRequest{ID: alerts.ID(n), Seconds: int64(length.Seconds())}, &a); err != nil {
+	if err := p.post(ctx, "/problems/ack", server.AckRequest{ID: alerts.AlertID(n), Seconds: int64(length.Seconds())}, &a); err != nil {
 		return err
 	}
 	return p.answer(a, func(w io.Writer) {

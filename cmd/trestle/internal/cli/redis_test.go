@@ -22,7 +22,7 @@ import (
 // F38: with a Redis others see what happens here; without it everything goes on,
 // and the operator is told.
 func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
-	var server testservers.Redis
+	var server testservers.RedisServer
 	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	url := server.URL(t)
 	s := aTalk(t)
@@ -62,10 +62,10 @@ func installationOf(t *testing.T, s stage) string {
 
 // elsewhere hears what a process of an installation shows to others; it returns once
 // it listens.
-func elsewhere(t *testing.T, url, installation string) <-chan pubsub.Event {
+func elsewhere(t *testing.T, url, installation string) <-chan pubsub.LiveEvent {
 	t.Helper()
-	heard := make(chan pubsub.Event, 1024)
-	c, err := redis.Open(redis.Options{URL: url, Installation: installation, Process: "elsewhere", Heard: func(e pubsub.Event) { heard <- e }})
+	heard := make(chan pubsub.LiveEvent, 1024)
+	c, err := redis.Open(redis.Options{URL: url, Installation: installation, Process: "elsewhere", Heard: func(e pubsub.LiveEvent) { heard <- e }})
 	testutil.OK(t, err)
 	listening, forget := c.Listen("any")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -99,7 +99,7 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *readmodel.Hi
 		}
 		as.System = string(text)
 	}
-	as.Model = offline.Model{}
+	as.Model = offline.OfflineModel{}
 	if m := agent.Model; !m.Offline {
 		client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
 		if err != nil {
@@ -117,8 +117,8 @@ func (p *CLI) stage(ctx context.Context, conf *config.Config, past *readmodel.Hi
 		set.ContextTokens, set.MaxOutput = v.budget, min(set.MaxOutput, v.budget/4)
 	}
 	return shell.Options{
-		Record: past, Agents: []shell.Agent{as}, Settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return set },
-		Counter: new(hud.Counter), Holder: "rehearsal", NewID: storeopen.NewID, Nonce: server.NewNonce, Logger: slog.New(slog.DiscardHandler),
+		Record: past, Agents: []shell.Agent{as}, Settings: func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set },
+		Counter: new(hud.TokenCounter), Holder: "rehearsal", NewID: storeopen.NewID, Nonce: server.NewNonce, Logger: slog.New(slog.DiscardHandler),
 	}, nil
 }
 
@@ -140,7 +140,7 @@ type runOutcome struct {
 	Stop  spaces.StopReason `json:"stop"`
 	Rest  string            `json:"rest"`
 	Steps int               `json:"steps"`
-	Usage spaces.Usage      `json:"usage"`
+	Usage spaces.TokenUsage `json:"usage"`
 }
 
 // A transcriptLine is one thing the agent was told or decided.

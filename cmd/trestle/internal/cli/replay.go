@@ -52,7 +52,7 @@ func replayCommand(p *CLI) *cobra.Command {
 }
 
 // weights returns the weights of relevance that the question asks for.
-func (q replayQuestion) weights() (*recall.Weights, error) {
+func (q replayQuestion) weights() (*recall.RankWeights, error) {
 	w := recall.DefaultWeights()
 	for name, factor := range q.weigh {
 		by, err := strconv.ParseFloat(factor, 64)
@@ -193,7 +193,7 @@ func (p *CLI) readRetold(name string) ([]replay.FileLine, error) {
 
 // writeFrame writes a frame as a model would be given it. An id that is no file
 // name is written in a safe form.
-func writeFrame(dir, id string, frame []hud.Message) error {
+func writeFrame(dir, id string, frame []hud.FrameMessage) error {
 	name := strings.Map(func(r rune) rune {
 		if r == filepath.Separator || r < ' ' {
 			return '_'

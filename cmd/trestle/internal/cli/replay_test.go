@@ -94,7 +94,7 @@ func TestReplayKeepsToItsBudget(t *testing.T) {
 	for _, q := range room.Questions[:4] {
 		testutil.OK(t, json.NewEncoder(&questions).Encode(q))
 	}
-	counter := new(hud.Counter)
+	counter := new(hud.TokenCounter)
 	for _, budget := range []int{200, 700, 3000} {
 		frames := t.TempDir()
 		answers, said, code := replayed(t, lines.String(), questions.String(), "--budget", strconv.Itoa(budget), "--frames", frames)

@@ -121,7 +121,7 @@ func (p *CLI) greeting(s *server.Server, place *server.LocalRoom) string {
 
 // talk connects stdin and stdout with a room. How the answers came about is
 // shown in a terminal under them, and else on stderr: stdout is the answer.
-func (p *CLI) talk(ctx context.Context, c terminal.Room, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
+func (p *CLI) talk(ctx context.Context, c terminal.TerminalRoom, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
 	if p.input() == inputTerminal {
 		return terminal.TalkTerminal(ctx, c, p.In.(*os.File), p.Out, greeting, behind)
 	}

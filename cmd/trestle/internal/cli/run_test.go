@@ -295,7 +295,7 @@ func TestSpoiltFileDoesNotHideTheRunningProcess(t *testing.T) {
 			if out, errs, code := s.do(t, "", "doctor", "--fix"); code != apperr.BadConfig {
 				t.Errorf("doctor --fix: exit %s: %s%s", code, out, errs)
 			}
-			if found := answerOf[doctor.Report](t, s, "doctor", "data", "-o", "json").Findings; len(found) != 1 || found[0].Level != adapters.Fine {
+			if found := answerOf[doctor.CheckReport](t, s, "doctor", "data", "-o", "json").Findings; len(found) != 1 || found[0].Level != adapters.Fine {
 				t.Errorf("of the data folder is found %+v", found)
 			}
 			if out, errs, code := s.do(t, "", "report", "--out", "bundle.tar.gz"); code != apperr.Done {
@@ -346,7 +346,7 @@ func TestAPortInUseMayBeTriedAgain(t *testing.T) {
 }
 
 func TestVersionSpeaksJSON(t *testing.T) {
-	v := answerOf[buildinfo.Info](t, stage{folder: t.TempDir()}, "version", "-o", "json")
+	v := answerOf[buildinfo.BuildInfo](t, stage{folder: t.TempDir()}, "version", "-o", "json")
 	if v.Go == "" || v.System == "" {
 		t.Errorf("version is %+v", v)
 	}

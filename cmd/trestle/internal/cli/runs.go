@@ -104,28 +104,28 @@ func printRuns(w io.Writer, rows []console.RunRow, called func(spaces.SpaceID) s
 }
 
 // saidIn returns the words of an event, or its kind.
-func saidIn(b spaces.Body) string {
+func saidIn(b spaces.EventBody) string {
 	switch b := b.(type) {
-	case spaces.Said:
+	case spaces.MessagePosted:
 		return strconv.Quote(b.Text)
-	case spaces.Edited:
+	case spaces.MessageEdited:
 		return "edited to " + strconv.Quote(b.Text)
-	case spaces.Transcribed:
+	case spaces.VoiceTranscribed:
 		return "heard " + strconv.Quote(b.Text)
-	case spaces.Reacted:
+	case spaces.ReactionAdded:
 		return "reacted " + b.Emoji
-	case spaces.Renamed:
+	case spaces.SpaceRenamed:
 		return "renamed to " + strconv.Quote(b.Title)
-	case spaces.Failed:
+	case spaces.SendFailed:
 		return string(b.State) + console.Because(b.Reason)
-	case spaces.Gap:
+	case spaces.HistoryGap:
 		return "gap" + console.Because(b.Reason)
-	case spaces.Unreadable:
+	case spaces.UnreadableUpdate:
 		return "unreadable" + console.Because(b.Reason)
-	case spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned, spaces.Unpinned, spaces.Migrated,
-		spaces.Linked, spaces.Unlinked, spaces.Delivered, spaces.Noted, spaces.Bookmarked, spaces.CycleStarted, spaces.Thought,
-		spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised, spaces.Goal, spaces.Remembered, spaces.Forgot, spaces.Denied,
-		spaces.Transitioned, spaces.Compacted, spaces.Stopped, spaces.SpanChanged:
+	case spaces.MessageDeleted, spaces.ReactionRemoved, spaces.MemberJoined, spaces.MemberLeft, spaces.MessagePinned, spaces.MessageUnpinned, spaces.ChatMigrated,
+		spaces.ChatLinked, spaces.ChatUnlinked, spaces.ActionDelivered, spaces.NoteAdded, spaces.BookmarkSet, spaces.CycleStarted, spaces.ThoughtRecorded,
+		spaces.ToolCalled, spaces.ToolReturned, spaces.CycleSummarised, spaces.GoalSet, spaces.MemoryAdded, spaces.MemoryRemoved, spaces.CallDenied,
+		spaces.StatesChanged, spaces.ContextCompacted, spaces.CycleStopped, spaces.SpanChanged:
 		return string(b.Kind())
 	}
 	panic("explain: an unknown body")

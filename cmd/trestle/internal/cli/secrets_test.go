@@ -29,11 +29,11 @@ import (
 )
 
 // planted is a configuration with thirty credentials, none of which may be seen.
-func planted() (yaml string, all []adapters.Secret) {
+func planted() (yaml string, all []adapters.SecretString) {
 	var out strings.Builder
 	plant := func(form string, n int) string {
 		s := fmt.Sprintf(form, n) + "+h1dden/w0rds"
-		all = append(all, adapters.Secret(s))
+		all = append(all, adapters.SecretString(s))
 		return s
 	}
 	fmt.Fprintf(&out, "token: %q\nredis: %q\nwebhook_listen: nonsense\nmax_steps: none\n", plant("console-%d-0123456789012345678901234567", 1), "redis://me:"+plant("pass%d", 1)+"@db")
@@ -64,7 +64,7 @@ type hunt struct {
 	hits    int
 }
 
-func newHunt(t *testing.T, all []adapters.Secret) *hunt {
+func newHunt(t *testing.T, all []adapters.SecretString) *hunt {
 	t.Helper()
 	h := &hunt{t: t}
 	for _, s := range all {
@@ -180,7 +180,7 @@ func TestNoCredentialIsInAnyFailure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = client.Generate(t.Context(), llm.Request{Model: "m", Messages: []llm.Message{{Role: llm.User, Text: "hello"}}})
+			_, err = client.Generate(t.Context(), llm.ModelRequest{Model: "m", Messages: []llm.TranscriptMessage{{Role: llm.User, Text: "hello"}}})
 			h.aloud(f.name+" of the model", err, all)
 		}
 	}
@@ -189,7 +189,7 @@ func TestNoCredentialIsInAnyFailure(t *testing.T) {
 
 // ofSlack looks into the failures of a Slack app whose credentials are all s: of a
 // question, of a post, of a file, and of what the doctor says of a socket.
-func (h *hunt) ofSlack(f failing, s adapters.Secret, all []adapters.Secret) {
+func (h *hunt) ofSlack(f failing, s adapters.SecretString, all []adapters.SecretString) {
 	h.t.Helper()
 	answered := roundTrip(func(r *http.Request) (*http.Response, error) { // the bot token is good, what follows fails
 		if !strings.HasSuffix(r.URL.Path, "/auth.test") {
@@ -209,7 +209,7 @@ func (h *hunt) ofSlack(f failing, s adapters.Secret, all []adapters.Secret) {
 	h.aloud(where, err, all)
 	_, err = ad.Send(ctx, adapters.OutgoingMessage{Chat: "C1", Text: "hello", Key: "k"})
 	h.aloud(where, err, all)
-	_, err = ad.Fetch(ctx, adapters.Attachment{ID: "F1"}, 100)
+	_, err = ad.Fetch(ctx, adapters.IncomingFile{ID: "F1"}, 100)
 	h.aloud(where, err, all)
 	if strings.HasPrefix(string(s), "xapp-") {
 		o.BotToken, o.HTTPClient = "xoxb-1", &http.Client{Transport: answered}
@@ -226,7 +226,7 @@ func (h *hunt) ofSlack(f failing, s adapters.Secret, all []adapters.Secret) {
 
 // aloud looks into an error and into what the program makes of it: a line of the
 // log, what people are shown, a panic.
-func (h *hunt) aloud(where string, err error, all []adapters.Secret) {
+func (h *hunt) aloud(where string, err error, all []adapters.SecretString) {
 	h.t.Helper()
 	h.inError(where, err)
 	var out bytes.Buffer
@@ -289,12 +289,12 @@ const crashing = "TRESTLE_TEST_CRASH"
 // with, and no credential.
 func TestNoCredentialIsInACrash(t *testing.T) {
 	if token := os.Getenv(crashing); token != "" {
-		ad, err := telegram.New(telegram.Options{Token: adapters.Secret(token), APIURL: "http://127.0.0.1:1"})
+		ad, err := telegram.New(telegram.Options{Token: adapters.SecretString(token), APIURL: "http://127.0.0.1:1"})
 		if err != nil {
 			panic(err)
 		}
 		_, err = ad.Connect(t.Context())
-		panic(fmt.Sprintf("%v %+v %#v %v %v", err, ad, ad, adapters.Secret(token), &config.Config{Token: adapters.Secret(token)}))
+		panic(fmt.Sprintf("%v %+v %#v %v %v", err, ad, ad, adapters.SecretString(token), &config.Config{Token: adapters.SecretString(token)}))
 	}
 	_, all := planted()
 	h := newHunt(t, all[3:4])

@@ -141,14 +141,14 @@ type shownMember struct {
 
 // shownLine is one event of a space with what each mind made of it.
 type shownLine struct {
-	Seq    int64           `json:"seq"`
-	Event  spaces.EventID  `json:"event"`
-	Kind   spaces.Kind     `json:"kind"`
-	Actor  spaces.EntityID `json:"actor,omitempty"`
-	At     time.Time       `json:"at"`
-	Thread spaces.ThreadID `json:"thread,omitempty"`
-	Body   shownWords      `json:"body"`
-	Marks  []shownMark     `json:"marks"`
+	Seq    int64            `json:"seq"`
+	Event  spaces.EventID   `json:"event"`
+	Kind   spaces.EventKind `json:"kind"`
+	Actor  spaces.EntityID  `json:"actor,omitempty"`
+	At     time.Time        `json:"at"`
+	Thread spaces.ThreadID  `json:"thread,omitempty"`
+	Body   shownWords       `json:"body"`
+	Marks  []shownMark      `json:"marks"`
 }
 
 // shownWords are the words of an event; other bodies have none.

@@ -21,7 +21,7 @@ import (
 
 // onTelegram serves a Telegram with one bot on the loopback until the test ends
 // and returns it with its address.
-func onTelegram(t *testing.T, token string) (*faketelegram.Telegram, string) {
+func onTelegram(t *testing.T, token string) (*faketelegram.Server, string) {
 	t.Helper()
 	telegram := faketelegram.NewTelegram(faketelegram.Options{})
 	telegram.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})

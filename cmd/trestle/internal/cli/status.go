@@ -31,7 +31,7 @@ type statusAnswer struct {
 	Minds    []mindRow           `json:"minds"`                // those first that ran last
 	More     bool                `json:"more_minds,omitempty"` // than these; all with --all
 	Tally    console.Totals      `json:"tally"`
-	Jobs     []jobs.Snapshot     `json:"jobs"`     // that are not over
+	Jobs     []jobs.JobSnapshot  `json:"jobs"`     // that are not over
 	Problems []problemRow        `json:"problems"` // that are open, the worst first
 	Entries  []console.Component `json:"misconfigured"`
 
@@ -122,7 +122,7 @@ func (a *statusAnswer) read(ctx context.Context, o readContext, now time.Time) (
 	if err != nil {
 		return err
 	}
-	a.Jobs = []jobs.Snapshot{}
+	a.Jobs = []jobs.JobSnapshot{}
 	for _, j := range found {
 		if j.Ended.IsZero() {
 			a.Jobs = append(a.Jobs, jobs.Shown(j))

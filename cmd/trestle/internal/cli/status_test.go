@@ -38,7 +38,7 @@ func pasteable(now time.Time) statusAnswer {
 			{Mind: "new/home", Doing: "resting"},
 		},
 		Tally: console.Totals{Outbox: 3, Oldest: *before(6 * time.Minute), Tokens: 185_100, Bytes: 412e6},
-		Jobs:  []jobs.Snapshot{jobs.Shown(jobs.Job{ID: 4, Kind: "backfill", Subject: "acme", State: jobs.Running, Progress: jobs.Progress{Done: 42, Total: 100, Unit: "messages"}})},
+		Jobs:  []jobs.JobSnapshot{jobs.Shown(jobs.Job{ID: 4, Kind: "backfill", Subject: "acme", State: jobs.Running, JobProgress: jobs.JobProgress{Done: 42, Total: 100, Unit: "messages"}})},
 	}
 	a.Problems = problemRows([]alerts.Alert{
 		{ID: 7, Code: alerts.Deaf, Severity: alerts.Fail, Subject: "acme", Opened: *before(6 * time.Minute), Count: 1},
@@ -96,7 +96,7 @@ func TestStatusListsTheLatestOfManyMinds(t *testing.T) {
 	for i := range many {
 		_, err := store.Border().Open(t.Context(), spaces.OpenRequest{
 			Name: "room " + strconv.Itoa(i), Agents: []spaces.AgentID{"trestle"}, At: time.Now(),
-			Chats: []spaces.Mapping{{Account: "telegram:1", Chat: strconv.Itoa(i), Live: true}},
+			Chats: []spaces.ChatMapping{{Account: "telegram:1", Chat: strconv.Itoa(i), Live: true}},
 		})
 		testutil.OK(t, err)
 	}

@@ -21,22 +21,22 @@ import (
 // bot is called, the agent hears it.
 // In a basic group each of them numbers the messages for itself.
 func TestTwoBotsInOneChatAreOneRoom(t *testing.T) {
-	for name, open := range map[string]func(*faketelegram.Telegram, string, ...*faketelegram.Person) *faketelegram.Chat{
-		"supergroup": (*faketelegram.Telegram).NewSupergroup, "basic group": (*faketelegram.Telegram).NewGroup,
+	for name, open := range map[string]func(*faketelegram.Server, string, ...*faketelegram.HumanUser) *faketelegram.Chat{
+		"supergroup": (*faketelegram.Server).NewSupergroup, "basic group": (*faketelegram.Server).NewGroup,
 	} {
 		t.Run(name, func(t *testing.T) { twoBotsInOneChat(t, open) })
 	}
 }
 
-func twoBotsInOneChat(t *testing.T, open func(*faketelegram.Telegram, string, ...*faketelegram.Person) *faketelegram.Chat) {
+func twoBotsInOneChat(t *testing.T, open func(*faketelegram.Server, string, ...*faketelegram.HumanUser) *faketelegram.Chat) {
 	t.Helper()
 	s := stage0(t)
 	tg := faketelegram.NewTelegram(faketelegram.Options{})
-	bots := []*faketelegram.Bot{
+	bots := []*faketelegram.BotUser{
 		tg.AddBot(faketelegram.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot", SeesBots: true}),
 		tg.AddBot(faketelegram.BotProfile{Token: "72:mia-token", Name: "Mia", Username: "mia_bot", SeesBots: true}),
 	}
-	kai, maya := tg.AddPerson(faketelegram.Profile{Name: "Kai"}), tg.AddPerson(faketelegram.Profile{Name: "Maya"})
+	kai, maya := tg.AddPerson(faketelegram.UserProfile{Name: "Kai"}), tg.AddPerson(faketelegram.UserProfile{Name: "Maya"})
 	chat := open(tg, "Family", kai, maya)
 	for _, b := range bots {
 		chat.Adds(kai, b)
@@ -54,7 +54,7 @@ func twoBotsInOneChat(t *testing.T, open func(*faketelegram.Telegram, string, ..
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		for i, words := range []string{"@ada_bot good morning", "@mia_bot good evening"} {
-			m := chat.Says(kai, words, faketelegram.Said{})
+			m := chat.Says(kai, words, faketelegram.PostOptions{})
 			if _, err := chat.AwaitSent(ctx, i+1); err != nil {
 				t.Fatalf("%s: %v", words, err)
 			}
@@ -62,10 +62,10 @@ func twoBotsInOneChat(t *testing.T, open func(*faketelegram.Telegram, string, ..
 			chat.Edits(m, words+"!")
 		}
 		for range 3 { // the same words three times within a second or two
-			chat.Says(maya, "ok", faketelegram.Said{})
+			chat.Says(maya, "ok", faketelegram.PostOptions{})
 		}
 		first := chat.Sent()[0] // whose receipt is recorded, since the next was sent after it
-		chat.Says(maya, "thank you", faketelegram.Said{ReplyTo: first.ID})
+		chat.Says(maya, "thank you", faketelegram.PostOptions{ReplyTo: first.ID})
 		if _, err := chat.AwaitSent(ctx, 3); err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +84,7 @@ func twoBotsInOneChat(t *testing.T, open func(*faketelegram.Telegram, string, ..
 	answered := map[spaces.EventID]string{}
 	for _, e := range events {
 		switch b := e.Body.(type) {
-		case spaces.Said:
+		case spaces.MessagePosted:
 			if _, ours := e.Actor.IsAgent(); ours {
 				got["agent"]++
 				answered[e.ID] = "agent"
@@ -94,12 +94,12 @@ func twoBotsInOneChat(t *testing.T, open func(*faketelegram.Telegram, string, ..
 			if b.Text == "thank you" && answered[e.ReplyTo] != "agent" {
 				t.Errorf("the reply to the agent answers %q", e.ReplyTo)
 			}
-		case spaces.Reacted:
+		case spaces.ReactionAdded:
 			if b.Target == "" {
 				t.Errorf("a reaction to nothing: %+v", b)
 			}
 			got["reacted"]++
-		case spaces.Edited:
+		case spaces.MessageEdited:
 			if b.Target == "" {
 				t.Errorf("an edit of nothing: %+v", b)
 			}

@@ -42,7 +42,7 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	if aside := sumOf(t, record+".schema1"); aside == "" {
 		t.Error("no copy was set aside before the migration")
 	}
-	if all := answerOf[[]jobs.Snapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != storeopen.MigrateJob || all[0].State != jobs.Done || all[0].Done != 1 || all[0].Total != 1 {
+	if all := answerOf[[]jobs.JobSnapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != storeopen.MigrateJob || all[0].State != jobs.Done || all[0].Done != 1 || all[0].Total != 1 {
 		t.Errorf("the migration is not among the jobs: %+v", all)
 	}
 	if runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json"); len(runs) != 2 {

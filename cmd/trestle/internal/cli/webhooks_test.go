@@ -57,7 +57,7 @@ func TestTwoAccountsAreCalledOnOneListener(t *testing.T) {
 	tg := faketelegram.NewTelegram(faketelegram.Options{})
 	ada := tg.AddBot(faketelegram.BotProfile{Token: "71:ada-token", Name: "Ada", Username: "ada_bot"})
 	mia := tg.AddBot(faketelegram.BotProfile{Token: "72:mia-token", Name: "Mia", Username: "mia_bot"})
-	kai := tg.AddPerson(faketelegram.Profile{Name: "Kai"})
+	kai := tg.AddPerson(faketelegram.UserProfile{Name: "Kai"})
 	api := httptest.NewServer(tg)
 	t.Cleanup(api.Close)
 
@@ -74,9 +74,9 @@ func TestTwoAccountsAreCalledOnOneListener(t *testing.T) {
 	calling.Go(func() { tg.Call(ctx, &http.Client{Transport: outside}) })
 	t.Cleanup(func() { stop(); calling.Wait() })
 
-	for _, bot := range []*faketelegram.Bot{ada, mia} {
+	for _, bot := range []*faketelegram.BotUser{ada, mia} {
 		chat := bot.Direct(kai)
-		chat.Says(kai, "hello "+bot.Username(), faketelegram.Said{})
+		chat.Says(kai, "hello "+bot.Username(), faketelegram.PostOptions{})
 		if _, err := chat.AwaitSent(t.Context(), 1); err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +93,7 @@ func TestTwoAccountsAreCalledOnOneListener(t *testing.T) {
 		answer(t, r, http.StatusOK)
 	}
 	chat := ada.Direct(kai)
-	chat.Says(kai, "and again", faketelegram.Said{})
+	chat.Says(kai, "and again", faketelegram.PostOptions{})
 	sent, err := chat.AwaitSent(t.Context(), 2)
 	testutil.OK(t, err)
 	if len(sent) != 2 || len(mia.Direct(kai).Sent()) != 1 {

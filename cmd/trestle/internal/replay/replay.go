@@ -37,14 +37,14 @@ const replayBatch = 500
 type ReplayedRooms struct {
 	store   *sqlstore.Store
 	mapping *activity.SpaceMapping
-	rooms   *local.Rooms
-	account adapters.Account
+	rooms   *local.RoomAdapter
+	account adapters.BotAccount
 	shell   *shell.Shell
 	mind    spaces.Mind
 	spaces  map[string]spaces.SpaceID
 	clock   atomic.Int64 // Unix milliseconds
 	asked   int
-	Weights *recall.Weights
+	Weights *recall.RankWeights
 }
 
 // RunReplay makes the rooms that the lines name and hands the replay to do.
@@ -95,7 +95,7 @@ func (r *ReplayedRooms) open(ctx context.Context, lines []FileLine) (err error) 
 		r.rooms.Open(adapters.Chat{ID: l.Space, Kind: adapters.Group, Title: l.Space})
 		placed, err := r.mapping.Open(ctx, spaces.OpenRequest{
 			Name: l.Space, Circle: r.mind.Circle, Wake: spaces.WakeMention, Closed: true, Agents: []spaces.AgentID{replayAgent}, At: r.now(),
-			Chats: []spaces.Mapping{{Account: r.account.Key(), Chat: l.Space, Title: l.Space, Live: true}},
+			Chats: []spaces.ChatMapping{{Account: r.account.Key(), Chat: l.Space, Title: l.Space, Live: true}},
 		})
 		if err != nil {
 			return fmt.Errorf("open %q: %w", l.Space, err)
@@ -105,8 +105,8 @@ func (r *ReplayedRooms) open(ctx context.Context, lines []FileLine) (err error) 
 	view := r.store.Shell()
 	r.shell = shell.New(shell.Options{
 		Inbox: view, Journal: view, Record: view, Halter: view, Agents: []shell.Agent{{ID: replayAgent, Name: "Trestle"}},
-		Settings: func(spaces.AgentID, spaces.SpaceID) shell.Settings { return shell.DefaultSettings() },
-		Counter:  new(hud.Counter), Holder: "replay", NewID: storeopen.NewID, Logger: slog.New(slog.DiscardHandler),
+		Settings: func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return shell.DefaultSettings() },
+		Counter:  new(hud.TokenCounter), Holder: "replay", NewID: storeopen.NewID, Logger: slog.New(slog.DiscardHandler),
 	})
 	return nil
 }
@@ -157,7 +157,7 @@ func (r *ReplayedRooms) RecordLines(ctx context.Context, lines []FileLine) error
 
 // update is a line as a platform would have told of it.
 func (l FileLine) update() adapters.Update {
-	m := adapters.Message{ID: l.ID, Text: l.Text}
+	m := adapters.IncomingMessage{ID: l.ID, Text: l.Text}
 	if l.ReplyTo != nil {
 		m.ReplyTo = *l.ReplyTo
 	}
@@ -167,7 +167,7 @@ func (l FileLine) update() adapters.Update {
 	}
 	if l.Edits != "" {
 		m.ID = l.Edits
-		u.Body = adapters.Edit{New: m}
+		u.Body = adapters.MessageEdit{New: m}
 	}
 	return u
 }
@@ -182,14 +182,14 @@ func (r *ReplayedRooms) PreviewFrame(ctx context.Context, q FileLine, tokens int
 	if err := r.rooms.Recount(ctx, q.Space, []adapters.Update{said.update()}); err != nil {
 		return done, err
 	}
-	done, err = r.shell.Preview(ctx, shell.Preview{
+	done, err = r.shell.Preview(ctx, shell.WakePreview{
 		Mind: r.mind, Space: r.spaces[q.Space], Tokens: tokens, Weights: r.Weights,
-		Message: spaces.Ref{Account: r.account.Key(), Chat: q.Space, Message: said.ID},
+		Message: spaces.MessageRef{Account: r.account.Key(), Chat: q.Space, Message: said.ID},
 	})
 	if err != nil {
 		return done, err
 	}
 	back := said.update()
-	back.Key, back.Body = "deleted:"+back.Key, adapters.Delete{Messages: []string{said.ID}}
+	back.Key, back.Body = "deleted:"+back.Key, adapters.MessageDeletion{Messages: []string{said.ID}}
 	return done, r.rooms.Recount(ctx, q.Space, []adapters.Update{back})
 }

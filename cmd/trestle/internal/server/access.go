@@ -199,6 +199,6 @@ func (p *Components) pairings(ctx context.Context) (PairingLists, error) {
 	return all, nil
 }
 
-func shownAdmission(a access.Approval) AdmittedPerson {
+func shownAdmission(a access.ChatApproval) AdmittedPerson {
 	return AdmittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle), max(a.Role, spaces.OfMember).String(), a.At}
 }

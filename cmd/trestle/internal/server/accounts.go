@@ -19,22 +19,22 @@ import (
 // An accountConn is one account that is served: with what the health page asks of it,
 // and how it is given up.
 type accountConn struct {
-	*activity.Connection
+	*activity.AccountConnection
 	name    string
 	adapter adapters.Adapter
 	entry   config.AdapterEntry // it was made from; none for the terminal
 	leave   chan struct{}       // closed when it shall not be served any more
 	gone    chan struct{}       // closed when nothing serves it any more
 
-	other     atomic.Pointer[engine.Process]    // the process that serves the account; nil: this one, or none
-	collector atomic.Pointer[media.FileFetcher] // of the files of its messages; nil before it has joined, or for good
+	other     atomic.Pointer[engine.WriterProcess] // the process that serves the account; nil: this one, or none
+	collector atomic.Pointer[media.FileFetcher]    // of the files of its messages; nil before it has joined, or for good
 }
 
 // newLine makes the line of an account. join says what it serves.
 func (p *Components) newLine(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
 	return &accountConn{
-		Connection: activity.NewConnection(ad, p.border, join, p.lineOptions(name)),
-		name:       name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
+		AccountConnection: activity.NewConnection(ad, p.border, join, p.lineOptions(name)),
+		name:              name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
 
@@ -200,7 +200,7 @@ func (p *Components) forgetAccount(l *accountConn) {
 	defer p.Opening.Unlock()
 	account := l.Status().Account
 	p.joined = slices.DeleteFunc(p.joined, func(j connectedAccount) bool { return j.adapter == l.name && j.account == account })
-	own := slices.DeleteFunc(slices.Clone(p.accounts()), func(a adapters.Account) bool { return a.Key() == account })
+	own := slices.DeleteFunc(slices.Clone(p.accounts()), func(a adapters.BotAccount) bool { return a.Key() == account })
 	p.own.Store(&own)
 }
 

@@ -15,7 +15,7 @@ import (
 // agents returns the agents that can run, with their models.
 func (p *Components) agents() []shell.Agent {
 	p.modelFailure.Store("")
-	clients := map[config.ModelEndpoint]llm.Model{}
+	clients := map[config.ModelEndpoint]llm.ChatModel{}
 	var all []shell.Agent
 	for _, a := range p.Config().Agents {
 		if a.Misconfigured {
@@ -42,17 +42,17 @@ func (p *Components) agents() []shell.Agent {
 // model returns the client of an endpoint: one for each credential, so that a
 // refused key pauses itself alone. Where there is no usable endpoint the
 // built-in model answers, and health says so.
-func (p *Components) model(entry string, m config.ModelEndpoint) llm.Model {
+func (p *Components) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 	switch {
 	case p.Models != nil:
 		return p.Models(m)
 	case m.Offline:
-		return offline.Model{}
+		return offline.OfflineModel{}
 	}
 	client, err := p.OpenEndpoint(m)
 	if err != nil {
 		p.modelFailure.Store(err.Error())
-		return offline.Model{}
+		return offline.OfflineModel{}
 	}
 	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: p.saw(p.sense(entry, m))}}
 }
@@ -68,7 +68,7 @@ func (p *Components) newShell() *shell.Shell {
 	o := shell.Options{
 		Inbox: serverAwareQueue{view, p.learnServers}, Journal: directSendStore{view, p.egress, p.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
 		Agents: p.agents(), Settings: p.shellSettings, Bus: clusterBus{p}, Presence: newPresence(p), Drafts: drafts{p},
-		Counter: new(hud.Counter), Holder: cmp.Or(p.Store.Process(), p.Mint()), NewID: p.Mint, Nonce: p.nonce, Logger: p.Log,
+		Counter: new(hud.TokenCounter), Holder: cmp.Or(p.Store.Process(), p.Mint()), NewID: p.Mint, Nonce: p.nonce, Logger: p.Log,
 	}
 	if p.files != nil {
 		o.Sight = newSight(p.border, p.files)
@@ -88,10 +88,10 @@ type settingsKey struct {
 
 // shellSettings returns the settings of an agent in a space. Those of each entry
 // are worked out once for a configuration.
-func (p *Components) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.Settings {
+func (p *Components) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.AgentSettings {
 	key := settingsKey{p.Config(), string(agent), p.keyOf(space)}
 	if known, ok := p.settings.Load(key); ok {
-		return known.(shell.Settings)
+		return known.(shell.AgentSettings)
 	}
 	a, _ := key.of.Agent(key.agent)
 	s := ShellSettings(a, key.of.SettingsFor(key.agent, key.entry))
@@ -107,8 +107,8 @@ var focusWeights = map[string]float64{"low": 0.5, "normal": 1, "high": 2}
 const usualPriority = 5
 
 // ShellSettings says in the shell's words what the configuration says.
-func ShellSettings(a config.AgentEntry, s config.Settings) shell.Settings {
-	return shell.Settings{
+func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSettings {
+	return shell.AgentSettings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		Without: without(s), GreetPlainly: !s.Greeting.LookUp,
@@ -156,7 +156,7 @@ func (p *Components) embedder(a config.AgentEntry) llm.Embedder {
 
 // without returns the acts that the configuration takes from an agent (PRD-6.1-3).
 // Who may not speak may neither answer nor send a file.
-func without(s config.Settings) []string {
+func without(s config.ResolvedSettings) []string {
 	var off []string
 	for _, a := range []struct {
 		on   bool

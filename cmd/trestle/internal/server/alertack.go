@@ -32,10 +32,10 @@ func (p *Components) operators(adapter string) []string {
 // acknowledge takes on what was told, in the words of a chat: a number for one
 // problem alone, and a length of time.
 func (p *Components) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
-	id, span := alerts.ID(0), ackFor
+	id, span := alerts.AlertID(0), ackFor
 	for word := range strings.FieldsSeq(strings.ToLower(words)) {
 		if n, err := strconv.ParseInt(strings.TrimPrefix(word, "#"), 10, 64); err == nil {
-			id = alerts.ID(n)
+			id = alerts.AlertID(n)
 			continue
 		}
 		if d, err := config.ParseDuration(word); err == nil && d > 0 {
@@ -56,7 +56,7 @@ func (p *Components) acknowledge(ctx context.Context, words string, at time.Time
 
 // takeOn makes one open problem quiet until then, or all of them, and returns
 // what they are.
-func (p *Components) takeOn(ctx context.Context, id alerts.ID, until, at time.Time) ([]string, error) {
+func (p *Components) takeOn(ctx context.Context, id alerts.AlertID, until, at time.Time) ([]string, error) {
 	store := p.troubles()
 	all, err := store.Problems(ctx, at)
 	if err != nil {
@@ -80,8 +80,8 @@ func (p *Components) takeOn(ctx context.Context, id alerts.ID, until, at time.Ti
 
 // AckRequest asks for silence about a problem for some time.
 type AckRequest struct {
-	ID      alerts.ID `json:"id"`
-	Seconds int64     `json:"seconds"`
+	ID      alerts.AlertID `json:"id"`
+	Seconds int64          `json:"seconds"`
 }
 
 // AckResult is the answer of `trestle problems ack`.

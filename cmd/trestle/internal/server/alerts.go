@@ -15,18 +15,18 @@ import (
 const alarmTTL = time.Hour
 
 // newWatch returns what looks for problems and tells of them.
-func (s *Server) newWatch() *alerts.Monitor {
+func (s *Server) newWatch() *alerts.AlertMonitor {
 	a := s.Config().Alerts
-	w := &alerts.Monitor{Store: s.Store.Problems(), Reserve: &s.Unstored, Logger: s.Log, Looks: []alerts.Probe{s.lookAtRecord(), s.lookAtProcesses()}}
+	w := &alerts.AlertMonitor{Store: s.Store.Problems(), Reserve: &s.Unstored, Logger: s.Log, Looks: []alerts.ConditionProbe{s.lookAtRecord(), s.lookAtProcesses()}}
 	for _, look := range s.ownLooks() {
 		w.Looks = append(w.Looks, s.everywhere(look))
 	}
 	if len(a.Chats) > 0 {
-		w.Tellers = append(w.Tellers, minSeverityNotifier{chatNotifier{s.Components, a.Chats}, alerts.Severity(a.MinLevel)})
+		w.Tellers = append(w.Tellers, minSeverityNotifier{chatNotifier{s.Components, a.Chats}, alerts.AlertSeverity(a.MinLevel)})
 	}
 	if a.Webhook != "" {
-		h := &alerts.Webhook{URL: string(a.Webhook), Client: s.caller(), Logger: s.Log}
-		w.Tellers = append(w.Tellers, minSeverityNotifier{h, alerts.Severity(a.MinLevel)})
+		h := &alerts.WebhookNotifier{URL: string(a.Webhook), Client: s.caller(), Logger: s.Log}
+		w.Tellers = append(w.Tellers, minSeverityNotifier{h, alerts.AlertSeverity(a.MinLevel)})
 	}
 	return w
 }
@@ -36,8 +36,8 @@ func (s *Server) newWatch() *alerts.Monitor {
 func (p *Components) troubles() alerts.Store { return p.Unstored.Over(p.Store.Problems()) }
 
 // ownLooks look for what every process sees of itself alone.
-func (s *Server) ownLooks() []alerts.Probe {
-	return []alerts.Probe{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells(), s.lookAtServer(), s.lookAtLog(), s.lookAtIdleWork()}
+func (s *Server) ownLooks() []alerts.ConditionProbe {
+	return []alerts.ConditionProbe{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells(), s.lookAtServer(), s.lookAtLog(), s.lookAtIdleWork()}
 }
 
 // caller is the client for addresses that the operator named.
@@ -82,7 +82,7 @@ func (c chatNotifier) Tell(ctx context.Context, p alerts.Alert, at time.Time) bo
 		if !p.Closed.IsZero() {
 			turn = "over"
 		}
-		err := c.border.Post(ctx, spaces.Notice{
+		err := c.border.Post(ctx, spaces.ProcessNotice{
 			Key: fmt.Sprintf("alarm|%d|%s|%s|%s", p.ID, turn, account, chat.Chat), Account: account, Chat: chat.Chat,
 			Text: alerts.Alarm(p, at), At: at, Expires: at.Add(alarmTTL),
 		})
@@ -113,13 +113,13 @@ func (p *Components) accountOf(adapter string) string {
 
 // minSeverityNotifier tells of what matters enough.
 type minSeverityNotifier struct {
-	alerts.Notifier
-	least alerts.Severity
+	alerts.AlertNotifier
+	least alerts.AlertSeverity
 }
 
 // Tell tells of a problem that is at least as bad.
 func (l minSeverityNotifier) Tell(ctx context.Context, p alerts.Alert, at time.Time) bool {
-	return p.Severity.AtLeast(l.least) && l.Notifier.Tell(ctx, p, at)
+	return p.Severity.AtLeast(l.least) && l.AlertNotifier.Tell(ctx, p, at)
 }
 
 // watching are the parts of a process that look after it.

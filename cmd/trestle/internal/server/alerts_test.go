@@ -99,7 +99,7 @@ func TestConditionsOfAnAccount(t *testing.T) {
 		name    string
 		st      activity.ConnStatus
 		started time.Time
-		want    alerts.Code
+		want    alerts.ProblemCode
 	}{
 		{"heard lately", activity.ConnStatus{State: activity.ConnConnected, Heard: now.Add(-time.Minute)}, now.Add(-time.Hour), ""},
 		{"not heard", activity.ConnStatus{State: activity.ConnConnected, Heard: now.Add(-2 * time.Minute)}, now.Add(-time.Hour), alerts.Deaf},
@@ -119,17 +119,17 @@ func TestConditionsOfAnAccount(t *testing.T) {
 // ECOSYSTEM 1 rule 6, 8: an endpoint that cuts is seen by what it says it read, and a
 // model that never acts by what it answers.
 func TestConditionsOfAnEndpoint(t *testing.T) {
-	ask := func(n int) llm.Request {
-		return llm.Request{Messages: []llm.Message{{Text: strings.Repeat("a", n)}}}
+	ask := func(n int) llm.ModelRequest {
+		return llm.ModelRequest{Messages: []llm.TranscriptMessage{{Text: strings.Repeat("a", n)}}}
 	}
-	read := func(n int) llm.Response { return llm.Response{Usage: llm.TokenUsage{Prompt: n}} }
-	offered := llm.Request{Tools: []llm.Tool{{Name: "send_message"}}}
-	words := func(text string) llm.Response { return llm.Response{Text: text, Finish: llm.Stopped} }
+	read := func(n int) llm.ModelResponse { return llm.ModelResponse{Usage: llm.TokenUsage{Prompt: n}} }
+	offered := llm.ModelRequest{Tools: []llm.ToolSpec{{Name: "send_message"}}}
+	words := func(text string) llm.ModelResponse { return llm.ModelResponse{Text: text, Finish: llm.Stopped} }
 	failed := func(k llm.ErrorKind) error { return &llm.Error{Kind: k, Err: errors.New("no")} }
 	for _, test := range []struct {
 		name string
 		live func(e *endpointHealth)
-		want []alerts.Code
+		want []alerts.ProblemCode
 	}{
 		{"well", func(e *endpointHealth) {
 			for n := range 10 {
@@ -140,7 +140,7 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 			for n := range 4 {
 				e.saw(ask(20000+4000*n), read(4096), nil)
 			}
-		}, []alerts.Code{alerts.Truncates}},
+		}, []alerts.ProblemCode{alerts.Truncates}},
 		{"the same prompt again", func(e *endpointHealth) {
 			for range 4 {
 				e.saw(ask(20000), read(5000), nil)
@@ -150,33 +150,33 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 			for n := range 3 {
 				e.saw(ask(90000+n), read(4000+n), nil)
 			}
-		}, []alerts.Code{alerts.Truncates}},
+		}, []alerts.ProblemCode{alerts.Truncates}},
 		{"it does not say", func(e *endpointHealth) {
 			for range 4 {
-				e.saw(ask(90000), llm.Response{Usage: llm.TokenUsage{Prompt: 1, Estimated: true}}, nil)
+				e.saw(ask(90000), llm.ModelResponse{Usage: llm.TokenUsage{Prompt: 1, Estimated: true}}, nil)
 			}
 		}, nil},
-		{"key refused", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.Denied)) }, []alerts.Code{alerts.ModelKey}},
+		{"key refused", func(e *endpointHealth) { e.saw(ask(1), llm.ModelResponse{}, failed(llm.Denied)) }, []alerts.ProblemCode{alerts.ModelKey}},
 		{"key good again", func(e *endpointHealth) {
-			e.saw(ask(1), llm.Response{}, failed(llm.Denied))
+			e.saw(ask(1), llm.ModelResponse{}, failed(llm.Denied))
 			e.saw(ask(1), read(1), nil)
 		}, nil},
-		{"no such model", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.NoModel)) }, []alerts.Code{alerts.NoModel}},
-		{"down for a moment", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.Unavailable)) }, nil},
+		{"no such model", func(e *endpointHealth) { e.saw(ask(1), llm.ModelResponse{}, failed(llm.NoModel)) }, []alerts.ProblemCode{alerts.NoModel}},
+		{"down for a moment", func(e *endpointHealth) { e.saw(ask(1), llm.ModelResponse{}, failed(llm.Unavailable)) }, nil},
 		{"down", func(e *endpointHealth) {
-			e.saw(ask(1), llm.Response{}, failed(llm.Unavailable))
+			e.saw(ask(1), llm.ModelResponse{}, failed(llm.Unavailable))
 			e.since = e.since.Add(-2 * time.Minute)
-			e.saw(ask(1), llm.Response{}, failed(llm.Timeout))
-		}, []alerts.Code{alerts.ModelDown}},
+			e.saw(ask(1), llm.ModelResponse{}, failed(llm.Timeout))
+		}, []alerts.ProblemCode{alerts.ModelDown}},
 		{"words in place of acts", func(e *endpointHealth) {
 			for range wordy {
 				e.saw(offered, words("I would say hello."), nil)
 			}
-		}, []alerts.Code{alerts.NoActs}},
+		}, []alerts.ProblemCode{alerts.NoActs}},
 		{"words in place of acts, now and then", func(e *endpointHealth) {
 			for range wordy {
 				e.saw(offered, words("Nothing to do for me."), nil)
-				e.saw(offered, llm.Response{Calls: []llm.ToolCall{{Name: "send_message"}}, Finish: llm.Called}, nil)
+				e.saw(offered, llm.ModelResponse{Calls: []llm.ToolCall{{Name: "send_message"}}, Finish: llm.Called}, nil)
 			}
 		}, nil},
 		{"silence, and thoughts", func(e *endpointHealth) {
@@ -188,22 +188,22 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 				e.saw(ask(1), words("Responded."), nil) // by an agent that needs no tools
 			}
 		}, nil},
-		{"one bad transcript", func(e *endpointHealth) { e.saw(ask(1), llm.Response{}, failed(llm.Rejected)) }, nil},
+		{"one bad transcript", func(e *endpointHealth) { e.saw(ask(1), llm.ModelResponse{}, failed(llm.Rejected)) }, nil},
 		{"bad transcripts, and good ones", func(e *endpointHealth) {
 			for range convinced {
-				e.saw(ask(1), llm.Response{}, failed(llm.Rejected))
+				e.saw(ask(1), llm.ModelResponse{}, failed(llm.Rejected))
 				e.saw(ask(1), read(1), nil)
 			}
 		}, nil},
 		{"nothing is good enough", func(e *endpointHealth) {
 			for range convinced {
-				e.saw(ask(1), llm.Response{}, failed(llm.Rejected))
+				e.saw(ask(1), llm.ModelResponse{}, failed(llm.Rejected))
 			}
-		}, []alerts.Code{alerts.Rejects}},
+		}, []alerts.ProblemCode{alerts.Rejects}},
 	} {
 		e := &endpointHealth{name: "model"}
 		test.live(e)
-		var got []alerts.Code
+		var got []alerts.ProblemCode
 		for _, s := range e.see(time.Now()) {
 			got = append(got, s.Code)
 		}
@@ -217,7 +217,7 @@ func TestConditionsOfAnEndpoint(t *testing.T) {
 func TestConditionsOfABudget(t *testing.T) {
 	for _, test := range []struct {
 		spent, budget int
-		want          alerts.Code
+		want          alerts.ProblemCode
 	}{{79, 100, ""}, {80, 100, alerts.BudgetNear}, {99, 100, alerts.BudgetNear}, {100, 100, alerts.BudgetSpent}, {300, 100, alerts.BudgetSpent}, {5, 0, ""}} {
 		seen := spentOf("budget.per_day", test.spent, test.budget)
 		if len(seen) > 0 != (test.want != "") || len(seen) > 0 && seen[0].Code != test.want {
@@ -232,8 +232,8 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		w := newWorld(t, "alarms: {backup_age: 1d}\nbudget: {per_day: 50}\n")
 		defer w.stop()
 		ctx := t.Context()
-		testutil.OK(t, w.process.border.Post(ctx, spaces.Notice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}))
-		seen := map[alerts.Code]string{}
+		testutil.OK(t, w.process.border.Post(ctx, spaces.ProcessNotice{Key: "old", Account: "telegram:999", Chat: "1", Text: "x", At: time.Now().Add(-time.Hour), Expires: time.Now().Add(time.Hour)}))
+		seen := map[alerts.ProblemCode]string{}
 		look := func() {
 			clear(seen)
 			for _, l := range w.process.newWatch().Looks {
@@ -248,11 +248,11 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 			}
 		}
 		look()
-		testutil.Same(t, "seen", map[alerts.Code]string{alerts.OutboxOld: "telegram:999"}, seen)
+		testutil.Same(t, "seen", map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999"}, seen)
 		testutil.OK(t, WriteBackupNote(w.process.Config().Data, BackupNote{At: time.Now().Add(-48 * time.Hour)}))
 		w.process.misfit("spaces.ops", errors.New("no such agent"))
 		look()
-		want := map[alerts.Code]string{alerts.OutboxOld: "telegram:999", alerts.BackupOld: "the record", alerts.Misconfigured: "spaces.ops"}
+		want := map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999", alerts.BackupOld: "the record", alerts.Misconfigured: "spaces.ops"}
 		testutil.Same(t, "seen", want, seen)
 		if w.process.well(ctx) != true {
 			t.Error("not well before anybody kept a problem")

@@ -34,8 +34,8 @@ type backfillArgs struct {
 }
 
 type backfillChat struct {
-	Account adapters.Account `json:"account"`
-	Chat    string           `json:"chat"`
+	Account adapters.BotAccount `json:"account"`
+	Chat    string              `json:"chat"`
 }
 
 // backfillCursor is how far a backfill is.
@@ -68,7 +68,7 @@ func (p *Components) historian(ctx context.Context, account string) (adapters.Hi
 	for _, f := range p.fellows() {
 		for _, its := range f.Accounts {
 			if its == account { // who receives there does not matter: history is read by asking
-				return p.ConnectReaders(ctx, []spaces.Mapping{{Account: account}})(ctx, account)
+				return p.ConnectReaders(ctx, []spaces.ChatMapping{{Account: account}})(ctx, account)
 			}
 		}
 	}
@@ -77,10 +77,10 @@ func (p *Components) historian(ctx context.Context, account string) (adapters.Hi
 
 // ConnectReaders connects, without a line to receive by, the accounts that chats are on,
 // and returns who can read their history.
-func (p *Components) ConnectReaders(ctx context.Context, chats []spaces.Mapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
+func (p *Components) ConnectReaders(ctx context.Context, chats []spaces.ChatMapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
 	for _, a := range p.Config().Adapters {
-		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.Mapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
+		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.ChatMapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
 			continue
 		}
 		ad, err := p.NewAdapter(a)
@@ -110,7 +110,7 @@ func (p *Components) ConnectReaders(ctx context.Context, chats []spaces.Mapping)
 }
 
 // Add records the job, once it is clear which chats can be read.
-func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.Mapping) (jobs.Job, error) {
+func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.ChatMapping) (jobs.Job, error) {
 	args, why := backfillArgs{Since: q.Since}, ""
 	for _, m := range named {
 		if _, err := w.Reader(ctx, m.Account); err != nil {
@@ -119,7 +119,7 @@ func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.
 			continue
 		}
 		platform, id, _ := strings.Cut(m.Account, ":")
-		args.Chats = append(args.Chats, backfillChat{adapters.Account{Platform: platform, ID: id}, m.Chat})
+		args.Chats = append(args.Chats, backfillChat{adapters.BotAccount{Platform: platform, ID: id}, m.Chat})
 	}
 	if len(args.Chats) == 0 {
 		return jobs.Job{}, &apperr.Error{
@@ -131,11 +131,11 @@ func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.
 	if err != nil {
 		return jobs.Job{}, fmt.Errorf("encode backfill: %w", err)
 	}
-	return w.Store.Jobs().Add(ctx, jobs.Job{Kind: backfillKind, Subject: q.Space, Args: raw, Progress: jobs.Progress{Unit: "messages"}}, time.Now())
+	return w.Store.Jobs().Add(ctx, jobs.Job{Kind: backfillKind, Subject: q.Space, Args: raw, JobProgress: jobs.JobProgress{Unit: "messages"}}, time.Now())
 }
 
 // Work does a backfill job: chat after chat, saved after every page.
-func (w BackfillJob) Work(ctx context.Context, t *jobs.Task) error {
+func (w BackfillJob) Work(ctx context.Context, t *jobs.JobTask) error {
 	var args backfillArgs
 	var at backfillCursor
 	if err := json.Unmarshal(t.Job.Args, &args); err != nil {
@@ -180,7 +180,7 @@ func (w BackfillJob) connected(ctx context.Context, account string) (adapters.Hi
 }
 
 // read reads one chat from where it was left.
-func (w BackfillJob) read(ctx context.Context, t *jobs.Task, args backfillArgs, at *backfillCursor) error {
+func (w BackfillJob) read(ctx context.Context, t *jobs.JobTask, args backfillArgs, at *backfillCursor) error {
 	chat := args.Chats[at.Chat]
 	history, err := w.connected(ctx, chat.Account.Key())
 	if err != nil {
@@ -205,7 +205,7 @@ func (w BackfillJob) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 		if err != nil {
 			return fmt.Errorf("encode cursor of a backfill: %w", err)
 		}
-		progress := t.Job.Progress
+		progress := t.Job.JobProgress
 		progress.Done, progress.Cursor = at.Done, cursor
 		progress.Note = fmt.Sprintf("%d new, %d known", at.Outcome.New, at.Outcome.Known)
 		return t.Save(ctx, progress)
@@ -213,10 +213,10 @@ func (w BackfillJob) read(ctx context.Context, t *jobs.Task, args backfillArgs, 
 }
 
 // addBackfill adds the job; the runner of this process does it.
-func (s *Server) addBackfill(ctx context.Context, q BackfillRequest) (jobs.Snapshot, error) {
+func (s *Server) addBackfill(ctx context.Context, q BackfillRequest) (jobs.JobSnapshot, error) {
 	chats, err := SpaceChats(ctx, s.Store, q.Space)
 	if err != nil {
-		return jobs.Snapshot{}, err
+		return jobs.JobSnapshot{}, err
 	}
 	j, err := BackfillJob{s.Store, s.Log, s.historian, s.Config}.Add(ctx, q, chats)
 	s.bells.Ring(jobsBell)
@@ -224,7 +224,7 @@ func (s *Server) addBackfill(ctx context.Context, q BackfillRequest) (jobs.Snaps
 }
 
 // SpaceChats returns the live chats of the space of that name, entry or id.
-func SpaceChats(ctx context.Context, store *sqlstore.Store, name string) ([]spaces.Mapping, error) {
+func SpaceChats(ctx context.Context, store *sqlstore.Store, name string) ([]spaces.ChatMapping, error) {
 	all, err := store.Border().Chats(ctx, "", "")
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func SpaceChats(ctx context.Context, store *sqlstore.Store, name string) ([]spac
 	for _, c := range configured {
 		matches[c.Space] = matches[c.Space] || c.Key == name
 	}
-	var found []spaces.Mapping
+	var found []spaces.ChatMapping
 	for _, m := range all {
 		if !matches[m.Space] {
 			room, _, err := store.Shell().Space(ctx, m.Space)

@@ -20,8 +20,8 @@ import (
 func TestHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "# slack\nagents: {ada: {name: Ada}}\nservers:\n  \"acme:T0000001\": {agents: [ada], wake: none}\n")
-		maya := w.slack.AddPerson(fakeslack.Profile{Name: "Maya"})
-		var ops *fakeslack.Channel
+		maya := w.slack.AddPerson(fakeslack.UserProfile{Name: "Maya"})
+		var ops *fakeslack.WorkspaceChannel
 		var want, roots []string
 		for day := range 12 {
 			w.slack.Behind(time.Duration(12-day) * 24 * time.Hour)
@@ -30,15 +30,15 @@ func TestHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 			}
 			for _, of := range []string{"morning", "evening"} {
 				words := fmt.Sprintf("%s of day %d", of, day)
-				root := ops.Says(maya, words, fakeslack.Said{})
-				ops.Says(maya, words+" answered", fakeslack.Said{Thread: root})
+				root := ops.Says(maya, words, fakeslack.PostOptions{})
+				ops.Says(maya, words+" answered", fakeslack.PostOptions{Thread: root})
 				want, roots = append(want, words, words+" answered"), append(roots, root)
 			}
 		}
 		w.slack.Behind(0)
 		ops.Invites(maya, w.slack.app)
 		w.settle()
-		w.slack.Fault(fake.Fault{Method: "conversations.replies", Do: fake.Hang, Skip: 13})
+		w.slack.Fault(fake.CallFault{Method: "conversations.replies", Do: fake.Hang, Skip: 13})
 		w.cutBackfill("ops", int64(len(want)))
 		read := map[string]int{}
 		for _, c := range w.slack.Ledger().Calls {
@@ -67,28 +67,28 @@ func TestDiscordsHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 		thread, old := ops.NewThread(maya, "thread"), ops.NewThread(maya, "old")
 		var want []string
 		for _, in := range []struct {
-			*fakediscord.Channel
+			*fakediscord.GuildChannel
 			name  string
 			lines int
 		}{{ops, "room", 250}, {thread, "thread", 120}, {old, "old", 30}} {
 			for n := range in.lines {
 				want = append(want, fmt.Sprintf("%s line %d", in.name, n))
-				in.Says(maya, want[len(want)-1], fakediscord.Said{})
+				in.Says(maya, want[len(want)-1], fakediscord.PostOptions{})
 			}
 		}
 		old.Archive()
 		other.Adds(w.discord.bot, 0)
 		w.settle()
-		w.discord.Fault(fake.Fault{Method: "get messages", Do: fake.Hang, Skip: 4})
+		w.discord.Fault(fake.CallFault{Method: "get messages", Do: fake.Hang, Skip: 4})
 		w.cutBackfill("ops", int64(len(want)))
-		read := map[fakediscord.ID]int{}
+		read := map[fakediscord.SnowflakeID]int{}
 		for _, c := range w.discord.Ledger().Calls {
 			if c.Method == "get messages" {
 				read[c.Channel]++
 			}
 		}
 		// three pages of the room; of the thread the one that was cut off a second time; the old one's
-		testutil.Same(t, "pages read", map[fakediscord.ID]int{ops.ID: 3, thread.ID: 3, old.ID: 1}, read)
+		testutil.Same(t, "pages read", map[fakediscord.SnowflakeID]int{ops.ID: 3, thread.ID: 3, old.ID: 1}, read)
 		testutil.Same(t, "the log", want, w.said("Maya"))
 		w.stop()
 	})

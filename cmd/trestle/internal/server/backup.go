@@ -37,7 +37,7 @@ type BackupRequest struct {
 // BackupResult is the job, and the file by which others see that they have the same
 // folder before them.
 type BackupResult struct {
-	jobs.Snapshot
+	jobs.JobSnapshot
 	Partial string `json:"partial"`
 }
 
@@ -60,22 +60,22 @@ func (w BackupJob) Add(ctx context.Context, file string) (a BackupResult, err er
 	err = f.Close()
 	args, failed := json.Marshal(BackupRequest{file, a.Partial})
 	if err = errors.Join(err, failed); err == nil {
-		a.Job, err = w.Store.Jobs().Add(ctx, jobs.Job{Kind: BackupKind, Subject: filepath.Base(file), Args: args, Progress: jobs.Progress{Unit: "kB"}}, time.Now())
+		a.Job, err = w.Store.Jobs().Add(ctx, jobs.Job{Kind: BackupKind, Subject: filepath.Base(file), Args: args, JobProgress: jobs.JobProgress{Unit: "kB"}}, time.Now())
 	}
 	if err != nil {
 		return a, errors.Join(fmt.Errorf("add a backup: %w", err), os.Remove(a.Partial))
 	}
-	a.Snapshot = jobs.Shown(a.Job)
+	a.JobSnapshot = jobs.Shown(a.Job)
 	return a, nil
 }
 
 // Work does one backup.
-func (w BackupJob) Work(ctx context.Context, t *jobs.Task) error {
+func (w BackupJob) Work(ctx context.Context, t *jobs.JobTask) error {
 	var q BackupRequest
 	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
 		return fmt.Errorf("decode backup: %w", err)
 	}
-	p := t.Job.Progress
+	p := t.Job.JobProgress
 	if begun := len(p.Cursor) > 0; begun {
 		p.Cursor, p.Done = nil, 0
 		if err := errors.Join(IgnoreMissing(os.Remove(q.Partial)), t.Save(ctx, p)); err != nil {
@@ -103,7 +103,7 @@ func (w BackupJob) Work(ctx context.Context, t *jobs.Task) error {
 }
 
 // copy writes the copy beside its place, says how far it is, and puts it there.
-func (w BackupJob) copy(ctx context.Context, t *jobs.Task, q BackupRequest) error {
+func (w BackupJob) copy(ctx context.Context, t *jobs.JobTask, q BackupRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := make(chan error, 1)
@@ -118,7 +118,7 @@ func (w BackupJob) copy(ctx context.Context, t *jobs.Task, q BackupRequest) erro
 			}
 			return PublishBackup(q)
 		case <-tick.C:
-			p := t.Job.Progress
+			p := t.Job.JobProgress
 			if info, err := os.Stat(q.Partial); err == nil {
 				p.Done = info.Size() / 1000
 			}

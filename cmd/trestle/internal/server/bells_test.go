@@ -20,11 +20,11 @@ import (
 // DELIVERY 2.7: with a database and no Redis, what is recorded here rings in other
 // processes, and a database that passes nothing on is said.
 func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
-	var server testservers.Postgres
+	var server testservers.PostgresServer
 	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	address := server.URL(server.Database(t))
 	minds := hears(t, address, mindsCall)
-	s := NewServer(&config.Config{Database: adapters.Secret(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
+	s := NewServer(&config.Config{Database: adapters.SecretString(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
 	testutil.OK(t, s.openBells(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -72,10 +72,10 @@ func (p *Components) appoint(ctx context.Context, adapter, account string) error
 	var all []spaces.RoleGrant
 	for _, list := range []struct {
 		who  []config.PersonRef
-		role spaces.Authority
+		role spaces.AuthorityLevel
 	}{{c.Owners, spaces.OfOwner}, {c.Admins, spaces.OfAdmin}} {
 		for _, s := range senders(c.PeopleOnAccount(list.who, adapter)) {
-			who := spaces.Identity{Platform: platform, Scope: s.Scope, User: s.User}
+			who := spaces.PlatformIdentity{Platform: platform, Scope: s.Scope, User: s.User}
 			all = append(all, spaces.RoleGrant{Who: who, Role: list.role})
 		}
 	}
@@ -84,9 +84,9 @@ func (p *Components) appoint(ctx context.Context, adapter, account string) error
 
 // kin returns by which identity the platform of an account knows people of others.
 func (p *Components) kin(adapter, platform string) activity.IdentityLookup {
-	return func(i spaces.Identity) (spaces.Identity, bool) {
+	return func(i spaces.PlatformIdentity) (spaces.PlatformIdentity, bool) {
 		who, ok := p.Config().LinkedAccount(i.Platform, i.Scope, i.User, adapter)
-		return spaces.Identity{Platform: platform, Scope: who.Scope, User: who.User}, ok
+		return spaces.PlatformIdentity{Platform: platform, Scope: who.Scope, User: who.User}, ok
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func TestAStrangersCommandIsAnsweredWhereTheAppIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "# slack\nagents: {ada: {name: Ada, phases: one}}\nadmit: pairing\n")
-		maya := w.slack.AddPerson(fakeslack.Profile{Name: "Maya"})
+		maya := w.slack.AddPerson(fakeslack.UserProfile{Name: "Maya"})
 		c := w.slack.NewChannel("elsewhere", maya)
 		c.Commands(maya, w.slack.app, "/trestle", "start")
 		w.settle()

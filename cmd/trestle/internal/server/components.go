@@ -39,15 +39,15 @@ type Components struct {
 	Unstored alerts.MemoryBuffer // see troubles
 	border   notifyingStore
 	mapping  *activity.SpaceMapping
-	Bus      *inproc.Bus
+	Bus      *inproc.EventBus
 	bells    notifier
 	far      remoteNotifier // those of other processes; nil where the record is a file
 	redis    *redis.Client  // the same, where there is one
 	shell    *shell.Shell
-	rooms    *local.Rooms
+	rooms    *local.RoomAdapter
 	lineup   accountSet
 	known    atomic.Pointer[[]peer]                    // the processes of the installation; nil where there is one
-	files    *blobs.Dir                                // nil: files are not fetched
+	files    *blobs.BlobDir                            // nil: files are not fetched
 	folder   string                                    // what marks it; empty where no other process has one
 	scribe   atomic.Pointer[media.TranscriptionWorker] // nil: voices are not heard
 	hooks    webhookMux                                // what is called at webhook_listen
@@ -61,15 +61,15 @@ type Components struct {
 	// joined and misfits.
 	Opening latch.Latch
 	joined  []connectedAccount
-	own     atomic.Pointer[[]adapters.Account] // those of joined; replaced under opening
-	misfits []config.EntryProblem              // entries that turned out not to run
+	own     atomic.Pointer[[]adapters.BotAccount] // those of joined; replaced under opening
+	misfits []config.EntryProblem                 // entries that turned out not to run
 
 	sensed sync.Map // models of agents to *endpointSense
 
-	clock clockskew.Clock // beside those of the platforms and the models
+	clock clockskew.HostClock // beside those of the platforms and the models
 
-	clients      map[config.ModelEndpoint]llm.Model // of the agents; set while opening is held, or at the start
-	modelFailure atomic.Value                       // string; see modelFailed
+	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; set while opening is held, or at the start
+	modelFailure atomic.Value                           // string; see modelFailed
 
 	telemetry *telemetry.Telemetry // nil where nothing is counted
 
@@ -107,8 +107,8 @@ type testSeams struct {
 	Mint   func() string                                    // ids that are unique for ever and rise with time
 	nonce  func() string                                    // the secret word of one cycle's acts
 	Client *http.Client                                     // for platforms; nil is the adapter's own
-	Models func(config.ModelEndpoint) llm.Model             // nil asks the configured endpoints
-	hearer media.Transcriber                                // nil asks the configured endpoint
+	Models func(config.ModelEndpoint) llm.ChatModel         // nil asks the configured endpoints
+	hearer media.VoiceTranscriber                           // nil asks the configured endpoint
 	Times  map[string]activity.ConnectionOptions            // of lines by their name; what is not there is the line's own
 	disk   func(dir string) (free, total uint64, err error) // nil asks the system
 	Hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own

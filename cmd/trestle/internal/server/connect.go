@@ -20,13 +20,13 @@ import (
 
 // face returns how an agent appears where several speak through one account: by
 // its name and picture. An only agent is the account.
-func (p *Components) face(agent spaces.AgentID) adapters.Persona {
+func (p *Components) face(agent spaces.AgentID) adapters.AgentPersona {
 	c := p.Config()
 	a, ok := c.Agent(string(agent))
 	if !ok || len(c.Agents) < 2 {
-		return adapters.Persona{}
+		return adapters.AgentPersona{}
 	}
-	return adapters.Persona{Name: a.Name, Avatar: a.Avatar}
+	return adapters.AgentPersona{Name: a.Name, Avatar: a.Avatar}
 }
 
 // egress returns the way out of an account, or nil when no line of this process
@@ -81,7 +81,7 @@ func (p *Components) unpaced(a config.AdapterEntry) bool {
 // joinPlatform opens what the configuration names on an account and returns its
 // two ways.
 func (p *Components) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.OnConnect {
-	return func(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+	return func(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
 		in, err := p.welcome(ctx, name, account)
 		if err != nil {
 			return nil, nil, err
@@ -99,7 +99,7 @@ func (p *Components) joinPlatform(name string, ad adapters.Adapter, unpaced bool
 }
 
 // welcome opens what an account that has connected serves, and returns its way in.
-func (p *Components) welcome(ctx context.Context, name string, account adapters.Account) (*activity.Ingress, error) {
+func (p *Components) welcome(ctx context.Context, name string, account adapters.BotAccount) (*activity.Ingress, error) {
 	p.Opening.Lock()
 	defer p.Opening.Unlock()
 	o, err := p.reception(ctx, name, account.Key())
@@ -114,7 +114,7 @@ func (p *Components) welcome(ctx context.Context, name string, account adapters.
 }
 
 // accounts returns the accounts that have connected. The caller may append to it.
-func (p *Components) accounts() []adapters.Account {
+func (p *Components) accounts() []adapters.BotAccount {
 	if own := p.own.Load(); own != nil {
 		return slices.Clip(*own)
 	}
@@ -168,7 +168,7 @@ func (p *Components) form(s config.SpaceEntry, account, adapter string) (spaces.
 	}
 	for _, c := range s.Chats {
 		if c.Adapter == adapter {
-			o.Chats = append(o.Chats, spaces.Mapping{Account: account, Chat: c.Chat, Relay: s.Relay, Live: true})
+			o.Chats = append(o.Chats, spaces.ChatMapping{Account: account, Chat: c.Chat, Relay: s.Relay, Live: true})
 		}
 	}
 	return o, len(o.Chats) > 0

@@ -22,7 +22,9 @@ const keptEvents = 1024
 
 // newBus makes the bus of this process. Its ids are behind those of every
 // earlier process.
-func newBus() *inproc.Bus { return &inproc.Bus{After: time.Now().UnixMicro(), Keep: keptEvents} }
+func newBus() *inproc.EventBus {
+	return &inproc.EventBus{After: time.Now().UnixMicro(), Keep: keptEvents}
+}
 
 // newConsole makes the console of a process whose shell is there.
 func (s *Server) newConsole() *console.Console {
@@ -44,13 +46,13 @@ func (p *Components) access() console.Access {
 }
 
 // liveEvents is the bus as the console reads it.
-type liveEvents struct{ bus *inproc.Bus }
+type liveEvents struct{ bus *inproc.EventBus }
 
 // Open implements [console.Live].
-func (l liveEvents) Open(room int) pubsub.Stream { return l.bus.Open(room) }
+func (l liveEvents) Open(room int) pubsub.LiveStream { return l.bus.Open(room) }
 
 // Resume implements [console.Live].
-func (l liveEvents) Resume(id int64, room int) pubsub.Stream { return l.bus.Resume(id, room) }
+func (l liveEvents) Resume(id int64, room int) pubsub.LiveStream { return l.bus.Resume(id, room) }
 
 // consoleBackend is the running program as the console asks it.
 type consoleBackend struct{ s *Server }
@@ -141,14 +143,14 @@ func (d consoleBackend) recollect(changed bool) {
 
 // jobsBackend is the jobs of the record as the console sees and steers them.
 type jobsBackend struct {
-	jobs.Reader
+	jobs.JobReader
 	s *Server
 }
 
 var _ console.Jobs = jobsBackend{}
 
 // Ask implements [console.Jobs].
-func (w jobsBackend) Ask(ctx context.Context, id int64, want jobs.State) (jobs.Job, error) {
+func (w jobsBackend) Ask(ctx context.Context, id int64, want jobs.JobState) (jobs.Job, error) {
 	j, err := w.s.Store.Jobs().Ask(ctx, id, want, time.Now())
 	if err == nil {
 		w.s.bells.Ring(jobsBell)

@@ -52,7 +52,7 @@ func (s *Server) controlHandler() http.Handler {
 func (s *Server) say(ctx context.Context, q control.SayRequest) (control.EmptyAnswer, error) {
 	room, err := s.FindRoom(q.Space)
 	if err == nil {
-		_, err = s.rooms.Say(ctx, TerminalPerson(q.As), local.Line{Chat: room.Key, Text: q.Text})
+		_, err = s.rooms.Say(ctx, TerminalPerson(q.As), local.HumanLine{Chat: room.Key, Text: q.Text})
 	}
 	return control.EmptyAnswer{}, err
 }

@@ -45,17 +45,17 @@ func (w *whimsical) moody(yes bool) {
 }
 
 // Generate implements [model.Model].
-func (w *whimsical) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (w *whimsical) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	took, resp, err := w.decides(r)
 	select {
 	case <-time.After(took):
 		return resp, err
 	case <-ctx.Done():
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 }
 
-func (w *whimsical) decides(r llm.Request) (time.Duration, llm.Response, error) {
+func (w *whimsical) decides(r llm.ModelRequest) (time.Duration, llm.ModelResponse, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken == nil {
@@ -68,9 +68,9 @@ func (w *whimsical) decides(r llm.Request) (time.Duration, llm.Response, error) 
 	asked, places := w.asked(r.Messages, r.CacheKey)
 	if w.mood && w.rng.IntN(3) == 0 {
 		kind := llm.ErrorKind(w.rng.IntN(int(llm.TooLong)))
-		return took, llm.Response{}, &llm.Error{Kind: kind, Err: errors.New("a mood"), RetryAfter: time.Duration(w.rng.IntN(20)) * time.Second}
+		return took, llm.ModelResponse{}, &llm.Error{Kind: kind, Err: errors.New("a mood"), RetryAfter: time.Duration(w.rng.IntN(20)) * time.Second}
 	}
-	resp := llm.Response{Finish: llm.Stopped, Usage: llm.TokenUsage{Prompt: 1000, Output: 50}}
+	resp := llm.ModelResponse{Finish: llm.Stopped, Usage: llm.TokenUsage{Prompt: 1000, Output: 50}}
 	switch {
 	case r.NoCalls:
 		resp.Text = "I think of " + w.mints() + "."
@@ -86,7 +86,7 @@ func (w *whimsical) decides(r llm.Request) (time.Duration, llm.Response, error) 
 
 // asked returns the tokens that people said since the last answer, and the places
 // in the prompt that an act may be about.
-func (w *whimsical) asked(messages []llm.Message, mind string) (tokens, places []string) {
+func (w *whimsical) asked(messages []llm.TranscriptMessage, mind string) (tokens, places []string) {
 	from := 0
 	for i := range messages {
 		if messages[i].Role == llm.User {

@@ -34,7 +34,7 @@ type telegramPlace struct {
 
 func (p telegramPlace) says(who, text string, answers bool) string {
 	chat := p.d.chats[p.name]
-	s := faketelegram.Said{Thread: p.topics[p.d.rng.IntN(len(p.topics))]}
+	s := faketelegram.PostOptions{Thread: p.topics[p.d.rng.IntN(len(p.topics))]}
 	if sent := chat.Sent(); answers && len(sent) > 0 {
 		last := sent[len(sent)-1]
 		s.ReplyTo, s.Thread = last.ID, last.Thread
@@ -43,7 +43,7 @@ func (p telegramPlace) says(who, text string, answers bool) string {
 }
 
 func (p telegramPlace) shares(who, text string) {
-	p.d.chats[p.name].Says(p.d.people[who], text, faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
+	p.d.chats[p.name].Says(p.d.people[who], text, faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "document", Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
 }
 
 func (p telegramPlace) likes(who, message string) {
@@ -77,12 +77,12 @@ func (p telegramPlace) title() string { return p.name }
 // A slackPlace is a channel, or the direct chat of a person.
 type slackPlace struct {
 	d    *day
-	room *fakeslack.Channel
+	room *fakeslack.WorkspaceChannel
 	who  string
 }
 
 func (p slackPlace) says(who, text string, answers bool) string {
-	var s fakeslack.Said
+	var s fakeslack.PostOptions
 	if sent := p.room.Sent(); answers && len(sent) > 0 {
 		last := sent[len(sent)-1]
 		if s.Thread = last.Thread; s.Thread == "" {
@@ -94,7 +94,7 @@ func (p slackPlace) says(who, text string, answers bool) string {
 }
 
 func (p slackPlace) shares(who, text string) {
-	p.room.Says(p.d.slack.people[who], text, fakeslack.Said{File: &fakeslack.File{Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
+	p.room.Says(p.d.slack.people[who], text, fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}})
 }
 
 func (p slackPlace) likes(who, message string) {
@@ -115,12 +115,12 @@ func (p slackPlace) title() string               { return "slack " + p.room.ID }
 // A discordPlace is a channel, or a thread of one.
 type discordPlace struct {
 	d    *day
-	room *fakediscord.Channel
+	room *fakediscord.GuildChannel
 	who  string
 }
 
 func (p discordPlace) says(who, text string, answers bool) string {
-	var s fakediscord.Said
+	var s fakediscord.PostOptions
 	if sent := p.room.Sent(p.d.discord.bot); answers && len(sent) > 0 {
 		s.ReplyTo = sent[len(sent)-1].ID
 	}
@@ -129,7 +129,7 @@ func (p discordPlace) says(who, text string, answers bool) string {
 }
 
 func (p discordPlace) shares(who, text string) {
-	p.room.Says(p.d.discord.person(who), text, fakediscord.Said{Files: []fakediscord.File{{Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}}})
+	p.room.Says(p.d.discord.person(who), text, fakediscord.PostOptions{Files: []fakediscord.SharedFile{{Name: "list.csv", MIME: "text/csv", Data: []byte("a,b")}}})
 }
 
 func (p discordPlace) likes(who, message string) {
@@ -182,7 +182,7 @@ func (d *day) loses() {
 	case 9:
 		d.slack.app.Disorder(1 + d.rng.IntN(3))
 	case 10:
-		d.bot.Disorder(faketelegram.Reordering{Copies: d.rng.IntN(3), Shuffle: d.rng.IntN(2) == 0})
+		d.bot.Disorder(faketelegram.QueueReordering{Copies: d.rng.IntN(3), Shuffle: d.rng.IntN(2) == 0})
 	}
 }
 

@@ -306,7 +306,7 @@ func (d *day) plugsIn() {
 // A plug is the way of one process to the network, on which everything takes its
 // time, until it is pulled.
 type plug struct {
-	network *fake.Network
+	network *fake.MemoryNetwork
 
 	mu     sync.Mutex // guards what follows
 	rng    *rand.Rand

@@ -23,7 +23,7 @@ func TestPanicInACommitLeavesTheHandsFree(t *testing.T) {
 			t.Fatal(rooms, err)
 		}
 		room := rooms[0].Space
-		wake, err := w.process.Store.Shell().Claim(t.Context(), spaces.Claim{
+		wake, err := w.process.Store.Shell().Claim(t.Context(), spaces.WakeClaim{
 			Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: room, Holder: "test", TTL: time.Hour, At: time.Now(),
 			Judge: func(j spaces.GateInput) []spaces.GateDecision {
 				return []spaces.GateDecision{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
@@ -46,7 +46,7 @@ func TestPanicInACommitLeavesTheHandsFree(t *testing.T) {
 				}()
 				_, _ = j.Commit(t.Context(), spaces.StepCommit{
 					Lease: wake.Lease, Active: room, At: time.Now(), Step: spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Engagement},
-					Effect: []spaces.Effect{{Kind: spaces.ActSend, Space: room, ID: "reply", Text: "hi", Policy: spaces.ResendOnce}},
+					Effect: []spaces.RoomEffect{{Kind: spaces.ActSend, Space: room, ID: "reply", Text: "hi", Policy: spaces.ResendOnce}},
 					Judge: func(spaces.GateInput) []spaces.GateDecision {
 						offered++
 						panic("the gate")

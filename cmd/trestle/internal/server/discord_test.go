@@ -24,7 +24,7 @@ func TestALostAnswerIsNoSecondMessageOnDiscord(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, config, script(t, "ada acts: send_message {\"text\":\"Only once.\"}\nada rests: Responded to Maya about once.")...)
 					for _, call := range []string{"create message", "execute webhook"} {
-						w.discord.Fault(fake.Fault{Method: call, Do: fake.Cut, Apply: arrived})
+						w.discord.Fault(fake.CallFault{Method: call, Do: fake.Cut, Apply: arrived})
 					}
 					w.addChat("kitchen", "discord", []string{"Maya"})
 					s := &scene{world: w, labels: map[string]int64{}}
@@ -44,7 +44,7 @@ func TestALostAnswerIsNoSecondMessageOnDiscord(t *testing.T) {
 					if said != 1 {
 						t.Errorf("%s, arrived %v, restart %v: said %d times", name, arrived, restarts, said)
 					}
-					if !slices.ContainsFunc(w.discord.Ledger().Calls, func(c fakediscord.Call) bool { return c.Fault == fake.Cut && c.Applied == arrived }) {
+					if !slices.ContainsFunc(w.discord.Ledger().Calls, func(c fakediscord.APICall) bool { return c.Fault == fake.Cut && c.Applied == arrived }) {
 						t.Errorf("%s: no call met the fault", name)
 					}
 					w.stop()

@@ -18,14 +18,14 @@ func (d drafts) Shows(account, chat string, message bool) bool {
 }
 
 // Show implements [shell.Drafts].
-func (d drafts) Show(x spaces.Draft) {
+func (d drafts) Show(x spaces.MessageDraft) {
 	if out := d.parts.egress(x.Account); out != nil {
 		out.ShowDraft(x)
 	}
 }
 
 // Over implements [shell.Drafts].
-func (d drafts) Over(x spaces.Draft) {
+func (d drafts) Over(x spaces.MessageDraft) {
 	if out := d.parts.egress(x.Account); out != nil {
 		out.EndDraft(x.ID)
 	}

@@ -45,19 +45,19 @@ func (x *examination) Parts() []doctor.Check {
 	all = append(all, x.endpoints()...)
 	for _, a := range x.conf.Adapters {
 		if !a.Misconfigured {
-			all = append(all, doctor.Check{Name: a.Name, Examine: func(ctx context.Context) []adapters.Diagnosis { return x.examineAccount(ctx, a) }})
+			all = append(all, doctor.Check{Name: a.Name, Examine: func(ctx context.Context) []adapters.AccountDiagnosis { return x.examineAccount(ctx, a) }})
 		}
 	}
 	return all
 }
 
-func (x *examination) setup() doctor.Setup {
-	s := doctor.Setup{Folder: x.conf.Data, Summary: x.conf.SourceName() + ": " + x.conf.Summary()}
+func (x *examination) setup() doctor.CheckedSetup {
+	s := doctor.CheckedSetup{Folder: x.conf.Data, Summary: x.conf.SourceName() + ": " + x.conf.Summary()}
 	for _, f := range x.conf.Problems {
 		s.Entries = append(s.Entries, doctor.BrokenEntry{Path: f.Entry, What: f.Err.What, Mend: f.Err.Remedy})
 	}
 	for _, w := range x.conf.Warnings {
-		c := doctor.Warning{What: strings.TrimPrefix(w.Entry+": "+w.Err.What, ": "), Mend: w.Err.Remedy, Grave: w.Serious}
+		c := doctor.SetupWarning{What: strings.TrimPrefix(w.Entry+": "+w.Err.What, ": "), Mend: w.Err.Remedy, Grave: w.Serious}
 		if w.ReadableFile != "" {
 			c.File, c.Name = x.absolute(w.ReadableFile), w.ReadableFile
 		}
@@ -66,7 +66,7 @@ func (x *examination) setup() doctor.Setup {
 	return s
 }
 
-func (x *examination) examineRecord(ctx context.Context) []adapters.Diagnosis {
+func (x *examination) examineRecord(ctx context.Context) []adapters.AccountDiagnosis {
 	clocks := slices.Concat(x.clock.Readings(), x.there.clocks())
 	if x.conf.Database != "" {
 		return x.examineDatabase(ctx).Examine(clocks, x.now)
@@ -74,9 +74,9 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.Diagnosis {
 	r, err := sqlite.DataDirCheck{Dir: x.conf.Data, Disk: x.disk}.Run(ctx)
 	switch {
 	case errors.Is(err, sqlite.ErrReadOnly):
-		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(storeopen.FixReadOnly, " (TRS-R10)"))}
+		return []adapters.AccountDiagnosis{doctor.Fail("TRS-R10", err.Error(), strings.TrimSuffix(storeopen.FixReadOnly, " (TRS-R10)"))}
 	case err != nil:
-		return []adapters.Diagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
+		return []adapters.AccountDiagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
 	r.Answers, r.Backup, r.MaxAge = x.running != nil, LastBackup(x.conf.Data), x.conf.Alerts.BackupAge
 	return r.Examine(clocks, x.now)
@@ -93,12 +93,12 @@ func (x *examination) examineDatabase(ctx context.Context) doctor.DataDir {
 	return r
 }
 
-func (x *examination) examineConsole(ctx context.Context) []adapters.Diagnosis {
-	c := doctor.Console{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
+func (x *examination) examineConsole(ctx context.Context) []adapters.AccountDiagnosis {
+	c := doctor.ConsoleAddress{Listen: x.conf.Listen, Running: x.running != nil, Addresses: doctor.Addresses}
 	if x.running != nil {
 		var h console.Health
 		if err := x.running.Get(ctx, "/health", &h); err != nil {
-			return []adapters.Diagnosis{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
+			return []adapters.AccountDiagnosis{doctor.Fail("TRS-C05", "the running process does not say where its console is: "+err.Error(), "see its log")}
 		}
 		c.Listen = h.Listen
 	}
@@ -108,15 +108,15 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.Diagnosis {
 // endpoints returns a part for each model that is asked.
 func (x *examination) endpoints() []doctor.Check {
 	var all []doctor.Check
-	add := func(name, entry string, m config.ModelEndpoint, s config.Settings) {
-		e := doctor.Endpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.Counter).Count}
-		all = append(all, doctor.Check{Name: name, Examine: func(ctx context.Context) []adapters.Diagnosis {
+	add := func(name, entry string, m config.ModelEndpoint, s config.ResolvedSettings) {
+		e := doctor.ModelEndpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.TokenCounter).Count}
+		all = append(all, doctor.Check{Name: name, Examine: func(ctx context.Context) []adapters.AccountDiagnosis {
 			if m.Offline && x.Models == nil {
-				return []adapters.Diagnosis{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
+				return []adapters.AccountDiagnosis{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
 			}
 			var err error
 			if e.Model, err = x.endpoint(m); err != nil {
-				return []adapters.Diagnosis{doctor.Fail("TRS-C01", entry+" is misconfigured: "+err.Error(), "correct "+entry+".base_url")}
+				return []adapters.AccountDiagnosis{doctor.Fail("TRS-C01", entry+" is misconfigured: "+err.Error(), "correct "+entry+".base_url")}
 			}
 			return e.Examine(ctx)
 		}})
@@ -138,7 +138,7 @@ func tagsAlone(c *config.Config, m config.ModelEndpoint) bool {
 
 // endpoint returns a model's client without its patience: a doctor wants to
 // hear of failures.
-func (x *examination) endpoint(m config.ModelEndpoint) (llm.Model, error) {
+func (x *examination) endpoint(m config.ModelEndpoint) (llm.ChatModel, error) {
 	if x.Models != nil {
 		return x.Models(m), nil
 	}
@@ -147,19 +147,19 @@ func (x *examination) endpoint(m config.ModelEndpoint) (llm.Model, error) {
 
 // examineAccount looks at one account, in the process that serves it or else
 // from here.
-func (x *examination) examineAccount(ctx context.Context, a config.AdapterEntry) []adapters.Diagnosis {
+func (x *examination) examineAccount(ctx context.Context, a config.AdapterEntry) []adapters.AccountDiagnosis {
 	if x.running != nil {
 		found, err := x.there.over(ctx, x.running, a.Name)
 		if err == nil && len(found) > 0 {
 			return found
 		}
 		if err != nil {
-			return []adapters.Diagnosis{doctor.Fail("TRS-R08", "the running process does not examine "+a.Name+": "+err.Error(), "see its log")}
+			return []adapters.AccountDiagnosis{doctor.Fail("TRS-R08", "the running process does not examine "+a.Name+": "+err.Error(), "see its log")}
 		}
 	}
 	ad, err := x.NewAdapter(a)
 	if err != nil {
-		return []adapters.Diagnosis{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
+		return []adapters.AccountDiagnosis{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
 	}
 	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name), x.servedElsewhere(ctx, a.Name))
 }
@@ -180,10 +180,10 @@ func (x *examination) servedElsewhere(ctx context.Context, name string) bool {
 	return err != nil || ProcessServing(crew, name) != nil
 }
 
-func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string, served bool) []adapters.Diagnosis {
-	e, ok := ad.(adapters.Diagnoser)
+func examineAdapter(ctx context.Context, ad adapters.Adapter, chats []string, served bool) []adapters.AccountDiagnosis {
+	e, ok := ad.(adapters.AccountDiagnoser)
 	if !ok {
-		return []adapters.Diagnosis{doctor.Fine("this platform has no examination")}
+		return []adapters.AccountDiagnosis{doctor.Fine("this platform has no examination")}
 	}
 	return e.Examine(ctx, chats, served)
 }
@@ -205,15 +205,15 @@ func namedChats(c *config.Config, adapter string) []string {
 // process finds of one of its accounts. Nothing is found of one that it does
 // not serve.
 type examined struct {
-	Findings []adapters.Diagnosis `json:"findings"`
-	Clocks   []clockskew.Offset   `json:"clocks"`
+	Findings []adapters.AccountDiagnosis `json:"findings"`
+	Clocks   []clockskew.ClockOffset     `json:"clocks"`
 }
 
 // serveDoctor examines an account with the client that serves it, or would where
 // another process does.
 func (s *Server) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
-	answer := examined{Findings: []adapters.Diagnosis{}}
+	answer := examined{Findings: []adapters.AccountDiagnosis{}}
 	if l := s.lineOf(name); l != nil {
 		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.Config(), name), l.Status().State == activity.ConnStandby)
 	}
@@ -224,11 +224,11 @@ func (s *Server) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 // examinedThere collects what a running process read off its clocks.
 type examinedThere struct {
 	mu   sync.Mutex // guards read
-	read []clockskew.Offset
+	read []clockskew.ClockOffset
 }
 
 // over asks the running process for its findings.
-func (t *examinedThere) over(ctx context.Context, c *control.Client, name string) ([]adapters.Diagnosis, error) {
+func (t *examinedThere) over(ctx context.Context, c *control.Client, name string) ([]adapters.AccountDiagnosis, error) {
 	var a examined
 	if err := c.Get(ctx, "/doctor?part="+url.QueryEscape(name), &a); err != nil {
 		if f, ok := errors.AsType[*apperr.Error](err); ok {
@@ -243,21 +243,21 @@ func (t *examinedThere) over(ctx context.Context, c *control.Client, name string
 }
 
 // examine examines, as trestle doctor does, the configuration in force.
-func (s *Server) examine(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+func (s *Server) examine(ctx context.Context, o doctor.Options) (doctor.CheckReport, error) {
 	return NewExamination(ctx, s.Config(), func(path string) string { return path }).Report(ctx, o)
 }
 
-func (t *examinedThere) clocks() []clockskew.Offset {
+func (t *examinedThere) clocks() []clockskew.ClockOffset {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.read
 }
 
 // Report examines the parts that are wanted.
-func (x *examination) Report(ctx context.Context, o doctor.Options) (doctor.Report, error) {
+func (x *examination) Report(ctx context.Context, o doctor.Options) (doctor.CheckReport, error) {
 	parts := x.Parts()
 	if err := CheckParts(o.Parts, parts); err != nil {
-		return doctor.Report{}, err
+		return doctor.CheckReport{}, err
 	}
 	return doctor.Examine(ctx, parts, o), nil
 }

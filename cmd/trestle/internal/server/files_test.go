@@ -21,17 +21,17 @@ func TestPhotoIsSeenAndThenFetched(t *testing.T) {
 		defer w.stop()
 		w.addChat("home", "group", []string{"Kai", "Maya"})
 		w.settle()
-		w.chats["home"].Says(w.people["Kai"], "look", faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: "plan.pdf", MIME: "application/pdf", Data: []byte("%PDF-1.7 the plan")}})
+		w.chats["home"].Says(w.people["Kai"], "look", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "document", Name: "plan.pdf", MIME: "application/pdf", Data: []byte("%PDF-1.7 the plan")}})
 		w.settle()
 		pass(5 * time.Second) // files are looked for now and then
-		var seen []spaces.Attachment
+		var seen []spaces.FileAttachment
 		chats, err := w.process.border.Chats(t.Context(), "telegram:7001", "")
 		testutil.OK(t, err)
 		for _, c := range chats {
 			events, err := w.process.Store.Shell().Events(t.Context(), c.Space, spaces.Primary, 0, 100)
 			testutil.OK(t, err)
 			for _, e := range events {
-				if said, ok := e.Body.(spaces.Said); ok {
+				if said, ok := e.Body.(spaces.MessagePosted); ok {
 					seen = append(seen, said.Attachments...)
 				}
 			}
@@ -58,8 +58,8 @@ func TestFileOfADeletedMessageLeavesTheDisk(t *testing.T) {
 		w.addChat("ops", "slack", []string{"Maya"})
 		w.addChat("kitchen", "discord", []string{"Lee"})
 		w.settle()
-		ts := w.slack.rooms["ops"].Says(w.slack.people["Maya"], "", fakeslack.Said{File: &fakeslack.File{Name: "guests.csv", Data: []byte("a,b")}})
-		id := w.discord.rooms["kitchen"].Says(w.discord.people["Lee"], "", fakediscord.Said{Files: []fakediscord.File{{Name: "bill.csv", Data: []byte("c,d")}}})
+		ts := w.slack.rooms["ops"].Says(w.slack.people["Maya"], "", fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: "guests.csv", Data: []byte("a,b")}})
+		id := w.discord.rooms["kitchen"].Says(w.discord.people["Lee"], "", fakediscord.PostOptions{Files: []fakediscord.SharedFile{{Name: "bill.csv", Data: []byte("c,d")}}})
 		w.settle()
 		left := func() int {
 			hashes, err := w.process.files.Hashes()

@@ -71,7 +71,7 @@ type broken struct {
 	client *openai.Client
 }
 
-func (b broken) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (b broken) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	for _, m := range r.Messages[1:] {
 		if garbageMark.MatchString(m.Text) {
 			return b.client.Generate(ctx, r)

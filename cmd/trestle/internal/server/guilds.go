@@ -32,7 +32,7 @@ func (p *Components) openServers(ctx context.Context, ad adapters.Adapter, j con
 			p.Log.Warn("channels not listed", "server", group, "error", err)
 			continue
 		}
-		var b adapters.Batch
+		var b adapters.UpdateBatch
 		for _, c := range chats {
 			b.Updates = append(b.Updates, adapters.Update{ID: "listed", Key: "listed:" + c.ID, Chat: c, At: time.Now(), Body: adapters.ChatGained{}})
 		}
@@ -82,7 +82,7 @@ func (p *Components) reform(ctx context.Context, j connectedAccount, group strin
 		return err
 	}
 	for _, r := range rooms {
-		i := slices.IndexFunc(r.Chats, func(m spaces.Mapping) bool {
+		i := slices.IndexFunc(r.Chats, func(m spaces.ChatMapping) bool {
 			return m.Account == j.account && slices.ContainsFunc(chats, func(c adapters.Chat) bool { return c.ID == m.Chat })
 		})
 		if i < 0 {
@@ -99,8 +99,8 @@ func (p *Components) reform(ctx context.Context, j connectedAccount, group strin
 }
 
 // reformRoom gives one space, which is chat's, a form.
-func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.Mapping, form spaces.RoomDefaults) error {
-	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.Mapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
+func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.ChatMapping, form spaces.RoomDefaults) error {
+	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.ChatMapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
 	asIs := (form.Circle == "" || form.Circle == r.Circle) && form.Wake == r.Wake
 	for _, a := range form.Agents {
 		asIs = asIs && slices.Contains(r.Agents, a)
@@ -110,7 +110,7 @@ func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, c
 			return fmt.Errorf("give space %s its form: %w", r.Space, err)
 		}
 	}
-	d := spaces.Removal{Space: r.Space, Reason: noLonger, At: time.Now()}
+	d := spaces.AgentRemoval{Space: r.Space, Reason: noLonger, At: time.Now()}
 	for _, a := range r.Agents {
 		if !slices.Contains(form.Agents, a) {
 			d.Agents = append(d.Agents, a)

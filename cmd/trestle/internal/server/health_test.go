@@ -70,7 +70,7 @@ func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 		if h := w.process.Health(); h.Status != "healthy" || !h.Deferred.AllHealthy || h.Deferred.ChannelsConnected != 2 || !h.Deferred.SchedulerStarted {
 			t.Errorf("at first: %+v", h)
 		}
-		w.telegram.Fault(fake.Fault{Do: fake.Hang, Method: "getUpdates", Times: -1})
+		w.telegram.Fault(fake.CallFault{Do: fake.Hang, Method: "getUpdates", Times: -1})
 		pass(60 * time.Second)
 		if x := part(t, w.process.Health(), "telegram"); !x.Healthy {
 			t.Errorf("after a minute of silence: %+v", x)
@@ -99,7 +99,7 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		defer w.stop()
 		s := w.process
 		failed := func(e *endpointHealth, k llm.ErrorKind) {
-			e.saw(llm.Request{}, llm.Response{}, &llm.Error{Kind: k, Err: io.ErrClosedPipe})
+			e.saw(llm.ModelRequest{}, llm.ModelResponse{}, &llm.Error{Kind: k, Err: io.ErrClosedPipe})
 		}
 		e := s.sense("model", s.Config().Model)
 		failed(e, llm.Unavailable)
@@ -111,7 +111,7 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		if x := part(t, h, "model"); h.Status != "degraded" || x.State != "down" || x.Healthy || !strings.Contains(x.Reason, "closed pipe") {
 			t.Errorf("after a minute: %s, %+v", h.Status, x)
 		}
-		e.saw(llm.Request{}, llm.Response{}, nil)
+		e.saw(llm.ModelRequest{}, llm.ModelResponse{}, nil)
 		if h := s.Health(); h.Status != "healthy" {
 			t.Errorf("once it has answered: %+v", h)
 		}
@@ -149,9 +149,9 @@ func (s *spy) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Generate has never an answer.
-func (s *spy) Generate(context.Context, llm.Request) (llm.Response, error) {
+func (s *spy) Generate(context.Context, llm.ModelRequest) (llm.ModelResponse, error) {
 	s.saw("model")
-	return llm.Response{}, &llm.Error{Kind: llm.Unavailable, Err: io.ErrClosedPipe}
+	return llm.ModelResponse{}, &llm.Error{Kind: llm.Unavailable, Err: io.ErrClosedPipe}
 }
 
 // PRD-5.3-1, PRD-5.3-2, PRD-5.3-A4, PRD-5.3-A5: nothing of others runs and
@@ -173,7 +173,7 @@ func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
 			p := NewServer(c, slog.New(slog.DiscardHandler), over, true)
 			watcher := &spy{report: p.Boot.Report}
 			p.Client = &http.Client{Transport: watcher}
-			p.Models = func(config.ModelEndpoint) llm.Model { return watcher }
+			p.Models = func(config.ModelEndpoint) llm.ChatModel { return watcher }
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() { ended <- p.Run(ctx, nil) }()

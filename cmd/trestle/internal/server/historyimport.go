@@ -26,11 +26,11 @@ const importKind = "import"
 
 // ImportRequest is what an import needs to know; it is the job's arguments.
 type ImportRequest struct {
-	File    string            `json:"file"`
-	Adapter string            `json:"adapter"` // its entry in the configuration
-	Account string            `json:"account"` // the bot's id
-	Chat    string            `json:"chat"`    // as the bot knows it
-	Export  telegram.Exported `json:"export"`
+	File    string                `json:"file"`
+	Adapter string                `json:"adapter"` // its entry in the configuration
+	Account string                `json:"account"` // the bot's id
+	Chat    string                `json:"chat"`    // as the bot knows it
+	Export  telegram.ExportedChat `json:"export"`
 	// Before leaves out what was said then or later: where ids tell nothing, what we
 	// heard ourselves is known by its time. Zero: everything is taken.
 	Before time.Time `json:"before,omitzero"`
@@ -78,7 +78,7 @@ func (w ImportJob) Add(ctx context.Context, q ImportRequest) (jobs.Job, error) {
 		}
 	}
 	return w.Store.Jobs().Add(ctx, jobs.Job{
-		Kind: importKind, Subject: q.subject(), Args: args, Progress: jobs.Progress{Total: q.Export.Messages, Unit: "messages"},
+		Kind: importKind, Subject: q.subject(), Args: args, JobProgress: jobs.JobProgress{Total: q.Export.Messages, Unit: "messages"},
 	}, time.Now())
 }
 
@@ -91,7 +91,7 @@ func (w ImportJob) firstHeard(ctx context.Context, space spaces.SpaceID) (time.T
 			return time.Time{}, err
 		}
 		for _, e := range events {
-			if said, ok := e.Body.(spaces.Said); ok && !said.Past {
+			if said, ok := e.Body.(spaces.MessagePosted); ok && !said.Past {
 				return e.At, nil
 			}
 			after = e.Seq
@@ -100,7 +100,7 @@ func (w ImportJob) firstHeard(ctx context.Context, space spaces.SpaceID) (time.T
 }
 
 // Work does an import: batch after batch, with the place in the file stored after each.
-func (w ImportJob) Work(ctx context.Context, t *jobs.Task) error {
+func (w ImportJob) Work(ctx context.Context, t *jobs.JobTask) error {
 	var q ImportRequest
 	var at importCursor
 	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
@@ -111,7 +111,7 @@ func (w ImportJob) Work(ctx context.Context, t *jobs.Task) error {
 			return fmt.Errorf("decode cursor of an import: %w", err)
 		}
 	}
-	in, err := pastWay(ctx, w.Store, w.Log, w.Config(), adapters.Account{Platform: "telegram", ID: q.Account}, q.Chat)
+	in, err := pastWay(ctx, w.Store, w.Log, w.Config(), adapters.BotAccount{Platform: "telegram", ID: q.Account}, q.Chat)
 	if err != nil {
 		return err
 	}
@@ -134,12 +134,12 @@ func (w ImportJob) Work(ctx context.Context, t *jobs.Task) error {
 	return err
 }
 
-func (w ImportJob) save(ctx context.Context, t *jobs.Task, at importCursor) error {
+func (w ImportJob) save(ctx context.Context, t *jobs.JobTask, at importCursor) error {
 	cursor, err := json.Marshal(at)
 	if err != nil {
 		return fmt.Errorf("encode cursor of an import: %w", err)
 	}
-	p := t.Job.Progress
+	p := t.Job.JobProgress
 	p.Done, p.Cursor = at.Done, cursor
 	p.Note = fmt.Sprintf("%d new, %d known", at.Outcome.New, at.Outcome.Known)
 	return t.Save(ctx, p)
@@ -155,7 +155,7 @@ func (q *ImportRequest) early(page []adapters.Update) []adapters.Update {
 
 // pastWay returns a way into the record for what was said before in a chat. The
 // agent that was there first is who has spoken for the account.
-func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.Account, chat string) (*activity.Ingress, error) {
+func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.BotAccount, chat string) (*activity.Ingress, error) {
 	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
 	places, err := mapping.Resolve(ctx, account.Key(), chat)
@@ -179,7 +179,7 @@ func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *co
 }
 
 // addImport adds the job; the runner of this process does it.
-func (s *Server) addImport(ctx context.Context, q ImportRequest) (jobs.Snapshot, error) {
+func (s *Server) addImport(ctx context.Context, q ImportRequest) (jobs.JobSnapshot, error) {
 	j, err := ImportJob{s.Store, s.Log, true, s.Config}.Add(ctx, q)
 	s.bells.Ring(jobsBell)
 	return jobs.Shown(j), err

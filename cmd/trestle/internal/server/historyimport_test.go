@@ -29,13 +29,13 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	defer func() { _ = store.Close(context.WithoutCancel(t.Context())) }() // the test's folder goes with it
 	room, err := store.Border().Open(t.Context(), spaces.OpenRequest{
 		Name: "Kai", Direct: true, Closed: true, At: time.Now(), Agents: []spaces.AgentID{"ada"},
-		Chats: []spaces.Mapping{{Account: "telegram:71", Chat: "5", Live: true}},
+		Chats: []spaces.ChatMapping{{Account: "telegram:71", Chat: "5", Live: true}},
 	})
 	testutil.OK(t, err)
-	live := spaces.Said{Text: "live", Ref: spaces.Ref{Account: "telegram:71", Chat: "5", Message: "1"}}
+	live := spaces.MessagePosted{Text: "live", Ref: spaces.MessageRef{Account: "telegram:71", Chat: "5", Message: "1"}}
 	_, err = store.Border().Record(t.Context(), spaces.IngestBatch{Account: "telegram:71", At: time.Now(), Items: []spaces.IngestItem{{
 		Event: spaces.Event{Space: room.Space, Object: spaces.ChatObject, At: time.Unix(5000, 0), Source: "live", Body: live},
-		From:  spaces.Identity{Platform: "telegram", User: "5", Kind: spaces.Human, Name: "Kai"},
+		From:  spaces.PlatformIdentity{Platform: "telegram", User: "5", Kind: spaces.Human, Name: "Kai"},
 	}}})
 	testutil.OK(t, err)
 	var b strings.Builder
@@ -47,14 +47,14 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	file := filepath.Join(dir, "result.json")
 	testutil.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	work := ImportJob{store, slog.New(slog.DiscardHandler), false, func() *config.Config { return new(config.Config) }}
-	asked := ImportRequest{File: file, Account: "71", Chat: "5", Export: telegram.Exported{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}}
+	asked := ImportRequest{File: file, Account: "71", Chat: "5", Export: telegram.ExportedChat{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}}
 	j, err := work.Add(t.Context(), asked)
 	testutil.OK(t, err)
 	interrupted := 0
 	for {
 		ctx, stop := context.WithCancel(t.Context())
 		saved := 0
-		r := jobs.Runner{
+		r := jobs.JobRunner{
 			Ledger: store.Jobs(), Kinds: map[string]jobs.Handler{importKind: work.Work}, Holder: "one", Logger: slog.New(slog.DiscardHandler),
 			Changed: func(jobs.Job) {
 				if saved++; saved == 8 {
@@ -85,7 +85,7 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	testutil.OK(t, err)
 	past, own := 0, 0
 	for _, e := range events {
-		if b, ok := e.Body.(spaces.Said); ok && b.Past {
+		if b, ok := e.Body.(spaces.MessagePosted); ok && b.Past {
 			if past++; b.Text != fmt.Sprint(past) {
 				t.Fatalf("the message after %d is %q", past-1, b.Text)
 			}

@@ -30,7 +30,7 @@ func (w *world) open() []string {
 }
 
 // watched lets time go by while the problems of the world are watched.
-func (w *world) watched(watch *alerts.Monitor, d time.Duration) {
+func (w *world) watched(watch *alerts.AlertMonitor, d time.Duration) {
 	w.t.Helper()
 	for range d / (10 * time.Second) {
 		watch.Round(w.t.Context(), time.Now())
@@ -42,7 +42,7 @@ func (w *world) watched(watch *alerts.Monitor, d time.Duration) {
 // so after two minutes, and opens a problem, which closes once it is taken up.
 func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
+		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.ModelResponse{Text: "Responded to nobody."}})
 		defer w.stop()
 		watch := w.process.newWatch()
 		w.addChat("boss", "direct", []string{"Kai"})
@@ -77,7 +77,7 @@ func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 // DELIVERY 2.2.8: the same for what could be sent and is not.
 func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.Response{Text: "Responded to nobody."}})
+		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.ModelResponse{Text: "Responded to nobody."}})
 		defer w.stop()
 		watch := w.process.newWatch()
 		w.addChat("boss", "direct", []string{"Kai"})

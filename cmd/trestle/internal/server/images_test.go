@@ -14,17 +14,17 @@ import (
 )
 
 // photo returns a picture of that size as a file.
-func photo(t *testing.T, w, h int) *faketelegram.File {
+func photo(t *testing.T, w, h int) *faketelegram.SharedFile {
 	t.Helper()
 	var b bytes.Buffer
 	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, w, h))); err != nil {
 		t.Fatal(err)
 	}
-	return &faketelegram.File{Kind: "photo", Data: b.Bytes()}
+	return &faketelegram.SharedFile{Kind: "photo", Data: b.Bytes()}
 }
 
 // shownIn returns the pictures of each request, and its last message.
-func shownIn(requests []llm.Request) (pictures [][]llm.ModelImage, tails []string) {
+func shownIn(requests []llm.ModelRequest) (pictures [][]llm.ModelImage, tails []string) {
 	for _, r := range requests {
 		last := r.Messages[len(r.Messages)-1]
 		pictures, tails = append(pictures, last.Pictures), append(tails, last.Text)
@@ -51,8 +51,8 @@ spaces:
 			w.settle()
 			kai := w.people["Kai"]
 			small, large := photo(t, 60, 60), photo(t, 600, 300)
-			w.chats["family"].Says(kai, "one", faketelegram.Said{File: small})
-			w.chats["family"].Says(kai, "@ada_bot what is this?", faketelegram.Said{File: large})
+			w.chats["family"].Says(kai, "one", faketelegram.PostOptions{File: small})
+			w.chats["family"].Says(kai, "@ada_bot what is this?", faketelegram.PostOptions{File: large})
 			w.settle()
 			pictures, tails := shownIn(w.model.Requests())
 			if len(pictures) != 1 {
@@ -94,8 +94,8 @@ spaces:
 `, llmtest.Says("Responded to Kai about a picture. Said nothing."))
 		w.addChat("family", "supergroup", []string{"Kai", "Maya"})
 		w.settle()
-		w.chats["family"].Says(w.people["Kai"], "broken", faketelegram.Said{File: &faketelegram.File{Kind: "photo", Data: []byte("no picture")}})
-		w.chats["family"].Says(w.people["Kai"], "@ada_bot what is this?", faketelegram.Said{File: &faketelegram.File{Kind: "photo", Data: bytes.Repeat([]byte("x"), 21<<20)}})
+		w.chats["family"].Says(w.people["Kai"], "broken", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "photo", Data: []byte("no picture")}})
+		w.chats["family"].Says(w.people["Kai"], "@ada_bot what is this?", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "photo", Data: bytes.Repeat([]byte("x"), 21<<20)}})
 		w.settle()
 		pictures, tails := shownIn(w.model.Requests())
 		if len(pictures) != 1 || len(pictures[0]) != 0 || strings.Contains(tails[0], "PICTURES") {
@@ -119,11 +119,11 @@ spaces:
 		w.addChat("kai", "direct", []string{"Kai"})
 		w.settle()
 		kai, chat := w.people["Kai"], w.chats["kai"]
-		passport := chat.Says(kai, "my passport", faketelegram.Said{File: photo(t, 60, 60)})
+		passport := chat.Says(kai, "my passport", faketelegram.PostOptions{File: photo(t, 60, 60)})
 		w.settle()
 		w.says(chat, kai, "/new", 0, 0)
 		w.settle()
-		chat.Says(kai, "and this is the garden", faketelegram.Said{File: photo(t, 40, 40)})
+		chat.Says(kai, "and this is the garden", faketelegram.PostOptions{File: photo(t, 40, 40)})
 		w.settle()
 		w.says(chat, kai, "and in this one?", passport, 0)
 		w.settle()

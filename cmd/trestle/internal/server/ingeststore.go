@@ -27,9 +27,9 @@ func (p *Components) newBorder() notifyingStore {
 // Record makes a batch durable, and wakes with the same commit the minds that are
 // free.
 func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error) {
-	var claims []spaces.Claim
+	var claims []spaces.WakeClaim
 	if b.thinks {
-		in.Claims = func(ws []spaces.PendingWork) []spaces.Claim {
+		in.Claims = func(ws []spaces.PendingWork) []spaces.WakeClaim {
 			claims = b.shell().Claims(ws)
 			return claims
 		}
@@ -43,7 +43,7 @@ func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spac
 }
 
 // Post stores a notice and rings for it.
-func (b notifyingStore) Post(ctx context.Context, n spaces.Notice) error {
+func (b notifyingStore) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	if err := b.BridgeStore.Post(ctx, n); err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 
 // newRunner makes what does the long work of this process. Every change of a
 // job is a live event.
-func (p *Components) newRunner(kinds map[string]jobs.Handler) *jobs.Runner {
-	return &jobs.Runner{
+func (p *Components) newRunner(kinds map[string]jobs.Handler) *jobs.JobRunner {
+	return &jobs.JobRunner{
 		Ledger: p.Store.Jobs(), Kinds: kinds, Holder: cmp.Or(p.Store.Process(), storeopen.NewID()), Logger: p.Log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
 			clusterBus{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
@@ -49,8 +49,8 @@ func (p *Components) runJobs(ctx context.Context) error {
 
 // JobRequest asks for what is to become of a job.
 type JobRequest struct {
-	ID   int64      `json:"id"`
-	Want jobs.State `json:"want"`
+	ID   int64         `json:"id"`
+	Want jobs.JobState `json:"want"`
 }
 
 // JobError says what people can do about a job that cannot be changed.
@@ -65,7 +65,7 @@ func JobError(err error, id int64) error {
 	return err
 }
 
-func (s *Server) askJob(ctx context.Context, q JobRequest) (jobs.Snapshot, error) {
+func (s *Server) askJob(ctx context.Context, q JobRequest) (jobs.JobSnapshot, error) {
 	j, err := jobsBackend{s: s}.Ask(ctx, q.ID, q.Want)
 	return jobs.Shown(j), JobError(err, q.ID)
 }

@@ -19,14 +19,14 @@ import (
 // A counted model remembers the system texts it was shown, and how often it was
 // asked to act.
 type counted struct {
-	llm.Model
+	llm.ChatModel
 
 	mu      sync.Mutex // guards the rest
 	systems map[string]bool
 	calls   int
 }
 
-func (c *counted) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (c *counted) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	c.mu.Lock()
 	if c.systems == nil {
 		c.systems = map[string]bool{}
@@ -34,7 +34,7 @@ func (c *counted) Generate(ctx context.Context, r llm.Request) (llm.Response, er
 	c.systems[r.Messages[0].Text] = true
 	c.calls++
 	c.mu.Unlock()
-	return c.Model.Generate(ctx, r)
+	return c.ChatModel.Generate(ctx, r)
 }
 
 // crowd gives the world so many people with a chat of their own each, all let in.
@@ -55,7 +55,7 @@ func TestAParrotLeavesNothingOfOursInTheLedger(t *testing.T) {
 	cycles, sent, internal := 0, 0, 0
 	for _, dialect := range []string{"tools", "tags"} {
 		synctest.Test(t, func(t *testing.T) {
-			m := &counted{Model: llmtest.LeakyModel{Max: 2000}}
+			m := &counted{ChatModel: llmtest.LeakyModel{Max: 2000}}
 			w := newWorldOf(t, "agents: {ada: {name: Ada, phases: one, dialect: "+dialect+"}}\n"+crowd(people), m)
 			for i := range people {
 				w.addChat(fmt.Sprint("p", i), "direct", []string{fmt.Sprint("P", i)})
@@ -113,9 +113,9 @@ const secretWord = "hunter2"
 // that is left for it.
 type persuaded struct{}
 
-func (persuaded) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (persuaded) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
-		return llm.Response{}, llm.Interrupted(ctx)
+		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
 	line, ok := offline.NewestLine(r.Messages)
 	_, order, leak := strings.Cut(line.Text, "leak: ")
@@ -123,7 +123,7 @@ func (persuaded) Generate(ctx context.Context, r llm.Request) (llm.Response, err
 		return llmtest.Says("Responded to nobody.").Response, nil
 	}
 	text := strings.ReplaceAll(order, "SECRET", secretWord)
-	return llm.Response{Finish: llm.Called, Calls: []llm.ToolCall{
+	return llm.ModelResponse{Finish: llm.Called, Calls: []llm.ToolCall{
 		llmtest.Call(fmt.Sprint("call_", len(r.Messages)), "send_message", map[string]string{"text": text}),
 	}}, nil
 }
@@ -212,7 +212,7 @@ func TestNothingLeavesByALink(t *testing.T) {
 }
 
 // leads reports whether an entity takes whoever clicks it somewhere.
-func leads(e faketelegram.Entity) bool {
+func leads(e faketelegram.TextEntity) bool {
 	switch e.Type {
 	case "url", "text_link", "email", "phone_number", "bot_command":
 		return true

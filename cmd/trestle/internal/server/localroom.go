@@ -37,7 +37,7 @@ func TerminalPerson(name string) adapters.Person {
 
 // newRooms makes the adapter for the terminal's rooms. The agent that joins
 // everywhere by default is who people speak to with @.
-func newRooms(c *config.Config) *local.Rooms {
+func newRooms(c *config.Config) *local.RoomAdapter {
 	handle := ""
 	if len(c.DefaultAgents) > 0 {
 		handle = c.DefaultAgents[0]
@@ -113,14 +113,14 @@ func (p *Components) localForm(s config.SpaceEntry) spaces.OpenRequest {
 }
 
 // joinLocal returns the two ways of the terminal's rooms.
-func (p *Components) joinLocal(ctx context.Context, account adapters.Account) (*activity.Ingress, *activity.Egress, error) {
+func (p *Components) joinLocal(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
 	p.Opening.Lock()
 	defer p.Opening.Unlock()
 	named, err := p.seed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	operator := spaces.RoleGrant{Who: spaces.Identity{Platform: account.Platform, User: you.ID}, Role: spaces.OfOwner}
+	operator := spaces.RoleGrant{Who: spaces.PlatformIdentity{Platform: account.Platform, User: you.ID}, Role: spaces.OfOwner}
 	if err := p.border.Appoint(ctx, account.Platform, []spaces.RoleGrant{operator}); err != nil {
 		return nil, nil, err
 	}
@@ -161,7 +161,7 @@ func (p *Components) EnterRoom(ctx context.Context, name string) (*LocalRoom, er
 		kind = adapters.Direct
 	}
 	p.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
-	o.Chats = []spaces.Mapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
+	o.Chats = []spaces.ChatMapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
 	if _, err := p.mapping.Open(ctx, o); err != nil {
 		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
 	}
@@ -180,13 +180,13 @@ type LocalRoom struct {
 	Parts   *Components
 	Account string
 	Room    config.SpaceEntry
-	sub     *local.Subscription
+	sub     *local.RoomSubscription
 	Who     adapters.Person // who speaks there
 }
 
 // Say has the person at the terminal say a line and returns once it is durable.
 func (s *LocalRoom) Say(ctx context.Context, text string) error {
-	_, err := s.Parts.rooms.Say(ctx, s.Who, local.Line{Chat: s.Room.Key, Text: text})
+	_, err := s.Parts.rooms.Say(ctx, s.Who, local.HumanLine{Chat: s.Room.Key, Text: text})
 	return err
 }
 
@@ -243,22 +243,22 @@ func (s *LocalRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 // Line is what a terminal shows of something seen.
 func (s *LocalRoom) Line(shown local.RoomEvent) control.HeardLine {
 	switch v := shown.(type) {
-	case local.Posted:
+	case local.MessagePosted:
 		return control.HeardLine{Kind: "posted", Who: s.speaker(v.From), Text: v.Text}
-	case local.Said:
+	case local.LineSaid:
 		return control.HeardLine{Kind: "said", Who: v.From.Name, Text: v.Text}
-	case local.Edited:
+	case local.MessageEdited:
 		return control.HeardLine{Kind: "edited", Who: s.own(), Text: v.Text}
-	case local.Deleted:
+	case local.MessageDeleted:
 		return control.HeardLine{Kind: "deleted", Who: s.own(), Text: ""}
-	case local.Reacted:
+	case local.ReactionSet:
 		return control.HeardLine{Kind: "reacted", Who: s.own(), Text: v.Emoji}
-	case local.Typing:
+	case local.TypingShown:
 		if mark, ok := strings.CutPrefix(v.Thread, control.QuietMark); ok {
 			return control.HeardLine{Kind: "quiet", Text: mark}
 		}
 		return control.HeardLine{Kind: "typing", Who: s.own()}
-	case local.Dropped:
+	case local.EventsDropped:
 		return control.HeardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
 	}
 	panic("terminal: an unknown thing is shown")

@@ -15,13 +15,13 @@ func TestWhoAnAgentNamesIsCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		args := "{\"text\":\"@Kai and @Tom Lee, not @Nobody nor `@Maya`\"}"
 		w := newWorld(t, "admit: open\nphases: one\n",
-			llmtest.ScriptStep{Response: llm.Response{Calls: []llm.ToolCall{{ID: "1", Name: "send_message", Args: args}}}},
-			llmtest.ScriptStep{Always: true, Response: llm.Response{Text: "Responded to Kai about names. Named them. Nothing pending."}})
+			llmtest.ScriptStep{Response: llm.ModelResponse{Calls: []llm.ToolCall{{ID: "1", Name: "send_message", Args: args}}}},
+			llmtest.ScriptStep{Always: true, Response: llm.ModelResponse{Text: "Responded to Kai about names. Named them. Nothing pending."}})
 		defer w.stop()
 		w.addChat("home", "supergroup", []string{"Kai", "Maya"})
-		tom := w.telegram.AddPerson(faketelegram.Profile{Name: "Tom", LastName: "Lee"})
-		for _, p := range []*faketelegram.Person{w.people["Maya"], tom} {
-			w.chats["home"].Says(p, "hello", faketelegram.Said{})
+		tom := w.telegram.AddPerson(faketelegram.UserProfile{Name: "Tom", LastName: "Lee"})
+		for _, p := range []*faketelegram.HumanUser{w.people["Maya"], tom} {
+			w.chats["home"].Says(p, "hello", faketelegram.PostOptions{})
 		}
 		w.says(w.chats["home"], w.people["Kai"], "@ada_bot who is here?", 0, 0)
 		w.settle()

@@ -148,7 +148,7 @@ func (p *Components) callForMinds(ws []spaces.PendingWork) {
 	switch others := p.far.(type) {
 	case *redis.Client:
 		callEach(others, ws)
-	case *pgnotify.Notifier:
+	case *pgnotify.PostgresNotifier:
 		if len(ws) > 0 {
 			others.RingOthers(mindsCall)
 		}
@@ -167,9 +167,9 @@ func (p *Components) ringAccount(account string) {
 }
 
 // lookAtBells sees whether what processes tell one another is carried.
-func (s *Server) lookAtBells() alerts.Probe {
-	return alerts.Probe{
-		Codes: []alerts.Code{alerts.NoBells, alerts.NoNotices},
+func (s *Server) lookAtBells() alerts.ConditionProbe {
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.NoBells, alerts.NoNotices},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			if s.far == nil {
 				return nil, nil

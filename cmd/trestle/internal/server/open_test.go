@@ -19,9 +19,9 @@ import (
 // says nothing.
 func TestRunIsCancelledInMidTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, "admit: open\nphases: one\n", llmtest.ScriptStep{Do: func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+		w := newWorld(t, "admit: open\nphases: one\n", llmtest.ScriptStep{Do: func(ctx context.Context, _ llm.ModelRequest) (llm.ModelResponse, error) {
 			<-ctx.Done() // a model that does not come to an end
-			return llm.Response{}, context.Cause(ctx)
+			return llm.ModelResponse{}, context.Cause(ctx)
 		}})
 		defer w.stop()
 		w.addChat("kai", "direct", []string{"kai"})

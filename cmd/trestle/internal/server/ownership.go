@@ -24,8 +24,8 @@ const (
 func AccountThing(name string) string { return "adapter " + name }
 
 // ProcessServing returns the process that serves the account of an entry; nil when none does.
-func ProcessServing(crew []engine.Process, name string) *engine.Process {
-	i := slices.IndexFunc(crew, func(m engine.Process) bool { return slices.Contains(m.Owned, AccountThing(name)) })
+func ProcessServing(crew []engine.WriterProcess, name string) *engine.WriterProcess {
+	i := slices.IndexFunc(crew, func(m engine.WriterProcess) bool { return slices.Contains(m.Owned, AccountThing(name)) })
 	if i < 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func ProcessServing(crew []engine.Process, name string) *engine.Process {
 
 // alone runs do while this process has a thing. It waits for that as long as
 // another one has it, and calls other with who does, which may be nil.
-func (p *Components) alone(ctx context.Context, thing string, other func(engine.Process), do func(context.Context) error) error {
+func (p *Components) alone(ctx context.Context, thing string, other func(engine.WriterProcess), do func(context.Context) error) error {
 	if !p.gain(ctx, thing, other) {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (p *Components) alone(ctx context.Context, thing string, other func(engine.
 
 // gain returns true once a thing is this process's, and false when ctx is done
 // before that.
-func (p *Components) gain(ctx context.Context, thing string, other func(engine.Process)) bool {
+func (p *Components) gain(ctx context.Context, thing string, other func(engine.WriterProcess)) bool {
 	tick := time.NewTicker(ownerPoll)
 	defer tick.Stop()
 	for {
@@ -98,7 +98,7 @@ func (p *Components) inherit(ctx context.Context) error {
 }
 
 // standBy notes that another process serves the line's account.
-func (l *accountConn) standBy(has engine.Process) {
+func (l *accountConn) standBy(has engine.WriterProcess) {
 	if has.ID != "" {
 		l.other.Store(&has)
 	}
@@ -106,7 +106,7 @@ func (l *accountConn) standBy(has engine.Process) {
 
 // Status returns the state of the connection, also while another process has it.
 func (l *accountConn) Status() activity.ConnStatus {
-	st := l.Connection.Status()
+	st := l.AccountConnection.Status()
 	if has := l.other.Load(); has != nil {
 		st.State, st.Since, st.Reason = activity.ConnStandby, has.Since, has.String()+" serves it"
 	}

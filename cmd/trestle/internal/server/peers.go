@@ -35,19 +35,19 @@ type peerStatus struct {
 
 // A peer is a process of the installation with what it told last.
 type peer struct {
-	engine.Process
+	engine.WriterProcess
 	peerStatus
 }
 
 // bulletinOf reads what a process told. Nothing is what one says that has just
 // begun, or that is of a version to come.
-func bulletinOf(m engine.Process) (b peerStatus) {
+func bulletinOf(m engine.WriterProcess) (b peerStatus) {
 	_ = json.Unmarshal([]byte(m.Bulletin), &b) // what cannot be read was not told
 	return b
 }
 
 // DecodePeers reads what all processes told.
-func DecodePeers(all []engine.Process) []peer {
+func DecodePeers(all []engine.WriterProcess) []peer {
 	crew := make([]peer, len(all))
 	for i, m := range all {
 		crew[i] = peer{m, bulletinOf(m)}
@@ -116,7 +116,7 @@ func bellsOf(c *config.Config) string {
 }
 
 // everywhere has a look see what other processes see of themselves, too.
-func (s *Server) everywhere(look alerts.Probe) alerts.Probe {
+func (s *Server) everywhere(look alerts.ConditionProbe) alerts.ConditionProbe {
 	own := look.See
 	look.See = func(ctx context.Context) ([]alerts.Observation, error) {
 		all, err := own(ctx)
@@ -137,12 +137,12 @@ func (s *Server) everywhere(look alerts.Probe) alerts.Probe {
 }
 
 // lookAtProcesses sees whether the processes of an installation fit together.
-func (s *Server) lookAtProcesses() alerts.Probe {
+func (s *Server) lookAtProcesses() alerts.ConditionProbe {
 	idle := firstSeen{}
-	return alerts.Probe{
-		Codes: []alerts.Code{alerts.Disagree},
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.Disagree},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			own := peer{engine.Process{Program: buildinfo.Current().Version}, peerStatus{Roles: s.Config().ActiveRoles(), Folder: s.folder, Bells: bellsOf(s.Config())}}
+			own := peer{engine.WriterProcess{Program: buildinfo.Current().Version}, peerStatus{Roles: s.Config().ActiveRoles(), Folder: s.folder, Bells: bellsOf(s.Config())}}
 			return idle.since(time.Now(), disagreements(own, s.fellows())), nil
 		},
 	}

@@ -20,9 +20,9 @@ import (
 // that nobody does.
 func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 	all := config.AllRoles()
-	own := peer{engine.Process{Program: "1.2"}, peerStatus{Roles: all, Folder: "a", Bells: "redis one:6379"}}
+	own := peer{engine.WriterProcess{Program: "1.2"}, peerStatus{Roles: all, Folder: "a", Bells: "redis one:6379"}}
 	other := func(version string, b peerStatus) peer {
-		return peer{engine.Process{ID: "p2", Host: "far", PID: 7, Program: version}, b}
+		return peer{engine.WriterProcess{ID: "p2", Host: "far", PID: 7, Program: version}, b}
 	}
 	for name, test := range map[string]struct {
 		own    peer
@@ -38,7 +38,7 @@ func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 			[]string{"versions: process 7 on far: 1.3; here: 1.2", "doorbells: process 7 on far: the database; here: redis one:6379", "folders of files: process 7 on far: b; here: a"},
 		},
 		"nobody thinks": {
-			peer{own.Process, peerStatus{Roles: []config.ProcessRole{config.RoleConsole}}},
+			peer{own.WriterProcess, peerStatus{Roles: []config.ProcessRole{config.RoleConsole}}},
 			[]peer{other("1.2", peerStatus{Roles: []config.ProcessRole{config.RoleAdapters}})},
 			[]string{"roles: no process has the role minds"},
 		},
@@ -89,11 +89,11 @@ func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	deaf := alerts.Observation{Code: alerts.Deaf, Subject: "telegram"}
 	both := alerts.Observation{Code: alerts.Deaf, Subject: "slack"}
 	s.known.Store(new([]peer{
-		{engine.Process{ID: "p2"}, peerStatus{Accounts: map[string]string{"telegram": "telegram:7001"}, Seen: []alerts.Observation{deaf, both, {Code: alerts.DiskLow, Subject: "the data folder"}}}},
-		{engine.Process{ID: "p3", Bulletin: "of a version to come"}, bulletinOf(engine.Process{Bulletin: "of a version to come"})},
+		{engine.WriterProcess{ID: "p2"}, peerStatus{Accounts: map[string]string{"telegram": "telegram:7001"}, Seen: []alerts.Observation{deaf, both, {Code: alerts.DiskLow, Subject: "the data folder"}}}},
+		{engine.WriterProcess{ID: "p3", Bulletin: "of a version to come"}, bulletinOf(engine.WriterProcess{Bulletin: "of a version to come"})},
 	}))
-	look := s.everywhere(alerts.Probe{
-		Codes: []alerts.Code{alerts.Deaf},
+	look := s.everywhere(alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.Deaf},
 		See:   func(context.Context) ([]alerts.Observation, error) { return []alerts.Observation{both}, nil },
 	})
 	got, err := look.See(t.Context())

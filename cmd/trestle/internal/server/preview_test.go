@@ -17,10 +17,10 @@ func TestWhatWaitsForItsTurnIsShownAsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		say := func(topic string) llmtest.ScriptStep {
 			args := fmt.Sprintf(`{"text":%q}`, strings.Repeat(strings.Repeat(topic+" ", 500)+"\n\n", 3))
-			return llmtest.ScriptStep{Response: llm.Response{Calls: []llm.ToolCall{{ID: topic, Name: "send_message", Args: args}}}}
+			return llmtest.ScriptStep{Response: llm.ModelResponse{Calls: []llm.ToolCall{{ID: topic, Name: "send_message", Args: args}}}}
 		}
 		w := newWorld(t, "admit: open\nphases: one\n", say("trees"), say("rivers"), say("hills"), llmtest.ScriptStep{
-			Always: true, Response: llm.Response{Text: "Responded to Kai about nature. Said much. Nothing pending."},
+			Always: true, Response: llm.ModelResponse{Text: "Responded to Kai about nature. Said much. Nothing pending."},
 		})
 		defer w.stop()
 		w.addChat("kai", "direct", []string{"Kai"})

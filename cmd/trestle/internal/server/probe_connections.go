@@ -11,9 +11,9 @@ import (
 )
 
 // lookAtLines sees how the accounts stand.
-func (s *Server) lookAtLines() alerts.Probe {
-	return alerts.Probe{
-		Codes: []alerts.Code{alerts.Credentials, alerts.Conflict, alerts.Deaf},
+func (s *Server) lookAtLines() alerts.ConditionProbe {
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.Credentials, alerts.Conflict, alerts.Deaf},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			for _, l := range s.lineup.all() {
@@ -56,9 +56,9 @@ func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Ob
 
 // lookAtEntries sees what does not run as it is written, and that the file on
 // disk is not the one in force.
-func (s *Server) lookAtEntries() alerts.Probe {
-	return alerts.Probe{
-		Codes: []alerts.Code{alerts.Misconfigured, alerts.BadReload},
+func (s *Server) lookAtEntries() alerts.ConditionProbe {
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.Misconfigured, alerts.BadReload},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			for _, p := range s.problems() {

@@ -41,7 +41,7 @@ type endpointHealth struct {
 }
 
 // saw takes in one call.
-func (e *endpointHealth) saw(r llm.Request, resp llm.Response, err error) {
+func (e *endpointHealth) saw(r llm.ModelRequest, resp llm.ModelResponse, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err != nil {
@@ -78,7 +78,7 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var all []alerts.Observation
-	add := func(code alerts.Code, evidence string) {
+	add := func(code alerts.ProblemCode, evidence string) {
 		all = append(all, alerts.Observation{Code: code, Subject: e.name, Evidence: evidence})
 	}
 	if e.thin >= convinced {
@@ -109,9 +109,9 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 }
 
 // lookAtModels sees what became of the calls of every endpoint.
-func (p *Components) lookAtModels() alerts.Probe {
-	return alerts.Probe{
-		Codes: []alerts.Code{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
+func (p *Components) lookAtModels() alerts.ConditionProbe {
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			p.sensed.Range(func(_, e any) bool {
@@ -130,7 +130,7 @@ func (p *Components) sense(entry string, m config.ModelEndpoint) *endpointHealth
 }
 
 // failingStates are what an endpoint is called that cannot be asked.
-var failingStates = map[alerts.Code]string{
+var failingStates = map[alerts.ProblemCode]string{
 	alerts.ModelKey: "refused", alerts.NoModel: "missing", alerts.ModelDown: "down", alerts.Rejects: "rejects",
 }
 

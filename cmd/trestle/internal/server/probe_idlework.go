@@ -59,7 +59,7 @@ func (l *idleTracker) look(now time.Time, due []idleWork) []alerts.Observation {
 
 // of returns what was seen last of a code and a subject; where that is empty, of any
 // and which.
-func (l *idleTracker) of(code alerts.Code, subject string) (evidence string) {
+func (l *idleTracker) of(code alerts.ProblemCode, subject string) (evidence string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.told, func(s alerts.Observation) bool { return s.Code == code && (subject == "" || s.Subject == subject) })
@@ -74,8 +74,8 @@ func (l *idleTracker) of(code alerts.Code, subject string) (evidence string) {
 
 // lookAtIdleWork sees work that is due, that this process could take up, and that
 // no process does although nothing known holds it back.
-func (s *Server) lookAtIdleWork() alerts.Probe {
-	return alerts.Probe{Codes: []alerts.Code{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
+func (s *Server) lookAtIdleWork() alerts.ConditionProbe {
+	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
 		now := time.Now()
 		if s.Store == nil || !s.Boot.Report().TrustPassed || len(s.recordExtensions(now)) > 0 {
 			return s.idle.look(now, nil), nil

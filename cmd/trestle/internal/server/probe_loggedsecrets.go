@@ -10,11 +10,11 @@ import (
 )
 
 // lookAtLog sees whether a credential was written to the log.
-func (s *Server) lookAtLog() alerts.Probe {
+func (s *Server) lookAtLog() alerts.ConditionProbe {
 	var known int64
 	var last time.Time
-	return alerts.Probe{
-		Codes: []alerts.Code{alerts.LoggedSecret},
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.LoggedSecret},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			now := time.Now()
 			if n := redact.CaughtCount(s.Log.Handler()); n > known {

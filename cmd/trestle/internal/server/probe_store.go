@@ -30,12 +30,12 @@ const (
 )
 
 // lookAtRecord sees what the figures of the record say.
-func (s *Server) lookAtRecord() alerts.Probe {
+func (s *Server) lookAtRecord() alerts.ConditionProbe {
 	var lost int64
 	var lostAt time.Time
 	first := true
-	return alerts.Probe{
-		Codes: []alerts.Code{
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{
 			alerts.OutboxOld, alerts.Unknown, alerts.DenialBurst, alerts.BudgetNear, alerts.BudgetSpent,
 			alerts.StoreSlow, alerts.LeaseLost, alerts.BackupOld,
 		},
@@ -73,8 +73,8 @@ func (s *Server) lookAtRecord() alerts.Probe {
 
 // lookAtServer sees whether the server of the record had lost what it had confirmed to
 // this process, which the others may not know of.
-func (s *Server) lookAtServer() alerts.Probe {
-	return alerts.Probe{Codes: []alerts.Code{alerts.Rewound}, See: func(context.Context) ([]alerts.Observation, error) {
+func (s *Server) lookAtServer() alerts.ConditionProbe {
+	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.Rewound}, See: func(context.Context) ([]alerts.Observation, error) {
 		if s.rewound == "" {
 			return nil, nil
 		}
@@ -83,8 +83,8 @@ func (s *Server) lookAtServer() alerts.Probe {
 }
 
 // seeOutbox sees what waits too long, and sends with an unknown outcome.
-func (s *Server) seeOutbox(ctx context.Context, v alerts.Metrics, now time.Time) (all []alerts.Observation, err error) {
-	see := func(code alerts.Code, account, evidence string) {
+func (s *Server) seeOutbox(ctx context.Context, v alerts.StoreMetrics, now time.Time) (all []alerts.Observation, err error) {
+	see := func(code alerts.ProblemCode, account, evidence string) {
 		name, failed := s.adapterOf(ctx, account)
 		all, err = append(all, alerts.Observation{Code: code, Subject: name, Evidence: evidence}), errors.Join(err, failed)
 	}
@@ -119,7 +119,7 @@ func (p *Components) adapterOf(ctx context.Context, account string) (string, err
 }
 
 // seeBudgets sees which budgets of the day are nearly or wholly spent.
-func (s *Server) seeBudgets(v alerts.Metrics) []alerts.Observation {
+func (s *Server) seeBudgets(v alerts.StoreMetrics) []alerts.Observation {
 	all, agents, rooms := 0, map[string]int{}, map[string]int{}
 	for _, x := range v.Spent {
 		all += x.Tokens
@@ -151,7 +151,7 @@ func spentOf(name string, spent, budget int) []alerts.Observation {
 }
 
 // seeBackup sees that the last backup is too long ago.
-func (s *Server) seeBackup(v alerts.Metrics, now time.Time) []alerts.Observation {
+func (s *Server) seeBackup(v alerts.StoreMetrics, now time.Time) []alerts.Observation {
 	c := s.Config()
 	if c.Alerts.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
 		return nil
@@ -168,13 +168,13 @@ func (s *Server) seeBackup(v alerts.Metrics, now time.Time) []alerts.Observation
 }
 
 // lookAtMachine sees the disk, and the clock beside those of others.
-func (s *Server) lookAtMachine() alerts.Probe {
+func (s *Server) lookAtMachine() alerts.ConditionProbe {
 	disk := s.disk
 	if disk == nil {
 		disk = sqlite.Disk
 	}
-	return alerts.Probe{
-		Codes: []alerts.Code{alerts.DiskLow, alerts.ClockSkew},
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.DiskLow, alerts.ClockSkew},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			free, total, err := disk(s.Config().Data)

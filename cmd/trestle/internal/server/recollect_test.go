@@ -18,7 +18,7 @@ import (
 // ECOSYSTEM 6, DELIVERY 2.7: what a person has a mind forget or correct in one process
 // is so in the memory of another one, too, though every bell between them is lost.
 func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
-	var server testservers.Postgres
+	var server testservers.PostgresServer
 	t.Cleanup(func() { testutil.OK(t, server.Stop()) })
 	address := server.URL(server.Database(t))
 	here, there := opened(t, address, "redis://127.0.0.1:1"), opened(t, address, "redis://127.0.0.1:1")
@@ -55,25 +55,25 @@ func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 // remembers has a mind remember facts, under the ids m0 and so on, in a room where
 // a person asks for them after that. It is in the middle of its first cycle, so that
 // a frame shows them.
-func remembers(t *testing.T, s *Server, mind spaces.Mind, facts ...string) shell.Preview {
+func remembers(t *testing.T, s *Server, mind spaces.Mind, facts ...string) shell.WakePreview {
 	t.Helper()
 	at := time.Now()
 	room, err := s.Store.Border().Open(t.Context(), spaces.OpenRequest{
 		Key: "family", Name: "Family", Circle: mind.Circle, Agents: []spaces.AgentID{mind.Agent}, At: at,
-		Chats: []spaces.Mapping{{Account: "telegram:1", Chat: "100", Live: true}},
+		Chats: []spaces.ChatMapping{{Account: "telegram:1", Chat: "100", Live: true}},
 	})
 	testutil.OK(t, err)
-	says := func(id string) spaces.Ref {
-		ref := spaces.Ref{Account: "telegram:1", Chat: "100", Message: id}
+	says := func(id string) spaces.MessageRef {
+		ref := spaces.MessageRef{Account: "telegram:1", Chat: "100", Message: id}
 		_, err := s.Store.Border().Record(t.Context(), spaces.IngestBatch{Account: ref.Account, At: at, Items: []spaces.IngestItem{{
-			Event: spaces.Event{Space: room.Space, Object: spaces.ChatObject, At: at, Source: id, Body: spaces.Said{Text: "who takes what?"}},
-			From:  spaces.Identity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"}, Ref: ref,
+			Event: spaces.Event{Space: room.Space, Object: spaces.ChatObject, At: at, Source: id, Body: spaces.MessagePosted{Text: "who takes what?"}},
+			From:  spaces.PlatformIdentity{Platform: "telegram", User: "zoe", Kind: spaces.Human, Name: "Zoe"}, Ref: ref,
 		}}})
 		testutil.OK(t, err)
 		return ref
 	}
 	says("1")
-	wake, err := s.Store.Shell().Claim(t.Context(), spaces.Claim{
+	wake, err := s.Store.Shell().Claim(t.Context(), spaces.WakeClaim{
 		Mind: mind, Space: room.Space, Holder: "test", TTL: time.Minute, At: at,
 		Judge: func(j spaces.GateInput) []spaces.GateDecision {
 			return []spaces.GateDecision{{Seq: j.Rows[0].Seq, Wake: true, Reason: "direct"}}
@@ -82,16 +82,16 @@ func remembers(t *testing.T, s *Server, mind spaces.Mind, facts ...string) shell
 	if err != nil || wake == nil {
 		t.Fatal(wake, err)
 	}
-	var inner []spaces.Body
+	var inner []spaces.EventBody
 	for i, fact := range facts {
-		inner = append(inner, spaces.Remembered{ID: fmt.Sprint("m", i), Fact: fact, Space: room.Space})
+		inner = append(inner, spaces.MemoryAdded{ID: fmt.Sprint("m", i), Fact: fact, Space: room.Space})
 	}
 	_, err = s.Store.Shell().Commit(t.Context(), spaces.StepCommit{
 		Lease: wake.Lease, Active: room.Space, Upto: wake.Rows[0].Seq, At: at, Inner: inner,
 		Step: spaces.Step{Cycle: wake.Cycle.ID, Phase: spaces.Contemplation, State: spaces.StepDone, At: at},
 	})
 	testutil.OK(t, err)
-	return shell.Preview{Mind: mind, Space: room.Space, Message: says("2")}
+	return shell.WakePreview{Mind: mind, Space: room.Space, Message: says("2")}
 }
 
 // eventually ends the test, saying what is wrong, unless something happens in good time.

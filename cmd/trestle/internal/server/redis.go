@@ -49,7 +49,7 @@ type clusterBus struct{ p *Components }
 func (s clusterBus) Publish(kind, content string, metadata map[string]any, at time.Time) {
 	s.p.Bus.Publish(kind, content, metadata, at)
 	if s.p.redis != nil {
-		s.p.redis.Show(pubsub.Event{Type: kind, Content: content, Metadata: metadata, At: at})
+		s.p.redis.Show(pubsub.LiveEvent{Type: kind, Content: content, Metadata: metadata, At: at})
 	}
 }
 
@@ -66,14 +66,14 @@ func (s *Server) redisExtensions() []console.Component {
 }
 
 // examineRedis asks the configured server for real.
-func (x *examination) examineRedis(ctx context.Context) []adapters.Diagnosis {
+func (x *examination) examineRedis(ctx context.Context) []adapters.AccountDiagnosis {
 	client, err := redis.Open(redis.Options{URL: string(x.conf.Redis), Process: "doctor"})
 	if err == nil {
 		err = client.Ping(ctx)
 		_ = client.Close() // it was only asked
 	}
 	if err != nil {
-		return []adapters.Diagnosis{doctor.Warn("TRS-R12", "redis cannot be used: "+err.Error(), "see that the server runs and that the address and the password are right; nothing is lost meanwhile")}
+		return []adapters.AccountDiagnosis{doctor.Warn("TRS-R12", "redis cannot be used: "+err.Error(), "see that the server runs and that the address and the password are right; nothing is lost meanwhile")}
 	}
-	return []adapters.Diagnosis{doctor.Fine("answers, and takes what it is told")}
+	return []adapters.AccountDiagnosis{doctor.Fine("answers, and takes what it is told")}
 }

@@ -20,8 +20,8 @@ import (
 // DELIVERY 2.7: processes of one record find one another on a Redis, and nobody else: an
 // installation that uses the same server is shown nothing of what happens in it.
 func TestInstallationsShareARedisAndNothingElse(t *testing.T) {
-	var database testservers.Postgres
-	var server testservers.Redis
+	var database testservers.PostgresServer
+	var server testservers.RedisServer
 	t.Cleanup(func() { testutil.OK(t, errors.Join(database.Stop(), server.Stop())) })
 	url, home, next := server.URL(t), database.URL(database.Database(t)), database.URL(database.Database(t))
 	here, there, neighbour := opened(t, home, url), opened(t, home, url), opened(t, next, url)

@@ -70,8 +70,8 @@ spaces:
 		w.settle()
 		for n := range each {
 			w.says(w.chats["family"], w.people["Kai"], fmt.Sprintf("Kai says %d", n), 0, 0)
-			w.slack.rooms["ops"].Says(w.slack.people["Maya"], fmt.Sprintf("Maya says %d", n), fakeslack.Said{})
-			w.discord.rooms["kitchen"].Says(w.discord.people["Lee"], fmt.Sprintf("Lee says %d", n), fakediscord.Said{})
+			w.slack.rooms["ops"].Says(w.slack.people["Maya"], fmt.Sprintf("Maya says %d", n), fakeslack.PostOptions{})
+			w.discord.rooms["kitchen"].Says(w.discord.people["Lee"], fmt.Sprintf("Lee says %d", n), fakediscord.PostOptions{})
 			switch n {
 			case each / 3:
 				w.settle()
@@ -110,8 +110,8 @@ limits: {outgoing: off}
 spaces:
   family: {agents: [ada], wake: none, relay: true, chats: ["telegram:-1001000000001", "acme:C0000007", "guild:7"]}
 `)
-		lee := w.discord.AddPerson(fakediscord.Profile{Name: "Lee", Avatar: hash})
-		maya := w.slack.AddPerson(fakeslack.Profile{Name: "Maya", Image: image})
+		lee := w.discord.AddPerson(fakediscord.UserProfile{Name: "Lee", Avatar: hash})
+		maya := w.slack.AddPerson(fakeslack.UserProfile{Name: "Maya", Image: image})
 		w.discord.people["Lee"], w.slack.people["Maya"] = lee, maya
 		w.addChat("family", "supergroup", []string{"Kai"})
 		w.addChat("ops", "slack", []string{"Maya"})
@@ -119,8 +119,8 @@ spaces:
 		w.settle()
 		w.restart()
 		w.says(w.chats["family"], w.people["Kai"], "hello", 0, 0)
-		w.slack.rooms["ops"].Says(maya, "hello", fakeslack.Said{})
-		w.discord.rooms["kitchen"].Says(lee, "hello", fakediscord.Said{})
+		w.slack.rooms["ops"].Says(maya, "hello", fakeslack.PostOptions{})
+		w.discord.rooms["kitchen"].Says(lee, "hello", fakediscord.PostOptions{})
 		w.settle()
 		got := map[string]string{}
 		for _, m := range w.slack.rooms["ops"].Sent() {

@@ -27,7 +27,7 @@ const miaAccount = "  mia: {type: telegram, token: \"7002:mia-token\", api_url: 
 // what was said meanwhile, once.
 func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorldOf(t, "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}}\n", offline.Model{})
+		w := newWorldOf(t, "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}}\n", offline.OfflineModel{})
 		w.addChat("den", "supergroup", []string{"Kai"})
 		mia := w.telegram.AddBot(faketelegram.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
 		barn := w.telegram.NewSupergroup("Barn", w.people["Kai"])
@@ -45,7 +45,7 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 		w.accounts = miaAccount
 		w.reload(both)
 		w.settle()
-		barn.Says(w.people["Kai"], "is anybody in the barn", faketelegram.Said{})
+		barn.Says(w.people["Kai"], "is anybody in the barn", faketelegram.PostOptions{})
 		w.settle()
 		hears("added", "is anybody in the barn", 1)
 		if got := accountsOf(w.process); !slices.Equal(got, []string{"local", "telegram", "mia"}) {
@@ -56,8 +56,8 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 		w.accounts = ""
 		w.reload(alone)
 		w.settle()
-		barn.Says(w.people["Kai"], "still there", faketelegram.Said{})
-		w.chats["den"].Says(w.people["Kai"], "hello den", faketelegram.Said{})
+		barn.Says(w.people["Kai"], "still there", faketelegram.PostOptions{})
+		w.chats["den"].Says(w.people["Kai"], "hello den", faketelegram.PostOptions{})
 		w.settle()
 		hears("taken out", "still there", 0)
 		hears("taken out", "hello den", 1)
@@ -115,11 +115,11 @@ func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
 func TestAChangedWakeReachesChatsThatWereLetIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rest = "admit: open\nagents: {ada: {name: Ada}}\n"
-		w := newWorldOf(t, rest+"wake: all\n", offline.Model{})
+		w := newWorldOf(t, rest+"wake: all\n", offline.OfflineModel{})
 		w.addChat("club", "supergroup", []string{"Kai"})
 		says := func(text string, want int) {
 			t.Helper()
-			w.chats["club"].Says(w.people["Kai"], text, faketelegram.Said{})
+			w.chats["club"].Says(w.people["Kai"], text, faketelegram.PostOptions{})
 			w.settle()
 			runs, err := w.process.Store.Console().Runs(t.Context(), console.Filter{})
 			testutil.OK(t, err)
@@ -145,16 +145,16 @@ func TestAChangedWakeReachesChatsThatWereLetIn(t *testing.T) {
 func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agents := "# discord\nagents:\n  ada: {name: Ada}\n  max: {name: Max}\n"
-		w := newWorldOf(t, agents+"servers:\n  \"guild:3\": {agents: [ada], wake: none}\n", offline.Model{})
+		w := newWorldOf(t, agents+"servers:\n  \"guild:3\": {agents: [ada], wake: none}\n", offline.OfflineModel{})
 		w.addChat("kitchen", "discord", []string{"Maya"})
-		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "nobody answers this", fakediscord.Said{})
+		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "nobody answers this", fakediscord.PostOptions{})
 		w.settle()
 		room := func() spaces.ConfiguredSpace {
 			t.Helper()
 			rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
 			testutil.OK(t, err)
 			for _, r := range rooms {
-				if slices.ContainsFunc(r.Chats, func(m spaces.Mapping) bool { return m.Chat == w.discord.rooms["kitchen"].ID.String() }) {
+				if slices.ContainsFunc(r.Chats, func(m spaces.ChatMapping) bool { return m.Chat == w.discord.rooms["kitchen"].ID.String() }) {
 					return r
 				}
 			}
@@ -174,7 +174,7 @@ func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
 		if got := w.process.shellSettings("max", after.Space).MaxSteps; got != 3 {
 			t.Errorf("steps in a room of the server: %d, want those of its entry", got)
 		}
-		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "somebody answers that", fakediscord.Said{})
+		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "somebody answers that", fakediscord.PostOptions{})
 		w.settle()
 		runs, err := w.process.Store.Console().Runs(t.Context(), console.Filter{Space: after.Space})
 		if err != nil || len(runs) != 1 || runs[0].Mind.Agent != "max" {
@@ -197,9 +197,9 @@ func accountsOf(s *Server) []string {
 func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorldOf(t, "# discord\nagents: {ada: {name: Ada}}\n"+
-			"servers:\n  \"guild:3\": {agents: [ada], wake: all, max_steps: 3, acts: {send_message: false}}\n", offline.Model{})
+			"servers:\n  \"guild:3\": {agents: [ada], wake: all, max_steps: 3, acts: {send_message: false}}\n", offline.OfflineModel{})
 		w.addChat("kitchen", "discord", []string{"Maya"})
-		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "hello", fakediscord.Said{})
+		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "hello", fakediscord.PostOptions{})
 		w.settle()
 		rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
 		testutil.OK(t, err)
@@ -216,7 +216,7 @@ func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 		testutil.OK(t, beside.learnServers(t.Context(), []spaces.PendingWork{{Space: rooms[0].Space}}))
 		holds("beside the process that serves it", beside)
 		w.stop()
-		w.discord.Fault(fake.Fault{Do: fake.Refuse, Times: -1, Status: 503})
+		w.discord.Fault(fake.CallFault{Do: fake.Refuse, Times: -1, Status: 503})
 		w.boot()
 		pass(5 * time.Second)
 		holds("after a start without the platform", w.process.Components)

@@ -37,7 +37,7 @@ func (p *Components) dismiss(ctx context.Context) error {
 		if entry.Misconfigured || (!there && r.Key == HomeRoom) {
 			continue // a mistake in the file removes no agent; the home room is no entry
 		}
-		d := spaces.Removal{Space: r.Space, Reason: noLonger, At: time.Now()}
+		d := spaces.AgentRemoval{Space: r.Space, Reason: noLonger, At: time.Now()}
 		for _, a := range r.Agents {
 			if !slices.Contains(entry.Agents, string(a)) {
 				d.Agents = append(d.Agents, a)
@@ -113,8 +113,8 @@ func (p *Components) entry(key string) (config.SpaceEntry, bool) {
 
 // unnamedChats returns the chats of a room, on connected accounts, that its
 // entry does not name, under their present ids or those they moved from.
-func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.SpaceEntry) ([]spaces.Mapping, error) {
-	var gone []spaces.Mapping
+func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.SpaceEntry) ([]spaces.ChatMapping, error) {
+	var gone []spaces.ChatMapping
 	for _, c := range r.Chats {
 		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
 		if i < 0 || p.joined[i].adapter == LocalName {
@@ -131,7 +131,7 @@ func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace,
 	if err != nil {
 		return nil, fmt.Errorf("chats of %s: %w", r.Key, err)
 	}
-	return slices.DeleteFunc(gone, func(c spaces.Mapping) bool {
+	return slices.DeleteFunc(gone, func(c spaces.ChatMapping) bool {
 		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
 		return slices.ContainsFunc(formerIDs(c, moves), func(id string) bool {
 			return slices.Contains(entry.Chats, config.ChatRef{Adapter: p.joined[i].adapter, Chat: id})
@@ -140,7 +140,7 @@ func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace,
 }
 
 // formerIDs lists the ids that a chat had before it moved to its present one.
-func formerIDs(c spaces.Mapping, moves []spaces.Migrated) []string {
+func formerIDs(c spaces.ChatMapping, moves []spaces.ChatMigrated) []string {
 	var ids []string
 	now := c.Chat
 	for _, m := range slices.Backward(moves) {

@@ -58,7 +58,7 @@ func TestAChangedFileCountsWhileEverythingRuns(t *testing.T) {
 		if x := r.extensions(); len(x) != 1 || x[0].Healthy || !strings.Contains(x[0].Reason, "unknown key") {
 			t.Errorf("health says %+v", x)
 		}
-		w.chats["den"].Says(kai, "hello", faketelegram.Said{})
+		w.chats["den"].Says(kai, "hello", faketelegram.PostOptions{})
 		w.settle()
 		if !strings.Contains(w.system(), "You are careful.") {
 			t.Error("an invalid file changed the persona")
@@ -69,7 +69,7 @@ func TestAChangedFileCountsWhileEverythingRuns(t *testing.T) {
 		if len(r.Invalid()) > 0 {
 			t.Errorf("still invalid: %+v", r.Invalid())
 		}
-		w.chats["den"].Says(kai, "hello again", faketelegram.Said{})
+		w.chats["den"].Says(kai, "hello again", faketelegram.PostOptions{})
 		w.settle()
 		if !strings.Contains(w.system(), "You are bold.") {
 			t.Error("the mended file does not count")

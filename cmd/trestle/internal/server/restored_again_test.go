@@ -73,19 +73,19 @@ func TestARestoredRecordAnswersNobodyASecondTime(t *testing.T) {
 				w := newRelayedRoom(t, relayedRoom)
 				maya, nova := w.slack.people["Maya"], w.discord.people["Nova"]
 				kitchen, porch := w.slack.rooms["kitchen"], w.discord.rooms["porch"]
-				root := kitchen.Says(maya, "before", fakeslack.Said{})
+				root := kitchen.Says(maya, "before", fakeslack.PostOptions{})
 				w.addTopic("porch", "plans")
 				w.settle()
 				file := w.backup()
 
 				said := []string{"from Slack", "in a thread there", "from Discord", "in a thread here"}
-				first := kitchen.Says(maya, said[0], fakeslack.Said{})
+				first := kitchen.Says(maya, said[0], fakeslack.PostOptions{})
 				w.settle()
-				kitchen.Says(maya, said[1], fakeslack.Said{Thread: root})
+				kitchen.Says(maya, said[1], fakeslack.PostOptions{Thread: root})
 				w.settle()
-				porch.Says(nova, said[2], fakediscord.Said{})
+				porch.Says(nova, said[2], fakediscord.PostOptions{})
 				w.settle()
-				w.discord.rooms["porch/plans"].Says(nova, said[3], fakediscord.Said{})
+				w.discord.rooms["porch/plans"].Says(nova, said[3], fakediscord.PostOptions{})
 				w.settle()
 				sent := w.copies(said...)
 				for _, words := range said {
@@ -109,9 +109,9 @@ func TestARestoredRecordAnswersNobodyASecondTime(t *testing.T) {
 				kitchen.Edits(first, said[0]+", changed")
 				kitchen.Reacts(maya, first, "tada")
 				w.settle()
-				kitchen.Says(maya, "and now?", fakeslack.Said{})
+				kitchen.Says(maya, "and now?", fakeslack.PostOptions{})
 				w.settle()
-				porch.Says(nova, "what next?", fakediscord.Said{})
+				porch.Says(nova, "what next?", fakediscord.PostOptions{})
 				w.settle()
 				for words, n := range w.copies("and now?", "what next?") {
 					if n < 2 {
@@ -147,8 +147,8 @@ func TestWhoWroteWhileNothingRanIsAnsweredAfterARestore(t *testing.T) {
 		pass(time.Minute)
 		down := time.Now()
 		pass(time.Minute)
-		w.slack.rooms["kitchen"].Says(w.slack.people["Maya"], "Maya waits", fakeslack.Said{})
-		w.discord.rooms["porch"].Says(w.discord.people["Nova"], "Nova waits", fakediscord.Said{})
+		w.slack.rooms["kitchen"].Says(w.slack.people["Maya"], "Maya waits", fakeslack.PostOptions{})
+		w.discord.rooms["porch"].Says(w.discord.people["Nova"], "Nova waits", fakediscord.PostOptions{})
 		pass(time.Hour)
 		w.dir = t.TempDir()
 		testutil.OK(t, PlaceDatabase(t.Context(), file, filepath.Join(w.dir, "data"), down))

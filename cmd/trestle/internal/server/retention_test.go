@@ -16,7 +16,7 @@ func TestFramesAreKeptAsLongAsConfigured(t *testing.T) {
 		w := newWorld(t, "admit: open\nagents: {ada: {name: Ada, phases: one}}\nretention: {frames: 30m}\n", script(t, "ada acts: send_message {\"text\":\"Hello.\"}\nada rests: Responded to Kai. Greeted.\n")...)
 		w.addChat("home", "group", []string{"Kai"})
 		w.settle()
-		w.chats["home"].Says(w.people["Kai"], "@ada_bot hello", faketelegram.Said{})
+		w.chats["home"].Says(w.people["Kai"], "@ada_bot hello", faketelegram.PostOptions{})
 		w.settle()
 		expired := func() bool {
 			t.Helper()

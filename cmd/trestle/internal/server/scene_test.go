@@ -191,7 +191,7 @@ func (s *scene) person(t *testing.T, m []string) {
 	case "promote":
 		chat.Promotes(person, s.bot)
 	case "file":
-		chat.Says(person, "", faketelegram.Said{File: &faketelegram.File{Kind: "document", Name: text, MIME: "text/csv", Data: []byte("a,b")}})
+		chat.Says(person, "", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "document", Name: text, MIME: "text/csv", Data: []byte("a,b")}})
 	default:
 		id := s.says(chat, person, text, s.message(reply), s.topics[where+"/"+topic])
 		if label != "" {
@@ -240,7 +240,7 @@ func scriptLine(t *testing.T, line string, n int) llmtest.ScriptStep {
 	}
 	agent, verb, arg, rest := m[1], m[2], m[3], strings.ReplaceAll(m[4], `\n`, "\n")
 	thinking := verb == "thinks"
-	step := llmtest.ScriptStep{When: func(r llm.Request) bool {
+	step := llmtest.ScriptStep{When: func(r llm.ModelRequest) bool {
 		return strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")") && (!thinking || r.NoCalls) && (verb == "fails" || thinking == r.NoCalls)
 	}}
 	switch verb {
@@ -284,12 +284,12 @@ func delayed(t *testing.T, step llmtest.ScriptStep, wait string) llmtest.ScriptS
 	d, err := time.ParseDuration(wait)
 	testutil.OK(t, err)
 	res, failure := step.Response, step.Err
-	step.Do = func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+	step.Do = func(ctx context.Context, _ llm.ModelRequest) (llm.ModelResponse, error) {
 		select {
 		case <-time.After(d):
 			return res, failure
 		case <-ctx.Done():
-			return llm.Response{}, llm.Interrupted(ctx)
+			return llm.ModelResponse{}, llm.Interrupted(ctx)
 		}
 	}
 	return step

@@ -32,9 +32,9 @@ ada rests: Responded to Kai about the plan. Sent it.
 		w.addChat("ops", "slack", []string{"Maya"})
 		w.addChat("kitchen", "discord", []string{"Lee"})
 		w.settle()
-		w.slack.rooms["ops"].Says(w.slack.people["Maya"], "", fakeslack.Said{File: &fakeslack.File{Name: "guests.csv", MIME: "text/csv", Data: []byte("a,b")}})
+		w.slack.rooms["ops"].Says(w.slack.people["Maya"], "", fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: "guests.csv", MIME: "text/csv", Data: []byte("a,b")}})
 		w.settle()
-		w.chats["family"].Says(w.people["Kai"], "@ada_bot send us the plan and the guests", faketelegram.Said{})
+		w.chats["family"].Says(w.people["Kai"], "@ada_bot send us the plan and the guests", faketelegram.PostOptions{})
 		w.settle()
 		got := strings.Split(strings.TrimSpace(w.sent()), "\n")
 		want := []string{
@@ -87,7 +87,7 @@ ada rests: Responded to Kai about the list. Left it in Family.
 			w.addChat(name, "supergroup", []string{"Kai"})
 		}
 		w.settle()
-		w.chats["work"].Says(w.people["Kai"], "@ada_bot leave the list in Family", faketelegram.Said{})
+		w.chats["work"].Says(w.people["Kai"], "@ada_bot leave the list in Family", faketelegram.PostOptions{})
 		w.settle()
 		testutil.Same(t, "sent", "family: \"📎 list.md\" [list.md]\n", w.sent())
 		if inner := w.log(spaces.Inner); strings.Count(inner, "refused: tier_policy") != 1 {

@@ -17,18 +17,18 @@ const discordOwner = "Olivia"
 // knows no anonymous admin: what speaks for a server is Discord itself.
 func discordSenders(w *world) []wireSender {
 	s, n := w.discord, 0
-	person := func(name string, id int) *fakediscord.Person {
-		return s.AddPerson(fakediscord.Profile{Name: name, ID: fakediscord.ID(id)})
+	person := func(name string, id int) *fakediscord.HumanUser {
+		return s.AddPerson(fakediscord.UserProfile{Name: name, ID: fakediscord.SnowflakeID(id)})
 	}
-	author := func(p *fakediscord.Person, name string) string {
+	author := func(p *fakediscord.HumanUser, name string) string {
 		return fmt.Sprintf(`{"id":"%s","username":"someone","global_name":%q,"discriminator":"0"}`, p.ID, name)
 	}
-	message := func(event string, in fakediscord.ID, more string) string {
+	message := func(event string, in fakediscord.SnowflakeID, more string) string {
 		n++
 		return fmt.Sprintf(`{"t":%q,"d":{"id":"%d","channel_id":"%s","type":0,"timestamp":"2000-01-01T00:00:00Z",%s}}`, event, 9000+n, in, more)
 	}
 	said := fmt.Sprintf(`"content":%q`, canary)
-	direct := func(p *fakediscord.Person, name, more string) string {
+	direct := func(p *fakediscord.HumanUser, name, more string) string {
 		return message("MESSAGE_CREATE", s.bot.Direct(p).ID, `"author":`+author(p, name)+","+said+more)
 	}
 	fred, lea, eve := person("Fred", 6_000_000_015), person("Lea", 6_000_000_017), person("Eve", 6_000_000_016)
@@ -72,11 +72,11 @@ func discordSenders(w *world) []wireSender {
 func TestNobodyUnauthorisedWakesAnAgentOnDiscord(t *testing.T) {
 	wireStage{
 		config: fmt.Sprintf("# discord\npeople: {them: {accounts: [\"telegram:%d\", \"guild:%[1]d\"]}}\n", theirID), owner: fmt.Sprintf("guild:%d", ownersID),
-		elsewhere: spaces.Identity{Platform: "telegram", User: strconv.Itoa(theirID)},
+		elsewhere: spaces.PlatformIdentity{Platform: "telegram", User: strconv.Itoa(theirID)},
 		greets: func(w *world) {
-			olivia := w.discord.AddPerson(fakediscord.Profile{Name: discordOwner, ID: ownersID})
+			olivia := w.discord.AddPerson(fakediscord.UserProfile{Name: discordOwner, ID: ownersID})
 			w.discord.people[discordOwner] = olivia
-			w.discord.bot.Direct(olivia).Says(olivia, "hello", fakediscord.Said{})
+			w.discord.bot.Direct(olivia).Says(olivia, "hello", fakediscord.PostOptions{})
 		},
 		pairs: func(w *world) {
 			if _, err := w.process.pair(w.t.Context(), PairRequest{Code: w.codeOf(strconv.Itoa(ownersID)), Role: "owner"}); err != nil {

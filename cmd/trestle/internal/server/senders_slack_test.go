@@ -20,18 +20,18 @@ const (
 // anonymous admin: what speaks for the workspace is Slack itself.
 func slackSenders(w *world) []wireSender {
 	s, n := w.slack, 0
-	named, lea := s.AddPerson(fakeslack.Profile{Name: slackOwnerName}), s.AddPerson(fakeslack.Profile{Name: "Lea"})
-	guest := s.AddPerson(fakeslack.Profile{Name: slackOwnerName, Team: "T0OTHER"})
-	foreign := s.AddPerson(fakeslack.Profile{Name: slackOwnerName, ID: slackForeign})
-	fred := s.AddPerson(fakeslack.Profile{Name: "Fred"})
+	named, lea := s.AddPerson(fakeslack.UserProfile{Name: slackOwnerName}), s.AddPerson(fakeslack.UserProfile{Name: "Lea"})
+	guest := s.AddPerson(fakeslack.UserProfile{Name: slackOwnerName, Team: "T0OTHER"})
+	foreign := s.AddPerson(fakeslack.UserProfile{Name: slackOwnerName, ID: slackForeign})
+	fred := s.AddPerson(fakeslack.UserProfile{Name: "Fred"})
 	event := func(channel, kind, more string) string {
 		n++
 		return fmt.Sprintf(`{"type":"message","channel":%q,"channel_type":%q,"ts":"946684%03d.000100","event_ts":"946684%03d.000100",%s}`, channel, kind, 800+n, 800+n, more)
 	}
-	direct := func(p *fakeslack.Person, more string) string {
+	direct := func(p *fakeslack.HumanUser, more string) string {
 		return event(s.app.Direct(p).ID, "im", fmt.Sprintf(`"user":%q,"text":%q%s`, p.ID, canary, more))
 	}
-	room := func(more string, who ...*fakeslack.Person) string {
+	room := func(more string, who ...*fakeslack.HumanUser) string {
 		c := s.NewChannel("nobody-named-it", s.people[slackOwnerName], fred)
 		c.Invites(fred, s.app) // a room that an owner invites us to is let in
 		for _, p := range who {
@@ -56,18 +56,18 @@ func slackSenders(w *world) []wireSender {
 		{"guest", direct(guest, `,"user_team":"T0OTHER","source_team":"T0OTHER"`), true},
 		{"deleted user", room(`"subtype":"me_message"`), false},
 		{"same id on another platform", direct(foreign, ""), true},
-		{"impersonates with capitals and look-alikes", direct(s.AddPerson(fakeslack.Profile{Name: "ＯＬＩＶＩＡ", Handle: "0livia"}), ""), true},
+		{"impersonates with capitals and look-alikes", direct(s.AddPerson(fakeslack.UserProfile{Name: "ＯＬＩＶＩＡ", Handle: "0livia"}), ""), true},
 	}
 }
 
 // SECURITY S1, Slack's third of the matrix.
 func TestNobodyUnauthorisedWakesAnAgentOnSlack(t *testing.T) {
 	wireStage{
-		config: "# slack\n", owner: "acme:T0000001/" + slackOwner, elsewhere: spaces.Identity{Platform: "discord", User: slackForeign},
+		config: "# slack\n", owner: "acme:T0000001/" + slackOwner, elsewhere: spaces.PlatformIdentity{Platform: "discord", User: slackForeign},
 		greets: func(w *world) {
-			olivia := w.slack.AddPerson(fakeslack.Profile{Name: slackOwnerName, ID: slackOwner})
+			olivia := w.slack.AddPerson(fakeslack.UserProfile{Name: slackOwnerName, ID: slackOwner})
 			w.slack.people[slackOwnerName] = olivia
-			w.slack.app.Direct(olivia).Says(olivia, "hello", fakeslack.Said{})
+			w.slack.app.Direct(olivia).Says(olivia, "hello", fakeslack.PostOptions{})
 		},
 		pairs: func(w *world) {
 			if _, err := w.process.pair(w.t.Context(), PairRequest{Code: w.codeOf(slackOwner), Role: "owner"}); err != nil {

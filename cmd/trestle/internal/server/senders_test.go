@@ -35,11 +35,11 @@ type wireSender struct {
 
 // A wireStage is one platform's third of the matrix.
 type wireStage struct {
-	config    string          // before the modes
-	owner     string          // as the configuration names them
-	elsewhere spaces.Identity // an owner's on another platform, whose id a person has here
-	greets    func(w *world)  // the owner writes to us
-	pairs     func(w *world)  // the owner is let in by code
+	config    string                  // before the modes
+	owner     string                  // as the configuration names them
+	elsewhere spaces.PlatformIdentity // an owner's on another platform, whose id a person has here
+	greets    func(w *world)          // the owner writes to us
+	pairs     func(w *world)          // the owner is let in by code
 	senders   func(w *world) []wireSender
 	deliver   func(w *world, event json.RawMessage) error
 }
@@ -125,7 +125,7 @@ func wireSenders() []wireSender {
 // SECURITY S1, Telegram's third of the matrix.
 func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
 	wireStage{
-		owner: fmt.Sprintf("telegram:%d", ownersID), elsewhere: spaces.Identity{Platform: "discord", User: strconv.Itoa(theirID)},
+		owner: fmt.Sprintf("telegram:%d", ownersID), elsewhere: spaces.PlatformIdentity{Platform: "discord", User: strconv.Itoa(theirID)},
 		greets: func(w *world) {
 			w.addChat("olivia", "direct", []string{"Olivia"})
 			w.says(w.chats["olivia"], w.people["Olivia"], "hello", 0, 0)
@@ -137,13 +137,13 @@ func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
 }
 
 // elsewhere makes a person the owner on another platform, let in there by code.
-func (w *world) elsewhere(who spaces.Identity) {
+func (w *world) elsewhere(who spaces.PlatformIdentity) {
 	w.t.Helper()
 	owner := spaces.RoleGrant{Who: who, Role: spaces.OfOwner}
 	err := w.process.border.Appoint(w.t.Context(), who.Platform, []spaces.RoleGrant{owner})
 	if err == nil {
 		err = w.process.border.Amend(w.t.Context(), func(d *access.PairingState) {
-			d.Admitted = append(d.Admitted, access.Approval{
+			d.Admitted = append(d.Admitted, access.ChatApproval{
 				PairingRequest: access.PairingRequest{Account: who.Platform + ":1", Chat: who.User, User: who.User}, Role: spaces.OfOwner, At: time.Now(),
 			})
 		})

@@ -67,7 +67,7 @@ type Server struct {
 // NewServer prepares a process; nothing is opened.
 func NewServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
 	s := &Server{
-		Components: &Components{Log: log, Opening: latch.New(), Bus: newBus(), bells: new(inproc.Notifier), rooms: newRooms(c), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}},
+		Components: &Components{Log: log, Opening: latch.New(), Bus: newBus(), bells: new(inproc.LocalNotifier), rooms: newRooms(c), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}},
 		Boot:       newBootstrap(lines), platforms: platforms, Ready: make(chan struct{}), lost: make(chan error, 1),
 	}
 	s.Current.Store(c)
@@ -110,7 +110,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	store, err := storeopen.OpenStore(ctx, s.Config(), storeopen.OpenOptions{
 		Logger: s.Log, IdleSpan: settings.Spans.Idle, Exclusive: !s.platforms, RunsAgents: true, OnLost: func(err error) { s.lost <- err },
 		RunStage:    func(name string, do func() error) error { return s.patient(ctx, name, do) },
-		OnMigration: func(now engine.Migration) { m.Show(now); s.tellMigrating(ctx, now) },
+		OnMigration: func(now engine.MigrationProgress) { m.Show(now); s.tellMigrating(ctx, now) },
 		OnRewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {

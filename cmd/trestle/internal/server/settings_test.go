@@ -15,7 +15,7 @@ import (
 // PRD-6.1-2, PRD-6.1-3: every act of the platforms' tier has a setting that takes it, and no
 // other act has one; what is asked for by nobody is taken from nobody.
 func TestEveryActOfAPlatformCanBeTaken(t *testing.T) {
-	taken := without(config.Settings{}) // every setting is false
+	taken := without(config.ResolvedSettings{}) // every setting is false
 	for _, o := range shell.NewCatalogue(true).Manifest().Acts {
 		if can := slices.Contains(taken, o.Name); can != (o.Tier == spaces.TierPlatform) {
 			t.Errorf("%s, of tier %s, can be taken: %v", o.Name, o.Tier, can)
@@ -29,12 +29,12 @@ func TestEveryActOfAPlatformCanBeTaken(t *testing.T) {
 // SEQ-24, SEQ-29, SEQ-37, SEQ-43, SEQ-47, SEQ-68, SEQ-69, SEQ-70, CON-26,
 // PRD-6.4-3: what the file says of frames reaches the shell.
 func TestWhatTheFileSaysOfFramesReachesThem(t *testing.T) {
-	var s config.Settings
+	var s config.ResolvedSettings
 	s.Chat.KeepRecent, s.Chat.SummariseAbove, s.Relevance.Snippet = 3, 4, 70
 	s.Threads.Keep, s.Threads.Partial, s.Threads.Summary = 0.9, 0.5, 0.2
 	s.Levels.Start, s.Levels.Max, s.Guard = 2, 4, 0.7
 	got := ShellSettings(config.AgentEntry{}, s)
-	want := ShellSettings(config.AgentEntry{}, config.Settings{})
+	want := ShellSettings(config.AgentEntry{}, config.ResolvedSettings{})
 	want.KeepRecent, want.SummariseFrom, want.Snippet = 3, 4, 70
 	want.Threads = hud.ConversationWeights{Keep: 0.9, Partial: 0.5, Summary: 0.2}
 	want.LevelStart, want.LevelMax, want.Guard = 2, 4, 0.7

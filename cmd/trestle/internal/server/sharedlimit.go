@@ -20,8 +20,8 @@ var _ activity.SharedLimiter = sharedLimiter{}
 
 // Take implements [activity.Purse].
 func (p sharedLimiter) Take(ctx context.Context, chat string, ofChat, whole adapters.RateLimit, patience time.Duration) (wait time.Duration, taken bool, err error) {
-	var all []pubsub.Limit
-	for _, b := range []pubsub.Limit{{Key: p.key(chat), Every: ofChat.Every, Burst: ofChat.Burst}, {Key: p.key(""), Every: whole.Every, Burst: whole.Burst}} {
+	var all []pubsub.RateLimit
+	for _, b := range []pubsub.RateLimit{{Key: p.key(chat), Every: ofChat.Every, Burst: ofChat.Burst}, {Key: p.key(""), Every: whole.Every, Burst: whole.Burst}} {
 		if b.Every > 0 {
 			all = append(all, b)
 		}

@@ -44,7 +44,7 @@ func (s *Server) patient(ctx context.Context, name string, do func() error) erro
 }
 
 // tellMigrating tells the service manager how far an older record is.
-func (s *Server) tellMigrating(ctx context.Context, m engine.Migration) {
+func (s *Server) tellMigrating(ctx context.Context, m engine.MigrationProgress) {
 	s.tellManager(ctx, systemd.StatusLine(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
 }
 

@@ -37,7 +37,7 @@ func (s *discordSide) arrived(room string) (all []string) {
 func TestAStormOfDiscordsLosesAndDoublesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := bridged(t)
-		told := w.weathers(func(f fake.Fault) {
+		told := w.weathers(func(f fake.CallFault) {
 			f.Every, f.Times = 2, 2
 			for _, f.Method = range []string{"execute webhook", "create message"} {
 				w.discord.Fault(f)
@@ -64,7 +64,7 @@ func TestWhatDiscordNeverTakesHoldsUpNothing(t *testing.T) {
 		w := bridged(t)
 		w.tells("before")
 		w.settle()
-		w.discord.Fault(fake.Fault{Method: "execute webhook", Do: fake.Refuse, Status: 400})
+		w.discord.Fault(fake.CallFault{Method: "execute webhook", Do: fake.Refuse, Status: 400})
 		w.tells("refused")
 		w.tells("behind it")
 		w.settle()

@@ -26,7 +26,7 @@ func (s *slackSide) arrived(room string) (all []string) {
 func TestAStormOfSlacksLosesAndDoublesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := bridgedTo(t, "slack", "acme:C0000007", "acme:C0000010")
-		told := w.weathers(func(f fake.Fault) {
+		told := w.weathers(func(f fake.CallFault) {
 			f.Method, f.Every, f.Times = "chat.postMessage", 3, 3
 			w.slack.Fault(f)
 		}, w.slack.ClearFaults)
@@ -85,7 +85,7 @@ func TestWhatSlackTellsAgainIsAnsweredOnce(t *testing.T) {
 		w.settle()
 		s := w.slack
 		say := func(i int) {
-			s.rooms["kitchen"].Says(s.people["Maya"], fmt.Sprintf("question %d", i), fakeslack.Said{})
+			s.rooms["kitchen"].Says(s.people["Maya"], fmt.Sprintf("question %d", i), fakeslack.PostOptions{})
 		}
 		s.app.Disorder(5)
 		for i := range 4 {
@@ -164,8 +164,8 @@ func TestASlackThatFellSilentIsToldAndComesBack(t *testing.T) {
 		w.settle()
 		healthy := func() bool { return part(t, w.process.Health(), "acme").Healthy }
 		w.slack.app.Freeze()
-		w.slack.Fault(fake.Fault{Method: "apps.connections.open", Do: fake.Cut, Times: -1})
-		w.slack.rooms["kitchen"].Says(w.slack.people["Maya"], "into the void", fakeslack.Said{})
+		w.slack.Fault(fake.CallFault{Method: "apps.connections.open", Do: fake.Cut, Times: -1})
+		w.slack.rooms["kitchen"].Says(w.slack.people["Maya"], "into the void", fakeslack.PostOptions{})
 		pass(91 * time.Second)
 		for range 60 {
 			if healthy() {

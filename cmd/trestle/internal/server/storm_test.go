@@ -12,7 +12,7 @@ import (
 
 // storm is every way in which the answers of a platform go wrong: refusals for now,
 // errors of the server, garbage, lost and late answers.
-var storm = []fake.Fault{
+var storm = []fake.CallFault{
 	{Do: fake.Refuse, RetryAfter: 1},
 	{Do: fake.Refuse, RetryAfter: 300},
 	{Do: fake.HTML, Status: 503},
@@ -28,7 +28,7 @@ var storm = []fake.Fault{
 
 // weathers has Kai write four times under each fault of the storm, which arm and
 // calm put in force and out of it, and returns what he wrote.
-func (w *world) weathers(arm func(fake.Fault), calm func()) (told []string) {
+func (w *world) weathers(arm func(fake.CallFault), calm func()) (told []string) {
 	w.t.Helper()
 	for i, f := range storm {
 		arm(f)

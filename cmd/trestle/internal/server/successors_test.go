@@ -31,10 +31,10 @@ func TestAChatOfAnAgentThatIsGoneGetsAnotherOne(t *testing.T) {
 				}
 				w := newWorld(t, withAda, append(answers("It is Ada."), answers("It is Bea.")...)...)
 				w.addChat("kai", "direct", []string{"Kai"})
-				w.chats["kai"].Says(w.people["Kai"], "hello", faketelegram.Said{})
+				w.chats["kai"].Says(w.people["Kai"], "hello", faketelegram.PostOptions{})
 				w.settle()
 				change(w)
-				w.chats["kai"].Says(w.people["Kai"], "hello again", faketelegram.Said{})
+				w.chats["kai"].Says(w.people["Kai"], "hello again", faketelegram.PostOptions{})
 				w.settle()
 				testutil.Same(t, "what was sent", "kai: \"It is Ada.\"\nkai: \"It is Bea.\"\n", w.sent())
 				w.stop()
@@ -45,26 +45,26 @@ func TestAChatOfAnAgentThatIsGoneGetsAnotherOne(t *testing.T) {
 
 // A brooding model answers nothing until it is told to.
 type brooding struct {
-	llm.Model
+	llm.ChatModel
 	answers bool
 }
 
-func (b *brooding) Generate(ctx context.Context, r llm.Request) (llm.Response, error) {
+func (b *brooding) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if !b.answers {
 		<-ctx.Done()
-		return llm.Response{}, context.Cause(ctx)
+		return llm.ModelResponse{}, context.Cause(ctx)
 	}
-	return b.Model.Generate(ctx, r)
+	return b.ChatModel.Generate(ctx, r)
 }
 
 // DELIVERY 2.2 promise 2: what an agent had begun when it was taken out of the
 // configuration has an end and a reason, and does not go on when it is back.
 func TestAnAgentThatComesBackSaysNothingStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := &brooding{Model: llmtest.NewScripted(t.Errorf)}
+		b := &brooding{ChatModel: llmtest.NewScripted(t.Errorf)}
 		w := newWorldOf(t, withAda, b)
 		w.addChat("den", "supergroup", []string{"Kai"})
-		w.chats["den"].Says(w.people["Kai"], "what is on tonight?", faketelegram.Said{})
+		w.chats["den"].Says(w.people["Kai"], "what is on tonight?", faketelegram.PostOptions{})
 		pass(5 * time.Second)
 		tally := func() (inbox, open int) {
 			n, err := w.process.Store.Console().Tally(t.Context(), time.Now())

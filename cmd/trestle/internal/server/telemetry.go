@@ -17,7 +17,7 @@ import (
 // newTelemetry makes what tells other programs how this one is doing. Where
 // traces cannot go, that entry does not run, and everything else does.
 func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
-	var exporter telemetry.Exporter
+	var exporter telemetry.SpanExporter
 	if t := s.Config().Telemetry; t.Traces != "" {
 		var err error
 		if exporter, err = telemetry.NewExporter(ctx, string(t.Traces)); err != nil {
@@ -27,32 +27,32 @@ func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 	known := new(redact.SecretRegistry)
 	known.AddSecrets(s.Config().Secrets()...)
 	return telemetry.New(telemetry.Options{
-		See: s.figures, Live: func(room int) pubsub.Stream { return s.Bus.Open(room) }, Run: s.traced,
+		See: s.figures, Live: func(room int) pubsub.LiveStream { return s.Bus.Open(room) }, Run: s.traced,
 		Exporter: exporter, Content: s.Config().Telemetry.Content, Scrub: known.Scrub, Version: buildinfo.Current().Version, Logger: s.Log,
 	})
 }
 
 // figures returns the state of the process for a scrape.
-func (s *Server) figures(ctx context.Context) (telemetry.Metrics, error) {
+func (s *Server) figures(ctx context.Context) (telemetry.ProcessMetrics, error) {
 	now := time.Now()
 	t, err := s.Store.Console().Tally(ctx, now)
 	if err != nil {
-		return telemetry.Metrics{}, err
+		return telemetry.ProcessMetrics{}, err
 	}
 	open, err := consoleBackend{s}.Problems(ctx)
 	if err != nil {
-		return telemetry.Metrics{}, err
+		return telemetry.ProcessMetrics{}, err
 	}
-	f := telemetry.Metrics{
+	f := telemetry.ProcessMetrics{
 		Inbox: t.Inbox, Open: t.Open, Outbox: t.Outbox, Oldest: t.Oldest, Unknown: t.Unknown, Failed: t.Failed,
 		Waits: t.Waits, Timers: t.Timers, Tokens: t.Tokens, Bytes: t.Bytes,
 	}
 	for _, p := range open {
-		f.Problems = append(f.Problems, telemetry.Problem{Code: p.Code, Subject: p.Subject, Severity: p.Severity})
+		f.Problems = append(f.Problems, telemetry.OpenProblem{Code: p.Code, Subject: p.Subject, Severity: p.Severity})
 	}
 	for _, l := range s.lineup.all() {
 		st := l.Status()
-		a := telemetry.Account{
+		a := telemetry.AccountMetrics{
 			Name: st.Name, Connected: st.State == activity.ConnConnected, Heard: st.Heard, Received: st.Stats.Recorded, Refused: st.Stats.Refused,
 		}
 		if hook, ok := l.adapter.(adapters.WebhookReceiver); ok {
@@ -64,21 +64,21 @@ func (s *Server) figures(ctx context.Context) (telemetry.Metrics, error) {
 }
 
 // traced reads a run for its trace.
-func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.Run, error) {
+func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.RunRecord, error) {
 	r, err := s.Store.Console().Run(ctx, string(id))
 	if err != nil {
-		return telemetry.Run{}, err
+		return telemetry.RunRecord{}, err
 	}
 	a, _ := s.Config().Agent(string(r.Cycle.Mind.Agent))
-	return telemetry.Run{
+	return telemetry.RunRecord{
 		Cycle: r.Cycle, Events: r.Events, Steps: r.Steps, Turns: r.Turns, Actions: r.Actions, Model: a.Model.Name, Agent: a.Name,
 	}, nil
 }
 
 // saw returns what takes in the calls of an endpoint: what tells problems from
 // them, and what counts them.
-func (p *Components) saw(sense *endpointHealth) func(llm.Request, llm.Response, time.Duration, error) {
-	return func(r llm.Request, resp llm.Response, took time.Duration, err error) {
+func (p *Components) saw(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
+	return func(r llm.ModelRequest, resp llm.ModelResponse, took time.Duration, err error) {
 		sense.saw(r, resp, err)
 		if p.telemetry == nil {
 			return
@@ -87,7 +87,7 @@ func (p *Components) saw(sense *endpointHealth) func(llm.Request, llm.Response, 
 		if err != nil {
 			outcome = llm.KindOf(err).String()
 		}
-		p.telemetry.Called(telemetry.Call{
+		p.telemetry.Called(telemetry.ModelCall{
 			Model: r.Model, Took: took, Prompt: resp.Usage.Prompt, Cached: resp.Usage.Cached, Output: resp.Usage.Output, Outcome: outcome,
 		})
 	}

@@ -56,15 +56,15 @@ type transcriptionEndpoint struct {
 	model    string
 }
 
-var _ media.Transcriber = transcriptionEndpoint{}
+var _ media.VoiceTranscriber = transcriptionEndpoint{}
 
 // Transcribe asks the endpoint.
-func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.Usage, error) {
+func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.TokenUsage, error) {
 	text, u, err := h.endpoint.Transcribe(ctx, h.model, name, recording, size)
 	if e, ok := errors.AsType[*llm.Error](err); ok && !e.Kind.Retryable() && e.Kind != llm.Denied {
 		err = fmt.Errorf("%w: %w", media.ErrInaudible, err)
 	}
-	usage := spaces.Usage{Prompt: u.Prompt, Output: u.Output}
+	usage := spaces.TokenUsage{Prompt: u.Prompt, Output: u.Output}
 	if err == nil {
 		usage.Calls = 1
 	}
@@ -77,7 +77,7 @@ type transcriptionStatus struct{ voices media.TranscriptionQueue }
 var _ shell.TranscriptionStatus = transcriptionStatus{}
 
 // Coming reports whether a file is a voice whose words are still to come.
-func (e transcriptionStatus) Coming(ctx context.Context, account string, file spaces.Attachment) (bool, error) {
+func (e transcriptionStatus) Coming(ctx context.Context, account string, file spaces.FileAttachment) (bool, error) {
 	if !media.IsVoice(file.Kind) || file.ID == "" {
 		return false, nil
 	}

@@ -22,7 +22,7 @@ type dictation struct {
 	fails int        // attempts that fail first
 }
 
-func (d *dictation) Transcribe(_ context.Context, name string, recording io.Reader, _ int64) (string, spaces.Usage, error) {
+func (d *dictation) Transcribe(_ context.Context, name string, recording io.Reader, _ int64) (string, spaces.TokenUsage, error) {
 	<-time.After(3 * time.Second)
 	said, err := io.ReadAll(recording)
 	d.mu.Lock()
@@ -30,9 +30,9 @@ func (d *dictation) Transcribe(_ context.Context, name string, recording io.Read
 	d.names = append(d.names, name)
 	if d.fails > 0 {
 		d.fails--
-		return "", spaces.Usage{}, errors.New("the line is busy")
+		return "", spaces.TokenUsage{}, errors.New("the line is busy")
 	}
-	return strings.TrimPrefix(string(said), "OggS"), spaces.Usage{Prompt: 30, Output: 5, Calls: 1}, err
+	return strings.TrimPrefix(string(said), "OggS"), spaces.TokenUsage{Prompt: 30, Output: 5, Calls: 1}, err
 }
 
 func (d *dictation) heard() []string {
@@ -41,8 +41,8 @@ func (d *dictation) heard() []string {
 	return d.names
 }
 
-func voice(words string) faketelegram.Said {
-	return faketelegram.Said{File: &faketelegram.File{Kind: "voice", MIME: "audio/ogg", Data: []byte("OggS" + words)}}
+func voice(words string) faketelegram.PostOptions {
+	return faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "voice", MIME: "audio/ogg", Data: []byte("OggS" + words)}}
 }
 
 // Issue 5: with a model that hears, an agent answers what a voice says, although

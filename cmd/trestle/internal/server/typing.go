@@ -60,7 +60,7 @@ func (t *typingNotifier) show(ctx context.Context, s typingEvent) {
 
 // threadIn returns how a chat calls the thread of a sign, one of several chats of
 // the space.
-func (t *typingNotifier) threadIn(ctx context.Context, c spaces.Mapping, s typingEvent, several int) spaces.ThreadID {
+func (t *typingNotifier) threadIn(ctx context.Context, c spaces.ChatMapping, s typingEvent, several int) spaces.ThreadID {
 	if s.thread == "" || several < 2 {
 		return s.thread
 	}

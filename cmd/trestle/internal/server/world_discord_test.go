@@ -28,14 +28,14 @@ import (
 //
 // A nil one is no Discord; its methods may be called.
 type discordSide struct {
-	*fakediscord.Discord
+	*fakediscord.Server
 	w      *world
-	bot    *fakediscord.Bot
+	bot    *fakediscord.BotUser
 	guild  *fakediscord.Guild
-	rooms  map[string]*fakediscord.Channel // threads under CHAT/TOPIC
-	names  []string                        // of rooms, in order
-	people map[string]*fakediscord.Person
-	labels map[string]fakediscord.ID
+	rooms  map[string]*fakediscord.GuildChannel // threads under CHAT/TOPIC
+	names  []string                             // of rooms, in order
+	people map[string]*fakediscord.HumanUser
+	labels map[string]fakediscord.SnowflakeID
 }
 
 const discordToken = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.the-token-of-a-world-of-scenes"
@@ -43,8 +43,8 @@ const discordToken = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.the-token-of-a-world-of-sc
 func newDiscordSide(w *world) *discordSide {
 	w.t.Helper()
 	s := &discordSide{
-		Discord: fakediscord.New(fakediscord.Options{}), w: w,
-		rooms: map[string]*fakediscord.Channel{}, people: map[string]*fakediscord.Person{}, labels: map[string]fakediscord.ID{},
+		Server: fakediscord.New(fakediscord.Options{}), w: w,
+		rooms: map[string]*fakediscord.GuildChannel{}, people: map[string]*fakediscord.HumanUser{}, labels: map[string]fakediscord.SnowflakeID{},
 	}
 	s.bot = s.AddBot(fakediscord.BotProfile{Token: discordToken, Name: "ada"})
 	s.guild = s.NewGuild("Family", s.person("Maya"))
@@ -76,9 +76,9 @@ func (s *discordSide) idle() bool {
 
 func (s *discordSide) has(room string) bool { return s != nil && s.rooms[room] != nil }
 
-func (s *discordSide) person(name string) *fakediscord.Person {
+func (s *discordSide) person(name string) *fakediscord.HumanUser {
 	if s.people[name] == nil {
-		s.people[name] = s.AddPerson(fakediscord.Profile{Name: name})
+		s.people[name] = s.AddPerson(fakediscord.UserProfile{Name: name})
 	}
 	return s.people[name]
 }
@@ -107,12 +107,12 @@ func (s *discordSide) lose(how string) {
 }
 
 // message returns what a label, or the number of a message, means.
-func (s *discordSide) message(name string) fakediscord.ID {
+func (s *discordSide) message(name string) fakediscord.SnowflakeID {
 	if id, ok := s.labels[name]; ok {
 		return id
 	}
 	id, _ := strconv.ParseUint(name, 10, 64) // what is neither means no message
-	return fakediscord.ID(id)
+	return fakediscord.SnowflakeID(id)
 }
 
 // acts does what a line of a scene says.
@@ -139,7 +139,7 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 	case "react":
 		room.Reacts(person, about, text)
 	case "file":
-		room.Says(person, "", fakediscord.Said{Files: []fakediscord.File{{Name: text, MIME: "text/csv", Data: []byte("a,b")}}})
+		room.Says(person, "", fakediscord.PostOptions{Files: []fakediscord.SharedFile{{Name: text, MIME: "text/csv", Data: []byte("a,b")}}})
 	case "slash":
 		command, args, _ := strings.Cut(text, " ")
 		room.Invokes(person, s.bot, command, args)
@@ -150,7 +150,7 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 	case "rename":
 		room.Renames(text)
 	case "":
-		id := room.Says(person, strings.ReplaceAll(text, "@BOT", "<@"+s.bot.ID.String()+">"), fakediscord.Said{ReplyTo: reply})
+		id := room.Says(person, strings.ReplaceAll(text, "@BOT", "<@"+s.bot.ID.String()+">"), fakediscord.PostOptions{ReplyTo: reply})
 		if label != "" {
 			s.labels[label] = id
 		}
@@ -160,7 +160,7 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 }
 
 // channel returns a channel, or a thread of it: by name, or by what it hangs on.
-func (s *discordSide) channel(t *testing.T, who *fakediscord.Person, where, thread string) *fakediscord.Channel {
+func (s *discordSide) channel(t *testing.T, who *fakediscord.HumanUser, where, thread string) *fakediscord.GuildChannel {
 	t.Helper()
 	room := s.rooms[where]
 	if thread == "" || room == nil {

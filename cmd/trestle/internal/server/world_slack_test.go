@@ -24,12 +24,12 @@ import (
 //
 // A nil one is no Slack; its methods may be called.
 type slackSide struct {
-	*fakeslack.Slack
+	*fakeslack.Server
 	w      *world
-	app    *fakeslack.App
-	rooms  map[string]*fakeslack.Channel
+	app    *fakeslack.SlackApp
+	rooms  map[string]*fakeslack.WorkspaceChannel
 	names  []string // of rooms, in order
-	people map[string]*fakeslack.Person
+	people map[string]*fakeslack.HumanUser
 	labels map[string]string // ts by label
 }
 
@@ -39,8 +39,8 @@ const slackSecret = "0123456789abcdef0123456789abcdef"
 func newSlackSide(w *world) *slackSide {
 	w.t.Helper()
 	s := &slackSide{
-		Slack: fakeslack.New(fakeslack.Options{Client: w.door.client()}), w: w,
-		rooms: map[string]*fakeslack.Channel{}, people: map[string]*fakeslack.Person{}, labels: map[string]string{},
+		Server: fakeslack.New(fakeslack.Options{Client: w.door.client()}), w: w,
+		rooms: map[string]*fakeslack.WorkspaceChannel{}, people: map[string]*fakeslack.HumanUser{}, labels: map[string]string{},
 	}
 	app := fakeslack.AppProfile{Name: "Acme", BotToken: "xoxb-world", AppToken: "xapp-world"}
 	if s.called() {
@@ -83,10 +83,10 @@ func (s *slackSide) has(room string) bool { return s != nil && s.rooms[room] != 
 
 // open opens a channel and invites the app.
 func (s *slackSide) open(name string, who []string) {
-	var people []*fakeslack.Person
+	var people []*fakeslack.HumanUser
 	for _, n := range who {
 		if s.people[n] == nil {
-			s.people[n] = s.AddPerson(fakeslack.Profile{Name: n})
+			s.people[n] = s.AddPerson(fakeslack.UserProfile{Name: n})
 		}
 		people = append(people, s.people[n])
 	}
@@ -109,7 +109,7 @@ func (s *slackSide) person(t *testing.T, m []string) {
 		}
 	}
 	if person == nil {
-		person = s.AddPerson(fakeslack.Profile{Name: who})
+		person = s.AddPerson(fakeslack.UserProfile{Name: who})
 		s.people[who] = person
 	}
 	switch verb {
@@ -120,7 +120,7 @@ func (s *slackSide) person(t *testing.T, m []string) {
 	case "react":
 		room.Reacts(person, about, text)
 	case "file":
-		room.Says(person, "", fakeslack.Said{File: &fakeslack.File{Name: text, MIME: "text/csv", Data: []byte("a,b")}})
+		room.Says(person, "", fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: text, MIME: "text/csv", Data: []byte("a,b")}})
 	case "joins":
 		room.Joins(person)
 	case "leaves":
@@ -128,7 +128,7 @@ func (s *slackSide) person(t *testing.T, m []string) {
 	case "rename":
 		room.Renames(person, text)
 	case "":
-		ts := room.Says(person, text, fakeslack.Said{Thread: s.labels[thread]})
+		ts := room.Says(person, text, fakeslack.PostOptions{Thread: s.labels[thread]})
 		if label != "" {
 			s.labels[label] = ts
 		}
@@ -181,8 +181,8 @@ func (s *slackSide) sent() string {
 
 // among names a message by its place among those that the app sent: of two that are
 // sent at the same moment either may be the first.
-func among(all []fakeslack.Sent, ts string) string {
-	i := slices.IndexFunc(all, func(m fakeslack.Sent) bool { return m.TS == ts })
+func among(all []fakeslack.SentMessage, ts string) string {
+	i := slices.IndexFunc(all, func(m fakeslack.SentMessage) bool { return m.TS == ts })
 	if i < 0 {
 		return ts
 	}

@@ -32,16 +32,16 @@ type world struct {
 	config   string
 	accounts string // further lines under adapters:
 	dir      string
-	telegram *faketelegram.Telegram
-	bot      *faketelegram.Bot
-	network  *fake.Network
-	model    *llmtest.Scripted
-	other    llm.Model // answers in place of model, when set
-	dictated dictation // what voices say, where a model is configured that hears
+	telegram *faketelegram.Server
+	bot      *faketelegram.BotUser
+	network  *fake.MemoryNetwork
+	model    *llmtest.ScriptedModel
+	other    llm.ChatModel // answers in place of model, when set
+	dictated dictation     // what voices say, where a model is configured that hears
 	minted   atomic.Int64
 
 	chats  map[string]*faketelegram.Chat
-	people map[string]*faketelegram.Person
+	people map[string]*faketelegram.HumanUser
 	topics map[string]int64
 	names  []string // of chats, in order
 
@@ -63,13 +63,13 @@ func newWorld(t *testing.T, config string, steps ...llmtest.ScriptStep) *world {
 }
 
 // newWorldOf returns a running world in which other answers in place of a script.
-func newWorldOf(t *testing.T, config string, other llm.Model, steps ...llmtest.ScriptStep) *world {
+func newWorldOf(t *testing.T, config string, other llm.ChatModel, steps ...llmtest.ScriptStep) *world {
 	t.Helper()
 	w := &world{
 		other: other,
-		t:     t, config: config, dir: t.TempDir(), network: new(fake.Network),
+		t:     t, config: config, dir: t.TempDir(), network: new(fake.MemoryNetwork),
 		telegram: faketelegram.NewTelegram(faketelegram.Options{}), model: llmtest.NewScripted(t.Errorf, steps...),
-		chats: map[string]*faketelegram.Chat{}, people: map[string]*faketelegram.Person{}, topics: map[string]int64{},
+		chats: map[string]*faketelegram.Chat{}, people: map[string]*faketelegram.HumanUser{}, topics: map[string]int64{},
 	}
 	w.bot = w.telegram.AddBot(faketelegram.BotProfile{Token: worldToken, Name: "Ada", Username: "ada_bot"})
 	w.client = w.network.Client()
@@ -100,7 +100,7 @@ func newWorldOf(t *testing.T, config string, other llm.Model, steps ...llmtest.S
 }
 
 // thinks returns who answers for the agents.
-func (w *world) thinks() llm.Model {
+func (w *world) thinks() llm.ChatModel {
 	if w.other != nil {
 		return w.other
 	}
@@ -159,7 +159,7 @@ func (w *world) boot() {
 	s := NewServer(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.testSeams = testSeams{
 		Mint: w.newID, nonce: func() string { return "NONCE" }, Client: w.client,
-		Models: func(config.ModelEndpoint) llm.Model { return &llm.RetryingModel{Model: w.thinks(), Attempts: 1} },
+		Models: func(config.ModelEndpoint) llm.ChatModel { return &llm.RetryingModel{Model: w.thinks(), Attempts: 1} },
 		hearer: &w.dictated,
 	}
 	w.process = s
@@ -244,8 +244,8 @@ func (w *world) idle() bool {
 	return w.process.shell.Idle() && w.fetched() && w.slack.idle() && w.discord.idle() && len(waiting) == 0 && w.bot.Pending() == 0 && (!waits || due.After(now.Add(2*time.Second)))
 }
 
-func (w *world) addPerson(name string) *faketelegram.Person {
-	p := w.telegram.AddPerson(faketelegram.Profile{Name: name, Username: strings.ToLower(name)})
+func (w *world) addPerson(name string) *faketelegram.HumanUser {
+	p := w.telegram.AddPerson(faketelegram.UserProfile{Name: name, Username: strings.ToLower(name)})
 	w.people[name] = p
 	return p
 }
@@ -259,7 +259,7 @@ func (w *world) addChat(name, kind string, who []string) {
 		w.discord.open(name, who)
 		return
 	}
-	var people []*faketelegram.Person
+	var people []*faketelegram.HumanUser
 	for _, n := range who {
 		p := w.people[n]
 		if p == nil {
@@ -272,7 +272,7 @@ func (w *world) addChat(name, kind string, who []string) {
 		w.chats[name] = w.bot.Direct(people[0])
 		return
 	}
-	open := map[string]func(string, ...*faketelegram.Person) *faketelegram.Chat{
+	open := map[string]func(string, ...*faketelegram.HumanUser) *faketelegram.Chat{
 		"group": w.telegram.NewGroup, "supergroup": w.telegram.NewSupergroup, "forum": w.telegram.NewForum,
 	}[kind]
 	w.chats[name] = open(name, people...)
@@ -288,8 +288,8 @@ func (w *world) addTopic(chat, name string) {
 }
 
 // someone is the person who has been here longest.
-func (w *world) someone() *faketelegram.Person {
-	var first *faketelegram.Person
+func (w *world) someone() *faketelegram.HumanUser {
+	var first *faketelegram.HumanUser
 	for _, p := range w.people {
 		if first == nil || p.ID < first.ID {
 			first = p
@@ -298,8 +298,8 @@ func (w *world) someone() *faketelegram.Person {
 	return first
 }
 
-func (w *world) says(chat *faketelegram.Chat, p *faketelegram.Person, text string, reply, topic int64) int64 {
-	return chat.Says(p, text, faketelegram.Said{ReplyTo: reply, Thread: topic})
+func (w *world) says(chat *faketelegram.Chat, p *faketelegram.HumanUser, text string, reply, topic int64) int64 {
+	return chat.Says(p, text, faketelegram.PostOptions{ReplyTo: reply, Thread: topic})
 }
 
 func (w *world) membership(verb, chat string) {
@@ -315,7 +315,7 @@ func (w *world) membership(verb, chat string) {
 
 func (w *world) fault(args []string) {
 	status, _ := strconv.Atoi(args[1])
-	f := fake.Fault{Do: fake.Refuse, Method: args[0], Status: status}
+	f := fake.CallFault{Do: fake.Refuse, Method: args[0], Status: status}
 	if len(args) > 2 {
 		f.RetryAfter, _ = strconv.Atoi(args[2])
 	}
@@ -395,7 +395,7 @@ func (w *world) drafts() string {
 
 // renderFrame renders a request without its system message, which has goldens
 // of its own.
-func renderFrame(r llm.Request) string {
+func renderFrame(r llm.ModelRequest) string {
 	var out strings.Builder
 	for i, m := range r.Messages {
 		if i == 0 {
@@ -483,37 +483,37 @@ func (w *world) who(id spaces.EntityID) string {
 }
 
 // tell renders the part of a body that a scene is about.
-func tell(b spaces.Body) string {
+func tell(b spaces.EventBody) string {
 	switch b := b.(type) {
-	case spaces.Said:
+	case spaces.MessagePosted:
 		from := ""
 		if b.Origin != nil {
 			from = " from elsewhere: " + b.Origin.Why
 		}
 		return fmt.Sprintf("%s %q", from, b.Text)
-	case spaces.Edited:
+	case spaces.MessageEdited:
 		return fmt.Sprintf(" %q", b.Text)
-	case spaces.Transcribed:
+	case spaces.VoiceTranscribed:
 		return fmt.Sprintf(" %q", b.Text)
-	case spaces.Reacted:
+	case spaces.ReactionAdded:
 		return " " + b.Emoji
-	case spaces.Renamed:
+	case spaces.SpaceRenamed:
 		return " " + b.Title
-	case spaces.Failed:
+	case spaces.SendFailed:
 		return fmt.Sprintf(" %s %s: %s", b.State, b.Code, b.Reason)
-	case spaces.Linked:
+	case spaces.ChatLinked:
 		return " " + b.Chat
-	case spaces.Unlinked:
+	case spaces.ChatUnlinked:
 		return " " + b.Chat + " " + b.Reason
-	case spaces.Migrated:
+	case spaces.ChatMigrated:
 		return " " + b.From + " to " + b.To
-	case spaces.Noted:
+	case spaces.NoteAdded:
 		return fmt.Sprintf(" %s %q", b.Label, b.Text)
-	case spaces.Bookmarked:
+	case spaces.BookmarkSet:
 		return fmt.Sprintf(" %q over %d events", b.Label, len(b.Events))
 	case spaces.CycleStarted:
 		return fmt.Sprintf(" %s by %d events", b.Reason, len(b.Events))
-	case spaces.Thought:
+	case spaces.ThoughtRecorded:
 		return fmt.Sprintf(" %q", b.Text)
 	case spaces.ToolCalled:
 		return " " + b.Name + " " + b.Args
@@ -524,26 +524,26 @@ func tell(b spaces.Body) string {
 		return " refused: " + b.Note
 	case spaces.CycleSummarised:
 		return fmt.Sprintf(" %d %q", b.N, b.Text)
-	case spaces.Goal:
+	case spaces.GoalSet:
 		return fmt.Sprintf(" %s %q", b.Status, b.Text)
-	case spaces.Remembered:
+	case spaces.MemoryAdded:
 		return fmt.Sprintf(" %s %q", b.What, b.Fact)
-	case spaces.Denied:
+	case spaces.CallDenied:
 		return fmt.Sprintf(" %s %s (%s, %s): %s", b.Denial.Act, b.Denial.Code, b.Denial.Tier, b.Denial.Risk, b.Denial.Reason)
-	case spaces.Transitioned:
+	case spaces.StatesChanged:
 		var moves []string
 		for _, m := range b.Moves {
 			moves = append(moves, string(m.From)+" → "+string(m.To))
 		}
 		return " " + strings.Join(moves, ", ")
-	case spaces.Compacted:
+	case spaces.ContextCompacted:
 		return fmt.Sprintf(" %s, %d cycles", b.Cause, b.Cycles)
-	case spaces.Stopped:
+	case spaces.CycleStopped:
 		return strings.TrimRight(fmt.Sprintf(" %s %s", b.Reason, b.Detail), " ")
 	case spaces.SpanChanged:
 		return fmt.Sprintf(" %s %s at #%d", b.What, b.Reason, b.Seq)
-	case spaces.Gap, spaces.Unreadable, spaces.Deleted, spaces.Unreacted, spaces.Joined, spaces.Left, spaces.Pinned,
-		spaces.Unpinned, spaces.Delivered, spaces.Forgot:
+	case spaces.HistoryGap, spaces.UnreadableUpdate, spaces.MessageDeleted, spaces.ReactionRemoved, spaces.MemberJoined, spaces.MemberLeft, spaces.MessagePinned,
+		spaces.MessageUnpinned, spaces.ActionDelivered, spaces.MemoryRemoved:
 		return ""
 	}
 	return " ?"

@@ -23,11 +23,11 @@ type MigrationProgress struct {
 	Out     io.Writer
 	Printer *jobs.ProgressPrinter
 	began   time.Time // zero: the record was up to date
-	now     engine.Migration
+	now     engine.MigrationProgress
 }
 
 // Show is called with the plan and after each step.
-func (m *MigrationProgress) Show(now engine.Migration) {
+func (m *MigrationProgress) Show(now engine.MigrationProgress) {
 	if m.now = now; m.began.IsZero() {
 		m.began = time.Now()
 		aside := ""
@@ -47,7 +47,7 @@ func (m *MigrationProgress) Show(now engine.Migration) {
 func (m *MigrationProgress) job() jobs.Job {
 	return jobs.Job{
 		Kind: MigrateJob, Subject: fmt.Sprintf("schema %d to %d", m.now.From, m.now.To), Started: m.began,
-		Progress: jobs.Progress{Done: int64(m.now.Done), Total: int64(m.now.Total), Unit: "steps"},
+		JobProgress: jobs.JobProgress{Done: int64(m.now.Done), Total: int64(m.now.Total), Unit: "steps"},
 	}
 }
 
@@ -65,9 +65,9 @@ func AddFinishedJob(ctx context.Context, s *sqlstore.Store, j jobs.Job, log *slo
 	if err != nil {
 		return err
 	}
-	r := jobs.Runner{
+	r := jobs.JobRunner{
 		Ledger: s.Jobs(), Holder: NewID(), Logger: log,
-		Kinds: map[string]jobs.Handler{j.Kind: func(ctx context.Context, t *jobs.Task) error { return t.Save(ctx, j.Progress) }},
+		Kinds: map[string]jobs.Handler{j.Kind: func(ctx context.Context, t *jobs.JobTask) error { return t.Save(ctx, j.JobProgress) }},
 	}
 	return r.Do(ctx, added.ID)
 }

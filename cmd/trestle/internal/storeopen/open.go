@@ -39,7 +39,7 @@ type OpenOptions struct {
 	// [postgres.Options]. Default: the log alone tells.
 	OnRewound func(known, had int64)
 	// OnMigration is told how an older record comes up to date. Default: no call.
-	OnMigration func(engine.Migration)
+	OnMigration func(engine.MigrationProgress)
 }
 
 // turnFile is the file of the data folder that remembers how far a record in a

@@ -101,7 +101,7 @@ func (a *TraceView) describeRun(run console.Run) []string {
 	if slices.Contains([]spaces.StopReason{spaces.StopModelError, spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopBudget, spaces.StopCoordinator}, y.Stop) {
 		lines = append(lines, "  no answer: "+textout.EscapeControls(cmp.Or(y.Detail, string(y.Stop)))+"; see trestle explain "+string(y.ID))
 	}
-	var plan hud.Plan
+	var plan hud.FramePlan
 	if slices.Contains(a.show, showHUD) && json.Unmarshal(y.Plan, &plan) == nil {
 		var areas []string
 		for _, item := range plan.Items {
