@@ -3,7 +3,9 @@ package shell
 import (
 	"embed"
 	"encoding/json"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -26,6 +28,8 @@ type parsedCall struct {
 	deed  tool      // nil: it cannot be made out
 	wrong string    // why not, in a sentence for the model
 	key   string    // the same for the same act with the same arguments
+	// repaired is true when the model wrote name or arguments in another form.
+	repaired bool
 }
 
 // A tool is the typed form of an act: its fields are the arguments, and perform
@@ -170,24 +174,56 @@ func (c *ToolRegistry) blame(d *spaces.Denial, name string) {
 	}
 }
 
-func (c *ToolRegistry) find(name string) *toolSpec {
-	if name == "msg" { // the tag dialect's word (BLU-16)
-		name = "send_message"
-	}
-	i := slices.IndexFunc(c.specs, func(s toolSpec) bool { return s.name == name })
-	if i < 0 {
-		return nil
-	}
-	return &c.specs[i]
+// toolNames are other names that models give to tools. Names are compared by
+// [plainName].
+var toolNames = map[string]string{
+	"msg": "send_message", "say": "send_message", "send": "send_message", "message": "send_message", "sendtext": "send_message",
+	"reply": "send_message", "respond": "send_message", "answer": "send_message", "speak": "send_message", "post": "send_message",
+	"postmessage": "send_message", "sendmsg": "send_message", "replytomessage": "send_message",
+	"reacttomessage": "react", "addreaction": "react", "memorize": "remember", "savememory": "remember", "searchmessages": "search",
 }
 
-// read makes out an act.
+// find returns the tool that a name means: its own, also in other case and with other
+// separators, behind a prefix (functions.send_message) or before a number
+// (send_message:0).
+func (c *ToolRegistry) find(name string) *toolSpec {
+	if i := c.index(plainName(name)); i >= 0 {
+		return &c.specs[i]
+	}
+	name = strings.TrimRight(strings.TrimSpace(name), "():0123456789")
+	if i := strings.LastIndexAny(name, ".:/|>"); i >= 0 {
+		name = name[i+1:]
+	}
+	if i := c.index(plainName(name)); i >= 0 {
+		return &c.specs[i]
+	}
+	return nil
+}
+
+func (c *ToolRegistry) index(plain string) int {
+	if i := slices.IndexFunc(c.specs, func(s toolSpec) bool { return plainName(s.name) == plain }); i >= 0 {
+		return i
+	}
+	own, known := toolNames[plain]
+	return slices.IndexFunc(c.specs, func(s toolSpec) bool { return known && s.name == own })
+}
+
+// read makes out an act. Its name and arguments become those that the model was
+// offered, where they can be understood in one way.
 func (c *ToolRegistry) read(a ToolCall) parsedCall {
 	r := parsedCall{ToolCall: a, spec: c.find(a.Name)}
-	if r.spec != nil {
-		r.key = doneKey(r.spec, a.Args)
-		r.deed, r.wrong = r.spec.parse(a.Args)
+	if r.spec == nil {
+		return r
 	}
+	var args string
+	if args, r.repaired, r.wrong = r.spec.understand(a.Args); r.wrong == "" {
+		r.Args = args
+		r.deed, r.wrong = r.spec.parse(args)
+	}
+	if named := a.Name != r.spec.name; r.deed != nil {
+		r.Name, r.repaired = r.spec.name, r.repaired || named
+	}
+	r.key = doneKey(r.spec, r.Args)
 	return r
 }
 
@@ -200,8 +236,8 @@ func (c *ToolRegistry) readAll(acts []ToolCall) []parsedCall {
 	return all
 }
 
-// parse checks an act against its schema and returns its typed form, or what is
-// wrong with it, in a sentence for the model.
+// parse checks arguments against the schema and returns their typed form, or what is
+// wrong with them, in a sentence for the model.
 func (s *toolSpec) parse(args string) (d tool, wrong string) {
 	if strings.TrimSpace(args) == "" {
 		args = "{}"
@@ -218,4 +254,19 @@ func (s *toolSpec) parse(args string) (d tool, wrong string) {
 		return nil, "The arguments are not what this act takes."
 	}
 	return d, ""
+}
+
+// form returns how the tool is called, for a model that called it otherwise.
+func (s *toolSpec) form() string {
+	schema := s.check.Schema()
+	var members []string
+	for _, name := range schema.Required {
+		members = append(members, strconv.Quote(name)+": …")
+	}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		if !slices.Contains(schema.Required, name) {
+			members = append(members, strconv.Quote(name)+"?: …")
+		}
+	}
+	return s.name + " {" + strings.Join(members, ", ") + "}"
 }

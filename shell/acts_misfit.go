@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -49,6 +50,12 @@ func jsonKind(value any, want string) string {
 		return "string"
 	case bool:
 		return "boolean"
+	case json.Number:
+		f, err := v.Float64()
+		if err != nil {
+			return "number"
+		}
+		return jsonKind(f, want)
 	case float64:
 		if want == "integer" && v == float64(int64(v)) {
 			return want

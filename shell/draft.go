@@ -120,11 +120,7 @@ func (c *cycle) rehearsed(b partialCall, words string) (spaces.RoomEffect, bool)
 	if s := c.shell.catalogue.find(b.name); s == nil || s.name != "send_message" && s.name != "send_reply" {
 		return spaces.RoomEffect{}, false
 	}
-	text, err := json.Marshal(words)
-	if err != nil {
-		panic("shell: a text does not marshal: " + err.Error())
-	}
-	b.other["text"] = text
+	b.other["text"] = words
 	args, err := json.Marshal(b.other)
 	if err != nil {
 		return spaces.RoomEffect{}, false

@@ -2,6 +2,8 @@ package shell
 
 import (
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -12,8 +14,8 @@ import (
 // A partialCall is the first act of an answer that may still be coming.
 type partialCall struct {
 	name  string
-	text  string                     // what is there of the member of that name
-	other map[string]json.RawMessage // members that are whole
+	text  string         // what is there of the member of that name
+	other map[string]any // members that are whole
 }
 
 // begun returns the first act of an answer so far, and false as long as there is
@@ -41,76 +43,35 @@ func begunTag(text, nonce string) (b partialCall, ok bool) {
 	if len(acts) == 0 {
 		return b, false
 	}
-	b.name, b.other = acts[0].Name, map[string]json.RawMessage{}
-	if json.Unmarshal([]byte(acts[0].Args), &b.other) != nil || json.Unmarshal(b.other["text"], &b.text) != nil {
+	b.name, b.other = acts[0].Name, map[string]any{}
+	if json.Unmarshal([]byte(acts[0].Args), &b.other) != nil {
+		return b, false
+	}
+	if b.text, ok = b.other["text"].(string); !ok {
 		return b, false
 	}
 	delete(b.other, "text")
 	return b, true
 }
 
-// begunArgs reads arguments up to what is there of their text: for every beginning
-// of valid arguments the words are a beginning of theirs. It returns false when the
-// text has not begun, or cannot be read.
-func begunArgs(args string) (other map[string]json.RawMessage, words string, ok bool) {
-	d := json.NewDecoder(strings.NewReader(args))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+// begunArgs reads arguments up to what is there of their text, as [readArguments] will
+// read them whole: for every beginning of arguments the words are a beginning of
+// theirs. It returns false when the text has not begun, or cannot be read.
+func begunArgs(args string) (other map[string]any, words string, ok bool) {
+	start := strings.IndexByte(args, '{')
+	if start < 0 {
 		return nil, "", false
 	}
-	other = map[string]json.RawMessage{}
-	for d.More() {
-		t, err := d.Token()
-		name, isName := t.(string)
-		if err != nil || !isName {
-			return nil, "", false
-		}
-		if name == "text" {
-			rest, isText := strings.CutPrefix(strings.TrimLeft(args[d.InputOffset():], ": \t\r\n"), `"`)
-			words, read := begunString(rest)
-			return other, words, isText && read
-		}
-		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			return nil, "", false
-		}
-		other[name] = value
+	r := looseReader{text: args, at: start, member: func(name string) bool {
+		plain := plainName(name)
+		return plain != "text" && !slices.Contains(argumentNames["text"], plain)
+	}}
+	read, err := r.value(0)
+	other, ok = read.(map[string]any)
+	if r.space(); !ok || !errors.Is(err, errStopped) || quoteEnd(r.peek()) == 0 {
+		return nil, "", false
 	}
-	return nil, "", false
-}
-
-// begunString reads what is there of a JSON string behind its first quote.
-func begunString(s string) (words string, ok bool) {
-	end := 0
-scan:
-	for end < len(s) && s[end] != '"' {
-		n := 1
-		switch {
-		case strings.HasPrefix(s[end:], `\u`) && surrogate(s[end:]): // half a character, or two of them
-			n = len(`\ud83d\ude00`)
-		case strings.HasPrefix(s[end:], `\u`):
-			n = len(`\u0000`)
-		case s[end] == '\\':
-			n = len(`\n`)
-		case !utf8.FullRuneInString(s[end:]):
-			break scan
-		}
-		if end+n > len(s) {
-			break
-		}
-		end += n
-	}
-	err := json.Unmarshal([]byte(`"`+s[:end]+`"`), &words)
-	return words, err == nil
-}
-
-// surrogate reports whether an escape begins a pair of them, as far as it is there.
-func surrogate(escape string) bool {
-	const first = `\ud8`
-	n := min(len(escape), len(first))
-	if strings.EqualFold(escape[:n], first[:n]) {
-		return true
-	}
-	return n == len(first) && strings.EqualFold(escape[:3], first[:3]) && strings.ContainsRune("9aAbB", rune(escape[3]))
+	return other, r.quoted(), true
 }
 
 // sentences returns the beginning of a text that ends with a whole sentence or

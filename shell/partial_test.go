@@ -133,7 +133,7 @@ func TestTheFirstActOfAnAnswerIsReadAsItComes(t *testing.T) {
 		"what stands before":    {soFar: calls("send_message", `{"space":"s2","text":"hel`), act: "send_message", text: "hel"},
 		"words are none":        {soFar: calls("send_message", `{"text":["hel`)},
 		"only the first act":    {soFar: calls("note", `{"label":"x"}`, "send_message", `{"text":"hel`)},
-		"a line break as it is": {soFar: calls("send_message", "{\"text\":\"hel\nlo")},
+		"a line break as it is": {soFar: calls("send_message", "{\"text\":\"hel\nlo"), act: "send_message", text: "hel\nlo"},
 		"text beside the acts":  {soFar: llm.ModelResponse{Text: "hello"}},
 		"a tag":                 {llm.ModelResponse{Text: `I think. <msg k="N1" space="s2">Hi &lt; you`}, true, "send_message", "Hi < you"},
 		"half a tag":            {soFar: llm.ModelResponse{Text: `<msg k="N1" spa`}, tags: true},
@@ -145,7 +145,7 @@ func TestTheFirstActOfAnAnswerIsReadAsItComes(t *testing.T) {
 		if ok != (c.act != "") || ok && (b.name != c.act || b.text != c.text) {
 			t.Errorf("%s: begun = %+v, %v; want %s %q", name, b, ok, c.act, c.text)
 		}
-		if ok && strings.Contains(name, "before") != (string(b.other["space"]) == `"s2"`) && !c.tags {
+		if ok && strings.Contains(name, "before") != (b.other["space"] == "s2") && !c.tags {
 			t.Errorf("%s: the other members are %v", name, b.other)
 		}
 	}

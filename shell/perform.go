@@ -47,6 +47,9 @@ func (c *cycle) attempt(st *stepContext, a parsedCall) toolResult {
 	}
 	from := st.active
 	out := a.deed.perform(st)
+	if out.ok && a.repaired && out.body != nil {
+		out.body["note"] = "Understood as " + a.spec.form() + ": call it so."
+	}
 	if out.ok && st.active == from { // who goes elsewhere may come back
 		key := doneIn(from, a.key)
 		c.done[key] = true
@@ -68,7 +71,7 @@ func (c *cycle) admit(st *stepContext, a parsedCall) (denied toolResult, ok bool
 	case !c.wake.Cycle.Authority.May(s.risk):
 		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
 	case a.wrong != "":
-		return st.deny("bad_arguments", a.wrong, "Ask again with the arguments the act is described with."), false
+		return st.deny("bad_arguments", a.wrong, "Call it like this: "+a.spec.form()+"."), false
 	case c.done[doneIn(st.active, a.key)]:
 		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest."), false
 	case slices.Contains(lookups, s.name) && c.settings.GreetPlainly && c.greeted():
