@@ -1,12 +1,14 @@
-package console
+package web
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -23,7 +25,7 @@ type uplinksPage struct {
 	Ticks    []tick
 	Height   int
 	Spans    []spanRow
-	Stood    []LineSpan // what Lines draws
+	Stood    []console.LineSpan // what Lines draws
 	Shown    int
 	More     bool // there are more than Shown
 }
@@ -71,7 +73,7 @@ var windows = []struct {
 	long time.Duration
 }{{"1h", time.Hour}, {"6h", 6 * time.Hour}, {"24h", 24 * time.Hour}, {"7d", 7 * 24 * time.Hour}}
 
-func (c *Console) pageUplinks(r *http.Request) (view, error) {
+func (site *Site) pageConnections(r *http.Request) (view, error) {
 	now := time.Now()
 	p := &uplinksPage{pageLayout: pageLayout{Title: "Uplinks", Terminal: "trestle status"}, To: now, From: now.Add(-24 * time.Hour)}
 	q := r.URL.Query()
@@ -90,7 +92,7 @@ func (c *Console) pageUplinks(r *http.Request) (view, error) {
 		}
 		p.Windows = append(p.Windows, window{x.name, "/uplinks?window=" + x.name + param("space", q.Get("space")), here})
 	}
-	found, err := c.Record.Connections(r.Context(), p.From, p.To, maxSpans+1)
+	found, err := site.Store.Connections(r.Context(), p.From, p.To, maxSpans+1)
 	if err != nil {
 		return nil, err
 	}
@@ -98,25 +100,18 @@ func (c *Console) pageUplinks(r *http.Request) (view, error) {
 		found = found[:maxSpans]
 	}
 	p.Shown = len(found)
-	stood, err := c.Record.Lines(r.Context(), p.From, p.To, maxSpans)
+	stood, err := site.Store.Lines(r.Context(), p.From, p.To, maxSpans)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.refreshNames(r); err != nil {
+	if err := site.names.refresh(r.Context()); err != nil {
 		return nil, err
 	}
-	p.draw(only(found, spaces.SpaceID(q.Get("space"))), now, c.spaceName)
+	p.draw(only(found, spaces.SpaceID(q.Get("space"))), now, site.names.ofSpace)
 	p.drawLines(stood, now)
 	p.Height += 24
 	p.tick()
 	return p, nil
-}
-
-func param(name, value string) string {
-	if value == "" {
-		return ""
-	}
-	return "&" + name + "=" + value
 }
 
 // only keeps the spans of one space; of all when none is named.
@@ -198,7 +193,7 @@ func (p *uplinksPage) gap(i int, before, after spaces.ConnectionSpan, missed int
 	if long < time.Second && missed == 0 {
 		return
 	}
-	what := span(long) + " away"
+	what := console.Span(long) + " away"
 	if missed > 0 {
 		what += ", " + textformat.CountNoun(int(missed), "event")
 	}
@@ -229,11 +224,63 @@ func (p *uplinksPage) tick() {
 	}
 }
 
-func clock(t time.Time) string { return t.UTC().Format("Jan 2 15:04:05") }
+const (
+	// freshLine is the age up to which the last observation of a line counts as its present state.
+	freshLine = 2 * time.Minute
+	// linesBelow is the room between the rows of minds and those of accounts.
+	linesBelow = 10
+)
 
-func minTime(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
+// drawLines lays out how accounts stood, one row an account, by name, below the
+// rows of minds. Where nothing is drawn, no process served the account.
+func (p *uplinksPage) drawLines(stood []console.LineSpan, now time.Time) {
+	rows := map[string]*uplinkRow{}
+	for i, s := range stood {
+		if rows[s.Line] == nil {
+			rows[s.Line] = &uplinkRow{Name: s.Line}
+		}
+		if s.Newest && now.Sub(s.To) < freshLine {
+			stood[i].To = now
+		}
 	}
-	return b
+	if len(rows) == 0 {
+		return
+	}
+	for i, name := range slices.Sorted(maps.Keys(rows)) {
+		rows[name].Text = p.Height + linesBelow + 20 + i*rowHeight + 10
+	}
+	for _, s := range stood {
+		p.bar(rows[s.Line], barClass(s, now), barTitle(s, now), "", s.From, s.To)
+	}
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		p.Lines = append(p.Lines, *rows[name])
+	}
+	p.Stood = stood
+	p.Height += linesBelow + len(rows)*rowHeight
+}
+
+// barClass is how a span of a line is drawn: connected, trying, or in need of
+// a person.
+func barClass(s console.LineSpan, now time.Time) string {
+	switch {
+	case s.State == "connected" && s.To.Equal(now):
+		return "open"
+	case s.State == "connected":
+		return "span"
+	case s.State == "connecting" || s.State == "degraded":
+		return "retry"
+	}
+	return "stopped"
+}
+
+func barTitle(s console.LineSpan, now time.Time) string {
+	until := " to " + clock(s.To)
+	if s.To.Equal(now) {
+		until = " until now"
+	}
+	title := fmt.Sprintf("%s %s%s, %s", s.State, clock(s.From), until, console.Span(s.To.Sub(s.From)))
+	if s.Reason != "" {
+		title += ": " + console.ClipLine(console.Plain(s.Reason), 300)
+	}
+	return title
 }

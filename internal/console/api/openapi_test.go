@@ -1,4 +1,4 @@
-package console
+package api
 
 import (
 	"bytes"
@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+var update = flag.Bool("update", false, "rewrite the golden file")
 
 // An operation is what openapi.json says about one route.
 type operation struct {
@@ -32,8 +33,8 @@ var paging = []string{"before: the word next of the page before", "limit: how ma
 // operations are the documented routes. A route of the API that is not here, or
 // an entry without a route, fails the test.
 var operations = map[string]operation{
-	"GET /health":           {summary: "One word to anybody: starting (503), healthy or degraded. The whole of it to those who hold a token or a session.", gives: Health{}},
-	"GET /health/bootstrap": {summary: "What became of the start, stage by stage.", gives: Boot{}},
+	"GET /health":           {summary: "One word to anybody: starting (503), healthy or degraded. The whole of it to those who hold a token or a session.", gives: console.Health{}},
+	"GET /health/bootstrap": {summary: "What became of the start, stage by stage.", gives: console.Boot{}},
 	"GET /events": {
 		summary: "Live events as they happen, as server-sent events: `id:` and `data:` with one event. A reader that comes back with Last-Event-ID, or from, goes on where it stood; what is kept no more comes as one event of type skipped.",
 		query:   []string{"from: the id of the event that was seen last", "type: types, with commas between them", "mind: agent/circle", "space: a space's id", "run: a run's id"}, gives: pubsub.LiveEvent{}, stream: true,
@@ -41,23 +42,23 @@ var operations = map[string]operation{
 	"GET /api/openapi.json": {summary: "This description.", gives: map[string]any{}},
 	"GET /api/status":       {summary: "How everything stands: health, the four lights, and the record in numbers.", gives: statusAnswer{}},
 	"GET /api/spaces":       {summary: "Every space.", gives: spacesAnswer{}},
-	"GET /api/spaces/{id}":  {summary: "One space with a page of its log, newest first: what each mind made of every event, and why.", query: paging[:2], gives: spaceAnswer{}},
+	"GET /api/spaces/{id}":  {summary: "One space with a page of its log, newest first: what each mind made of every event, and why.", query: paging[:2], gives: SpaceAnswer{}},
 	"GET /api/minds":        {summary: "Every mind with its newest run.", gives: mindsAnswer{}},
 	"GET /api/memory/{agent}/{circle...}": {
 		summary: "What a mind has of its own: a page of its memories, newest first, with their sources and who may learn them; with the first page goals, plans, notes and summaries.",
 		query:   append([]string{"words: all of which must be in the memory", "reader: only what this one may learn, an id or a part of a name"}, paging[:2]...), gives: MemoryAnswer{},
 	},
-	"DELETE /api/memory/{agent}/{circle...}": {summary: "Has a mind forget a memory, timer or plan.", query: []string{"id: of the memory, timer or plan"}, gives: nothing{}},
+	"DELETE /api/memory/{agent}/{circle...}": {summary: "Has a mind forget a memory, timer or plan.", query: []string{"id: of the memory, timer or plan"}, gives: console.Nothing{}},
 	"PATCH /api/memory/{agent}/{circle...}": {
-		summary: "Puts a fact in place of a memory's, which keeps its sources and who may learn it.", query: []string{"id: of the memory"}, takes: MemoryEdit{}, gives: nothing{},
+		summary: "Puts a fact in place of a memory's, which keeps its sources and who may learn it.", query: []string{"id: of the memory"}, takes: MemoryEdit{}, gives: console.Nothing{},
 	},
-	"GET /api/runs":                {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: runsAnswer{}},
+	"GET /api/runs":                {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: RunsAnswer{}},
 	"GET /api/runs/{id}":           {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: RunAnswer{}},
 	"GET /api/runs/{id}/steps/{n}": {summary: "What the model was shown in one step, message by message.", gives: FrameAnswer{}},
 	"POST /api/runs/{id}/cancel":   {summary: "Ends a run where it stands, with the stop reason human_cancelled. 409 when it is not under way.", gives: cancelAnswer{}},
 	"GET /api/tools":               {summary: "The acts that agents may ask for, with tier and risk, and the versions of them that runs were offered.", query: []string{"version: its name or the unique beginning of it; the acts of now when absent"}, gives: ToolsAnswer{}},
 	"GET /api/tools/diff":          {summary: "How one version of the acts differs from another.", query: []string{"from: the name of a version or the unique beginning of it", "to: the same; the acts of now when absent"}, gives: ToolsDiff{}},
-	"GET /api/denials":             {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: denialsAnswer{}},
+	"GET /api/denials":             {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: DenialsAnswer{}},
 	"GET /api/search":              {summary: "Messages by their words, newest first: edited ones with their last words, deleted ones never. The newest 20,000 messages are looked through.", query: append([]string{"q: words, all of which must be there", "space: only in this space"}, paging[1:]...), gives: searchAnswer{}},
 	"GET /api/answers/{command}":   {summary: "What a reading command of the program answers there with -o json, as docs/commands.md has it: status, adapters, problems, jobs, hud, events, config show. Its arguments are parameters.", gives: map[string]any{}},
 	"GET /api/problems":            {summary: "Open problems, worst first.", gives: problemsAnswer{}},
@@ -67,31 +68,31 @@ var operations = map[string]operation{
 	"GET /api/config":              {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},
 	"GET /api/config/schema":       {summary: "The JSON schema of the configuration.", gives: map[string]any{}},
 	"GET /api/pairings":            {summary: "Who waits to be let in. Their codes are not told.", gives: pairingsAnswer{}},
-	"GET /api/tokens":              {summary: "The tokens; their secrets are nowhere.", gives: TokensAnswer{}},
-	"POST /api/tokens":             {summary: "Makes a token and tells its secret, this once. On the control socket alone.", takes: TokenRequest{}, gives: NewToken{}},
-	"DELETE /api/tokens/{id}":      {summary: "Ends a token and the sessions it opened, at once. On the control socket alone.", gives: nothing{}},
-	"POST /api/links":              {summary: "Makes a link that opens one browser, once, for ten minutes. On the control socket alone.", gives: NewLink{}},
+	"GET /api/tokens":              {summary: "The tokens; their secrets are nowhere.", gives: console.TokensAnswer{}},
+	"POST /api/tokens":             {summary: "Makes a token and tells its secret, this once. On the control socket alone.", takes: console.TokenRequest{}, gives: console.NewToken{}},
+	"DELETE /api/tokens/{id}":      {summary: "Ends a token and the sessions it opened, at once. On the control socket alone.", gives: console.Nothing{}},
+	"POST /api/links":              {summary: "Makes a link that opens one browser, once, for ten minutes. On the control socket alone.", gives: console.NewLink{}},
 }
 
 // ECOSYSTEM 3.1, PRD-6.1-A3: the description is that of the routes and structs.
 func TestOpenAPIIsThatOfTheRoutesAndStructs(t *testing.T) {
 	paths, seen := map[string]map[string]any{}, 0
 	schemas := &schemaSet{defs: map[string]any{}}
-	for _, r := range (&Console{}).routes() {
-		method, path, _ := strings.Cut(strings.ReplaceAll(r.pattern, "...", ""), " ")
+	for _, r := range console.New(console.Options{}, nil, New(console.Options{}).Routes()).Routes() {
+		method, path, _ := strings.Cut(strings.ReplaceAll(r.Pattern, "...", ""), " ")
 		if path != "/events" && !strings.HasPrefix(path, "/health") && !strings.HasPrefix(path, "/api/") {
 			continue
 		}
-		op, ok := operations[r.pattern]
+		op, ok := operations[r.Pattern]
 		if !ok {
-			t.Errorf("%s is not described", r.pattern)
+			t.Errorf("%s is not described", r.Pattern)
 			continue
 		}
 		seen++
 		if paths[path] == nil {
 			paths[path] = map[string]any{}
 		}
-		paths[path][strings.ToLower(method)] = op.describe(path, r.allow, schemas)
+		paths[path][strings.ToLower(method)] = op.describe(path, r.Access, schemas)
 	}
 	if seen != len(operations) {
 		t.Errorf("%d operations are described, %d are routes", len(operations), seen)
@@ -120,7 +121,7 @@ func marshal(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func (op operation) describe(path string, who allow, s *schemaSet) map[string]any {
+func (op operation) describe(path string, who console.RouteAccess, s *schemaSet) map[string]any {
 	var params []any
 	for part := range strings.SplitSeq(path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
@@ -139,7 +140,7 @@ func (op operation) describe(path string, who allow, s *schemaSet) map[string]an
 		"summary": op.summary,
 		"responses": map[string]any{
 			"200":     map[string]any{"description": "the answer", "content": map[string]any{kind: map[string]any{"schema": s.of(reflect.TypeOf(op.gives))}}},
-			"default": map[string]any{"description": "why not", "content": map[string]any{"application/json": map[string]any{"schema": s.of(reflect.TypeFor[ErrorAnswer]())}}},
+			"default": map[string]any{"description": "why not", "content": map[string]any{"application/json": map[string]any{"schema": s.of(reflect.TypeFor[console.ErrorAnswer]())}}},
 		},
 	}
 	if params != nil {
@@ -149,11 +150,11 @@ func (op operation) describe(path string, who allow, s *schemaSet) map[string]an
 		d["requestBody"] = map[string]any{"required": true, "content": map[string]any{"application/json": map[string]any{"schema": s.of(reflect.TypeOf(op.takes))}}}
 	}
 	switch who {
-	case holder:
+	case console.ForCredential:
 		d["security"] = []any{map[string]any{"token": []string{}}, map[string]any{"session": []string{}}}
-	case owner:
+	case console.ForOwner:
 		d["description"] = "Not served over the network."
-	case anyone, undeclared:
+	case console.ForAnyone:
 		d["security"] = []any{}
 	}
 	return d

@@ -11,10 +11,10 @@ import (
 
 // A LiveEventSource tells as live events what the record learns of connections and
 // deliveries: span_opened, span_closed, delivery_sent and delivery_failed
-// (PRD-6.2-2). It reads what is committed, so that nothing is told that did not
+//. It reads what is committed, so that nothing is told that did not
 // happen and nothing twice.
 type LiveEventSource struct {
-	Record ActivityReader
+	Reader ActivityReader
 	Bus    pubsub.EventPublisher
 	Logger *slog.Logger
 	// Every is how often it looks. Default: 500 ms.
@@ -51,7 +51,7 @@ func (n *LiveEventSource) Run(ctx context.Context) error {
 // tell tells what has happened behind a place and returns the place it came to.
 func (n *LiveEventSource) tell(ctx context.Context, at int64) (int64, error) {
 	for {
-		events, next, err := n.Record.Happened(ctx, at, narrated)
+		events, next, err := n.Reader.Happened(ctx, at, narrated)
 		if err != nil {
 			return at, err
 		}

@@ -10,40 +10,76 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
+// A LineSpan is a time during which the line of an account stood in one way.
+type LineSpan struct {
+	Line    string // its entry in the configuration
+	Account string // empty while it is not known who we are there
+	State   string // connecting, connected, degraded, misconfigured, conflict
+	Reason  string
+	From    time.Time
+	To      time.Time // when it was last seen, or the next one began
+	Newest  bool      // of its line
+}
+
+// An Account is one account as the record knows it.
+type Account struct {
+	Account string    `json:"account"`
+	Heard   time.Time `json:"heard"`   // when something was last recorded; zero if never
+	Said    time.Time `json:"said"`    // when something was last sent; zero if never
+	Waiting int       `json:"waiting"` // to be sent
+	Unknown int       `json:"unknown"` // that may have arrived
+}
+
 // ErrUnknown is returned when nothing in the record has the name asked for.
 var ErrUnknown = errors.New("not in the record")
 
 // Store is what an operator can see of the record. It works beside a running
 // process and without one. Every list is bounded by its limit and newest first
-// unless it says otherwise; its caller owns it. Nothing counts over a log.
+// unless its comment differs; its caller owns it. Nothing counts over a log.
 type Store interface {
-	Rooms
-	Runs
-	Minds
-	Memories
-	// Lines returns how the lines of accounts stood at some time between the two, in
-	// the order in which they came to stand so.
-	Lines(ctx context.Context, from, to time.Time, limit int) ([]LineSpan, error)
+	RoomReader
+	RunReader
+	MindReader
+	MemoryReader
+	ConnectionReader
+	NameReader
+	ToolReader
 	// Tally counts what is under way, and what was spent since the day began.
 	Tally(ctx context.Context, day time.Time) (Totals, error)
+	// Said returns messages whose present words have all of the wanted ones, newest
+	// first: one that was edited with its last words, and none that was deleted. It
+	// looks through the newest messages alone, at most [MaxSearched] of them.
+	Said(ctx context.Context, f MessageQuery) ([]spaces.Event, error)
+}
+
+// ConnectionReader reads when accounts and agents were connected.
+type ConnectionReader interface {
+	// Lines returns how the lines of accounts stood at some time between the two, ordered by
+	// the time at which they entered that state.
+	Lines(ctx context.Context, from, to time.Time, limit int) ([]LineSpan, error)
+	// Connections returns the connection spans that were open at some time between
+	// the two, in the order in which they opened.
+	Connections(ctx context.Context, from, to time.Time, limit int) ([]spaces.ConnectionSpan, error)
+}
+
+// NameReader reads the names of rooms and of people.
+type NameReader interface {
+	// RoomNames returns how every room is called.
+	RoomNames(ctx context.Context) (map[spaces.SpaceID]string, error)
 	// Names returns who the ids are; unknown ones are absent.
 	Names(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error)
 	// People returns members whose name or handle begins with the word, by name,
 	// once for each space they are in.
 	People(ctx context.Context, word string, limit int) ([]MemberInfo, error)
+}
+
+// ToolReader reads which tools were offered, and which calls were refused.
+type ToolReader interface {
 	// Denials returns what was refused.
 	Denials(ctx context.Context, f DenialFilter) ([]Denial, error)
 	// Manifests returns the versions of the acts that runs were offered whose names
 	// begin so, the last used first.
 	Manifests(ctx context.Context, beginning string, limit int) ([]Manifest, error)
-	// Because returns the chain of causes of a run: the event that woke it, what led
-	// to that, and so on to the root. It is empty for a run that no event woke, and
-	// ends early after [MaxChain] events.
-	Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error)
-	// Said returns messages whose present words have all of the wanted ones, newest
-	// first: one that was edited with its last words, and none that was deleted. It
-	// looks through the newest messages alone, at most [MaxSearched] of them.
-	Said(ctx context.Context, f MessageQuery) ([]spaces.Event, error)
 }
 
 // The bounds of what is followed and looked through.
@@ -67,15 +103,21 @@ type Cursor struct {
 	ID string    // tells rows of one moment apart
 }
 
-// Rooms is what was said where, and who was connected to it.
-type Rooms interface {
+// String writes a cursor for an address.
+func (c Cursor) String() string {
+	if c.At.IsZero() {
+		return "0." + c.ID
+	}
+	return FormatInt(c.At.UnixMilli()) + "." + c.ID
+}
+
+// RoomReader reads the rooms and their logs.
+type RoomReader interface {
 	// Rooms returns every room, oldest first.
 	Rooms(ctx context.Context) ([]Room, error)
 	// LatestRooms returns the rooms behind a row, those first in which something
 	// was recorded last. A row's cursor is its last time with its id.
 	LatestRooms(ctx context.Context, behind Cursor, limit int) ([]Room, error)
-	// RoomNames returns how every room is called.
-	RoomNames(ctx context.Context) (map[spaces.SpaceID]string, error)
 	// Room returns one room with its members, or [ErrUnknown].
 	Room(ctx context.Context, id spaces.SpaceID) (Room, []spaces.SpaceMember, error)
 	// Recent returns the newest events of every room, or of one, in the order in
@@ -84,9 +126,6 @@ type Rooms interface {
 	// Log returns the events of a room before a seq with what became of each; 0
 	// is from the end.
 	Log(ctx context.Context, room spaces.SpaceID, before int64, limit int) ([]LogLine, error)
-	// Connections returns the connection spans that were open at some time between
-	// the two, in the order in which they opened.
-	Connections(ctx context.Context, from, to time.Time, limit int) ([]spaces.ConnectionSpan, error)
 }
 
 // ActivityReader is what a narrator reads.
@@ -102,8 +141,8 @@ type MemberInfo struct {
 	Space spaces.SpaceID
 }
 
-// Runs is what the agents did.
-type Runs interface {
+// RunReader reads what the agents did.
+type RunReader interface {
 	// Runs returns cycles that match the filter. Before one that is not known is
 	// [ErrUnknown].
 	Runs(ctx context.Context, f Filter) ([]spaces.Cycle, error)
@@ -112,10 +151,14 @@ type Runs interface {
 	Run(ctx context.Context, id string) (Run, error)
 	// Frame returns what the model was shown in a step, or [ErrUnknown].
 	Frame(ctx context.Context, run spaces.CycleID, step int) (Frame, error)
+	// Because returns the chain of causes of a run: the event that woke it, what led
+	// to that, and so on to the root. It is empty for a run that no event woke, and
+	// ends early after [MaxChain] events.
+	Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error)
 }
 
-// Minds is who thinks.
-type Minds interface {
+// MindReader reads the minds and what they were shown.
+type MindReader interface {
 	// Minds returns every mind with its newest cycle, by name.
 	Minds(ctx context.Context, day time.Time) ([]Mind, error)
 	// LatestMinds returns the minds behind a row, those first that ran last. A
@@ -126,16 +169,16 @@ type Minds interface {
 	Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.TranscriptTurn, error)
 }
 
-// Memories is what minds have of their own accord, as it may be shown: without
-// words that were deleted since.
-type Memories interface {
+// MemoryReader reads what minds keep, as it may be shown: without words that were
+// deleted since.
+type MemoryReader interface {
 	// Memory returns what a mind has. One that is not in the record has nothing.
 	Memory(ctx context.Context, m spaces.Mind) (Memory, error)
 	// Told returns what a mind was told: the events of these ids, in their order,
 	// without those that are unknown.
 	Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) ([]spaces.Event, error)
 	// Maker returns the run that kept something in the mind's inner log; empty when
-	// nobody can tell.
+	// it is unknown.
 	Maker(ctx context.Context, m spaces.Mind, kept spaces.EventID) (spaces.CycleID, error)
 }
 
@@ -146,11 +189,17 @@ type Memory struct {
 	Digests []spaces.CycleSummary // of its old cycles, in their order
 }
 
-// Process is what the console asks of the running program and tells it to do.
+// Process is the running program as the console reads and steers it.
 type Process interface {
-	// Health says the state of everything now.
+	ProcessState
+	ProcessControl
+}
+
+// ProcessState reads the state of the running program.
+type ProcessState interface {
+	// Health returns the state of everything now.
 	Health() Health
-	// Boot says what became of the start.
+	// Boot returns the stages of the start with their results.
 	Boot() Boot
 	// Problems returns the problems that are open, worst first.
 	Problems(ctx context.Context) ([]Problem, error)
@@ -158,7 +207,11 @@ type Process interface {
 	Adapters() []Adapter
 	// Pairings returns who waits to be let in.
 	Pairings(ctx context.Context) ([]Pairing, error)
-	// Cancel ends a run where it stands, with the stop reason human_cancelled. It
+}
+
+// ProcessControl has the running program do what an operator asks for.
+type ProcessControl interface {
+	// Cancel ends a run at once, with the stop reason human_cancelled. It
 	// reports whether it was under way.
 	Cancel(ctx context.Context, run spaces.CycleID) (bool, error)
 	// Forget has a mind forget the memory, timer or plan of that id, and reports
@@ -269,7 +322,7 @@ type Run struct {
 	Turns   []spaces.TranscriptTurn `json:"turns"`
 	Inner   []spaces.Event          `json:"inner"` // what it wrote into the inner log
 	Actions []spaces.Action         `json:"actions"`
-	Lost    []spaces.MessageRef     `json:"lost"`  // chats in which the beginning of an answer may stand, and nobody can tell
+	Lost    []spaces.MessageRef     `json:"lost"`  // chats in which the beginning of an answer may still be visible
 	Waits   []spaces.PendingWait    `json:"waits"` // those that ended for it, and what it waits or waited for itself
 }
 
@@ -333,4 +386,11 @@ type SettingRow struct {
 	Path   string `json:"path"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"`
+}
+
+// A Manifest is a version of the acts with the time of its use. Its acts are nil
+// where an older program left its name alone.
+type Manifest struct {
+	spaces.ToolManifest
+	First, Last time.Time // when runs that were offered it ended; the last is noted once an hour
 }

@@ -1,4 +1,4 @@
-package console
+package web
 
 import (
 	"encoding/json"
@@ -6,46 +6,14 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-type mindsPage struct {
-	pageLayout
-	Minds []mindRow
-	Older string
-}
-
-func (c *Console) pageMinds(r *http.Request) (view, error) {
-	minds, older, err := c.latestMinds(r, rowsOfPage)
-	return &mindsPage{pageLayout{Title: "Minds", Terminal: "trestle status --all"}, minds, older}, err
-}
-
-type mindPage struct {
-	pageLayout
-	Mind     string
-	Keyframe *spaces.Keyframe
-	Runs     runsAnswer
-}
-
-func (c *Console) pageMind(r *http.Request) (view, error) {
-	m, err := mindOf(r)
-	if err != nil {
-		return nil, err
-	}
-	p := &mindPage{pageLayout: pageLayout{Title: m.String(), Terminal: "trestle hud " + m.String()}, Mind: m.String()}
-	if p.Keyframe, _, err = c.Record.Turns(r.Context(), m, 1); err != nil {
-		return nil, err
-	}
-	p.Runs, err = c.runs(r, Filter{Agent: m.Agent, Circle: m.Circle, Before: spaces.CycleID(r.URL.Query().Get("before")), Limit: pageSize})
-	if err == nil && p.Keyframe == nil && len(p.Runs.Runs) == 0 {
-		err = ErrUnknown
-	}
-	return p, err
-}
-
 type framePage struct {
 	pageLayout
-	Frame      FrameAnswer
+	Frame      api.FrameAnswer
 	Phase      spaces.Phase
 	Verdict    string
 	Drift      string // how far the estimate was off
@@ -80,7 +48,7 @@ type planItem struct {
 
 // A shownMessage is one message of a frame on its page.
 type shownMessage struct {
-	Message
+	console.Message
 	Same  bool
 	Fold  bool // it is long and no news
 	Bytes int64
@@ -97,15 +65,15 @@ type areaBar struct {
 	Title string
 }
 
-func (c *Console) pageFrame(r *http.Request) (view, error) {
-	f, err := c.frame(r)
+func (site runPages) pageFrame(r *http.Request) (view, error) {
+	f, err := site.api.Runs.ReadFrame(r)
 	if err != nil {
 		return nil, err
 	}
 	p := &framePage{
 		pageLayout: pageLayout{Title: fmt.Sprintf("Frame %d of %s", f.Step.N, f.Run.Mind), Terminal: "trestle hud " + f.Run.Mind.String()},
-		Frame:      frameAnswerOf(f), Phase: f.Step.Phase, Verdict: verdictOn(f), Plan: planOf(f.Step.Frame),
-		Prev: f.Before.path(), Next: f.After.path(),
+		Frame:      api.FrameAnswerOf(f), Phase: f.Step.Phase, Verdict: verdictOn(f), Plan: planOf(f.Step.Frame),
+		Prev: stepPath(f.Before), Next: stepPath(f.After),
 	}
 	if f.Keyframe != nil {
 		p.Keyframe = planOf(f.Keyframe.Plan)
@@ -113,9 +81,9 @@ func (c *Console) pageFrame(r *http.Request) (view, error) {
 	if a := p.Frame; a.Reported > 0 && a.Estimate > 0 {
 		p.Drift = fmt.Sprintf("%+.1f %% of the estimate", float64(a.Reported-a.Estimate)*100/float64(a.Estimate))
 	}
-	var before []Message
+	var before []console.Message
 	if f.Before.Run != "" {
-		last, err := c.Record.Frame(r.Context(), f.Before.Run, f.Before.Step)
+		last, err := site.Store.Frame(r.Context(), f.Before.Run, f.Before.Step)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +97,7 @@ func (c *Console) pageFrame(r *http.Request) (view, error) {
 
 // lay puts the messages on the page, each marked when the frame before began
 // with the same.
-func (p *framePage) lay(now, before []Message) {
+func (p *framePage) lay(now, before []console.Message) {
 	same := true
 	for i, m := range now {
 		same = same && i < len(before) && alike(m, before[i])
@@ -139,13 +107,13 @@ func (p *framePage) lay(now, before []Message) {
 			p.Same++
 		}
 		if over := len(m.Text) - maxShown; over > 0 {
-			s.Text, s.Cut = m.Text[:maxShown], Size(int64(over))
+			s.Text, s.Cut = m.Text[:maxShown], console.Size(int64(over))
 		}
 		p.Messages = append(p.Messages, s)
 	}
 }
 
-func alike(a, b Message) bool {
+func alike(a, b console.Message) bool {
 	return a.Role == b.Role && a.Text == b.Text && a.CallID == b.CallID && slices.Equal(a.Calls, b.Calls)
 }
 
@@ -160,7 +128,7 @@ func (p *framePage) bars() {
 	add := func(area, title string, tokens int) {
 		w := tokens * 1000 / whole
 		if tokens > 0 {
-			p.Bar = append(p.Bar, areaBar{area, x, max(w, 1), fmt.Sprintf("%s: %s tokens", title, narrowThousands(tokens))})
+			p.Bar = append(p.Bar, areaBar{area, x, max(w, 1), fmt.Sprintf("%s: %s tokens", title, console.NarrowThousands(tokens))})
 			p.Areas = append(p.Areas, area)
 		}
 		x += w
@@ -173,11 +141,11 @@ func (p *framePage) bars() {
 		}
 		add(area, area, item.Tokens)
 	}
-	p.BarEnd = narrowThousands(whole)
+	p.BarEnd = console.NarrowThousands(whole)
 }
 
-// path is where the page of the step is; empty for none.
-func (p StepRef) path() string {
+// stepPath is where the page of the step is; empty for none.
+func stepPath(p console.StepRef) string {
 	if p.Run == "" {
 		return ""
 	}
@@ -193,8 +161,8 @@ func planOf(stored []byte) *framePlan {
 	return &plan
 }
 
-// verdictOn says how true the page is.
-func verdictOn(f Frame) string {
+// verdictOn returns how exact the page is.
+func verdictOn(f console.Frame) string {
 	switch {
 	case f.Step.Expired:
 		return "What this frame was made of is not kept any more (retention.frames); its sizes are."
