@@ -33,6 +33,7 @@ func TestCommonMarkBecomesDiscordsMarkdown(t *testing.T) {
 		{"`` a`b ``", "``a`b``"},
 		{"`` `a` ``", "`` `a` ``"},
 		{"**bold *both* bold**", "**bold *both* bold**"},
+		{"边界：**社区显示：**第一。含**「重点」**内容。~~旧。~~新", "边界：**社区显示：**第一。含**「重点」**内容。~~旧。~~新"},
 	} {
 		if got := d.split(test.md, maxUnits); len(got) != 1 || got[0] != test.want {
 			t.Errorf("%q\n got %q\nwant %q", test.md, got, test.want)

@@ -45,7 +45,7 @@ func New(o Options) *MarkdownReader {
 		o.Reach = func(address string) (string, LinkPolicy) { return address, Shown }
 	}
 	return &MarkdownReader{options: o, parser: goldmark.New(
-		goldmark.WithExtensions(extension.Strikethrough, extension.Table, spoilers{}),
+		goldmark.WithExtensions(extension.Table, emphases, strikethroughs, spoilers),
 	).Parser()}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
 	"pgregory.net/rapid"
 
 	"github.com/trestle-bridge/trestle/adapters/emoji"
@@ -159,4 +161,23 @@ func FuzzFrame(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Slack reads standard Markdown by the letter of CommonMark, where emphasis beside the
+// punctuation of languages without spaces is none.
+func TestEmphasisBesideWidePunctuationIsReadByTheLetter(t *testing.T) {
+	strict := goldmark.New(goldmark.WithExtensions(extension.Strikethrough))
+	for md, want := range map[string]string{
+		"- 边界：**社区显示：**第一。含**「重点」**内容。":        "<li>边界：<strong>社区显示：</strong>第一。含<strong>「重点」</strong>内容。</li>",
+		"# 标题\n\n价格~~一百，~~现在*（旧价）*五十":          "<p>价格<del>一百，</del>现在<em>（旧价）</em>五十</p>",
+		"- ***「都」***是**[文档](https://a.b/c)**和": `<li><em><strong>「都」</strong></em>是<strong><a href="https://a.b/c">文档</a></strong>和</li>`,
+		"- 他说**“你好”**就走":                       "<li>他说<strong>“你好”</strong>就走</li>",
+	} {
+		form, text := formNamed(new(Client).Split(md)[0])
+		var html strings.Builder
+		testutil.OK(t, strict.Convert([]byte(text), &html))
+		if got := strings.ReplaceAll(html.String(), joiner, ""); form != "markdown" || !strings.Contains(got, want) {
+			t.Errorf("%q is sent as %s %q, which shows %q, want %q", md, form, text, got, want)
+		}
+	}
 }

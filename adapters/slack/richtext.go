@@ -2,7 +2,9 @@ package slack
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
@@ -64,8 +66,62 @@ var escapeMrkdwn = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").R
 
 // writeMarkdown returns a stretch of t as standard Markdown.
 func writeMarkdown(t *markup.StyledText, from, to int) string {
-	words, spans := within(t, from, to)
-	return neutral(rich.CommonMark(words, spans))
+	return neutral(rich.CommonMark(joined(within(t, from, to))))
+}
+
+// joined returns words with an invisible joiner where an emphasis begins or ends with
+// punctuation beside a letter, such as the full-width colon of **标题：**正文: by the
+// letter of CommonMark such signs are no emphasis but words. The joiner is inside the
+// emphasis, and outside the links and code that it begins or ends with.
+func joined(words string, spans []markup.TextSpan) (string, []markup.TextSpan) {
+	begins, ends := edges(words, spans)
+	var b strings.Builder
+	place := make([]int, len(words)+1) // where a byte is, behind the joiner before it
+	for i := range len(words) + 1 {
+		if (begins[i] == nil) != (ends[i] == nil) {
+			b.WriteString(joiner)
+		}
+		if place[i] = b.Len(); i < len(words) {
+			b.WriteByte(words[i])
+		}
+	}
+	out := slices.Clone(spans)
+	for i, s := range out {
+		out[i].From, out[i].To = place[s.From], place[s.To]
+		if by := begins[s.From]; by != nil && ends[s.From] == nil && i <= *by {
+			out[i].From -= len(joiner)
+		}
+		if by := ends[s.To]; begins[s.To] != nil && by == nil || by != nil && begins[s.To] == nil && i > *by {
+			out[i].To -= len(joiner)
+		}
+	}
+	return b.String(), out
+}
+
+// edges returns where an emphasis begins behind a letter, and ends before one, with
+// something else than a letter, and there the index of the innermost such emphasis.
+func edges(words string, spans []markup.TextSpan) (begins, ends map[int]*int) {
+	begins, ends = map[int]*int{}, map[int]*int{}
+	linked := map[int]bool{} // where a sign of a link or of code stands
+	for i, s := range slices.Backward(spans) {
+		switch s.Look {
+		case markup.Link, markup.Code, markup.Address:
+			linked[s.From], linked[s.To] = true, true
+		case markup.Bold, markup.Italic, markup.Strikethrough:
+			before, _ := utf8.DecodeLastRuneInString(words[:s.From])
+			first, _ := utf8.DecodeRuneInString(words[s.From:])
+			if inWord(before) && (!inWord(first) || linked[s.From]) && begins[s.From] == nil {
+				begins[s.From] = &i
+			}
+			last, _ := utf8.DecodeLastRuneInString(words[:s.To])
+			after, _ := utf8.DecodeRuneInString(words[s.To:])
+			if inWord(after) && (!inWord(last) || linked[s.To]) && ends[s.To] == nil {
+				ends[s.To] = &i
+			}
+		case markup.Pre, markup.Quote, markup.Heading, markup.Mark, markup.Spoiler:
+		}
+	}
+	return begins, ends
 }
 
 // within returns the words of a stretch and the looks over them.

@@ -53,6 +53,13 @@ func wantWhole(t interface {
 	}
 }
 
+func TestEmphasisBesideWidePunctuation(t *testing.T) {
+	got := newMarkdown().split("边界：**社区显示：**第一。含**「重点」**内容。~~旧。~~新", maxUnits)
+	if diff := cmp.Diff([]string{"边界：<b>社区显示：</b>第一。含<b>「重点」</b>内容。<s>旧。</s>新"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // SEQ-97, DELIVERY 2.6 R-TG
 func FuzzSplit(f *testing.F) {
 	for _, seed := range []string{

@@ -25,7 +25,7 @@ const (
 	maxInterface   = 5   // methods of one interface, embedded ones apart
 	maxNesting     = 4   // of blocks within one function
 	minMedianLines = 120 // the median length of all files
-	maxExceptions  = 52  // falls with each type that is split; the aim is 20
+	maxExceptions  = 45  // falls with each type that is split; the aim is 20
 )
 
 // exceptions lists what may be over a limit, with the reason. A key is
@@ -59,13 +59,6 @@ var exceptions = map[string]string{
 	"internal/config.Config: fields":                          "the keys of the file; split them by their sections",
 	"internal/config.ResolvedSettings: fields":                "the keys of the file; split them by their sections",
 	"internal/config.decoder: methods":                        "the keys of the file; split them by their sections",
-	"internal/console.Console.actsOf: nesting":                "pages and API on one type; split them into web and api",
-	"internal/console.Console: files":                         "pages and API on one type; split them into web and api",
-	"internal/console.Console: methods":                       "pages and API on one type; split them into web and api",
-	"internal/console.Keys: interface methods":                "pages and API on one type; split them into web and api",
-	"internal/console.Process: interface methods":             "pages and API on one type; split them into web and api",
-	"internal/console.Rooms: interface methods":               "pages and API on one type; split them into web and api",
-	"internal/console.Store: interface methods":               "pages and API on one type; split them into web and api",
 	"internal/store/engine.ClusterEngine: interface methods":  "a transaction has a beginning, an end and marks between",
 	"internal/store/engine.WriteSession: interface methods":   "a transaction has a beginning, an end and marks between",
 	"internal/store/readmodel.ReadModel: files":               "reads for pages, audit and metrics; split it by the reader",

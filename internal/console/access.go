@@ -4,15 +4,72 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 )
+
+// policy is what a page may load: only files of the console.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// harden sets the headers every answer has.
+func harden(h http.Header) {
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+}
+
+// guard lets only those requests through to next that may be asked for a
+// credential at all.
+func (c *Console) guard(next http.Handler) http.Handler {
+	unsafe := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		harden(w.Header())
+		access := c.Access()
+		switch {
+		case !access.names(r):
+			c.respond.Fail(w, r, http.StatusMisdirectedRequest, "this host name is not served here; list it under hosts in the configuration")
+		case access.admits(access.caller(r)) != "":
+			c.respond.Fail(w, r, http.StatusForbidden, access.admits(access.caller(r)))
+		case foreign(r) || unsafe.Check(r) != nil:
+			c.respond.Fail(w, r, http.StatusForbidden, "requests from pages of other sites are not served")
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// foreign reports whether a page of another origin makes the request. Following
+// a link to us is no such request: the cookie stays behind then, and the
+// answer can not be read.
+func foreign(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+	default:
+		link := r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+		if !link {
+			return true
+		}
+	}
+	origins := r.Header.Values("Origin")
+	if len(origins) == 0 {
+		return false
+	}
+	u, err := url.Parse(origins[0])
+	return err != nil || len(origins) > 1 || u.Host == "" || u.Host != r.Host || (u.Scheme != "http" && u.Scheme != "https")
+}
 
 // minToken is how many bytes a token must have to guard an address that other
 // machines can reach.
 const minToken = 32
 
-// Access says from where the console may be called (SECURITY S7, S8). Its zero
+// Access lists from where the console may be called. Its zero
 // value lets in this machine alone.
 type Access struct {
 	// Token opens the console like any that was made with `trestle token add`;
@@ -25,7 +82,7 @@ type Access struct {
 	Proxies []netip.Prefix
 }
 
-// exposed reports whether anybody but this machine may call: a token guards the
+// exposed reports whether other machines may call: a token guards the
 // console, or a listed proxy comes before it.
 func (a Access) exposed() bool { return len(a.Token) >= minToken || len(a.Proxies) > 0 }
 
@@ -34,14 +91,14 @@ type caller struct {
 	addr   netip.Addr // as far as it can be believed; the zero one when it cannot be read
 	local  bool       // nothing but this machine was involved
 	direct bool       // no listed proxy is between
-	https  bool       // a listed proxy says so
+	https  bool       // as a listed proxy reports
 }
 
 // forwarding are the headers by which proxies tell that there are any.
 var forwarding = []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"}
 
 // caller finds out who calls. A request with the headers of a proxy that is not
-// listed is from anywhere, whatever its address says.
+// listed is from anywhere, whatever its address is.
 func (a Access) caller(r *http.Request) caller {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -115,7 +172,7 @@ func reached(r *http.Request) netip.Addr {
 }
 
 // hostOnly returns a Host header without its port. What is no host stays as it
-// is and names nobody.
+// is and matches no name.
 func hostOnly(hostport string) string {
 	if host, port, err := net.SplitHostPort(hostport); err == nil {
 		if strings.Trim(port, "0123456789") != "" {

@@ -2,11 +2,10 @@ package console
 
 import (
 	"context"
-	"html/template"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"sync"
+	"slices"
 	"sync/atomic"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -14,7 +13,7 @@ import (
 
 // Options are the parts a console is made of. All of them are needed.
 type Options struct {
-	Record   Store
+	Store    Store
 	Keys     Keys
 	Process  Process
 	Jobs     Jobs
@@ -23,136 +22,119 @@ type Options struct {
 	// Tools returns the acts that agents have now.
 	Tools func() spaces.ToolManifest
 	// Answers returns what a reading command of the program answers with -o json, by
-	// the command's name; none of that name is [ErrUnknown], and a [UserError] is told
-	// to whoever asks. Default: no command is answered.
+	// the command's name; none of that name is [ErrUnknown], and a [UserError] is shown
+	// to the caller. Default: no command is answered.
 	Answers func(ctx context.Context, command string, q url.Values) (any, error)
 	// Metrics answers in the exposition format of Prometheus.
 	Metrics http.Handler
-	// Access says from where the console may be called. It is asked at every
+	// Access returns from where the console may be called. It is asked at every
 	// request, so that a change counts at once.
 	Access func() Access
 	Logger *slog.Logger
 }
 
-// A Console serves pages, API and live events. Make one with [New].
+// A Console authenticates requests and serves the routes of the API and the pages,
+// live events, metrics, tokens and sessions. Make one with [New].
 type Console struct {
 	Options
-	limiter limiter
-	views   func() map[string]*template.Template // by page
-	names   atomic.Pointer[roomNames]
-	streams atomic.Int64 // readers of live events
-	revoked atomic.Int64 // rises when a key is gone
+	respond Responder
+	pages   Pages
+	routes  []Route
+	limiter loginLimiter
+	streams atomic.Int64 // open streams of live events
+	revoked atomic.Int64 // incremented when a token is revoked
 }
 
-// New returns a console over its parts.
-func New(o Options) *Console {
-	c := &Console{Options: o}
-	c.views = sync.OnceValue(c.parse)
+// New returns a console that serves its own routes and these. Pages writes the HTML
+// pages that need no credential.
+func New(o Options, pages Pages, routes ...[]Route) *Console {
+	c := &Console{Options: o, respond: Responder{Logger: o.Logger, Pages: pages}, pages: pages}
+	c.routes = slices.Concat(append([][]Route{c.ownRoutes()}, routes...)...)
 	return c
 }
 
-// An allow says who may call a route. The zero allow is nobody: a route that
-// does not say fails at wiring and in a test.
-type allow int
+// Routes returns every route that the console serves.
+func (c *Console) Routes() []Route { return c.routes }
 
+// A RouteAccess is who may call a route. Its zero value is invalid, so that a
+// route that does not declare it is found at start.
+type RouteAccess int
+
+// Who may call a route.
 const (
-	undeclared allow = iota
-	anyone
-	holder // of a token or a session
-	owner  // of the data folder: the control socket alone
+	undeclared    RouteAccess = iota
+	ForAnyone                 // without a credential
+	ForCredential             // with a token or a session
+	ForOwner                  // over the control socket only
 )
 
-// A route is one thing that can be asked for.
-type route struct {
-	pattern string
-	allow   allow
-	handle  http.HandlerFunc
+// A Route is a pattern of [http.ServeMux], who may call it, and its handler.
+type Route struct {
+	Pattern string
+	Access  RouteAccess
+	Handle  http.HandlerFunc
 }
 
-// Handler serves what may be reached over the network.
+// Handler returns the handler for the network.
 func (c *Console) Handler() http.Handler {
-	return c.guard(serveAll(c.routes(), func(r route) http.HandlerFunc {
+	return c.guard(newMux(c.routes, func(r Route) http.HandlerFunc {
 		return func(w http.ResponseWriter, q *http.Request) {
-			switch r.allow {
-			case anyone:
-				r.handle(w, q)
-			case holder:
-				c.forHolders(r.handle)(w, q)
-			case owner, undeclared:
-				c.fail(w, q, http.StatusForbidden, "this is done on the machine itself, with the trestle command")
+			switch r.Access {
+			case ForAnyone:
+				r.Handle(w, q)
+			case ForCredential:
+				c.requireCredential(r.Handle)(w, q)
+			case ForOwner, undeclared:
+				c.respond.Fail(w, q, http.StatusForbidden, "this is only served on the control socket; use the trestle command on this machine")
 			}
 		}
 	}))
 }
 
-// Socket serves the same to those who may open the control socket: the owners
-// of the data folder. Nobody asks them who they are.
+// Socket returns the handler for the control socket. It serves every route without a
+// credential: only the owner of the data folder can open the socket.
 func (c *Console) Socket() http.Handler {
-	return serveAll(c.routes(), func(r route) http.HandlerFunc {
+	return newMux(c.routes, func(r Route) http.HandlerFunc {
 		return func(w http.ResponseWriter, q *http.Request) {
-			r.handle(w, q.WithContext(context.WithValue(q.Context(), ownerKey{}, true)))
+			r.Handle(w, q.WithContext(context.WithValue(q.Context(), ownerKey{}, true)))
 		}
 	})
 }
 
-// ownerKey marks a request that came over the control socket.
+// ownerKey marks the context of a request that came over the control socket.
 type ownerKey struct{}
 
-func ownerAsks(r *http.Request) bool { return r.Context().Value(ownerKey{}) != nil }
+func fromOwner(r *http.Request) bool { return r.Context().Value(ownerKey{}) != nil }
 
-// serveAll makes routes reachable, each behind what door puts before it.
-func serveAll(all []route, door func(route) http.HandlerFunc) *http.ServeMux {
+// newMux registers routes, each with its handler wrapped. It panics on a route that
+// does not declare who may call it.
+func newMux(routes []Route, wrap func(Route) http.HandlerFunc) *http.ServeMux {
 	mux := http.NewServeMux()
-	for _, r := range all {
-		if r.allow == undeclared {
-			panic("console: " + r.pattern + " does not say who may call it")
+	for _, r := range routes {
+		if r.Access == undeclared {
+			panic("console: route " + r.Pattern + " does not declare who may call it")
 		}
-		mux.HandleFunc(r.pattern, door(r))
+		mux.HandleFunc(r.Pattern, wrap(r))
 	}
 	return mux
 }
 
-// routes is everything that can be asked for, and by whom.
-func (c *Console) routes() []route {
-	return append([]route{
-		{"GET /health", anyone, c.showHealth},
-		{"GET /health/bootstrap", holder, c.showBoot},
-		{"GET /events", holder, c.streamEvents},
-		{"GET /metrics", holder, func(w http.ResponseWriter, r *http.Request) { c.Metrics.ServeHTTP(w, r) }},
+// ownRoutes returns the routes of health, live events, metrics, tokens and sessions.
+func (c *Console) ownRoutes() []Route {
+	return []Route{
+		{"GET /health", ForAnyone, c.serveHealth},
+		{"GET /health/bootstrap", ForCredential, c.serveBoot},
+		{"GET /events", ForCredential, c.streamEvents},
+		{"GET /metrics", ForCredential, func(w http.ResponseWriter, r *http.Request) { c.Metrics.ServeHTTP(w, r) }},
 
-		{"GET /api/openapi.json", holder, c.showOpenAPI},
-		{"GET /api/status", holder, told(c, c.status)},
-		{"GET /api/spaces", holder, told(c, c.spaces)},
-		{"GET /api/spaces/{id}", holder, told(c, c.space)},
-		{"GET /api/minds", holder, told(c, c.minds)},
-		{"GET /api/memory/{agent}/{circle...}", holder, told(c, c.apiMemory)},
-		{"DELETE /api/memory/{agent}/{circle...}", holder, c.apiForget},
-		{"PATCH /api/memory/{agent}/{circle...}", holder, c.apiCorrect},
-		{"GET /api/runs", holder, told(c, c.apiRuns)},
-		{"GET /api/runs/{id}", holder, told(c, c.apiRun)},
-		{"GET /api/runs/{id}/steps/{n}", holder, told(c, c.apiFrame)},
-		{"POST /api/runs/{id}/cancel", holder, c.apiCancel},
-		{"GET /api/tools", holder, told(c, c.apiTools)},
-		{"GET /api/tools/diff", holder, told(c, c.apiToolsDiff)},
-		{"GET /api/denials", holder, told(c, c.denials)},
-		{"GET /api/search", holder, told(c, c.apiSearch)},
-		{"GET /api/answers/{command}", holder, c.apiAnswer},
-		{"GET /api/problems", holder, told(c, c.problems)},
-		{"GET /api/jobs", holder, told(c, c.jobs)},
-		{"POST /api/jobs/{id}/{verb}", holder, c.apiAskJob},
-		{"GET /api/adapters", holder, c.apiAdapters},
-		{"GET /api/config", holder, c.apiConfig},
-		{"GET /api/config/schema", holder, c.apiSchema},
-		{"GET /api/pairings", holder, told(c, c.pairings)},
-		{"GET /api/tokens", holder, told(c, c.tokens)},
-		{"POST /api/tokens", owner, c.apiAddToken},
-		{"DELETE /api/tokens/{id}", owner, c.apiDropToken},
-		{"POST /api/links", owner, told(c, c.addLink)},
+		{"GET /api/tokens", ForCredential, JSONHandler(c.respond, c.serveTokens)},
+		{"POST /api/tokens", ForOwner, c.serveAddToken},
+		{"DELETE /api/tokens/{id}", ForOwner, c.serveDropToken},
+		{"POST /api/links", ForOwner, JSONHandler(c.respond, c.serveAddLink)},
 
-		{"GET /login", anyone, c.showLogin},
-		{"POST /login", anyone, c.login},
-		{"GET /open", anyone, c.open},
-		{"POST /logout", holder, c.logout},
-		{"GET /static/{file}", anyone, c.showStatic},
-	}, c.pages()...)
+		{"GET /login", ForAnyone, c.showLogin},
+		{"POST /login", ForAnyone, c.login},
+		{"GET /open", ForAnyone, c.openLink},
+		{"POST /logout", ForCredential, c.logout},
+	}
 }

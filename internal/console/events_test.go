@@ -146,7 +146,7 @@ type happenings struct {
 	events []spaces.Event
 }
 
-// Happened implements [console.Chronicle].
+// Happened implements [console.ActivityReader].
 func (h *happenings) Happened(_ context.Context, after int64, _ int) ([]spaces.Event, int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -163,7 +163,7 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 		bus := &inproc.EventBus{}
 		stream := bus.Open(16)
 		h := &happenings{}
-		n := console.LiveEventSource{Record: h, Bus: bus, Logger: slog.New(slog.DiscardHandler)}
+		n := console.LiveEventSource{Reader: h, Bus: bus, Logger: slog.New(slog.DiscardHandler)}
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = n.Run(ctx) })

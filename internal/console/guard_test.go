@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -109,7 +110,11 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 	}
 	served, refused := 0, 0
 	h := w.Console.Handler()
-	for _, pattern := range w.Console.Patterns() {
+	for _, route := range w.Console.Routes() {
+		if !slices.Contains([]console.RouteAccess{console.ForAnyone, console.ForCredential, console.ForOwner}, route.Access) {
+			t.Errorf("%s does not declare who may call it", route.Pattern)
+		}
+		pattern := route.Pattern
 		method, path, _ := strings.Cut(pattern, " ")
 		path = strings.NewReplacer("{$}", "", "{id}", string(life.Closed), "{n}", "0", "{agent}", "ada", "{circle...}", "home", "{file}", "console.css").Replace(path)
 		if strings.Contains(pattern, "spaces/{id}") {
@@ -143,7 +148,7 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d routes × %d credentials: %d refused, %d served, of which 0 should not be", len(w.Console.Patterns()), len(credentials), refused, served)
+	t.Logf("%d routes × %d credentials: %d refused, %d served, of which 0 should not be", len(w.Console.Routes()), len(credentials), refused, served)
 }
 
 // SECURITY S7: loopback is no credential, a proxy that is not listed makes a

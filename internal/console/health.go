@@ -1,6 +1,7 @@
 package console
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/textformat"
@@ -30,7 +31,7 @@ type Peer struct {
 	Has     []string  `json:"has"`   // accounts and duties that it has for itself
 }
 
-// Deferred is what the second phase of a start has come to (PRD-5.3-4).
+// Deferred is what the second phase of a start has come to.
 type Deferred struct {
 	SkillsLoaded       int  `json:"skills_loaded"`
 	ToolsSynced        int  `json:"tools_synced"`
@@ -75,7 +76,7 @@ type Component struct {
 	Reason  string     `json:"reason,omitempty"`
 }
 
-// Boot is the answer of GET /health/bootstrap (PRD-5.4).
+// Boot is the answer of GET /health/bootstrap.
 type Boot struct {
 	StartedAt       time.Time  `json:"started_at"`
 	ReadyAt         *time.Time `json:"ready_at"` // null until the start is over
@@ -118,7 +119,7 @@ type Adapter struct {
 	Reason   string     `json:"reason,omitempty"`
 	Paused   string     `json:"paused,omitempty"` // why nothing is sent
 	Received int64      `json:"received"`         // updates since the start
-	Refused  int64      `json:"refused"`          // of them, from nobody admitted
+	Refused  int64      `json:"refused"`          // of them, from senders who are not admitted
 }
 
 // A Pairing is a person who waits to be let in.
@@ -137,8 +138,8 @@ type Indicator struct {
 	Why   string `json:"why"`
 }
 
-// lights says in four words whether all is well.
-func lights(h Health, t Totals, now time.Time) []Indicator {
+// Indicators returns the four lights of the console.
+func Indicators(h Health, t Totals, now time.Time) []Indicator {
 	hears := Indicator{"hears", "good", "every account was heard lately"}
 	thinks := Indicator{"thinks", "good", "the model is configured"}
 	for _, x := range h.Extensions {
@@ -154,7 +155,7 @@ func lights(h Health, t Totals, now time.Time) []Indicator {
 	speaks := Indicator{"speaks", "good", "nothing waits to be sent"}
 	switch waited := now.Sub(t.Oldest); {
 	case t.Outbox > 0 && waited > 5*time.Minute:
-		speaks = Indicator{"speaks", "bad", textformat.CountNoun(t.Outbox, "message") + " wait, the oldest for " + span(waited)}
+		speaks = Indicator{"speaks", "bad", textformat.CountNoun(t.Outbox, "message") + " wait, the oldest for " + Span(waited)}
 	case t.Unknown > 0:
 		speaks = Indicator{"speaks", "warn", textformat.CountNoun(t.Unknown, "message") + " may not have arrived"}
 	case t.Outbox > 0:
@@ -165,4 +166,27 @@ func lights(h Health, t Totals, now time.Time) []Indicator {
 		keeps = Indicator{"keeps", "bad", "the record is not open"}
 	}
 	return []Indicator{hears, thinks, speaks, keeps}
+}
+
+// serveHealth answers everybody with one word, and those who may know with more.
+func (c *Console) serveHealth(w http.ResponseWriter, r *http.Request) {
+	h := c.Process.Health()
+	code := http.StatusOK
+	if h.Status == "starting" {
+		code = http.StatusServiceUnavailable
+	}
+	if !fromOwner(r) && c.authorise(r) != nil {
+		WriteJSON(w, code, briefHealth{h.Status})
+		return
+	}
+	WriteJSON(w, code, h)
+}
+
+func (c *Console) serveBoot(w http.ResponseWriter, _ *http.Request) {
+	WriteJSON(w, http.StatusOK, c.Process.Boot())
+}
+
+// briefHealth is the answer of GET /health without a credential.
+type briefHealth struct {
+	Status string `json:"status"`
 }

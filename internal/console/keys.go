@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -30,8 +32,8 @@ const (
 	SessionTTL = 30 * 24 * time.Hour
 )
 
-// A Key is something that opens the console. Its secret is kept by whoever has
-// it; here is only its hash.
+// A Key is a token, link or session that opens the console. Only its holder has the
+// secret; the store has the hash.
 type Key struct {
 	ID      string // short, unique for ever
 	Kind    KeyKind
@@ -48,16 +50,21 @@ var ErrSpent = errors.New("the link has been used")
 
 // Keys keeps keys. Its methods may be called concurrently.
 type Keys interface {
+	KeyReader
 	AddKey(ctx context.Context, k Key) error
-	// KeyByHash returns the key with that hash, or [ErrUnknown].
-	KeyByHash(ctx context.Context, hash string) (Key, error)
-	// KeyByID returns the key with that id, or [ErrUnknown].
-	KeyByID(ctx context.Context, id string) (Key, error)
 	// UseKey notes when a key was used. For a link it fails with [ErrSpent] for
 	// all but the first call.
 	UseKey(ctx context.Context, id string, at time.Time) error
 	// DropKey removes a key and the sessions opened with it, or fails with [ErrUnknown].
 	DropKey(ctx context.Context, id string) error
+}
+
+// KeyReader reads keys. Its methods may be called concurrently.
+type KeyReader interface {
+	// KeyByHash returns the key with that hash, or [ErrUnknown].
+	KeyByHash(ctx context.Context, hash string) (Key, error)
+	// KeyByID returns the key with that id, or [ErrUnknown].
+	KeyByID(ctx context.Context, id string) (Key, error)
 	// ListKeys returns the keys of a kind, oldest first.
 	ListKeys(ctx context.Context, kind KeyKind) ([]Key, error)
 }
@@ -112,21 +119,21 @@ var errWrong = errors.New("the token is missing or wrong")
 // errMany is returned while an address has given too many of those.
 var errMany = errors.New("too many wrong tokens were tried from here; try again in a minute")
 
-// program returns what a bearer token is, by the parent its sessions would have.
-func (c *Console) program(ctx context.Context, secret string) (string, error) {
+// checkToken returns what a bearer token is, by the parent its sessions would have.
+func (c *Console) checkToken(ctx context.Context, secret string) (string, error) {
 	if token := c.Access().Token; token != "" && equal(secret, token) {
 		return configured(token), nil
 	}
-	k, err := c.find(ctx, secret, KeyToken)
+	k, err := c.findKey(ctx, secret, KeyToken)
 	if err != nil {
 		return "", err
 	}
-	return k.ID, c.note(ctx, k)
+	return k.ID, c.noteUse(ctx, k)
 }
 
-// session reports whether a secret is that of a browser that may still look.
-func (c *Console) session(ctx context.Context, secret string) error {
-	k, err := c.find(ctx, secret, KeySession)
+// checkSession reports whether a secret is that of a browser that may still look.
+func (c *Console) checkSession(ctx context.Context, secret string) error {
+	k, err := c.findKey(ctx, secret, KeySession)
 	if err != nil {
 		return err
 	}
@@ -143,11 +150,11 @@ func (c *Console) session(ctx context.Context, secret string) error {
 			return fmt.Errorf("read key: %w", err)
 		}
 	}
-	return c.note(ctx, k)
+	return c.noteUse(ctx, k)
 }
 
-// find returns the living key with that secret.
-func (c *Console) find(ctx context.Context, secret string, kind KeyKind) (Key, error) {
+// findKey returns the living key with that secret.
+func (c *Console) findKey(ctx context.Context, secret string, kind KeyKind) (Key, error) {
 	k, err := c.Keys.KeyByHash(ctx, hashOf(secret))
 	switch {
 	case errors.Is(err, ErrUnknown):
@@ -160,8 +167,8 @@ func (c *Console) find(ctx context.Context, secret string, kind KeyKind) (Key, e
 	return k, nil
 }
 
-// note keeps when a key was last used, to the minute.
-func (c *Console) note(ctx context.Context, k Key) error {
+// noteUse keeps when a key was last used, to the minute.
+func (c *Console) noteUse(ctx context.Context, k Key) error {
 	if now := time.Now(); now.Sub(k.Used) > time.Minute {
 		if err := c.Keys.UseKey(ctx, k.ID, now); err != nil {
 			return fmt.Errorf("note use of key: %w", err)
@@ -172,7 +179,7 @@ func (c *Console) note(ctx context.Context, k Key) error {
 
 // authorise checks the credential of a request: a bearer token, or else the
 // cookie of a session. Guessing tokens is limited by address; the secret of a
-// session is all chance and nobody's choice.
+// session is random and cannot be chosen by a caller.
 func (c *Console) authorise(r *http.Request) error {
 	bearer := r.Header.Get("Authorization")
 	if bearer == "" {
@@ -180,7 +187,7 @@ func (c *Console) authorise(r *http.Request) error {
 		if err != nil {
 			return errWrong
 		}
-		return c.session(r.Context(), cookie.Value)
+		return c.checkSession(r.Context(), cookie.Value)
 	}
 	from, now := c.Access().caller(r).addr, time.Now()
 	if c.limiter.closed(from, now) {
@@ -188,10 +195,93 @@ func (c *Console) authorise(r *http.Request) error {
 	}
 	err := errWrong
 	if secret, ok := strings.CutPrefix(bearer, "Bearer "); ok && secret != "" {
-		_, err = c.program(r.Context(), secret)
+		_, err = c.checkToken(r.Context(), secret)
 	}
 	if errors.Is(err, errWrong) {
 		c.limiter.miss(from, now)
 	}
 	return err
+}
+
+// requireCredential serves those with a token or a session.
+func (c *Console) requireCredential(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		err := c.authorise(r)
+		switch {
+		case err == nil:
+			next(w, r)
+		case errors.Is(err, errMany):
+			w.Header().Set("Retry-After", "60")
+			c.respond.Fail(w, r, http.StatusTooManyRequests, err.Error())
+		case !errors.Is(err, errWrong):
+			c.respond.FailInternal(w, r, err)
+		case forPrograms(r) || r.Method != http.MethodGet:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			c.respond.Fail(w, r, http.StatusUnauthorized, err.Error())
+		default:
+			c.pages.ShowLogin(w, r, http.StatusUnauthorized, "")
+		}
+	}
+}
+
+// The bounds of guessing.
+const (
+	maxWrong   = 10          // wrong credentials from one address
+	wrongIn    = time.Minute // within this time
+	maxWatched = 4096        // addresses; beyond that all others count as one
+)
+
+// A loginLimiter counts wrong credentials by address.
+type loginLimiter struct {
+	mu    sync.Mutex // guards wrong
+	wrong map[netip.Addr]tries
+}
+
+type tries struct {
+	n     int
+	until time.Time // when they are forgotten
+}
+
+// closed reports whether nothing from the address is looked at now.
+func (l *loginLimiter) closed(addr netip.Addr, at time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.wrong[l.key(addr)]
+	return t.n >= maxWrong && at.Before(t.until)
+}
+
+// miss counts a wrong credential.
+func (l *loginLimiter) miss(addr netip.Addr, at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.wrong == nil {
+		l.wrong = map[netip.Addr]tries{}
+	}
+	if len(l.wrong) >= maxWatched {
+		for a, t := range l.wrong {
+			if at.After(t.until) {
+				delete(l.wrong, a)
+			}
+		}
+	}
+	addr = l.key(addr)
+	t := l.wrong[addr]
+	if at.After(t.until) {
+		t = tries{until: at.Add(wrongIn)}
+	}
+	t.n++
+	l.wrong[addr] = t
+}
+
+// key returns what the address is counted as. l.mu is held.
+func (l *loginLimiter) key(addr netip.Addr) netip.Addr {
+	if addr.Is6() { // one household has a whole /64
+		if p, err := addr.WithZone("").Prefix(64); err == nil {
+			addr = p.Addr()
+		}
+	}
+	if _, known := l.wrong[addr]; !known && len(l.wrong) >= maxWatched {
+		return netip.Addr{}
+	}
+	return addr
 }

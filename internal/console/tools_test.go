@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -35,7 +36,7 @@ func earlier() spaces.ToolManifest {
 // version that a run was offered, with the time of its use.
 func TestToolsAreToldByVersion(t *testing.T) {
 	w := consoletest.Open(t)
-	a := told[console.ToolsAnswer](t, w, "/api/tools", 200)
+	a := told[api.ToolsAnswer](t, w, "/api/tools", 200)
 	if a.Manifest != consoletest.Acts().Hash || len(a.Tools) != 1 || len(a.Versions) != 0 {
 		t.Errorf("before any run: %+v", a)
 	}
@@ -45,7 +46,7 @@ func TestToolsAreToldByVersion(t *testing.T) {
 	}
 	w.Offered = earlier()
 	w.Live("hello")
-	a = told[console.ToolsAnswer](t, w, "/api/tools?version="+w.Offered.Hash[:6], 200)
+	a = told[api.ToolsAnswer](t, w, "/api/tools?version="+w.Offered.Hash[:6], 200)
 	var names []string
 	for _, tool := range a.Tools {
 		names = append(names, tool.Name)
@@ -80,7 +81,7 @@ func TestToolsThatCannotBeToldAreSaidToBeSo(t *testing.T) {
 			}
 		}
 	}
-	if a := told[console.ToolsAnswer](t, w, "/api/tools?version="+now, 200); a.Manifest != now || len(a.Versions) != 4 || a.Versions[0].Acts != 0 {
+	if a := told[api.ToolsAnswer](t, w, "/api/tools?version="+now, 200); a.Manifest != now || len(a.Versions) != 4 || a.Versions[0].Acts != 0 {
 		t.Errorf("the acts of now, in full: %+v", a)
 	}
 }
@@ -108,24 +109,24 @@ func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 		w.Offered = m
 		w.Live("hello " + m.Hash)
 	}
-	none := console.ArgumentChanges{Added: []string{}, Removed: []string{}, Changed: []string{}}
-	want := console.ToolsDiff{
+	none := api.ArgumentChanges{Added: []string{}, Removed: []string{}, Changed: []string{}}
+	want := api.ToolsDiff{
 		From: was.Hash, To: is.Hash, Added: []string{"new"}, Removed: []string{"gone"}, Reordered: true,
-		Changed: []console.ToolChange{
+		Changed: []api.ToolChange{
 			{Name: "told", What: []string{"risk", "about"}, Arguments: none},
-			{Name: "changed", What: []string{"schema"}, Arguments: console.ArgumentChanges{Added: []string{"e"}, Removed: []string{"c"}, Changed: []string{"a", "d"}}},
+			{Name: "changed", What: []string{"schema"}, Arguments: api.ArgumentChanges{Added: []string{"e"}, Removed: []string{"c"}, Changed: []string{"a", "d"}}},
 		},
 	}
-	testutil.Same(t, "difference", want, told[console.ToolsDiff](t, w, "/api/tools/diff?from="+was.Hash+"&to="+is.Hash, 200))
+	testutil.Same(t, "difference", want, told[api.ToolsDiff](t, w, "/api/tools/diff?from="+was.Hash+"&to="+is.Hash, 200))
 	w.Offered = earlier()
 	w.Live("hello")
-	got := told[console.ToolsDiff](t, w, "/api/tools/diff?from="+earlier().Hash, 200) // to the acts of now
-	want = console.ToolsDiff{
+	got := told[api.ToolsDiff](t, w, "/api/tools/diff?from="+earlier().Hash, 200) // to the acts of now
+	want = api.ToolsDiff{
 		From: earlier().Hash, To: consoletest.Acts().Hash, Added: []string{}, Removed: []string{"nod", "wave"},
-		Changed: []console.ToolChange{{Name: "send_message", What: []string{"tier", "schema"}, Arguments: console.ArgumentChanges{Added: []string{}, Removed: []string{"text"}, Changed: []string{}}}},
+		Changed: []api.ToolChange{{Name: "send_message", What: []string{"tier", "schema"}, Arguments: api.ArgumentChanges{Added: []string{}, Removed: []string{"text"}, Changed: []string{}}}},
 	}
 	testutil.Same(t, "difference to now", want, got)
-	if d := told[console.ToolsDiff](t, w, "/api/tools/diff", 200); d.From != d.To || len(d.Changed)+len(d.Added)+len(d.Removed) > 0 || d.Reordered {
+	if d := told[api.ToolsDiff](t, w, "/api/tools/diff", 200); d.From != d.To || len(d.Changed)+len(d.Added)+len(d.Removed) > 0 || d.Reordered {
 		t.Errorf("the acts of now differ from themselves: %+v", d)
 	}
 }
@@ -135,7 +136,7 @@ func TestTwoVersionsOfTheActsAreCompared(t *testing.T) {
 func TestActsTellWhatTheyCost(t *testing.T) {
 	w := consoletest.Open(t)
 	l := w.Live("hello")
-	a := told[console.RunAnswer](t, w, "/api/runs/"+string(l.Closed), 200)
+	a := told[api.RunAnswer](t, w, "/api/runs/"+string(l.Closed), 200)
 	act := a.Steps[1].Acts[0]
 	price, _ := w.Program.Price("ada")
 	if act.ExecutionMS != 1200 || act.Usage.Prompt != 1000 || act.Cost == nil || *act.Cost != price.Of(1000, 400, 50) || *act.Cost == 0 {

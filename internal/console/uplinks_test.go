@@ -5,13 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -60,16 +57,10 @@ func TestTimelineShowsAgentsAndAccounts(t *testing.T) {
 	golden(t, "uplinks.svg", got)
 }
 
-// golden compares what was rendered with a file of testdata.
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares a rendered page with a file of testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	name = "testdata/" + name
-	if flag.Lookup("update").Value.String() == "true" {
-		testutil.OK(t, os.WriteFile(name, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(name)
-	testutil.OK(t, err)
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s; write it with -update (-file +page):\n%s", name, diff)
-	}
+	testutil.Golden(t, *update, "testdata/"+name, got)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// StoryReader is what a narrator reads. Its promises are those of [console.Record]
+// StoryReader is what a narrator reads. Its promises are those of [console.Store]
 // and of the shell's record.
 type StoryReader interface {
 	Rooms(ctx context.Context) ([]console.Room, error)

@@ -17,7 +17,7 @@ type FakeProgram struct {
 	forgotten []string
 }
 
-// Say has text stand in every field that holds words from elsewhere.
+// Say puts text into every field that holds words from elsewhere.
 func (p *FakeProgram) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,13 +111,13 @@ func (p *FakeProgram) Correct(_ context.Context, m spaces.Mind, id, fact string)
 	return true, nil
 }
 
-// noFactError is [console.Refused].
+// noFactError is [console.UserError].
 type noFactError struct{}
 
-// Error says what is wrong.
+// Error returns what is wrong.
 func (noFactError) Error() string { return "a memory needs words" }
 
-// Refusal implements [console.Refused].
+// Refusal implements [console.UserError].
 func (noFactError) Refusal() console.ErrorAnswer {
 	return console.ErrorAnswer{Error: "a memory needs words", Do: "write some"}
 }

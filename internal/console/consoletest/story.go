@@ -17,7 +17,7 @@ type RecordedStory struct {
 	Mind   spaces.Mind
 	Closed spaces.CycleID // a run that is over, with a denial and a delivery
 	Open   spaces.CycleID // a run that is under way
-	Woke   spaces.EventID // what woke the closed one; its words stand in the tail of its frames
+	Woke   spaces.EventID // what woke the closed one; its words are in the tail of its frames
 }
 
 const account = "telegram:42"
@@ -100,7 +100,7 @@ func (w *ConsoleWorld) work(text string, now time.Time) {
 	}
 }
 
-// say records what a person says, does and is called.
+// say records messages, actions and names of a person.
 func (w *ConsoleWorld) say(l RecordedStory, chat, text string, at time.Time) {
 	w.t.Helper()
 	from := spaces.PlatformIdentity{Platform: "telegram", User: "u7", Kind: spaces.Human, Name: text, Handle: text}

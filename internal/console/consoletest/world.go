@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/internal/console/web"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
@@ -60,10 +62,13 @@ func Open(tb testing.TB) *ConsoleWorld {
 		}
 	})
 	w.Store = store
-	w.Console = console.New(console.Options{
-		Record: store.Console(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus},
+	o := console.Options{
+		Store: store.Console(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus},
 		Tools: Acts, Metrics: http.NotFoundHandler(), Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
-	})
+	}
+	a := api.New(o)
+	site := web.New(o, a)
+	w.Console = console.New(o, site, a.Routes(), site.Routes())
 	return w
 }
 
@@ -132,8 +137,8 @@ func (l longWork) Ask(ctx context.Context, id int64, want jobs.JobState) (jobs.J
 // stream is the bus as a console reads it.
 type stream struct{ bus *inproc.EventBus }
 
-// Open implements [console.Live].
+// Open implements [console.EventSource].
 func (s stream) Open(room int) pubsub.LiveStream { return s.bus.Open(room) }
 
-// Resume implements [console.Live].
+// Resume implements [console.EventSource].
 func (s stream) Resume(id int64, room int) pubsub.LiveStream { return s.bus.Resume(id, room) }

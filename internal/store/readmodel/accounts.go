@@ -54,7 +54,7 @@ func (c ReadModel) LineOf(ctx context.Context, account string) (line string, err
 	return line, nil
 }
 
-// Lines implements [console.Record].
+// Lines implements [console.Store].
 func (c ReadModel) Lines(ctx context.Context, from, to time.Time, limit int) ([]console.LineSpan, error) {
 	found, err := engine.AllRows(ctx, c.engine, linesWithin, []any{engine.ToMillis(from), engine.ToMillis(to), limit}, func(r engine.ResultRow) (s console.LineSpan, err error) {
 		var next time.Time

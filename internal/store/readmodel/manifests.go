@@ -18,7 +18,7 @@ where hash >= $1 and hash < $1 || '􏿿' order by last_used desc, hash limit $2 
 	denialsOf     engine.QueryText = `select n, ` + denialColumns + ` from denials where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
 )
 
-// Manifests implements [console.Record].
+// Manifests implements [console.Store].
 func (c ReadModel) Manifests(ctx context.Context, beginning string, limit int) ([]console.Manifest, error) {
 	found, err := engine.AllRows(ctx, c.engine, namedManifests, []any{beginning, limit}, scanManifest)
 	if err != nil {
@@ -38,7 +38,7 @@ func scanManifest(r engine.ResultRow) (m console.Manifest, err error) {
 	return m, nil
 }
 
-// Denials implements [console.Record].
+// Denials implements [console.Store].
 func (c ReadModel) Denials(ctx context.Context, f console.DenialFilter) ([]console.Denial, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100

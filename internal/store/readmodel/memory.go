@@ -18,7 +18,7 @@ where e.space = $1 and e.branch = $2 and e.seq < (select seq from events where i
 // maxPlansShown is how many plans are looked at: more than a mind may have.
 const maxPlansShown = 100
 
-// Memory implements [console.Memories].
+// Memory implements [console.MemoryReader].
 func (c ReadModel) Memory(ctx context.Context, m spaces.Mind) (console.Memory, error) {
 	has, err := MemoryOf(ctx, c.engine, m)
 	if err != nil {
@@ -50,7 +50,7 @@ func MemoryOf(ctx context.Context, e engine.DatabaseEngine, m spaces.Mind) (has 
 	return has, err
 }
 
-// Told implements [console.Memories].
+// Told implements [console.MemoryReader].
 func (c ReadModel) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID) ([]spaces.Event, error) {
 	var told []spaces.Event
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
@@ -73,7 +73,7 @@ func (c ReadModel) Told(ctx context.Context, m spaces.Mind, ids []spaces.EventID
 	return told, nil
 }
 
-// Maker implements [console.Memories].
+// Maker implements [console.MemoryReader].
 func (c ReadModel) Maker(ctx context.Context, m spaces.Mind, kept spaces.EventID) (spaces.CycleID, error) {
 	acts, err := engine.FirstRow(ctx, c.engine, makerOf, []any{string(m.Inner()), string(m.Branch()), string(kept)}, tables.ScanEvent)
 	if err != nil || acts == nil {

@@ -57,7 +57,7 @@ where s.kind = 'room' and e.branch = 'main' order by e.n desc limit $1 + 0`
 join turns t on t.cycle = y.id order by y.started, y.id, t.n`
 )
 
-// Tally implements [console.Record].
+// Tally implements [console.Store].
 func (c ReadModel) Tally(ctx context.Context, at time.Time) (console.Totals, error) {
 	var n console.Totals
 	_, err := engine.ScanRow(ctx, c.engine, tallyAll, []any{engine.ToMillis(engine.StartOfDay(at)), engine.DayNumber(at)},
@@ -71,7 +71,7 @@ func (c ReadModel) Tally(ctx context.Context, at time.Time) (console.Totals, err
 	return n, nil
 }
 
-// Rooms implements [console.Record].
+// Rooms implements [console.Store].
 func (c ReadModel) Rooms(ctx context.Context) ([]console.Room, error) {
 	var rooms []console.Room
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
@@ -121,7 +121,7 @@ func addChatsAndAgents(ctx context.Context, src engine.QueryReader, rooms []cons
 	return nil
 }
 
-// Minds implements [console.Record].
+// Minds implements [console.Store].
 func (c ReadModel) Minds(ctx context.Context, at time.Time) ([]console.Mind, error) {
 	minds, err := c.queryMinds(ctx, allMinds, engine.DayNumber(at))
 	if err != nil {
@@ -155,7 +155,7 @@ func (c ReadModel) queryMinds(ctx context.Context, text engine.QueryText, args .
 	return minds, err
 }
 
-// Run implements [console.Record].
+// Run implements [console.Store].
 func (c ReadModel) Run(ctx context.Context, id string) (console.Run, error) {
 	var run console.Run
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
@@ -225,7 +225,7 @@ func loadRun(ctx context.Context, src engine.QueryReader, run *console.Run) erro
 	return err
 }
 
-// Recent implements [console.Record].
+// Recent implements [console.Store].
 func (c ReadModel) Recent(ctx context.Context, room spaces.SpaceID, limit int) ([]spaces.Event, error) {
 	q, args := recentEvents, []any{limit}
 	if room != "" {
@@ -245,12 +245,12 @@ func (c ReadModel) Recent(ctx context.Context, room spaces.SpaceID, limit int) (
 	return deleted.Redact(found), nil
 }
 
-// Names implements [console.Record].
+// Names implements [console.Store].
 func (c ReadModel) Names(ctx context.Context, ids []spaces.EntityID) (map[spaces.EntityID]spaces.Entity, error) {
 	return tables.EntitiesByID(ctx, c.engine, ids)
 }
 
-// Turns implements [console.Record].
+// Turns implements [console.Store].
 func (c ReadModel) Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.TranscriptTurn, error) {
 	key := []any{string(m.Agent), string(m.Circle)}
 	k, err := engine.FirstRow(ctx, c.engine, tables.NewestKeyframe, key, tables.ScanKeyframe)
@@ -283,7 +283,7 @@ from page u ` + mindUsage + `
 group by u.agent, u.circle, u.name, u.last order by u.last desc, u.name`
 )
 
-// RoomNames implements [console.Record].
+// RoomNames implements [console.Store].
 func (c ReadModel) RoomNames(ctx context.Context) (map[spaces.SpaceID]string, error) {
 	names := map[spaces.SpaceID]string{}
 	err := engine.EachRow(ctx, c.engine, roomNames, nil, func(r engine.ResultRow) error {
@@ -299,7 +299,7 @@ func (c ReadModel) RoomNames(ctx context.Context) (map[spaces.SpaceID]string, er
 	return names, nil
 }
 
-// LatestRooms implements [console.Record].
+// LatestRooms implements [console.Store].
 func (c ReadModel) LatestRooms(ctx context.Context, behind console.Cursor, limit int) ([]console.Room, error) {
 	var rooms []console.Room
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
@@ -316,7 +316,7 @@ func (c ReadModel) LatestRooms(ctx context.Context, behind console.Cursor, limit
 	return rooms, nil
 }
 
-// LatestMinds implements [console.Record].
+// LatestMinds implements [console.Store].
 func (c ReadModel) LatestMinds(ctx context.Context, at time.Time, behind console.Cursor, limit int) ([]console.Mind, error) {
 	minds, err := c.queryMinds(ctx, mindsPaged, engine.DayNumber(at), beforeCursor(behind), behind.ID, limit)
 	if err != nil {

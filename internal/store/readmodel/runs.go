@@ -27,7 +27,7 @@ const (
 	cycleBegan  engine.QueryText = `select started from cycles where id = $1`
 )
 
-// Runs implements [console.Record].
+// Runs implements [console.Store].
 func (c ReadModel) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
@@ -75,7 +75,7 @@ order by s.cycle = $1 desc, s.n desc limit 1`
 order by s.cycle = $1 desc, s.n limit 1`
 )
 
-// Frame implements [console.Record]. The messages are put together from what
+// Frame implements [console.Store]. The messages are put together from what
 // the record kept of them, as [hud.View.Frame] did.
 func (c ReadModel) Frame(ctx context.Context, run spaces.CycleID, step int) (console.Frame, error) {
 	var f console.Frame

@@ -25,7 +25,7 @@ order by e.n desc limit $1 + 0`
 where e.space = $2 and e.branch = 'main' and (e.kind = 'said' or e.kind = 'edited' or e.kind = 'deleted' or e.kind = 'transcribed') order by e.seq desc limit $1 + 0`
 )
 
-// Because implements [console.Record].
+// Because implements [console.Store].
 func (c ReadModel) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Event, error) {
 	var chain []spaces.Event
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
@@ -58,7 +58,7 @@ func (c ReadModel) Because(ctx context.Context, run spaces.CycleID) ([]spaces.Ev
 	return chain, nil
 }
 
-// Said implements [console.Record].
+// Said implements [console.Store].
 func (c ReadModel) Said(ctx context.Context, f console.MessageQuery) ([]spaces.Event, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
@@ -93,7 +93,7 @@ func containsAll(text string, words []string) bool {
 const peopleNamed engine.QueryText = `select e.id, e.kind, e.name, e.handle, m.space from entities e join members m on m.entity = e.id
 where lower(e.name) like lower($1) escape '\' or lower(e.handle) like lower($1) escape '\' order by e.name, e.id, m.space limit $2 + 0`
 
-// People implements [console.Record].
+// People implements [console.Store].
 func (c ReadModel) People(ctx context.Context, word string, limit int) ([]console.MemberInfo, error) {
 	pattern := strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(word) + "%"
 	found, err := engine.AllRows(ctx, c.engine, peopleNamed, []any{pattern, limit}, func(r engine.ResultRow) (p console.MemberInfo, err error) {

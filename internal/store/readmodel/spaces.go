@@ -26,7 +26,7 @@ order by opened_at, id limit $3 + 0`
 where e.n > $1 and (e.kind = 'spanned' or e.kind = 'delivered' or e.kind = 'failed') order by e.n limit $2 + 0`
 )
 
-// Room implements [console.Record].
+// Room implements [console.Store].
 func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, []spaces.SpaceMember, error) {
 	var rooms []console.Room
 	var people []spaces.SpaceMember
@@ -67,7 +67,7 @@ func (c ReadModel) Entries(ctx context.Context) (map[spaces.SpaceID]string, erro
 	return entries, nil
 }
 
-// Log implements [console.Record]. Of messages that were deleted it has no words.
+// Log implements [console.Store]. Of messages that were deleted it has no words.
 func (c ReadModel) Log(ctx context.Context, id spaces.SpaceID, before int64, limit int) ([]console.LogLine, error) {
 	if before <= 0 {
 		before = math.MaxInt64
@@ -131,7 +131,7 @@ func addGateMarks(ctx context.Context, src engine.QueryReader, id spaces.SpaceID
 	return nil
 }
 
-// Connections implements [console.Record].
+// Connections implements [console.Store].
 func (c ReadModel) Connections(ctx context.Context, from, to time.Time, limit int) ([]spaces.ConnectionSpan, error) {
 	found, err := engine.AllRows(ctx, c.engine, spansWithin, []any{engine.ToMillis(from), engine.ToMillis(to), limit}, tables.ScanSpan)
 	if err != nil {
@@ -140,7 +140,7 @@ func (c ReadModel) Connections(ctx context.Context, from, to time.Time, limit in
 	return found, nil
 }
 
-// Happened implements [console.Chronicle].
+// Happened implements [console.ActivityReader].
 func (c ReadModel) Happened(ctx context.Context, after int64, limit int) ([]spaces.Event, int64, error) {
 	if after < 0 {
 		_, err := engine.ScanRow(ctx, c.engine, newestEvent, nil, &after)

@@ -33,7 +33,7 @@ type Store struct {
 	// LineOf names the line that has served an account.
 	LineOf func(ctx context.Context, account string) (string, error)
 	// Memories is what minds have of their own, as an operator sees it.
-	Memories console.Memories
+	Memories console.MemoryReader
 	// Latest is lists of rooms and minds, as an operator pages through them.
 	Latest LatestReader
 	// Run is what an operator is told of one run.
@@ -58,10 +58,11 @@ type Store struct {
 	Close func(t *testing.T)
 }
 
-// LatestReader is the part of [console.Record] that lists rooms and minds.
+// LatestReader is the part of [console.Store] that lists rooms and minds.
 type LatestReader interface {
-	console.Rooms
-	console.Minds
+	console.RoomReader
+	console.MindReader
+	console.NameReader
 }
 
 // BridgeStore is what the border and its wiring ask of a store.

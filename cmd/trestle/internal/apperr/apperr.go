@@ -45,7 +45,7 @@ func (f *Error) Error() string {
 	return f.What + ": " + f.Where
 }
 
-// Refusal implements [console.Refused].
+// Refusal implements [console.UserError].
 func (f *Error) Refusal() console.ErrorAnswer {
 	return console.ErrorAnswer{Error: f.What, Do: f.Remedy}
 }

@@ -197,7 +197,7 @@ func tellAdapter(ctx context.Context, o readContext, q url.Values) (any, error) 
 }
 
 // connect reads the connections of the spaces that have chats on the account.
-func (a *adapterAnswer) connect(ctx context.Context, r console.Rooms) error {
+func (a *adapterAnswer) connect(ctx context.Context, r console.Store) error {
 	rooms, err := r.Rooms(ctx)
 	if err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
 // fullDisk takes nothing.
@@ -35,8 +35,8 @@ func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
 	const evil = "\x1b[2J\u009b31m\u202e"
 	var out strings.Builder
 	p := &CLI{Out: &out, output: "text"}
-	a := console.RunAnswer{RunRow: console.RunRow{Run: "r", Mind: evil, Wake: evil, Detail: evil}}
-	a.Denials = []console.DenialRow{{}}
+	a := api.RunAnswer{RunRow: api.RunRow{Run: "r", Mind: evil, Wake: evil, Detail: evil}}
+	a.Denials = []api.DenialRow{{}}
 	a.Denials[0].Act, a.Denials[0].Code = evil, evil
 	if err := p.answer(a, func(w io.Writer) {
 		explain(w, a, nil)

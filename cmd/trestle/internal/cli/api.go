@@ -15,6 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -42,13 +43,14 @@ func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) err
 		acts := func() spaces.ToolManifest {
 			return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest()
 		}
-		api := console.New(console.Options{Record: r, Settings: as, Tools: acts, Logger: slog.New(slog.DiscardHandler)}).Socket()
+		o := console.Options{Store: r, Settings: as, Tools: acts, Logger: slog.New(slog.DiscardHandler)}
+		local := console.New(o, nil, api.New(o).Routes()).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {
 			return err
 		}
 		w := &answerWriter{header: http.Header{}, code: http.StatusOK}
-		api.ServeHTTP(w, q)
+		local.ServeHTTP(w, q)
 		return control.DecodeAnswer(path, w.code, w.body.Bytes(), a)
 	}))
 }

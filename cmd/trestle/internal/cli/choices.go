@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/web"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -42,7 +42,7 @@ func chooseCode(c *cobra.Command, given string) error {
 	return misuse(c, fmt.Sprintf("%q is no code of a finding", given), "write one such as TRS-T02; docs/problems.md has them all")
 }
 
-func liveTypes() []string { return append(slices.Clone(console.LiveTypes), pubsub.Skipped) }
+func liveTypes() []string { return append(slices.Clone(web.LiveTypes), pubsub.Skipped) }
 
 func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 	if given == "" || slices.Contains(known, T(given)) {

@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
@@ -36,7 +36,7 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	if _, errs, code := blank.do(t, "", "runs"); code != apperr.Failed || !strings.Contains(errs, "pg_dump") || strings.Contains(errs, "sets a copy") {
 		t.Errorf("reading before the upgrade: exit %s: %s", code, errs)
 	}
-	was := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
+	was := answerOf[[]api.RunRow](t, s, "runs", "-o", "json")
 	address := pg.URL(pg.Database(t))
 	out, errs, code := s.do(t, "", "move", "--to", address)
 	if code != apperr.Done || !strings.Contains(out, "now set the key database") {
@@ -44,7 +44,7 @@ func TestRecordMovesIntoADatabaseAndGoesOn(t *testing.T) {
 	}
 	s.env += "\nTRESTLE_DATABASE=" + address
 	s.done(t, "hello again\n", "chat")
-	is := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
+	is := answerOf[[]api.RunRow](t, s, "runs", "-o", "json")
 	if all := answerOf[[]jobs.JobSnapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != "move" || all[0].State != jobs.Done || all[0].Done < 20 {
 		t.Errorf("the move is not among the jobs: %+v", all)
 	}

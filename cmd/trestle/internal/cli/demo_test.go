@@ -151,7 +151,7 @@ func TestDemoServesTheAddressThatItFound(t *testing.T) {
 		if where == "another" && found == config.DefaultListen {
 			t.Errorf("both demos listen on %s", found)
 		}
-		s.Console = console.New(console.Options{Logger: s.Log})
+		s.Console = console.New(console.Options{Logger: s.Log}, nil)
 		ctx, stop := context.WithCancel(t.Context())
 		g := new(errgroup.Group)
 		if err := s.Listen(ctx, g); err != nil || s.ListenAt != found {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
 func denialsCommand(p *CLI) *cobra.Command {
@@ -38,7 +38,7 @@ func denialsCommand(p *CLI) *cobra.Command {
 
 func (p *CLI) denials(ctx context.Context, q url.Values) error {
 	var a struct {
-		Denials []console.DenialRow `json:"denials"`
+		Denials []api.DenialRow `json:"denials"`
 	}
 	if err := p.ask(ctx, "/api/denials", q, &a); err != nil {
 		return err
@@ -64,13 +64,13 @@ func (p *CLI) denials(ctx context.Context, q url.Values) error {
 }
 
 // causeOf writes one link of the chain that led to a denial.
-func causeOf(e console.CauseRow) string {
+func causeOf(e api.CauseRow) string {
 	return fmt.Sprintf("%s by %s at %s, event %s", e.Kind, textout.OrDash(cmp.Or(e.Name, string(e.Actor))), textout.FormatTime(e.At), e.Event)
 }
 
 // grantAnswer says what would have allowed a refused act.
 type grantAnswer struct {
-	Denial console.DenialRow `json:"denial"`
+	Denial api.DenialRow `json:"denial"`
 	// Grant is what to write into trestle.yaml, as YAML; empty when no setting
 	// allows such an act.
 	Grant string `json:"grant"`
@@ -84,7 +84,7 @@ func (p *CLI) allowDenied(ctx context.Context, text string) error {
 		return err
 	}
 	var a struct {
-		Denials []console.DenialRow `json:"denials"`
+		Denials []api.DenialRow `json:"denials"`
 	}
 	if err := p.ask(ctx, "/api/denials", url.Values{"before": {strconv.FormatInt(n+1, 10)}, "limit": {"1"}}, &a); err != nil {
 		return err

@@ -136,7 +136,7 @@ func tellEvents(ctx context.Context, o readContext, q url.Values) (any, error) {
 }
 
 // among reads the events of the record that are wanted, oldest first.
-func (which eventChoice) among(ctx context.Context, r console.Rooms) ([]spaces.Event, error) {
+func (which eventChoice) among(ctx context.Context, r console.RoomReader) ([]spaces.Event, error) {
 	id := spaces.SpaceID(which.space)
 	if which.kind == "" && which.from == 0 {
 		return r.Recent(ctx, id, which.limit)

@@ -16,6 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -75,7 +76,7 @@ func (p *CLI) explainWithFrame(ctx context.Context, where string) error {
 }
 
 // readRun reads one run from the API.
-func (p *CLI) readRun(ctx context.Context, id string) (a console.RunAnswer, err error) {
+func (p *CLI) readRun(ctx context.Context, id string) (a api.RunAnswer, err error) {
 	err = p.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
 	return a, noRun(err, id)
 }
@@ -112,7 +113,7 @@ func tellSaid(ctx context.Context, o readContext, q url.Values) (any, error) {
 }
 
 // explain tells the story of a run: wake, frame, steps, acts, receipts, end.
-func explain(w io.Writer, a console.RunAnswer, said map[spaces.EventID]string) {
+func explain(w io.Writer, a api.RunAnswer, said map[spaces.EventID]string) {
 	fmt.Fprintf(w, "run %s of %s in %s, woken by %s at %s\n", a.Run, a.Mind, textout.OrDash(string(a.Space)), a.Wake, textout.FormatTime(a.Started))
 	for _, row := range a.Shown {
 		what := cmp.Or(said[row.Event], textout.OrDash(string(row.Actor))+" "+string(row.Kind))
@@ -189,7 +190,7 @@ func receipts(refs []spaces.MessageRef) string {
 	return ", message " + strings.Join(all, " ")
 }
 
-func stopOf(r console.RunRow) string {
+func stopOf(r api.RunRow) string {
 	if r.Stop == "" {
 		return "still " + string(r.State)
 	}
@@ -197,7 +198,7 @@ func stopOf(r console.RunRow) string {
 }
 
 // costOf returns what a run cost, or that no price is configured.
-func costOf(a console.RunAnswer) string {
+func costOf(a api.RunAnswer) string {
 	if a.Cost == nil {
 		return "price unknown (set price.input and price.output)"
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
 // SEQ-47, SEQ-71: --plan tells how strongly the parts of the keyframe are compressed,
@@ -24,7 +24,7 @@ func TestPlanTellsOfTheKeyframeBehindTheFrame(t *testing.T) {
 			{Space: "s1", Span: 7, Start: may, Active: true, Age: hud.Recent, Talks: 1, Lines: 20, Shown: 20, Ratio: 1},
 		},
 	}
-	var f console.FrameAnswer
+	var f api.FrameAnswer
 	for to, plan := range map[*json.RawMessage]hud.FramePlan{&f.Plan: frame, &f.Keyframe: cut} {
 		raw, err := json.Marshal(plan)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
@@ -49,7 +49,7 @@ func (p *CLI) frame(ctx context.Context, mind string, which frameChoice) error {
 }
 
 // frameOf reads a frame; without a name the mind's newest.
-func (p *CLI) frameOf(ctx context.Context, mind, name string) (f console.FrameAnswer, err error) {
+func (p *CLI) frameOf(ctx context.Context, mind, name string) (f api.FrameAnswer, err error) {
 	run, step, named := strings.Cut(name, ":")
 	if run == "" {
 		if run, err = p.newestRun(ctx, mind); err != nil {
@@ -89,7 +89,7 @@ func (p *CLI) newestRun(ctx context.Context, mind string) (string, error) {
 }
 
 // frameLines writes a frame as the model was shown it, message by message.
-func frameLines(f console.FrameAnswer) []string {
+func frameLines(f api.FrameAnswer) []string {
 	var lines []string
 	for _, m := range f.Messages {
 		lines = append(lines, strings.TrimRight(fmt.Sprintf("── %s · %s · %.18s", m.Part, m.Role, m.Run), " ·")+" ──")
@@ -111,7 +111,7 @@ func frameLines(f console.FrameAnswer) []string {
 }
 
 // printPlan writes what a frame was made of, and what was left out.
-func printPlan(w io.Writer, f console.FrameAnswer) {
+func printPlan(w io.Writer, f api.FrameAnswer) {
 	var plan hud.FramePlan
 	if err := json.Unmarshal(f.Plan, &plan); err != nil || len(plan.Items) == 0 {
 		fmt.Fprintln(w, "no plan was recorded for this frame")
@@ -131,8 +131,8 @@ func printPlan(w io.Writer, f console.FrameAnswer) {
 
 // frameDifference is two frames of a mind beside each other.
 type frameDifference struct {
-	From console.FrameAnswer `json:"from"`
-	To   console.FrameAnswer `json:"to"`
+	From api.FrameAnswer `json:"from"`
+	To   api.FrameAnswer `json:"to"`
 }
 
 // print writes the lines of one frame that the other has not; what they have in

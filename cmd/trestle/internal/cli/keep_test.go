@@ -18,7 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/store/blobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -55,8 +55,8 @@ func TestBackupIsCheckedAndRestored(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("restored as %v, %v", info, err)
 	}
-	was := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
-	is := answerOf[[]console.RunRow](t, s, "runs", "-o", "json", "--data", filepath.Join(s.folder, "elsewhere"))
+	was := answerOf[[]api.RunRow](t, s, "runs", "-o", "json")
+	is := answerOf[[]api.RunRow](t, s, "runs", "-o", "json", "--data", filepath.Join(s.folder, "elsewhere"))
 	if len(was) != 1 || len(is) != 1 || was[0].Run != is[0].Run {
 		t.Errorf("runs were %+v and are %+v", was, is)
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -43,7 +43,7 @@ func (p *CLI) memory(ctx context.Context, name string, q url.Values) error {
 	if err := p.chooseMind(ctx, m); err != nil {
 		return err
 	}
-	var a console.MemoryAnswer
+	var a api.MemoryAnswer
 	if err := p.ask(ctx, "/api/memory/"+url.PathEscape(string(m.Agent))+"/"+url.PathEscape(string(m.Circle)), q, &a); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (p *CLI) memory(ctx context.Context, name string, q url.Values) error {
 	return p.answer(a, func(w io.Writer) { printMemory(w, a, called) })
 }
 
-func printMemory(w io.Writer, a console.MemoryAnswer, called func(spaces.SpaceID) string) {
+func printMemory(w io.Writer, a api.MemoryAnswer, called func(spaces.SpaceID) string) {
 	lines := [][]string{{"AT", "KIND", "FACT", "MAY BE TOLD TO", "FROM", "ID"}}
 	for _, x := range a.Memories {
 		var readers, from []string

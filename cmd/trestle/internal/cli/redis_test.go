@@ -11,7 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/pubsub/redis"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -45,7 +45,7 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 	if out, errs, _ := s.do(t, "", "doctor", "redis"); !strings.Contains(out+errs, "TRS-R12") {
 		t.Errorf("doctor does not say that the server is away: %s%s", out, errs)
 	}
-	if runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json"); len(runs) != 3 {
+	if runs := answerOf[[]api.RunRow](t, s, "runs", "-o", "json"); len(runs) != 3 {
 		t.Errorf("%d runs, want 3", len(runs))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
 // ECOSYSTEM 3.1: one API, three clients: with --remote and a token the reading
@@ -18,7 +19,7 @@ func TestAnotherMachineAnswersTheSame(t *testing.T) {
 	secret := answerOf[console.NewToken](t, s, "token", "add", "far", "-o", "json").Secret
 	address := "http://" + answerOf[statusAnswer](t, s, "status", "-o", "json").Health.Listen
 	far := stage{folder: t.TempDir(), env: "TRESTLE_TOKEN=" + secret}
-	run := string(answerOf[[]console.RunRow](t, s, "runs", "-o", "json")[0].Run)
+	run := string(answerOf[[]api.RunRow](t, s, "runs", "-o", "json")[0].Run)
 	for _, args := range [][]string{
 		{"runs"},
 		{"runs", "-o", "jsonl"},

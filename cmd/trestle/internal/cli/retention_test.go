@@ -8,7 +8,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -22,7 +22,7 @@ func TestRunsWithoutTheirFramesSaySo(t *testing.T) {
 		t.Error(err)
 	}
 	testutil.OK(t, record.Close(t.Context()))
-	run := string(answerOf[[]console.RunRow](t, s, "runs", "-o", "json")[0].Run)
+	run := string(answerOf[[]api.RunRow](t, s, "runs", "-o", "json")[0].Run)
 	for _, ask := range [][]string{{"hud", "ada/home", "--at", run}, {"rehearse", run}, {"explain", run, "--frame"}} {
 		out, errs, _ := s.do(t, "", ask...)
 		if !strings.Contains(out+errs, "not kept any more") || !strings.Contains(out+errs, "retention.frames") {

@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -161,7 +161,7 @@ func TestBootSaysEachStage(t *testing.T) {
 func TestReadingNeedsNoRunningProcess(t *testing.T) {
 	s := stage{folder: t.TempDir()}
 	s.done(t, "tell me\n", "run")
-	runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json")
+	runs := answerOf[[]api.RunRow](t, s, "runs", "-o", "json")
 	if len(runs) != 1 || runs[0].Stop != "completed" || runs[0].Mind != "ada/home" || runs[0].Tokens == 0 {
 		t.Fatalf("runs are %+v", runs)
 	}
@@ -193,7 +193,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 	copied := stage{folder: t.TempDir()}
 	testutil.OK(t, os.Mkdir(filepath.Join(copied.folder, "data"), 0o700))
 	testutil.OK(t, os.Rename(filepath.Join(s.folder, "copy.db"), filepath.Join(copied.folder, "data", "trestle.db")))
-	testutil.Same(t, "runs of the backup", runs, answerOf[[]console.RunRow](t, copied, "runs", "-o", "json"))
+	testutil.Same(t, "runs of the backup", runs, answerOf[[]api.RunRow](t, copied, "runs", "-o", "json"))
 }
 
 func answerOf[T any](t *testing.T, s stage, args ...string) T {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -51,7 +52,7 @@ func runsCommand(p *CLI) *cobra.Command {
 
 func (p *CLI) runs(ctx context.Context, q url.Values) error {
 	var a struct {
-		Runs []console.RunRow `json:"runs"`
+		Runs []api.RunRow `json:"runs"`
 	}
 	if err := p.ask(ctx, "/api/runs", q, &a); err != nil {
 		return err
@@ -64,7 +65,7 @@ func (p *CLI) runs(ctx context.Context, q url.Values) error {
 }
 
 // printRun writes the figures of a run.
-func printRun(w io.Writer, a console.RunAnswer) {
+func printRun(w io.Writer, a api.RunAnswer) {
 	budget := "no limit"
 	if a.Budget > 0 {
 		budget = strconv.Itoa(a.Budget)
@@ -88,7 +89,7 @@ func printRun(w io.Writer, a console.RunAnswer) {
 	})
 }
 
-func printRuns(w io.Writer, rows []console.RunRow, called func(spaces.SpaceID) string) {
+func printRuns(w io.Writer, rows []api.RunRow, called func(spaces.SpaceID) string) {
 	if len(rows) == 0 {
 		fmt.Fprintln(w, "no run")
 		return

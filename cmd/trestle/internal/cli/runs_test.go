@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
 // ECOSYSTEM 3.1: one API, three clients: whether a process runs or none does, the
@@ -19,8 +19,8 @@ func TestRunIsShownWithTheBudgetOfItsRoom(t *testing.T) {
 			if running {
 				s.serve(t)
 			}
-			run := string(answerOf[[]console.RunRow](t, s, "runs", "-o", "json")[0].Run)
-			if a := answerOf[console.RunAnswer](t, s, "runs", "show", run, "-o", "json"); a.Budget != 50_000 {
+			run := string(answerOf[[]api.RunRow](t, s, "runs", "-o", "json")[0].Run)
+			if a := answerOf[api.RunAnswer](t, s, "runs", "show", run, "-o", "json"); a.Budget != 50_000 {
 				t.Errorf("a budget of %d tokens, want the room's 50000", a.Budget)
 			}
 		})
@@ -30,7 +30,7 @@ func TestRunIsShownWithTheBudgetOfItsRoom(t *testing.T) {
 // K22: where nobody can tell whether a beginning stands, whoever asks about the run is
 // told.
 func TestExplainTellsOfABeginningThatMayBeLeft(t *testing.T) {
-	var a console.RunAnswer
+	var a api.RunAnswer
 	if err := json.Unmarshal([]byte(`{"lost_beginnings": [{"account": "telegram:1", "chat": "-100"}]}`), &a); err != nil {
 		t.Fatal(err)
 	}

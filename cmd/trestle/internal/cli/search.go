@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
 func searchCommand(p *CLI) *cobra.Command {
@@ -36,7 +36,7 @@ func searchCommand(p *CLI) *cobra.Command {
 
 func (p *CLI) search(ctx context.Context, q url.Values) error {
 	var a struct {
-		Messages []console.FoundRow `json:"messages"`
+		Messages []api.FoundRow `json:"messages"`
 	}
 	if err := p.ask(ctx, "/api/search", q, &a); err != nil {
 		return err

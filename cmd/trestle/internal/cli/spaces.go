@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -42,9 +42,9 @@ func spacesCommand(p *CLI) *cobra.Command {
 }
 
 // rooms lists the spaces, here or on another machine.
-func (p *CLI) rooms(ctx context.Context) ([]console.SpaceRow, error) {
+func (p *CLI) rooms(ctx context.Context) ([]api.SpaceRow, error) {
 	var a struct {
-		Spaces []console.SpaceRow `json:"spaces"`
+		Spaces []api.SpaceRow `json:"spaces"`
 	}
 	err := p.ask(ctx, "/api/spaces", nil, &a)
 	return a.Spaces, err
@@ -90,7 +90,7 @@ func (p *CLI) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, err
 	return "", &apperr.Error{What: fmt.Sprintf("%d spaces are called %q", len(found), text), Where: text, Remedy: "write the id; see trestle spaces", Code: apperr.Failed}
 }
 
-func printRooms(w io.Writer, rooms []console.SpaceRow) {
+func printRooms(w io.Writer, rooms []api.SpaceRow) {
 	if len(rooms) == 0 {
 		fmt.Fprintln(w, "no space")
 		return
@@ -113,7 +113,7 @@ func agentList(ids []spaces.AgentID) string {
 	return strings.Join(agents, " ")
 }
 
-func chatList(r console.SpaceRow) string {
+func chatList(r api.SpaceRow) string {
 	var chats []string
 	for _, c := range r.Chats {
 		chat := c.Account + "/" + c.Chat
@@ -127,7 +127,7 @@ func chatList(r console.SpaceRow) string {
 
 // shownSpace is one space with the newest part of its log, as the API tells it.
 type shownSpace struct {
-	console.SpaceRow
+	api.SpaceRow
 	People []shownMember `json:"people"`
 	Log    []shownLine   `json:"log"` // newest first
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -24,7 +25,7 @@ type mindRow struct {
 	Tokens int             `json:"tokens_today"`
 	Cost   *float64        `json:"cost_today"`   // null when no price is configured
 	Cached float64         `json:"cached_today"` // share of what the model read that the endpoint had kept
-	Last   *console.RunRow `json:"last"`         // null before the first
+	Last   *api.RunRow `json:"last"`         // null before the first
 }
 
 // mindsAtGlance is how many minds a status lists.
@@ -62,7 +63,7 @@ func mindRows(conf *config.Config, minds []console.Mind, names map[spaces.SpaceI
 			r.Cached = float64(m.Cached) / float64(m.Prompt)
 		}
 		if m.Last != nil {
-			r.Last = new(console.RowOf(*m.Last))
+			r.Last = new(api.RowOf(*m.Last))
 		}
 		rows = append(rows, r)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -33,8 +34,8 @@ func pasteable(now time.Time) statusAnswer {
 			{Name: "none", State: "misconfigured"},
 		},
 		Minds: []mindRow{
-			{Mind: "ada/home", Doing: "resting", Cycles: 41, Tokens: 184_200, Cost: new(0.214), Cached: 0.81, Last: &console.RunRow{Started: *before(2 * time.Minute), Seconds: 4.1, Stop: spaces.StopCompleted}},
-			{Mind: "max/home", Doing: "thinking", Cycles: 3, Tokens: 900, Last: &console.RunRow{Started: *before(3 * time.Second)}},
+			{Mind: "ada/home", Doing: "resting", Cycles: 41, Tokens: 184_200, Cost: new(0.214), Cached: 0.81, Last: &api.RunRow{Started: *before(2 * time.Minute), Seconds: 4.1, Stop: spaces.StopCompleted}},
+			{Mind: "max/home", Doing: "thinking", Cycles: 3, Tokens: 900, Last: &api.RunRow{Started: *before(3 * time.Second)}},
 			{Mind: "new/home", Doing: "resting"},
 		},
 		Tally: console.Totals{Outbox: 3, Oldest: *before(6 * time.Minute), Tokens: 185_100, Bytes: 412e6},

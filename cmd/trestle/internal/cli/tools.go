@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -35,7 +35,7 @@ func toolsCommand(p *CLI) *cobra.Command {
 }
 
 func (p *CLI) tools(ctx context.Context, version string) error {
-	var a console.ToolsAnswer
+	var a api.ToolsAnswer
 	if err := p.ask(ctx, "/api/tools", url.Values{"version": {version}}, &a); err != nil {
 		return err
 	}
@@ -43,14 +43,14 @@ func (p *CLI) tools(ctx context.Context, version string) error {
 }
 
 func (p *CLI) toolsDiff(ctx context.Context, from, to string) error {
-	var d console.ToolsDiff
+	var d api.ToolsDiff
 	if err := p.ask(ctx, "/api/tools/diff", url.Values{"from": {from}, "to": {to}}, &d); err != nil {
 		return err
 	}
 	return p.answer(d, func(w io.Writer) { printToolsDiff(w, d) })
 }
 
-func printTools(w io.Writer, a console.ToolsAnswer) {
+func printTools(w io.Writer, a api.ToolsAnswer) {
 	fmt.Fprintf(w, "version %s\n", a.Manifest)
 	lines := [][]string{{"ACT", "TIER", "RISK", "ARGUMENTS"}}
 	for _, t := range a.Tools {
@@ -87,7 +87,7 @@ func argumentsOf(o spaces.ToolDefinition) string {
 	return strings.Join(append(must, may...), " ")
 }
 
-func printToolsDiff(w io.Writer, d console.ToolsDiff) {
+func printToolsDiff(w io.Writer, d api.ToolsDiff) {
 	fmt.Fprintf(w, "from %s to %s\n", d.From, d.To)
 	for _, name := range d.Added {
 		fmt.Fprintf(w, "  added    %s\n", name)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/migrations"
@@ -45,7 +45,7 @@ func TestYesterdaysInstallationOpensAndRuns(t *testing.T) {
 	if all := answerOf[[]jobs.JobSnapshot](t, s, "jobs", "-o", "json"); len(all) != 1 || all[0].Kind != storeopen.MigrateJob || all[0].State != jobs.Done || all[0].Done != 1 || all[0].Total != 1 {
 		t.Errorf("the migration is not among the jobs: %+v", all)
 	}
-	if runs := answerOf[[]console.RunRow](t, s, "runs", "-o", "json"); len(runs) != 2 {
+	if runs := answerOf[[]api.RunRow](t, s, "runs", "-o", "json"); len(runs) != 2 {
 		t.Errorf("there are %d runs, want the earlier one and the new one", len(runs))
 	}
 	if out, _, _ := s.do(t, "", "events", "--limit", "200"); !strings.Contains(out, "when is lunch on Friday?") || !strings.Contains(out, "is anybody there?") {

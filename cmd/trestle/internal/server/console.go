@@ -11,6 +11,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/internal/console/web"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
@@ -28,14 +30,17 @@ func newBus() *inproc.EventBus {
 
 // newConsole makes the console of a process whose shell is there.
 func (s *Server) newConsole() *console.Console {
-	return console.New(console.Options{
-		Record: s.Store.Console(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf}, Live: liveEvents{s.Bus},
+	o := console.Options{
+		Store: s.Store.Console(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf}, Live: liveEvents{s.Bus},
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
-	})
+	}
+	a := api.New(o)
+	site := web.New(o, a)
+	return console.New(o, site, a.Routes(), site.Routes())
 }
 
 func (s *Server) narrator() *console.LiveEventSource {
-	return &console.LiveEventSource{Record: s.Store.Console(), Bus: s.Bus, Logger: s.Log}
+	return &console.LiveEventSource{Reader: s.Store.Console(), Bus: s.Bus, Logger: s.Log}
 }
 
 // access says from where the console may be called, as the configuration in
@@ -48,10 +53,10 @@ func (p *Components) access() console.Access {
 // liveEvents is the bus as the console reads it.
 type liveEvents struct{ bus *inproc.EventBus }
 
-// Open implements [console.Live].
+// Open implements [console.EventSource].
 func (l liveEvents) Open(room int) pubsub.LiveStream { return l.bus.Open(room) }
 
-// Resume implements [console.Live].
+// Resume implements [console.EventSource].
 func (l liveEvents) Resume(id int64, room int) pubsub.LiveStream { return l.bus.Resume(id, room) }
 
 // consoleBackend is the running program as the console asks it.

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -27,17 +27,17 @@ func TestRunIsCancelledInMidTurn(t *testing.T) {
 		w.addChat("kai", "direct", []string{"kai"})
 		w.says(w.chats["kai"], w.people["kai"], "hello", 0, 0)
 		pass(5 * time.Second)
-		api := w.process.newConsole().Socket()
+		socket := w.process.newConsole().Socket()
 		ask := func(method, path string, v any) int {
 			t.Helper()
 			rec := httptest.NewRecorder()
-			api.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), method, path, nil))
+			socket.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), method, path, nil))
 			if err := json.Unmarshal(rec.Body.Bytes(), v); err != nil {
 				t.Fatalf("%s: %v in %s", path, err, rec.Body)
 			}
 			return rec.Code
 		}
-		var list struct{ Runs []console.RunRow }
+		var list struct{ Runs []api.RunRow }
 		if ask(http.MethodGet, "/api/runs", &list); len(list.Runs) != 1 || list.Runs[0].State != spaces.CycleOpen {
 			t.Fatalf("runs %+v", list.Runs)
 		}
@@ -47,7 +47,7 @@ func TestRunIsCancelledInMidTurn(t *testing.T) {
 			t.Errorf("cancel: %d %v", code, answer)
 		}
 		w.settle()
-		var after console.RunRow
+		var after api.RunRow
 		if ask(http.MethodGet, "/api/runs/"+run, &after); after.Stop != spaces.StopCancelled || after.State == spaces.CycleOpen {
 			t.Errorf("the run is %+v", after)
 		}

@@ -1,0 +1,135 @@
+package api
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+)
+
+// An API serves the JSON routes of the console. Make one with [New].
+type API struct {
+	backend
+	Runs   *RunAPI
+	Memory *MemoryAPI
+}
+
+// backend is what the handlers of every route work with.
+type backend struct {
+	console.Options
+	respond console.Responder
+}
+
+// New returns an API over the parts of a console.
+func New(o console.Options) *API {
+	b := backend{o, console.Responder{Logger: o.Logger}}
+	return &API{backend: b, Runs: &RunAPI{b}, Memory: &MemoryAPI{b}}
+}
+
+// Routes returns the routes of the API.
+func (api *API) Routes() []console.Route {
+	return []console.Route{
+		{Pattern: "GET /api/openapi.json", Access: console.ForCredential, Handle: api.serveOpenAPI},
+		{Pattern: "GET /api/status", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveStatus)},
+		{Pattern: "GET /api/spaces", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveSpaces)},
+		{Pattern: "GET /api/spaces/{id}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ReadSpace)},
+		{Pattern: "GET /api/minds", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Memory.serveMinds)},
+		{Pattern: "GET /api/memory/{agent}/{circle...}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Memory.serveMemory)},
+		{Pattern: "DELETE /api/memory/{agent}/{circle...}", Access: console.ForCredential, Handle: api.Memory.serveForget},
+		{Pattern: "PATCH /api/memory/{agent}/{circle...}", Access: console.ForCredential, Handle: api.Memory.serveCorrect},
+		{Pattern: "GET /api/runs", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Runs.serveRuns)},
+		{Pattern: "GET /api/runs/{id}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Runs.serveRun)},
+		{Pattern: "GET /api/runs/{id}/steps/{n}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Runs.serveFrame)},
+		{Pattern: "POST /api/runs/{id}/cancel", Access: console.ForCredential, Handle: api.Runs.serveCancel},
+		{Pattern: "GET /api/tools", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveTools)},
+		{Pattern: "GET /api/tools/diff", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveToolsDiff)},
+		{Pattern: "GET /api/denials", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ListDenials)},
+		{Pattern: "GET /api/search", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveSearch)},
+		{Pattern: "GET /api/answers/{command}", Access: console.ForCredential, Handle: api.serveAnswer},
+		{Pattern: "GET /api/problems", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveProblems)},
+		{Pattern: "GET /api/jobs", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ListJobs)},
+		{Pattern: "POST /api/jobs/{id}/{verb}", Access: console.ForCredential, Handle: api.serveChangeJob},
+		{Pattern: "GET /api/adapters", Access: console.ForCredential, Handle: api.serveAdapters},
+		{Pattern: "GET /api/config", Access: console.ForCredential, Handle: api.serveConfig},
+		{Pattern: "GET /api/config/schema", Access: console.ForCredential, Handle: api.serveSchema},
+		{Pattern: "GET /api/pairings", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.servePairings)},
+	}
+}
+
+func (api *API) serveStatus(r *http.Request) (statusAnswer, error) {
+	t, err := api.Store.Tally(r.Context(), time.Now())
+	h := api.Process.Health()
+	return statusAnswer{h, console.Indicators(h, t, time.Now()), t}, err
+}
+
+// statusAnswer is everything the first page shows.
+type statusAnswer struct {
+	Health console.Health      `json:"health"`
+	Lights []console.Indicator `json:"lights"`
+	Tally  console.Totals      `json:"tally"`
+}
+
+func (api *API) serveAnswer(w http.ResponseWriter, r *http.Request) {
+	if api.Answers == nil {
+		api.respond.NotFound(w, r)
+		return
+	}
+	a, err := api.Answers(r.Context(), r.PathValue("command"), r.URL.Query())
+	if no, ok := errors.AsType[console.UserError](err); ok {
+		console.WriteJSON(w, http.StatusUnprocessableEntity, no.Refusal())
+		return
+	}
+	if err != nil {
+		api.respond.FailInternal(w, r, err)
+		return
+	}
+	console.WriteJSON(w, http.StatusOK, a)
+}
+
+func (api *API) serveProblems(r *http.Request) (problemsAnswer, error) {
+	found, err := api.Process.Problems(r.Context())
+	return problemsAnswer{console.NonNil(found)}, err
+}
+
+type problemsAnswer struct {
+	Problems []console.Problem `json:"problems"`
+}
+
+func (api *API) serveAdapters(w http.ResponseWriter, _ *http.Request) {
+	console.WriteJSON(w, http.StatusOK, adaptersAnswer{console.NonNil(api.Process.Adapters())})
+}
+
+type adaptersAnswer struct {
+	Adapters []console.Adapter `json:"adapters"`
+}
+
+func (api *API) servePairings(r *http.Request) (pairingsAnswer, error) {
+	waiting, err := api.Process.Pairings(r.Context())
+	return pairingsAnswer{console.NonNil(waiting)}, err
+}
+
+type pairingsAnswer struct {
+	Pairings []console.Pairing `json:"pairings"`
+}
+
+func (api *API) serveConfig(w http.ResponseWriter, _ *http.Request) {
+	console.WriteJSON(w, http.StatusOK, configAnswer{console.NonNil(api.Settings.Rows())})
+}
+
+type configAnswer struct {
+	Rows []console.SettingRow `json:"rows"`
+}
+
+func (api *API) serveSchema(w http.ResponseWriter, _ *http.Request) {
+	console.WriteJSON(w, http.StatusOK, json.RawMessage(api.Settings.Schema()))
+}
+
+func (api *API) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {
+	console.WriteJSON(w, http.StatusOK, json.RawMessage(openAPI))
+}
+
+//go:embed openapi.json
+var openAPI []byte

@@ -1,0 +1,366 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A RunRow is one run in a list.
+type RunRow struct {
+	Run     spaces.CycleID    `json:"run"`
+	Mind    string            `json:"mind"`
+	Space   spaces.SpaceID    `json:"space"`
+	State   spaces.CycleState `json:"state"`
+	Wake    string            `json:"wake"`
+	Stop    spaces.StopReason `json:"stop_reason"` // empty while it is open
+	Detail  string            `json:"stop_detail,omitempty"`
+	Tokens  int               `json:"tokens_used"`
+	Calls   int               `json:"calls"`
+	Denials int               `json:"denials"`
+	Started time.Time         `json:"started"`
+	Seconds float64           `json:"seconds"`
+}
+
+// RowOf returns a run as a list shows it.
+func RowOf(y spaces.Cycle) RunRow {
+	r := RunRow{
+		Run: y.ID, Mind: y.Mind.String(), Space: y.Space, State: y.State, Wake: y.Wake, Stop: y.Stop, Detail: y.Detail,
+		Tokens: y.Usage.Total(), Calls: y.Usage.Calls, Denials: y.Denials, Started: y.Started,
+	}
+	if !y.Ended.IsZero() {
+		r.Seconds = y.Ended.Sub(y.Started).Seconds()
+	}
+	return r
+}
+
+// A RunsAnswer is a page of runs, newest first.
+type RunsAnswer struct {
+	Runs []RunRow       `json:"runs"`
+	Next spaces.CycleID `json:"next,omitempty"` // goes into before for the next page; empty at the end
+}
+
+// RunAnswer is one run with everything that explains it.
+type RunAnswer struct {
+	RunRow
+	Active     spaces.SpaceID    `json:"active_space,omitempty"` // where plain messages of the run go; empty before it entered one
+	Rest       string            `json:"rest,omitempty"`
+	Ended      time.Time         `json:"ended,omitzero"`
+	Usage      spaces.TokenUsage `json:"usage"`
+	Budget     int               `json:"token_budget_estimate"` // 0: no limit
+	Cost       *float64          `json:"cost"`                  // null when no price is configured
+	Manifest   string            `json:"tool_manifest,omitempty"`
+	Denials    []DenialRow       `json:"permission_denials"`
+	Shown      []ShownRow        `json:"shown"`
+	Steps      []stepRow         `json:"steps"`
+	Deliveries []deliveryRow     `json:"deliveries"`
+	Lost       []lostRow         `json:"lost_beginnings"`
+	Waits      []waitRow         `json:"waits"`
+	Plan       json.RawMessage   `json:"frame_plan"` // of its last step; null without one
+}
+
+// A ShownRow is one event that the run was shown.
+type ShownRow struct {
+	Event  spaces.EventID       `json:"event"`
+	Seq    int64                `json:"seq"`
+	Actor  spaces.EntityID      `json:"actor,omitempty"`
+	Kind   spaces.EventKind     `json:"kind"`
+	State  spaces.InboxRowState `json:"state"`
+	Reason string               `json:"reason"`
+}
+
+// A waitRow is a question whose answer a run waits for: its own, or one whose end
+// woke it.
+type waitRow struct {
+	Run     spaces.CycleID      `json:"run"` // that asked
+	Space   spaces.SpaceID      `json:"space"`
+	Event   spaces.EventID      `json:"event"` // the question
+	Seq     int64               `json:"seq"`
+	Call    string              `json:"call"`
+	Who     []spaces.EntityID   `json:"waitingFor"` // empty: anyone, or any person
+	Due     time.Time           `json:"due"`
+	Outcome spaces.WaitOutcome  `json:"outcome,omitempty"` // empty as long as it lasts
+	Answers []spaces.WaitAnswer `json:"answers"`
+}
+
+// A stepRow is one model call with what it decided.
+type stepRow struct {
+	N       int               `json:"step"`
+	Phase   spaces.Phase      `json:"phase"`
+	State   spaces.StepState  `json:"state"`
+	Finish  string            `json:"finish,omitempty"`
+	Thought string            `json:"thought,omitempty"` // of a contemplation; shown to no one else
+	Usage   spaces.TokenUsage `json:"usage"`
+	At      time.Time         `json:"at"`
+	Acts    []ToolCallRow     `json:"acts"`
+}
+
+// A ToolCallRow is one tool call with its result.
+type ToolCallRow struct {
+	Call string           `json:"call"`
+	Name string           `json:"name"`
+	Args json.RawMessage  `json:"args"`
+	OK   bool             `json:"ok"`
+	Note string           `json:"note,omitempty"`
+	Refs []spaces.EventID `json:"refs,omitempty"`
+	// Milliseconds until it was performed; what it sent is among the deliveries.
+	ExecutionMS int64             `json:"execution_ms"`
+	Usage       spaces.TokenUsage `json:"usage,omitzero"`           // of a model that was asked for its sake, as for words for another space; part of the step's
+	Cost        *float64          `json:"estimated_cost,omitempty"` // of that; absent without a price
+}
+
+// A deliveryRow is one decided effect with what became of it.
+type deliveryRow struct {
+	Action   spaces.ActionID     `json:"action"`
+	Kind     spaces.ActionKind   `json:"kind"`
+	Space    spaces.SpaceID      `json:"space"`
+	Event    spaces.EventID      `json:"event"`
+	Account  string              `json:"account"`
+	Chat     string              `json:"chat"`
+	State    spaces.ActionState  `json:"state"`
+	Attempts int                 `json:"attempts"`
+	Code     string              `json:"code,omitempty"`
+	Problem  string              `json:"problem,omitempty"` // the code to look up in docs/problems.md
+	Receipts []spaces.MessageRef `json:"receipts"`
+}
+
+// A lostRow is a chat where a streamed partial answer may still be visible, because its
+// post was never confirmed.
+type lostRow struct {
+	Account string `json:"account"`
+	Chat    string `json:"chat"`
+}
+
+// FrameAnswer is what the model was shown in one step.
+type FrameAnswer struct {
+	Run      spaces.CycleID  `json:"run"`
+	Step     int             `json:"step"`
+	Mind     string          `json:"mind"`
+	Exact    bool            `json:"exact"`             // false: words were deleted since, or it is not recorded
+	Expired  bool            `json:"expired,omitempty"` // what it was made of is not kept any more
+	Reported int             `json:"tokens_reported"`
+	Estimate int             `json:"tokens_estimated"`
+	Cached   int             `json:"tokens_cached"`
+	Messages []messageRow    `json:"messages"`
+	Plan     json.RawMessage `json:"plan"`          // null when none was recorded
+	Keyframe json.RawMessage `json:"keyframe_plan"` // null without a keyframe
+}
+
+type messageRow struct {
+	Part   string            `json:"part"` // system, keyframe, log, cycle, tail
+	Run    spaces.CycleID    `json:"run,omitempty"`
+	Role   spaces.TurnRole   `json:"role"`
+	Text   string            `json:"text"`
+	Calls  []spaces.TurnCall `json:"calls,omitempty"`
+	CallID string            `json:"call,omitempty"`
+}
+
+// cancelAnswer is the result of a cancel.
+type cancelAnswer struct {
+	Run  spaces.CycleID    `json:"run"`
+	Stop spaces.StopReason `json:"stop_reason"`
+}
+
+// RunFilterOf reads which runs are asked for.
+func RunFilterOf(r *http.Request) (console.Filter, error) {
+	q := r.URL.Query()
+	f := console.Filter{
+		Space: spaces.SpaceID(q.Get("space")), Agent: spaces.AgentID(q.Get("agent")), Stop: spaces.StopReason(q.Get("stop")),
+		Before: spaces.CycleID(q.Get("before")),
+	}
+	var err error
+	if f.Since, err = console.QuerySince(r, time.Now()); err != nil {
+		return f, err
+	}
+	f.Limit, err = console.QueryLimit(r)
+	return f, err
+}
+
+// A RunAPI reads runs and cancels them.
+type RunAPI struct{ backend }
+
+// ListRuns returns a page of runs.
+func (api *RunAPI) ListRuns(r *http.Request, f console.Filter) (RunsAnswer, error) {
+	limit := f.Limit
+	f.Limit++
+	found, err := api.Store.Runs(r.Context(), f)
+	if errors.Is(err, console.ErrUnknown) {
+		err = console.ErrParameter
+	}
+	if err != nil {
+		return RunsAnswer{}, err
+	}
+	a := RunsAnswer{Runs: []RunRow{}}
+	if len(found) > limit {
+		found = found[:limit]
+		a.Next = found[limit-1].ID
+	}
+	for _, y := range found {
+		a.Runs = append(a.Runs, RowOf(y))
+	}
+	return a, nil
+}
+
+func (api *RunAPI) serveRuns(r *http.Request) (RunsAnswer, error) {
+	f, err := RunFilterOf(r)
+	if err != nil {
+		return RunsAnswer{}, err
+	}
+	return api.ListRuns(r, f)
+}
+
+// DescribeRun tells everything about a run.
+func (api *RunAPI) DescribeRun(run console.Run) RunAnswer {
+	y := run.Cycle
+	a := RunAnswer{
+		RunRow: RowOf(y), Active: y.Active, Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
+		Budget: api.Settings.Budget(y.Mind.Agent, y.Space), Cost: api.costOf(y.Mind.Agent, y.Usage),
+		Denials: []DenialRow{}, Shown: []ShownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Lost: []lostRow{}, Waits: []waitRow{},
+	}
+	for i, row := range run.Rows {
+		e := run.Events[i]
+		a.Shown = append(a.Shown, ShownRow{e.ID, row.Seq, e.Actor, e.Body.Kind(), row.State, row.Reason})
+	}
+	for _, s := range run.Steps {
+		a.Steps = append(a.Steps, stepRow{
+			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: api.toolCallsOf(y.Mind.Agent, run.Inner, s.N),
+		})
+	}
+	for _, e := range run.Inner {
+		if d, ok := e.Body.(spaces.CallDenied); ok {
+			a.Denials = append(a.Denials, DenialRow{Denial: d.Denial})
+		}
+	}
+	for _, x := range run.Lost {
+		a.Lost = append(a.Lost, lostRow{x.Account, x.Chat})
+	}
+	for _, x := range run.Waits {
+		a.Waits = append(a.Waits, waitRow{x.Cycle, x.Space, x.Message, x.Seq, x.Call, console.NonNil(x.Who), x.Due, x.Outcome, console.NonNil(x.Answers)})
+	}
+	for _, x := range run.Actions {
+		a.Deliveries = append(a.Deliveries, deliveryRow{
+			x.ID, x.Kind, x.Space, x.Event, x.Account, x.Chat, x.State, x.Attempts, x.Code, x.Problem, console.NonNil(x.Refs),
+		})
+	}
+	return a
+}
+
+// thoughtIn returns what the agent wrote in a contemplation, of which a run has one.
+func thoughtIn(inner []spaces.Event, s spaces.Step) string {
+	for _, e := range inner {
+		if t, ok := e.Body.(spaces.ThoughtRecorded); ok && s.Phase == spaces.Contemplation {
+			return t.Text
+		}
+	}
+	return ""
+}
+
+// toolCallsOf returns the tool calls of a step with their results and costs.
+func (api *RunAPI) toolCallsOf(agent spaces.AgentID, inner []spaces.Event, step int) []ToolCallRow {
+	results := map[string]spaces.ToolReturned{}
+	for _, e := range inner {
+		if r, ok := e.Body.(spaces.ToolReturned); ok && r.Step == step {
+			results[r.CallID] = r
+		}
+	}
+	calls := []ToolCallRow{}
+	for _, e := range inner {
+		called, ok := e.Body.(spaces.ToolCalled)
+		if !ok || called.Step != step {
+			continue
+		}
+		row := ToolCallRow{Call: called.CallID, Name: called.Name, Args: json.RawMessage(called.Args)}
+		if !json.Valid(row.Args) {
+			row.Args = json.RawMessage("{}")
+		}
+		if r, returned := results[called.CallID]; returned {
+			row.OK, row.Note, row.Refs, row.ExecutionMS, row.Usage = r.OK, r.Note, r.Refs, r.Took, r.Usage
+			if r.Usage.Calls > 0 {
+				row.Cost = api.costOf(agent, r.Usage)
+			}
+		}
+		calls = append(calls, row)
+	}
+	return calls
+}
+
+// costOf returns what an agent's calls of its model cost, or nil when no
+// price is configured.
+func (api *RunAPI) costOf(agent spaces.AgentID, u spaces.TokenUsage) *float64 {
+	p, known := api.Settings.Price(agent)
+	if !known {
+		return nil
+	}
+	return new(p.Of(u.Prompt, u.Cached, u.Output))
+}
+
+func (api *RunAPI) serveRun(r *http.Request) (RunAnswer, error) {
+	run, err := api.Store.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return RunAnswer{}, err
+	}
+	return api.DescribeRun(run), nil
+}
+
+// ReadFrame reads the frame that a request names.
+func (api *RunAPI) ReadFrame(r *http.Request) (console.Frame, error) {
+	step, err := strconv.Atoi(r.PathValue("n"))
+	if err != nil || step < 0 {
+		return console.Frame{}, console.ErrUnknown
+	}
+	return api.Store.Frame(r.Context(), spaces.CycleID(r.PathValue("id")), step)
+}
+
+func (api *RunAPI) serveFrame(r *http.Request) (FrameAnswer, error) {
+	f, err := api.ReadFrame(r)
+	return FrameAnswerOf(f), err
+}
+
+// FrameAnswerOf returns a frame as the API shows it.
+func FrameAnswerOf(f console.Frame) FrameAnswer {
+	a := FrameAnswer{
+		Run: f.Run.ID, Step: f.Step.N, Mind: f.Run.Mind.String(), Exact: f.Exact, Expired: f.Step.Expired, Plan: f.Step.Frame,
+		Reported: f.Step.Usage.Prompt, Estimate: f.Step.Usage.Estimated, Cached: f.Step.Usage.Cached, Messages: []messageRow{},
+	}
+	if f.Keyframe != nil {
+		a.Keyframe = f.Keyframe.Plan
+	}
+	for _, m := range f.Messages {
+		a.Messages = append(a.Messages, messageRow{m.Part, m.Run, m.Role, m.Text, m.Calls, m.CallID})
+	}
+	return a
+}
+
+// serveCancel ends a run at once.
+func (api *RunAPI) serveCancel(w http.ResponseWriter, r *http.Request) {
+	id := spaces.CycleID(r.PathValue("id"))
+	switch under, err := api.CancelRun(r, id); {
+	case err != nil:
+		api.respond.FailInternal(w, r, err)
+	case !under:
+		console.WriteJSON(w, http.StatusConflict, console.ErrorAnswer{Error: "the run is not under way"})
+	default:
+		console.WriteJSON(w, http.StatusAccepted, cancelAnswer{id, spaces.StopCancelled})
+	}
+}
+
+// CancelRun asks for the end of a run and reports whether it was under way.
+func (api *RunAPI) CancelRun(r *http.Request, id spaces.CycleID) (bool, error) {
+	run, err := api.Store.Run(r.Context(), string(id))
+	if err != nil {
+		return false, err
+	}
+	if y := run.Cycle; y.ID != id || y.State != spaces.CycleOpen {
+		return false, nil
+	}
+	under, err := api.Process.Cancel(r.Context(), id)
+	if under {
+		api.Logger.Info("run cancelled", "run", id)
+	}
+	return under, err
+}

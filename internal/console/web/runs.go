@@ -1,0 +1,181 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+type runsPage struct {
+	pageLayout
+	Runs   api.RunsAnswer
+	Stops  []spaces.StopReason
+	Stop   spaces.StopReason
+	Agent  string
+	Space  string
+	Since  string
+	Spaces []api.SpaceRow
+	Older  string
+	Wrong  string
+}
+
+// runPages are the pages of runs, of their frames and of denied tool calls.
+type runPages struct{ *Site }
+
+func (site runPages) pageRuns(r *http.Request) (view, error) {
+	q := r.URL.Query()
+	p := &runsPage{
+		pageLayout: pageLayout{Title: "Runs"}, Stops: spaces.StopReasons(), Stop: spaces.StopReason(q.Get("stop")), Agent: q.Get("agent"),
+		Space: q.Get("space"), Since: q.Get("since"),
+	}
+	f, err := api.RunFilterOf(r)
+	if err != nil {
+		p.Wrong, f = wrongSince, console.Filter{Limit: console.DefaultLimit}
+	}
+	if p.Runs, err = site.api.Runs.ListRuns(r, f); err != nil {
+		return nil, err
+	}
+	p.Spaces, err = site.spaceChoices(r, spaces.SpaceID(p.Space))
+	if p.Runs.Next != "" {
+		p.Older = merged(r, map[string]string{"before": string(p.Runs.Next)})
+	}
+	p.Terminal = "trestle runs" + flags(q.Get, "space", "agent", "stop", "since")
+	return p, err
+}
+
+// spaceChoices returns the liveliest spaces, and the one that is chosen.
+func (site runPages) spaceChoices(r *http.Request, chosen spaces.SpaceID) ([]api.SpaceRow, error) {
+	found, err := site.Store.LatestRooms(r.Context(), console.Cursor{}, rowsOfPage)
+	if err != nil {
+		return nil, err
+	}
+	var rows []api.SpaceRow
+	for _, o := range found {
+		rows = append(rows, api.SpaceRowOf(o))
+	}
+	here := func(o api.SpaceRow) bool { return o.Space == chosen }
+	if chosen != "" && !slices.ContainsFunc(rows, here) {
+		rows = append(rows, api.SpaceRow{Space: chosen})
+	}
+	return rows, nil
+}
+
+type runPage struct {
+	pageLayout
+	Run    api.RunAnswer
+	Shown  []spokenRow
+	Bars   []stepBar
+	Height int
+}
+
+// A spokenRow is one event a run was shown, in words.
+type spokenRow struct {
+	api.ShownRow
+	Next int64 // the page of the space that has it begins before this
+	Who  string
+	What string
+}
+
+// A stepBar is one step in the waterfall: from the commit before it to its own.
+type stepBar struct {
+	N         int
+	Phase     spaces.Phase
+	X, W, End int
+	Y, Text   int
+	Took      string
+	Title     string
+}
+
+func (site runPages) pageRun(r *http.Request) (view, error) {
+	run, err := site.Store.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return nil, err
+	}
+	names, err := site.Store.Names(r.Context(), console.Actors(run.Events))
+	if err != nil {
+		return nil, err
+	}
+	p := &runPage{
+		pageLayout: pageLayout{Title: "Run " + string(run.Cycle.ID), Terminal: "trestle explain " + string(run.Cycle.ID)},
+		Run:        site.api.Runs.DescribeRun(run),
+	}
+	for i, s := range p.Run.Shown {
+		e := run.Events[i]
+		p.Shown = append(p.Shown, spokenRow{s, e.Seq + 10, console.NameOf(e.Actor, names), console.DescribeEvent(e.Body)})
+	}
+	p.Bars = waterfall(run)
+	p.Height = len(p.Bars) * 20
+	return p, nil
+}
+
+// waterfall lays the steps of a run out over its time.
+func waterfall(run console.Run) []stepBar {
+	const left, right = 170, 900
+	var bars []stepBar
+	from := run.Cycle.Started
+	last := from
+	for _, s := range run.Steps {
+		if s.State == spaces.StepDone && s.At.After(last) {
+			last = s.At
+		}
+	}
+	whole := max(last.Sub(from), time.Millisecond)
+	place := func(t time.Time) int { return left + int(int64(right-left)*int64(t.Sub(from))/int64(whole)) }
+	at := from
+	for i, s := range run.Steps {
+		if s.State != spaces.StepDone {
+			continue
+		}
+		b := stepBar{N: s.N, Phase: s.Phase, X: place(at), Y: i*20 + 4, Text: i*20 + 14, Took: console.Span(s.At.Sub(at))}
+		b.W = max(place(s.At)-b.X, 2)
+		b.End = b.X + b.W + 6
+		b.Title = fmt.Sprintf("step %d, %s: %s, %d tokens in, %d out", s.N, s.Phase, b.Took, s.Usage.Prompt, s.Usage.Output)
+		bars = append(bars, b)
+		at = s.At
+	}
+	return bars
+}
+
+// pageCancelRun ends a run and shows it.
+func (site runPages) pageCancelRun(w http.ResponseWriter, r *http.Request) {
+	id := spaces.CycleID(r.PathValue("id"))
+	if _, err := site.api.Runs.CancelRun(r, id); err != nil {
+		site.respond.FailInternal(w, r, err)
+		return
+	}
+	http.Redirect(w, r, "/runs/"+string(id), http.StatusSeeOther)
+}
+
+type denialsPage struct {
+	pageLayout
+	Denials      api.DenialsAnswer
+	Agent, Since string
+	Older        string
+	Wrong        string
+}
+
+func (site runPages) pageDenials(r *http.Request) (view, error) {
+	q := r.URL.Query()
+	p := &denialsPage{
+		pageLayout: pageLayout{Title: "Denials", Terminal: "trestle denials" + flags(q.Get, "agent", "since")},
+		Agent:      q.Get("agent"), Since: q.Get("since"),
+	}
+	var err error
+	switch p.Denials, err = site.api.ListDenials(r); {
+	case errors.Is(err, console.ErrParameter):
+		p.Wrong = wrongSince
+		return p, nil
+	case p.Denials.Next > 0:
+		p.Older = merged(r, map[string]string{"before": console.FormatInt(p.Denials.Next)})
+	}
+	return p, err
+}
+
+// wrongSince is shown for a time that cannot be parsed.
+const wrongSince = "Since is a time such as 2h, 7d or 2026-01-31T00:00:00Z."

@@ -1,0 +1,276 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A Site serves the HTML pages of the console. Make one with [New].
+type Site struct {
+	console.Options
+	api     *api.API
+	respond console.Responder
+	views   func() map[string]*template.Template // by page
+	names   nameCache
+}
+
+// New returns the pages of a console. They show what the API returns.
+func New(o console.Options, a *api.API) *Site {
+	site := &Site{Options: o, api: a, names: nameCache{read: func(ctx context.Context) (map[spaces.SpaceID]string, error) { return o.Store.RoomNames(ctx) }}}
+	site.respond = console.Responder{Logger: o.Logger, Pages: site}
+	site.views = sync.OnceValue(site.parseTemplates)
+	return site
+}
+
+// ShowLogin implements [Pages].
+func (site *Site) ShowLogin(w http.ResponseWriter, r *http.Request, code int, wrong string) {
+	site.render(w, r, code, "login", &loginPage{Wrong: wrong})
+}
+
+// ShowOpened implements [Pages].
+func (site *Site) ShowOpened(w http.ResponseWriter, r *http.Request) {
+	site.render(w, r, http.StatusOK, "opened", &openedPage{})
+}
+
+// ShowNotFound implements [Pages].
+func (site *Site) ShowNotFound(w http.ResponseWriter, r *http.Request) {
+	site.render(w, r, http.StatusNotFound, "missing", &notFoundPage{})
+}
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// Routes returns the routes of the pages and of the files that they load.
+func (site *Site) Routes() []console.Route {
+	runs, minds := runPages{site}, mindPages{site}
+	return []console.Route{
+		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
+		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
+		{Pattern: "GET /spaces", Access: console.ForCredential, Handle: site.page("spaces", site.pageSpaces)},
+		{Pattern: "GET /spaces/{id}", Access: console.ForCredential, Handle: site.page("space", site.pageSpace)},
+		{Pattern: "GET /uplinks", Access: console.ForCredential, Handle: site.page("uplinks", site.pageConnections)},
+		{Pattern: "GET /minds", Access: console.ForCredential, Handle: site.page("minds", minds.pageMinds)},
+		{Pattern: "GET /minds/{agent}/{circle...}", Access: console.ForCredential, Handle: site.page("mind", minds.pageMind)},
+		{Pattern: "GET /memory", Access: console.ForCredential, Handle: site.page("memory", minds.pageMemories)},
+		{Pattern: "GET /memory/{agent}/{circle...}", Access: console.ForCredential, Handle: site.page("memory", minds.pageMemory)},
+		{Pattern: "POST /memory/{agent}/{circle...}", Access: console.ForCredential, Handle: minds.pageChangeMemory},
+		{Pattern: "GET /runs", Access: console.ForCredential, Handle: site.page("runs", runs.pageRuns)},
+		{Pattern: "GET /runs/{id}", Access: console.ForCredential, Handle: site.page("run", runs.pageRun)},
+		{Pattern: "POST /runs/{id}/cancel", Access: console.ForCredential, Handle: runs.pageCancelRun},
+		{Pattern: "GET /runs/{id}/steps/{n}", Access: console.ForCredential, Handle: site.page("frame", runs.pageFrame)},
+		{Pattern: "GET /denials", Access: console.ForCredential, Handle: site.page("denials", runs.pageDenials)},
+		{Pattern: "GET /live", Access: console.ForCredential, Handle: site.page("live", site.pageLive)},
+		{Pattern: "GET /jobs", Access: console.ForCredential, Handle: site.page("jobs", site.pageJobs)},
+		{Pattern: "GET /jobs/{id}", Access: console.ForCredential, Handle: site.page("jobs", site.pageJob)},
+		{Pattern: "POST /jobs/{id}/{verb}", Access: console.ForCredential, Handle: site.pageChangeJob},
+		{Pattern: "GET /problems", Access: console.ForCredential, Handle: site.page("problems", site.pageProblems)},
+		{Pattern: "GET /settings", Access: console.ForCredential, Handle: site.page("settings", site.pageSettings)},
+		{Pattern: "GET /search", Access: console.ForCredential, Handle: site.page("search", site.pageSearch)},
+		{Pattern: "GET /", Access: console.ForCredential, Handle: site.respond.NotFound},
+	}
+}
+
+// A pageLayout is what every page has around its own.
+type pageLayout struct {
+	Title    string
+	Terminal string // the same in the terminal
+	Query    string // what was searched for
+	Nav      []navItem
+	Lights   []console.Indicator
+	Bare     bool // nothing but the page: the reader has no credential yet
+	Moves    bool // goes on to the first page by itself
+}
+
+type navItem struct {
+	Name, Path string
+	Here       bool
+	Count      int
+}
+
+func (c *pageLayout) top() *pageLayout { return c }
+
+// A view is the data of one page.
+type view interface{ top() *pageLayout }
+
+type loginPage struct {
+	pageLayout
+	Wrong string
+}
+
+type openedPage struct{ pageLayout }
+
+type notFoundPage struct{ pageLayout }
+
+// sections are the pages of the first level.
+var sections = []navItem{
+	{Name: "Now", Path: "/"},
+	{Name: "Spaces", Path: "/spaces"},
+	{Name: "Uplinks", Path: "/uplinks"},
+	{Name: "Minds", Path: "/minds"},
+	{Name: "Memory", Path: "/memory"},
+	{Name: "Runs", Path: "/runs"},
+	{Name: "Denials", Path: "/denials"},
+	{Name: "Live", Path: "/live"},
+	{Name: "Jobs", Path: "/jobs"},
+	{Name: "Problems", Path: "/problems"},
+	{Name: "Settings", Path: "/settings"},
+}
+
+// parseTemplates reads the templates, each page with what all share. It runs once, when the
+// first page is asked for, as mostly none ever is; it panics on our own mistakes.
+func (site *Site) parseTemplates() map[string]*template.Template {
+	shared := template.New("").Funcs(site.templateFuncs())
+	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
+	all := map[string]*template.Template{}
+	for _, name := range []string{
+		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run",
+		"denials", "live", "jobs", "problems", "settings", "search",
+	} {
+		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+	}
+	return all
+}
+
+// page serves what a request asks for as the page of that name.
+func (site *Site) page(name string, ask func(*http.Request) (view, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch v, err := ask(r); {
+		case err == nil:
+			site.render(w, r, http.StatusOK, name, v)
+		case errors.Is(err, console.ErrParameter):
+			site.respond.NotFound(w, r)
+		default:
+			site.respond.FailInternal(w, r, err)
+		}
+	}
+}
+
+// render writes a page whole or not at all.
+func (site *Site) render(w http.ResponseWriter, r *http.Request, code int, name string, v view) {
+	if err := site.fillLayout(r, name, v.top()); err != nil {
+		site.Logger.Error("page not dressed", "page", name, "error", err)
+	}
+	var page bytes.Buffer
+	if err := site.views()[name].ExecuteTemplate(&page, "layout", v); err != nil {
+		site.Logger.Error("page not rendered", "page", name, "error", err)
+		http.Error(w, "this page can not be shown; the log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(page.Bytes()) // the reader has gone; the error cannot be reported
+}
+
+// fillLayout fills in what every page has around its own.
+func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error {
+	switch name {
+	case "login":
+		t.Title, t.Bare = "Closed", true
+		return nil
+	case "opened":
+		t.Title, t.Bare, t.Moves = "Open", true, true
+		return nil
+	case "missing":
+		t.Title = "Nothing here"
+	}
+	problems, problemsErr := site.Process.Problems(r.Context())
+	for _, s := range sections {
+		s.Here = r.URL.Path == s.Path || s.Path != "/" && strings.HasPrefix(r.URL.Path, s.Path+"/")
+		if s.Path == "/minds" && strings.Contains(r.URL.Path, "/steps/") {
+			s.Here = true
+		} else if strings.Contains(r.URL.Path, "/steps/") {
+			s.Here = false
+		}
+		if s.Path == "/problems" {
+			s.Count = len(problems)
+		}
+		t.Nav = append(t.Nav, s)
+	}
+	tally, err := site.Store.Tally(r.Context(), time.Now())
+	if err == nil {
+		t.Lights = console.Indicators(site.Process.Health(), tally, time.Now())
+		err = site.names.refresh(r.Context())
+	}
+	if err == nil {
+		err = problemsErr
+	}
+	return err
+}
+
+// staticTypes are the files that pages load, with what they are.
+var staticTypes = map[string]string{
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+}
+
+func (site *Site) serveStatic(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	data, err := staticFiles.ReadFile("static/" + name)
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", staticTypes[path.Ext(name)])
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(data) // the reader has gone; the error cannot be reported
+}
+
+// maxNameAge limits the age of the names of spaces on a page.
+const maxNameAge = 2 * time.Second
+
+// A nameCache holds the names of spaces. Its methods may be called concurrently.
+type nameCache struct {
+	read func(context.Context) (map[spaces.SpaceID]string, error)
+	last atomic.Pointer[namesRead]
+}
+
+// namesRead are the names of spaces as they were at one moment.
+type namesRead struct {
+	at   time.Time
+	name map[spaces.SpaceID]string
+}
+
+// refresh reads the names again when they are older than maxNameAge.
+func (c *nameCache) refresh(ctx context.Context) error {
+	if known := c.last.Load(); known != nil && time.Since(known.at) < maxNameAge {
+		return nil
+	}
+	name, err := c.read(ctx)
+	if err != nil {
+		return err
+	}
+	c.last.Store(&namesRead{at: time.Now(), name: name})
+	return nil
+}
+
+// ofSpace returns the name of a space, or the end of its id.
+func (c *nameCache) ofSpace(id spaces.SpaceID) string {
+	if known := c.last.Load(); known != nil && known.name[id] != "" {
+		return console.Plain(known.name[id])
+	}
+	return shortID(string(id))
+}
+
+// ofMind writes a mind for people: one of a room's own circle is known by the room.
+func (c *nameCache) ofMind(text string) string {
+	m, _ := spaces.ParseMind(text)
+	if room, own := m.Circle.Own(); own {
+		return console.Plain(string(m.Agent)) + " in " + c.ofSpace(room)
+	}
+	return console.Plain(text)
+}
