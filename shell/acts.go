@@ -38,15 +38,20 @@ type tool interface {
 	perform(s *stepContext) toolResult
 }
 
+// An enumerator is a tool some of whose arguments are one of a few words.
+type enumerator interface{ values() map[string][]string }
+
 // A toolSpec is what the shell knows about one act (PRD-6.1).
 type toolSpec struct {
 	name   string
 	tier   spaces.ToolTier
 	risk   spaces.ToolRisk
 	room   bool // a space act: one a step
+	hidden bool // not offered to the model
 	schema json.RawMessage
 	about  string
 	check  *jsonschema.Resolved
+	values map[string][]string // of the arguments that are one of a few words
 	decode func(args []byte) (tool, error)
 }
 
@@ -84,18 +89,36 @@ func define[T tool](name string, tier spaces.ToolTier, risk spaces.ToolRisk, roo
 	if err != nil {
 		panic("shell: act " + name + ": " + err.Error())
 	}
-	raw, err := json.Marshal(schema)
+	var one T
+	values := map[string][]string{}
+	if e, ok := any(one).(enumerator); ok {
+		values = e.values()
+	}
+	offered := schema.CloneSchemas()
+	for name, all := range values {
+		for _, v := range all {
+			offered.Properties[name].Enum = append(offered.Properties[name].Enum, v)
+		}
+	}
+	raw, err := json.Marshal(offered)
 	if err != nil {
 		panic("shell: act " + name + ": " + err.Error())
 	}
 	return toolSpec{
-		name: name, tier: tier, risk: risk, room: room, schema: raw, about: strings.TrimSpace(string(text)), check: check,
+		name: name, tier: tier, risk: risk, room: room, schema: raw, about: strings.TrimSpace(string(text)), check: check, values: values,
 		decode: func(args []byte) (tool, error) {
 			var d T
 			err := json.Unmarshal(args, &d)
 			return d, err
 		},
 	}
+}
+
+// understood returns a tool that is not offered and still understood: another does the
+// same.
+func understood(s toolSpec) toolSpec {
+	s.hidden = true
+	return s
 }
 
 // A ToolRegistry is every act this version has, in the order the model sees them.
@@ -111,7 +134,7 @@ func NewCatalogue(files bool) *ToolRegistry {
 	const sys, plat = spaces.TierSystem, spaces.TierPlatform
 	c := &ToolRegistry{specs: []toolSpec{
 		define[sendMessage]("send_message", plat, spaces.RiskWriteOwn, true),
-		define[sendReply]("send_reply", plat, spaces.RiskWriteOwn, true),
+		understood(define[sendReply]("send_reply", plat, spaces.RiskWriteOwn, true)),
 		define[react]("react", plat, spaces.RiskWriteOwn, true),
 		define[editMessage]("edit_message", plat, spaces.RiskWriteOwn, true),
 		define[deleteMessage]("delete_message", plat, spaces.RiskWriteOwn, true),
@@ -129,15 +152,19 @@ func NewCatalogue(files bool) *ToolRegistry {
 		define[remember]("remember", sys, spaces.RiskReadOwn, false),
 		define[forget]("forget", sys, spaces.RiskReadOwn, false),
 		define[fork]("fork", sys, spaces.RiskReadOwn, false),
+		define[done]("done", sys, spaces.RiskReadOwn, false),
 		define[setUp]("set_up", plat, spaces.RiskWriteOwn, true), // it speaks, and can be taken away
 	}}
 	if files {
 		c.specs = append(c.specs, define[sendFile]("send_file", plat, spaces.RiskWriteOwn, true))
 	}
-	offers := make([]spaces.ToolDefinition, len(c.specs))
-	for i, s := range c.specs {
+	var offers []spaces.ToolDefinition
+	for _, s := range c.specs {
+		if s.hidden {
+			continue
+		}
 		c.tools = append(c.tools, llm.ToolSpec{Name: s.name, Description: s.about, Schema: s.schema})
-		offers[i] = spaces.ToolDefinition{Name: s.name, Tier: s.tier, Risk: s.risk, About: s.about, Schema: s.schema}
+		offers = append(offers, spaces.ToolDefinition{Name: s.name, Tier: s.tier, Risk: s.risk, About: s.about, Schema: s.schema})
 	}
 	c.manifest = spaces.NewManifest(offers)
 	return c

@@ -16,7 +16,8 @@ type sendFile struct {
 	Content string `json:"content,omitempty" jsonschema:"what the new file says"`
 	Text    string `json:"text,omitempty" jsonschema:"what to say with it, as Markdown"`
 	Space   string `json:"space,omitempty" jsonschema:"id of another of your spaces; default: the active space"`
-	Why     string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
+	Why     string `json:"why,omitempty" jsonschema:"for another space: what led to this"`
+	More    bool   `json:"more,omitempty" jsonschema:"as in send_message"`
 }
 
 // perform sends the words and the file as one message of the agent: whatever holds
@@ -51,6 +52,7 @@ func (a sendFile) perform(s *stepContext) toolResult {
 	e := s.effect(spaces.ActSend, to)
 	e.Text, e.Files = text, []spaces.MessageFile{f}
 	s.speaks(&e, to, a.Why)
+	s.more = s.more || a.More
 	return s.do(e)
 }
 

@@ -28,7 +28,11 @@ func (a enterSpace) perform(s *stepContext) toolResult {
 }
 
 type view struct {
-	What string `json:"what" jsonschema:"spaces, members, plans or notes"`
+	What string `json:"what"`
+}
+
+func (view) values() map[string][]string {
+	return map[string][]string{"what": {"spaces", "members", "plans", "notes"}}
 }
 
 func (a view) perform(s *stepContext) toolResult {
@@ -119,12 +123,22 @@ func parseSince(text string, now time.Time) (time.Time, bool) {
 }
 
 type use struct {
-	Object string `json:"object" jsonschema:"info, members, attachments, agent_notes, goals, memories, plans or context_manager"`
+	Object string `json:"object"`
 	Input  string `json:"input,omitempty" jsonschema:"only entries that hold these words"`
 }
 
+func (use) values() map[string][]string {
+	return map[string][]string{"object": {"info", "members", "attachments", "agent_notes", "goals", "memories", "plans", "context_manager", "capabilities"}}
+}
+
 func (a use) perform(s *stepContext) toolResult {
+	if a.Object == "capabilities" {
+		return s.shown(prompt("capabilities.v1"), nil)
+	}
 	text, refs, ok := hud.ObjectText(s.view, a.Object, a.Input)
+	if a.Object == "memories" {
+		text += "\n\n" + prompt("memory.v1")
+	}
 	if !ok {
 		return s.deny("unknown_object", "There is no such object here.", "use takes info, members, attachments, agent_notes, goals, memories, plans or context_manager.")
 	}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -13,13 +14,15 @@ const maxSpeech = 32 << 10
 type sendMessage struct {
 	Text string `json:"text,omitempty" jsonschema:"what to say, as Markdown"`
 	// Instruction has the words made by a call that sees the two rooms alone (GTS-04).
-	Instruction string `json:"instruction,omitempty" jsonschema:"for another space, instead of text: what to say there; the words are found with that space in view"`
-	Space       string `json:"space,omitempty" jsonschema:"id of another of your spaces; default: the active space"`
-	ReplyTo     string `json:"reply_to,omitempty" jsonschema:"id of the message to answer, such as #a7"`
-	Thread      string `json:"thread,omitempty" jsonschema:"id of the thread; default: that of the message that woke you"`
+	Instruction string `json:"instruction,omitempty" jsonschema:"for another space, instead of text: what to say there"`
+	Space       string `json:"space,omitempty" jsonschema:"id of a space; default: the active one"`
+	ReplyTo     string `json:"reply_to,omitempty" jsonschema:"id of a message, such as #a7"`
+	Thread      string `json:"thread,omitempty" jsonschema:"default: that of the message that woke you"`
 	Broadcast   bool   `json:"broadcast,omitempty" jsonschema:"in a thread: show it in the room, too"`
-	Wait        bool   `json:"wait,omitempty" jsonschema:"rest until those named with @ have answered; nobody named: until somebody answers"`
-	Why         string `json:"why,omitempty" jsonschema:"for another space: what led to this, for your own record"`
+	Wait        bool   `json:"wait,omitempty" jsonschema:"until those named with @, or anybody, have answered"`
+	Why         string `json:"why,omitempty" jsonschema:"for another space: what led to this"`
+	Account     string `json:"account,omitempty" jsonschema:"your line about this wake"`
+	More        bool   `json:"more,omitempty" jsonschema:"something is left to do after this"`
 }
 
 func (a sendMessage) perform(s *stepContext) toolResult {
@@ -44,6 +47,7 @@ func (a sendMessage) perform(s *stepContext) toolResult {
 		e.Thread = spaces.ThreadID(a.Thread)
 	}
 	e.Broadcast = a.Broadcast
+	s.account, s.more = cmp.Or(strings.TrimSpace(a.Account), s.account), s.more || a.More
 	s.speaks(&e, room, a.Why)
 	if a.Wait {
 		out = s.await(e, room)
@@ -70,6 +74,7 @@ func (s *stepContext) speaks(e *spaces.RoomEffect, room *hud.SharedRoom, why str
 type sendReply struct {
 	Text string `json:"text" jsonschema:"what to answer to the message that woke you, as Markdown"`
 	Wait bool   `json:"wait,omitempty" jsonschema:"as in send_message"`
+	More bool   `json:"more,omitempty" jsonschema:"as in send_message"`
 }
 
 func (a sendReply) perform(s *stepContext) toolResult {
@@ -85,7 +90,7 @@ func (a sendReply) perform(s *stepContext) toolResult {
 	if m == nil {
 		return s.deny("no_trigger", "The message that woke you is in another space.", "enter_space first, or use send_message with space.")
 	}
-	return sendMessage{Text: a.Text, ReplyTo: hud.ShortID(m.Seq), Wait: a.Wait}.perform(s)
+	return sendMessage{Text: a.Text, ReplyTo: hud.ShortID(m.Seq), Wait: a.Wait, More: a.More}.perform(s)
 }
 
 type react struct {
@@ -144,7 +149,7 @@ func (s *stepContext) upon(kind spaces.ActionKind, id, text string, own bool) to
 
 // speech returns the text as it may go out, or a denial (SECURITY S4, S6).
 func (s *stepContext) speech(room *hud.SharedRoom, text string) (string, toolResult) {
-	text = strings.TrimSpace(text)
+	text = strings.TrimSpace(withoutThinking(text))
 	switch {
 	case text == "":
 		return "", s.deny("empty_text", "The text is empty.", "Say something, or end without an act: silence is fine.")

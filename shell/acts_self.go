@@ -22,6 +22,15 @@ const minAgain = time.Minute
 // tooSoon reports whether a wake by a timer would be followed by another at once.
 func (s *stepContext) tooSoon(due time.Duration) bool { return s.wake.Timer != nil && due < minAgain }
 
+type done struct {
+	Account string `json:"account,omitempty" jsonschema:"your line about this wake"`
+}
+
+func (a done) perform(s *stepContext) toolResult {
+	s.stop, s.account = spaces.StopCompleted, strings.TrimSpace(a.Account)
+	return s.done(map[string]any{})
+}
+
 type sleep struct {
 	Seconds int `json:"seconds" jsonschema:"how long nothing shall wake you"`
 }
@@ -118,12 +127,17 @@ func (a note) perform(s *stepContext) toolResult {
 
 type goal struct {
 	Text   string `json:"text" jsonschema:"the goal; the same text again changes its status"`
-	Status string `json:"status,omitempty" jsonschema:"active, long-term, done or dropped; default active"`
+	Status string `json:"status,omitempty"`
 }
+
+// goalStatuses are the states of a goal, the default first.
+var goalStatuses = []string{"active", "long-term", "done", "dropped"}
+
+func (goal) values() map[string][]string { return map[string][]string{"status": goalStatuses} }
 
 func (a goal) perform(s *stepContext) toolResult {
 	a.Status = cmp.Or(a.Status, "active")
-	if !slices.Contains([]string{"active", "long-term", "done", "dropped"}, a.Status) || strings.TrimSpace(a.Text) == "" {
+	if !slices.Contains(goalStatuses, a.Status) || strings.TrimSpace(a.Text) == "" {
 		return s.deny("bad_goal", "A goal needs a text and one of the four statuses.", "active, long-term, done or dropped.")
 	}
 	return s.keep(spaces.GoalSet{Text: a.Text, Status: a.Status})
@@ -133,9 +147,11 @@ func (a goal) perform(s *stepContext) toolResult {
 var memoryKinds = []string{"user_fact", "decision", "space_knowledge", "preference"}
 
 type remember struct {
-	Fact string `json:"fact" jsonschema:"one fact, under 200 characters, leading with the fact"`
-	Kind string `json:"kind" jsonschema:"user_fact, decision, space_knowledge or preference"`
+	Fact string `json:"fact" jsonschema:"one sentence"`
+	Kind string `json:"kind"`
 }
+
+func (remember) values() map[string][]string { return map[string][]string{"kind": memoryKinds} }
 
 func (a remember) perform(s *stepContext) toolResult {
 	fact := strings.TrimSpace(a.Fact)

@@ -23,11 +23,15 @@ const (
 var setUpKeys = []string{"wake", "agents", "chats", "relay", "circle", "name", "persona"}
 
 type setUp struct {
-	Step    string      `json:"step" jsonschema:"propose, apply or drop"`
+	Step    string      `json:"step"`
 	Purpose string      `json:"purpose,omitempty" jsonschema:"propose: what the room is for"`
 	Facts   []string    `json:"facts,omitempty" jsonschema:"as in remember"`
 	Plans   []setUpPlan `json:"plans,omitempty" jsonschema:"as in plan"`
 	Wishes  []setUpWish `json:"wishes,omitempty" jsonschema:"what only the operator can change"`
+}
+
+func (setUp) values() map[string][]string {
+	return map[string][]string{"step": {"propose", "apply", "drop"}}
 }
 
 type setUpPlan struct {

@@ -51,6 +51,10 @@ func (l *ledger) SpentBySenders(context.Context, time.Time, spaces.CycleID) (int
 	return 0, nil
 }
 
+func (l *ledger) AnswerForms(context.Context, spaces.AgentID, string, int) ([]spaces.AnswerForm, error) {
+	return nil, nil
+}
+
 func (l *ledger) Spans(context.Context, spaces.Mind, spaces.SpaceID, int) ([]spaces.ConnectionSpan, error) {
 	return nil, nil
 }

@@ -175,8 +175,8 @@ func TestNoWordReachesWhoCouldNotReadIt(t *testing.T) {
 	play(t, heard, func(w *world) {
 		w.listen = heard.printed
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-			s := shell.DefaultSettings()
-			s.ContextTokens, s.MaxOutput, s.RecallTokens, s.OnePhase = 9_000, 500, 800, true
+			s := twoPhases()
+			s.ContextTokens, s.MaxOutput, s.RecallTokens, s.Phases = 9_000, 500, 800, shell.PhasesOne
 			return s
 		}
 		v := newTown(w, heard, 11)

@@ -16,7 +16,7 @@ import (
 func TestAMessageIsClaimedWithItsCommitWhereTheMindIsFree(t *testing.T) {
 	play(t, slow(time.Minute, llmtest.LeakyModel{Brief: true}), func(w *world) {
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-			s := shell.DefaultSettings()
+			s := twoPhases()
 			s.Parallel = 1
 			return s
 		}

@@ -41,6 +41,12 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		sc.Judge = c.shell.judge(c.place)
 	}
 	if sc.Close != nil {
+		if !sc.Close.Back || c.lastAttempt(sc.Close) {
+			c.apologise(sc.Close)
+		}
+		if c.addressed() {
+			sc.Close.Model, sc.Close.Answered = c.settings.ModelName, c.form
+		}
 		if sc.Close.Rest == "" && !sc.Close.Back {
 			sc.Close.Rest, sc.Close.Derived = c.derive(sc), true
 		}
@@ -65,6 +71,9 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	c.join(done)
 	if len(done.Wakes) > 0 {
 		c.shell.Ring(done.Wakes)
+	}
+	if sc.Close != nil {
+		c.shell.answered(c.agent.ID, sc.Close.Model, sc.Close.Answered)
 	}
 	if sc.Close != nil && !sc.Close.Back {
 		c.closed(sc.Close, done.N, now)
@@ -114,9 +123,7 @@ func (c *cycle) stop(cl *spaces.CycleClose) {
 func (c *cycle) rest(ctx context.Context, stop spaces.StopReason, detail string, text ...string) error {
 	cl := &spaces.CycleClose{Stop: stop, Detail: detail}
 	for _, t := range text {
-		if cl.Rest = restLine(t); cl.Rest == "" {
-			cl.Rest = textformat.ClipBytes(t, 400)
-		}
+		cl.Rest = restLine(t) // words that were not sent are no account of what was done
 	}
 	return c.close(ctx, cl)
 }
@@ -178,6 +185,19 @@ func (c *cycle) waited() (longest time.Duration) {
 	return longest
 }
 
+// attempts returns how often the rows of the cycle went back to be tried again.
+func (c *cycle) attempts() (most int) {
+	for _, r := range c.wake.Rows {
+		most = max(most, r.Attempts)
+	}
+	return most
+}
+
+// lastAttempt reports whether rows that go back with this closing are dead by that.
+func (c *cycle) lastAttempt(cl *spaces.CycleClose) bool {
+	return cl.Back && !cl.Spared && c.attempts()+1 >= spaces.MaxAttempts
+}
+
 // problemOf names, behind a blank and in brackets, the problem that operators look
 // up for a failure of the endpoint; nothing when it is the request's.
 func problemOf(k llm.ErrorKind) string {
@@ -199,10 +219,7 @@ func problemOf(k llm.ErrorKind) string {
 // is tried again however often it was, and the more rarely the longer it has waited, for
 // many rooms may wait with it.
 func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail string, spared bool) error {
-	attempts := 0
-	for _, r := range c.wake.Rows {
-		attempts = max(attempts, r.Attempts)
-	}
+	attempts := c.attempts()
 	last := len(retryAfter) - 1
 	pause := retryAfter[min(attempts, last)]
 	if spared {

@@ -67,7 +67,7 @@ func converse(t *testing.T, set shell.AgentSettings, rest time.Duration, after f
 // last four turns stay word for word, older ones leave their accounts, and each
 // cut is recorded with its cause and what it freed.
 func TestTwentyTurnsAreCompactedInThePauses(t *testing.T) {
-	converse(t, shell.DefaultSettings(), 6*time.Minute, func(w *world, turn int, asked []llm.ModelRequest) {
+	converse(t, twoPhases(), 6*time.Minute, func(w *world, turn int, asked []llm.ModelRequest) {
 		last := whole(asked[len(asked)-1])
 		for back := range min(turn+1, 4) {
 			if !strings.Contains(last, fmt.Sprintf("topic-%d tell me", turn-back)) {
@@ -111,7 +111,7 @@ func TestTwentyTurnsAreCompactedInThePauses(t *testing.T) {
 // compacted; one that never pauses is cut at the high-water mark alone.
 func TestCompactionSavesTokens(t *testing.T) {
 	total := func(rest time.Duration, after int) (bytes int) {
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.CompactAfter = after
 		for _, r := range converse(t, set, rest, nil) {
 			for _, m := range r.Messages[1:] {

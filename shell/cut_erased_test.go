@@ -46,8 +46,8 @@ func TestWhatIsErasedDuringACutIsNotInIt(t *testing.T) {
 	play(t, k, func(w *world) {
 		ends = make(chan struct{})
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-			s := shell.DefaultSettings()
-			s.OnePhase, s.CompactAfter, s.CompactKeep, s.CacheTTL = true, 1, 0, 5*time.Second
+			s := twoPhases()
+			s.Phases, s.CompactAfter, s.CompactKeep, s.CacheTTL = shell.PhasesOne, 1, 0, 5*time.Second
 			return s
 		}
 		w.ports = func(s sqlstore.AgentStore) ports {

@@ -33,8 +33,8 @@ func TestHalfATagIsNoAct(t *testing.T) {
 			)
 			play(t, m, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-					s := shell.DefaultSettings()
-					s.Tags, s.OnePhase = true, true
+					s := twoPhases()
+					s.Tags, s.Phases = true, shell.PhasesOne
 					return s
 				}
 				room := w.room("kai", direct)

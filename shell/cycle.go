@@ -59,6 +59,8 @@ type cycle struct {
 	done     map[string]bool         // acts already performed, to refuse repeating them
 	setUp    onboardingState         // of the room that woke it
 	repairs  int                     // steps that asked for nothing we could do
+	form     spaces.AnswerForm       // of the first answer to a person; empty: none yet
+	delivers bool                    // the act under way is the model's plain text
 	empty    bool                    // the last answer was empty
 	warned   bool                    // a budget is nearly spent, and that was said
 	reread   bool                    // stale speech was shown once
@@ -76,6 +78,7 @@ type cycleConfig struct {
 	agent    *Agent // as it was when the cycle began
 	settings AgentSettings
 	system   systemPrompt
+	inWords  bool           // the model is known to answer in words
 	active   spaces.SpaceID // where plain messages go
 }
 
@@ -132,7 +135,7 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	}
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(), since: m.informed(),
-		cycleConfig: cycleConfig{agent, settings, s.prompt(agent, settings), w.Cycle.Active}, upto: w.Cycle.Upto,
+		cycleConfig: cycleConfig{agent: agent, settings: settings, system: s.prompt(agent, settings, false), active: w.Cycle.Active}, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[imageRef]llm.ModelImage{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
@@ -157,6 +160,9 @@ func (c *cycle) live(ctx context.Context) error {
 	if c.wake.Halted {
 		return spaces.ErrHalted
 	}
+	if err := c.learnHabit(ctx); err != nil {
+		return err
+	}
 	c.listen(ctx)
 	defer c.wonder(ctx)()
 	c.mind.overtaken(c.wake.Cycle.Base)
@@ -166,7 +172,7 @@ func (c *cycle) live(ctx context.Context) error {
 	if err := c.whole(ctx); err != nil {
 		return err
 	}
-	if c.step == 0 && !c.settings.OnePhase {
+	if c.step == 0 && c.thinksFirst() {
 		c.move(spaces.Contemplating, "coordinator", c.wake.Cycle.Wake)
 		c.enter(spaces.Contemplation)
 		if ended, err := c.contemplate(ctx); ended || err != nil {
@@ -177,6 +183,18 @@ func (c *cycle) live(ctx context.Context) error {
 	}
 	c.enter(spaces.Engagement)
 	return c.engage(ctx)
+}
+
+// thinksFirst reports whether the cycle begins with a call in which nothing is said.
+func (c *cycle) thinksFirst() bool {
+	switch c.settings.Phases {
+	case PhasesOne:
+		return false
+	case PhasesTwo:
+		return true
+	case PhasesAuto:
+	}
+	return !c.addressed() && c.wake.Timer == nil
 }
 
 func (c *cycle) enter(p spaces.Phase) {

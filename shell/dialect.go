@@ -51,6 +51,7 @@ var tagActs = map[string]struct{ act, content string }{
 	"goal":     {"goal", "text"},
 	"remember": {"remember", "fact"},
 	"forget":   {"forget", "id"},
+	"done":     {"done", "account"},
 	"setup":    {"set_up", wholeBody},
 }
 
@@ -154,7 +155,7 @@ func tagArgs(m *tag, body string) string {
 			args[name] = n
 			return
 		}
-		if name == "broadcast" || name == "wait" {
+		if name == "broadcast" || name == "wait" || name == "more" {
 			args[name] = value == "true"
 			return
 		}

@@ -91,7 +91,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 		"a later act":     {acts: []llm.ToolCall{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
 		"switched off":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Drafts = false }},
 		"no such chat":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.DraftMessages = true }},
-		"in one phase":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.OnePhase = true }, want: all},
+		"in one phase":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Phases = shell.PhasesOne }, want: all},
 		"another room that all of them read": {
 			acts: []llm.ToolCall{send(lunch)}, want: all,
 			setup: func(w *world) { w.says(w.room("Pantry"), "Kai", "stock") },
@@ -107,7 +107,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 			play(t, m, func(w *world) {
 				w.drafts = e
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-					s := shell.DefaultSettings()
+					s := twoPhases()
 					s.Drafts = true
 					if c.settings != nil {
 						c.settings(&s)
@@ -139,7 +139,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 func (w *world) draws(e *easel) {
 	w.drafts = e
 	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-		s := shell.DefaultSettings()
+		s := twoPhases()
 		s.Drafts = true
 		return s
 	}
@@ -178,8 +178,8 @@ func TestTagsGrowToo(t *testing.T) {
 	play(t, m, func(w *world) {
 		w.drafts = e
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-			s := shell.DefaultSettings()
-			s.Drafts, s.Tags, s.OnePhase, s.MaxSteps = true, true, true, 1
+			s := twoPhases()
+			s.Drafts, s.Tags, s.Phases, s.MaxSteps = true, true, shell.PhasesOne, 1
 			return s
 		}
 		room := w.room("Kitchen", direct)

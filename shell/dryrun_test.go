@@ -184,7 +184,7 @@ func TestARehearsalChangesWhatItIsToldTo(t *testing.T) {
 		r := w.rehearse(w.past(w.lived()[0].ID), func(o *shell.Options) {
 			o.Agents = []shell.Agent{{ID: "ada", Name: "Ada", Model: k, System: "You are a pirate."}}
 			o.Settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-				set := shell.DefaultSettings()
+				set := twoPhases()
 				set.ModelName, set.ContextTokens = "other", 9000
 				return set
 			}
@@ -270,7 +270,7 @@ func TestARehearsalFitsASmallerWindow(t *testing.T) {
 		r := w.rehearse(w.past(runs[len(runs)-1].ID), func(o *shell.Options) {
 			o.Agents[0].Model = k
 			o.Settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-				set := shell.DefaultSettings()
+				set := twoPhases()
 				set.ContextTokens, set.MaxOutput = 6000, 500
 				return set
 			}

@@ -18,7 +18,7 @@ func TestTheEndOfAFrameDoesNotGoOut(t *testing.T) {
 	for _, c := range []struct{ name, asked, line string }{
 		{"contemplation", "hello", "CONTEMPLATION. "},
 		{"engagement", "hello", "ENGAGEMENT. "},
-		{"one phase", "hello", "Think if you need to"},
+		{"one phase", "hello", "Answer with one call"},
 		{"a set-up", "set up this room", "- Once you know enough"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -42,8 +42,10 @@ func TestTheEndOfAFrameDoesNotGoOut(t *testing.T) {
 			})
 			play(t, m, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-					s := shell.DefaultSettings()
-					s.OnePhase = c.name == "one phase"
+					s := twoPhases()
+					if s.Phases = shell.PhasesTwo; c.name == "one phase" {
+						s.Phases = shell.PhasesOne
+					}
 					return s
 				}
 				hall := w.room("hall")

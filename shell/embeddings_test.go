@@ -72,8 +72,8 @@ func (p ponderer) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRe
 func gossip(w *world, set func(*shell.AgentSettings)) (room spaces.SpaceID, sold spaces.MessageRef) {
 	w.t.Helper()
 	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-		s := shell.DefaultSettings()
-		s.ContextTokens, s.MaxOutput, s.RecallTokens, s.OnePhase, s.MeaningModel = 8_000, 500, 300, true, "small"
+		s := twoPhases()
+		s.ContextTokens, s.MaxOutput, s.RecallTokens, s.Phases, s.MeaningModel = 8_000, 500, 300, shell.PhasesOne, "small"
 		set(&s)
 		return s
 	}
@@ -193,7 +193,7 @@ func TestMeaningOfATimerIsCountedInItsRoom(t *testing.T) {
 	play(t, m, func(w *world) {
 		w.poll, w.agents[0].Embedder = time.Minute, s
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-			settings := shell.DefaultSettings()
+			settings := twoPhases()
 			settings.MeaningModel = "small"
 			return settings
 		}

@@ -106,7 +106,7 @@ func TestFramesGrowAtTheEndAlone(t *testing.T) {
 func TestFramesStayWithinASmallWindow(t *testing.T) {
 	k := &keeper{ChatModel: replier("noted, every word of it, and nothing is forgotten")}
 	play(t, k, func(w *world) {
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.ContextTokens, set.MaxOutput = 7000, 1000
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
@@ -223,7 +223,7 @@ func TestDeletedWordsAreGone(t *testing.T) {
 					return telling("Responded to Kai about " + secretWords[:8] + ". Done."), nil
 				})}
 				play(t, k, func(w *world) {
-					set := shell.DefaultSettings()
+					set := twoPhases()
 					set.CacheTTL, set.CompactAfter = time.Second, 100
 					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 					room := w.room("kai", direct)

@@ -72,7 +72,7 @@ func TestWhoEntersARoomWithoutAWordAsksNobodyThere(t *testing.T) {
 		hall := w.room("hall", with("Ada"))
 		den := w.room("den", with("Ada", "Max"))
 		w.settings = func(a spaces.AgentID, space spaces.SpaceID) shell.AgentSettings {
-			s := shell.DefaultSettings()
+			s := twoPhases()
 			if a == "ada" && space == den {
 				s.Without = []string{"send_message"}
 			}

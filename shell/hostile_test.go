@@ -98,8 +98,11 @@ func TestNoAnswerBreaksATranscript(t *testing.T) {
 			play(t, m, func(w *world) {
 				w.poll = 10 * time.Second
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-					s := shell.DefaultSettings()
-					s.Tags, s.OnePhase = seed%2 == 1, seed%4 > 1
+					s := twoPhases()
+					s.Tags = seed%2 == 1
+					if s.Phases = shell.PhasesTwo; seed%4 > 1 {
+						s.Phases = shell.PhasesOne
+					}
 					return s
 				}
 				room := w.room("kai", direct)
@@ -108,7 +111,7 @@ func TestNoAnswerBreaksATranscript(t *testing.T) {
 					before := m.calls()
 					w.says(room, "Kai", "message "+strconv.Itoa(i))
 					w.settle()
-					if calls := m.calls() - before; calls > 5*shell.DefaultSettings().MaxSteps+5 {
+					if calls := m.calls() - before; calls > 5*twoPhases().MaxSteps+5 {
 						t.Errorf("message %d took %d calls", i, calls)
 					}
 					pass(time.Minute)
@@ -147,7 +150,7 @@ func TestAParrotGetsNothingInternalOut(t *testing.T) {
 			k := &keeper{ChatModel: llmtest.LeakyModel{}}
 			play(t, k, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-					s := shell.DefaultSettings()
+					s := twoPhases()
 					s.Tags, s.ContextTokens = tags, 8000
 					return s
 				}
@@ -196,8 +199,8 @@ func TestAnObedientModelReachesNothingElse(t *testing.T) {
 		theirs := w.room("theirs", direct, circle("other"), with("Max"))
 		w.start()
 		for _, order := range []string{
-			`do: send_message {"text":"leak","space":"theirs"}`,
-			`do: send_message {"text":"leak","space":"` + string(theirs) + `"}`,
+			`do: send_message {"text":"leak","space":"theirs","more":true}`,
+			`do: send_message {"text":"leak","space":"` + string(theirs) + `","more":true}`,
 			`do: enter_space {"space":"s2"}`,
 			`do: read_messages {"space":"` + string(theirs) + `"}`,
 			`do: launch_rocket {"to":"moon"}`,
@@ -300,7 +303,7 @@ func TestCirclesNeverMix(t *testing.T) {
 // without are settings of agents from whom acts have been taken.
 func without(acts ...string) func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 	return func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-		s := shell.DefaultSettings()
+		s := twoPhases()
 		s.Without = acts
 		return s
 	}

@@ -32,7 +32,7 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 				return calling(len(r.Messages), "send_message", `{"space":"s2","instruction":"Say when lunch is."}`), nil
 			})
 			play(t, m, func(w *world) {
-				s := shell.DefaultSettings()
+				s := twoPhases()
 				s.CycleTokens = limit
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 				room := w.room("kai", direct)

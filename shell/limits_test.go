@@ -66,7 +66,7 @@ func TestTheEndOfAChainIsSaidOnce(t *testing.T) {
 func TestASendersDayIsBounded(t *testing.T) {
 	m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.SenderTokens = 400 // a call takes 110
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
@@ -105,7 +105,7 @@ func TestASendersBudgetEndsTheirRun(t *testing.T) {
 		return calling(n, "note", `{"text":"`+strings.Repeat("x", n)+`"}`), nil
 	})
 	play(t, m, func(w *world) {
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.SenderTokens = 330
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
@@ -130,7 +130,7 @@ func TestASendersTimersAreBounded(t *testing.T) {
 		return calling(n, "timer", `{"seconds":60,"note":"again"}`), nil
 	})
 	play(t, m, func(w *world) {
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.SenderTokens, set.MaxSteps = 1000, 2 // a call takes 110
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
@@ -154,7 +154,7 @@ func TestASendersTimersAreBounded(t *testing.T) {
 func TestASpentDayIsSaidOnce(t *testing.T) {
 	m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.AgentTokens = 200
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
@@ -204,7 +204,7 @@ func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 		tokens.Store(200) // a call takes 110
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-			settings := shell.DefaultSettings()
+			settings := twoPhases()
 			settings.AgentTokens = int(tokens.Load())
 			return settings
 		}
@@ -251,7 +251,7 @@ func TestTimersEndWithTheirRoom(t *testing.T) {
 		const call = 110
 		w.poll = time.Minute
 		w.settings = func(_ spaces.AgentID, room spaces.SpaceID) shell.AgentSettings {
-			settings := shell.DefaultSettings()
+			settings := twoPhases()
 			if settings.SpaceTokens = 4 * call; room == "" {
 				settings.SpaceTokens = 1
 			}

@@ -66,7 +66,7 @@ func (s *Shell) outlook(p wakeKey) (cycleConfig, bool) {
 		return cycleConfig{}, false
 	}
 	set := s.Settings(p.mind.Agent, p.space)
-	return cycleConfig{a, set, s.prompt(a, set), p.space}, true
+	return cycleConfig{agent: a, settings: set, system: s.prompt(a, set, false), active: p.space}, true
 }
 
 // rests returns when the mind will have something to be tended for unless it

@@ -117,7 +117,7 @@ func (c *cycle) query() string {
 
 func (c *cycle) phaseText() string {
 	text := phases[string(c.phase)]
-	if c.settings.OnePhase {
+	if !c.thinksFirst() {
 		text = phases["one"]
 	}
 	if c.settings.Tags && c.phase == spaces.Engagement {

@@ -135,6 +135,9 @@ type LogReader interface {
 	// person have cost since the day began, of those whose words the cycle was shown
 	// or had the timer set that woke it.
 	SpentBySenders(ctx context.Context, day time.Time, cycle spaces.CycleID) (int, error)
+	// AnswerForms returns in which form the agent's newest cycles with that model answered
+	// people, the newest first, at most limit.
+	AnswerForms(ctx context.Context, agent spaces.AgentID, model string, limit int) ([]spaces.AnswerForm, error)
 	// Failures returns the actions of the mind's cycles that have failed since then,
 	// for the next frame.
 	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.SendFailed, error)

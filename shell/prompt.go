@@ -19,6 +19,8 @@ type promptMode string
 const (
 	always     promptMode = "always"      // every call of a cycle: the system message
 	inTags     promptMode = "tags"        // the same, where acts are written as tags
+	inWords    promptMode = "words"       // the same, where plain text is delivered
+	whenAsked  promptMode = "asked"       // the agent looks it up
 	eachPhase  promptMode = "phase"       // contemplation and engagement: a line for each
 	crossSpace promptMode = "cross-space" // words for another space are composed
 	onboarding promptMode = "onboarding"  // a room is new, or is set up
@@ -36,9 +38,11 @@ var promptSections = []struct {
 	{"antipatterns.v1", always},
 	{"instructions.v1", always},
 	{"tools.v1", always},
-	{"memory.v1", always},
-	{"capabilities.v1", always},
+	{"memories.v1", always},
 	{"tags.v1", inTags},
+	{"memory.v1", whenAsked},
+	{"capabilities.v1", whenAsked},
+	{"words.v1", inWords},
 	{"phases.v1", eachPhase},
 	{"compose.v1", crossSpace},
 	{"offer.v1", onboarding},
@@ -74,6 +78,7 @@ type promptCache struct {
 type systemKey struct {
 	agent *Agent
 	tags  bool
+	words bool
 }
 
 type systemPrompt struct {
@@ -90,14 +95,14 @@ func (all *promptCache) forget() {
 }
 
 // prompt returns the agent's system message.
-func (s *Shell) prompt(a *Agent, set AgentSettings) systemPrompt {
-	key := systemKey{a, set.Tags}
+func (s *Shell) prompt(a *Agent, set AgentSettings, words bool) systemPrompt {
+	key := systemKey{a, set.Tags, words}
 	s.systems.mu.Lock()
 	defer s.systems.mu.Unlock()
 	if done, ok := s.systems.all[key]; ok {
 		return done
 	}
-	text := systemText(a, set.Tags)
+	text := systemText(a, key)
 	own := hud.Bound(a.Name) + hud.Bound(a.Persona) + hud.Bound(string(a.ID.Entity()))
 	fixed := promptTokens + toolTokens + own
 	if s.Files {
@@ -105,6 +110,9 @@ func (s *Shell) prompt(a *Agent, set AgentSettings) systemPrompt {
 	}
 	if set.Tags {
 		fixed = tagPromptTokens + own
+	}
+	if words {
+		fixed += wordsPromptTokens
 	}
 	if a.System != "" {
 		text, fixed = a.System, hud.Bound(a.System)+toolTokens
@@ -132,16 +140,17 @@ var besides = sync.OnceValue(func() string {
 // to be loaded for them; a test counts them anew. An agent's name and persona
 // come on top.
 const (
-	promptTokens    = 1761
-	tagPromptTokens = 2088
-	toolTokens      = 1988
-	fileToolTokens  = 225 // of send_file, where it is offered
+	promptTokens      = 1049
+	tagPromptTokens   = 1394
+	wordsPromptTokens = 51
+	toolTokens        = 1846
+	fileToolTokens    = 213 // of send_file, where it is offered
 )
 
-func systemText(a *Agent, tags bool) string {
+func systemText(a *Agent, key systemKey) string {
 	var out strings.Builder
 	for _, s := range promptSections {
-		if s.mode != always && (s.mode != inTags || !tags) {
+		if s.mode != always && (s.mode != inTags || !key.tags) && (s.mode != inWords || !key.words) {
 			continue
 		}
 		name := s.name

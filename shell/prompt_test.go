@@ -18,7 +18,7 @@ import (
 func TestSectionsKeepTheirSize(t *testing.T) {
 	var c hud.TokenCounter
 	for name, want := range map[string][2]int{
-		"memory.v1": {600, 900}, "tools.v1": {250, 700}, "antipatterns.v1": {40, 250},
+		"memory.v1": {600, 900}, "memories.v1": {200, 350}, "tools.v1": {200, 700}, "antipatterns.v1": {40, 250},
 		"capabilities.v1": {150, 700}, "instructions.v1": {200, 600}, "identity.v1": {20, 150},
 	} {
 		if n := c.Count(prompt(name)); n < want[0] || n > want[1] {
@@ -46,21 +46,24 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	if tools != toolTokens {
 		t.Errorf("the tools take %d tokens, toolTokens says %d", tools, toolTokens)
 	}
-	if n := c.Count(systemText(nobody, false)); n != promptTokens {
+	if n := c.Count(systemText(nobody, systemKey{})); n != promptTokens {
 		t.Errorf("the system text takes %d tokens, promptTokens says %d", n, promptTokens)
 	}
-	if n := c.Count(systemText(nobody, true)); n != tagPromptTokens {
+	if n := c.Count(systemText(nobody, systemKey{tags: true})); n != tagPromptTokens {
 		t.Errorf("the system text with tags takes %d tokens, tagPromptTokens says %d", n, tagPromptTokens)
 	}
-	if sum := promptTokens + toolTokens + fileToolTokens; sum > 4000 {
-		t.Errorf("the first prompt takes %d tokens, want at most 4000", sum)
+	if n := c.Count(systemText(nobody, systemKey{words: true})); n != promptTokens+wordsPromptTokens {
+		t.Errorf("the system text takes %d tokens where words are delivered, want %d", n, promptTokens+wordsPromptTokens)
+	}
+	if sum := promptTokens + toolTokens; sum > 2900 {
+		t.Errorf("the fixed texts take %d tokens, want at most 2900", sum)
 	}
 }
 
 // PRD-5.5-2, PRD-5.5-5, PRD-5.6-1, -2, -4, PRD-5.6-A1, PRD-5.7-2, PRD-5.7-A1,
 // PRD-5.8-A1, -A3, PRD-11-2, GTS-26 … GTS-32, BLU-38, BLU-45, CON-09, CON-14, CON-23.
 func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
-	text := systemText(&Agent{ID: "ada", Name: "Ada", Persona: "You like ships."}, false)
+	text := systemText(&Agent{ID: "ada", Name: "Ada", Persona: "You like ships."}, systemKey{})
 	for _, want := range []string{
 		"You are Ada (entity agent:ada)", "You like ships.",
 		"**user_fact**", "**decision**", "**space_knowledge**", "**preference**", "four questions", "Never store",
@@ -68,7 +71,7 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 		"Conversation → just talk.", "Ambiguous → ask one short question first.", "How: give each call",
 		"Never: look things up for greetings or small talk; store every turn; repeat an identical call; show raw JSON",
 		"verify again what you already know", "# AVOID\n\n- ",
-		"just say \"set up this room\"", "# WHAT PEOPLE CAN DO WITH YOU",
+		"`use capabilities`",
 		"talk to the people in it, not about them", "never \"I was asked to tell you\"",
 		"`send_message` speaks in the active space", "@Name in a message calls that member", "silence is a fine answer",
 		"Responded to [who] about [topic]. [Key actions taken]. [What's pending].",
@@ -86,7 +89,7 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 // and begins with when; what chat must avoid is not told where the agent composes or
 // digests.
 func TestHowToActComesBeforeTheActs(t *testing.T) {
-	text := systemText(&Agent{ID: "ada", Name: "Ada"}, true)
+	text := systemText(&Agent{ID: "ada", Name: "Ada"}, systemKey{tags: true})
 	how, forms := strings.Index(text, "# ACTS\n\nWhen to act:"), strings.Index(text, "# FORM OF ACTS")
 	if how < 0 || forms < how {
 		t.Errorf("how to act stands at %d, the forms of acts at %d", how, forms)
@@ -100,7 +103,7 @@ func TestHowToActComesBeforeTheActs(t *testing.T) {
 
 // PRD-1-2: the system text is made of sections, each of which is one version of a file.
 func TestSystemTextIsMadeOfVersionedSections(t *testing.T) {
-	text := systemText(&Agent{}, true)
+	text := systemText(&Agent{}, systemKey{tags: true})
 	for _, s := range promptSections {
 		name, section := s.name, prompt(s.name)
 		if !regexp.MustCompile(`^[a-z]+\.v[1-9]\d*$`).MatchString(name) {
@@ -144,10 +147,10 @@ func modeOf(name string) promptMode {
 // platform's. What nobody has decided about is trusted least.
 func TestEveryActHasItsTier(t *testing.T) {
 	want := map[string]spaces.ToolTier{}
-	for name := range strings.FieldsSeq("use enter_space view sleep timer plan bookmark note goal remember forget fork") {
+	for name := range strings.FieldsSeq("use enter_space view sleep timer plan bookmark note goal remember forget fork done") {
 		want[name] = spaces.TierSystem
 	}
-	for name := range strings.FieldsSeq("send_message send_reply react edit_message delete_message read_messages search send_file set_up") {
+	for name := range strings.FieldsSeq("send_message react edit_message delete_message read_messages search send_file set_up") {
 		want[name] = spaces.TierPlatform
 	}
 	got := map[string]spaces.ToolTier{}

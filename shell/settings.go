@@ -24,6 +24,18 @@ type Agent struct {
 	System string
 }
 
+// A PhasePolicy says whether an agent thinks in a model call of its own before it acts.
+type PhasePolicy string
+
+// The policies for phases.
+const (
+	// PhasesAuto thinks first where the agent is not addressed: there the question is
+	// whether to speak at all.
+	PhasesAuto PhasePolicy = "auto"
+	PhasesTwo  PhasePolicy = "two"
+	PhasesOne  PhasePolicy = "one"
+)
+
 // AgentSettings are the knobs of one agent in one space, already resolved: most
 // specific wins. Every field has its default in [DefaultSettings].
 type AgentSettings struct {
@@ -32,12 +44,13 @@ type AgentSettings struct {
 	MaxOutput     int                         // tokens an answer may take
 	MaxSteps      int                         // model calls in one cycle
 	MaxRoomActs   int                         // space acts in one step
-	OnePhase      bool                        // contemplation inline (phases: one)
+	Phases        PhasePolicy                 // whether thinking is a call of its own; empty: auto
 	Tags          bool                        // the tags dialect instead of tools
 	Without       []string                    // acts taken from the agent there; system acts cannot be. Nobody changes it
 	Told          bool                        // an entry of the configuration is about the room or its server
 	Wake          spaces.WakePolicy           // the agent's own word on what wakes it there; empty: the space's
 	GreetPlainly  bool                        // nothing is looked up when only greetings woke it
+	PlainText     PlainTextPolicy             // what becomes of an answer that is no tool call; empty: deliver once asked
 	SendStale     bool                        // on_stale: send
 	Drafts        bool                        // people see an answer grow where that is no message (streaming)
 	DraftMessages bool                        // and elsewhere as a message that is edited

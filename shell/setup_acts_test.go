@@ -91,8 +91,8 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 		"again":            {{yes(4)}},
 	})
 	play(t, m, func(w *world) {
-		set := shell.DefaultSettings()
-		set.OnePhase, set.MaxRoomActs = true, 2
+		set := twoPhases()
+		set.Phases, set.MaxRoomActs = shell.PhasesOne, 2
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
@@ -125,8 +125,8 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 func TestASetUpIsDroppedInTheStepThatHearsOfIt(t *testing.T) {
 	m := each(map[string][][]llm.ToolCall{"never mind": {{{Name: "set_up", Args: `{"step":"drop"}`}}}})
 	play(t, m, func(w *world) {
-		set := shell.DefaultSettings()
-		set.OnePhase = true
+		set := twoPhases()
+		set.Phases = shell.PhasesOne
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()

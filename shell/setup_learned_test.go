@@ -125,15 +125,15 @@ func TestAnOvertakenApprovalLeavesNothing(t *testing.T) {
 		if n++; n == 1 {
 			return calling(n, "set_up", sailing), nil
 		}
-		if n == 3 {
+		if n == 2 {
 			w.says(room, "Kai", "no, wait")
 			return llm.ModelResponse{Calls: []llm.ToolCall{{ID: "a", Name: "set_up", Args: apply}, {ID: "b", Name: "send_message", Args: `{"text":"Done."}`}}}, nil
 		}
 		return telling("Responded to Kai. Waited."), nil
 	})
 	play(t, m, func(v *world) {
-		set := shell.DefaultSettings()
-		set.OnePhase, set.MaxRoomActs = true, 2
+		set := twoPhases()
+		set.Phases, set.MaxRoomActs = shell.PhasesOne, 2
 		v.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		w, room = v, v.room("kai", direct)
 		w.start()
@@ -141,7 +141,7 @@ func TestAnOvertakenApprovalLeavesNothing(t *testing.T) {
 			w.says(room, "Kai", words)
 			w.settle()
 		}
-		if n < 4 || len(w.spoken(room)) != 1 {
+		if n < 3 || len(w.spoken(room)) != 1 {
 			t.Fatalf("asked %d times, said %q", n, w.spoken(room))
 		}
 		if s := w.setUpOf(mind("Ada"), room); s.State != spaces.SetUpProposed {
@@ -178,8 +178,8 @@ func TestWhatIsSaidMeanwhileIsHeardOnce(t *testing.T) {
 			return telling("Responded to Kai. Listened."), nil
 		})
 		play(t, m, func(v *world) {
-			set := shell.DefaultSettings()
-			set.OnePhase = true
+			set := twoPhases()
+			set.Phases = shell.PhasesOne
 			v.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 			w, room = v, v.room("kai", direct)
 			w.start()

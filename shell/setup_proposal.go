@@ -123,9 +123,9 @@ func recurs(p spaces.PlannedTimer) string {
 // been shown, which is what its memory takes in every run. Answers and what a provider
 // has cached are left out: the one makes up for the other many times.
 func costOf(plans []spaces.PlannedTimer, s *stepContext) string {
-	calls := 2
-	if s.settings.OnePhase {
-		calls = 1
+	calls := 1
+	if s.settings.Phases == PhasesTwo {
+		calls = 2
 	}
 	runs := 0.0
 	for _, p := range plans {

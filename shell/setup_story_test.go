@@ -127,7 +127,7 @@ func TestASetUpIsTheSameWhereverTheProcessDies(t *testing.T) {
 		return got, passed
 	}
 	want, points := live(0)
-	if len(want.Sends) != 4 || points < 20 {
+	if len(want.Sends) != 4 || points < 18 {
 		t.Fatalf("%d points; sent first, planned and remembered are %q", points, want.Sends)
 	}
 	for n := 1; n <= points; n++ {
@@ -214,7 +214,7 @@ func TestAProposalIsAppliedWhole(t *testing.T) {
 		does["plan a lot"] = append(does["plan a lot"], [2]string{"timer", fmt.Sprintf(`{"seconds":%d,"note":"look again"}`, 360000+n)})
 	}
 	play(t, doer(does), func(w *world) {
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.MaxSteps = 60
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
@@ -294,7 +294,7 @@ func TestASetUpCanBeTurnedOff(t *testing.T) {
 	} {
 		k := &keeper{ChatModel: doer(crew)}
 		play(t, k, func(w *world) {
-			set := shell.DefaultSettings()
+			set := twoPhases()
 			change(&set)
 			w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 			room := w.room("kai", func(o *spaces.OpenRequest) { o.Key, o.Wake = "", spaces.WakeAll })

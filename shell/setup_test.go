@@ -175,12 +175,12 @@ func TestWhatAProposalCosts(t *testing.T) {
 			t.Errorf("%v is %s, want %s", x, got, want)
 		}
 	}
-	s := &stepContext{now: now, size: 4_000}
+	s := &stepContext{now: now, size: 4_000, settings: AgentSettings{Phases: PhasesTwo}}
 	daily := []spaces.PlannedTimer{{Cron: "0 9 * * *"}, {At: "2026-03-02 09:00"}}
 	if got := costOf(daily, s); !strings.HasPrefix(got, "about 8,000 tokens a day") {
 		t.Errorf("in two phases: %s", got)
 	}
-	if s.settings.OnePhase = true; !strings.HasPrefix(costOf(daily, s), "about 4,000 tokens a day") {
+	if s.settings.Phases = PhasesOne; !strings.HasPrefix(costOf(daily, s), "about 4,000 tokens a day") {
 		t.Errorf("in one phase: %s", costOf(daily, s))
 	}
 	if got := costOf(daily[1:], s); !strings.HasPrefix(got, "nothing by itself") {

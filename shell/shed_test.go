@@ -28,8 +28,8 @@ func TestDeletedWordsGoFromAShortenedFrame(t *testing.T) {
 		return telling("Responded to Kai: " + words), nil
 	})}
 	play(t, k, func(w *world) {
-		set := shell.DefaultSettings()
-		set.ContextTokens, set.MaxOutput, set.RecallTokens = 9000, 600, 1
+		set := twoPhases()
+		set.ContextTokens, set.MaxOutput, set.RecallTokens = 8100, 600, 1
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		office, family := w.room("office", direct), w.room("family")
 		for n := range 120 {

@@ -18,6 +18,7 @@ type Shell struct {
 	minds     *minds
 	library   *foreignRooms
 	systems   promptCache
+	habits    answerHabits
 	sheets    sync.Pool // of *sheet
 
 	bell  chan struct{} // something was rung, finished or cancelled

@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/failpoint"
@@ -16,7 +18,10 @@ const maxRepairs = 2
 
 // decide turns one answer into acts, or into rest.
 func (c *cycle) decide(ctx context.Context, res llm.ModelResponse) (ended bool, err error) {
-	acts, text := fromCalls(res.Calls, c.step), strings.TrimSpace(res.Text)
+	acts, text := fromCalls(res.Calls, c.step), strings.TrimSpace(withoutThinking(res.Text))
+	if len(acts) == 0 && !c.settings.Tags && !brokenOff(res.Finish) {
+		acts, text = c.shell.catalogue.fromText(text, c.step, c.written)
+	}
 	if c.settings.Tags {
 		read := fromTags
 		if brokenOff(res.Finish) {
@@ -26,21 +31,30 @@ func (c *cycle) decide(ctx context.Context, res llm.ModelResponse) (ended bool, 
 	}
 	switch {
 	case len(acts) > 0:
+		c.form = cmp.Or(c.form, spaces.AnsweredByCall)
 		return c.act(ctx, res, acts, text)
 	case res.Finish == llm.Length:
 		return c.cutShort(ctx, text)
-	case text == "" && !c.empty:
+	case text == "" && !c.empty && c.spoke == 0:
 		c.empty = true // asked once more, then taken for silence (DELIVERY 2.8)
 		return false, nil
+	}
+	if handled, ended, err := c.inPlainText(ctx, res, text); handled {
+		return ended, err
 	}
 	if text != "" {
 		c.pending = append(c.pending, spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: text})
 	}
+	if wordsOf(text) != "" && !c.settings.Tags {
+		c.pending = append(c.pending, spaces.TranscriptTurn{Role: spaces.RoleUser, Text: notSentAtAll})
+	}
 	stop, detail := spaces.StopCompleted, ""
 	switch {
+	case c.unspoken() && text == "":
+		stop, detail = spaces.StopModelError, "empty answers"
 	case c.spoke == 0 && text == "":
 		stop, detail = spaces.StopSilent, "empty answer"
-	case c.spoke == 0 && restLine(text) == "":
+	case c.spoke == 0 && wordsOf(text) != "":
 		stop, detail = spaces.StopSilent, Unheard
 	case c.spoke == 0:
 		stop = spaces.StopSilent
@@ -154,15 +168,24 @@ func spoken(effects []spaces.RoomEffect) int {
 	return n
 }
 
+// says reports whether one of the effects is a message to people.
+func says(effects []spaces.RoomEffect) bool {
+	return slices.ContainsFunc(effects, func(e spaces.RoomEffect) bool { return e.Kind == spaces.ActSend && e.Branch == "" })
+}
+
 // closing returns how the cycle ends with these acts, or nil if it goes on: an
-// act ended it, the agent wrote its rest line beside acts that all succeeded and
-// showed it nothing new, or it has asked too often for what cannot be done.
+// act ended it, all acts succeeded, showed it nothing new and one of them said something
+// to people or the agent gave its account, or it has asked too often for what cannot be done.
 func (c *cycle) closing(st *stepContext, text string, clean bool) *spaces.CycleClose {
-	line := restLine(text)
+	line := cmp.Or(restLine(text), st.account)
 	switch {
+	case st.stop == spaces.StopCompleted && c.spoke+spoken(st.effects) == 0:
+		return &spaces.CycleClose{Stop: spaces.StopSilent, Rest: line}
+	case c.delivers && clean:
+		return &spaces.CycleClose{Stop: spaces.StopCompleted, Detail: spokeInWords, Rest: line}
 	case st.stop != "":
 		return &spaces.CycleClose{Stop: st.stop, Detail: st.stopDetail, Rest: line}
-	case line != "" && clean:
+	case clean && (line != "" || says(st.effects)) && !st.more:
 		return &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: line}
 	case c.repairs > maxRepairs && c.spoke > 0:
 		return &spaces.CycleClose{Stop: spaces.StopCompleted, Detail: "asked for what could not be done", Rest: line}

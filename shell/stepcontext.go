@@ -35,6 +35,8 @@ type stepContext struct {
 	denials    []spaces.Denial
 	stop       spaces.StopReason // set by an act that ends the cycle
 	stopDetail string
+	more       bool     // the agent has something else to do after this step
+	account    string   // of the cycle, as the agent gave it with an act
 	spoken     []string // the space acts, as [doneIn] names them
 }
 

@@ -75,7 +75,7 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 				}
 			}
 			play(t, m, func(w *world) {
-				set := shell.DefaultSettings()
+				set := twoPhases()
 				if c.settings != nil {
 					c.settings(&set)
 				}
@@ -113,7 +113,7 @@ func TestBudgetEndsAtEquality(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 				play(t, m, func(w *world) {
-					s := shell.DefaultSettings()
+					s := twoPhases()
 					set(&s, limit) // a call takes 110
 					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 					room := w.room("kai", direct)
@@ -145,7 +145,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 		return telling("Nothing to add."), nil
 	})
 	play(t, m, func(w *world) {
-		s := shell.DefaultSettings()
+		s := twoPhases()
 		s.AgentTokens = 220
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
@@ -212,7 +212,7 @@ func TestLiveEventsTellACycleInOrder(t *testing.T) {
 func TestRecalledLinesAreTold(t *testing.T) {
 	m := llmtest.NewScripted(nil, llmtest.ScriptStep{Always: true, Response: telling("Nothing to add.")})
 	play(t, m, func(w *world) {
-		s := shell.DefaultSettings()
+		s := twoPhases()
 		s.ContextTokens = 6500 // small: what was said at first is no longer in the log
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 		room := w.room("kai", direct)

@@ -41,7 +41,7 @@ func rests(w *world, room spaces.SpaceID, from, to int) {
 }
 
 func shortLayers(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-	s := shell.DefaultSettings()
+	s := twoPhases()
 	s.FullCycles, s.MinCycles, s.CompactKeep, s.CompactAfter, s.SingleCycles, s.GroupSize = 2, 2, 2, 3, 4, 3
 	s.DigestModel = tiny
 	return s

@@ -119,7 +119,7 @@ func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
 	})
 	play(t, m, func(played *world) {
 		w = played
-		s := shell.DefaultSettings()
+		s := twoPhases()
 		s.MaxSteps = 3 // one to think, two to act
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 		room = w.room("kai", direct)
@@ -255,7 +255,7 @@ func TestStaleSpeechIsHeldBackOnce(t *testing.T) {
 			}))
 			play(t, m, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-					s := shell.DefaultSettings()
+					s := twoPhases()
 					s.SendStale, s.Tags = c.send, c.tags
 					return s
 				}
@@ -406,7 +406,7 @@ func TestTheNinthOfThoseWhoSpeakAtOnceIsRefused(t *testing.T) {
 
 // hasty says what it wanted to say whatever others said meanwhile: the worst case.
 func hasty(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-	s := shell.DefaultSettings()
+	s := twoPhases()
 	s.SendStale = true
 	return s
 }
@@ -503,7 +503,7 @@ func TestParallelSaysHowManyCyclesAMindHas(t *testing.T) {
 			})
 			play(t, m, func(w *world) {
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-					s := shell.DefaultSettings()
+					s := twoPhases()
 					s.Parallel = c.parallel
 					return s
 				}

@@ -86,6 +86,13 @@ func (s *toolSpec) understand(text string) (args string, repaired bool, wrong st
 	if wrong != "" {
 		return "", false, wrong
 	}
+	for name, all := range s.values {
+		given, _ := fitted[name].(string)
+		i := slices.IndexFunc(all, func(v string) bool { return plainName(v) == plainName(given) })
+		if i >= 0 && all[i] != given {
+			fitted[name], fit.changed = all[i], true
+		}
+	}
 	data, err := marshalPlain(fitted)
 	if err != nil {
 		return "", false, "The arguments could not be read: they are no JSON object."
@@ -255,11 +262,6 @@ func (f *argumentFit) value(s *jsonschema.Schema, v any) (any, bool) {
 	if !ok {
 		return nil, false
 	}
-	if len(s.Enum) > 0 {
-		if out, ok = enumerated(s.Enum, out); !ok {
-			return nil, false
-		}
-	}
 	f.changed = f.changed || !equalJSON(out, v)
 	return out, true
 }
@@ -342,17 +344,6 @@ func asBool(v any) (any, bool) {
 		return false, v != nil
 	}
 	return nil, false
-}
-
-// enumerated returns the value of an enumeration that is meant.
-func enumerated(all []any, v any) (any, bool) {
-	text, isText := v.(string)
-	for _, e := range all {
-		if name, ok := e.(string); ok && isText && plainName(name) == plainName(text) {
-			return e, true
-		}
-	}
-	return v, slices.Contains(all, v)
 }
 
 func equalJSON(a, b any) bool {

@@ -137,8 +137,8 @@ func TestWordsDeletedDuringARunAreLeftNowhere(t *testing.T) {
 	play(t, m, func(now *world) {
 		w = now
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
-			s := shell.DefaultSettings()
-			s.OnePhase = true
+			s := twoPhases()
+			s.Phases = shell.PhasesOne
 			return s
 		}
 		hall = w.room("hall", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeNone })

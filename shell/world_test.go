@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,10 +100,10 @@ func newWorld(t *testing.T, m llm.ChatModel, agents ...string) *world {
 	}
 	w := &world{
 		t: t, dir: t.TempDir(), bus: &bus{}, ports: func(s sqlstore.AgentStore) ports { return s },
-		settings: func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return shell.DefaultSettings() },
+		settings: func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return twoPhases() },
 	}
 	for _, name := range agents {
-		w.agents = append(w.agents, shell.Agent{ID: agentID(name), Name: name, Model: m})
+		w.agents = append(w.agents, shell.Agent{ID: agentID(name), Name: name, Model: moreToDo(m)})
 	}
 	w.open()
 	return w
@@ -509,4 +510,35 @@ func replier(text string) *llmtest.ScriptedModel {
 			return calling(len(r.Messages), "send_message", fmt.Sprintf(`{"text":%q}`, text)), nil
 		}},
 	)
+}
+
+// twoPhases returns the default settings of agents that think in a call of its own.
+func twoPhases() shell.AgentSettings {
+	s := shell.DefaultSettings()
+	s.Phases = shell.PhasesTwo
+	return s
+}
+
+// moreToDo has a model say with each message that it has something else to do, so that
+// its runs go on until it ends them.
+func moreToDo(m llm.ChatModel) llm.ChatModel { return busyModel{m} }
+
+type busyModel struct{ llm.ChatModel }
+
+var messageTag = regexp.MustCompile(`<(msg|reply) k=`)
+
+func (m busyModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+	res, err := m.ChatModel.Generate(ctx, r)
+	if strings.Contains(res.Text, "Responded to") {
+		return res, err
+	}
+	res.Text, res.Calls = messageTag.ReplaceAllString(res.Text, `<$1 more="true" k=`), slices.Clone(res.Calls)
+	for i, call := range res.Calls {
+		var args map[string]any
+		if !strings.HasPrefix(call.Name, "send_") || call.Name == "send_file" || json.Unmarshal([]byte(call.Args), &args) != nil || args == nil || args["more"] != nil {
+			continue
+		}
+		res.Calls[i].Args = strings.Replace(call.Args, "{", `{"more":true,`, 1)
+	}
+	return res, err
 }

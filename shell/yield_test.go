@@ -54,7 +54,7 @@ func splits(t *testing.T, through func(sqlstore.AgentStore) ports) {
 		if through != nil {
 			w.ports = through
 		}
-		set := shell.DefaultSettings()
+		set := twoPhases()
 		set.ContextTokens, set.MaxOutput, set.Parallel = 7000, 1000, 1 // so that a second room is the other process's
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		rooms := []spaces.SpaceID{w.room("kai", direct), w.room("zoe", direct)}

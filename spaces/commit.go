@@ -65,9 +65,14 @@ type CycleClose struct {
 	Denials  int
 	Manifest ToolManifest // the acts it was offered; kept once for all cycles
 	Plan     []byte
-	// Say is told in Room, once for ever for Once; empty: nothing.
+	// Say is told in Room and there in Thread, once for ever for Once; empty: nothing.
 	Say, Once string
 	Room      SpaceID
+	Thread    ThreadID
+	// Model and Answered say which model of the endpoint an addressed cycle asked and in
+	// which form it answered; empty where no person was to be answered.
+	Model    string
+	Answered AnswerForm
 	// Back is true when the rows go back to ready for another attempt (a failed
 	// model), unless they have used up their attempts: then they die.
 	Back bool
@@ -76,6 +81,15 @@ type CycleClose struct {
 	// RetryAt is when rows that go back become due.
 	RetryAt time.Time
 }
+
+// An AnswerForm is the form in which a model answered a person.
+type AnswerForm string
+
+// The forms of answers.
+const (
+	AnsweredByCall  AnswerForm = "call"  // it called a tool
+	AnsweredInWords AnswerForm = "words" // it wrote its answer in place of calling one
+)
 
 // CommitResult is the result of a step commit.
 type CommitResult struct {

@@ -32,6 +32,9 @@ type InboxRow struct {
 	NotBefore time.Time
 }
 
+// MaxAttempts is how often rows go back to ready before they are dead.
+const MaxAttempts = 5
+
 // A PendingWork says that a mind has ready rows in a space.
 type PendingWork struct {
 	Mind  Mind

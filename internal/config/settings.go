@@ -13,7 +13,8 @@ import (
 // ResolvedSettings are the resolved settings of one agent in one space. settings_keys.go
 // holds the keys, defaults and meanings.
 type ResolvedSettings struct {
-	Phases    string // two, one
+	Phases    string // auto, two, one
+	PlainText string // auto, deliver, private
 	Dialect   string // tools, tags
 	OnStale   string // reconsider, send
 	Streaming string // drafts, edits, off

@@ -10,7 +10,8 @@ import (
 // `config show --all`. Each is allowed at the top of the file, in an agent, a server
 // and a space; those of [topOnly] count at the top alone.
 var settingKeys = []settingKey{
-	{"phases", "two", "think and act in two model calls, or in one", wordSetting(func(s *ResolvedSettings) *string { return &s.Phases }, "two", "one")},
+	{"phases", "auto", "whether an agent thinks in a model call of its own before it acts: `auto` does so where it is not addressed and may have to stay silent, `two` always, `one` never", wordSetting(func(s *ResolvedSettings) *string { return &s.Phases }, "auto", "two", "one")},
+	{"plain_text", "auto", "what becomes of an answer that is no tool call, when somebody waits for one: `auto` asks the model once to call the tool and delivers what it says then, and learns which models answer so; `deliver` sends it at once; `private` never", wordSetting(func(s *ResolvedSettings) *string { return &s.PlainText }, "auto", "deliver", "private")},
 	{"dialect", "tools", "how the model calls tools: by the API's tool calls, or by tags in its text", wordSetting(func(s *ResolvedSettings) *string { return &s.Dialect }, "tools", "tags")},
 	{"wake", "auto", "what wakes an agent besides direct chats, mentions and replies: with `auto` every message of a chat that it shares with one person, with `all` every message", wordSetting(func(s *ResolvedSettings) *spaces.WakePolicy { return &s.Wake }, "auto", "mention", "all", "none")},
 	{"on_stale", "reconsider", "what to do with a message when newer ones arrived while it was written", wordSetting(func(s *ResolvedSettings) *string { return &s.OnStale }, "reconsider", "send")},

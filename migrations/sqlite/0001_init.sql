@@ -271,6 +271,8 @@ create table cycles (
     inner_to   integer not null default 0,
     halted     integer not null default 0, -- 1: a person stopped the run; 2: and its unsent messages are cancelled
     authority  integer not null default 1, -- least authority of the people whose messages woke it
+    model      text    not null default '', -- the endpoint's model that an addressed cycle asked
+    answered   text    not null default '', -- how it answered: call or words, empty where no person was to be answered
     check (state = 'open' or stop is not null),
     check ((state = 'closed') = (n is not null))
 ) strict, without rowid;
@@ -280,6 +282,7 @@ create unique index cycles_number on cycles (agent, circle, n);
 create index cycles_newest on cycles (started, id);
 create index cycles_space on cycles (space, started, id);
 create index cycles_agent on cycles (agent, circle, started, id);
+create index cycles_answered on cycles (agent, model, ended) where answered <> '';
 create index cycles_stop on cycles (stop, started, id) where stop is not null;
 
 -- The model calls of each cycle.

@@ -280,6 +280,11 @@ func (*HistoricalView) SpentBySenders(context.Context, time.Time, spaces.CycleID
 	return 0, nil
 }
 
+// AnswerForms implements [shell.LogReader].
+func (*HistoricalView) AnswerForms(context.Context, spaces.AgentID, string, int) ([]spaces.AnswerForm, error) {
+	return nil, nil
+}
+
 // Failures implements [shell.Record].
 func (*HistoricalView) Failures(context.Context, spaces.Mind, time.Time) ([]spaces.SendFailed, error) {
 	return nil, nil

@@ -32,7 +32,8 @@ where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 orde
 where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
 	lastingWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w
 where w.state <> 'told' and w.state = 'open' and w.agent = $1 and w.circle = $2 order by w.started, w.cycle`
-	spentOn engine.QueryText = `select agent, space, prompt, cached, output from usage where day = $1`
+	spentOn     engine.QueryText = `select agent, space, prompt, cached, output from usage where day = $1`
+	answerForms engine.QueryText = `select answered from cycles where agent = $1 and model = $2 and answered <> '' order by ended desc limit $3`
 	// sendersTokens has the people of a timer beside the tallies of those who wrote.
 	sendersTokens engine.QueryText = `select coalesce(max(s.tokens), 0),
   coalesce((` + tables.TimerPayers + `), '[]')
@@ -218,6 +219,18 @@ func (s LogReader) SpentBySenders(ctx context.Context, at time.Time, cycle space
 		most = max(most, tokens)
 	}
 	return most, nil
+}
+
+// AnswerForms implements [shell.LogReader].
+func (s LogReader) AnswerForms(ctx context.Context, agent spaces.AgentID, model string, limit int) ([]spaces.AnswerForm, error) {
+	forms, err := engine.AllRows(ctx, s.engine, answerForms, []any{string(agent), model, limit}, func(r engine.ResultRow) (f spaces.AnswerForm, err error) {
+		err = r.Scan(&f)
+		return f, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read how %s answered: %w", agent, err)
+	}
+	return forms, nil
 }
 
 // Waits implements [shell.Record].

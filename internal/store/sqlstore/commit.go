@@ -288,7 +288,7 @@ func (k *stepTx) progressArgs() []any {
 }
 
 const closeCycle engine.QueryText = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
-  manifest = $17, plan = $18, n = $19, ended = $20, inner_to = $21 where id = $1`
+  manifest = $17, plan = $18, n = $19, ended = $20, inner_to = $21, model = $22, answered = $23 where id = $1`
 
 // closeCycle ends the cycle: its rows are consumed or returned, the cursor of the uplink
 // moves, and the cycle gets its number and stop reason.
@@ -305,7 +305,7 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 		return err
 	}
 	if c := k.commit.Close; c.Say != "" {
-		if err := k.outbox.announce(ctx, c.Room, systemNotice{key: c.Once, text: c.Say, at: k.commit.At}); err != nil {
+		if err := k.outbox.announce(ctx, c.Room, systemNotice{key: c.Once, thread: c.Thread, text: c.Say, at: k.commit.At}); err != nil {
 			return err
 		}
 	}
@@ -324,7 +324,7 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 		return err
 	}
 	err = k.Run(ctx, closeCycle, append(k.progressArgs(), string(state), string(c.Stop), c.Detail, c.Rest, c.Denials,
-		c.Manifest.Hash, c.Plan, number, engine.ToMillis(k.commit.At), own.HeadSeq)...)
+		c.Manifest.Hash, c.Plan, number, engine.ToMillis(k.commit.At), own.HeadSeq, c.Model, string(c.Answered))...)
 	if err != nil {
 		return fmt.Errorf("close cycle: %w", err)
 	}

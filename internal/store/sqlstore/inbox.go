@@ -53,10 +53,10 @@ where cycle = $1 and cycle <> '' and state = 'claimed'`
 )
 
 const (
-	maxAttempts = 5    // of a row before it is dead
-	maxSpared   = 2    // attempts that count while the failure is not the fault of the row
-	maxCrashes  = 3    // of a cycle before it is abandoned and its rows are dead
-	maxRows     = 1000 // of one claim
+	maxAttempts = spaces.MaxAttempts // of a row before it is dead
+	maxSpared   = 2                  // attempts that count while the failure is not the fault of the row
+	maxCrashes  = 3                  // of a cycle before it is abandoned and its rows are dead
+	maxRows     = 1000               // of one claim
 
 )
 

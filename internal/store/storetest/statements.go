@@ -28,7 +28,7 @@ func Statements(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for _, p := range packages {
 		found := constants(t, filepath.Join(moduleRoot(t), "internal", "store", p), func(c *types.Const) bool {
-			return strings.HasSuffix(c.Type().String(), "engine.Query") && !strings.HasSuffix(c.Name(), "Columns") && c.Name() != "IsLaneHead" && c.Name() != "cycleProgress"
+			return strings.HasSuffix(c.Type().String(), "engine.QueryText") && !strings.HasSuffix(c.Name(), "Columns") && c.Name() != "IsLaneHead" && c.Name() != "cycleProgress"
 		})
 		for name, text := range found {
 			if _, twice := out[name]; twice {

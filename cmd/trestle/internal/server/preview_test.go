@@ -16,7 +16,7 @@ import (
 func TestWhatWaitsForItsTurnIsShownAsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		say := func(topic string) llmtest.ScriptStep {
-			args := fmt.Sprintf(`{"text":%q}`, strings.Repeat(strings.Repeat(topic+" ", 500)+"\n\n", 3))
+			args := fmt.Sprintf(`{"more":true,"text":%q}`, strings.Repeat(strings.Repeat(topic+" ", 500)+"\n\n", 3))
 			return llmtest.ScriptStep{Response: llm.ModelResponse{Calls: []llm.ToolCall{{ID: topic, Name: "send_message", Args: args}}}}
 		}
 		w := newWorld(t, "admit: open\nphases: one\n", say("trees"), say("rivers"), say("hills"), llmtest.ScriptStep{

@@ -213,13 +213,38 @@ func (s *scene) message(name string) int64 {
 // order it is asked by that agent.
 func script(t *testing.T, text string) []llmtest.ScriptStep {
 	t.Helper()
-	var steps []llmtest.ScriptStep
+	var lines []string
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
-			steps = append(steps, scriptLine(t, line, len(steps)))
+			lines = append(lines, line)
 		}
 	}
+	var steps []llmtest.ScriptStep
+	for i, line := range lines {
+		if goesOn(lines[i+1:], line) {
+			line = message.ReplaceAllString(line, `$1{"more":true,`)
+			line = messageTag.ReplaceAllString(line, `<$1 more="true" k=`)
+		}
+		steps = append(steps, scriptLine(t, line, len(steps)))
+	}
 	return steps
+}
+
+// message is the beginning of a call that says something, or of a tag that does.
+var message = regexp.MustCompile(`((?:^\w+ (?:acts|slowly \S+|grows \S+): |&& )send_(?:message|reply|file) )\{`)
+
+var messageTag = regexp.MustCompile(`<(msg|reply) k=`)
+
+// goesOn reports whether the run that a line is part of has another line among the next
+// ones: then a message in it must not end the run.
+func goesOn(next []string, line string) bool {
+	agent, _, _ := strings.Cut(line, " ")
+	for _, l := range next {
+		if who, what, _ := strings.Cut(l, " "); who == agent {
+			return !strings.HasPrefix(what, "thinks") && !strings.Contains(line, " || ")
+		}
+	}
+	return false
 }
 
 var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly|grows)(?: (\S+))?: ?(.*)$`)
