@@ -22,7 +22,7 @@ func (p *Components) attendant() *chatcommands.CommandHandler {
 		},
 		Price: func(id spaces.AgentID) spaces.TokenPrice {
 			price, _ := AgentPrice(p.Config(), id)
-			return spaces.TokenPrice{Input: price.Input, Cached: price.Cached, Output: price.Output}
+			return price
 		},
 	}
 }

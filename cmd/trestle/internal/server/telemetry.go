@@ -48,7 +48,7 @@ func (s *Server) figures(ctx context.Context) (telemetry.ProcessMetrics, error) 
 		Waits: t.Waits, Timers: t.Timers, Tokens: t.Tokens, Bytes: t.Bytes,
 	}
 	for _, p := range open {
-		f.Problems = append(f.Problems, telemetry.OpenProblem{Code: p.Code, Subject: p.Subject, Severity: p.Severity})
+		f.Problems = append(f.Problems, telemetry.OpenProblem{Code: string(p.Code), Subject: p.Subject, Severity: string(p.Severity)})
 	}
 	for _, l := range s.lineup.all() {
 		st := l.Status()
