@@ -3,9 +3,10 @@
 //
 // Each call returns one whole answer or one [*llm.Error], within a total deadline,
 // a limit of idle time and a limit of bytes, whatever the endpoint sends: broken
-// streams, plain JSON in place of a stream, web pages, calls without ids. Every
-// answer is read as a stream, and [llm.Request.Hear] is called with what has
-// arrived. A failed request is repeated only to leave out a parameter that the
+// streams, plain JSON in place of a stream, web pages, calls without ids, fields of
+// unexpected types. Every answer is read as a stream, and [llm.ModelRequest.Hear] is
+// called with what has arrived. What is no answer keeps the endpoint's own words in the
+// error. A failed request is repeated only to leave out a parameter that the
 // endpoint does not know, or to add one that it requires. No error contains the key.
 package openai
 
@@ -14,8 +15,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -91,7 +90,6 @@ func New(o Options) (*Client, error) {
 	}
 	library := goopenai.DefaultConfig(o.APIKey)
 	library.BaseURL = o.BaseURL
-	library.EmptyMessagesLimit = 1 << 20 // keep-alive lines; MaxBytes is the limit
 	return &Client{
 		library:  library,
 		options:  o,
@@ -153,19 +151,11 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.ModelRequest, p 
 	defer func() { _ = stream.Close() }() // the answer is complete or discarded
 
 	a := streamAssembler{request: r, sees: p.pictures, mint: c.options.MintID}
-	for {
-		line, err := stream.RecvRaw()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return llm.ModelResponse{}, err
-		}
-		if err := a.add(line); err != nil {
-			return llm.ModelResponse{}, err
-		}
+	events := eventReader{body: x.answer}
+	if err := a.readAll(&events, w); err != nil {
+		return llm.ModelResponse{}, err
 	}
-	resp, err := a.finish(len(body.bytes))
+	resp, err := a.finish(len(body.bytes), events.words)
 	if err == nil {
 		x.drain()
 	}
@@ -180,82 +170,4 @@ func libraryRequest(r llm.ModelRequest, p parameters) goopenai.ChatCompletionReq
 		o.Tools = []goopenai.Tool{{Type: goopenai.ToolTypeFunction}}
 	}
 	return o
-}
-
-var _ llm.Embedder = (*Client)(nil)
-
-// shorter is the number of dimensions requested of models that allow a choice; more
-// hardly improve recall.
-const shorter = 512
-
-// Embed implements [llm.Embedder] with the /embeddings endpoint.
-func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.TokenUsage, error) {
-	call, w := c.watch(ctx)
-	defer w.stop()
-	library := c.library
-	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
-	asked := goopenai.EmbeddingRequest{Input: texts, Model: goopenai.EmbeddingModel(name)}
-	if strings.HasPrefix(name, "text-embedding-3") {
-		asked.Dimensions = shorter
-	}
-	answer, err := goopenai.NewClientWithConfig(library).CreateEmbeddings(call, asked)
-	if err != nil {
-		return nil, llm.TokenUsage{}, c.explain(ctx, call, err)
-	}
-	vectors := make([][]float32, len(texts))
-	for _, e := range answer.Data {
-		if e.Index >= 0 && e.Index < len(vectors) {
-			vectors[e.Index] = e.Embedding
-		}
-	}
-	for i, v := range vectors {
-		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return nil, llm.TokenUsage{}, &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("text %d of %d has %d numbers", i+1, len(texts), len(v))}
-		}
-	}
-	u, counted := (&usage{Prompt: float64(answer.Usage.PromptTokens)}).tokens()
-	if !counted { // self-hosted servers often omit it
-		u = llm.TokenUsage{Prompt: (len(strings.Join(texts, "")) + 3) / 4, Estimated: true}
-	}
-	return vectors, u, nil
-}
-
-// heardBytes is the size of an audio token: about ten tokens and two to four
-// kilobytes a second.
-const heardBytes = 300
-
-// Transcribe returns the text of a recording. It fails with an [*llm.Error]. Usage
-// is estimated from the size of the recording, since few endpoints report it.
-func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.TokenUsage, error) {
-	call, w := c.watch(ctx)
-	defer w.stop()
-	library := c.library
-	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
-	heard, err := goopenai.NewClientWithConfig(library).CreateTranscription(call, goopenai.AudioRequest{
-		Model: name, FilePath: file, Reader: recording, Format: goopenai.AudioResponseFormatJSON,
-	})
-	if err != nil {
-		return "", llm.TokenUsage{}, c.explain(ctx, call, err)
-	}
-	return heard.Text, llm.TokenUsage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(heard.Text) + 3) / 4, Estimated: true}, nil
-}
-
-// An audioTransport sends a request as the library built it, and applies the
-// client's limits to the answer.
-type audioTransport struct {
-	transport http.RoundTripper
-	limit     int64
-}
-
-// Do sends the request. A status other than 2xx is returned as an [*apiError].
-func (p *audioTransport) Do(req *http.Request) (*http.Response, error) {
-	resp, err := p.transport.RoundTrip(req)
-	if err != nil {
-		return nil, &unreachable{err}
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, readRefusal(resp)
-	}
-	resp.Body = http.MaxBytesReader(nil, resp.Body, p.limit)
-	return resp, nil
 }
