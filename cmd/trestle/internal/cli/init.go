@@ -29,12 +29,12 @@ import (
 	"github.com/trestle-bridge/trestle/internal/setup"
 )
 
-func initCommand(p *CLI) *cobra.Command {
+func newInitCommand(env *Environment) *cobra.Command {
 	var s initWizard
 	c := &cobra.Command{
 		Use: "init", Short: "write a first configuration from what is there, asking for the rest; never overwrites one", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s.CLI = p
+			s.Environment = env
 			return s.run(c.Context())
 		},
 	}
@@ -45,7 +45,7 @@ func initCommand(p *CLI) *cobra.Command {
 
 // An initWizard is one run of `trestle init`: it sets up.
 type initWizard struct {
-	*CLI
+	*Environment
 	printOnly bool
 	from      string // empty: the environment, and the person at stdin
 	answers   *bufio.Reader
@@ -331,7 +331,7 @@ func (s *initWizard) writeSchema(file string) {
 
 // finish examines what was set up, and says how to go on.
 func (s *initWizard) finish(ctx context.Context) error {
-	err := s.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
+	err := doctorCommand{installation{s.Environment}}.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
 	next := "talk to your agent"
 	if len(s.handles) > 0 {
 		next = "then send /start to " + strings.Join(s.handles, " or ") + " and let yourself in with trestle pair CODE"
@@ -355,5 +355,5 @@ func (s *initWizard) compare(ctx context.Context, file string) error {
 	for _, d := range plan.Differences(c) {
 		s.talk("different: %s\n", d)
 	}
-	return s.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
+	return doctorCommand{installation{s.Environment}}.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
 }
