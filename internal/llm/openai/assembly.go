@@ -32,18 +32,21 @@ const mostCalls = 512
 type streamAssembler struct {
 	request llm.ModelRequest
 	sees    bool // its images were sent
-	mint    func() string
-	text    strings.Builder
-	calls   []*partialCall
-	output  int // bytes of text, names and arguments
-	reason  string
-	usage   *usage
-	plain   bool // a whole answer came, not pieces
-	done    bool // the endpoint said that the stream ends
-	pieces  int  // that held something of the answer
-	words   []byte
-	lost    string    // the first event that could not be decoded
-	refusal *apiError // what the endpoint said in place of choices
+	// plainNames is true when the tools were sent by their plain names.
+	plainNames bool
+	mint       func() string
+	text       strings.Builder
+	reasoning  strings.Builder
+	calls      []*partialCall
+	output     int // bytes of text, names and arguments
+	reason     string
+	usage      *usage
+	plain      bool // a whole answer came, not pieces
+	done       bool // the endpoint said that the stream ends
+	pieces     int  // that held something of the answer
+	words      []byte
+	lost       string    // the first event that could not be decoded
+	refusal    *apiError // what the endpoint said in place of choices
 }
 
 // A partialCall is a tool call that is still arriving.
@@ -165,7 +168,7 @@ func (a *streamAssembler) soFar() llm.ModelResponse {
 	resp := llm.ModelResponse{Text: withoutReasoning(wholeText(a.text.String(), false))}
 	if !a.request.NoCalls {
 		for _, p := range a.calls {
-			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: p.name, Args: wholeText(p.args.String(), false)})
+			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: a.toolName(p.name), Args: wholeText(p.args.String(), false)})
 		}
 	}
 	return resp
@@ -209,6 +212,9 @@ func (a *streamAssembler) addChoice(c *choice) {
 		return
 	}
 	a.pieces++
+	if a.reasoning.Len() < mostReasoning {
+		a.reasoning.WriteString(p.reasoning())
+	}
 	a.text.WriteString(string(p.Content))
 	a.text.WriteString(string(p.Refusal))
 	a.output += len(p.Content) + len(p.Refusal)
@@ -437,9 +443,17 @@ func (a *streamAssembler) wholeCalls() []llm.ToolCall {
 		if id == "" || a.hasCallID(id) || slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.ID == id }) {
 			id = a.mint()
 		}
-		calls = append(calls, llm.ToolCall{ID: id, Name: validToolName(p.name), Args: p.arguments()})
+		calls = append(calls, llm.ToolCall{ID: id, Name: a.toolName(validToolName(p.name)), Args: p.arguments()})
 	}
 	return calls
+}
+
+// toolName returns the name of a tool as the request has it.
+func (a *streamAssembler) toolName(name string) string {
+	if a.plainNames {
+		return toolNamed(a.request.Tools, name)
+	}
+	return name
 }
 
 // mostName is the longest tool name that endpoints accept.

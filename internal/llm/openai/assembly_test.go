@@ -253,7 +253,7 @@ func TestUsageIsTheEndpointsOrAnEstimate(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tt.want.Estimated {
-				tt.want.Prompt = (len(written(hello, c.parametersFor(hello, 0))) + 3) / 4
+				tt.want.Prompt = (len(written(hello, c.parametersFor(hello, 0, llm.ModelCapability{}))) + 3) / 4
 			}
 			if got.Usage != tt.want {
 				t.Errorf("usage = %+v, want %+v", got.Usage, tt.want)

@@ -6,8 +6,8 @@
 // streams, plain JSON in place of a stream, web pages, calls without ids, fields of
 // unexpected types. Every answer is read as a stream, and [llm.ModelRequest.Hear] is
 // called with what has arrived. What is no answer keeps the endpoint's own words in the
-// error. A failed request is repeated only to leave out a parameter that the
-// endpoint does not know, or to add one that it requires. No error contains the key.
+// error. A failed request is repeated only in a form that the endpoint demands, such
+// as without a parameter that it does not know. No error contains the key.
 package openai
 
 import (
@@ -48,6 +48,12 @@ type Options struct {
 	// MintID returns ids for tool calls that arrive without a usable one. They must be
 	// unique. Default: "call_" and 24 random letters and digits.
 	MintID func() string
+	// Learned keeps what is learned of the endpoint's models. Default: the client alone.
+	Learned llm.CapabilityStore
+	// Compat is what an operator says of the endpoint: names of demands that are met
+	// from the first request on, and names after a minus of those that are never met;
+	// "-all" stands for all that are not named. See [DemandNames].
+	Compat []string
 }
 
 // Client calls one endpoint with one key.
@@ -55,14 +61,17 @@ type Client struct {
 	library  goopenai.ClientConfig
 	options  Options
 	ownCache bool // the endpoint is OpenAI's and accepts prompt_cache_key
-	quirks   quirks
+	known    capabilityCache
+	always   demandSet // that the operator says the endpoint has
+	never    demandSet // that the operator says it has not
+	thoughts reasoningMemory
 	bodies   bodyCache
 }
 
 var _ llm.ChatModel = (*Client)(nil)
 
 // New returns a client for an endpoint, or an error when BaseURL is not an http or
-// https URL. It opens no connection.
+// https URL, or Compat names no demand. It opens no connection.
 func New(o Options) (*Client, error) {
 	o.BaseURL = cmp.Or(o.BaseURL, "https://api.openai.com/v1")
 	base, err := url.Parse(o.BaseURL)
@@ -88,12 +97,19 @@ func New(o Options) (*Client, error) {
 	if o.MintID == nil {
 		o.MintID = func() string { return "call_" + rand.Text()[:24] }
 	}
+	always, never, err := parseCompat(o.Compat)
+	if err != nil {
+		return nil, err
+	}
 	library := goopenai.DefaultConfig(o.APIKey)
 	library.BaseURL = o.BaseURL
 	return &Client{
 		library:  library,
 		options:  o,
 		ownCache: strings.HasSuffix(base.Hostname(), ".openai.com"),
+		known:    capabilityCache{endpoint: strings.TrimRight(o.BaseURL, "/"), store: o.Learned},
+		always:   always,
+		never:    never,
 	}, nil
 }
 
@@ -113,29 +129,95 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Generate implements [llm.Model]. The error of a call whose ctx ended is
-// [llm.Interrupted].
+// Capability returns what was learned of a model at the endpoint, with what the
+// operator says of it.
+func (c *Client) Capability(model string) llm.ModelCapability {
+	known := c.known.of(model)
+	known.Demands = c.demands(known).names()
+	return known
+}
+
+// demands returns the demands that a request meets from its first form on.
+func (c *Client) demands(known llm.ModelCapability) demandSet {
+	return (demandsOf(known.Demands) | c.always) &^ c.never
+}
+
+// mostForms is how many forms of one request are tried.
+const mostForms = 8
+
+// Generate implements [llm.ChatModel]. The error of a call whose ctx ended is
+// [llm.Interrupted]. A request that the endpoint refuses for its form is sent again in
+// the form that the refusal tells of; what helped is kept.
 func (c *Client) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	call, w := c.watch(ctx)
 	defer w.stop()
-	for {
-		known := c.quirks.of(r.Model)
-		p := c.parametersFor(r, known)
-		resp, err := c.ask(call, w, r, p)
+	known := c.known.of(r.Model)
+	met := c.demands(known)
+	var unexplained error // before the first guess
+	for form := 1; ; form++ {
+		s := &sentRequest{r, c.parametersFor(r, met, known)}
+		resp, err := c.ask(call, w, s)
 		if err == nil {
+			c.known.update(r.Model, func(k *llm.ModelCapability) {
+				k.Demands = (demandsOf(k.Demands) | met&^c.always).names()
+				k.MaxOutput = known.MaxOutput
+			})
 			return resp, nil
 		}
-		if !c.quirks.learn(r.Model, known, p, err) {
+		next, why := c.nextForm(s, err, &known)
+		if why == guessed && unexplained == nil {
+			unexplained = err
+		}
+		if why == noOther || form == mostForms {
+			if unexplained != nil && call.Err() == nil {
+				err = unexplained
+			}
 			return llm.ModelResponse{}, c.explain(ctx, call, err)
 		}
+		met = next
 	}
 }
 
-// ask sends one request and reads its answer.
-func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.ModelRequest, p parameters) (llm.ModelResponse, error) {
+// A formReason tells why a request is sent in another form.
+type formReason int
+
+const (
+	noOther formReason = iota // it is not: there is no other form
+	told                      // the refusal tells of it
+	guessed
+)
+
+// nextForm returns the demands that the next form of a refused request meets. A smaller
+// output limit is stored in known.
+func (c *Client) nextForm(s *sentRequest, err error, known *llm.ModelCapability) (demandSet, formReason) {
+	refusal := asRefusal(err)
+	if refusal == nil {
+		return 0, noOther
+	}
+	kind := refusal.kind()
+	if kind == llm.TooLong || kind == llm.Limited || kind == llm.Denied {
+		return 0, noOther
+	}
+	if n := refusal.reason.outputLimit(s.output); n > 0 && s.maxOutput != "" {
+		known.MaxOutput = n
+		return s.demands, told
+	}
+	if d := s.learn(refusal, c.never); d != 0 {
+		return s.demands | d, told
+	}
+	if d := s.guess() &^ c.never; kind == llm.Rejected && d&^s.demands != 0 {
+		return s.demands | d, guessed
+	}
+	return 0, noOther
+}
+
+// ask sends one form of a request and reads its answer.
+func (c *Client) ask(ctx context.Context, w *idleTimeout, s *sentRequest) (llm.ModelResponse, error) {
+	r := s.ModelRequest
 	body := c.bodies.take(r.CacheKey)
 	defer c.bodies.putFor(r.CacheKey, body)
-	body.write(r, p)
+	r.Messages = arrange(r.Messages, s.demands)
+	body.write(r, s.parameters)
 	x := &exchange{
 		transport: c.options.Transport,
 		body:      body,
@@ -144,19 +226,20 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.ModelRequest, p 
 	}
 	library := c.library
 	library.HTTPClient = x
-	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, libraryRequest(r, p))
+	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, libraryRequest(r, s.parameters))
 	if err != nil {
 		return llm.ModelResponse{}, err
 	}
 	defer func() { _ = stream.Close() }() // the answer is complete or discarded
 
-	a := streamAssembler{request: r, sees: p.pictures, mint: c.options.MintID}
+	a := streamAssembler{request: s.ModelRequest, sees: s.pictures, plainNames: s.demands&plainNames != 0, mint: c.options.MintID}
 	events := eventReader{body: x.answer}
 	if err := a.readAll(&events, w); err != nil {
 		return llm.ModelResponse{}, err
 	}
 	resp, err := a.finish(len(body.bytes), events.words)
 	if err == nil {
+		c.thoughts.keep(r.CacheKey, wholeText(a.reasoning.String(), true), resp.Calls)
 		x.drain()
 	}
 	return resp, err

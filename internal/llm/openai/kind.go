@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -16,7 +17,7 @@ var (
 	saysTooLong = []string{
 		"context_length", "context length", "context window", "context size", "context limit", "maximum prompt length", "max prompt length",
 		"prompt is too long", "prompt too long", "input is too long", "input too long", "too many tokens", "too many input tokens",
-		"string_above_max_length", "exceed_context_size", "model token limit", "tokens_limit_reached", "range of input length",
+		"content': string too long", "exceed_context_size", "model token limit", "tokens_limit_reached", "range of input length",
 		"maximum model length", "max_model_len", "max_input_tokens", "reduce the length of the", "must have less than", "request body too large", "prompt exceeds max length", "max_new_tokens` must be",
 		"超出最大长度", "上下文长度", "超过最大长度", "输入过长", "token超限",
 	}
@@ -129,4 +130,43 @@ func (r errorReason) lower() string {
 func (r errorReason) says(phrases []string) bool {
 	text := r.lower()
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
+}
+
+// aboutOutput matches errors about the output limit; the numbers in them are limits or
+// what was asked for.
+var (
+	aboutOutput = regexp.MustCompile(`max_(completion_|output_|new_)?tokens|(completion|output) tokens`)
+	number      = regexp.MustCompile(`\d[\d,_]*`)
+)
+
+// outputLimit returns the largest output limit that the endpoint accepts, as far as an
+// error about the limit asked tells: the largest smaller number in it. 0 when it tells
+// of none.
+func (r errorReason) outputLimit(asked int) int {
+	text := r.lower()
+	if !aboutOutput.MatchString(text) || r.saysTooLong() {
+		return 0
+	}
+	limit := 0
+	for _, n := range numbersIn(text) {
+		if n >= leastOutput && n < asked {
+			limit = max(limit, n)
+		}
+	}
+	return limit
+}
+
+// leastOutput is the smallest number that is taken for an output limit.
+const leastOutput = 16
+
+// numbersIn returns the whole numbers in a text.
+func numbersIn(text string) []int {
+	var all []int
+	for _, found := range number.FindAllString(text, -1) {
+		n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(found))
+		if err == nil && n <= 1<<31-1 {
+			all = append(all, n)
+		}
+	}
+	return all
 }
