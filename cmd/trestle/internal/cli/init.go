@@ -24,7 +24,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/setup"
 )
@@ -148,7 +147,7 @@ func (s *initWizard) try(ctx context.Context, plan *setup.SetupPlan) error {
 func (s *initWizard) tryAccount(ctx context.Context, a setup.AccountPlan) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
-	ad, err := s.blank().NewAdapter(config.AdapterEntry{
+	ad, err := s.clients().NewAdapter(config.AdapterEntry{
 		Name: a.Name, Type: a.Type, APIURL: string(a.APIURL.Value),
 		Token: a.Credential("token"), BotToken: a.Credential("bot_token"), AppToken: a.Credential("app_token"), SigningSecret: a.Credential("signing_secret"),
 	})
@@ -179,7 +178,7 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 		}
 	}
 	m.Name = cmp.Or(m.Name, config.DefaultModel)
-	client, err := s.blank().OpenEndpoint(config.ModelEndpoint{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
+	client, err := s.clients().OpenEndpoint(config.ModelEndpoint{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
 	if err != nil {
 		return err
 	}
@@ -196,11 +195,9 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 	return nil
 }
 
-// blank is what makes clients of platforms and models, and nothing else.
-func (s *initWizard) blank() *server.Components {
-	p := &server.Components{Log: slog.New(slog.DiscardHandler), Opening: latch.New()}
-	p.Current.Store(&config.Config{})
-	return p
+// clients makes clients of platforms and models, and nothing else.
+func (s *initWizard) clients() *server.AccountManager {
+	return server.NewAccountManager(&config.Config{}, slog.New(slog.DiscardHandler))
 }
 
 // ask asks for what was not found: at most three things, each tried as it is

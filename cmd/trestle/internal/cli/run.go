@@ -77,7 +77,7 @@ func (cmd runCommand) serve(ctx context.Context) error {
 	s.Manager = systemd.New(cmd.Lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
-	s.Reloader = server.NewReloader(s.Components, cmd.source(), cmd.loadFrom, reload)
+	s.Reloader = server.NewReloader(s.AccountManager, cmd.source(), cmd.loadFrom, reload)
 	switch {
 	case len(conf.Adapters) == 0 && !alone && len(conf.Roles) == 0:
 		return s.Run(ctx, func(ctx context.Context) error { return cmd.guide(ctx, s) })

@@ -45,8 +45,8 @@ func (s *Server) narrator() *console.LiveEventSource {
 
 // access says from where the console may be called, as the configuration in
 // force has it.
-func (p *Components) access() console.Access {
-	c := p.Config()
+func (core *Core) access() console.Access {
+	c := core.Config()
 	return console.Access{Token: string(c.Token), Hosts: c.Hosts, Proxies: c.Proxies}
 }
 
@@ -106,7 +106,7 @@ func (d consoleBackend) Pairings(ctx context.Context) ([]console.Pairing, error)
 
 // Cancel implements [console.Process].
 func (d consoleBackend) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
-	done, err := runControl{d.s.Components}.Halt(ctx, spaces.StopRequest{Run: run, Unsent: true, Say: "Stopped by a person."})
+	done, err := runControl{d.s.connectionSet}.Halt(ctx, spaces.StopRequest{Run: run, Unsent: true, Say: "Stopped by a person."})
 	return len(done.Runs) > 0, err
 }
 

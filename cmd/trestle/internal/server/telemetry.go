@@ -77,17 +77,17 @@ func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.RunRe
 
 // saw returns what takes in the calls of an endpoint: what tells problems from
 // them, and what counts them.
-func (p *Components) saw(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
+func (as *agentSet) saw(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
 	return func(r llm.ModelRequest, resp llm.ModelResponse, took time.Duration, err error) {
 		sense.saw(r, resp, err)
-		if p.telemetry == nil {
+		if as.telemetry == nil {
 			return
 		}
 		outcome := "answered"
 		if err != nil {
 			outcome = llm.KindOf(err).String()
 		}
-		p.telemetry.Called(telemetry.ModelCall{
+		as.telemetry.Called(telemetry.ModelCall{
 			Model: r.Model, Took: took, Prompt: resp.Usage.Prompt, Cached: resp.Usage.Cached, Output: resp.Usage.Output, Outcome: outcome,
 		})
 	}
