@@ -37,6 +37,8 @@ type AgentSettings struct {
 	Without       []string                    // acts taken from the agent there; system acts cannot be. Nobody changes it
 	Told          bool                        // an entry of the configuration is about the room or its server
 	Wake          spaces.WakePolicy           // the agent's own word on what wakes it there; empty: the space's
+	Links         spaces.LinkPolicy           // which addresses stay links there; empty: by what the frame held
+	LinkHosts     []string                    // whose web pages stay links but under LinksNone
 	GreetPlainly  bool                        // nothing is looked up when only greetings woke it
 	SendStale     bool                        // on_stale: send
 	Drafts        bool                        // people see an answer grow where that is no message (streaming)

@@ -19,6 +19,7 @@ type stepContext struct {
 	upto     int64           // last event of the trigger space the agent was shown
 	guard    *hud.LeakGuard
 	settings AgentSettings
+	links    linkNotes
 	strict   bool // speech fails when others spoke meanwhile
 	now      time.Time
 	newID    func() string
@@ -84,6 +85,7 @@ func (s *stepContext) do(e spaces.RoomEffect) toolResult {
 	if e.Branch != "" {
 		out.body["rehearsed"] = true
 	}
+	s.links.add(&out)
 	out.refs = []spaces.EventID{e.ID}
 	return out
 }

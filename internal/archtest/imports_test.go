@@ -41,7 +41,7 @@ var rows = []row{
 	{"activity", []string{"adapters", "spaces", "activity/access", "activity/commands", "activity/media", "internal/failpoint", "internal/retry"}, "the only package that knows both worlds, so the only one that translates"},
 	{"internal/cron", nil, "when something recurs has nothing to do with what it is"},
 	{"hud/recall", []string{"spaces"}, "retrieval is a pure function of chats and a query; it renders nothing"},
-	{"hud", []string{"spaces", "hud/recall", "internal/textformat"}, "the view is a pure function of the record"},
+	{"hud", []string{"adapters/markup", "spaces", "hud/recall", "internal/textformat"}, "the view is a pure function of the record; what may leave is judged on what people see of its Markdown"},
 	{"shell", []string{"spaces", "hud", "hud/recall", "internal/cron", "internal/latch", "internal/llm", "internal/failpoint", "internal/textformat"}, "the only package that talks to a model; it reaches platforms through the record alone"},
 	{"migrations/...", nil, "the schema is text; the store that opens the database runs it"},
 
