@@ -68,6 +68,8 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Co
 	switch {
 	case s.Paused != "":
 		x.Healthy, x.Reason = false, s.Paused
+	case s.Failing != "":
+		x.Healthy, x.Reason = false, "messages are not delivered: "+s.Failing
 	case x.Healthy && idle != "":
 		x.Healthy, x.Reason = false, "messages are due and are not sent: "+idle
 	}
