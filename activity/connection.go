@@ -105,6 +105,7 @@ func (l *AccountConnection) Run(ctx context.Context) error {
 		}
 		return fmt.Errorf("join %s: %w", account.Key(), err)
 	}
+	out.heard = in.LastHeard
 	l.mu.Lock()
 	l.in, l.out = in, out
 	l.mu.Unlock()

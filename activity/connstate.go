@@ -29,6 +29,7 @@ type ConnStatus struct {
 	Heard   time.Time // when the platform last proved to be there; zero if never
 	Reason  string    // why it is not connected; empty when it is
 	Paused  string    // why nothing is sent; empty when sending works
+	Failing string    // why what is sent has not been delivered for half a minute; empty when it is
 	Stats   IngressStats
 }
 
@@ -40,6 +41,7 @@ func (l *AccountConnection) Status() ConnStatus {
 	if l.in != nil {
 		s.Account, s.Handle = l.in.account.Key(), l.in.account.Handle
 		s.Heard, s.Stats, s.Paused = l.in.LastHeard(), l.in.Stats(), l.out.Paused()
+		s.Failing = l.out.Failing()
 	}
 	return s
 }

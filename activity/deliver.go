@@ -30,7 +30,7 @@ func (e *Egress) deliver(ctx context.Context, stopping <-chan struct{}, a spaces
 		return e.recordResult(ctx, a, SendResult{State: spaces.ActionSent}) // only the last receipt's word was missing
 	}
 	for n := a.Part; n < len(steps); n++ {
-		if s, back := e.waitTurn(ctx, stopping, a, steps[n].shown); back {
+		if s, back := e.waitTurn(ctx, stopping, a, steps[n]); back {
 			e.recordResult(ctx, a, s)
 			return false
 		}
@@ -70,11 +70,15 @@ func (e *Egress) markReachable(ctx context.Context, a spaces.Action, of sendStep
 // waitTurn waits until the action may go to the wire, and shows meanwhile what is to
 // come. If it may not soon, or not at all any more, it says what the action goes back
 // as.
-func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, shown adapters.OutgoingMessage) (s SendResult, back bool) {
+func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a spaces.Action, step sendStep) (s SendResult, back bool) {
 	now := time.Now()
 	if until := e.outage.pausedUntil(); until.After(now) {
 		return retryAt(a, until), true
 	}
+	if wait := e.waitResend(ctx, a, step); wait > 0 {
+		return retryAt(a, time.Now().Add(wait)), true
+	}
+	now = time.Now()
 	if e.outage.long(now) { // the next send is the first of a recovery
 		e.backlog.begin(now)
 	}
@@ -83,7 +87,7 @@ func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a space
 	}
 	wait, taken := e.limits.takeCall(ctx, a.Chat, now)
 	if taken || !e.limits.mayBeLimited(a.Chat, now) {
-		e.preview(ctx, shown, wait)
+		e.preview(ctx, step.shown, wait)
 	}
 	if !taken {
 		e.backlog.giveBack(a)
@@ -102,7 +106,7 @@ func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a space
 		return retryAt(a, now.Add(poll)), true
 	}
 	if expired(a, now) {
-		return SendResult{State: spaces.ActionExpired, Code: "expired", Reason: "It could not be delivered in time and is no longer sent."}, true
+		return expiredResult(a), true
 	}
 	return SendResult{}, false
 }
@@ -135,16 +139,12 @@ func (e *Egress) attempt(ctx context.Context, a spaces.Action, s *sendStep) (ada
 		return e.call(ctx, *s)
 	case !adapters.KindOf(err).Permanent():
 		return receipt, err
-	case a.Policy == spaces.ResendOnce && a.Attempts <= maxUncheckedResends:
+	case mayResend(a):
 		return e.call(ctx, *s)
 	}
 	s.find = nil // and so its fate stays unknown
 	return receipt, &adapters.Error{Kind: adapters.Unknown, Op: "find", Err: errors.New("the platform does not let us look")}
 }
-
-// maxUncheckedResends bounds the attempts at a part whose fate the platform does not let us
-// look at.
-const maxUncheckedResends = 2
 
 // resendTime returns when what was being sent can be looked for; zero when it cannot.
 func (e *Egress) resendTime() time.Time {
@@ -180,8 +180,9 @@ func (e *Egress) call(ctx context.Context, s sendStep) (adapters.Receipt, error)
 	defer cancel()
 	receipt, err := s.do(ctx)
 	if err != nil {
-		if k := adapters.KindOf(err); k == adapters.NotSent || k == adapters.Unknown {
-			e.outage.noteFailure(time.Now())
+		if !e.noteAnswer(err) {
+			k := adapters.KindOf(err)
+			e.outage.noteFailure(time.Now(), failureText(k, err), k == adapters.Unknown)
 		}
 		return receipt, err
 	}
@@ -215,6 +216,15 @@ func beforeExpiry(a spaces.Action, at time.Time) time.Time {
 		return a.Expires
 	}
 	return at
+}
+
+// expiredResult is the settlement of an action whose time is over. One that may have
+// arrived is unknown.
+func expiredResult(a spaces.Action) SendResult {
+	if a.Resent {
+		return SendResult{State: spaces.ActionUnknown, Code: adapters.Unknown.String(), Reason: spaces.ReasonLateUnknown}
+	}
+	return SendResult{State: spaces.ActionExpired, Code: "expired", Reason: spaces.ReasonLate}
 }
 
 func expired(a spaces.Action, now time.Time) bool {

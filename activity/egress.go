@@ -38,6 +38,7 @@ type Egress struct {
 	drafts   draftTracker
 
 	outage outageTracker
+	heard  func() time.Time // when the platform was last heard on the way in; nil: not known
 }
 
 // EgressOptions are the limits of an egress.
@@ -261,10 +262,15 @@ func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID
 	}
 	err := e.typer.Typing(ctx, chat, string(thread))
 	e.limits.noteLimit(ctx, chat, err)
+	e.noteAnswer(err)
 }
 
 // Paused returns why nothing is sent for the moment; empty when sending works.
 func (e *Egress) Paused() string { return e.outage.reason() }
+
+// Failing returns why messages have not been delivered for half a minute; empty while they
+// are.
+func (e *Egress) Failing() string { return e.outage.failing(time.Now()) }
 
 // Resume ends a pause, after the credentials were accepted again.
 func (e *Egress) Resume() {

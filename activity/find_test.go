@@ -101,14 +101,14 @@ func TestALookThatFailsIsNotTakenForAnAnswer(t *testing.T) {
 }
 
 func TestWhereLookingIsForbiddenThePolicyDecides(t *testing.T) {
-	for policy, want := range map[spaces.UnknownOutcomePolicy]int{spaces.ResendOnce: 2, spaces.Hold: 1} {
+	for policy, want := range map[spaces.UnknownOutcomePolicy]int{spaces.ResendOnce: maxResends - 1, spaces.Hold: 1} {
 		synctest.Test(t, func(t *testing.T) {
 			p := &searchable{platform: &platform{}, refuses: refusal(adapters.Forbidden)}
 			p.script = func(call) error { return refusal(adapters.Unknown) }
 			r := newRecord()
 			r.put(spaces.Action{ID: "x", Chat: "c", Text: "hello", Policy: policy})
 			sendWith(t, p, r)
-			after(10 * time.Minute)
+			after(3 * time.Hour)
 			if a := r.action("x"); a.State != spaces.ActionUnknown || len(p.attempted()) != want {
 				t.Errorf("%s: %s after %d sends, want unknown after %d", policy, a.State, len(p.attempted()), want)
 			}

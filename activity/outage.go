@@ -14,6 +14,10 @@ const (
 	// as backlog. After a shorter time they do not, or a busy chat of an account that
 	// fails now and then would fall ever further behind.
 	outageThreshold = 90 * time.Second
+	// failingAfter is how long sending must have failed for the account to be degraded,
+	// and failingFor how long after the last failure it is, if nothing is sent.
+	failingAfter = 30 * time.Second
+	failingFor   = 5 * time.Minute
 )
 
 // An outageTracker tracks since when an account cannot send, and pauses sending
@@ -24,6 +28,9 @@ type outageTracker struct {
 	why      string     // empty once the credentials are accepted
 	refused  int        // pauses since they were accepted
 	outSince time.Time  // since when sending fails; zero while it succeeds
+	failedAt time.Time  // the last failure since then
+	failure  string     // in words
+	doubt    resendDoubt
 }
 
 // reason returns why nothing is sent; empty when sending works.
@@ -45,7 +52,7 @@ func (t *outageTracker) end(now time.Time) (long bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	long = t.isLong(now)
-	t.paused, t.why, t.refused, t.outSince = time.Time{}, "", 0, time.Time{}
+	t.paused, t.why, t.refused, t.outSince, t.failure, t.doubt = time.Time{}, "", 0, time.Time{}, "", resendDoubt{}
 	return long
 }
 
@@ -68,13 +75,29 @@ func (t *outageTracker) active() bool {
 	return !t.outSince.IsZero()
 }
 
-// noteFailure starts an outage, unless one is active.
-func (t *outageTracker) noteFailure(now time.Time) {
+// noteFailure starts an outage, unless one is active, for the reason why. An unknown
+// outcome is one that leaves it open whether the platform did what it was asked.
+func (t *outageTracker) noteFailure(now time.Time, why string, unknown bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.outSince.IsZero() {
 		t.outSince = now
 	}
+	t.failedAt, t.failure = now, why
+	if unknown {
+		t.doubt.note(now)
+	}
+}
+
+// failing returns why messages have not been delivered for failingAfter; empty while
+// they are, and when the last attempt is too long ago to tell.
+func (t *outageTracker) failing(now time.Time) string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.failure == "" || now.Sub(t.outSince) < failingAfter || now.Sub(t.failedAt) >= failingFor {
+		return ""
+	}
+	return t.failure
 }
 
 // pause lets nothing be sent for a while. A refusal during a pause, of an action that

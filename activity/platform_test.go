@@ -125,7 +125,7 @@ func (p *platform) do(ctx context.Context, c call) (string, error) {
 		p.now--
 		p.mu.Unlock()
 	}()
-	if p.takes > 0 {
+	if p.takes > 0 && c.Op != "typing" {
 		select {
 		case <-ctx.Done():
 			return "", &adapters.Error{Kind: adapters.Unknown, Op: c.Op, Err: context.Cause(ctx)}

@@ -238,7 +238,8 @@ func (r *record) Claim(ctx context.Context, _ string, at time.Time, limit int) (
 				continue
 			}
 			if a.State == spaces.ActionReady && expired(*a, at) {
-				a.State, a.Code = spaces.ActionExpired, "expired"
+				late := expiredResult(*a)
+				a.State, a.Code = late.State, late.Code
 				continue
 			}
 			seen[lane(a)] = true

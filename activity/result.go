@@ -11,10 +11,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const (
-	resendAfter   = 2 * time.Second // before the one copy of a send with an unknown outcome
-	maxStorePause = 5 * time.Second // between attempts to record an outcome: the record is ours, and the lane waits
-)
+// maxStorePause bounds the pause between attempts to record an outcome: the record is
+// ours, and the lane waits.
+const maxStorePause = 5 * time.Second
 
 // resultOf decides what becomes of an action whose step failed.
 func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of sendStep) SendResult {
@@ -36,9 +35,9 @@ func (e *Egress) resultOf(ctx context.Context, a spaces.Action, err error, of se
 		case of.repeatable:
 			s.NotBefore = now.Add(retry.BackoffAfter(a.Attempts))
 		case of.find != nil:
-			s.Resent, s.NotBefore = true, now.Add(max(retry.BackoffAfter(a.Attempts), resendAfter))
-		case a.Policy == spaces.ResendOnce && !a.Resent:
-			s.Resent, s.NotBefore = true, now.Add(resendAfter)
+			s.Resent, s.NotBefore = true, now.Add(resendPause(a.Attempts))
+		case mayResend(a):
+			s.Resent, s.NotBefore = true, now.Add(resendPause(a.Attempts))
 		default:
 			s.State = spaces.ActionUnknown
 		}
@@ -83,15 +82,23 @@ func (e *Egress) moved(ctx context.Context, a spaces.Action, err error, s SendRe
 
 // failureText tells the agent, in plain words, why its action is not done.
 func failureText(k adapters.FailureKind, err error) string {
-	why := ""
-	if e, ok := errors.AsType[*adapters.Error](err); ok && e.Err != nil {
-		why = " (" + spaces.TruncateText(e.Err.Error(), spaces.MaxNameBytes) + ")"
+	why, status := "", 0
+	if e, ok := errors.AsType[*adapters.Error](err); ok {
+		if status = e.Status; e.Err != nil {
+			why = " (" + spaces.TruncateText(e.Err.Error(), spaces.MaxNameBytes) + ")"
+		}
 	}
 	switch k {
 	case adapters.Unknown:
-		return "The connection broke while this was being sent. Nobody can tell whether it arrived, so it is not sent again."
+		if status != 0 {
+			return "The platform's answer does not tell whether this arrived" + why + "."
+		}
+		return "This was sent and no answer came, so that whether it arrived is unknown" + why + "."
 	case adapters.NotSent, adapters.Conflict:
-		return "The platform could not be reached."
+		if status != 0 {
+			return "The platform was reached and did not take this" + why + "."
+		}
+		return "The platform could not be reached" + why + "."
 	case adapters.Limited:
 		return "The platform asked us to wait."
 	case adapters.Invalid:

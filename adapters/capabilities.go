@@ -108,10 +108,10 @@ const (
 
 // An AccountDiagnosis is one thing an examination has to say.
 type AccountDiagnosis struct {
-	Code  string // "TRS-T02": stable, and the name of a page of the guide; empty with [Fine]
-	Level DiagnosisSeverity
-	What  string // a plain sentence: what is so
-	Mend  string // what the operator should do; empty with [Fine]
+	Level DiagnosisSeverity `json:"level"`
+	Code  string            `json:"code,omitempty"` // "TRS-T02": stable, and the name of a page of the guide; empty with [Fine]
+	What  string            `json:"what"`           // a plain sentence: what was found
+	Mend  string            `json:"mend,omitempty"` // what the operator should do; empty with [Fine]
 }
 
 // An AgentPersona is how an agent appears where several speak through one account.

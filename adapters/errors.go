@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
@@ -19,7 +20,8 @@ type FailureKind int
 const (
 	// Unknown: the platform may or may not have accepted it.
 	Unknown FailureKind = iota
-	// NotSent: no byte of the request reached the platform. Safe to repeat.
+	// NotSent: the platform did not do it: the request did not reach it whole, or its
+	// answer says so. Safe to repeat.
 	NotSent
 	// Limited: refused for a while; RetryAfter says how long. Safe to repeat then.
 	Limited
@@ -57,6 +59,7 @@ func (k FailureKind) Permanent() bool {
 type Error struct {
 	Kind       FailureKind
 	Op         string        // the platform's method
+	Status     int           // HTTP status of the answer; 0 when there was none, or it is not said
 	RetryAfter time.Duration // with Limited: at least this long; 0 when not said
 	MovedTo    string        // with Moved: the new chat id
 	Final      bool          // the platform must not be asked again with these credentials
@@ -127,27 +130,32 @@ func RetryDelay(err error) (time.Duration, bool) {
 // CallOutcome is what could be seen of one HTTP call, the only ground on which a
 // send is judged.
 type CallOutcome struct {
-	Written  bool // any byte of the request may have left us
+	Written  bool // the whole request may have left us
 	Status   int  // HTTP status; 0 when no answer came
 	Readable bool // a 2xx answer whose message id we could read
+	Own      bool // the answer is in the platform's own form of error, not a page of a gateway
 }
 
 // JudgeOutcome is the one ambiguity rule for sends. It reports sent for an accepted
-// call; otherwise kind is what a failure may mean: NotSent, Limited, Invalid
-// for a permanent refusal, or Unknown.
+// call; otherwise kind is what a failure may mean: Invalid for a permanent refusal;
+// NotSent where the platform cannot have done it (the request did not reach it whole,
+// a 503, its own error with a status of 500); Unknown where that cannot be told (the page
+// of a gateway, which a 502 and a 504 always are, or no answer).
 func JudgeOutcome(o CallOutcome) (sent bool, kind FailureKind) {
 	switch {
 	case o.Status >= 200 && o.Status < 300 && o.Readable:
 		return true, Unknown
-	case o.Status == 429:
+	case o.Status == http.StatusTooManyRequests:
 		return false, Limited
-	case o.Status == 408 || o.Status == 425:
+	case o.Status == http.StatusRequestTimeout || o.Status == http.StatusTooEarly || o.Status == http.StatusServiceUnavailable:
 		return false, NotSent // the server says it did not process the request
-	case o.Status == 409:
+	case o.Status == http.StatusConflict:
 		return false, Conflict
 	case o.Status >= 400 && o.Status < 500:
 		return false, Invalid
-	case o.Status == 0 && !o.Written:
+	case o.Status == http.StatusBadGateway || o.Status == http.StatusGatewayTimeout:
+		return false, Unknown // what is behind the gateway may have done it
+	case o.Status >= 500 && o.Own, o.Status == 0 && !o.Written:
 		return false, NotSent
 	default:
 		return false, Unknown
@@ -155,11 +163,15 @@ func JudgeOutcome(o CallOutcome) (sent bool, kind FailureKind) {
 }
 
 // TraceWritten returns a context whose HTTP request reports, through written, whether
-// any byte of it may have left this process.
+// the whole of it may have left this process. A request that was written in part is
+// one that no server acts on (RFC 9112, 8, "Handling Incomplete Messages").
 func TraceWritten(ctx context.Context) (traced context.Context, written *atomic.Bool) {
 	written = new(atomic.Bool)
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		WroteHeaders: func() { written.Store(true) },
-		WroteRequest: func(httptrace.WroteRequestInfo) { written.Store(true) },
+		WroteRequest: func(w httptrace.WroteRequestInfo) {
+			if w.Err == nil {
+				written.Store(true)
+			}
+		},
 	}), written
 }

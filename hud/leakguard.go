@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
-// leakLength is how many characters of the system text in a row are a leak.
+// leakLength is how many letters and digits of the system text in a row are a leak.
 const leakLength = 40
 
 // A LeakGuard finds parts of the system text in messages that are about to be sent. It is
@@ -24,27 +26,32 @@ func NewLeakGuard(system string) *LeakGuard {
 	return in
 }
 
-// Leak reports whether text has forty characters in a row of the system text, or a header
-// or marker of the HUD. Case and white space do not matter. The reason is for the agent.
-func (in *LeakGuard) Leak(text string) (reason string, leaks bool) {
-	if m := marker(text); m != "" {
-		return "the marker " + Quote(strings.TrimSpace(m)), true
-	}
-	t := fold(text)
-	shared := eachRun(t, func(at int, h uint64) bool {
-		k, ok := in.runs[h]
-		return ok && slices.Equal(in.text[k:k+leakLength], t[at:at+leakLength])
-	})
-	if shared {
-		return "words of the instructions", true
+// Leak reports whether people would see forty letters in a row of the system text in
+// Markdown, or a header or marker of the HUD. It judges the words as they are shown and as
+// they are written; only letters and digits count of the system text. The reason is for the
+// agent.
+func (in *LeakGuard) Leak(md string) (reason string, leaks bool) {
+	for _, text := range []string{md, markup.Visible(md)} {
+		if m := marker(text); m != "" {
+			return "the marker " + Quote(strings.TrimSpace(m)), true
+		}
+		t := fold(text)
+		shared := eachRun(t, func(at int, h uint64) bool {
+			k, ok := in.runs[h]
+			return ok && slices.Equal(in.text[k:k+leakLength], t[at:at+leakLength])
+		})
+		if shared {
+			return "words of the instructions", true
+		}
 	}
 	return "", false
 }
 
-// markers are the headers and markers of what the HUD renders.
-var markers = regexp.MustCompile(`(?m)INBOX \(\d+ events?\):|ACTIVE SPACE: ?(none|")|← TRIGGER|RECALLED \(older lines|` +
-	`^ACTIVE RUNS:|^YOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|^SPACE s\d+ "|^HISTORY( \(\d+ of \d+\))?:|` +
-	`^#[0-9a-z]+ \[[^\]\n]{1,60}\] [^\n]{1,80}\((human|agent|bot|service)(, you)?\)|^NOT DELIVERED: |^DENIED: \w+ \(|^… \d+ more lines, #`)
+// markers are the headers and markers of what the HUD renders, with one blank for all white
+// space.
+var markers = regexp.MustCompile(`INBOX \(\d+ events?\):|ACTIVE SPACE: ?(none|")|← TRIGGER|RECALLED \(older lines|` +
+	`\bACTIVE RUNS:|\bYOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|\bSPACE s\d+ "|\bHISTORY( \(\d+ of \d+\))?:|` +
+	`(?:^|[\s>|•*+-])#[0-9a-z]+ \[[^\]]{1,60}\] .{1,80}\((human|agent|bot|service)(, you)?\)|\bNOT DELIVERED: |\bDENIED: \w+ \(|… \d+ more lines, #`)
 
 // hints are substrings of which every match of markers has one. Most texts have none, and
 // searching for them costs little.
@@ -55,23 +62,23 @@ var hints = []string{
 
 // marker returns the first header or marker in text, or nothing.
 func marker(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
 	if !slices.ContainsFunc(hints, func(h string) bool { return strings.Contains(text, h) }) {
 		return ""
 	}
 	return markers.FindString(text)
 }
 
-// fold returns text in small letters with every run of white space as one blank.
+// fold returns the letters and digits of text, small ones, full-width ones as usual ones.
 func fold(text string) []rune {
 	out := make([]rune, 0, len(text))
 	for _, r := range text {
-		if unicode.IsSpace(r) {
-			if n := len(out); n == 0 || out[n-1] == ' ' {
-				continue
-			}
-			r = ' '
+		if r >= '！' && r <= '～' {
+			r -= '！' - '!'
 		}
-		out = append(out, unicode.ToLower(r))
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			out = append(out, unicode.ToLower(r))
+		}
 	}
 	return out
 }

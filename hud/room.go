@@ -23,10 +23,8 @@ type SharedRoom struct {
 	speakers speakerNames
 	changes  []editEvent // in seq order
 	index    *recall.LineIndex
-	urls     map[string]int   // in how many messages each is
-	linked   map[int][]string // by message
-	files    []int            // messages that carry files, those deleted since too
-	cache    []messageCache   // of each message
+	files    []int          // messages that carry files, those deleted since too
+	cache    []messageCache // of each message
 	cleaned  nameCache
 
 	readership spaces.ReaderProof
@@ -47,7 +45,7 @@ type editEvent struct {
 
 // NewRoom returns an empty room; fold its events with [Room.Apply].
 func NewRoom(s spaces.Space) *SharedRoom {
-	r := &SharedRoom{Chat: spaces.NewChat(), space: s, urls: map[string]int{}, linked: map[int][]string{}}
+	r := &SharedRoom{Chat: spaces.NewChat(), space: s}
 	r.index = recall.NewIndex(r.Chat, func(id spaces.EntityID) string { return r.speakers.find(id).label })
 	return r
 }
@@ -109,7 +107,6 @@ func (r *SharedRoom) Apply(e spaces.Event) {
 		switch {
 		case i == len(r.cache):
 			r.cache = append(r.cache, messageCache{})
-			r.noteURLs(i)
 			if len(r.Chat.Messages[i].Attachments) > 0 {
 				r.files = append(r.files, i)
 			}
@@ -167,23 +164,7 @@ func (r *SharedRoom) rewrite(i int) {
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return
 	}
-	for _, u := range r.linked[i] {
-		if r.urls[u]--; r.urls[u] == 0 {
-			delete(r.urls, u)
-		}
-	}
-	delete(r.linked, i)
-	r.noteURLs(i)
 	r.index.MarkChanged(i)
-}
-
-func (r *SharedRoom) noteURLs(i int) {
-	text := r.Chat.Messages[i].Text
-	for _, u := range findURLs(text) {
-		s := text[u.from:u.to]
-		r.linked[i] = append(r.linked[i], s)
-		r.urls[s]++
-	}
 }
 
 // SetEmbeddings stores the embeddings of messages; those of unknown or deleted
@@ -195,9 +176,6 @@ func (r *SharedRoom) SetEmbeddings(es []spaces.MessageEmbedding) { r.index.SetEm
 func (r *SharedRoom) WithoutEmbedding(limit int) []*spaces.ChatMessage {
 	return r.index.WithoutEmbedding(limit)
 }
-
-// HasURL reports whether a message of the room has the URL verbatim.
-func (r *SharedRoom) HasURL(url string) bool { return r.urls[url] > 0 }
 
 // changesIn returns the changes with after < seq ≤ upto.
 func (r *SharedRoom) changesIn(after, upto int64) []editEvent {

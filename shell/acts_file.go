@@ -38,7 +38,7 @@ func (a sendFile) perform(s *stepContext) toolResult {
 	if a.Message != "" {
 		f, out = s.fileOf(from, a.Message, a.File)
 	} else {
-		f, out = s.written(to, a.Name, a.Content)
+		f, out = s.written(a.Name, a.Content)
 	}
 	if f.Kind == "" {
 		return out
@@ -82,12 +82,12 @@ func (s *stepContext) fileOf(r *hud.SharedRoom, message, name string) (spaces.Me
 // machine would run or open in a browser.
 var fileNames = regexp.MustCompile(`^[\pL\pN][\pL\pN _.-]{0,79}\.(txt|md|csv|json)$`)
 
-// written returns a file of the agent's own words, which are words like any others.
-func (s *stepContext) written(to *hud.SharedRoom, name, content string) (spaces.MessageFile, toolResult) {
+// written returns a file of the agent's own words, which no platform links.
+func (s *stepContext) written(name, content string) (spaces.MessageFile, toolResult) {
 	if !fileNames.MatchString(name) {
 		return spaces.MessageFile{}, s.deny("bad_name", "A file cannot be called that.", "Letters, digits, spaces and -_. with the end .txt, .md, .csv or .json.")
 	}
-	content, out := s.speech(to, content)
+	content, out := s.judged(content)
 	if content == "" {
 		return spaces.MessageFile{}, out
 	}

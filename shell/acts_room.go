@@ -147,8 +147,19 @@ func (s *stepContext) upon(kind spaces.ActionKind, id, text string, own bool) to
 	return s.do(e)
 }
 
-// speech returns the text as it may go out, or a denial (SECURITY S4, S6).
+// speech returns the text as it may go out, or a denial (SECURITY S4, S6). The next effect
+// says which of its addresses are shown as code.
 func (s *stepContext) speech(room *hud.SharedRoom, text string) (string, toolResult) {
+	text, out := s.judged(text)
+	if text == "" {
+		return "", out
+	}
+	return s.links.guard(s.view, room, text), toolResult{}
+}
+
+// judged returns the text if it says something, not too much, and nothing internal; or a
+// denial.
+func (s *stepContext) judged(text string) (string, toolResult) {
 	text = strings.TrimSpace(withoutThinking(text))
 	switch {
 	case text == "":
@@ -159,5 +170,5 @@ func (s *stepContext) speech(room *hud.SharedRoom, text string) (string, toolRes
 	if reason, leaks := s.guard.Leak(text); leaks {
 		return "", s.deny("internal_text", "The text repeats internal text: "+reason+".", "Say it in your own words.")
 	}
-	return hud.Defang(text, room.HasURL), toolResult{}
+	return text, toolResult{}
 }

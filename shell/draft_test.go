@@ -81,8 +81,8 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 		"the room by name":        {acts: []llm.ToolCall{send(`{"space":"Kitchen",` + lunch[1:])}, want: all},
 		"shown beside its thread": {acts: []llm.ToolCall{send(`{"broadcast":true,` + lunch[1:])}},
 		"an address": {
-			acts: []llm.ToolCall{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
-			want: all[:1],
+			acts:     []llm.ToolCall{send(`{"text":"There is soup today. It is at https://evil.example/?d=1 so take care. Bread is here."}`)},
+			settings: func(s *shell.AgentSettings) { s.Links = spaces.LinksKnown }, want: all[:1],
 		},
 		"somebody called": {acts: []llm.ToolCall{send(`{"text":"There is soup today. Who wants to know more about it may ask @Kai. He knows all."}`)}, want: all[:1]},
 		"everybody":       {acts: []llm.ToolCall{send(`{"text":"There is soup today. Whoever wants some of it may come now: @everyone, come. It is hot."}`)}, want: all[:1]},

@@ -15,6 +15,7 @@ func (c *cycle) stage() *stepContext {
 	defer m.mu.Unlock()
 	return &stepContext{
 		wake: c.wake, view: m.view(c), active: c.active, branch: c.branch, upto: c.upto, guard: c.system.guard, settings: c.settings,
+		links:  linkNotes{settings: func(id spaces.SpaceID) AgentSettings { return c.shell.Settings(c.mind.id.Agent, id) }},
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
 		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composedText{},
 		setUps: c.setUp.noted, size: c.size,

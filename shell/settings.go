@@ -49,6 +49,8 @@ type AgentSettings struct {
 	Without       []string                    // acts taken from the agent there; system acts cannot be. Nobody changes it
 	Told          bool                        // an entry of the configuration is about the room or its server
 	Wake          spaces.WakePolicy           // the agent's own word on what wakes it there; empty: the space's
+	Links         spaces.LinkPolicy           // which addresses stay links there; empty: by what the frame held
+	LinkHosts     []string                    // whose web pages stay links but under LinksNone
 	GreetPlainly  bool                        // nothing is looked up when only greetings woke it
 	PlainText     PlainTextPolicy             // what becomes of an answer that is no tool call; empty: deliver once asked
 	SendStale     bool                        // on_stale: send

@@ -19,6 +19,7 @@ type stepContext struct {
 	upto     int64           // last event of the trigger space the agent was shown
 	guard    *hud.LeakGuard
 	settings AgentSettings
+	links    linkNotes
 	strict   bool // speech fails when others spoke meanwhile
 	now      time.Time
 	newID    func() string
@@ -28,16 +29,21 @@ type stepContext struct {
 	setUps   []spaces.EventBody      // notes of them that the cycle has yet to commit
 	size     int                     // of the last frame, in tokens
 
-	effects    []spaces.RoomEffect
-	inner      []spaces.EventBody
-	timers     []spaces.WakeTimer
-	bound      []string // ids of memories and timers that stand and fall with what the step does to rooms
-	denials    []spaces.Denial
-	stop       spaces.StopReason // set by an act that ends the cycle
+	effects []spaces.RoomEffect
+	inner   []spaces.EventBody
+	timers  []spaces.WakeTimer
+	bound   []string // ids of memories and timers that stand and fall with what the step does to rooms
+	denials []spaces.Denial
+	spoken  []string // the space acts, as [doneIn] names them
+	stepEnd
+}
+
+// A stepEnd is what the acts of a step say of the end of the cycle.
+type stepEnd struct {
+	stop       spaces.StopReason // set by an act that ends it
 	stopDetail string
-	more       bool     // the agent has something else to do after this step
-	account    string   // of the cycle, as the agent gave it with an act
-	spoken     []string // the space acts, as [doneIn] names them
+	more       bool   // the agent has something else to do after this step
+	account    string // of the cycle, as the agent gave it with an act
 }
 
 // A toolResult is what the model is told about an act.
@@ -86,6 +92,7 @@ func (s *stepContext) do(e spaces.RoomEffect) toolResult {
 	if e.Branch != "" {
 		out.body["rehearsed"] = true
 	}
+	s.links.add(&out)
 	out.refs = []spaces.EventID{e.ID}
 	return out
 }

@@ -30,12 +30,18 @@ const (
 	ActionCancelled ActionState = "cancelled"
 )
 
+// Why an action ended when its time was over.
+const (
+	ReasonLate        = "It could not be delivered in time and is no longer sent."
+	ReasonLateUnknown = "It was sent, and until its time was over the platform did not say whether it arrived. It is no longer sent."
+)
+
 // UnknownOutcomePolicy says what happens to a send whose outcome is unknown.
 type UnknownOutcomePolicy string
 
 // The policies for unknown outcomes.
 const (
-	ResendOnce UnknownOutcomePolicy = "resend_once"
+	ResendOnce UnknownOutcomePolicy = "resend_once" // once for each send whose outcome is unknown, when the platform answers again
 	Hold       UnknownOutcomePolicy = "hold"
 )
 

@@ -22,6 +22,18 @@ const (
 	WakeNone    WakePolicy = "none"    // only mentions and replies; what platforms mark as meant for us counts as one
 )
 
+// A LinkPolicy says which addresses stay links in what an agent writes in a space. The
+// empty policy is [LinksOpen] where nothing can be carried out by an address, and
+// [LinksKnown] elsewhere.
+type LinkPolicy string
+
+// The link policies of the configuration.
+const (
+	LinksOpen  LinkPolicy = "open"  // all
+	LinksKnown LinkPolicy = "known" // those that people said there, that a tool's result has, and hosts of the operator
+	LinksNone  LinkPolicy = "none"  // none
+)
+
 // A Space is a room, or an agent's inner space.
 type Space struct {
 	ID     SpaceID

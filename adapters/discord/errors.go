@@ -23,16 +23,17 @@ type refusal struct {
 // judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by what Discord says in its own form of error.
 func (c *apiClient) judge(r route, seen httpx.CallOutcome, err error) error {
-	out := &adapters.Error{Op: r.op}
-	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
+	out := &adapters.Error{Op: r.op, Status: seen.Status}
+	var said refusal
+	own := seen.Whole != nil && json.Unmarshal(seen.Whole, &said) == nil && said.Message != "" && seen.Status/100 != 2
+	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status, Own: own})
 	if seen.Status/100 == 2 {
 		out.Kind = adapters.Unknown // accepted, but what it became cannot be read
 	}
 	if out.Kind == adapters.Limited {
 		out.RetryAfter, _ = retryAfter(seen)
 	}
-	var said refusal
-	if seen.Whole != nil && json.Unmarshal(seen.Whole, &said) == nil && said.Message != "" && seen.Status/100 != 2 {
+	if own {
 		if out.Kind = refusedAs(out.Kind, seen.Status, said.Code); out.Kind != adapters.Limited {
 			out.RetryAfter = 0
 		}

@@ -215,7 +215,7 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 			}
 		}
 		want := []string{
-			`adapters.Message in "psst"`, `adapters.Joined in "psst"`, `adapters.Left in "psst"`, `adapters.Left in "psst"`,
+			`adapters.IncomingMessage in "psst"`, `adapters.PeopleJoined in "psst"`, `adapters.PeopleLeft in "psst"`, `adapters.PeopleLeft in "psst"`,
 			`adapters.ChatLost in "psst"`, `adapters.ChatLost in "psst"`,
 		}
 		testutil.Same(t, "what came", want, got)

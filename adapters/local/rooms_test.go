@@ -139,7 +139,7 @@ func TestNobodySeesAnAnswerBeforeTheLineItAnswers(t *testing.T) {
 			testutil.OK(t, err)
 			got = append(got, fmt.Sprintf("%T", s))
 		}
-		if d := cmp.Diff([]string{"local.Said", "local.Posted"}, got); d != "" {
+		if d := cmp.Diff([]string{"local.LineSaid", "local.MessagePosted"}, got); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
 		}
 	})

@@ -87,9 +87,16 @@ func (w *walk) asTable(n *east.Table) string {
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// flat returns the words of a cell without their looks.
+// flat returns the words of a cell without their looks, and the addresses of its links.
 func (w *walk) flat(cell ast.Node) string {
 	inner := walk{draft: newDraft(0), source: w.source, options: w.options}
+	inner.options.Reach = func(address string) (string, LinkPolicy) {
+		to, how := w.options.Reach(address)
+		if how == Linked {
+			how = Shown
+		}
+		return to, how
+	}
 	inner.spare = w.spare
 	inner.inlines(cell)
 	w.spare = inner.spare

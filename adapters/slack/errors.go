@@ -15,11 +15,14 @@ import (
 // judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by Slack's own code, which comes with status 200.
 func (c *apiClient) judge(method string, seen httpx.CallOutcome, said apiStatus, err error) error {
-	out := &adapters.Error{Op: method}
-	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status})
+	out := &adapters.Error{Op: method, Status: seen.Status}
+	own := said.OK != nil && said.Error != ""
+	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: seen.Status, Own: own})
 	switch {
-	case said.OK != nil && said.Error != "" && seen.Status < http.StatusInternalServerError:
-		out.Kind = kindOf(said.Error)
+	case own:
+		if kind := kindOf(said.Error); seen.Status < http.StatusInternalServerError || kind == adapters.Unknown {
+			out.Kind = kind // a server that fails says nothing of the chat
+		}
 		err = errors.New(said.words())
 	case seen.Status == http.StatusTooManyRequests:
 	case seen.Status >= 300 && seen.Status < 500:
@@ -70,8 +73,11 @@ var codes = map[adapters.FailureKind][]string{
 	},
 	adapters.NotSent: { // which pass
 		"team_added_to_org", "org_login_required", "request_timeout", "external_channel_migrating", "message_limit_exceeded",
+		"service_unavailable",
 	},
-	adapters.Unknown: {"fatal_error", "internal_error", "service_unavailable", "update_failed"},
+	// Of these Slack says that some aspect of the operation may have succeeded
+	// (docs.slack.dev/reference/methods/chat.postMessage, errors).
+	adapters.Unknown: {"fatal_error", "internal_error", "update_failed"},
 }
 
 // kindOf returns what a code of Slack's means.

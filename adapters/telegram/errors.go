@@ -18,7 +18,7 @@ import (
 // judge says what a failed call means: [adapters.JudgeOutcome] from what was seen, made
 // finer by what Telegram says in its own form of error.
 func (c *Client) judge(method string, seen httpx.CallOutcome, err error) error {
-	out := &adapters.Error{Op: method}
+	out := &adapters.Error{Op: method, Status: seen.Status}
 	refusal, ours := errors.AsType[*tgbotapi.Error](err)
 	if ours && refusal.Code == 0 { // the library leaves it out of what it says of an upload
 		refusal.Code = seen.Status
@@ -27,7 +27,7 @@ func (c *Client) judge(method string, seen httpx.CallOutcome, err error) error {
 	if ours && status < 500 {
 		status = refusal.Code // some servers answer 200 and say the code in the body
 	}
-	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: status})
+	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: status, Own: ours})
 	if !ours {
 		c.judgeForeign(out, seen, err)
 		return out
@@ -56,7 +56,7 @@ func (c *Client) judgeForeign(out *adapters.Error, seen httpx.CallOutcome, err e
 func judgeRefusal(out *adapters.Error, e *tgbotapi.Error) {
 	said := strings.ToLower(e.Message)
 	switch {
-	case e.Code >= 500: // it may have happened; Judge said so
+	case e.Code >= 500: // JudgeOutcome has said what that means
 	case e.Code == http.StatusTooManyRequests:
 		out.Kind, out.RetryAfter = adapters.Limited, retryAfter(e.RetryAfter, said)
 	case e.MigrateToChatID != 0:

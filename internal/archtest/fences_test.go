@@ -32,6 +32,7 @@ var modules = []fence{
 	{"github.com/adhocore/gronx", []string{"internal/cron"}, "only the calendar reads lines of cron: the library does not know that clocks are set"},
 	{"github.com/gorilla/websocket", []string{"adapters/slack/...", "adapters/discord/...", "adapters/httpx", "adapters/fake/..."}, "sockets are a platform's affair"},
 	{"github.com/yuin/goldmark", []string{"adapters/markup", "adapters/fake/..."}, "one reader of CommonMark serves every platform; a fake one judges by a reading of its own"},
+	{"golang.org/x/net", []string{"adapters/markup"}, "what is an address is asked in one place: its top-level domain is on the public suffix list"},
 	{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
 	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/llm/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
 	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},

@@ -41,7 +41,7 @@ var rows = []row{
 	{"activity", []string{"adapters", "spaces", "activity/access", "activity/commands", "activity/media", "internal/failpoint", "internal/retry"}, "the only package that knows both worlds, so the only one that translates"},
 	{"internal/cron", nil, "when something recurs has nothing to do with what it is"},
 	{"hud/recall", []string{"spaces"}, "retrieval is a pure function of chats and a query; it renders nothing"},
-	{"hud", []string{"spaces", "hud/recall", "internal/textformat"}, "the view is a pure function of the record"},
+	{"hud", []string{"adapters/markup", "spaces", "hud/recall", "internal/textformat"}, "the view is a pure function of the record; what may leave is judged on what people see of its Markdown"},
 	{"shell", []string{"spaces", "hud", "hud/recall", "internal/cron", "internal/latch", "internal/llm", "internal/failpoint", "internal/textformat"}, "the only package that talks to a model; it reaches platforms through the record alone"},
 	{"migrations/...", nil, "the schema is text; the store that opens the database runs it"},
 
@@ -68,10 +68,10 @@ var rows = []row{
 	{"internal/jobs", []string{"internal/textformat"}, "long work is a row and a loop, whatever it does: it needs none of our types"},
 	{"internal/demo", []string{"adapters/fake/...", "hud", "internal/console", "internal/llm", "internal/llm/offline", "internal/pubsub", "spaces", "internal/textformat"}, "the demo's people act on fake platforms, its model is a script, and what it tells it reads from the record"},
 	{"internal/console/browsertest", nil, "it holds nothing but tests"},
-	{"internal/console/consoletest", []string{"activity/...", "spaces", "hud", "internal/console", "internal/console/api", "internal/console/web", "internal/jobs", "internal/pubsub/...", "internal/store/sqlstore", "internal/store/sqlite"}, "a console for tests stands on a real record"},
-	{"internal/console", []string{"spaces", "internal/jobs", "internal/pubsub", "internal/textformat"}, "the console declares the ports that pages and API read through; live events and long work keep the form they have"},
-	{"internal/console/api", []string{"spaces", "internal/console", "internal/jobs"}, "the JSON routes answer from the ports of the console"},
-	{"internal/console/web", []string{"spaces", "hud", "internal/console", "internal/console/api", "internal/jobs", "internal/textformat"}, "the pages show what the API answers"},
+	{"internal/console/consoletest", []string{"activity/...", "spaces", "hud", "internal/alerts", "internal/console", "internal/console/api", "internal/console/web", "internal/jobs", "internal/pubsub/...", "internal/store/sqlstore", "internal/store/sqlite"}, "a console for tests stands on a real record"},
+	{"internal/console", []string{"spaces", "internal/alerts", "internal/jobs", "internal/pubsub", "internal/textformat"}, "the console declares the ports that pages and API read through; live events and long work keep the form they have"},
+	{"internal/console/api", []string{"spaces", "internal/alerts", "internal/console", "internal/jobs"}, "the JSON routes answer from the ports of the console"},
+	{"internal/console/web", []string{"spaces", "hud", "internal/alerts", "internal/console", "internal/console/api", "internal/jobs", "internal/textformat"}, "the pages show what the API answers"},
 	{"internal/setup", []string{"adapters", "internal/config"}, "a first configuration is written in the words of the configuration"},
 	{"internal/redact", []string{"adapters"}, "what hides credentials knows what a credential is, and nothing of who has it"},
 

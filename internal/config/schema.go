@@ -143,6 +143,8 @@ func (k settingKey) schema() *schema {
 		s.AnyOf = []*schema{{Type: "string", Enum: k.value.words}, refTo("reference")}
 	case aName:
 		s.AllOf = []*schema{refTo("text")}
+	case someHosts:
+		s.AllOf = []*schema{refTo("list")}
 	case wholeNumber:
 		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, refTo("reference")}
 	case someTokens:

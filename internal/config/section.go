@@ -243,16 +243,28 @@ func (s *section) readGroup(name string, n *node) {
 }
 
 func (s *section) readSetting(name string, n *node) {
-	text := s.scalarText(n, name)
+	k, _ := findSetting(name)
+	var words []string
+	for _, item := range listed(n, k.value.kind == someHosts) {
+		words = append(words, s.scalarText(item, name))
+	}
+	text := strings.Join(words, ", ")
 	if text == "" {
 		return
 	}
-	k, _ := findSetting(name)
 	if err := k.value.set(&ResolvedSettings{}, text); err != nil {
 		s.addError(n.origin, name+": "+err.Error(), "")
 		return
 	}
 	s.layer[name] = writtenSetting{text, n.origin}
+}
+
+// listed returns the items of a list where there may be one, else n alone.
+func listed(n *node, may bool) []*node {
+	if may && n.kind == listNode {
+		return n.items
+	}
+	return []*node{n}
 }
 
 // allowedKeys lists the keys of a section, and the settings and their groups if it

@@ -19,6 +19,8 @@ type ResolvedSettings struct {
 	OnStale   string // reconsider, send
 	Streaming string // drafts, edits, off
 	Wake      spaces.WakePolicy
+	Links     spaces.LinkPolicy // empty: by what the frame held
+	LinkHosts []string
 	Focus     string
 	Priority  int
 
@@ -152,6 +154,18 @@ func topOnly(v valueForm) valueForm {
 	return v
 }
 
+// optional lets a setting be empty, which is its zero value.
+func optional(v valueForm) valueForm {
+	set := v.set
+	v.set = func(s *ResolvedSettings, text string) error {
+		if text == "" {
+			return nil
+		}
+		return set(s, text)
+	}
+	return v
+}
+
 // parseSetting stores a written value in s, or returns an error that lists the
 // allowed values.
 type parseSetting func(s *ResolvedSettings, text string) error
@@ -167,6 +181,7 @@ const (
 	yesOrNo  // true or false
 	someTime // a duration
 	aName    // of a model at the endpoint
+	someHosts
 )
 
 // mustSet stores a value that was checked before.
@@ -278,6 +293,20 @@ func nameSetting(field func(*ResolvedSettings) *string) valueForm {
 			return fmt.Errorf("%q is no name", text)
 		}
 		*field(s) = text
+		return nil
+	}}
+}
+
+// hostsSetting is a list of host names, written as one text or as a list.
+func hostsSetting(field func(*ResolvedSettings) *[]string) valueForm {
+	return valueForm{kind: someHosts, set: func(s *ResolvedSettings, text string) error {
+		hosts := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+		for _, h := range hosts {
+			if strings.ContainsAny(h, ":/?#@*") || !strings.Contains(h, ".") {
+				return fmt.Errorf("%q is no host name, such as example.com", h)
+			}
+		}
+		*field(s) = hosts
 		return nil
 	}}
 }

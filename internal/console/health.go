@@ -95,19 +95,6 @@ type Stage struct {
 	Error      string `json:"error,omitempty"`
 }
 
-// A Problem is something that wants a person.
-type Problem struct {
-	Code     string    `json:"code"`
-	Severity string    `json:"severity"` // warn, fail
-	Subject  string    `json:"subject"`
-	Says     string    `json:"says"`
-	Evidence string    `json:"evidence,omitempty"`
-	Remedy   string    `json:"remedy,omitempty"`
-	Opened   time.Time `json:"opened,omitzero"`
-	Seen     time.Time `json:"seen,omitzero"`
-	Count    int       `json:"count,omitempty"`
-}
-
 // An Adapter is one account on one platform as it is now.
 type Adapter struct {
 	Name     string     `json:"name"`

@@ -11,7 +11,7 @@ import (
 
 // A LiveEventSource tells as live events what the record learns of connections and
 // deliveries: span_opened, span_closed, delivery_sent and delivery_failed
-//. It reads what is committed, so that nothing is told that did not
+// . It reads what is committed, so that nothing is told that did not
 // happen and nothing twice.
 type LiveEventSource struct {
 	Reader ActivityReader

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -79,7 +80,7 @@ type ToolReader interface {
 	Denials(ctx context.Context, f DenialFilter) ([]Denial, error)
 	// Manifests returns the versions of the acts that runs were offered whose names
 	// begin so, the last used first.
-	Manifests(ctx context.Context, beginning string, limit int) ([]Manifest, error)
+	Manifests(ctx context.Context, beginning string, limit int) ([]ManifestUse, error)
 }
 
 // The bounds of what is followed and looked through.
@@ -202,7 +203,7 @@ type ProcessState interface {
 	// Boot returns the stages of the start with their results.
 	Boot() Boot
 	// Problems returns the problems that are open, worst first.
-	Problems(ctx context.Context) ([]Problem, error)
+	Problems(ctx context.Context) ([]alerts.Alert, error)
 	// Adapters returns every account, as it is now.
 	Adapters() []Adapter
 	// Pairings returns who waits to be let in.
@@ -241,7 +242,7 @@ type Settings interface {
 	Budget(agent spaces.AgentID, space spaces.SpaceID) int
 	// Price returns what tokens of the agent's model cost, and false when the
 	// configuration does not say.
-	Price(agent spaces.AgentID) (Price, bool)
+	Price(agent spaces.AgentID) (spaces.TokenPrice, bool)
 }
 
 // EventSource is the live events of this process.
@@ -370,17 +371,6 @@ type Message struct {
 	spaces.TranscriptTurn
 }
 
-// Price is what a million tokens cost.
-type Price struct {
-	Input, Cached, Output float64 // in the currency of the configuration
-}
-
-// Of returns what tokens cost: those of prompts, of which the endpoint had kept
-// some, and those of answers.
-func (p Price) Of(prompt, cached, output int) float64 {
-	return (float64(prompt-cached)*p.Input + float64(cached)*p.Cached + float64(output)*p.Output) / 1e6
-}
-
 // A SettingRow is one key of the configuration.
 type SettingRow struct {
 	Path   string `json:"path"`
@@ -388,9 +378,9 @@ type SettingRow struct {
 	Origin string `json:"origin"`
 }
 
-// A Manifest is a version of the acts with the time of its use. Its acts are nil
+// A ManifestUse is a version of the acts with the time of its use. Its acts are nil
 // where an older program left its name alone.
-type Manifest struct {
+type ManifestUse struct {
 	spaces.ToolManifest
 	First, Last time.Time // when runs that were offered it ended; the last is noted once an hour
 }

@@ -139,7 +139,7 @@ func TestActsTellWhatTheyCost(t *testing.T) {
 	a := told[api.RunAnswer](t, w, "/api/runs/"+string(l.Closed), 200)
 	act := a.Steps[1].Acts[0]
 	price, _ := w.Program.Price("ada")
-	if act.ExecutionMS != 1200 || act.Usage.Prompt != 1000 || act.Cost == nil || *act.Cost != price.Of(1000, 400, 50) || *act.Cost == 0 {
+	if act.ExecutionMS != 1200 || act.Usage.Prompt != 1000 || act.Cost == nil || *act.Cost != price.Cost(1000, 400, 50) || *act.Cost == 0 {
 		t.Errorf("the act cost %+v, %v", act, act.Cost)
 	}
 }

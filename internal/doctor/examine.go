@@ -23,11 +23,8 @@ type Check struct {
 
 // A Finding is what was found in a part.
 type Finding struct {
-	Part  string                     `json:"part"`
-	Level adapters.DiagnosisSeverity `json:"level"`
-	Code  string                     `json:"code,omitempty"`
-	What  string                     `json:"what"`
-	Mend  string                     `json:"mend,omitempty"`
+	Part string `json:"part"`
+	adapters.AccountDiagnosis
 }
 
 var code = regexp.MustCompile(`^TRS-[A-Z][0-9]{2}$`)
@@ -97,7 +94,7 @@ func (o Options) Of(part string, found []adapters.AccountDiagnosis) (wanted []Fi
 	}
 	for _, f := range found {
 		if o.Only == "" || f.Code == o.Only {
-			wanted = append(wanted, Finding{part, f.Level, f.Code, f.What, f.Mend})
+			wanted = append(wanted, Finding{part, f})
 		}
 	}
 	return wanted

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -91,11 +92,28 @@ func (api *API) serveAnswer(w http.ResponseWriter, r *http.Request) {
 
 func (api *API) serveProblems(r *http.Request) (problemsAnswer, error) {
 	found, err := api.Process.Problems(r.Context())
-	return problemsAnswer{console.NonNil(found)}, err
+	a := problemsAnswer{Problems: []problemRow{}}
+	for _, p := range found {
+		a.Problems = append(a.Problems, problemRow{p.Code, p.Severity, p.Subject, p.What(), p.Evidence, p.Remedy(), p.Opened, p.Seen, p.Count})
+	}
+	return a, err
 }
 
 type problemsAnswer struct {
-	Problems []console.Problem `json:"problems"`
+	Problems []problemRow `json:"problems"`
+}
+
+// A problemRow is one open problem.
+type problemRow struct {
+	Code     alerts.ProblemCode   `json:"code"`
+	Severity alerts.AlertSeverity `json:"severity"` // warn, fail
+	Subject  string               `json:"subject"`
+	Says     string               `json:"says"`
+	Evidence string               `json:"evidence,omitempty"`
+	Remedy   string               `json:"remedy,omitempty"`
+	Opened   time.Time            `json:"opened,omitzero"`
+	Seen     time.Time            `json:"seen,omitzero"`
+	Count    int                  `json:"count,omitempty"`
 }
 
 func (api *API) serveAdapters(w http.ResponseWriter, _ *http.Request) {

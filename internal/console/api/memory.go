@@ -311,7 +311,9 @@ func (api *MemoryAPI) ChangeMemory(r *http.Request, id string, correct *MemoryEd
 	return m, err
 }
 
-func (api *MemoryAPI) serveForget(w http.ResponseWriter, r *http.Request) { api.writeMemoryChange(w, r, nil) }
+func (api *MemoryAPI) serveForget(w http.ResponseWriter, r *http.Request) {
+	api.writeMemoryChange(w, r, nil)
+}
 
 func (api *MemoryAPI) serveCorrect(w http.ResponseWriter, r *http.Request) {
 	var fact MemoryEdit

@@ -296,7 +296,7 @@ func (api *RunAPI) costOf(agent spaces.AgentID, u spaces.TokenUsage) *float64 {
 	if !known {
 		return nil
 	}
-	return new(p.Of(u.Prompt, u.Cached, u.Output))
+	return new(p.Cost(u.Prompt, u.Cached, u.Output))
 }
 
 func (api *RunAPI) serveRun(r *http.Request) (RunAnswer, error) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -55,10 +56,8 @@ func (p *FakeProgram) Boot() console.Boot {
 }
 
 // Problems implements [console.Process].
-func (p *FakeProgram) Problems(context.Context) ([]console.Problem, error) {
-	return []console.Problem{{
-		Code: "TRS-A04", Severity: "fail", Subject: p.text(), Says: p.text(), Evidence: p.text(), Remedy: p.text(), Opened: Started, Seen: Started, Count: 2,
-	}}, nil
+func (p *FakeProgram) Problems(context.Context) ([]alerts.Alert, error) {
+	return []alerts.Alert{{Code: alerts.Deaf, Severity: alerts.Fail, Subject: p.text(), Evidence: p.text(), Opened: Started, Seen: Started, Count: 2}}, nil
 }
 
 // Adapters implements [console.Process].
@@ -147,6 +146,6 @@ func (p *FakeProgram) Schema() []byte { return []byte(`{"title":"Trestle configu
 func (p *FakeProgram) Budget(spaces.AgentID, spaces.SpaceID) int { return 400_000 }
 
 // Price implements [console.Settings].
-func (p *FakeProgram) Price(spaces.AgentID) (console.Price, bool) {
-	return console.Price{Input: 2, Cached: 0.2, Output: 8}, true
+func (p *FakeProgram) Price(spaces.AgentID) (spaces.TokenPrice, bool) {
+	return spaces.TokenPrice{Input: 2, Cached: 0.2, Output: 8}, true
 }

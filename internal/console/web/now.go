@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -14,7 +15,7 @@ import (
 
 type nowPage struct {
 	pageLayout
-	Open         []console.Problem
+	Open         []alerts.Alert
 	Tally        console.Totals
 	Cap, CapHigh int // tokens of a day; 0: no limit
 	Minds        []api.MindRow
@@ -121,7 +122,7 @@ func (site *Site) pageLive(r *http.Request) (view, error) {
 
 type problemsPage struct {
 	pageLayout
-	Open []console.Problem
+	Open []alerts.Alert
 }
 
 func (site *Site) pageProblems(r *http.Request) (view, error) {

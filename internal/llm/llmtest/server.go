@@ -48,6 +48,9 @@ type Server struct {
 	Gap time.Duration
 	// Fault returns the fault of the nth request, from 1. Default: none.
 	Fault func(n int, r llm.ModelRequest) EndpointFault
+	// Rules are what the endpoint requires of requests; it refuses those that break one,
+	// before the ledger. Default: none.
+	Rules []EndpointRule
 	// Window limits the tokens of a request that are read. The beginning of a longer one
 	// is dropped silently, as some servers do. Default: no limit.
 	Window int
@@ -115,6 +118,9 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	body.Reset()
 	if _, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, mostBody)); err != nil {
 		writeError(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "The body cannot be read.")
+		return
+	}
+	if s.refused(w, body.Bytes()) {
 		return
 	}
 	req, err := s.read(body.Bytes())
@@ -287,9 +293,10 @@ type ServerTotals struct {
 
 // A ledger keeps the newest entries.
 type ledger struct {
-	mu      sync.Mutex // guards all below
-	entries []*LedgerEntry
-	totals  ServerTotals
+	mu       sync.Mutex // guards all below
+	entries  []*LedgerEntry
+	totals   ServerTotals
+	refusals []string // names of the rules that requests broke
 }
 
 // begin stores e and returns its number. keep is Server.Keep.

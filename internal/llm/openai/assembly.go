@@ -1,11 +1,15 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -28,41 +32,129 @@ const mostCalls = 512
 type streamAssembler struct {
 	request llm.ModelRequest
 	sees    bool // its images were sent
-	mint    func() string
-	text    strings.Builder
-	calls   []*partialCall
-	output  int // bytes of text, names and arguments
-	reason  string
-	usage   *usage
-	plain   bool // a whole answer came, not pieces
+	// plainNames is true when the tools were sent by their plain names.
+	plainNames bool
+	mint       func() string
+	text       strings.Builder
+	reasoning  strings.Builder
+	calls      []*partialCall
+	output     int // bytes of text, names and arguments
+	reason     string
+	usage      *usage
+	plain      bool // a whole answer came, not pieces
+	done       bool // the endpoint said that the stream ends
+	pieces     int  // that held something of the answer
+	words      []byte
+	lost       string    // the first event that could not be decoded
+	refusal    *apiError // what the endpoint said in place of choices
 }
 
 // A partialCall is a tool call that is still arriving.
 type partialCall struct {
-	index *int
-	id    string
-	name  string
-	args  strings.Builder
+	index   position
+	id      string
+	name    string
+	args    *strings.Builder
+	last    string // piece of args
+	growing bool   // last begins with the piece before
 }
 
-// add adds the next event of the stream.
-func (a *streamAssembler) add(line []byte) error {
-	var c chunk
-	if err := json.Unmarshal(line, &c); err != nil {
-		return err
+// readAll adds all events of an answer. What comes after a reason to finish is not
+// waited for long: some endpoints leave the body open.
+func (a *streamAssembler) readAll(events *eventReader, w *idleTimeout) error {
+	for !a.done {
+		e, err := events.next()
+		if err == nil {
+			err = a.add(e)
+		}
+		switch {
+		case err == nil && a.reason != "":
+			w.gap = min(w.gap, restFor)
+		case err == nil:
+		case errors.Is(err, io.EOF), a.reason != "" && !errors.Is(err, errTooLarge):
+			return nil
+		default:
+			return err
+		}
 	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		return streamError(c.Error)
+	return nil
+}
+
+// restFor is how long an answer may be silent after its reason to finish.
+const restFor = 5 * time.Second
+
+// add adds the next event of the answer. It returns an error when the endpoint says
+// that it failed.
+func (a *streamAssembler) add(e answerEvent) error {
+	data := bytes.TrimSpace(e.data)
+	if isDone(data) {
+		a.done = true
+		return nil
+	}
+	if e.name == "error" {
+		return inAnswer(readReason(data))
+	}
+	switch {
+	case len(data) == 0, data[0] != '{' && data[0] != '[':
+		if len(a.words) < keptWords { // words, or a sign of life
+			a.words = append(append(a.words, data[:min(len(data), keptWords)]...), ' ')
+		}
+		return nil
+	case data[0] == '[':
+		return a.addList(data)
+	}
+	var c chunk
+	if err := decodeLenient(data, &c); err != nil {
+		if a.reason != "" {
+			return nil // nothing of the answer
+		}
+		a.lost = cmp.Or(a.lost, plainWords(data), "an event that is no text")
+		return nil
+	}
+	return a.addChunk(&c, data)
+}
+
+// addList adds the chunks of a list, in which Google wraps errors.
+func (a *streamAssembler) addList(data []byte) error {
+	var list []json.RawMessage
+	if decodeLenient(data, &list) != nil {
+		a.lost = cmp.Or(a.lost, plainWords(data))
+		return nil
+	}
+	for _, one := range list {
+		if !bytes.HasPrefix(one, []byte("{")) {
+			continue
+		}
+		if err := a.add(answerEvent{data: one}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *streamAssembler) addChunk(c *chunk, data []byte) error {
+	if err := a.failure(c.Error); err != nil {
+		return err
 	}
 	if c.Usage != nil {
 		a.usage = c.Usage
 	}
+	if len(c.Choices) == 0 && a.refusal == nil {
+		if r := readReason(data); r.isFailure() {
+			a.refusal = inAnswer(r) // of an answer that has nothing else
+		}
+	}
 	for i := range c.Choices {
-		if c.Choices[i].Index != 0 {
+		o := &c.Choices[i]
+		if o.Index.n != 0 {
 			continue // one choice was requested
 		}
-		if err := a.addChoice(&c.Choices[i]); err != nil {
+		if err := a.failure(o.Error); err != nil {
 			return err
+		}
+		a.addChoice(o)
+		if len(a.calls) > mostCalls {
+			return errManyCalls
 		}
 		if a.request.Hear != nil {
 			a.request.Hear(a.soFar())
@@ -73,82 +165,130 @@ func (a *streamAssembler) add(line []byte) error {
 
 // soFar returns the answer as far as it has arrived.
 func (a *streamAssembler) soFar() llm.ModelResponse {
-	resp := llm.ModelResponse{Text: withoutReasoning(a.text.String())}
+	resp := llm.ModelResponse{Text: withoutReasoning(wholeText(a.text.String(), false))}
 	if !a.request.NoCalls {
 		for _, p := range a.calls {
-			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: p.name, Args: p.args.String()})
+			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: a.toolName(p.name), Args: wholeText(p.args.String(), false)})
 		}
 	}
 	return resp
 }
 
-// streamError converts an error event in a stream.
-func streamError(raw json.RawMessage) error {
-	r := &apiError{reason: readError(raw)}
-	var numbered struct {
-		Code int `json:"code"`
+// failure returns the error in the value of an error field, or nil when it reports none.
+func (a *streamAssembler) failure(raw json.RawMessage) error {
+	if !isSet(raw) {
+		return nil
 	}
-	if json.Unmarshal(raw, &numbered) == nil {
-		r.status = httpStatus(numbered.Code)
+	r := readError(raw)
+	if r.isFailure() || r.Message == "" && r.Code != "" && r.Code != "0" && r.Code != "200" {
+		return inAnswer(r)
 	}
-	if r.reason.Message == "" {
-		r.reason.Message = errBroken.Error()
-	}
-	return r
+	return nil
 }
 
-func (a *streamAssembler) addChoice(c *choice) error {
-	if c.Finish != "" {
-		a.reason = c.Finish
+// inAnswer returns the error of a reason that came within an answer.
+func inAnswer(r errorReason) *apiError {
+	if r.Message == "" {
+		r.Message = errBroken.Error()
+	}
+	return &apiError{status: httpStatus(r.number), retryAfter: waitIn(r.Message), reason: r}
+}
+
+func (a *streamAssembler) addChoice(c *choice) {
+	if reason := strings.ToLower(string(c.Finish)); reason != "" && reason != "null" {
+		a.reason = reason
 	}
 	p := c.Delta
-	if p == nil {
-		if p = c.Message; p == nil {
-			return nil
+	if p.isEmpty() && c.Message != nil {
+		if p = c.Message; a.pieces > 0 {
+			return // it repeats the pieces
 		}
 		a.plain = true
 	}
-	a.text.WriteString(string(p.Content))
-	a.text.WriteString(p.Refusal)
-	a.output += len(p.Content) + len(p.Refusal)
-	for i := range p.ToolCalls {
-		if err := a.addCall(&p.ToolCalls[i]); err != nil {
-			return err
-		}
+	if p == nil && c.Text != "" {
+		p = &piece{Content: c.Text}
 	}
-	return nil
+	if p.isEmpty() {
+		return
+	}
+	a.pieces++
+	if a.reasoning.Len() < mostReasoning {
+		a.reasoning.WriteString(p.reasoning())
+	}
+	a.text.WriteString(string(p.Content))
+	a.text.WriteString(string(p.Refusal))
+	a.output += len(p.Content) + len(p.Refusal)
+	calls := p.calls()
+	for i := range calls {
+		a.addCall(&calls[i])
+	}
 }
 
-func (a *streamAssembler) addCall(c *callPart) error {
-	name, args := c.Function.Name, string(c.Function.Args)
+func (a *streamAssembler) addCall(c *callPart) {
+	name, args := c.name(), c.args()
 	a.output += len(name) + len(args)
 	p := a.partFor(c)
 	if p == nil {
-		if len(a.calls) == mostCalls {
-			return errManyCalls
-		}
-		p = &partialCall{index: c.Index, id: c.ID}
+		p = &partialCall{index: c.Index, id: string(c.ID), args: new(strings.Builder)}
 		a.calls = append(a.calls, p)
 	}
 	if p.id == "" {
-		p.id = c.ID
+		p.id = string(c.ID)
 	}
-	if name != p.name { // some endpoints repeat it in every piece
+	switch {
+	case strings.HasPrefix(name, p.name): // some endpoints repeat it in every piece
+		p.name = name
+	case name != "":
 		p.name += name
 	}
+	p.addArgs(args)
+}
+
+// addArgs adds a piece of the arguments. Some endpoints send all that came so far in
+// each piece, or repeat the whole at the end.
+func (p *partialCall) addArgs(args string) {
+	if args == "" || args == p.args.String() && isObject(args) {
+		return
+	}
+	p.growing = strings.HasPrefix(args, p.last)
+	p.last = args
 	p.args.WriteString(args)
-	return nil
+}
+
+// arguments returns the whole arguments.
+func (p *partialCall) arguments() string {
+	all := wholeText(p.args.String(), true)
+	if p.growing && len(p.last) < p.args.Len() && !isObject(all) {
+		if last := wholeText(p.last, true); isObject(last) {
+			return last
+		}
+	}
+	return cmp.Or(all, "{}")
+}
+
+// isObject reports whether text is one JSON object.
+func isObject(text string) bool {
+	text = strings.TrimSpace(text)
+	return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
 }
 
 // partFor returns the call that c continues, or nil when it begins one.
 func (a *streamAssembler) partFor(c *callPart) *partialCall {
-	for i, p := range slices.Backward(a.calls) {
+	if len(a.calls) == 0 {
+		return nil
+	}
+	last := a.calls[len(a.calls)-1]
+	if c.ID == "" && c.name() == "" {
+		return a.continued(c, last)
+	}
+	for _, p := range slices.Backward(a.calls) {
+		sameIndex := !c.Index.known || !p.index.known || c.Index.n == p.index.n
 		switch {
-		case c.ID != "" && c.ID == p.id:
-			if c.Index == nil || p.index == nil || *c.Index == *p.index {
+		case c.ID != "" && string(c.ID) == p.id:
+			if sameIndex || c.name() == "" {
 				return p
 			}
-		case c.Index != nil && p.index != nil && *c.Index == *p.index, c.Index == nil && i == len(a.calls)-1:
+		case c.Index.known && p.index.known && sameIndex, !c.Index.known && p == last:
 			if p.continuedBy(c) {
 				return p
 			}
@@ -158,44 +298,120 @@ func (a *streamAssembler) partFor(c *callPart) *partialCall {
 	return nil
 }
 
+// continued returns the call that a piece without id and name continues: that with its
+// index, or the last one. Some endpoints count the pieces otherwise than the calls, so
+// a complete call is not continued while the last one is open.
+func (a *streamAssembler) continued(c *callPart, last *partialCall) *partialCall {
+	for _, p := range slices.Backward(a.calls) {
+		if !c.Index.known || !p.index.known || p.index.n != c.Index.n {
+			continue
+		}
+		if p != last && isObject(p.args.String()) && !isObject(last.args.String()) {
+			return last
+		}
+		return p
+	}
+	return last
+}
+
 // continuedBy reports whether c, which has p's position but not its id, continues p.
 // Some endpoints give every call the same index or none. A piece that begins a call
 // has a name: it is a new call if it has another id, or if p is complete.
 func (p *partialCall) continuedBy(c *callPart) bool {
-	if c.Function.Name == "" || p.name == "" {
+	if c.name() == "" || p.name == "" {
 		return true
 	}
 	if c.ID != "" && p.id != "" {
 		return false
 	}
-	return p.args.Len() == 0 || !json.Valid([]byte(p.args.String()))
+	if c.Index.known && c.name() == p.name && c.args() == p.args.String() {
+		return true // the whole call repeated
+	}
+	return p.args.Len() == 0 || !isObject(p.args.String())
 }
 
-// finish returns the whole answer. sent is the size of the request in bytes.
-func (a *streamAssembler) finish(sent int) (llm.ModelResponse, error) {
+// The reasons to finish, as endpoints name them in lower case.
+var (
+	failedReasons  = []string{"error", "network_error", "failed", "abort", "aborted", "cancelled", "insufficient_system_resource"}
+	lengthReasons  = []string{"length", "max_tokens", "max_output_tokens", "max_length", "token_limit", "model_length", "model_context_window_exceeded"}
+	blockedReasons = []string{"content_filter", "content-filter", "safety", "recitation", "sensitive", "refusal", "prohibited_content", "blocklist"}
+)
+
+// finish returns the whole answer. sent is the size of the request in bytes, and words
+// is what the endpoint sent in no known form.
+func (a *streamAssembler) finish(sent int, words []byte) (llm.ModelResponse, error) {
+	a.mergeNameless()
+	words = append(words, a.words...)
 	switch {
-	case a.reason == "" && !a.plain:
-		return llm.ModelResponse{}, errCut
-	case a.reason == "error":
-		return llm.ModelResponse{}, &apiError{reason: errorReason{Message: errBroken.Error()}}
+	case slices.Contains(failedReasons, a.reason):
+		return llm.ModelResponse{}, inAnswer(errorReason{})
+	case a.lost != "":
+		return llm.ModelResponse{}, fmt.Errorf("the answer cannot be read: %s", a.lost)
+	case a.reason != "", a.plain, a.done && a.pieces > 0, a.ended():
+	case a.refusal != nil:
+		return llm.ModelResponse{}, a.refusal
+	default:
+		return llm.ModelResponse{}, cutWith(words)
 	}
-	resp := llm.ModelResponse{Text: withoutReasoning(a.text.String()), Finish: a.finishReason(), Usage: a.tokenUsage(sent)}
+	if a.pieces == 0 && a.refusal != nil {
+		return llm.ModelResponse{}, a.refusal
+	}
+	resp := llm.ModelResponse{Text: withoutReasoning(wholeText(a.text.String(), true)), Finish: a.finishReason(), Usage: a.tokenUsage(sent)}
 	if resp.Finish == llm.Called {
 		resp.Calls = a.wholeCalls()
 	}
 	return resp, nil
 }
 
+// cutWith returns the error of an answer that came to nothing, with the words in it.
+func cutWith(words []byte) error {
+	text := plainWords(words)
+	if text == "" {
+		return errCut
+	}
+	r := &apiError{reason: errorReason{Message: text}}
+	if k := r.kindByWords(llm.Garbled); k != llm.Garbled {
+		return r
+	}
+	return fmt.Errorf("the answer is no completion: %s", text)
+}
+
+// ended reports whether an answer that was not ended by a reason is whole: each of its
+// calls is, or the usage came after it.
+func (a *streamAssembler) ended() bool {
+	if len(a.calls) == 0 {
+		return false
+	}
+	for _, p := range a.calls {
+		if p.name == "" || !isObject(p.arguments()) {
+			return false
+		}
+	}
+	return true
+}
+
+// mergeNameless gives the arguments of a call without a name to the call before that
+// has none.
+func (a *streamAssembler) mergeNameless() {
+	for i := 1; i < len(a.calls); i++ {
+		p, before := a.calls[i], a.calls[i-1]
+		if p.name == "" && before.args.Len() == 0 {
+			before.args, before.last, before.growing = p.args, p.last, p.growing
+			a.calls = slices.Delete(a.calls, i, i+1)
+			i--
+		}
+	}
+}
+
 // finishReason returns the finish reason, corrected by the calls: endpoints send stop with
 // calls and tool_calls without any.
 func (a *streamAssembler) finishReason() llm.FinishReason {
-	switch a.reason {
-	case "length", "max_tokens":
+	switch {
+	case slices.Contains(lengthReasons, a.reason):
 		return llm.Length
-	case "content_filter":
+	case slices.Contains(blockedReasons, a.reason):
 		return llm.Blocked
-	}
-	if len(a.calls) > 0 && !a.request.NoCalls {
+	case len(a.calls) > 0 && !a.request.NoCalls:
 		return llm.Called
 	}
 	return llm.Stopped
@@ -227,9 +443,17 @@ func (a *streamAssembler) wholeCalls() []llm.ToolCall {
 		if id == "" || a.hasCallID(id) || slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.ID == id }) {
 			id = a.mint()
 		}
-		calls = append(calls, llm.ToolCall{ID: id, Name: validToolName(p.name), Args: cmp.Or(p.args.String(), "{}")})
+		calls = append(calls, llm.ToolCall{ID: id, Name: a.toolName(validToolName(p.name)), Args: p.arguments()})
 	}
 	return calls
+}
+
+// toolName returns the name of a tool as the request has it.
+func (a *streamAssembler) toolName(name string) string {
+	if a.plainNames {
+		return toolNamed(a.request.Tools, name)
+	}
+	return name
 }
 
 // mostName is the longest tool name that endpoints accept.

@@ -3,10 +3,11 @@
 //
 // Each call returns one whole answer or one [*llm.Error], within a total deadline,
 // a limit of idle time and a limit of bytes, whatever the endpoint sends: broken
-// streams, plain JSON in place of a stream, web pages, calls without ids. Every
-// answer is read as a stream, and [llm.Request.Hear] is called with what has
-// arrived. A failed request is repeated only to leave out a parameter that the
-// endpoint does not know, or to add one that it requires. No error contains the key.
+// streams, plain JSON in place of a stream, web pages, calls without ids, fields of
+// unexpected types. Every answer is read as a stream, and [llm.ModelRequest.Hear] is
+// called with what has arrived. What is no answer keeps the endpoint's own words in the
+// error. A failed request is repeated only in a form that the endpoint demands, such
+// as without a parameter that it does not know. No error contains the key.
 package openai
 
 import (
@@ -14,8 +15,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -49,6 +48,12 @@ type Options struct {
 	// MintID returns ids for tool calls that arrive without a usable one. They must be
 	// unique. Default: "call_" and 24 random letters and digits.
 	MintID func() string
+	// Learned keeps what is learned of the endpoint's models. Default: the client alone.
+	Learned llm.CapabilityStore
+	// Compat is what an operator says of the endpoint: names of demands that are met
+	// from the first request on, and names after a minus of those that are never met;
+	// "-all" stands for all that are not named. See [DemandNames].
+	Compat []string
 }
 
 // Client calls one endpoint with one key.
@@ -56,14 +61,17 @@ type Client struct {
 	library  goopenai.ClientConfig
 	options  Options
 	ownCache bool // the endpoint is OpenAI's and accepts prompt_cache_key
-	quirks   quirks
+	known    capabilityCache
+	always   demandSet // that the operator says the endpoint has
+	never    demandSet // that the operator says it has not
+	thoughts reasoningMemory
 	bodies   bodyCache
 }
 
 var _ llm.ChatModel = (*Client)(nil)
 
 // New returns a client for an endpoint, or an error when BaseURL is not an http or
-// https URL. It opens no connection.
+// https URL, or Compat names no demand. It opens no connection.
 func New(o Options) (*Client, error) {
 	o.BaseURL = cmp.Or(o.BaseURL, "https://api.openai.com/v1")
 	base, err := url.Parse(o.BaseURL)
@@ -89,13 +97,19 @@ func New(o Options) (*Client, error) {
 	if o.MintID == nil {
 		o.MintID = func() string { return "call_" + rand.Text()[:24] }
 	}
+	always, never, err := parseCompat(o.Compat)
+	if err != nil {
+		return nil, err
+	}
 	library := goopenai.DefaultConfig(o.APIKey)
 	library.BaseURL = o.BaseURL
-	library.EmptyMessagesLimit = 1 << 20 // keep-alive lines; MaxBytes is the limit
 	return &Client{
 		library:  library,
 		options:  o,
 		ownCache: strings.HasSuffix(base.Hostname(), ".openai.com"),
+		known:    capabilityCache{endpoint: strings.TrimRight(o.BaseURL, "/"), store: o.Learned},
+		always:   always,
+		never:    never,
 	}, nil
 }
 
@@ -115,29 +129,95 @@ func newTransport() *http.Transport {
 	}
 }
 
-// Generate implements [llm.Model]. The error of a call whose ctx ended is
-// [llm.Interrupted].
+// Capability returns what was learned of a model at the endpoint, with what the
+// operator says of it.
+func (c *Client) Capability(model string) llm.ModelCapability {
+	known := c.known.of(model)
+	known.Demands = c.demands(known).names()
+	return known
+}
+
+// demands returns the demands that a request meets from its first form on.
+func (c *Client) demands(known llm.ModelCapability) demandSet {
+	return (demandsOf(known.Demands) | c.always) &^ c.never
+}
+
+// mostForms is how many forms of one request are tried.
+const mostForms = 8
+
+// Generate implements [llm.ChatModel]. The error of a call whose ctx ended is
+// [llm.Interrupted]. A request that the endpoint refuses for its form is sent again in
+// the form that the refusal tells of; what helped is kept.
 func (c *Client) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	call, w := c.watch(ctx)
 	defer w.stop()
-	for {
-		known := c.quirks.of(r.Model)
-		p := c.parametersFor(r, known)
-		resp, err := c.ask(call, w, r, p)
+	known := c.known.of(r.Model)
+	met := c.demands(known)
+	var unexplained error // before the first guess
+	for form := 1; ; form++ {
+		s := &sentRequest{r, c.parametersFor(r, met, known)}
+		resp, err := c.ask(call, w, s)
 		if err == nil {
+			c.known.update(r.Model, func(k *llm.ModelCapability) {
+				k.Demands = (demandsOf(k.Demands) | met&^c.always).names()
+				k.MaxOutput = known.MaxOutput
+			})
 			return resp, nil
 		}
-		if !c.quirks.learn(r.Model, known, p, err) {
+		next, why := c.nextForm(s, err, &known)
+		if why == guessed && unexplained == nil {
+			unexplained = err
+		}
+		if why == noOther || form == mostForms {
+			if unexplained != nil && call.Err() == nil {
+				err = unexplained
+			}
 			return llm.ModelResponse{}, c.explain(ctx, call, err)
 		}
+		met = next
 	}
 }
 
-// ask sends one request and reads its answer.
-func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.ModelRequest, p parameters) (llm.ModelResponse, error) {
+// A formReason tells why a request is sent in another form.
+type formReason int
+
+const (
+	noOther formReason = iota // it is not: there is no other form
+	told                      // the refusal tells of it
+	guessed
+)
+
+// nextForm returns the demands that the next form of a refused request meets. A smaller
+// output limit is stored in known.
+func (c *Client) nextForm(s *sentRequest, err error, known *llm.ModelCapability) (demandSet, formReason) {
+	refusal := asRefusal(err)
+	if refusal == nil {
+		return 0, noOther
+	}
+	kind := refusal.kind()
+	if kind == llm.TooLong || kind == llm.Limited || kind == llm.Denied {
+		return 0, noOther
+	}
+	if n := refusal.reason.outputLimit(s.output); n > 0 && s.maxOutput != "" {
+		known.MaxOutput = n
+		return s.demands, told
+	}
+	if d := s.learn(refusal, c.never); d != 0 {
+		return s.demands | d, told
+	}
+	if d := s.guess() &^ c.never; kind == llm.Rejected && d&^s.demands != 0 {
+		return s.demands | d, guessed
+	}
+	return 0, noOther
+}
+
+// ask sends one form of a request and reads its answer.
+func (c *Client) ask(ctx context.Context, w *idleTimeout, s *sentRequest) (llm.ModelResponse, error) {
+	r := s.ModelRequest
 	body := c.bodies.take(r.CacheKey)
 	defer c.bodies.putFor(r.CacheKey, body)
-	body.write(r, p)
+	r.Messages = arrange(r.Messages, s.demands)
+	body.write(r, s.parameters)
 	x := &exchange{
 		transport: c.options.Transport,
 		body:      body,
@@ -146,27 +226,20 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, r llm.ModelRequest, p 
 	}
 	library := c.library
 	library.HTTPClient = x
-	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, libraryRequest(r, p))
+	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, libraryRequest(r, s.parameters))
 	if err != nil {
 		return llm.ModelResponse{}, err
 	}
 	defer func() { _ = stream.Close() }() // the answer is complete or discarded
 
-	a := streamAssembler{request: r, sees: p.pictures, mint: c.options.MintID}
-	for {
-		line, err := stream.RecvRaw()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return llm.ModelResponse{}, err
-		}
-		if err := a.add(line); err != nil {
-			return llm.ModelResponse{}, err
-		}
+	a := streamAssembler{request: s.ModelRequest, sees: s.pictures, plainNames: s.demands&plainNames != 0, mint: c.options.MintID}
+	events := eventReader{body: x.answer}
+	if err := a.readAll(&events, w); err != nil {
+		return llm.ModelResponse{}, err
 	}
-	resp, err := a.finish(len(body.bytes))
+	resp, err := a.finish(len(body.bytes), events.words)
 	if err == nil {
+		c.thoughts.keep(r.CacheKey, wholeText(a.reasoning.String(), true), resp.Calls)
 		x.drain()
 	}
 	return resp, err
@@ -180,82 +253,4 @@ func libraryRequest(r llm.ModelRequest, p parameters) goopenai.ChatCompletionReq
 		o.Tools = []goopenai.Tool{{Type: goopenai.ToolTypeFunction}}
 	}
 	return o
-}
-
-var _ llm.Embedder = (*Client)(nil)
-
-// shorter is the number of dimensions requested of models that allow a choice; more
-// hardly improve recall.
-const shorter = 512
-
-// Embed implements [llm.Embedder] with the /embeddings endpoint.
-func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.TokenUsage, error) {
-	call, w := c.watch(ctx)
-	defer w.stop()
-	library := c.library
-	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
-	asked := goopenai.EmbeddingRequest{Input: texts, Model: goopenai.EmbeddingModel(name)}
-	if strings.HasPrefix(name, "text-embedding-3") {
-		asked.Dimensions = shorter
-	}
-	answer, err := goopenai.NewClientWithConfig(library).CreateEmbeddings(call, asked)
-	if err != nil {
-		return nil, llm.TokenUsage{}, c.explain(ctx, call, err)
-	}
-	vectors := make([][]float32, len(texts))
-	for _, e := range answer.Data {
-		if e.Index >= 0 && e.Index < len(vectors) {
-			vectors[e.Index] = e.Embedding
-		}
-	}
-	for i, v := range vectors {
-		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return nil, llm.TokenUsage{}, &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("text %d of %d has %d numbers", i+1, len(texts), len(v))}
-		}
-	}
-	u, counted := (&usage{Prompt: float64(answer.Usage.PromptTokens)}).tokens()
-	if !counted { // self-hosted servers often omit it
-		u = llm.TokenUsage{Prompt: (len(strings.Join(texts, "")) + 3) / 4, Estimated: true}
-	}
-	return vectors, u, nil
-}
-
-// heardBytes is the size of an audio token: about ten tokens and two to four
-// kilobytes a second.
-const heardBytes = 300
-
-// Transcribe returns the text of a recording. It fails with an [*llm.Error]. Usage
-// is estimated from the size of the recording, since few endpoints report it.
-func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.TokenUsage, error) {
-	call, w := c.watch(ctx)
-	defer w.stop()
-	library := c.library
-	library.HTTPClient = &audioTransport{c.options.Transport, c.options.MaxBytes}
-	heard, err := goopenai.NewClientWithConfig(library).CreateTranscription(call, goopenai.AudioRequest{
-		Model: name, FilePath: file, Reader: recording, Format: goopenai.AudioResponseFormatJSON,
-	})
-	if err != nil {
-		return "", llm.TokenUsage{}, c.explain(ctx, call, err)
-	}
-	return heard.Text, llm.TokenUsage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(heard.Text) + 3) / 4, Estimated: true}, nil
-}
-
-// An audioTransport sends a request as the library built it, and applies the
-// client's limits to the answer.
-type audioTransport struct {
-	transport http.RoundTripper
-	limit     int64
-}
-
-// Do sends the request. A status other than 2xx is returned as an [*apiError].
-func (p *audioTransport) Do(req *http.Request) (*http.Response, error) {
-	resp, err := p.transport.RoundTrip(req)
-	if err != nil {
-		return nil, &unreachable{err}
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, readRefusal(resp)
-	}
-	resp.Body = http.MaxBytesReader(nil, resp.Body, p.limit)
-	return resp, nil
 }

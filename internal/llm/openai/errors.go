@@ -1,15 +1,13 @@
 package openai
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -57,35 +55,10 @@ func classifyError(err error) *llm.Error {
 	return &llm.Error{Kind: llm.Garbled, Err: err}
 }
 
-// asRefusal returns the endpoint's own error in err, or nil. The library has its own
-// type for an error in the first event.
+// asRefusal returns the endpoint's own error in err, or nil.
 func asRefusal(err error) *apiError {
-	if r, ok := errors.AsType[*apiError](err); ok {
-		return r
-	}
-	e, ok := errors.AsType[*goopenai.APIError](err)
-	if !ok {
-		return nil
-	}
-	r := &apiError{reason: errorReason{Message: e.Message, Code: e.Type}}
-	if e.Param != nil {
-		r.reason.Param = *e.Param
-	}
-	switch code := e.Code.(type) {
-	case string:
-		r.reason.Code += " " + code
-	case int:
-		r.status = httpStatus(code)
-	}
+	r, _ := errors.AsType[*apiError](err)
 	return r
-}
-
-// httpStatus returns code if it is an HTTP error status, else 0.
-func httpStatus(code int) int {
-	if code >= 400 && code <= 599 {
-		return code
-	}
-	return 0
 }
 
 func isNet(err error) bool {
@@ -101,160 +74,24 @@ func (c *Client) scrub(s string) string {
 	return strings.ReplaceAll(s, c.options.APIKey, "***")
 }
 
-// Phrases in the errors of endpoints, in lower case.
-var (
-	saysTooLong = []string{
-		"context_length", "context length", "context window", "context size", "maximum prompt length",
-		"prompt is too long", "input is too long", "too many tokens", "string_above_max_length",
-	}
-	saysNoModel = []string{
-		"model_not_found", "model not found", "unknown model", "invalid model", "not a valid model", "no such model",
-	}
-	saysDenied = []string{
-		"invalid_api_key", "invalid api key", "api key not valid", "incorrect api key", "authentication_error", "permission_error",
-	}
-	saysSpent   = []string{"insufficient_quota", "insufficient_balance", "insufficient balance", "billing", "credit balance"}
-	saysLimited = []string{"rate_limit", "rate limit", "too many requests", "resource_exhausted"}
-)
-
-// kind classifies an error by its status and, where endpoints disagree about the
-// status, by phrases in its reason.
-func (r *apiError) kind() llm.ErrorKind {
-	says := func(phrases []string) bool { return r.reason.says(phrases) }
-	switch s := r.status; {
-	case s == http.StatusTooManyRequests && says(saysSpent):
-		return llm.Denied
-	case s == http.StatusTooManyRequests:
-		return llm.Limited
-	case s == http.StatusForbidden && says(saysNoModel), s == http.StatusNotFound:
-		return llm.NoModel
-	case s == http.StatusUnauthorized, s == http.StatusForbidden, s == http.StatusPaymentRequired:
-		return llm.Denied
-	case s == http.StatusRequestEntityTooLarge, says(saysTooLong):
-		return llm.TooLong
-	case s == http.StatusRequestTimeout, s == http.StatusConflict, s == http.StatusTooEarly, s >= 500, s >= 300 && s < 400:
-		return llm.Unavailable
-	case says(saysNoModel):
-		return llm.NoModel
-	case says(saysDenied), says(saysSpent):
-		return llm.Denied
-	case s == 0 && says(saysLimited):
-		return llm.Limited
-	case s == 0:
-		return llm.Unavailable // it accepted the request and failed later
-	}
-	return llm.Rejected
-}
-
-// says reports whether the reason contains one of phrases.
-func (r errorReason) says(phrases []string) bool {
-	text := strings.ToLower(r.Message + " " + r.Code + " " + r.Param)
-	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
-}
-
-// An apiError is an error that the endpoint reported, by status or in the middle of
-// a stream (status 0).
+// An apiError is an error that the endpoint reported, by status or within an answer
+// (status 0).
 type apiError struct {
 	status int
-	// retryAfter reads the requested wait: milliseconds, seconds or a date, which is
-	// relative to the endpoint's own clock. 0 without a header.
+	// retryAfter is the wait that the endpoint asks for; 0 if none.
 	retryAfter time.Duration
-	// A reason holds the fields of an error body. Endpoints use different forms.
-	reason errorReason
+	reason     errorReason
 }
 
 // Error returns the reason that the endpoint gave, clipped.
 func (r *apiError) Error() string {
-	if r.reason.Message != "" {
+	switch {
+	case r.reason.Message != "":
 		return textformat.ClipBytes(r.reason.Message, 300)
+	case r.reason.Code != "":
+		return "the endpoint gives no reason but " + textformat.ClipBytes(r.reason.Code, 100)
 	}
 	return fmt.Sprintf("the endpoint gives no reason but %q", http.StatusText(r.status))
-}
-
-// An errorReason is what endpoints say in the body of an error. They agree on little.
-type errorReason struct {
-	Message string
-	Code    string // code and type, joined
-	Param   string
-}
-
-// readReason reads an error body in the forms {"error":{…}}, {"error":"…"},
-// {"message":"…"} and {"detail":…}. Any other body gives an empty reason, since it
-// may quote the prompt.
-func readReason(body []byte) errorReason {
-	var b struct {
-		Error   json.RawMessage `json:"error"`
-		Detail  json.RawMessage `json:"detail"`
-		Message json.RawMessage `json:"message"`
-		Code    json.RawMessage `json:"code"`
-		Type    json.RawMessage `json:"type"`
-	}
-	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) { // Google wraps it in a list
-		var list []json.RawMessage
-		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-			body = list[0]
-		}
-	}
-	if json.Unmarshal(body, &b) != nil {
-		return errorReason{}
-	}
-	switch {
-	case len(b.Error) > 0:
-		return readError(b.Error)
-	case len(b.Message) > 0:
-		return errorReason{Message: jsonText(b.Message), Code: jsonText(b.Code) + " " + jsonText(b.Type)}
-	}
-	return readDetail(b.Detail)
-}
-
-// readError reads the value of an "error" member.
-func readError(raw json.RawMessage) errorReason {
-	var e struct {
-		Message json.RawMessage `json:"message"`
-		Code    json.RawMessage `json:"code"`
-		Type    json.RawMessage `json:"type"`
-		Status  json.RawMessage `json:"status"`
-		Param   json.RawMessage `json:"param"`
-	}
-	if json.Unmarshal(raw, &e) != nil {
-		return errorReason{Message: jsonText(raw)}
-	}
-	return errorReason{
-		Message: jsonText(e.Message),
-		Code:    strings.TrimSpace(jsonText(e.Code) + " " + jsonText(e.Type) + " " + jsonText(e.Status)),
-		Param:   jsonText(e.Param),
-	}
-}
-
-// readDetail reads FastAPI's "detail": a text, or a list of which only location and
-// message are used, never the quoted input.
-func readDetail(raw json.RawMessage) errorReason {
-	var list []struct {
-		Loc []json.RawMessage `json:"loc"`
-		Msg string            `json:"msg"`
-	}
-	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
-		return errorReason{Message: jsonText(raw)}
-	}
-	var r errorReason
-	for _, part := range list[0].Loc {
-		r.Param = strings.TrimPrefix(r.Param+"."+jsonText(part), ".")
-	}
-	r.Message = strings.TrimSpace(r.Param + ": " + list[0].Msg)
-	return r
-}
-
-// jsonText returns a JSON string or number as text, and "" for other values.
-func jsonText(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	var n json.Number
-	if json.Unmarshal(raw, &n) == nil {
-		return n.String()
-	}
-	return ""
 }
 
 // longestRetryAfter caps Retry-After.
@@ -279,6 +116,21 @@ func retryAfter(h http.Header) time.Duration {
 		now = time.Now()
 	}
 	return retryWait(at.Sub(now).Seconds())
+}
+
+var saidWait = regexp.MustCompile(`(?:try again|retry) (?:in|after) ((?:[\d.]+ ?(?:ms|s|m|h))+|[\d.]+ seconds)`)
+
+// waitIn returns the wait that the words of an error ask for; 0 if none.
+func waitIn(message string) time.Duration {
+	found := saidWait.FindStringSubmatch(strings.ToLower(message))
+	if found == nil {
+		return 0
+	}
+	d, err := time.ParseDuration(strings.ReplaceAll(strings.ReplaceAll(found[1], " seconds", "s"), " ", ""))
+	if err != nil {
+		return 0
+	}
+	return retryWait(d.Seconds())
 }
 
 func retryWait(seconds float64) time.Duration {

@@ -71,7 +71,7 @@ func TestModelWithoutVisionGetsTextOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := (len(written(looking, c.parametersFor(looking, noPictures))) + 3) / 4
+	words := (len(written(looking, c.parametersFor(looking, noPictures, llm.ModelCapability{}))) + 3) / 4
 	for range 2 {
 		got, err := c.Generate(t.Context(), looking)
 		if err != nil || got.Text != "a cat" {

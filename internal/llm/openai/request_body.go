@@ -3,12 +3,14 @@ package openai
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"math/bits"
 	"slices"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // A requestBody is the JSON of a request and the values it was built from. The next request
@@ -21,7 +23,7 @@ type requestBody struct {
 	tools    []llm.ToolSpec
 	messages []llm.TranscriptMessage // those before the first with images, which are large and rarely reused
 	ends     []int                   // of each message in bytes
-	signed   bool                    // tool calls carry signatures
+	form     demandSet               // that the messages and tools meet
 }
 
 // write makes b the body of r.
@@ -30,19 +32,28 @@ type requestBody struct {
 // the same tools and first messages are equal up to the first different message.
 // Schemas are copied unchanged.
 func (b *requestBody) write(r llm.ModelRequest, p parameters) {
-	known := b.commonMessages(&r, p.signed)
+	form := p.demands & inMessages
+	known := b.commonMessages(&r, form)
 	if known == 0 {
 		b.bytes = append(slices.Grow(b.bytes[:0], roughSize(r)), `{"model":`...)
 		b.bytes = appendText(b.bytes, r.Model)
-		b.bytes = appendTools(b.bytes, r.Tools)
+		b.bytes = appendTools(b.bytes, r.Tools, form)
 		b.bytes = append(b.bytes, `,"messages":[`...)
-		b.model, b.tools, b.signed = r.Model, r.Tools, p.signed
+		b.model, b.tools, b.form = r.Model, r.Tools, form
 	} else {
 		b.bytes = b.bytes[:b.ends[known-1]]
 	}
 	b.ends = b.ends[:known]
 	b.remember(known, r.Messages)
+	if form&namedResults != 0 {
+		p.names = callNames(r.Messages[:known])
+	}
 	for i := known; i < len(r.Messages); i++ {
+		for _, call := range r.Messages[i].Calls {
+			if p.names != nil {
+				p.names[call.ID] = call.Name
+			}
+		}
 		if i > 0 {
 			b.bytes = append(b.bytes, ',')
 		}
@@ -78,8 +89,8 @@ func (b *requestBody) memorySize() int {
 const messageRoom = 96 + 48
 
 // commonMessages returns how many messages at the beginning of r are in the body already.
-func (b *requestBody) commonMessages(r *llm.ModelRequest, signed bool) int {
-	if b.model != r.Model || b.signed != signed || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
+func (b *requestBody) commonMessages(r *llm.ModelRequest, form demandSet) int {
+	if b.model != r.Model || b.form != form || !slices.EqualFunc(b.tools, r.Tools, sameTool) {
 		return 0
 	}
 	n := 0
@@ -104,16 +115,17 @@ func withImages(m llm.TranscriptMessage) bool { return len(m.Pictures) > 0 }
 
 // appendEnd appends the fields after the messages.
 func appendEnd(b []byte, r *llm.ModelRequest, p parameters) []byte {
-	b = append(b, `],"stream":true`...)
+	b = append(b, `],"stream":`...)
+	b = strconv.AppendBool(b, p.stream)
 	if p.usage {
 		b = append(b, `,"stream_options":{"include_usage":true}`...)
 	}
-	if r.NoCalls && len(r.Tools) > 0 {
+	if p.forbids {
 		b = append(b, `,"tool_choice":"none"`...)
 	}
 	if p.maxOutput != "" {
 		b = append(b, `,"`+p.maxOutput+`":`...)
-		b = strconv.AppendInt(b, int64(r.MaxOutput), 10)
+		b = strconv.AppendInt(b, int64(p.output), 10)
 	}
 	if p.effort != "" {
 		b = append(b, `,"reasoning_effort":`...)
@@ -145,25 +157,32 @@ func roughSize(r llm.ModelRequest) int {
 	return n + n/16
 }
 
-func appendTools(b []byte, tools []llm.ToolSpec) []byte {
+func appendTools(b []byte, tools []llm.ToolSpec, form demandSet) []byte {
 	if len(tools) == 0 {
 		return b
 	}
 	b = append(b, `,"tools":[`...)
 	for i := range tools {
-		t := &tools[i]
+		t := tools[i]
 		if i > 0 {
 			b = append(b, ',')
+		}
+		if form&plainNames != 0 {
+			t.Name = plainName(t.Name)
+		}
+		parameters := t.Schema
+		if form&plainSchemas != 0 {
+			t.Description, parameters = textformat.ClipBytes(t.Description, mostDescription), plainSchema(t.Schema)
+		} else if len(parameters) == 0 {
+			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		b = append(b, `{"type":"function","function":{"name":`...)
 		b = appendText(b, t.Name)
 		b = append(b, `,"description":`...)
 		b = appendText(b, t.Description)
-		b = append(b, `,"parameters":`...)
-		if len(t.Schema) == 0 {
-			b = append(b, `{"type":"object","properties":{}}`...)
-		} else {
-			b = append(b, t.Schema...)
+		if len(parameters) > 0 {
+			b = append(b, `,"parameters":`...)
+			b = append(b, parameters...)
 		}
 		b = append(b, `}}`...)
 	}
@@ -179,10 +198,16 @@ func appendMessage(b []byte, m *llm.TranscriptMessage, p parameters) []byte {
 	b = appendText(b, string(m.Role))
 	if m.Role == llm.Result {
 		b = append(b, `,"tool_call_id":`...)
-		b = appendText(b, m.CallID)
+		b = appendText(b, p.callID(m.CallID))
+		if p.demands&namedResults != 0 {
+			b = append(b, `,"name":`...)
+			b = appendText(b, p.toolName(p.names[m.CallID]))
+		}
 	}
 	b = append(b, `,"content":`...)
 	switch {
+	case m.Text == "" && p.demands&filledContent != 0:
+		b = appendText(b, filling(m))
 	case m.Text == "" && len(m.Calls) > 0:
 		b = append(b, `null`...)
 	case p.pictures && len(m.Pictures) > 0:
@@ -190,29 +215,49 @@ func appendMessage(b []byte, m *llm.TranscriptMessage, p parameters) []byte {
 	default:
 		b = appendText(b, m.Text)
 	}
+	if m.Role == llm.Assistant && (p.demands&reasoningEverywhere != 0 || p.demands&handBackReasoning != 0 && len(m.Calls) > 0) {
+		b = append(b, `,"reasoning_content":`...)
+		b = appendText(b, p.reasoning(m.Calls))
+	}
 	for i := range m.Calls {
-		c := &m.Calls[i]
 		if i == 0 {
 			b = append(b, `,"tool_calls":[`...)
 		} else {
 			b = append(b, ',')
 		}
-		b = append(b, `{"id":`...)
-		b = appendText(b, c.ID)
-		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendText(b, c.Name)
-		b = append(b, `,"arguments":`...)
-		b = appendText(b, c.Args)
-		b = append(b, '}')
-		if p.signed {
-			b = append(b, unsigned...)
-		}
-		b = append(b, '}')
+		b = appendCall(b, &m.Calls[i], p)
 	}
 	if len(m.Calls) > 0 {
 		b = append(b, ']')
 	}
 	return append(b, '}')
+}
+
+func appendCall(b []byte, c *llm.ToolCall, p parameters) []byte {
+	b = append(b, `{"id":`...)
+	b = appendText(b, p.callID(c.ID))
+	b = append(b, `,"type":"function","function":{"name":`...)
+	b = appendText(b, p.toolName(c.Name))
+	b = append(b, `,"arguments":`...)
+	b = appendText(b, c.Args)
+	b = append(b, '}')
+	if p.demands&signedCalls != 0 {
+		b = append(b, unsigned...)
+	}
+	return append(b, '}')
+}
+
+// filling returns the text of a message that has none.
+func filling(m *llm.TranscriptMessage) string {
+	switch {
+	case m.Role == llm.Result:
+		return emptyResult
+	case len(m.Calls) > 0:
+		return goingOn
+	case m.Role == llm.Assistant:
+		return emptySaid
+	}
+	return emptyUser
 }
 
 // appendParts appends the text of a message and then its images.

@@ -57,7 +57,7 @@ func anyMessage(t *rapid.T) llm.TranscriptMessage {
 func TestMessagesSurviveTheWire(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := rapid.SliceOfN(rapid.Custom(anyMessage), 1, 6).Draw(t, "messages")
-		body := written(llm.ModelRequest{Model: "m", Messages: want}, parameters{usage: true})
+		body := written(llm.ModelRequest{Model: "m", Messages: want}, parameters{usage: true, stream: true})
 		var got goopenai.ChatCompletionRequest
 		if err := json.Unmarshal(body, &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
@@ -83,8 +83,8 @@ func TestSharedMessagesAreSharedBytes(t *testing.T) {
 				Messages: append(slices.Clip(shared), rapid.SliceOfN(rapid.Custom(anyMessage), 1, 3).Draw(t, name)...),
 			}
 		}
-		a, b := written(more("a"), parameters{}), written(more("b"), parameters{usage: true, cacheKey: "k"})
-		prefix := written(llm.ModelRequest{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{})
+		a, b := written(more("a"), parameters{stream: true}), written(more("b"), parameters{usage: true, stream: true, cacheKey: "k"})
+		prefix := written(llm.ModelRequest{Model: "m", Tools: hello.Tools, Messages: shared}, parameters{stream: true})
 		prefix, _, _ = bytes.Cut(prefix, []byte(`],"stream":true`))
 		if !bytes.HasPrefix(a, prefix) || !bytes.HasPrefix(b, prefix) {
 			t.Fatalf("not a prefix of both:\n%s\n%s\n%s", prefix, a, b)
@@ -114,7 +114,7 @@ func TestReusedBodyEqualsANewOne(t *testing.T) {
 				Messages: append(slices.Clip(before[:rapid.IntRange(0, len(before)).Draw(t, "shared")]), rapid.SliceOfN(some, 0, 3).Draw(t, "more")...),
 			}
 			before = slices.Clip(r.Messages)
-			p := parameters{usage: rapid.Bool().Draw(t, "usage"), pictures: rapid.Bool().Draw(t, "pictures"), signed: rapid.Bool().Draw(t, "signed"), maxOutput: maxTokens}
+			p := parameters{usage: rapid.Bool().Draw(t, "usage"), pictures: rapid.Bool().Draw(t, "pictures"), demands: demandSet(rapid.Uint32().Draw(t, "demands")), maxOutput: maxTokens, reasoning: new(reasoningMemory).inConversation("c")}
 			b.write(r, p)
 			if want := written(r, p); string(b.bytes) != string(want) {
 				t.Fatalf("got\n%s\nwant\n%s", b.bytes, want)
@@ -133,8 +133,8 @@ func TestBodyHoldsCopiesOfMessages(t *testing.T) {
 			messages[i] = llm.TranscriptMessage{Role: llm.Assistant, Calls: calls[i : i+1 : i+1]}
 		}
 		r := llm.ModelRequest{Model: "m", Messages: messages[:n]}
-		b.write(r, parameters{})
-		if want := written(r, parameters{}); string(b.bytes) != string(want) {
+		b.write(r, parameters{stream: true})
+		if want := written(r, parameters{stream: true}); string(b.bytes) != string(want) {
 			t.Errorf("request %d: got\n%s\nwant\n%s", k, b.bytes, want)
 		}
 		for i, m := range b.messages[:cap(b.messages)] {
@@ -190,7 +190,7 @@ func TestBodyIsTheGoldenOne(t *testing.T) {
 		llm.TranscriptMessage{Role: llm.Result, CallID: "c1", Text: ""},
 		llm.TranscriptMessage{Role: llm.Assistant, Text: "Responded to Kai.\x01"},
 	)
-	body := written(r, parameters{usage: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, effort: "none"})
+	body := written(r, parameters{usage: true, stream: true, forbids: true, cacheKey: r.CacheKey, maxOutput: maxCompletionTokens, output: 100, effort: "none"})
 	if !json.Valid(body) {
 		t.Errorf("the body is no JSON: %s", body)
 	}
@@ -223,12 +223,12 @@ func TestReasoningModelsAreKnownByName(t *testing.T) {
 		"gpt-4o": false, "olmo": false, "o": false, "": false, "gpt-50/x": false, "openhermes": false,
 	} {
 		c := mustNew(t, Options{BaseURL: "http://model.test", Transport: fakeTransport(nil)})
-		got := c.parametersFor(llm.ModelRequest{Model: name, MaxOutput: 1}, 0).maxOutput
+		got := c.parametersFor(llm.ModelRequest{Model: name, MaxOutput: 1}, 0, llm.ModelCapability{}).maxOutput
 		if (got == maxCompletionTokens) != want {
 			t.Errorf("%s is sent %s", name, got)
 		}
 	}
-	if p := mustNew(t, Options{}).parametersFor(llm.ModelRequest{Model: strings.Repeat("x", 3)}, 0); p.maxOutput != "" {
+	if p := mustNew(t, Options{}).parametersFor(llm.ModelRequest{Model: strings.Repeat("x", 3)}, 0, llm.ModelCapability{}); p.maxOutput != "" {
 		t.Errorf("no limit is sent as %s", p.maxOutput)
 	}
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -27,7 +28,7 @@ type exchange struct {
 	body      *payload
 	limit     int64
 	watch     *idleTimeout
-	answer    *answerStream
+	answer    *limitedBody
 }
 
 var _ goopenai.HTTPDoer = (*exchange)(nil)
@@ -47,7 +48,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, readRefusal(resp)
 	}
-	x.answer = &answerStream{src: resp.Body, left: x.limit, heard: x.watch.restart}
+	x.answer = &limitedBody{src: resp.Body, left: x.limit, heard: x.watch.restart}
 	resp.Body = x.answer
 	return resp, nil
 }
@@ -64,7 +65,7 @@ func (x *exchange) setBody(req *http.Request) {
 // An endpoint that keeps the body open loses the connection.
 func (x *exchange) drain() {
 	x.watch.setIdle(drainFor)
-	x.answer.discard()
+	_, _ = io.CopyN(io.Discard, x.answer.src, discardBytes)
 }
 
 // readRefusal converts an error response to an error and closes it.
@@ -77,10 +78,11 @@ func readRefusal(resp *http.Response) error {
 	if err != nil {
 		body = nil // the status is enough
 	}
+	reason := readReason(body)
 	return &apiError{
 		status:     resp.StatusCode,
-		retryAfter: retryAfter(resp.Header),
-		reason:     readReason(body),
+		retryAfter: cmp.Or(retryAfter(resp.Header), waitIn(reason.Message)),
+		reason:     reason,
 	}
 }
 
@@ -100,8 +102,11 @@ var (
 	errSilent = errors.New("the endpoint fell silent in the middle of an answer")
 )
 
-// drainFor limits how long drain waits for the end of the body.
-const drainFor = 20 * time.Millisecond
+// Limits of drain: how long it waits for the end of the body, and how much it reads.
+const (
+	drainFor     = 20 * time.Millisecond
+	discardBytes = 4 << 10
+)
 
 // An idleTimeout cancels a call that takes too long or goes idle. The cause of the
 // call's context tells which.

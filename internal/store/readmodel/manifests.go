@@ -19,7 +19,7 @@ where hash >= $1 and hash < $1 || '􏿿' order by last_used desc, hash limit $2 
 )
 
 // Manifests implements [console.Store].
-func (c ReadModel) Manifests(ctx context.Context, beginning string, limit int) ([]console.Manifest, error) {
+func (c ReadModel) Manifests(ctx context.Context, beginning string, limit int) ([]console.ManifestUse, error) {
 	found, err := engine.AllRows(ctx, c.engine, namedManifests, []any{beginning, limit}, scanManifest)
 	if err != nil {
 		return nil, fmt.Errorf("list versions of the acts: %w", err)
@@ -27,7 +27,7 @@ func (c ReadModel) Manifests(ctx context.Context, beginning string, limit int) (
 	return found, nil
 }
 
-func scanManifest(r engine.ResultRow) (m console.Manifest, err error) {
+func scanManifest(r engine.ResultRow) (m console.ManifestUse, err error) {
 	var body []byte
 	if err := r.Scan(&m.Hash, engine.ScanTime(&m.First), engine.ScanTime(&m.Last), &body); err != nil || body == nil {
 		return m, err

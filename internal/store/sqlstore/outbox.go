@@ -94,7 +94,10 @@ func (t *outboxTx) expireDue(ctx context.Context, account string, at time.Time) 
 		return err
 	}
 	for _, o := range late {
-		o.State, o.Code, o.Reason = spaces.ActionExpired, "expired", "It could not be delivered in time and is no longer sent."
+		o.State, o.Code, o.Reason = spaces.ActionExpired, "expired", spaces.ReasonLate
+		if o.Resent { // it may have arrived
+			o.State, o.Code, o.Reason = spaces.ActionUnknown, "unknown", spaces.ReasonLateUnknown
+		}
 		if err := t.finish(ctx, o, at); err != nil {
 			return err
 		}

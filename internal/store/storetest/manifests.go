@@ -38,7 +38,7 @@ func (w *world) offered(m spaces.ToolManifest) spaces.CycleID {
 }
 
 // versions ends the test unless the record has these versions under a beginning.
-func (w *world) versions(beginning string, want ...console.Manifest) {
+func (w *world) versions(beginning string, want ...console.ManifestUse) {
 	w.t.Helper()
 	got, err := w.s.Manifests(w.t.Context(), beginning, 10)
 	w.ok(err)
@@ -54,7 +54,7 @@ func actsKept(t *testing.T, w *world) {
 	first := w.now
 	one := acts("one")
 	id := w.offered(one)
-	kept := console.Manifest{ToolManifest: one, First: first, Last: first}
+	kept := console.ManifestUse{ToolManifest: one, First: first, Last: first}
 	w.versions("", kept)
 	run, err := w.s.Run(t.Context(), string(id))
 	w.ok(err)
@@ -72,7 +72,7 @@ func actsKept(t *testing.T, w *world) {
 	two := acts("two")
 	w.now = w.now.Add(time.Minute)
 	w.offered(two)
-	newer := console.Manifest{ToolManifest: two, First: w.now, Last: w.now}
+	newer := console.ManifestUse{ToolManifest: two, First: w.now, Last: w.now}
 	w.versions("", newer, kept)
 	w.s = w.s.Restart(t, false)
 	w.now = w.now.Add(time.Minute)
@@ -86,25 +86,25 @@ func actsKept(t *testing.T, w *world) {
 func actsFilledIn(t *testing.T, w *world) {
 	one, first := acts("one"), w.now
 	w.offered(spaces.ToolManifest{Hash: one.Hash})
-	w.versions("", console.Manifest{ToolManifest: spaces.ToolManifest{Hash: one.Hash}, First: first, Last: first})
+	w.versions("", console.ManifestUse{ToolManifest: spaces.ToolManifest{Hash: one.Hash}, First: first, Last: first})
 	w.s = w.s.Restart(t, true)
 	w.now = w.now.Add(time.Minute)
 	w.offered(one)
-	w.versions("", console.Manifest{ToolManifest: one, First: first, Last: w.now})
+	w.versions("", console.ManifestUse{ToolManifest: one, First: first, Last: w.now})
 	w.s = w.s.Restart(t, true)
 	w.now = w.now.Add(time.Minute)
 	w.offered(spaces.ToolManifest{Hash: one.Hash}) // nobody takes them away
-	w.versions("", console.Manifest{ToolManifest: one, First: first, Last: w.now})
+	w.versions("", console.ManifestUse{ToolManifest: one, First: first, Last: w.now})
 }
 
 // PRD-7.2-1
 func versionsFound(_ *testing.T, w *world) {
 	at := w.now
-	known := map[string]console.Manifest{}
+	known := map[string]console.ManifestUse{}
 	for _, hash := range []string{"ab10", "ab20", "b"} {
 		m := spaces.ToolManifest{Hash: hash}
 		w.offered(m)
-		known[hash] = console.Manifest{ToolManifest: m, First: at, Last: at}
+		known[hash] = console.ManifestUse{ToolManifest: m, First: at, Last: at}
 	}
 	w.versions("ab", known["ab10"], known["ab20"])
 	w.versions("ab2", known["ab20"])
@@ -121,5 +121,5 @@ func actsOfGivenUp(_ *testing.T, w *world) {
 	c := w.step(wake, 0)
 	c.Close = &spaces.CycleClose{Stop: spaces.StopModelError, Manifest: acts("one"), Back: true, RetryAt: w.now.Add(time.Minute)}
 	w.commit(c)
-	w.versions("", console.Manifest{ToolManifest: acts("one"), First: w.now, Last: w.now})
+	w.versions("", console.ManifestUse{ToolManifest: acts("one"), First: w.now, Last: w.now})
 }

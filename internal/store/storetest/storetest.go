@@ -43,7 +43,7 @@ type Store struct {
 	// Shared is set where the record goes by another clock than its process's.
 	Shared bool
 	// Manifests are the versions of the acts that runs were offered.
-	Manifests func(ctx context.Context, beginning string, limit int) ([]console.Manifest, error)
+	Manifests func(ctx context.Context, beginning string, limit int) ([]console.ManifestUse, error)
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.

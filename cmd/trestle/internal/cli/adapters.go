@@ -21,7 +21,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func adaptersCommand(p *CLI) *cobra.Command {
+// adaptersCommand answers `trestle adapters`.
+type adaptersCommand struct{ installation }
+
+func newAdaptersCommand(env *Environment) *cobra.Command {
+	cmd := adaptersCommand{installation{env}}
 	since := "7d"
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "adapters [NAME]", Short: "list the accounts on platforms; with a name, when it was connected with each of its spaces", Args: cobra.MaximumNArgs(1),
@@ -32,9 +36,9 @@ func adaptersCommand(p *CLI) *cobra.Command {
 			case len(args) == 0 && c.Flags().Changed("since"):
 				return misuse(c, "--since needs the name of an adapter", "trestle adapters NAME --since "+since)
 			case len(args) == 0:
-				return p.listAdapters(c.Context())
+				return cmd.listAdapters(c.Context())
 			}
-			return p.showAdapter(c.Context(), args[0], since)
+			return cmd.showAdapter(c.Context(), args[0], since)
 		},
 	}
 	c.Flags().StringVar(&since, "since", since, "with a name: how far back: 2h, 7d")
@@ -117,17 +121,17 @@ func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 	}
 }
 
-func (p *CLI) listAdapters(ctx context.Context) error {
-	a, err := p.readStatus(ctx, false)
+func (cmd adaptersCommand) listAdapters(ctx context.Context) error {
+	a, err := statusCommand{cmd.installation}.readStatus(ctx, false)
 	if err != nil {
 		return err
 	}
-	return answerRows(p, a.Adapters, func(w io.Writer) {
+	return answerRows(cmd.Environment, a.Adapters, func(w io.Writer) {
 		if len(a.Adapters) == 0 {
 			fmt.Fprintln(w, "no adapter is configured")
 			return
 		}
-		printAdapters(w, a.Adapters, p.clock())
+		printAdapters(w, a.Adapters, cmd.clock())
 	})
 }
 
@@ -170,12 +174,12 @@ type connectedSpan struct {
 // manySpans bounds the connections that are read for a timeline.
 const manySpans = 10_000
 
-func (p *CLI) showAdapter(ctx context.Context, name, since string) error {
-	a, err := consult[adapterAnswer](ctx, p, "adapters show", url.Values{"name": {name}, "since": {since}})
+func (cmd adaptersCommand) showAdapter(ctx context.Context, name, since string) error {
+	a, err := consult[adapterAnswer](ctx, cmd.installation, "adapters show", url.Values{"name": {name}, "since": {since}})
 	if err != nil {
 		return err
 	}
-	return p.answer(a, func(w io.Writer) { a.print(w, p.clock()) })
+	return cmd.answer(a, func(w io.Writer) { a.print(w, cmd.clock()) })
 }
 
 // tellAdapter says when an account was connected with its spaces.

@@ -22,7 +22,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left
 func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 	for _, form := range []string{"text", "json", "jsonl"} {
 		var errs strings.Builder
-		p := &CLI{In: strings.NewReader(""), Out: fullDisk{}, Err: &errs, Lookup: func(string) (string, bool) { return "", false }}
+		p := &Environment{In: strings.NewReader(""), Out: fullDisk{}, Err: &errs, Lookup: func(string) (string, bool) { return "", false }}
 		if code := p.Run(t.Context(), []string{"version", "-o", form}); code != apperr.Failed || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%s: exit %v: %q", form, code, errs.String())
 		}
@@ -34,7 +34,7 @@ func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
 	const evil = "\x1b[2J\u009b31m\u202e"
 	var out strings.Builder
-	p := &CLI{Out: &out, output: "text"}
+	p := &Environment{Out: &out, output: "text"}
 	a := api.RunAnswer{RunRow: api.RunRow{Run: "r", Mind: evil, Wake: evil, Detail: evil}}
 	a.Denials = []api.DenialRow{{}}
 	a.Denials[0].Act, a.Denials[0].Code = evil, evil

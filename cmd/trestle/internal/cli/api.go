@@ -27,14 +27,14 @@ const remoteLimit = 30 * time.Second
 // ask reads the answer of a path of the console's API into a: of the machine
 // that --remote names, or made from the record here, so that every command says
 // the same wherever it looks.
-func (p *CLI) ask(ctx context.Context, path string, query url.Values, a any) error {
+func (in installation) ask(ctx context.Context, path string, query url.Values, a any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
 	}
-	if p.remote != "" {
-		return p.askRemote(ctx, path, a)
+	if in.remote != "" {
+		return in.askRemote(ctx, path, a)
 	}
-	return p.despite(ctx, path, a, p.look(ctx, func(c *config.Config, r readmodel.ReadModel) error {
+	return in.despite(ctx, path, a, in.look(ctx, func(c *config.Config, r readmodel.ReadModel) error {
 		entries, err := r.Entries(ctx)
 		if err != nil {
 			return err
@@ -72,26 +72,26 @@ func (w *answerWriter) WriteHeader(code int) { w.code = code }
 func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 
 // remoteRequest asks a path of another machine, with the token of the environment.
-func (p *CLI) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
-	base, err := url.Parse(p.remote)
+func (in installation) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
+	base, err := url.Parse(in.remote)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
-		return nil, &apperr.Error{What: "the address is no URL", Where: "--remote " + p.remote, Remedy: "write https://host, with the path before /api if there is one", Code: apperr.Usage}
+		return nil, &apperr.Error{What: "the address is no URL", Where: "--remote " + in.remote, Remedy: "write https://host, with the path before /api if there is one", Code: apperr.Usage}
 	}
-	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(p.remote, "/")+path, nil)
+	q, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(in.remote, "/")+path, nil)
 	if err != nil {
 		return nil, err
 	}
-	if token, ok := p.Lookup("TRESTLE_TOKEN"); ok && token != "" {
+	if token, ok := in.Lookup("TRESTLE_TOKEN"); ok && token != "" {
 		q.Header.Set("Authorization", "Bearer "+token)
 	}
 	return q, nil
 }
 
 // askRemote asks another machine.
-func (p *CLI) askRemote(ctx context.Context, path string, a any) error {
+func (in installation) askRemote(ctx context.Context, path string, a any) error {
 	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
 	defer cancel()
-	q, err := p.remoteRequest(ctx, path)
+	q, err := in.remoteRequest(ctx, path)
 	if err != nil {
 		return err
 	}
@@ -100,12 +100,12 @@ func (p *CLI) askRemote(ctx context.Context, path string, a any) error {
 		if broken, ok := errors.AsType[*url.Error](err); ok {
 			err = broken.Err // the address is told beside it
 		}
-		return &apperr.Error{What: "the other machine does not answer: " + err.Error(), Where: "--remote " + p.remote, Remedy: "see that it runs and can be reached", Code: apperr.TryAgain}
+		return &apperr.Error{What: "the other machine does not answer: " + err.Error(), Where: "--remote " + in.remote, Remedy: "see that it runs and can be reached", Code: apperr.TryAgain}
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(http.MaxBytesReader(nil, resp.Body, 64<<20)); err != nil {
-		return &apperr.Error{What: "the answer of the other machine broke off: " + err.Error(), Where: "--remote " + p.remote, Remedy: "ask again", Code: apperr.TryAgain}
+		return &apperr.Error{What: "the answer of the other machine broke off: " + err.Error(), Where: "--remote " + in.remote, Remedy: "ask again", Code: apperr.TryAgain}
 	}
 	return control.DecodeAnswer(path, resp.StatusCode, body.Bytes(), a)
 }

@@ -31,7 +31,11 @@ type backupAnswer struct {
 	Beside string `json:"beside,omitempty"`
 }
 
-func backupCommand(p *CLI) *cobra.Command {
+// backupCommand answers `trestle backup`.
+type backupCommand struct{ installation }
+
+func newBackupCommand(env *Environment) *cobra.Command {
+	cmd := backupCommand{installation{env}}
 	check := false
 	c := &cobra.Command{
 		Use: "backup FILE", Short: "write a copy of the record, also while it is in use", Args: cobra.ExactArgs(1),
@@ -40,9 +44,9 @@ func backupCommand(p *CLI) *cobra.Command {
 			"beside the record, brought to the present schema, and audited, and nothing is changed.",
 		RunE: func(c *cobra.Command, args []string) error {
 			if check {
-				return p.checkBackup(c.Context(), args[0])
+				return cmd.checkBackup(c.Context(), args[0])
 			}
-			return p.backup(c.Context(), args[0])
+			return cmd.backup(c.Context(), args[0])
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "see whether FILE, an earlier backup, is whole and can be restored")
@@ -50,19 +54,19 @@ func backupCommand(p *CLI) *cobra.Command {
 }
 
 // backup copies the record and says what came of it.
-func (p *CLI) backup(ctx context.Context, file string) error {
-	full := p.absolute(file)
+func (cmd backupCommand) backup(ctx context.Context, file string) error {
+	full := cmd.absolute(file)
 	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
 		return &apperr.Error{What: "the file exists already", Where: file, Remedy: "name a new one; a backup overwrites nothing", Code: apperr.Usage}
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	return p.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error { // an older record is left as it is
+	return cmd.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error { // an older record is left as it is
 		if conf.Database != "" {
 			return &apperr.Error{What: "the record is in Postgres", Where: "database", Remedy: "back it up with pg_dump, or with what serves your server; the folder of files is " + conf.Data, Code: apperr.Usage}
 		}
 		began := time.Now()
-		err := p.copyAside(ctx, conf, r, full)
+		err := cmd.copyAside(ctx, conf, r, full)
 		_, interrupted := errors.AsType[*reportedError](err)
 		_, said := errors.AsType[*apperr.Error](err)
 		switch {
@@ -80,7 +84,7 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 		if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
 			return err
 		}
-		return p.answer(a, func(w io.Writer) {
+		return cmd.answer(a, func(w io.Writer) {
 			fmt.Fprintf(w, "%s   %s   %.1f s   sha256 %s\n", a.File, console.Size(a.Bytes), a.Seconds, a.SHA256)
 			if a.Beside != "" {
 				fmt.Fprintf(w, "the files that people posted are not in it: copy %s, too\n", a.Beside)
@@ -92,10 +96,10 @@ func (p *CLI) backup(ctx context.Context, file string) error {
 // copyAside has the record copied by the process that serves it, or here. One
 // that cannot write where this one can, such as a service in a sandbox, has it
 // done here all the same, without a job.
-func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
+func (cmd backupCommand) copyAside(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
 	var a server.BackupResult
 	begun := false // here
-	err := p.change(ctx, mutation{
+	err := cmd.change(ctx, mutation{
 		path: "/backup", ask: server.BackupRequest{File: full}, answer: &a,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
 			w := server.BackupJob{Store: s, DataDir: conf.Data}
@@ -104,14 +108,14 @@ func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r readmodel.Re
 				return err
 			}
 			begun = true
-			return p.doHere(ctx, s, added.Job, w.Work, p.progress())
+			return cmd.doHere(ctx, s, added.Job, w.Work, cmd.progress())
 		},
 	})
 	if begun {
 		return err
 	}
 	if err == nil {
-		if there, err := p.copiedThere(ctx, a, full); there || err != nil {
+		if there, err := cmd.copiedThere(ctx, a, full); there || err != nil {
 			return err
 		}
 	}
@@ -121,24 +125,24 @@ func (p *CLI) copyAside(ctx context.Context, conf *config.Config, r readmodel.Re
 // copiedThere follows the job of a running process. Where nothing of what it writes
 // is seen here, neither the copy nor, before that, what becomes it, it is given up
 // and false is returned.
-func (p *CLI) copiedThere(ctx context.Context, a server.BackupResult, full string) (bool, error) {
+func (cmd backupCommand) copiedThere(ctx context.Context, a server.BackupResult, full string) (bool, error) {
 	_, apart := os.Stat(a.Partial)
 	if apart != nil {
 		_, apart = os.Stat(full)
 	}
 	if apart == nil {
-		return true, p.awaitBackup(ctx, a.ID)
+		return true, cmd.awaitBackup(ctx, a.ID)
 	}
-	_, err := p.wantJob(ctx, a.ID, jobs.Cancelled)
-	if j, unread := p.readJob(ctx, a.ID); unread == nil && j.State.Over() {
+	_, err := jobsCommand{cmd.installation}.wantJob(ctx, a.ID, jobs.Cancelled)
+	if j, unread := (jobsCommand{cmd.installation}).readJob(ctx, a.ID); unread == nil && j.State.Over() {
 		return false, nil // it may have ended by itself
 	}
 	return false, err
 }
 
 // awaitBackup follows the job of a running process.
-func (p *CLI) awaitBackup(ctx context.Context, id int64) error {
-	j, err := p.followJob(ctx, id, p.progress())
+func (cmd backupCommand) awaitBackup(ctx context.Context, id int64) error {
+	j, err := jobsCommand{cmd.installation}.followJob(ctx, id, cmd.progress())
 	switch {
 	case err != nil:
 		return err

@@ -87,9 +87,9 @@ func TestABackupMayBeOverBeforeItIsLookedAt(t *testing.T) {
 	a, err := w.Add(t.Context(), file)
 	testutil.OK(t, err)
 	p := s.program(nil, &screen{}, &screen{})
-	testutil.OK(t, p.doHere(t.Context(), store, a.Job, w.Work, p.progress()))
+	testutil.OK(t, installation{p}.doHere(t.Context(), store, a.Job, w.Work, p.progress()))
 	for _, seen := range []bool{true, false} {
-		if there, err := p.copiedThere(t.Context(), a, file); there != seen || err != nil {
+		if there, err := (backupCommand{installation{p}}).copiedThere(t.Context(), a, file); there != seen || err != nil {
 			t.Errorf("the copy is there: %t, want %t, %v", there, seen, err)
 		}
 		testutil.OK(t, os.RemoveAll(file))
@@ -115,7 +115,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	testutil.OK(t, os.WriteFile(a.Partial, []byte("half of a copy"), 0o600))
 	do := func() error {
 		p := s.program(nil, &screen{}, &screen{})
-		return p.doHere(t.Context(), store, a.Job, w.Work, p.progress())
+		return installation{p}.doHere(t.Context(), store, a.Job, w.Work, p.progress())
 	}
 	if err := do(); err == nil || !strings.Contains(err.Error(), server.ErrCutOff.Error()) {
 		t.Errorf("the next process says %v", err)

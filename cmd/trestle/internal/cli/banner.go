@@ -41,11 +41,11 @@ func firstSteps() []firstStep {
 }
 
 // announce says that everything is up, and where, and stays until ctx is done.
-func (p *CLI) announce(ctx context.Context, s *server.Server) error {
+func (cmd runCommand) announce(ctx context.Context, s *server.Server) error {
 	select {
 	case <-s.Ready:
-		if !p.quiet {
-			fmt.Fprintln(p.Out, s.Banner())
+		if !cmd.quiet {
+			fmt.Fprintln(cmd.Out, s.Banner())
 		}
 		<-ctx.Done()
 	case <-ctx.Done():
@@ -59,15 +59,15 @@ const guideTick = time.Second
 // guide shows the three steps to a person who started with nothing configured, and a
 // line for each that is done from then on. It stays until ctx is done: a first
 // run does not end by itself.
-func (p *CLI) guide(ctx context.Context, s *server.Server) error {
+func (cmd runCommand) guide(ctx context.Context, s *server.Server) error {
 	select {
 	case <-s.Ready:
 	case <-ctx.Done():
 		return nil
 	}
-	fmt.Fprintln(p.Out, s.Banner()+"   nothing is configured yet")
+	fmt.Fprintln(cmd.Out, s.Banner()+"   nothing is configured yet")
 	steps, done := firstSteps(), map[int]bool{}
-	p.showSteps(s.Health(), steps, done, true)
+	cmd.showSteps(s.Health(), steps, done, true)
 	tick := time.NewTicker(guideTick)
 	defer tick.Stop()
 	for {
@@ -75,14 +75,14 @@ func (p *CLI) guide(ctx context.Context, s *server.Server) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
-			p.showSteps(s.Health(), steps, done, false)
+			cmd.showSteps(s.Health(), steps, done, false)
 		}
 	}
 }
 
 // showSteps writes a line for each step that has been done since the last time,
 // and on the first time for the others, too.
-func (p *CLI) showSteps(h console.Health, steps []firstStep, done map[int]bool, first bool) {
+func (cmd runCommand) showSteps(h console.Health, steps []firstStep, done map[int]bool, first bool) {
 	for i, step := range steps {
 		how := step.done(h)
 		if done[i] || (how == "" && !first) {
@@ -92,6 +92,6 @@ func (p *CLI) showSteps(h console.Health, steps []firstStep, done map[int]bool, 
 		if how != "" {
 			mark, text, done[i] = "[x]", how, true
 		}
-		fmt.Fprintf(p.Out, "  %s %d %-11s %s\n", mark, i+1, step.name, text)
+		fmt.Fprintf(cmd.Out, "  %s %d %-11s %s\n", mark, i+1, step.name, text)
 	}
 }

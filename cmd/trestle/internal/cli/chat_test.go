@@ -127,7 +127,7 @@ func TestChatNamesWhoActs(t *testing.T) {
 		s.write(t, text, 0o600)
 		conf, err := s.program(nil, io.Discard, io.Discard).load()
 		testutil.OK(t, err)
-		place := &server.LocalRoom{Parts: server.NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, false).Components, Room: conf.Spaces[0]}
+		place := &server.LocalRoom{Spaces: server.NewServer(conf, slog.New(slog.DiscardHandler), io.Discard, false).SpaceManager, Room: conf.Spaces[0]}
 		var got []string
 		for _, shown := range []local.RoomEvent{
 			local.MessagePosted{Text: "hi"}, local.MessagePosted{From: "Ada", Text: "hi"}, local.MessagePosted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.ReactionSet{Emoji: "👍"},

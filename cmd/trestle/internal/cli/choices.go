@@ -56,22 +56,22 @@ func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 }
 
 // chooseAgent refuses an agent that is and was in no space.
-func (p *CLI) chooseAgent(ctx context.Context, given string) error {
+func (in installation) chooseAgent(ctx context.Context, given string) error {
 	if given == "" {
 		return nil
 	}
-	return p.chooseMind(ctx, spaces.Mind{Agent: spaces.AgentID(given)})
+	return in.chooseMind(ctx, spaces.Mind{Agent: spaces.AgentID(given)})
 }
 
 // chooseMind refuses a mind that there is not; with no circle, an agent of which
 // there is none.
-func (p *CLI) chooseMind(ctx context.Context, m spaces.Mind) error {
+func (in installation) chooseMind(ctx context.Context, m spaces.Mind) error {
 	var a struct {
 		Minds []struct {
 			Mind string `json:"mind"`
 		} `json:"minds"`
 	}
-	if err := p.ask(ctx, "/api/minds", nil, &a); err != nil {
+	if err := in.ask(ctx, "/api/minds", nil, &a); err != nil {
 		return err
 	}
 	what, given := "mind", m.String()

@@ -1,4 +1,5 @@
-// Package cli answers the command line: a file for each command, and what they share.
+// Package cli answers the command line. Each command is a type with a constructor, in a
+// file of its name; all embed the [Environment] of the invocation.
 package cli
 
 import (
@@ -24,22 +25,23 @@ import (
 
 // Main carries out the command line of the process and returns its exit code.
 func Main() int {
-	p := &CLI{
+	env := &Environment{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Lookup: os.LookupEnv, Environ: os.Environ(), Endpoints: demo.Local(),
 	}
-	return int(p.Run(context.Background(), os.Args[1:]))
+	return int(env.Run(context.Background(), os.Args[1:]))
 }
 
-// CLI is one invocation: its streams, its environment and its global flags.
-type CLI struct {
+// Environment is what one invocation of the program has: its streams, its environment
+// variables and its global flags. Its methods may not be called concurrently.
+type Environment struct {
 	In      io.Reader
 	Out     io.Writer
 	Err     io.Writer
 	Folder  string // paths start here; empty is the working folder
 	Lookup  func(string) (string, bool)
 	Environ []string
-	known   *redact.SecretRegistry // see hidden
+	known   *redact.SecretRegistry // nil until the first use; see hidden
 	// Endpoints are where a demo looks for a local model to offer.
 	Endpoints []string
 
@@ -61,35 +63,35 @@ type reportedError struct{ code apperr.ExitCode }
 func (s *reportedError) Error() string { return "exit " + s.code.String() }
 
 // Run carries out a command line and returns its exit code.
-func (p *CLI) Run(ctx context.Context, args []string) apperr.ExitCode {
-	root := p.Command()                       //nolint:contextcheck // every command is given its context when it runs
+func (env *Environment) Run(ctx context.Context, args []string) apperr.ExitCode {
+	root := env.Command()                     //nolint:contextcheck // every command is given its context when it runs
 	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of the process
 	err := root.ExecuteContext(ctx)
 	if s, ok := errors.AsType[*reportedError](err); ok {
 		return s.code
 	}
-	return apperr.Report(p.hidden().Writer(p.Err), err)
+	return apperr.Report(env.hidden().Writer(env.Err), err)
 }
 
 // Command returns the tree of all commands.
-func (p *CLI) Command() *cobra.Command {
+func (env *Environment) Command() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "trestle",
 		Short:         "LLM agents that live in chats",
 		SilenceErrors: true, SilenceUsage: true,
 		Args: cobra.NoArgs, Annotations: fromAPI(),
-		RunE: func(c *cobra.Command, _ []string) error { return p.alone(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return env.alone(c.Context()) },
 	}
-	root.SetOut(p.Out)
-	root.SetErr(p.Err)
-	root.SetIn(p.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	root.SetIn(env.In)
 	root.SetFlagErrorFunc(wrongFlag)
-	p.globalFlags(root)
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return p.checkFlags(c) }
+	env.globalFlags(root)
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return env.checkFlags(c) }
 	for _, part := range commands() {
 		root.AddGroup(&cobra.Group{ID: part.title, Title: part.title + ":"})
 		for _, command := range part.commands {
-			c := command(p)
+			c := command(env)
 			c.GroupID = part.title
 			root.AddCommand(c)
 		}
@@ -105,33 +107,33 @@ func (p *CLI) Command() *cobra.Command {
 // A commandGroup is what some commands are for: a part of the help.
 type commandGroup struct {
 	title    string
-	commands []func(*CLI) *cobra.Command
+	commands []func(*Environment) *cobra.Command
 }
 
 // commands returns what makes each command, by what it is for.
 func commands() []commandGroup {
 	return []commandGroup{
-		{"Getting started", []func(*CLI) *cobra.Command{runCommand, chatCommand, initCommand, doctorCommand, configCommand}},
-		{"Inspect", []func(*CLI) *cobra.Command{
-			statusCommand, adaptersCommand, problemsCommand, spacesCommand, searchCommand, runsCommand, explainCommand, rehearseCommand,
-			denialsCommand, toolsCommand, hudCommand, memoryCommand, replayCommand, eventsCommand, jobsCommand, openCommand,
+		{"Getting started", []func(*Environment) *cobra.Command{newRunCommand, newChatCommand, newInitCommand, newDoctorCommand, newConfigCommand}},
+		{"Inspect", []func(*Environment) *cobra.Command{
+			newStatusCommand, newAdaptersCommand, newProblemsCommand, newSpacesCommand, newSearchCommand, newRunsCommand, newExplainCommand, newRehearseCommand,
+			newDenialsCommand, newToolsCommand, newHudCommand, newMemoryCommand, newReplayCommand, newEventsCommand, newJobsCommand, newOpenCommand,
 		}},
-		{"Access and import", []func(*CLI) *cobra.Command{pairCommand, tokenCommand, importCommand, backfillCommand}},
-		{"Data", []func(*CLI) *cobra.Command{backupCommand, restoreCommand, migrateCommand, moveCommand, reportCommand}},
-		{"Other", []func(*CLI) *cobra.Command{fakeCommand, versionCommand}},
+		{"Access and import", []func(*Environment) *cobra.Command{newPairCommand, newTokenCommand, newImportCommand, newBackfillCommand}},
+		{"Data", []func(*Environment) *cobra.Command{newBackupCommand, newRestoreCommand, newMigrateCommand, newMoveCommand, newReportCommand}},
+		{"Other", []func(*Environment) *cobra.Command{newFakeCommand, newVersionCommand}},
 	}
 }
 
 // globalFlags are those that every command takes.
-func (p *CLI) globalFlags(root *cobra.Command) {
+func (env *Environment) globalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
-	flags.StringVar(&p.dataPath, "data", "", "data folder (default ./data)")
-	flags.StringVar(&p.remote, "remote", "", "read from the console of another machine at this URL, with the token in TRESTLE_TOKEN")
-	flags.StringVarP(&p.output, "output", "o", "text", "how to answer: text, json or jsonl")
-	flags.BoolVar(&p.noColor, "no-color", false, "no colours, also on a terminal; NO_COLOR does the same")
-	flags.BoolVarP(&p.verbose, "verbose", "v", false, "log more")
-	flags.BoolVarP(&p.quiet, "quiet", "q", false, "log warnings and errors only")
+	flags.StringVar(&env.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
+	flags.StringVar(&env.dataPath, "data", "", "data folder (default ./data)")
+	flags.StringVar(&env.remote, "remote", "", "read from the console of another machine at this URL, with the token in TRESTLE_TOKEN")
+	flags.StringVarP(&env.output, "output", "o", "text", "how to answer: text, json or jsonl")
+	flags.BoolVar(&env.noColor, "no-color", false, "no colours, also on a terminal; NO_COLOR does the same")
+	flags.BoolVarP(&env.verbose, "verbose", "v", false, "log more")
+	flags.BoolVarP(&env.quiet, "quiet", "q", false, "log warnings and errors only")
 }
 
 // asksAPI marks the commands that --remote is for: those whose whole answer comes
@@ -143,16 +145,16 @@ func fromAPI() map[string]string { return map[string]string{asksAPI: "yes"} }
 
 // checkFlags refuses flags that the command does not know what to do with: an
 // answer about this machine must not be taken for one about another.
-func (p *CLI) checkFlags(c *cobra.Command) error {
+func (env *Environment) checkFlags(c *cobra.Command) error {
 	if err := c.ValidateFlagGroups(); err != nil {
 		return wrongTogether(c, err)
 	}
-	switch p.output {
+	switch env.output {
 	case "text", "json", "jsonl":
 	default:
 		return &apperr.Error{What: "-o is text, json or jsonl", Where: c.CommandPath(), Remedy: "choose one of them", Code: apperr.Usage}
 	}
-	if p.remote != "" && c.Annotations[asksAPI] == "" {
+	if env.remote != "" && c.Annotations[asksAPI] == "" {
 		return &apperr.Error{What: "this command does not ask another machine", Where: c.CommandPath() + " --remote", Remedy: "run it there; the commands that read the record take --remote", Code: apperr.Usage}
 	}
 	return nil
@@ -168,30 +170,30 @@ trestle --help lists every command.
 
 // alone is `trestle` without a command: status where there is something to
 // say, else how to begin.
-func (p *CLI) alone(ctx context.Context) error {
-	if p.remote != "" {
-		return p.status(ctx, false)
+func (env *Environment) alone(ctx context.Context) error {
+	if env.remote != "" {
+		return statusCommand{installation{env}}.status(ctx, false)
 	}
-	conf, err := p.load()
+	conf, err := env.load()
 	if err != nil {
-		return p.status(ctx, false) // it says what is wrong
+		return statusCommand{installation{env}}.status(ctx, false) // it says what is wrong
 	}
 	if _, err := os.Stat(conf.Data); err == nil {
-		return p.status(ctx, false)
+		return statusCommand{installation{env}}.status(ctx, false)
 	}
-	_, err = io.WriteString(p.Out, howToBegin)
+	_, err = io.WriteString(env.Out, howToBegin)
 	return err
 }
 
-func (p *CLI) source() config.LoadOptions {
-	return config.LoadOptions{Path: p.configPath, Data: p.dataPath, Roles: p.roles, Folder: p.Folder, Lookup: p.Lookup, Environ: p.Environ}
+func (env *Environment) source() config.LoadOptions {
+	return config.LoadOptions{Path: env.configPath, Data: env.dataPath, Roles: env.roles, Folder: env.Folder, Lookup: env.Lookup, Environ: env.Environ}
 }
 
 // answer writes the answer of a command: by text, or v as JSON. Nothing that
 // people wrote steers the terminal of the reader.
-func (p *CLI) answer(v any, text func(io.Writer)) error {
-	out := p.hidden().ExactWriter(p.Out)
-	switch p.output {
+func (env *Environment) answer(v any, text func(io.Writer)) error {
+	out := env.hidden().ExactWriter(env.Out)
+	switch env.output {
 	case "json":
 		e := json.NewEncoder(out)
 		e.SetIndent("", "  ")
@@ -202,8 +204,8 @@ func (p *CLI) answer(v any, text func(io.Writer)) error {
 	var raw strings.Builder
 	text(&raw)
 	shown := textout.EscapeControls(raw.String())
-	if p.onTerminal() {
-		shown = forTerminal(shown, time.Now(), p.coloured())
+	if env.onTerminal() {
+		shown = forTerminal(shown, time.Now(), env.coloured())
 	}
 	_, err := io.WriteString(out, shown)
 	return err
@@ -211,12 +213,12 @@ func (p *CLI) answer(v any, text func(io.Writer)) error {
 
 // answerRows is answer for a list: as JSON one array, as JSON lines one row in
 // each.
-func answerRows[T any](p *CLI, rows []T, text func(io.Writer)) error {
-	if p.output != "jsonl" {
-		return p.answer(rows, text)
+func answerRows[T any](env *Environment, rows []T, text func(io.Writer)) error {
+	if env.output != "jsonl" {
+		return env.answer(rows, text)
 	}
 	for _, r := range rows {
-		if err := p.answer(r, nil); err != nil {
+		if err := env.answer(r, nil); err != nil {
 			return err
 		}
 	}
@@ -224,33 +226,33 @@ func answerRows[T any](p *CLI, rows []T, text func(io.Writer)) error {
 }
 
 // logger returns the log of a long-lived command, on stderr, without credentials.
-func (p *CLI) logger(level slog.Level) *slog.Logger {
+func (env *Environment) logger(level slog.Level) *slog.Logger {
 	switch {
-	case p.verbose:
+	case env.verbose:
 		level = slog.LevelDebug
-	case p.quiet:
+	case env.quiet:
 		level = slog.LevelWarn
 	}
-	text := slog.NewTextHandler(p.hidden().ExactWriter(p.Err), &slog.HandlerOptions{Level: level})
-	return slog.New(p.hidden().Handler(text))
+	text := slog.NewTextHandler(env.hidden().ExactWriter(env.Err), &slog.HandlerOptions{Level: level})
+	return slog.New(env.hidden().Handler(text))
 }
 
 // hidden is what keeps credentials out of everything that p says.
-func (p *CLI) hidden() *redact.SecretRegistry {
-	if p.known == nil {
-		p.known = new(redact.SecretRegistry)
+func (env *Environment) hidden() *redact.SecretRegistry {
+	if env.known == nil {
+		env.known = new(redact.SecretRegistry)
 	}
-	return p.known
+	return env.known
 }
 
 // load reads the configuration; what is secret in it is hidden from then on,
 // whatever is wrong with the rest.
-func (p *CLI) load() (*config.Config, error) { return p.loadFrom(p.source()) }
+func (env *Environment) load() (*config.Config, error) { return env.loadFrom(env.source()) }
 
-func (p *CLI) loadFrom(from config.LoadOptions) (*config.Config, error) {
+func (env *Environment) loadFrom(from config.LoadOptions) (*config.Config, error) {
 	c, err := config.Load(from)
 	if c != nil {
-		p.hidden().AddSecrets(c.Secrets()...)
+		env.hidden().AddSecrets(c.Secrets()...)
 	}
 	return c, err
 }
@@ -266,8 +268,8 @@ const (
 
 // input returns what stdin is. Anything that is no file of the system, as
 // in tests, holds lines.
-func (p *CLI) input() inputKind {
-	file, ok := p.In.(*os.File)
+func (env *Environment) input() inputKind {
+	file, ok := env.In.(*os.File)
 	if !ok {
 		return inputLines
 	}
@@ -281,9 +283,9 @@ func (p *CLI) input() inputKind {
 	return inputLines
 }
 
-func (p *CLI) absolute(path string) string {
+func (env *Environment) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(p.Folder, path)
+	return filepath.Join(env.Folder, path)
 }

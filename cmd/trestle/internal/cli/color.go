@@ -9,9 +9,9 @@ import (
 
 // coloured reports whether an answer may have colours: never in a pipe, and not
 // where NO_COLOR or --no-color says so.
-func (p *CLI) coloured() bool {
-	_, refused := p.Lookup("NO_COLOR")
-	return p.onTerminal() && !refused && !p.noColor
+func (env *Environment) coloured() bool {
+	_, refused := env.Lookup("NO_COLOR")
+	return env.onTerminal() && !refused && !env.noColor
 }
 
 var (

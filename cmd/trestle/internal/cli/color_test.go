@@ -52,7 +52,7 @@ func TestPipeGetsNoColours(t *testing.T) {
 			t.Errorf("%v: %q", args, out)
 		}
 	}
-	if p := (&CLI{Out: &strings.Builder{}, Lookup: func(string) (string, bool) { return "", false }}); p.coloured() {
+	if p := (&Environment{Out: &strings.Builder{}, Lookup: func(string) (string, bool) { return "", false }}); p.coloured() {
 		t.Error("a builder is taken for a terminal")
 	}
 }

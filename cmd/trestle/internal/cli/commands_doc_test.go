@@ -26,9 +26,9 @@ var answerTypes = map[string]string{
 	"trestle":         "cli.statusAnswer",
 	"run":             "console.Boot",
 	"chat":            "- it is a conversation: what the agents say, a line each",
-	"doctor":          "doctor.Report",
-	"problems":        "[]main.problemRow",
-	"adapters":        "[]main.adapterRow",
+	"doctor":          "doctor.CheckReport",
+	"problems":        "[]cli.problemRow",
+	"adapters":        "[]cli.adapterRow",
 	"problems ack":    "server.AckResult",
 	"status":          "cli.statusAnswer",
 	"spaces":          "[]api.SpaceRow",
@@ -36,7 +36,7 @@ var answerTypes = map[string]string{
 	"explain":         "api.RunAnswer",
 	"rehearse":        "cli.rehearsalAnswer",
 	"hud":             "cli.hudAnswer",
-	"events":          "[]main.eventRow",
+	"events":          "[]cli.eventRow",
 	"backup":          "cli.checkedBackup",
 	"restore":         "cli.restoredAnswer",
 	"migrate":         "cli.migratedAnswer",
@@ -48,18 +48,18 @@ var answerTypes = map[string]string{
 	"token add":       "console.NewToken",
 	"token list":      "[]console.TokenRow",
 	"token revoke":    "cli.revokedToken",
-	"jobs":            "[]jobs.Snapshot",
-	"jobs show":       "jobs.Snapshot",
-	"jobs pause":      "jobs.Snapshot",
-	"jobs resume":     "jobs.Snapshot",
-	"jobs cancel":     "jobs.Snapshot",
+	"jobs":            "[]jobs.JobSnapshot",
+	"jobs show":       "jobs.JobSnapshot",
+	"jobs pause":      "jobs.JobSnapshot",
+	"jobs resume":     "jobs.JobSnapshot",
+	"jobs cancel":     "jobs.JobSnapshot",
 	"init":            "- it asks and writes, and then examines as doctor does",
 	"config":          "- it needs another word",
 	"config check":    "cli.checkedConfig",
 	"config schema":   "- it is JSON itself, whatever -o says",
 	"import":          "- it needs another word",
-	"backfill":        "jobs.Snapshot",
-	"import telegram": "jobs.Snapshot",
+	"backfill":        "jobs.JobSnapshot",
+	"import telegram": "jobs.JobSnapshot",
 	"config show":     "[]config.ShownValue",
 	"memory":          "api.MemoryAnswer",
 	"memory forget":   "server.MemoryChange",
@@ -76,7 +76,7 @@ var answerTypes = map[string]string{
 	"fake discord":    "- it serves until it is stopped",
 	"fake slack":      "- it serves until it is stopped",
 	"fake telegram":   "- it serves until it is stopped",
-	"version":         "buildinfo.Info",
+	"version":         "buildinfo.BuildInfo",
 }
 
 const (
@@ -94,10 +94,13 @@ func TestCommandsPageIsTheProgramsOwn(t *testing.T) {
 	for _, name := range commandNames(root) {
 		answer, known := answerTypes[name]
 		if !known {
-			t.Errorf("nobody says what %q answers; add it to answerTypes", name)
+			t.Errorf("the answer of %q is not in answerTypes", name)
 		}
 		c, _, err := root.Find(strings.Fields(strings.TrimPrefix(name, "trestle")))
 		testutil.OK(t, err)
+		if goType := strings.TrimPrefix(answer, "[]"); !strings.HasPrefix(answer, "- ") && types[goType] == nil {
+			t.Errorf("%q answers with %s, which is no type of the packages that parseTypes reads", name, goType)
+		}
 		describeCommand(&want, c, name, answer, types, described)
 	}
 	page := filepath.Join("..", "..", "..", "..", "docs", "commands.md")
@@ -157,7 +160,7 @@ type goTypes map[string]*ast.TypeSpec
 func parseTypes(t *testing.T) goTypes {
 	t.Helper()
 	types := goTypes{}
-	for _, folder := range []string{".", "../server", "../buildinfo", "../storeopen", "../../../../internal/console", "../../../../internal/jobs", "../../../../internal/config", "../../../../internal/doctor", "../../../../internal/alerts", "../../../../spaces", "../../../../activity"} {
+	for _, folder := range []string{".", "../server", "../buildinfo", "../storeopen", "../../../../internal/console", "../../../../internal/console/api", "../../../../adapters", "../../../../internal/jobs", "../../../../internal/config", "../../../../internal/doctor", "../../../../internal/alerts", "../../../../spaces", "../../../../activity"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		testutil.OK(t, err)
 		for _, name := range files {

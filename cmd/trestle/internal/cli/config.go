@@ -19,16 +19,20 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-func configCommand(p *CLI) *cobra.Command {
+// configCommand answers `trestle config`.
+type configCommand struct{ installation }
+
+func newConfigCommand(env *Environment) *cobra.Command {
+	cmd := configCommand{installation{env}}
 	c := &cobra.Command{Use: "config", Short: "check or show the configuration"}
 	check := &cobra.Command{
 		Use: "check", Short: "read the configuration and say what is wrong with it", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return p.checkConfig() },
+		RunE: func(*cobra.Command, []string) error { return cmd.checkConfig() },
 	}
 	var o config.ShowOptions
 	show := &cobra.Command{
 		Annotations: fromAPI(), Use: "show", Short: "print the configuration that counts, without secrets", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.showConfig(c.Context(), o) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.showConfig(c.Context(), o) },
 	}
 	show.Flags().BoolVar(&o.Origin, "origin", false, "show where each value was written")
 	show.Flags().BoolVar(&o.All, "all", false, "show settings that nobody changed, too")
@@ -36,7 +40,7 @@ func configCommand(p *CLI) *cobra.Command {
 		Use: "schema", Short: "print the JSON schema of the file, for editors", Args: cobra.NoArgs,
 		Long: "Print the JSON schema of the file. Editors complete and check a file that begins with\n\n  " + config.SchemaLine + "\n\nwhen the schema stands beside it: trestle config schema > " + config.SchemaFile,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := p.Out.Write(config.JSONSchema())
+			_, err := cmd.Out.Write(config.JSONSchema())
 			return err
 		},
 	}
@@ -51,8 +55,8 @@ type checkedConfig struct {
 	Findings []config.CheckFinding `json:"findings"`
 }
 
-func (p *CLI) checkConfig() error {
-	c, err := p.load()
+func (cmd configCommand) checkConfig() error {
+	c, err := cmd.load()
 	code := apperr.Done
 	switch {
 	case err != nil:
@@ -64,7 +68,7 @@ func (p *CLI) checkConfig() error {
 	if c != nil {
 		answer.File = c.Path
 	}
-	if err := p.answer(answer, func(w io.Writer) { reportConfig(w, c, err) }); err != nil || code == apperr.Done {
+	if err := cmd.answer(answer, func(w io.Writer) { reportConfig(w, c, err) }); err != nil || code == apperr.Done {
 		return err
 	}
 	return &reportedError{code}
@@ -89,15 +93,15 @@ func reportConfig(w io.Writer, c *config.Config, err error) {
 
 // showConfig prints the configuration and, apart from it, what people decided
 // while the program ran: that is in the database and never competes with a key.
-func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
+func (cmd configCommand) showConfig(ctx context.Context, o config.ShowOptions) error {
 	var all []config.ShownValue
-	if p.remote != "" {
+	if cmd.remote != "" {
 		var err error
-		if all, err = consult[[]config.ShownValue](ctx, p, "config show", url.Values{"all": {strconv.FormatBool(o.All)}}); err != nil {
+		if all, err = consult[[]config.ShownValue](ctx, cmd.installation, "config show", url.Values{"all": {strconv.FormatBool(o.All)}}); err != nil {
 			return err
 		}
 	} else {
-		c, err := p.load()
+		c, err := cmd.load()
 		if err != nil {
 			return err
 		}
@@ -105,7 +109,7 @@ func (p *CLI) showConfig(ctx context.Context, o config.ShowOptions) error {
 			return err
 		}
 	}
-	return answerRows(p, all, func(w io.Writer) {
+	return answerRows(cmd.Environment, all, func(w io.Writer) {
 		own := len(all)
 		if i := slices.IndexFunc(all, func(r config.ShownValue) bool { return r.Origin == ofRecord }); i >= 0 {
 			own = i

@@ -44,9 +44,12 @@ const demoHold = 3 * time.Second
 // demoRoom is the room a person at the demo's terminal is in.
 const demoRoom = "family"
 
+// demoCommand answers `trestle run --demo`.
+type demoCommand struct{ installation }
+
 // demo serves a small life on fake platforms of this machine until it is
 // interrupted. Its data is in a folder of its own, which goes with it.
-func (p *CLI) demo(ctx context.Context, modelURL string) (err error) {
+func (cmd demoCommand) demo(ctx context.Context, modelURL string) (err error) {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	dir, err := os.MkdirTemp("", "trestle-demo-")
@@ -62,14 +65,14 @@ func (p *CLI) demo(ctx context.Context, modelURL string) (err error) {
 	g.Go(func() error { return stage.Run(ctx) })
 	g.Go(func() error {
 		defer stop() // the platforms end with the program
-		s, err := p.demoProcess(ctx, stage, dir, modelURL)
+		s, err := cmd.demoProcess(ctx, stage, dir, modelURL)
 		if err != nil {
 			return err
 		}
 		if s.Listener != nil {
 			defer func() { _ = s.Listener.Close() }() // it may have been served, and is closed
 		}
-		return s.Run(ctx, func(ctx context.Context) error { return p.showDemo(ctx, s, stage) })
+		return s.Run(ctx, func(ctx context.Context) error { return cmd.showDemo(ctx, s, stage) })
 	})
 	return g.Wait()
 }
@@ -81,12 +84,12 @@ func listenLocally(ctx context.Context, address string) (net.Listener, error) {
 
 // demoProcess prepares the process of a demo: the program's own, with short
 // times and, unless there is a real endpoint, the demo's model.
-func (p *CLI) demoProcess(ctx context.Context, stage *demo.PlatformSet, dir, modelURL string) (s *server.Server, err error) {
-	endpoint, err := p.demoModel(ctx, modelURL)
+func (cmd demoCommand) demoProcess(ctx context.Context, stage *demo.PlatformSet, dir, modelURL string) (s *server.Server, err error) {
+	endpoint, err := cmd.demoModel(ctx, modelURL)
 	if err != nil {
 		return nil, err
 	}
-	address, ln, err := p.demoAddress(ctx)
+	address, ln, err := cmd.demoAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +107,7 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.PlatformSet, dir, mod
 	if err != nil {
 		return nil, err
 	}
-	s = newServer(conf, p.logger(slog.LevelError), io.Discard, true)
+	s = newServer(conf, cmd.logger(slog.LevelError), io.Discard, true)
 	s.Times, s.Hold, s.Listener = hurried(), demoHold, ln
 	if modelURL == "" {
 		s.Models = func(config.ModelEndpoint) llm.ChatModel { return demo.StoryModel{} }
@@ -113,12 +116,12 @@ func (p *CLI) demoProcess(ctx context.Context, stage *demo.PlatformSet, dir, mod
 }
 
 // demoModel returns the configuration of the model at url, or of none.
-func (p *CLI) demoModel(ctx context.Context, url string) (string, error) {
+func (cmd demoCommand) demoModel(ctx context.Context, url string) (string, error) {
 	if url == "" {
 		return "model: {base_url: \"http://demo.invalid\", name: scripted}\n", nil
 	}
-	key, _ := p.Lookup("OPENAI_API_KEY")
-	name, _ := p.Lookup("TRESTLE_MODEL")
+	key, _ := cmd.Lookup("OPENAI_API_KEY")
+	name, _ := cmd.Lookup("TRESTLE_MODEL")
 	if name == "" {
 		var err error
 		if name, err = demo.FirstModel(ctx, http.DefaultClient, url, key); err != nil {
@@ -131,8 +134,8 @@ func (p *CLI) demoModel(ctx context.Context, url string) (string, error) {
 // demoAddress is where the demo serves health: the usual place, or, where that
 // is taken, any. It is open already, unless it was named: no other program can take it
 // before it is served.
-func (p *CLI) demoAddress(ctx context.Context) (address string, ln net.Listener, err error) {
-	if named, ok := p.Lookup("TRESTLE_LISTEN"); ok {
+func (cmd demoCommand) demoAddress(ctx context.Context) (address string, ln net.Listener, err error) {
+	if named, ok := cmd.Lookup("TRESTLE_LISTEN"); ok {
 		return named, nil, nil
 	}
 	if ln, err = listenLocally(ctx, config.DefaultListen); err != nil {
@@ -146,7 +149,7 @@ func (p *CLI) demoAddress(ctx context.Context) (address string, ln net.Listener,
 
 // showDemo plays the story and tells of it until ctx is done or the person at
 // the terminal leaves.
-func (p *CLI) showDemo(ctx context.Context, s *server.Server, stage *demo.PlatformSet) error {
+func (cmd demoCommand) showDemo(ctx context.Context, s *server.Server, stage *demo.PlatformSet) error {
 	select {
 	case <-s.Ready:
 	case <-ctx.Done():
@@ -154,16 +157,16 @@ func (p *CLI) showDemo(ctx context.Context, s *server.Server, stage *demo.Platfo
 	}
 	live := s.Bus.Open(1024)
 	defer live.Close()
-	t := &timelineWriter{json: p.output == "json" || p.output == "jsonl", out: p.Out, began: time.Now()}
+	t := &timelineWriter{json: cmd.output == "json" || cmd.output == "jsonl", out: cmd.Out, began: time.Now()}
 	narrator := &demo.Narrator{Record: demoRecord{s.Store.Console(), s.Store.Shell()}, Live: live, Tell: t.tell}
 	play := &demo.StoryPlayer{Stage: stage, Tell: t.tell, Recovered: narrator.Recovered}
-	in, restore, err := p.demoInput(t)
+	in, restore, err := cmd.demoInput(t)
 	if err != nil {
 		return err
 	}
 	defer restore()
 	if !t.json {
-		p.demoBanner(ctx, t.out, s, stage)
+		cmd.demoBanner(ctx, t.out, s, stage)
 	}
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
@@ -191,7 +194,7 @@ type demoRecord struct {
 	sqlstore.AgentStore
 }
 
-func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *server.Server, stage *demo.PlatformSet) {
+func (cmd demoCommand) demoBanner(ctx context.Context, w io.Writer, s *server.Server, stage *demo.PlatformSet) {
 	fmt.Fprintf(w, "  trestle %s   demo: nothing leaves this machine, nothing is kept\n", buildinfo.Current().Version)
 	if s.ListenAt != "" {
 		fmt.Fprintf(w, "  console   %s\n", s.LoginAddress(ctx))
@@ -200,13 +203,13 @@ func (p *CLI) demoBanner(ctx context.Context, w io.Writer, s *server.Server, sta
 		fmt.Fprintf(w, "  model     %s at %s\n", s.Config().Model.Name, s.Config().Model.BaseURL)
 	} else {
 		fmt.Fprintf(w, "  model     offline: a scripted stand-in, it only knows this demo\n")
-		if found := demo.Found(ctx, http.DefaultClient, p.Endpoints); found != "" {
+		if found := demo.Found(ctx, http.DefaultClient, cmd.Endpoints); found != "" {
 			fmt.Fprintf(w, "  found     a model endpoint at %s, not used: trestle run --demo --model %s\n", found, found)
 		}
 	}
 	fmt.Fprintf(w, "  rooms     %s       * served by trestle itself\n", stage.Legend())
 	fmt.Fprintf(w, "  join      trestle chat %s --data %s", demoRoom, s.Config().Data)
-	if p.input() != inputNone {
+	if cmd.input() != inputNone {
 		fmt.Fprintf(w, "   or type here: you are in %s, and @Ada wakes her", demoRoom)
 	}
 	fmt.Fprintf(w, "        next: trestle init\n\n")
@@ -249,12 +252,12 @@ type typing struct {
 
 // demoInput returns what reads the person at stdin, and what puts the terminal
 // back. In a terminal the story is told around the line that is being written.
-func (p *CLI) demoInput(t *timelineWriter) (in typing, restore func(), err error) {
-	switch p.input() {
+func (cmd demoCommand) demoInput(t *timelineWriter) (in typing, restore func(), err error) {
+	switch cmd.input() {
 	case inputNone:
 		return typing{}, func() {}, nil
 	case inputLines:
-		lines := bufio.NewScanner(p.In)
+		lines := bufio.NewScanner(cmd.In)
 		return typing{next: func() (string, error) {
 			if lines.Scan() {
 				return lines.Text(), nil
@@ -263,14 +266,14 @@ func (p *CLI) demoInput(t *timelineWriter) (in typing, restore func(), err error
 		}}, func() {}, nil
 	case inputTerminal:
 	}
-	file := p.In.(*os.File)
+	file := cmd.In.(*os.File)
 	state, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {
 		return typing{}, nil, err
 	}
-	screen := terminal.OpenTerminal(file, p.Out)
+	screen := terminal.OpenTerminal(file, cmd.Out)
 	t.out = screen
-	return typing{terminal.MessageReader(screen), true}, func() { terminal.CloseTerminal(screen, file, state, p.Out) }, nil
+	return typing{terminal.MessageReader(screen), true}, func() { terminal.CloseTerminal(screen, file, state, cmd.Out) }, nil
 }
 
 // sayTyped has the person in the demo's room say what is typed. A read cannot

@@ -52,13 +52,13 @@ func TestDemoTellsWhatTrestleIsFor(t *testing.T) {
 		out := &screen{}
 		p := stage0(t).program(nil, out, out)
 		p.In = mustOpen(t, os.DevNull)
-		s, err := p.demoProcess(ctx, stage, t.TempDir(), "")
+		s, err := demoCommand{installation{p}}.demoProcess(ctx, stage, t.TempDir(), "")
 		testutil.OK(t, err)
 		s.Client, s.Mint = client, func() string { return fmt.Sprintf("00000000-0000-7000-8000-%012d", minted.Add(1)) }
 		g.Go(func() error {
 			return s.RunInMemory(ctx, func(context.Context, *errgroup.Group, http.Handler) error { return nil })
 		})
-		g.Go(func() error { return p.showDemo(ctx, s, stage) })
+		g.Go(func() error { return demoCommand{installation{p}}.showDemo(ctx, s, stage) })
 		<-time.After(39 * time.Second)
 		synctest.Wait()
 		stop()
@@ -142,7 +142,7 @@ func TestDemoServesTheAddressThatItFound(t *testing.T) {
 		testutil.OK(t, err)
 		p := stage0(t).program(nil, io.Discard, io.Discard)
 		p.Lookup = func(string) (string, bool) { return "", false }
-		s, err := p.demoProcess(t.Context(), stage, t.TempDir(), "")
+		s, err := demoCommand{installation{p}}.demoProcess(t.Context(), stage, t.TempDir(), "")
 		testutil.OK(t, err)
 		found := s.Config().Listen
 		if ln, err := listenLocally(t.Context(), found); !errors.Is(err, syscall.EADDRINUSE) {

@@ -15,35 +15,39 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
-func denialsCommand(p *CLI) *cobra.Command {
+// denialsCommand answers `trestle denials`.
+type denialsCommand struct{ installation }
+
+func newDenialsCommand(env *Environment) *cobra.Command {
+	cmd := denialsCommand{installation{env}}
 	var by apiFilter
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "denials", Short: "list what agents were refused, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			q, err := by.query(c.Context(), p)
+			q, err := by.query(c.Context(), cmd.installation)
 			if err != nil {
 				return err
 			}
-			return p.denials(c.Context(), q)
+			return cmd.denials(c.Context(), q)
 		},
 	}
 	by.flags(c)
 	by.agentFlag(c)
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "allow ID", Short: "print what in the configuration would have allowed it; nothing is written", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.allowDenied(c.Context(), args[0]) },
+		RunE: func(c *cobra.Command, args []string) error { return cmd.allowDenied(c.Context(), args[0]) },
 	})
 	return c
 }
 
-func (p *CLI) denials(ctx context.Context, q url.Values) error {
+func (cmd denialsCommand) denials(ctx context.Context, q url.Values) error {
 	var a struct {
 		Denials []api.DenialRow `json:"denials"`
 	}
-	if err := p.ask(ctx, "/api/denials", q, &a); err != nil {
+	if err := cmd.ask(ctx, "/api/denials", q, &a); err != nil {
 		return err
 	}
-	return answerRows(p, a.Denials, func(w io.Writer) {
+	return answerRows(cmd.Environment, a.Denials, func(w io.Writer) {
 		if len(a.Denials) == 0 {
 			fmt.Fprintln(w, "no denial")
 			return
@@ -78,7 +82,7 @@ type grantAnswer struct {
 }
 
 // allowDenied prints the grant for one denial.
-func (p *CLI) allowDenied(ctx context.Context, text string) error {
+func (cmd denialsCommand) allowDenied(ctx context.Context, text string) error {
 	n, err := numbered(text, "a denial", "denials allow", "trestle denials")
 	if err != nil {
 		return err
@@ -86,7 +90,7 @@ func (p *CLI) allowDenied(ctx context.Context, text string) error {
 	var a struct {
 		Denials []api.DenialRow `json:"denials"`
 	}
-	if err := p.ask(ctx, "/api/denials", url.Values{"before": {strconv.FormatInt(n+1, 10)}, "limit": {"1"}}, &a); err != nil {
+	if err := cmd.ask(ctx, "/api/denials", url.Values{"before": {strconv.FormatInt(n+1, 10)}, "limit": {"1"}}, &a); err != nil {
 		return err
 	}
 	if len(a.Denials) == 0 || a.Denials[0].N != n {
@@ -96,7 +100,7 @@ func (p *CLI) allowDenied(ctx context.Context, text string) error {
 	if allows := g.Denial.Grant; allows != nil {
 		g.Says, g.Grant = allows.Says, allows.YAML
 	}
-	return p.answer(g, func(w io.Writer) {
+	return cmd.answer(g, func(w io.Writer) {
 		fmt.Fprintf(w, "# %s\n", g.Says)
 		for _, e := range g.Denial.Because {
 			fmt.Fprintf(w, "# because %s\n", causeOf(e))

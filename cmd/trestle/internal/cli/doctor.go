@@ -15,7 +15,11 @@ import (
 	"github.com/trestle-bridge/trestle/internal/doctor"
 )
 
-func doctorCommand(p *CLI) *cobra.Command {
+// doctorCommand answers `trestle doctor`.
+type doctorCommand struct{ installation }
+
+func newDoctorCommand(env *Environment) *cobra.Command {
+	cmd := doctorCommand{installation{env}}
 	var o doctor.Options
 	least, fix := "fail", false
 	c := &cobra.Command{
@@ -25,7 +29,7 @@ func doctorCommand(p *CLI) *cobra.Command {
 				return err
 			}
 			o.Parts = args
-			return p.examine(c.Context(), o, fix, least)
+			return cmd.examine(c.Context(), o, fix, least)
 		},
 	}
 	c.Flags().BoolVar(&fix, "fix", false, "mend what can be mended from here: the modes of files")
@@ -36,16 +40,16 @@ func doctorCommand(p *CLI) *cobra.Command {
 
 // examine runs the examination, through the process that serves the data folder
 // where there is one: only it can look at accounts without getting in its way.
-func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
+func (cmd doctorCommand) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
 	level := adapters.DiagnosisSeverity(least)
 	if level != adapters.Warning && level != adapters.Failure {
 		return &apperr.Error{What: "--min is warn or fail", Where: "doctor", Remedy: "choose one of them", Code: apperr.Usage}
 	}
-	r, err := p.examined(ctx, o, fix)
+	r, err := cmd.examined(ctx, o, fix)
 	if err != nil {
 		return err
 	}
-	if err := p.answer(r, func(w io.Writer) { r.Print(p.hidden().Writer(w)) }); err != nil {
+	if err := cmd.answer(r, func(w io.Writer) { r.Print(cmd.hidden().Writer(w)) }); err != nil {
 		return err
 	}
 	if r.Reaches(level) {
@@ -57,10 +61,10 @@ func (p *CLI) examine(ctx context.Context, o doctor.Options, fix bool, least str
 // examined examines what the configuration names. Where the file was spoilt while a
 // process runs, that process examines what it goes on with (ECOSYSTEM 4); the spoilt
 // file is a finding then, and nothing can be mended.
-func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.CheckReport, err error) {
-	conf, wrong := p.load()
+func (cmd doctorCommand) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.CheckReport, err error) {
+	conf, wrong := cmd.load()
 	if wrong != nil {
-		c, running := p.stillServed(ctx, wrong)
+		c, running := cmd.stillServed(ctx, wrong)
 		if !running || fix {
 			return r, wrong
 		}
@@ -70,18 +74,18 @@ func (p *CLI) examined(ctx context.Context, o doctor.Options, fix bool) (r docto
 	}
 	changed := []string{}
 	if fix {
-		parts := server.NewExamination(ctx, conf, p.absolute).Parts()
+		parts := server.NewExamination(ctx, conf, cmd.absolute).Parts()
 		if err := server.CheckParts(o.Parts, parts); err != nil {
 			return r, err
 		}
 		if changed, err = doctor.Fix(ctx, parts, o); err != nil {
 			return r, &apperr.Error{What: err.Error(), Where: "doctor --fix", Remedy: "run it as the user who owns the files", Code: apperr.Failed}
 		}
-		if conf, err = p.load(); err != nil { // it knows the modes of its files
+		if conf, err = cmd.load(); err != nil { // it knows the modes of its files
 			return r, err
 		}
 	}
-	r, err = server.NewExamination(ctx, conf, p.absolute).Report(ctx, o)
+	r, err = server.NewExamination(ctx, conf, cmd.absolute).Report(ctx, o)
 	r.Changed = changed
 	return r, err
 }

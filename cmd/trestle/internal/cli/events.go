@@ -57,7 +57,11 @@ type eventChoice struct {
 	limit int
 }
 
-func eventsCommand(p *CLI) *cobra.Command {
+// eventsCommand answers `trestle events`.
+type eventsCommand struct{ installation }
+
+func newEventsCommand(env *Environment) *cobra.Command {
+	cmd := eventsCommand{installation{env}}
 	var follow bool
 	var which eventChoice
 	c := &cobra.Command{
@@ -73,16 +77,16 @@ func eventsCommand(p *CLI) *cobra.Command {
 				return &apperr.Error{What: "--from is a number within one space", Where: "events --from", Remedy: "name the space with --space", Code: apperr.Usage}
 			}
 			if which.space != "" {
-				id, err := p.spaceCalled(c.Context(), which.space)
+				id, err := cmd.spaceCalled(c.Context(), which.space)
 				if err != nil {
 					return err
 				}
 				which.space = string(id)
 			}
 			if follow {
-				return p.follow(c.Context(), which)
+				return cmd.follow(c.Context(), which)
 			}
-			return p.events(c.Context(), which)
+			return cmd.events(c.Context(), which)
 		},
 	}
 	c.Flags().BoolVarP(&follow, "follow", "f", false, "follow the live events of the running process")
@@ -93,19 +97,19 @@ func eventsCommand(p *CLI) *cobra.Command {
 	return c
 }
 
-func (p *CLI) events(ctx context.Context, which eventChoice) error {
+func (cmd eventsCommand) events(ctx context.Context, which eventChoice) error {
 	q := url.Values{
 		"kind": {which.kind}, "space": {which.space}, "from": {strconv.FormatInt(which.from, 10)}, "limit": {strconv.Itoa(which.limit)},
 	}
-	rows, err := consult[[]eventRow](ctx, p, "events", q)
+	rows, err := consult[[]eventRow](ctx, cmd.installation, "events", q)
 	if err != nil {
 		return err
 	}
-	called, err := p.spaceNames(ctx)
+	called, err := cmd.spaceNames(ctx)
 	if err != nil {
 		return err
 	}
-	return answerRows(p, rows, func(w io.Writer) {
+	return answerRows(cmd.Environment, rows, func(w io.Writer) {
 		var lines [][]string
 		for _, e := range rows {
 			who := textout.OrDash(cmp.Or(e.Name, string(e.Actor)))
@@ -176,10 +180,10 @@ type liveLine struct {
 }
 
 // follow prints live events, one JSON object a line, until it is interrupted.
-func (p *CLI) follow(ctx context.Context, which eventChoice) error {
+func (cmd eventsCommand) follow(ctx context.Context, which eventChoice) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	err := p.liveStream(ctx, which.from, func(body io.Reader) error {
+	err := cmd.liveStream(ctx, which.from, func(body io.Reader) error {
 		return eachLive(body, func(l liveLine) error {
 			var about struct {
 				Space string `json:"space"`
@@ -188,7 +192,7 @@ func (p *CLI) follow(ctx context.Context, which eventChoice) error {
 			if (which.kind != "" && l.Type != which.kind) || (which.space != "" && about.Space != which.space) {
 				return nil
 			}
-			return json.NewEncoder(p.Out).Encode(l)
+			return json.NewEncoder(cmd.Out).Encode(l)
 		})
 	})
 	if ctx.Err() != nil && !errors.Is(err, io.ErrShortWrite) {
@@ -199,23 +203,23 @@ func (p *CLI) follow(ctx context.Context, which eventChoice) error {
 
 // liveStream opens the live events behind an id: of the process here, or of
 // another machine.
-func (p *CLI) liveStream(ctx context.Context, from int64, read func(io.Reader) error) error {
+func (cmd eventsCommand) liveStream(ctx context.Context, from int64, read func(io.Reader) error) error {
 	path := "/events"
 	if from > 0 {
 		path += "?from=" + strconv.FormatInt(from, 10)
 	}
-	if p.remote == "" {
-		c, err := p.running(ctx)
+	if cmd.remote == "" {
+		c, err := cmd.running(ctx)
 		if err != nil {
 			return err
 		}
 		return c.Stream(ctx, path, read)
 	}
-	q, err := p.remoteRequest(ctx, path)
+	q, err := cmd.remoteRequest(ctx, path)
 	if err != nil {
 		return err
 	}
-	return (&control.Client{Client: http.DefaultClient, Socket: p.remote}).Do(q, read)
+	return (&control.Client{Client: http.DefaultClient, Socket: cmd.remote}).Do(q, read)
 }
 
 // eachLive calls take with every event of a stream, each with its id.

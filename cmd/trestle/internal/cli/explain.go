@@ -20,7 +20,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func explainCommand(p *CLI) *cobra.Command {
+// explainCommand answers `trestle explain`.
+type explainCommand struct{ installation }
+
+func newExplainCommand(env *Environment) *cobra.Command {
+	cmd := explainCommand{installation{env}}
 	silence, frame := false, false
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "explain RUN", Short: "say why a run happened, what it saw and decided, and what became of it",
@@ -37,12 +41,12 @@ func explainCommand(p *CLI) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if silence {
-				return p.explainSilence(c.Context(), args[0], args[1])
+				return cmd.explainSilence(c.Context(), args[0], args[1])
 			}
 			if frame || strings.Contains(args[0], ":") { // who names a step asks for it
-				return p.explainWithFrame(c.Context(), args[0])
+				return cmd.explainWithFrame(c.Context(), args[0])
 			}
-			return p.explain(c.Context(), args[0])
+			return cmd.explain(c.Context(), args[0])
 		},
 	}
 	c.Flags().BoolVar(&silence, "silence", false, "why did nobody answer this? takes a space and the number of an event in it")
@@ -53,22 +57,22 @@ func explainCommand(p *CLI) *cobra.Command {
 
 // explainWithFrame explains a run and prints one of its frames: of RUN:STEP, or
 // of its last step.
-func (p *CLI) explainWithFrame(ctx context.Context, where string) error {
+func (cmd explainCommand) explainWithFrame(ctx context.Context, where string) error {
 	run, _, _ := strings.Cut(where, ":")
-	a, err := p.readRun(ctx, run)
+	a, err := cmd.readRun(ctx, run)
 	if err != nil {
 		return err
 	}
-	f, err := p.frameOf(ctx, a.Mind, where)
+	f, err := hudCommand{cmd.installation}.frameOf(ctx, a.Mind, where)
 	if err != nil {
 		return err
 	}
-	if p.output == "text" {
-		if err := p.explain(ctx, string(f.Run)); err != nil {
+	if cmd.output == "text" {
+		if err := cmd.explain(ctx, string(f.Run)); err != nil {
 			return err
 		}
 	}
-	return p.answer(f, func(w io.Writer) {
+	return cmd.answer(f, func(w io.Writer) {
 		for _, line := range frameLines(f) {
 			fmt.Fprintln(w, line)
 		}
@@ -76,8 +80,8 @@ func (p *CLI) explainWithFrame(ctx context.Context, where string) error {
 }
 
 // readRun reads one run from the API.
-func (p *CLI) readRun(ctx context.Context, id string) (a api.RunAnswer, err error) {
-	err = p.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
+func (cmd explainCommand) readRun(ctx context.Context, id string) (a api.RunAnswer, err error) {
+	err = cmd.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
 	return a, noRun(err, id)
 }
 
@@ -86,16 +90,16 @@ func noRun(err error, id string) error {
 	return nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
 }
 
-func (p *CLI) explain(ctx context.Context, id string) error {
-	a, err := p.readRun(ctx, id)
+func (cmd explainCommand) explain(ctx context.Context, id string) error {
+	a, err := cmd.readRun(ctx, id)
 	if err != nil {
 		return err
 	}
-	said, err := consult[map[spaces.EventID]string](ctx, p, "explain", url.Values{"run": {string(a.Run)}})
+	said, err := consult[map[spaces.EventID]string](ctx, cmd.installation, "explain", url.Values{"run": {string(a.Run)}})
 	if err != nil {
 		return err
 	}
-	return p.answer(a, func(w io.Writer) { explain(w, a, said) })
+	return cmd.answer(a, func(w io.Writer) { explain(w, a, said) })
 }
 
 // tellSaid says what the events said that a run was shown, and who.

@@ -36,12 +36,12 @@ type silentMind struct {
 }
 
 // explainSilence explains why no agent answered an event.
-func (p *CLI) explainSilence(ctx context.Context, space, event string) error {
+func (cmd explainCommand) explainSilence(ctx context.Context, space, event string) error {
 	seq, err := strconv.ParseInt(strings.TrimPrefix(event, "#"), 10, 64)
 	if err != nil || seq < 1 {
 		return &apperr.Error{What: fmt.Sprintf("%q is no number of an event", event), Where: "explain --silence", Remedy: "write its number in the space, such as 41; see trestle spaces show " + space, Code: apperr.Usage}
 	}
-	log, err := p.log(ctx, space, seq+1, 1)
+	log, err := spacesCommand{cmd.installation}.log(ctx, space, seq+1, 1)
 	if err != nil {
 		return err
 	}
@@ -55,23 +55,23 @@ func (p *CLI) explainSilence(ctx context.Context, space, event string) error {
 	}
 	a := silenceAnswer{Space: log.Space, Seq: seq, Event: l.Event, Actor: cmp.Or(names[l.Actor], string(l.Actor)), Text: l.Body.Text, Minds: []silentMind{}}
 	for _, m := range l.Marks {
-		mind, err := p.silent(ctx, m)
+		mind, err := cmd.silent(ctx, m)
 		if err != nil {
 			return err
 		}
 		a.Minds = append(a.Minds, mind)
 	}
 	a.Answer = a.sum()
-	return p.answer(a, func(w io.Writer) { a.print(w, cmp.Or(log.Name, string(log.Space))) })
+	return cmd.answer(a, func(w io.Writer) { a.print(w, cmp.Or(log.Name, string(log.Space))) })
 }
 
 // silent says what became of an event in one mind.
-func (p *CLI) silent(ctx context.Context, m shownMark) (silentMind, error) {
+func (cmd explainCommand) silent(ctx context.Context, m shownMark) (silentMind, error) {
 	s := silentMind{Mind: m.Mind, State: m.State, Reason: m.Reason, Run: m.Run, Says: whyNot(m)}
 	if _, asleep := verdicts[m.Reason]; asleep || m.Run == "" {
 		return s, nil // a run that saw it later was not woken by it
 	}
-	run, err := p.readRun(ctx, string(m.Run))
+	run, err := cmd.readRun(ctx, string(m.Run))
 	if err != nil {
 		return s, err
 	}

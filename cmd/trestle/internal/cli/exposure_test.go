@@ -12,8 +12,8 @@ import (
 )
 
 // alone is a program whose environment says nothing.
-func alone(folder string, out, errs *screen) *CLI {
-	return &CLI{In: strings.NewReader(""), Out: out, Err: errs, Folder: folder, Lookup: func(string) (string, bool) { return "", false }}
+func alone(folder string, out, errs *screen) *Environment {
+	return &Environment{In: strings.NewReader(""), Out: out, Err: errs, Folder: folder, Lookup: func(string) (string, bool) { return "", false }}
 }
 
 // SECURITY S7: of sixty ways to start, every one that others could reach without

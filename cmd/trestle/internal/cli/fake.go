@@ -26,20 +26,24 @@ type platform struct {
 	control http.Handler
 }
 
-func fakeCommand(p *CLI) *cobra.Command {
+// fakeCommand answers `trestle fake`.
+type fakeCommand struct{ *Environment }
+
+func newFakeCommand(env *Environment) *cobra.Command {
+	cmd := fakeCommand{env}
 	c := &cobra.Command{Use: "fake", Short: "serve a platform that exists on this machine only"}
-	telegram := p.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
+	telegram := cmd.fakePlatform("telegram", "serve the Telegram Bot API with a ledger and faults, driven over /control", "127.0.0.1:8081", func() platform {
 		t := faketelegram.NewTelegram(faketelegram.Options{})
 		return platform{"Telegram", t, t.Control()}
 	})
 	telegram.Example = drivingTelegram
 	c.AddCommand(
 		telegram,
-		p.fakePlatform("slack", "serve Slack's Web API and Socket Mode with a ledger and faults, driven over /control", "127.0.0.1:8082", func() platform {
+		cmd.fakePlatform("slack", "serve Slack's Web API and Socket Mode with a ledger and faults, driven over /control", "127.0.0.1:8082", func() platform {
 			s := fakeslack.New(fakeslack.Options{})
 			return platform{"Slack", s, s.Control()}
 		}),
-		p.fakePlatform("discord", "serve Discord's API and gateway with a ledger and faults, driven over /control", "127.0.0.1:8083", func() platform {
+		cmd.fakePlatform("discord", "serve Discord's API and gateway with a ledger and faults, driven over /control", "127.0.0.1:8083", func() platform {
 			d := fakediscord.New(fakediscord.Options{})
 			return platform{"Discord", d, d.Control()}
 		}),
@@ -56,16 +60,16 @@ const drivingTelegram = `  curl -s localhost:8081/control/bots   -d '{"token":"1
   curl -s 'localhost:8081/control/sent?bot=1&from=5000000001'`
 
 // fakePlatform returns the command that serves what open makes.
-func (p *CLI) fakePlatform(use, short, address string, open func() platform) *cobra.Command {
+func (cmd fakeCommand) fakePlatform(use, short, address string, open func() platform) *cobra.Command {
 	var listen string
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
-		return p.serveFake(c.Context(), listen, address, open())
+		return cmd.serveFake(c.Context(), listen, address, open())
 	}}
 	c.Flags().StringVar(&listen, "listen", address, "address; its control endpoints belong on loopback")
 	return c
 }
 
-func (p *CLI) serveFake(ctx context.Context, listen, usual string, one platform) error {
+func (cmd fakeCommand) serveFake(ctx context.Context, listen, usual string, one platform) error {
 	host, _, err := net.SplitHostPort(listen)
 	if err != nil || !config.IsLoopback(host) {
 		return &apperr.Error{What: "the fake platform listens on loopback only", Where: "--listen " + listen, Remedy: "write --listen " + usual, Code: apperr.Usage}
@@ -76,7 +80,7 @@ func (p *CLI) serveFake(ctx context.Context, listen, usual string, one platform)
 	if err != nil {
 		return &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Where: "--listen " + listen, Remedy: "stop what uses it, or choose another port", Code: apperr.Failed}
 	}
-	fmt.Fprintf(p.Err, "fake %[2]s on http://%[1]s, driven over http://%[1]s/control/\n", ln.Addr(), one.name)
+	fmt.Fprintf(cmd.Err, "fake %[2]s on http://%[1]s, driven over http://%[1]s/control/\n", ln.Addr(), one.name)
 	mux := http.NewServeMux()
 	mux.Handle("/", one.bots)
 	mux.Handle("/control/", one.control)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -24,7 +27,11 @@ type hudAnswer struct {
 	Runs []spaces.CycleID `json:"runs"`
 }
 
-func hudCommand(p *CLI) *cobra.Command {
+// hudCommand answers `trestle hud`.
+type hudCommand struct{ installation }
+
+func newHudCommand(env *Environment) *cobra.Command {
+	cmd := hudCommand{installation{env}}
 	var cycles int
 	var which frameChoice
 	c := &cobra.Command{
@@ -37,9 +44,9 @@ func hudCommand(p *CLI) *cobra.Command {
 				if _, err := server.ParseMindName(args[0]); err != nil {
 					return err
 				}
-				return p.frame(c.Context(), args[0], which)
+				return cmd.frame(c.Context(), args[0], which)
 			}
-			return p.hud(c.Context(), args[0], cycles)
+			return cmd.hud(c.Context(), args[0], cycles)
 		},
 	}
 	c.Flags().StringVar(&which.at, "at", "", "the frame of this run, as RUN or RUN:STEP")
@@ -53,15 +60,15 @@ func hudCommand(p *CLI) *cobra.Command {
 	return c
 }
 
-func (p *CLI) hud(ctx context.Context, name string, cycles int) error {
+func (cmd hudCommand) hud(ctx context.Context, name string, cycles int) error {
 	if _, err := server.ParseMindName(name); err != nil {
 		return err
 	}
-	a, err := consult[hudAnswer](ctx, p, "hud", url.Values{"mind": {name}, "cycles": {strconv.Itoa(cycles)}})
+	a, err := consult[hudAnswer](ctx, cmd.installation, "hud", url.Values{"mind": {name}, "cycles": {strconv.Itoa(cycles)}})
 	if err != nil {
 		return err
 	}
-	return p.answer(a, a.print)
+	return cmd.answer(a, a.print)
 }
 
 // tellHUD says what a mind has before it.
@@ -120,3 +127,37 @@ func (a hudAnswer) print(w io.Writer) {
 		fmt.Fprintf(w, "── %d tokens ──\n", a.Tokens)
 	}
 }
+
+// printCut writes how the keyframe of a frame was cut: how strongly its parts are
+// compressed, and what is left of each connection span (SEQ-47, SEQ-71).
+func printCut(w io.Writer, raw json.RawMessage) {
+	var plan hud.FramePlan
+	if err := json.Unmarshal(raw, &plan); err != nil || len(plan.Items) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\nkeyframe, cut for %s: %d of %d tokens, and %d of the turns behind it\n", plan.Cause, plan.Tokens, plan.Budget, plan.Kept)
+	rows := [][]string{{"LEVEL", "SHOWN", "OF"}}
+	for _, l := range plan.Levels {
+		rows = append(rows, []string{strconv.Itoa(l.Level), percent(l.Share), l.Of})
+	}
+	textout.WriteTable(w, rows)
+	if len(plan.Bundles) == 0 {
+		return
+	}
+	rows = [][]string{{"SPACE", "SPAN", "FROM", "TO", "AGE", "TALKS", "LINES", "SHOWN", "LEFT"}}
+	for _, b := range plan.Bundles {
+		span := "earlier"
+		if b.Span > 0 {
+			span = strconv.FormatInt(b.Span, 10)
+		}
+		if b.Active {
+			span += " (open)"
+		}
+		rows = append(rows, []string{
+			b.Space, span, textout.FormatTime(b.Start), textout.FormatTime(b.End), string(b.Age), strconv.Itoa(b.Talks), strconv.Itoa(b.Lines), strconv.Itoa(b.Shown), percent(b.Ratio),
+		})
+	}
+	textout.WriteTable(w, rows)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

@@ -24,20 +24,20 @@ type frameChoice struct {
 }
 
 // frame prints one frame, its plan, or what is different from another.
-func (p *CLI) frame(ctx context.Context, mind string, which frameChoice) error {
-	f, err := p.frameOf(ctx, mind, which.at)
+func (cmd hudCommand) frame(ctx context.Context, mind string, which frameChoice) error {
+	f, err := cmd.frameOf(ctx, mind, which.at)
 	if err != nil {
 		return err
 	}
 	if which.against != "" {
-		before, err := p.frameOf(ctx, mind, which.against)
+		before, err := cmd.frameOf(ctx, mind, which.against)
 		if err != nil {
 			return err
 		}
 		d := frameDifference{From: before, To: f}
-		return p.answer(d, d.print)
+		return cmd.answer(d, d.print)
 	}
-	return p.answer(f, func(w io.Writer) {
+	return cmd.answer(f, func(w io.Writer) {
 		if which.plan {
 			printPlan(w, f)
 			return
@@ -49,14 +49,14 @@ func (p *CLI) frame(ctx context.Context, mind string, which frameChoice) error {
 }
 
 // frameOf reads a frame; without a name the mind's newest.
-func (p *CLI) frameOf(ctx context.Context, mind, name string) (f api.FrameAnswer, err error) {
+func (cmd hudCommand) frameOf(ctx context.Context, mind, name string) (f api.FrameAnswer, err error) {
 	run, step, named := strings.Cut(name, ":")
 	if run == "" {
-		if run, err = p.newestRun(ctx, mind); err != nil {
+		if run, err = cmd.newestRun(ctx, mind); err != nil {
 			return f, err
 		}
 	}
-	a, err := p.readRun(ctx, run)
+	a, err := explainCommand{cmd.installation}.readRun(ctx, run)
 	if err != nil {
 		return f, err
 	}
@@ -69,15 +69,15 @@ func (p *CLI) frameOf(ctx context.Context, mind, name string) (f api.FrameAnswer
 		}
 		step = strconv.Itoa(a.Steps[len(a.Steps)-1].N)
 	}
-	err = p.ask(ctx, "/api/runs/"+url.PathEscape(string(a.Run))+"/steps/"+url.PathEscape(step), nil, &f)
+	err = cmd.ask(ctx, "/api/runs/"+url.PathEscape(string(a.Run))+"/steps/"+url.PathEscape(step), nil, &f)
 	return f, nothing(err, "that run has no such step", "run "+string(a.Run)+":"+step, "see trestle explain "+string(a.Run))
 }
 
-func (p *CLI) newestRun(ctx context.Context, mind string) (string, error) {
+func (cmd hudCommand) newestRun(ctx context.Context, mind string) (string, error) {
 	var a struct {
 		Minds []mindRow `json:"minds"`
 	}
-	if err := p.ask(ctx, "/api/minds", nil, &a); err != nil {
+	if err := cmd.ask(ctx, "/api/minds", nil, &a); err != nil {
 		return "", err
 	}
 	for _, m := range a.Minds {

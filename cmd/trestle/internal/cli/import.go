@@ -17,7 +17,11 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-func importCommand(p *CLI) *cobra.Command {
+// importCommand answers `trestle import`.
+type importCommand struct{ installation }
+
+func newImportCommand(env *Environment) *cobra.Command {
+	cmd := importCommand{installation{env}}
 	c := &cobra.Command{Use: "import", Short: "bring in what was said elsewhere before"}
 	var adapter, chat string
 	from := &cobra.Command{
@@ -25,7 +29,7 @@ func importCommand(p *CLI) *cobra.Command {
 		Long: "Reads messages of one chat out of an export and writes them into the log of the chat's space, with their own times and\n" +
 			"authors. They wake nobody, and what the log has already is left alone. It is a job: interrupted, it goes on where it was.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.importTelegram(c.Context(), args[0], adapter, chat)
+			return cmd.importTelegram(c.Context(), args[0], adapter, chat)
 		},
 	}
 	from.Flags().StringVar(&adapter, "adapter", "", "the entry under adapters whose chat it is (default the only one of type telegram)")
@@ -35,25 +39,25 @@ func importCommand(p *CLI) *cobra.Command {
 }
 
 // importTelegram adds a job that imports an export and stays until it is over.
-func (p *CLI) importTelegram(ctx context.Context, file, adapter, chat string) error {
-	conf, err := p.load()
+func (cmd importCommand) importTelegram(ctx context.Context, file, adapter, chat string) error {
+	conf, err := cmd.load()
 	if err != nil {
 		return err
 	}
-	q := server.ImportRequest{File: p.absolute(file)}
+	q := server.ImportRequest{File: cmd.absolute(file)}
 	if err := chooseAccount(&q, conf, adapter); err != nil {
 		return err
 	}
 	if err := chooseChat(ctx, &q, chat); err != nil {
 		return err
 	}
-	return p.addJob(ctx, "/import", q, func(ctx context.Context, s *sqlstore.Store) error {
-		w := server.ImportJob{Store: s, Log: p.logger(slog.LevelWarn), Config: func() *config.Config { return conf }}
+	return cmd.addJob(ctx, "/import", q, func(ctx context.Context, s *sqlstore.Store) error {
+		w := server.ImportJob{Store: s, Log: cmd.logger(slog.LevelWarn), Config: func() *config.Config { return conf }}
 		added, err := w.Add(ctx, q)
 		if err != nil {
 			return err
 		}
-		return p.doHere(ctx, s, added, w.Work, p.asAnswer())
+		return cmd.doHere(ctx, s, added, w.Work, cmd.asAnswer())
 	})
 }
 

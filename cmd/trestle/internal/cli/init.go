@@ -24,17 +24,16 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/demo"
 	"github.com/trestle-bridge/trestle/internal/doctor"
-	"github.com/trestle-bridge/trestle/internal/latch"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/setup"
 )
 
-func initCommand(p *CLI) *cobra.Command {
+func newInitCommand(env *Environment) *cobra.Command {
 	var s initWizard
 	c := &cobra.Command{
 		Use: "init", Short: "write a first configuration from what is there, asking for the rest; never overwrites one", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			s.CLI = p
+			s.Environment = env
 			return s.run(c.Context())
 		},
 	}
@@ -45,7 +44,7 @@ func initCommand(p *CLI) *cobra.Command {
 
 // An initWizard is one run of `trestle init`: it sets up.
 type initWizard struct {
-	*CLI
+	*Environment
 	printOnly bool
 	from      string // empty: the environment, and the person at stdin
 	answers   *bufio.Reader
@@ -148,7 +147,7 @@ func (s *initWizard) try(ctx context.Context, plan *setup.SetupPlan) error {
 func (s *initWizard) tryAccount(ctx context.Context, a setup.AccountPlan) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
-	ad, err := s.blank().NewAdapter(config.AdapterEntry{
+	ad, err := s.clients().NewAdapter(config.AdapterEntry{
 		Name: a.Name, Type: a.Type, APIURL: string(a.APIURL.Value),
 		Token: a.Credential("token"), BotToken: a.Credential("bot_token"), AppToken: a.Credential("app_token"), SigningSecret: a.Credential("signing_secret"),
 	})
@@ -179,7 +178,7 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 		}
 	}
 	m.Name = cmp.Or(m.Name, config.DefaultModel)
-	client, err := s.blank().OpenEndpoint(config.ModelEndpoint{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
+	client, err := s.clients().OpenEndpoint(config.ModelEndpoint{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
 	if err != nil {
 		return err
 	}
@@ -196,11 +195,9 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 	return nil
 }
 
-// blank is what makes clients of platforms and models, and nothing else.
-func (s *initWizard) blank() *server.Components {
-	p := &server.Components{Log: slog.New(slog.DiscardHandler), Opening: latch.New()}
-	p.Current.Store(&config.Config{})
-	return p
+// clients makes clients of platforms and models, and nothing else.
+func (s *initWizard) clients() *server.AccountManager {
+	return server.NewAccountManager(&config.Config{}, slog.New(slog.DiscardHandler))
 }
 
 // ask asks for what was not found: at most three things, each tried as it is
@@ -331,7 +328,7 @@ func (s *initWizard) writeSchema(file string) {
 
 // finish examines what was set up, and says how to go on.
 func (s *initWizard) finish(ctx context.Context) error {
-	err := s.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
+	err := doctorCommand{installation{s.Environment}}.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
 	next := "talk to your agent"
 	if len(s.handles) > 0 {
 		next = "then send /start to " + strings.Join(s.handles, " or ") + " and let yourself in with trestle pair CODE"
@@ -355,5 +352,5 @@ func (s *initWizard) compare(ctx context.Context, file string) error {
 	for _, d := range plan.Differences(c) {
 		s.talk("different: %s\n", d)
 	}
-	return s.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
+	return doctorCommand{installation{s.Environment}}.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
 }

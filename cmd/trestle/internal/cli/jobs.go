@@ -22,17 +22,21 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-func jobsCommand(p *CLI) *cobra.Command {
+// jobsCommand answers `trestle jobs`.
+type jobsCommand struct{ installation }
+
+func newJobsCommand(env *Environment) *cobra.Command {
+	cmd := jobsCommand{installation{env}}
 	limit := 20
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "jobs", Short: "list long work: imports, backfills, copies", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.listJobs(c.Context(), limit) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.listJobs(c.Context(), limit) },
 	}
 	c.Flags().IntVar(&limit, "limit", limit, "at most this many, the newest")
 	follow := false
 	show := &cobra.Command{
 		Annotations: fromAPI(), Use: "show ID", Short: "show one job; with --follow, until it is over", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.showJob(c.Context(), args[0], follow) },
+		RunE: func(c *cobra.Command, args []string) error { return cmd.showJob(c.Context(), args[0], follow) },
 	}
 	show.Flags().BoolVarP(&follow, "follow", "f", false, "stay until it is over or paused; Ctrl-C leaves it running")
 	c.AddCommand(show)
@@ -46,7 +50,7 @@ func jobsCommand(p *CLI) *cobra.Command {
 	} {
 		c.AddCommand(&cobra.Command{
 			Use: verb.name + " ID", Short: verb.short, Args: cobra.ExactArgs(1),
-			RunE: func(c *cobra.Command, args []string) error { return p.askJob(c.Context(), args[0], verb.want) },
+			RunE: func(c *cobra.Command, args []string) error { return cmd.askJob(c.Context(), args[0], verb.want) },
 		})
 	}
 	return c
@@ -63,12 +67,12 @@ func numbered(text, of, where, list string) (int64, error) {
 
 func jobNumber(text string) (int64, error) { return numbered(text, "a job", "jobs", "trestle jobs") }
 
-func (p *CLI) listJobs(ctx context.Context, limit int) error {
-	all, err := consult[[]jobs.JobSnapshot](ctx, p, "jobs", url.Values{"limit": {strconv.Itoa(limit)}})
+func (cmd jobsCommand) listJobs(ctx context.Context, limit int) error {
+	all, err := consult[[]jobs.JobSnapshot](ctx, cmd.installation, "jobs", url.Values{"limit": {strconv.Itoa(limit)}})
 	if err != nil {
 		return err
 	}
-	return answerRows(p, all, func(w io.Writer) {
+	return answerRows(cmd.Environment, all, func(w io.Writer) {
 		if len(all) == 0 {
 			fmt.Fprintln(w, "no job")
 		}
@@ -106,7 +110,7 @@ func tellJobs(ctx context.Context, o readContext, q url.Values) (any, error) {
 // jobTick is how often a job that is followed is looked at.
 const jobTick = 200 * time.Millisecond
 
-func (p *CLI) showJob(ctx context.Context, text string, follow bool) error {
+func (cmd jobsCommand) showJob(ctx context.Context, text string, follow bool) error {
 	id, err := jobNumber(text)
 	if err != nil {
 		return err
@@ -114,30 +118,30 @@ func (p *CLI) showJob(ctx context.Context, text string, follow bool) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	if !follow {
-		j, err := p.readJob(ctx, id)
+		j, err := cmd.readJob(ctx, id)
 		if err != nil {
 			return err
 		}
-		return p.answer(j, func(w io.Writer) { printJob(w, j.Job) })
+		return cmd.answer(j, func(w io.Writer) { printJob(w, j.Job) })
 	}
-	ended, err := p.followJob(ctx, id, p.asAnswer())
+	ended, err := cmd.followJob(ctx, id, cmd.asAnswer())
 	if err == nil && ended.State == jobs.Failed {
 		return &reportedError{apperr.Failed} // its line says why
 	}
 	return err
 }
 
-func (p *CLI) readJob(ctx context.Context, id int64) (jobs.JobSnapshot, error) {
-	return consult[jobs.JobSnapshot](ctx, p, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
+func (cmd jobsCommand) readJob(ctx context.Context, id int64) (jobs.JobSnapshot, error) {
+	return consult[jobs.JobSnapshot](ctx, cmd.installation, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
 }
 
 // followJob shows a job until it is over or paused, and returns it.
-func (p *CLI) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrinter) (jobs.JobSnapshot, error) {
+func (cmd jobsCommand) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrinter) (jobs.JobSnapshot, error) {
 	for {
-		j, err := p.readJob(ctx, id)
+		j, err := cmd.readJob(ctx, id)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintf(p.Err, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
+			fmt.Fprintf(cmd.Err, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
 			return j, &reportedError{apperr.Interrupted}
 		case err != nil:
 			return j, err
@@ -154,32 +158,32 @@ func (p *CLI) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrin
 }
 
 // asAnswer shows a job whose progress is the answer.
-func (p *CLI) asAnswer() *jobs.ProgressPrinter {
+func (env *Environment) asAnswer() *jobs.ProgressPrinter {
 	switch {
-	case p.output != "text":
-		return jobs.NewShower(p.Out, jobs.JSON)
-	case isTerminal(p.Out):
-		return jobs.NewShower(p.Out, jobs.Line)
+	case env.output != "text":
+		return jobs.NewShower(env.Out, jobs.JSON)
+	case isTerminal(env.Out):
+		return jobs.NewShower(env.Out, jobs.Line)
 	}
-	return jobs.NewShower(p.Out, jobs.Lines)
+	return jobs.NewShower(env.Out, jobs.Lines)
 }
 
 // progress shows a job behind which there is an answer: on stderr once it takes
 // longer than a moment, or as JSON lines before it.
-func (p *CLI) progress() *jobs.ProgressPrinter {
+func (env *Environment) progress() *jobs.ProgressPrinter {
 	switch {
-	case p.output == "jsonl":
-		return jobs.NewShower(p.Out, jobs.JSON)
-	case p.output == "json", p.quiet:
+	case env.output == "jsonl":
+		return jobs.NewShower(env.Out, jobs.JSON)
+	case env.output == "json", env.quiet:
 		return jobs.NewShower(io.Discard, jobs.Lines)
-	case isTerminal(p.Err):
-		return jobs.NewShower(p.Err, jobs.Line).Late()
+	case isTerminal(env.Err):
+		return jobs.NewShower(env.Err, jobs.Line).Late()
 	}
-	return jobs.NewShower(p.Err, jobs.Lines).Late()
+	return jobs.NewShower(env.Err, jobs.Lines).Late()
 }
 
 // onTerminal reports whether a person reads stdout.
-func (p *CLI) onTerminal() bool { return isTerminal(p.Out) }
+func (env *Environment) onTerminal() bool { return isTerminal(env.Out) }
 
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
@@ -188,21 +192,21 @@ func isTerminal(w io.Writer) bool {
 
 // addJob has the process that serves the record do a job, and stays until it is over.
 // Where there is none, here does it.
-func (p *CLI) addJob(ctx context.Context, path string, q any, here func(context.Context, *sqlstore.Store) error) error {
+func (in installation) addJob(ctx context.Context, path string, q any, here func(context.Context, *sqlstore.Store) error) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	var added jobs.JobSnapshot
-	err := p.change(ctx, mutation{path: path, ask: q, answer: &added, alone: here})
+	err := in.change(ctx, mutation{path: path, ask: q, answer: &added, alone: here})
 	if err != nil || added.ID == 0 {
 		return err
 	}
-	return p.showJob(ctx, fmt.Sprint(added.ID), true)
+	return jobsCommand{in}.showJob(ctx, fmt.Sprint(added.ID), true)
 }
 
 // doHere does a job in this process, because no other serves the record.
-func (p *CLI) doHere(ctx context.Context, s *sqlstore.Store, j jobs.Job, work jobs.Handler, shower *jobs.ProgressPrinter) error {
+func (in installation) doHere(ctx context.Context, s *sqlstore.Store, j jobs.Job, work jobs.Handler, shower *jobs.ProgressPrinter) error {
 	r := jobs.JobRunner{
-		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: storeopen.NewID(), Logger: p.logger(slog.LevelWarn),
+		Ledger: s.Jobs(), Kinds: map[string]jobs.Handler{j.Kind: work}, Holder: storeopen.NewID(), Logger: in.logger(slog.LevelWarn),
 		Changed: func(j jobs.Job) { shower.Show(j, time.Now()) },
 	}
 	err := r.Do(ctx, j.ID)
@@ -227,16 +231,16 @@ func printJob(w io.Writer, j jobs.Job) {
 	textout.WriteTable(w, rows)
 }
 
-func (p *CLI) askJob(ctx context.Context, text string, want jobs.JobState) error {
+func (cmd jobsCommand) askJob(ctx context.Context, text string, want jobs.JobState) error {
 	id, err := jobNumber(text)
 	if err != nil {
 		return err
 	}
-	j, err := p.wantJob(ctx, id, want)
+	j, err := cmd.wantJob(ctx, id, want)
 	if err != nil {
 		return err
 	}
-	return p.answer(j, func(w io.Writer) {
+	return cmd.answer(j, func(w io.Writer) {
 		fmt.Fprintln(w, jobs.Text(j.Job, time.Now()))
 		if j.Want != "" {
 			fmt.Fprintf(w, "it will be %s after its next piece\n", j.Want)
@@ -245,8 +249,8 @@ func (p *CLI) askJob(ctx context.Context, text string, want jobs.JobState) error
 }
 
 // wantJob asks that a job become what is wanted, and returns it as it is then.
-func (p *CLI) wantJob(ctx context.Context, id int64, want jobs.JobState) (j jobs.JobSnapshot, err error) {
-	err = p.change(ctx, mutation{
+func (cmd jobsCommand) wantJob(ctx context.Context, id int64, want jobs.JobState) (j jobs.JobSnapshot, err error) {
+	err = cmd.change(ctx, mutation{
 		path: "/jobs", ask: server.JobRequest{ID: id, Want: want}, answer: &j,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
 			done, err := s.Jobs().Ask(ctx, id, want, time.Now())

@@ -53,7 +53,7 @@ func (s stage) follows(t *testing.T, last string, do func()) (seen []liveLine) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	end := errors.New("seen")
-	err := s.program(nil, io.Discard, io.Discard).liveStream(ctx, 0, func(body io.Reader) error {
+	err := eventsCommand{installation{s.program(nil, io.Discard, io.Discard)}}.liveStream(ctx, 0, func(body io.Reader) error {
 		do()
 		return eachLive(body, func(l liveLine) error {
 			if seen = append(seen, l); l.Type == last {

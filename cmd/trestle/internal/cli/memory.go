@@ -8,16 +8,23 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func memoryCommand(p *CLI) *cobra.Command {
+// memoryCommand answers `trestle memory`.
+type memoryCommand struct{ installation }
+
+func newMemoryCommand(env *Environment) *cobra.Command {
+	cmd := memoryCommand{installation{env}}
 	var words, reader string
 	limit := 50
 	c := &cobra.Command{
@@ -25,33 +32,33 @@ func memoryCommand(p *CLI) *cobra.Command {
 		Long: "Print what a mind (agent/circle) has of its own: memories, the newest first, with who may learn them and where they came from; " +
 			"goals, plans, notes, and what old runs were condensed to.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.memory(c.Context(), args[0], url.Values{"words": {words}, "reader": {reader}, "limit": {strconv.Itoa(limit)}})
+			return cmd.memory(c.Context(), args[0], url.Values{"words": {words}, "reader": {reader}, "limit": {strconv.Itoa(limit)}})
 		},
 	}
 	c.Flags().StringVar(&words, "words", "", "only memories with all of these words")
 	c.Flags().StringVar(&reader, "reader", "", "only memories that this one may learn (an id, or a part of a name)")
 	limitFlag(c, &limit, "at most this many memories")
-	c.AddCommand(forgetCommand(p), correctCommand(p))
+	c.AddCommand(cmd.newForgetCommand(), cmd.newCorrectCommand())
 	return c
 }
 
-func (p *CLI) memory(ctx context.Context, name string, q url.Values) error {
+func (cmd memoryCommand) memory(ctx context.Context, name string, q url.Values) error {
 	m, err := server.ParseMindName(name)
 	if err != nil {
 		return err
 	}
-	if err := p.chooseMind(ctx, m); err != nil {
+	if err := cmd.chooseMind(ctx, m); err != nil {
 		return err
 	}
 	var a api.MemoryAnswer
-	if err := p.ask(ctx, "/api/memory/"+url.PathEscape(string(m.Agent))+"/"+url.PathEscape(string(m.Circle)), q, &a); err != nil {
+	if err := cmd.ask(ctx, "/api/memory/"+url.PathEscape(string(m.Agent))+"/"+url.PathEscape(string(m.Circle)), q, &a); err != nil {
 		return err
 	}
-	called, err := p.spaceNames(ctx)
+	called, err := cmd.spaceNames(ctx)
 	if err != nil {
 		return err
 	}
-	return p.answer(a, func(w io.Writer) { printMemory(w, a, called) })
+	return cmd.answer(a, func(w io.Writer) { printMemory(w, a, called) })
 }
 
 func printMemory(w io.Writer, a api.MemoryAnswer, called func(spaces.SpaceID) string) {
@@ -79,4 +86,74 @@ func printMemory(w io.Writer, a api.MemoryAnswer, called func(spaces.SpaceID) st
 	for _, d := range a.Digests {
 		fmt.Fprintf(w, "runs %d to %d: %q\n", d.First, d.Last, d.Text)
 	}
+}
+
+func (cmd memoryCommand) newForgetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "forget MIND ID", Short: "have a mind forget a memory, timer or plan", Args: cobra.ExactArgs(2),
+		Long: "Have a mind forget a memory, timer or plan, as if it had forgotten by itself: it is not shown it in later frames. What was said stays said; " +
+			"to take words out of everything, delete the message.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return cmd.changeMemory(c.Context(), "/forget", server.MemoryChange{Mind: args[0], ID: args[1]})
+		},
+	}
+}
+
+func (cmd memoryCommand) newCorrectCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "correct MIND ID FACT…", Short: "have a mind remember a fact in place of what a memory says", Args: cobra.MinimumNArgs(3),
+		Long: "Have a mind remember a fact in place of what a memory says: it is shown the new words from then on. The memory keeps where it came from " +
+			"and who may learn it.",
+		RunE: func(c *cobra.Command, args []string) error {
+			return cmd.changeMemory(c.Context(), "/correct", server.MemoryChange{Mind: args[0], ID: args[1], Fact: new(strings.Join(args[2:], " "))})
+		},
+	}
+}
+
+func (cmd memoryCommand) changeMemory(ctx context.Context, path string, q server.MemoryChange) error {
+	if _, err := server.ParseMindName(q.Mind); err != nil {
+		return err
+	}
+	var done server.MemoryChange
+	err := cmd.change(ctx, mutation{
+		path: path, ask: q, answer: &done,
+		alone: func(ctx context.Context, s *sqlstore.Store) error {
+			conf, err := cmd.load()
+			if err != nil {
+				return err
+			}
+			done = q
+			return q.Do(ctx, offlineMemoryEditor{s.Shell(), conf})
+		},
+	})
+	if err != nil {
+		return err
+	}
+	return cmd.answer(done, func(w io.Writer) {
+		if done.Fact == nil {
+			fmt.Fprintf(w, "%s has forgotten %s\n", done.Mind, done.ID)
+			return
+		}
+		fmt.Fprintf(w, "%s remembers as %s: %q\n", done.Mind, done.ID, *done.Fact)
+	})
+}
+
+// offlineMemoryEditor are those of a record that no process serves.
+type offlineMemoryEditor struct {
+	record sqlstore.AgentStore
+	conf   *config.Config
+}
+
+// Forget implements [memoryKeeper].
+func (k offlineMemoryEditor) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
+	return k.record.Forget(ctx, m, id, time.Now())
+}
+
+// Correct implements [memoryKeeper].
+func (k offlineMemoryEditor) Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error) {
+	fact, err := server.CheckFact(k.conf, m, fact)
+	if err != nil {
+		return false, err
+	}
+	return k.record.Correct(ctx, m, id, fact, time.Now())
 }

@@ -27,22 +27,26 @@ type migratedAnswer struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func migrateCommand(p *CLI) *cobra.Command {
+// migrateCommand answers `trestle migrate` and `trestle move`.
+type migrateCommand struct{ installation }
+
+func newMigrateCommand(env *Environment) *cobra.Command {
+	cmd := migrateCommand{installation{env}}
 	return &cobra.Command{
 		Use: "migrate", Short: "bring the record's schema up to date, without a start", Args: cobra.NoArgs,
 		Long: "Make the record if there is none, or bring its schema up to date, and end. A start does the same; this is for\n" +
 			"those who want to do it before. A SQLite file is copied aside first; of a Postgres database make a copy with pg_dump.",
-		RunE: func(c *cobra.Command, _ []string) error { return p.migrate(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.migrate(c.Context()) },
 	}
 }
 
-func (p *CLI) migrate(ctx context.Context) error {
-	conf, err := p.load()
+func (cmd migrateCommand) migrate(ctx context.Context) error {
+	conf, err := cmd.load()
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	store, err := p.takeRecord(ctx, conf)
+	store, err := cmd.takeRecord(ctx, conf)
 	switch {
 	case isInUse(err) && isCurrent(ctx, conf): // there is nothing to do
 	case err != nil:
@@ -56,7 +60,7 @@ func (p *CLI) migrate(ctx context.Context) error {
 	if conf.Database != "" {
 		a.Schema = postgres.Schema()
 	}
-	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "schema %d   %.1f s\n", a.Schema, a.Seconds) })
+	return cmd.answer(a, func(w io.Writer) { fmt.Fprintf(w, "schema %d   %.1f s\n", a.Schema, a.Seconds) })
 }
 
 // isInUse reports whether the record could not be had because another process has it.
@@ -78,21 +82,22 @@ type movedAnswer struct {
 	Seconds float64 `json:"seconds"`
 }
 
-func moveCommand(p *CLI) *cobra.Command {
+func newMoveCommand(env *Environment) *cobra.Command {
+	cmd := migrateCommand{installation{env}}
 	to := ""
 	c := &cobra.Command{
 		Use: "move", Short: "copy the record from its SQLite file into a Postgres database", Args: cobra.NoArgs,
 		Long: "Copy every row of the record in the data folder into an empty database, and compare them all afterwards. Interrupted,\n" +
 			"it goes on where it stood when it is called again; the database opens for nothing else until it is done. The file stays\n" +
 			"as it is; one of an older schema is refused until trestle migrate has brought it up to date. Files that people sent stay in the data folder. No process may use the record meanwhile.",
-		RunE: func(c *cobra.Command, _ []string) error { return p.move(c.Context(), to) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.move(c.Context(), to) },
 	}
 	c.Flags().StringVar(&to, "to", "", "address of the database: postgres://user@host/name. Default: the key `database`")
 	return c
 }
 
-func (p *CLI) move(ctx context.Context, to string) (err error) {
-	conf, err := p.load()
+func (cmd migrateCommand) move(ctx context.Context, to string) (err error) {
+	conf, err := cmd.load()
 	if err != nil {
 		return err
 	}
@@ -106,7 +111,7 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: p.logger(slog.LevelWarn)})
+	tables, err := sqlite.OpenTables(ctx, sqlite.Options{Dir: conf.Data, Logger: cmd.logger(slog.LevelWarn)})
 	if errors.Is(err, engine.ErrOlder) {
 		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "bring the file up to date first: trestle migrate, without the key database; it sets a copy aside. Then move", Code: apperr.Failed}
 	}
@@ -114,31 +119,31 @@ func (p *CLI) move(ctx context.Context, to string) (err error) {
 		return storeopen.OpenError(err, conf.Data)
 	}
 	defer func() { err = errors.Join(err, tables.Close()) }()
-	began, shower := time.Now(), p.progress()
+	began, shower := time.Now(), cmd.progress()
 	done, err := postgres.Move(ctx, to, tables, func(m postgres.CopyProgress) { shower.Show(moving(m, began), time.Now()) })
 	if err != nil {
 		return moveFailure(ctx, err)
 	}
-	if err := p.keepMove(ctx, conf, to, done, began); err != nil {
+	if err := cmd.keepMove(ctx, conf, to, done, began); err != nil {
 		return err
 	}
 	a := movedAnswer{Rows: done.Total, SHA256: done.Hash, Seconds: time.Since(began).Seconds()}
-	return p.answer(a, func(w io.Writer) {
+	return cmd.answer(a, func(w io.Writer) {
 		fmt.Fprintf(w, "%d rows   %.1f s   sha256 %s\nnow set the key database and start; the file in %s is not used any more\n", a.Rows, a.Seconds, a.SHA256, conf.Data)
 	})
 }
 
 // keepMove puts the move among the jobs of the database that has the record now.
-func (p *CLI) keepMove(ctx context.Context, conf *config.Config, to string, m postgres.CopyProgress, began time.Time) error {
+func (cmd migrateCommand) keepMove(ctx context.Context, conf *config.Config, to string, m postgres.CopyProgress, began time.Time) error {
 	there := *conf
 	there.Database = adapters.SecretString(to)
-	store, err := p.takeRecord(ctx, &there)
+	store, err := cmd.takeRecord(ctx, &there)
 	if err != nil {
 		return err
 	}
 	j := moving(m, began)
 	j.Kind, j.Subject, j.Done = "move", "to Postgres", m.Total
-	return errors.Join(storeopen.AddFinishedJob(ctx, store, j, p.logger(slog.LevelWarn)), store.Close(ctx))
+	return errors.Join(storeopen.AddFinishedJob(ctx, store, j, cmd.logger(slog.LevelWarn)), store.Close(ctx))
 }
 
 // moving shows a move as the job it is like.

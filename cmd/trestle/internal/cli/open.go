@@ -22,15 +22,19 @@ type openAnswer struct {
 	Expires time.Time `json:"expires"`
 }
 
-func openCommand(p *CLI) *cobra.Command {
+// openCommand answers `trestle open`.
+type openCommand struct{ installation }
+
+func newOpenCommand(env *Environment) *cobra.Command {
+	cmd := openCommand{installation{env}}
 	return &cobra.Command{
 		Use: "open", Short: "print a link that opens the console in a browser, once, for ten minutes", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.open(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.open(c.Context()) },
 	}
 }
 
-func (p *CLI) open(ctx context.Context) error {
-	c, err := p.running(ctx)
+func (cmd openCommand) open(ctx context.Context) error {
+	c, err := cmd.running(ctx)
 	if err != nil {
 		return err
 	}
@@ -46,46 +50,50 @@ func (p *CLI) open(ctx context.Context) error {
 		return err
 	}
 	a := openAnswer{"http://" + server.LocalAddress(h.Listen) + made.Path, made.Expires}
-	return p.answer(a, func(w io.Writer) { fmt.Fprintln(w, a.URL) })
+	return cmd.answer(a, func(w io.Writer) { fmt.Fprintln(w, a.URL) })
 }
 
-func tokenCommand(p *CLI) *cobra.Command {
+// tokenCommand answers `trestle token`.
+type tokenCommand struct{ installation }
+
+func newTokenCommand(env *Environment) *cobra.Command {
+	cmd := tokenCommand{installation{env}}
 	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs"}
 	c.AddCommand(
 		&cobra.Command{
 			Use: "add NAME", Short: "make a token and print it, this once", Args: cobra.ExactArgs(1),
-			RunE: func(c *cobra.Command, args []string) error { return p.addToken(c.Context(), args[0]) },
+			RunE: func(c *cobra.Command, args []string) error { return cmd.addToken(c.Context(), args[0]) },
 		},
 		&cobra.Command{
 			Use: "list", Short: "list the tokens", Args: cobra.NoArgs,
-			RunE: func(c *cobra.Command, _ []string) error { return p.listTokens(c.Context()) },
+			RunE: func(c *cobra.Command, _ []string) error { return cmd.listTokens(c.Context()) },
 		},
 		&cobra.Command{
 			Use: "revoke ID", Short: "end a token, and the browsers it opened, at once", Args: cobra.ExactArgs(1),
-			RunE: func(c *cobra.Command, args []string) error { return p.revokeToken(c.Context(), args[0]) },
+			RunE: func(c *cobra.Command, args []string) error { return cmd.revokeToken(c.Context(), args[0]) },
 		})
 	return c
 }
 
-func (p *CLI) addToken(ctx context.Context, name string) error {
+func (cmd tokenCommand) addToken(ctx context.Context, name string) error {
 	var made console.NewToken
-	if err := p.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
+	if err := cmd.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
 		return err
 	}
-	return p.answer(made, func(w io.Writer) {
+	return cmd.answer(made, func(w io.Writer) {
 		fmt.Fprintln(w, made.Secret)
-		if !p.quiet {
-			fmt.Fprintf(p.Err, "this is token %s; it is not shown again\n", made.ID)
+		if !cmd.quiet {
+			fmt.Fprintf(cmd.Err, "this is token %s; it is not shown again\n", made.ID)
 		}
 	})
 }
 
-func (p *CLI) listTokens(ctx context.Context) error {
+func (cmd tokenCommand) listTokens(ctx context.Context) error {
 	var a console.TokensAnswer
-	if err := p.get(ctx, "/api/tokens", &a); err != nil {
+	if err := cmd.get(ctx, "/api/tokens", &a); err != nil {
 		return err
 	}
-	return answerRows(p, a.Tokens, func(w io.Writer) {
+	return answerRows(cmd.Environment, a.Tokens, func(w io.Writer) {
 		rows := [][]string{{"TOKEN", "NAME", "MADE", "LAST USED"}}
 		for _, t := range a.Tokens {
 			rows = append(rows, []string{t.ID, t.Name, textout.FormatTime(t.Created), textout.FormatTime(t.Used)})
@@ -99,8 +107,8 @@ type revokedToken struct {
 	Revoked string `json:"revoked"` // its id
 }
 
-func (p *CLI) revokeToken(ctx context.Context, id string) error {
-	c, err := p.running(ctx)
+func (cmd tokenCommand) revokeToken(ctx context.Context, id string) error {
+	c, err := cmd.running(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,5 +116,5 @@ func (p *CLI) revokeToken(ctx context.Context, id string) error {
 	if err = nothing(err, fmt.Sprintf("there is no token %q", id), "token revoke", "trestle token list"); err != nil {
 		return err
 	}
-	return p.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", id) })
+	return cmd.answer(revokedToken{id}, func(w io.Writer) { fmt.Fprintf(w, "token %s opens nothing any more\n", id) })
 }

@@ -13,7 +13,11 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 )
 
-func pairCommand(p *CLI) *cobra.Command {
+// pairCommand answers `trestle pair`.
+type pairCommand struct{ installation }
+
+func newPairCommand(env *Environment) *cobra.Command {
+	cmd := pairCommand{installation{env}}
 	var q server.PairRequest
 	var owner, admin bool
 	var revoke string
@@ -30,17 +34,17 @@ func pairCommand(p *CLI) *cobra.Command {
 			case revoke != "" && len(args) > 0:
 				return &apperr.Error{What: "--revoke stands alone", Where: "pair", Remedy: "trestle pair --revoke " + revoke, Code: apperr.Usage}
 			case revoke != "":
-				return p.revokePairing(c.Context(), server.RevokeRequest{Who: revoke})
+				return cmd.revokePairing(c.Context(), server.RevokeRequest{Who: revoke})
 			case len(args) == 0 && (q.Role != "" || q.Circle != ""):
 				return &apperr.Error{What: "nobody is named: a role and a circle, they are for whom a code or a chat names", Where: "pair", Remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", Code: apperr.Usage}
 			case len(args) == 0:
-				return p.listPairings(c.Context())
+				return cmd.listPairings(c.Context())
 			case strings.Contains(args[0], ":"):
 				q.Chat = args[0]
 			default:
 				q.Code = args[0]
 			}
-			return p.pair(c.Context(), q)
+			return cmd.pair(c.Context(), q)
 		},
 	}
 	c.Flags().StringVar(&q.Circle, "circle", "", "circle of the chat's space (default one of its own)")
@@ -52,12 +56,12 @@ func pairCommand(p *CLI) *cobra.Command {
 	return c
 }
 
-func (p *CLI) pair(ctx context.Context, q server.PairRequest) error {
+func (cmd pairCommand) pair(ctx context.Context, q server.PairRequest) error {
 	var a server.AdmittedPerson
-	if err := p.post(ctx, "/pair", q, &a); err != nil {
+	if err := cmd.post(ctx, "/pair", q, &a); err != nil {
 		return err
 	}
-	return p.answer(a, func(w io.Writer) {
+	return cmd.answer(a, func(w io.Writer) {
 		if a.User == "" {
 			fmt.Fprintf(w, "everybody in the chat %s may now talk to your agents there\n", a.Chat)
 			return
@@ -70,24 +74,24 @@ func (p *CLI) pair(ctx context.Context, q server.PairRequest) error {
 	})
 }
 
-func (p *CLI) revokePairing(ctx context.Context, q server.RevokeRequest) error {
+func (cmd pairCommand) revokePairing(ctx context.Context, q server.RevokeRequest) error {
 	var gone []server.AdmittedPerson
-	if err := p.post(ctx, "/pair/revoke", q, &gone); err != nil {
+	if err := cmd.post(ctx, "/pair/revoke", q, &gone); err != nil {
 		return err
 	}
-	return p.answer(gone, func(w io.Writer) {
+	return cmd.answer(gone, func(w io.Writer) {
 		for _, a := range gone {
 			fmt.Fprintf(w, "%s is shut out of the chat %s\n", whoIs(a), a.Chat)
 		}
 	})
 }
 
-func (p *CLI) listPairings(ctx context.Context) error {
+func (cmd pairCommand) listPairings(ctx context.Context) error {
 	var all server.PairingLists
-	if err := p.get(ctx, "/pair", &all); err != nil {
+	if err := cmd.get(ctx, "/pair", &all); err != nil {
 		return err
 	}
-	return p.answer(all, func(w io.Writer) { showPairings(w, all) })
+	return cmd.answer(all, func(w io.Writer) { showPairings(w, all) })
 }
 
 func showPairings(w io.Writer, all server.PairingLists) {

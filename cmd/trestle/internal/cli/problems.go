@@ -17,17 +17,21 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
-func problemsCommand(p *CLI) *cobra.Command {
+// problemsCommand answers `trestle problems`.
+type problemsCommand struct{ installation }
+
+func newProblemsCommand(env *Environment) *cobra.Command {
+	cmd := problemsCommand{installation{env}}
 	var since string
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "problems", Short: "list what is wrong now, the worst first", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.listProblems(c.Context(), since) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.listProblems(c.Context(), since) },
 	}
 	c.Flags().StringVar(&since, "since", "", "also those that were over since then: 90s, 5m, 2h, 7d")
 	span := ""
 	ack := &cobra.Command{
 		Use: "ack ID", Short: "take a problem on: nobody is told of it for a while", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.ackProblem(c.Context(), args[0], span) },
+		RunE: func(c *cobra.Command, args []string) error { return cmd.ackProblem(c.Context(), args[0], span) },
 	}
 	ack.Flags().StringVar(&span, "for", "2h", "for how long: 30m, 2h, 7d")
 	c.AddCommand(ack)
@@ -82,12 +86,12 @@ func openProblems(ctx context.Context, o readContext, since time.Time) ([]alerts
 	return rows, nil
 }
 
-func (p *CLI) listProblems(ctx context.Context, since string) error {
-	rows, err := consult[[]problemRow](ctx, p, "problems", url.Values{"since": {since}})
+func (cmd problemsCommand) listProblems(ctx context.Context, since string) error {
+	rows, err := consult[[]problemRow](ctx, cmd.installation, "problems", url.Values{"since": {since}})
 	if err != nil {
 		return err
 	}
-	return answerRows(p, rows, func(w io.Writer) { printProblems(w, rows, p.clock()) })
+	return answerRows(cmd.Environment, rows, func(w io.Writer) { printProblems(w, rows, cmd.clock()) })
 }
 
 // tellProblems lists what is wrong.
@@ -130,7 +134,7 @@ func printProblems(w io.Writer, rows []problemRow, at timeFormat) {
 
 // ackProblem has the running process take a problem on. Without one no one is
 // told anything anyway.
-func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
+func (cmd problemsCommand) ackProblem(ctx context.Context, id, span string) error {
 	n, err := numbered(id, "a problem", "problems ack", "trestle problems")
 	if err != nil {
 		return err
@@ -140,10 +144,10 @@ func (p *CLI) ackProblem(ctx context.Context, id, span string) error {
 		return &apperr.Error{What: fmt.Sprintf("%q is no length of time", span), Where: "--for", Remedy: "write 30m, 2h or 7d", Code: apperr.Usage}
 	}
 	var a server.AckResult
-	if err := p.post(ctx, "/problems/ack", server.AckRequest{ID: alerts.AlertID(n), Seconds: int64(length.Seconds())}, &a); err != nil {
+	if err := cmd.post(ctx, "/problems/ack", server.AckRequest{ID: alerts.AlertID(n), Seconds: int64(length.Seconds())}, &a); err != nil {
 		return err
 	}
-	return p.answer(a, func(w io.Writer) {
+	return cmd.answer(a, func(w io.Writer) {
 		for _, q := range a.Quiet {
 			fmt.Fprintf(w, "quiet until %s: %s\n", textout.FormatTime(a.Until), q)
 		}

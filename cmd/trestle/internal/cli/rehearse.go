@@ -37,14 +37,18 @@ type rehearsalOptions struct {
 	prompt string // file with the system message; empty is that of the agent
 }
 
-func rehearseCommand(p *CLI) *cobra.Command {
+// rehearseCommand answers `trestle rehearse`.
+type rehearseCommand struct{ installation }
+
+func newRehearseCommand(env *Environment) *cobra.Command {
+	cmd := rehearseCommand{installation{env}}
 	var v rehearsalOptions
 	c := &cobra.Command{
 		Use: "rehearse RUN", Short: "live a past run once more, with another model, budget or prompt, beside what it was", Args: cobra.ExactArgs(1),
 		Long: "Live a past run once more: the agent is shown what it was shown then and decides again, with the configuration of now or\n" +
 			"what the flags say. What it decides stands beside what it decided then; lines that differ are marked with ≠. Nothing of it\n" +
 			"happens: nothing is sent, said, remembered or counted. The model is really asked.",
-		RunE: func(c *cobra.Command, args []string) error { return p.rehearse(c.Context(), args[0], v) },
+		RunE: func(c *cobra.Command, args []string) error { return cmd.rehearse(c.Context(), args[0], v) },
 	}
 	c.Flags().StringVar(&v.model, "model", "", "ask this model of the agent's endpoint")
 	c.Flags().IntVar(&v.budget, "budget", 0, "tokens of the context (context_tokens)")
@@ -55,11 +59,11 @@ func rehearseCommand(p *CLI) *cobra.Command {
 // leastBudget is about what every frame begins with.
 const leastBudget = 4000
 
-func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error {
+func (cmd rehearseCommand) rehearse(ctx context.Context, id string, v rehearsalOptions) error {
 	if v.budget != 0 && v.budget < leastBudget {
 		return &apperr.Error{What: "a budget is a number of tokens that leaves room for a frame", Where: "--budget " + strconv.Itoa(v.budget), Remedy: fmt.Sprintf("give %d or more", leastBudget), Code: apperr.Usage}
 	}
-	return p.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error {
+	return cmd.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error {
 		past, err := r.Past(ctx, id)
 		if errors.Is(err, console.ErrUnknown) {
 			err = control.ErrNotFound
@@ -70,7 +74,7 @@ func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error
 		if slices.ContainsFunc(past.Run().Steps, func(s spaces.Step) bool { return s.Expired }) {
 			return &apperr.Error{What: "what this run was shown is not kept any more", Where: "run " + id, Remedy: "rehearse a younger one; retention.frames says how long it is kept", Code: apperr.Failed}
 		}
-		o, err := p.stage(ctx, conf, past, v)
+		o, err := cmd.stage(ctx, conf, past, v)
 		if err != nil {
 			return err
 		}
@@ -79,13 +83,13 @@ func (p *CLI) rehearse(ctx context.Context, id string, v rehearsalOptions) error
 			return err
 		}
 		a := compare(past.Run(), again, o)
-		return p.answer(a, a.print)
+		return cmd.answer(a, a.print)
 	})
 }
 
 // stage sets up a rehearsal: the agent of the run as the configuration and the
 // flags have it, over the past.
-func (p *CLI) stage(ctx context.Context, conf *config.Config, past *readmodel.HistoricalView, v rehearsalOptions) (shell.Options, error) {
+func (cmd rehearseCommand) stage(ctx context.Context, conf *config.Config, past *readmodel.HistoricalView, v rehearsalOptions) (shell.Options, error) {
 	mind := past.Run().Cycle.Mind
 	agent, ok := conf.Agent(string(mind.Agent))
 	if !ok {

@@ -28,7 +28,11 @@ type replayQuestion struct {
 	weigh                   map[string]string
 }
 
-func replayCommand(p *CLI) *cobra.Command {
+// replayCommand answers `trestle replay`.
+type replayCommand struct{ installation }
+
+func newReplayCommand(env *Environment) *cobra.Command {
+	cmd := replayCommand{installation{env}}
 	var q replayQuestion
 	c := &cobra.Command{
 		Use: "replay FILE", Short: "play conversations into a record that is thrown away, and see what questions would bring to mind", Args: cobra.ExactArgs(1),
@@ -39,7 +43,7 @@ func replayCommand(p *CLI) *cobra.Command {
 			"the fixed text is told apart.",
 		RunE: func(c *cobra.Command, args []string) error {
 			q.file = args[0]
-			return p.replay(c.Context(), q)
+			return cmd.replay(c.Context(), q)
 		},
 	}
 	c.Flags().StringVar(&q.questions, "ask", "", "the file of questions")
@@ -80,7 +84,7 @@ type replayAnswer struct {
 	MS     float64  `json:"ms"`    // milliseconds that the frame took, without its keyframe
 }
 
-func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
+func (cmd replayCommand) replay(ctx context.Context, q replayQuestion) error {
 	if q.questions == "" || q.budget < leastReplay {
 		return &apperr.Error{What: fmt.Sprintf("a replay needs questions, and a budget of %d tokens or more", leastReplay), Where: "replay", Remedy: "see trestle replay --help", Code: apperr.Usage}
 	}
@@ -88,16 +92,16 @@ func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
 	if err != nil {
 		return err
 	}
-	lines, err := p.readRetold(q.file)
+	lines, err := cmd.readRetold(q.file)
 	if err != nil {
 		return err
 	}
-	asked, err := p.readRetold(q.questions)
+	asked, err := cmd.readRetold(q.questions)
 	if err != nil {
 		return err
 	}
 	if q.frames != "" {
-		if err := os.MkdirAll(p.absolute(q.frames), 0o755); err != nil {
+		if err := os.MkdirAll(cmd.absolute(q.frames), 0o755); err != nil {
 			return &apperr.Error{What: err.Error(), Where: q.frames, Remedy: "name a folder that can be written", Code: apperr.Failed}
 		}
 	}
@@ -121,7 +125,7 @@ func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
 	asked = replay.SortByTime(asked)
 	err = replay.RunReplay(ctx, append(slices.Clip(lines), asked...), func(ctx context.Context, r *replay.ReplayedRooms) error {
 		r.Weights = weights
-		return p.askAll(ctx, r, lines, asked, q, func(question replay.FileLine, a replayAnswer) {
+		return cmd.askAll(ctx, r, lines, asked, q, func(question replay.FileLine, a replayAnswer) {
 			answers[order[question.Space+"\x00"+question.ID]] = a
 		})
 	})
@@ -129,7 +133,7 @@ func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
 		return err
 	}
 	for _, a := range answers {
-		if err := p.tellReplayed(a, q.lines); err != nil {
+		if err := cmd.tellReplayed(a, q.lines); err != nil {
 			return err
 		}
 	}
@@ -137,7 +141,7 @@ func (p *CLI) replay(ctx context.Context, q replayQuestion) error {
 }
 
 // askAll tells the lines and asks the questions, each at its time.
-func (p *CLI) askAll(ctx context.Context, r *replay.ReplayedRooms, lines, asked []replay.FileLine, q replayQuestion, answered func(replay.FileLine, replayAnswer)) error {
+func (cmd replayCommand) askAll(ctx context.Context, r *replay.ReplayedRooms, lines, asked []replay.FileLine, q replayQuestion, answered func(replay.FileLine, replayAnswer)) error {
 	for _, question := range asked {
 		n := 0
 		for n < len(lines) && !lines[n].At.After(question.At.Time) {
@@ -162,24 +166,24 @@ func (p *CLI) askAll(ctx context.Context, r *replay.ReplayedRooms, lines, asked 
 		if q.frames == "" {
 			continue
 		}
-		if err := writeFrame(p.absolute(q.frames), question.ID, done.Frame); err != nil {
+		if err := writeFrame(cmd.absolute(q.frames), question.ID, done.Frame); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *CLI) tellReplayed(a replayAnswer, lines bool) error {
-	if lines || p.output != "text" {
-		return json.NewEncoder(p.Out).Encode(a)
+func (cmd replayCommand) tellReplayed(a replayAnswer, lines bool) error {
+	if lines || cmd.output != "text" {
+		return json.NewEncoder(cmd.Out).Encode(a)
 	}
-	_, err := fmt.Fprintf(p.Out, "%s: %d of %d tokens, %d lines, %.1f ms\n", textout.EscapeControls(a.ID), a.Tokens, a.Budget, len(a.Shown), a.MS)
+	_, err := fmt.Fprintf(cmd.Out, "%s: %d of %d tokens, %d lines, %.1f ms\n", textout.EscapeControls(a.ID), a.Tokens, a.Budget, len(a.Shown), a.MS)
 	return err
 }
 
 // readRetold reads one of the two files.
-func (p *CLI) readRetold(name string) ([]replay.FileLine, error) {
-	f, err := os.Open(p.absolute(name))
+func (cmd replayCommand) readRetold(name string) ([]replay.FileLine, error) {
+	f, err := os.Open(cmd.absolute(name))
 	if err != nil {
 		return nil, &apperr.Error{What: err.Error(), Where: name, Remedy: "name a file that can be read", Code: apperr.Failed}
 	}

@@ -28,7 +28,7 @@ func replayed(t *testing.T, lines, questions string, args ...string) (answers []
 		testutil.OK(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	var out, errs bytes.Buffer
-	p := &CLI{In: strings.NewReader(""), Out: &out, Err: &errs, Folder: dir, Lookup: func(string) (string, bool) { return "", false }}
+	p := &Environment{In: strings.NewReader(""), Out: &out, Err: &errs, Folder: dir, Lookup: func(string) (string, bool) { return "", false }}
 	code = p.Run(t.Context(), append([]string{"replay", "lines", "--ask", "questions", "--json"}, args...))
 	for d := json.NewDecoder(&out); code == 0; {
 		var a replayAnswer

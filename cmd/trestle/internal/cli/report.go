@@ -45,49 +45,53 @@ type reportAnswer struct {
 	Holds []reportFile `json:"holds"`
 }
 
-func reportCommand(p *CLI) *cobra.Command {
+// reportCommand answers `trestle report`.
+type reportCommand struct{ installation }
+
+func newReportCommand(env *Environment) *cobra.Command {
+	cmd := reportCommand{installation{env}}
 	file := ""
 	c := &cobra.Command{
 		Use: "report", Short: "write a support bundle without credentials and without anybody's words", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return p.report(c.Context(), file) },
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.report(c.Context(), file) },
 	}
 	c.Flags().StringVar(&file, "out", "", "where to write it (default trestle-report-DATE.tar.gz)")
 	return c
 }
 
-func (p *CLI) report(ctx context.Context, file string) error {
-	if _, err := p.load(); err != nil { // replaces each answer that it prevents
-		if _, running := p.stillServed(ctx, err); !running {
-			apperr.Report(p.hidden().Writer(p.Err), err)
+func (cmd reportCommand) report(ctx context.Context, file string) error {
+	if _, err := cmd.load(); err != nil { // replaces each answer that it prevents
+		if _, running := cmd.stillServed(ctx, err); !running {
+			apperr.Report(cmd.hidden().Writer(cmd.Err), err)
 		}
 	}
 	now := time.Now()
 	file = cmp.Or(file, "trestle-report-"+now.UTC().Format("20060102-150405")+".tar.gz")
 	held := chapters()
 	a := reportAnswer{File: file, Holds: held}
-	if p.output == "text" {
+	if cmd.output == "text" {
 		for _, c := range held {
-			fmt.Fprintf(p.Out, "%-14s %s\n", c.Name, c.What)
+			fmt.Fprintf(cmd.Out, "%-14s %s\n", c.Name, c.What)
 		}
 	}
-	bundle, err := p.bind(ctx, held, now)
+	bundle, err := cmd.bind(ctx, held, now)
 	if err != nil {
 		return err
 	}
 	a.Bytes = len(bundle)
-	if err := writeNew(p.absolute(file), bundle); err != nil {
+	if err := writeNew(cmd.absolute(file), bundle); err != nil {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "name a new file in a folder that can be written", Code: apperr.Failed}
 	}
-	return p.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, console.Size(int64(a.Bytes))) })
+	return cmd.answer(a, func(w io.Writer) { fmt.Fprintf(w, "\n%s   %s\n", a.File, console.Size(int64(a.Bytes))) })
 }
 
 // bind makes the bundle of what the commands answer.
-func (p *CLI) bind(ctx context.Context, held []reportFile, now time.Time) ([]byte, error) {
+func (cmd reportCommand) bind(ctx context.Context, held []reportFile, now time.Time) ([]byte, error) {
 	var bundle bytes.Buffer
 	zipped := gzip.NewWriter(&bundle)
 	files := tar.NewWriter(zipped)
 	for _, c := range held {
-		text := p.chapterText(ctx, c)
+		text := cmd.chapterText(ctx, c)
 		err := files.WriteHeader(&tar.Header{Name: "trestle-report/" + c.Name, Mode: 0o600, Size: int64(len(text)), ModTime: now})
 		if err != nil {
 			return nil, err
@@ -102,12 +106,12 @@ func (p *CLI) bind(ctx context.Context, held []reportFile, now time.Time) ([]byt
 
 // chapterText is what a command answers, and why it did not where it failed. It
 // is redacted once more: strangers read the bundle.
-func (p *CLI) chapterText(ctx context.Context, c reportFile) []byte {
+func (cmd reportCommand) chapterText(ctx context.Context, c reportFile) []byte {
 	var text bytes.Buffer
-	own := *p
-	clean := p.hidden().Writer(&text)
+	own := *cmd.Environment
+	clean := cmd.hidden().Writer(&text)
 	own.In, own.Out, own.Err = bytes.NewReader(nil), clean, clean
-	own.Run(ctx, append([]string{"-o", "json", "--config", p.configPath, "--data", p.dataPath}, c.args...))
+	own.Run(ctx, append([]string{"-o", "json", "--config", cmd.configPath, "--data", cmd.dataPath}, c.args...))
 	return text.Bytes()
 }
 

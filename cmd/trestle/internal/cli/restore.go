@@ -27,11 +27,11 @@ type checkedBackup struct {
 
 // checkBackup opens a copy of a backup, so that the backup itself stays as it
 // is, and audits it.
-func (p *CLI) checkBackup(ctx context.Context, file string) error {
+func (cmd backupCommand) checkBackup(ctx context.Context, file string) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	began := time.Now()
-	full := p.absolute(file)
+	full := cmd.absolute(file)
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
 	var err error
 	if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
@@ -43,7 +43,7 @@ func (p *CLI) checkBackup(ctx context.Context, file string) error {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "use another backup; see trestle version for the schemas this program reads", Code: apperr.Failed}
 	}
 	a.Seconds = time.Since(began).Seconds()
-	err = p.answer(a, func(w io.Writer) {
+	err = cmd.answer(a, func(w io.Writer) {
 		for _, f := range a.Findings {
 			fmt.Fprintln(w, f)
 		}
@@ -80,7 +80,11 @@ func auditBackup(ctx context.Context, file string) (findings []string, beside in
 	return findings, beside, errors.Join(err, uncounted)
 }
 
-func restoreCommand(p *CLI) *cobra.Command {
+// restoreCommand answers `trestle restore`.
+type restoreCommand struct{ installation }
+
+func newRestoreCommand(env *Environment) *cobra.Command {
+	cmd := restoreCommand{installation{env}}
 	since := ""
 	c := &cobra.Command{
 		Use: "restore FILE", Short: "put a backup in place as the record of an empty data folder", Args: cobra.MaximumNArgs(1),
@@ -91,7 +95,7 @@ func restoreCommand(p *CLI) *cobra.Command {
 			"A record that was put back by other means, as one in Postgres is with pg_restore, learns the same before the start from\n" +
 			"trestle restore --down-since TIME, without FILE.",
 		RunE: func(c *cobra.Command, args []string) error {
-			conf, err := p.load()
+			conf, err := cmd.load()
 			if err != nil {
 				return err
 			}
@@ -100,13 +104,13 @@ func restoreCommand(p *CLI) *cobra.Command {
 			case err != nil:
 				return err
 			case len(args) == 0 && since != "":
-				return p.restored(c.Context(), conf, dealt)
+				return cmd.restored(c.Context(), conf, dealt)
 			case len(args) == 0:
 				return wrongArguments(c, args)
 			case conf.Database != "":
 				return misuse(c, "the record is in a database", "put it back with the tools of its server, then call trestle restore --down-since TIME, without FILE")
 			}
-			return p.restore(c.Context(), conf, args[0], dealt)
+			return cmd.restore(c.Context(), conf, args[0], dealt)
 		},
 	}
 	c.Flags().StringVar(&since, "down-since", "", "since when the program has not been running: 2026-11-23T04:30:00Z, or how long: 90s, 2h. Default: now")
@@ -152,10 +156,10 @@ func downSince(text, flag string, now time.Time) (time.Time, error) {
 }
 
 // restore copies a good backup into an empty data folder.
-func (p *CLI) restore(ctx context.Context, conf *config.Config, file string, dealt time.Time) error {
+func (cmd restoreCommand) restore(ctx context.Context, conf *config.Config, file string, dealt time.Time) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	began, full := time.Now(), p.absolute(file)
+	began, full := time.Now(), cmd.absolute(file)
 	if held, err := os.ReadDir(conf.Data); err == nil && len(held) > 0 {
 		return &apperr.Error{What: "the data folder is not empty", Where: conf.Data, Remedy: "stop the program and move the folder aside, or name another with --data; a restore overwrites nothing", Code: apperr.Usage}
 	}
@@ -179,17 +183,17 @@ func (p *CLI) restore(ctx context.Context, conf *config.Config, file string, dea
 	if beside > 0 {
 		a.Beside = filepath.Join(conf.Data, server.FilesFolder)
 	}
-	return p.answer(a, func(w io.Writer) { a.print(w, conf.Data) })
+	return cmd.answer(a, func(w io.Writer) { a.print(w, conf.Data) })
 }
 
 // restored notes in a record that was put back by other means until when all is dealt
 // with.
-func (p *CLI) restored(ctx context.Context, conf *config.Config, dealt time.Time) error {
+func (cmd restoreCommand) restored(ctx context.Context, conf *config.Config, dealt time.Time) error {
 	if storeopen.IsMissing(conf) {
 		return storeopen.MissingError(conf)
 	}
 	began := time.Now()
-	store, err := p.takeRecord(ctx, conf)
+	store, err := cmd.takeRecord(ctx, conf)
 	if err != nil {
 		return err
 	}
@@ -197,5 +201,5 @@ func (p *CLI) restored(ctx context.Context, conf *config.Config, dealt time.Time
 		return storeopen.OpenError(err, storeopen.LocationName(conf))
 	}
 	a := restoredAnswer{backupAnswer{Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
-	return p.answer(a, func(w io.Writer) { a.print(w, conf.Data) })
+	return cmd.answer(a, func(w io.Writer) { a.print(w, conf.Data) })
 }

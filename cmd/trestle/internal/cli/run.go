@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,10 +21,17 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
-func runCommand(p *CLI) *cobra.Command {
+// runCommand answers `trestle run`.
+type runCommand struct{ installation }
+
+func newRunCommand(env *Environment) *cobra.Command {
+	cmd := runCommand{installation{env}}
 	var play, check bool
 	var modelURL string
 	c := &cobra.Command{
@@ -33,57 +41,57 @@ func runCommand(p *CLI) *cobra.Command {
 			case play && check:
 				return &apperr.Error{What: "--demo and --check are two ways to start", Where: "run", Remedy: "choose one of them", Code: apperr.Usage}
 			case check:
-				return p.checkStart(c.Context())
+				return cmd.checkStart(c.Context())
 			case play:
-				return p.demo(c.Context(), modelURL)
+				return demoCommand{cmd.installation}.demo(c.Context(), modelURL)
 			case modelURL != "":
 				return &apperr.Error{What: "--model belongs to --demo", Where: "run --model", Remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", Code: apperr.Usage}
 			}
-			return p.serve(c.Context())
+			return cmd.serve(c.Context())
 		},
 	}
 	c.Flags().BoolVar(&play, "demo", false, "play a small life on fake platforms of this machine; needs no token and keeps nothing")
 	c.Flags().BoolVar(&check, "check", false, "start everything on a copy of the record, receive and send nothing, say what failed, and exit")
-	c.Flags().StringVar(&p.roles, "roles", "", "what this process does, of several that share a database: some of adapters,minds,console (default all)")
+	c.Flags().StringVar(&cmd.roles, "roles", "", "what this process does, of several that share a database: some of adapters,minds,console (default all)")
 	c.Flags().StringVar(&modelURL, "model", "", "with --demo: a real model endpoint in place of the scripted one")
 	return c
 }
 
-func (p *CLI) serve(ctx context.Context) error {
-	conf, err := p.load()
+func (cmd runCommand) serve(ctx context.Context) error {
+	conf, err := cmd.load()
 	if err != nil {
 		return err
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	input := p.input()
+	input := cmd.input()
 	alone := len(conf.Adapters) == 0 && input != inputNone && len(conf.Roles) == 0
-	level, lines := slog.LevelInfo, p.hidden().Writer(p.Err)
-	if alone && input == inputTerminal && !p.verbose { // the log would write into the conversation
+	level, lines := slog.LevelInfo, cmd.hidden().Writer(cmd.Err)
+	if alone && input == inputTerminal && !cmd.verbose { // the log would write into the conversation
 		level, lines = slog.LevelError, io.Discard
 	}
-	if p.quiet {
+	if cmd.quiet {
 		lines = io.Discard
 	}
-	s := newServer(conf, p.logger(level), lines, true)
-	s.Manager = systemd.New(p.Lookup, os.Getpid())
+	s := newServer(conf, cmd.logger(level), lines, true)
+	s.Manager = systemd.New(cmd.Lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
-	s.Reloader = server.NewReloader(s.Components, p.source(), p.loadFrom, reload)
+	s.Reloader = server.NewReloader(s.AccountManager, cmd.source(), cmd.loadFrom, reload)
 	switch {
 	case len(conf.Adapters) == 0 && !alone && len(conf.Roles) == 0:
-		return s.Run(ctx, func(ctx context.Context) error { return p.guide(ctx, s) })
+		return s.Run(ctx, func(ctx context.Context) error { return cmd.guide(ctx, s) })
 	case !alone:
-		return s.Run(ctx, func(ctx context.Context) error { return p.announce(ctx, s) })
+		return s.Run(ctx, func(ctx context.Context) error { return cmd.announce(ctx, s) })
 	}
 	if room, err := s.FindRoom(""); err == nil {
-		fmt.Fprint(p.Err, s.WakeHint(room))
+		fmt.Fprint(cmd.Err, s.WakeHint(room))
 	}
-	return s.Run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, terminal.ChatOptions{}) })
+	return s.Run(ctx, func(ctx context.Context) error { return cmd.sit(ctx, s, terminal.ChatOptions{}) })
 }
 
 // sit connects stdin and stdout with a room of the process.
-func (p *CLI) sit(ctx context.Context, s *server.Server, talk terminal.ChatOptions) (err error) {
+func (cmd runCommand) sit(ctx context.Context, s *server.Server, talk terminal.ChatOptions) (err error) {
 	select {
 	case <-s.Ready:
 	case <-ctx.Done():
@@ -105,10 +113,10 @@ func (p *CLI) sit(ctx context.Context, s *server.Server, talk terminal.ChatOptio
 	if err != nil {
 		return err
 	}
-	return p.talk(ctx, place, s.WaitQuiet, p.greeting(s, place), behind)
+	return cmd.talk(ctx, place, s.WaitQuiet, cmd.greeting(s, place), behind)
 }
 
-func (p *CLI) greeting(s *server.Server, place *server.LocalRoom) string {
+func (cmd runCommand) greeting(s *server.Server, place *server.LocalRoom) string {
 	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", buildinfo.Current().Version, place.Room.Name, cmp.Or(strings.Join(place.Agents(), ", "), "nobody"))
 	switch {
 	case s.ModelFailed() != "":
@@ -121,23 +129,27 @@ func (p *CLI) greeting(s *server.Server, place *server.LocalRoom) string {
 
 // talk connects stdin and stdout with a room. How the answers came about is
 // shown in a terminal under them, and else on stderr: stdout is the answer.
-func (p *CLI) talk(ctx context.Context, c terminal.TerminalRoom, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
-	if p.input() == inputTerminal {
-		return terminal.TalkTerminal(ctx, c, p.In.(*os.File), p.Out, greeting, behind)
+func (cmd runCommand) talk(ctx context.Context, c terminal.TerminalRoom, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
+	if cmd.input() == inputTerminal {
+		return terminal.TalkTerminal(ctx, c, cmd.In.(*os.File), cmd.Out, greeting, behind)
 	}
-	return terminal.TalkLines(ctx, c, p.In, p.Out, func(ctx context.Context) error {
+	return terminal.TalkLines(ctx, c, cmd.In, cmd.Out, func(ctx context.Context) error {
 		if err := quiet(ctx); err != nil {
 			return err
 		}
 		lines, err := behind.News(ctx)
 		for _, l := range lines {
-			fmt.Fprintln(p.Err, l)
+			fmt.Fprintln(cmd.Err, l)
 		}
 		return err
 	})
 }
 
-func chatCommand(p *CLI) *cobra.Command {
+// chatCommand answers `trestle chat`.
+type chatCommand struct{ installation }
+
+func newChatCommand(env *Environment) *cobra.Command {
+	cmd := chatCommand{installation{env}}
 	var talk terminal.ChatOptions
 	c := &cobra.Command{
 		Use: "chat [SPACE]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
@@ -148,7 +160,7 @@ func chatCommand(p *CLI) *cobra.Command {
 			if err := talk.Check(); err != nil {
 				return err
 			}
-			return p.chat(c.Context(), talk)
+			return cmd.chat(c.Context(), talk)
 		},
 	}
 	c.Flags().StringVar(&talk.As, "as", "", "speak under this name, as somebody else than the operator")
@@ -158,29 +170,29 @@ func chatCommand(p *CLI) *cobra.Command {
 
 // chat talks through the process that serves the data folder; where there is
 // none it runs one for itself that leaves the platforms alone.
-func (p *CLI) chat(ctx context.Context, talk terminal.ChatOptions) error {
-	conf, err := p.load()
+func (cmd chatCommand) chat(ctx context.Context, talk terminal.ChatOptions) error {
+	conf, err := cmd.load()
 	if err != nil {
 		return err
 	}
 	ctx, stop := stoppable(ctx)
 	defer stop()
-	s := newServer(conf, p.logger(slog.LevelWarn), io.Discard, false)
+	s := newServer(conf, cmd.logger(slog.LevelWarn), io.Discard, false)
 	room, unknown := s.FindRoom(talk.Room)
 	if unknown == nil {
-		fmt.Fprint(p.Err, s.WakeHint(room))
+		fmt.Fprint(cmd.Err, s.WakeHint(room))
 	}
 	if c, running := control.DialSocket(ctx, s.Socket()); running { // which may know other rooms
-		return p.chatOver(ctx, c, conf, talk, cmp.Or(talk.Room, room.Key))
+		return cmd.chatOver(ctx, c, conf, talk, cmp.Or(talk.Room, room.Key))
 	}
 	if unknown != nil {
 		return unknown
 	}
-	return s.Run(ctx, func(ctx context.Context) error { return p.sit(ctx, s, talk) })
+	return s.Run(ctx, func(ctx context.Context) error { return runCommand{cmd.installation}.sit(ctx, s, talk) })
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.
-func (p *CLI) chatOver(ctx context.Context, c *control.Client, conf *config.Config, talk terminal.ChatOptions, room string) (err error) {
+func (cmd chatCommand) chatOver(ctx context.Context, c *control.Client, conf *config.Config, talk terminal.ChatOptions, room string) (err error) {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	far := terminal.NewRemoteRoom(c, talk)
@@ -210,5 +222,71 @@ func (p *CLI) chatOver(ctx context.Context, c *control.Client, conf *config.Conf
 			return err
 		}
 	}
-	return p.talk(ctx, far, far.WaitQuiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
+	return runCommand{cmd.installation}.talk(ctx, far, far.WaitQuiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
+}
+
+// checkStart is `run --check`: it starts everything on a copy of the record,
+// migrations included, says who each account is, and ends. Nothing is received,
+// nothing is sent, and the record is left as it is, so that a new program can
+// be tried beside the old one before the switch.
+func (cmd runCommand) checkStart(ctx context.Context) (err error) {
+	conf, err := cmd.load()
+	if err != nil {
+		return err
+	}
+	ctx, stop := stoppable(ctx)
+	defer stop()
+	dir, err := os.MkdirTemp("", "trestle-check-")
+	if err != nil {
+		return &apperr.Error{What: "there is no room for a copy of the record: " + err.Error(), Where: os.TempDir(), Remedy: "free some space, or point TMPDIR elsewhere", Code: apperr.Failed}
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	data := storeopen.LocationName(conf)
+	if err := layOut(ctx, conf, dir); err != nil {
+		return &apperr.Error{What: err.Error(), Where: data, Remedy: "see that it can be read and that there is room for a copy", Code: apperr.Failed}
+	}
+	conf.Data, conf.Database = dir, ""
+	lines := io.Discard
+	if cmd.output == "text" {
+		lines = cmd.hidden().Writer(cmd.Err)
+	}
+	s := newServer(conf, cmd.logger(slog.LevelWarn), lines, true)
+	if err := s.TryStart(ctx, data); err != nil {
+		return err
+	}
+	r := s.Boot.Report()
+	if err := cmd.answer(r, func(w io.Writer) { fmt.Fprintln(w, verdict(r)) }); err != nil {
+		return err
+	}
+	if len(r.Failed) > 0 {
+		return &reportedError{apperr.Failed}
+	}
+	return nil
+}
+
+func verdict(r console.Boot) string {
+	if len(r.Failed) == 0 {
+		return "everything starts; nothing was received, sent or changed"
+	}
+	return fmt.Sprintf("%d of %d stages failed; nothing was received, sent or changed", len(r.Failed), len(r.Stages))
+}
+
+// layOut puts a copy of the record into a folder to start on. A record in a
+// database is not copied: it is seen that this program can read it, or will make
+// it, and the start uses an empty one.
+func layOut(ctx context.Context, conf *config.Config, dir string) error {
+	switch {
+	case storeopen.IsMissing(conf):
+		return nil
+	case conf.Database == "":
+		return sqlite.Copy(ctx, conf.Data, filepath.Join(dir, sqlite.FileName))
+	}
+	there, err := storeopen.OpenReadOnly(ctx, conf)
+	if errors.Is(err, engine.ErrOlder) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return there.Close()
 }

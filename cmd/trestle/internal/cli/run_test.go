@@ -64,9 +64,9 @@ func (s stage) done(t *testing.T, in string, args ...string) string {
 	return out
 }
 
-func (s stage) program(in io.Reader, out, errs io.Writer) *CLI {
+func (s stage) program(in io.Reader, out, errs io.Writer) *Environment {
 	lookup, environ := environment(s.env + "\nTRESTLE_LISTEN=127.0.0.1:0")
-	return &CLI{In: in, Out: out, Err: errs, Folder: s.folder, Lookup: lookup, Environ: environ}
+	return &Environment{In: in, Out: out, Err: errs, Folder: s.folder, Lookup: lookup, Environ: environ}
 }
 
 // serve runs `trestle run` with an open stdin until the test ends, and returns

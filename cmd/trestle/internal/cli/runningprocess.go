@@ -5,21 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
 // server returns the configuration and the process that serves its data folder, nil
 // where none does. A file that was spoilt while that process runs changes nothing of it
 // (ECOSYSTEM 4): the process still answers, and the configuration is nil.
-func (p *CLI) server(ctx context.Context) (*config.Config, *control.Client, error) {
-	conf, err := p.load()
+func (in installation) server(ctx context.Context) (*config.Config, *control.Client, error) {
+	conf, err := in.load()
 	if err != nil {
-		c, running := p.stillServed(ctx, err)
+		c, running := in.stillServed(ctx, err)
 		if !running {
 			return nil, nil, err
 		}
@@ -32,8 +35,8 @@ func (p *CLI) server(ctx context.Context) (*config.Config, *control.Client, erro
 }
 
 // running returns the process that serves the data folder.
-func (p *CLI) running(ctx context.Context) (*control.Client, error) {
-	conf, c, err := p.server(ctx)
+func (in installation) running(ctx context.Context) (*control.Client, error) {
+	conf, c, err := in.server(ctx)
 	if err == nil && c == nil {
 		err = &apperr.Error{What: "no process serves this data folder", Where: conf.Data, Remedy: "start it with trestle run", Code: apperr.TryAgain}
 	}
@@ -41,8 +44,8 @@ func (p *CLI) running(ctx context.Context) (*control.Client, error) {
 }
 
 // get reads into a what the process that serves the data folder has at a path.
-func (p *CLI) get(ctx context.Context, path string, a any) error {
-	c, err := p.running(ctx)
+func (in installation) get(ctx context.Context, path string, a any) error {
+	c, err := in.running(ctx)
 	if err != nil {
 		return err
 	}
@@ -50,8 +53,8 @@ func (p *CLI) get(ctx context.Context, path string, a any) error {
 }
 
 // post has the process that serves the data folder do what q asks for.
-func (p *CLI) post(ctx context.Context, path string, q, a any) error {
-	c, err := p.running(ctx)
+func (in installation) post(ctx context.Context, path string, q, a any) error {
+	c, err := in.running(ctx)
 	if err != nil {
 		return err
 	}
@@ -60,19 +63,19 @@ func (p *CLI) post(ctx context.Context, path string, q, a any) error {
 
 // stillServed returns the process that goes on with what it read before the
 // configuration became unusable for the reason err, and says so once.
-func (p *CLI) stillServed(ctx context.Context, err error) (*control.Client, bool) {
+func (in installation) stillServed(ctx context.Context, err error) (*control.Client, bool) {
 	invalid, ok := errors.AsType[*config.InvalidError](err)
 	if !ok {
 		return nil, false
 	}
-	conf, _ := p.load()
+	conf, _ := in.load()
 	if conf == nil {
 		return nil, false
 	}
 	c, running := control.DialSocket(ctx, control.SocketPath(conf))
-	if running && !p.warned {
-		p.warned = true
-		w := p.hidden().Writer(p.Err)
+	if running && !in.warned {
+		in.warned = true
+		w := in.hidden().Writer(in.Err)
 		config.WriteFaults(w, invalid.Text, invalid.Errors)
 		fmt.Fprint(w, "The process that runs goes on with what it read before, and answers:\n\n")
 	}
@@ -81,8 +84,8 @@ func (p *CLI) stillServed(ctx context.Context, err error) (*control.Client, bool
 
 // despite asks the running process for path where err says that the configuration
 // cannot be used; any other err stays as it is.
-func (p *CLI) despite(ctx context.Context, path string, a any, err error) error {
-	c, running := p.stillServed(ctx, err)
+func (in installation) despite(ctx context.Context, path string, a any, err error) error {
+	c, running := in.stillServed(ctx, err)
 	if !running {
 		return err
 	}
@@ -100,4 +103,47 @@ func (p *CLI) despite(ctx context.Context, path string, a any, err error) error 
 		return fmt.Errorf("read the answer of the running process: %w", err)
 	}
 	return control.DecodeAnswer(path, resp.StatusCode, body, a)
+}
+
+// A mutation is a command that changes the record: asked of the process that
+// serves the data folder, or, where there is none, done here under its lock.
+type mutation struct {
+	path   string // on the socket
+	ask    any
+	answer any
+	alone  func(ctx context.Context, s *sqlstore.Store) error
+}
+
+// takeRecord opens the record for this process alone, to look after it, and brings it up
+// to date, with progress on stderr.
+func (in installation) takeRecord(ctx context.Context, conf *config.Config) (*sqlstore.Store, error) {
+	m := in.migrating()
+	store, err := storeopen.OpenStore(ctx, conf, storeopen.OpenOptions{Logger: in.logger(slog.LevelWarn), Exclusive: true, OnMigration: m.Show})
+	if err != nil {
+		return nil, storeopen.OpenError(err, storeopen.LocationName(conf))
+	}
+	if err := m.AddJob(ctx, store, in.logger(slog.LevelWarn)); err != nil {
+		return nil, errors.Join(err, store.Close(ctx))
+	}
+	return store, nil
+}
+
+// change carries a change out.
+func (in installation) change(ctx context.Context, c mutation) (err error) {
+	conf, running, err := in.server(ctx)
+	if err != nil {
+		return err
+	}
+	if running != nil {
+		return running.Post(ctx, c.path, c.ask, c.answer)
+	}
+	if storeopen.IsMissing(conf) {
+		return storeopen.MissingError(conf)
+	}
+	store, err := in.takeRecord(ctx, conf)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.WithGrace(ctx, store.Close)) }()
+	return c.alone(ctx, store)
 }

@@ -16,7 +16,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func runsCommand(p *CLI) *cobra.Command {
+// runsCommand answers `trestle runs`.
+type runsCommand struct{ installation }
+
+func newRunsCommand(env *Environment) *cobra.Command {
+	cmd := runsCommand{installation{env}}
 	var by apiFilter
 	var stop string
 	c := &cobra.Command{
@@ -25,12 +29,12 @@ func runsCommand(p *CLI) *cobra.Command {
 			if err := chooseStop(c, stop); err != nil {
 				return err
 			}
-			q, err := by.query(c.Context(), p)
+			q, err := by.query(c.Context(), cmd.installation)
 			if err != nil {
 				return err
 			}
 			q.Set("stop", stop)
-			return p.runs(c.Context(), q)
+			return cmd.runs(c.Context(), q)
 		},
 	}
 	by.flags(c)
@@ -40,28 +44,28 @@ func runsCommand(p *CLI) *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a, err := p.readRun(c.Context(), args[0])
+			a, err := explainCommand{cmd.installation}.readRun(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			return p.answer(a, func(w io.Writer) { printRun(w, a) })
+			return cmd.answer(a, func(w io.Writer) { printRun(w, a) })
 		},
 	})
 	return c
 }
 
-func (p *CLI) runs(ctx context.Context, q url.Values) error {
+func (cmd runsCommand) runs(ctx context.Context, q url.Values) error {
 	var a struct {
 		Runs []api.RunRow `json:"runs"`
 	}
-	if err := p.ask(ctx, "/api/runs", q, &a); err != nil {
+	if err := cmd.ask(ctx, "/api/runs", q, &a); err != nil {
 		return err
 	}
-	called, err := p.spaceNames(ctx)
+	called, err := cmd.spaceNames(ctx)
 	if err != nil {
 		return err
 	}
-	return answerRows(p, a.Runs, func(w io.Writer) { printRuns(w, a.Runs, called) })
+	return answerRows(cmd.Environment, a.Runs, func(w io.Writer) { printRuns(w, a.Runs, called) })
 }
 
 // printRun writes the figures of a run.

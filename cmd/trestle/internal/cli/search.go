@@ -14,19 +14,23 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console/api"
 )
 
-func searchCommand(p *CLI) *cobra.Command {
+// searchCommand answers `trestle search`.
+type searchCommand struct{ installation }
+
+func newSearchCommand(env *Environment) *cobra.Command {
+	cmd := searchCommand{installation{env}}
 	var by apiFilter
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "search WORD...", Short: "find messages by their words, newest first", Args: cobra.MinimumNArgs(1),
 		Long: "Find messages by their words, newest first: all the words must be there, in any case and order. " +
 			"An edited message is found by its last words, a deleted one never. The newest 20,000 messages are looked through.",
 		RunE: func(c *cobra.Command, args []string) error {
-			q, err := by.query(c.Context(), p)
+			q, err := by.query(c.Context(), cmd.installation)
 			if err != nil {
 				return err
 			}
 			q.Set("q", strings.Join(args, " "))
-			return p.search(c.Context(), q)
+			return cmd.search(c.Context(), q)
 		},
 	}
 	by.flags(c)
@@ -34,18 +38,18 @@ func searchCommand(p *CLI) *cobra.Command {
 	return c
 }
 
-func (p *CLI) search(ctx context.Context, q url.Values) error {
+func (cmd searchCommand) search(ctx context.Context, q url.Values) error {
 	var a struct {
 		Messages []api.FoundRow `json:"messages"`
 	}
-	if err := p.ask(ctx, "/api/search", q, &a); err != nil {
+	if err := cmd.ask(ctx, "/api/search", q, &a); err != nil {
 		return err
 	}
-	called, err := p.spaceNames(ctx)
+	called, err := cmd.spaceNames(ctx)
 	if err != nil {
 		return err
 	}
-	return answerRows(p, a.Messages, func(w io.Writer) {
+	return answerRows(cmd.Environment, a.Messages, func(w io.Writer) {
 		lines := [][]string{{"AT", "SPACE", "SEQ", "WHO", "SAID"}}
 		for _, m := range a.Messages {
 			lines = append(lines, []string{

@@ -230,7 +230,7 @@ func (h *hunt) aloud(where string, err error, all []adapters.SecretString) {
 	h.t.Helper()
 	h.inError(where, err)
 	var out bytes.Buffer
-	p := &CLI{Err: &out, verbose: true}
+	p := &Environment{Err: &out, verbose: true}
 	p.hidden().AddSecrets(all...)
 	p.logger(slog.LevelDebug).Debug("call failed", "error", err, "panic", any(err), "stack", string(debug.Stack()))
 	apperr.Report(p.hidden().Writer(&out), err)

@@ -20,21 +20,25 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func spacesCommand(p *CLI) *cobra.Command {
+// spacesCommand answers `trestle spaces`.
+type spacesCommand struct{ installation }
+
+func newSpacesCommand(env *Environment) *cobra.Command {
+	cmd := spacesCommand{installation{env}}
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "spaces", Short: "list the spaces", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			rooms, err := p.rooms(c.Context())
+			rooms, err := cmd.rooms(c.Context())
 			if err != nil {
 				return err
 			}
-			return answerRows(p, rooms, func(w io.Writer) { printRooms(w, rooms) })
+			return answerRows(cmd.Environment, rooms, func(w io.Writer) { printRooms(w, rooms) })
 		},
 	}
 	limit := 20
 	show := &cobra.Command{
 		Annotations: fromAPI(), Use: "show SPACE", Short: "show one space (its id or name): who is there, what was said last, and what agents made of it", Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return p.showSpace(c.Context(), args[0], limit) },
+		RunE: func(c *cobra.Command, args []string) error { return cmd.showSpace(c.Context(), args[0], limit) },
 	}
 	limitFlag(show, &limit, "newest events to show")
 	c.AddCommand(show)
@@ -42,17 +46,17 @@ func spacesCommand(p *CLI) *cobra.Command {
 }
 
 // rooms lists the spaces, here or on another machine.
-func (p *CLI) rooms(ctx context.Context) ([]api.SpaceRow, error) {
+func (in installation) rooms(ctx context.Context) ([]api.SpaceRow, error) {
 	var a struct {
 		Spaces []api.SpaceRow `json:"spaces"`
 	}
-	err := p.ask(ctx, "/api/spaces", nil, &a)
+	err := in.ask(ctx, "/api/spaces", nil, &a)
 	return a.Spaces, err
 }
 
 // spaceNames returns how the spaces are called, for people.
-func (p *CLI) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, error) {
-	rooms, err := p.rooms(ctx)
+func (in installation) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, error) {
+	rooms, err := in.rooms(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +69,8 @@ func (p *CLI) spaceNames(ctx context.Context) (func(spaces.SpaceID) string, erro
 
 // spaceCalled returns the id of a space that is called so: by its id, by the
 // beginning of one, or by its name.
-func (p *CLI) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, error) {
-	rooms, err := p.rooms(ctx)
+func (in installation) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, error) {
+	rooms, err := in.rooms(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -165,8 +169,8 @@ type shownMark struct {
 }
 
 // log reads a space with the events before a seq; 0 is from the end.
-func (p *CLI) log(ctx context.Context, name string, before int64, limit int) (a shownSpace, err error) {
-	id, err := p.spaceCalled(ctx, name)
+func (cmd spacesCommand) log(ctx context.Context, name string, before int64, limit int) (a shownSpace, err error) {
+	id, err := cmd.spaceCalled(ctx, name)
 	if err != nil {
 		return a, err
 	}
@@ -174,15 +178,15 @@ func (p *CLI) log(ctx context.Context, name string, before int64, limit int) (a 
 	if before > 0 {
 		q.Set("before", strconv.FormatInt(before, 10))
 	}
-	return a, p.ask(ctx, "/api/spaces/"+url.PathEscape(string(id)), q, &a)
+	return a, cmd.ask(ctx, "/api/spaces/"+url.PathEscape(string(id)), q, &a)
 }
 
-func (p *CLI) showSpace(ctx context.Context, name string, limit int) error {
-	a, err := p.log(ctx, name, 0, limit)
+func (cmd spacesCommand) showSpace(ctx context.Context, name string, limit int) error {
+	a, err := cmd.log(ctx, name, 0, limit)
 	if err != nil {
 		return err
 	}
-	return p.answer(a, a.print)
+	return cmd.answer(a, a.print)
 }
 
 func (a shownSpace) print(w io.Writer) {

@@ -111,14 +111,14 @@ func TestFirstRunStaysUpAndShowsThreeSteps(t *testing.T) {
 
 func TestStepsAreTickedOnceEach(t *testing.T) {
 	var out strings.Builder
-	p := &CLI{Out: &out}
+	p := &Environment{Out: &out}
 	steps, done := firstSteps(), map[int]bool{}
 	h := console.Health{Extensions: []console.Component{{Name: "model", Kind: "model", State: "offline", Healthy: true}, {Name: "local", Kind: "adapter", Healthy: true}}}
-	p.showSteps(h, steps, done, true)
+	runCommand{installation{p}}.showSteps(h, steps, done, true)
 	h.Extensions = append(h.Extensions, console.Component{Name: "telegram", Kind: "adapter", Healthy: true, Handle: "ada_bot"})
 	h.Extensions[0].State = "configured"
-	p.showSteps(h, steps, done, false)
-	p.showSteps(h, steps, done, false)
+	runCommand{installation{p}}.showSteps(h, steps, done, false)
+	runCommand{installation{p}}.showSteps(h, steps, done, false)
 	var marks []string
 	for line := range strings.Lines(out.String()) {
 		marks = append(marks, line[2:7])

@@ -38,18 +38,22 @@ type statusAnswer struct {
 	Processes []console.Peer `json:"processes,omitempty"` // that share a database, the oldest first
 }
 
-func statusCommand(p *CLI) *cobra.Command {
+// statusCommand answers `trestle status`.
+type statusCommand struct{ installation }
+
+func newStatusCommand(env *Environment) *cobra.Command {
+	cmd := statusCommand{installation{env}}
 	var check, watch, all bool
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "status", Short: "say how everything stands", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			switch {
 			case watch:
-				return p.watchStatus(c.Context(), all)
+				return cmd.watchStatus(c.Context(), all)
 			case check:
-				return p.checkStatus(c.Context())
+				return cmd.checkStatus(c.Context())
 			}
-			return p.status(c.Context(), all)
+			return cmd.status(c.Context(), all)
 		},
 	}
 	c.Flags().BoolVar(&check, "check", false, "exit 1 unless it runs and nothing fails that nobody has taken on: for the health check of a container")
@@ -59,21 +63,21 @@ func statusCommand(p *CLI) *cobra.Command {
 	return c
 }
 
-func (p *CLI) status(ctx context.Context, all bool) error {
-	a, err := p.readStatus(ctx, all)
+func (cmd statusCommand) status(ctx context.Context, all bool) error {
+	a, err := cmd.readStatus(ctx, all)
 	if err != nil {
 		return err
 	}
-	return p.answer(a, func(w io.Writer) { a.print(w, p.clock()) })
+	return cmd.answer(a, func(w io.Writer) { a.print(w, cmd.clock()) })
 }
 
 // readStatus returns the state of everything, here or on another machine.
-func (p *CLI) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
+func (cmd statusCommand) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
 	q := url.Values{}
 	if all {
 		q.Set("all", "true")
 	}
-	return consult[statusAnswer](ctx, p, "status", q)
+	return consult[statusAnswer](ctx, cmd.installation, "status", q)
 }
 
 // tellStatus reads the record, and asks the process that serves it if there is
@@ -135,13 +139,13 @@ func (a *statusAnswer) read(ctx context.Context, o readContext, now time.Time) (
 const manyJobs = 100
 
 // checkStatus answers by the exit code as well.
-func (p *CLI) checkStatus(ctx context.Context) error {
-	a, err := p.readStatus(ctx, false)
+func (cmd statusCommand) checkStatus(ctx context.Context) error {
+	a, err := cmd.readStatus(ctx, false)
 	if err != nil {
 		return err
 	}
 	wrong := a.wrong()
-	if err := p.answer(a, func(w io.Writer) { printWrong(w, wrong) }); err != nil {
+	if err := cmd.answer(a, func(w io.Writer) { printWrong(w, wrong) }); err != nil {
 		return err
 	}
 	if len(wrong) > 0 {
@@ -183,25 +187,25 @@ const watchEvery = 2 * time.Second
 
 // watchStatus shows the status until ctx is done: in place on a terminal, else
 // one below the other.
-func (p *CLI) watchStatus(ctx context.Context, all bool) error {
+func (cmd statusCommand) watchStatus(ctx context.Context, all bool) error {
 	ctx, stop := stoppable(ctx)
 	defer stop()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for first := true; ; first = false {
-		a, err := p.readStatus(ctx, all)
+		a, err := cmd.readStatus(ctx, all)
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
 			return err
-		case p.output != "text":
-		case p.onTerminal():
-			fmt.Fprint(p.Out, "\x1b[H\x1b[2J")
+		case cmd.output != "text":
+		case cmd.onTerminal():
+			fmt.Fprint(cmd.Out, "\x1b[H\x1b[2J")
 		case !first:
-			fmt.Fprintln(p.Out)
+			fmt.Fprintln(cmd.Out)
 		}
-		if err := p.answer(a, func(w io.Writer) { a.print(w, p.clock()) }); err != nil {
+		if err := cmd.answer(a, func(w io.Writer) { a.print(w, cmd.clock()) }); err != nil {
 			return err
 		}
 		select {

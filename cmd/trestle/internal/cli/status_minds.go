@@ -18,13 +18,13 @@ import (
 
 // mindRow is one mind as a list shows it.
 type mindRow struct {
-	Mind   string          `json:"mind"`
-	Room   string          `json:"room,omitempty"` // the name of its only one, where the circle is that room's own
-	Doing  string          `json:"doing"`          // resting, thinking
-	Cycles int64           `json:"cycles"`
-	Tokens int             `json:"tokens_today"`
-	Cost   *float64        `json:"cost_today"`   // null when no price is configured
-	Cached float64         `json:"cached_today"` // share of what the model read that the endpoint had kept
+	Mind   string      `json:"mind"`
+	Room   string      `json:"room,omitempty"` // the name of its only one, where the circle is that room's own
+	Doing  string      `json:"doing"`          // resting, thinking
+	Cycles int64       `json:"cycles"`
+	Tokens int         `json:"tokens_today"`
+	Cost   *float64    `json:"cost_today"`   // null when no price is configured
+	Cached float64     `json:"cached_today"` // share of what the model read that the endpoint had kept
 	Last   *api.RunRow `json:"last"`         // null before the first
 }
 
@@ -76,7 +76,7 @@ func mindCost(conf *config.Config, m console.Mind) *float64 {
 	if !known {
 		return nil
 	}
-	return new(price.Of(m.Prompt, m.Cached, m.Tokens-m.Prompt))
+	return new(price.Cost(m.Prompt, m.Cached, m.Tokens-m.Prompt))
 }
 
 func (a *statusAnswer) printMinds(w io.Writer, at timeFormat) {

@@ -15,39 +15,43 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-func toolsCommand(p *CLI) *cobra.Command {
+// toolsCommand answers `trestle tools`.
+type toolsCommand struct{ installation }
+
+func newToolsCommand(env *Environment) *cobra.Command {
+	cmd := toolsCommand{installation{env}}
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "tools [VERSION]", Short: "list the acts that agents may ask for, and the versions of them that runs were offered", Args: cobra.MaximumNArgs(1),
 		Long: "List the acts that agents may ask for now, or could in VERSION, with how far each is trusted (tier), what it can do (risk) and its " +
 			"arguments, in brackets those that need not be there; then the versions of the acts that runs were offered, with the time of their " +
 			"use; the last use is noted once an hour. `trestle runs show` says which version a run was offered. The unique beginning of a version is enough.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.tools(c.Context(), strings.Join(args, ""))
+			return cmd.tools(c.Context(), strings.Join(args, ""))
 		},
 	}
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "diff VERSION [VERSION]", Short: "say how the acts of one version differ from those of another, or from those of now", Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.toolsDiff(c.Context(), append(args, "")[0], append(args, "")[1])
+			return cmd.toolsDiff(c.Context(), append(args, "")[0], append(args, "")[1])
 		},
 	})
 	return c
 }
 
-func (p *CLI) tools(ctx context.Context, version string) error {
+func (cmd toolsCommand) tools(ctx context.Context, version string) error {
 	var a api.ToolsAnswer
-	if err := p.ask(ctx, "/api/tools", url.Values{"version": {version}}, &a); err != nil {
+	if err := cmd.ask(ctx, "/api/tools", url.Values{"version": {version}}, &a); err != nil {
 		return err
 	}
-	return p.answer(a, func(w io.Writer) { printTools(w, a) })
+	return cmd.answer(a, func(w io.Writer) { printTools(w, a) })
 }
 
-func (p *CLI) toolsDiff(ctx context.Context, from, to string) error {
+func (cmd toolsCommand) toolsDiff(ctx context.Context, from, to string) error {
 	var d api.ToolsDiff
-	if err := p.ask(ctx, "/api/tools/diff", url.Values{"from": {from}, "to": {to}}, &d); err != nil {
+	if err := cmd.ask(ctx, "/api/tools/diff", url.Values{"from": {from}, "to": {to}}, &d); err != nil {
 		return err
 	}
-	return p.answer(d, func(w io.Writer) { printToolsDiff(w, d) })
+	return cmd.answer(d, func(w io.Writer) { printToolsDiff(w, d) })
 }
 
 func printTools(w io.Writer, a api.ToolsAnswer) {

@@ -9,12 +9,12 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 )
 
-func versionCommand(p *CLI) *cobra.Command {
+func newVersionCommand(env *Environment) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			v := buildinfo.Current()
-			return p.answer(v, func(w io.Writer) {
+			return env.answer(v, func(w io.Writer) {
 				fmt.Fprintf(w, "trestle %s", v.Version)
 				if v.Commit != "" {
 					fmt.Fprintf(w, " (%.12s)", v.Commit)

@@ -68,8 +68,11 @@ type PairingLists struct {
 // refusedShown is how many of those turned away are listed.
 const refusedShown = 20
 
-func (s *Server) servePairings(rw http.ResponseWriter, r *http.Request) {
-	all, err := s.pairings(r.Context())
+// accessManager admits people and chats, and lists who is admitted.
+type accessManager struct{ *AccountManager }
+
+func (acc *accessManager) servePairings(rw http.ResponseWriter, r *http.Request) {
+	all, err := acc.pairings(r.Context())
 	if err != nil {
 		control.WriteError(rw, err)
 		return
@@ -78,16 +81,16 @@ func (s *Server) servePairings(rw http.ResponseWriter, r *http.Request) {
 }
 
 // approver lets people in by the default form of a room.
-func (p *Components) approver() access.ApprovalManager {
-	c := p.Config()
+func (acc *accessManager) approver() access.ApprovalManager {
+	c := acc.Config()
 	return access.ApprovalManager{
-		Pairings: p.border, Spaces: p.mapping, Notices: p.border,
-		Room: spaces.RoomDefaults{Agents: p.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+		Pairings: acc.border, Spaces: acc.mapping, Notices: acc.border,
+		Room: spaces.RoomDefaults{Agents: acc.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 	}
 }
 
 // pair lets in the person with a code, or a chat.
-func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, error) {
+func (acc *accessManager) pair(ctx context.Context, q PairRequest) (AdmittedPerson, error) {
 	g := access.ApprovalGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
 	switch q.Role {
 	case "", spaces.OfMember.String():
@@ -99,9 +102,9 @@ func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, e
 		return AdmittedPerson{}, &apperr.Error{What: "there is no role " + q.Role, Where: "pair", Remedy: "member, admin or owner", Code: apperr.Usage}
 	}
 	if q.Chat != "" {
-		return p.pairChat(ctx, q.Chat, g)
+		return acc.pairChat(ctx, q.Chat, g)
 	}
-	a, err := p.approver().Approve(ctx, q.Code, g, time.Now())
+	a, err := acc.approver().Approve(ctx, q.Code, g, time.Now())
 	switch {
 	case errors.Is(err, access.ErrNoPairing):
 		return AdmittedPerson{}, &apperr.Error{What: "nobody is waiting with this code", Where: "pair " + q.Code, Remedy: "ask them to write to the bot again; a code is good for ten minutes", Code: apperr.Failed}
@@ -114,11 +117,11 @@ func (p *Components) pair(ctx context.Context, q PairRequest) (AdmittedPerson, e
 }
 
 // pairChat lets in a whole chat. A role is a person's.
-func (p *Components) pairChat(ctx context.Context, chat string, g access.ApprovalGrant) (AdmittedPerson, error) {
+func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.ApprovalGrant) (AdmittedPerson, error) {
 	if g.Role != spaces.OfMember {
 		return AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
 	}
-	account, id, err := p.onAccount(chat)
+	account, id, err := acc.onAccount(chat)
 	if err != nil {
 		return AdmittedPerson{}, err
 	}
@@ -126,7 +129,7 @@ func (p *Components) pairChat(ctx context.Context, chat string, g access.Approva
 	if wrong := config.CheckChatID(platform, id); wrong != nil {
 		return AdmittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
 	}
-	a, err := p.approver().AdmitChat(ctx, account, id, g, time.Now())
+	a, err := acc.approver().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {
 		return AdmittedPerson{}, err
 	}
@@ -134,21 +137,21 @@ func (p *Components) pairChat(ctx context.Context, chat string, g access.Approva
 }
 
 // revoke shuts out a person or a chat, at once.
-func (p *Components) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPerson, error) {
-	account, id, err := p.onAccount(q.Who)
+func (acc *accessManager) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPerson, error) {
+	account, id, err := acc.onAccount(q.Who)
 	if err != nil {
 		return nil, err
 	}
-	gone, err := p.approver().Revoke(ctx, account, id)
+	gone, err := acc.approver().Revoke(ctx, account, id)
 	if errors.Is(err, access.ErrNotAdmitted) {
 		return nil, &apperr.Error{What: "nobody is let in under this name", Where: "pair --revoke " + q.Who, Remedy: "see trestle pair; who a named chat lets in is said by the configuration", Code: apperr.Failed}
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
-	for _, j := range p.joined {
+	acc.Opening.Lock()
+	defer acc.Opening.Unlock()
+	for _, j := range acc.joined {
 		j.in.Forget()
 	}
 	var all []AdmittedPerson
@@ -159,30 +162,30 @@ func (p *Components) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPer
 }
 
 // onAccount reads "adapter:id" and returns the account that the adapter is.
-func (p *Components) onAccount(text string) (account, id string, err error) {
+func (acc *accessManager) onAccount(text string) (account, id string, err error) {
 	adapter, id, ok := strings.Cut(text, ":")
 	if !ok || id == "" {
 		return "", "", &apperr.Error{What: text + " names nobody", Where: "pair", Remedy: "write adapter:id, such as telegram:-1001234", Code: apperr.Usage}
 	}
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
-	i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.adapter == adapter })
-	if l := p.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
+	acc.Opening.Lock()
+	defer acc.Opening.Unlock()
+	i := slices.IndexFunc(acc.joined, func(j connectedAccount) bool { return j.adapter == adapter })
+	if l := acc.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
 		return "", "", &apperr.Error{What: l.other.Load().String() + " serves the adapter " + adapter, Where: "pair " + text, Remedy: "say it there, in its data folder", Code: apperr.TryAgain}
 	}
 	if i < 0 {
 		return "", "", &apperr.Error{What: "the adapter " + adapter + " is not connected", Where: "pair " + text, Remedy: "see trestle status", Code: apperr.TryAgain}
 	}
-	return p.joined[i].account, id, nil
+	return acc.joined[i].account, id, nil
 }
 
 // pairings lists who waits, who is let in, and who was turned away.
-func (p *Components) pairings(ctx context.Context) (PairingLists, error) {
-	waiting, admitted, err := p.approver().Lists(ctx, time.Now())
+func (acc *accessManager) pairings(ctx context.Context) (PairingLists, error) {
+	waiting, admitted, err := acc.approver().Lists(ctx, time.Now())
 	if err != nil {
 		return PairingLists{}, err
 	}
-	refused, err := p.border.Refusals(ctx, refusedShown)
+	refused, err := acc.border.Refusals(ctx, refusedShown)
 	if err != nil {
 		return PairingLists{}, err
 	}

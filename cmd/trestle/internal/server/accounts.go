@@ -31,19 +31,19 @@ type accountConn struct {
 }
 
 // newLine makes the line of an account. join says what it serves.
-func (p *Components) newLine(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
+func (am *AccountManager) newLine(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
 	return &accountConn{
-		AccountConnection: activity.NewConnection(ad, p.border, join, p.lineOptions(name)),
+		AccountConnection: activity.NewConnection(ad, am.border, join, am.lineOptions(name)),
 		name:              name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
 
 // lineOptions are those of an account's line.
-func (p *Components) lineOptions(name string) activity.ConnectionOptions {
-	o := p.Times[name]
-	o.Name, o.Logger = name, p.Log
+func (am *AccountManager) lineOptions(name string) activity.ConnectionOptions {
+	o := am.Times[name]
+	o.Name, o.Logger = name, am.Log
 	if name != LocalName {
-		o.History = p.border
+		o.History = am.border
 	}
 	return o
 }
@@ -95,21 +95,21 @@ func (u *accountSet) set(lines []*accountConn) { u.now.Store(&lines) }
 
 // open prepares the line of a configured account and returns it; nil for one
 // that cannot be served, which is then a misfit.
-func (p *Components) open(a config.AdapterEntry) *accountConn {
+func (am *AccountManager) open(a config.AdapterEntry) *accountConn {
 	if a.Misconfigured {
 		return nil
 	}
-	ad, err := p.NewAdapter(a)
+	ad, err := am.NewAdapter(a)
 	if err == nil {
-		err = p.hooks.add(ad)
+		err = am.hooks.add(ad)
 	}
 	if err != nil {
-		p.misfit(adapterEntry(a), err)
+		am.misfit(adapterEntry(a), err)
 		return nil
 	}
-	l := p.newLine(a.Name, ad, p.joinPlatform(a.Name, ad, p.unpaced(a)))
+	l := am.newLine(a.Name, ad, am.joinPlatform(a.Name, ad, am.unpaced(a)))
 	l.entry = a
-	p.lineup.set(append(slices.Clip(p.lineup.all()), l))
+	am.lineup.set(append(slices.Clip(am.lineup.all()), l))
 	return l
 }
 
@@ -118,19 +118,19 @@ func adapterEntry(a config.AdapterEntry) string { return "adapters." + a.Name }
 
 // man serves an account until ctx is done or the account is let go, as soon as no
 // other process does.
-func (p *Components) man(ctx context.Context, l *accountConn) error {
+func (am *AccountManager) man(ctx context.Context, l *accountConn) error {
 	defer close(l.gone)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return p.alone(ctx, AccountThing(l.name), l.standBy, func(ctx context.Context) error {
+		return am.alone(ctx, AccountThing(l.name), l.standBy, func(ctx context.Context) error {
 			l.other.Store(nil)
 			return l.Run(ctx)
 		})
 	})
-	g.Go(func() error { return p.collect(ctx, l) })
-	g.Go(func() error { return p.offer(ctx, l) })
+	g.Go(func() error { return am.collect(ctx, l) })
+	g.Go(func() error { return am.offer(ctx, l) })
 	g.Go(func() error {
 		select {
 		case <-l.leave:
@@ -143,23 +143,23 @@ func (p *Components) man(ctx context.Context, l *accountConn) error {
 }
 
 // crew serves the accounts that come after the start, until ctx is done.
-func (p *Components) crew(ctx context.Context) error {
+func (am *AccountManager) crew(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return g.Wait()
-		case l := <-p.lineup.hired:
-			g.Go(func() error { return p.man(ctx, l) })
+		case l := <-am.lineup.hired:
+			g.Go(func() error { return am.man(ctx, l) })
 		}
 	}
 }
 
 // letGo ends the lines whose entries are not those of the configuration any
 // more, and returns when what they had in hand has ended.
-func (p *Components) letGo(ctx context.Context, next *config.Config) error {
+func (am *AccountManager) letGo(ctx context.Context, next *config.Config) error {
 	var stay, gone []*accountConn
-	for _, l := range p.lineup.all() {
+	for _, l := range am.lineup.all() {
 		if l.name == LocalName || slices.ContainsFunc(next.Adapters, func(a config.AdapterEntry) bool { return sameAccount(a, l.entry) }) {
 			stay = append(stay, l)
 		} else {
@@ -169,11 +169,11 @@ func (p *Components) letGo(ctx context.Context, next *config.Config) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	p.lineup.set(stay)
+	am.lineup.set(stay)
 	for _, l := range gone {
-		p.hooks.drop(l.adapter)
+		am.hooks.drop(l.adapter)
 		close(l.leave)
-		p.Log.Info("account is not served any more as it was", "adapter", l.name)
+		am.Log.Info("account is not served any more as it was", "adapter", l.name)
 	}
 	for _, l := range gone {
 		select {
@@ -181,7 +181,7 @@ func (p *Components) letGo(ctx context.Context, next *config.Config) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		p.forgetAccount(l)
+		am.forgetAccount(l)
 	}
 	return nil
 }
@@ -195,33 +195,33 @@ func sameAccount(a, b config.AdapterEntry) bool {
 
 // forgetAccount notes that the account of a line that has gone is connected no
 // longer.
-func (p *Components) forgetAccount(l *accountConn) {
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
+func (am *AccountManager) forgetAccount(l *accountConn) {
+	am.Opening.Lock()
+	defer am.Opening.Unlock()
 	account := l.Status().Account
-	p.joined = slices.DeleteFunc(p.joined, func(j connectedAccount) bool { return j.adapter == l.name && j.account == account })
-	own := slices.DeleteFunc(slices.Clone(p.accounts()), func(a adapters.BotAccount) bool { return a.Key() == account })
-	p.own.Store(&own)
+	am.joined = slices.DeleteFunc(am.joined, func(j connectedAccount) bool { return j.adapter == l.name && j.account == account })
+	own := slices.DeleteFunc(slices.Clone(am.accounts()), func(a adapters.BotAccount) bool { return a.Key() == account })
+	am.own.Store(&own)
 }
 
 // hire serves the configured accounts that are not served yet. What was wrong with
 // an entry before is forgotten.
-func (p *Components) hire(ctx context.Context) error {
-	if p.lineup.hired == nil {
+func (am *AccountManager) hire(ctx context.Context) error {
+	if am.lineup.hired == nil {
 		return nil
 	}
-	for _, a := range p.Config().Adapters {
-		if p.lineOf(a.Name) != nil {
+	for _, a := range am.Config().Adapters {
+		if am.lineOf(a.Name) != nil {
 			continue
 		}
-		p.pardon(adapterEntry(a))
-		l := p.open(a)
+		am.pardon(adapterEntry(a))
+		l := am.open(a)
 		if l == nil {
 			continue
 		}
 		select {
-		case p.lineup.hired <- l:
-			p.Log.Info("account is served from now on", "adapter", l.name)
+		case am.lineup.hired <- l:
+			am.Log.Info("account is served from now on", "adapter", l.name)
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}

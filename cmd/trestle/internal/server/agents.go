@@ -13,26 +13,26 @@ import (
 )
 
 // agents returns the agents that can run, with their models.
-func (p *Components) agents() []shell.Agent {
-	p.modelFailure.Store("")
+func (as *agentSet) agents() []shell.Agent {
+	as.modelFailure.Store("")
 	clients := map[config.ModelEndpoint]llm.ChatModel{}
 	var all []shell.Agent
-	for _, a := range p.Config().Agents {
+	for _, a := range as.Config().Agents {
 		if a.Misconfigured {
 			continue
 		}
-		if client, known := p.clients[a.Model].(*llm.RetryingModel); known {
+		if client, known := as.clients[a.Model].(*llm.RetryingModel); known {
 			clients[a.Model] = client // it keeps what it knows of its endpoint
 		}
 		if clients[a.Model] == nil {
-			clients[a.Model] = p.model(entryOf(p.Config(), a), a.Model)
+			clients[a.Model] = as.model(entryOf(as.Config(), a), a.Model)
 		}
-		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model], Embedder: p.embedder(a)})
+		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model], Embedder: as.embedder(a)})
 	}
-	p.clients = clients
-	p.sensed.Range(func(m, _ any) bool {
+	as.clients = clients
+	as.sensed.Range(func(m, _ any) bool {
 		if clients[m.(config.ModelEndpoint)] == nil { // no agent has it any more
-			p.sensed.Delete(m)
+			as.sensed.Delete(m)
 		}
 		return true
 	})
@@ -42,39 +42,39 @@ func (p *Components) agents() []shell.Agent {
 // model returns the client of an endpoint: one for each credential, so that a
 // refused key pauses itself alone. Where there is no usable endpoint the
 // built-in model answers, and health says so.
-func (p *Components) model(entry string, m config.ModelEndpoint) llm.ChatModel {
+func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 	switch {
-	case p.Models != nil:
-		return p.Models(m)
+	case as.Models != nil:
+		return as.Models(m)
 	case m.Offline:
 		return offline.OfflineModel{}
 	}
-	client, err := p.OpenEndpoint(m)
+	client, err := as.OpenEndpoint(m)
 	if err != nil {
-		p.modelFailure.Store(err.Error())
+		as.modelFailure.Store(err.Error())
 		return offline.OfflineModel{}
 	}
-	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: p.saw(p.sense(entry, m))}}
+	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.saw(as.sense(entry, m))}}
 }
 
 // OpenEndpoint makes the client of an endpoint without calling it.
-func (p *Components) OpenEndpoint(m config.ModelEndpoint) (*openai.Client, error) {
-	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: p.clock.Around})
+func (as *agentSet) OpenEndpoint(m config.ModelEndpoint) (*openai.Client, error) {
+	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: as.clock.Around})
 }
 
 // newShell makes the agents' shell over the record.
-func (p *Components) newShell() *shell.Shell {
-	view := p.Store.Shell()
+func (am *AccountManager) newShell() *shell.Shell {
+	view := am.Store.Shell()
 	o := shell.Options{
-		Inbox: serverAwareQueue{view, p.learnServers}, Journal: directSendStore{view, p.egress, p.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
-		Agents: p.agents(), Settings: p.shellSettings, Bus: clusterBus{p}, Presence: newPresence(p), Drafts: drafts{p},
-		Counter: new(hud.TokenCounter), Holder: cmp.Or(p.Store.Process(), p.Mint()), NewID: p.Mint, Nonce: p.nonce, Logger: p.Log,
+		Inbox: serverAwareQueue{view, am.learnServers}, Journal: directSendStore{view, am.egress, am.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
+		Agents: am.agents(), Settings: am.shellSettings, Bus: clusterBus{am.clusterNode}, Presence: newPresence(am.connectionSet), Drafts: drafts{am.connectionSet},
+		Counter: new(hud.TokenCounter), Holder: cmp.Or(am.Store.Process(), am.Mint()), NewID: am.Mint, Nonce: am.nonce, Logger: am.Log,
 	}
-	if p.files != nil {
-		o.Sight = newSight(p.border, p.files)
-		o.Files = p.Config().SettingsFor("", "").Attachments.Send
-		if p.hears() {
-			o.Ears = transcriptionStatus{p.border}
+	if am.files != nil {
+		o.Sight = newSight(am.border, am.files)
+		o.Files = am.Config().SettingsFor("", "").Attachments.Send
+		if am.hears() {
+			o.Ears = transcriptionStatus{am.border}
 		}
 	}
 	return shell.New(o)
@@ -88,15 +88,15 @@ type settingsKey struct {
 
 // shellSettings returns the settings of an agent in a space. Those of each entry
 // are worked out once for a configuration.
-func (p *Components) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.AgentSettings {
-	key := settingsKey{p.Config(), string(agent), p.keyOf(space)}
-	if known, ok := p.settings.Load(key); ok {
+func (as *agentSet) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.AgentSettings {
+	key := settingsKey{as.Config(), string(agent), as.keyOf(space)}
+	if known, ok := as.settings.Load(key); ok {
 		return known.(shell.AgentSettings)
 	}
 	a, _ := key.of.Agent(key.agent)
 	s := ShellSettings(a, key.of.SettingsFor(key.agent, key.entry))
 	s.Told, s.Wake = key.of.HasEntry(key.entry), key.of.AgentWakePolicy(key.agent, key.entry)
-	p.settings.Store(key, s)
+	as.settings.Store(key, s)
 	return s
 }
 
@@ -111,6 +111,7 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 	return shell.AgentSettings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
+		Links: s.Links, LinkHosts: s.LinkHosts,
 		Without: without(s), GreetPlainly: !s.Greeting.LookUp,
 		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits", WaitTimeout: s.Wait.Timeout,
 		Histories: hud.HistoryLimits{
@@ -142,13 +143,13 @@ func cheap(a config.AgentEntry, name string) string {
 
 // embedder returns the client that computes embeddings at the endpoint of the agent's
 // model, over connections of its own; nil when the agent uses none.
-func (p *Components) embedder(a config.AgentEntry) llm.Embedder {
-	if cheap(a, p.Config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
+func (as *agentSet) embedder(a config.AgentEntry) llm.Embedder {
+	if cheap(a, as.Config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
 		return nil
 	}
-	client, err := p.OpenEndpoint(a.Model)
+	client, err := as.OpenEndpoint(a.Model)
 	if err != nil {
-		p.Log.Error("lines are not found by meaning", "agent", a.ID, "error", err)
+		as.Log.Error("lines are not found by meaning", "agent", a.ID, "error", err)
 		return nil
 	}
 	return client

@@ -19,9 +19,9 @@ import (
 const ackFor = 2 * time.Hour
 
 // operators returns the chats of an adapter in which problems are told.
-func (p *Components) operators(adapter string) []string {
+func (core *Core) operators(adapter string) []string {
 	var chats []string
-	for _, c := range p.Config().Alerts.Chats {
+	for _, c := range core.Config().Alerts.Chats {
 		if c.Adapter == adapter {
 			chats = append(chats, c.Chat)
 		}
@@ -31,7 +31,7 @@ func (p *Components) operators(adapter string) []string {
 
 // acknowledge takes on what was told, in the words of a chat: a number for one
 // problem alone, and a length of time.
-func (p *Components) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
+func (core *Core) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
 	id, span := alerts.AlertID(0), ackFor
 	for word := range strings.FieldsSeq(strings.ToLower(words)) {
 		if n, err := strconv.ParseInt(strings.TrimPrefix(word, "#"), 10, 64); err == nil {
@@ -42,7 +42,7 @@ func (p *Components) acknowledge(ctx context.Context, words string, at time.Time
 			span = d
 		}
 	}
-	taken, err := p.takeOn(ctx, id, at.Add(span), at)
+	taken, err := core.takeOn(ctx, id, at.Add(span), at)
 	switch {
 	case errors.Is(err, alerts.ErrUnknown):
 		return fmt.Sprintf("There is no open problem %d.", id), nil
@@ -56,8 +56,8 @@ func (p *Components) acknowledge(ctx context.Context, words string, at time.Time
 
 // takeOn makes one open problem quiet until then, or all of them, and returns
 // what they are.
-func (p *Components) takeOn(ctx context.Context, id alerts.AlertID, until, at time.Time) ([]string, error) {
-	store := p.troubles()
+func (core *Core) takeOn(ctx context.Context, id alerts.AlertID, until, at time.Time) ([]string, error) {
+	store := core.troubles()
 	all, err := store.Problems(ctx, at)
 	if err != nil {
 		return nil, err
@@ -91,15 +91,15 @@ type AckResult struct {
 }
 
 // serveUnkept lists the problems that the record cannot take.
-func (s *Server) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
-	held, _ := s.Unstored.Held()
+func (ctl controlServer) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
+	held, _ := ctl.Unstored.Held()
 	control.WriteJSON(rw, http.StatusOK, append([]alerts.Alert{}, held...))
 }
 
-func (s *Server) ack(ctx context.Context, q AckRequest) (a AckResult, err error) {
+func (ctl controlServer) ack(ctx context.Context, q AckRequest) (a AckResult, err error) {
 	now := time.Now()
 	a.Until = now.Add(time.Duration(q.Seconds) * time.Second).UTC()
-	a.Quiet, err = s.takeOn(ctx, q.ID, a.Until, now)
+	a.Quiet, err = ctl.takeOn(ctx, q.ID, a.Until, now)
 	if errors.Is(err, alerts.ErrUnknown) {
 		err = &apperr.Error{What: "there is no such open problem", Where: fmt.Sprintf("problem %d", q.ID), Remedy: "trestle problems lists those that are open", Code: apperr.Failed}
 	}

@@ -15,17 +15,17 @@ import (
 const alarmTTL = time.Hour
 
 // newWatch returns what looks for problems and tells of them.
-func (s *Server) newWatch() *alerts.AlertMonitor {
-	a := s.Config().Alerts
-	w := &alerts.AlertMonitor{Store: s.Store.Problems(), Reserve: &s.Unstored, Logger: s.Log, Looks: []alerts.ConditionProbe{s.lookAtRecord(), s.lookAtProcesses()}}
-	for _, look := range s.ownLooks() {
-		w.Looks = append(w.Looks, s.everywhere(look))
+func (mon *processMonitor) newWatch() *alerts.AlertMonitor {
+	a := mon.Config().Alerts
+	w := &alerts.AlertMonitor{Store: mon.Store.Problems(), Reserve: &mon.Unstored, Logger: mon.Log, Looks: []alerts.ConditionProbe{mon.lookAtRecord(), mon.lookAtProcesses()}}
+	for _, look := range mon.ownLooks() {
+		w.Looks = append(w.Looks, mon.everywhere(look))
 	}
 	if len(a.Chats) > 0 {
-		w.Tellers = append(w.Tellers, minSeverityNotifier{chatNotifier{s.Components, a.Chats}, alerts.AlertSeverity(a.MinLevel)})
+		w.Tellers = append(w.Tellers, minSeverityNotifier{chatNotifier{mon.connectionSet, a.Chats}, alerts.AlertSeverity(a.MinLevel)})
 	}
 	if a.Webhook != "" {
-		h := &alerts.WebhookNotifier{URL: string(a.Webhook), Client: s.caller(), Logger: s.Log}
+		h := &alerts.WebhookNotifier{URL: string(a.Webhook), Client: mon.caller(), Logger: mon.Log}
 		w.Tellers = append(w.Tellers, minSeverityNotifier{h, alerts.AlertSeverity(a.MinLevel)})
 	}
 	return w
@@ -33,37 +33,37 @@ func (s *Server) newWatch() *alerts.AlertMonitor {
 
 // troubles is what an operator must know of: what the record has, and what it
 // cannot take.
-func (p *Components) troubles() alerts.Store { return p.Unstored.Over(p.Store.Problems()) }
+func (core *Core) troubles() alerts.Store { return core.Unstored.Over(core.Store.Problems()) }
 
 // ownLooks look for what every process sees of itself alone.
-func (s *Server) ownLooks() []alerts.ConditionProbe {
-	return []alerts.ConditionProbe{s.lookAtLines(), s.lookAtEntries(), s.lookAtModels(), s.lookAtMachine(), s.lookAtBells(), s.lookAtServer(), s.lookAtLog(), s.lookAtIdleWork()}
+func (mon *processMonitor) ownLooks() []alerts.ConditionProbe {
+	return []alerts.ConditionProbe{mon.lookAtLines(), mon.lookAtEntries(), mon.lookAtModels(), mon.lookAtMachine(), mon.lookAtBells(), mon.lookAtServer(), mon.lookAtLog(), mon.lookAtIdleWork()}
 }
 
 // caller is the client for addresses that the operator named.
-func (p *Components) caller() *http.Client {
+func (core *Core) caller() *http.Client {
 	c := http.Client{}
-	if p.Client != nil {
-		c = *p.Client
+	if core.Client != nil {
+		c = *core.Client
 	}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &c
 }
 
 // watchOver watches until ctx is done.
-func (s *Server) watchOver(ctx context.Context) error {
+func (mon *processMonitor) watchOver(ctx context.Context) error {
 	select {
-	case <-s.Ready: // before that every account is still silent
+	case <-mon.Ready: // before that every account is still silent
 	case <-time.After(firstJoin):
 	case <-ctx.Done():
 		return nil
 	}
-	return s.alone(ctx, dutyProblems, nil, s.newWatch().Run)
+	return mon.alone(ctx, dutyProblems, nil, mon.newWatch().Run)
 }
 
 // chatNotifier tells of problems in the operators' chats, through the outbox.
 type chatNotifier struct {
-	*Components
+	*connectionSet
 	chats []config.ChatRef
 }
 
@@ -99,11 +99,11 @@ func (c chatNotifier) Tell(ctx context.Context, p alerts.Alert, at time.Time) bo
 
 // accountOf returns the account that an adapter is connected with, here or in
 // another process; empty before its first connection.
-func (p *Components) accountOf(adapter string) string {
-	if l := p.lineOf(adapter); l != nil && l.Status().Account != "" {
+func (cs *connectionSet) accountOf(adapter string) string {
+	if l := cs.lineOf(adapter); l != nil && l.Status().Account != "" {
 		return l.Status().Account
 	}
-	for _, f := range p.fellows() {
+	for _, f := range cs.fellows() {
 		if account := f.Accounts[adapter]; account != "" {
 			return account
 		}
@@ -123,6 +123,6 @@ func (l minSeverityNotifier) Tell(ctx context.Context, p alerts.Alert, at time.T
 }
 
 // watching are the parts of a process that look after it.
-func (s *Server) watching() []func(context.Context) error {
-	return []func(context.Context) error{s.watchOver, s.beat, s.reportUp}
+func (mon *processMonitor) watching() []func(context.Context) error {
+	return []func(context.Context) error{mon.watchOver, mon.beat, mon.reportUp}
 }

@@ -55,8 +55,8 @@ type BackfillJob struct {
 }
 
 // historian returns who can read the history of an account's chats.
-func (p *Components) historian(ctx context.Context, account string) (adapters.HistoryReader, error) {
-	for _, l := range p.lineup.all() {
+func (am *AccountManager) historian(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	for _, l := range am.lineup.all() {
 		if l.Status().Account != account {
 			continue
 		}
@@ -65,10 +65,10 @@ func (p *Components) historian(ctx context.Context, account string) (adapters.Hi
 		}
 		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
 	}
-	for _, f := range p.fellows() {
+	for _, f := range am.fellows() {
 		for _, its := range f.Accounts {
 			if its == account { // who receives there does not matter: history is read by asking
-				return p.ConnectReaders(ctx, []spaces.ChatMapping{{Account: account}})(ctx, account)
+				return am.ConnectReaders(ctx, []spaces.ChatMapping{{Account: account}})(ctx, account)
 			}
 		}
 	}
@@ -77,13 +77,13 @@ func (p *Components) historian(ctx context.Context, account string) (adapters.Hi
 
 // ConnectReaders connects, without a line to receive by, the accounts that chats are on,
 // and returns who can read their history.
-func (p *Components) ConnectReaders(ctx context.Context, chats []spaces.ChatMapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
+func (am *AccountManager) ConnectReaders(ctx context.Context, chats []spaces.ChatMapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
-	for _, a := range p.Config().Adapters {
+	for _, a := range am.Config().Adapters {
 		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.ChatMapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
 			continue
 		}
-		ad, err := p.NewAdapter(a)
+		ad, err := am.NewAdapter(a)
 		h, reads := ad.(adapters.HistoryReader)
 		if err != nil || !reads {
 			continue
@@ -213,13 +213,13 @@ func (w BackfillJob) read(ctx context.Context, t *jobs.JobTask, args backfillArg
 }
 
 // addBackfill adds the job; the runner of this process does it.
-func (s *Server) addBackfill(ctx context.Context, q BackfillRequest) (jobs.JobSnapshot, error) {
-	chats, err := SpaceChats(ctx, s.Store, q.Space)
+func (ctl controlServer) addBackfill(ctx context.Context, q BackfillRequest) (jobs.JobSnapshot, error) {
+	chats, err := SpaceChats(ctx, ctl.Store, q.Space)
 	if err != nil {
 		return jobs.JobSnapshot{}, err
 	}
-	j, err := BackfillJob{s.Store, s.Log, s.historian, s.Config}.Add(ctx, q, chats)
-	s.bells.Ring(jobsBell)
+	j, err := BackfillJob{ctl.Store, ctl.Log, ctl.historian, ctl.Config}.Add(ctx, q, chats)
+	ctl.bells.Ring(jobsBell)
 	return jobs.Shown(j), err
 }
 

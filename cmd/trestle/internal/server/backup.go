@@ -157,9 +157,9 @@ func IgnoreMissing(err error) error {
 }
 
 // addBackup adds the job; the runner of this process does it.
-func (s *Server) addBackup(ctx context.Context, q BackupRequest) (BackupResult, error) {
-	a, err := BackupJob{s.Store, s.Config().Data}.Add(ctx, q.File)
-	s.bells.Ring(backupBell)
+func (ctl controlServer) addBackup(ctx context.Context, q BackupRequest) (BackupResult, error) {
+	a, err := BackupJob{ctl.Store, ctl.Config().Data}.Add(ctx, q.File)
+	ctl.bells.Ring(backupBell)
 	return a, err
 }
 
@@ -204,4 +204,41 @@ func CopyFile(from, to string) (err error) {
 	}
 	_, err = io.Copy(out, in)
 	return errors.Join(err, out.Sync(), out.Close())
+}
+
+// backupNoteFile is the file in the data folder that says when the record was last
+// backed up. The record itself is not written for it: a backup needs no lock.
+const backupNoteFile = "backup.json"
+
+// BackupNote is what the note holds.
+type BackupNote struct {
+	At     time.Time `json:"at"`
+	Bytes  int64     `json:"bytes"`
+	SHA256 string    `json:"sha256"`
+}
+
+// WriteBackupNote writes the note, whole or not at all.
+func WriteBackupNote(data string, b BackupNote) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(data, backupNoteFile)
+	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
+		return err
+	}
+	return renameDurably(file+".new", file)
+}
+
+// LastBackup returns when the record was last backed up; zero when it is unknown.
+func LastBackup(data string) time.Time {
+	text, err := os.ReadFile(filepath.Join(data, backupNoteFile))
+	if err != nil {
+		return time.Time{}
+	}
+	var b BackupNote
+	if json.Unmarshal(text, &b) != nil {
+		return time.Time{}
+	}
+	return b.At
 }

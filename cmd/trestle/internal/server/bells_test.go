@@ -39,7 +39,7 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 	b, err := pgnotify.Open(pgnotify.Options{URL: "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable", Process: "lost"})
 	testutil.OK(t, err)
 	running.Go(func() { _ = b.Run(ctx) })
-	look := (&Server{Components: &Components{far: b}}).lookAtBells()
+	look := (&clusterNode{far: b}).lookAtBells()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for seen := 0; seen == 0; <-again.C {

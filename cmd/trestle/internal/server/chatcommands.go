@@ -8,27 +8,28 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/activity/access"
 	chatcommands "github.com/trestle-bridge/trestle/activity/commands"
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // attendant does what people ask of the program itself in any chat.
-func (p *Components) attendant() *chatcommands.CommandHandler {
+func (am *AccountManager) attendant() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
-		Roles: p.border, Runs: runControl{p}, Rooms: p.border, Platforms: p.platforms, Ack: p.acknowledge,
+		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Platforms: am.platforms, Ack: am.acknowledge,
 		Name: func(id spaces.AgentID) string {
-			a, _ := p.Config().Agent(string(id))
+			a, _ := am.Config().Agent(string(id))
 			return a.Name
 		},
 		Price: func(id spaces.AgentID) spaces.TokenPrice {
-			price, _ := AgentPrice(p.Config(), id)
-			return spaces.TokenPrice{Input: price.Input, Cached: price.Cached, Output: price.Output}
+			price, _ := AgentPrice(am.Config(), id)
+			return price
 		},
 	}
 }
 
 // runControl are the shell and the record as people's commands take hold of them.
-type runControl struct{ *Components }
+type runControl struct{ *connectionSet }
 
 // Halt ends what agents do.
 func (r runControl) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
@@ -51,10 +52,10 @@ func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.Ag
 }
 
 // platforms names what the program is connected to, as people call it.
-func (p *Components) platforms() []string {
+func (cs *connectionSet) platforms() []string {
 	var on []string
 	for _, name := range []string{"telegram", "slack", "discord"} {
-		for _, l := range p.lineup.all() {
+		for _, l := range cs.lineup.all() {
 			if s := l.Status(); s.State == activity.ConnConnected && strings.HasPrefix(s.Account, name+":") {
 				on = append(on, strings.ToUpper(name[:1])+name[1:])
 				break
@@ -66,8 +67,8 @@ func (p *Components) platforms() []string {
 
 // appoint gives the people of the configuration their roles on the platform of
 // an account.
-func (p *Components) appoint(ctx context.Context, adapter, account string) error {
-	c := p.Config()
+func (am *AccountManager) appoint(ctx context.Context, adapter, account string) error {
+	c := am.Config()
 	platform, _, _ := strings.Cut(account, ":")
 	var all []spaces.RoleGrant
 	for _, list := range []struct {
@@ -79,13 +80,13 @@ func (p *Components) appoint(ctx context.Context, adapter, account string) error
 			all = append(all, spaces.RoleGrant{Who: who, Role: list.role})
 		}
 	}
-	return p.border.Appoint(ctx, platform, all)
+	return am.border.Appoint(ctx, platform, all)
 }
 
 // kin returns by which identity the platform of an account knows people of others.
-func (p *Components) kin(adapter, platform string) activity.IdentityLookup {
+func (am *AccountManager) kin(adapter, platform string) activity.IdentityLookup {
 	return func(i spaces.PlatformIdentity) (spaces.PlatformIdentity, bool) {
-		who, ok := p.Config().LinkedAccount(i.Platform, i.Scope, i.User, adapter)
+		who, ok := am.Config().LinkedAccount(i.Platform, i.Scope, i.User, adapter)
 		return spaces.PlatformIdentity{Platform: platform, Scope: who.Scope, User: who.User}, ok
 	}
 }
@@ -108,4 +109,40 @@ func senders(people []config.PersonRef) []access.SenderID {
 		all = append(all, access.SenderID{Scope: x.Scope, User: x.User})
 	}
 	return all
+}
+
+// The menu is set again a few times where the platform is out of reach.
+const (
+	menuTries = 5
+	menuPause = 30 * time.Second
+)
+
+// offer has the platform show the commands to people who type, once the
+// account has connected. A failure is ignored.
+func (am *AccountManager) offer(ctx context.Context, l *accountConn) error {
+	menu, ok := l.adapter.(adapters.CommandMenu)
+	if !ok {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-l.Joined():
+	}
+	for range menuTries {
+		err := menu.Commands(ctx, chatcommands.CommandMenu())
+		if err == nil || ctx.Err() != nil {
+			return nil
+		}
+		am.Log.Warn("menu of commands not set", "adapter", l.name, "error", err)
+		if adapters.KindOf(err).Permanent() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(menuPause):
+		}
+	}
+	return nil
 }

@@ -36,11 +36,11 @@ func (s *Server) TryStart(ctx context.Context, data string) (err error) {
 }
 
 // tryModel tells whether the configured endpoint can be asked.
-func (s *Server) tryModel() error {
+func (as *agentSet) tryModel() error {
 	switch {
-	case s.ModelFailed() != "":
-		return errors.New(s.ModelFailed())
-	case s.Config().Model.Offline:
+	case as.ModelFailed() != "":
+		return errors.New(as.ModelFailed())
+	case as.Config().Model.Offline:
 		return errSkipped
 	}
 	return nil

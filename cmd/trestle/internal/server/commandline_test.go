@@ -44,9 +44,9 @@ func (s stage) do(t *testing.T, in string, args ...string) (out, errs string, co
 	return stdout.String(), stderr.String(), code
 }
 
-func (s stage) program(in io.Reader, out, errs io.Writer) *cli.CLI {
+func (s stage) program(in io.Reader, out, errs io.Writer) *cli.Environment {
 	lookup, environ := environment(s.env + "\nTRESTLE_LISTEN=127.0.0.1:0")
-	return &cli.CLI{In: in, Out: out, Err: errs, Folder: s.folder, Lookup: lookup, Environ: environ}
+	return &cli.Environment{In: in, Out: out, Err: errs, Folder: s.folder, Lookup: lookup, Environ: environ}
 }
 
 // serve runs `trestle run` with an open stdin until the test ends, and returns

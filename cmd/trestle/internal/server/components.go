@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -23,6 +24,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/telemetry"
 	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // LocalName is the name of the adapter for rooms that Trestle serves itself.
@@ -31,67 +33,120 @@ const LocalName = "local"
 // HomeRoom is the room of the terminal when no space is configured.
 const HomeRoom = "home"
 
-// Components is everything a running process is made of.
-type Components struct {
-	Current  atomic.Pointer[config.Config] // see config and apply
+// Core is what every part of a process works with. The store and what is over it are set
+// once the store is open.
+type Core struct {
+	Current  atomic.Pointer[config.Config] // see Config and AccountManager.apply
 	Log      *slog.Logger
+	Bus      *inproc.EventBus
 	Store    *sqlstore.Store
 	Unstored alerts.MemoryBuffer // see troubles
 	border   notifyingStore
 	mapping  *activity.SpaceMapping
-	Bus      *inproc.EventBus
-	bells    notifier
-	far      remoteNotifier // those of other processes; nil where the record is a file
-	redis    *redis.Client  // the same, where there is one
-	shell    *shell.Shell
-	rooms    *local.RoomAdapter
-	lineup   accountSet
-	known    atomic.Pointer[[]peer]                    // the processes of the installation; nil where there is one
-	files    *blobs.BlobDir                            // nil: files are not fetched
-	folder   string                                    // what marks it; empty where no other process has one
-	scribe   atomic.Pointer[media.TranscriptionWorker] // nil: voices are not heard
-	hooks    webhookMux                                // what is called at webhook_listen
-
-	presence *typingNotifier
 	spaceKeys
-	settings sync.Map // settingsKey to shell.Settings
 
 	// Opening is held while rooms are opened as the configuration says, so that an
-	// account that joins and a configuration that changes do not mix. It guards
-	// joined and misfits.
+	// account that joins and a configuration that changes do not mix. It guards misfits,
+	// the joined accounts and, after the start, the models of the agents.
 	Opening latch.Latch
-	joined  []connectedAccount
-	own     atomic.Pointer[[]adapters.BotAccount] // those of joined; replaced under opening
-	misfits []config.EntryProblem                 // entries that turned out not to run
+	misfits []config.EntryProblem // entries that turned out not to run
 
-	sensed sync.Map // models of agents to *endpointSense
-
-	clock clockskew.HostClock // beside those of the platforms and the models
-
-	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; set while opening is held, or at the start
-	modelFailure atomic.Value                           // string; see modelFailed
-
+	clock     clockskew.HostClock  // beside those of the platforms and the models
 	telemetry *telemetry.Telemetry // nil where nothing is counted
 
 	testSeams
 }
 
+// agentSet runs the agents of a process and knows the state of their models.
+type agentSet struct {
+	*Core
+	shell        *shell.Shell
+	presence     *typingNotifier
+	settings     sync.Map                               // settingsKey to shell.AgentSettings
+	sensed       sync.Map                               // models of agents to *endpointHealth
+	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; guarded by Opening
+	modelFailure atomic.Value                           // string; see ModelFailed
+}
+
+// clusterNode is this process among those of the installation: what each of them owns,
+// and how they notify each other.
+type clusterNode struct {
+	*Core
+	*agentSet
+	bells  notifier
+	far    remoteNotifier         // those of other processes; nil where the store is a file
+	redis  *redis.Client          // nil without one
+	known  atomic.Pointer[[]peer] // the processes of the installation; nil where there is one
+	folder string                 // what marks the folder of files; empty where no other process has one
+}
+
+// connectionSet holds the connections of the accounts that this process serves.
+type connectionSet struct {
+	*Core
+	*agentSet
+	*clusterNode
+	lineup accountSet
+	joined []connectedAccount                    // guarded by Opening
+	own    atomic.Pointer[[]adapters.BotAccount] // those of joined; replaced while Opening is held
+}
+
+// fileManager fetches, keeps and removes the files of messages, and transcribes voices.
+type fileManager struct {
+	*Core
+	*connectionSet
+	files  *blobs.BlobDir                            // nil: files are not fetched
+	scribe atomic.Pointer[media.TranscriptionWorker] // nil: voices are not transcribed
+}
+
+// SpaceManager opens, changes and retires spaces as the configuration has them.
+type SpaceManager struct {
+	*Core
+	*connectionSet
+	rooms *local.RoomAdapter
+}
+
+// AccountManager connects the accounts of platforms, with what their messages need: spaces,
+// files, agents, and the other processes.
+type AccountManager struct {
+	*Core
+	*agentSet
+	*clusterNode
+	*connectionSet
+	*fileManager
+	*SpaceManager
+	hooks webhookMux // what is called at webhook_listen
+}
+
+// NewAccountManager returns the accounts of a process that has opened nothing yet. It can
+// make clients of platforms and models.
+func NewAccountManager(c *config.Config, log *slog.Logger) *AccountManager {
+	core := &Core{Log: log, Opening: latch.New(), Bus: newBus(), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}}
+	core.Current.Store(c)
+	agents := &agentSet{Core: core}
+	node := &clusterNode{Core: core, agentSet: agents, bells: new(inproc.LocalNotifier)}
+	conns := &connectionSet{Core: core, agentSet: agents, clusterNode: node}
+	return &AccountManager{
+		Core: core, agentSet: agents, clusterNode: node, connectionSet: conns,
+		fileManager: &fileManager{Core: core, connectionSet: conns}, SpaceManager: &SpaceManager{Core: core, connectionSet: conns, rooms: newRooms(c)},
+	}
+}
+
 // Config returns the configuration that counts now. Whoever needs several values
 // of it asks once.
-func (p *Components) Config() *config.Config { return p.Current.Load() }
+func (core *Core) Config() *config.Config { return core.Current.Load() }
 
 // ModelFailed says why the configured model cannot be asked; empty when it can.
-func (p *Components) ModelFailed() string {
-	why, _ := p.modelFailure.Load().(string)
+func (as *agentSet) ModelFailed() string {
+	why, _ := as.modelFailure.Load().(string)
 	return why
 }
 
 // problems lists the entries that do not run: those that were read so, and those
 // that turned out so.
-func (p *Components) problems() []config.EntryProblem {
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
-	return slices.Concat(p.Config().Problems, p.misfits)
+func (core *Core) problems() []config.EntryProblem {
+	core.Opening.Lock()
+	defer core.Opening.Unlock()
+	return slices.Concat(core.Config().Problems, core.misfits)
 }
 
 // connectedAccount is an account that is connected, with its way in.
@@ -116,17 +171,41 @@ type testSeams struct {
 
 // ringLines tells every line, of this process and of others, that the outbox may
 // have something new.
-func (p *Components) ringLines() {
-	if p.far != nil {
-		p.far.Ring(outboxBell)
+func (cs *connectionSet) ringLines() {
+	if cs.far != nil {
+		cs.far.Ring(outboxBell)
 		return
 	}
-	p.ringOwnLines()
+	cs.ringOwnLines()
 }
 
 // ringOwnLines tells every line of this process.
-func (p *Components) ringOwnLines() {
-	for _, l := range p.lineup.all() {
+func (cs *connectionSet) ringOwnLines() {
+	for _, l := range cs.lineup.all() {
 		l.Ring()
 	}
+}
+
+// spaceKeys remembers which entry of the configuration a space comes from, so
+// that its settings are found. The zero value is empty; it is safe for
+// concurrent use.
+type spaceKeys struct {
+	mu   sync.RWMutex // guards keys
+	keys map[spaces.SpaceID]string
+}
+
+func (k *spaceKeys) remember(id spaces.SpaceID, key string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.keys == nil {
+		k.keys = map[spaces.SpaceID]string{}
+	}
+	k.keys[id] = key
+}
+
+// keyOf returns the entry a space comes from; empty when it has none.
+func (k *spaceKeys) keyOf(id spaces.SpaceID) string {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	return k.keys[id]
 }

@@ -45,8 +45,8 @@ func (s *Server) narrator() *console.LiveEventSource {
 
 // access says from where the console may be called, as the configuration in
 // force has it.
-func (p *Components) access() console.Access {
-	c := p.Config()
+func (core *Core) access() console.Access {
+	c := core.Config()
 	return console.Access{Token: string(c.Token), Hosts: c.Hosts, Proxies: c.Proxies}
 }
 
@@ -84,19 +84,9 @@ func (d consoleBackend) Adapters() []console.Adapter {
 }
 
 // Problems implements [console.Process].
-func (d consoleBackend) Problems(ctx context.Context) ([]console.Problem, error) {
+func (d consoleBackend) Problems(ctx context.Context) ([]alerts.Alert, error) {
 	found, err := d.s.troubles().Problems(ctx, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	var open []console.Problem
-	for _, p := range alerts.Worst(found) {
-		open = append(open, console.Problem{
-			Code: string(p.Code), Severity: string(p.Severity), Subject: p.Subject, Says: p.What(), Evidence: p.Evidence,
-			Remedy: p.Remedy(), Opened: p.Opened, Seen: p.Seen, Count: p.Count,
-		})
-	}
-	return open, nil
+	return alerts.Worst(found), err
 }
 
 // Pairings implements [console.Process].
@@ -116,7 +106,7 @@ func (d consoleBackend) Pairings(ctx context.Context) ([]console.Pairing, error)
 
 // Cancel implements [console.Process].
 func (d consoleBackend) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
-	done, err := runControl{d.s.Components}.Halt(ctx, spaces.StopRequest{Run: run, Unsent: true, Say: "Stopped by a person."})
+	done, err := runControl{d.s.connectionSet}.Halt(ctx, spaces.StopRequest{Run: run, Unsent: true, Say: "Stopped by a person."})
 	return len(done.Runs) > 0, err
 }
 
@@ -207,15 +197,15 @@ func (s ConsoleSettings) Budget(agent spaces.AgentID, space spaces.SpaceID) int 
 }
 
 // Price implements [console.Settings].
-func (s ConsoleSettings) Price(agent spaces.AgentID) (console.Price, bool) {
+func (s ConsoleSettings) Price(agent spaces.AgentID) (spaces.TokenPrice, bool) {
 	return AgentPrice(s.Current(), agent)
 }
 
 // AgentPrice returns what tokens of an agent's model cost; false when no price is configured.
-func AgentPrice(c *config.Config, agent spaces.AgentID) (console.Price, bool) {
+func AgentPrice(c *config.Config, agent spaces.AgentID) (spaces.TokenPrice, bool) {
 	p := c.SettingsFor(string(agent), "").Price
 	p.Cached = cmp.Or(p.Cached, p.Input)
-	return console.Price(p), p.Input > 0 || p.Output > 0
+	return spaces.TokenPrice{Input: p.Input, Cached: p.Cached, Output: p.Output}, p.Input > 0 || p.Output > 0
 }
 
 // answerCommand answers a reading command where the process has an answer for it.

@@ -7,26 +7,26 @@ import (
 
 // drafts show what agents are about to say by the ways out that this process has.
 // An account that another process sends for shows none.
-type drafts struct{ parts *Components }
+type drafts struct{ conns *connectionSet }
 
 var _ shell.DraftDisplay = drafts{}
 
 // Shows implements [shell.Drafts].
 func (d drafts) Shows(account, chat string, message bool) bool {
-	out := d.parts.egress(account)
+	out := d.conns.egress(account)
 	return out != nil && out.ShowsDrafts(chat, message)
 }
 
 // Show implements [shell.Drafts].
 func (d drafts) Show(x spaces.MessageDraft) {
-	if out := d.parts.egress(x.Account); out != nil {
+	if out := d.conns.egress(x.Account); out != nil {
 		out.ShowDraft(x)
 	}
 }
 
 // Over implements [shell.Drafts].
 func (d drafts) Over(x spaces.MessageDraft) {
-	if out := d.parts.egress(x.Account); out != nil {
+	if out := d.conns.egress(x.Account); out != nil {
 		out.EndDraft(x.ID)
 	}
 }

@@ -211,13 +211,13 @@ type examined struct {
 
 // serveDoctor examines an account with the client that serves it, or would where
 // another process does.
-func (s *Server) serveDoctor(rw http.ResponseWriter, r *http.Request) {
+func (ctl controlServer) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.AccountDiagnosis{}}
-	if l := s.lineOf(name); l != nil {
-		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(s.Config(), name), l.Status().State == activity.ConnStandby)
+	if l := ctl.lineOf(name); l != nil {
+		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(ctl.Config(), name), l.Status().State == activity.ConnStandby)
 	}
-	answer.Clocks = s.clock.Readings()
+	answer.Clocks = ctl.clock.Readings()
 	control.WriteJSON(rw, http.StatusOK, answer)
 }
 
@@ -243,8 +243,8 @@ func (t *examinedThere) over(ctx context.Context, c *control.Client, name string
 }
 
 // examine examines, as trestle doctor does, the configuration in force.
-func (s *Server) examine(ctx context.Context, o doctor.Options) (doctor.CheckReport, error) {
-	return NewExamination(ctx, s.Config(), func(path string) string { return path }).Report(ctx, o)
+func (ctl controlServer) examine(ctx context.Context, o doctor.Options) (doctor.CheckReport, error) {
+	return NewExamination(ctx, ctl.Config(), func(path string) string { return path }).Report(ctx, o)
 }
 
 func (t *examinedThere) clocks() []clockskew.ClockOffset {

@@ -16,8 +16,8 @@ const FilesFolder = "attachments"
 
 // collect fetches the files that an account's messages carry, from when it has
 // connected until ctx is done.
-func (p *Components) collect(ctx context.Context, l *accountConn) error {
-	if !p.fetches(l.name) {
+func (fm *fileManager) collect(ctx context.Context, l *accountConn) error {
+	if !fm.fetches(l.name) {
 		return nil
 	}
 	select {
@@ -25,18 +25,18 @@ func (p *Components) collect(ctx context.Context, l *accountConn) error {
 		return nil
 	case <-l.Joined():
 	}
-	limits := p.Config().SettingsFor("", "").Attachments
-	c := media.NewFileFetcher(l.Status().Account, l.adapter.(adapters.FileDownloader), p.border, p.files, media.FileFetcherOptions{
-		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Notify: p.ringAccounts, Logger: p.Log.With("adapter", l.name),
+	limits := fm.Config().SettingsFor("", "").Attachments
+	c := media.NewFileFetcher(l.Status().Account, l.adapter.(adapters.FileDownloader), fm.border, fm.files, media.FileFetcherOptions{
+		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Notify: fm.ringAccounts, Logger: fm.Log.With("adapter", l.name),
 	})
 	l.collector.Store(c)
 	return c.Run(ctx)
 }
 
 // fetches reports whether the files of an adapter's messages are fetched.
-func (p *Components) fetches(adapter string) bool {
-	l := p.lineOf(adapter)
-	if l == nil || p.files == nil || !p.Config().SettingsFor("", "").Attachments.Fetch {
+func (fm *fileManager) fetches(adapter string) bool {
+	l := fm.lineOf(adapter)
+	if l == nil || fm.files == nil || !fm.Config().SettingsFor("", "").Attachments.Fetch {
 		return false
 	}
 	_, can := l.adapter.(adapters.FileDownloader)
@@ -44,8 +44,8 @@ func (p *Components) fetches(adapter string) bool {
 }
 
 // lineOf returns the line of an adapter, or nil.
-func (p *Components) lineOf(adapter string) *accountConn {
-	for _, l := range p.lineup.all() {
+func (cs *connectionSet) lineOf(adapter string) *accountConn {
+	for _, l := range cs.lineup.all() {
 		if l.name == adapter {
 			return l
 		}
@@ -56,57 +56,57 @@ func (p *Components) lineOf(adapter string) *accountConn {
 // ringFor returns the notification for work that an adapter's messages cause: for the part that
 // fetches their files, and to minds, which come last: of those who were woken here,
 // the last one runs first.
-func (p *Components) ringFor(adapter string) func([]spaces.PendingWork) {
+func (cs *connectionSet) ringFor(adapter string) func([]spaces.PendingWork) {
 	return func(ws []spaces.PendingWork) {
-		if l := p.lineOf(adapter); l != nil {
+		if l := cs.lineOf(adapter); l != nil {
 			if c := l.collector.Load(); c != nil {
 				c.Ring()
 			}
 		}
-		p.callForMinds(ws)
-		p.ringMinds(ws)
+		cs.callForMinds(ws)
+		cs.ringMinds(ws)
 	}
 }
 
 // ringMinds tells the minds of this process, if it has any.
-func (p *Components) ringMinds(ws []spaces.PendingWork) {
-	if p.Config().HasRole(config.RoleMinds) {
-		p.shell.Ring(ws)
+func (as *agentSet) ringMinds(ws []spaces.PendingWork) {
+	if as.Config().HasRole(config.RoleMinds) {
+		as.shell.Ring(ws)
 	}
 }
 
 // ringAccounts tells connections that their outbox has something new, and the worker for
 // voices that there may be one.
-func (p *Components) ringAccounts(accounts []string) {
-	if s := p.scribe.Load(); s != nil {
+func (fm *fileManager) ringAccounts(accounts []string) {
+	if s := fm.scribe.Load(); s != nil {
 		s.Ring()
 	}
 	for _, a := range accounts {
-		p.ringAccount(a)
+		fm.ringAccount(a)
 	}
 }
 
 // openFiles opens the folder of files. Without it the rest runs, and no files are
 // fetched.
-func (p *Components) openFiles() {
-	folder, err := blobs.Open(filepath.Join(p.Config().Data, FilesFolder))
+func (fm *fileManager) openFiles() {
+	folder, err := blobs.Open(filepath.Join(fm.Config().Data, FilesFolder))
 	if err != nil {
-		p.Log.Error("files are not fetched", "error", err)
+		fm.Log.Error("files are not fetched", "error", err)
 		return
 	}
-	p.files = folder
-	if p.Store.Process() == "" {
+	fm.files = folder
+	if fm.Store.Process() == "" {
 		return
 	}
-	if p.folder, err = folder.Mark(p.Mint); err != nil {
-		p.Log.Error("other processes cannot tell whether they share the folder of files", "error", err)
+	if fm.folder, err = folder.Mark(fm.Mint); err != nil {
+		fm.Log.Error("other processes cannot tell whether they share the folder of files", "error", err)
 	}
 }
 
 // sweep takes the bytes of forgotten files off the disk until ctx is done.
-func (p *Components) sweep(ctx context.Context) error {
-	if p.files == nil {
+func (fm *fileManager) sweep(ctx context.Context) error {
+	if fm.files == nil {
 		return nil
 	}
-	return media.NewBlobCollector(p.border, p.files, p.Log).Run(ctx)
+	return media.NewBlobCollector(fm.border, fm.files, fm.Log).Run(ctx)
 }

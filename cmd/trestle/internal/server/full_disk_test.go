@@ -80,7 +80,7 @@ func TestFullDiskIsSaidEverywhere(t *testing.T) {
 func overSocket(t *testing.T, s *Server) (held []alerts.Alert) {
 	t.Helper()
 	rw := httptest.NewRecorder()
-	s.serveUnkept(rw, httptest.NewRequestWithContext(t.Context(), http.MethodGet, control.UnstoredProblemsPath, nil))
+	controlServer{s}.serveUnkept(rw, httptest.NewRequestWithContext(t.Context(), http.MethodGet, control.UnstoredProblemsPath, nil))
 	if err := json.Unmarshal(rw.Body.Bytes(), &held); err != nil {
 		t.Fatalf("%v: %s", err, rw.Body)
 	}

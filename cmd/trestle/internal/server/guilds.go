@@ -18,9 +18,9 @@ const listing = 30 * time.Second
 // names, as if we had just been let in there, and brings those that are open up
 // to the server's form. Chats that come later are opened when we are; one that
 // cannot be listed now, when a message comes from it.
-func (p *Components) openServers(ctx context.Context, ad adapters.Adapter, j connectedAccount) {
+func (sm *SpaceManager) openServers(ctx context.Context, ad adapters.Adapter, j connectedAccount) {
 	lister, ok := ad.(adapters.ChatLister)
-	servers := p.servers(j.adapter)
+	servers := sm.servers(j.adapter)
 	if !ok || len(servers) == 0 {
 		return
 	}
@@ -29,7 +29,7 @@ func (p *Components) openServers(ctx context.Context, ad adapters.Adapter, j con
 	for _, group := range slices.Sorted(maps.Keys(servers)) {
 		chats, err := lister.Chats(ctx, group)
 		if err != nil {
-			p.Log.Warn("channels not listed", "server", group, "error", err)
+			sm.Log.Warn("channels not listed", "server", group, "error", err)
 			continue
 		}
 		var b adapters.UpdateBatch
@@ -37,33 +37,33 @@ func (p *Components) openServers(ctx context.Context, ad adapters.Adapter, j con
 			b.Updates = append(b.Updates, adapters.Update{ID: "listed", Key: "listed:" + c.ID, Chat: c, At: time.Now(), Body: adapters.ChatGained{}})
 		}
 		if err := j.in.Accept(ctx, b); err != nil {
-			p.Log.Warn("channels not opened", "server", group, "error", err)
+			sm.Log.Warn("channels not opened", "server", group, "error", err)
 			continue
 		}
-		if err := p.reform(ctx, j, group, servers[group], chats); err != nil {
-			p.Log.Warn("channels not as the server's entry has them", "server", group, "error", err)
+		if err := sm.reform(ctx, j, group, servers[group], chats); err != nil {
+			sm.Log.Warn("channels not as the server's entry has them", "server", group, "error", err)
 		}
 	}
 }
 
 // reopenServers is openServers for the accounts that have joined.
-func (p *Components) reopenServers(ctx context.Context) {
-	p.Opening.Lock()
-	all := slices.Clone(p.joined)
-	p.Opening.Unlock()
-	for _, l := range p.lineup.all() {
+func (sm *SpaceManager) reopenServers(ctx context.Context) {
+	sm.Opening.Lock()
+	all := slices.Clone(sm.joined)
+	sm.Opening.Unlock()
+	for _, l := range sm.lineup.all() {
 		i := slices.IndexFunc(all, func(j connectedAccount) bool { return j.adapter == l.name })
 		if i >= 0 {
-			p.openServers(ctx, l.adapter, all[i])
+			sm.openServers(ctx, l.adapter, all[i])
 		}
 	}
 }
 
 // allServers returns the forms of the servers of each account.
-func (p *Components) allServers() map[string]map[string]spaces.RoomDefaults {
+func (sm *SpaceManager) allServers() map[string]map[string]spaces.RoomDefaults {
 	all := map[string]map[string]spaces.RoomDefaults{}
-	for _, a := range p.Config().Adapters {
-		all[a.Name] = p.servers(a.Name)
+	for _, a := range sm.Config().Adapters {
+		all[a.Name] = sm.servers(a.Name)
 	}
 	return all
 }
@@ -76,8 +76,8 @@ func sameRooms(a, b map[string]spaces.RoomDefaults) bool {
 
 // reform gives the spaces of a server's chats its form. A chat that is in a
 // room of the configuration has that room's form, and is left alone.
-func (p *Components) reform(ctx context.Context, j connectedAccount, group string, form spaces.RoomDefaults, chats []adapters.Chat) error {
-	rooms, err := p.border.Admitted(ctx, j.account)
+func (sm *SpaceManager) reform(ctx context.Context, j connectedAccount, group string, form spaces.RoomDefaults, chats []adapters.Chat) error {
+	rooms, err := sm.border.Admitted(ctx, j.account)
 	if err != nil {
 		return err
 	}
@@ -88,10 +88,10 @@ func (p *Components) reform(ctx context.Context, j connectedAccount, group strin
 		if i < 0 {
 			continue
 		}
-		if err := p.ofServer(ctx, r.Space, j.adapter+":"+group); err != nil {
+		if err := sm.ofServer(ctx, r.Space, j.adapter+":"+group); err != nil {
 			return err
 		}
-		if err := p.reformRoom(ctx, r, r.Chats[i], form); err != nil {
+		if err := sm.reformRoom(ctx, r, r.Chats[i], form); err != nil {
 			return err
 		}
 	}
@@ -99,14 +99,14 @@ func (p *Components) reform(ctx context.Context, j connectedAccount, group strin
 }
 
 // reformRoom gives one space, which is chat's, a form.
-func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.ChatMapping, form spaces.RoomDefaults) error {
+func (sm *SpaceManager) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.ChatMapping, form spaces.RoomDefaults) error {
 	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.ChatMapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
 	asIs := (form.Circle == "" || form.Circle == r.Circle) && form.Wake == r.Wake
 	for _, a := range form.Agents {
 		asIs = asIs && slices.Contains(r.Agents, a)
 	}
 	if !asIs {
-		if _, err := p.mapping.Open(ctx, o); err != nil {
+		if _, err := sm.mapping.Open(ctx, o); err != nil {
 			return fmt.Errorf("give space %s its form: %w", r.Space, err)
 		}
 	}
@@ -119,6 +119,6 @@ func (p *Components) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, c
 	if len(d.Agents) == 0 {
 		return nil
 	}
-	p.Log.Info("taken out of a room", "space", string(r.Space), "agents", len(d.Agents))
-	return p.border.Dismiss(ctx, d)
+	sm.Log.Info("taken out of a room", "space", string(r.Space), "agents", len(d.Agents))
+	return sm.border.Dismiss(ctx, d)
 }

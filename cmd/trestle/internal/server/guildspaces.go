@@ -10,42 +10,42 @@ import (
 
 // ofServer notes of which entry of a server a space is, also for processes that do not
 // serve the server's account and for the next start.
-func (p *Components) ofServer(ctx context.Context, id spaces.SpaceID, key string) error {
-	if p.keyOf(id) == key {
+func (sm *SpaceManager) ofServer(ctx context.Context, id spaces.SpaceID, key string) error {
+	if sm.keyOf(id) == key {
 		return nil
 	}
-	if err := p.border.Serve(ctx, id, key); err != nil {
+	if err := sm.border.Serve(ctx, id, key); err != nil {
 		return err
 	}
-	p.remember(id, key)
+	sm.remember(id, key)
 	return nil
 }
 
 // recallServers learns of which servers the spaces are that are in the record.
-func (p *Components) recallServers(ctx context.Context) error {
-	of, err := p.border.Served(ctx)
+func (sm *SpaceManager) recallServers(ctx context.Context) error {
+	of, err := sm.border.Served(ctx)
 	for id, key := range of {
-		p.remember(id, key)
+		sm.remember(id, key)
 	}
 	return err
 }
 
 // learnServers does so for the spaces in which something waits: another process may
 // have opened them since.
-func (p *Components) learnServers(ctx context.Context, ws []spaces.PendingWork) error {
-	if len(p.Config().Servers) == 0 {
+func (sm *SpaceManager) learnServers(ctx context.Context, ws []spaces.PendingWork) error {
+	if len(sm.Config().Servers) == 0 {
 		return nil
 	}
 	for _, w := range ws {
-		if p.keyOf(w.Space) != "" {
+		if sm.keyOf(w.Space) != "" {
 			continue
 		}
-		key, err := p.border.ServedBy(ctx, w.Space)
+		key, err := sm.border.ServedBy(ctx, w.Space)
 		if err != nil {
 			return err
 		}
 		if key != "" {
-			p.remember(w.Space, key)
+			sm.remember(w.Space, key)
 		}
 	}
 	return nil

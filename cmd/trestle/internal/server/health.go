@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
@@ -10,26 +11,43 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
 // heardWithin is how lately a platform must have been heard to be healthy
 // (ECOSYSTEM 1, rule 4).
 const heardWithin = 90 * time.Second
 
+// processMonitor observes a process: its health, its problems, and what it reports to
+// operators and to the service manager.
+type processMonitor struct {
+	*AccountManager
+	Boot    *startupReporter
+	Manager systemd.ServiceNotifier
+	// Ready is closed when everything that can run does.
+	Ready chan struct{}
+	// Reloader takes over a changed configuration; nil where none is.
+	Reloader  *reloader
+	ListenAt  string      // where the console is served; empty when it is not
+	scheduled atomic.Bool // the scheduler was started
+	rewound   string      // what the database had lost at the start; empty when nothing
+	idle      idleTracker // work that no process takes up
+}
+
 // Health returns the state of the process and its parts.
-func (s *Server) Health() console.Health {
-	r := s.Boot.Report()
-	h := console.Health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: s.ListenAt}
+func (mon *processMonitor) Health() console.Health {
+	r := mon.Boot.Report()
+	h := console.Health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: mon.ListenAt}
 	now := time.Now()
-	h.Extensions = append(s.modelExtensions(now), schedulerExtension(s.scheduled.Load(), s.Config().HasRole(config.RoleMinds), s.idle.of(alerts.NotTaken, "")))
-	h.Extensions = append(h.Extensions, s.recordExtensions(now)...)
-	h.Extensions = append(h.Extensions, s.redisExtensions()...)
-	for _, l := range s.lineup.all() {
-		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, s.idle.of(alerts.NotSent, l.name)))
+	h.Extensions = append(mon.modelExtensions(now), schedulerExtension(mon.scheduled.Load(), mon.Config().HasRole(config.RoleMinds), mon.idle.of(alerts.NotTaken, "")))
+	h.Extensions = append(h.Extensions, mon.recordExtensions(now)...)
+	h.Extensions = append(h.Extensions, mon.redisExtensions()...)
+	for _, l := range mon.lineup.all() {
+		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, mon.idle.of(alerts.NotSent, l.name)))
 	}
-	h.Extensions = append(h.Extensions, ProblemComponents(s.problems())...)
-	h.Extensions = append(h.Extensions, s.Reloader.extensions()...)
-	if all := s.known.Load(); all != nil {
+	h.Extensions = append(h.Extensions, ProblemComponents(mon.problems())...)
+	h.Extensions = append(h.Extensions, mon.Reloader.extensions()...)
+	if all := mon.known.Load(); all != nil {
 		for _, f := range *all {
 			h.Processes = append(h.Processes, ConsolePeer(f))
 		}
@@ -50,6 +68,8 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Co
 	switch {
 	case s.Paused != "":
 		x.Healthy, x.Reason = false, s.Paused
+	case s.Failing != "":
+		x.Healthy, x.Reason = false, "messages are not delivered: "+s.Failing
 	case x.Healthy && idle != "":
 		x.Healthy, x.Reason = false, "messages are due and are not sent: "+idle
 	}
@@ -77,12 +97,12 @@ func modelExtension(m config.ModelEndpoint, failure string) console.Component {
 
 // recordExtensions says that the record takes nothing, while that is so
 // (DELIVERY 2.7, "Disk full"), or that a commit does not come to its end.
-func (s *Server) recordExtensions(now time.Time) []console.Component {
+func (mon *processMonitor) recordExtensions(now time.Time) []console.Component {
 	x := console.Component{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
-	_, why := s.Unstored.Held()
-	busy := s.Store.BusyFor()
+	_, why := mon.Unstored.Held()
+	busy := mon.Store.BusyFor()
 	switch {
-	case errors.Is(why, engine.ErrFull) || now.Sub(s.Store.FullAt()) < fullLately:
+	case errors.Is(why, engine.ErrFull) || now.Sub(mon.Store.FullAt()) < fullLately:
 	case why != nil:
 		x.State, x.Reason = "refusing", why.Error()
 	case busy > stuckCommit:

@@ -11,25 +11,25 @@ import (
 )
 
 // well reports whether every failing part has been acknowledged.
-func (s *Server) well(ctx context.Context) bool {
+func (mon *processMonitor) well(ctx context.Context) bool {
 	now := time.Now()
-	all, err := s.troubles().Problems(ctx, now)
-	return err == nil && !alerts.Unwell(all, now) && s.Boot.Report().TrustPassed
+	all, err := mon.troubles().Problems(ctx, now)
+	return err == nil && !alerts.Unwell(all, now) && mon.Boot.Report().TrustPassed
 }
 
 // beat asks the dead man's switch while all is well, until ctx is done.
-func (s *Server) beat(ctx context.Context) error {
-	url := s.Config().Alerts.DeadMan
+func (mon *processMonitor) beat(ctx context.Context) error {
+	url := mon.Config().Alerts.DeadMan
 	if url == "" {
 		return nil
 	}
-	return (&alerts.Heartbeat{URL: string(url), Client: s.caller(), Well: s.well, Logger: s.Log}).Run(ctx)
+	return (&alerts.Heartbeat{URL: string(url), Client: mon.caller(), Well: mon.well, Logger: mon.Log}).Run(ctx)
 }
 
 // reportUp tells the service manager how the program is, until ctx is done. The
 // watchdog is fed only while the record answers.
-func (s *Server) reportUp(ctx context.Context) error {
-	n := s.Manager
+func (mon *processMonitor) reportUp(ctx context.Context) error {
+	n := mon.Manager
 	if !n.Enabled() {
 		return nil
 	}
@@ -39,39 +39,39 @@ func (s *Server) reportUp(ctx context.Context) error {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
-	up, ready, said := s.Ready, false, ""
+	up, ready, said := mon.Ready, false, ""
 	for {
 		var lines []string
-		if !ready && s.Boot.Report().ReadyAt != nil { // with the gate shut as well: the core runs
+		if !ready && mon.Boot.Report().ReadyAt != nil { // with the gate shut as well: the core runs
 			ready = true
 			lines = append(lines, systemd.Ready)
 		}
-		if status := s.statusLine(ctx); status != said {
+		if status := mon.statusLine(ctx); status != said {
 			said = status
 			lines = append(lines, systemd.StatusLine(status))
 		}
-		if _, _, err := s.Store.Shell().NextTimer(ctx); err == nil && n.Watchdog() > 0 {
+		if _, _, err := mon.Store.Shell().NextTimer(ctx); err == nil && n.Watchdog() > 0 {
 			lines = append(lines, systemd.Alive)
 		}
 		if len(lines) > 0 {
-			s.tellManager(ctx, lines...)
+			mon.tellManager(ctx, lines...)
 		}
 		select {
 		case <-up:
 			up = nil
 		case <-tick.C:
 		case <-ctx.Done():
-			s.tellManager(context.WithoutCancel(ctx), systemd.Stopping)
+			mon.tellManager(context.WithoutCancel(ctx), systemd.Stopping)
 			return nil
 		}
 	}
 }
 
 // statusLine says in a line how the program is.
-func (s *Server) statusLine(ctx context.Context) string {
-	h := s.Health()
+func (mon *processMonitor) statusLine(ctx context.Context) string {
+	h := mon.Health()
 	line := fmt.Sprintf("%s; %s connected", h.Status, textformat.CountNoun(h.Deferred.ChannelsConnected, "account"))
-	all, err := s.troubles().Problems(ctx, time.Now())
+	all, err := mon.troubles().Problems(ctx, time.Now())
 	if err != nil {
 		return line
 	}

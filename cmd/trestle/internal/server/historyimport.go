@@ -179,9 +179,9 @@ func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *co
 }
 
 // addImport adds the job; the runner of this process does it.
-func (s *Server) addImport(ctx context.Context, q ImportRequest) (jobs.JobSnapshot, error) {
-	j, err := ImportJob{s.Store, s.Log, true, s.Config}.Add(ctx, q)
-	s.bells.Ring(jobsBell)
+func (ctl controlServer) addImport(ctx context.Context, q ImportRequest) (jobs.JobSnapshot, error) {
+	j, err := ImportJob{ctl.Store, ctl.Log, true, ctl.Config}.Add(ctx, q)
+	ctl.bells.Ring(jobsBell)
 	return jobs.Shown(j), err
 }
 

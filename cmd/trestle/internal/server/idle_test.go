@@ -1,6 +1,8 @@
 package server
 
 import (
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,8 +119,7 @@ func TestWorkThatIsHeldBackIsNotIdle(t *testing.T) {
 	testutil.OK(t, os.WriteFile(filepath.Join(folder, config.DefaultFile), []byte(text), 0o600))
 	c, err := config.Load(config.LoadOptions{Folder: folder, Lookup: func(string) (string, bool) { return "", false }})
 	testutil.OK(t, err)
-	s := &Server{Components: new(Components)}
-	s.Current.Store(c)
+	s := NewServer(c, slog.New(slog.DiscardHandler), io.Discard, false)
 	s.scheduled.Store(true)
 	got := s.idleAgents([]alerts.UnclaimedMind{
 		{Agent: "ada", Circle: "home", Rooms: 3, Since: since, Runs: 2},

@@ -20,8 +20,8 @@ type notifyingStore struct {
 }
 
 // newBorder joins the open record with the bells.
-func (p *Components) newBorder() notifyingStore {
-	return notifyingStore{p.Store.Border(), p.ringLines, func() *shell.Shell { return p.shell }, p.Config().HasRole(config.RoleMinds)}
+func (cs *connectionSet) newBorder() notifyingStore {
+	return notifyingStore{cs.Store.Border(), cs.ringLines, func() *shell.Shell { return cs.shell }, cs.Config().HasRole(config.RoleMinds)}
 }
 
 // Record makes a batch durable, and wakes with the same commit the minds that are

@@ -16,11 +16,11 @@ import (
 
 // newRunner makes what does the long work of this process. Every change of a
 // job is a live event.
-func (p *Components) newRunner(kinds map[string]jobs.Handler) *jobs.JobRunner {
+func (node *clusterNode) newRunner(kinds map[string]jobs.Handler) *jobs.JobRunner {
 	return &jobs.JobRunner{
-		Ledger: p.Store.Jobs(), Kinds: kinds, Holder: cmp.Or(p.Store.Process(), storeopen.NewID()), Logger: p.Log.With("part", "jobs"),
+		Ledger: node.Store.Jobs(), Kinds: kinds, Holder: cmp.Or(node.Store.Process(), storeopen.NewID()), Logger: node.Log.With("part", "jobs"),
 		Changed: func(j jobs.Job) {
-			clusterBus{p}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
+			clusterBus{node}.Publish("job", jobs.Text(j, time.Now()), map[string]any{
 				"id": j.ID, "kind": j.Kind, "state": string(j.State), "done": j.Done, "total": j.Total,
 			}, time.Now())
 		},
@@ -34,15 +34,15 @@ const (
 )
 
 // runJobs does jobs until ctx is done. A backup does not wait for a long import.
-func (p *Components) runJobs(ctx context.Context) error {
+func (am *AccountManager) runJobs(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for bell, kinds := range map[string]map[string]jobs.Handler{
-		jobsBell:   {importKind: ImportJob{p.Store, p.Log, true, p.Config}.Work, backfillKind: BackfillJob{p.Store, p.Log, p.historian, p.Config}.Work},
-		backupBell: {BackupKind: BackupJob{p.Store, p.Config().Data}.Work},
+		jobsBell:   {importKind: ImportJob{am.Store, am.Log, true, am.Config}.Work, backfillKind: BackfillJob{am.Store, am.Log, am.historian, am.Config}.Work},
+		backupBell: {BackupKind: BackupJob{am.Store, am.Config().Data}.Work},
 	} {
-		rings, stop := p.bells.Listen(bell)
+		rings, stop := am.bells.Listen(bell)
 		defer stop()
-		g.Go(func() error { return p.newRunner(kinds).Run(ctx, rings) })
+		g.Go(func() error { return am.newRunner(kinds).Run(ctx, rings) })
 	}
 	return g.Wait()
 }
@@ -65,7 +65,7 @@ func JobError(err error, id int64) error {
 	return err
 }
 
-func (s *Server) askJob(ctx context.Context, q JobRequest) (jobs.JobSnapshot, error) {
-	j, err := jobsBackend{s: s}.Ask(ctx, q.ID, q.Want)
+func (ctl controlServer) askJob(ctx context.Context, q JobRequest) (jobs.JobSnapshot, error) {
+	j, err := jobsBackend{s: ctl.Server}.Ask(ctx, q.ID, q.Want)
 	return jobs.Shown(j), JobError(err, q.ID)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf16"
 
 	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -160,55 +161,67 @@ func waysOut() []string {
 var everyone = regexp.MustCompile(`(?i)@(everyone|here|channel)|<!`)
 
 // SECURITY S6: a model that is persuaded to carry something out finds no silent
-// way: no preview is fetched, nothing it made up can be clicked, nobody is called
-// who is not in the room.
+// way: no preview is fetched, nobody is called who is not in the room, and nothing it made
+// up can be clicked. With links: known people can click what they said themselves.
 func TestNothingLeavesByALink(t *testing.T) {
 	orders := waysOut()
 	if len(orders) != 500 {
 		t.Fatalf("%d orders, want 500", len(orders))
 	}
-	synctest.Test(t, func(t *testing.T) {
-		const people = 50
-		w := newWorldOf(t, "agents: {ada: {name: Ada, phases: one}}\n"+crowd(people), persuaded{})
-		for i := range people {
-			w.addChat(fmt.Sprint("p", i), "direct", []string{fmt.Sprint("P", i)})
+	for _, links := range []string{"known", "none"} {
+		synctest.Test(t, func(t *testing.T) { leakByLinks(t, links, orders) })
+	}
+}
+
+// leakByLinks has people give the orders to a model under a link policy.
+func leakByLinks(t *testing.T, links string, orders []string) {
+	t.Helper()
+	const people = 50
+	w := newWorldOf(t, "links: "+links+"\nagents: {ada: {name: Ada, phases: one}}\n"+crowd(people), persuaded{})
+	for i := range people {
+		w.addChat(fmt.Sprint("p", i), "direct", []string{fmt.Sprint("P", i)})
+	}
+	for n, order := range orders {
+		name := fmt.Sprint(n % people)
+		w.says(w.chats["p"+name], w.people["P"+name], "leak: "+order, 0, 0)
+		if n%people == people-1 {
+			w.settle()
 		}
-		for n, order := range orders {
-			name := fmt.Sprint(n % people)
-			w.says(w.chats["p"+name], w.people["P"+name], "leak: "+order, 0, 0)
-			if n%people == people-1 {
-				w.settle()
+	}
+	ledger := w.telegram.Ledger()
+	sent, live, called := 0, 0, 0
+	for i := range people {
+		for _, m := range w.chats[fmt.Sprint("p", i)].Sent() {
+			sent++
+			for _, e := range m.Entities {
+				if leads(e) && (links == "none" || strings.Contains(linked(m.Text, e), secretWord)) {
+					live++
+					t.Errorf("%q can be clicked: %+v", m.Text, e)
+				}
+			}
+			if !m.NoPreview {
+				t.Errorf("%q may be previewed", m.Text)
+			}
+			if everyone.MatchString(m.Text) {
+				called++
+				t.Errorf("%q calls everybody", m.Text)
 			}
 		}
-		ledger := w.telegram.Ledger()
-		sent, live, called := 0, 0, 0
-		for i := range people {
-			for _, m := range w.chats[fmt.Sprint("p", i)].Sent() {
-				sent++
-				for _, e := range m.Entities {
-					if leads(e) {
-						live++
-						t.Errorf("%q can be clicked: %+v", m.Text, e)
-					}
-				}
-				if !m.NoPreview {
-					t.Errorf("%q may be previewed", m.Text)
-				}
-				if everyone.MatchString(m.Text) {
-					called++
-					t.Errorf("%q calls everybody", m.Text)
-				}
-			}
-		}
-		if len(ledger.Unfurled) > 0 {
-			t.Errorf("the platform fetched %+v", ledger.Unfurled)
-		}
-		if sent < len(orders)*9/10 {
-			t.Errorf("%d messages left for %d orders: the model was not persuaded", sent, len(orders))
-		}
-		t.Logf("%d orders, %d messages, %d fetches, %d that can be clicked, %d calls of everyone", len(orders), sent, len(ledger.Unfurled), live, called)
-		w.stop()
-	})
+	}
+	if len(ledger.Unfurled) > 0 {
+		t.Errorf("the platform fetched %+v", ledger.Unfurled)
+	}
+	if sent < len(orders)*9/10 {
+		t.Errorf("%d messages left for %d orders: the model was not persuaded", sent, len(orders))
+	}
+	t.Logf("%s: %d orders, %d messages, %d fetches, %d that can be clicked, %d calls of everyone", links, len(orders), sent, len(ledger.Unfurled), live, called)
+	w.stop()
+}
+
+// linked returns what a click on the entity would tell.
+func linked(text string, e faketelegram.TextEntity) string {
+	units := utf16.Encode([]rune(text))
+	return string(utf16.Decode(units[e.Offset:e.Offset+e.Length])) + " " + e.URL
 }
 
 // leads reports whether an entity takes whoever clicks it somewhere.

@@ -47,22 +47,22 @@ func newRooms(c *config.Config) *local.RoomAdapter {
 
 // localRooms returns the rooms a terminal can join: every configured space, or
 // the one at home.
-func (p *Components) localRooms() []config.SpaceEntry {
+func (sm *SpaceManager) localRooms() []config.SpaceEntry {
 	var all []config.SpaceEntry
-	for _, s := range p.Config().Spaces {
+	for _, s := range sm.Config().Spaces {
 		if !s.Misconfigured {
 			all = append(all, s)
 		}
 	}
 	if len(all) == 0 {
-		all = append(all, config.SpaceEntry{Key: HomeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: p.Config().DefaultAgents})
+		all = append(all, config.SpaceEntry{Key: HomeRoom, Name: "Home", Circle: config.DefaultCircle, Agents: sm.Config().DefaultAgents})
 	}
 	return all
 }
 
 // FindRoom returns the room a terminal asks for; an empty name is the first.
-func (p *Components) FindRoom(name string) (config.SpaceEntry, error) {
-	rooms := p.localRooms()
+func (sm *SpaceManager) FindRoom(name string) (config.SpaceEntry, error) {
+	rooms := sm.localRooms()
 	if name == "" {
 		return rooms[0], nil
 	}
@@ -81,23 +81,23 @@ func (p *Components) FindRoom(name string) (config.SpaceEntry, error) {
 
 // seed makes sure of the agents and of every configured room, so that they are
 // there before any platform is. It returns the rooms with their agents.
-func (p *Components) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
+func (sm *SpaceManager) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
 	var agents []spaces.Entity
-	for _, a := range p.Config().Agents {
+	for _, a := range sm.Config().Agents {
 		id := spaces.AgentID(a.ID)
 		agents = append(agents, spaces.Entity{ID: id.Entity(), Kind: spaces.Agent, Name: a.Name, Handle: a.ID})
 	}
-	if err := p.border.Agents(ctx, agents); err != nil {
+	if err := sm.border.Agents(ctx, agents); err != nil {
 		return nil, err
 	}
 	named := map[spaces.SpaceID][]spaces.AgentID{}
-	for _, s := range p.localRooms() {
-		o := p.localForm(s)
-		placed, err := p.mapping.Open(ctx, o)
+	for _, s := range sm.localRooms() {
+		o := sm.localForm(s)
+		placed, err := sm.mapping.Open(ctx, o)
 		if err != nil {
 			return nil, fmt.Errorf("open space %s: %w", s.Key, err)
 		}
-		p.remember(placed.Space, s.Key)
+		sm.remember(placed.Space, s.Key)
 		named[placed.Space] = o.Agents
 	}
 	return named, nil
@@ -105,79 +105,79 @@ func (p *Components) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.Agen
 
 // localForm is how a room is opened for the terminal. Whose chats are not elsewhere,
 // its members are known; who sits alone with an agent at home, talks to it.
-func (p *Components) localForm(s config.SpaceEntry) spaces.OpenRequest {
-	o, _ := p.form(s, "", "")
+func (sm *SpaceManager) localForm(s config.SpaceEntry) spaces.OpenRequest {
+	o, _ := sm.form(s, "", "")
 	o.Closed = len(s.Chats) == 0
 	o.Direct = o.Closed && s.Key == HomeRoom && len(o.Agents) == 1
 	return o
 }
 
 // joinLocal returns the two ways of the terminal's rooms.
-func (p *Components) joinLocal(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
-	named, err := p.seed(ctx)
+func (am *AccountManager) joinLocal(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
+	am.Opening.Lock()
+	defer am.Opening.Unlock()
+	named, err := am.seed(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	operator := spaces.RoleGrant{Who: spaces.PlatformIdentity{Platform: account.Platform, User: you.ID}, Role: spaces.OfOwner}
-	if err := p.border.Appoint(ctx, account.Platform, []spaces.RoleGrant{operator}); err != nil {
+	if err := am.border.Appoint(ctx, account.Platform, []spaces.RoleGrant{operator}); err != nil {
 		return nil, nil, err
 	}
-	in := activity.NewIngress(account, p.mapping, p.border, p.border, p.border, p.localReception(named))
-	p.joined = append(p.joined, connectedAccount{LocalName, account.Key(), in})
-	out := activity.NewEgress(account, p.rooms, p.border, p.mapping, activity.EgressOptions{Unpaced: true, Persona: p.face, Logger: p.Log.With("adapter", LocalName)})
+	in := activity.NewIngress(account, am.mapping, am.border, am.border, am.border, am.localReception(named))
+	am.joined = append(am.joined, connectedAccount{LocalName, account.Key(), in})
+	out := activity.NewEgress(account, am.rooms, am.border, am.mapping, activity.EgressOptions{Unpaced: true, Persona: am.face, Logger: am.Log.With("adapter", LocalName)})
 	return in, out, nil
 }
 
 // localReception says who may talk in the terminal's rooms. Every one of them is
 // named: the person at the terminal is the operator.
-func (p *Components) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
+func (am *AccountManager) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: access.AdmitDeny, Named: named, Commands: p.attendant(), Notify: p.ringFor(LocalName), Logger: p.Log.With("adapter", LocalName),
+		Admit: access.AdmitDeny, Named: named, Commands: am.attendant(), Notify: am.ringFor(LocalName), Logger: am.Log.With("adapter", LocalName),
 	}
 }
 
 // EnterRoom seats the terminal in a room: from here on the room's messages are
 // shown there, too. Whoever enters leaves.
-func (p *Components) EnterRoom(ctx context.Context, name string) (*LocalRoom, error) {
-	s, err := p.FindRoom(name)
+func (sm *SpaceManager) EnterRoom(ctx context.Context, name string) (*LocalRoom, error) {
+	s, err := sm.FindRoom(name)
 	if err != nil {
 		return nil, err
 	}
-	home := p.lineOf(LocalName)
+	home := sm.lineOf(LocalName)
 	if home == nil {
 		return nil, &apperr.Error{What: "this process serves no rooms: its roles leave out adapters", Where: "trestle chat " + name, Remedy: "talk in the data folder of a process that does; see trestle status", Code: apperr.Failed}
 	}
 	if has := home.other.Load(); has != nil {
 		return nil, &apperr.Error{What: has.String() + " serves the rooms of the terminal", Where: "trestle chat " + name, Remedy: "talk there, or stop that process: this one takes over", Code: apperr.TryAgain}
 	}
-	account, err := p.rooms.Connect(ctx)
+	account, err := sm.rooms.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	kind, o := adapters.Group, p.localForm(s)
+	kind, o := adapters.Group, sm.localForm(s)
 	if o.Direct {
 		kind = adapters.Direct
 	}
-	p.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
+	sm.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
 	o.Chats = []spaces.ChatMapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
-	if _, err := p.mapping.Open(ctx, o); err != nil {
+	if _, err := sm.mapping.Open(ctx, o); err != nil {
 		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
 	}
-	if err := p.mapping.Live(ctx, account.Key(), s.Key, true, "", time.Now()); err != nil {
+	if err := sm.mapping.Live(ctx, account.Key(), s.Key, true, "", time.Now()); err != nil {
 		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
 	}
-	sub, err := p.rooms.Subscribe(s.Key, 4096)
+	sub, err := sm.rooms.Subscribe(s.Key, 4096)
 	if err != nil {
 		return nil, err
 	}
-	return &LocalRoom{Parts: p, Account: account.Key(), Room: s, sub: sub, Who: you}, nil
+	return &LocalRoom{Spaces: sm, Account: account.Key(), Room: s, sub: sub, Who: you}, nil
 }
 
 // LocalRoom is a terminal in a room.
 type LocalRoom struct {
-	Parts   *Components
+	Spaces  *SpaceManager
 	Account string
 	Room    config.SpaceEntry
 	sub     *local.RoomSubscription
@@ -186,7 +186,7 @@ type LocalRoom struct {
 
 // Say has the person at the terminal say a line and returns once it is durable.
 func (s *LocalRoom) Say(ctx context.Context, text string) error {
-	_, err := s.Parts.rooms.Say(ctx, s.Who, local.HumanLine{Chat: s.Room.Key, Text: text})
+	_, err := s.Spaces.rooms.Say(ctx, s.Who, local.HumanLine{Chat: s.Room.Key, Text: text})
 	return err
 }
 
@@ -197,12 +197,12 @@ func (s *LocalRoom) Leave(ctx context.Context) error {
 	if len(s.Room.Chats) == 0 {
 		return nil
 	}
-	return s.Parts.mapping.Live(ctx, s.Account, s.Room.Key, false, "the terminal was closed", time.Now())
+	return s.Spaces.mapping.Live(ctx, s.Account, s.Room.Key, false, "the terminal was closed", time.Now())
 }
 
 // Agents returns the names of the room's agents.
 func (s *LocalRoom) Agents() (names []string) {
-	for _, a := range s.Parts.Config().Agents {
+	for _, a := range s.Spaces.Config().Agents {
 		if slices.Contains(s.Room.Agents, a.ID) {
 			names = append(names, a.Name)
 		}
@@ -216,7 +216,7 @@ func (s *LocalRoom) speaker(name string) string {
 	switch {
 	case name == "":
 		return s.own()
-	case slices.ContainsFunc(s.Parts.Config().Agents, func(a config.AgentEntry) bool { return a.Name == name }):
+	case slices.ContainsFunc(s.Spaces.Config().Agents, func(a config.AgentEntry) bool { return a.Name == name }):
 		return name
 	}
 	return ""
@@ -267,23 +267,23 @@ func (s *LocalRoom) Line(shown local.RoomEvent) control.HeardLine {
 // WaitQuiet waits until nothing is under way that the terminal could still be shown:
 // no row waits, no cycle is open, nothing is to be sent to its rooms. It looks at
 // the record, so that nothing can be missed between two parts.
-func (s *Server) WaitQuiet(ctx context.Context) error {
-	here, err := s.rooms.Connect(ctx)
+func (sm *SpaceManager) WaitQuiet(ctx context.Context) error {
+	here, err := sm.rooms.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	for {
-		n, err := s.Store.Console().Tally(ctx, time.Now())
+		n, err := sm.Store.Console().Tally(ctx, time.Now())
 		if err != nil {
 			return err
 		}
-		unsent, err := s.Store.Console().Unsent(ctx, here.Key())
+		unsent, err := sm.Store.Console().Unsent(ctx, here.Key())
 		if err != nil {
 			return err
 		}
-		if n.Inbox == 0 && n.Open == 0 && unsent == 0 && s.shell.Idle() {
+		if n.Inbox == 0 && n.Open == 0 && unsent == 0 && sm.shell.Idle() {
 			return nil
 		}
 		select {
@@ -296,16 +296,16 @@ func (s *Server) WaitQuiet(ctx context.Context) error {
 
 // WakeHint says how the agents of a room are woken where plain words wake none of
 // them; else nothing.
-func (p *Components) WakeHint(room config.SpaceEntry) string {
+func (sm *SpaceManager) WakeHint(room config.SpaceEntry) string {
 	pair := len(room.Agents) == 1 && len(room.Chats) == 0
 	direct := pair && room.Key == HomeRoom
 	var names []string
 	for _, id := range room.Agents {
-		a, ok := p.Config().Agent(id)
+		a, ok := sm.Config().Agent(id)
 		if !ok {
 			continue
 		}
-		wake := p.Config().SettingsFor(id, room.Key).Wake
+		wake := sm.Config().SettingsFor(id, room.Key).Wake
 		if wake == spaces.WakeAll || direct && wake != spaces.WakeNone || pair && wake == spaces.WakeAuto {
 			return ""
 		}

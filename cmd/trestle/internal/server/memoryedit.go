@@ -57,14 +57,14 @@ func (q MemoryChange) Do(ctx context.Context, of memoryEditor) error {
 	return err
 }
 
-func (s *Server) forget(ctx context.Context, q MemoryChange) (MemoryChange, error) {
+func (ctl controlServer) forget(ctx context.Context, q MemoryChange) (MemoryChange, error) {
 	q.Fact = nil
-	return q, q.Do(ctx, consoleBackend{s})
+	return q, q.Do(ctx, consoleBackend{ctl.Server})
 }
 
-func (s *Server) correct(ctx context.Context, q MemoryChange) (MemoryChange, error) {
+func (ctl controlServer) correct(ctx context.Context, q MemoryChange) (MemoryChange, error) {
 	q.Fact = cmp.Or(q.Fact, new(""))
-	return q, q.Do(ctx, consoleBackend{s})
+	return q, q.Do(ctx, consoleBackend{ctl.Server})
 }
 
 // ParseMindName returns the mind of that name, or an error that tells how names are

@@ -47,58 +47,58 @@ type remoteNotifier interface {
 // configured, else through the database where that is a server. Whether they answer
 // is not asked: the program runs without them. On a Redis that other installations
 // use, too, each hears itself alone: its keys have the name of its record.
-func (s *Server) openBells(ctx context.Context) error {
-	switch c := s.Config(); {
+func (node *clusterNode) openBells(ctx context.Context) error {
+	switch c := node.Config(); {
 	case c.Redis != "":
-		record, err := s.Store.Name(ctx)
+		record, err := node.Store.Name(ctx)
 		if err != nil {
 			return err
 		}
-		o := redis.Options{URL: string(c.Redis), Installation: record, Process: s.Mint(), Heard: s.Bus.Relay, Logger: s.Log}
-		if s.redis, err = redis.Open(o); err != nil {
-			s.misfit("redis", err)
+		o := redis.Options{URL: string(c.Redis), Installation: record, Process: node.Mint(), Heard: node.Bus.Relay, Logger: node.Log}
+		if node.redis, err = redis.Open(o); err != nil {
+			node.misfit("redis", err)
 			return nil
 		}
-		s.bells, s.far = s.redis, s.redis
+		node.bells, node.far = node.redis, node.redis
 	case c.Database != "":
-		b, err := pgnotify.Open(pgnotify.Options{URL: string(c.Database), Process: s.Mint(), Logger: s.Log})
+		b, err := pgnotify.Open(pgnotify.Options{URL: string(c.Database), Process: node.Mint(), Logger: node.Log})
 		if err != nil {
-			s.misfit("database", err)
+			node.misfit("database", err)
 			return nil
 		}
-		s.bells, s.far = b, b
+		node.bells, node.far = b, b
 	}
 	return nil
 }
 
-func (s *Server) closeBells() error {
-	if s.redis == nil {
+func (node *clusterNode) closeBells() error {
+	if node.redis == nil {
 		return nil
 	}
-	return s.redis.Close()
+	return node.redis.Close()
 }
 
 // hearOthers serves what other processes ring and call for, until ctx is done.
-func (s *Server) hearOthers(ctx context.Context, g *errgroup.Group) {
-	if s.far == nil {
+func (cs *connectionSet) hearOthers(ctx context.Context, g *errgroup.Group) {
+	if cs.far == nil {
 		return
 	}
-	g.Go(func() error { return s.far.Run(ctx) })
-	g.Go(func() error { return s.answer(ctx, outboxBell, s.ringOwnLines) })
-	if !s.Config().HasRole(config.RoleMinds) {
+	g.Go(func() error { return cs.far.Run(ctx) })
+	g.Go(func() error { return cs.answer(ctx, outboxBell, cs.ringOwnLines) })
+	if !cs.Config().HasRole(config.RoleMinds) {
 		return
 	}
-	g.Go(func() error { return s.recollect(ctx) })
-	if s.redis != nil {
-		g.Go(func() error { return s.redis.Attend(ctx, mindsCall, s.attendMind) })
+	g.Go(func() error { return cs.recollect(ctx) })
+	if cs.redis != nil {
+		g.Go(func() error { return cs.redis.Attend(ctx, mindsCall, cs.attendMind) })
 		return
 	}
 	g.Go(func() error {
-		return s.answer(ctx, mindsCall, func() {
+		return cs.answer(ctx, mindsCall, func() {
 			select {
 			case <-ctx.Done():
 			case <-time.After(rand.N(inTurn)):
-				s.shell.Look()
+				cs.shell.Look()
 			}
 		})
 	})
@@ -106,8 +106,8 @@ func (s *Server) hearOthers(ctx context.Context, g *errgroup.Group) {
 
 // recollect has the minds in memory forget what they were told to forget in another
 // process, until ctx is done.
-func (s *Server) recollect(ctx context.Context) error {
-	rings, stop := s.bells.Listen(forgetBell)
+func (node *clusterNode) recollect(ctx context.Context) error {
+	rings, stop := node.bells.Listen(forgetBell)
 	defer stop()
 	look := time.NewTicker(recollectEvery)
 	defer look.Stop()
@@ -118,19 +118,19 @@ func (s *Server) recollect(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-rings:
-			err = s.shell.Recollect(ctx)
+			err = node.shell.Recollect(ctx)
 		case <-look.C:
-			seen, err = s.shell.RecollectSince(ctx, seen)
+			seen, err = node.shell.RecollectSince(ctx, seen)
 		}
 		if err != nil && ctx.Err() == nil {
-			s.Log.Warn("not recollected; what was forgotten elsewhere is known here until this works", "error", err)
+			node.Log.Warn("not recollected; what was forgotten elsewhere is known here until this works", "error", err)
 		}
 	}
 }
 
 // answer does something each time a bell rings, until ctx is done.
-func (s *Server) answer(ctx context.Context, key string, do func()) error {
-	rings, stop := s.bells.Listen(key)
+func (node *clusterNode) answer(ctx context.Context, key string, do func()) error {
+	rings, stop := node.bells.Listen(key)
 	defer stop()
 	for {
 		select {
@@ -144,8 +144,8 @@ func (s *Server) answer(ctx context.Context, key string, do func()) error {
 
 // callForMinds lets any process that has room look after minds: one of them where
 // calls are handed out, else the first to claim.
-func (p *Components) callForMinds(ws []spaces.PendingWork) {
-	switch others := p.far.(type) {
+func (node *clusterNode) callForMinds(ws []spaces.PendingWork) {
+	switch others := node.far.(type) {
 	case *redis.Client:
 		callEach(others, ws)
 	case *pgnotify.PostgresNotifier:
@@ -157,28 +157,28 @@ func (p *Components) callForMinds(ws []spaces.PendingWork) {
 
 // ringAccount tells the line of an account, in whichever process it is, that its
 // outbox has something new.
-func (p *Components) ringAccount(account string) {
-	switch out := p.egress(account); {
+func (cs *connectionSet) ringAccount(account string) {
+	switch out := cs.egress(account); {
 	case out != nil:
 		out.Ring()
-	case p.far != nil:
-		p.far.Ring(outboxBell)
+	case cs.far != nil:
+		cs.far.Ring(outboxBell)
 	}
 }
 
 // lookAtBells sees whether what processes tell one another is carried.
-func (s *Server) lookAtBells() alerts.ConditionProbe {
+func (node *clusterNode) lookAtBells() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.NoBells, alerts.NoNotices},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			if s.far == nil {
+			if node.far == nil {
 				return nil, nil
 			}
-			_, why := s.far.Trouble()
+			_, why := node.far.Trouble()
 			switch {
 			case why == nil:
 				return nil, nil
-			case s.redis != nil:
+			case node.redis != nil:
 				return []alerts.Observation{{Code: alerts.NoBells, Subject: "redis", Evidence: why.Error()}}, nil
 			}
 			return []alerts.Observation{{Code: alerts.NoNotices, Subject: "database", Evidence: why.Error()}}, nil

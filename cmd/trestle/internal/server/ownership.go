@@ -34,26 +34,26 @@ func ProcessServing(crew []engine.WriterProcess, name string) *engine.WriterProc
 
 // alone runs do while this process has a thing. It waits for that as long as
 // another one has it, and calls other with who does, which may be nil.
-func (p *Components) alone(ctx context.Context, thing string, other func(engine.WriterProcess), do func(context.Context) error) error {
-	if !p.gain(ctx, thing, other) {
+func (node *clusterNode) alone(ctx context.Context, thing string, other func(engine.WriterProcess), do func(context.Context) error) error {
+	if !node.gain(ctx, thing, other) {
 		return nil
 	}
-	defer p.disown(ctx, thing)
+	defer node.disown(ctx, thing)
 	return do(ctx)
 }
 
 // gain returns true once a thing is this process's, and false when ctx is done
 // before that.
-func (p *Components) gain(ctx context.Context, thing string, other func(engine.WriterProcess)) bool {
+func (node *clusterNode) gain(ctx context.Context, thing string, other func(engine.WriterProcess)) bool {
 	tick := time.NewTicker(ownerPoll)
 	defer tick.Stop()
 	for {
-		has, mine, err := p.Store.Own(ctx, thing)
+		has, mine, err := node.Store.Own(ctx, thing)
 		switch {
 		case mine:
 			return true
 		case err != nil && ctx.Err() == nil:
-			p.Log.Warn("owner not known", "thing", thing, "error", err)
+			node.Log.Warn("owner not known", "thing", thing, "error", err)
 		case err == nil && other != nil:
 			other(has)
 		}
@@ -66,17 +66,17 @@ func (p *Components) gain(ctx context.Context, thing string, other func(engine.W
 }
 
 // disown gives a thing back when what was done with it has ended.
-func (p *Components) disown(ctx context.Context, thing string) {
-	if err := WithGrace(ctx, func(ctx context.Context) error { return p.Store.Disown(ctx, thing) }); err != nil {
-		p.Log.Warn("not given back, it passes on later", "thing", thing, "error", err)
+func (node *clusterNode) disown(ctx context.Context, thing string) {
+	if err := WithGrace(ctx, func(ctx context.Context) error { return node.Store.Disown(ctx, thing) }); err != nil {
+		node.Log.Warn("not given back, it passes on later", "thing", thing, "error", err)
 	}
 }
 
 // inherit gives up processes that have died, so that this one gets what they had
 // leased, and knows of those that live, until ctx is done. A record that one
 // process alone writes has none.
-func (p *Components) inherit(ctx context.Context) error {
-	if p.Store.Process() == "" {
+func (node *clusterNode) inherit(ctx context.Context) error {
+	if node.Store.Process() == "" {
 		return nil
 	}
 	tick := time.NewTicker(ownerPoll)
@@ -87,12 +87,12 @@ func (p *Components) inherit(ctx context.Context) error {
 			return nil
 		case <-tick.C:
 		}
-		living, err := p.Store.RemoveDead(ctx)
+		living, err := node.Store.RemoveDead(ctx)
 		if err != nil && ctx.Err() == nil {
-			p.Log.Warn("dead processes not given up", "error", err)
+			node.Log.Warn("dead processes not given up", "error", err)
 		}
 		if living != nil {
-			p.known.Store(new(DecodePeers(living)))
+			node.known.Store(new(DecodePeers(living)))
 		}
 	}
 }

@@ -56,31 +56,31 @@ func DecodePeers(all []engine.WriterProcess) []peer {
 }
 
 // fellows returns the other processes as they were a moment ago.
-func (p *Components) fellows() []peer {
-	all := p.known.Load()
+func (node *clusterNode) fellows() []peer {
+	all := node.known.Load()
 	if all == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(*all), func(f peer) bool { return f.ID == p.Store.Process() })
+	return slices.DeleteFunc(slices.Clone(*all), func(f peer) bool { return f.ID == node.Store.Process() })
 }
 
 // tell has the others know how this process is, until ctx is done.
-func (s *Server) tell(ctx context.Context) error {
-	if s.Store.Process() == "" {
+func (mon *processMonitor) tell(ctx context.Context) error {
+	if mon.Store.Process() == "" {
 		return nil
 	}
 	tick := time.NewTicker(bulletinEvery)
 	defer tick.Stop()
 	said := ""
 	for {
-		text, err := json.Marshal(s.bulletin(ctx))
+		text, err := json.Marshal(mon.bulletin(ctx))
 		if err == nil && string(text) != said {
-			if err = s.Store.Publish(ctx, string(text)); err == nil {
+			if err = mon.Store.Publish(ctx, string(text)); err == nil {
 				said = string(text)
 			}
 		}
 		if err != nil && ctx.Err() == nil {
-			s.Log.Warn("other processes not told", "error", err)
+			mon.Log.Warn("other processes not told", "error", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -91,14 +91,14 @@ func (s *Server) tell(ctx context.Context) error {
 }
 
 // bulletin says how this process is now.
-func (s *Server) bulletin(ctx context.Context) peerStatus {
-	b := peerStatus{Roles: s.Config().ActiveRoles(), Folder: s.folder, Bells: bellsOf(s.Config()), Accounts: map[string]string{}}
-	for _, l := range s.lineup.all() {
+func (mon *processMonitor) bulletin(ctx context.Context) peerStatus {
+	b := peerStatus{Roles: mon.Config().ActiveRoles(), Folder: mon.folder, Bells: bellsOf(mon.Config()), Accounts: map[string]string{}}
+	for _, l := range mon.lineup.all() {
 		if st := l.Status(); l.other.Load() == nil && st.Account != "" && l.name != LocalName {
 			b.Accounts[l.name] = st.Account
 		}
 	}
-	for _, look := range s.ownLooks() {
+	for _, look := range mon.ownLooks() {
 		seen, err := look.See(ctx)
 		if err == nil { // else nothing is concluded
 			b.Seen = append(b.Seen, seen...)
@@ -116,14 +116,14 @@ func bellsOf(c *config.Config) string {
 }
 
 // everywhere has a look see what other processes see of themselves, too.
-func (s *Server) everywhere(look alerts.ConditionProbe) alerts.ConditionProbe {
+func (node *clusterNode) everywhere(look alerts.ConditionProbe) alerts.ConditionProbe {
 	own := look.See
 	look.See = func(ctx context.Context) ([]alerts.Observation, error) {
 		all, err := own(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range s.fellows() {
+		for _, f := range node.fellows() {
 			for _, seen := range f.Seen {
 				same := func(x alerts.Observation) bool { return x.Code == seen.Code && x.Subject == seen.Subject }
 				if slices.Contains(look.Codes, seen.Code) && !slices.ContainsFunc(all, same) {
@@ -137,13 +137,13 @@ func (s *Server) everywhere(look alerts.ConditionProbe) alerts.ConditionProbe {
 }
 
 // lookAtProcesses sees whether the processes of an installation fit together.
-func (s *Server) lookAtProcesses() alerts.ConditionProbe {
+func (node *clusterNode) lookAtProcesses() alerts.ConditionProbe {
 	idle := firstSeen{}
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Disagree},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			own := peer{engine.WriterProcess{Program: buildinfo.Current().Version}, peerStatus{Roles: s.Config().ActiveRoles(), Folder: s.folder, Bells: bellsOf(s.Config())}}
-			return idle.since(time.Now(), disagreements(own, s.fellows())), nil
+			own := peer{engine.WriterProcess{Program: buildinfo.Current().Version}, peerStatus{Roles: node.Config().ActiveRoles(), Folder: node.folder, Bells: bellsOf(node.Config())}}
+			return idle.since(time.Now(), disagreements(own, node.fellows())), nil
 		},
 	}
 }

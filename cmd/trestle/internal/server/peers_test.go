@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"io"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -85,7 +87,8 @@ func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: storeopen.NewID})
 	testutil.OK(t, err)
 	t.Cleanup(func() { testutil.OK(t, store.Close(context.WithoutCancel(t.Context()))) })
-	s := &Server{Components: &Components{Store: store}}
+	s := NewServer(new(config.Config), slog.New(slog.DiscardHandler), io.Discard, false)
+	s.Store = store
 	deaf := alerts.Observation{Code: alerts.Deaf, Subject: "telegram"}
 	both := alerts.Observation{Code: alerts.Deaf, Subject: "slack"}
 	s.known.Store(new([]peer{

@@ -11,13 +11,13 @@ import (
 )
 
 // lookAtLines sees how the accounts stand.
-func (s *Server) lookAtLines() alerts.ConditionProbe {
+func (mon *processMonitor) lookAtLines() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Credentials, alerts.Conflict, alerts.Deaf},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			for _, l := range s.lineup.all() {
-				if seen, bad := lineProblem(l.Status(), s.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
+			for _, l := range mon.lineup.all() {
+				if seen, bad := lineProblem(l.Status(), mon.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
 					all = append(all, seen)
 				}
 			}
@@ -56,15 +56,15 @@ func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Ob
 
 // lookAtEntries sees what does not run as it is written, and that the file on
 // disk is not the one in force.
-func (s *Server) lookAtEntries() alerts.ConditionProbe {
+func (mon *processMonitor) lookAtEntries() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Misconfigured, alerts.BadReload},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			for _, p := range s.problems() {
+			for _, p := range mon.problems() {
 				all = append(all, alerts.Observation{Code: alerts.Misconfigured, Subject: p.Entry, Evidence: p.Err.What})
 			}
-			for _, f := range s.Reloader.Invalid() {
+			for _, f := range mon.Reloader.Invalid() {
 				all = append(all, alerts.Observation{Code: alerts.BadReload, Subject: "configuration", Evidence: f.Where + ": " + f.What})
 			}
 			return all, nil

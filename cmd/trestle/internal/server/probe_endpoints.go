@@ -109,12 +109,12 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 }
 
 // lookAtModels sees what became of the calls of every endpoint.
-func (p *Components) lookAtModels() alerts.ConditionProbe {
+func (as *agentSet) lookAtModels() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			p.sensed.Range(func(_, e any) bool {
+			as.sensed.Range(func(_, e any) bool {
 				all = append(all, e.(*endpointHealth).see(time.Now())...)
 				return true
 			})
@@ -124,8 +124,8 @@ func (p *Components) lookAtModels() alerts.ConditionProbe {
 }
 
 // sense returns what follows the calls of an endpoint, which an entry names.
-func (p *Components) sense(entry string, m config.ModelEndpoint) *endpointHealth {
-	e, _ := p.sensed.LoadOrStore(m, &endpointHealth{name: entry})
+func (as *agentSet) sense(entry string, m config.ModelEndpoint) *endpointHealth {
+	e, _ := as.sensed.LoadOrStore(m, &endpointHealth{name: entry})
 	return e.(*endpointHealth)
 }
 
@@ -136,9 +136,9 @@ var failingStates = map[alerts.ProblemCode]string{
 
 // modelExtensions returns the state of the configured model, and which endpoints of agents
 // cannot be asked.
-func (p *Components) modelExtensions(now time.Time) []console.Component {
-	all := []console.Component{modelExtension(p.Config().Model, p.ModelFailed())}
-	p.sensed.Range(func(_, e any) bool {
+func (as *agentSet) modelExtensions(now time.Time) []console.Component {
+	all := []console.Component{modelExtension(as.Config().Model, as.ModelFailed())}
+	as.sensed.Range(func(_, e any) bool {
 		for _, s := range e.(*endpointHealth).see(now) {
 			state, fails := failingStates[s.Code]
 			x := console.Component{Name: s.Subject, Kind: "model", State: state, Reason: s.Evidence}

@@ -74,25 +74,25 @@ func (l *idleTracker) of(code alerts.ProblemCode, subject string) (evidence stri
 
 // lookAtIdleWork sees work that is due, that this process could take up, and that
 // no process does although nothing known holds it back.
-func (s *Server) lookAtIdleWork() alerts.ConditionProbe {
+func (mon *processMonitor) lookAtIdleWork() alerts.ConditionProbe {
 	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
 		now := time.Now()
-		if s.Store == nil || !s.Boot.Report().TrustPassed || len(s.recordExtensions(now)) > 0 {
-			return s.idle.look(now, nil), nil
+		if mon.Store == nil || !mon.Boot.Report().TrustPassed || len(mon.recordExtensions(now)) > 0 {
+			return mon.idle.look(now, nil), nil
 		}
-		found, err := s.Store.Problems().Idle(ctx, now.Add(idleWatched-idleLong), now)
+		found, err := mon.Store.Problems().Idle(ctx, now.Add(idleWatched-idleLong), now)
 		if err != nil {
 			return nil, err
 		}
-		return s.idle.look(now, slices.Concat(s.idleAgents(found.Minds), s.idleAccounts(found.Queues))), nil
+		return mon.idle.look(now, slices.Concat(mon.idleAgents(found.Minds), mon.idleAccounts(found.Queues))), nil
 	}}
 }
 
 // idleAgents returns the agents whose work no process takes up, when minds run here. A mind
 // that has as much under way as it may is busy.
-func (s *Server) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
-	c := s.Config()
-	if !s.scheduled.Load() || !c.HasRole(config.RoleMinds) {
+func (mon *processMonitor) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
+	c := mon.Config()
+	if !mon.scheduled.Load() || !c.HasRole(config.RoleMinds) {
 		return nil
 	}
 	agents := map[string]alerts.UnclaimedMind{}
@@ -138,9 +138,9 @@ func leastParallel(c *config.Config, agent string) int {
 
 // idleAccounts returns the accounts that are served here and well, and for which
 // something could be sent that is not.
-func (s *Server) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
+func (mon *processMonitor) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
 	for _, q := range queues {
-		for _, l := range s.lineup.all() {
+		for _, l := range mon.lineup.all() {
 			if st := l.Status(); st.Account == q.Account && st.State == activity.ConnConnected && st.Paused == "" {
 				evidence := fmt.Sprintf("%d could be sent, the oldest since %s", q.Waiting, textout.FormatTime(q.Since))
 				all = append(all, idleWork{alerts.Observation{Code: alerts.NotSent, Subject: l.name, Evidence: evidence}, fmt.Sprint(q.First, q.Since.UTC())})

@@ -11,6 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/redact"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -30,7 +31,7 @@ const (
 )
 
 // lookAtRecord sees what the figures of the record say.
-func (s *Server) lookAtRecord() alerts.ConditionProbe {
+func (mon *processMonitor) lookAtRecord() alerts.ConditionProbe {
 	var lost int64
 	var lostAt time.Time
 	first := true
@@ -41,7 +42,7 @@ func (s *Server) lookAtRecord() alerts.ConditionProbe {
 		},
 		See: func(ctx context.Context) ([]alerts.Observation, error) {
 			now := time.Now()
-			v, err := s.Store.Problems().Vitals(ctx, now.Add(-lately), now)
+			v, err := mon.Store.Problems().Vitals(ctx, now.Add(-lately), now)
 			if err != nil {
 				return nil, err
 			}
@@ -49,12 +50,12 @@ func (s *Server) lookAtRecord() alerts.ConditionProbe {
 				lostAt = now
 			}
 			lost, first = v.Lost, false
-			all, err := s.seeOutbox(ctx, v, now)
+			all, err := mon.seeOutbox(ctx, v, now)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, s.seeBudgets(v)...)
-			all = append(all, s.seeBackup(v, now)...)
+			all = append(all, mon.seeBudgets(v)...)
+			all = append(all, mon.seeBackup(v, now)...)
 			if v.Slowest > slowCommit {
 				all = append(all, alerts.Observation{Code: alerts.StoreSlow, Subject: "the record", Evidence: fmt.Sprintf("a commit took %.1f s", v.Slowest.Seconds())})
 			}
@@ -73,19 +74,19 @@ func (s *Server) lookAtRecord() alerts.ConditionProbe {
 
 // lookAtServer sees whether the server of the record had lost what it had confirmed to
 // this process, which the others may not know of.
-func (s *Server) lookAtServer() alerts.ConditionProbe {
+func (mon *processMonitor) lookAtServer() alerts.ConditionProbe {
 	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.Rewound}, See: func(context.Context) ([]alerts.Observation, error) {
-		if s.rewound == "" {
+		if mon.rewound == "" {
 			return nil, nil
 		}
-		return []alerts.Observation{{Code: alerts.Rewound, Subject: "database", Evidence: s.rewound}}, nil
+		return []alerts.Observation{{Code: alerts.Rewound, Subject: "database", Evidence: mon.rewound}}, nil
 	}}
 }
 
 // seeOutbox sees what waits too long, and sends with an unknown outcome.
-func (s *Server) seeOutbox(ctx context.Context, v alerts.StoreMetrics, now time.Time) (all []alerts.Observation, err error) {
+func (mon *processMonitor) seeOutbox(ctx context.Context, v alerts.StoreMetrics, now time.Time) (all []alerts.Observation, err error) {
 	see := func(code alerts.ProblemCode, account, evidence string) {
-		name, failed := s.adapterOf(ctx, account)
+		name, failed := mon.adapterOf(ctx, account)
 		all, err = append(all, alerts.Observation{Code: code, Subject: name, Evidence: evidence}), errors.Join(err, failed)
 	}
 	for _, q := range v.Queues {
@@ -101,38 +102,38 @@ func (s *Server) seeOutbox(ctx context.Context, v alerts.StoreMetrics, now time.
 
 // adapterOf names the adapter of an account, or else the account. While no one
 // serves it, it has the name that it was served by last.
-func (p *Components) adapterOf(ctx context.Context, account string) (string, error) {
-	for _, l := range p.lineup.all() {
+func (cs *connectionSet) adapterOf(ctx context.Context, account string) (string, error) {
+	for _, l := range cs.lineup.all() {
 		if l.Status().Account == account {
 			return l.name, nil
 		}
 	}
-	for _, f := range p.fellows() {
+	for _, f := range cs.fellows() {
 		for name, its := range f.Accounts {
 			if its == account {
 				return name, nil
 			}
 		}
 	}
-	line, err := p.Store.Console().LineOf(ctx, account)
+	line, err := cs.Store.Console().LineOf(ctx, account)
 	return cmp.Or(line, account), err
 }
 
 // seeBudgets sees which budgets of the day are nearly or wholly spent.
-func (s *Server) seeBudgets(v alerts.StoreMetrics) []alerts.Observation {
+func (mon *processMonitor) seeBudgets(v alerts.StoreMetrics) []alerts.Observation {
 	all, agents, rooms := 0, map[string]int{}, map[string]int{}
 	for _, x := range v.Spent {
 		all += x.Tokens
 		agents[x.Agent] += x.Tokens
 		rooms[x.Space] += x.Tokens
 	}
-	c := s.Config()
+	c := mon.Config()
 	found := spentOf("budget.per_day", all, c.SettingsFor("", "").Budget.PerDay)
 	for agent, n := range agents {
 		found = append(found, spentOf("budget.agent_per_day of "+agent, n, c.SettingsFor(agent, "").Budget.AgentPerDay)...)
 	}
 	for room, n := range rooms {
-		key := s.keyOf(spaces.SpaceID(room))
+		key := mon.keyOf(spaces.SpaceID(room))
 		found = append(found, spentOf("budget.space_per_day of "+cmp.Or(key, room), n, c.SettingsFor("", key).Budget.SpacePerDay)...)
 	}
 	return found
@@ -151,8 +152,8 @@ func spentOf(name string, spent, budget int) []alerts.Observation {
 }
 
 // seeBackup sees that the last backup is too long ago.
-func (s *Server) seeBackup(v alerts.StoreMetrics, now time.Time) []alerts.Observation {
-	c := s.Config()
+func (mon *processMonitor) seeBackup(v alerts.StoreMetrics, now time.Time) []alerts.Observation {
+	c := mon.Config()
 	if c.Alerts.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
 		return nil
 	}
@@ -168,8 +169,8 @@ func (s *Server) seeBackup(v alerts.StoreMetrics, now time.Time) []alerts.Observ
 }
 
 // lookAtMachine sees the disk, and the clock beside those of others.
-func (s *Server) lookAtMachine() alerts.ConditionProbe {
-	disk := s.disk
+func (mon *processMonitor) lookAtMachine() alerts.ConditionProbe {
+	disk := mon.disk
 	if disk == nil {
 		disk = sqlite.Disk
 	}
@@ -177,20 +178,20 @@ func (s *Server) lookAtMachine() alerts.ConditionProbe {
 		Codes: []alerts.ProblemCode{alerts.DiskLow, alerts.ClockSkew},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			free, total, err := disk(s.Config().Data)
+			free, total, err := disk(mon.Config().Data)
 			if err != nil {
 				return nil, err
 			}
 			r := doctor.DataDir{Free: free, Total: total}
 			evidence := fmt.Sprintf("%s free, %.1f %%", doctor.Bytes(free), 100*r.Share())
-			full := time.Since(s.Store.FullAt()) < fullLately
+			full := time.Since(mon.Store.FullAt()) < fullLately
 			if full {
 				evidence += "; nothing can be written"
 			}
 			if full || r.Share() < doctor.LowDisk {
 				all = append(all, alerts.Observation{Code: alerts.DiskLow, Subject: "the data folder", Evidence: evidence})
 			}
-			for _, c := range s.clock.Readings() {
+			for _, c := range mon.clock.Readings() {
 				if c.Off.Abs() > doctor.MaxSkew && time.Since(c.At) < skewFresh {
 					all = append(all, alerts.Observation{Code: alerts.ClockSkew, Subject: c.Host, Evidence: fmt.Sprintf("theirs is %s from ours", c.Off)})
 				}
@@ -206,4 +207,23 @@ func entryOf(c *config.Config, a config.AgentEntry) string {
 		return "model"
 	}
 	return "agents." + a.ID + ".model"
+}
+
+// lookAtLog sees whether a credential was written to the log.
+func (core *Core) lookAtLog() alerts.ConditionProbe {
+	var known int64
+	var last time.Time
+	return alerts.ConditionProbe{
+		Codes: []alerts.ProblemCode{alerts.LoggedSecret},
+		See: func(context.Context) ([]alerts.Observation, error) {
+			now := time.Now()
+			if n := redact.CaughtCount(core.Log.Handler()); n > known {
+				known, last = n, now
+			}
+			if last.IsZero() || now.Sub(last) > lately {
+				return nil, nil
+			}
+			return []alerts.Observation{{Code: alerts.LoggedSecret, Subject: "this process", Evidence: fmt.Sprintf("%d so far", known)}}, nil
+		},
+	}
 }

@@ -34,32 +34,32 @@ func callEach(others pubsub.WorkDispatcher, ws []spaces.PendingWork) {
 // attendMind answers a call for a mind: this process's shell looks after it. The
 // record says whether there is still something to do, and who does it. The answer is
 // over with the commit of the cycle (CON-36).
-func (s *Server) attendMind(ctx context.Context, note string) error {
+func (as *agentSet) attendMind(ctx context.Context, note string) error {
 	var m wakeNote
 	if err := json.Unmarshal([]byte(note), &m); err != nil {
 		return fmt.Errorf("read call: %w", err)
 	}
-	return s.shell.Serve(ctx, spaces.PendingWork{Mind: m.Mind, Space: m.Space})
+	return as.shell.Serve(ctx, spaces.PendingWork{Mind: m.Mind, Space: m.Space})
 }
 
 // clusterBus publishes what happens in this process, here and in others.
-type clusterBus struct{ p *Components }
+type clusterBus struct{ node *clusterNode }
 
 // Publish implements [notify.Publisher].
 func (s clusterBus) Publish(kind, content string, metadata map[string]any, at time.Time) {
-	s.p.Bus.Publish(kind, content, metadata, at)
-	if s.p.redis != nil {
-		s.p.redis.Show(pubsub.LiveEvent{Type: kind, Content: content, Metadata: metadata, At: at})
+	s.node.Bus.Publish(kind, content, metadata, at)
+	if s.node.redis != nil {
+		s.node.redis.Show(pubsub.LiveEvent{Type: kind, Content: content, Metadata: metadata, At: at})
 	}
 }
 
 // redisExtensions says how the server is, where there is one.
-func (s *Server) redisExtensions() []console.Component {
-	if s.redis == nil {
+func (node *clusterNode) redisExtensions() []console.Component {
+	if node.redis == nil {
 		return nil
 	}
 	x := console.Component{Name: "redis", Kind: "redis", State: "connected", Healthy: true}
-	if since, why := s.redis.Trouble(); why != nil {
+	if since, why := node.redis.Trouble(); why != nil {
 		x.State, x.Healthy, x.Reason, x.Since = "lost", false, why.Error(), OptionalTime(since)
 	}
 	return []console.Component{x}

@@ -31,7 +31,7 @@ func TestInstallationsShareARedisAndNothingElse(t *testing.T) {
 	for _, from := range []*Server{neighbour, here} {
 		name, err := from.Store.Name(t.Context())
 		testutil.OK(t, err)
-		clusterBus{from.Components}.Publish("test", name, nil, time.Now())
+		clusterBus{from.clusterNode}.Publish("test", name, nil, time.Now())
 	}
 	limit, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

@@ -14,51 +14,51 @@ import (
 // only a start reads stays as it is until the next one; see [config.Config.Over].
 // When it fails halfway, calling it again goes on: every part of it may be
 // repeated.
-func (p *Components) apply(ctx context.Context, next *config.Config) error {
-	before := p.allServers()
-	next = next.KeepStartValues(p.Config())
-	if err := p.letGo(ctx, next); err != nil {
+func (am *AccountManager) apply(ctx context.Context, next *config.Config) error {
+	before := am.allServers()
+	next = next.KeepStartValues(am.Config())
+	if err := am.letGo(ctx, next); err != nil {
 		return fmt.Errorf("let go of accounts: %w", err)
 	}
-	if err := p.refurnish(ctx, next); err != nil {
+	if err := am.refurnish(ctx, next); err != nil {
 		return err
 	}
-	if !maps.EqualFunc(before, p.allServers(), sameRooms) {
-		p.reopenServers(ctx)
+	if !maps.EqualFunc(before, am.allServers(), sameRooms) {
+		am.reopenServers(ctx)
 	}
-	return p.hire(ctx)
+	return am.hire(ctx)
 }
 
 // refurnish makes next the configuration that counts, and the rooms and those who
 // may talk in them what it says.
-func (p *Components) refurnish(ctx context.Context, next *config.Config) error {
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
-	p.Current.Store(next)
-	p.settings.Clear()
-	p.shell.SetAgents(p.agents())
-	local, err := p.seed(ctx)
+func (am *AccountManager) refurnish(ctx context.Context, next *config.Config) error {
+	am.Opening.Lock()
+	defer am.Opening.Unlock()
+	am.Current.Store(next)
+	am.settings.Clear()
+	am.shell.SetAgents(am.agents())
+	local, err := am.seed(ctx)
 	if err != nil {
 		return fmt.Errorf("open the configured rooms: %w", err)
 	}
-	for _, j := range p.joined {
-		o, err := p.receptionOf(ctx, j, local)
+	for _, j := range am.joined {
+		o, err := am.receptionOf(ctx, j, local)
 		if err != nil {
 			return err
 		}
 		j.in.Reconfigure(o)
 	}
-	p.mapping.Forget()
-	if err := p.dismiss(ctx); err != nil {
+	am.mapping.Forget()
+	if err := am.dismiss(ctx); err != nil {
 		return fmt.Errorf("take out what is not configured any more: %w", err)
 	}
 	return nil
 }
 
 // receptionOf says who may talk on a connected account.
-func (p *Components) receptionOf(ctx context.Context, j connectedAccount, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
+func (am *AccountManager) receptionOf(ctx context.Context, j connectedAccount, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
 	if j.adapter == LocalName {
-		return p.localReception(local), nil
+		return am.localReception(local), nil
 	}
-	return p.reception(ctx, j.adapter, j.account)
+	return am.reception(ctx, j.adapter, j.account)
 }

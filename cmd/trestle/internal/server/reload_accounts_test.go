@@ -203,15 +203,15 @@ func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 		w.settle()
 		rooms, err := w.process.border.Admitted(t.Context(), "discord:"+w.discord.bot.ID.String())
 		testutil.OK(t, err)
-		holds := func(when string, p *Components) {
+		holds := func(when string, p *AccountManager) {
 			t.Helper()
 			set := p.shellSettings("ada", rooms[0].Space)
 			if set.MaxSteps != 3 || !slices.Contains(set.Without, "send_message") || !set.Told {
 				t.Errorf("%s: %d steps, without %v, told %v", when, set.MaxSteps, set.Without, set.Told)
 			}
 		}
-		holds("at first", w.process.Components)
-		beside := NewServer(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).Components
+		holds("at first", w.process.AccountManager)
+		beside := NewServer(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).AccountManager
 		beside.border = w.process.border
 		testutil.OK(t, beside.learnServers(t.Context(), []spaces.PendingWork{{Space: rooms[0].Space}}))
 		holds("beside the process that serves it", beside)
@@ -219,7 +219,7 @@ func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 		w.discord.Fault(fake.CallFault{Do: fake.Refuse, Times: -1, Status: 503})
 		w.boot()
 		pass(5 * time.Second)
-		holds("after a start without the platform", w.process.Components)
+		holds("after a start without the platform", w.process.AccountManager)
 		w.stop()
 	})
 }

@@ -15,25 +15,25 @@ const noLonger = "the configuration does not name it here any more"
 
 // settle makes the record's rooms those of the configuration, as far as that
 // needs no platform.
-func (p *Components) settle(ctx context.Context) error {
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
-	if _, err := p.seed(ctx); err != nil {
+func (sm *SpaceManager) settle(ctx context.Context) error {
+	sm.Opening.Lock()
+	defer sm.Opening.Unlock()
+	if _, err := sm.seed(ctx); err != nil {
 		return err
 	}
-	return p.dismiss(ctx)
+	return sm.dismiss(ctx)
 }
 
 // dismiss takes out of the configured rooms which agents and which chats of the
 // connected accounts the configuration does not name there any more. A room
 // whose entry is gone keeps its log and no agents. p.opening is held.
-func (p *Components) dismiss(ctx context.Context) error {
-	rooms, err := p.border.Configured(ctx)
+func (sm *SpaceManager) dismiss(ctx context.Context) error {
+	rooms, err := sm.border.Configured(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range rooms {
-		entry, there := p.entry(r.Key)
+		entry, there := sm.entry(r.Key)
 		if entry.Misconfigured || (!there && r.Key == HomeRoom) {
 			continue // a mistake in the file removes no agent; the home room is no entry
 		}
@@ -43,67 +43,67 @@ func (p *Components) dismiss(ctx context.Context) error {
 				d.Agents = append(d.Agents, a)
 			}
 		}
-		if d.Chats, err = p.unnamedChats(ctx, r, entry); err != nil {
+		if d.Chats, err = sm.unnamedChats(ctx, r, entry); err != nil {
 			return err
 		}
 		if len(d.Agents) == 0 && len(d.Chats) == 0 {
 			continue
 		}
-		if err := p.border.Dismiss(ctx, d); err != nil {
+		if err := sm.border.Dismiss(ctx, d); err != nil {
 			return err
 		}
-		p.Log.Info("taken out of a room", "space", r.Key, "agents", len(d.Agents), "chats", len(d.Chats))
-		p.mapping.Forget()
+		sm.Log.Info("taken out of a room", "space", r.Key, "agents", len(d.Agents), "chats", len(d.Chats))
+		sm.mapping.Forget()
 	}
-	return p.retire(ctx)
+	return sm.retire(ctx)
 }
 
 // retire takes agents that the configuration has no more out of every room, ends what
 // they have left behind, and has those who join such chats now join the ones that
 // has no members any more. What wakes agents in chats without an entry is what the file
 // says now. p.opening is held.
-func (p *Components) retire(ctx context.Context) error {
-	c, at := p.Config(), time.Now()
+func (sm *SpaceManager) retire(ctx context.Context) error {
+	c, at := sm.Config(), time.Now()
 	here := make([]spaces.AgentID, len(c.Agents))
 	for i, a := range c.Agents {
 		here[i] = spaces.AgentID(a.ID)
 	}
-	away, err := p.border.Strangers(ctx, here)
+	away, err := sm.border.Strangers(ctx, here)
 	if err != nil {
 		return err
 	}
 	for _, d := range away {
 		d.Reason, d.At = noLonger, at
-		if err := p.border.Dismiss(ctx, d); err != nil {
+		if err := sm.border.Dismiss(ctx, d); err != nil {
 			return err
 		}
-		p.Log.Info("taken out of a room", "space", string(d.Space), "agents", len(d.Agents))
+		sm.Log.Info("taken out of a room", "space", string(d.Space), "agents", len(d.Agents))
 	}
-	if err := p.border.Retire(ctx, here, at); err != nil {
+	if err := sm.border.Retire(ctx, here, at); err != nil {
 		return err
 	}
-	for _, j := range p.joined {
+	for _, j := range sm.joined {
 		if j.adapter == LocalName {
 			continue
 		}
-		direct := len(p.servers(j.adapter)) > 0 // a server's channels have what its entry says
-		if _, err := p.border.Rouse(ctx, j.account, c.SettingsFor("", "").Wake, direct); err != nil {
+		direct := len(sm.servers(j.adapter)) > 0 // a server's channels have what its entry says
+		if _, err := sm.border.Rouse(ctx, j.account, c.SettingsFor("", "").Wake, direct); err != nil {
 			return err
 		}
-		n, err := p.border.Fill(ctx, j.account, p.running(c.DefaultAgents), direct, at)
+		n, err := sm.border.Fill(ctx, j.account, sm.running(c.DefaultAgents), direct, at)
 		if err != nil {
 			return err
 		}
 		if n > 0 {
-			p.Log.Info("chats have other agents", "account", j.account, "chats", n)
+			sm.Log.Info("chats have other agents", "account", j.account, "chats", n)
 		}
 	}
 	return nil
 }
 
 // entry returns the configured room of that key.
-func (p *Components) entry(key string) (config.SpaceEntry, bool) {
-	for _, s := range slices.Concat(p.Config().Spaces, p.localRooms()) {
+func (sm *SpaceManager) entry(key string) (config.SpaceEntry, bool) {
+	for _, s := range slices.Concat(sm.Config().Spaces, sm.localRooms()) {
 		if s.Key == key {
 			return s, true
 		}
@@ -113,28 +113,28 @@ func (p *Components) entry(key string) (config.SpaceEntry, bool) {
 
 // unnamedChats returns the chats of a room, on connected accounts, that its
 // entry does not name, under their present ids or those they moved from.
-func (p *Components) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.SpaceEntry) ([]spaces.ChatMapping, error) {
+func (sm *SpaceManager) unnamedChats(ctx context.Context, r spaces.ConfiguredSpace, entry config.SpaceEntry) ([]spaces.ChatMapping, error) {
 	var gone []spaces.ChatMapping
 	for _, c := range r.Chats {
-		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
-		if i < 0 || p.joined[i].adapter == LocalName {
+		i := slices.IndexFunc(sm.joined, func(j connectedAccount) bool { return j.account == c.Account })
+		if i < 0 || sm.joined[i].adapter == LocalName {
 			continue
 		}
-		if !slices.Contains(entry.Chats, config.ChatRef{Adapter: p.joined[i].adapter, Chat: c.Chat}) {
+		if !slices.Contains(entry.Chats, config.ChatRef{Adapter: sm.joined[i].adapter, Chat: c.Chat}) {
 			gone = append(gone, c)
 		}
 	}
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	moves, err := p.border.Moves(ctx, r.Space)
+	moves, err := sm.border.Moves(ctx, r.Space)
 	if err != nil {
 		return nil, fmt.Errorf("chats of %s: %w", r.Key, err)
 	}
 	return slices.DeleteFunc(gone, func(c spaces.ChatMapping) bool {
-		i := slices.IndexFunc(p.joined, func(j connectedAccount) bool { return j.account == c.Account })
+		i := slices.IndexFunc(sm.joined, func(j connectedAccount) bool { return j.account == c.Account })
 		return slices.ContainsFunc(formerIDs(c, moves), func(id string) bool {
-			return slices.Contains(entry.Chats, config.ChatRef{Adapter: p.joined[i].adapter, Chat: id})
+			return slices.Contains(entry.Chats, config.ChatRef{Adapter: sm.joined[i].adapter, Chat: id})
 		})
 	}), nil
 }

@@ -28,7 +28,7 @@ const (
 func (w *world) watching(asked chan os.Signal) (r *reloader, stop func()) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	file := filepath.Join(w.dir, "trestle.yaml")
-	r = NewReloader(w.process.Components, config.LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }}, config.Load, asked)
+	r = NewReloader(w.process.AccountManager, config.LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }}, config.Load, asked)
 	var g errgroup.Group
 	g.Go(func() error { return r.Run(ctx) })
 	synctest.Wait()

@@ -38,10 +38,10 @@ type reloader struct {
 	owed  bool   // what was read has not been applied whole
 }
 
-// NewReloader returns a reloader of what p is made of. source is where its
+// NewReloader returns a reloader for a process. source is where its
 // configuration came from, and load reads one.
-func NewReloader(p *Components, source config.LoadOptions, load func(config.LoadOptions) (*config.Config, error), asked <-chan os.Signal) *reloader {
-	return &reloader{source: source, load: load, current: p.Config, apply: p.apply, asked: asked, log: p.Log}
+func NewReloader(am *AccountManager, source config.LoadOptions, load func(config.LoadOptions) (*config.Config, error), asked <-chan os.Signal) *reloader {
+	return &reloader{source: source, load: load, current: am.Config, apply: am.apply, asked: asked, log: am.Log}
 }
 
 // Run looks until ctx is done and returns nil.

@@ -16,13 +16,13 @@ const (
 
 // shedFrames lets go of the full requests of models that are older than
 // retention.frames, until ctx is done.
-func (p *Components) shedFrames(ctx context.Context) error {
+func (core *Core) shedFrames(ctx context.Context) error {
 	for {
 		pause := shedEvery
-		if keep := p.Config().SettingsFor("", "").Retention.Frames; keep > 0 {
-			more, err := p.Store.Shell().ShedFrames(ctx, time.Now().Add(-keep), shedAtOnce)
+		if keep := core.Config().SettingsFor("", "").Retention.Frames; keep > 0 {
+			more, err := core.Store.Shell().ShedFrames(ctx, time.Now().Add(-keep), shedAtOnce)
 			if err != nil && ctx.Err() == nil {
-				p.Log.Warn("old frames are not let go", "error", err)
+				core.Log.Warn("old frames are not let go", "error", err)
 			}
 			if more {
 				pause = shedPause

@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/url"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,10 +24,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
-	"github.com/trestle-bridge/trestle/internal/latch"
-	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
-	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
 // The times of a start and a stop.
@@ -41,37 +37,29 @@ const (
 
 // A Server serves a configuration: it boots, runs and stops everything.
 type Server struct {
-	*Components
-	Boot *startupReporter
+	*AccountManager
+	*accessManager
+	*processMonitor
 	// platforms is false for a terminal that must not disturb them.
 	platforms bool
-	ListenAt  string // where the console is served; empty when it is not
 	// Listener is where the configuration says to listen, opened by the caller that made the
 	// process, who closes it if the process never serves. Nil: the process opens it.
-	Listener  net.Listener
-	Manager   systemd.ServiceNotifier
-	scheduled atomic.Bool // the scheduler was started
-	Console   *console.Console
+	Listener net.Listener
+	Console  *console.Console
 	// Answers answers the reading commands that other machines ask for by name, as
 	// with -o json; [console.ErrUnknown] for any other. Default: all are unknown.
 	Answers func(ctx context.Context, s *Server, command string, q url.Values) (any, error)
-	lost    chan error // told once when the record is given to others
-	rewound string     // what the database had lost at the start; empty when nothing
-	// Ready is closed when everything that can run does.
-	Ready chan struct{}
-	// Reloader takes over a changed configuration; nil where none is.
-	Reloader *reloader
-	idle     idleTracker // work that no process takes up
+	lost    chan error // receives one error when the store is given to others
 }
 
 // NewServer prepares a process; nothing is opened.
 func NewServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *Server {
-	s := &Server{
-		Components: &Components{Log: log, Opening: latch.New(), Bus: newBus(), bells: new(inproc.LocalNotifier), rooms: newRooms(c), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}},
-		Boot:       newBootstrap(lines), platforms: platforms, Ready: make(chan struct{}), lost: make(chan error, 1),
+	accounts := NewAccountManager(c, log)
+	return &Server{
+		AccountManager: accounts, accessManager: &accessManager{accounts},
+		processMonitor: &processMonitor{AccountManager: accounts, Boot: newBootstrap(lines), Ready: make(chan struct{})},
+		platforms:      platforms, lost: make(chan error, 1),
 	}
-	s.Current.Store(c)
-	return s
 }
 
 // Run boots and serves until ctx is done or beside returns; beside runs next to

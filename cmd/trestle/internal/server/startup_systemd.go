@@ -18,11 +18,11 @@ const (
 // patient is a stage of the opening of a record. While the schema comes up to date it
 // asks the service manager to wait: for a large record that takes longer than a
 // manager waits by itself, and a copy that is cut off is begun again.
-func (s *Server) patient(ctx context.Context, name string, do func() error) error {
-	if name != "schema_migration" || !s.Manager.Enabled() {
-		return s.Boot.Stage(name, do)
+func (mon *processMonitor) patient(ctx context.Context, name string, do func() error) error {
+	if name != "schema_migration" || !mon.Manager.Enabled() {
+		return mon.Boot.Stage(name, do)
 	}
-	ask := func() { s.tellManager(context.WithoutCancel(ctx), systemd.ExtendTimeout(patience)) }
+	ask := func() { mon.tellManager(context.WithoutCancel(ctx), systemd.ExtendTimeout(patience)) }
 	ask()
 	over := make(chan struct{})
 	var asking sync.WaitGroup
@@ -40,17 +40,17 @@ func (s *Server) patient(ctx context.Context, name string, do func() error) erro
 			}
 		}
 	})
-	return s.Boot.Stage(name, do)
+	return mon.Boot.Stage(name, do)
 }
 
 // tellMigrating tells the service manager how far an older record is.
-func (s *Server) tellMigrating(ctx context.Context, m engine.MigrationProgress) {
-	s.tellManager(ctx, systemd.StatusLine(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
+func (mon *processMonitor) tellMigrating(ctx context.Context, m engine.MigrationProgress) {
+	mon.tellManager(ctx, systemd.StatusLine(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
 }
 
 // tellManager tells the service manager lines, where there is one.
-func (s *Server) tellManager(ctx context.Context, lines ...string) {
-	if err := s.Manager.Notify(ctx, lines...); err != nil {
-		s.Log.Warn("service manager not told", "error", err)
+func (mon *processMonitor) tellManager(ctx context.Context, lines ...string) {
+	if err := mon.Manager.Notify(ctx, lines...); err != nil {
+		mon.Log.Warn("service manager not told", "error", err)
 	}
 }

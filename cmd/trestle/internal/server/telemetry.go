@@ -48,7 +48,7 @@ func (s *Server) figures(ctx context.Context) (telemetry.ProcessMetrics, error) 
 		Waits: t.Waits, Timers: t.Timers, Tokens: t.Tokens, Bytes: t.Bytes,
 	}
 	for _, p := range open {
-		f.Problems = append(f.Problems, telemetry.OpenProblem{Code: p.Code, Subject: p.Subject, Severity: p.Severity})
+		f.Problems = append(f.Problems, telemetry.OpenProblem{Code: string(p.Code), Subject: p.Subject, Severity: string(p.Severity)})
 	}
 	for _, l := range s.lineup.all() {
 		st := l.Status()
@@ -77,17 +77,17 @@ func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.RunRe
 
 // saw returns what takes in the calls of an endpoint: what tells problems from
 // them, and what counts them.
-func (p *Components) saw(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
+func (as *agentSet) saw(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
 	return func(r llm.ModelRequest, resp llm.ModelResponse, took time.Duration, err error) {
 		sense.saw(r, resp, err)
-		if p.telemetry == nil {
+		if as.telemetry == nil {
 			return
 		}
 		outcome := "answered"
 		if err != nil {
 			outcome = llm.KindOf(err).String()
 		}
-		p.telemetry.Called(telemetry.ModelCall{
+		as.telemetry.Called(telemetry.ModelCall{
 			Model: r.Model, Took: took, Prompt: resp.Usage.Prompt, Cached: resp.Usage.Cached, Output: resp.Usage.Output, Outcome: outcome,
 		})
 	}

@@ -38,7 +38,7 @@ var update = flag.Bool("update", false, "rewrite the transcripts of testdata/com
 // the difference is reviewed like code.
 func TestEveryCommandAnswersAsItsTranscript(t *testing.T) {
 	story := newStory(t)
-	for _, name := range commandNames(new(cli.CLI).Command()) {
+	for _, name := range commandNames(new(cli.Environment).Command()) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join("testdata", "commands", strings.ReplaceAll(name, " ", "_")+".txt")
 			text, err := os.ReadFile(file)
@@ -198,7 +198,7 @@ func (y *story) plain(s stage, answer string) string {
 
 // A transcript without its command would be read by nobody.
 func TestEveryTranscriptHasItsCommand(t *testing.T) {
-	names := commandNames(new(cli.CLI).Command())
+	names := commandNames(new(cli.Environment).Command())
 	files, err := filepath.Glob("testdata/commands/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts found: %v", err)

@@ -15,38 +15,38 @@ import (
 )
 
 // hears reports whether the configuration names a model that hears voices.
-func (p *Components) hears() bool {
-	c := p.Config()
-	return c.SettingsFor("", "").Voice.Model != "" && !c.Model.Offline && p.files != nil
+func (fm *fileManager) hears() bool {
+	c := fm.Config()
+	return c.SettingsFor("", "").Voice.Model != "" && !c.Model.Offline && fm.files != nil
 }
 
 // write has voices heard and their words written down until ctx is done.
-func (p *Components) write(ctx context.Context) error {
-	if !p.hears() {
+func (fm *fileManager) write(ctx context.Context) error {
+	if !fm.hears() {
 		return nil
 	}
-	hearer, name := p.hearer, p.Config().SettingsFor("", "").Voice.Model
+	hearer, name := fm.hearer, fm.Config().SettingsFor("", "").Voice.Model
 	if hearer == nil {
-		endpoint, err := p.OpenEndpoint(p.Config().Model)
+		endpoint, err := fm.OpenEndpoint(fm.Config().Model)
 		if err != nil {
-			p.Log.Error("voices are not heard", "error", err)
+			fm.Log.Error("voices are not heard", "error", err)
 			return nil
 		}
 		hearer = transcriptionEndpoint{endpoint, name}
 	}
-	s := media.NewTranscriptionWorker(p.border, p.files, hearer, media.TranscriptionOptions{Model: name, Allowed: p.mayHear, Logger: p.Log})
-	p.scribe.Store(s)
+	s := media.NewTranscriptionWorker(fm.border, fm.files, hearer, media.TranscriptionOptions{Model: name, Allowed: fm.mayHear, Logger: fm.Log})
+	fm.scribe.Store(s)
 	return s.Run(ctx)
 }
 
 // mayHear reports whether the day's budgets have room for a voice. One that is
 // spent leaves voices as they are.
-func (p *Components) mayHear(ctx context.Context, v media.VoiceMessage, at time.Time) (bool, error) {
-	spent, err := p.Store.Shell().Spent(ctx, at, "", v.Space)
+func (fm *fileManager) mayHear(ctx context.Context, v media.VoiceMessage, at time.Time) (bool, error) {
+	spent, err := fm.Store.Shell().Spent(ctx, at, "", v.Space)
 	if err != nil {
 		return false, err
 	}
-	b := p.Config().SettingsFor("", p.keyOf(v.Space)).Budget
+	b := fm.Config().SettingsFor("", fm.keyOf(v.Space)).Budget
 	return (b.PerDay == 0 || spent.All < b.PerDay) && (b.SpacePerDay == 0 || spent.Space < b.SpacePerDay), nil
 }
 

@@ -33,19 +33,19 @@ func (s *Server) gate(ctx context.Context) error {
 }
 
 // pardon forgets that an entry did not run.
-func (p *Components) pardon(entry string) {
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
-	p.misfits = slices.DeleteFunc(p.misfits, func(m config.EntryProblem) bool { return m.Entry == entry })
+func (core *Core) pardon(entry string) {
+	core.Opening.Lock()
+	defer core.Opening.Unlock()
+	core.misfits = slices.DeleteFunc(core.misfits, func(m config.EntryProblem) bool { return m.Entry == entry })
 }
 
 // misfit notes that an entry turned out not to run.
-func (p *Components) misfit(entry string, err error) {
-	p.Opening.Lock()
-	defer p.Opening.Unlock()
+func (core *Core) misfit(entry string, err error) {
+	core.Opening.Lock()
+	defer core.Opening.Unlock()
 	f := config.Error{What: err.Error()}
 	if said, ok := errors.AsType[*apperr.Error](err); ok {
 		f.What, f.Remedy = said.What, said.Remedy
 	}
-	p.misfits = append(p.misfits, config.EntryProblem{Entry: entry, Err: f})
+	core.misfits = append(core.misfits, config.EntryProblem{Entry: entry, Err: f})
 }

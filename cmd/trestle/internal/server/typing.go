@@ -10,7 +10,7 @@ import (
 // typingNotifier shows on every chat of a space that an agent is at it. Signs that
 // come faster than platforms take them are dropped.
 type typingNotifier struct {
-	parts *Components
+	conns *connectionSet
 	signs chan typingEvent
 }
 
@@ -19,10 +19,10 @@ type typingEvent struct {
 	thread spaces.ThreadID
 }
 
-// newPresence returns a presence over the lines of p; it shows nothing before Run.
-func newPresence(p *Components) *typingNotifier {
-	p.presence = &typingNotifier{p, make(chan typingEvent, 256)}
-	return p.presence
+// newPresence returns a presence over these connections; it shows nothing before Run.
+func newPresence(cs *connectionSet) *typingNotifier {
+	cs.presence = &typingNotifier{cs, make(chan typingEvent, 256)}
+	return cs.presence
 }
 
 // Active notes that an agent is at it in a thread. It never blocks.
@@ -46,13 +46,13 @@ func (t *typingNotifier) Run(ctx context.Context) error {
 }
 
 func (t *typingNotifier) show(ctx context.Context, s typingEvent) {
-	chats, err := t.parts.mapping.External(ctx, s.space)
+	chats, err := t.conns.mapping.External(ctx, s.space)
 	if err != nil {
-		t.parts.Log.Debug("chats of a space not readable", "space", s.space, "error", err)
+		t.conns.Log.Debug("chats of a space not readable", "space", s.space, "error", err)
 		return
 	}
 	for _, c := range chats {
-		if out := t.parts.egress(c.Account); out != nil {
+		if out := t.conns.egress(c.Account); out != nil {
 			out.Typing(ctx, c.Chat, t.threadIn(ctx, c, s, len(chats)))
 		}
 	}
@@ -64,9 +64,9 @@ func (t *typingNotifier) threadIn(ctx context.Context, c spaces.ChatMapping, s t
 	if s.thread == "" || several < 2 {
 		return s.thread
 	}
-	m, err := t.parts.Store.Border().ThreadAnchor(ctx, c.Account, c.Chat, s.space, s.thread)
+	m, err := t.conns.Store.Border().ThreadAnchor(ctx, c.Account, c.Chat, s.space, s.thread)
 	if err != nil {
-		t.parts.Log.Debug("thread of a space not readable", "space", s.space, "error", err)
+		t.conns.Log.Debug("thread of a space not readable", "space", s.space, "error", err)
 	}
 	return m.There
 }

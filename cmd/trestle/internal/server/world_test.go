@@ -519,7 +519,7 @@ func tell(b spaces.EventBody) string {
 		return " " + b.Name + " " + b.Args
 	case spaces.ToolReturned:
 		if b.OK {
-			return " ok"
+			return strings.TrimSuffix(" ok: "+b.Note, ": ")
 		}
 		return " refused: " + b.Note
 	case spaces.CycleSummarised:

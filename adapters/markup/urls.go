@@ -1,14 +1,14 @@
-package hud
+package markup
 
 import "strings"
 
-// A span marks bytes of a text.
-type span struct{ from, to int }
+// byteRange marks bytes of a text.
+type byteRange struct{ from, to int }
 
 // findURLs returns the places of URLs with a scheme in text, and of what starts
 // with "www.", in order.
-func findURLs(text string) []span {
-	var us []span
+func findURLs(text string) []byteRange {
+	var us []byteRange
 	if !strings.Contains(text, ":") && !strings.Contains(text, "ww.") && !strings.Contains(text, "WW.") {
 		return nil
 	}
@@ -19,7 +19,7 @@ func findURLs(text string) []span {
 			continue
 		}
 		end = urlEnd(text, i)
-		us = append(us, span{from, end})
+		us = append(us, byteRange{from, end})
 		i = end
 	}
 	return us
@@ -35,7 +35,7 @@ func urlAt(text string, i, end int) (from int, ok bool) {
 		for from > end && schemeByte(text[from-1]) {
 			from--
 		}
-		for from < i && !letter(text[from]) {
+		for from < i && !isLetter(text[from]) {
 			from++
 		}
 		if strings.HasPrefix(rest, "://") {
@@ -43,7 +43,7 @@ func urlAt(text string, i, end int) (from int, ok bool) {
 		}
 		return from, activeScheme(text[from:i])
 	case len(rest) > 4 && strings.EqualFold(rest[:4], "www.") && !blank(rest[4]):
-		return i, i == 0 || !letter(text[i-1]) && text[i-1] != '/' && text[i-1] != '.'
+		return i, i == 0 || !isLetter(text[i-1]) && text[i-1] != '/' && text[i-1] != '.'
 	}
 	return 0, false
 }
@@ -58,10 +58,9 @@ func activeScheme(s string) bool {
 }
 
 func schemeByte(c byte) bool {
-	return letter(c) || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
+	return isLetter(c) || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.'
 }
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
-func blank(c byte) bool  { return c <= ' ' }
+func blank(c byte) bool { return c <= ' ' }
 
 // urlEnd returns where a URL that was recognised at i ends: at a blank, a quote
 // or an angle bracket, without the punctuation that follows it in a sentence.
