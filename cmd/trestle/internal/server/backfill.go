@@ -54,9 +54,9 @@ type BackfillJob struct {
 	Config func() *config.Config
 }
 
-// historian returns who can read the history of an account's chats.
-func (am *AccountManager) historian(ctx context.Context, account string) (adapters.HistoryReader, error) {
-	for _, l := range am.lineup.all() {
+// historyReader returns who can read the history of an account's chats.
+func (am *AccountManager) historyReader(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	for _, l := range am.conns.all() {
 		if l.Status().Account != account {
 			continue
 		}
@@ -65,7 +65,7 @@ func (am *AccountManager) historian(ctx context.Context, account string) (adapte
 		}
 		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
 	}
-	for _, f := range am.fellows() {
+	for _, f := range am.peers() {
 		for _, its := range f.Accounts {
 			if its == account { // who receives there does not matter: history is read by asking
 				return am.ConnectReaders(ctx, []spaces.ChatMapping{{Account: account}})(ctx, account)
@@ -186,7 +186,7 @@ func (w BackfillJob) read(ctx context.Context, t *jobs.JobTask, args backfillArg
 	if err != nil {
 		return err
 	}
-	in, err := pastWay(ctx, w.Store, w.Logger, w.Config(), chat.Account, chat.Chat)
+	in, err := historyIngress(ctx, w.Store, w.Logger, w.Config(), chat.Account, chat.Chat)
 	if err != nil {
 		return err
 	}
@@ -218,8 +218,8 @@ func (ctl controlServer) addBackfill(ctx context.Context, q BackfillRequest) (jo
 	if err != nil {
 		return jobs.JobSnapshot{}, err
 	}
-	j, err := BackfillJob{ctl.Store, ctl.Log, ctl.historian, ctl.Config}.Add(ctx, q, chats)
-	ctl.bells.Ring(jobsBell)
+	j, err := BackfillJob{ctl.Store, ctl.Log, ctl.historyReader, ctl.Config}.Add(ctx, q, chats)
+	ctl.notifier.Ring(jobsBell)
 	return jobs.Shown(j), err
 }
 

@@ -101,10 +101,10 @@ func (w *world) cutBackfill(room string, messages int64) {
 	ctx := w.t.Context()
 	chats, err := SpaceChats(ctx, w.process.Store, room)
 	testutil.OK(w.t, err)
-	work := BackfillJob{w.process.Store, w.process.Log, w.process.historian, w.process.Config}
+	work := BackfillJob{w.process.Store, w.process.Log, w.process.historyReader, w.process.Config}
 	j, err := work.Add(ctx, BackfillRequest{room, time.Now().Add(-30 * 24 * time.Hour)}, chats)
 	testutil.OK(w.t, err)
-	w.process.bells.Ring(jobsBell)
+	w.process.notifier.Ring(jobsBell)
 	pass(20 * time.Second)
 	if j, err = w.process.Store.Jobs().Job(ctx, j.ID); err != nil || j.Done == 0 || j.Done >= messages {
 		w.t.Fatalf("cut off at %d of %d messages, %v", j.Done, messages, err)

@@ -159,7 +159,7 @@ func IgnoreMissing(err error) error {
 // addBackup adds the job; the runner of this process does it.
 func (ctl controlServer) addBackup(ctx context.Context, q BackupRequest) (BackupResult, error) {
 	a, err := BackupJob{ctl.Store, ctl.Config().Data}.Add(ctx, q.File)
-	ctl.bells.Ring(backupBell)
+	ctl.notifier.Ring(backupBell)
 	return a, err
 }
 

@@ -214,7 +214,7 @@ type examined struct {
 func (ctl controlServer) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.AccountDiagnosis{}}
-	if l := ctl.lineOf(name); l != nil {
+	if l := ctl.connectionOf(name); l != nil {
 		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(ctl.Config(), name), l.Status().State == activity.ConnStandby)
 	}
 	answer.Clocks = ctl.clock.Readings()

@@ -111,7 +111,7 @@ func (w ImportJob) Work(ctx context.Context, t *jobs.JobTask) error {
 			return fmt.Errorf("decode cursor of an import: %w", err)
 		}
 	}
-	in, err := pastWay(ctx, w.Store, w.Log, w.Config(), adapters.BotAccount{Platform: "telegram", ID: q.Account}, q.Chat)
+	in, err := historyIngress(ctx, w.Store, w.Log, w.Config(), adapters.BotAccount{Platform: "telegram", ID: q.Account}, q.Chat)
 	if err != nil {
 		return err
 	}
@@ -153,9 +153,9 @@ func (q *ImportRequest) early(page []adapters.Update) []adapters.Update {
 	return slices.DeleteFunc(page, func(u adapters.Update) bool { return !u.At.Before(q.Before) })
 }
 
-// pastWay returns a way into the record for what was said before in a chat. The
+// historyIngress returns a way into the record for what was said before in a chat. The
 // agent that was there first is who has spoken for the account.
-func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.BotAccount, chat string) (*activity.Ingress, error) {
+func historyIngress(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.BotAccount, chat string) (*activity.Ingress, error) {
 	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
 	places, err := mapping.Resolve(ctx, account.Key(), chat)
@@ -175,13 +175,13 @@ func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *co
 			}
 		}
 	}
-	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Allow: listed(c, account.Key()), Logger: log}), nil
+	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Allow: configuredSenders(c, account.Key()), Logger: log}), nil
 }
 
 // addImport adds the job; the runner of this process does it.
 func (ctl controlServer) addImport(ctx context.Context, q ImportRequest) (jobs.JobSnapshot, error) {
 	j, err := ImportJob{ctl.Store, ctl.Log, true, ctl.Config}.Add(ctx, q)
-	ctl.bells.Ring(jobsBell)
+	ctl.notifier.Ring(jobsBell)
 	return jobs.Shown(j), err
 }
 

@@ -37,10 +37,10 @@ const (
 func (am *AccountManager) runJobs(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for bell, kinds := range map[string]map[string]jobs.Handler{
-		jobsBell:   {importKind: ImportJob{am.Store, am.Log, true, am.Config}.Work, backfillKind: BackfillJob{am.Store, am.Log, am.historian, am.Config}.Work},
+		jobsBell:   {importKind: ImportJob{am.Store, am.Log, true, am.Config}.Work, backfillKind: BackfillJob{am.Store, am.Log, am.historyReader, am.Config}.Work},
 		backupBell: {BackupKind: BackupJob{am.Store, am.Config().Data}.Work},
 	} {
-		rings, stop := am.bells.Listen(bell)
+		rings, stop := am.notifier.Listen(bell)
 		defer stop()
 		g.Go(func() error { return am.newRunner(kinds).Run(ctx, rings) })
 	}
