@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -249,7 +250,7 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		}
 		look()
 		testutil.Same(t, "seen", map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999"}, seen)
-		testutil.OK(t, WriteBackupNote(w.process.Config().Data, BackupNote{At: time.Now().Add(-48 * time.Hour)}))
+		testutil.OK(t, backup.WriteBackupNote(w.process.Config().Data, backup.BackupNote{At: time.Now().Add(-48 * time.Hour)}))
 		w.process.addFault("spaces.ops", errors.New("no such agent"))
 		look()
 		want := map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999", alerts.BackupOld: "the record", alerts.Misconfigured: "spaces.ops"}

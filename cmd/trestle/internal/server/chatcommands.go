@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/activity/access"
 	chatcommands "github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -75,7 +75,7 @@ func (am *AccountManager) grantRoles(ctx context.Context, adapter, account strin
 		who  []config.PersonRef
 		role spaces.AuthorityLevel
 	}{{c.Owners, spaces.OfOwner}, {c.Admins, spaces.OfAdmin}} {
-		for _, s := range senders(c.PeopleOnAccount(list.who, adapter)) {
+		for _, s := range history.Senders(c.PeopleOnAccount(list.who, adapter)) {
 			who := spaces.PlatformIdentity{Platform: platform, Scope: s.Scope, User: s.User}
 			all = append(all, spaces.RoleGrant{Who: who, Role: list.role})
 		}
@@ -89,26 +89,6 @@ func (am *AccountManager) identityLookup(adapter, platform string) activity.Iden
 		who, ok := am.Config().LinkedAccount(i.Platform, i.Scope, i.User, adapter)
 		return spaces.PlatformIdentity{Platform: platform, Scope: who.Scope, User: who.User}, ok
 	}
-}
-
-// configuredSenders returns whom the configuration lists on the platform of an account.
-func configuredSenders(c *config.Config, account string) []access.SenderID {
-	platform, _, _ := strings.Cut(account, ":")
-	for _, a := range c.Adapters {
-		if a.Type == platform {
-			return senders(c.PeopleOnAccount(c.Allow, a.Name))
-		}
-	}
-	return nil
-}
-
-// senders returns people as the border knows them.
-func senders(people []config.PersonRef) []access.SenderID {
-	var all []access.SenderID
-	for _, x := range people {
-		all = append(all, access.SenderID{Scope: x.Scope, User: x.User})
-	}
-	return all
 }
 
 // The menu is set again a few times where the platform is out of reach.

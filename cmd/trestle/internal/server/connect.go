@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -151,7 +152,7 @@ func (am *AccountManager) ingressOptions(ctx context.Context, name, account stri
 	return activity.IngressOptions{
 		Admit: access.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: am.serverDefaults(name),
 		Room: spaces.RoomDefaults{Agents: am.runningAgents(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
-		Name: name, Allow: senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
+		Name: name, Allow: history.Senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
 		RestoredUntil: dealt, Files: am.fetchesFiles(name), Commands: am.commandHandler(), Operators: am.operatorChats(name), Ours: am.accounts, Notify: am.notifyFor(name),
 		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
 			return am.rememberServer(ctx, s, name+":"+group)
@@ -197,4 +198,59 @@ func (sm *SpaceManager) serverDefaults(adapter string) map[string]spaces.RoomDef
 		}
 	}
 	return forms
+}
+
+// historyReader returns who can read the history of an account's chats.
+func (am *AccountManager) historyReader(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	for _, l := range am.conns.all() {
+		if l.Status().Account != account {
+			continue
+		}
+		if h, ok := l.adapter.(adapters.HistoryReader); ok {
+			return h, nil
+		}
+		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
+	}
+	for _, f := range am.peers() {
+		for _, its := range f.Accounts {
+			if its == account { // who receives there does not matter: history is read by asking
+				return am.ConnectReaders(ctx, []spaces.ChatMapping{{Account: account}})(ctx, account)
+			}
+		}
+	}
+	return nil, fmt.Errorf("no account %s is connected now", account)
+}
+
+// ConnectReaders connects, without a line to receive by, the accounts that chats are on,
+// and returns who can read their history.
+func (am *AccountManager) ConnectReaders(ctx context.Context, chats []spaces.ChatMapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
+	for _, a := range am.Config().Adapters {
+		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.ChatMapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
+			continue
+		}
+		ad, err := am.NewAdapter(a)
+		h, reads := ad.(adapters.HistoryReader)
+		if err != nil || !reads {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, firstJoin)
+		account, err := ad.Connect(ctx)
+		cancel()
+		if err != nil {
+			failed[a.Type] = fmt.Errorf("connect %s: %w", a.Name, err)
+			continue
+		}
+		readers[account.Key()] = h
+	}
+	return func(_ context.Context, account string) (adapters.HistoryReader, error) {
+		platform, _, _ := strings.Cut(account, ":")
+		switch h := readers[account]; {
+		case h != nil:
+			return h, nil
+		case failed[platform] != nil:
+			return nil, failed[platform]
+		}
+		return nil, fmt.Errorf("no configured account is %s and can read history", account)
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/hud"
@@ -78,7 +79,7 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.AccountDiagn
 	case err != nil:
 		return []adapters.AccountDiagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
-	r.Answers, r.Backup, r.MaxAge = x.running != nil, LastBackup(x.conf.Data), x.conf.Alerts.BackupAge
+	r.Answers, r.Backup, r.MaxAge = x.running != nil, backup.LastBackup(x.conf.Data), x.conf.Alerts.BackupAge
 	return r.Examine(clocks, x.now)
 }
 

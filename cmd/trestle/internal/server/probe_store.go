@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -157,7 +158,7 @@ func (mon *processMonitor) observeBackup(v alerts.StoreMetrics, now time.Time) [
 	if c.Alerts.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
 		return nil
 	}
-	last := LastBackup(c.Data)
+	last := backup.LastBackup(c.Data)
 	evidence := "the last one was made at " + textout.FormatTime(last)
 	if last.IsZero() {
 		last, evidence = v.Began, "none was ever made"
