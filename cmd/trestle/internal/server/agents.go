@@ -2,6 +2,8 @@ package server
 
 import (
 	"cmp"
+	"log/slog"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -59,7 +61,33 @@ func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 
 // OpenEndpoint makes the client of an endpoint without calling it.
 func (as *agentSet) OpenEndpoint(m config.ModelEndpoint) (*openai.Client, error) {
-	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: as.clock.Around})
+	o := openai.Options{
+		BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: as.clock.Around,
+		FirstToken: m.Timeout.FirstToken, Idle: m.Timeout.Idle, Total: m.Timeout.Total, Compat: strings.Fields(m.Compat),
+	}
+	if as.learned != nil {
+		o.Learned = &learnedModels{as.learned, as.Log}
+	}
+	return openai.New(o)
+}
+
+// LearnedFile is the file of the data folder that holds what was learned of models.
+const LearnedFile = "models.json"
+
+// learnedModels keeps what is learned of models in a file, and logs it.
+type learnedModels struct {
+	*llm.CapabilityFile
+	log *slog.Logger
+}
+
+// SaveCapability implements [llm.CapabilityStore].
+func (l *learnedModels) SaveCapability(endpoint, model string, c llm.ModelCapability) error {
+	l.log.Info("learned of a model", "endpoint", endpoint, "model", model, "demands", c.Demands, "window", c.Window, "max_output", c.MaxOutput)
+	err := l.CapabilityFile.SaveCapability(endpoint, model, c)
+	if err != nil {
+		l.log.Warn("what was learned of a model is not kept", "error", err)
+	}
+	return err
 }
 
 // newShell makes the agents' shell over the record.

@@ -3,6 +3,7 @@ package server
 import (
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -65,6 +66,7 @@ type agentSet struct {
 	settings     sync.Map                               // settingsKey to shell.AgentSettings
 	health       sync.Map                               // models of agents to *endpointHealth
 	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; guarded by Opening
+	learned      *llm.CapabilityFile                    // of models; only read unless the process runs
 	modelFailure atomic.Value                           // string; see ModelFailed
 }
 
@@ -122,7 +124,7 @@ type AccountManager struct {
 func NewAccountManager(c *config.Config, log *slog.Logger) *AccountManager {
 	core := &Core{Log: log, Opening: latch.New(), Bus: newEventBus(), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}}
 	core.Current.Store(c)
-	agents := &agentSet{Core: core}
+	agents := &agentSet{Core: core, learned: &llm.CapabilityFile{Path: filepath.Join(c.Data, LearnedFile), ReadOnly: true}}
 	node := &clusterNode{Core: core, agentSet: agents, notifier: new(inproc.LocalNotifier)}
 	conns := &connectionSet{Core: core, agentSet: agents, clusterNode: node}
 	return &AccountManager{

@@ -72,6 +72,7 @@ func (s *Server) Run(ctx context.Context, beside func(context.Context) error) (e
 	if err := s.openStore(ctx); err != nil {
 		return s.openError(ctx, err)
 	}
+	s.learned.ReadOnly = false
 	defer func() { err = errors.Join(err, WithGrace(ctx, s.Store.Close), s.closeNotifier()) }()
 	if err := s.startCore(ctx); err != nil {
 		return s.openError(ctx, err)
