@@ -27,6 +27,7 @@ var rows = []row{
 	{"adapters/fake/...", []string{"adapters", "adapters/fake", "internal/failpoint"}, "a loopback platform speaks the platform's wire format and nothing of ours"},
 	{"adapters/local/...", []string{"adapters", "internal/failpoint"}, "the terminal's room is an adapter like any other"},
 	{"adapters/markup", nil, "words and looks are the same on every platform; what one shows is an option"},
+	{"adapters/markup/markuptest", []string{"adapters/markup"}, "texts that try to get out are the same for every platform; only tests use it"},
 	{"adapters/emoji", nil, "what an emoji is called means the same on every platform"},
 	{"adapters/mentions", []string{"adapters"}, "who is named after @ is found alike on every platform; what calls them is the platform's"},
 	{"adapters/httpx", []string{"adapters"}, "to speak HTTP with care is the same work for every platform"},
