@@ -50,8 +50,8 @@ func (in *LeakGuard) Leak(md string) (reason string, leaks bool) {
 // markers are the headers and markers of what the HUD renders, with one blank for all white
 // space.
 var markers = regexp.MustCompile(`INBOX \(\d+ events?\):|ACTIVE SPACE: ?(none|")|← TRIGGER|RECALLED \(older lines|` +
-	`\bACTIVE RUNS:|\bYOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|\bSPACE s\d+ "|\bHISTORY( \(\d+ of \d+\))?:|` +
-	`(?:^|[\s>|•*+-])#[0-9a-z]+ \[[^\]]{1,60}\] .{1,80}\((human|agent|bot|service)(, you)?\)|\bNOT DELIVERED: |\bDENIED: \w+ \(|… \d+ more lines, #`)
+	`ACTIVE RUNS:|YOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|SPACE s\d+ "|HISTORY( \(\d+ of \d+\))?:|` +
+	`#[0-9a-z]+[^\pL\pN]{1,8}[^\]]{1,60}\][^\pL\pN]{1,8}.{1,80}\((human|agent|bot|service)(, you)?\)|NOT DELIVERED: |DENIED: \w+ \(|… \d+ more lines, #`)
 
 // hints are substrings of which every match of markers has one. Most texts have none, and
 // searching for them costs little.

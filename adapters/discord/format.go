@@ -47,20 +47,28 @@ func (c *Client) Split(text string) []string { return c.markup.split(text, maxUn
 // split is Split with the limit as a parameter.
 func (d dialect) split(md string, limit int) []string {
 	t := d.Read(md)
-	looks := []*markup.StyledText{t, t.Only(sturdy), t.Only(func(markup.TextSpan) bool { return false })}
-	return t.Parts(markup.PartLimit{Units: limit, Markup: max(limit, 8), Size: units}, func(from, to int) string {
+	plain := t.Only(func(markup.TextSpan) bool { return false })
+	return t.Parts(markup.PartLimit{Units: limit, Markup: max(limit, 8), Size: units}, func(from, to int) (written string) {
 		// Discord's rules see signs where CommonMark sees none, so that looks side by
 		// side can spoil each other. What is not read as it was meant is written with
 		// fewer.
-		written := ""
-		for _, t := range looks {
-			written = t.Write(from, to, &writer{text: t})
+		for _, form := range []struct {
+			text   *markup.StyledText
+			unlink bool
+		}{{t, false}, {t.Only(sturdy), false}, {t.Only(code), false}, {t.Only(code), true}, {plain, true}} {
+			written = form.text.Write(from, to, &writer{text: form.text})
+			if form.unlink {
+				// What Discord takes for an address swallows the signs behind it.
+				written = strings.ReplaceAll(written, "://", ":"+breaker+"//")
+			}
 			if read, _ := readMarkdown(written, mentionNames{}); sameWords(read, t.Words[from:to]) {
 				return written
 			}
 		}
-		// A backslash behind what only seems to be an address would make it one.
-		return strings.ReplaceAll(written, "://", ":"+breaker+"//")
+		if fenced := "```\n" + strings.ReplaceAll(t.Words[from:to], "`", "`"+breaker) + "\n```"; units(fenced) <= limit {
+			return fenced // which nothing is read in
+		}
+		return written
 	})
 }
 
@@ -74,6 +82,9 @@ func sturdy(s markup.TextSpan) bool {
 	}
 	return false
 }
+
+// code reports whether a look keeps Discord from reading words.
+func code(s markup.TextSpan) bool { return s.Look == markup.Code || s.Look == markup.Pre }
 
 // sameWords reports whether a reader sees no difference between a and b but white space.
 func sameWords(a, b string) bool {

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/idna"
@@ -65,9 +66,28 @@ func public(address string) bool {
 	}
 	labels := strings.Split(host, ".")[1:]
 	return slices.ContainsFunc(labels, func(label string) bool {
-		ascii := strings.TrimRightFunc(label, func(r rune) bool { return r >= utf8.RuneSelf })
-		return topLevel(label) || len(ascii) > 1 && len(ascii) < len(label) && topLevel(ascii)
+		return topLevel(label) || topLevel(oneScript(label))
 	})
+}
+
+// oneScript returns what label begins with until an underscore or a change of its script, as
+// where no space is written between words.
+func oneScript(label string) string {
+	script := func(r rune) int {
+		switch {
+		case r < utf8.RuneSelf:
+			return 0
+		case unicode.In(r, unicode.Hangul, cjkWide):
+			return 1
+		}
+		return 2
+	}
+	first, _ := utf8.DecodeRuneInString(label)
+	end := strings.IndexFunc(label, func(r rune) bool { return script(r) != script(first) || r == '_' })
+	if end < 0 {
+		return label
+	}
+	return label[:end]
 }
 
 // topLevel reports whether the label is a top-level domain.

@@ -69,6 +69,24 @@ func tidy(words string, spans []TextSpan) []TextSpan {
 		out = append(out, s.pieces(words)...)
 	}
 	sortSpans(out)
+	return joinCode(out)
+}
+
+// joinCode makes one stretch of code of those that touch: the signs between them would be
+// read as others.
+func joinCode(spans []TextSpan) []TextSpan {
+	var out []TextSpan
+	last := -1 // the last stretch of code
+	for _, s := range spans {
+		if s.Look == Code && last >= 0 && s.From == out[last].To {
+			out[last].To = s.To
+			continue
+		}
+		if s.Look == Code {
+			last = len(out)
+		}
+		out = append(out, s)
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // The readers of all that any platform may show of a text: one with tables as Markdown
@@ -100,8 +101,21 @@ func (g *guardedText) inTables() []string {
 	return found
 }
 
-// massCalls match mentions of everybody in a room, in any platform's form.
-var massCalls = regexp.MustCompile(`(?i)(<!)(?:everyone|here|channel)((?:\|[^>]*)?>)|(?:^|[^\p{L}\p{N}_.+@＠-])([@＠]+)(?:everyone|here|channel)\b`)
+// massCalls match mentions of everybody in a room, in any platform's form, and what begins
+// like one.
+var massCalls = regexp.MustCompile(`(?i)(<!)(?:everyone|here|channel)\b((?:\|[^>]*)?>)?|([@＠]+)(?:everyone|here|channel)`)
+
+// mailHosts match the rest of a host.
+var mailHosts = regexp.MustCompile(`^\.\p{L}`)
+
+// calls reports whether what is between from and to, which begins like a mention, is one: it
+// is not in the middle of a longer name, such as @channel_news, or in a mail address.
+func calls(words string, from, to int) bool {
+	before, _ := utf8.DecodeLastRuneInString(words[:from])
+	next, _ := utf8.DecodeRuneInString(strings.TrimLeft(words[to:], "_"))
+	mail := before < utf8.RuneSelf && isWordRune(before) && words[from+1] != '@' && mailHosts.MatchString(words[to:])
+	return !isWordRune(next) && !mail
+}
 
 // mostNested is how often mass mentions are taken out of a text before all signs of a
 // mention are: they are not nested by mistake.
@@ -117,7 +131,7 @@ func (g *guardedText) quiet() {
 		var gone []byteRange
 		for _, m := range massCalls.FindAllStringSubmatchIndex(f.words, -1) {
 			for _, sign := range [][]int{m[2:4], m[4:6], m[6:8]} {
-				if sign[0] >= 0 {
+				if sign[0] >= 0 && (m[6] < 0 || calls(f.words, m[0], m[1])) {
 					gone = append(gone, placed(f, sign[0], sign[1]))
 				}
 			}
@@ -250,18 +264,29 @@ func (g *guardedText) unlink() {
 	}
 }
 
-// encode gives the addresses in the words that are not allowed the look of code.
+// encode gives the addresses in the words that are not allowed the look of code. A platform
+// may see words beside code as words of their own, or not.
 func (g *guardedText) encode() {
-	f := fold(g.words)
-	for _, r := range linkable(f.words) {
-		address := f.words[r.from:r.to]
-		from, to := f.place(r.from, r.to)
-		if g.inCode(from, to) || g.allow(address) {
-			continue
+	apart := []byte(g.words)
+	for _, s := range g.spans {
+		if s.Look == Code || s.Look == Pre {
+			for i := s.From; i < s.To; i++ {
+				apart[i] = ' '
+			}
 		}
-		g.changed = true
-		g.asCode = append(g.asCode, address)
-		g.look(TextSpan{From: from, To: to, Look: Code})
+	}
+	for _, words := range []string{g.words, string(apart)} {
+		f := fold(words)
+		for _, r := range linkable(f.words) {
+			address := f.words[r.from:r.to]
+			from, to := f.place(r.from, r.to)
+			if g.inCode(from, to) || g.allow(address) {
+				continue
+			}
+			g.changed = true
+			g.asCode = append(g.asCode, address)
+			g.look(TextSpan{From: from, To: to, Look: Code})
+		}
 	}
 }
 

@@ -61,8 +61,12 @@ func mrkdwnKeeps(t *markup.StyledText) bool {
 	if len(t.Words) > maxStyled/2 {
 		return len(t.Spans) == 0 && !strings.ContainsAny(t.Words, "*_~`")
 	}
+	written := t.Write(0, len(t.Words), mrkdwnWriter{})
+	if strings.Contains(strings.ReplaceAll(written, "```", ""), "``") {
+		return false // code beside code
+	}
 	p := &page{}
-	p.mrkdwn(t.Write(0, len(t.Words), mrkdwnWriter{}))
+	p.mrkdwn(written)
 	words, spans := p.finish()
 	return markup.SameWords(words, neutral(emoji.In(t.Words))) && slices.Equal(looks(words, spans), looks(neutral(t.Words), t.Spans))
 }

@@ -25,6 +25,7 @@ func (d *decoder) checkAll(top *section) {
 	d.warnUnthrottled(top)
 	d.warnTilde()
 	d.warnSameName()
+	d.warnSharedMemory()
 }
 
 // warn adds a warning that is not serious.

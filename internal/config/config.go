@@ -105,8 +105,16 @@ type ModelEndpoint struct {
 	BaseURL string
 	APIKey  adapters.SecretString
 	Name    string
+	Timeout ModelTimeouts
+	// Compat holds the words of `compat`, separated by blanks.
+	Compat string
 	// Offline selects the built-in model; it is true without an endpoint.
 	Offline bool
+}
+
+// ModelTimeouts limit the calls of a model; 0 is the default.
+type ModelTimeouts struct {
+	FirstToken, Idle, Total time.Duration
 }
 
 // AdapterEntry configures one account on one platform.

@@ -136,6 +136,10 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 		s.checkNoBlank("api_key", m.APIKey)
 	}
 	m.Name = cmp.Or(s.stringAt("name"), m.Name)
+	if s.has("compat") {
+		m.Compat = s.compat()
+	}
+	s.readTimeouts(&m.Timeout)
 	for _, name := range []string{"context_tokens", "max_output_tokens"} {
 		if v := s.get(name); v != nil {
 			s.readSetting(name, v)
@@ -155,6 +159,39 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 	broken := d.reportEntry(path, s.finish())
 	m.Offline = broken || (m.BaseURL == "" && m.APIKey == "")
 	return m
+}
+
+// compat reads what an endpoint demands.
+func (s *section) compat() string {
+	var words []string
+	for _, item := range s.list("compat") {
+		name := strings.TrimPrefix(item.text, "-")
+		if !slices.Contains(compatWords, name) && item.text != "-all" {
+			s.addError(item.at, "compat: "+errNotOneOf(name, compatWords).Error(), "see docs/models.md")
+			continue
+		}
+		words = append(words, item.text)
+	}
+	return strings.Join(words, " ")
+}
+
+// readTimeouts reads the limits of time that are written over the inherited ones.
+func (s *section) readTimeouts(into *ModelTimeouts) {
+	inner := s.subsection("timeout")
+	for i, d := range []*time.Duration{&into.FirstToken, &into.Idle, &into.Total} {
+		name := modelTimeoutKeys[i].name
+		text := inner.stringAt(name)
+		if text == "" {
+			continue
+		}
+		v, err := ParseDuration(text)
+		if err != nil || v < time.Second {
+			inner.addError(inner.positionOf(name), fmt.Sprintf("timeout.%s: %q is no length of time of a second or more", name, text), "write it like 90s or 5m")
+			continue
+		}
+		*d = v
+	}
+	s.mergeErrors(inner)
 }
 
 // readAlerts reads where alerts are sent. Errors are a problem of that key.

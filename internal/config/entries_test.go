@@ -170,3 +170,39 @@ func TestRolesAreNamedAndNeedADatabase(t *testing.T) {
 		}
 	}
 }
+
+// The limits of time and the demands of a model are its own, or those at the top.
+func TestModelHasItsTimesAndDemands(t *testing.T) {
+	c := loaded(t, "model: {base_url: \"http://a/v1\", timeout: {first_token: 8m, idle: 90s}, compat: [no_tool_choice, -plain_names]}\n"+
+		"agents:\n  ada: {model: {name: big, timeout: {idle: 2m}}}\n  bo: {model: {compat: -all}}\n")
+	ada, _ := c.Agent("ada")
+	bo, _ := c.Agent("bo")
+	if want := (ModelTimeouts{FirstToken: 8 * time.Minute, Idle: 90 * time.Second}); c.Model.Timeout != want || c.Model.Compat != "no_tool_choice -plain_names" {
+		t.Errorf("at the top: %+v", c.Model)
+	}
+	if want := (ModelTimeouts{FirstToken: 8 * time.Minute, Idle: 2 * time.Minute}); ada.Model.Timeout != want || ada.Model.Compat != c.Model.Compat {
+		t.Errorf("ada: %+v", ada.Model)
+	}
+	if bo.Model.Compat != "-all" || len(c.Problems) > 0 {
+		t.Errorf("bo: %+v, problems %v", bo.Model, c.Problems)
+	}
+	for text, want := range map[string]string{
+		"compat: [no_tool_choise]": "no_tool_choice", "compat: [-no_tool_choise]": "no_tool_choice", "timeout: {idle: soon}": "length of time",
+		"timeout: {total: 0}": "length of time", "timeout: {first: 5m}": "first_token",
+	} {
+		c := loaded(t, "model: {base_url: \"http://a/v1\", "+text+"}\n")
+		if len(c.Problems) != 1 || !strings.Contains(c.Problems[0].Err.What+c.Problems[0].Err.Remedy, want) {
+			t.Errorf("%s: %v, want a problem with %q", text, c.Problems, want)
+		}
+	}
+}
+
+// loaded returns a configuration without an environment.
+func loaded(t *testing.T, text string) *Config {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "trestle.yaml")
+	testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
+	c, err := Load(LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
+	testutil.OK(t, err)
+	return c
+}

@@ -1,5 +1,7 @@
 package config
 
+import "slices"
+
 // A keyRow describes one key of a mapping, besides settings. The decoder, the
 // schema, `config show` and docs/configuration.md use these tables.
 type keyRow struct {
@@ -75,7 +77,22 @@ var modelKeys = []keyRow{
 	{"name", "gpt-5-mini", "the endpoint's name for the model", keyForm{}},
 	{"context_tokens", "", "the setting of that name", keyForm{kind: aNumber}},
 	{"max_output_tokens", "", "the setting of that name", keyForm{kind: aNumber}},
+	{"timeout", "", "`{first_token: 5m, idle: 1m, total: 10m}`: how long an answer may take to begin, pause between two pieces, and take in all", keyForm{kind: aSection, of: modelTimeoutKeys}},
+	{"compat", "", "what the endpoint demands of requests, besides what Trestle learns from its refusals: names from [model endpoints](models.md#what-an-endpoint-demands). `-name` is never done, `-all` turns off all that are not named", keyForm{kind: aList}},
 	{"limits", "", "`{per_day, per_cycle}`: the settings `budget.per_day` (in an agent: `budget.agent_per_day`) and `budget.per_cycle`", keyForm{kind: aSection, of: modelLimitKeys}},
+}
+
+var modelTimeoutKeys = []keyRow{
+	{"first_token", "5m", "until its answer begins, thinking included; a call that hangs so long is made once more", keyForm{}},
+	{"idle", "1m", "between two pieces of an answer; three times as long for an answer that hardly grows", keyForm{}},
+	{"total", "10m", "for one whole answer", keyForm{}},
+}
+
+// compatWords are the names of what an endpoint may demand.
+var compatWords = []string{
+	"no_stream_options", "no_streaming", "no_cache_key", "other_output_limit", "no_output_limit", "no_tool_choice", "no_pictures",
+	"signed_calls", "reasoning", "reasoning_everywhere", "short_call_ids", "plain_names", "plain_schemas", "named_results",
+	"filled_content", "no_system_role", "single_calls", "answered_results", "alternating_roles", "no_tool_messages",
 }
 
 var modelLimitKeys = []keyRow{
@@ -138,3 +155,7 @@ var telemetryKeys = []keyRow{
 	{"traces", "", "the address of an OpenTelemetry collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`. The variables `OTEL_EXPORTER_OTLP_*` add headers and certificates", keyForm{kind: aSecret, start: true}},
 	{"content", "false", "whether traces contain message text", keyForm{kind: aFlag, start: true}},
 }
+
+// CompatWords returns the names of what an endpoint may demand, as `model.compat` takes
+// them.
+func CompatWords() []string { return slices.Clone(compatWords) }

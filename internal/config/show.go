@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 )
@@ -135,6 +136,17 @@ func (l *rowLister) addModel(path string, m ModelEndpoint) {
 	l.addURL(path+".base_url", m.BaseURL)
 	l.addSecret(path+".api_key", m.APIKey)
 	l.add(path+".name", m.Name)
+	for _, t := range []struct {
+		name string
+		d    time.Duration
+	}{{"first_token", m.Timeout.FirstToken}, {"idle", m.Timeout.Idle}, {"total", m.Timeout.Total}} {
+		if t.d > 0 {
+			l.add(path+".timeout."+t.name, t.d.String())
+		}
+	}
+	if m.Compat != "" {
+		l.add(path+".compat", strings.ReplaceAll(m.Compat, " ", ", "))
+	}
 }
 
 func (l *rowLister) addAdapter(a AdapterEntry) {

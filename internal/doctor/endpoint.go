@@ -55,10 +55,29 @@ func (e ModelEndpoint) Examine(ctx context.Context) []adapters.AccountDiagnosis 
 	read, cut := e.canary(ctx, ratio)
 	found = append(found, cut...)
 	if found = append(found, e.embeds(ctx)...); len(found) > 0 {
-		return found
+		return append(found, e.learned()...)
 	}
-	return []adapters.AccountDiagnosis{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
-		e.Name, took.Seconds(), textformat.Thousands(read), ratioNote(ratio)))}
+	return append([]adapters.AccountDiagnosis{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
+		e.Name, took.Seconds(), textformat.Thousands(read), ratioNote(ratio)))}, e.learned()...)
+}
+
+// learned says what was learned of the model, now or earlier.
+func (e ModelEndpoint) learned() []adapters.AccountDiagnosis {
+	c := llm.CapabilityOf(e.Model, e.Name)
+	var parts []string
+	if len(c.Demands) > 0 {
+		parts = append(parts, "its requests are sent with "+strings.Join(c.Demands, ", "))
+	}
+	if c.Window > 0 {
+		parts = append(parts, "its window holds "+textformat.Thousands(c.Window)+" tokens")
+	}
+	if c.MaxOutput > 0 {
+		parts = append(parts, "its answers have at most "+textformat.Thousands(c.MaxOutput)+" tokens")
+	}
+	if parts == nil {
+		return nil
+	}
+	return one(Fine(e.Entry + ".compat: " + strings.Join(parts, "; ")))
 }
 
 func ratioNote(ratio float64) string {
@@ -143,7 +162,9 @@ func (e ModelEndpoint) takesTools(ctx context.Context) []adapters.AccountDiagnos
 	switch {
 	case err != nil && !llm.KindOf(err).Retryable():
 		return one(Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"))
-	case err != nil || len(answer.Calls) > 0 || answer.Finish != llm.Stopped:
+	case err == nil && len(answer.Calls) > 0:
+		return e.goesOn(ctx, answer)
+	case err != nil || answer.Finish != llm.Stopped:
 		return nil
 	case strings.Contains(answer.Text, password):
 		return one(Fail("TRS-M07", "the call of a tool comes as words: the server does not read it",
@@ -151,6 +172,23 @@ func (e ModelEndpoint) takesTools(ctx context.Context) []adapters.AccountDiagnos
 	}
 	return one(Fail("TRS-M07", "the model takes tools and calls none when it is told to",
 		"name a model that is made for tools, or set dialect: tags for its agents"))
+}
+
+// goesOn finds an endpoint that refuses every transcript with a call and its result,
+// in whatever form. Otherwise its client has learned here what it demands of one.
+func (e ModelEndpoint) goesOn(ctx context.Context, answer llm.ModelResponse) []adapters.AccountDiagnosis {
+	r := llm.ModelRequest{Model: e.Name, Tools: probeTool, MaxOutput: 512, NoCalls: true, Messages: []llm.TranscriptMessage{
+		{Role: llm.System, Text: "You take notes."}, {Role: llm.User, Text: "Call the tool note with the text " + password + "."},
+		{Role: llm.Assistant, Calls: answer.Calls},
+	}}
+	for _, call := range answer.Calls {
+		r.Messages = append(r.Messages, llm.TranscriptMessage{Role: llm.Result, CallID: call.ID, Text: "noted"})
+	}
+	r.Messages = append(r.Messages, llm.TranscriptMessage{Role: llm.User, Text: "Answer with the word yes."})
+	if _, err := e.Model.Generate(ctx, r); llm.KindOf(err) == llm.Rejected && err != nil {
+		return one(Fail("TRS-M13", "the endpoint refuses a call and its result in any form: "+said(err), "set dialect: tags for its agents"))
+	}
+	return nil
 }
 
 // embeds warns when lines cannot be found by what they mean although they should be.

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,22 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 			if r.Findings[0].Code != want {
 				t.Errorf("with vectors by %q found %+v, want %q", name, r.Findings, want)
 			}
+		}
+	})
+	t.Run("model with demands", func(t *testing.T) {
+		s := &llmtest.Server{Model: attentive{}, Rules: slices.DeleteFunc(llmtest.EndpointRules(), func(r llmtest.EndpointRule) bool {
+			return !strings.HasPrefix(r.Name, "Mistral: ") && r.Name != "stream_options"
+		})}
+		server := httptest.NewServer(s)
+		defer server.Close()
+		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter}
+		text, _ := printed(t, "model", e.Examine)
+		golden(t, "model with demands", text)
+		s.Rules = []llmtest.EndpointRule{{Name: "no calls", Status: 400, Body: `{"error":"no"}`, Breaks: func(r *llmtest.RawRequest) bool {
+			return len(r.Messages) > 3
+		}}}
+		if _, r := printed(t, "model", e.Examine); r.Findings[0].Code != "TRS-M13" {
+			t.Errorf("an endpoint that refuses every transcript: %+v", r.Findings)
 		}
 	})
 	t.Run("model behind no such path", func(t *testing.T) {

@@ -158,7 +158,12 @@ type Error struct {
 	Kind       ErrorKind
 	Status     int           // HTTP status; 0 when there was none
 	RetryAfter time.Duration // wait requested by the endpoint or by a paused credential; 0 if none
-	Err        error         // cause, without credentials
+	// Window is the number of tokens, as the endpoint counts them, that a request and its
+	// answer may have; only with TooLong, 0 if unknown.
+	Window int
+	// Hung is true when an answer did not begin in time; only with Timeout.
+	Hung bool
+	Err  error // cause, without credentials
 }
 
 // Error describes the failure in one line without any credential.

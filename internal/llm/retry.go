@@ -12,7 +12,8 @@ import (
 // RetryingModel is a [Model] that repeats failed requests to another one.
 //
 // A failure that is [ErrorKind.Retryable] is retried after an exponential, jittered
-// backoff, never before the RetryAfter of the endpoint. A refused credential pauses
+// backoff, never before the RetryAfter of the endpoint. Of timeouts only a call that did
+// not begin is retried, once and at once: it has cost nothing but time. A refused credential pauses
 // all calls through this RetryingModel for a growing time: use one for each
 // credential. The last failure is returned unchanged. Calls may be concurrent; the
 // zero value of every field but Model works.
@@ -40,9 +41,14 @@ const longestWait = 30 * time.Second
 // with Denied and the rest of the pause as RetryAfter.
 func (m *RetryingModel) Generate(ctx context.Context, r ModelRequest) (ModelResponse, error) {
 	var last error
+	again := false // a call that hung was made once more
 	attempt := func() (ModelResponse, error) {
 		var resp ModelResponse
 		resp, last = m.attemptOnce(ctx, r)
+		if e, ok := errors.AsType[*Error](last); ok && e.Hung && !again && ctx.Err() == nil {
+			again = true
+			resp, last = m.attemptOnce(ctx, r)
+		}
 		return resp, backoffError(last)
 	}
 	resp, err := backoff.Retry(ctx, attempt,
@@ -84,7 +90,7 @@ func backoffError(err error) error {
 	}
 	e, ok := errors.AsType[*Error](err)
 	switch {
-	case ok && !e.Kind.Retryable():
+	case ok && (!e.Kind.Retryable() || e.Kind == Timeout):
 		return backoff.Permanent(err)
 	case ok && e.RetryAfter > 0:
 		return &backoff.RetryAfterError{Duration: e.RetryAfter}

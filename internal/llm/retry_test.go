@@ -33,8 +33,33 @@ func TestEveryKindIsRetriedOrNot(t *testing.T) {
 			if got, ok := errors.AsType[*Error](err); !ok || got != want {
 				t.Errorf("%s: error = %v, want the model's own", kind, err)
 			}
-			if asked := map[bool]int{true: 3, false: 1}[kind.Retryable()]; s.calls != asked {
+			if asked := map[bool]int{true: 3, false: 1}[kind.Retryable() && kind != Timeout]; s.calls != asked {
 				t.Errorf("%s: asked %d times, want %d", kind, s.calls, asked)
+			}
+		})
+	}
+}
+
+// A call that did not begin in time is made once more, however long that time is; one
+// that fell silent later is not.
+func TestHungCallIsMadeOnceMore(t *testing.T) {
+	for hung, want := range map[bool]int{true: 2, false: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &stub{do: func(int) error {
+				<-time.After(7 * time.Minute)
+				return &Error{Kind: Timeout, Hung: hung}
+			}}
+			if _, err := (&RetryingModel{Model: s}).Generate(t.Context(), ModelRequest{}); KindOf(err) != Timeout || s.calls != want {
+				t.Errorf("hung %t: asked %d times, want %d (%v)", hung, s.calls, want, err)
+			}
+			s = &stub{do: func(n int) error {
+				if n == 1 {
+					return &Error{Kind: Timeout, Hung: hung}
+				}
+				return nil
+			}}
+			if _, err := (&RetryingModel{Model: s}).Generate(t.Context(), ModelRequest{}); (err == nil) != hung {
+				t.Errorf("hung %t: %v", hung, err)
 			}
 		})
 	}

@@ -51,7 +51,7 @@ type EnvVar struct {
 // AgentPlan is one agent.
 type AgentPlan struct{ ID, Name, Persona string }
 
-// SpacePlan is a room with its chats, each as adapter:chat.
+// SpacePlan is a room with a circle of its own and its chats, each as adapter:chat.
 type SpacePlan struct {
 	Key   string
 	Wake  string

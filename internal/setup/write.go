@@ -80,12 +80,12 @@ func (p *SetupPlan) writeAgents(out *strings.Builder) {
 
 func (p *SetupPlan) writeSpaces(out *strings.Builder) {
 	if len(p.Spaces) == 0 {
-		out.WriteString("# Rooms with a name share one memory and admit whoever is in them:\n# spaces:\n#   family: {wake: mention, chats: [\"telegram:-1001234567890\"]}\n")
+		out.WriteString("# Rooms with a name admit whoever is in them; those of one circle share one memory:\n# spaces:\n#   family: {wake: mention, circle: family, chats: [\"telegram:-1001234567890\"]}\n")
 		return
 	}
-	out.WriteString("spaces:\n")
+	out.WriteString("# Rooms of one circle share one memory: what an agent hears in one, it may use in the others.\nspaces:\n")
 	for _, s := range p.Spaces {
-		fmt.Fprintf(out, "  %s:\n    wake: %s\n", quote(s.Key), s.Wake)
+		fmt.Fprintf(out, "  %s:\n    wake: %s\n    circle: %s\n", quote(s.Key), s.Wake, quote(s.Key))
 		var chats []string
 		for _, c := range s.Chats {
 			chats = append(chats, quote(c))

@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -31,6 +30,7 @@ const mostCalls = 512
 // and name; endpoints omit or repeat any of the three. See partFor.
 type streamAssembler struct {
 	request llm.ModelRequest
+	watch   *callTimeouts
 	sees    bool // its images were sent
 	// plainNames is true when the tools were sent by their plain names.
 	plainNames bool
@@ -61,7 +61,7 @@ type partialCall struct {
 
 // readAll adds all events of an answer. What comes after a reason to finish is not
 // waited for long: some endpoints leave the body open.
-func (a *streamAssembler) readAll(events *eventReader, w *idleTimeout) error {
+func (a *streamAssembler) readAll(events *eventReader) error {
 	for !a.done {
 		e, err := events.next()
 		if err == nil {
@@ -69,7 +69,7 @@ func (a *streamAssembler) readAll(events *eventReader, w *idleTimeout) error {
 		}
 		switch {
 		case err == nil && a.reason != "":
-			w.gap = min(w.gap, restFor)
+			a.watch.ending()
 		case err == nil:
 		case errors.Is(err, io.EOF), a.reason != "" && !errors.Is(err, errTooLarge):
 			return nil
@@ -79,9 +79,6 @@ func (a *streamAssembler) readAll(events *eventReader, w *idleTimeout) error {
 	}
 	return nil
 }
-
-// restFor is how long an answer may be silent after its reason to finish.
-const restFor = 5 * time.Second
 
 // add adds the next event of the answer. It returns an error when the endpoint says
 // that it failed.
@@ -217,12 +214,24 @@ func (a *streamAssembler) addChoice(c *choice) {
 	}
 	a.text.WriteString(string(p.Content))
 	a.text.WriteString(string(p.Refusal))
+	before := a.output
 	a.output += len(p.Content) + len(p.Refusal)
 	calls := p.calls()
 	for i := range calls {
 		a.addCall(&calls[i])
 	}
+	a.watch.grow(a.output - before + len(p.reasoning()))
+	if a.request.MaxOutput > 0 && a.output > max(leastKept, a.request.MaxOutput*tokenBytes) {
+		a.reason, a.done = lengthReasons[0], true // the endpoint does not keep to the limit
+	}
 }
+
+// Limits of what is kept of one answer: bytes for each token of its output limit, and
+// the bytes that are kept whatever the limit.
+const (
+	tokenBytes = 16
+	leastKept  = 16 << 10
+)
 
 func (a *streamAssembler) addCall(c *callPart) {
 	name, args := c.name(), c.args()

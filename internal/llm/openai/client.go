@@ -38,11 +38,14 @@ type Options struct {
 	Transport http.RoundTripper
 	// Around wraps Transport; it sees requests with their key. Default: none.
 	Around func(http.RoundTripper) http.RoundTripper
-	// Total limits the time of one call. Default: 5 min.
-	Total time.Duration
-	// Idle limits the time between two pieces of an answer, from the response headers
-	// on. Default: 60 s.
+	// FirstToken limits the time until an answer begins, with its reasoning if it has
+	// any. Default: 5 min.
+	FirstToken time.Duration
+	// Idle limits the time between two pieces of an answer. An answer that grows by
+	// less than some 48 bytes in three times as long counts as silent. Default: 60 s.
 	Idle time.Duration
+	// Total limits the time of one call. Default: 10 min.
+	Total time.Duration
 	// MaxBytes limits the decompressed size of one answer. Default: 8 MiB.
 	MaxBytes int64
 	// MintID returns ids for tool calls that arrive without a usable one. They must be
@@ -85,12 +88,7 @@ func New(o Options) (*Client, error) {
 		o.Transport = o.Around(o.Transport)
 	}
 	o.Transport = decompressTransport{o.Transport}
-	if o.Total <= 0 {
-		o.Total = 5 * time.Minute
-	}
-	if o.Idle <= 0 {
-		o.Idle = time.Minute
-	}
+	o.FirstToken, o.Idle, o.Total = orDefault(o.FirstToken, 5*time.Minute), orDefault(o.Idle, time.Minute), orDefault(o.Total, 10*time.Minute)
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 8 << 20
 	}
@@ -111,6 +109,13 @@ func New(o Options) (*Client, error) {
 		always:   always,
 		never:    never,
 	}, nil
+}
+
+func orDefault(d, usual time.Duration) time.Duration {
+	if d <= 0 {
+		return usual
+	}
+	return d
 }
 
 // newTransport returns a connection pool for many concurrent calls to one host. It
@@ -212,7 +217,8 @@ func (c *Client) nextForm(s *sentRequest, err error, known *llm.ModelCapability)
 }
 
 // ask sends one form of a request and reads its answer.
-func (c *Client) ask(ctx context.Context, w *idleTimeout, s *sentRequest) (llm.ModelResponse, error) {
+func (c *Client) ask(ctx context.Context, w *callTimeouts, s *sentRequest) (llm.ModelResponse, error) {
+	w.startOver(c.options.FirstToken)
 	r := s.ModelRequest
 	body := c.bodies.take(r.CacheKey)
 	defer c.bodies.putFor(r.CacheKey, body)
@@ -232,9 +238,9 @@ func (c *Client) ask(ctx context.Context, w *idleTimeout, s *sentRequest) (llm.M
 	}
 	defer func() { _ = stream.Close() }() // the answer is complete or discarded
 
-	a := streamAssembler{request: s.ModelRequest, sees: s.pictures, plainNames: s.demands&plainNames != 0, mint: c.options.MintID}
+	a := streamAssembler{request: s.ModelRequest, watch: w, sees: s.pictures, plainNames: s.demands&plainNames != 0, mint: c.options.MintID}
 	events := eventReader{body: x.answer}
-	if err := a.readAll(&events, w); err != nil {
+	if err := a.readAll(&events); err != nil {
 		return llm.ModelResponse{}, err
 	}
 	resp, err := a.finish(len(body.bytes), events.words)

@@ -108,7 +108,6 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 		llmtest.HangMidStream:     llm.Timeout,
 		llmtest.CutConnection:     llm.Garbled,
 		llmtest.CutQuietly:        llm.Garbled,
-		llmtest.Huge:              llm.Garbled,
 		llmtest.BadJSON:           llm.Garbled,
 		llmtest.HTML:              llm.Garbled,
 		llmtest.WrongContentType:  llm.Garbled,
@@ -136,6 +135,12 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 				t.Errorf("answer = %+v, want text and no calls", r)
 			}
 		},
+		llmtest.Huge: func(t *testing.T, r llm.ModelResponse) {
+			t.Helper()
+			if r.Finish != llm.Length || len(r.Text) < leastKept || len(r.Text) > 256<<10 {
+				t.Errorf("finish %s with %d bytes, want length with little more than its limit", r.Finish, len(r.Text))
+			}
+		},
 		llmtest.ManyCalls: func(t *testing.T, r llm.ModelResponse) {
 			t.Helper()
 			if len(r.Calls) != 200 || r.Finish != llm.Called {
@@ -160,9 +165,9 @@ func TestEveryFaultHasItsKind(t *testing.T) {
 			}
 			limits := Options{Total: time.Minute, Idle: time.Minute}
 			switch kind { //nolint:exhaustive // the ones that need a short limit
-			case llmtest.HangBeforeHeaders:
-				limits.Total = 60 * time.Millisecond
-			case llmtest.HangAfterHeaders, llmtest.HangMidStream:
+			case llmtest.HangBeforeHeaders, llmtest.HangAfterHeaders:
+				limits.FirstToken = 60 * time.Millisecond
+			case llmtest.HangMidStream:
 				limits.Idle = 60 * time.Millisecond
 			}
 			got, err := newClient(t, srv, limits).Generate(t.Context(), hello)

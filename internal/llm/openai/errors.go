@@ -31,7 +31,7 @@ func (c *Client) explain(ctx, call context.Context, err error) *llm.Error {
 	case ctx.Err() != nil:
 		return llm.Interrupted(ctx)
 	case call.Err() != nil:
-		return &llm.Error{Kind: llm.Timeout, Err: context.Cause(call)}
+		return timedOut(context.Cause(call))
 	}
 	e := classifyError(err)
 	e.Err = errors.New(c.scrub(e.Err.Error())) // drops wrapped errors, which may contain the key

@@ -3,8 +3,6 @@ package openai
 import (
 	"cmp"
 	"compress/gzip"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,7 +25,7 @@ type exchange struct {
 	transport http.RoundTripper
 	body      *payload
 	limit     int64
-	watch     *idleTimeout
+	watch     *callTimeouts
 	answer    *limitedBody
 }
 
@@ -44,11 +42,10 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, &unreachable{err}
 	}
-	x.watch.restart()
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return nil, readRefusal(resp)
 	}
-	x.answer = &limitedBody{src: resp.Body, left: x.limit, heard: x.watch.restart}
+	x.answer = &limitedBody{src: resp.Body, left: x.limit, heard: x.watch.heard}
 	resp.Body = x.answer
 	return resp, nil
 }
@@ -64,7 +61,7 @@ func (x *exchange) setBody(req *http.Request) {
 // drain reads the rest of a complete answer, so that the connection can be reused.
 // An endpoint that keeps the body open loses the connection.
 func (x *exchange) drain() {
-	x.watch.setIdle(drainFor)
+	x.watch.restart(drainFor)
 	_, _ = io.CopyN(io.Discard, x.answer.src, discardBytes)
 }
 
@@ -97,54 +94,11 @@ func redirectError(resp *http.Response) error {
 	}
 }
 
-var (
-	errTotal  = errors.New("no whole answer within the time for one call")
-	errSilent = errors.New("the endpoint fell silent in the middle of an answer")
-)
-
 // Limits of drain: how long it waits for the end of the body, and how much it reads.
 const (
 	drainFor     = 20 * time.Millisecond
 	discardBytes = 4 << 10
 )
-
-// An idleTimeout cancels a call that takes too long or goes idle. The cause of the
-// call's context tells which.
-type idleTimeout struct {
-	cancel context.CancelCauseFunc
-	total  *time.Timer
-	idle   *time.Timer // nil before listen
-	gap    time.Duration
-}
-
-// watch returns the context of a call and its timeouts. The caller must end them.
-func (c *Client) watch(parent context.Context) (context.Context, *idleTimeout) {
-	ctx, cancel := context.WithCancelCause(parent)
-	return ctx, &idleTimeout{
-		cancel: cancel,
-		total:  time.AfterFunc(c.options.Total, func() { cancel(errTotal) }),
-		gap:    c.options.Idle,
-	}
-}
-
-// restart starts or restarts the idle timer.
-func (w *idleTimeout) restart() { w.setIdle(w.gap) }
-
-func (w *idleTimeout) setIdle(d time.Duration) {
-	if w.idle == nil {
-		w.idle = time.AfterFunc(d, func() { w.cancel(errSilent) })
-		return
-	}
-	w.idle.Reset(d)
-}
-
-func (w *idleTimeout) stop() {
-	w.total.Stop()
-	if w.idle != nil {
-		w.idle.Stop()
-	}
-	w.cancel(nil)
-}
 
 // A decompressTransport decompresses gzip answers, which some endpoints send
 // unrequested. Limits then apply to the decompressed size.

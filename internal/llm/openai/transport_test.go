@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,31 +59,39 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// A call ends after 5 minutes in all, or 60 seconds between chunks.
+// A call ends after 5 minutes without a word, 60 seconds between chunks, 3 minutes with
+// hardly a word, or 10 minutes in all.
 func TestCallsEndWhenTheEndpointIsSlowOrSilent(t *testing.T) {
 	piece := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n"
 	last := "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
-	many := make([]string, 1000)
-	for i := range many {
-		many[i] = piece
-	}
+	words := "data: {\"choices\":[{\"delta\":{\"content\":\"I think about it. \"}}]}\n\n"
+	thought := "data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"I think about it. \"}}]}\n\n"
+	many := func(pieces ...string) []string { return slices.Repeat(pieces, 1000) }
 	for name, tt := range map[string]struct {
 		transport fakeTransport
 		cause     error // nil: it answers
 		after     time.Duration
 	}{
 		"slow start":            {dripping(4*time.Minute, time.Second, piece, last), nil, 4*time.Minute + 3*time.Second},
-		"slow pieces":           {dripping(0, 59*time.Second, piece, last), nil, 177 * time.Second},
-		"no headers":            {dripping(time.Hour, 0), errTotal, 5 * time.Minute},
-		"silence after headers": {dripping(2*time.Second, time.Hour, piece), errSilent, 62 * time.Second},
-		"silence in the middle": {dripping(0, 61*time.Second, piece, last), errSilent, 60 * time.Second},
-		"endless":               {dripping(0, 30*time.Second, many...), errTotal, 5 * time.Minute},
+		"slow pieces":           {dripping(0, 59*time.Second, words, last), nil, 118*time.Second + restFor},
+		"no headers":            {dripping(time.Hour, 0), errNoStart, 5 * time.Minute},
+		"silence after headers": {dripping(2*time.Second, time.Hour, piece), errNoStart, 5 * time.Minute},
+		"comments alone":        {dripping(0, 10*time.Second, many(": ping\n\n")...), errNoStart, 5 * time.Minute},
+		"silence in the middle": {dripping(0, 61*time.Second, piece, last), errSilent, 121 * time.Second},
+		"comments in between":   {dripping(0, 50*time.Second, words, ": ping\n\n", ": ping\n\n", strings.Replace(words, "I think", strings.Repeat("I think ", 6), 1), last), nil, 250*time.Second + restFor},
+		"comments after a word": {dripping(0, 30*time.Second, append([]string{words}, many(": ping\n\n")...)...), errDrip, 3*time.Minute + 30*time.Second},
+		"a letter now and then": {dripping(0, 30*time.Second, many(piece)...), errDrip, 3*time.Minute + 30*time.Second},
+		"empty pieces":          {dripping(0, 30*time.Second, append([]string{words}, many("data: {\"choices\":[{\"delta\":{\"content\":\"\"}}]}\n\n")...)...), errDrip, 3*time.Minute + 30*time.Second},
+		"endless":               {dripping(0, 30*time.Second, many(words)...), errTotal, 10 * time.Minute},
+		"a minute of thought":   {dripping(0, 40*time.Second, thought, thought, thought, words, last), nil, 200*time.Second + restFor},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				c := mustNew(t, Options{BaseURL: "http://model.test", Transport: tt.transport})
+				r := hello
+				r.MaxOutput = 0
 				start := time.Now()
-				_, err := c.Generate(t.Context(), hello)
+				_, err := c.Generate(t.Context(), r)
 				if got := time.Since(start); got.Round(100*time.Millisecond) != tt.after {
 					t.Errorf("returned after %s, want %s", got, tt.after)
 				}
@@ -175,6 +184,22 @@ func TestCompressedAnswerIsUnpacked(t *testing.T) {
 	heard, _, err := canned(t, 200, packed.Clone(), gzipped(t, `{"text":"hello there"}`)).Transcribe(t.Context(), "w", "v.ogg", strings.NewReader("OggS"), 4)
 	if err != nil || heard != "hello there" {
 		t.Errorf("a recording: %q, %v", heard, err)
+	}
+}
+
+// What is kept of an answer is bounded by its output limit, whatever the endpoint
+// sends; a form that is tried later has all its time.
+func TestAnswerIsBoundedByItsOutputLimit(t *testing.T) {
+	words := `{"choices":[{"delta":{"content":"` + strings.Repeat("word ", 1000) + `"}}]}`
+	got, err := canned(t, 200, nil, stream(slices.Repeat([]string{words}, 100)...)).Generate(t.Context(), hello)
+	if err != nil || got.Finish != llm.Length || len(got.Text) > leastKept+5000 {
+		t.Errorf("%d bytes, finish %s, %v", len(got.Text), got.Finish, err)
+	}
+	r := hello
+	r.MaxOutput = 4000
+	got, err = canned(t, 200, nil, stream(slices.Repeat([]string{words}, 10)...)).Generate(t.Context(), r)
+	if err != nil || got.Finish != llm.Stopped || len(got.Text) != 50_000 {
+		t.Errorf("%d bytes, finish %s, %v", len(got.Text), got.Finish, err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
@@ -39,23 +39,23 @@ func (cmd backfillCommand) backfill(ctx context.Context, space, since string) er
 	if from.IsZero() {
 		from = time.Unix(0, 0)
 	}
-	q := server.BackfillRequest{Space: space, Since: from}
+	q := history.BackfillRequest{Space: space, Since: from}
 	return cmd.addJob(ctx, "/backfill", q, func(ctx context.Context, s *sqlstore.Store) error { return cmd.backfillHere(ctx, s, q) })
 }
 
 // backfillHere reads the history in this process, because no other is connected
 // to the platforms.
-func (cmd backfillCommand) backfillHere(ctx context.Context, s *sqlstore.Store, q server.BackfillRequest) error {
+func (cmd backfillCommand) backfillHere(ctx context.Context, s *sqlstore.Store, q history.BackfillRequest) error {
 	conf, err := cmd.load()
 	if err != nil {
 		return err
 	}
-	chats, err := server.SpaceChats(ctx, s, q.Space)
+	chats, err := history.SpaceChats(ctx, s, q.Space)
 	if err != nil {
 		return err
 	}
 	lg := cmd.logger(slog.LevelWarn)
-	work := server.BackfillJob{Store: s, Logger: lg, Reader: newServer(conf, lg, io.Discard, true).ConnectReaders(ctx, chats), Config: func() *config.Config { return conf }}
+	work := history.BackfillJob{Store: s, Logger: lg, Reader: newServer(conf, lg, io.Discard, true).ConnectReaders(ctx, chats), Config: func() *config.Config { return conf }}
 	added, err := work.Add(ctx, q, chats)
 	if err != nil {
 		return err

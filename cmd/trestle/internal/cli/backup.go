@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -81,7 +82,7 @@ func (cmd backupCommand) backup(ctx context.Context, file string) error {
 		if held, err := os.ReadDir(filepath.Join(conf.Data, server.FilesFolder)); err == nil && len(held) > 0 {
 			a.Beside = filepath.Join(conf.Data, server.FilesFolder)
 		}
-		if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
+		if a.Bytes, a.SHA256, err = backup.FileDigest(full); err != nil {
 			return err
 		}
 		return cmd.answer(a, func(w io.Writer) {
@@ -97,12 +98,12 @@ func (cmd backupCommand) backup(ctx context.Context, file string) error {
 // that cannot write where this one can, such as a service in a sandbox, has it
 // done here all the same, without a job.
 func (cmd backupCommand) copyAside(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
-	var a server.BackupResult
+	var a backup.BackupResult
 	begun := false // here
 	err := cmd.change(ctx, mutation{
-		path: "/backup", ask: server.BackupRequest{File: full}, answer: &a,
+		path: "/backup", ask: backup.BackupRequest{File: full}, answer: &a,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
-			w := server.BackupJob{Store: s, DataDir: conf.Data}
+			w := backup.BackupJob{Store: s, DataDir: conf.Data}
 			added, err := w.Add(ctx, full)
 			if err != nil {
 				return err
@@ -125,7 +126,7 @@ func (cmd backupCommand) copyAside(ctx context.Context, conf *config.Config, r r
 // copiedThere follows the job of a running process. Where nothing of what it writes
 // is seen here, neither the copy nor, before that, what becomes it, it is given up
 // and false is returned.
-func (cmd backupCommand) copiedThere(ctx context.Context, a server.BackupResult, full string) (bool, error) {
+func (cmd backupCommand) copiedThere(ctx context.Context, a backup.BackupResult, full string) (bool, error) {
 	_, apart := os.Stat(a.Partial)
 	if apart != nil {
 		_, apart = os.Stat(full)
@@ -156,20 +157,20 @@ func (cmd backupCommand) awaitBackup(ctx context.Context, id int64) error {
 
 // copyHere copies the database while another process may write it.
 func copyHere(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
-	q := server.BackupRequest{File: full, Partial: full + ".partial"}
-	err := server.IgnoreMissing(os.Remove(q.Partial))
+	q := backup.BackupRequest{File: full, Partial: full + ".partial"}
+	err := backup.IgnoreMissing(os.Remove(q.Partial))
 	if err == nil {
 		err = errors.Join(r.Backup(ctx, q.Partial), ctx.Err())
 	}
 	if err == nil {
-		err = server.PublishBackup(q)
+		err = backup.PublishBackup(q)
 	}
 	if err != nil {
-		return errors.Join(err, server.IgnoreMissing(os.Remove(q.Partial)))
+		return errors.Join(err, backup.IgnoreMissing(os.Remove(q.Partial)))
 	}
-	size, sum, err := server.FileDigest(full)
+	size, sum, err := backup.FileDigest(full)
 	if err != nil {
 		return err
 	}
-	return server.WriteBackupNote(conf.Data, server.BackupNote{At: time.Now(), Bytes: size, SHA256: sum})
+	return backup.WriteBackupNote(conf.Data, backup.BackupNote{At: time.Now(), Bytes: size, SHA256: sum})
 }

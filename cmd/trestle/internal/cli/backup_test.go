@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -47,7 +47,7 @@ func TestBackupIsAJob(t *testing.T) {
 			out, errs, code := s.do(t, "", "backup", "monday.db", "-o", "jsonl")
 			lines := strings.Split(strings.TrimSpace(out), "\n")
 			var j jobs.JobSnapshot
-			if err := json.Unmarshal([]byte(lines[max(len(lines)-2, 0)]), &j); code != apperr.Done || err != nil || j.State != jobs.Done || j.Kind != server.BackupKind {
+			if err := json.Unmarshal([]byte(lines[max(len(lines)-2, 0)]), &j); code != apperr.Done || err != nil || j.State != jobs.Done || j.Kind != backup.BackupKind {
 				t.Fatalf("exit %s, %v: %s%s", code, err, out, errs)
 			}
 			all := answerOf[[]jobs.JobSnapshot](t, s, "jobs", "-o", "json")
@@ -57,8 +57,8 @@ func TestBackupIsAJob(t *testing.T) {
 			if checked := answerOf[checkedBackup](t, s, "backup", "--check", "monday.db", "-o", "json"); len(checked.Findings) > 0 {
 				t.Errorf("the copy has %q", checked.Findings)
 			}
-			if left := s.partials(t); len(left) > 0 || server.LastBackup(filepath.Join(s.folder, "data")).IsZero() {
-				t.Errorf("left %q, noted at %s", left, server.LastBackup(filepath.Join(s.folder, "data")))
+			if left := s.partials(t); len(left) > 0 || backup.LastBackup(filepath.Join(s.folder, "data")).IsZero() {
+				t.Errorf("left %q, noted at %s", left, backup.LastBackup(filepath.Join(s.folder, "data")))
 			}
 		})
 	}
@@ -68,7 +68,7 @@ func TestBackupIsAJob(t *testing.T) {
 func TestBackupIsMadeWhereTheProcessCannotWrite(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
-	if a, err := (server.BackupJob{Store: store, DataDir: s.folder}).Add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
+	if a, err := (backup.BackupJob{Store: store, DataDir: s.folder}).Add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
 		t.Errorf("a job was added for a folder that is not there: %+v", a)
 	}
 	s.done(t, "", "backup", "monday.db") // the record is taken, and nobody answers
@@ -83,7 +83,7 @@ func TestABackupMayBeOverBeforeItIsLookedAt(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
 	file := filepath.Join(s.folder, "monday.db")
-	w := server.BackupJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
+	w := backup.BackupJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
 	a, err := w.Add(t.Context(), file)
 	testutil.OK(t, err)
 	p := s.program(nil, &screen{}, &screen{})
@@ -103,7 +103,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
 	file := filepath.Join(s.folder, "monday.db")
-	w := server.BackupJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
+	w := backup.BackupJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
 	a, err := w.Add(t.Context(), file)
 	testutil.OK(t, err)
 	// As a process leaves it that is killed while it copies.
@@ -117,7 +117,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 		p := s.program(nil, &screen{}, &screen{})
 		return installation{p}.doHere(t.Context(), store, a.Job, w.Work, p.progress())
 	}
-	if err := do(); err == nil || !strings.Contains(err.Error(), server.ErrCutOff.Error()) {
+	if err := do(); err == nil || !strings.Contains(err.Error(), backup.ErrCutOff.Error()) {
 		t.Errorf("the next process says %v", err)
 	}
 	if _, err := os.Stat(file); err == nil || len(s.partials(t)) > 0 {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -44,7 +44,7 @@ func (cmd importCommand) importTelegram(ctx context.Context, file, adapter, chat
 	if err != nil {
 		return err
 	}
-	q := server.ImportRequest{File: cmd.absolute(file)}
+	q := history.ImportRequest{File: cmd.absolute(file)}
 	if err := chooseAccount(&q, conf, adapter); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (cmd importCommand) importTelegram(ctx context.Context, file, adapter, chat
 		return err
 	}
 	return cmd.addJob(ctx, "/import", q, func(ctx context.Context, s *sqlstore.Store) error {
-		w := server.ImportJob{Store: s, Log: cmd.logger(slog.LevelWarn), Config: func() *config.Config { return conf }}
+		w := history.ImportJob{Store: s, Log: cmd.logger(slog.LevelWarn), Config: func() *config.Config { return conf }}
 		added, err := w.Add(ctx, q)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (cmd importCommand) importTelegram(ctx context.Context, file, adapter, chat
 }
 
 // chooseAccount finds the account whose chat is imported.
-func chooseAccount(q *server.ImportRequest, conf *config.Config, adapter string) error {
+func chooseAccount(q *history.ImportRequest, conf *config.Config, adapter string) error {
 	var names []string
 	for _, a := range conf.Adapters {
 		if a.Type != "telegram" || adapter != "" && a.Name != adapter {
@@ -86,7 +86,7 @@ func chooseAccount(q *server.ImportRequest, conf *config.Config, adapter string)
 }
 
 // chooseChat reads the export through and picks the chat.
-func chooseChat(ctx context.Context, q *server.ImportRequest, chat string) error {
+func chooseChat(ctx context.Context, q *history.ImportRequest, chat string) error {
 	file, err := os.Open(q.File)
 	if err != nil {
 		return &apperr.Error{What: "the file cannot be read", Where: q.File, Remedy: "name the result.json of an export", Code: apperr.Usage}

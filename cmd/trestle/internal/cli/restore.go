@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -34,7 +35,7 @@ func (cmd backupCommand) checkBackup(ctx context.Context, file string) error {
 	full := cmd.absolute(file)
 	a := checkedBackup{backupAnswer: backupAnswer{File: file}, Findings: []string{}}
 	var err error
-	if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
+	if a.Bytes, a.SHA256, err = backup.FileDigest(full); err != nil {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "name a file that trestle backup wrote", Code: apperr.Failed}
 	}
 	if a.Findings, _, err = auditBackup(ctx, full); ctx.Err() != nil {
@@ -63,7 +64,7 @@ func auditBackup(ctx context.Context, file string) (findings []string, beside in
 		return nil, 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if err := server.CopyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
+	if err := backup.CopyFile(file, filepath.Join(dir, sqlite.FileName)); err != nil {
 		return nil, 0, err
 	}
 	store, err := sqlite.Open(ctx, sqlite.Options{Dir: dir, NewID: storeopen.NewID, CheckFor: time.Hour})
@@ -173,11 +174,11 @@ func (cmd restoreCommand) restore(ctx context.Context, conf *config.Config, file
 	if err != nil {
 		return &apperr.Error{What: err.Error(), Where: file, Remedy: "use another backup, and see trestle backup --check", Code: apperr.Failed}
 	}
-	if err := server.PlaceDatabase(ctx, full, conf.Data, dealt); err != nil {
+	if err := backup.PlaceDatabase(ctx, full, conf.Data, dealt); err != nil {
 		return &apperr.Error{What: err.Error(), Where: conf.Data, Remedy: "see that there is room and that the folder can be written", Code: apperr.Failed}
 	}
 	a := restoredAnswer{backupAnswer{File: file, Seconds: time.Since(began).Seconds()}, dealt.UTC().Truncate(time.Second)}
-	if a.Bytes, a.SHA256, err = server.FileDigest(full); err != nil {
+	if a.Bytes, a.SHA256, err = backup.FileDigest(full); err != nil {
 		return err
 	}
 	if beside > 0 {

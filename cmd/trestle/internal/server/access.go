@@ -80,12 +80,12 @@ func (acc *accessManager) servePairings(rw http.ResponseWriter, r *http.Request)
 	control.WriteJSON(rw, http.StatusOK, all)
 }
 
-// approver lets people in by the default form of a room.
-func (acc *accessManager) approver() access.ApprovalManager {
+// approvals lets people in by the default form of a room.
+func (acc *accessManager) approvals() access.ApprovalManager {
 	c := acc.Config()
 	return access.ApprovalManager{
 		Pairings: acc.border, Spaces: acc.mapping, Notices: acc.border,
-		Room: spaces.RoomDefaults{Agents: acc.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+		Room: spaces.RoomDefaults{Agents: acc.runningAgents(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
 	}
 }
 
@@ -104,7 +104,7 @@ func (acc *accessManager) pair(ctx context.Context, q PairRequest) (AdmittedPers
 	if q.Chat != "" {
 		return acc.pairChat(ctx, q.Chat, g)
 	}
-	a, err := acc.approver().Approve(ctx, q.Code, g, time.Now())
+	a, err := acc.approvals().Approve(ctx, q.Code, g, time.Now())
 	switch {
 	case errors.Is(err, access.ErrNoPairing):
 		return AdmittedPerson{}, &apperr.Error{What: "nobody is waiting with this code", Where: "pair " + q.Code, Remedy: "ask them to write to the bot again; a code is good for ten minutes", Code: apperr.Failed}
@@ -121,7 +121,7 @@ func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.Ap
 	if g.Role != spaces.OfMember {
 		return AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
 	}
-	account, id, err := acc.onAccount(chat)
+	account, id, err := acc.parseAccount(chat)
 	if err != nil {
 		return AdmittedPerson{}, err
 	}
@@ -129,7 +129,7 @@ func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.Ap
 	if wrong := config.CheckChatID(platform, id); wrong != nil {
 		return AdmittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
 	}
-	a, err := acc.approver().AdmitChat(ctx, account, id, g, time.Now())
+	a, err := acc.approvals().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {
 		return AdmittedPerson{}, err
 	}
@@ -138,11 +138,11 @@ func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.Ap
 
 // revoke shuts out a person or a chat, at once.
 func (acc *accessManager) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPerson, error) {
-	account, id, err := acc.onAccount(q.Who)
+	account, id, err := acc.parseAccount(q.Who)
 	if err != nil {
 		return nil, err
 	}
-	gone, err := acc.approver().Revoke(ctx, account, id)
+	gone, err := acc.approvals().Revoke(ctx, account, id)
 	if errors.Is(err, access.ErrNotAdmitted) {
 		return nil, &apperr.Error{What: "nobody is let in under this name", Where: "pair --revoke " + q.Who, Remedy: "see trestle pair; who a named chat lets in is said by the configuration", Code: apperr.Failed}
 	}
@@ -161,8 +161,8 @@ func (acc *accessManager) revoke(ctx context.Context, q RevokeRequest) ([]Admitt
 	return all, nil
 }
 
-// onAccount reads "adapter:id" and returns the account that the adapter is.
-func (acc *accessManager) onAccount(text string) (account, id string, err error) {
+// parseAccount reads "adapter:id" and returns the account that the adapter is.
+func (acc *accessManager) parseAccount(text string) (account, id string, err error) {
 	adapter, id, ok := strings.Cut(text, ":")
 	if !ok || id == "" {
 		return "", "", &apperr.Error{What: text + " names nobody", Where: "pair", Remedy: "write adapter:id, such as telegram:-1001234", Code: apperr.Usage}
@@ -170,7 +170,7 @@ func (acc *accessManager) onAccount(text string) (account, id string, err error)
 	acc.Opening.Lock()
 	defer acc.Opening.Unlock()
 	i := slices.IndexFunc(acc.joined, func(j connectedAccount) bool { return j.adapter == adapter })
-	if l := acc.lineOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
+	if l := acc.connectionOf(adapter); i < 0 && l != nil && l.other.Load() != nil {
 		return "", "", &apperr.Error{What: l.other.Load().String() + " serves the adapter " + adapter, Where: "pair " + text, Remedy: "say it there, in its data folder", Code: apperr.TryAgain}
 	}
 	if i < 0 {
@@ -181,7 +181,7 @@ func (acc *accessManager) onAccount(text string) (account, id string, err error)
 
 // pairings lists who waits, who is let in, and who was turned away.
 func (acc *accessManager) pairings(ctx context.Context) (PairingLists, error) {
-	waiting, admitted, err := acc.approver().Lists(ctx, time.Now())
+	waiting, admitted, err := acc.approvals().Lists(ctx, time.Now())
 	if err != nil {
 		return PairingLists{}, err
 	}

@@ -30,16 +30,16 @@ type accountConn struct {
 	collector atomic.Pointer[media.FileFetcher]    // of the files of its messages; nil before it has joined, or for good
 }
 
-// newLine makes the line of an account. join says what it serves.
-func (am *AccountManager) newLine(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
+// newConnection makes the line of an account. join says what it serves.
+func (am *AccountManager) newConnection(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
 	return &accountConn{
-		AccountConnection: activity.NewConnection(ad, am.border, join, am.lineOptions(name)),
+		AccountConnection: activity.NewConnection(ad, am.border, join, am.connectionOptions(name)),
 		name:              name, adapter: ad, leave: make(chan struct{}), gone: make(chan struct{}),
 	}
 }
 
-// lineOptions are those of an account's line.
-func (am *AccountManager) lineOptions(name string) activity.ConnectionOptions {
+// connectionOptions are those of an account's line.
+func (am *AccountManager) connectionOptions(name string) activity.ConnectionOptions {
 	o := am.Times[name]
 	o.Name, o.Logger = name, am.Log
 	if name != LocalName {
@@ -78,7 +78,7 @@ func (l *accountConn) firstOutcome(ctx context.Context) error {
 // in the order in which they came.
 type accountSet struct {
 	now   atomic.Pointer[[]*accountConn] // replaced whole
-	hired chan *accountConn              // to be served from now on; nil where only the terminal is
+	added chan *accountConn              // to be served from now on; nil where only the terminal is
 }
 
 // all returns the lines of now, which the caller must not change.
@@ -93,44 +93,44 @@ func (u *accountSet) all() []*accountConn {
 // the one that takes over a changed configuration.
 func (u *accountSet) set(lines []*accountConn) { u.now.Store(&lines) }
 
-// open prepares the line of a configured account and returns it; nil for one
+// openAccount prepares the line of a configured account and returns it; nil for one
 // that cannot be served, which is then a misfit.
-func (am *AccountManager) open(a config.AdapterEntry) *accountConn {
+func (am *AccountManager) openAccount(a config.AdapterEntry) *accountConn {
 	if a.Misconfigured {
 		return nil
 	}
 	ad, err := am.NewAdapter(a)
 	if err == nil {
-		err = am.hooks.add(ad)
+		err = am.webhooks.add(ad)
 	}
 	if err != nil {
-		am.misfit(adapterEntry(a), err)
+		am.addFault(adapterEntry(a), err)
 		return nil
 	}
-	l := am.newLine(a.Name, ad, am.joinPlatform(a.Name, ad, am.unpaced(a)))
+	l := am.newConnection(a.Name, ad, am.joinPlatform(a.Name, ad, am.unpaced(a)))
 	l.entry = a
-	am.lineup.set(append(slices.Clip(am.lineup.all()), l))
+	am.conns.set(append(slices.Clip(am.conns.all()), l))
 	return l
 }
 
 // adapterEntry returns the key of an account in the configuration.
 func adapterEntry(a config.AdapterEntry) string { return "adapters." + a.Name }
 
-// man serves an account until ctx is done or the account is let go, as soon as no
+// serveAccount serves an account until ctx is done or the account is let go, as soon as no
 // other process does.
-func (am *AccountManager) man(ctx context.Context, l *accountConn) error {
+func (am *AccountManager) serveAccount(ctx context.Context, l *accountConn) error {
 	defer close(l.gone)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		return am.alone(ctx, AccountThing(l.name), l.standBy, func(ctx context.Context) error {
+		return am.runExclusive(ctx, AccountThing(l.name), l.standBy, func(ctx context.Context) error {
 			l.other.Store(nil)
 			return l.Run(ctx)
 		})
 	})
-	g.Go(func() error { return am.collect(ctx, l) })
-	g.Go(func() error { return am.offer(ctx, l) })
+	g.Go(func() error { return am.fetchFiles(ctx, l) })
+	g.Go(func() error { return am.registerCommands(ctx, l) })
 	g.Go(func() error {
 		select {
 		case <-l.leave:
@@ -142,24 +142,24 @@ func (am *AccountManager) man(ctx context.Context, l *accountConn) error {
 	return g.Wait()
 }
 
-// crew serves the accounts that come after the start, until ctx is done.
-func (am *AccountManager) crew(ctx context.Context) error {
+// serveAdded serves the accounts that come after the start, until ctx is done.
+func (am *AccountManager) serveAdded(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for {
 		select {
 		case <-ctx.Done():
 			return g.Wait()
-		case l := <-am.lineup.hired:
-			g.Go(func() error { return am.man(ctx, l) })
+		case l := <-am.conns.added:
+			g.Go(func() error { return am.serveAccount(ctx, l) })
 		}
 	}
 }
 
-// letGo ends the lines whose entries are not those of the configuration any
+// closeRemoved ends the lines whose entries are not those of the configuration any
 // more, and returns when what they had in hand has ended.
-func (am *AccountManager) letGo(ctx context.Context, next *config.Config) error {
+func (am *AccountManager) closeRemoved(ctx context.Context, next *config.Config) error {
 	var stay, gone []*accountConn
-	for _, l := range am.lineup.all() {
+	for _, l := range am.conns.all() {
 		if l.name == LocalName || slices.ContainsFunc(next.Adapters, func(a config.AdapterEntry) bool { return sameAccount(a, l.entry) }) {
 			stay = append(stay, l)
 		} else {
@@ -169,9 +169,9 @@ func (am *AccountManager) letGo(ctx context.Context, next *config.Config) error 
 	if len(gone) == 0 {
 		return nil
 	}
-	am.lineup.set(stay)
+	am.conns.set(stay)
 	for _, l := range gone {
-		am.hooks.drop(l.adapter)
+		am.webhooks.drop(l.adapter)
 		close(l.leave)
 		am.Log.Info("account is not served any more as it was", "adapter", l.name)
 	}
@@ -204,23 +204,23 @@ func (am *AccountManager) forgetAccount(l *accountConn) {
 	am.own.Store(&own)
 }
 
-// hire serves the configured accounts that are not served yet. What was wrong with
+// openAdded serves the configured accounts that are not served yet. What was wrong with
 // an entry before is forgotten.
-func (am *AccountManager) hire(ctx context.Context) error {
-	if am.lineup.hired == nil {
+func (am *AccountManager) openAdded(ctx context.Context) error {
+	if am.conns.added == nil {
 		return nil
 	}
 	for _, a := range am.Config().Adapters {
-		if am.lineOf(a.Name) != nil {
+		if am.connectionOf(a.Name) != nil {
 			continue
 		}
-		am.pardon(adapterEntry(a))
-		l := am.open(a)
+		am.clearFault(adapterEntry(a))
+		l := am.openAccount(a)
 		if l == nil {
 			continue
 		}
 		select {
-		case am.lineup.hired <- l:
+		case am.conns.added <- l:
 			am.Log.Info("account is served from now on", "adapter", l.name)
 		case <-ctx.Done():
 			return context.Cause(ctx)

@@ -2,6 +2,8 @@ package server
 
 import (
 	"cmp"
+	"log/slog"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -30,9 +32,9 @@ func (as *agentSet) agents() []shell.Agent {
 		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model], Embedder: as.embedder(a)})
 	}
 	as.clients = clients
-	as.sensed.Range(func(m, _ any) bool {
+	as.health.Range(func(m, _ any) bool {
 		if clients[m.(config.ModelEndpoint)] == nil { // no agent has it any more
-			as.sensed.Delete(m)
+			as.health.Delete(m)
 		}
 		return true
 	})
@@ -54,26 +56,52 @@ func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 		as.modelFailure.Store(err.Error())
 		return offline.OfflineModel{}
 	}
-	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.saw(as.sense(entry, m))}}
+	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(as.healthOf(entry, m))}}
 }
 
 // OpenEndpoint makes the client of an endpoint without calling it.
 func (as *agentSet) OpenEndpoint(m config.ModelEndpoint) (*openai.Client, error) {
-	return openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: as.clock.Around})
+	o := openai.Options{
+		BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: as.clock.Around,
+		FirstToken: m.Timeout.FirstToken, Idle: m.Timeout.Idle, Total: m.Timeout.Total, Compat: strings.Fields(m.Compat),
+	}
+	if as.learned != nil {
+		o.Learned = &learnedModels{as.learned, as.Log}
+	}
+	return openai.New(o)
+}
+
+// LearnedFile is the file of the data folder that holds what was learned of models.
+const LearnedFile = "models.json"
+
+// learnedModels keeps what is learned of models in a file, and logs it.
+type learnedModels struct {
+	*llm.CapabilityFile
+	log *slog.Logger
+}
+
+// SaveCapability implements [llm.CapabilityStore].
+func (l *learnedModels) SaveCapability(endpoint, model string, c llm.ModelCapability) error {
+	l.log.Info("learned of a model", "endpoint", endpoint, "model", model, "demands", c.Demands, "window", c.Window, "max_output", c.MaxOutput)
+	err := l.CapabilityFile.SaveCapability(endpoint, model, c)
+	if err != nil {
+		l.log.Warn("what was learned of a model is not kept", "error", err)
+	}
+	return err
 }
 
 // newShell makes the agents' shell over the record.
 func (am *AccountManager) newShell() *shell.Shell {
 	view := am.Store.Shell()
 	o := shell.Options{
-		Inbox: serverAwareQueue{view, am.learnServers}, Journal: directSendStore{view, am.egress, am.ringAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
-		Agents: am.agents(), Settings: am.shellSettings, Bus: clusterBus{am.clusterNode}, Presence: newPresence(am.connectionSet), Drafts: drafts{am.connectionSet},
+		Inbox: serverAwareQueue{view, am.loadServersOf}, Journal: directSendStore{view, am.egress, am.notifyAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
+		Agents: am.agents(), Settings: am.shellSettings, Bus: clusterBus{am.clusterNode}, Presence: newTypingNotifier(am.connectionSet), Drafts: drafts{am.connectionSet},
 		Counter: new(hud.TokenCounter), Holder: cmp.Or(am.Store.Process(), am.Mint()), NewID: am.Mint, Nonce: am.nonce, Logger: am.Log,
 	}
 	if am.files != nil {
-		o.Sight = newSight(am.border, am.files)
+		o.Sight = newImageLoader(am.border, am.files)
 		o.Files = am.Config().SettingsFor("", "").Attachments.Send
-		if am.hears() {
+		if am.transcribes() {
 			o.Ears = transcriptionStatus{am.border}
 		}
 	}
@@ -112,7 +140,7 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		Links: s.Links, LinkHosts: s.LinkHosts,
-		Without: without(s), GreetPlainly: !s.Greeting.LookUp,
+		Without: withheldTools(s), GreetPlainly: !s.Greeting.LookUp,
 		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits", WaitTimeout: s.Wait.Timeout,
 		Histories: hud.HistoryLimits{
 			Origin: s.CrossSpace.OriginLimit, Target: s.CrossSpace.TargetLimit,
@@ -126,15 +154,15 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 		Threads:    hud.ConversationWeights{Keep: s.Threads.Keep, Partial: s.Threads.Partial, Summary: s.Threads.Summary},
 		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
 		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars, Onboarding: s.Prompts.Onboarding,
-		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: cheap(a, s.Summary.Model), MeaningModel: cheap(a, s.Relevance.Embeddings),
+		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: auxiliaryModel(a, s.Summary.Model), MeaningModel: auxiliaryModel(a, s.Relevance.Embeddings),
 		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
 		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
 	}
 }
 
-// cheap returns the name of an auxiliary model, or "" when the agent's own model needs
+// auxiliaryModel returns the name of an auxiliary model, or "" when the agent's own model needs
 // no endpoint.
-func cheap(a config.AgentEntry, name string) string {
+func auxiliaryModel(a config.AgentEntry, name string) string {
 	if a.Model.Offline {
 		return ""
 	}
@@ -144,7 +172,7 @@ func cheap(a config.AgentEntry, name string) string {
 // embedder returns the client that computes embeddings at the endpoint of the agent's
 // model, over connections of its own; nil when the agent uses none.
 func (as *agentSet) embedder(a config.AgentEntry) llm.Embedder {
-	if cheap(a, as.Config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
+	if auxiliaryModel(a, as.Config().SettingsFor(a.ID, "").Relevance.Embeddings) == "" {
 		return nil
 	}
 	client, err := as.OpenEndpoint(a.Model)
@@ -155,9 +183,9 @@ func (as *agentSet) embedder(a config.AgentEntry) llm.Embedder {
 	return client
 }
 
-// without returns the acts that the configuration takes from an agent (PRD-6.1-3).
+// withheldTools returns the acts that the configuration takes from an agent (PRD-6.1-3).
 // Who may not speak may neither answer nor send a file.
-func without(s config.ResolvedSettings) []string {
+func withheldTools(s config.ResolvedSettings) []string {
 	var off []string
 	for _, a := range []struct {
 		on   bool

@@ -18,8 +18,8 @@ import (
 // ackFor is how long an acknowledged problem is quiet by default.
 const ackFor = 2 * time.Hour
 
-// operators returns the chats of an adapter in which problems are told.
-func (core *Core) operators(adapter string) []string {
+// operatorChats returns the chats of an adapter in which problems are told.
+func (core *Core) operatorChats(adapter string) []string {
 	var chats []string
 	for _, c := range core.Config().Alerts.Chats {
 		if c.Adapter == adapter {
@@ -42,7 +42,7 @@ func (core *Core) acknowledge(ctx context.Context, words string, at time.Time) (
 			span = d
 		}
 	}
-	taken, err := core.takeOn(ctx, id, at.Add(span), at)
+	taken, err := core.acknowledgeAlerts(ctx, id, at.Add(span), at)
 	switch {
 	case errors.Is(err, alerts.ErrUnknown):
 		return fmt.Sprintf("There is no open problem %d.", id), nil
@@ -54,10 +54,10 @@ func (core *Core) acknowledge(ctx context.Context, words string, at time.Time) (
 	return fmt.Sprintf("Quiet for %s: %s.", alerts.Span(span), strings.Join(taken, ", ")), nil
 }
 
-// takeOn makes one open problem quiet until then, or all of them, and returns
+// acknowledgeAlerts makes one open problem quiet until then, or all of them, and returns
 // what they are.
-func (core *Core) takeOn(ctx context.Context, id alerts.AlertID, until, at time.Time) ([]string, error) {
-	store := core.troubles()
+func (core *Core) acknowledgeAlerts(ctx context.Context, id alerts.AlertID, until, at time.Time) ([]string, error) {
+	store := core.alertStore()
 	all, err := store.Problems(ctx, at)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (ctl controlServer) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
 func (ctl controlServer) ack(ctx context.Context, q AckRequest) (a AckResult, err error) {
 	now := time.Now()
 	a.Until = now.Add(time.Duration(q.Seconds) * time.Second).UTC()
-	a.Quiet, err = ctl.takeOn(ctx, q.ID, a.Until, now)
+	a.Quiet, err = ctl.acknowledgeAlerts(ctx, q.ID, a.Until, now)
 	if errors.Is(err, alerts.ErrUnknown) {
 		err = &apperr.Error{What: "there is no such open problem", Where: fmt.Sprintf("problem %d", q.ID), Remedy: "trestle problems lists those that are open", Code: apperr.Failed}
 	}

@@ -14,34 +14,34 @@ import (
 // alarmTTL is how long an alarm may wait to be sent: an older one is repeated.
 const alarmTTL = time.Hour
 
-// newWatch returns what looks for problems and tells of them.
-func (mon *processMonitor) newWatch() *alerts.AlertMonitor {
+// newAlertMonitor returns what looks for problems and tells of them.
+func (mon *processMonitor) newAlertMonitor() *alerts.AlertMonitor {
 	a := mon.Config().Alerts
-	w := &alerts.AlertMonitor{Store: mon.Store.Problems(), Reserve: &mon.Unstored, Logger: mon.Log, Looks: []alerts.ConditionProbe{mon.lookAtRecord(), mon.lookAtProcesses()}}
-	for _, look := range mon.ownLooks() {
-		w.Looks = append(w.Looks, mon.everywhere(look))
+	w := &alerts.AlertMonitor{Store: mon.Store.Problems(), Reserve: &mon.Unstored, Logger: mon.Log, Looks: []alerts.ConditionProbe{mon.probeStore(), mon.probePeers()}}
+	for _, look := range mon.ownProbes() {
+		w.Looks = append(w.Looks, mon.includePeers(look))
 	}
 	if len(a.Chats) > 0 {
 		w.Tellers = append(w.Tellers, minSeverityNotifier{chatNotifier{mon.connectionSet, a.Chats}, alerts.AlertSeverity(a.MinLevel)})
 	}
 	if a.Webhook != "" {
-		h := &alerts.WebhookNotifier{URL: string(a.Webhook), Client: mon.caller(), Logger: mon.Log}
+		h := &alerts.WebhookNotifier{URL: string(a.Webhook), Client: mon.outboundClient(), Logger: mon.Log}
 		w.Tellers = append(w.Tellers, minSeverityNotifier{h, alerts.AlertSeverity(a.MinLevel)})
 	}
 	return w
 }
 
-// troubles is what an operator must know of: what the record has, and what it
+// alertStore is what an operator must know of: what the record has, and what it
 // cannot take.
-func (core *Core) troubles() alerts.Store { return core.Unstored.Over(core.Store.Problems()) }
+func (core *Core) alertStore() alerts.Store { return core.Unstored.Over(core.Store.Problems()) }
 
-// ownLooks look for what every process sees of itself alone.
-func (mon *processMonitor) ownLooks() []alerts.ConditionProbe {
-	return []alerts.ConditionProbe{mon.lookAtLines(), mon.lookAtEntries(), mon.lookAtModels(), mon.lookAtMachine(), mon.lookAtBells(), mon.lookAtServer(), mon.lookAtLog(), mon.lookAtIdleWork()}
+// ownProbes look for what every process sees of itself alone.
+func (mon *processMonitor) ownProbes() []alerts.ConditionProbe {
+	return []alerts.ConditionProbe{mon.probeConnections(), mon.probeEntries(), mon.probeModels(), mon.probeMachine(), mon.probeNotifier(), mon.probeRewind(), mon.probeLog(), mon.probeIdleWork()}
 }
 
-// caller is the client for addresses that the operator named.
-func (core *Core) caller() *http.Client {
+// outboundClient is the client for addresses that the operator named.
+func (core *Core) outboundClient() *http.Client {
 	c := http.Client{}
 	if core.Client != nil {
 		c = *core.Client
@@ -50,15 +50,15 @@ func (core *Core) caller() *http.Client {
 	return &c
 }
 
-// watchOver watches until ctx is done.
-func (mon *processMonitor) watchOver(ctx context.Context) error {
+// monitorAlerts watches until ctx is done.
+func (mon *processMonitor) monitorAlerts(ctx context.Context) error {
 	select {
 	case <-mon.Ready: // before that every account is still silent
 	case <-time.After(firstJoin):
 	case <-ctx.Done():
 		return nil
 	}
-	return mon.alone(ctx, dutyProblems, nil, mon.newWatch().Run)
+	return mon.runExclusive(ctx, dutyProblems, nil, mon.newAlertMonitor().Run)
 }
 
 // chatNotifier tells of problems in the operators' chats, through the outbox.
@@ -100,10 +100,10 @@ func (c chatNotifier) Tell(ctx context.Context, p alerts.Alert, at time.Time) bo
 // accountOf returns the account that an adapter is connected with, here or in
 // another process; empty before its first connection.
 func (cs *connectionSet) accountOf(adapter string) string {
-	if l := cs.lineOf(adapter); l != nil && l.Status().Account != "" {
+	if l := cs.connectionOf(adapter); l != nil && l.Status().Account != "" {
 		return l.Status().Account
 	}
-	for _, f := range cs.fellows() {
+	for _, f := range cs.peers() {
 		if account := f.Accounts[adapter]; account != "" {
 			return account
 		}
@@ -122,7 +122,7 @@ func (l minSeverityNotifier) Tell(ctx context.Context, p alerts.Alert, at time.T
 	return p.Severity.AtLeast(l.least) && l.AlertNotifier.Tell(ctx, p, at)
 }
 
-// watching are the parts of a process that look after it.
-func (mon *processMonitor) watching() []func(context.Context) error {
-	return []func(context.Context) error{mon.watchOver, mon.beat, mon.reportUp}
+// backgroundTasks are the parts of a process that look after it.
+func (mon *processMonitor) backgroundTasks() []func(context.Context) error {
+	return []func(context.Context) error{mon.monitorAlerts, mon.sendHeartbeats, mon.reportStatus}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -36,7 +37,7 @@ func TestOperatorsAreToldOfProblems(t *testing.T) {
 		before := len(w.told())
 		free := uint64(1e9)
 		w.process.disk = func(string) (uint64, uint64, error) { return free, 100e9, nil }
-		watch := w.process.newWatch()
+		watch := w.process.newAlertMonitor()
 		watch.Round(t.Context(), time.Now())
 		got := w.told()[before:]
 		want := []string{"⚠️ TRS-R01 · the disk of the data folder is nearly full.\n1.0 GB free, 1.0 %\n\nDo: make room, or move the data folder\nAnswer ack 2h for silence; else I say it again in 1 h."}
@@ -70,7 +71,7 @@ func TestOperatorsTakeAProblemOn(t *testing.T) {
 		w.addChat("boss", "direct", []string{"Kai"})
 		w.addChat("else", "direct", []string{"Maya"})
 		w.process.disk = func(string) (uint64, uint64, error) { return 1e9, 100e9, nil }
-		watch := w.process.newWatch()
+		watch := w.process.newAlertMonitor()
 		watch.Round(t.Context(), time.Now())
 		w.says(w.chats["boss"], w.people["Kai"], "ack 90m", 0, 0)
 		said := w.told()
@@ -236,7 +237,7 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		seen := map[alerts.ProblemCode]string{}
 		look := func() {
 			clear(seen)
-			for _, l := range w.process.newWatch().Looks {
+			for _, l := range w.process.newAlertMonitor().Looks {
 				found, err := l.See(ctx)
 				testutil.OK(t, err)
 				for _, s := range found {
@@ -249,16 +250,16 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		}
 		look()
 		testutil.Same(t, "seen", map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999"}, seen)
-		testutil.OK(t, WriteBackupNote(w.process.Config().Data, BackupNote{At: time.Now().Add(-48 * time.Hour)}))
-		w.process.misfit("spaces.ops", errors.New("no such agent"))
+		testutil.OK(t, backup.WriteBackupNote(w.process.Config().Data, backup.BackupNote{At: time.Now().Add(-48 * time.Hour)}))
+		w.process.addFault("spaces.ops", errors.New("no such agent"))
 		look()
 		want := map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999", alerts.BackupOld: "the record", alerts.Misconfigured: "spaces.ops"}
 		testutil.Same(t, "seen", want, seen)
-		if w.process.well(ctx) != true {
+		if w.process.isHealthy(ctx) != true {
 			t.Error("not well before anybody kept a problem")
 		}
-		w.process.newWatch().Round(ctx, time.Now())
-		if w.process.well(ctx) {
+		w.process.newAlertMonitor().Round(ctx, time.Now())
+		if w.process.isHealthy(ctx) {
 			t.Error("well although messages wait")
 		}
 	})
@@ -272,7 +273,7 @@ func TestOperatorsAreToldOfLostCommits(t *testing.T) {
 		w.addChat("boss", "direct", []string{"Kai"})
 		w.says(w.chats["boss"], w.people["Kai"], "/start", 0, 0)
 		w.process.rewound = "it has 7 commits of 9"
-		w.process.newWatch().Round(t.Context(), time.Now())
+		w.process.newAlertMonitor().Round(t.Context(), time.Now())
 		if got := strings.Join(w.told(), "\n"); !strings.Contains(got, "TRS-R14 · the database has lost what it had confirmed.\nit has 7 commits of 9") {
 			t.Errorf("told:\n%s", got)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -99,12 +100,12 @@ func TestDiscordsHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 func (w *world) cutBackfill(room string, messages int64) {
 	w.t.Helper()
 	ctx := w.t.Context()
-	chats, err := SpaceChats(ctx, w.process.Store, room)
+	chats, err := history.SpaceChats(ctx, w.process.Store, room)
 	testutil.OK(w.t, err)
-	work := BackfillJob{w.process.Store, w.process.Log, w.process.historian, w.process.Config}
-	j, err := work.Add(ctx, BackfillRequest{room, time.Now().Add(-30 * 24 * time.Hour)}, chats)
+	work := w.process.backfillJob()
+	j, err := work.Add(ctx, history.BackfillRequest{Space: room, Since: time.Now().Add(-30 * 24 * time.Hour)}, chats)
 	testutil.OK(w.t, err)
-	w.process.bells.Ring(jobsBell)
+	w.process.notifier.Ring(jobsBell)
 	pass(20 * time.Second)
 	if j, err = w.process.Store.Jobs().Job(ctx, j.ID); err != nil || j.Done == 0 || j.Done >= messages {
 		w.t.Fatalf("cut off at %d of %d messages, %v", j.Done, messages, err)

@@ -25,12 +25,12 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 	address := server.URL(server.Database(t))
 	minds := hears(t, address, mindsCall)
 	s := NewServer(&config.Config{Database: adapters.SecretString(address)}, slog.New(slog.DiscardHandler), io.Discard, false)
-	testutil.OK(t, s.openBells(t.Context()))
+	testutil.OK(t, s.openNotifier(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
-	running.Go(func() { _ = s.far.Run(ctx) })
+	running.Go(func() { _ = s.remote.Run(ctx) })
 	defer func() { cancel(); running.Wait() }()
-	s.callForMinds([]spaces.PendingWork{{Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: "a room"}})
+	s.sendWorkCalls([]spaces.PendingWork{{Mind: spaces.Mind{Agent: "ada", Circle: "home"}, Space: "a room"}})
 	select {
 	case <-minds:
 	case <-time.After(30 * time.Second):
@@ -39,7 +39,7 @@ func TestDatabaseRingsWhereThereIsNoRedis(t *testing.T) {
 	b, err := pgnotify.Open(pgnotify.Options{URL: "postgres://trestle@127.0.0.1:1/trestle?sslmode=disable", Process: "lost"})
 	testutil.OK(t, err)
 	running.Go(func() { _ = b.Run(ctx) })
-	look := (&clusterNode{far: b}).lookAtBells()
+	look := (&clusterNode{remote: b}).probeNotifier()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
 	for seen := 0; seen == 0; <-again.C {

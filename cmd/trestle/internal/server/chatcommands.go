@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
-	"github.com/trestle-bridge/trestle/activity/access"
 	chatcommands "github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// attendant does what people ask of the program itself in any chat.
-func (am *AccountManager) attendant() *chatcommands.CommandHandler {
+// commandHandler does what people ask of the program itself in any chat.
+func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
 		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Platforms: am.platforms, Ack: am.acknowledge,
 		Name: func(id spaces.AgentID) string {
@@ -33,7 +33,7 @@ type runControl struct{ *connectionSet }
 
 // Halt ends what agents do.
 func (r runControl) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
-	defer r.ringLines()
+	defer r.notifyOutbox()
 	return r.shell.Cancel(ctx, h)
 }
 
@@ -55,7 +55,7 @@ func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.Ag
 func (cs *connectionSet) platforms() []string {
 	var on []string
 	for _, name := range []string{"telegram", "slack", "discord"} {
-		for _, l := range cs.lineup.all() {
+		for _, l := range cs.conns.all() {
 			if s := l.Status(); s.State == activity.ConnConnected && strings.HasPrefix(s.Account, name+":") {
 				on = append(on, strings.ToUpper(name[:1])+name[1:])
 				break
@@ -65,9 +65,9 @@ func (cs *connectionSet) platforms() []string {
 	return on
 }
 
-// appoint gives the people of the configuration their roles on the platform of
+// grantRoles gives the people of the configuration their roles on the platform of
 // an account.
-func (am *AccountManager) appoint(ctx context.Context, adapter, account string) error {
+func (am *AccountManager) grantRoles(ctx context.Context, adapter, account string) error {
 	c := am.Config()
 	platform, _, _ := strings.Cut(account, ":")
 	var all []spaces.RoleGrant
@@ -75,7 +75,7 @@ func (am *AccountManager) appoint(ctx context.Context, adapter, account string) 
 		who  []config.PersonRef
 		role spaces.AuthorityLevel
 	}{{c.Owners, spaces.OfOwner}, {c.Admins, spaces.OfAdmin}} {
-		for _, s := range senders(c.PeopleOnAccount(list.who, adapter)) {
+		for _, s := range history.Senders(c.PeopleOnAccount(list.who, adapter)) {
 			who := spaces.PlatformIdentity{Platform: platform, Scope: s.Scope, User: s.User}
 			all = append(all, spaces.RoleGrant{Who: who, Role: list.role})
 		}
@@ -83,32 +83,12 @@ func (am *AccountManager) appoint(ctx context.Context, adapter, account string) 
 	return am.border.Appoint(ctx, platform, all)
 }
 
-// kin returns by which identity the platform of an account knows people of others.
-func (am *AccountManager) kin(adapter, platform string) activity.IdentityLookup {
+// identityLookup returns by which identity the platform of an account knows people of others.
+func (am *AccountManager) identityLookup(adapter, platform string) activity.IdentityLookup {
 	return func(i spaces.PlatformIdentity) (spaces.PlatformIdentity, bool) {
 		who, ok := am.Config().LinkedAccount(i.Platform, i.Scope, i.User, adapter)
 		return spaces.PlatformIdentity{Platform: platform, Scope: who.Scope, User: who.User}, ok
 	}
-}
-
-// listed returns whom the configuration lists on the platform of an account.
-func listed(c *config.Config, account string) []access.SenderID {
-	platform, _, _ := strings.Cut(account, ":")
-	for _, a := range c.Adapters {
-		if a.Type == platform {
-			return senders(c.PeopleOnAccount(c.Allow, a.Name))
-		}
-	}
-	return nil
-}
-
-// senders returns people as the border knows them.
-func senders(people []config.PersonRef) []access.SenderID {
-	var all []access.SenderID
-	for _, x := range people {
-		all = append(all, access.SenderID{Scope: x.Scope, User: x.User})
-	}
-	return all
 }
 
 // The menu is set again a few times where the platform is out of reach.
@@ -117,9 +97,9 @@ const (
 	menuPause = 30 * time.Second
 )
 
-// offer has the platform show the commands to people who type, once the
+// registerCommands has the platform show the commands to people who type, once the
 // account has connected. A failure is ignored.
-func (am *AccountManager) offer(ctx context.Context, l *accountConn) error {
+func (am *AccountManager) registerCommands(ctx context.Context, l *accountConn) error {
 	menu, ok := l.adapter.(adapters.CommandMenu)
 	if !ok {
 		return nil

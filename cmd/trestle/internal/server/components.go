@@ -3,6 +3,7 @@ package server
 import (
 	"log/slog"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -49,7 +50,7 @@ type Core struct {
 	// account that joins and a configuration that changes do not mix. It guards misfits,
 	// the joined accounts and, after the start, the models of the agents.
 	Opening latch.Latch
-	misfits []config.EntryProblem // entries that turned out not to run
+	faults  []config.EntryProblem // entries that turned out not to run
 
 	clock     clockskew.HostClock  // beside those of the platforms and the models
 	telemetry *telemetry.Telemetry // nil where nothing is counted
@@ -63,8 +64,9 @@ type agentSet struct {
 	shell        *shell.Shell
 	presence     *typingNotifier
 	settings     sync.Map                               // settingsKey to shell.AgentSettings
-	sensed       sync.Map                               // models of agents to *endpointHealth
+	health       sync.Map                               // models of agents to *endpointHealth
 	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; guarded by Opening
+	learned      *llm.CapabilityFile                    // of models; only read unless the process runs
 	modelFailure atomic.Value                           // string; see ModelFailed
 }
 
@@ -73,11 +75,11 @@ type agentSet struct {
 type clusterNode struct {
 	*Core
 	*agentSet
-	bells  notifier
-	far    remoteNotifier         // those of other processes; nil where the store is a file
-	redis  *redis.Client          // nil without one
-	known  atomic.Pointer[[]peer] // the processes of the installation; nil where there is one
-	folder string                 // what marks the folder of files; empty where no other process has one
+	notifier notifier
+	remote   remoteNotifier         // those of other processes; nil where the store is a file
+	redis    *redis.Client          // nil without one
+	known    atomic.Pointer[[]peer] // the processes of the installation; nil where there is one
+	folder   string                 // what marks the folder of files; empty where no other process has one
 }
 
 // connectionSet holds the connections of the accounts that this process serves.
@@ -85,7 +87,7 @@ type connectionSet struct {
 	*Core
 	*agentSet
 	*clusterNode
-	lineup accountSet
+	conns  accountSet
 	joined []connectedAccount                    // guarded by Opening
 	own    atomic.Pointer[[]adapters.BotAccount] // those of joined; replaced while Opening is held
 }
@@ -95,7 +97,7 @@ type fileManager struct {
 	*Core
 	*connectionSet
 	files  *blobs.BlobDir                            // nil: files are not fetched
-	scribe atomic.Pointer[media.TranscriptionWorker] // nil: voices are not transcribed
+	voices atomic.Pointer[media.TranscriptionWorker] // nil: voices are not transcribed
 }
 
 // SpaceManager opens, changes and retires spaces as the configuration has them.
@@ -114,16 +116,16 @@ type AccountManager struct {
 	*connectionSet
 	*fileManager
 	*SpaceManager
-	hooks webhookMux // what is called at webhook_listen
+	webhooks webhookMux // what is called at webhook_listen
 }
 
 // NewAccountManager returns the accounts of a process that has opened nothing yet. It can
 // make clients of platforms and models.
 func NewAccountManager(c *config.Config, log *slog.Logger) *AccountManager {
-	core := &Core{Log: log, Opening: latch.New(), Bus: newBus(), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}}
+	core := &Core{Log: log, Opening: latch.New(), Bus: newEventBus(), testSeams: testSeams{Mint: storeopen.NewID, nonce: NewNonce}}
 	core.Current.Store(c)
-	agents := &agentSet{Core: core}
-	node := &clusterNode{Core: core, agentSet: agents, bells: new(inproc.LocalNotifier)}
+	agents := &agentSet{Core: core, learned: &llm.CapabilityFile{Path: filepath.Join(c.Data, LearnedFile), ReadOnly: true}}
+	node := &clusterNode{Core: core, agentSet: agents, notifier: new(inproc.LocalNotifier)}
 	conns := &connectionSet{Core: core, agentSet: agents, clusterNode: node}
 	return &AccountManager{
 		Core: core, agentSet: agents, clusterNode: node, connectionSet: conns,
@@ -141,12 +143,12 @@ func (as *agentSet) ModelFailed() string {
 	return why
 }
 
-// problems lists the entries that do not run: those that were read so, and those
+// entryFaults lists the entries that do not run: those that were read so, and those
 // that turned out so.
-func (core *Core) problems() []config.EntryProblem {
+func (core *Core) entryFaults() []config.EntryProblem {
 	core.Opening.Lock()
 	defer core.Opening.Unlock()
-	return slices.Concat(core.Config().Problems, core.misfits)
+	return slices.Concat(core.Config().Problems, core.faults)
 }
 
 // connectedAccount is an account that is connected, with its way in.
@@ -159,29 +161,29 @@ type connectedAccount struct {
 // testSeams is what a process takes from beyond itself, so that scenes can play
 // it on a network in memory with a scripted model.
 type testSeams struct {
-	Mint   func() string                                    // ids that are unique for ever and rise with time
-	nonce  func() string                                    // the secret word of one cycle's acts
-	Client *http.Client                                     // for platforms; nil is the adapter's own
-	Models func(config.ModelEndpoint) llm.ChatModel         // nil asks the configured endpoints
-	hearer media.VoiceTranscriber                           // nil asks the configured endpoint
-	Times  map[string]activity.ConnectionOptions            // of lines by their name; what is not there is the line's own
-	disk   func(dir string) (free, total uint64, err error) // nil asks the system
-	Hold   time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
+	Mint        func() string                                    // ids that are unique for ever and rise with time
+	nonce       func() string                                    // the secret word of one cycle's acts
+	Client      *http.Client                                     // for platforms; nil is the adapter's own
+	Models      func(config.ModelEndpoint) llm.ChatModel         // nil asks the configured endpoints
+	transcriber media.VoiceTranscriber                           // nil asks the configured endpoint
+	Times       map[string]activity.ConnectionOptions            // of lines by their name; what is not there is the line's own
+	disk        func(dir string) (free, total uint64, err error) // nil asks the system
+	Hold        time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
 }
 
-// ringLines tells every line, of this process and of others, that the outbox may
+// notifyOutbox tells every line, of this process and of others, that the outbox may
 // have something new.
-func (cs *connectionSet) ringLines() {
-	if cs.far != nil {
-		cs.far.Ring(outboxBell)
+func (cs *connectionSet) notifyOutbox() {
+	if cs.remote != nil {
+		cs.remote.Ring(outboxBell)
 		return
 	}
-	cs.ringOwnLines()
+	cs.notifyOwnOutbox()
 }
 
-// ringOwnLines tells every line of this process.
-func (cs *connectionSet) ringOwnLines() {
-	for _, l := range cs.lineup.all() {
+// notifyOwnOutbox tells every line of this process.
+func (cs *connectionSet) notifyOwnOutbox() {
+	for _, l := range cs.conns.all() {
 		l.Ring()
 	}
 }

@@ -14,13 +14,14 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/discord"
 	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// face returns how an agent appears where several speak through one account: by
+// personaOf returns how an agent appears where several speak through one account: by
 // its name and picture. An only agent is the account.
-func (am *AccountManager) face(agent spaces.AgentID) adapters.AgentPersona {
+func (am *AccountManager) personaOf(agent spaces.AgentID) adapters.AgentPersona {
 	c := am.Config()
 	a, ok := c.Agent(string(agent))
 	if !ok || len(c.Agents) < 2 {
@@ -32,7 +33,7 @@ func (am *AccountManager) face(agent spaces.AgentID) adapters.AgentPersona {
 // egress returns the way out of an account, or nil when no line of this process
 // has joined with it.
 func (cs *connectionSet) egress(account string) *activity.Egress {
-	for _, l := range cs.lineup.all() {
+	for _, l := range cs.conns.all() {
 		if out := l.Egress(); out != nil && out.Account() == account {
 			return out
 		}
@@ -82,12 +83,12 @@ func (am *AccountManager) unpaced(a config.AdapterEntry) bool {
 // two ways.
 func (am *AccountManager) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.OnConnect {
 	return func(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
-		in, err := am.welcome(ctx, name, account)
+		in, err := am.openIngress(ctx, name, account)
 		if err != nil {
 			return nil, nil, err
 		}
 		am.openServers(ctx, ad, connectedAccount{name, account.Key(), in})
-		o := activity.EgressOptions{Unpaced: unpaced, OwnsAccount: am.Store.HoldsLease, Drafts: am.border, Persona: am.face, IdentityLookup: am.kin(name, account.Platform), Logger: am.Log.With("adapter", name)}
+		o := activity.EgressOptions{Unpaced: unpaced, OwnsAccount: am.Store.HoldsLease, Drafts: am.border, Persona: am.personaOf, IdentityLookup: am.identityLookup(name, account.Platform), Logger: am.Log.With("adapter", name)}
 		if am.redis != nil {
 			o.SharedLimiter = sharedLimiter{am.redis, account.Key()}
 		}
@@ -98,11 +99,11 @@ func (am *AccountManager) joinPlatform(name string, ad adapters.Adapter, unpaced
 	}
 }
 
-// welcome opens what an account that has connected serves, and returns its way in.
-func (am *AccountManager) welcome(ctx context.Context, name string, account adapters.BotAccount) (*activity.Ingress, error) {
+// openIngress opens what an account that has connected serves, and returns its way in.
+func (am *AccountManager) openIngress(ctx context.Context, name string, account adapters.BotAccount) (*activity.Ingress, error) {
 	am.Opening.Lock()
 	defer am.Opening.Unlock()
-	o, err := am.reception(ctx, name, account.Key())
+	o, err := am.ingressOptions(ctx, name, account.Key())
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (am *AccountManager) welcome(ctx context.Context, name string, account adap
 	am.joined = append(am.joined, connectedAccount{name, account.Key(), in})
 	own := append(am.accounts(), account)
 	am.own.Store(&own)
-	return in, am.dismiss(ctx)
+	return in, am.closeUnconfigured(ctx)
 }
 
 // accounts returns the accounts that have connected. The caller may append to it.
@@ -121,16 +122,16 @@ func (cs *connectionSet) accounts() []adapters.BotAccount {
 	return nil
 }
 
-// reception opens the configured rooms that have chats on an account and says
+// ingressOptions opens the configured rooms that have chats on an account and says
 // who may talk there. p.opening is held.
-func (am *AccountManager) reception(ctx context.Context, name, account string) (activity.IngressOptions, error) {
+func (am *AccountManager) ingressOptions(ctx context.Context, name, account string) (activity.IngressOptions, error) {
 	c := am.Config()
 	named := map[spaces.SpaceID][]spaces.AgentID{}
 	for _, s := range c.Spaces {
 		if s.Misconfigured {
 			continue
 		}
-		o, ok := am.form(s, account, name)
+		o, ok := am.openRequest(s, account, name)
 		if !ok {
 			continue
 		}
@@ -141,7 +142,7 @@ func (am *AccountManager) reception(ctx context.Context, name, account string) (
 		am.remember(placed.Space, s.Key)
 		named[placed.Space] = o.Agents
 	}
-	if err := am.appoint(ctx, name, account); err != nil {
+	if err := am.grantRoles(ctx, name, account); err != nil {
 		return activity.IngressOptions{}, err
 	}
 	dealt, err := am.border.DealtUntil(ctx)
@@ -149,22 +150,22 @@ func (am *AccountManager) reception(ctx context.Context, name, account string) (
 		return activity.IngressOptions{}, err
 	}
 	return activity.IngressOptions{
-		Admit: access.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: am.servers(name),
-		Room: spaces.RoomDefaults{Agents: am.running(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
-		Name: name, Allow: senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
-		RestoredUntil: dealt, Files: am.fetches(name), Commands: am.attendant(), Operators: am.operators(name), Ours: am.accounts, Notify: am.ringFor(name),
+		Admit: access.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: am.serverDefaults(name),
+		Room: spaces.RoomDefaults{Agents: am.runningAgents(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
+		Name: name, Allow: history.Senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
+		RestoredUntil: dealt, Files: am.fetchesFiles(name), Commands: am.commandHandler(), Operators: am.operatorChats(name), Ours: am.accounts, Notify: am.notifyFor(name),
 		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
-			return am.ofServer(ctx, s, name+":"+group)
+			return am.rememberServer(ctx, s, name+":"+group)
 		}, Logger: am.Log.With("adapter", name),
 	}, nil
 }
 
-// form is how a configured space is opened, with its chats on one account; false
+// openRequest is how a configured space is opened, with its chats on one account; false
 // when it has none there.
-func (sm *SpaceManager) form(s config.SpaceEntry, account, adapter string) (spaces.OpenRequest, bool) {
+func (sm *SpaceManager) openRequest(s config.SpaceEntry, account, adapter string) (spaces.OpenRequest, bool) {
 	o := spaces.OpenRequest{
 		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: sm.Config().SettingsFor("", s.Key).Wake,
-		Agents: sm.running(s.Agents), At: time.Now(),
+		Agents: sm.runningAgents(s.Agents), At: time.Now(),
 	}
 	for _, c := range s.Chats {
 		if c.Adapter == adapter {
@@ -174,8 +175,8 @@ func (sm *SpaceManager) form(s config.SpaceEntry, account, adapter string) (spac
 	return o, len(o.Chats) > 0
 }
 
-// running returns those of the named agents that can run.
-func (sm *SpaceManager) running(names []string) []spaces.AgentID {
+// runningAgents returns those of the named agents that can run.
+func (sm *SpaceManager) runningAgents(names []string) []spaces.AgentID {
 	var ids []spaces.AgentID
 	for _, name := range names {
 		if _, ok := sm.Config().Agent(name); ok {
@@ -185,16 +186,71 @@ func (sm *SpaceManager) running(names []string) []spaces.AgentID {
 	return ids
 }
 
-// servers returns the forms of an adapter's servers by the platform's id.
-func (sm *SpaceManager) servers(adapter string) map[string]spaces.RoomDefaults {
+// serverDefaults returns the forms of an adapter's servers by the platform's id.
+func (sm *SpaceManager) serverDefaults(adapter string) map[string]spaces.RoomDefaults {
 	forms := map[string]spaces.RoomDefaults{}
 	for _, s := range sm.Config().Servers {
 		on, id, _ := strings.Cut(s.Key, ":")
 		if on == adapter && !s.Misconfigured {
 			forms[id] = spaces.RoomDefaults{
-				Circle: spaces.CircleID(s.Circle), Wake: sm.Config().SettingsFor("", s.Key).Wake, Agents: sm.running(s.Agents),
+				Circle: spaces.CircleID(s.Circle), Wake: sm.Config().SettingsFor("", s.Key).Wake, Agents: sm.runningAgents(s.Agents),
 			}
 		}
 	}
 	return forms
+}
+
+// historyReader returns who can read the history of an account's chats.
+func (am *AccountManager) historyReader(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	for _, l := range am.conns.all() {
+		if l.Status().Account != account {
+			continue
+		}
+		if h, ok := l.adapter.(adapters.HistoryReader); ok {
+			return h, nil
+		}
+		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
+	}
+	for _, f := range am.peers() {
+		for _, its := range f.Accounts {
+			if its == account { // who receives there does not matter: history is read by asking
+				return am.ConnectReaders(ctx, []spaces.ChatMapping{{Account: account}})(ctx, account)
+			}
+		}
+	}
+	return nil, fmt.Errorf("no account %s is connected now", account)
+}
+
+// ConnectReaders connects, without a line to receive by, the accounts that chats are on,
+// and returns who can read their history.
+func (am *AccountManager) ConnectReaders(ctx context.Context, chats []spaces.ChatMapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
+	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
+	for _, a := range am.Config().Adapters {
+		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.ChatMapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
+			continue
+		}
+		ad, err := am.NewAdapter(a)
+		h, reads := ad.(adapters.HistoryReader)
+		if err != nil || !reads {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, firstJoin)
+		account, err := ad.Connect(ctx)
+		cancel()
+		if err != nil {
+			failed[a.Type] = fmt.Errorf("connect %s: %w", a.Name, err)
+			continue
+		}
+		readers[account.Key()] = h
+	}
+	return func(_ context.Context, account string) (adapters.HistoryReader, error) {
+		platform, _, _ := strings.Cut(account, ":")
+		switch h := readers[account]; {
+		case h != nil:
+			return h, nil
+		case failed[platform] != nil:
+			return nil, failed[platform]
+		}
+		return nil, fmt.Errorf("no configured account is %s and can read history", account)
+	}
 }

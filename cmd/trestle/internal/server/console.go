@@ -22,9 +22,9 @@ import (
 // keptEvents is how many live events a reader that was away can catch up with.
 const keptEvents = 1024
 
-// newBus makes the bus of this process. Its ids are behind those of every
+// newEventBus makes the bus of this process. Its ids are behind those of every
 // earlier process.
-func newBus() *inproc.EventBus {
+func newEventBus() *inproc.EventBus {
 	return &inproc.EventBus{After: time.Now().UnixMicro(), Keep: keptEvents}
 }
 
@@ -73,7 +73,7 @@ func (d consoleBackend) Boot() console.Boot { return d.s.Boot.Report() }
 // Adapters implements [console.Process].
 func (d consoleBackend) Adapters() []console.Adapter {
 	var all []console.Adapter
-	for _, l := range d.s.lineup.all() {
+	for _, l := range d.s.conns.all() {
 		st := l.Status()
 		all = append(all, console.Adapter{
 			Name: st.Name, Account: st.Account, Handle: st.Handle, State: string(st.State), Since: OptionalTime(st.Since), Heard: OptionalTime(st.Heard),
@@ -85,7 +85,7 @@ func (d consoleBackend) Adapters() []console.Adapter {
 
 // Problems implements [console.Process].
 func (d consoleBackend) Problems(ctx context.Context) ([]alerts.Alert, error) {
-	found, err := d.s.troubles().Problems(ctx, time.Now())
+	found, err := d.s.alertStore().Problems(ctx, time.Now())
 	return alerts.Worst(found), err
 }
 
@@ -131,8 +131,8 @@ func (d consoleBackend) Correct(ctx context.Context, m spaces.Mind, id, fact str
 
 // recollect has other processes look at what their minds remember.
 func (d consoleBackend) recollect(changed bool) {
-	if changed && d.s.far != nil {
-		d.s.far.Ring(forgetBell)
+	if changed && d.s.remote != nil {
+		d.s.remote.Ring(forgetBell)
 	}
 }
 
@@ -148,7 +148,7 @@ var _ console.Jobs = jobsBackend{}
 func (w jobsBackend) Ask(ctx context.Context, id int64, want jobs.JobState) (jobs.Job, error) {
 	j, err := w.s.Store.Jobs().Ask(ctx, id, want, time.Now())
 	if err == nil {
-		w.s.bells.Ring(jobsBell)
+		w.s.notifier.Ring(jobsBell)
 	}
 	return j, err
 }

@@ -7,8 +7,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/local"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
 // controlServer answers on the control socket.
@@ -94,4 +97,29 @@ func (sm *SpaceManager) Leave(ctx context.Context, place *LocalRoom) {
 	if err := WithGrace(ctx, place.Leave); err != nil {
 		sm.Log.Warn("room not left", "space", place.Room.Key, "error", err)
 	}
+}
+
+// addBackup adds the job; the runner of this process does it.
+func (ctl controlServer) addBackup(ctx context.Context, q backup.BackupRequest) (backup.BackupResult, error) {
+	a, err := ctl.backupJob().Add(ctx, q.File)
+	ctl.notifier.Ring(backupBell)
+	return a, err
+}
+
+// addBackfill adds the job; the runner of this process does it.
+func (ctl controlServer) addBackfill(ctx context.Context, q history.BackfillRequest) (jobs.JobSnapshot, error) {
+	chats, err := history.SpaceChats(ctx, ctl.Store, q.Space)
+	if err != nil {
+		return jobs.JobSnapshot{}, err
+	}
+	j, err := ctl.backfillJob().Add(ctx, q, chats)
+	ctl.notifier.Ring(jobsBell)
+	return jobs.Shown(j), err
+}
+
+// addImport adds the job; the runner of this process does it.
+func (ctl controlServer) addImport(ctx context.Context, q history.ImportRequest) (jobs.JobSnapshot, error) {
+	j, err := ctl.importJob().Add(ctx, q)
+	ctl.notifier.Ring(jobsBell)
+	return jobs.Shown(j), err
 }

@@ -34,8 +34,8 @@ func TestPanicInACommitLeavesTheHandsFree(t *testing.T) {
 		}
 		w.says(w.chats["boss"], w.people["Kai"], "and this breaks the gate", 0, 0)
 		pass(time.Second)
-		out := w.process.lineOf("telegram").Egress()
-		j := directSendStore{w.process.Store.Shell(), w.process.egress, w.process.ringAccount}
+		out := w.process.connectionOf("telegram").Egress()
+		j := directSendStore{w.process.Store.Shell(), w.process.egress, w.process.notifyAccount}
 		offered := 0
 		for range 100 {
 			func() {

@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/hud"
@@ -78,7 +79,7 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.AccountDiagn
 	case err != nil:
 		return []adapters.AccountDiagnosis{doctor.Fail("TRS-R10", err.Error(), "see that this user may read the data folder")}
 	}
-	r.Answers, r.Backup, r.MaxAge = x.running != nil, LastBackup(x.conf.Data), x.conf.Alerts.BackupAge
+	r.Answers, r.Backup, r.MaxAge = x.running != nil, backup.LastBackup(x.conf.Data), x.conf.Alerts.BackupAge
 	return r.Examine(clocks, x.now)
 }
 
@@ -214,7 +215,7 @@ type examined struct {
 func (ctl controlServer) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.AccountDiagnosis{}}
-	if l := ctl.lineOf(name); l != nil {
+	if l := ctl.connectionOf(name); l != nil {
 		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(ctl.Config(), name), l.Status().State == activity.ConnStandby)
 	}
 	answer.Clocks = ctl.clock.Readings()

@@ -54,7 +54,7 @@ spaces:
 // arrive sends texts part by part and checks that a reader sees their letters.
 func (w *world) arrive(t *testing.T, adapter, chat string, texts []string) {
 	t.Helper()
-	ad := w.process.lineOf(adapter).adapter
+	ad := w.process.connectionOf(adapter).adapter
 	ends := make([]int, len(texts)) // how many messages there are after each text
 	sent := 0
 	for i, text := range texts {

@@ -14,10 +14,10 @@ import (
 // FilesFolder is where the files of messages are kept, within the data folder.
 const FilesFolder = "attachments"
 
-// collect fetches the files that an account's messages carry, from when it has
+// fetchFiles fetches the files that an account's messages carry, from when it has
 // connected until ctx is done.
-func (fm *fileManager) collect(ctx context.Context, l *accountConn) error {
-	if !fm.fetches(l.name) {
+func (fm *fileManager) fetchFiles(ctx context.Context, l *accountConn) error {
+	if !fm.fetchesFiles(l.name) {
 		return nil
 	}
 	select {
@@ -27,15 +27,15 @@ func (fm *fileManager) collect(ctx context.Context, l *accountConn) error {
 	}
 	limits := fm.Config().SettingsFor("", "").Attachments
 	c := media.NewFileFetcher(l.Status().Account, l.adapter.(adapters.FileDownloader), fm.border, fm.files, media.FileFetcherOptions{
-		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Notify: fm.ringAccounts, Logger: fm.Log.With("adapter", l.name),
+		MaxFile: int64(limits.MaxMB) << 20, MaxAll: int64(limits.KeepMB) << 20, Notify: fm.notifyAccounts, Logger: fm.Log.With("adapter", l.name),
 	})
 	l.collector.Store(c)
 	return c.Run(ctx)
 }
 
-// fetches reports whether the files of an adapter's messages are fetched.
-func (fm *fileManager) fetches(adapter string) bool {
-	l := fm.lineOf(adapter)
+// fetchesFiles reports whether the files of an adapter's messages are fetched.
+func (fm *fileManager) fetchesFiles(adapter string) bool {
+	l := fm.connectionOf(adapter)
 	if l == nil || fm.files == nil || !fm.Config().SettingsFor("", "").Attachments.Fetch {
 		return false
 	}
@@ -43,9 +43,9 @@ func (fm *fileManager) fetches(adapter string) bool {
 	return can
 }
 
-// lineOf returns the line of an adapter, or nil.
-func (cs *connectionSet) lineOf(adapter string) *accountConn {
-	for _, l := range cs.lineup.all() {
+// connectionOf returns the line of an adapter, or nil.
+func (cs *connectionSet) connectionOf(adapter string) *accountConn {
+	for _, l := range cs.conns.all() {
 		if l.name == adapter {
 			return l
 		}
@@ -53,36 +53,36 @@ func (cs *connectionSet) lineOf(adapter string) *accountConn {
 	return nil
 }
 
-// ringFor returns the notification for work that an adapter's messages cause: for the part that
+// notifyFor returns the notification for work that an adapter's messages cause: for the part that
 // fetches their files, and to minds, which come last: of those who were woken here,
 // the last one runs first.
-func (cs *connectionSet) ringFor(adapter string) func([]spaces.PendingWork) {
+func (cs *connectionSet) notifyFor(adapter string) func([]spaces.PendingWork) {
 	return func(ws []spaces.PendingWork) {
-		if l := cs.lineOf(adapter); l != nil {
+		if l := cs.connectionOf(adapter); l != nil {
 			if c := l.collector.Load(); c != nil {
 				c.Ring()
 			}
 		}
-		cs.callForMinds(ws)
-		cs.ringMinds(ws)
+		cs.sendWorkCalls(ws)
+		cs.notifyMinds(ws)
 	}
 }
 
-// ringMinds tells the minds of this process, if it has any.
-func (as *agentSet) ringMinds(ws []spaces.PendingWork) {
+// notifyMinds tells the minds of this process, if it has any.
+func (as *agentSet) notifyMinds(ws []spaces.PendingWork) {
 	if as.Config().HasRole(config.RoleMinds) {
 		as.shell.Ring(ws)
 	}
 }
 
-// ringAccounts tells connections that their outbox has something new, and the worker for
+// notifyAccounts tells connections that their outbox has something new, and the worker for
 // voices that there may be one.
-func (fm *fileManager) ringAccounts(accounts []string) {
-	if s := fm.scribe.Load(); s != nil {
+func (fm *fileManager) notifyAccounts(accounts []string) {
+	if s := fm.voices.Load(); s != nil {
 		s.Ring()
 	}
 	for _, a := range accounts {
-		fm.ringAccount(a)
+		fm.notifyAccount(a)
 	}
 }
 
@@ -103,8 +103,8 @@ func (fm *fileManager) openFiles() {
 	}
 }
 
-// sweep takes the bytes of forgotten files off the disk until ctx is done.
-func (fm *fileManager) sweep(ctx context.Context) error {
+// removeUnused takes the bytes of forgotten files off the disk until ctx is done.
+func (fm *fileManager) removeUnused(ctx context.Context) error {
 	if fm.files == nil {
 		return nil
 	}

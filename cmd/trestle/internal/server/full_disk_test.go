@@ -41,14 +41,14 @@ func TestFullDiskIsSaidEverywhere(t *testing.T) {
 		before, s, full := len(w.told()), w.process, true
 		free := uint64(0)
 		s.disk = func(string) (uint64, uint64, error) { return free, 100e9, nil }
-		watch := s.newWatch()
+		watch := s.newAlertMonitor()
 		watch.Store = fullRecord{watch.Store, &full}
 		watch.Round(t.Context(), time.Now())
 
 		if got := s.Health(); got.Status != "degraded" || !slices.ContainsFunc(got.Extensions, func(x console.Component) bool { return x.Kind == "record" && x.State == "full" && !x.Healthy }) {
 			t.Errorf("health is %+v", got)
 		}
-		if s.well(t.Context()) || !strings.Contains(s.statusLine(t.Context()), "TRS-R01") {
+		if s.isHealthy(t.Context()) || !strings.Contains(s.statusLine(t.Context()), "TRS-R01") {
 			t.Errorf("the dead man's switch is fed; the service manager reads %q", s.statusLine(t.Context()))
 		}
 		if shown, err := (consoleBackend{s}).Problems(t.Context()); err != nil || len(shown) != 1 {
@@ -66,7 +66,7 @@ func TestFullDiskIsSaidEverywhere(t *testing.T) {
 			watch.Round(t.Context(), time.Now())
 			pass(10 * time.Second)
 		}
-		if got := s.Health(); got.Status != "healthy" || !s.well(t.Context()) || len(overSocket(t, s)) != 0 {
+		if got := s.Health(); got.Status != "healthy" || !s.isHealthy(t.Context()) || len(overSocket(t, s)) != 0 {
 			t.Errorf("with room again health is %+v", got)
 		}
 		kept, err := s.Store.Problems().Problems(t.Context(), time.Now().Add(-time.Hour))

@@ -20,7 +20,7 @@ const listing = 30 * time.Second
 // cannot be listed now, when a message comes from it.
 func (sm *SpaceManager) openServers(ctx context.Context, ad adapters.Adapter, j connectedAccount) {
 	lister, ok := ad.(adapters.ChatLister)
-	servers := sm.servers(j.adapter)
+	servers := sm.serverDefaults(j.adapter)
 	if !ok || len(servers) == 0 {
 		return
 	}
@@ -40,7 +40,7 @@ func (sm *SpaceManager) openServers(ctx context.Context, ad adapters.Adapter, j 
 			sm.Log.Warn("channels not opened", "server", group, "error", err)
 			continue
 		}
-		if err := sm.reform(ctx, j, group, servers[group], chats); err != nil {
+		if err := sm.applyDefaults(ctx, j, group, servers[group], chats); err != nil {
 			sm.Log.Warn("channels not as the server's entry has them", "server", group, "error", err)
 		}
 	}
@@ -51,7 +51,7 @@ func (sm *SpaceManager) reopenServers(ctx context.Context) {
 	sm.Opening.Lock()
 	all := slices.Clone(sm.joined)
 	sm.Opening.Unlock()
-	for _, l := range sm.lineup.all() {
+	for _, l := range sm.conns.all() {
 		i := slices.IndexFunc(all, func(j connectedAccount) bool { return j.adapter == l.name })
 		if i >= 0 {
 			sm.openServers(ctx, l.adapter, all[i])
@@ -59,11 +59,11 @@ func (sm *SpaceManager) reopenServers(ctx context.Context) {
 	}
 }
 
-// allServers returns the forms of the servers of each account.
-func (sm *SpaceManager) allServers() map[string]map[string]spaces.RoomDefaults {
+// allServerDefaults returns the forms of the servers of each account.
+func (sm *SpaceManager) allServerDefaults() map[string]map[string]spaces.RoomDefaults {
 	all := map[string]map[string]spaces.RoomDefaults{}
 	for _, a := range sm.Config().Adapters {
-		all[a.Name] = sm.servers(a.Name)
+		all[a.Name] = sm.serverDefaults(a.Name)
 	}
 	return all
 }
@@ -74,9 +74,9 @@ func sameRooms(a, b map[string]spaces.RoomDefaults) bool {
 	})
 }
 
-// reform gives the spaces of a server's chats its form. A chat that is in a
+// applyDefaults gives the spaces of a server's chats its form. A chat that is in a
 // room of the configuration has that room's form, and is left alone.
-func (sm *SpaceManager) reform(ctx context.Context, j connectedAccount, group string, form spaces.RoomDefaults, chats []adapters.Chat) error {
+func (sm *SpaceManager) applyDefaults(ctx context.Context, j connectedAccount, group string, form spaces.RoomDefaults, chats []adapters.Chat) error {
 	rooms, err := sm.border.Admitted(ctx, j.account)
 	if err != nil {
 		return err
@@ -88,18 +88,18 @@ func (sm *SpaceManager) reform(ctx context.Context, j connectedAccount, group st
 		if i < 0 {
 			continue
 		}
-		if err := sm.ofServer(ctx, r.Space, j.adapter+":"+group); err != nil {
+		if err := sm.rememberServer(ctx, r.Space, j.adapter+":"+group); err != nil {
 			return err
 		}
-		if err := sm.reformRoom(ctx, r, r.Chats[i], form); err != nil {
+		if err := sm.applyRoomDefaults(ctx, r, r.Chats[i], form); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// reformRoom gives one space, which is chat's, a form.
-func (sm *SpaceManager) reformRoom(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.ChatMapping, form spaces.RoomDefaults) error {
+// applyRoomDefaults gives one space, which is chat's, a form.
+func (sm *SpaceManager) applyRoomDefaults(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.ChatMapping, form spaces.RoomDefaults) error {
 	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.ChatMapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
 	asIs := (form.Circle == "" || form.Circle == r.Circle) && form.Wake == r.Wake
 	for _, a := range form.Agents {

@@ -8,9 +8,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// ofServer notes of which entry of a server a space is, also for processes that do not
+// rememberServer notes of which entry of a server a space is, also for processes that do not
 // serve the server's account and for the next start.
-func (sm *SpaceManager) ofServer(ctx context.Context, id spaces.SpaceID, key string) error {
+func (sm *SpaceManager) rememberServer(ctx context.Context, id spaces.SpaceID, key string) error {
 	if sm.keyOf(id) == key {
 		return nil
 	}
@@ -21,8 +21,8 @@ func (sm *SpaceManager) ofServer(ctx context.Context, id spaces.SpaceID, key str
 	return nil
 }
 
-// recallServers learns of which servers the spaces are that are in the record.
-func (sm *SpaceManager) recallServers(ctx context.Context) error {
+// loadServers learns of which servers the spaces are that are in the record.
+func (sm *SpaceManager) loadServers(ctx context.Context) error {
 	of, err := sm.border.Served(ctx)
 	for id, key := range of {
 		sm.remember(id, key)
@@ -30,9 +30,9 @@ func (sm *SpaceManager) recallServers(ctx context.Context) error {
 	return err
 }
 
-// learnServers does so for the spaces in which something waits: another process may
+// loadServersOf does so for the spaces in which something waits: another process may
 // have opened them since.
-func (sm *SpaceManager) learnServers(ctx context.Context, ws []spaces.PendingWork) error {
+func (sm *SpaceManager) loadServersOf(ctx context.Context, ws []spaces.PendingWork) error {
 	if len(sm.Config().Servers) == 0 {
 		return nil
 	}

@@ -42,10 +42,10 @@ func (mon *processMonitor) Health() console.Health {
 	h.Extensions = append(mon.modelExtensions(now), schedulerExtension(mon.scheduled.Load(), mon.Config().HasRole(config.RoleMinds), mon.idle.of(alerts.NotTaken, "")))
 	h.Extensions = append(h.Extensions, mon.recordExtensions(now)...)
 	h.Extensions = append(h.Extensions, mon.redisExtensions()...)
-	for _, l := range mon.lineup.all() {
+	for _, l := range mon.conns.all() {
 		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, mon.idle.of(alerts.NotSent, l.name)))
 	}
-	h.Extensions = append(h.Extensions, ProblemComponents(mon.problems())...)
+	h.Extensions = append(h.Extensions, ProblemComponents(mon.entryFaults())...)
 	h.Extensions = append(h.Extensions, mon.Reloader.extensions()...)
 	if all := mon.known.Load(); all != nil {
 		for _, f := range *all {

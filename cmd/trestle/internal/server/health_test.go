@@ -101,7 +101,7 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		failed := func(e *endpointHealth, k llm.ErrorKind) {
 			e.saw(llm.ModelRequest{}, llm.ModelResponse{}, &llm.Error{Kind: k, Err: io.ErrClosedPipe})
 		}
-		e := s.sense("model", s.Config().Model)
+		e := s.healthOf("model", s.Config().Model)
 		failed(e, llm.Unavailable)
 		if h := s.Health(); h.Status != "healthy" {
 			t.Errorf("at first: %+v", h)
@@ -115,7 +115,7 @@ func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 		if h := s.Health(); h.Status != "healthy" {
 			t.Errorf("once it has answered: %+v", h)
 		}
-		failed(s.sense("agents.max.model", config.ModelEndpoint{BaseURL: "http://gone.test"}), llm.Denied)
+		failed(s.healthOf("agents.max.model", config.ModelEndpoint{BaseURL: "http://gone.test"}), llm.Denied)
 		if x := part(t, s.Health(), "agents.max.model"); x.State != "refused" || x.Healthy {
 			t.Errorf("one that refuses: %+v", x)
 		}

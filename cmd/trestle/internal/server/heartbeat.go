@@ -10,25 +10,25 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// well reports whether every failing part has been acknowledged.
-func (mon *processMonitor) well(ctx context.Context) bool {
+// isHealthy reports whether every failing part has been acknowledged.
+func (mon *processMonitor) isHealthy(ctx context.Context) bool {
 	now := time.Now()
-	all, err := mon.troubles().Problems(ctx, now)
+	all, err := mon.alertStore().Problems(ctx, now)
 	return err == nil && !alerts.Unwell(all, now) && mon.Boot.Report().TrustPassed
 }
 
-// beat asks the dead man's switch while all is well, until ctx is done.
-func (mon *processMonitor) beat(ctx context.Context) error {
+// sendHeartbeats asks the dead man's switch while all is well, until ctx is done.
+func (mon *processMonitor) sendHeartbeats(ctx context.Context) error {
 	url := mon.Config().Alerts.DeadMan
 	if url == "" {
 		return nil
 	}
-	return (&alerts.Heartbeat{URL: string(url), Client: mon.caller(), Well: mon.well, Logger: mon.Log}).Run(ctx)
+	return (&alerts.Heartbeat{URL: string(url), Client: mon.outboundClient(), Well: mon.isHealthy, Logger: mon.Log}).Run(ctx)
 }
 
-// reportUp tells the service manager how the program is, until ctx is done. The
+// reportStatus tells the service manager how the program is, until ctx is done. The
 // watchdog is fed only while the record answers.
-func (mon *processMonitor) reportUp(ctx context.Context) error {
+func (mon *processMonitor) reportStatus(ctx context.Context) error {
 	n := mon.Manager
 	if !n.Enabled() {
 		return nil
@@ -54,14 +54,14 @@ func (mon *processMonitor) reportUp(ctx context.Context) error {
 			lines = append(lines, systemd.Alive)
 		}
 		if len(lines) > 0 {
-			mon.tellManager(ctx, lines...)
+			mon.notifyManager(ctx, lines...)
 		}
 		select {
 		case <-up:
 			up = nil
 		case <-tick.C:
 		case <-ctx.Done():
-			mon.tellManager(context.WithoutCancel(ctx), systemd.Stopping)
+			mon.notifyManager(context.WithoutCancel(ctx), systemd.Stopping)
 			return nil
 		}
 	}
@@ -71,7 +71,7 @@ func (mon *processMonitor) reportUp(ctx context.Context) error {
 func (mon *processMonitor) statusLine(ctx context.Context) string {
 	h := mon.Health()
 	line := fmt.Sprintf("%s; %s connected", h.Status, textformat.CountNoun(h.Deferred.ChannelsConnected, "account"))
-	all, err := mon.troubles().Problems(ctx, time.Now())
+	all, err := mon.alertStore().Problems(ctx, time.Now())
 	if err != nil {
 		return line
 	}

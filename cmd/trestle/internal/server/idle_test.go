@@ -46,7 +46,7 @@ func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.ModelResponse{Text: "Responded to nobody."}})
 		defer w.stop()
-		watch := w.process.newWatch()
+		watch := w.process.newAlertMonitor()
 		w.addChat("boss", "direct", []string{"Kai"})
 		w.process.disk = func(string) (uint64, uint64, error) { return 50e9, 100e9, nil }
 		w.process.shell.SetAgents(nil) // as if it hung
@@ -61,7 +61,7 @@ func TestWorkThatNobodyTakesUpIsSaid(t *testing.T) {
 		if x := part(t, h, "scheduler"); h.Status != "degraded" || x.State != "stalled" || !strings.Contains(x.Reason, "agents.ada, in a room, since ") {
 			t.Errorf("after 140 s: %s, %+v", h.Status, x)
 		}
-		if w.process.well(t.Context()) {
+		if w.process.isHealthy(t.Context()) {
 			t.Error("the dead man's switch is fed")
 		}
 		w.process.shell.SetAgents(w.process.agents())
@@ -81,10 +81,10 @@ func TestMessageThatNobodySendsIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "alarms: {backup_age: 0}\nphases: one\nspaces:\n  home: {chats: [\"telegram:5000000001\"]}\n", llmtest.ScriptStep{Always: true, Response: llm.ModelResponse{Text: "Responded to nobody."}})
 		defer w.stop()
-		watch := w.process.newWatch()
+		watch := w.process.newAlertMonitor()
 		w.addChat("boss", "direct", []string{"Kai"})
 		w.process.disk = func(string) (uint64, uint64, error) { return 50e9, 100e9, nil }
-		out := w.process.lineOf("telegram").Egress()
+		out := w.process.connectionOf("telegram").Egress()
 		var full []spaces.ActionID // as if what it carries never came to an end
 		for id := spaces.ActionID("x"); out.Reserve(id); id += "x" {
 			full = append(full, id)

@@ -25,7 +25,7 @@ type imageLoader struct {
 
 var _ shell.ImageSource = imageLoader{}
 
-func newSight(s media.FileIndex, c media.BlobStore) imageLoader {
+func newImageLoader(s media.FileIndex, c media.BlobStore) imageLoader {
 	return imageLoader{s, c, make(chan struct{}, 1)}
 }
 

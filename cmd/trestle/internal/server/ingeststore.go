@@ -21,7 +21,7 @@ type notifyingStore struct {
 
 // newBorder joins the open record with the bells.
 func (cs *connectionSet) newBorder() notifyingStore {
-	return notifyingStore{cs.Store.Border(), cs.ringLines, func() *shell.Shell { return cs.shell }, cs.Config().HasRole(config.RoleMinds)}
+	return notifyingStore{cs.Store.Border(), cs.notifyOutbox, func() *shell.Shell { return cs.shell }, cs.Config().HasRole(config.RoleMinds)}
 }
 
 // Record makes a batch durable, and wakes with the same commit the minds that are

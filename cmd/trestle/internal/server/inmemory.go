@@ -24,18 +24,18 @@ func (s *Server) RunInMemory(ctx context.Context, listen func(ctx context.Contex
 	s.border = s.newBorder()
 	s.mapping = activity.NewSpaceMapping(s.border, s.border)
 	s.openFiles()
-	if err := s.core(ctx); err != nil {
+	if err := s.startCore(ctx); err != nil {
 		return err
 	}
 	s.Boot.Trust()
 	s.telemetry = s.newTelemetry(ctx)
 	s.shell = s.newShell()
-	s.makeLines(true)
+	s.openAccounts(true)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.telemetry.Run(gctx) })
-	if err := listen(gctx, g, &s.hooks); err != nil {
+	if err := listen(gctx, g, &s.webhooks); err != nil {
 		return err
 	}
-	s.extend(gctx, g)
+	s.startExtensions(gctx, g)
 	return errors.Join(g.Wait(), store.Close(context.WithoutCancel(ctx)))
 }

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
@@ -33,14 +35,26 @@ const (
 	backupBell = "backups"
 )
 
+func (am *AccountManager) importJob() history.ImportJob {
+	return history.ImportJob{Store: am.Store, Log: am.Log, Served: true, Config: am.Config}
+}
+
+func (am *AccountManager) backfillJob() history.BackfillJob {
+	return history.BackfillJob{Store: am.Store, Logger: am.Log, Reader: am.historyReader, Config: am.Config}
+}
+
+func (am *AccountManager) backupJob() backup.BackupJob {
+	return backup.BackupJob{Store: am.Store, DataDir: am.Config().Data}
+}
+
 // runJobs does jobs until ctx is done. A backup does not wait for a long import.
 func (am *AccountManager) runJobs(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for bell, kinds := range map[string]map[string]jobs.Handler{
-		jobsBell:   {importKind: ImportJob{am.Store, am.Log, true, am.Config}.Work, backfillKind: BackfillJob{am.Store, am.Log, am.historian, am.Config}.Work},
-		backupBell: {BackupKind: BackupJob{am.Store, am.Config().Data}.Work},
+		jobsBell:   {history.ImportKind: am.importJob().Work, history.BackfillKind: am.backfillJob().Work},
+		backupBell: {backup.BackupKind: am.backupJob().Work},
 	} {
-		rings, stop := am.bells.Listen(bell)
+		rings, stop := am.notifier.Listen(bell)
 		defer stop()
 		g.Go(func() error { return am.newRunner(kinds).Run(ctx, rings) })
 	}

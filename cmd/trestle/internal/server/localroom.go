@@ -79,9 +79,9 @@ func (sm *SpaceManager) FindRoom(name string) (config.SpaceEntry, error) {
 	}
 }
 
-// seed makes sure of the agents and of every configured room, so that they are
+// openConfigured makes sure of the agents and of every configured room, so that they are
 // there before any platform is. It returns the rooms with their agents.
-func (sm *SpaceManager) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
+func (sm *SpaceManager) openConfigured(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
 	var agents []spaces.Entity
 	for _, a := range sm.Config().Agents {
 		id := spaces.AgentID(a.ID)
@@ -92,7 +92,7 @@ func (sm *SpaceManager) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.A
 	}
 	named := map[spaces.SpaceID][]spaces.AgentID{}
 	for _, s := range sm.localRooms() {
-		o := sm.localForm(s)
+		o := sm.localOpenRequest(s)
 		placed, err := sm.mapping.Open(ctx, o)
 		if err != nil {
 			return nil, fmt.Errorf("open space %s: %w", s.Key, err)
@@ -103,10 +103,10 @@ func (sm *SpaceManager) seed(ctx context.Context) (map[spaces.SpaceID][]spaces.A
 	return named, nil
 }
 
-// localForm is how a room is opened for the terminal. Whose chats are not elsewhere,
+// localOpenRequest is how a room is opened for the terminal. Whose chats are not elsewhere,
 // its members are known; who sits alone with an agent at home, talks to it.
-func (sm *SpaceManager) localForm(s config.SpaceEntry) spaces.OpenRequest {
-	o, _ := sm.form(s, "", "")
+func (sm *SpaceManager) localOpenRequest(s config.SpaceEntry) spaces.OpenRequest {
+	o, _ := sm.openRequest(s, "", "")
 	o.Closed = len(s.Chats) == 0
 	o.Direct = o.Closed && s.Key == HomeRoom && len(o.Agents) == 1
 	return o
@@ -116,7 +116,7 @@ func (sm *SpaceManager) localForm(s config.SpaceEntry) spaces.OpenRequest {
 func (am *AccountManager) joinLocal(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
 	am.Opening.Lock()
 	defer am.Opening.Unlock()
-	named, err := am.seed(ctx)
+	named, err := am.openConfigured(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -124,17 +124,17 @@ func (am *AccountManager) joinLocal(ctx context.Context, account adapters.BotAcc
 	if err := am.border.Appoint(ctx, account.Platform, []spaces.RoleGrant{operator}); err != nil {
 		return nil, nil, err
 	}
-	in := activity.NewIngress(account, am.mapping, am.border, am.border, am.border, am.localReception(named))
+	in := activity.NewIngress(account, am.mapping, am.border, am.border, am.border, am.localIngressOptions(named))
 	am.joined = append(am.joined, connectedAccount{LocalName, account.Key(), in})
-	out := activity.NewEgress(account, am.rooms, am.border, am.mapping, activity.EgressOptions{Unpaced: true, Persona: am.face, Logger: am.Log.With("adapter", LocalName)})
+	out := activity.NewEgress(account, am.rooms, am.border, am.mapping, activity.EgressOptions{Unpaced: true, Persona: am.personaOf, Logger: am.Log.With("adapter", LocalName)})
 	return in, out, nil
 }
 
-// localReception says who may talk in the terminal's rooms. Every one of them is
+// localIngressOptions says who may talk in the terminal's rooms. Every one of them is
 // named: the person at the terminal is the operator.
-func (am *AccountManager) localReception(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
+func (am *AccountManager) localIngressOptions(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
-		Admit: access.AdmitDeny, Named: named, Commands: am.attendant(), Notify: am.ringFor(LocalName), Logger: am.Log.With("adapter", LocalName),
+		Admit: access.AdmitDeny, Named: named, Commands: am.commandHandler(), Notify: am.notifyFor(LocalName), Logger: am.Log.With("adapter", LocalName),
 	}
 }
 
@@ -145,7 +145,7 @@ func (sm *SpaceManager) EnterRoom(ctx context.Context, name string) (*LocalRoom,
 	if err != nil {
 		return nil, err
 	}
-	home := sm.lineOf(LocalName)
+	home := sm.connectionOf(LocalName)
 	if home == nil {
 		return nil, &apperr.Error{What: "this process serves no rooms: its roles leave out adapters", Where: "trestle chat " + name, Remedy: "talk in the data folder of a process that does; see trestle status", Code: apperr.Failed}
 	}
@@ -156,7 +156,7 @@ func (sm *SpaceManager) EnterRoom(ctx context.Context, name string) (*LocalRoom,
 	if err != nil {
 		return nil, err
 	}
-	kind, o := adapters.Group, sm.localForm(s)
+	kind, o := adapters.Group, sm.localOpenRequest(s)
 	if o.Direct {
 		kind = adapters.Direct
 	}

@@ -23,14 +23,14 @@ func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
 	t.Cleanup(func() { _ = ln.Close() })
 	c := &config.Config{WebhookListen: ln.Addr().String()}
 	s := NewServer(c, slog.New(slog.DiscardHandler), io.Discard, true)
-	s.lineup.hired = make(chan *accountConn)
+	s.conns.added = make(chan *accountConn)
 	g, ctx := errgroup.WithContext(context.WithoutCancel(t.Context()))
 	s.serveHooks(ctx, g)
 	if len(c.Problems) != 0 {
 		t.Errorf("written into the configuration: %+v", c.Problems)
 	}
 	s.Current.Store((&config.Config{}).KeepStartValues(c))
-	all := s.problems()
+	all := s.entryFaults()
 	if len(all) != 1 || all[0].Entry != "webhook_listen" || !strings.Contains(all[0].Err.Remedy, "another port") {
 		t.Errorf("after a reload the problems are %+v", all)
 	}

@@ -43,11 +43,11 @@ type remoteNotifier interface {
 	Trouble() (since time.Time, why error)
 }
 
-// openBells joins the bells with those of other processes: over Redis where one is
+// openNotifier joins the bells with those of other processes: over Redis where one is
 // configured, else through the database where that is a server. Whether they answer
 // is not asked: the program runs without them. On a Redis that other installations
 // use, too, each hears itself alone: its keys have the name of its record.
-func (node *clusterNode) openBells(ctx context.Context) error {
+func (node *clusterNode) openNotifier(ctx context.Context) error {
 	switch c := node.Config(); {
 	case c.Redis != "":
 		record, err := node.Store.Name(ctx)
@@ -56,45 +56,45 @@ func (node *clusterNode) openBells(ctx context.Context) error {
 		}
 		o := redis.Options{URL: string(c.Redis), Installation: record, Process: node.Mint(), Heard: node.Bus.Relay, Logger: node.Log}
 		if node.redis, err = redis.Open(o); err != nil {
-			node.misfit("redis", err)
+			node.addFault("redis", err)
 			return nil
 		}
-		node.bells, node.far = node.redis, node.redis
+		node.notifier, node.remote = node.redis, node.redis
 	case c.Database != "":
 		b, err := pgnotify.Open(pgnotify.Options{URL: string(c.Database), Process: node.Mint(), Logger: node.Log})
 		if err != nil {
-			node.misfit("database", err)
+			node.addFault("database", err)
 			return nil
 		}
-		node.bells, node.far = b, b
+		node.notifier, node.remote = b, b
 	}
 	return nil
 }
 
-func (node *clusterNode) closeBells() error {
+func (node *clusterNode) closeNotifier() error {
 	if node.redis == nil {
 		return nil
 	}
 	return node.redis.Close()
 }
 
-// hearOthers serves what other processes ring and call for, until ctx is done.
-func (cs *connectionSet) hearOthers(ctx context.Context, g *errgroup.Group) {
-	if cs.far == nil {
+// listenToPeers serves what other processes ring and call for, until ctx is done.
+func (cs *connectionSet) listenToPeers(ctx context.Context, g *errgroup.Group) {
+	if cs.remote == nil {
 		return
 	}
-	g.Go(func() error { return cs.far.Run(ctx) })
-	g.Go(func() error { return cs.answer(ctx, outboxBell, cs.ringOwnLines) })
+	g.Go(func() error { return cs.remote.Run(ctx) })
+	g.Go(func() error { return cs.onNotification(ctx, outboxBell, cs.notifyOwnOutbox) })
 	if !cs.Config().HasRole(config.RoleMinds) {
 		return
 	}
-	g.Go(func() error { return cs.recollect(ctx) })
+	g.Go(func() error { return cs.reloadMemories(ctx) })
 	if cs.redis != nil {
 		g.Go(func() error { return cs.redis.Attend(ctx, mindsCall, cs.attendMind) })
 		return
 	}
 	g.Go(func() error {
-		return cs.answer(ctx, mindsCall, func() {
+		return cs.onNotification(ctx, mindsCall, func() {
 			select {
 			case <-ctx.Done():
 			case <-time.After(rand.N(inTurn)):
@@ -104,10 +104,10 @@ func (cs *connectionSet) hearOthers(ctx context.Context, g *errgroup.Group) {
 	})
 }
 
-// recollect has the minds in memory forget what they were told to forget in another
+// reloadMemories has the minds in memory forget what they were told to forget in another
 // process, until ctx is done.
-func (node *clusterNode) recollect(ctx context.Context) error {
-	rings, stop := node.bells.Listen(forgetBell)
+func (node *clusterNode) reloadMemories(ctx context.Context) error {
+	rings, stop := node.notifier.Listen(forgetBell)
 	defer stop()
 	look := time.NewTicker(recollectEvery)
 	defer look.Stop()
@@ -128,9 +128,9 @@ func (node *clusterNode) recollect(ctx context.Context) error {
 	}
 }
 
-// answer does something each time a bell rings, until ctx is done.
-func (node *clusterNode) answer(ctx context.Context, key string, do func()) error {
-	rings, stop := node.bells.Listen(key)
+// onNotification does something each time a bell rings, until ctx is done.
+func (node *clusterNode) onNotification(ctx context.Context, key string, do func()) error {
+	rings, stop := node.notifier.Listen(key)
 	defer stop()
 	for {
 		select {
@@ -142,10 +142,10 @@ func (node *clusterNode) answer(ctx context.Context, key string, do func()) erro
 	}
 }
 
-// callForMinds lets any process that has room look after minds: one of them where
+// sendWorkCalls lets any process that has room look after minds: one of them where
 // calls are handed out, else the first to claim.
-func (node *clusterNode) callForMinds(ws []spaces.PendingWork) {
-	switch others := node.far.(type) {
+func (node *clusterNode) sendWorkCalls(ws []spaces.PendingWork) {
+	switch others := node.remote.(type) {
 	case *redis.Client:
 		callEach(others, ws)
 	case *pgnotify.PostgresNotifier:
@@ -155,26 +155,26 @@ func (node *clusterNode) callForMinds(ws []spaces.PendingWork) {
 	}
 }
 
-// ringAccount tells the line of an account, in whichever process it is, that its
+// notifyAccount tells the line of an account, in whichever process it is, that its
 // outbox has something new.
-func (cs *connectionSet) ringAccount(account string) {
+func (cs *connectionSet) notifyAccount(account string) {
 	switch out := cs.egress(account); {
 	case out != nil:
 		out.Ring()
-	case cs.far != nil:
-		cs.far.Ring(outboxBell)
+	case cs.remote != nil:
+		cs.remote.Ring(outboxBell)
 	}
 }
 
-// lookAtBells sees whether what processes tell one another is carried.
-func (node *clusterNode) lookAtBells() alerts.ConditionProbe {
+// probeNotifier sees whether what processes tell one another is carried.
+func (node *clusterNode) probeNotifier() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.NoBells, alerts.NoNotices},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			if node.far == nil {
+			if node.remote == nil {
 				return nil, nil
 			}
-			_, why := node.far.Trouble()
+			_, why := node.remote.Trouble()
 			switch {
 			case why == nil:
 				return nil, nil

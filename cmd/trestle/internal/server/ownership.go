@@ -32,19 +32,19 @@ func ProcessServing(crew []engine.WriterProcess, name string) *engine.WriterProc
 	return &crew[i]
 }
 
-// alone runs do while this process has a thing. It waits for that as long as
+// runExclusive runs do while this process has a thing. It waits for that as long as
 // another one has it, and calls other with who does, which may be nil.
-func (node *clusterNode) alone(ctx context.Context, thing string, other func(engine.WriterProcess), do func(context.Context) error) error {
-	if !node.gain(ctx, thing, other) {
+func (node *clusterNode) runExclusive(ctx context.Context, thing string, other func(engine.WriterProcess), do func(context.Context) error) error {
+	if !node.acquire(ctx, thing, other) {
 		return nil
 	}
-	defer node.disown(ctx, thing)
+	defer node.release(ctx, thing)
 	return do(ctx)
 }
 
-// gain returns true once a thing is this process's, and false when ctx is done
+// acquire returns true once a thing is this process's, and false when ctx is done
 // before that.
-func (node *clusterNode) gain(ctx context.Context, thing string, other func(engine.WriterProcess)) bool {
+func (node *clusterNode) acquire(ctx context.Context, thing string, other func(engine.WriterProcess)) bool {
 	tick := time.NewTicker(ownerPoll)
 	defer tick.Stop()
 	for {
@@ -65,17 +65,17 @@ func (node *clusterNode) gain(ctx context.Context, thing string, other func(engi
 	}
 }
 
-// disown gives a thing back when what was done with it has ended.
-func (node *clusterNode) disown(ctx context.Context, thing string) {
+// release gives a thing back when what was done with it has ended.
+func (node *clusterNode) release(ctx context.Context, thing string) {
 	if err := WithGrace(ctx, func(ctx context.Context) error { return node.Store.Disown(ctx, thing) }); err != nil {
 		node.Log.Warn("not given back, it passes on later", "thing", thing, "error", err)
 	}
 }
 
-// inherit gives up processes that have died, so that this one gets what they had
+// watchPeers gives up processes that have died, so that this one gets what they had
 // leased, and knows of those that live, until ctx is done. A record that one
 // process alone writes has none.
-func (node *clusterNode) inherit(ctx context.Context) error {
+func (node *clusterNode) watchPeers(ctx context.Context) error {
 	if node.Store.Process() == "" {
 		return nil
 	}

@@ -55,8 +55,8 @@ func DecodePeers(all []engine.WriterProcess) []peer {
 	return crew
 }
 
-// fellows returns the other processes as they were a moment ago.
-func (node *clusterNode) fellows() []peer {
+// peers returns the other processes as they were a moment ago.
+func (node *clusterNode) peers() []peer {
 	all := node.known.Load()
 	if all == nil {
 		return nil
@@ -64,8 +64,8 @@ func (node *clusterNode) fellows() []peer {
 	return slices.DeleteFunc(slices.Clone(*all), func(f peer) bool { return f.ID == node.Store.Process() })
 }
 
-// tell has the others know how this process is, until ctx is done.
-func (mon *processMonitor) tell(ctx context.Context) error {
+// publishStatus has the others know how this process is, until ctx is done.
+func (mon *processMonitor) publishStatus(ctx context.Context) error {
 	if mon.Store.Process() == "" {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (mon *processMonitor) tell(ctx context.Context) error {
 	defer tick.Stop()
 	said := ""
 	for {
-		text, err := json.Marshal(mon.bulletin(ctx))
+		text, err := json.Marshal(mon.ownStatus(ctx))
 		if err == nil && string(text) != said {
 			if err = mon.Store.Publish(ctx, string(text)); err == nil {
 				said = string(text)
@@ -90,15 +90,15 @@ func (mon *processMonitor) tell(ctx context.Context) error {
 	}
 }
 
-// bulletin says how this process is now.
-func (mon *processMonitor) bulletin(ctx context.Context) peerStatus {
+// ownStatus says how this process is now.
+func (mon *processMonitor) ownStatus(ctx context.Context) peerStatus {
 	b := peerStatus{Roles: mon.Config().ActiveRoles(), Folder: mon.folder, Bells: bellsOf(mon.Config()), Accounts: map[string]string{}}
-	for _, l := range mon.lineup.all() {
+	for _, l := range mon.conns.all() {
 		if st := l.Status(); l.other.Load() == nil && st.Account != "" && l.name != LocalName {
 			b.Accounts[l.name] = st.Account
 		}
 	}
-	for _, look := range mon.ownLooks() {
+	for _, look := range mon.ownProbes() {
 		seen, err := look.See(ctx)
 		if err == nil { // else nothing is concluded
 			b.Seen = append(b.Seen, seen...)
@@ -115,15 +115,15 @@ func bellsOf(c *config.Config) string {
 	return "the database"
 }
 
-// everywhere has a look see what other processes see of themselves, too.
-func (node *clusterNode) everywhere(look alerts.ConditionProbe) alerts.ConditionProbe {
+// includePeers has a look see what other processes see of themselves, too.
+func (node *clusterNode) includePeers(look alerts.ConditionProbe) alerts.ConditionProbe {
 	own := look.See
 	look.See = func(ctx context.Context) ([]alerts.Observation, error) {
 		all, err := own(ctx)
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range node.fellows() {
+		for _, f := range node.peers() {
 			for _, seen := range f.Seen {
 				same := func(x alerts.Observation) bool { return x.Code == seen.Code && x.Subject == seen.Subject }
 				if slices.Contains(look.Codes, seen.Code) && !slices.ContainsFunc(all, same) {
@@ -136,14 +136,14 @@ func (node *clusterNode) everywhere(look alerts.ConditionProbe) alerts.Condition
 	return look
 }
 
-// lookAtProcesses sees whether the processes of an installation fit together.
-func (node *clusterNode) lookAtProcesses() alerts.ConditionProbe {
+// probePeers sees whether the processes of an installation fit together.
+func (node *clusterNode) probePeers() alerts.ConditionProbe {
 	idle := firstSeen{}
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Disagree},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			own := peer{engine.WriterProcess{Program: buildinfo.Current().Version}, peerStatus{Roles: node.Config().ActiveRoles(), Folder: node.folder, Bells: bellsOf(node.Config())}}
-			return idle.since(time.Now(), disagreements(own, node.fellows())), nil
+			return idle.since(time.Now(), disagreements(own, node.peers())), nil
 		},
 	}
 }

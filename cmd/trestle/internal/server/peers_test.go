@@ -95,7 +95,7 @@ func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 		{engine.WriterProcess{ID: "p2"}, peerStatus{Accounts: map[string]string{"telegram": "telegram:7001"}, Seen: []alerts.Observation{deaf, both, {Code: alerts.DiskLow, Subject: "the data folder"}}}},
 		{engine.WriterProcess{ID: "p3", Bulletin: "of a version to come"}, bulletinOf(engine.WriterProcess{Bulletin: "of a version to come"})},
 	}))
-	look := s.everywhere(alerts.ConditionProbe{
+	look := s.includePeers(alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Deaf},
 		See:   func(context.Context) ([]alerts.Observation, error) { return []alerts.Observation{both}, nil },
 	})

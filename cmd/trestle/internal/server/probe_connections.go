@@ -10,13 +10,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 )
 
-// lookAtLines sees how the accounts stand.
-func (mon *processMonitor) lookAtLines() alerts.ConditionProbe {
+// probeConnections sees how the accounts stand.
+func (mon *processMonitor) probeConnections() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Credentials, alerts.Conflict, alerts.Deaf},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			for _, l := range mon.lineup.all() {
+			for _, l := range mon.conns.all() {
 				if seen, bad := lineProblem(l.Status(), mon.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
 					all = append(all, seen)
 				}
@@ -54,14 +54,14 @@ func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Ob
 	return seen, true
 }
 
-// lookAtEntries sees what does not run as it is written, and that the file on
+// probeEntries sees what does not run as it is written, and that the file on
 // disk is not the one in force.
-func (mon *processMonitor) lookAtEntries() alerts.ConditionProbe {
+func (mon *processMonitor) probeEntries() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Misconfigured, alerts.BadReload},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			for _, p := range mon.problems() {
+			for _, p := range mon.entryFaults() {
 				all = append(all, alerts.Observation{Code: alerts.Misconfigured, Subject: p.Entry, Evidence: p.Err.What})
 			}
 			for _, f := range mon.Reloader.Invalid() {

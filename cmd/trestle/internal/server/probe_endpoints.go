@@ -108,13 +108,13 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 	return all
 }
 
-// lookAtModels sees what became of the calls of every endpoint.
-func (as *agentSet) lookAtModels() alerts.ConditionProbe {
+// probeModels sees what became of the calls of every endpoint.
+func (as *agentSet) probeModels() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			as.sensed.Range(func(_, e any) bool {
+			as.health.Range(func(_, e any) bool {
 				all = append(all, e.(*endpointHealth).see(time.Now())...)
 				return true
 			})
@@ -123,9 +123,9 @@ func (as *agentSet) lookAtModels() alerts.ConditionProbe {
 	}
 }
 
-// sense returns what follows the calls of an endpoint, which an entry names.
-func (as *agentSet) sense(entry string, m config.ModelEndpoint) *endpointHealth {
-	e, _ := as.sensed.LoadOrStore(m, &endpointHealth{name: entry})
+// healthOf returns what follows the calls of an endpoint, which an entry names.
+func (as *agentSet) healthOf(entry string, m config.ModelEndpoint) *endpointHealth {
+	e, _ := as.health.LoadOrStore(m, &endpointHealth{name: entry})
 	return e.(*endpointHealth)
 }
 
@@ -138,7 +138,7 @@ var failingStates = map[alerts.ProblemCode]string{
 // cannot be asked.
 func (as *agentSet) modelExtensions(now time.Time) []console.Component {
 	all := []console.Component{modelExtension(as.Config().Model, as.ModelFailed())}
-	as.sensed.Range(func(_, e any) bool {
+	as.health.Range(func(_, e any) bool {
 		for _, s := range e.(*endpointHealth).see(now) {
 			state, fails := failingStates[s.Code]
 			x := console.Component{Name: s.Subject, Kind: "model", State: state, Reason: s.Evidence}

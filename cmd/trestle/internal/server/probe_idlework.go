@@ -72,9 +72,9 @@ func (l *idleTracker) of(code alerts.ProblemCode, subject string) (evidence stri
 	return l.told[i].Evidence
 }
 
-// lookAtIdleWork sees work that is due, that this process could take up, and that
+// probeIdleWork sees work that is due, that this process could take up, and that
 // no process does although nothing known holds it back.
-func (mon *processMonitor) lookAtIdleWork() alerts.ConditionProbe {
+func (mon *processMonitor) probeIdleWork() alerts.ConditionProbe {
 	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
 		now := time.Now()
 		if mon.Store == nil || !mon.Boot.Report().TrustPassed || len(mon.recordExtensions(now)) > 0 {
@@ -140,7 +140,7 @@ func leastParallel(c *config.Config, agent string) int {
 // something could be sent that is not.
 func (mon *processMonitor) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
 	for _, q := range queues {
-		for _, l := range mon.lineup.all() {
+		for _, l := range mon.conns.all() {
 			if st := l.Status(); st.Account == q.Account && st.State == activity.ConnConnected && st.Paused == "" {
 				evidence := fmt.Sprintf("%d could be sent, the oldest since %s", q.Waiting, textout.FormatTime(q.Since))
 				all = append(all, idleWork{alerts.Observation{Code: alerts.NotSent, Subject: l.name, Evidence: evidence}, fmt.Sprint(q.First, q.Since.UTC())})

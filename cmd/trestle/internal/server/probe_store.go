@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -30,8 +31,8 @@ const (
 	skewFresh   = time.Hour // a reading older than this says nothing of now
 )
 
-// lookAtRecord sees what the figures of the record say.
-func (mon *processMonitor) lookAtRecord() alerts.ConditionProbe {
+// probeStore sees what the figures of the record say.
+func (mon *processMonitor) probeStore() alerts.ConditionProbe {
 	var lost int64
 	var lostAt time.Time
 	first := true
@@ -50,12 +51,12 @@ func (mon *processMonitor) lookAtRecord() alerts.ConditionProbe {
 				lostAt = now
 			}
 			lost, first = v.Lost, false
-			all, err := mon.seeOutbox(ctx, v, now)
+			all, err := mon.observeOutbox(ctx, v, now)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, mon.seeBudgets(v)...)
-			all = append(all, mon.seeBackup(v, now)...)
+			all = append(all, mon.observeBudgets(v)...)
+			all = append(all, mon.observeBackup(v, now)...)
 			if v.Slowest > slowCommit {
 				all = append(all, alerts.Observation{Code: alerts.StoreSlow, Subject: "the record", Evidence: fmt.Sprintf("a commit took %.1f s", v.Slowest.Seconds())})
 			}
@@ -72,9 +73,9 @@ func (mon *processMonitor) lookAtRecord() alerts.ConditionProbe {
 	}
 }
 
-// lookAtServer sees whether the server of the record had lost what it had confirmed to
+// probeRewind sees whether the server of the record had lost what it had confirmed to
 // this process, which the others may not know of.
-func (mon *processMonitor) lookAtServer() alerts.ConditionProbe {
+func (mon *processMonitor) probeRewind() alerts.ConditionProbe {
 	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.Rewound}, See: func(context.Context) ([]alerts.Observation, error) {
 		if mon.rewound == "" {
 			return nil, nil
@@ -83,8 +84,8 @@ func (mon *processMonitor) lookAtServer() alerts.ConditionProbe {
 	}}
 }
 
-// seeOutbox sees what waits too long, and sends with an unknown outcome.
-func (mon *processMonitor) seeOutbox(ctx context.Context, v alerts.StoreMetrics, now time.Time) (all []alerts.Observation, err error) {
+// observeOutbox sees what waits too long, and sends with an unknown outcome.
+func (mon *processMonitor) observeOutbox(ctx context.Context, v alerts.StoreMetrics, now time.Time) (all []alerts.Observation, err error) {
 	see := func(code alerts.ProblemCode, account, evidence string) {
 		name, failed := mon.adapterOf(ctx, account)
 		all, err = append(all, alerts.Observation{Code: code, Subject: name, Evidence: evidence}), errors.Join(err, failed)
@@ -103,12 +104,12 @@ func (mon *processMonitor) seeOutbox(ctx context.Context, v alerts.StoreMetrics,
 // adapterOf names the adapter of an account, or else the account. While no one
 // serves it, it has the name that it was served by last.
 func (cs *connectionSet) adapterOf(ctx context.Context, account string) (string, error) {
-	for _, l := range cs.lineup.all() {
+	for _, l := range cs.conns.all() {
 		if l.Status().Account == account {
 			return l.name, nil
 		}
 	}
-	for _, f := range cs.fellows() {
+	for _, f := range cs.peers() {
 		for name, its := range f.Accounts {
 			if its == account {
 				return name, nil
@@ -119,8 +120,8 @@ func (cs *connectionSet) adapterOf(ctx context.Context, account string) (string,
 	return cmp.Or(line, account), err
 }
 
-// seeBudgets sees which budgets of the day are nearly or wholly spent.
-func (mon *processMonitor) seeBudgets(v alerts.StoreMetrics) []alerts.Observation {
+// observeBudgets sees which budgets of the day are nearly or wholly spent.
+func (mon *processMonitor) observeBudgets(v alerts.StoreMetrics) []alerts.Observation {
 	all, agents, rooms := 0, map[string]int{}, map[string]int{}
 	for _, x := range v.Spent {
 		all += x.Tokens
@@ -151,13 +152,13 @@ func spentOf(name string, spent, budget int) []alerts.Observation {
 	return []alerts.Observation{seen}
 }
 
-// seeBackup sees that the last backup is too long ago.
-func (mon *processMonitor) seeBackup(v alerts.StoreMetrics, now time.Time) []alerts.Observation {
+// observeBackup sees that the last backup is too long ago.
+func (mon *processMonitor) observeBackup(v alerts.StoreMetrics, now time.Time) []alerts.Observation {
 	c := mon.Config()
 	if c.Alerts.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
 		return nil
 	}
-	last := LastBackup(c.Data)
+	last := backup.LastBackup(c.Data)
 	evidence := "the last one was made at " + textout.FormatTime(last)
 	if last.IsZero() {
 		last, evidence = v.Began, "none was ever made"
@@ -168,8 +169,8 @@ func (mon *processMonitor) seeBackup(v alerts.StoreMetrics, now time.Time) []ale
 	return []alerts.Observation{{Code: alerts.BackupOld, Subject: "the record", Evidence: evidence}}
 }
 
-// lookAtMachine sees the disk, and the clock beside those of others.
-func (mon *processMonitor) lookAtMachine() alerts.ConditionProbe {
+// probeMachine sees the disk, and the clock beside those of others.
+func (mon *processMonitor) probeMachine() alerts.ConditionProbe {
 	disk := mon.disk
 	if disk == nil {
 		disk = sqlite.Disk
@@ -209,8 +210,8 @@ func entryOf(c *config.Config, a config.AgentEntry) string {
 	return "agents." + a.ID + ".model"
 }
 
-// lookAtLog sees whether a credential was written to the log.
-func (core *Core) lookAtLog() alerts.ConditionProbe {
+// probeLog sees whether a credential was written to the log.
+func (core *Core) probeLog() alerts.ConditionProbe {
 	var known int64
 	var last time.Time
 	return alerts.ConditionProbe{

@@ -18,7 +18,7 @@ func TestACredentialInTheLogIsAProblem(t *testing.T) {
 		known := new(redact.SecretRegistry)
 		known.AddSecrets("a-very-secret-token")
 		lg := slog.New(known.Handler(slog.NewTextHandler(t.Output(), nil)))
-		look := NewServer(&config.Config{}, lg, io.Discard, false).lookAtLog()
+		look := NewServer(&config.Config{}, lg, io.Discard, false).probeLog()
 		seen := func() int {
 			t.Helper()
 			found, err := look.See(t.Context())

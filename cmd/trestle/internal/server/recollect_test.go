@@ -25,7 +25,7 @@ func TestForgettingReachesOtherProcessesWithoutABell(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	g, ctx := errgroup.WithContext(ctx)
-	there.hearOthers(ctx, g)
+	there.listenToPeers(ctx, g)
 	ada := spaces.Mind{Agent: "ada", Circle: "home"}
 	asks := remembers(t, here, ada, "Zoe takes tea", "Bob takes milk")
 	shows := func(fact string) bool {

@@ -53,7 +53,9 @@ func opened(t *testing.T, database, redis string) *Server {
 	testutil.OK(t, err)
 	s := NewServer(c, slog.New(slog.DiscardHandler), io.Discard, true)
 	testutil.OK(t, s.openStore(t.Context()))
-	t.Cleanup(func() { testutil.OK(t, errors.Join(s.Store.Close(context.WithoutCancel(t.Context())), s.closeBells())) })
+	t.Cleanup(func() {
+		testutil.OK(t, errors.Join(s.Store.Close(context.WithoutCancel(t.Context())), s.closeNotifier()))
+	})
 	s.shell = s.newShell()
 	return s
 }
@@ -65,9 +67,9 @@ func joins(t *testing.T, all ...*Server) {
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 	for _, s := range all {
-		listening, forget := s.bells.Listen("any")
+		listening, forget := s.notifier.Listen("any")
 		defer forget()
-		running.Go(func() { _ = s.far.Run(ctx) })
+		running.Go(func() { _ = s.remote.Run(ctx) })
 		select {
 		case <-listening: // everything rings once it hears the server
 		case <-time.After(30 * time.Second):

@@ -15,50 +15,50 @@ import (
 // When it fails halfway, calling it again goes on: every part of it may be
 // repeated.
 func (am *AccountManager) apply(ctx context.Context, next *config.Config) error {
-	before := am.allServers()
+	before := am.allServerDefaults()
 	next = next.KeepStartValues(am.Config())
-	if err := am.letGo(ctx, next); err != nil {
+	if err := am.closeRemoved(ctx, next); err != nil {
 		return fmt.Errorf("let go of accounts: %w", err)
 	}
-	if err := am.refurnish(ctx, next); err != nil {
+	if err := am.replaceConfig(ctx, next); err != nil {
 		return err
 	}
-	if !maps.EqualFunc(before, am.allServers(), sameRooms) {
+	if !maps.EqualFunc(before, am.allServerDefaults(), sameRooms) {
 		am.reopenServers(ctx)
 	}
-	return am.hire(ctx)
+	return am.openAdded(ctx)
 }
 
-// refurnish makes next the configuration that counts, and the rooms and those who
+// replaceConfig makes next the configuration that counts, and the rooms and those who
 // may talk in them what it says.
-func (am *AccountManager) refurnish(ctx context.Context, next *config.Config) error {
+func (am *AccountManager) replaceConfig(ctx context.Context, next *config.Config) error {
 	am.Opening.Lock()
 	defer am.Opening.Unlock()
 	am.Current.Store(next)
 	am.settings.Clear()
 	am.shell.SetAgents(am.agents())
-	local, err := am.seed(ctx)
+	local, err := am.openConfigured(ctx)
 	if err != nil {
 		return fmt.Errorf("open the configured rooms: %w", err)
 	}
 	for _, j := range am.joined {
-		o, err := am.receptionOf(ctx, j, local)
+		o, err := am.ingressOptionsOf(ctx, j, local)
 		if err != nil {
 			return err
 		}
 		j.in.Reconfigure(o)
 	}
 	am.mapping.Forget()
-	if err := am.dismiss(ctx); err != nil {
+	if err := am.closeUnconfigured(ctx); err != nil {
 		return fmt.Errorf("take out what is not configured any more: %w", err)
 	}
 	return nil
 }
 
-// receptionOf says who may talk on a connected account.
-func (am *AccountManager) receptionOf(ctx context.Context, j connectedAccount, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
+// ingressOptionsOf says who may talk on a connected account.
+func (am *AccountManager) ingressOptionsOf(ctx context.Context, j connectedAccount, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
 	if j.adapter == LocalName {
-		return am.localReception(local), nil
+		return am.localIngressOptions(local), nil
 	}
-	return am.reception(ctx, j.adapter, j.account)
+	return am.ingressOptions(ctx, j.adapter, j.account)
 }

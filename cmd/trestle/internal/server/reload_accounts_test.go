@@ -52,7 +52,7 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 			t.Errorf("served are %v", got)
 		}
 
-		first := w.process.lineup.all()[1]
+		first := w.process.conns.all()[1]
 		w.accounts = ""
 		w.reload(alone)
 		w.settle()
@@ -61,7 +61,7 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 		w.settle()
 		hears("taken out", "still there", 0)
 		hears("taken out", "hello den", 1)
-		if mia.Pending() != 1 || len(w.process.accounts()) != 1 || w.process.lineup.all()[1] != first {
+		if mia.Pending() != 1 || len(w.process.accounts()) != 1 || w.process.conns.all()[1] != first {
 			t.Errorf("after it was taken out: %d waiting, connected %v", mia.Pending(), w.process.accounts())
 		}
 
@@ -70,7 +70,7 @@ func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 		w.settle()
 		hears("brought back", "still there", 1)
 		hears("brought back", "is anybody in the barn", 1)
-		if l := w.process.lineup.all(); l[1] != first || l[1].Status().State != activity.ConnConnected {
+		if l := w.process.conns.all(); l[1] != first || l[1].Status().State != activity.ConnConnected {
 			t.Error("an account whose entry stayed was not left alone")
 		}
 		w.stop()
@@ -103,8 +103,8 @@ func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
 		w.accounts = miaAccount
 		w.reload(carefulAda)
 		w.settle()
-		if got := accountsOf(w.process); !slices.Contains(got, "mia") || len(w.process.problems()) > 0 {
-			t.Errorf("served are %v; problems %+v", got, w.process.problems())
+		if got := accountsOf(w.process); !slices.Contains(got, "mia") || len(w.process.entryFaults()) > 0 {
+			t.Errorf("served are %v; problems %+v", got, w.process.entryFaults())
 		}
 		w.stop()
 	})
@@ -186,7 +186,7 @@ func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
 
 func accountsOf(s *Server) []string {
 	var names []string
-	for _, l := range s.lineup.all() {
+	for _, l := range s.conns.all() {
 		names = append(names, l.name)
 	}
 	return names
@@ -213,7 +213,7 @@ func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 		holds("at first", w.process.AccountManager)
 		beside := NewServer(w.load(), slog.New(slog.DiscardHandler), io.Discard, true).AccountManager
 		beside.border = w.process.border
-		testutil.OK(t, beside.learnServers(t.Context(), []spaces.PendingWork{{Space: rooms[0].Space}}))
+		testutil.OK(t, beside.loadServersOf(t.Context(), []spaces.PendingWork{{Space: rooms[0].Space}}))
 		holds("beside the process that serves it", beside)
 		w.stop()
 		w.discord.Fault(fake.CallFault{Do: fake.Refuse, Times: -1, Status: 503})

@@ -13,27 +13,27 @@ import (
 // noLonger is why an agent or a chat is taken out of a room.
 const noLonger = "the configuration does not name it here any more"
 
-// settle makes the record's rooms those of the configuration, as far as that
+// openSpaces makes the record's rooms those of the configuration, as far as that
 // needs no platform.
-func (sm *SpaceManager) settle(ctx context.Context) error {
+func (sm *SpaceManager) openSpaces(ctx context.Context) error {
 	sm.Opening.Lock()
 	defer sm.Opening.Unlock()
-	if _, err := sm.seed(ctx); err != nil {
+	if _, err := sm.openConfigured(ctx); err != nil {
 		return err
 	}
-	return sm.dismiss(ctx)
+	return sm.closeUnconfigured(ctx)
 }
 
-// dismiss takes out of the configured rooms which agents and which chats of the
+// closeUnconfigured takes out of the configured rooms which agents and which chats of the
 // connected accounts the configuration does not name there any more. A room
 // whose entry is gone keeps its log and no agents. p.opening is held.
-func (sm *SpaceManager) dismiss(ctx context.Context) error {
+func (sm *SpaceManager) closeUnconfigured(ctx context.Context) error {
 	rooms, err := sm.border.Configured(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range rooms {
-		entry, there := sm.entry(r.Key)
+		entry, there := sm.entryOf(r.Key)
 		if entry.Misconfigured || (!there && r.Key == HomeRoom) {
 			continue // a mistake in the file removes no agent; the home room is no entry
 		}
@@ -86,11 +86,11 @@ func (sm *SpaceManager) retire(ctx context.Context) error {
 		if j.adapter == LocalName {
 			continue
 		}
-		direct := len(sm.servers(j.adapter)) > 0 // a server's channels have what its entry says
+		direct := len(sm.serverDefaults(j.adapter)) > 0 // a server's channels have what its entry says
 		if _, err := sm.border.Rouse(ctx, j.account, c.SettingsFor("", "").Wake, direct); err != nil {
 			return err
 		}
-		n, err := sm.border.Fill(ctx, j.account, sm.running(c.DefaultAgents), direct, at)
+		n, err := sm.border.Fill(ctx, j.account, sm.runningAgents(c.DefaultAgents), direct, at)
 		if err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func (sm *SpaceManager) retire(ctx context.Context) error {
 	return nil
 }
 
-// entry returns the configured room of that key.
-func (sm *SpaceManager) entry(key string) (config.SpaceEntry, bool) {
+// entryOf returns the configured room of that key.
+func (sm *SpaceManager) entryOf(key string) (config.SpaceEntry, bool) {
 	for _, s := range slices.Concat(sm.Config().Spaces, sm.localRooms()) {
 		if s.Key == key {
 			return s, true

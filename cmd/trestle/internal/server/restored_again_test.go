@@ -11,6 +11,7 @@ import (
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -44,7 +45,7 @@ func (w *world) restores(file string, until time.Time) {
 	w.t.Helper()
 	w.end()
 	w.dir = w.t.TempDir()
-	testutil.OK(w.t, PlaceDatabase(w.t.Context(), file, filepath.Join(w.dir, "data"), until))
+	testutil.OK(w.t, backup.PlaceDatabase(w.t.Context(), file, filepath.Join(w.dir, "data"), until))
 }
 
 // copies counts what was posted for each of these words, over both platforms.
@@ -151,7 +152,7 @@ func TestWhoWroteWhileNothingRanIsAnsweredAfterARestore(t *testing.T) {
 		w.discord.rooms["porch"].Says(w.discord.people["Nova"], "Nova waits", fakediscord.PostOptions{})
 		pass(time.Hour)
 		w.dir = t.TempDir()
-		testutil.OK(t, PlaceDatabase(t.Context(), file, filepath.Join(w.dir, "data"), down))
+		testutil.OK(t, backup.PlaceDatabase(t.Context(), file, filepath.Join(w.dir, "data"), down))
 		w.start()
 		testutil.Same(t, "posted before", sent, w.copies("heard from Maya", "heard from Nova"))
 		for words, n := range w.copies("Maya waits", "Nova waits") {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -30,7 +31,7 @@ func TestARestoredRecordReadsAgainWhatPlatformsKeep(t *testing.T) {
 		}
 		w.end()
 		w.dir = t.TempDir()
-		testutil.OK(t, PlaceDatabase(t.Context(), file, filepath.Join(w.dir, "data"), time.Now()))
+		testutil.OK(t, backup.PlaceDatabase(t.Context(), file, filepath.Join(w.dir, "data"), time.Now()))
 		w.start()
 		said := map[string]int{}
 		for _, words := range []string{"from Telegram", "from Slack", "from Discord"} {

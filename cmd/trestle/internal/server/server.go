@@ -66,22 +66,23 @@ func NewServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bo
 // the rest once the core is ready and may be nil.
 func (s *Server) Run(ctx context.Context, beside func(context.Context) error) (err error) {
 	s.Boot.Phase("Phase 1 (core)")
-	if err := s.Boot.Stage("config_load", s.loaded); err != nil {
+	if err := s.Boot.Stage("config_load", s.logFaults); err != nil {
 		return err
 	}
 	if err := s.openStore(ctx); err != nil {
-		return s.unopened(ctx, err)
+		return s.openError(ctx, err)
 	}
-	defer func() { err = errors.Join(err, WithGrace(ctx, s.Store.Close), s.closeBells()) }()
-	if err := s.core(ctx); err != nil {
-		return s.unopened(ctx, err)
+	s.learned.ReadOnly = false
+	defer func() { err = errors.Join(err, WithGrace(ctx, s.Store.Close), s.closeNotifier()) }()
+	if err := s.startCore(ctx); err != nil {
+		return s.openError(ctx, err)
 	}
 	return s.serve(ctx, beside)
 }
 
-// loaded says what the configuration names that cannot run. The file was read
+// logFaults says what the configuration names that cannot run. The file was read
 // before: this stage represents it in the report.
-func (s *Server) loaded() error {
+func (s *Server) logFaults() error {
 	for _, p := range s.Config().Problems {
 		s.Log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Err.String())
 	}
@@ -97,8 +98,8 @@ func (s *Server) openStore(ctx context.Context) error {
 	m := &storeopen.MigrationProgress{Out: s.Boot.out, Printer: jobs.NewShower(s.Boot.out, jobs.Lines)}
 	store, err := storeopen.OpenStore(ctx, s.Config(), storeopen.OpenOptions{
 		Logger: s.Log, IdleSpan: settings.Spans.Idle, Exclusive: !s.platforms, RunsAgents: true, OnLost: func(err error) { s.lost <- err },
-		RunStage:    func(name string, do func() error) error { return s.patient(ctx, name, do) },
-		OnMigration: func(now engine.MigrationProgress) { m.Show(now); s.tellMigrating(ctx, now) },
+		RunStage:    func(name string, do func() error) error { return s.runStage(ctx, name, do) },
+		OnMigration: func(now engine.MigrationProgress) { m.Show(now); s.reportMigration(ctx, now) },
 		OnRewound:   func(known, had int64) { s.rewound = fmt.Sprintf("it has %d commits of %d", had, known) },
 	})
 	if err != nil {
@@ -108,7 +109,7 @@ func (s *Server) openStore(ctx context.Context) error {
 	if err := m.AddJob(ctx, store, s.Log); err != nil {
 		s.Log.Warn("migration not kept among the jobs", "error", err)
 	}
-	if err := s.openBells(ctx); err != nil {
+	if err := s.openNotifier(ctx); err != nil {
 		return errors.Join(err, store.Close(ctx))
 	}
 	s.border = s.newBorder()
@@ -117,9 +118,9 @@ func (s *Server) openStore(ctx context.Context) error {
 	return nil
 }
 
-// entitled ends everything when other processes may write the record: what this
+// watchStoreLoss ends everything when other processes may write the record: what this
 // one sends from then on they may send, too.
-func (s *Server) entitled(ctx context.Context) error {
+func (s *Server) watchStoreLoss(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
@@ -128,17 +129,17 @@ func (s *Server) entitled(ctx context.Context) error {
 	}
 }
 
-// core is the rest of phase 1: everything that needs no network.
-func (s *Server) core(ctx context.Context) error {
-	if err := s.Boot.Stage("seed_system_data", func() error { return errors.Join(s.recallServers(ctx), s.settle(ctx)) }); err != nil {
+// startCore is the rest of phase 1: everything that needs no network.
+func (s *Server) startCore(ctx context.Context) error {
+	if err := s.Boot.Stage("seed_system_data", func() error { return errors.Join(s.loadServers(ctx), s.openSpaces(ctx)) }); err != nil {
 		return err
 	}
 	s.Boot.Core()
 	return nil
 }
 
-// unopened is why the record cannot be used; to be stopped meanwhile is no failure.
-func (s *Server) unopened(ctx context.Context, err error) error {
+// openError is why the record cannot be used; to be stopped meanwhile is no failure.
+func (s *Server) openError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -147,22 +148,22 @@ func (s *Server) unopened(ctx context.Context, err error) error {
 
 // serve passes the gate, starts what may fail alone, and runs it all.
 func (s *Server) serve(ctx context.Context, beside func(context.Context) error) error {
-	trusted := s.Boot.Stage("trust_gate", func() error { return s.gate(ctx) }) == nil
+	trusted := s.Boot.Stage("trust_gate", func() error { return s.checkTrust(ctx) }) == nil
 	s.telemetry = s.newTelemetry(ctx)
 	s.shell = s.newShell()
-	s.makeLines(trusted)
+	s.openAccounts(trusted)
 	s.Console = s.newConsole()
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return s.entitled(ctx) })
+	g.Go(func() error { return s.watchStoreLoss(ctx) })
 	g.Go(func() error { return s.narrator().Run(ctx) })
 	g.Go(func() error { return s.telemetry.Run(ctx) })
-	s.hearOthers(ctx, g)
+	s.listenToPeers(ctx, g)
 	if err := s.Listen(ctx, g); err != nil {
 		return err
 	}
 	s.control(ctx, g)
 	s.serveHooks(ctx, g)
-	for _, watching := range s.watching() {
+	for _, watching := range s.backgroundTasks() {
 		g.Go(func() error { return watching(ctx) })
 	}
 	if !trusted {
@@ -174,7 +175,7 @@ func (s *Server) serve(ctx context.Context, beside func(context.Context) error) 
 	s.Boot.Phase("Trust Gate passed")
 	s.Boot.Trust()
 	s.Boot.Phase("Phase 2 (extensions)")
-	s.extend(ctx, g)
+	s.startExtensions(ctx, g)
 	if beside != nil {
 		g.Go(func() error {
 			if err := beside(ctx); err != nil {
@@ -189,31 +190,31 @@ func (s *Server) serve(ctx context.Context, beside func(context.Context) error) 
 // errOver ends a process whose terminal has nothing more to say.
 var errOver = errors.New("the terminal is done")
 
-// makeLines prepares a line for the terminal and for each account.
-func (s *Server) makeLines(trusted bool) {
+// openAccounts prepares a line for the terminal and for each account.
+func (s *Server) openAccounts(trusted bool) {
 	if !s.Config().HasRole(config.RoleAdapters) {
 		return
 	}
-	s.lineup.set([]*accountConn{s.newLine(LocalName, s.rooms, s.joinLocal)})
+	s.conns.set([]*accountConn{s.newConnection(LocalName, s.rooms, s.joinLocal)})
 	if !s.platforms || !trusted {
 		return
 	}
-	s.lineup.hired = make(chan *accountConn)
+	s.conns.added = make(chan *accountConn)
 	for _, a := range s.Config().Adapters {
-		s.open(a)
+		s.openAccount(a)
 	}
 }
 
-// extend starts what may fail one by one. Adapters are waited for side by side,
+// startExtensions starts what may fail one by one. Adapters are waited for side by side,
 // and for a bounded time.
-func (s *Server) extend(ctx context.Context, g *errgroup.Group) {
-	_ = s.Boot.Stage("model", s.tryModel) // the report has the error
+func (s *Server) startExtensions(ctx context.Context, g *errgroup.Group) {
+	_ = s.Boot.Stage("model", s.checkModel) // the report has the error
 	for _, later := range []string{"skill_sources", "tool_sync", "semantic_embeddings"} {
 		_ = s.Boot.Stage(later, func() error { return errSkipped }) // there is nothing of the kind to load
 	}
 	_ = s.Boot.Stage("scheduler_init", func() error {
 		s.scheduled.Store(true)
-		for _, part := range s.working() {
+		for _, part := range s.workers() {
 			g.Go(func() error { return part(ctx) })
 		}
 		if s.Reloader != nil {
@@ -229,16 +230,16 @@ func (s *Server) extend(ctx context.Context, g *errgroup.Group) {
 	})
 }
 
-// working are the parts that this process has by its roles.
-func (s *Server) working() []func(context.Context) error {
-	all := []func(context.Context) error{s.inherit, s.tell, s.sweep}
+// workers are the parts that this process has by its roles.
+func (s *Server) workers() []func(context.Context) error {
+	all := []func(context.Context) error{s.watchPeers, s.publishStatus, s.removeUnused}
 	if s.Config().HasRole(config.RoleMinds) {
 		all = append(all, s.shell.Run, s.presence.Run,
-			func(ctx context.Context) error { return s.alone(ctx, dutyVoices, nil, s.write) },
-			func(ctx context.Context) error { return s.alone(ctx, dutyFrames, nil, s.shedFrames) })
+			func(ctx context.Context) error { return s.runExclusive(ctx, dutyVoices, nil, s.runTranscription) },
+			func(ctx context.Context) error { return s.runExclusive(ctx, dutyFrames, nil, s.shedFrames) })
 	}
 	if s.Config().HasRole(config.RoleAdapters) {
-		all = append(all, s.runJobs, s.crew)
+		all = append(all, s.runJobs, s.serveAdded)
 	}
 	return all
 }
@@ -246,11 +247,11 @@ func (s *Server) working() []func(context.Context) error {
 // connect starts every line and returns once each has connected or said why it
 // has not. Its error names those that have not.
 func (s *Server) connect(ctx context.Context, g *errgroup.Group) error {
-	lines := s.lineup.all()
+	lines := s.conns.all()
 	failed := make([]error, len(lines))
 	var joins sync.WaitGroup
 	for i, l := range lines {
-		g.Go(func() error { return s.man(ctx, l) })
+		g.Go(func() error { return s.serveAccount(ctx, l) })
 		joins.Go(func() {
 			if err := s.Boot.Stage("adapter_"+l.name, func() error { return l.firstOutcome(ctx) }); err != nil {
 				failed[i] = fmt.Errorf("%s: %w", l.name, err)
@@ -268,7 +269,7 @@ func (s *Server) wait(ctx context.Context, g *errgroup.Group) error {
 	go func() { ended <- g.Wait() }()
 	select {
 	case err := <-ended:
-		return over(err)
+		return endError(err)
 	case <-ctx.Done():
 	}
 	var why error = &apperr.Error{What: "work in hand did not end in time", Where: "stop", Remedy: "nothing is lost: the next start goes on with it", Code: apperr.Failed}
@@ -281,13 +282,13 @@ func (s *Server) wait(ctx context.Context, g *errgroup.Group) error {
 	}
 	select {
 	case err := <-ended:
-		return over(err)
+		return endError(err)
 	case <-time.After(grace):
 		return why
 	}
 }
 
-func over(err error) error {
+func endError(err error) error {
 	if errors.Is(err, errOver) {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 // PRD-6.1-2, PRD-6.1-3: every act of the platforms' tier has a setting that takes it, and no
 // other act has one; what is asked for by nobody is taken from nobody.
 func TestEveryActOfAPlatformCanBeTaken(t *testing.T) {
-	taken := without(config.ResolvedSettings{}) // every setting is false
+	taken := withheldTools(config.ResolvedSettings{}) // every setting is false
 	for _, o := range shell.NewCatalogue(true).Manifest().Acts {
 		if can := slices.Contains(taken, o.Name); can != (o.Tier == spaces.TierPlatform) {
 			t.Errorf("%s, of tier %s, can be taken: %v", o.Name, o.Tier, can)

@@ -15,14 +15,14 @@ const (
 	patience = time.Minute
 )
 
-// patient is a stage of the opening of a record. While the schema comes up to date it
+// runStage is a stage of the opening of a record. While the schema comes up to date it
 // asks the service manager to wait: for a large record that takes longer than a
 // manager waits by itself, and a copy that is cut off is begun again.
-func (mon *processMonitor) patient(ctx context.Context, name string, do func() error) error {
+func (mon *processMonitor) runStage(ctx context.Context, name string, do func() error) error {
 	if name != "schema_migration" || !mon.Manager.Enabled() {
 		return mon.Boot.Stage(name, do)
 	}
-	ask := func() { mon.tellManager(context.WithoutCancel(ctx), systemd.ExtendTimeout(patience)) }
+	ask := func() { mon.notifyManager(context.WithoutCancel(ctx), systemd.ExtendTimeout(patience)) }
 	ask()
 	over := make(chan struct{})
 	var asking sync.WaitGroup
@@ -43,13 +43,13 @@ func (mon *processMonitor) patient(ctx context.Context, name string, do func() e
 	return mon.Boot.Stage(name, do)
 }
 
-// tellMigrating tells the service manager how far an older record is.
-func (mon *processMonitor) tellMigrating(ctx context.Context, m engine.MigrationProgress) {
-	mon.tellManager(ctx, systemd.StatusLine(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
+// reportMigration tells the service manager how far an older record is.
+func (mon *processMonitor) reportMigration(ctx context.Context, m engine.MigrationProgress) {
+	mon.notifyManager(ctx, systemd.StatusLine(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
 }
 
-// tellManager tells the service manager lines, where there is one.
-func (mon *processMonitor) tellManager(ctx context.Context, lines ...string) {
+// notifyManager tells the service manager lines, where there is one.
+func (mon *processMonitor) notifyManager(ctx context.Context, lines ...string) {
 	if err := mon.Manager.Notify(ctx, lines...); err != nil {
 		mon.Log.Warn("service manager not told", "error", err)
 	}

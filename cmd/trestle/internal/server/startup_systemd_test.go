@@ -30,7 +30,7 @@ func TestManagerIsAskedToWaitWhileTheSchemaComesUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := NewServer(new(config.Config), slog.New(slog.DiscardHandler), io.Discard, true)
 			s.Manager = systemd.New(func(name string) (string, bool) { return socket, name == "NOTIFY_SOCKET" }, 1)
-			if err := s.patient(t.Context(), name, func() error { <-time.After(95 * time.Second); return io.EOF }); !errors.Is(err, io.EOF) {
+			if err := s.runStage(t.Context(), name, func() error { <-time.After(95 * time.Second); return io.EOF }); !errors.Is(err, io.EOF) {
 				t.Errorf("%s: the stage says %v", name, err)
 			}
 		})

@@ -21,19 +21,19 @@ func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 	if t := s.Config().Telemetry; t.Traces != "" {
 		var err error
 		if exporter, err = telemetry.NewExporter(ctx, string(t.Traces)); err != nil {
-			s.misfit("telemetry", err)
+			s.addFault("telemetry", err)
 		}
 	}
 	known := new(redact.SecretRegistry)
 	known.AddSecrets(s.Config().Secrets()...)
 	return telemetry.New(telemetry.Options{
-		See: s.figures, Live: func(room int) pubsub.LiveStream { return s.Bus.Open(room) }, Run: s.traced,
+		See: s.processMetrics, Live: func(room int) pubsub.LiveStream { return s.Bus.Open(room) }, Run: s.readRun,
 		Exporter: exporter, Content: s.Config().Telemetry.Content, Scrub: known.Scrub, Version: buildinfo.Current().Version, Logger: s.Log,
 	})
 }
 
-// figures returns the state of the process for a scrape.
-func (s *Server) figures(ctx context.Context) (telemetry.ProcessMetrics, error) {
+// processMetrics returns the state of the process for a scrape.
+func (s *Server) processMetrics(ctx context.Context) (telemetry.ProcessMetrics, error) {
 	now := time.Now()
 	t, err := s.Store.Console().Tally(ctx, now)
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *Server) figures(ctx context.Context) (telemetry.ProcessMetrics, error) 
 	for _, p := range open {
 		f.Problems = append(f.Problems, telemetry.OpenProblem{Code: string(p.Code), Subject: p.Subject, Severity: string(p.Severity)})
 	}
-	for _, l := range s.lineup.all() {
+	for _, l := range s.conns.all() {
 		st := l.Status()
 		a := telemetry.AccountMetrics{
 			Name: st.Name, Connected: st.State == activity.ConnConnected, Heard: st.Heard, Received: st.Stats.Recorded, Refused: st.Stats.Refused,
@@ -63,8 +63,8 @@ func (s *Server) figures(ctx context.Context) (telemetry.ProcessMetrics, error) 
 	return f, nil
 }
 
-// traced reads a run for its trace.
-func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.RunRecord, error) {
+// readRun reads a run for its trace.
+func (s *Server) readRun(ctx context.Context, id spaces.CycleID) (telemetry.RunRecord, error) {
 	r, err := s.Store.Console().Run(ctx, string(id))
 	if err != nil {
 		return telemetry.RunRecord{}, err
@@ -75,9 +75,9 @@ func (s *Server) traced(ctx context.Context, id spaces.CycleID) (telemetry.RunRe
 	}, nil
 }
 
-// saw returns what takes in the calls of an endpoint: what tells problems from
+// observeCall returns what takes in the calls of an endpoint: what tells problems from
 // them, and what counts them.
-func (as *agentSet) saw(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
+func (as *agentSet) observeCall(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
 	return func(r llm.ModelRequest, resp llm.ModelResponse, took time.Duration, err error) {
 		sense.saw(r, resp, err)
 		if as.telemetry == nil {

@@ -14,18 +14,18 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// hears reports whether the configuration names a model that hears voices.
-func (fm *fileManager) hears() bool {
+// transcribes reports whether the configuration names a model that hears voices.
+func (fm *fileManager) transcribes() bool {
 	c := fm.Config()
 	return c.SettingsFor("", "").Voice.Model != "" && !c.Model.Offline && fm.files != nil
 }
 
-// write has voices heard and their words written down until ctx is done.
-func (fm *fileManager) write(ctx context.Context) error {
-	if !fm.hears() {
+// runTranscription has voices heard and their words written down until ctx is done.
+func (fm *fileManager) runTranscription(ctx context.Context) error {
+	if !fm.transcribes() {
 		return nil
 	}
-	hearer, name := fm.hearer, fm.Config().SettingsFor("", "").Voice.Model
+	hearer, name := fm.transcriber, fm.Config().SettingsFor("", "").Voice.Model
 	if hearer == nil {
 		endpoint, err := fm.OpenEndpoint(fm.Config().Model)
 		if err != nil {
@@ -34,14 +34,14 @@ func (fm *fileManager) write(ctx context.Context) error {
 		}
 		hearer = transcriptionEndpoint{endpoint, name}
 	}
-	s := media.NewTranscriptionWorker(fm.border, fm.files, hearer, media.TranscriptionOptions{Model: name, Allowed: fm.mayHear, Logger: fm.Log})
-	fm.scribe.Store(s)
+	s := media.NewTranscriptionWorker(fm.border, fm.files, hearer, media.TranscriptionOptions{Model: name, Allowed: fm.mayTranscribe, Logger: fm.Log})
+	fm.voices.Store(s)
 	return s.Run(ctx)
 }
 
-// mayHear reports whether the day's budgets have room for a voice. One that is
+// mayTranscribe reports whether the day's budgets have room for a voice. One that is
 // spent leaves voices as they are.
-func (fm *fileManager) mayHear(ctx context.Context, v media.VoiceMessage, at time.Time) (bool, error) {
+func (fm *fileManager) mayTranscribe(ctx context.Context, v media.VoiceMessage, at time.Time) (bool, error) {
 	spent, err := fm.Store.Shell().Spent(ctx, at, "", v.Space)
 	if err != nil {
 		return false, err

@@ -13,12 +13,12 @@ import (
 // errGate is why nothing beyond the core was started.
 var errGate = errors.New("the trust gate was not passed")
 
-// gate checks everything that the network must not be used without (PRD-5.3-3):
+// checkTrust checks everything that the network must not be used without (PRD-5.3-3):
 // that the record can be read and written, and that an agent can run. Accounts
 // and models whose credentials are missing or have not the shape of any were set
 // aside as misconfigured when the configuration was read; the gate lets the
 // others through (ECOSYSTEM 1, rule 2).
-func (s *Server) gate(ctx context.Context) error {
+func (s *Server) checkTrust(ctx context.Context) error {
 	if _, _, err := s.Store.Shell().NextTimer(ctx); err != nil {
 		return fmt.Errorf("%w: the record cannot be read: %w", errGate, err)
 	}
@@ -32,20 +32,20 @@ func (s *Server) gate(ctx context.Context) error {
 	return nil
 }
 
-// pardon forgets that an entry did not run.
-func (core *Core) pardon(entry string) {
+// clearFault forgets that an entry did not run.
+func (core *Core) clearFault(entry string) {
 	core.Opening.Lock()
 	defer core.Opening.Unlock()
-	core.misfits = slices.DeleteFunc(core.misfits, func(m config.EntryProblem) bool { return m.Entry == entry })
+	core.faults = slices.DeleteFunc(core.faults, func(m config.EntryProblem) bool { return m.Entry == entry })
 }
 
-// misfit notes that an entry turned out not to run.
-func (core *Core) misfit(entry string, err error) {
+// addFault notes that an entry turned out not to run.
+func (core *Core) addFault(entry string, err error) {
 	core.Opening.Lock()
 	defer core.Opening.Unlock()
 	f := config.Error{What: err.Error()}
 	if said, ok := errors.AsType[*apperr.Error](err); ok {
 		f.What, f.Remedy = said.What, said.Remedy
 	}
-	core.misfits = append(core.misfits, config.EntryProblem{Entry: entry, Err: f})
+	core.faults = append(core.faults, config.EntryProblem{Entry: entry, Err: f})
 }

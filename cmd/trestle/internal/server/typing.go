@@ -19,8 +19,8 @@ type typingEvent struct {
 	thread spaces.ThreadID
 }
 
-// newPresence returns a presence over these connections; it shows nothing before Run.
-func newPresence(cs *connectionSet) *typingNotifier {
+// newTypingNotifier returns a presence over these connections; it shows nothing before Run.
+func newTypingNotifier(cs *connectionSet) *typingNotifier {
 	cs.presence = &typingNotifier{cs, make(chan typingEvent, 256)}
 	return cs.presence
 }

@@ -70,15 +70,15 @@ func (h *webhookMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // listened on is a problem of its own: the rest runs. An account that is called
 // may come later, so the address alone is reason enough to listen.
 func (s *Server) serveHooks(ctx context.Context, g *errgroup.Group) {
-	if s.Config().WebhookListen == "" || s.lineup.hired == nil {
+	if s.Config().WebhookListen == "" || s.conns.added == nil {
 		return
 	}
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Config().WebhookListen)
 	if err != nil {
-		s.misfit("webhook_listen", &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Remedy: "stop what uses it, or set webhook_listen to another port"})
+		s.addFault("webhook_listen", &apperr.Error{What: "the address cannot be listened on: " + err.Error(), Remedy: "stop what uses it, or set webhook_listen to another port"})
 		s.Log.Error("platforms cannot call us", "listen", s.Config().WebhookListen, "error", err)
 		return
 	}
 	s.Log.Info("platforms may call us", "listen", ln.Addr().String())
-	g.Go(func() error { return control.ServeHTTP(ctx, ln, &s.hooks) })
+	g.Go(func() error { return control.ServeHTTP(ctx, ln, &s.webhooks) })
 }

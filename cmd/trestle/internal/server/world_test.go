@@ -159,8 +159,8 @@ func (w *world) boot() {
 	s := NewServer(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.testSeams = testSeams{
 		Mint: w.newID, nonce: func() string { return "NONCE" }, Client: w.client,
-		Models: func(config.ModelEndpoint) llm.ChatModel { return &llm.RetryingModel{Model: w.thinks(), Attempts: 1} },
-		hearer: &w.dictated,
+		Models:      func(config.ModelEndpoint) llm.ChatModel { return &llm.RetryingModel{Model: w.thinks(), Attempts: 1} },
+		transcriber: &w.dictated,
 	}
 	w.process = s
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -218,12 +218,12 @@ func (w *world) settle() {
 
 // fetched reports whether no file waits to be fetched now.
 func (w *world) fetched() bool {
-	for _, l := range w.process.lineup.all() {
+	for _, l := range w.process.conns.all() {
 		wanted, err := w.process.Store.Border().Wanted(w.t.Context(), l.Status().Account, time.Now(), 1)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if len(wanted) > 0 && w.process.fetches(l.name) {
+		if len(wanted) > 0 && w.process.fetchesFiles(l.name) {
 			return false
 		}
 	}
@@ -519,7 +519,8 @@ func tell(b spaces.EventBody) string {
 		return " " + b.Name + " " + b.Args
 	case spaces.ToolReturned:
 		if b.OK {
-			return strings.TrimSuffix(" ok: "+b.Note, ": ")
+			_, links, _ := strings.Cut(b.Note, "links as code")
+			return strings.TrimSuffix(" ok: links as code"+links, ": links as code")
 		}
 		return " refused: " + b.Note
 	case spaces.CycleSummarised:

@@ -1,4 +1,4 @@
-package server
+package history
 
 import (
 	"bytes"
@@ -10,9 +10,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
@@ -22,7 +24,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-const importKind = "import"
+// ImportKind is the kind of job that imports an export.
+const ImportKind = "import"
 
 // ImportRequest is what an import needs to know; it is the job's arguments.
 type ImportRequest struct {
@@ -46,7 +49,7 @@ type importCursor struct {
 type ImportJob struct {
 	Store  *sqlstore.Store
 	Log    *slog.Logger
-	served bool // this process does jobs all the time, and may be at this one
+	Served bool // this process does jobs all the time, and may be at this one
 	Config func() *config.Config
 }
 
@@ -73,12 +76,12 @@ func (w ImportJob) Add(ctx context.Context, q ImportRequest) (jobs.Job, error) {
 		return jobs.Job{}, err
 	}
 	for _, j := range newest {
-		if waits := j.State == jobs.Ready || w.served && j.State == jobs.Running; waits && j.Kind == importKind && bytes.Equal(j.Args, args) {
+		if waits := j.State == jobs.Ready || w.Served && j.State == jobs.Running; waits && j.Kind == ImportKind && bytes.Equal(j.Args, args) {
 			return j, nil // called again, it goes on where it was
 		}
 	}
 	return w.Store.Jobs().Add(ctx, jobs.Job{
-		Kind: importKind, Subject: q.subject(), Args: args, JobProgress: jobs.JobProgress{Total: q.Export.Messages, Unit: "messages"},
+		Kind: ImportKind, Subject: q.subject(), Args: args, JobProgress: jobs.JobProgress{Total: q.Export.Messages, Unit: "messages"},
 	}, time.Now())
 }
 
@@ -111,7 +114,7 @@ func (w ImportJob) Work(ctx context.Context, t *jobs.JobTask) error {
 			return fmt.Errorf("decode cursor of an import: %w", err)
 		}
 	}
-	in, err := pastWay(ctx, w.Store, w.Log, w.Config(), adapters.BotAccount{Platform: "telegram", ID: q.Account}, q.Chat)
+	in, err := historyIngress(ctx, w.Store, w.Log, w.Config(), adapters.BotAccount{Platform: "telegram", ID: q.Account}, q.Chat)
 	if err != nil {
 		return err
 	}
@@ -153,9 +156,9 @@ func (q *ImportRequest) early(page []adapters.Update) []adapters.Update {
 	return slices.DeleteFunc(page, func(u adapters.Update) bool { return !u.At.Before(q.Before) })
 }
 
-// pastWay returns a way into the record for what was said before in a chat. The
+// historyIngress returns a way into the record for what was said before in a chat. The
 // agent that was there first is who has spoken for the account.
-func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.BotAccount, chat string) (*activity.Ingress, error) {
+func historyIngress(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.BotAccount, chat string) (*activity.Ingress, error) {
 	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
 	places, err := mapping.Resolve(ctx, account.Key(), chat)
@@ -175,14 +178,7 @@ func pastWay(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *co
 			}
 		}
 	}
-	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Allow: listed(c, account.Key()), Logger: log}), nil
-}
-
-// addImport adds the job; the runner of this process does it.
-func (ctl controlServer) addImport(ctx context.Context, q ImportRequest) (jobs.JobSnapshot, error) {
-	j, err := ImportJob{ctl.Store, ctl.Log, true, ctl.Config}.Add(ctx, q)
-	ctl.bells.Ring(jobsBell)
-	return jobs.Shown(j), err
+	return activity.NewIngress(account, mapping, border, border, border, activity.IngressOptions{Named: named, Allow: configuredSenders(c, account.Key()), Logger: log}), nil
 }
 
 // unmapped is the failure for a chat that belongs to no space.
@@ -202,4 +198,24 @@ func (q *ImportRequest) subject() string {
 		return q.Export.Name
 	}
 	return filepath.Base(q.File)
+}
+
+// configuredSenders returns whom the configuration lists on the platform of an account.
+func configuredSenders(c *config.Config, account string) []access.SenderID {
+	platform, _, _ := strings.Cut(account, ":")
+	for _, a := range c.Adapters {
+		if a.Type == platform {
+			return Senders(c.PeopleOnAccount(c.Allow, a.Name))
+		}
+	}
+	return nil
+}
+
+// Senders returns people as the border knows them.
+func Senders(people []config.PersonRef) []access.SenderID {
+	var all []access.SenderID
+	for _, x := range people {
+		all = append(all, access.SenderID{Scope: x.Scope, User: x.User})
+	}
+	return all
 }

@@ -1,4 +1,4 @@
-package server
+package backup
 
 import (
 	"context"
@@ -154,13 +154,6 @@ func IgnoreMissing(err error) error {
 		return nil
 	}
 	return err
-}
-
-// addBackup adds the job; the runner of this process does it.
-func (ctl controlServer) addBackup(ctx context.Context, q BackupRequest) (BackupResult, error) {
-	a, err := BackupJob{ctl.Store, ctl.Config().Data}.Add(ctx, q.File)
-	ctl.bells.Ring(backupBell)
-	return a, err
 }
 
 // FileDigest returns the size of a file and the hash of what is in it.

@@ -1,4 +1,4 @@
-package server
+package history
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 	b.WriteString(`{"id":9999,"type":"message","date_unixtime":"9999","from_id":"user5","text":"heard live"}]}`)
 	file := filepath.Join(dir, "result.json")
 	testutil.OK(t, os.WriteFile(file, []byte(b.String()), 0o600))
-	work := ImportJob{store, slog.New(slog.DiscardHandler), false, func() *config.Config { return new(config.Config) }}
+	work := ImportJob{Store: store, Log: slog.New(slog.DiscardHandler), Config: func() *config.Config { return new(config.Config) }}
 	asked := ImportRequest{File: file, Account: "71", Chat: "5", Export: telegram.ExportedChat{ID: 71, Name: "Ada", Type: "bot_chat", Messages: 5501}}
 	j, err := work.Add(t.Context(), asked)
 	testutil.OK(t, err)
@@ -55,7 +55,7 @@ func TestInterruptedImportGoesOn(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		saved := 0
 		r := jobs.JobRunner{
-			Ledger: store.Jobs(), Kinds: map[string]jobs.Handler{importKind: work.Work}, Holder: "one", Logger: slog.New(slog.DiscardHandler),
+			Ledger: store.Jobs(), Kinds: map[string]jobs.Handler{ImportKind: work.Work}, Holder: "one", Logger: slog.New(slog.DiscardHandler),
 			Changed: func(jobs.Job) {
 				if saved++; saved == 8 {
 					stop()

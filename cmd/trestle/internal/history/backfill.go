@@ -1,11 +1,10 @@
-package server
+package history
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,8 +17,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// backfillKind is the kind of jobs that read a platform's history.
-const backfillKind = "backfill"
+// BackfillKind is the kind of jobs that read a platform's history.
+const BackfillKind = "backfill"
 
 // BackfillRequest asks for what was said in a space since a time.
 type BackfillRequest struct {
@@ -54,61 +53,6 @@ type BackfillJob struct {
 	Config func() *config.Config
 }
 
-// historian returns who can read the history of an account's chats.
-func (am *AccountManager) historian(ctx context.Context, account string) (adapters.HistoryReader, error) {
-	for _, l := range am.lineup.all() {
-		if l.Status().Account != account {
-			continue
-		}
-		if h, ok := l.adapter.(adapters.HistoryReader); ok {
-			return h, nil
-		}
-		return nil, fmt.Errorf("the platform of %s keeps no history that can be read", l.name)
-	}
-	for _, f := range am.fellows() {
-		for _, its := range f.Accounts {
-			if its == account { // who receives there does not matter: history is read by asking
-				return am.ConnectReaders(ctx, []spaces.ChatMapping{{Account: account}})(ctx, account)
-			}
-		}
-	}
-	return nil, fmt.Errorf("no account %s is connected now", account)
-}
-
-// ConnectReaders connects, without a line to receive by, the accounts that chats are on,
-// and returns who can read their history.
-func (am *AccountManager) ConnectReaders(ctx context.Context, chats []spaces.ChatMapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
-	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
-	for _, a := range am.Config().Adapters {
-		if a.Misconfigured || !slices.ContainsFunc(chats, func(m spaces.ChatMapping) bool { return strings.HasPrefix(m.Account, a.Type+":") }) {
-			continue
-		}
-		ad, err := am.NewAdapter(a)
-		h, reads := ad.(adapters.HistoryReader)
-		if err != nil || !reads {
-			continue
-		}
-		ctx, cancel := context.WithTimeout(ctx, firstJoin)
-		account, err := ad.Connect(ctx)
-		cancel()
-		if err != nil {
-			failed[a.Type] = fmt.Errorf("connect %s: %w", a.Name, err)
-			continue
-		}
-		readers[account.Key()] = h
-	}
-	return func(_ context.Context, account string) (adapters.HistoryReader, error) {
-		platform, _, _ := strings.Cut(account, ":")
-		switch h := readers[account]; {
-		case h != nil:
-			return h, nil
-		case failed[platform] != nil:
-			return nil, failed[platform]
-		}
-		return nil, fmt.Errorf("no configured account is %s and can read history", account)
-	}
-}
-
 // Add records the job, once it is clear which chats can be read.
 func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.ChatMapping) (jobs.Job, error) {
 	args, why := backfillArgs{Since: q.Since}, ""
@@ -131,7 +75,7 @@ func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.
 	if err != nil {
 		return jobs.Job{}, fmt.Errorf("encode backfill: %w", err)
 	}
-	return w.Store.Jobs().Add(ctx, jobs.Job{Kind: backfillKind, Subject: q.Space, Args: raw, JobProgress: jobs.JobProgress{Unit: "messages"}}, time.Now())
+	return w.Store.Jobs().Add(ctx, jobs.Job{Kind: BackfillKind, Subject: q.Space, Args: raw, JobProgress: jobs.JobProgress{Unit: "messages"}}, time.Now())
 }
 
 // Work does a backfill job: chat after chat, saved after every page.
@@ -186,7 +130,7 @@ func (w BackfillJob) read(ctx context.Context, t *jobs.JobTask, args backfillArg
 	if err != nil {
 		return err
 	}
-	in, err := pastWay(ctx, w.Store, w.Logger, w.Config(), chat.Account, chat.Chat)
+	in, err := historyIngress(ctx, w.Store, w.Logger, w.Config(), chat.Account, chat.Chat)
 	if err != nil {
 		return err
 	}
@@ -210,17 +154,6 @@ func (w BackfillJob) read(ctx context.Context, t *jobs.JobTask, args backfillArg
 		progress.Note = fmt.Sprintf("%d new, %d known", at.Outcome.New, at.Outcome.Known)
 		return t.Save(ctx, progress)
 	})
-}
-
-// addBackfill adds the job; the runner of this process does it.
-func (ctl controlServer) addBackfill(ctx context.Context, q BackfillRequest) (jobs.JobSnapshot, error) {
-	chats, err := SpaceChats(ctx, ctl.Store, q.Space)
-	if err != nil {
-		return jobs.JobSnapshot{}, err
-	}
-	j, err := BackfillJob{ctl.Store, ctl.Log, ctl.historian, ctl.Config}.Add(ctx, q, chats)
-	ctl.bells.Ring(jobsBell)
-	return jobs.Shown(j), err
 }
 
 // SpaceChats returns the live chats of the space of that name, entry or id.
