@@ -56,7 +56,9 @@ func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 		as.modelFailure.Store(err.Error())
 		return offline.OfflineModel{}
 	}
-	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(as.healthOf(entry, m))}}
+	health := as.healthOf(entry, m)
+	health.setClient(client)
+	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(health)}}
 }
 
 // OpenEndpoint makes the client of an endpoint without calling it.

@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/shell"
 )
 
@@ -31,6 +32,7 @@ type endpointHealth struct {
 	name string // of the model's entry
 
 	mu     sync.Mutex // guards what follows
+	client llm.ChatModel
 	failed error      // of the newest call; nil when it was answered
 	since  time.Time  // when calls began to fail
 	bad    int        // calls since the last answer that were rejected
@@ -114,13 +116,47 @@ func (as *agentSet) probeModels() alerts.ConditionProbe {
 		Codes: []alerts.ProblemCode{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			as.health.Range(func(_, e any) bool {
+			as.health.Range(func(m, e any) bool {
 				all = append(all, e.(*endpointHealth).see(time.Now())...)
+				all = append(all, e.(*endpointHealth).seeWindow(m.(config.ModelEndpoint).Name, as.usedWindow(m.(config.ModelEndpoint)))...)
 				return true
 			})
 			return all, nil
 		},
 	}
+}
+
+// setClient stores the client whose calls are followed.
+func (e *endpointHealth) setClient(client llm.ChatModel) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.client = client
+}
+
+// seeWindow returns a problem when the window that was learned of a model is smaller
+// than what its agents use.
+func (e *endpointHealth) seeWindow(name string, used int) []alerts.Observation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	window := llm.CapabilityOf(e.client, name).Window
+	if window == 0 || window >= used || e.thin >= convinced {
+		return nil
+	}
+	return []alerts.Observation{{
+		Code: alerts.Truncates, Subject: e.name,
+		Evidence: fmt.Sprintf("it refused a prompt as too long; prompts are cut to its window of %s tokens, and context_tokens is %s", textformat.Thousands(window), textformat.Thousands(used)),
+	}}
+}
+
+// usedWindow returns the largest context_tokens of the agents of a model.
+func (as *agentSet) usedWindow(m config.ModelEndpoint) int {
+	used := 0
+	for _, a := range as.Config().Agents {
+		if a.Model == m {
+			used = max(used, as.Config().SettingsFor(a.ID, "").ContextTokens)
+		}
+	}
+	return used
 }
 
 // healthOf returns the health of the endpoint that an entry names.
